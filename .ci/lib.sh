@@ -1,0 +1,111 @@
+# shellcheck shell=bash
+# What .ci/run and .ci/full share: stages with banners, the tree's own files, the checks themselves.
+# Sourced by bash from the root of the tree.
+
+cores=$(nproc)
+started=$SECONDS
+stage_name=
+stage_started=$SECONDS
+
+# stage NAME COMMAND...: runs it under a banner; the first failure ends the run.
+stage() {
+  stage_name=$1
+  stage_started=$SECONDS
+  shift
+  printf '\n======== %s\n' "$stage_name"
+  "$@" </dev/null
+  printf -- '-------- %s: passed in %d s\n' "$stage_name" $((SECONDS - stage_started))
+}
+
+on_exit() {
+  local status=$?
+  if [ "$status" -ne 0 ]; then
+    printf '\n######## FAILED in: %s (after %d s)\n' "${stage_name:-start}" $((SECONDS - started)) >&2
+  fi
+  exit "$status"
+}
+trap on_exit EXIT
+
+# Our own C++ files: what git knows or would take, else all outside build/.
+own_files() {
+  if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+    git ls-files --cached --others --exclude-standard -- '*.h' '*.cc' | sort -u
+  else
+    find . -path ./build -prune -o \( -name '*.h' -o -name '*.cc' \) -print | sed 's|^\./||' | sort
+  fi | while read -r file; do
+    if [ -f "$file" ]; then echo "$file"; fi
+  done
+}
+
+check_format() {
+  own_files | xargs clang-format --dry-run -Werror >/dev/null 2>&1 || {
+    echo "clang-format -i would change:"
+    own_files | xargs -n 1 sh -c 'clang-format --dry-run -Werror "$0" >/dev/null 2>&1 || echo "  $0"'
+    return 1
+  }
+}
+
+# build_and_test PRESET
+build_and_test() {
+  cmake --preset "$1"
+  cmake --build --preset "$1" -j "$cores"
+  ctest --preset "$1" -j "$cores"
+}
+
+# Everything through clang's front end, with the flags of a real build but no code generation.
+clang_syntax() {
+  cmake --preset clang >/dev/null
+  cmake --build --preset clang --target groma_generated >/dev/null
+  local commands=build/clang/compile_commands.json
+  sed -n 's/^ *"command": "\(.*\)",*$/\1/p' $commands |
+    sed 's/\\"/"/g; s/\\\\/\\/g' | (
+      cd build/clang || exit
+      xargs -d '\n' -P "$cores" -I '{}' sh -c '{} -fsyntax-only'
+    )
+  printf '%d files\n' "$(grep -c '"command":' $commands)"
+}
+
+# Files that clang-tidy reads: the library's and the command's, tests only when asked for all.
+tidy_units() {
+  own_files | grep -E '^(lib|examples)/.*\.cc$'
+}
+
+# The units that the last $1 commits (and the working tree) changed; for a changed header the unit of
+# its name or one that includes it. All of them where history does not reach back that far.
+changed_units() {
+  local base
+  base=$(git rev-parse --quiet --verify "HEAD~$1" 2>/dev/null) || {
+    tidy_units
+    return
+  }
+  local file include
+  { git diff --name-only "$base"; git ls-files --others --exclude-standard; } | while read -r file; do
+    case $file in
+      lib/*.cc | examples/*.cc) echo "$file" ;;
+      lib/*.h | include/*.h)
+        include=${file#lib/}
+        include=${include#include/}
+        { tidy_units | xargs grep -lF "\"$include\"" || true; } |
+          awk -v own="/$(basename "$file" .h).cc" \
+            '!first {first = $0} index($0, own) {mine = $0} END {print mine ? mine : first}'
+        ;;
+    esac
+  done | sort -u | while read -r file; do
+    if [ -f "$file" ]; then echo "$file"; fi
+  done
+}
+
+# tidy: reads the names of units; needs build/clang configured.
+tidy() {
+  local units status=0
+  units=$(cat)
+  if [ -z "$units" ]; then
+    echo "nothing changed"
+    return
+  fi
+  xargs -n 1 -P "$cores" clang-tidy --quiet --warnings-as-errors='*' -p build/clang \
+    <<<"$units" >build/clang/tidy.log 2>&1 || status=$?
+  grep -v 'warnings\? generated\.$\|^Suppressed \|^Use -header-filter' build/clang/tidy.log || true
+  printf '%d files\n' "$(wc -l <<<"$units")"
+  return "$status"
+}

@@ -1,0 +1,57 @@
+# Install rules: headers, one export for each component, the package file with its version, the .pc
+# file, the language's data, the command.
+include(CMakePackageConfigHelpers)
+
+set(groma_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/groma")
+set(groma_data_dir "${CMAKE_INSTALL_DATADIR}/groma")
+get_property(groma_components GLOBAL PROPERTY GROMA_COMPONENTS)
+
+install(DIRECTORY "${groma_SOURCE_DIR}/include/groma" TYPE INCLUDE)
+install(DIRECTORY "${groma_SOURCE_DIR}/dsl/" DESTINATION "${groma_data_dir}")
+install(FILES "${groma_SOURCE_DIR}/LICENSE" TYPE DOC)
+if(TARGET groma)
+  install(TARGETS groma)
+endif()
+
+set(groma_config_table "")
+set(groma_pc_requires "")
+set(groma_pc_libs "")
+foreach(component IN LISTS groma_components)
+  install(TARGETS groma_${component} EXPORT groma_${component})
+  install(EXPORT groma_${component} NAMESPACE groma:: FILE groma_${component}.cmake
+          DESTINATION "${groma_package_dir}")
+
+  get_property(components GLOBAL PROPERTY GROMA_COMPONENTS_OF_${component})
+  get_property(packages GLOBAL PROPERTY GROMA_PACKAGES_OF_${component})
+  if(BUILD_SHARED_LIBS)
+    set(packages "") # the shared library brings them itself
+  endif()
+  string(APPEND groma_config_table "set(_groma_components_of_${component} ${components})\n"
+                                   "set(_groma_packages_of_${component} ${packages})\n")
+  list(APPEND groma_pc_requires ${packages})
+  list(PREPEND groma_pc_libs "-lgroma_${component}")
+endforeach()
+
+configure_package_config_file(
+  "${groma_SOURCE_DIR}/cmake/gromaConfig.cmake.in" "${groma_BINARY_DIR}/gromaConfig.cmake"
+  INSTALL_DESTINATION "${groma_package_dir}"
+  PATH_VARS groma_data_dir
+  NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+write_basic_package_version_file("${groma_BINARY_DIR}/gromaConfigVersion.cmake"
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES "${groma_BINARY_DIR}/gromaConfig.cmake"
+              "${groma_BINARY_DIR}/gromaConfigVersion.cmake"
+              "${groma_SOURCE_DIR}/cmake/Findhwloc.cmake" DESTINATION "${groma_package_dir}")
+
+# The prefix is found from where the .pc file lies, so that an installed tree may be moved.
+list(REMOVE_DUPLICATES groma_pc_requires)
+list(JOIN groma_pc_requires ", " groma_pc_requires)
+list(JOIN groma_pc_libs " " groma_pc_libs)
+file(RELATIVE_PATH groma_pc_prefix "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig"
+     "${CMAKE_INSTALL_PREFIX}")
+string(REGEX REPLACE "/$" "" groma_pc_prefix "${groma_pc_prefix}")
+file(RELATIVE_PATH groma_pc_libdir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_LIBDIR}")
+file(RELATIVE_PATH groma_pc_includedir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
+file(RELATIVE_PATH groma_pc_datadir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_DATADIR}")
+configure_file("${groma_SOURCE_DIR}/cmake/groma.pc.in" "${groma_BINARY_DIR}/groma.pc" @ONLY)
+install(FILES "${groma_BINARY_DIR}/groma.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

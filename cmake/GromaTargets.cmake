@@ -1,0 +1,49 @@
+# How every target of Groma is made: groma_target_defaults for any of them, groma_add_library for a
+# component (lib/CMakeLists.txt). What a component needs is said once, there; the package file, the
+# .pc file and the install rules are made from it.
+
+# C++20 without extensions, our warnings (for us alone), private headers as "syntax/lexer.h".
+function(groma_target_defaults target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+  target_compile_options(
+    ${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
+                      -Wnon-virtual-dtor -Wold-style-cast
+                      # g++ 12 sees overlaps in string concatenation where there are none (PR 105651).
+                      $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>)
+  target_include_directories(${target} PRIVATE "${groma_SOURCE_DIR}/lib")
+endfunction()
+
+# groma_add_library(COMPONENT SOURCES file...
+#                   [COMPONENTS core...]        other components that our headers include
+#                   [PACKAGES fmt::fmt...]      linked privately; who links the static library finds
+#                                               the package `fmt` again
+#                   [HEADER_ONLY x::x...])      used to compile, gone afterwards
+# makes the target groma_COMPONENT, groma::COMPONENT to all who use it.
+function(groma_add_library component)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;COMPONENTS;PACKAGES;HEADER_ONLY")
+  set(target groma_${component})
+  add_library(${target} ${arg_SOURCES})
+  add_library(groma::${component} ALIAS ${target})
+  groma_target_defaults(${target})
+  target_include_directories(
+    ${target} PUBLIC "$<BUILD_INTERFACE:${groma_SOURCE_DIR}/include>"
+                     "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+  # A static library may end in a shared one: mappers are loaded into running programs.
+  set_target_properties(
+    ${target} PROPERTIES EXPORT_NAME ${component}
+                         POSITION_INDEPENDENT_CODE ON
+                         INSTALL_RPATH "$ORIGIN" # the other components lie beside it
+                         VERSION ${groma_VERSION}
+                         SOVERSION ${groma_VERSION_MAJOR}.${groma_VERSION_MINOR})
+  list(TRANSFORM arg_COMPONENTS PREPEND groma_ OUTPUT_VARIABLE components)
+  target_link_libraries(${target} PUBLIC ${components} PRIVATE ${arg_PACKAGES})
+  foreach(library IN LISTS arg_HEADER_ONLY)
+    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:${library}>)
+  endforeach()
+
+  list(TRANSFORM arg_PACKAGES REPLACE "::.*" "" OUTPUT_VARIABLE packages)
+  set_property(GLOBAL APPEND PROPERTY GROMA_COMPONENTS ${component})
+  set_property(GLOBAL PROPERTY GROMA_COMPONENTS_OF_${component} ${arg_COMPONENTS})
+  set_property(GLOBAL PROPERTY GROMA_PACKAGES_OF_${component} ${packages})
+endfunction()

@@ -1,0 +1,138 @@
+#!/bin/sh
+# From a fresh clone to something that runs, on a bare Debian 12:
+#
+#   sh cmake/bootstrap.sh demo             builds the command, maps the examples
+#   sh cmake/bootstrap.sh test             builds everything, runs all tests
+#   sh cmake/bootstrap.sh packages GROUP.. installs groups of cmake/packages.txt, nothing else
+#
+# Installs only packages that are missing. May be run again; what is done stays done.
+set -eu
+cd "$(dirname "$0")/.."
+folder=build/release
+
+say() { printf '\n== %s\n' "$*"; }
+die() {
+  printf 'bootstrap: %s\n' "$*" >&2
+  exit 1
+}
+
+packages_of() { sed -n "s/^$1: *//p" cmake/packages.txt; }
+
+is_installed() {
+  [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then
+    "$@"
+  elif command -v sudo >/dev/null 2>&1; then
+    sudo "$@"
+  else
+    die "these packages are missing:$missing
+Install them as root, or install sudo, then run this again."
+  fi
+}
+
+apt_get() {
+  as_root env DEBIAN_FRONTEND=noninteractive PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin" \
+    apt-get -q -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@" </dev/null
+}
+
+# install_packages GROUP...
+install_packages() {
+  wanted=
+  for group in "$@"; do
+    [ -n "$(packages_of "$group")" ] || die "cmake/packages.txt has no group '$group'"
+    wanted="$wanted $(packages_of "$group")"
+  done
+  if ! command -v apt-get >/dev/null 2>&1 || ! command -v dpkg-query >/dev/null 2>&1; then
+    for tool in cmake ninja c++; do
+      command -v "$tool" >/dev/null 2>&1 ||
+        die "there is no '$tool' and no apt-get to install it with. Groma needs what these Debian
+packages hold:$wanted"
+    done
+    say "no apt-get here; going on with what there is. Debian's names of what is needed:$wanted"
+    return
+  fi
+  missing=
+  for package in $wanted; do
+    is_installed "$package" || missing="$missing $package"
+  done
+  [ -n "$missing" ] || return 0
+  say "installing:$missing"
+  apt_get update
+  # shellcheck disable=SC2086  # a list of words
+  apt_get install -y --no-install-recommends $missing
+}
+
+# As many compilers as there are cores, with 1 GiB for each.
+job_count() {
+  cores=$(nproc 2>/dev/null || echo 1)
+  kib=$(sed -n 's/^MemAvailable: *\([0-9]*\) kB$/\1/p' /proc/meminfo 2>/dev/null)
+  limit=$(cat /sys/fs/cgroup/memory.max 2>/dev/null || echo max)
+  fit=$((${kib:-1048576} / 1048576))
+  case $limit in
+    '' | *[!0-9]*) ;;
+    *) [ $((limit / 1073741824)) -ge "$fit" ] || fit=$((limit / 1073741824)) ;;
+  esac
+  [ "$fit" -ge 1 ] || fit=1
+  [ "$fit" -le "$cores" ] || fit=$cores
+  echo "$fit"
+}
+
+# configure OPTION...: warnings stop the build only with the compilers that we build with.
+configure() {
+  lenient=--compile-no-warning-as-error
+  if grep -qs '^VERSION_CODENAME=bookworm$' /etc/os-release; then lenient=; fi
+  cmake --preset release $lenient "$@"
+}
+
+build() { cmake --build "$folder" -j "$(job_count)" "$@"; }
+
+# What `demo` shows: each line a command of groma.
+demo_commands() {
+  cat <<'END'
+check dsl/mappers/figure2a.mapper --machine p100x4:nodes=2
+place dsl/mappers/figure2a.mapper --machine p100x4:nodes=2 --task task_1 --domain 8x4
+place dsl/strategies/strategy10.mapper --machine p100x4:nodes=2 --task calculate_new_currents --domain 16
+END
+}
+
+demo() {
+  install_packages build
+  say "building the command groma"
+  if [ -f "$folder/build.ninja" ]; then
+    configure
+  else
+    configure -DGROMA_BUILD_TESTS=OFF -DGROMA_BUILD_BENCHMARKS=OFF
+  fi
+  build --target groma
+  demo_commands | while read -r line; do
+    say "groma $line"
+    # shellcheck disable=SC2086  # the words of a command
+    "$folder/examples/driver/groma" $line </dev/null
+  done
+  say "the command is $folder/examples/driver/groma"
+}
+
+run_tests() {
+  install_packages build test
+  say "building everything"
+  configure -DGROMA_BUILD_TESTS=ON -DGROMA_BUILD_BENCHMARKS=ON
+  build
+  say "running the tests"
+  ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$(job_count)"
+}
+
+case "${1:-}" in
+  demo) demo ;;
+  test) run_tests ;;
+  packages)
+    shift
+    install_packages "$@"
+    ;;
+  *)
+    sed -n 's/^#   //p' cmake/bootstrap.sh >&2
+    exit 2
+    ;;
+esac

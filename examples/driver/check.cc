@@ -1,0 +1,141 @@
+// groma check: all diagnostics of programs, and with --fix the sure ones mended.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "commands.h"
+#include "console.h"
+#include "groma/evaluate.h"
+#include "groma/inspect.h"
+#include "groma/system.h"
+
+namespace driver {
+namespace {
+
+struct Options {
+  std::vector<std::string> files;
+  std::string machine;
+  bool fix = false;
+  bool json = false;
+};
+
+void check_text(groma::Diagnostics& diags, const groma::Machine* machine, groma::LogSink* log) {
+  const groma::Program program = groma::compile(diags.source(), diags);
+  if (machine != nullptr && !diags.has_errors()) groma::bind(program, *machine, diags, log);
+}
+
+// The text with all sure fixes made, again and again while there are some (one may uncover another).
+std::string fixed_text(const groma::Source& source, std::size_t* applied) {
+  constexpr int kMaxRounds = 20;
+  groma::Source text = source;
+  *applied = 0;
+  for (int round = 0; round < kMaxRounds; ++round) {
+    groma::Diagnostics diags(text);
+    groma::compile(text, diags);
+    std::vector<groma::Fix> sure;
+    for (const groma::Diagnostic& diagnostic : diags.all()) {
+      for (const groma::Fix& fix : diagnostic.fixes) {
+        if (fix.sure) sure.push_back(fix);
+      }
+    }
+    std::size_t done = 0;
+    std::string next = groma::apply_fixes(text, sure, &done);
+    if (done == 0) break;
+    *applied += done;
+    text = groma::Source(source.name(), std::move(next));
+  }
+  return std::string(text.text());
+}
+
+// Mends the file (standard input: prints the mended text) and makes *diags anew for the result.
+bool fix_file(const std::string& path, std::optional<groma::Diagnostics>* diags) {
+  std::size_t applied = 0;
+  const groma::Source before = (*diags)->source();
+  const std::string text = fixed_text(before, &applied);
+  if (path == "-") {
+    if (print(text) != kFine) return false;
+  } else if (applied > 0) {
+    if (const auto error = groma::write_file(path, text)) {
+      (*diags)->report(groma::DiagId::kUnreadableFile, std::nullopt, error->message);
+      return false;
+    }
+    print_error(fmt::format("{}: {} fix{} made\n", path, applied, applied == 1 ? "" : "es"));
+  }
+  diags->emplace(groma::Source(before.name(), text));
+  return true;
+}
+
+std::string summary(const std::vector<std::optional<groma::Diagnostics>>& all) {
+  std::size_t errors = 0, warnings = 0;
+  for (const auto& diags : all) {
+    for (const groma::Diagnostic& diagnostic : diags->all()) {
+      errors += diagnostic.severity == groma::Severity::kError;
+      warnings += diagnostic.severity == groma::Severity::kWarning;
+    }
+  }
+  const auto count = [](std::size_t n, std::string_view what) {
+    return n == 0 ? fmt::format("no {}s", what) : fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+  };
+  return fmt::format("{}, {} in {}\n", count(errors, "error"), count(warnings, "warning"),
+                     count(all.size(), "file"));
+}
+
+int run(const Options& options) {
+  std::vector<std::optional<groma::Diagnostics>> all(options.files.size());
+  std::optional<groma::Machine> machine;
+  bool failed = false;
+  if (!options.machine.empty()) {
+    groma::Diagnostics diags(groma::Source(options.machine, ""));
+    machine = read_machine(options.machine, diags);
+    if (!machine) {
+      return print(options.json ? groma::to_json({&diags}) : render(diags, color_on_stdout())) == kFine
+                 ? kWrongInput
+                 : kWrongInput;
+    }
+  }
+  std::string text;
+  // With --fix from standard input, standard output is the mended text.
+  const bool to_stderr = options.fix && std::count(options.files.begin(), options.files.end(), "-") > 0;
+  for (std::size_t i = 0; i < options.files.size(); ++i) {
+    bool readable = read_source(options.files[i], &all[i]);
+    if (readable && options.fix) readable = fix_file(options.files[i], &all[i]);
+    if (readable) check_text(*all[i], machine ? &*machine : nullptr, &log());
+    text += render(*all[i], to_stderr ? color_on_stderr() : color_on_stdout());
+    failed = failed || all[i]->has_errors();
+  }
+  text += summary(all);
+  if (options.json) {
+    std::vector<const groma::Diagnostics*> list;
+    for (const auto& diags : all) list.push_back(&*diags);
+    text = groma::to_json(list);
+  }
+  if (to_stderr) {
+    print_error(text);
+  } else if (print(text) != kFine) {
+    return kWrongInput;
+  }
+  return failed ? kWrongInput : kFine;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, int* exit_code) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("check", "All diagnostics of mapping programs");
+  command->add_option("FILE", options->files, "Mapping programs; `-` is standard input")->required();
+  command->add_option("--machine", options->machine,
+                      "Also what would fail on this machine: a preset, `local`, a line of counts "
+                      "such as nodes=4,gpu=4, or a JSON file");
+  command->add_flag("--fix", options->fix, "Make the fixes that are sure, in the files");
+  command->add_flag("--json", options->json, "One JSON document instead of text");
+  command->footer(
+      "Examples:\n"
+      "  groma check my.mapper\n"
+      "  groma check my.mapper --machine lassen:nodes=16\n"
+      "  groma check --fix my.mapper other.mapper\n"
+      "  groma check - --json < my.mapper");
+  command->callback([options, exit_code] { *exit_code = run(*options); });
+}
+
+}  // namespace driver

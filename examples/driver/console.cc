@@ -1,0 +1,127 @@
+#include "console.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+
+#include "groma/io.h"
+
+namespace driver {
+namespace {
+
+std::atomic<bool> interrupt_seen{false};
+
+bool color_on(int file) {
+  const char* no_color = std::getenv("NO_COLOR");
+  return isatty(file) != 0 && (no_color == nullptr || *no_color == '\0');
+}
+
+std::int64_t now_ms() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+}
+
+class SpdlogSink final : public groma::LogSink {
+ public:
+  SpdlogSink() : logger_("groma", std::make_shared<spdlog::sinks::stderr_sink_mt>()) {
+    logger_.set_pattern("%v");
+  }
+  void log(groma::LogLevel level, std::string_view line) override {
+    constexpr spdlog::level::level_enum kLevels[] = {spdlog::level::debug, spdlog::level::info,
+                                                     spdlog::level::warn, spdlog::level::err};
+    std::string shown(line);  // a program's text must not steer the terminal
+    for (char& c : shown) {
+      if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
+    }
+    logger_.log(kLevels[static_cast<int>(level)], "{}", shown);
+    logger_.flush();
+  }
+
+ private:
+  spdlog::logger logger_;
+};
+
+}  // namespace
+
+bool color_on_stdout() { return color_on(STDOUT_FILENO); }
+bool color_on_stderr() { return color_on(STDERR_FILENO); }
+
+int terminal_columns() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return 100;
+}
+
+int print(std::string_view text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (written && std::fflush(stdout) == 0) return kFine;
+  print_error("groma: cannot write to standard output\n");
+  return kWrongInput;
+}
+
+void print_error(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+
+bool read_source(const std::string& path, std::optional<groma::Diagnostics>* diags) {
+  auto source = groma::Source::read(path);
+  if (source) {
+    diags->emplace(std::move(source).value());
+    return true;
+  }
+  diags->emplace(groma::Source(path == "-" ? "<stdin>" : path, ""));
+  (*diags)->report(groma::DiagId::kUnreadableFile, std::nullopt, source.error().message);
+  return false;
+}
+
+std::optional<groma::Machine> read_machine(const std::string& spec, groma::Diagnostics& diags) {
+  auto machine = groma::load_machine(spec);
+  if (machine) return std::move(machine).value();
+  const groma::Error& error = machine.error();
+  const bool unknown = error.code == groma::Error::Code::kUnknown;
+  const bool unreadable = error.code == groma::Error::Code::kUnreadable;
+  groma::Diagnostic& diagnostic =
+      diags.report(unknown      ? groma::DiagId::kUnknownMachine
+                   : unreadable ? groma::DiagId::kUnreadableFile
+                                : groma::DiagId::kBadMachine,
+                   std::nullopt, error.message);
+  if (!error.help.empty()) diagnostic.help(error.help);
+  return std::nullopt;
+}
+
+groma::LogSink& log() {
+  static SpdlogSink sink;
+  return sink;
+}
+
+void catch_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { interrupt_seen = true; };
+  // A second one ends the process at once.
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigaction(SIGINT, &action, nullptr);
+}
+
+bool interrupted() { return interrupt_seen; }
+
+ProgressLine::ProgressLine(std::string_view what) : what_(what), begin_ms_(now_ms()) {}
+
+ProgressLine::~ProgressLine() {
+  if (shown_ms_ != 0) print_error("\r\x1b[K");
+}
+
+void ProgressLine::update(std::int64_t done, std::int64_t all) {
+  constexpr std::int64_t kQuietMs = 2000, kBetweenMs = 100;
+  const std::int64_t now = now_ms();
+  if (now - begin_ms_ < kQuietMs || now - shown_ms_ < kBetweenMs) return;
+  if (isatty(STDERR_FILENO) == 0) return;
+  shown_ms_ = now;
+  print_error(fmt::format("\r{}: {} of {} ({} %)\x1b[K", what_, done, all, done * 100 / all));
+}
+
+}  // namespace driver

@@ -1,0 +1,54 @@
+// What every subcommand shares: terminals and colour, reading inputs, Ctrl-C, progress, exit codes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "groma/diagnostics.h"
+#include "groma/log.h"
+#include "groma/machine.h"
+#include "groma/source.h"
+
+namespace driver {
+
+enum ExitCode : int { kFine = 0, kWrongInput = 1, kWrongUsage = 2, kInterrupted = 130 };
+
+// Colour where the stream is a terminal and NO_COLOR is unset or empty.
+bool color_on_stdout();
+bool color_on_stderr();
+int terminal_columns();
+
+// Writes to standard output; kWrongInput when that fails (a full disk), said on standard error.
+int print(std::string_view text);
+void print_error(std::string_view text);
+
+// The source at `path`, or (with kUnreadableFile in `*diags`) none. `*diags` is made for it.
+bool read_source(const std::string& path, std::optional<groma::Diagnostics>* diags);
+// The machine of `--machine M`, or none, with the reason in `diags`.
+std::optional<groma::Machine> read_machine(const std::string& spec, groma::Diagnostics& diags);
+
+// The program's own prints, on standard error through spdlog.
+groma::LogSink& log();
+
+// Ctrl-C ends the process with 130 after the current step; asked from progress callbacks.
+void catch_interrupts();
+bool interrupted();
+
+// A line on standard error for what takes longer than two seconds; only on a terminal.
+class ProgressLine {
+ public:
+  explicit ProgressLine(std::string_view what);
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  void update(std::int64_t done, std::int64_t all);
+
+ private:
+  std::string what_;
+  std::int64_t begin_ms_;
+  std::int64_t shown_ms_ = 0;
+};
+
+}  // namespace driver

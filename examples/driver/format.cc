@@ -1,0 +1,71 @@
+// groma format: the one style.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "commands.h"
+#include "console.h"
+#include "diff.h"
+#include "groma/syntax.h"
+#include "groma/system.h"
+
+namespace driver {
+namespace {
+
+struct Options {
+  std::vector<std::string> files;
+  bool check = false;
+  bool diff = false;
+  bool in_place = false;
+};
+
+int format_one(const std::string& path, const Options& options) {
+  std::optional<groma::Diagnostics> diags;
+  std::optional<std::string> text;
+  if (read_source(path, &diags)) text = groma::format(diags->source(), *diags);
+  if (!text) {
+    print_error(render(*diags, color_on_stderr()));
+    return kWrongInput;
+  }
+  const groma::Source& source = diags->source();
+  const bool same = *text == source.text();
+  if (options.diff && !same) {
+    if (print(unified_diff(source.name(), source.text(), *text)) != kFine) return kWrongInput;
+  }
+  if (options.check) {
+    if (!same) print_error(fmt::format("{}: not formatted\n", source.name()));
+    return same ? kFine : kWrongInput;
+  }
+  if (options.in_place && path != "-") {
+    if (same) return kFine;
+    const auto error = groma::write_file(path, *text);
+    if (error) print_error(fmt::format("groma: {}\n", error->message));
+    return error ? kWrongInput : kFine;
+  }
+  return options.diff ? kFine : print(*text);
+}
+
+int run(const Options& options) {
+  int worst = kFine;
+  for (const std::string& path : options.files) worst = std::max(worst, format_one(path, options));
+  return worst;
+}
+
+}  // namespace
+
+void add_format(CLI::App& app, int* exit_code) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("format", "The one style; keeps comments");
+  command->add_option("FILE", options->files, "Mapping programs; `-` is standard input")->required();
+  auto* check = command->add_flag("--check", options->check, "Exit 1 when a file is not formatted");
+  command->add_flag("--diff", options->diff, "Print what would change");
+  command->add_flag("--in-place", options->in_place, "Rewrite the files")->excludes(check);
+  command->footer(
+      "Examples:\n"
+      "  groma format my.mapper                  prints the formatted text\n"
+      "  groma format --in-place *.mapper\n"
+      "  groma format --check --diff my.mapper   for continuous integration");
+  command->callback([options, exit_code] { *exit_code = run(*options); });
+}
+
+}  // namespace driver

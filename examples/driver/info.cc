@@ -1,0 +1,154 @@
+// groma machines, groma strategies, groma grammar: what comes with it.
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+
+#include "commands.h"
+#include "console.h"
+#include "groma/dsl_files.h"
+#include "groma/inspect.h"
+#include "groma/io.h"
+#include "groma/machine.h"
+#include "groma/spelling.h"
+#include "groma/syntax.h"
+
+namespace driver {
+namespace {
+
+std::string bytes_text(std::int64_t bytes) {
+  constexpr std::int64_t kGib = std::int64_t{1} << 30, kMib = std::int64_t{1} << 20;
+  if (bytes >= kGib) return fmt::format("{:.4g} GiB", static_cast<double>(bytes) / static_cast<double>(kGib));
+  return fmt::format("{:.4g} MiB", static_cast<double>(bytes) / static_cast<double>(kMib));
+}
+
+std::string list_machines() {
+  std::string text;
+  for (const groma::Preset& preset : groma::machine_presets()) {
+    text += fmt::format("{:<16}{}\n", preset.name, preset.summary);
+  }
+  return text +
+         "\nAlso a machine: `local` (this computer), a line of counts such as "
+         "nodes=4,gpu=4,cpu=4,omp=2,\nor a JSON file. `groma machines NAME` shows one.\n";
+}
+
+std::string describe_node(const groma::NodeType& node) {
+  std::string text;
+  for (const groma::ProcessorGroup& group : node.processors) {
+    text += fmt::format("  {} {}\n", group.count, name_of(group.kind));
+  }
+  for (const groma::MemoryGroup& group : node.memories) {
+    text += fmt::format("  {} {} of {}", group.count, name_of(group.kind), bytes_text(group.capacity_bytes));
+    std::vector<std::string_view> kinds;
+    for (const groma::Affinity& affinity : node.affinities) {
+      if (affinity.memory == group.kind) kinds.push_back(name_of(affinity.processor));
+    }
+    text += kinds.empty() ? "\n" : fmt::format(", addressed by {}\n", groma::join_names(kinds, "and"));
+  }
+  for (const groma::Channel& channel : node.channels) {
+    text += fmt::format("  {} from {} to {}: {} x {:.4g} GB/s, {:.4g} us\n", channel.name, name_of(channel.from),
+                        name_of(channel.to), channel.links, channel.bandwidth_bytes_per_s / 1e9,
+                        channel.latency_s * 1e6);
+  }
+  return text;
+}
+
+std::string describe_machine(const std::string& spec, const groma::Machine& machine) {
+  std::string text = fmt::format("{}: {}\n", machine.name(), machine.description());
+  std::map<std::uint32_t, std::int64_t> counts;
+  for (std::uint32_t type : machine.nodes()) ++counts[type];
+  for (const auto& [type, count] : counts) {
+    text += fmt::format("\n{} node{}, each with\n{}", count, count == 1 ? "" : "s",
+                        describe_node(machine.node_types()[type]));
+  }
+  for (const groma::Preset& preset : groma::machine_presets()) {
+    if (spec.substr(0, spec.find(':')) != preset.name) continue;
+    text += fmt::format("\nParameters (as in {}:nodes=2)\n", preset.name);
+    for (const groma::PresetParameter& parameter : preset.parameters) {
+      text += fmt::format("  {:<10}{} (default {})\n", parameter.name, parameter.meaning, parameter.default_value);
+    }
+    text += "\nFigures and where they come from\n";
+    for (const groma::PresetFigure& figure : preset.figures) {
+      text += fmt::format("  {:<34}{:<20}{}\n", figure.what, figure.value, figure.source);
+    }
+  }
+  return text;
+}
+
+int run_machines(const std::string& spec, bool json) {
+  if (spec.empty()) return print(list_machines());
+  groma::Diagnostics diags(groma::Source(spec, ""));
+  const auto machine = read_machine(spec, diags);
+  if (!machine) {
+    if (json) {
+      print(groma::to_json({&diags}));
+    } else {
+      print_error(render(diags, color_on_stderr()));
+    }
+    return kWrongInput;
+  }
+  return print(json ? groma::machine_to_json(*machine) : describe_machine(spec, *machine));
+}
+
+int run_strategies(const std::string& name) {
+  std::string text;
+  std::vector<std::string_view> names;
+  for (const groma::DslFile& file : groma::strategies()) {
+    if (file.name == name) return print(file.text);
+    names.push_back(file.name);
+    text += fmt::format("{:<14}{}\n", file.name, file.summary);
+  }
+  if (name.empty()) return print(text);
+  const auto near = groma::near_names(name, names);
+  print_error(fmt::format("groma: no strategy is named `{}`\n", name));
+  print_error(near.empty() ? "help: `groma strategies` lists them\n"
+                           : fmt::format("help: did you mean {}?\n", groma::join_names(near)));
+  return kWrongInput;
+}
+
+}  // namespace
+
+void add_machines(CLI::App& app, int* exit_code) {
+  auto name = std::make_shared<std::string>();
+  auto json = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand("machines", "The machines that come with it, or one of them");
+  auto* option = command->add_option("NAME", *name, "A machine: a preset with parameters, `local`, a line of counts, a JSON file");
+  command->add_flag("--json", *json, "The machine as JSON, as --machine reads it")->needs(option);
+  command->footer(
+      "Examples:\n"
+      "  groma machines\n"
+      "  groma machines lassen:nodes=16\n"
+      "  groma machines local --json > here.json");
+  command->callback([name, json, exit_code] { *exit_code = run_machines(*name, *json); });
+}
+
+void add_strategies(CLI::App& app, int* exit_code) {
+  auto name = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand("strategies", "The paper's ten mapping strategies, or the text of one");
+  command->add_option("NAME", *name, "A strategy, such as strategy01");
+  command->footer(
+      "Examples:\n"
+      "  groma strategies\n"
+      "  groma strategies strategy10 > my.mapper");
+  command->callback([name, exit_code] { *exit_code = run_strategies(*name); });
+}
+
+void add_grammar(CLI::App& app, int* exit_code) {
+  auto format = std::make_shared<std::string>("ebnf");
+  CLI::App* command = app.add_subcommand("grammar", "The language's grammar, also for constrained decoding");
+  command->add_option("--format", *format, "ebnf for people, gbnf for llama.cpp, lark for Lark")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"ebnf", "gbnf", "lark"}));
+  command->footer(
+      "Examples:\n"
+      "  groma grammar\n"
+      "  groma grammar --format gbnf > groma.gbnf");
+  command->callback([format, exit_code] {
+    const auto chosen = *format == "gbnf"   ? groma::GrammarFormat::kGbnf
+                        : *format == "lark" ? groma::GrammarFormat::kLark
+                                            : groma::GrammarFormat::kEbnf;
+    *exit_code = print(groma::grammar(chosen));
+  });
+}
+
+}  // namespace driver

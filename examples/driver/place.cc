@@ -1,0 +1,160 @@
+// groma place: where every point of a launch goes.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <memory>
+
+#include "commands.h"
+#include "console.h"
+#include "groma/evaluate.h"
+#include "groma/inspect.h"
+#include "groma/system.h"
+
+namespace driver {
+namespace {
+
+struct Options {
+  std::string file, machine = "p100x4", domain, lower, task, function, from, parent, svg;
+  bool trace = false;
+  bool json = false;
+};
+
+// Integers between `separator`s.
+std::vector<std::int64_t> parse_numbers(const std::string& option, std::string_view text, char separator) {
+  std::vector<std::int64_t> numbers;
+  const char* at = text.data();
+  const char* const end = text.data() + text.size();
+  while (true) {
+    std::int64_t number = 0;
+    const auto [next, status] = std::from_chars(at, end, number);
+    if (status != std::errc()) break;
+    numbers.push_back(number);
+    if (next == end) return numbers;
+    if (*next != separator) break;
+    at = next + 1;
+  }
+  throw CLI::ValidationError(option, fmt::format("`{}` is not of the form {}", text,
+                                                 separator == 'x' ? "8x4" : "NODE,PROCESSOR"));
+}
+
+groma::Rect parse_domain(const Options& options) {
+  const auto extents = parse_numbers("--domain", options.domain, 'x');
+  auto lower = std::vector<std::int64_t>(extents.size(), 0);
+  if (!options.lower.empty()) lower = parse_numbers("--lower", options.lower, 'x');
+  if (extents.size() > groma::kMaxDimensions) {
+    throw CLI::ValidationError("--domain", fmt::format("a launch has at most {} dimensions, not {}",
+                                                       groma::kMaxDimensions, extents.size()));
+  }
+  if (lower.size() != extents.size()) {
+    throw CLI::ValidationError("--lower", fmt::format("it has {} coordinates, the domain {}",
+                                                      lower.size(), extents.size()));
+  }
+  for (std::int64_t extent : extents) {
+    if (extent < 0) throw CLI::ValidationError("--domain", "an extent is negative");
+  }
+  // What overflows is a domain too large to draw, and said to be that by place().
+  const auto rect = groma::Rect::make(groma::Point(lower), groma::Point(extents));
+  if (!rect) {
+    throw CLI::ValidationError("--domain", "it has more than 2^63-1 points, or they pass 2^63-1");
+  }
+  return *rect;
+}
+
+groma::PlaceQuery parse_query(const Options& options) {
+  groma::PlaceQuery query;
+  query.task = options.task;
+  query.function = options.function;
+  if (!options.from.empty()) query.from = groma::find_proc_kind(options.from);
+  if (!options.parent.empty()) {
+    const auto numbers = parse_numbers("--parent", options.parent, ',');
+    if (numbers.size() != 2) throw CLI::ValidationError("--parent", "it takes NODE,PROCESSOR");
+    query.parent = {numbers[0], numbers[1]};
+  } else if (options.domain.empty()) {
+    throw CLI::RequiredError("--domain (or --parent)");
+  } else {
+    query.domain = parse_domain(options);
+  }
+  return query;
+}
+
+int fail(const groma::Diagnostics& diags, bool json) {
+  if (json) {
+    print(groma::to_json({&diags}));
+  } else {
+    print_error(render(diags, color_on_stderr()));
+  }
+  return kWrongInput;
+}
+
+int run(const Options& options) {
+  const groma::PlaceQuery query = parse_query(options);
+  std::optional<groma::Diagnostics> diags;
+  if (!read_source(options.file, &diags)) return fail(*diags, options.json);
+  const auto machine = read_machine(options.machine, *diags);
+  if (!machine) return fail(*diags, options.json);
+  const groma::Program program = groma::compile(diags->source(), *diags);
+  groma::LogSink* sink = options.trace ? &log() : nullptr;
+  const auto bound = groma::bind(program, *machine, *diags, sink);
+  if (!bound) return fail(*diags, options.json);
+  catch_interrupts();
+  std::optional<groma::Placement> placement;
+  {
+    ProgressLine line("placing");
+    placement = groma::place(*bound, query, *diags, sink, [&line](std::int64_t done, std::int64_t all) {
+      line.update(done, all);
+      return !interrupted();
+    });
+  }
+  if (interrupted()) return kInterrupted;
+  if (!placement) return fail(*diags, options.json);
+  if (!options.svg.empty()) {
+    const std::string svg = groma::draw_svg(*placement, *bound);
+    if (options.svg == "-") return print(svg);
+    if (const auto error = groma::write_file(options.svg, svg)) {
+      print_error(fmt::format("groma: {}\n", error->message));
+      return kWrongInput;
+    }
+  }
+  if (options.json) return print(groma::to_json(*placement, *diags));
+  print_error(render(*diags, color_on_stderr()));
+  groma::DrawOptions draw_options;
+  draw_options.color = color_on_stdout();
+  draw_options.columns = terminal_columns();
+  return print(groma::draw(*placement, *bound, draw_options));
+}
+
+}  // namespace
+
+void add_place(CLI::App& app, int* exit_code) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("place", "Where every point of a launch goes");
+  command->add_option("FILE", options->file, "A mapping program; `-` is standard input")->required();
+  command->add_option("--machine", options->machine, "The machine")->capture_default_str();
+  command->add_option("--domain", options->domain, "Extents of the index launch, such as 8x4");
+  command->add_option("--lower", options->lower, "Its lower corner, such as 0x0 (the default)");
+  auto* task = command->add_option("--task", options->task, "The task that is launched");
+  auto* function = command->add_option("--function", options->function,
+                                       "The mapping function, whatever task it is bound to");
+  task->excludes(function);
+  command->add_option("--from", options->from,
+                      "The processor kind, where the program does not say on which the task runs")
+      ->check(CLI::IsMember(std::vector<std::string>(groma::kProcKindNames.begin(),
+                                                     groma::kProcKindNames.end())));
+  command->add_option("--parent", options->parent,
+                      "NODE,PROCESSOR of the parent task: a single task instead of a launch");
+  command->add_flag("--trace", options->trace, "Carry out `print`, on standard error");
+  command->add_flag("--json", options->json, "One JSON document instead of a picture");
+  command->add_option("--svg", options->svg, "Also write the picture to this file (`-`: print it)");
+  command->footer(
+      "Examples:\n"
+      "  groma place my.mapper --machine p100x4:nodes=2 --task task_1 --domain 8x4\n"
+      "  groma place my.mapper --machine nodes=4,gpu=2 --function block --domain 64 --json\n"
+      "  groma place my.mapper --task init --parent 0,1\n"
+      "  groma place my.mapper --task task_1 --domain 16x16x4 --svg launch.svg");
+  command->callback([options, task, function, exit_code] {
+    if (task->count() + function->count() == 0) throw CLI::RequiredError("--task or --function");
+    *exit_code = run(*options);
+  });
+}
+
+}  // namespace driver

@@ -1,0 +1,70 @@
+// Point, Rect: integer coordinates of launch points and launch domains, at most 9 dimensions.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+
+#include "groma/result.h"
+
+namespace groma {
+
+// LEGION_MAX_DIM's usual maximum.
+inline constexpr int kMaxDimensions = 9;
+
+// A point of 0 to kMaxDimensions coordinates; 0 dimensions is a single task's "point".
+class Point {
+ public:
+  Point() = default;
+  Point(std::initializer_list<std::int64_t> coordinates)
+      : Point(std::span(coordinates.begin(), coordinates.size())) {}
+  explicit Point(std::span<const std::int64_t> coordinates) {
+    GROMA_CHECK(coordinates.size() <= kMaxDimensions);
+    for (std::int64_t coordinate : coordinates) (*this)[dimensions_++] = coordinate;
+  }
+  static Point zeros(int dimensions) {
+    GROMA_CHECK(dimensions >= 0 && dimensions <= kMaxDimensions);
+    Point point;
+    point.dimensions_ = dimensions;
+    return point;
+  }
+
+  int dimensions() const { return dimensions_; }
+  std::int64_t operator[](int i) const { return coordinates_[static_cast<std::size_t>(i)]; }
+  std::int64_t& operator[](int i) { return coordinates_[static_cast<std::size_t>(i)]; }
+  std::span<const std::int64_t> coordinates() const {
+    return {coordinates_.data(), static_cast<std::size_t>(dimensions_)};
+  }
+  friend bool operator==(const Point&, const Point&) = default;
+
+ private:
+  int dimensions_ = 0;
+  std::array<std::int64_t, kMaxDimensions> coordinates_{};
+};
+
+// A box of points: from `lower`, `extents[i]` >= 0 points in dimension i. lower + extents must not
+// pass 2^63-1; make() refuses what does.
+struct Rect {
+  Point lower;
+  Point extents;
+
+  // The box with these extents at `lower`; nothing when an extent is negative, the dimensions
+  // differ, or a coordinate or the volume would overflow.
+  static std::optional<Rect> make(const Point& lower, const Point& extents);
+  static std::optional<Rect> make(const Point& extents) {
+    return make(Point::zeros(extents.dimensions()), extents);
+  }
+
+  int dimensions() const { return extents.dimensions(); }
+  // The number of points; 1 for 0 dimensions.
+  std::int64_t volume() const;
+  bool contains(const Point& point) const;
+};
+
+// Goes to the next point of `rect` in row-major order (the last coordinate fastest); false after
+// the last one, leaving `point` at the first.
+bool next_point(const Rect& rect, Point* point);
+
+}  // namespace groma

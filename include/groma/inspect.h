@@ -1,0 +1,81 @@
+// Looking at a mapping program: what is wrong with it, and where the points of a launch go; as values,
+// as text and pictures for a person, as JSON for a tool (docs/commands.md gives the shapes).
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "groma/diagnostics.h"
+#include "groma/evaluate.h"
+#include "groma/geometry.h"
+#include "groma/machine.h"
+#include "groma/program.h"
+
+namespace groma {
+
+// The largest launch that place() answers for: 2^20 points, some seconds and 60 MB.
+inline constexpr std::int64_t kMaxPlacePoints = 1 << 20;
+// Steps of all evaluations of one place() together: some ten seconds.
+inline constexpr std::int64_t kMaxPlaceSteps = 200'000'000;
+
+struct PlaceQuery {
+  std::string task;      // either this, looked up in the program's statements,
+  std::string function;  // or this, the function itself
+  Rect domain;           // of an index launch
+  // The kind on which the task runs, where no Task statement says so.
+  std::optional<ProcKind> from;
+  // A single task instead of a launch: its parent's (and its own) node and processor in the node.
+  struct Parent {
+    std::int64_t node = 0;
+    std::int64_t index = 0;
+  };
+  std::optional<Parent> parent;
+};
+
+struct Placement {
+  std::string task;  // empty when the question was about a function
+  FunctionId function = 0;
+  std::string function_name;
+  ProcKind kind = ProcKind::kGpu;
+  Rect domain;                     // of 0 dimensions for a single task
+  std::vector<Processor> points;   // row-major, the last coordinate fastest: the first of each set
+  std::vector<std::vector<Processor>> sets;  // beside points, when a function returned sets; else empty
+  std::vector<Origin> decided_by;  // the statements that chose kind and function
+  // Points on each processor of `kind`, node by node; single tasks and `points` alone count.
+  std::vector<std::vector<std::int64_t>> loads;
+
+  std::int64_t processor_count() const;
+  std::int64_t max_load() const;
+  std::int64_t min_load() const;
+};
+
+// Called now and then with the number of points done; false stops.
+using Progress = std::function<bool(std::int64_t done, std::int64_t all)>;
+
+// Where every point of the launch goes. Nothing when a point fails, nothing decides, the domain is empty
+// or larger than kMaxPlacePoints, or `progress` said stop; `diags` says why (not for the last).
+std::optional<Placement> place(const BoundProgram& bound, const PlaceQuery& query,
+                               Diagnostics& diags, LogSink* log = nullptr,
+                               const Progress& progress = {});
+
+struct DrawOptions {
+  bool color = false;     // ANSI colours; else letters alone
+  int columns = 80;       // of the terminal; wider pictures are cut, which is said
+  int rows = 64;          // of each layer
+};
+
+// A picture (1-D and 2-D: a grid; more: layers of the last two dimensions), the load of each processor,
+// and the statements that decided. Ends with a line end.
+std::string draw(const Placement& placement, const BoundProgram& bound,
+                 const DrawOptions& options = {});
+// The same picture as a stand-alone SVG document.
+std::string draw_svg(const Placement& placement, const BoundProgram& bound);
+
+// {"task": ..., "points": ..., "loads": ..., "diagnostics": [...]}
+std::string to_json(const Placement& placement, const Diagnostics& diags);
+// {"diagnostics": [...]} for any number of texts.
+std::string to_json(const std::vector<const Diagnostics*>& all);
+
+}  // namespace groma

@@ -1,0 +1,37 @@
+// Files and discovery: machines as JSON, and this computer as hwloc sees it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "groma/machine.h"
+#include "groma/result.h"
+
+namespace groma {
+
+// The largest machine file that is read.
+inline constexpr std::size_t kMaxMachineFileBytes = std::size_t{16} << 20;
+
+// Reads a machine from JSON; docs/machines.md gives the shape. Only the processors' kinds and
+// counts must be there, the rest is as the default preset has it. A text that is no JSON fails with
+// line and column; a value that is wrong with its JSON pointer and what is due there:
+// "`m.json`: /nodes/0/processors/1/count: 0 is no count (1 to 65536)". `name` is for messages, and
+// the machine's where the text has none. Bounded in time and memory on any text; kTooLarge beyond.
+Result<Machine> machine_from_json(std::string_view text, std::string_view name);
+
+// The inverse, with every figure: machine_from_json(machine_to_json(m)) equals m, but for bytes in
+// names that are not UTF-8.
+std::string machine_to_json(const Machine& machine);
+
+// This computer: one node, its cores, NUMA sockets and memory by hwloc, its NVIDIA GPUs as far as
+// hwloc sees them (PCI, CUDA, NVML or OpenCL). What hwloc cannot tell (speeds, often the GPUs'
+// memory) is taken from the default preset.
+Result<Machine> local_machine();
+
+// What `--machine M` means: `-` reads JSON from standard input; `local`; what has a `/` or ends in
+// `.json` is a JSON file; then a preset with parameters or a line of counts (make_machine); then
+// any file of that name.
+Result<Machine> load_machine(const std::string& spec);
+
+}  // namespace groma

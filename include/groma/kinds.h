@@ -1,0 +1,63 @@
+// The closed vocabularies of the field: kinds of processors and memories, layouts, privileges.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace groma {
+
+// Processor kinds, in the language's words (Legion: LOC, TOC, OMP, IO, PY, PROC_SET).
+enum class ProcKind : std::uint8_t { kCpu, kGpu, kOmp, kIo, kPy, kProc };
+inline constexpr std::size_t kProcKindCount = 6;
+inline constexpr std::array<std::string_view, kProcKindCount> kProcKindNames = {
+    "CPU", "GPU", "OMP", "IO", "PY", "PROC"};
+
+// Memory kinds (Legion: SYSTEM_MEM, GPU_FB_MEM, Z_COPY_MEM, SOCKET_MEM, REGDMA_MEM, the socket
+// memory registered with the network, and a virtual instance, which is no memory).
+enum class MemKind : std::uint8_t {
+  kSysmem,
+  kFbmem,
+  kZcmem,
+  kSockmem,
+  kRdmem,
+  kRegsockmem,
+  kVirtual,
+};
+inline constexpr std::size_t kMemKindCount = 7;
+inline constexpr std::array<std::string_view, kMemKindCount> kMemKindNames = {
+    "SYSMEM", "FBMEM", "ZCMEM", "SOCKMEM", "RDMEM", "REGSOCKMEM", "VIRTUAL"};
+
+constexpr std::string_view name_of(ProcKind kind) {
+  return kProcKindNames[static_cast<std::size_t>(kind)];
+}
+constexpr std::string_view name_of(MemKind kind) {
+  return kMemKindNames[static_cast<std::size_t>(kind)];
+}
+
+// The kind of that name, in capitals as the language writes it.
+std::optional<ProcKind> find_proc_kind(std::string_view name);
+std::optional<MemKind> find_mem_kind(std::string_view name);
+
+// Order of a layout's dimensions and place of its fields (Legion: OrderingConstraint).
+enum class DimensionOrder : std::uint8_t { kFortran, kC };
+enum class FieldOrder : std::uint8_t { kSoa, kAos };
+// Legion: AlignmentConstraint's operators; kNone leaves alignment to the runtime.
+enum class AlignOp : std::uint8_t { kNone, kEq, kNe, kLt, kLe, kGt, kGe };
+
+// What one Layout statement asks for. What it leaves out is SOA F_order, unaligned.
+struct LayoutSpec {
+  DimensionOrder dimensions = DimensionOrder::kFortran;
+  FieldOrder fields = FieldOrder::kSoa;
+  bool compact = false;
+  bool exact = false;
+  AlignOp align_op = AlignOp::kNone;
+  std::int64_t align_bytes = 0;
+  friend bool operator==(const LayoutSpec&, const LayoutSpec&) = default;
+};
+
+// Which idle processors may take a ready instance (TaskSteal).
+enum class StealScope : std::uint8_t { kSameNode, kAnyNode };
+
+}  // namespace groma

@@ -1,0 +1,23 @@
+// The language as text: formatting, and the grammar in the notations that other tools read.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "groma/diagnostics.h"
+#include "groma/source.h"
+
+namespace groma {
+
+// `source` in the one style: a statement a line, `;` and braces always, comments kept where they
+// belong. Idempotent. Nothing when the text has syntax errors, which are then in `diags`.
+std::optional<std::string> format(const Source& source, Diagnostics& diags);
+
+enum class GrammarFormat { kEbnf, kGbnf, kLark };
+
+// The grammar of the formatted language: for people (ISO-like EBNF), for constrained decoding
+// (llama.cpp's GBNF), and for Lark's Earley parser. All three from one table.
+std::string grammar(GrammarFormat format);
+
+}  // namespace groma

@@ -1,0 +1,122 @@
+// The catalogue, the collection of diagnostics, and the application of fixes.
+#include "groma/diagnostics.h"
+
+#include <fmt/args.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace groma {
+
+std::string_view name_of(Severity severity) {
+  switch (severity) {
+    case Severity::kError: return "error";
+    case Severity::kWarning: return "warning";
+    case Severity::kNote: return "note";
+  }
+  return "";
+}
+
+const std::vector<CatalogueEntry>& catalogue() {
+  static const std::vector<CatalogueEntry> entries = {
+#define GROMA_DIAGNOSTIC(enumerator, id, severity, message) \
+  {DiagId::enumerator, id, Severity::severity, message},
+#include "groma/catalogue.inc"
+#undef GROMA_DIAGNOSTIC
+  };
+  return entries;
+}
+
+const CatalogueEntry& entry_of(DiagId id) { return catalogue()[static_cast<std::size_t>(id)]; }
+
+namespace {
+
+std::string format_message(std::string_view format, const std::vector<DiagArg>& args) {
+  fmt::dynamic_format_arg_store<fmt::format_context> store;
+  for (const DiagArg& arg : args) {
+    std::visit([&store](const auto& value) { store.push_back(value); }, arg);
+  }
+  return fmt::vformat(format, store);
+}
+
+}  // namespace
+
+Diagnostic& Diagnostics::add(DiagId id, std::optional<Range> range, std::vector<DiagArg> args) {
+  const CatalogueEntry& entry = entry_of(id);
+  std::size_t& reported =
+      entry.severity == Severity::kError ? errors_reported_ : others_reported_;
+  const bool known = std::any_of(
+      diagnostics_.begin(), diagnostics_.end(),
+      [&](const Diagnostic& d) { return d.id == id && d.range == range && d.args == args; });
+  if (known || reported >= kMaxErrors) {
+    dropped_ = Diagnostic{};
+    return dropped_;
+  }
+  Diagnostic diagnostic;
+  diagnostic.id = id;
+  diagnostic.severity = entry.severity;
+  diagnostic.range = range;
+  diagnostic.message = format_message(entry.message, args);
+  diagnostic.args = std::move(args);
+  ++reported;
+  diagnostics_.push_back(std::move(diagnostic));
+  return diagnostics_.back();
+}
+
+bool Diagnostics::has_errors() const {
+  return std::any_of(diagnostics_.begin(), diagnostics_.end(),
+                     [](const Diagnostic& d) { return d.severity == Severity::kError; });
+}
+
+std::vector<Diagnostic> Diagnostics::sorted() const {
+  std::vector<Diagnostic> sorted = diagnostics_;
+  std::stable_sort(sorted.begin(), sorted.end(), [](const Diagnostic& a, const Diagnostic& b) {
+    const auto begin = [](const Diagnostic& d) {
+      return d.range ? std::int64_t{d.range->begin} : std::int64_t{-1};
+    };
+    return begin(a) < begin(b);
+  });
+  if (full()) {
+    Diagnostic stopped;
+    stopped.id = DiagId::kTooManyErrors;
+    stopped.severity = Severity::kNote;
+    stopped.args = {static_cast<std::int64_t>(kMaxErrors)};
+    stopped.message = format_message(entry_of(stopped.id).message, stopped.args);
+    sorted.push_back(std::move(stopped));
+  }
+  return sorted;
+}
+
+void Diagnostics::clear() {
+  diagnostics_.clear();
+  errors_reported_ = others_reported_ = 0;
+}
+
+std::string apply_fixes(const Source& source, const std::vector<Fix>& fixes, std::size_t* applied) {
+  std::vector<Edit> edits;
+  *applied = 0;
+  const auto clashes = [&edits](const Edit& edit) {
+    return std::any_of(edits.begin(), edits.end(), [&edit](const Edit& other) {
+      return edit.range == other.range ||
+             (edit.range.begin < other.range.end && other.range.begin < edit.range.end);
+    });
+  };
+  for (const Fix& fix : fixes) {
+    if (fix.edits.empty() || std::any_of(fix.edits.begin(), fix.edits.end(), clashes)) continue;
+    edits.insert(edits.end(), fix.edits.begin(), fix.edits.end());
+    ++*applied;
+  }
+  std::stable_sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) {
+    return a.range.begin < b.range.begin;
+  });
+  std::string text;
+  std::uint32_t at = 0;
+  for (const Edit& edit : edits) {
+    text += source.text({at, edit.range.begin});
+    text += edit.text;
+    at = edit.range.end;
+  }
+  return text + std::string(source.text().substr(at));
+}
+
+}  // namespace groma

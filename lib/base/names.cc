@@ -1,0 +1,45 @@
+// Interning of names.
+#include "base/names.h"
+
+#include <cstring>
+
+namespace groma {
+namespace {
+
+std::uint64_t hash_text(std::string_view text) {
+  std::uint64_t hash = 0x9E3779B97F4A7C15U ^ text.size();
+  std::size_t at = 0;
+  for (; at + 8 <= text.size(); at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text.data() + at, 8);
+    hash = mix(hash ^ word);
+  }
+  std::uint64_t word = 0;
+  std::memcpy(&word, text.data() + at, text.size() - at);
+  return mix(hash ^ word);
+}
+
+}  // namespace
+
+NameId NameTable::intern(std::string_view text) {
+  const std::uint64_t hash = hash_text(text);
+  const NameId known = index_.find(hash, [&](std::uint32_t i) { return texts_[i] == text; });
+  if (known != FlatIndex::kNone) return known;
+  const auto id = static_cast<NameId>(texts_.size());
+  texts_.push_back(text);
+  index_.insert(hash, id);
+  return id;
+}
+
+NameId NameTable::own(std::string text) {
+  const NameId known = find(text);
+  if (known != FlatIndex::kNone) return known;
+  owned_.push_back(std::move(text));
+  return intern(owned_.back());
+}
+
+NameId NameTable::find(std::string_view text) const {
+  return index_.find(hash_text(text), [&](std::uint32_t i) { return texts_[i] == text; });
+}
+
+}  // namespace groma

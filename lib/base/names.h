@@ -1,0 +1,89 @@
+// NameTable: every name of a program once, as a small number. FlatIndex: the open-addressed hash
+// table below it and below the Program's statement tables.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace groma {
+
+using NameId = std::uint32_t;
+inline constexpr NameId kStarName = 0;  // `*`
+
+// Maps hashes to indices kept elsewhere; the caller says whether an index is the one meant. Grows by
+// doubling, never shrinks, removes nothing.
+class FlatIndex {
+ public:
+  static constexpr std::uint32_t kNone = 0xFFFFFFFF;
+
+  template <typename Same>
+  std::uint32_t find(std::uint64_t hash, const Same& same) const {
+    if (slots_.empty()) return kNone;
+    for (std::size_t at = hash & mask();; at = (at + 1) & mask()) {
+      if (slots_[at].index == kNone) return kNone;
+      if (slots_[at].hash == static_cast<std::uint32_t>(hash >> 32) && same(slots_[at].index)) {
+        return slots_[at].index;
+      }
+    }
+  }
+  // `index` must not be there yet under `hash`.
+  void insert(std::uint64_t hash, std::uint32_t index) {
+    if ((count_ + 1) * 4 > slots_.size() * 3) grow();
+    place({static_cast<std::uint32_t>(hash >> 32), static_cast<std::uint32_t>(hash), index});
+    ++count_;
+  }
+
+ private:
+  struct Slot {
+    std::uint32_t hash = 0;  // upper half: compared
+    std::uint32_t home = 0;  // lower half: where to begin
+    std::uint32_t index = kNone;
+  };
+  std::size_t mask() const { return slots_.size() - 1; }
+  void place(Slot slot) {
+    std::size_t at = slot.home & mask();
+    while (slots_[at].index != kNone) at = (at + 1) & mask();
+    slots_[at] = slot;
+  }
+  void grow() {
+    std::vector<Slot> old(slots_.empty() ? 64 : slots_.size() * 2);
+    old.swap(slots_);
+    for (const Slot& slot : old) {
+      if (slot.index != kNone) place(slot);
+    }
+  }
+
+  std::vector<Slot> slots_;
+  std::size_t count_ = 0;
+};
+
+// A well-mixed hash of 64 bits (the finaliser of SplitMix64).
+inline std::uint64_t mix(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
+  return x ^ (x >> 31);
+}
+
+// Texts are views of what the caller keeps alive (the Source), but for those given to `own`.
+class NameTable {
+ public:
+  NameTable() { intern("*"); }
+
+  NameId intern(std::string_view text);
+  // Keeps a copy of `text`, for names that do not stand in the source as they are (escapes).
+  NameId own(std::string text);
+  // The id of `text`, or FlatIndex::kNone.
+  NameId find(std::string_view text) const;
+  std::string_view text(NameId id) const { return texts_[id]; }
+  std::size_t size() const { return texts_.size(); }
+
+ private:
+  std::vector<std::string_view> texts_;
+  std::deque<std::string> owned_;
+  FlatIndex index_;
+};
+
+}  // namespace groma

@@ -1,0 +1,126 @@
+// Diagnostics as text for a person: place, message, the source line with carets, notes, help.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "groma/diagnostics.h"
+
+namespace groma {
+namespace {
+
+constexpr std::uint32_t kShownColumns = 100;  // of a source line; the rest is cut
+constexpr std::uint32_t kShownBefore = 40;    // at least, of what stands before the range
+
+std::string_view color_of(std::string_view label) {
+  if (label == "error") return "\x1b[1;31m";
+  if (label == "warning") return "\x1b[1;35m";
+  if (label == "help") return "\x1b[1;32m";
+  return "\x1b[1;36m";
+}
+
+std::string paint(std::string_view text, std::string_view color, bool on) {
+  return on ? fmt::format("{}{}\x1b[0m", color, text) : std::string(text);
+}
+
+bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+// One printable column for each character: tabs become spaces, control characters and broken UTF-8
+// `?`, so that the caret line below agrees and a terminal is not disturbed.
+std::string printable(std::string_view text) {
+  std::string shown;
+  for (std::size_t i = 0; i < text.size();) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    std::size_t length = byte < 0x80 ? 1 : byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC2 ? 2 : 0;
+    bool whole = length > 0 && i + length <= text.size();
+    for (std::size_t k = 1; whole && k < length; ++k) whole = continues_character(text[i + k]);
+    if (!whole) {
+      shown += '?';
+      ++i;
+      while (i < text.size() && continues_character(text[i])) ++i;
+    } else {
+      const bool c1_control = length == 2 && byte == 0xC2 &&
+                              static_cast<unsigned char>(text[i + 1]) < 0xA0;
+      if (length > 1) {
+        shown += c1_control ? std::string_view("?") : text.substr(i, length);
+      } else {
+        shown += byte == '\t' ? ' ' : byte < 0x20 || byte == 0x7F ? '?' : text[i];
+      }
+      i += length;
+    }
+  }
+  return shown;
+}
+
+std::size_t characters(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(),
+                                                [](char c) { return !continues_character(c); }));
+}
+
+// The part of a line that is shown around [begin, end), at character boundaries.
+Range window(std::string_view text, Range line, std::uint32_t begin) {
+  Range shown = line;
+  if (line.end - line.begin <= kShownColumns) return shown;
+  if (begin - line.begin > kShownBefore) shown.begin = begin - kShownBefore;
+  while (shown.begin < begin && continues_character(text[shown.begin])) ++shown.begin;
+  shown.end = std::min<std::uint32_t>(line.end, shown.begin + kShownColumns);
+  while (shown.end < line.end && continues_character(text[shown.end])) ++shown.end;
+  return shown;
+}
+
+// The source line and, under it, `^~~~` below the range.
+std::string snippet(const Source& source, Range range, std::uint32_t line_number, bool color) {
+  const Range line = source.line_at(range.begin);
+  const std::uint32_t begin = std::min(range.begin, line.end);
+  const Range shown = window(source.text(), line, begin);
+  const std::uint32_t end = std::clamp(range.end, begin, shown.end);
+  const std::string number = fmt::format("{:>5} | ", line_number);
+  const std::string before = printable(source.text({shown.begin, begin}));
+  const std::string marked = printable(source.text({begin, end}));
+  const std::string after = printable(source.text({end, shown.end}));
+  const std::string_view cut_left = shown.begin > line.begin ? "..." : "";
+  const std::string_view cut_right = shown.end < line.end ? "..." : "";
+  const std::size_t width = std::max<std::size_t>(1, characters(marked));
+  return fmt::format("{}{}{}{}{}{}\n{:>{}} | {:{}}{}\n", number, cut_left, before, marked, after,
+                     cut_right, "", number.size() - 3, "", cut_left.size() + characters(before),
+                     paint("^" + std::string(width - 1, '~'), color_of("help"), color));
+}
+
+// `file:line:column: label: text` and the snippet, where there is a place.
+std::string entry(const Source& source, std::optional<Range> range, std::string_view label,
+                  std::string_view text, std::string_view id, bool color) {
+  const std::string painted = paint(fmt::format("{}:", label), color_of(label), color);
+  const std::string tail = id.empty() ? "" : fmt::format(" [{}]", id);
+  const std::string shown = printable(text);  // it may quote the program
+  if (!range) return fmt::format("{}: {} {}{}\n", source.name(), painted, shown, tail);
+  const Position at = source.position(range->begin);
+  return fmt::format("{}:{}:{}: {} {}{}\n{}", source.name(), at.line, at.column, painted, shown, tail,
+                     snippet(source, *range, at.line, color));
+}
+
+}  // namespace
+
+std::string render(const Source& source, const Diagnostic& diagnostic, bool color) {
+  std::string text = entry(source, diagnostic.range, name_of(diagnostic.severity),
+                           diagnostic.message, name_of(diagnostic.id), color);
+  for (const DiagNote& note : diagnostic.notes) {
+    if (note.range) {
+      text += entry(source, note.range, "note", note.message, "", color);
+    } else {
+      text += fmt::format("{} {}\n", paint("note:", color_of("note"), color), printable(note.message));
+    }
+  }
+  for (const std::string& help : diagnostic.helps) {
+    text += fmt::format("{} {}\n", paint("help:", color_of("help"), color), printable(help));
+  }
+  return text;
+}
+
+std::string render(const Diagnostics& diagnostics, bool color) {
+  std::string text;
+  for (const Diagnostic& diagnostic : diagnostics.sorted()) {
+    text += render(diagnostics.source(), diagnostic, color);
+  }
+  return text;
+}
+
+}  // namespace groma

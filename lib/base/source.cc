@@ -1,0 +1,96 @@
+// Reading of program text and the way from byte offsets to lines and columns.
+#include "groma/source.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace groma {
+namespace {
+
+bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+Error unreadable(const std::string& path, const char* why) {
+  return {Error::Code::kUnreadable, fmt::format("cannot read `{}`: {}", path, why)};
+}
+
+}  // namespace
+
+Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
+  const bool standard_input = path == "-";
+  std::FILE* file = standard_input ? stdin : std::fopen(path.c_str(), "rb");
+  if (file == nullptr) return unreadable(path, std::strerror(errno));
+  struct stat status {};
+  std::string text;
+  const char* why = nullptr;
+  if (fstat(fileno(file), &status) == 0 && S_ISDIR(status.st_mode)) {
+    why = "it is a directory";
+  } else {
+    char buffer[1 << 16];
+    std::size_t got = 0;
+    while (text.size() <= max_bytes && (got = std::fread(buffer, 1, sizeof buffer, file)) > 0) {
+      text.append(buffer, got);
+    }
+    if (std::ferror(file)) why = std::strerror(errno);
+  }
+  if (!standard_input) std::fclose(file);
+  if (why != nullptr) return unreadable(path, why);
+  if (text.size() > max_bytes) {
+    return Error{Error::Code::kTooLarge,
+                 fmt::format("`{}` has more than {} bytes, the most that is read", path, max_bytes)};
+  }
+  return text;
+}
+
+Source::Source(std::string name, std::string text)
+    : data_(std::make_shared<const Data>(Data{std::move(name), std::move(text)})) {}
+
+Result<Source> Source::read(const std::string& path) {
+  Result<std::string> text = read_file(path, kMaxSourceBytes);
+  if (!text) return text.error();
+  return Source(path == "-" ? "<stdin>" : path, std::move(text).value());
+}
+
+Position Source::position(std::uint32_t offset) const {
+  const std::string_view before = text().substr(0, std::min<std::size_t>(offset, text().size()));
+  Position position;
+  position.line = 1 + static_cast<std::uint32_t>(std::count(before.begin(), before.end(), '\n'));
+  const std::size_t line_break = before.rfind('\n');
+  const std::string_view line =
+      line_break == std::string_view::npos ? before : before.substr(line_break + 1);
+  position.column = 1 + static_cast<std::uint32_t>(std::count_if(
+                            line.begin(), line.end(), [](char c) { return !continues_character(c); }));
+  return position;
+}
+
+bool Source::offset(Position position, std::uint32_t* offset) const {
+  std::size_t at = 0;
+  for (std::uint32_t line = 1; line < position.line; ++line) {
+    at = text().find('\n', at);
+    if (at == std::string_view::npos) return false;
+    ++at;
+  }
+  for (std::uint32_t column = 1; column < position.column; ++column) {
+    if (at >= text().size() || text()[at] == '\n') return false;
+    ++at;
+    while (at < text().size() && continues_character(text()[at])) ++at;
+  }
+  *offset = static_cast<std::uint32_t>(at);
+  return position.line > 0 && position.column > 0;
+}
+
+Range Source::line_at(std::uint32_t offset) const {
+  const std::size_t at = std::min<std::size_t>(offset, text().size());
+  const std::size_t before = at == 0 ? std::string_view::npos : text().rfind('\n', at - 1);
+  std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+  std::size_t end = text().find('\n', at);
+  if (end == std::string_view::npos) end = text().size();
+  if (end > begin && text()[end - 1] == '\r') --end;
+  return {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)};
+}
+
+}  // namespace groma

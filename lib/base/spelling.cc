@@ -1,0 +1,75 @@
+// Near names by edit distance with transpositions, where a difference in case alone counts half.
+#include "groma/spelling.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace groma {
+namespace {
+
+constexpr std::size_t kLongestWord = 64;
+constexpr int kStep = 2;  // one edit; a change of case costs 1
+
+int substitution(char a, char b) {
+  if (a == b) return 0;
+  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
+  return lower(a) == lower(b) ? 1 : kStep;
+}
+
+// Optimal string alignment distance in half edits.
+int distance(std::string_view a, std::string_view b) {
+  using Row = std::array<int, kLongestWord + 1>;
+  Row before{}, last{}, row{};
+  for (std::size_t j = 0; j <= b.size(); ++j) last[j] = static_cast<int>(j) * kStep;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = static_cast<int>(i) * kStep;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({last[j] + kStep, row[j - 1] + kStep,
+                         last[j - 1] + substitution(a[i - 1], b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[j] = std::min(row[j], before[j - 2] + kStep);
+      }
+    }
+    before = last;
+    last = row;
+  }
+  return last[b.size()];
+}
+
+}  // namespace
+
+std::vector<std::string_view> near_names(std::string_view word,
+                                         std::span<const std::string_view> candidates,
+                                         std::size_t most) {
+  std::vector<std::pair<int, std::string_view>> near;
+  if (word.empty() || word.size() > kLongestWord) return {};
+  for (std::string_view candidate : candidates) {
+    if (candidate.empty() || candidate.size() > kLongestWord || candidate == word) continue;
+    const std::size_t longer = std::max(word.size(), candidate.size());
+    const int allowed = kStep * static_cast<int>(std::max<std::size_t>(1, longer / 3));
+    const int edits = distance(word, candidate);
+    if (edits <= allowed) near.emplace_back(edits, candidate);
+  }
+  std::stable_sort(near.begin(), near.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string_view> names;
+  for (const auto& [edits, candidate] : near) {
+    if (names.size() == most) break;
+    if (std::find(names.begin(), names.end(), candidate) == names.end()) names.push_back(candidate);
+  }
+  return names;
+}
+
+std::string join_names(std::span<const std::string_view> names, std::string_view conjunction) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) {
+      text += i + 1 == names.size() ? " " + std::string(conjunction) + " " : std::string(", ");
+    }
+    text += "`" + std::string(names[i]) + "`";
+  }
+  return text;
+}
+
+}  // namespace groma

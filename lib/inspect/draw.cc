@@ -1,0 +1,279 @@
+// Placements as pictures: text for a terminal, SVG for a page.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "groma/inspect.h"
+
+namespace groma {
+namespace {
+
+constexpr std::size_t kListedProcessors = 64;  // in the legend; the rest is summed up
+constexpr int kLayers = 64;                    // drawn of more than two dimensions
+constexpr int kBarWidth = 20;
+
+// What a picture shows of a processor: its number in node order, a colour, a label.
+class Palette {
+ public:
+  explicit Palette(const Placement& placement) {
+    for (const auto& node : placement.loads) {
+      first_.push_back(count_);
+      count_ += node.size();
+    }
+  }
+
+  std::size_t number(const Processor& p) const {
+    return first_[static_cast<std::size_t>(p.node)] + static_cast<std::size_t>(p.index);
+  }
+  std::size_t count() const { return count_; }
+
+  // A, B, .. Z, a, .. z, then AA, AB, ..: as many letters as the last one needs.
+  std::string label(std::size_t number) const {
+    constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    std::string text;
+    for (std::size_t left = std::max<std::size_t>(1, count_) - 1;; left /= kLetters.size()) {
+      text.insert(text.begin(), kLetters[number % kLetters.size()]);
+      number /= kLetters.size();
+      if (left < kLetters.size()) return text;
+    }
+  }
+
+  // Nodes differ in hue, a node's processors in lightness. Red, green, blue in 0..1.
+  struct Rgb {
+    double r, g, b;
+  };
+  static Rgb color(const Processor& p, std::size_t per_node) {
+    const double hue = std::fmod(0.58 + 0.618034 * static_cast<double>(p.node), 1.0);
+    const double step = per_node < 2 ? 0.5 : static_cast<double>(p.index) / static_cast<double>(per_node - 1);
+    const double light = 0.35 + 0.4 * step;
+    const auto channel = [&](double offset) {
+      const double k = std::fmod(offset + hue * 12, 12.0);
+      return light - 0.6 * std::min(light, 1 - light) * std::max(-1.0, std::min({k - 3, 9 - k, 1.0}));
+    };
+    return {channel(0), channel(8), channel(4)};
+  }
+
+ private:
+  std::vector<std::size_t> first_;
+  std::size_t count_ = 0;
+};
+
+std::size_t per_node(const Placement& placement, const Processor& p) {
+  return placement.loads[static_cast<std::size_t>(p.node)].size();
+}
+
+// The 6x6x6 cube of 256-colour terminals.
+std::string cell(const Placement& placement, const Palette& palette, const Processor& p,
+                 bool color) {
+  const std::string label = fmt::format(" {} ", palette.label(palette.number(p)));
+  if (!color) return label;
+  const auto [r, g, b] = Palette::color(p, per_node(placement, p));
+  const auto level = [](double x) { return static_cast<int>(std::lround(x * 5)); };
+  const bool dark = 0.3 * r + 0.6 * g + 0.1 * b < 0.5;
+  return fmt::format("\x1b[48;5;{};38;5;{}m{}\x1b[0m", 16 + 36 * level(r) + 6 * level(g) + level(b),
+                     dark ? 231 : 16, label);
+}
+
+std::string point_text(const Point& point) {
+  std::string text = "(";
+  for (int i = 0; i < point.dimensions(); ++i) {
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", point[i]);
+  }
+  return text + ")";
+}
+
+std::string headline(const Placement& placement, const BoundProgram& bound) {
+  std::string domain;
+  for (std::int64_t extent : placement.domain.extents.coordinates()) {
+    domain += fmt::format("{}{}", domain.empty() ? "" : " x ", extent);
+  }
+  const bool shifted = placement.domain.lower != Point::zeros(placement.domain.dimensions());
+  return fmt::format(
+      "{}{} by {} on {}: {}{}, {}\n", domain.empty() ? "single task " : "",
+      placement.task.empty() ? "launch" : placement.task, placement.function_name,
+      name_of(placement.kind), domain.empty() ? "1 point" : domain + " points",
+      shifted ? " from " + point_text(placement.domain.lower) : "", bound.machine().name());
+}
+
+// Rows and columns of one layer, and where its points begin.
+struct Layer {
+  std::int64_t rows, columns;
+  std::size_t first;
+};
+
+std::string grid(const Placement& placement, const Palette& palette, const Layer& layer,
+                 const DrawOptions& options) {
+  const int dims = placement.domain.dimensions();
+  const Point& lower = placement.domain.lower;
+  const std::int64_t row0 = dims > 1 ? lower[dims - 2] : 0;
+  const std::int64_t column0 = dims > 0 ? lower[dims - 1] : 0;
+  const auto cell_width = static_cast<std::int64_t>(palette.label(0).size()) + 2;
+  const std::int64_t margin = 8;
+  const std::int64_t columns =
+      std::clamp<std::int64_t>((options.columns - margin) / cell_width, 1, layer.columns);
+  const std::int64_t rows = std::clamp<std::int64_t>(options.rows, 1, layer.rows);
+  std::string text(static_cast<std::size_t>(margin), ' ');
+  for (std::int64_t j = 0; j < columns; ++j) {
+    const std::string number = std::to_string(column0 + j);
+    const bool every = static_cast<std::int64_t>(number.size()) < cell_width || j % 5 == 0;
+    text += fmt::format("{:>{}}", every && static_cast<std::int64_t>(number.size()) <= cell_width ? number : "",
+                        cell_width - 1) + " ";
+  }
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  text += "\n";
+  for (std::int64_t i = 0; i < rows; ++i) {
+    text += dims > 1 ? fmt::format("{:>6}  ", row0 + i) : std::string(8, ' ');
+    for (std::int64_t j = 0; j < columns; ++j) {
+      const auto at = layer.first + static_cast<std::size_t>(i * layer.columns + j);
+      text += cell(placement, palette, placement.points[at], options.color);
+    }
+    while (!options.color && text.back() == ' ') text.pop_back();
+    text += "\n";
+  }
+  if (columns < layer.columns || rows < layer.rows) {
+    text += fmt::format("        ({} of {} columns and {} of {} rows are shown; `--svg` draws all)\n",
+                        columns, layer.columns, rows, layer.rows);
+  }
+  return text;
+}
+
+std::string layers(const Placement& placement, const Palette& palette, const DrawOptions& options) {
+  const int dims = placement.domain.dimensions();
+  const std::int64_t columns = dims > 0 ? placement.domain.extents[dims - 1] : 1;
+  const std::int64_t rows = dims > 1 ? placement.domain.extents[dims - 2] : 1;
+  const std::int64_t size = rows * columns;
+  const std::int64_t count = static_cast<std::int64_t>(placement.points.size()) / size;
+  std::string text;
+  for (std::int64_t k = 0; k < std::min<std::int64_t>(count, kLayers); ++k) {
+    if (dims > 2) {
+      Point leading = Point::zeros(dims - 2);
+      std::int64_t rest = k;
+      for (int i = dims - 3; i >= 0; --i) {
+        leading[i] = placement.domain.lower[i] + rest % placement.domain.extents[i];
+        rest /= placement.domain.extents[i];
+      }
+      text += fmt::format("\nlayer {}\n", point_text(leading));
+    }
+    text += grid(placement, palette, {rows, columns, static_cast<std::size_t>(k * size)}, options);
+  }
+  if (count > kLayers) text += fmt::format("({} of {} layers are shown)\n", kLayers, count);
+  return text;
+}
+
+std::string legend(const Placement& placement, const Palette& palette, const DrawOptions& options) {
+  std::string text = "\n";
+  const std::int64_t most = std::max<std::int64_t>(1, placement.max_load());
+  std::size_t listed = 0;
+  for (std::size_t node = 0; node < placement.loads.size(); ++node) {
+    for (std::size_t index = 0; index < placement.loads[node].size(); ++index) {
+      if (listed++ >= kListedProcessors) continue;
+      const Processor p{placement.kind, static_cast<std::int64_t>(node), static_cast<std::int64_t>(index)};
+      const std::int64_t load = placement.loads[node][index];
+      const auto bar = static_cast<std::size_t>((load * kBarWidth + most - 1) / most);
+      text += fmt::format("{} node {}, {} {}: {:>{}} {}\n",
+                          cell(placement, palette, p, options.color), node, name_of(p.kind), index,
+                          load, std::to_string(most).size(), std::string(bar, '#'));
+    }
+  }
+  if (listed > kListedProcessors) {
+    text += fmt::format(" ... and {} more processors\n", listed - kListedProcessors);
+  }
+  return text + fmt::format("load: {} to {} points on each of {} processors\n", placement.min_load(),
+                            placement.max_load(), placement.processor_count());
+}
+
+std::string decisions(const Placement& placement, const BoundProgram& bound) {
+  std::string text;
+  const Source& source = bound.program().source();
+  for (Origin origin : placement.decided_by) {
+    const Range range = bound.program().range(origin);
+    const Position at = source.position(range.begin);
+    std::string statement(source.text(range).substr(0, 72));
+    std::replace_if(
+        statement.begin(), statement.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; },
+        ' ');
+    text += fmt::format("decided by {}:{}:{}: {}\n", source.name(), at.line, at.column, statement);
+  }
+  return text;
+}
+
+std::string escaped(std::string_view text) {
+  std::string made;
+  for (char c : text) {
+    if (c == '<') made += "&lt;";
+    else if (c == '>') made += "&gt;";
+    else if (c == '&') made += "&amp;";
+    else if (c == '"') made += "&quot;";
+    else if (static_cast<unsigned char>(c) >= 0x20) made += c;
+  }
+  return made;
+}
+
+std::string hex_color(const Placement& placement, const Processor& p) {
+  const auto [r, g, b] = Palette::color(p, per_node(placement, p));
+  const auto level = [](double x) { return static_cast<int>(std::lround(x * 255)); };
+  return fmt::format("#{:02x}{:02x}{:02x}", level(r), level(g), level(b));
+}
+
+}  // namespace
+
+std::string draw(const Placement& placement, const BoundProgram& bound, const DrawOptions& options) {
+  const Palette palette(placement);
+  return headline(placement, bound) + "\n" + layers(placement, palette, options) +
+         legend(placement, palette, options) + decisions(placement, bound);
+}
+
+// Runs of one processor in a row are one rectangle. Layers stand below one another.
+std::string draw_svg(const Placement& placement, const BoundProgram& bound) {
+  const int dims = placement.domain.dimensions();
+  const std::int64_t columns = dims > 0 ? placement.domain.extents[dims - 1] : 1;
+  const std::int64_t rows = dims > 1 ? placement.domain.extents[dims - 2] : 1;
+  const std::int64_t layer_count = static_cast<std::int64_t>(placement.points.size()) / (rows * columns);
+  const double side = std::clamp(1200.0 / static_cast<double>(columns), 1.0, 24.0);
+  const double gap = layer_count > 1 ? 8 : 0;
+  const double top = 40;
+  const double layer_height = side * static_cast<double>(rows) + gap;
+  const std::size_t listed = std::min(kListedProcessors, static_cast<std::size_t>(placement.processor_count()));
+  const double legend_top = top + layer_height * static_cast<double>(layer_count) + 20;
+  const double width = std::max(480.0, side * static_cast<double>(columns) + 20);
+  const double height = legend_top + 18 * static_cast<double>(listed + 1);
+  std::string svg = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:g}\" height=\"{1:g}\" "
+      "viewBox=\"0 0 {0:g} {1:g}\" font-family=\"sans-serif\" font-size=\"13\">\n"
+      "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n<text x=\"10\" y=\"24\">{2}</text>\n",
+      width, height, escaped(headline(placement, bound)));
+  const auto rect = [&](double x, double y, double w, double h, const Processor& p) {
+    svg += fmt::format("<rect x=\"{:g}\" y=\"{:g}\" width=\"{:g}\" height=\"{:g}\" fill=\"{}\"/>\n", x, y,
+                       w, h, hex_color(placement, p));
+  };
+  std::size_t at = 0;
+  for (std::int64_t line = 0; line < layer_count * rows; ++line) {
+    const double y = top + layer_height * static_cast<double>(line / rows) + side * static_cast<double>(line % rows);
+    for (std::int64_t j = 0; j < columns;) {
+      std::int64_t run = 1;
+      while (j + run < columns && placement.points[at + static_cast<std::size_t>(run)] == placement.points[at]) ++run;
+      rect(10 + side * static_cast<double>(j), y, side * static_cast<double>(run), side, placement.points[at]);
+      j += run;
+      at += static_cast<std::size_t>(run);
+    }
+  }
+  std::size_t number = 0;
+  for (std::size_t node = 0; node < placement.loads.size(); ++node) {
+    for (std::size_t index = 0; index < placement.loads[node].size() && number < listed; ++index, ++number) {
+      const Processor p{placement.kind, static_cast<std::int64_t>(node), static_cast<std::int64_t>(index)};
+      const double y = legend_top + 18 * static_cast<double>(number);
+      rect(10, y, 14, 14, p);
+      svg += fmt::format("<text x=\"30\" y=\"{:g}\">node {}, {} {}: {} points</text>\n", y + 12, node,
+                         name_of(p.kind), index, placement.loads[node][index]);
+    }
+  }
+  if (static_cast<std::size_t>(placement.processor_count()) > listed) {
+    svg += fmt::format("<text x=\"30\" y=\"{:g}\">and {} more</text>\n",
+                       legend_top + 18 * static_cast<double>(listed) + 12,
+                       static_cast<std::size_t>(placement.processor_count()) - listed);
+  }
+  return svg + "</svg>\n";
+}
+
+}  // namespace groma

@@ -1,0 +1,243 @@
+// Which function maps the task, then the function at every point.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "groma/inspect.h"
+#include "groma/spelling.h"
+
+namespace groma {
+namespace {
+
+struct Decision {
+  std::optional<ProcKind> kind;  // known before the function is asked
+  FunctionId function = 0;
+  std::vector<Origin> origins;
+};
+
+class Decider {
+ public:
+  Decider(const BoundProgram& bound, const PlaceQuery& query, Diagnostics& diags)
+      : program_(bound.program()), machine_(bound.machine()), query_(query), diags_(diags) {}
+
+  std::optional<Decision> decide() {
+    Decision decision;
+    decision.kind = query_.from;
+    if (!query_.function.empty()) {
+      const auto function = named_function();
+      if (!function) return std::nullopt;
+      decision.function = *function;
+      return decision;
+    }
+    if (const auto task = program_.task(query_.task)) {
+      decision.kind = first_present(*task);
+      if (!decision.kind) return std::nullopt;
+      decision.origins.push_back(task->origin);
+    }
+    const auto mapped = bound_function(decision.kind);
+    if (!mapped) return std::nullopt;
+    decision.function = mapped->function;
+    decision.origins.push_back(mapped->origin);
+    return decision;
+  }
+
+ private:
+  std::optional<FunctionId> named_function() {
+    const auto function = program_.find_function(query_.function);
+    if (!function) {
+      Diagnostic& diagnostic =
+          diags_.report(DiagId::kUnknownFunction, std::nullopt, query_.function);
+      std::vector<std::string_view> names;
+      for (FunctionId f = 0; f < program_.function_count(); ++f) {
+        names.push_back(program_.function_name(f));
+      }
+      const auto near = near_names(query_.function, names);
+      if (!near.empty()) diagnostic.help(fmt::format("did you mean {}?", join_names(near)));
+      return std::nullopt;
+    }
+    if (program_.is_mapping_function(*function)) return function;
+    diags_.report(DiagId::kMappingSignature, program_.function_range(*function), query_.function,
+                  "something else");
+    return std::nullopt;
+  }
+
+  // The first kind of the Task statement that the machine has; every variant is taken to exist.
+  std::optional<ProcKind> first_present(const TaskDecision& task) {
+    for (ProcKind kind : task.kinds) {
+      if (machine_.has(kind)) return kind;
+    }
+    std::vector<std::string_view> names;
+    for (ProcKind kind : task.kinds) names.push_back(name_of(kind));
+    diags_.report(DiagId::kNoVariant, program_.range(task.origin), query_.task, join_names(names, "and"))
+        .note(fmt::format("`{}` has {}", machine_.name(), kinds_of_machine()));
+    return std::nullopt;
+  }
+
+  std::string kinds_of_machine() const {
+    std::vector<std::string_view> names;
+    for (std::size_t k = 0; k < kProcKindCount; ++k) {
+      if (machine_.has(static_cast<ProcKind>(k))) names.push_back(kProcKindNames[k]);
+    }
+    return names.empty() ? "no processors" : join_names(names, "and");
+  }
+
+  std::optional<FunctionDecision> lookup(std::optional<ProcKind> kind) const {
+    return query_.parent ? program_.single_function(query_.task, kind)
+                         : program_.index_function(query_.task, kind);
+  }
+
+  // With the kind open, the only function that any kind would give.
+  std::optional<FunctionDecision> bound_function(std::optional<ProcKind> kind) {
+    std::optional<FunctionDecision> found = lookup(kind);
+    bool several = false;
+    for (std::size_t k = 0; k < kProcKindCount && !kind; ++k) {
+      if (!machine_.has(static_cast<ProcKind>(k))) continue;
+      const auto other = lookup(static_cast<ProcKind>(k));
+      if (other && found && other->origin != found->origin) several = true;
+      if (other && !found) found = other;
+    }
+    if (found && !several) return found;
+    const std::string_view statement = query_.parent ? "SingleTaskMap" : "IndexTaskMap";
+    Diagnostic& diagnostic =
+        diags_.report(DiagId::kNoMappingFunction, std::nullopt, statement, query_.task);
+    if (several) {
+      diagnostic.note("it depends on the kind of processor that the task runs on")
+          .help("say which: `--from GPU`, or write a Task statement");
+    } else {
+      diagnostic.note("the default mapper decides then")
+          .help(fmt::format("write `{} {} f;`, or ask for a function: `--function f`", statement,
+                            query_.task));
+    }
+    return std::nullopt;
+  }
+
+  const Program& program_;
+  const Machine& machine_;
+  const PlaceQuery& query_;
+  Diagnostics& diags_;
+};
+
+std::string extents_text(const Rect& domain) {
+  std::string text;
+  for (int i = 0; i < domain.dimensions(); ++i) {
+    text += fmt::format("{}{}", i == 0 ? "" : "x", domain.extents[i]);
+  }
+  return text;
+}
+
+bool check_domain(const PlaceQuery& query, Diagnostics& diags) {
+  if (query.parent) return true;
+  const std::int64_t volume = query.domain.volume();
+  if (volume == 0) {
+    diags.report(DiagId::kEmptyDomain, std::nullopt, extents_text(query.domain));
+  } else if (volume > kMaxPlacePoints) {
+    diags
+        .report(DiagId::kDomainTooLarge, std::nullopt, extents_text(query.domain), kMaxPlacePoints)
+        .help("ask for a part of it: smaller extents, with `--lower` where it begins elsewhere");
+  } else {
+    return true;
+  }
+  return false;
+}
+
+// The parent's processor; it must exist on the machine.
+std::optional<Processor> parent_processor(const BoundProgram& bound, const PlaceQuery& query,
+                                          std::optional<ProcKind> kind, Diagnostics& diags) {
+  const Machine& machine = bound.machine();
+  const auto [node, index] = *query.parent;
+  std::int64_t most = 0;
+  for (std::size_t k = 0; k < kProcKindCount && node >= 0 && node < machine.node_count(); ++k) {
+    const auto each = static_cast<ProcKind>(k);
+    if (!kind || *kind == each) most = std::max(most, machine.processor_count(node, each));
+  }
+  if (node >= 0 && node < machine.node_count() && index >= 0 && index < most) {
+    return Processor{kind.value_or(ProcKind::kGpu), node, index};
+  }
+  const bool node_wrong = node < 0 || node >= machine.node_count();
+  diags
+      .report(DiagId::kSliceIndexOutOfBound, std::nullopt, node_wrong ? 0 : 1,
+              node_wrong ? node : index, node_wrong ? machine.node_count() : most)
+      .note(fmt::format("`--parent {},{}` names no processor of `{}`", node, index, machine.name()));
+  return std::nullopt;
+}
+
+void count_loads(const Machine& machine, Placement& placement) {
+  for (std::int64_t node = 0; node < machine.node_count(); ++node) {
+    const std::int64_t count = machine.processor_count(node, placement.kind);
+    placement.loads.emplace_back(static_cast<std::size_t>(count), 0);
+  }
+  for (const Processor& p : placement.points) {
+    ++placement.loads[static_cast<std::size_t>(p.node)][static_cast<std::size_t>(p.index)];
+  }
+}
+
+}  // namespace
+
+std::int64_t Placement::processor_count() const {
+  std::size_t count = 0;
+  for (const auto& node : loads) count += node.size();
+  return static_cast<std::int64_t>(count);
+}
+
+std::int64_t Placement::max_load() const {
+  std::int64_t most = 0;
+  for (const auto& node : loads) {
+    for (std::int64_t load : node) most = std::max(most, load);
+  }
+  return most;
+}
+
+std::int64_t Placement::min_load() const {
+  std::int64_t least = static_cast<std::int64_t>(points.size());
+  for (const auto& node : loads) {
+    for (std::int64_t load : node) least = std::min(least, load);
+  }
+  return least;
+}
+
+std::optional<Placement> place(const BoundProgram& bound, const PlaceQuery& query,
+                               Diagnostics& diags, LogSink* log, const Progress& progress) {
+  const auto decision = Decider(bound, query, diags).decide();
+  if (!decision || !check_domain(query, diags)) return std::nullopt;
+  Placement placement;
+  placement.task = query.task;
+  placement.function = decision->function;
+  placement.function_name = bound.program().function_name(decision->function);
+  placement.decided_by = decision->origins;
+  TaskPoint task;
+  task.name = query.task;
+  if (query.parent) {
+    task.parent = task.processor = parent_processor(bound, query, decision->kind, diags);
+    if (!task.parent) return std::nullopt;
+  } else {
+    placement.domain = task.domain = query.domain;
+    task.point = query.domain.lower;
+  }
+  const std::int64_t all = placement.domain.volume();
+  Evaluator evaluator(bound, log);
+  bool any_set = false;
+  do {
+    auto placed = evaluator.place(decision->function, task, decision->kind, diags);
+    if (!placed) return std::nullopt;
+    if (evaluator.steps() > kMaxPlaceSteps) {
+      diags.report(DiagId::kStepLimit, bound.program().function_range(decision->function),
+                   kMaxPlaceSteps)
+          .note(fmt::format("for the first {} of {} points", placement.points.size(), all));
+      return std::nullopt;
+    }
+    placement.points.push_back(placed->processors.front());
+    if (placed->is_set && !any_set) {
+      any_set = true;
+      for (const Processor& point : placement.points) placement.sets.push_back({point});
+      placement.sets.pop_back();
+    }
+    if (any_set) placement.sets.push_back(std::move(placed->processors));
+    const auto done = static_cast<std::int64_t>(placement.points.size());
+    if (progress && done % 1024 == 0 && !progress(done, all)) return std::nullopt;
+  } while (!query.parent && next_point(placement.domain, &task.point));
+  placement.kind = decision->kind.value_or(placement.points.front().kind);
+  count_loads(bound.machine(), placement);
+  return placement;
+}
+
+}  // namespace groma

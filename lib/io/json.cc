@@ -1,0 +1,264 @@
+// JSON text to a bounded tree, through nlohmann-json's event interface: nothing is built that
+// passes the bounds, and what goes wrong comes as a call, not as an exception.
+#include "io/json.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "groma/source.h"
+#include "groma/spelling.h"
+#include "machine/quote.h"
+
+namespace groma {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kLongestReason = 160;
+
+// nlohmann's "[json...] ... - REASON; last read: '...'; expected X", without what it last read,
+// which can be as long as the file.
+std::string reason_of(std::string_view what) {
+  const std::size_t dash = what.find(" - ");
+  const std::size_t bracket = what.find("] ");
+  if (dash != what.npos) {
+    what.remove_prefix(dash + 3);
+  } else if (bracket != what.npos) {
+    what.remove_prefix(bracket + 2);
+  }
+  const std::size_t read = what.find("; last read: '");
+  const std::size_t expected = what.rfind("; expected ");
+  std::string reason(what.substr(0, read));
+  if (read != what.npos && expected != what.npos && expected > read) {
+    reason += what.substr(expected);
+  }
+  reason.resize(std::min(reason.size(), kLongestReason));
+  const auto printable = [](char c) { return c >= 0x20 && c < 0x7F; };
+  std::replace_if(
+      reason.begin(), reason.end(), [&](char c) { return !printable(c); }, '?');
+  return reason;
+}
+
+// Builds the tree. An element under construction is the last of its container, so the pointers in
+// `open_` stay valid: a container does not grow while something in it is open.
+class Builder : public nlohmann::json_sax<json> {
+ public:
+  explicit Builder(std::string_view text, std::string_view name) : text_(text), name_(name) {}
+
+  JsonValue take() { return std::move(root_); }
+  const Error& error() const { return *error_; }
+
+  bool null() override { return add({nullptr}); }
+  bool boolean(bool value) override { return add({value}); }
+  bool number_integer(std::int64_t value) override { return add({value}); }
+  bool number_unsigned(std::uint64_t value) override {
+    if (value > static_cast<std::uint64_t>(INT64_MAX)) return add({static_cast<double>(value)});
+    return add({static_cast<std::int64_t>(value)});
+  }
+  bool number_float(double value, const std::string&) override { return add({value}); }
+  bool string(std::string& value) override { return add({std::move(value)}); }
+  bool binary(json::binary_t&) override { return refuse("binary data"); }
+  bool start_object(std::size_t) override { return open({JsonValue::Object{}}); }
+  bool start_array(std::size_t) override { return open({JsonValue::Array{}}); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+
+  bool key(std::string& key) override {
+    auto& members = std::get<JsonValue::Object>(open_.back()->data);
+    const auto same = [&key](const JsonMember& member) { return member.key == key; };
+    if (std::any_of(members.begin(), members.end(), same)) {
+      return refuse(fmt::format("the key {} stands there twice", in_quotes(key)));
+    }
+    if (members.size() == kMaxJsonMembers) {
+      return refuse(fmt::format("more than {} keys in one object", kMaxJsonMembers));
+    }
+    members.push_back({std::move(key), {}});
+    return true;
+  }
+
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::detail::exception& why) override {
+    const std::size_t offset = std::min(position == 0 ? 0 : position - 1, text_.size());
+    const Position at = Source(name_, std::string(text_.substr(0, offset)))
+                            .position(static_cast<std::uint32_t>(offset));
+    error_ = {Error::Code::kMalformed, fmt::format("`{}`: line {}, column {}: no JSON: {}", name_,
+                                                   at.line, at.column, reason_of(why.what()))};
+    return false;
+  }
+
+ private:
+  // The place for the next value: an element of the open array, the last key's value, or the root.
+  JsonValue* next() {
+    if (open_.empty()) return &root_;
+    if (auto* array = std::get_if<JsonValue::Array>(&open_.back()->data)) {
+      return &array->emplace_back();
+    }
+    return &std::get<JsonValue::Object>(open_.back()->data).back().value;
+  }
+  bool add(JsonValue value) {
+    if (++count_ > kMaxJsonValues) return refuse("too many values", Error::Code::kTooLarge);
+    *next() = std::move(value);
+    return true;
+  }
+  bool open(JsonValue value) {
+    if (open_.size() == kMaxJsonDepth) {
+      return refuse(fmt::format("nested deeper than {}", kMaxJsonDepth), Error::Code::kTooLarge);
+    }
+    if (++count_ > kMaxJsonValues) return refuse("too many values", Error::Code::kTooLarge);
+    JsonValue* place = next();
+    *place = std::move(value);
+    open_.push_back(place);
+    return true;
+  }
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  bool refuse(std::string_view message, Error::Code code = Error::Code::kMalformed) {
+    std::string pointer;
+    for (std::size_t i = 0; i + 1 < open_.size(); ++i) pointer += step(*open_[i]);
+    if (code == Error::Code::kTooLarge) pointer.clear();
+    error_ = {code,
+              fmt::format("`{}`: {}{}{}", name_, pointer, pointer.empty() ? "" : ": ", message)};
+    return false;
+  }
+  // From a container to what is open in it.
+  static std::string step(const JsonValue& value) {
+    if (const auto* array = value.array()) return fmt::format("/{}", array->size() - 1);
+    const std::string key = in_quotes(value.object()->back().key);
+    return "/" + key.substr(1, key.size() - 2);
+  }
+
+  std::string_view text_;
+  std::string name_;
+  JsonValue root_;
+  std::vector<JsonValue*> open_;
+  std::size_t count_ = 0;
+  std::optional<Error> error_;
+};
+
+std::string_view type_name(const JsonValue& value) {
+  constexpr std::string_view kNames[] = {"null",     "a truth value", "a number", "a number",
+                                         "a string", "an array",      "an object"};
+  return kNames[value.data.index()];
+}
+
+std::string pointer_to(const JsonPlace& place) {
+  if (place.parent == nullptr) return {};
+  const std::string way = pointer_to(*place.parent);
+  if (place.parent->value->array() != nullptr) return fmt::format("{}/{}", way, place.index);
+  return fmt::format("{}/{}", way, place.key);
+}
+
+std::string help_for(std::string_view word, std::span<const std::string_view> names) {
+  const std::vector<std::string_view> near = near_names(word, names);
+  if (!near.empty()) return fmt::format("did you mean {}?", join_names(near));
+  return fmt::format("known are {}", join_names(names, "and"));
+}
+
+}  // namespace
+
+Result<JsonValue> parse_json(std::string_view text, std::string_view name) {
+  Builder builder(text, name);
+  if (!json::sax_parse(text, &builder)) return builder.error();
+  return builder.take();
+}
+
+std::string json_string(std::string_view text) {
+  return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+void JsonReader::fail(const JsonPlace& place, std::string_view message, std::string help,
+                      std::string_view below) {
+  if (error_) return;
+  const std::string pointer = pointer_to(place) + std::string(below);
+  error_ = {Error::Code::kMalformed,
+            fmt::format("`{}`: {}{}{}", name_, pointer, pointer.empty() ? "" : ": ", message),
+            std::move(help)};
+}
+
+void JsonReader::fail_type(const JsonPlace& place, std::string_view due) {
+  fail(place, fmt::format("{} stands where {} is due", type_name(*place.value), due));
+}
+
+bool JsonReader::is_object(const JsonPlace& place, std::span<const std::string_view> keys) {
+  const JsonValue::Object* members = place.value->object();
+  if (members == nullptr) {
+    fail_type(place, "an object");
+    return false;
+  }
+  for (const JsonMember& member : *members) {
+    if (std::find(keys.begin(), keys.end(), member.key) != keys.end()) continue;
+    fail(place, fmt::format("no such key: {}", in_quotes(member.key)), help_for(member.key, keys));
+    return false;
+  }
+  return true;
+}
+
+const JsonValue::Array& JsonReader::array(const JsonPlace& place) {
+  static const JsonValue::Array kNone;
+  if (const JsonValue::Array* array = place.value->array()) return *array;
+  fail_type(place, "an array");
+  return kNone;
+}
+
+std::string JsonReader::text(const JsonPlace& place) {
+  if (const auto* text = std::get_if<std::string>(&place.value->data)) return *text;
+  fail_type(place, "a string");
+  return {};
+}
+
+double JsonReader::number(const JsonPlace& place) {
+  if (const auto* real = std::get_if<double>(&place.value->data)) return *real;
+  if (const auto* whole = std::get_if<std::int64_t>(&place.value->data)) {
+    return static_cast<double>(*whole);
+  }
+  fail_type(place, "a number");
+  return 0;
+}
+
+std::int64_t JsonReader::integer(const JsonPlace& place) {
+  constexpr double kExact = 9007199254740992;  // 2^53
+  if (const auto* whole = std::get_if<std::int64_t>(&place.value->data)) return *whole;
+  if (!std::holds_alternative<double>(place.value->data)) {
+    fail_type(place, "a whole number");
+    return 0;
+  }
+  const double real = std::get<double>(place.value->data);
+  if (real > -kExact && real < kExact &&
+      real == static_cast<double>(static_cast<std::int64_t>(real))) {
+    return static_cast<std::int64_t>(real);
+  }
+  fail(place, fmt::format("{} is no whole number that can be kept", real));
+  return 0;
+}
+
+std::size_t JsonReader::word(const JsonPlace& place, std::span<const std::string_view> names,
+                             std::string_view what) {
+  const std::string word = text(place);
+  if (!ok()) return 0;
+  const auto at = std::find(names.begin(), names.end(), word);
+  if (at != names.end()) return static_cast<std::size_t>(at - names.begin());
+  fail(place, fmt::format("{} is no {}", in_quotes(word), what), help_for(word, names));
+  return 0;
+}
+
+std::optional<JsonPlace> JsonReader::member(const JsonPlace& place, std::string_view key) {
+  const JsonValue::Object* members = place.value->object();
+  if (members == nullptr) return std::nullopt;
+  for (const JsonMember& member : *members) {
+    if (member.key == key) return JsonPlace{&member.value, &place, key, 0};
+  }
+  return std::nullopt;
+}
+
+std::optional<JsonPlace> JsonReader::required(const JsonPlace& place, std::string_view key) {
+  std::optional<JsonPlace> found = member(place, key);
+  if (!found) fail(place, fmt::format("`{}` is missing", key));
+  return found;
+}
+
+}  // namespace groma

@@ -1,0 +1,86 @@
+// JSON as a bounded tree, for files that people write: parse_json is the only way in. JsonReader
+// takes a tree apart and remembers the first thing that is wrong, with its JSON pointer.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "groma/result.h"
+
+namespace groma {
+
+struct JsonMember;
+
+struct JsonValue {
+  using Array = std::vector<JsonValue>;
+  using Object = std::vector<JsonMember>;  // in the order of the text, no key twice
+  std::variant<std::nullptr_t, bool, std::int64_t, double, std::string, Array, Object> data;
+
+  const Array* array() const { return std::get_if<Array>(&data); }
+  const Object* object() const { return std::get_if<Object>(&data); }
+};
+
+struct JsonMember {
+  std::string key;
+  JsonValue value;
+};
+
+inline constexpr std::size_t kMaxJsonDepth = 16;
+inline constexpr std::size_t kMaxJsonMembers = 64;  // of one object
+inline constexpr std::size_t kMaxJsonValues = std::size_t{1} << 21;
+
+// Reads all of `text`. Fails (kMalformed, kTooLarge beyond the bounds above) with line and column,
+// or with the pointer of a key that is there twice. `name` is for messages. Never throws.
+Result<JsonValue> parse_json(std::string_view text, std::string_view name);
+
+// `text` as a JSON string, with quotes; what is not UTF-8 becomes U+FFFD.
+std::string json_string(std::string_view text);
+
+// A value and the way to it. Places lie on the stack of the functions that read.
+struct JsonPlace {
+  const JsonValue* value;
+  const JsonPlace* parent = nullptr;
+  std::string_view key = {};  // of a member; empty for an element
+  std::size_t index = 0;      // of an element
+};
+
+class JsonReader {
+ public:
+  explicit JsonReader(std::string name) : name_(std::move(name)) {}
+
+  bool ok() const { return !error_.has_value(); }
+  const Error& error() const { return *error_; }
+  // Records an error at `place` (and `below` it, a pointer), unless there is one already.
+  void fail(const JsonPlace& place, std::string_view message, std::string help = {},
+            std::string_view below = {});
+
+  // Each of these fails where the value is of another type and then returns something harmless.
+  // The members of an object, whose keys must be among `keys`.
+  bool is_object(const JsonPlace& place, std::span<const std::string_view> keys);
+  const JsonValue::Array& array(const JsonPlace& place);
+  std::string text(const JsonPlace& place);
+  double number(const JsonPlace& place);
+  // A whole number; 1e9 is one too.
+  std::int64_t integer(const JsonPlace& place);
+  // One of `names`: its index.
+  std::size_t word(const JsonPlace& place, std::span<const std::string_view> names,
+                   std::string_view what);
+
+  // The member `key` of an object, if it is there. It refers to `place`, which must outlive it.
+  static std::optional<JsonPlace> member(const JsonPlace& place, std::string_view key);
+  // The same, failing where it is not.
+  std::optional<JsonPlace> required(const JsonPlace& place, std::string_view key);
+
+ private:
+  void fail_type(const JsonPlace& place, std::string_view due);
+
+  std::string name_;
+  std::optional<Error> error_;
+};
+
+}  // namespace groma

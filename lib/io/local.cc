@@ -1,0 +1,169 @@
+// This computer, as hwloc sees it.
+#include "io/local.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+
+#include "groma/io.h"
+#include "machine/node.h"
+
+namespace groma {
+namespace {
+
+constexpr unsigned kNvidia = 0x10DE;
+constexpr unsigned kClassVga = 0x0300;
+constexpr unsigned kClass3d = 0x0302;
+
+struct Found {
+  std::int64_t cores = 1;
+  std::int64_t sockets = 1;
+  std::int64_t memory_bytes = 0;
+  std::int64_t gpus = 0;
+  std::int64_t gpu_bytes = 0;  // of the smallest, 0 where nobody says
+  std::string cpu_model;
+};
+
+std::int64_t count_of(hwloc_topology_t topology, hwloc_obj_type_t type) {
+  return std::max(0, hwloc_get_nbobjs_by_type(topology, type));
+}
+
+std::int64_t count_sockets(hwloc_topology_t topology) {
+  std::int64_t with_memory = 0;
+  hwloc_obj_t node = nullptr;
+  while ((node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != nullptr) {
+    const bool has_cores = hwloc_bitmap_iszero(node->cpuset) == 0;
+    if (has_cores && node->attr->numanode.local_memory > 0) ++with_memory;
+  }
+  return with_memory > 0 ? with_memory : count_of(topology, HWLOC_OBJ_PACKAGE);
+}
+
+std::int64_t memory_of(hwloc_topology_t topology) {
+  const hwloc_uint64_t seen = hwloc_get_root_obj(topology)->total_memory;
+  if (seen > 0) return static_cast<std::int64_t>(std::min<hwloc_uint64_t>(seen, INT64_MAX));
+  return std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+}
+
+bool is_nvidia_pci(hwloc_obj_t device) {
+  const auto& pci = device->attr->pcidev;
+  return pci.vendor_id == kNvidia && (pci.class_id == kClassVga || pci.class_id == kClass3d);
+}
+
+std::int64_t count_pci_gpus(hwloc_topology_t topology) {
+  std::int64_t gpus = 0;
+  hwloc_obj_t device = nullptr;
+  while ((device = hwloc_get_next_pcidev(topology, device)) != nullptr) {
+    if (is_nvidia_pci(device)) ++gpus;
+  }
+  return gpus;
+}
+
+// OS devices that hwloc's plugin for `backend` ("CUDA", "NVML", "OpenCL") has made.
+bool is_gpu_of(hwloc_obj_t device, std::string_view backend) {
+  const char* found = hwloc_obj_get_info_by_name(device, "Backend");
+  if (found == nullptr || backend != found) return false;
+  if (backend != "OpenCL") return true;
+  const char* vendor = hwloc_obj_get_info_by_name(device, "GPUVendor");
+  return vendor != nullptr && std::string_view(vendor).starts_with("NVIDIA");
+}
+
+// In KiB in hwloc.
+std::int64_t device_bytes(hwloc_obj_t device) {
+  const char* kib = hwloc_obj_get_info_by_name(device, "CUDAGlobalMemorySize");
+  const long long size = kib == nullptr ? 0 : std::strtoll(kib, nullptr, 10);
+  return size > 0 && size < (1LL << 40) ? size * 1024 : 0;
+}
+
+// A GPU shows up once with each backend and once as a PCI device: take the one that sees most.
+void find_gpus(hwloc_topology_t topology, Found* found) {
+  found->gpus = count_pci_gpus(topology);
+  for (const std::string_view backend : {"CUDA", "NVML", "OpenCL"}) {
+    std::int64_t gpus = 0;
+    hwloc_obj_t device = nullptr;
+    while ((device = hwloc_get_next_osdev(topology, device)) != nullptr) {
+      if (!is_gpu_of(device, backend)) continue;
+      ++gpus;
+      const std::int64_t bytes = device_bytes(device);
+      if (bytes > 0 && (found->gpu_bytes == 0 || bytes < found->gpu_bytes))
+        found->gpu_bytes = bytes;
+    }
+    found->gpus = std::max(found->gpus, gpus);
+  }
+}
+
+std::string cpu_model_of(hwloc_topology_t topology) {
+  hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
+  const char* model =
+      package == nullptr ? nullptr : hwloc_obj_get_info_by_name(package, "CPUModel");
+  return model == nullptr ? std::string() : std::string(model).substr(0, 100);
+}
+
+Found look(hwloc_topology_t topology) {
+  Found found;
+  found.cores = count_of(topology, HWLOC_OBJ_CORE);
+  if (found.cores == 0) found.cores = count_of(topology, HWLOC_OBJ_PU);
+  found.cores = std::clamp<std::int64_t>(found.cores, 1, kMaxProcessorsPerNode / 4);
+  found.sockets = std::clamp<std::int64_t>(count_sockets(topology), 1, found.cores);
+  found.memory_bytes = memory_of(topology);
+  find_gpus(topology, &found);
+  found.gpus = std::min<std::int64_t>(found.gpus, kMaxProcessorsPerNode / 4);
+  found.cpu_model = cpu_model_of(topology);
+  return found;
+}
+
+// The default preset's figures with what was found in their place.
+NodeFigures figures_of(const Found& found) {
+  constexpr std::string_view kSource = "measured: hwloc";
+  NodeFigures figures = default_figures();
+  const auto sockets = static_cast<double>(found.sockets);
+  figures.sockets = {sockets, kSource};
+  figures.cores_per_socket = {static_cast<double>(found.cores) / sockets, kSource};
+  figures.cpus = {static_cast<double>(found.cores), kSource};
+  figures.host_bytes = {static_cast<double>(found.memory_bytes), kSource};
+  figures.gpus = {static_cast<double>(found.gpus), kSource};
+  figures.ports = {0, "chosen: one computer needs no network"};
+  if (found.gpu_bytes > 0) figures.gpu_bytes = {static_cast<double>(found.gpu_bytes), kSource};
+  return figures;
+}
+
+std::string description_of(const Found& found) {
+  const std::string model = found.cpu_model.empty() ? "unknown CPU" : found.cpu_model;
+  return fmt::format(
+      "this computer: {} cores ({}), sockets {}, memory {:.1f} GiB, GPUs {}; bandwidths as "
+      "`p100x4`",
+      found.cores, model, found.sockets, static_cast<double>(found.memory_bytes) / (1 << 30),
+      found.gpus);
+}
+
+using Topology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)>;
+
+Topology load_topology() {
+  hwloc_topology_t topology = nullptr;
+  if (hwloc_topology_init(&topology) != 0) return {nullptr, &hwloc_topology_destroy};
+  Topology owned(topology, &hwloc_topology_destroy);
+  hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+  if (hwloc_topology_load(topology) != 0) owned.reset();
+  return owned;
+}
+
+}  // namespace
+
+Result<Machine> machine_from_topology(hwloc_topology_t topology) {
+  const Found found = look(topology);
+  const NodeFigures figures = figures_of(found);
+  return Machine::make("local", description_of(found),
+                       {make_node(figures, default_counts(figures))}, {0});
+}
+
+Result<Machine> local_machine() {
+  const Topology topology = load_topology();
+  if (topology != nullptr) return machine_from_topology(topology.get());
+  return Error{Error::Code::kUnreadable, "hwloc cannot see this computer",
+               "describe it in a line such as `nodes=1,gpu=0,cpu=4`"};
+}
+
+}  // namespace groma

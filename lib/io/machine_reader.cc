@@ -1,0 +1,266 @@
+// machine_from_json: what a file leaves out is taken from the default preset.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "groma/io.h"
+#include "io/json.h"
+#include "io/machine_keys.h"
+#include "machine/check.h"
+#include "machine/node.h"
+
+namespace groma {
+namespace {
+
+constexpr std::size_t kLongestDefaultName = 200;
+
+JsonPlace element(const JsonPlace& list, std::size_t index) {
+  return {&(*list.value->array())[index], &list, {}, index};
+}
+
+class MachineReader {
+ public:
+  explicit MachineReader(std::string_view name) : name_(name), json_(name_) {}
+
+  Result<Machine> read(const JsonValue& root);
+
+ private:
+  // Optional and required members, by type.
+  std::int64_t integer_or(const JsonPlace& place, std::string_view key, std::int64_t otherwise);
+  double number_or(const JsonPlace& place, std::string_view key, double otherwise);
+  // The bandwidth, which may be left out where there is one to take its place.
+  double rate_or(const JsonPlace& place, double otherwise);
+  std::string text_or(const JsonPlace& place, std::string_view key, std::string otherwise);
+  std::int64_t required_integer(const JsonPlace& place, std::string_view key);
+  std::size_t required_word(const JsonPlace& place, std::string_view key,
+                            std::span<const std::string_view> names, std::string_view what);
+  ProcKind required_processor(const JsonPlace& place, std::string_view key);
+  MemKind required_memory(const JsonPlace& place, std::string_view key);
+
+  void read_nodes(const JsonPlace& root);
+  void read_order(const JsonPlace& list);
+  void add_nodes(const JsonPlace& node, bool ordered);
+  NodeType read_node(const JsonPlace& place);
+  ProcessorGroup read_processors(const JsonPlace& place);
+  MemoryGroup read_memory(const JsonPlace& place, const NodeCounts& counts);
+  Affinity read_affinity(const JsonPlace& place, const NodeType& node);
+  Channel read_channel(const JsonPlace& place, const std::vector<Channel>& defaults);
+
+  // Reads the list `key` item by item, or takes `otherwise`.
+  template <typename Item, typename Read>
+  std::vector<Item> list_or(const JsonPlace& node, std::string_view key,
+                            std::vector<Item> otherwise, const Read& read);
+
+  std::string name_;
+  JsonReader json_;
+  const NodeFigures& figures_ = default_figures();
+  std::vector<NodeType> types_;
+  std::vector<std::uint32_t> nodes_;
+};
+
+std::int64_t MachineReader::integer_or(const JsonPlace& place, std::string_view key,
+                                       std::int64_t otherwise) {
+  const std::optional<JsonPlace> found = JsonReader::member(place, key);
+  return found ? json_.integer(*found) : otherwise;
+}
+
+double MachineReader::number_or(const JsonPlace& place, std::string_view key, double otherwise) {
+  const std::optional<JsonPlace> found = JsonReader::member(place, key);
+  return found ? json_.number(*found) : otherwise;
+}
+
+double MachineReader::rate_or(const JsonPlace& place, double otherwise) {
+  if (otherwise == 0) json_.required(place, keys::kBandwidth);
+  return number_or(place, keys::kBandwidth, otherwise);
+}
+
+std::string MachineReader::text_or(const JsonPlace& place, std::string_view key,
+                                   std::string otherwise) {
+  const std::optional<JsonPlace> found = JsonReader::member(place, key);
+  return found ? json_.text(*found) : std::move(otherwise);
+}
+
+std::int64_t MachineReader::required_integer(const JsonPlace& place, std::string_view key) {
+  const std::optional<JsonPlace> found = json_.required(place, key);
+  return found ? json_.integer(*found) : 0;
+}
+
+std::size_t MachineReader::required_word(const JsonPlace& place, std::string_view key,
+                                         std::span<const std::string_view> names,
+                                         std::string_view what) {
+  const std::optional<JsonPlace> found = json_.required(place, key);
+  return found ? json_.word(*found, names, what) : 0;
+}
+
+ProcKind MachineReader::required_processor(const JsonPlace& place, std::string_view key) {
+  return static_cast<ProcKind>(required_word(place, key, kProcKindNames, "processor kind"));
+}
+
+MemKind MachineReader::required_memory(const JsonPlace& place, std::string_view key) {
+  return static_cast<MemKind>(required_word(place, key, kMemKindNames, "memory kind"));
+}
+
+template <typename Item, typename Read>
+std::vector<Item> MachineReader::list_or(const JsonPlace& node, std::string_view key,
+                                         std::vector<Item> otherwise, const Read& read) {
+  const std::optional<JsonPlace> list = JsonReader::member(node, key);
+  if (!list) return otherwise;
+  std::vector<Item> items;
+  const std::size_t size = json_.array(*list).size();
+  for (std::size_t i = 0; i < size && json_.ok(); ++i) items.push_back(read(element(*list, i)));
+  return items;
+}
+
+ProcessorGroup MachineReader::read_processors(const JsonPlace& place) {
+  if (!json_.is_object(place, keys::kProcessorKeys)) return {};
+  const ProcKind kind = required_processor(place, keys::kKind);
+  ProcessorGroup group = make_processors(figures_, kind, required_integer(place, keys::kCount));
+  group.flops_per_s = number_or(place, keys::kFlops, group.flops_per_s);
+  group.sustained_fraction = number_or(place, keys::kSustained, group.sustained_fraction);
+  group.launch_latency_s = number_or(place, keys::kLaunch, group.launch_latency_s);
+  return group;
+}
+
+MemoryGroup MachineReader::read_memory(const JsonPlace& place, const NodeCounts& counts) {
+  if (!json_.is_object(place, keys::kMemoryKeys)) return {};
+  MemoryGroup group = make_memory(figures_, counts, required_memory(place, keys::kKind));
+  group.count = integer_or(place, keys::kCount, group.count);
+  group.capacity_bytes = integer_or(place, keys::kCapacity, group.capacity_bytes);
+  group.bandwidth_bytes_per_s = number_or(place, keys::kBandwidth, group.bandwidth_bytes_per_s);
+  return group;
+}
+
+Affinity MachineReader::read_affinity(const JsonPlace& place, const NodeType& node) {
+  if (!json_.is_object(place, keys::kAffinityKeys)) return {};
+  const ProcKind processor = required_processor(place, keys::kProcessor);
+  const MemKind memory = required_memory(place, keys::kMemory);
+  Affinity affinity{processor, memory, 0, 0};
+  if (addressable(processor, memory)) affinity = make_affinity(figures_, node, processor, memory);
+  affinity.bandwidth_bytes_per_s = rate_or(place, affinity.bandwidth_bytes_per_s);
+  affinity.latency_s = number_or(place, keys::kLatency, affinity.latency_s);
+  return affinity;
+}
+
+Channel MachineReader::read_channel(const JsonPlace& place, const std::vector<Channel>& defaults) {
+  if (!json_.is_object(place, keys::kChannelKeys)) return {};
+  const MemKind from = required_memory(place, keys::kFrom);
+  const MemKind to = required_memory(place, keys::kTo);
+  const auto scope =
+      static_cast<Channel::Scope>(required_word(place, keys::kScope, keys::kScopeNames, "scope"));
+  Channel channel{
+      std::string(keys::kScopeNames[static_cast<std::size_t>(scope)]), from, to, scope, 1, 0, 0};
+  for (const Channel& known : defaults) {
+    const bool joins =
+        (known.from == from && known.to == to) || (known.from == to && known.to == from);
+    if (joins && known.scope == scope) channel = known;
+  }
+  channel.from = from;
+  channel.to = to;
+  channel.name = text_or(place, keys::kName, channel.name);
+  channel.links = integer_or(place, keys::kLinks, channel.links);
+  channel.bandwidth_bytes_per_s = rate_or(place, channel.bandwidth_bytes_per_s);
+  channel.latency_s = number_or(place, keys::kLatency, channel.latency_s);
+  return channel;
+}
+
+NodeType MachineReader::read_node(const JsonPlace& place) {
+  NodeType node;
+  if (!json_.is_object(place, keys::kNodeKeys)) return node;
+  if (!json_.required(place, keys::kProcessors)) return node;
+  node.processors = list_or<ProcessorGroup>(
+      place, keys::kProcessors, {}, [&](const JsonPlace& at) { return read_processors(at); });
+  NodeCounts counts = default_counts(figures_);
+  counts.of(ProcKind::kGpu) = 0;
+  for (const ProcessorGroup& group : node.processors) counts.of(group.kind) = group.count;
+  node.memories = list_or(place, keys::kMemories, make_memories(figures_, counts),
+                          [&](const JsonPlace& at) { return read_memory(at, counts); });
+  if (!json_.ok()) return node;
+  node.affinities = list_or(place, keys::kAffinities, make_affinities(figures_, node),
+                            [&](const JsonPlace& at) { return read_affinity(at, node); });
+  const std::vector<Channel> channels = make_channels(figures_, node);
+  node.channels = list_or(place, keys::kChannels, channels,
+                          [&](const JsonPlace& at) { return read_channel(at, channels); });
+  return node;
+}
+
+// One kind of node, and (where `order` does not say it) how many of it there are.
+void MachineReader::add_nodes(const JsonPlace& place, bool ordered) {
+  NodeType type = read_node(place);
+  const std::optional<JsonPlace> count = JsonReader::member(place, keys::kCount);
+  const std::int64_t nodes = count ? json_.integer(*count) : 1;
+  if (!json_.ok()) return;
+  if (const std::optional<Fault> fault = find_fault(type)) {
+    return json_.fail(place, fault->message, {}, fault->path);
+  }
+  if (ordered && count)
+    return json_.fail(*count, "`order` says how many nodes of each kind there are");
+  const std::int64_t room = kMaxNodes - static_cast<std::int64_t>(nodes_.size());
+  if (nodes < 1 || nodes > room) {
+    const std::string message = fmt::format("{} is no count of nodes (1 to {})", nodes, kMaxNodes);
+    return count ? json_.fail(*count, message) : json_.fail(place, message);
+  }
+  if (!ordered) {
+    nodes_.insert(nodes_.end(), static_cast<std::size_t>(nodes),
+                  static_cast<std::uint32_t>(types_.size()));
+  }
+  types_.push_back(std::move(type));
+}
+
+void MachineReader::read_nodes(const JsonPlace& root) {
+  const std::optional<JsonPlace> list = json_.required(root, keys::kNodes);
+  const std::optional<JsonPlace> order = JsonReader::member(root, keys::kOrder);
+  if (!list) return;
+  const std::size_t size = json_.array(*list).size();
+  if (json_.ok() && size == 0) json_.fail(*list, "a machine has at least one node");
+  if (size > kMaxNodeTypes) {
+    json_.fail(*list, fmt::format("{} kinds of nodes; at most {}", size, kMaxNodeTypes));
+  }
+  for (std::size_t i = 0; i < size && json_.ok(); ++i) {
+    add_nodes(element(*list, i), order.has_value());
+  }
+  if (order && json_.ok()) read_order(*order);
+}
+
+void MachineReader::read_order(const JsonPlace& list) {
+  const std::size_t size = json_.array(list).size();
+  if (json_.ok() && (size == 0 || size > static_cast<std::size_t>(kMaxNodes))) {
+    return json_.fail(list, fmt::format("{} is no count of nodes (1 to {})", size, kMaxNodes));
+  }
+  for (std::size_t i = 0; i < size && json_.ok(); ++i) {
+    const JsonPlace place = element(list, i);
+    const std::int64_t type = json_.integer(place);
+    if (type < 0 || type >= static_cast<std::int64_t>(types_.size())) {
+      json_.fail(place,
+                 fmt::format("{} is no index of `nodes` (0 to {})", type, types_.size() - 1));
+    }
+    nodes_.push_back(static_cast<std::uint32_t>(type));
+  }
+}
+
+Result<Machine> MachineReader::read(const JsonValue& root) {
+  const JsonPlace place{&root};
+  if (json_.is_object(place, keys::kMachineKeys)) read_nodes(place);
+  std::string name = text_or(place, keys::kName, name_.substr(0, kLongestDefaultName));
+  std::string description = text_or(place, keys::kDescription, {});
+  if (!json_.ok()) return json_.error();
+  Result<Machine> machine =
+      Machine::make(std::move(name), std::move(description), std::move(types_), std::move(nodes_));
+  if (machine) return machine;
+  Error error = machine.error();
+  error.message = fmt::format("`{}`: {}", name_, error.message);
+  return error;
+}
+
+}  // namespace
+
+Result<Machine> machine_from_json(std::string_view text, std::string_view name) {
+  if (text.size() > kMaxMachineFileBytes) {
+    return Error{Error::Code::kTooLarge, fmt::format("`{}` has {} bytes; a machine has at most {}",
+                                                     name, text.size(), kMaxMachineFileBytes)};
+  }
+  const Result<JsonValue> root = parse_json(text, name);
+  if (!root) return root.error();
+  return MachineReader(name).read(*root);
+}
+
+}  // namespace groma

@@ -1,0 +1,111 @@
+// machine_to_json: every figure, one line for each group, as a person would write it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "groma/io.h"
+#include "io/json.h"
+#include "io/machine_keys.h"
+
+namespace groma {
+namespace {
+
+// One `"key": value`, the value as JSON text.
+struct Member {
+  Member(std::string_view key, double value) : text(fmt::format("\"{}\": {}", key, value)) {}
+  Member(std::string_view key, std::int64_t value) : text(fmt::format("\"{}\": {}", key, value)) {}
+  Member(std::string_view key, std::string_view value)
+      : text(fmt::format("\"{}\": {}", key, json_string(value))) {}
+  std::string text;
+};
+
+std::string object(std::initializer_list<Member> members) {
+  std::string text;
+  for (const Member& member : members) text += (text.empty() ? "" : ", ") + member.text;
+  return "{" + text + "}";
+}
+
+std::string object_of(const ProcessorGroup& group) {
+  return object({{keys::kKind, name_of(group.kind)},
+                 {keys::kCount, group.count},
+                 {keys::kFlops, group.flops_per_s},
+                 {keys::kSustained, group.sustained_fraction},
+                 {keys::kLaunch, group.launch_latency_s}});
+}
+
+std::string object_of(const MemoryGroup& group) {
+  return object({{keys::kKind, name_of(group.kind)},
+                 {keys::kCount, group.count},
+                 {keys::kCapacity, group.capacity_bytes},
+                 {keys::kBandwidth, group.bandwidth_bytes_per_s}});
+}
+
+std::string object_of(const Affinity& affinity) {
+  return object({{keys::kProcessor, name_of(affinity.processor)},
+                 {keys::kMemory, name_of(affinity.memory)},
+                 {keys::kBandwidth, affinity.bandwidth_bytes_per_s},
+                 {keys::kLatency, affinity.latency_s}});
+}
+
+std::string object_of(const Channel& channel) {
+  return object({{keys::kName, std::string_view(channel.name)},
+                 {keys::kFrom, name_of(channel.from)},
+                 {keys::kTo, name_of(channel.to)},
+                 {keys::kScope, keys::kScopeNames[static_cast<std::size_t>(channel.scope)]},
+                 {keys::kLinks, channel.links},
+                 {keys::kBandwidth, channel.bandwidth_bytes_per_s},
+                 {keys::kLatency, channel.latency_s}});
+}
+
+template <typename Item>
+std::string list(std::string_view key, const std::vector<Item>& items) {
+  std::string text;
+  for (const Item& item : items) {
+    text += (text.empty() ? "\n        " : ",\n        ") + object_of(item);
+  }
+  return fmt::format("      \"{}\": [{}{}]", key, text, text.empty() ? "" : "\n      ");
+}
+
+// `count` is 0 where `order` says it.
+std::string node_text(const NodeType& node, std::int64_t count) {
+  std::string text = "    {\n";
+  if (count > 0) text += fmt::format("      \"{}\": {},\n", keys::kCount, count);
+  text += list(keys::kProcessors, node.processors) + ",\n";
+  text += list(keys::kMemories, node.memories) + ",\n";
+  text += list(keys::kAffinities, node.affinities) + ",\n";
+  text += list(keys::kChannels, node.channels) + "\n    }";
+  return text;
+}
+
+std::vector<std::int64_t> counts_of(const Machine& machine) {
+  std::vector<std::int64_t> counts(machine.node_types().size());
+  for (const std::uint32_t type : machine.nodes()) ++counts[type];
+  return counts;
+}
+
+// Whether counts alone tell the nodes: every type used, all nodes of one type side by side.
+bool in_order(const Machine& machine, const std::vector<std::int64_t>& counts) {
+  return std::find(counts.begin(), counts.end(), 0) == counts.end() &&
+         std::is_sorted(machine.nodes().begin(), machine.nodes().end());
+}
+
+}  // namespace
+
+std::string machine_to_json(const Machine& machine) {
+  const std::vector<std::int64_t> counts = counts_of(machine);
+  const bool ordered = !in_order(machine, counts);
+  std::string text = fmt::format("{{\n  \"{}\": {},\n  \"{}\": {},\n  \"{}\": [", keys::kName,
+                                 json_string(machine.name()), keys::kDescription,
+                                 json_string(machine.description()), keys::kNodes);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    text += (i == 0 ? "\n" : ",\n") + node_text(machine.node_types()[i], ordered ? 0 : counts[i]);
+  }
+  text += "\n  ]";
+  if (ordered) {
+    text += fmt::format(",\n  \"{}\": [{}]", keys::kOrder, fmt::join(machine.nodes(), ", "));
+  }
+  return text + "\n}\n";
+}
+
+}  // namespace groma

@@ -1,0 +1,178 @@
+// The rules of a NodeType, each with the place of what breaks it.
+#include "machine/check.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <string_view>
+
+namespace groma {
+namespace {
+
+using Found = std::optional<Fault>;
+
+constexpr std::size_t kMaxChannels = 256;
+constexpr std::size_t kMaxChannelName = 64;
+
+std::string_view scope_name(Channel::Scope scope) {
+  switch (scope) {
+    case Channel::Scope::kLocal:
+      return "local";
+    case Channel::Scope::kPeer:
+      return "peer";
+    case Channel::Scope::kNetwork:
+      return "network";
+  }
+  return "?";
+}
+
+Found check_count(std::string path, std::int64_t count) {
+  if (count >= 1 && count <= kMaxProcessorsPerNode) return std::nullopt;
+  return Fault{std::move(path),
+               fmt::format("{} is no count (1 to {})", count, kMaxProcessorsPerNode)};
+}
+
+Found check_rate(std::string path, double rate, bool may_be_zero) {
+  if (std::isfinite(rate) && (rate > 0 || (may_be_zero && rate == 0))) return std::nullopt;
+  return Fault{std::move(path), fmt::format("{} is no rate (a number above 0)", rate)};
+}
+
+Found check_latency(std::string path, double latency_s) {
+  if (std::isfinite(latency_s) && latency_s >= 0) return std::nullopt;
+  return Fault{std::move(path), fmt::format("{} is no time (seconds, 0 or more)", latency_s)};
+}
+
+Found check_processors(const ProcessorGroup& group, const std::string& path) {
+  if (static_cast<std::size_t>(group.kind) >= kProcKindCount) {
+    return Fault{path + "/kind", "no such processor kind"};
+  }
+  if (Found fault = check_count(path + "/count", group.count)) return fault;
+  if (Found fault = check_rate(path + "/flops_per_s", group.flops_per_s, true)) return fault;
+  if (!(group.sustained_fraction > 0 && group.sustained_fraction <= 1)) {
+    return Fault{path + "/sustained_fraction",
+                 fmt::format("{} is no fraction (above 0, at most 1)", group.sustained_fraction)};
+  }
+  return check_latency(path + "/launch_latency_s", group.launch_latency_s);
+}
+
+Found check_memory(const MemoryGroup& group, const std::string& path) {
+  if (static_cast<std::size_t>(group.kind) >= kMemKindCount || group.kind == MemKind::kVirtual) {
+    return Fault{path + "/kind", "VIRTUAL is no memory that a node has"};
+  }
+  if (Found fault = check_count(path + "/count", group.count)) return fault;
+  if (group.capacity_bytes < 0 || group.capacity_bytes > kMaxNodeBytes / group.count) {
+    return Fault{path + "/capacity_bytes",
+                 fmt::format("{} is no capacity (0 to {} bytes, divided by the count)",
+                             group.capacity_bytes, kMaxNodeBytes)};
+  }
+  return check_rate(path + "/bandwidth_bytes_per_s", group.bandwidth_bytes_per_s, true);
+}
+
+Fault lacks(std::string path, std::string_view kind) {
+  return {std::move(path), fmt::format("the node has no {}", kind)};
+}
+
+Found check_affinity(const NodeType& node, const Affinity& affinity, const std::string& path) {
+  if (node.find(affinity.processor) == nullptr) {
+    return lacks(path + "/processor", name_of(affinity.processor));
+  }
+  if (node.find(affinity.memory) == nullptr)
+    return lacks(path + "/memory", name_of(affinity.memory));
+  if (Found fault =
+          check_rate(path + "/bandwidth_bytes_per_s", affinity.bandwidth_bytes_per_s, false)) {
+    return fault;
+  }
+  return check_latency(path + "/latency_s", affinity.latency_s);
+}
+
+Found check_channel_name(const std::string& name, const std::string& path) {
+  if (!name.empty() && name.size() <= kMaxChannelName) return std::nullopt;
+  return Fault{path + "/name", fmt::format("a channel's name has 1 to {} bytes", kMaxChannelName)};
+}
+
+Found check_channel(const NodeType& node, const Channel& channel, const std::string& path) {
+  if (Found fault = check_channel_name(channel.name, path)) return fault;
+  if (node.find(channel.from) == nullptr) return lacks(path + "/from", name_of(channel.from));
+  if (node.find(channel.to) == nullptr) return lacks(path + "/to", name_of(channel.to));
+  if (channel.scope > Channel::Scope::kNetwork) return Fault{path + "/scope", "no such scope"};
+  if (Found fault = check_count(path + "/links", channel.links)) return fault;
+  if (Found fault =
+          check_rate(path + "/bandwidth_bytes_per_s", channel.bandwidth_bytes_per_s, false)) {
+    return fault;
+  }
+  return check_latency(path + "/latency_s", channel.latency_s);
+}
+
+bool same(const ProcessorGroup& a, const ProcessorGroup& b) { return a.kind == b.kind; }
+bool same(const MemoryGroup& a, const MemoryGroup& b) { return a.kind == b.kind; }
+bool same(const Affinity& a, const Affinity& b) {
+  return a.processor == b.processor && a.memory == b.memory;
+}
+bool same(const Channel& a, const Channel& b) {
+  const bool forward = a.from == b.from && a.to == b.to;
+  const bool backward = a.from == b.to && a.to == b.from;
+  return a.name == b.name && a.scope == b.scope && (forward || backward);
+}
+
+std::string text_of(const ProcessorGroup& group) { return std::string(name_of(group.kind)); }
+std::string text_of(const MemoryGroup& group) { return std::string(name_of(group.kind)); }
+std::string text_of(const Affinity& affinity) {
+  return fmt::format("{} to {}", name_of(affinity.processor), name_of(affinity.memory));
+}
+std::string text_of(const Channel& channel) {
+  return fmt::format("{} {} between {} and {}", scope_name(channel.scope), channel.name,
+                     name_of(channel.from), name_of(channel.to));
+}
+
+// Checks every item, and that none is there twice. Few kinds make few items before the first twin;
+// channels, which have names, are bounded.
+template <typename Item, typename Check>
+Found check_all(const std::vector<Item>& items, std::string_view list, const Check& check) {
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const std::string path = fmt::format("/{}/{}", list, i);
+    if (Found fault = check(items[i], path)) return fault;
+    for (std::size_t j = 0; j < i; ++j) {
+      if (same(items[i], items[j])) {
+        return Fault{
+            path, fmt::format("{} stands there twice, also at /{}/{}", text_of(items[i]), list, j)};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+Found check_total(const NodeType& node) {
+  if (node.processors.empty()) return Fault{"/processors", "a node has at least one processor"};
+  std::int64_t total = 0;
+  for (const ProcessorGroup& group : node.processors) total += group.count;
+  if (total <= kMaxProcessorsPerNode) return std::nullopt;
+  return Fault{"/processors",
+               fmt::format("{} processors in one node; at most {}", total, kMaxProcessorsPerNode)};
+}
+
+}  // namespace
+
+std::optional<Fault> find_fault(const NodeType& node) {
+  if (Found fault = check_all(node.processors, "processors", check_processors)) return fault;
+  if (Found fault = check_total(node)) return fault;
+  if (Found fault = check_all(node.memories, "memories", check_memory)) return fault;
+  const auto affinity = [&node](const Affinity& item, const std::string& path) {
+    return check_affinity(node, item, path);
+  };
+  if (Found fault = check_all(node.affinities, "affinities", affinity)) return fault;
+  if (node.channels.size() > kMaxChannels) {
+    return Fault{"/channels",
+                 fmt::format("{} channels; at most {}", node.channels.size(), kMaxChannels)};
+  }
+  const auto channel = [&node](const Channel& item, const std::string& path) {
+    return check_channel(node, item, path);
+  };
+  return check_all(node.channels, "channels", channel);
+}
+
+std::int64_t memory_bytes(const NodeType& node, MemKind kind) {
+  const MemoryGroup* group = node.find(kind);
+  return group == nullptr ? 0 : group->count * group->capacity_bytes;
+}
+
+}  // namespace groma

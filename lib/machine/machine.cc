@@ -1,0 +1,163 @@
+// Machine: its checks and look-ups.
+#include "groma/machine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "machine/check.h"
+#include "machine/node.h"
+#include "machine/quote.h"
+
+namespace groma {
+namespace {
+
+constexpr std::size_t kMaxNameBytes = 256;
+constexpr std::size_t kMaxDescriptionBytes = 4096;
+constexpr std::int64_t kMaxMachineBytes = std::int64_t{1} << 62;  // of one memory kind, all nodes
+
+template <typename Item, typename Wanted>
+const Item* find_in(const std::vector<Item>& items, const Wanted& wanted) {
+  const auto at = std::find_if(items.begin(), items.end(), wanted);
+  return at == items.end() ? nullptr : &*at;
+}
+
+Error malformed(std::string message) { return {Error::Code::kMalformed, std::move(message)}; }
+
+std::optional<Error> check_texts(const std::string& name, const std::string& description) {
+  if (name.empty()) return malformed("a machine has a name");
+  if (name.size() > kMaxNameBytes) {
+    return malformed(fmt::format("the name {} has {} bytes; at most {}", in_quotes(name),
+                                 name.size(), kMaxNameBytes));
+  }
+  if (description.size() <= kMaxDescriptionBytes) return std::nullopt;
+  return malformed(fmt::format("the description has {} bytes; at most {}", description.size(),
+                               kMaxDescriptionBytes));
+}
+
+std::optional<Error> check_nodes(const std::vector<NodeType>& types,
+                                 const std::vector<std::uint32_t>& nodes) {
+  if (nodes.empty()) return malformed("a machine has at least one node");
+  if (nodes.size() > static_cast<std::size_t>(kMaxNodes)) {
+    return Error{Error::Code::kTooLarge,
+                 fmt::format("{} nodes; a machine has at most {}", nodes.size(), kMaxNodes)};
+  }
+  if (types.size() > kMaxNodeTypes) {
+    return Error{Error::Code::kTooLarge, fmt::format("{} kinds of nodes; a machine has at most {}",
+                                                     types.size(), kMaxNodeTypes)};
+  }
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i] >= types.size()) {
+      return malformed(fmt::format("nodes/{}: there is no node type {} (there are {})", i, nodes[i],
+                                   types.size()));
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> check_types(const std::vector<NodeType>& types) {
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (const std::optional<Fault> fault = find_fault(types[i])) {
+      return malformed(fmt::format("node_types/{}{}: {}", i, fault->path, fault->message));
+    }
+  }
+  return std::nullopt;
+}
+
+// So that nobody who adds up capacities needs more than 64 bits.
+std::optional<Error> check_capacity(const std::vector<NodeType>& types,
+                                    const std::vector<std::uint32_t>& nodes) {
+  std::array<std::int64_t, kMemKindCount> totals{};
+  for (const std::uint32_t type : nodes) {
+    for (const MemoryGroup& group : types[type].memories) {
+      std::int64_t& total = totals[static_cast<std::size_t>(group.kind)];
+      total += memory_bytes(types[type], group.kind);
+      if (total > kMaxMachineBytes) {
+        return malformed(fmt::format("the machine has more than {} bytes of {}", kMaxMachineBytes,
+                                     name_of(group.kind)));
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+const ProcessorGroup* NodeType::find(ProcKind kind) const {
+  return find_in(processors, [kind](const ProcessorGroup& group) { return group.kind == kind; });
+}
+
+const MemoryGroup* NodeType::find(MemKind kind) const {
+  return find_in(memories, [kind](const MemoryGroup& group) { return group.kind == kind; });
+}
+
+const Affinity* NodeType::find(ProcKind processor, MemKind memory) const {
+  return find_in(affinities, [=](const Affinity& affinity) {
+    return affinity.processor == processor && affinity.memory == memory;
+  });
+}
+
+Result<Machine> Machine::make(std::string name, std::string description,
+                              std::vector<NodeType> node_types, std::vector<std::uint32_t> nodes) {
+  if (std::optional<Error> error = check_texts(name, description)) return *error;
+  if (std::optional<Error> error = check_nodes(node_types, nodes)) return *error;
+  if (std::optional<Error> error = check_types(node_types)) return *error;
+  if (std::optional<Error> error = check_capacity(node_types, nodes)) return *error;
+  for (NodeType& type : node_types) fill_unknown_rates(&type);
+  Machine machine;
+  machine.name_ = std::move(name);
+  machine.description_ = std::move(description);
+  machine.node_types_ = std::move(node_types);
+  machine.nodes_ = std::move(nodes);
+  machine.note_extremes();
+  return machine;
+}
+
+void Machine::note_extremes() {
+  std::vector<bool> used(node_types_.size());
+  for (const std::uint32_t type : nodes_) used[type] = true;
+  const NodeType& first = node_types_[nodes_[0]];
+  for (std::size_t k = 0; k < kProcKindCount; ++k) {
+    const auto count = [k](const NodeType& type) {
+      const ProcessorGroup* group = type.find(static_cast<ProcKind>(k));
+      return group == nullptr ? 0 : group->count;
+    };
+    Extremes& extremes = extremes_[k];
+    extremes.smallest = extremes.largest = count(first);
+    for (std::size_t i = 0; i < node_types_.size(); ++i) {
+      if (!used[i]) continue;
+      extremes.smallest = std::min(extremes.smallest, count(node_types_[i]));
+      extremes.largest = std::max(extremes.largest, count(node_types_[i]));
+    }
+  }
+}
+
+const NodeType& Machine::node(std::int64_t node) const {
+  GROMA_CHECK(node >= 0 && node < node_count());
+  return node_types_[nodes_[static_cast<std::size_t>(node)]];
+}
+
+std::int64_t Machine::processor_count(std::int64_t node, ProcKind kind) const {
+  const ProcessorGroup* group = this->node(node).find(kind);
+  return group == nullptr ? 0 : group->count;
+}
+
+const Machine::Extremes& Machine::extremes(ProcKind kind) const {
+  return extremes_[static_cast<std::size_t>(kind)];
+}
+
+std::int64_t Machine::processors_per_node(ProcKind kind) const { return extremes(kind).smallest; }
+
+bool Machine::uniform(ProcKind kind) const {
+  return extremes(kind).smallest == extremes(kind).largest;
+}
+
+bool Machine::has(ProcKind kind) const { return extremes(kind).largest > 0; }
+
+bool Machine::can_address(std::int64_t node, ProcKind kind, MemKind memory) const {
+  const NodeType& type = this->node(node);
+  const MemoryGroup* group = type.find(memory);
+  return group != nullptr && group->capacity_bytes > 0 && type.find(kind, memory) != nullptr;
+}
+
+}  // namespace groma

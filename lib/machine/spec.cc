@@ -1,0 +1,171 @@
+// make_machine: from `NAME:a=1,b=2` or `a=1,b=2` to a machine.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <span>
+
+#include "groma/machine.h"
+#include "groma/spelling.h"
+#include "machine/figures.h"
+#include "machine/node.h"
+#include "machine/parameters.h"
+#include "machine/quote.h"
+
+namespace groma {
+namespace {
+
+constexpr std::size_t kLongestSpec = 1000;
+
+// A line in its parts. Values stand in the order of parameters().
+struct Spec {
+  const PresetEntry* preset = nullptr;
+  bool named = false;  // the preset was named, not taken by default
+  std::vector<std::optional<std::int64_t>> values;
+};
+
+Error malformed(std::string message, std::string help = {}) {
+  return {Error::Code::kMalformed, std::move(message), std::move(help)};
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+// "did you mean `a`?", or all that there are.
+std::string help_for(std::string_view word, std::span<const std::string_view> names,
+                     std::string_view plural) {
+  const std::vector<std::string_view> near = near_names(word, names);
+  if (!near.empty()) return fmt::format("did you mean {}?", join_names(near));
+  return fmt::format("{} are {}", plural, join_names(names, "and"));
+}
+
+Error unknown_preset(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const PresetEntry& entry : preset_entries()) names.push_back(entry.name);
+  return {Error::Code::kUnknown, fmt::format("there is no machine {}", in_quotes(name)),
+          help_for(name, names, "the presets")};
+}
+
+Error unknown_parameter(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Parameter& parameter : parameters()) names.push_back(parameter.name);
+  return {Error::Code::kUnknown, fmt::format("a machine has no parameter {}", in_quotes(name)),
+          help_for(name, names, "the parameters")};
+}
+
+const PresetEntry* find_preset(std::string_view name) {
+  for (const PresetEntry& entry : preset_entries()) {
+    if (entry.name == name) return &entry;
+  }
+  return nullptr;
+}
+
+std::optional<std::int64_t> to_count(std::string_view text, const Parameter& parameter) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  if (!whole || value < parameter.least || value > parameter.most) return std::nullopt;
+  return value;
+}
+
+// One `name=value` into `spec`.
+std::optional<Error> read_item(std::string_view item, Spec* spec) {
+  const std::size_t equals = item.find('=');
+  if (equals == std::string_view::npos) {
+    return malformed(fmt::format("{} is no parameter with a value", in_quotes(item)),
+                     "parameters are written `nodes=4,gpu=2`");
+  }
+  const std::string_view name = trimmed(item.substr(0, equals));
+  const std::string_view value = trimmed(item.substr(equals + 1));
+  const auto all = parameters();
+  const auto parameter =
+      std::find_if(all.begin(), all.end(), [name](const auto& p) { return p.name == name; });
+  if (parameter == all.end()) return unknown_parameter(name);
+  auto& slot = spec->values[static_cast<std::size_t>(parameter - all.begin())];
+  if (slot) return malformed(fmt::format("parameter `{}` stands there twice", parameter->name));
+  slot = to_count(value, *parameter);
+  if (slot) return std::nullopt;
+  return malformed(fmt::format("`{}` is {}, which is no count ({} to {})", parameter->name,
+                               in_quotes(value), parameter->least, parameter->most));
+}
+
+std::optional<Error> read_items(std::string_view text, Spec* spec) {
+  while (true) {
+    const std::size_t comma = text.find(',');
+    if (std::optional<Error> error = read_item(trimmed(text.substr(0, comma)), spec)) return error;
+    if (comma == std::string_view::npos) return std::nullopt;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+Result<Spec> read_spec(std::string_view text) {
+  Spec spec;
+  spec.values.resize(parameters().size());
+  const std::size_t colon = text.find(':');
+  const bool inline_form = colon == std::string_view::npos && text.find('=') != text.npos;
+  spec.named = !inline_form;
+  if (inline_form) {
+    spec.preset = &preset_entries().front();
+    if (std::optional<Error> error = read_items(text, &spec)) return *error;
+    return spec;
+  }
+  const std::string_view name = trimmed(text.substr(0, colon));
+  spec.preset = find_preset(name);
+  if (spec.preset == nullptr) return unknown_preset(name);
+  if (colon == std::string_view::npos) return spec;
+  if (std::optional<Error> error = read_items(text.substr(colon + 1), &spec)) return *error;
+  return spec;
+}
+
+// The line again, in one way of writing: what messages call the machine.
+std::string name_of(const Spec& spec) {
+  std::string values;
+  for (std::size_t i = 0; i < spec.values.size(); ++i) {
+    if (!spec.values[i]) continue;
+    values +=
+        fmt::format("{}{}={}", values.empty() ? "" : ",", parameters()[i].name, *spec.values[i]);
+  }
+  if (!spec.named) return values;
+  return fmt::format("{}{}{}", spec.preset->name, values.empty() ? "" : ":", values);
+}
+
+std::string description_of(const Spec& spec) {
+  if (spec.named) return std::string(spec.preset->summary);
+  return fmt::format("counts as given, the rest as `{}`", spec.preset->name);
+}
+
+Result<Machine> build(const Spec& spec) {
+  NodeCounts counts = default_counts(spec.preset->figures);
+  std::int64_t nodes = 1;
+  for (std::size_t i = 0; i < spec.values.size(); ++i) {
+    const Parameter& parameter = parameters()[i];
+    if (!spec.values[i]) continue;
+    if (parameter.kind) counts.of(*parameter.kind) = *spec.values[i];
+    if (parameter.name == "nodes") nodes = *spec.values[i];
+    if (parameter.name == "zcmem") counts.zcmem_bytes = *spec.values[i] << 20;
+  }
+  return Machine::make(name_of(spec), description_of(spec),
+                       {make_node(spec.preset->figures, counts)},
+                       std::vector<std::uint32_t>(static_cast<std::size_t>(nodes), 0));
+}
+
+}  // namespace
+
+Result<Machine> make_machine(std::string_view spec) {
+  if (spec.size() > kLongestSpec) {
+    return malformed(fmt::format("the machine {} has {} bytes; at most {}", in_quotes(spec),
+                                 spec.size(), kLongestSpec));
+  }
+  const std::string_view text = trimmed(spec);
+  if (text.empty()) {
+    return malformed("the machine is empty", "write a preset such as `p100x4`, or `nodes=4,gpu=4`");
+  }
+  Result<Spec> parts = read_spec(text);
+  if (!parts) return parts.error();
+  return build(*parts);
+}
+
+}  // namespace groma

@@ -1,0 +1,126 @@
+// Interpreter: typed code, carried out as it stands. One evaluation at a time; the first failure ends it.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "groma/evaluate.h"
+#include "mapper/value.h"
+#include "program/data.h"
+
+namespace groma::mapper {
+
+class Interpreter {
+ public:
+  // All are used until the last call; `globals` are read, and written by top_level.
+  Interpreter(const Program& program, const Machine& machine, std::vector<Value>& globals,
+              LogSink* log);
+
+  // Carries out the top level, at most `max_steps`. False after a failure, which `diags` says.
+  bool top_level(std::int64_t max_steps, Diagnostics& diags);
+
+  // The value of `function` for that task. monostate after a failure, which `diags` says.
+  Value map(FunctionId function, const TaskPoint& task, Diagnostics& diags);
+
+  // " of a launch of (4, 4)" and the like: which evaluation a message is about.
+  std::string where() const;
+  std::int64_t steps() const { return all_steps_ + steps_; }
+
+ private:
+  using Code = program::Code;
+  using CodeId = program::CodeId;
+
+  // An item of an index list or of arguments.
+  struct Element {
+    Value value;
+    Range range;
+    bool all = false;
+  };
+  struct Frame {
+    FunctionId function;
+    std::vector<Value> slots;
+  };
+  // The last result at a place that splits: mapping functions split the same way for every point.
+  struct SplitMemo {
+    CodeId code = program::kNoCode;
+    std::int64_t n = 0;
+    std::vector<std::int64_t> extents, halo, sizes;
+  };
+
+  Diagnostic& fail(DiagId id, Range range, std::vector<DiagArg> args);
+  Value fail_type(Range range, std::string_view what, std::string_view needs, const Value& found);
+  bool tick(std::int64_t steps, Range range);
+  const Code& code(CodeId id) const { return data_.code[id]; }
+  std::string_view function_name(FunctionId function) const;
+
+  Value run_body(program::List body);
+  void print(const program::Action& action);
+  Value eval(CodeId id);
+  Value eval_at(CodeId id, const Code& node);
+  Value constant(const Code& node) const;
+  Value global(const Code& node);
+  Value tuple(const Code& node);
+  Value make_tuple(std::vector<Value> values, Range range);
+  Value comprehension(const Code& node);
+  Value negate(const Code& node);
+  Value binary(const Code& node);
+  Value arithmetic(const Code& node, const Value& left, const Value& right);
+  Value integer_op(const Code& node, std::int64_t left, std::int64_t right);
+  Value compare(const Code& node, const Value& left, const Value& right);
+  bool equal(const Code& node, const Value& left, const Value& right);
+  bool truth(CodeId id, std::string_view what);
+  Value conditional(const Code& node);
+  Value index(const Code& node);
+  Value index_tuple(const Code& node, const std::vector<Value>& values);
+  Value slice(const Code& node);
+  bool slice_end(CodeId id, std::int64_t length, std::int64_t missing, std::int64_t* end);
+  Value call(const Code& node);
+  bool check_parameter(const program::Parameter& parameter, const Element& argument,
+                       std::string_view callee);
+  Value member(const Code& node);
+  Value task_member(const Code& node, TaskValue task);
+  std::vector<Element> elements(std::uint32_t begin, std::uint32_t count);
+
+  // Machines: machine_ops.cc.
+  Value machine(const Code& node);
+  Value index_machine(const Code& node, const MachineView& view);
+  bool check_index(const Code& node, const MachineView& view, const std::vector<Element>& index);
+  std::optional<Processor> processor_at(const Code& node, const MachineView& view,
+                                        const Coordinates& index);
+  Value method(CodeId id, const Code& node);
+  Value machine_method(CodeId id, const Code& node, const MachineView& view,
+                       const std::vector<Element>& args);
+  Value split(const Code& node, const MachineView& view, int d, std::int64_t factor);
+  Value grid_split(CodeId id, const Code& node, const MachineView& view, int d, const Element& grid);
+  Value pair_method(const Code& node, const MachineView& view, int a, int b);
+  Value slice_machine(const Code& node, const MachineView& view, int d, std::int64_t lo,
+                      std::int64_t hi);
+  Value with_parts(const Code& node, const MachineView& view, int d, Coordinates parts);
+  std::optional<std::vector<std::int64_t>> sizes_of_split(CodeId id, const Code& node,
+                                                          std::int64_t n, const Element& grid);
+  std::optional<std::vector<std::int64_t>> integers(const Value& value, Range range,
+                                                    std::string_view what);
+  std::optional<int> dimension(const Code& node, const MachineView& view, const Element& arg);
+  Value has(const Code& node, const Value& base, const Element& memory);
+  Value task_processor(const Code& node, const Value& base, const Element& machine);
+  Value make_view(const Code& node, MachineView view);
+  bool fits(const Code& node, const MachineView& view, std::size_t more_dimensions);
+
+  const program::Data& data_;
+  const Machine& machine_;
+  std::vector<Value>& globals_;
+  LogSink* log_;
+  Diagnostics* diags_ = nullptr;
+  const TaskPoint* task_ = nullptr;
+  FunctionId mapping_function_ = 0;
+  std::vector<Frame> frames_;
+  std::array<SplitMemo, 8> memos_;
+  std::size_t next_memo_ = 0;
+  std::int64_t steps_ = 0, max_steps_ = kMaxSteps, all_steps_ = 0;
+  int printed_lines_ = 0;
+  bool failed_ = false;
+  Diagnostic dropped_;
+};
+
+}  // namespace groma::mapper

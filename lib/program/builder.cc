@@ -1,0 +1,172 @@
+// From tree to typed code: functions, actions, names. Expressions are in builder_expr.cc.
+#include "program/builder.h"
+
+#include <fmt/format.h>
+
+
+namespace groma::program {
+
+using syntax::Expr;
+using syntax::ExprKind;
+using syntax::Tree;
+
+Builder::Builder(const Tree& tree, const Definitions& definitions, Data& data, Diagnostics& diags)
+    : tree_(tree), definitions_(definitions), data_(data), diags_(diags) {}
+
+// What stands in a function that nothing uses cannot fail; the original accepts it, and so does this.
+Diagnostic& Builder::report(DiagId id, Range range, std::vector<DiagArg> args) {
+  Diagnostic& diagnostic = diags_.add(id, range, std::move(args));
+  if (current_ != nullptr && !current_->used && diagnostic.severity == Severity::kError) {
+    diagnostic.lower_to(Severity::kWarning);
+    diagnostic.note(fmt::format("nothing uses `{}`, so this is no error yet", text(current_->name)));
+  }
+  return diagnostic;
+}
+
+Diagnostic& Builder::mismatch(Range range, std::string_view what, std::string_view needs,
+                              Type found) {
+  return report(DiagId::kTypeMismatch, range,
+                {std::string(what), std::string(needs), std::string(describe(found))});
+}
+
+Builder::ExprId Builder::bare(ExprId id) const {
+  while (expr_of(id).kind == ExprKind::kParen) id = expr_of(id).a;
+  return id;
+}
+
+void Builder::function(FunctionId id) {
+  const syntax::DefStatement& def = *definitions_.defs[id];
+  Function& made = data_.functions[id];
+  current_ = &made;
+  slots_ = 0;
+  locals_.clear();
+  bind_parameters(made, def);
+  std::vector<Action> body;
+  const auto first = static_cast<std::uint32_t>(data_.actions.size());
+  bool returned = false;
+  for (const syntax::Statement& statement : Tree::slice(tree_.bodies, def.body)) {
+    if (returned) {
+      report(DiagId::kUnreachableCode, statement.range, {});
+      break;
+    }
+    body_statement(statement, made);
+    returned = std::holds_alternative<syntax::ReturnStatement>(statement.node);
+  }
+  made.body = {first, static_cast<std::uint32_t>(data_.actions.size()) - first};
+  made.slots = slots_;
+  if (!returned) {
+    report(DiagId::kMissingReturn, def.name.range, {std::string(text(def.name.id))})
+        .help("end the function with `return`");
+  }
+  current_ = nullptr;
+}
+
+void Builder::bind_parameters(Function& made, const syntax::DefStatement& def) {
+  made.parameters = {static_cast<std::uint32_t>(data_.parameters.size()), def.params.count};
+  for (const syntax::Param& param : Tree::slice(tree_.params, def.params)) {
+    constexpr Type kTypes[] = {Type::kAny,   Type::kInt,     Type::kBool, Type::kTuple,
+                               Type::kTuple, Type::kMachine, Type::kTask};
+    if (const Local* known = find_local(param.name.id)) {
+      const Range first = data_.parameters[made.parameters.begin + known->slot].range;
+      report(DiagId::kDuplicateName, param.name.range, {std::string(text(param.name.id))})
+          .note("the first one is here", first);
+    }
+    // An IPoint may be a processor, which is a pair.
+    const bool pair = param.type == ParamType::kIPoint || param.type == ParamType::kISpace;
+    const Type type = pair ? Type::kAny : kTypes[static_cast<std::size_t>(param.type)];
+    data_.parameters.push_back({param.type, param.name.range});
+    locals_.push_back({param.name.id, slots_++, type});
+  }
+}
+
+void Builder::body_statement(const syntax::Statement& statement, Function& made) {
+  if (const auto* node = std::get_if<syntax::AssignStatement>(&statement.node)) {
+    assign_local(*node, statement.range);
+  } else if (const auto* print = std::get_if<syntax::PrintStatement>(&statement.node)) {
+    data_.actions.push_back(print_action(*print, statement.range));
+  } else if (const auto* ret = std::get_if<syntax::ReturnStatement>(&statement.node)) {
+    Action action;
+    action.kind = Action::Kind::kReturn;
+    action.value = build(ret->value);
+    action.range = statement.range;
+    made.result = type_of(action.value);
+    data_.actions.push_back(action);
+  }
+}
+
+void Builder::assign_local(const syntax::AssignStatement& node, Range range) {
+  Action action;
+  action.kind = Action::Kind::kAssign;
+  action.value = build(node.value);
+  action.range = range;
+  if (find_local(node.target.id) != nullptr) {
+    diags_.add(DiagId::kOriginalDiffers, node.target.range,
+               {fmt::format("a second assignment to `{}` acts; the original ignores it",
+                            text(node.target.id)),
+                std::string("D12")});
+  }
+  action.target = slots_++;
+  locals_.push_back({node.target.id, action.target, type_of(action.value)});
+  data_.actions.push_back(action);
+}
+
+Action Builder::print_action(const syntax::PrintStatement& node, Range range) {
+  Action action;
+  action.kind = Action::Kind::kPrint;
+  action.range = range;
+  action.text = static_cast<std::uint32_t>(data_.strings.size());
+  data_.strings.push_back(syntax::string_value(tree_.source.text(node.text)));
+  std::size_t wanted = 0;
+  const std::string& format = data_.strings.back();
+  for (std::size_t at = format.find("{}"); at != std::string::npos; at = format.find("{}", at + 2)) {
+    ++wanted;
+  }
+  std::vector<CodeId> args;
+  for (ExprId id : tree_.exprs_of(node.args)) args.push_back(build(id));
+  if (args.size() < wanted) {
+    report(DiagId::kPrintArguments, node.text,
+           {static_cast<std::int64_t>(wanted),
+            fmt::format("{} value{}", args.size(), args.size() == 1 ? "" : "s")});
+  } else if (args.size() > wanted) {
+    report(DiagId::kUnusedPrintArgument, range_of(args[wanted]), {static_cast<std::int64_t>(wanted)});
+  }
+  action.args = {static_cast<std::uint32_t>(data_.lists.size()),
+                 static_cast<std::uint32_t>(args.size())};
+  data_.lists.insert(data_.lists.end(), args.begin(), args.end());
+  return action;
+}
+
+void Builder::top_assign(const syntax::AssignStatement& node, std::uint32_t index, Range range) {
+  current_global_ = index;
+  slots_ = 0;
+  Action action;
+  action.kind = Action::Kind::kAssign;
+  action.value = build(node.value);
+  action.target = index;
+  action.range = range;
+  data_.top.push_back(action);
+  data_.top_slots = std::max(data_.top_slots, slots_);
+  current_global_ = index + 1;
+}
+
+void Builder::top_print(const syntax::PrintStatement& node, Range range) {
+  slots_ = 0;
+  data_.top.push_back(print_action(node, range));
+  data_.top_slots = std::max(data_.top_slots, slots_);
+}
+
+const Builder::Local* Builder::find_local(NameId name) const {
+  for (auto local = locals_.rbegin(); local != locals_.rend(); ++local) {
+    if (local->name == name) return &*local;
+  }
+  return nullptr;
+}
+
+// Keeps the first read of its sort, for the message at the statement that binds the function.
+void Builder::note_read(TaskRead Function::* which, const TaskRead& read) {
+  if (current_ == nullptr || !read.reads) return;
+  TaskRead& known = current_->*which;
+  if (!known.reads) known = read;
+}
+
+}  // namespace groma::program

@@ -1,0 +1,91 @@
+// Builder: expressions, functions and top-level actions from tree to typed code, with the checks of
+// names and types on the way.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "groma/diagnostics.h"
+#include "program/calls.h"
+#include "program/data.h"
+#include "syntax/tree.h"
+
+namespace groma::program {
+
+class Builder {
+ public:
+  // All are used until the last call. data.functions and data.globals hold every definition.
+  Builder(const syntax::Tree& tree, const Definitions& definitions, Data& data, Diagnostics& diags);
+
+  // Builds one function. Those that it calls must have been built.
+  void function(FunctionId function);
+  // Builds a top-level assignment of the global `index`, or a print.
+  void top_assign(const syntax::AssignStatement& node, std::uint32_t index, Range range);
+  void top_print(const syntax::PrintStatement& node, Range range);
+
+ private:
+  using ExprId = syntax::ExprId;
+
+  // Where a variable's value is and what is known of it.
+  struct Local {
+    NameId name;
+    std::uint32_t slot;
+    Type type;
+  };
+
+  Diagnostic& report(DiagId id, Range range, std::vector<DiagArg> args);
+  Diagnostic& mismatch(Range range, std::string_view what, std::string_view needs, Type found);
+
+  std::string_view text(NameId id) const { return tree_.table.text(id); }
+  const syntax::Expr& expr_of(ExprId id) const { return tree_.exprs[id]; }
+  ExprId bare(ExprId id) const;  // without parentheses
+  Type type_of(CodeId id) const { return data_.code[id].type; }
+  Range range_of(CodeId id) const { return data_.code[id].range; }
+
+  void body_statement(const syntax::Statement& statement, Function& made);
+  void assign_local(const syntax::AssignStatement& node, Range range);
+  Action print_action(const syntax::PrintStatement& node, Range range);
+  void bind_parameters(Function& made, const syntax::DefStatement& def);
+  const Local* find_local(NameId name) const;
+  void note_read(TaskRead Function::* which, const TaskRead& read);
+
+  CodeId add(Code code);
+  CodeId make(Op op, Type type, Range range, std::uint32_t a = 0, std::uint32_t b = 0,
+              std::uint32_t c = 0);
+  CodeId build(ExprId id);
+  CodeId name(const syntax::Expr& expr);
+  CodeId tuple(const syntax::Expr& expr);
+  CodeId comprehension(const syntax::Expr& expr);
+  CodeId unary(const syntax::Expr& expr);
+  CodeId binary(const syntax::Expr& expr);
+  CodeId conditional(const syntax::Expr& expr);
+  CodeId index(const syntax::Expr& expr);
+  CodeId slice(const syntax::Expr& expr);
+  CodeId member(const syntax::Expr& expr);
+  CodeId call(const syntax::Expr& expr);
+  CodeId call_function(const syntax::Expr& expr, FunctionId function);
+  CodeId call_machine(const syntax::Expr& expr);
+  CodeId call_method(const syntax::Expr& expr, const syntax::Expr& callee);
+  CodeId broken(Range range);  // stands for what was reported
+
+  // Elements of a tuple, an index or a call; `*option` receives `halo=..` where there may be one.
+  List elements(const syntax::Expr& expr, std::string_view option_name, std::string_view callee,
+                CodeId* option);
+  bool has_splice(List list) const;
+  void check_arguments(std::string_view callee, List args, std::size_t wanted, Range range);
+  void check_type(CodeId id, std::string_view what, Type wanted);
+  Type arithmetic_type(const Code& code, CodeId left, CodeId right, std::string_view sign);
+  Type comparison_type(const Code& code, CodeId left, CodeId right, std::string_view sign);
+
+  const syntax::Tree& tree_;
+  const Definitions& definitions_;
+  Data& data_;
+  Diagnostics& diags_;
+  Function* current_ = nullptr;       // null at top level
+  std::uint32_t current_global_ = 0;  // at top level: those before it may be read
+  std::uint32_t slots_ = 0;
+  std::vector<Local> locals_;  // the last of a name counts
+};
+
+}  // namespace groma::program

@@ -1,0 +1,551 @@
+// From tree to typed code: expressions. A type that cannot fit is reported here, once; what depends on
+// values (kAny) is left to the evaluation.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "groma/spelling.h"
+#include "program/builder.h"
+
+namespace groma::program {
+
+using syntax::Expr;
+using syntax::ExprKind;
+using syntax::kNoExpr;
+
+namespace {
+
+bool is_any(Type type) { return type == Type::kAny; }
+bool is_pair_like(Type type) { return type == Type::kTuple || type == Type::kProcessor; }
+
+std::optional<Method> find_method(std::string_view name) {
+  for (std::size_t i = 0; i < kMethodCount; ++i) {
+    if (name_of(static_cast<Method>(i)) == name) return static_cast<Method>(i);
+  }
+  return std::nullopt;
+}
+
+std::optional<Member> find_member(std::string_view name) {
+  for (std::size_t i = 0; i < kMemberCount; ++i) {
+    if (name_of(static_cast<Member>(i)) == name) return static_cast<Member>(i);
+  }
+  return std::nullopt;
+}
+
+bool of_task(Member member) { return member >= Member::kIpoint; }
+
+// The names after `.` that a value of that type has; all of them for kAny.
+std::vector<std::string_view> names_after_dot(Type type) {
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < kMemberCount; ++i) {
+    const auto member = static_cast<Member>(i);
+    const bool fits = type == Type::kTask ? of_task(member)
+                      : type == Type::kParent ? member == Member::kName
+                                              : !of_task(member);
+    if (is_any(type) || fits) names.push_back(name_of(member));
+  }
+  for (std::size_t i = 0; i < kMethodCount; ++i) {
+    const auto method = static_cast<Method>(i);
+    const bool fits = (type == Type::kMachine && method < Method::kHas) ||
+                      (type == Type::kProcessor && method == Method::kHas) ||
+                      ((type == Type::kTask || type == Type::kParent) &&
+                       method == Method::kProcessor);
+    if (is_any(type) || fits) names.push_back(name_of(method));
+  }
+  return names;
+}
+
+Type member_type(Member member) {
+  switch (member) {
+    case Member::kVolume:
+    case Member::kLen: return Type::kInt;
+    case Member::kParent: return Type::kParent;
+    case Member::kName: return Type::kString;
+    default: return Type::kTuple;
+  }
+}
+
+constexpr Op kBinaryOps[] = {Op::kOr,       Op::kAnd,     Op::kEqual,   Op::kNotEqual,
+                             Op::kLess,     Op::kLessEqual, Op::kGreater, Op::kGreaterEqual,
+                             Op::kAdd,      Op::kSubtract, Op::kMultiply, Op::kDivide,
+                             Op::kModulo};
+
+}  // namespace
+
+CodeId Builder::add(Code code) {
+  data_.code.push_back(code);
+  return static_cast<CodeId>(data_.code.size() - 1);
+}
+
+CodeId Builder::make(Op op, Type type, Range range, std::uint32_t a, std::uint32_t b,
+                     std::uint32_t c) {
+  Code code;
+  code.op = op;
+  code.type = type;
+  code.range = code.focus = range;
+  code.a = a, code.b = b, code.c = c;
+  return add(code);
+}
+
+CodeId Builder::broken(Range range) { return make(Op::kInt, Type::kAny, range); }
+
+CodeId Builder::build(ExprId id) {
+  if (id == kNoExpr) return broken({});
+  const Expr& expr = expr_of(id);
+  switch (expr.kind) {
+    case ExprKind::kInt: return make(Op::kInt, Type::kInt, expr.range, expr.a, expr.b);
+    case ExprKind::kBool: return make(Op::kBool, Type::kBool, expr.range, expr.a);
+    case ExprKind::kString:
+      data_.strings.push_back(syntax::string_value(tree_.source.text(expr.range)));
+      return make(Op::kString, Type::kString, expr.range,
+                  static_cast<std::uint32_t>(data_.strings.size() - 1));
+    case ExprKind::kName: return name(expr);
+    case ExprKind::kProc: return make(Op::kProcKind, Type::kProcKind, expr.range, expr.a);
+    case ExprKind::kMem: return make(Op::kMemKind, Type::kMemKind, expr.range, expr.a);
+    case ExprKind::kMachine:
+      report(DiagId::kWrongArgumentCount, expr.range,
+             {std::string("Machine"), std::string("a processor kind"), std::string("nothing")})
+          .help("write `Machine(GPU)`");
+      return broken(expr.range);
+    case ExprKind::kParen: return build(expr.a);
+    case ExprKind::kTuple: return tuple(expr);
+    case ExprKind::kComprehension: return comprehension(expr);
+    case ExprKind::kUnary: return unary(expr);
+    case ExprKind::kBinary: return binary(expr);
+    case ExprKind::kConditional: return conditional(expr);
+    case ExprKind::kCall: return call(expr);
+    case ExprKind::kIndex: return index(expr);
+    case ExprKind::kSlice: return slice(expr);
+    case ExprKind::kMember: return member(expr);
+    case ExprKind::kError:
+    case ExprKind::kOption:
+    case ExprKind::kSplice:
+    case ExprKind::kAll: break;
+  }
+  return broken(expr.range);
+}
+
+CodeId Builder::name(const Expr& expr) {
+  if (const Local* local = find_local(expr.a)) {
+    return make(Op::kLocal, local->type, expr.range, local->slot);
+  }
+  const std::string spelled(text(expr.a));
+  const Symbol symbol = definitions_.symbols[expr.a];
+  if (symbol.kind == Symbol::Kind::kGlobal) {
+    if (current_ == nullptr && symbol.index >= current_global_) {
+      report(DiagId::kUseBeforeStatement, expr.range, {spelled})
+          .note("it is assigned here", data_.globals[symbol.index].range);
+    }
+    return make(Op::kGlobal, Type::kAny, expr.range, symbol.index);
+  }
+  if (symbol.kind == Symbol::Kind::kFunction) {
+    report(DiagId::kTypeMismatch, expr.range,
+           {std::string("an expression"), std::string("a value"),
+            fmt::format("the function `{}`", spelled)})
+        .help(fmt::format("call it: `{}(...)`", spelled));
+    return broken(expr.range);
+  }
+  Diagnostic& diagnostic = report(DiagId::kUnknownName, expr.range, {spelled});
+  std::vector<std::string_view> candidates;
+  for (const Local& local : locals_) candidates.push_back(text(local.name));
+  for (const Global& global : data_.globals) candidates.push_back(text(global.name));
+  const auto near = near_names(spelled, candidates);
+  if (!near.empty()) {
+    diagnostic.help(fmt::format("did you mean {}?", join_names(near)))
+        .fix({fmt::format("write `{}`", near[0]), {{expr.range, std::string(near[0])}}, false});
+  }
+  return broken(expr.range);
+}
+
+List Builder::elements(const Expr& expr, std::string_view option_name, std::string_view callee,
+                       CodeId* option) {
+  std::vector<CodeId> built;
+  for (ExprId id : tree_.elements(expr)) {
+    const Expr& element = expr_of(id);
+    if (element.kind == ExprKind::kAll) {
+      built.push_back(make(Op::kAll, Type::kAny, element.range));
+    } else if (element.kind == ExprKind::kSplice) {
+      const CodeId inner = build(element.a);
+      if (!is_any(type_of(inner)) && !is_pair_like(type_of(inner))) {
+        mismatch(range_of(inner), "`*` before an expression", "a tuple", type_of(inner));
+      }
+      built.push_back(make(Op::kSplice, type_of(inner), element.range, inner));
+    } else if (element.kind == ExprKind::kOption) {
+      const CodeId value = build(element.a);
+      if (!option_name.empty() && text(element.c) == option_name) {
+        *option = value;
+      } else {
+        report(DiagId::kUnknownOption, {element.range.begin, element.at},
+               {std::string(callee), std::string(text(element.c))});
+      }
+    } else {
+      built.push_back(build(id));
+    }
+  }
+  const List list{static_cast<std::uint32_t>(data_.lists.size()),
+                  static_cast<std::uint32_t>(built.size())};
+  data_.lists.insert(data_.lists.end(), built.begin(), built.end());
+  return list;
+}
+
+bool Builder::has_splice(List list) const {
+  for (std::uint32_t i = 0; i < list.count; ++i) {
+    if (data_.code[data_.lists[list.begin + i]].op == Op::kSplice) return true;
+  }
+  return false;
+}
+
+CodeId Builder::tuple(const Expr& expr) {
+  const List list = elements(expr, "", "", nullptr);
+  return make(Op::kTuple, Type::kTuple, expr.range, list.begin, list.count);
+}
+
+CodeId Builder::comprehension(const Expr& expr) {
+  const CodeId range = build(expr.b);
+  if (!is_any(type_of(range)) && !is_pair_like(type_of(range))) {
+    mismatch(range_of(range), "`tuple(... for ... in ...)`", "a tuple to go through",
+             type_of(range));
+  }
+  const std::uint32_t slot = slots_++;
+  locals_.push_back({expr.c, slot, Type::kAny});
+  const CodeId item = build(expr.a);
+  // The variable ends here; what its item assigned nothing to needs no care.
+  std::erase_if(locals_, [slot](const Local& local) { return local.slot == slot; });
+  return make(Op::kComprehension, Type::kTuple, expr.range, item, range, slot);
+}
+
+CodeId Builder::unary(const Expr& expr) {
+  const CodeId operand = build(expr.a);
+  const Type type = type_of(operand);
+  Code code;
+  code.range = expr.range;
+  code.focus = {expr.at, expr.at + 1};
+  code.a = operand;
+  if (expr.op == syntax::Operator::kNot) {
+    code.op = Op::kNot;
+    code.type = Type::kBool;
+    if (!is_any(type) && type != Type::kBool) {
+      mismatch(range_of(operand), "`!`", "a bool", type);
+    }
+  } else {
+    code.op = Op::kNegate;
+    code.type = type == Type::kInt ? Type::kInt : is_pair_like(type) ? Type::kTuple : Type::kAny;
+    if (!is_any(type) && type != Type::kInt && !is_pair_like(type)) {
+      mismatch(range_of(operand), "`-`", "an integer or a tuple", type);
+    }
+  }
+  return add(code);
+}
+
+CodeId Builder::binary(const Expr& expr) {
+  const CodeId left = build(expr.a);
+  const CodeId right = build(expr.b);
+  const std::string sign = fmt::format("`{}`", syntax::spelling(expr.op));
+  Code code;
+  code.op = kBinaryOps[static_cast<std::size_t>(expr.op)];
+  code.range = expr.range;
+  code.focus = {expr.at,
+                expr.at + static_cast<std::uint32_t>(syntax::spelling(expr.op).size())};
+  code.a = left, code.b = right;
+  if (code.op >= Op::kAdd && code.op <= Op::kModulo) {
+    code.type = arithmetic_type(code, left, right, sign);
+  } else {
+    code.type = comparison_type(code, left, right, sign);
+  }
+  return add(code);
+}
+
+Type Builder::arithmetic_type(const Code&, CodeId left, CodeId right, std::string_view sign) {
+  bool fits = true;
+  for (CodeId side : {left, right}) {
+    const Type type = type_of(side);
+    if (is_any(type) || type == Type::kInt || is_pair_like(type)) continue;
+    if (fits) mismatch(range_of(side), sign, "integers or tuples", type);
+    fits = false;
+  }
+  if (!fits) return Type::kAny;
+  if (is_pair_like(type_of(left)) || is_pair_like(type_of(right))) return Type::kTuple;
+  return type_of(left) == Type::kInt && type_of(right) == Type::kInt ? Type::kInt : Type::kAny;
+}
+
+Type Builder::comparison_type(const Code& code, CodeId left, CodeId right, std::string_view sign) {
+  if (code.op == Op::kEqual || code.op == Op::kNotEqual) {
+    const Type a = type_of(left), b = type_of(right);
+    const auto comparable = [](Type type) {
+      return type != Type::kMachine && type != Type::kTask && type != Type::kParent &&
+             type != Type::kProcessors;
+    };
+    for (CodeId side : {left, right}) {
+      if (comparable(type_of(side))) continue;
+      mismatch(range_of(side), sign, "values that can be compared", type_of(side));
+      return Type::kBool;
+    }
+    const bool same = a == b || is_any(a) || is_any(b) || (is_pair_like(a) && is_pair_like(b));
+    if (!same) {
+      report(DiagId::kTypeMismatch, code.focus,
+             {std::string(sign), std::string("two values of one type"),
+              fmt::format("{} and {}", describe(a), describe(b))});
+    }
+    return Type::kBool;
+  }
+  const bool logical = code.op == Op::kAnd || code.op == Op::kOr;
+  const Type wanted = logical ? Type::kBool : Type::kInt;
+  for (CodeId side : {left, right}) {
+    if (is_any(type_of(side)) || type_of(side) == wanted) continue;
+    mismatch(range_of(side), sign, logical ? "bools" : "integers", type_of(side));
+    break;
+  }
+  return Type::kBool;
+}
+
+CodeId Builder::conditional(const Expr& expr) {
+  const Expr& condition = expr_of(bare(expr.a));
+  if (expr_of(expr.c).kind == ExprKind::kConditional) {
+    diags_.add(DiagId::kOriginalDiffers, expr_of(expr.c).range,
+               {std::string("`?:` groups to the right; the original groups to the left"),
+                std::string("D9")});
+  }
+  // What a literal condition rules out is never evaluated, so it cannot be wrong.
+  if (condition.kind == ExprKind::kBool) return build(condition.a != 0 ? expr.b : expr.c);
+  const CodeId test = build(expr.a);
+  const CodeId yes = build(expr.b);
+  const CodeId no = build(expr.c);
+  if (!is_any(type_of(test)) && type_of(test) != Type::kBool) {
+    mismatch(range_of(test), "the condition of `?:`", "a bool", type_of(test));
+  }
+  const Type type = type_of(yes) == type_of(no) ? type_of(yes) : Type::kAny;
+  return make(Op::kConditional, type, expr.range, test, yes, no);
+}
+
+CodeId Builder::index(const Expr& expr) {
+  const CodeId base = build(expr.c);
+  const List list = elements(expr, "", "", nullptr);
+  const Type type = type_of(base);
+  Type result = Type::kAny;
+  bool all = false;
+  for (std::uint32_t i = 0; i < list.count; ++i) {
+    const Code& element = data_.code[data_.lists[list.begin + i]];
+    const Type found = element.type;
+    if (element.op == Op::kAll) {
+      all = true;
+      if (is_pair_like(type)) report(DiagId::kStrayStar, element.range, {});
+      continue;
+    }
+    const bool whole = type != Type::kTuple && list.count == 1 && is_pair_like(found);
+    if (element.op != Op::kSplice && !is_any(found) && found != Type::kInt && !whole) {
+      mismatch(element.range, "an index", "an integer", found);
+    }
+  }
+  if (type == Type::kMachine) {
+    result = all ? Type::kProcessors : Type::kProcessor;
+  } else if (is_pair_like(type)) {
+    if (list.count != 1 && !has_splice(list)) {
+      report(DiagId::kWrongIndexCount, expr.range,
+             {fmt::format("{} indices", list.count), std::string("1 dimension: a tuple has one")});
+    }
+  } else if (!is_any(type)) {
+    mismatch(range_of(base), "an index", "a machine or a tuple before it", type);
+  }
+  Code code;
+  code.op = Op::kIndex;
+  code.type = result;
+  code.range = expr.range;
+  code.focus = {expr.at, expr.range.end};
+  code.a = list.begin, code.b = list.count, code.c = base;
+  return add(code);
+}
+
+CodeId Builder::slice(const Expr& expr) {
+  const CodeId base = build(expr.c);
+  const Type type = type_of(base);
+  if (!is_any(type) && !is_pair_like(type) && type != Type::kMachine) {
+    mismatch(range_of(base), "a slice", "a tuple or a machine before it", type);
+  }
+  CodeId ends[2] = {kNoCode, kNoCode};
+  for (int i = 0; i < 2; ++i) {
+    const ExprId end = i == 0 ? expr.a : expr.b;
+    if (end == kNoExpr) continue;
+    ends[i] = build(end);
+    check_type(ends[i], "the end of a slice", Type::kInt);
+  }
+  if (expr.b != kNoExpr) {
+    const Expr& end = expr_of(bare(expr.b));
+    if (end.kind == ExprKind::kInt && end.value() == 0) {
+      report(DiagId::kSliceEndZero, end.range, {})
+          .note("the original takes 0 for the tuple's end (D3)")
+          .help("leave the 0 out for all up to the end");
+    }
+  }
+  return make(Op::kSlice, Type::kTuple, expr.range, ends[0], ends[1], base);
+}
+
+CodeId Builder::member(const Expr& expr) {
+  const CodeId base = build(expr.a);
+  const Type type = type_of(base);
+  const std::string spelled(text(expr.c));
+  const Range focus{expr.at, expr.range.end};
+  const auto found = find_member(spelled);
+  const auto names = names_after_dot(type);
+  const bool fits = std::find(names.begin(), names.end(), spelled) != names.end();
+  if (!found || !fits) {
+    if (type == Type::kParent && (found || find_method(spelled))) {
+      report(DiagId::kParentMember, focus, {spelled});
+      return broken(expr.range);
+    }
+    Diagnostic& diagnostic = report(
+        DiagId::kUnknownMember, focus,
+        {std::string(is_any(type) ? "a value" : describe(type)), spelled});
+    const auto near = near_names(spelled, names);
+    if (fits) {
+      diagnostic.help(fmt::format("call it: `{}(...)`", spelled));
+    } else if (!near.empty()) {
+      diagnostic.help(fmt::format("did you mean {}?", join_names(near)))
+          .fix({fmt::format("write `{}`", near[0]), {{focus, std::string(near[0])}}, false});
+    } else if (!names.empty()) {
+      diagnostic.note(fmt::format("it has {}", join_names(names, "and")));
+    }
+    return broken(expr.range);
+  }
+  if (of_task(*found) && type != Type::kParent && *found != Member::kName) {
+    const TaskRead read{true, *found, false, focus};
+    note_read(*found == Member::kParent ? &Function::single_only : &Function::index_only, read);
+  }
+  Code code;
+  code.op = Op::kMember;
+  code.type = member_type(*found);
+  code.member = *found;
+  code.range = expr.range;
+  code.focus = focus;
+  code.a = base;
+  return add(code);
+}
+
+CodeId Builder::call(const Expr& expr) {
+  const Expr& callee = expr_of(expr.c);
+  if (callee.kind == ExprKind::kMachine) return call_machine(expr);
+  if (callee.kind == ExprKind::kMember) return call_method(expr, callee);
+  if (callee.kind != ExprKind::kName) {
+    report(DiagId::kNotCallable, callee.range, {std::string("an expression")})
+        .note("functions are called by their names");
+    return broken(expr.range);
+  }
+  const std::string spelled(text(callee.a));
+  const Symbol symbol = definitions_.symbols[callee.a];
+  if (find_local(callee.a) != nullptr || symbol.kind == Symbol::Kind::kGlobal) {
+    report(DiagId::kNotCallable, callee.range, {fmt::format("the variable `{}`", spelled)});
+    return broken(expr.range);
+  }
+  if (symbol.kind == Symbol::Kind::kFunction) return call_function(expr, symbol.index);
+  Diagnostic& diagnostic = report(DiagId::kUnknownFunction, callee.range, {spelled});
+  std::vector<std::string_view> candidates = {"Machine", "tuple"};
+  for (const Function& function : data_.functions) candidates.push_back(text(function.name));
+  const auto near = near_names(spelled, candidates);
+  if (!near.empty()) {
+    diagnostic.help(fmt::format("did you mean {}?", join_names(near)))
+        .fix({fmt::format("write `{}`", near[0]), {{callee.range, std::string(near[0])}}, false});
+  }
+  return broken(expr.range);
+}
+
+CodeId Builder::call_function(const Expr& expr, FunctionId id) {
+  const std::string callee(text(data_.functions[id].name));
+  const List args = elements(expr, "", callee, nullptr);
+  const syntax::DefStatement& def = *definitions_.defs[id];
+  check_arguments(callee, args, def.params.count, expr.range);
+  const auto params = syntax::Tree::slice(tree_.params, def.params);
+  for (std::uint32_t i = 0; i < args.count && i < params.size() && !has_splice(args); ++i) {
+    constexpr Type kTypes[] = {Type::kAny,   Type::kInt,     Type::kBool, Type::kTuple,
+                               Type::kTuple, Type::kMachine, Type::kTask};
+    check_type(data_.lists[args.begin + i], fmt::format("`{}` of `{}`", text(params[i].name.id), callee),
+               kTypes[static_cast<std::size_t>(params[i].type)]);
+  }
+  // What the called function reads of its task, the calling one reads.
+  note_read(&Function::index_only, data_.functions[id].index_only);
+  note_read(&Function::single_only, data_.functions[id].single_only);
+  const CodeId made = make(Op::kCall, data_.functions[id].result, expr.range, args.begin, args.count, id);
+  data_.code[made].focus = expr_of(expr.c).range;
+  return made;
+}
+
+CodeId Builder::call_machine(const Expr& expr) {
+  const List args = elements(expr, "", "Machine", nullptr);
+  check_arguments("Machine", args, 1, expr.range);
+  if (args.count != 1) return broken(expr.range);
+  const CodeId kind = data_.lists[args.begin];
+  if (data_.code[kind].op == Op::kSplice) {
+    report(DiagId::kStrayStar, range_of(kind), {});
+    return broken(expr.range);
+  }
+  check_type(kind, "`Machine`", Type::kProcKind);
+  return make(Op::kMachine, Type::kMachine, expr.range, kind);
+}
+
+CodeId Builder::call_method(const Expr& expr, const Expr& callee) {
+  const std::string spelled(text(callee.c));
+  const Range focus{callee.at, callee.range.end};
+  const auto method = find_method(spelled);
+  const CodeId base = build(callee.a);
+  const Type type = type_of(base);
+  const auto names = names_after_dot(type);
+  const bool fits = std::find(names.begin(), names.end(), spelled) != names.end();
+  if (!method || !fits) {
+    if (find_member(spelled) && fits) {
+      report(DiagId::kNotCallable, focus, {fmt::format("the member `{}`", spelled)})
+          .help(fmt::format("write `.{}` without parentheses", spelled));
+    } else {
+      Diagnostic& diagnostic =
+          report(DiagId::kUnknownMember, focus,
+                 {std::string(is_any(type) ? "a value" : describe(type)), spelled});
+      const auto near = near_names(spelled, names);
+      if (!near.empty()) {
+        diagnostic.help(fmt::format("did you mean {}?", join_names(near)))
+            .fix({fmt::format("write `{}`", near[0]), {{focus, std::string(near[0])}}, false});
+      }
+    }
+    return broken(expr.range);
+  }
+  constexpr std::size_t kArguments[] = {2, 2, 2, 1, 3, 2, 2, 2, 2, 1, 1};
+  constexpr Type kResults[] = {Type::kMachine, Type::kBool, Type::kTuple};
+  CodeId option = kNoCode;
+  const List args =
+      elements(expr, *method == Method::kDecompose ? "halo" : "", spelled, &option);
+  check_arguments(spelled, args, kArguments[static_cast<std::size_t>(*method)], expr.range);
+  for (std::uint32_t i = 0; i < args.count && !has_splice(args); ++i) {
+    const bool grid = i == 1 && *method >= Method::kGreedySplit && *method <= Method::kDecompose;
+    const Type wanted = *method == Method::kHas         ? Type::kMemKind
+                        : *method == Method::kProcessor ? Type::kMachine
+                        : grid                          ? Type::kTuple
+                                                        : Type::kInt;
+    check_type(data_.lists[args.begin + i], fmt::format("`{}`", spelled), wanted);
+  }
+  if (option != kNoCode) check_type(option, "`halo`", Type::kTuple);
+  if (*method == Method::kProcessor && type != Type::kParent) {
+    note_read(&Function::single_only, {true, Member::kParent, true, focus});
+  }
+  Code code;
+  code.op = Op::kMethod;
+  code.method = *method;
+  code.type = kResults[*method == Method::kHas ? 1 : *method == Method::kProcessor ? 2 : 0];
+  code.range = expr.range;
+  code.focus = focus;
+  code.a = args.begin, code.b = args.count, code.c = base;
+  code.option = option;
+  return add(code);
+}
+
+void Builder::check_arguments(std::string_view callee, List args, std::size_t wanted, Range range) {
+  if (args.count == wanted || has_splice(args)) return;
+  const auto count = [](std::size_t n) { return fmt::format("{} argument{}", n, n == 1 ? "" : "s"); };
+  report(DiagId::kWrongArgumentCount, range,
+         {std::string(callee), count(wanted), std::to_string(args.count)});
+}
+
+void Builder::check_type(CodeId id, std::string_view what, Type wanted) {
+  const Type found = type_of(id);
+  if (is_any(wanted) || is_any(found) || found == wanted) return;
+  if (wanted == Type::kTuple && found == Type::kProcessor) return;
+  if (wanted == Type::kTask && found == Type::kParent) return;
+  mismatch(range_of(id), what, describe(wanted), found);
+}
+
+}  // namespace groma::program

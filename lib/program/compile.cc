@@ -1,0 +1,373 @@
+// From text to Program: parse, declare names, order calls, build code, fill the tables.
+// Entry point: compile, at the end.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "groma/program.h"
+#include "groma/spelling.h"
+#include "program/builder.h"
+#include "program/calls.h"
+#include "program/data.h"
+#include "syntax/parser.h"
+
+namespace groma {
+namespace program {
+namespace {
+
+using syntax::Name;
+using syntax::Statement;
+using syntax::Tree;
+
+class Compiler {
+ public:
+  Compiler(const Source& source, Diagnostics& diags)
+      : diags_(diags), tree_(syntax::parse(source, diags)) {}
+
+  std::shared_ptr<const Data> run() {
+    data_->source = tree_.source;
+    declare();
+    const CallOrder calls = order_calls(tree_, definitions_, diags_);
+    for (FunctionId f = 0; f < calls.used.size(); ++f) data_->functions[f].used = calls.used[f];
+    build(calls.order);
+    std::uint32_t number = 0;
+    for (const Statement& statement : tree_.statements) {
+      data_->statements.push_back(statement.range);
+      origin_ = ++number;
+      std::visit([this](const auto& node) { enter(node); }, statement.node);
+    }
+    data_->names = std::move(tree_.table);
+    data_->has_errors = diags_.has_errors();
+    return data_;
+  }
+
+ private:
+  std::string_view text(NameId id) const { return tree_.table.text(id); }
+
+  // ------------------------------------------------------------------------------------ names
+
+  void declare() {
+    definitions_.symbols.assign(tree_.table.size(), {});
+    for (const Statement& statement : tree_.statements) {
+      if (const auto* def = std::get_if<syntax::DefStatement>(&statement.node)) {
+        definitions_.defs.push_back(def);
+        Function function;
+        function.name = def->name.id;
+        function.name_range = def->name.range;
+        data_->functions.push_back(function);
+        define(def->name, Symbol::Kind::kFunction, data_->functions.size() - 1);
+      } else if (const auto* assign = std::get_if<syntax::AssignStatement>(&statement.node)) {
+        data_->globals.push_back({assign->target.id, assign->target.range});
+        define(assign->target, Symbol::Kind::kGlobal, data_->globals.size() - 1);
+      }
+    }
+  }
+
+  void define(const Name& name, Symbol::Kind kind, std::size_t index) {
+    Symbol& symbol = definitions_.symbols[name.id];
+    if (symbol.kind == Symbol::Kind::kNone) {
+      symbol = {kind, static_cast<std::uint32_t>(index)};
+      return;
+    }
+    const bool function = symbol.kind == Symbol::Kind::kFunction;
+    const Range first = function ? data_->functions[symbol.index].name_range
+                                 : data_->globals[symbol.index].range;
+    Diagnostic& diagnostic = diags_.report(DiagId::kDuplicateName, name.range, text(name.id));
+    diagnostic.note(fmt::format("it is a {} already, from here", function ? "function" : "global"),
+                    first);
+    if (function && kind == symbol.kind) {
+      diagnostic.note("the original silently takes the first (D13)");
+    }
+  }
+
+  void build(const std::vector<FunctionId>& order) {
+    Builder builder(tree_, definitions_, *data_, diags_);
+    for (FunctionId function : order) builder.function(function);
+    std::uint32_t global = 0;
+    for (const Statement& statement : tree_.statements) {
+      if (const auto* assign = std::get_if<syntax::AssignStatement>(&statement.node)) {
+        builder.top_assign(*assign, global++, statement.range);
+      } else if (const auto* print = std::get_if<syntax::PrintStatement>(&statement.node)) {
+        builder.top_print(*print, statement.range);
+      }
+    }
+  }
+
+  // ------------------------------------------------------------------------------------ tables
+
+  // Adds the row, or warns at `range` that an earlier statement decides `what`.
+  template <typename What>
+  void add(Row row, Range range, const What& what) {
+    row.statement = origin_;
+    const Row* known = data_->add(row);
+    if (known == nullptr) return;
+    const Range first = known->statement == origin_ ? range : data_->statements[known->statement - 1];
+    diags_.report(DiagId::kShadowedStatement, range, what())
+        .note(known->statement == origin_ ? "by the same statement" : "by this statement", first);
+  }
+
+  // "`foo`" or "every task".
+  std::string task_words(NameId task) const {
+    return task == kStarName ? std::string("every task") : fmt::format("`{}`", text(task));
+  }
+  std::string region_words(RegionKey region) const {
+    if (region == kStarName) return "every region";
+    if ((region & 0x80000000U) != 0) return fmt::format("region {}", region & 0x7FFFFFFFU);
+    return fmt::format("`{}`", text(region));
+  }
+  static std::string place_words(const syntax::Place& place) {
+    switch (place.kind) {
+      case syntax::Place::Kind::kAny: return "";
+      case syntax::Place::Kind::kProc:
+        return fmt::format(" on `{}`", name_of(static_cast<ProcKind>(place.word.value)));
+      case syntax::Place::Kind::kMem:
+        return fmt::format(" in `{}`", name_of(static_cast<MemKind>(place.word.value)));
+    }
+    return "";
+  }
+
+  void set_kinds(Row& row, syntax::List words) const {
+    for (const syntax::KindWord& word : Tree::slice(tree_.words, words)) {
+      const auto end = row.kinds.begin() + row.kind_count;
+      if (std::find(row.kinds.begin(), end, word.value) == end) {
+        row.kinds[row.kind_count++] = word.value;
+      }
+    }
+  }
+
+  static PlaceKey place_of(const syntax::Place& place) {
+    switch (place.kind) {
+      case syntax::Place::Kind::kAny: return kAnyPlace;
+      case syntax::Place::Kind::kProc: return place_key(static_cast<ProcKind>(place.word.value));
+      case syntax::Place::Kind::kMem: return place_key(static_cast<MemKind>(place.word.value));
+    }
+    return kAnyPlace;
+  }
+
+  static RegionKey region_key(const syntax::Which& which) {
+    return which.is_position ? position_key(which.value) : which.value;
+  }
+
+  // The row under every pair of a task and a region. `what` of a region of a task is decided `where`.
+  void add_regions(Row row, syntax::List names, syntax::List which, std::string_view what,
+                   std::string_view where) {
+    for (const Name& name : tree_.names_of(names)) {
+      for (const syntax::Which& region : Tree::slice(tree_.which, which)) {
+        if (data_->rows.size() > kMaxRows) {
+          diags_.report(DiagId::kProgramTooLarge, name.range, kMaxRows, "pairs of task and region");
+          return;
+        }
+        row.key.task = name.id;
+        row.key.region = region_key(region);
+        const Range range = Tree::slice(tree_.which, which).size() > 1 ? region.range : name.range;
+        add(row, range, [&] {
+          return fmt::format("{} of {} of {}{}", what, region_words(row.key.region),
+                             task_words(row.key.task), where);
+        });
+      }
+    }
+  }
+
+  void enter(const syntax::TaskStatement& node) {
+    Row row;
+    row.key.table = TableId::kTask;
+    set_kinds(row, node.procs);
+    for (const Name& name : tree_.names_of(node.names)) {
+      row.key.task = name.id;
+      add(row, name.range, [&] { return fmt::format("where {} runs", task_words(name.id)); });
+    }
+  }
+
+  void enter(const syntax::RegionStatement& node) {
+    Row row;
+    row.key.table = TableId::kRegion;
+    row.key.place = place_of(node.place);
+    set_kinds(row, node.memories);
+    add_regions(row, node.names, node.which, "the memory", place_words(node.place));
+  }
+
+  void enter(const syntax::LayoutStatement& node) {
+    Row row;
+    row.key.table = TableId::kLayout;
+    row.key.place = place_of(node.place);
+    row.value = static_cast<std::int64_t>(data_->layouts.size());
+    data_->layouts.push_back(layout_of(node));
+    add_regions(row, node.names, node.which, "the layout", place_words(node.place));
+  }
+
+  LayoutSpec layout_of(const syntax::LayoutStatement& node) {
+    LayoutSpec layout;
+    const syntax::Constraint* exact = nullptr;
+    for (const syntax::Constraint& constraint :
+         Tree::slice(tree_.constraints, node.constraints)) {
+      using syntax::ConstraintWord;
+      switch (constraint.word) {
+        case ConstraintWord::kSoa: layout.fields = FieldOrder::kSoa; break;
+        case ConstraintWord::kAos: layout.fields = FieldOrder::kAos; break;
+        case ConstraintWord::kCOrder: layout.dimensions = DimensionOrder::kC; break;
+        case ConstraintWord::kFOrder: layout.dimensions = DimensionOrder::kFortran; break;
+        case ConstraintWord::kCompact: layout.compact = true; break;
+        case ConstraintWord::kExact:
+          layout.exact = true;
+          exact = &constraint;
+          break;
+        case ConstraintWord::kNoAlign:
+          layout.align_op = AlignOp::kNone;
+          layout.align_bytes = 0;
+          break;
+        case ConstraintWord::kAlign:
+          layout.align_op = constraint.op;
+          layout.align_bytes = constraint.bytes;
+          break;
+      }
+    }
+    if (exact != nullptr && !layout.compact) {
+      diags_.report(DiagId::kOriginalDiffers, exact->range,
+                    "`Exact` acts alone; in the original it needs `Compact`", "D18");
+    }
+    if (layout.fields == FieldOrder::kAos && layout.dimensions == DimensionOrder::kFortran) {
+      diags_.report(DiagId::kOriginalDiffers, node_range(node),
+                    "`F_order AOS` of a 2-D region is [F, X, Y]; the original makes it [F, Y, Z]",
+                    "D10");
+    }
+    return layout;
+  }
+
+  Range node_range(const syntax::LayoutStatement& node) const {
+    const auto constraints = Tree::slice(tree_.constraints, node.constraints);
+    return {constraints.front().range.begin, constraints.back().range.end};
+  }
+
+  void enter(const syntax::InstanceLimitStatement& node) {
+    Row row;
+    row.key.table = TableId::kInstanceLimit;
+    row.value = node.limit;
+    if (node.proc) row.key.place = place_key(static_cast<ProcKind>(node.proc->value));
+    for (const Name& name : tree_.names_of(node.names)) {
+      row.key.task = name.id;
+      add(row, name.range, [&] { return fmt::format("the limit of {}", task_words(name.id)); });
+    }
+  }
+
+  void enter(const syntax::CollectMemoryStatement& node) {
+    Row row;
+    row.key.table = TableId::kCollectMemory;
+    add_regions(row, node.names, node.which, "the collection", "");
+  }
+
+  void enter(const syntax::ControlReplicateStatement& node) {
+    Row row;
+    row.key.table = TableId::kControlReplicate;
+    for (const Name& name : tree_.names_of(node.names)) {
+      row.key.task = name.id;
+      add(row, name.range,
+          [&] { return fmt::format("the replication of {}", task_words(name.id)); });
+    }
+  }
+
+  void enter(const syntax::TaskStealStatement& node) {
+    Row row;
+    row.key.table = TableId::kTaskSteal;
+    row.key.place = place_key(static_cast<ProcKind>(node.proc.value));
+    row.value = static_cast<std::int64_t>(node.scope);
+    for (const Name& name : tree_.names_of(node.names)) {
+      row.key.task = name.id;
+      add(row, name.range, [&] { return fmt::format("the stealing of {}", task_words(name.id)); });
+    }
+  }
+
+  void enter(const syntax::TaskMapStatement& node) {
+    const auto function = mapping_function(node);
+    if (!function) return;
+    Row row;
+    row.key.table = node.index ? TableId::kIndexMap : TableId::kSingleMap;
+    row.value = *function;
+    const std::string_view what = node.index ? "the index map" : "the single map";
+    if (node.proc) {
+      const auto kind = static_cast<ProcKind>(node.proc->value);
+      row.key.place = place_key(kind);
+      add(row, node.proc->range, [&] { return fmt::format("{} of `{}`", what, name_of(kind)); });
+      return;
+    }
+    for (const Name& name : tree_.names_of(node.names)) {
+      row.key.task = name.id;
+      if (name.id == kStarName && node.index) {
+        diags_.report(DiagId::kOriginalDiffers, name.range,
+                      "`IndexTaskMap *` acts, after names and kinds; the original ignores it",
+                      "D14");
+      }
+      add(row, name.range, [&] { return fmt::format("{} of {}", what, task_words(name.id)); });
+    }
+  }
+
+  // The function that a statement names, when it can serve it.
+  std::optional<FunctionId> mapping_function(const syntax::TaskMapStatement& node) {
+    const Symbol symbol = definitions_.symbols[node.function.id];
+    const std::string_view name = text(node.function.id);
+    if (symbol.kind != Symbol::Kind::kFunction) {
+      Diagnostic& diagnostic = diags_.report(DiagId::kUnknownFunction, node.function.range, name);
+      if (symbol.kind == Symbol::Kind::kGlobal) {
+        diagnostic.note("it is a global", data_->globals[symbol.index].range);
+      }
+      std::vector<std::string_view> candidates;
+      for (const Function& function : data_->functions) candidates.push_back(text(function.name));
+      const auto near = near_names(name, candidates);
+      if (!near.empty()) {
+        diagnostic.help(fmt::format("did you mean {}?", join_names(near)))
+            .fix({fmt::format("write `{}`", near[0]),
+                  {{node.function.range, std::string(near[0])}},
+                  false});
+      }
+      return std::nullopt;
+    }
+    const Function& function = data_->functions[symbol.index];
+    const List parameters = function.parameters;
+    const ParamType type =
+        parameters.count == 1 ? data_->parameters[parameters.begin].type : ParamType::kAny;
+    if (parameters.count != 1 || (type != ParamType::kTask && type != ParamType::kAny)) {
+      const std::string takes =
+          parameters.count == 1 ? fmt::format("a parameter of type `{}`", syntax::spelling(type))
+                                : fmt::format("{} parameters", parameters.count);
+      diags_.report(DiagId::kMappingSignature, node.function.range, name, takes)
+          .note("it is defined here", function.name_range)
+          .help(fmt::format("write `def {}(Task task)`", name));
+      return std::nullopt;
+    }
+    check_reads(node, function);
+    return symbol.index;
+  }
+
+  void check_reads(const syntax::TaskMapStatement& node, const Function& function) {
+    const TaskRead& read = node.index ? function.single_only : function.index_only;
+    if (!read.reads) return;
+    const std::string_view member = read.is_processor ? "processor" : name_of(read.member);
+    diags_
+        .report(node.index ? DiagId::kNeedsSingleTask : DiagId::kNeedsIndexTask,
+                node.function.range, text(function.name), fmt::format("task.{}", member))
+        .note("it is read here", read.range)
+        .help(fmt::format("bind it with `{}`", node.index ? "SingleTaskMap" : "IndexTaskMap"));
+  }
+
+  void enter(const syntax::AssignStatement&) {}
+  void enter(const syntax::PrintStatement&) {}
+  void enter(const syntax::ReturnStatement&) {}
+  void enter(const syntax::DefStatement&) {}
+
+  // Rows of all tables: pairs of long lists multiply.
+  static constexpr std::size_t kMaxRows = 1'500'000;
+
+  Diagnostics& diags_;
+  Tree tree_;
+  std::shared_ptr<Data> data_ = std::make_shared<Data>();
+  Definitions definitions_;
+  std::uint32_t origin_ = 0;
+};
+
+}  // namespace
+}  // namespace program
+
+Program compile(const Source& source, Diagnostics& diags) {
+  return Program(program::Compiler(source, diags).run());
+}
+
+}  // namespace groma

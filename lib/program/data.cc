@@ -1,0 +1,60 @@
+// The tables' index, and the words for types, methods and members.
+#include "program/data.h"
+
+#include "groma/result.h"
+
+namespace groma::program {
+namespace {
+
+std::uint64_t hash_of(const Key& key) {
+  const std::uint64_t where = (std::uint64_t{static_cast<std::uint8_t>(key.table)} << 8) | key.place;
+  return mix(mix((std::uint64_t{key.task} << 32) | key.region) ^ where);
+}
+
+}  // namespace
+
+const Row* Data::find(const Key& key) const {
+  const std::uint32_t at =
+      row_index.find(hash_of(key), [&](std::uint32_t i) { return rows[i].key == key; });
+  return at == FlatIndex::kNone ? nullptr : &rows[at];
+}
+
+const Row* Data::add(const Row& row) {
+  if (const Row* known = find(row.key)) return known;
+  row_index.insert(hash_of(row.key), static_cast<std::uint32_t>(rows.size()));
+  rows.push_back(row);
+  return nullptr;
+}
+
+std::string_view describe(Type type) {
+  switch (type) {
+    case Type::kAny: return "any value";
+    case Type::kInt: return "an integer";
+    case Type::kBool: return "a bool";
+    case Type::kTuple: return "a tuple";
+    case Type::kString: return "a string";
+    case Type::kMachine: return "a machine";
+    case Type::kTask: return "a task";
+    case Type::kParent: return "a parent task";
+    case Type::kProcessor: return "a processor";
+    case Type::kProcessors: return "a set of processors";
+    case Type::kProcKind: return "a processor kind";
+    case Type::kMemKind: return "a memory kind";
+  }
+  return "";
+}
+
+std::string_view name_of(Method method) {
+  constexpr std::array<std::string_view, kMethodCount> kNames = {
+      "split",        "merge",      "swap",      "reverse", "slice",    "balance_split",
+      "greedy_split", "auto_split", "decompose", "has",     "processor"};
+  return kNames[static_cast<std::size_t>(method)];
+}
+
+std::string_view name_of(Member member) {
+  constexpr std::array<std::string_view, kMemberCount> kNames = {
+      "size", "volume", "len", "ipoint", "ispace", "ilo", "parent", "name"};
+  return kNames[static_cast<std::size_t>(member)];
+}
+
+}  // namespace groma::program

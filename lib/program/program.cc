@@ -1,0 +1,192 @@
+// The questions of a Program: which statement decides.
+#include "groma/program.h"
+
+#include "program/data.h"
+
+namespace groma {
+
+using program::Key;
+using program::place_key;
+using program::PlaceKey;
+using program::RegionKey;
+using program::Row;
+using program::TableId;
+
+namespace {
+
+// A task's or region's name as a key; kNone when the program never mentions it.
+NameId id_of(const program::Data& data, std::string_view name) { return data.names.find(name); }
+
+Origin origin_of(const Row& row) { return {row.statement}; }
+
+// Calls use(row) for the rows of a task's region, most specific first, until it returns true: the
+// task by name then `*`, for each the region by position, by its aliases in order, then `*`; within one
+// key the places in order. Of the places only the first that has a row is used.
+template <typename Use>
+void for_region(const program::Data& data, TableId table, std::string_view task,
+                const RegionNames& region, std::span<const PlaceKey> places, const Use& use) {
+  const auto one_key = [&](NameId task_id, RegionKey region_key) {
+    for (PlaceKey place : places) {
+      if (const Row* row = data.find({table, place, task_id, region_key})) return use(*row);
+    }
+    return false;
+  };
+  const auto exact_region = [&](NameId task_id) {
+    if (region.position >= 0 && region.position < 0x80000000) {
+      const auto position = static_cast<std::uint32_t>(region.position);
+      if (one_key(task_id, program::position_key(position))) return true;
+    }
+    for (std::string_view alias : region.aliases) {
+      const NameId id = id_of(data, alias);
+      if (id != FlatIndex::kNone && id != kStarName && one_key(task_id, id)) return true;
+    }
+    return false;
+  };
+  const NameId task_id = id_of(data, task);
+  const bool known = task_id != FlatIndex::kNone && task_id != kStarName;
+  if (known && (exact_region(task_id) || one_key(task_id, kStarName))) return;
+  if (exact_region(kStarName)) return;
+  one_key(kStarName, kStarName);
+}
+
+// The first row of: the task by name, the kind, `*`. Each in the places given.
+const Row* find_task(const program::Data& data, TableId table, std::string_view task,
+                     std::span<const PlaceKey> places) {
+  for (NameId id : {id_of(data, task), kStarName}) {
+    if (id == FlatIndex::kNone) continue;
+    for (PlaceKey place : places) {
+      if (const Row* row = data.find({table, place, id, kStarName})) return row;
+    }
+  }
+  return nullptr;
+}
+
+std::optional<FunctionDecision> find_map(const program::Data& data, TableId table,
+                                         std::string_view task, std::optional<ProcKind> kind) {
+  const Row* row = nullptr;
+  const NameId id = id_of(data, task);
+  if (id != FlatIndex::kNone && id != kStarName) row = data.find({table, program::kAnyPlace, id});
+  if (row == nullptr && kind) row = data.find({table, place_key(*kind)});
+  if (row == nullptr) row = data.find({table});
+  if (row == nullptr) return std::nullopt;
+  return FunctionDecision{static_cast<FunctionId>(row->value), origin_of(*row)};
+}
+
+}  // namespace
+
+Program::Program() : data_(std::make_shared<program::Data>()) {}
+
+const Source& Program::source() const { return data_->source; }
+
+Range Program::range(Origin origin) const {
+  GROMA_CHECK(origin.statement > 0 && origin.statement <= data_->statements.size());
+  return data_->statements[origin.statement - 1];
+}
+
+std::optional<TaskDecision> Program::task(std::string_view name) const {
+  const Row* row = find_task(*data_, TableId::kTask, name, {{program::kAnyPlace}});
+  if (row == nullptr) return std::nullopt;
+  TaskDecision decision{{}, origin_of(*row)};
+  for (std::size_t i = 0; i < row->kind_count; ++i) {
+    decision.kinds.push_back(static_cast<ProcKind>(row->kinds[i]));
+  }
+  return decision;
+}
+
+std::vector<MemoryCandidate> Program::memories(std::string_view task, const RegionNames& region,
+                                               ProcKind kind) const {
+  std::vector<MemoryCandidate> candidates;
+  const PlaceKey places[] = {place_key(kind), program::kAnyPlace};
+  for_region(*data_, TableId::kRegion, task, region, places, [&](const Row& row) {
+    for (std::size_t i = 0; i < row.kind_count; ++i) {
+      candidates.push_back({static_cast<MemKind>(row.kinds[i]), origin_of(row)});
+    }
+    return false;
+  });
+  return candidates;
+}
+
+std::optional<LayoutDecision> Program::layout(std::string_view task, const RegionNames& region,
+                                              ProcKind kind, MemKind memory) const {
+  std::optional<LayoutDecision> decision;
+  const PlaceKey places[] = {place_key(memory), place_key(kind), program::kAnyPlace};
+  for_region(*data_, TableId::kLayout, task, region, places, [&](const Row& row) {
+    decision = {data_->layouts[static_cast<std::size_t>(row.value)], origin_of(row)};
+    return true;
+  });
+  return decision;
+}
+
+std::optional<FunctionDecision> Program::index_function(std::string_view task,
+                                                        std::optional<ProcKind> kind) const {
+  return find_map(*data_, TableId::kIndexMap, task, kind);
+}
+
+std::optional<FunctionDecision> Program::single_function(std::string_view task,
+                                                         std::optional<ProcKind> kind) const {
+  return find_map(*data_, TableId::kSingleMap, task, kind);
+}
+
+std::optional<LimitDecision> Program::instance_limit(std::string_view task, ProcKind kind) const {
+  const PlaceKey places[] = {place_key(kind), program::kAnyPlace};
+  const Row* row = find_task(*data_, TableId::kInstanceLimit, task, places);
+  if (row == nullptr) return std::nullopt;
+  return LimitDecision{row->value, origin_of(*row)};
+}
+
+std::optional<Origin> Program::collect_memory(std::string_view task,
+                                              const RegionNames& region) const {
+  std::optional<Origin> origin;
+  for_region(*data_, TableId::kCollectMemory, task, region, {{program::kAnyPlace}},
+             [&](const Row& row) {
+               origin = origin_of(row);
+               return true;
+             });
+  return origin;
+}
+
+std::optional<Origin> Program::control_replicate(std::string_view task) const {
+  const Row* row = find_task(*data_, TableId::kControlReplicate, task, {{program::kAnyPlace}});
+  if (row == nullptr) return std::nullopt;
+  return origin_of(*row);
+}
+
+bool Program::replicates_any() const {
+  for (const Row& row : data_->rows) {
+    if (row.key.table == TableId::kControlReplicate) return true;
+  }
+  return false;
+}
+
+std::optional<StealDecision> Program::task_steal(std::string_view task, ProcKind kind) const {
+  const Row* row = find_task(*data_, TableId::kTaskSteal, task, {{place_key(kind)}});
+  if (row == nullptr) return std::nullopt;
+  return StealDecision{static_cast<StealScope>(row->value), origin_of(*row)};
+}
+
+std::size_t Program::function_count() const { return data_->functions.size(); }
+
+std::string_view Program::function_name(FunctionId function) const {
+  return data_->names.text(data_->functions[function].name);
+}
+
+Range Program::function_range(FunctionId function) const {
+  return data_->functions[function].name_range;
+}
+
+std::optional<FunctionId> Program::find_function(std::string_view name) const {
+  const NameId id = id_of(*data_, name);
+  for (FunctionId i = 0; i < data_->functions.size(); ++i) {
+    if (data_->functions[i].name == id) return i;
+  }
+  return std::nullopt;
+}
+
+bool Program::is_mapping_function(FunctionId function) const {
+  const program::List parameters = data_->functions[function].parameters;
+  if (parameters.count != 1) return false;
+  const syntax::ParamType type = data_->parameters[parameters.begin].type;
+  return type == syntax::ParamType::kTask || type == syntax::ParamType::kAny;
+}
+
+}  // namespace groma

@@ -1,0 +1,159 @@
+// A tree as nested lists, for tests and for looking.
+#include <fmt/format.h>
+
+#include "syntax/printer.h"
+
+namespace groma::syntax {
+namespace {
+
+class Dumper {
+ public:
+  explicit Dumper(const Tree& tree) : tree_(tree) {}
+
+  std::string program() const {
+    std::string text;
+    for (const Statement& statement : tree_.statements) text += dump(statement) + "\n";
+    return text;
+  }
+
+ private:
+  std::string_view text(NameId id) const { return tree_.table.text(id); }
+
+  std::string dump(const Statement& statement) const {
+    return std::visit([this](const auto& node) { return "(" + inner(node) + ")"; }, statement.node);
+  }
+
+  std::string inner(const TaskStatement& n) const {
+    return fmt::format("task {} {}", names(n.names), words<ProcKind>(n.procs));
+  }
+  std::string inner(const RegionStatement& n) const {
+    return fmt::format("region {} {} {} {}", names(n.names), which(n.which), place(n.place),
+                       words<MemKind>(n.memories));
+  }
+  std::string inner(const LayoutStatement& n) const {
+    std::string list;
+    for (const Constraint& c : Tree::slice(tree_.constraints, n.constraints)) {
+      list += fmt::format(" {}", spelling(c.word));
+      if (c.word == ConstraintWord::kAlign) {
+        list += fmt::format("/{}/{}", static_cast<int>(c.op), c.bytes);
+      }
+    }
+    return fmt::format("layout {} {} {}{}", names(n.names), which(n.which), place(n.place), list);
+  }
+  std::string inner(const InstanceLimitStatement& n) const {
+    const std::string_view kind = n.proc ? name_of(static_cast<ProcKind>(n.proc->value)) : "*";
+    return fmt::format("limit {} {} {}", names(n.names), kind, n.limit);
+  }
+  std::string inner(const CollectMemoryStatement& n) const {
+    return fmt::format("collect {} {}", names(n.names), which(n.which));
+  }
+  std::string inner(const TaskMapStatement& n) const {
+    const std::string bound = n.proc ? std::string(name_of(static_cast<ProcKind>(n.proc->value)))
+                                     : names(n.names);
+    return fmt::format("{} {} {}", n.index ? "index-map" : "single-map", bound,
+                       text(n.function.id));
+  }
+  std::string inner(const ControlReplicateStatement& n) const {
+    return fmt::format("replicate {}", names(n.names));
+  }
+  std::string inner(const TaskStealStatement& n) const {
+    return fmt::format("steal {} {} {}", names(n.names),
+                       name_of(static_cast<ProcKind>(n.proc.value)), static_cast<int>(n.scope));
+  }
+  std::string inner(const AssignStatement& n) const {
+    return fmt::format("= {} {}", text(n.target.id), expr(n.value));
+  }
+  std::string inner(const PrintStatement& n) const {
+    return fmt::format("print {}{}", tree_.source.text(n.text), exprs(tree_.exprs_of(n.args)));
+  }
+  std::string inner(const ReturnStatement& n) const {
+    return fmt::format("return {}", expr(n.value));
+  }
+  std::string inner(const DefStatement& n) const {
+    std::string list;
+    for (const Param& param : Tree::slice(tree_.params, n.params)) {
+      list += fmt::format(" ({} {})", spelling(param.type), text(param.name.id));
+    }
+    std::string body;
+    for (const Statement& s : Tree::slice(tree_.bodies, n.body)) body += " " + dump(s);
+    return fmt::format("def {} ({}){}", text(n.name.id), list, body);
+  }
+
+  std::string names(List list) const {
+    std::string joined;
+    for (const Name& name : tree_.names_of(list)) joined += fmt::format(" {}", text(name.id));
+    return fmt::format("({})", joined.empty() ? joined : joined.substr(1));
+  }
+  std::string which(List list) const {
+    std::string joined;
+    for (const Which& w : Tree::slice(tree_.which, list)) {
+      joined += w.is_position ? fmt::format(" #{}", w.value) : fmt::format(" {}", text(w.value));
+    }
+    return fmt::format("({})", joined.empty() ? joined : joined.substr(1));
+  }
+  template <typename Kind>
+  std::string words(List list) const {
+    std::string joined;
+    for (const KindWord& word : Tree::slice(tree_.words, list)) {
+      joined += fmt::format(" {}", name_of(static_cast<Kind>(word.value)));
+    }
+    return fmt::format("({})", joined.empty() ? joined : joined.substr(1));
+  }
+  static std::string place(const Place& place) {
+    switch (place.kind) {
+      case Place::Kind::kAny: return "*";
+      case Place::Kind::kProc: return std::string(name_of(static_cast<ProcKind>(place.word.value)));
+      case Place::Kind::kMem: return std::string(name_of(static_cast<MemKind>(place.word.value)));
+    }
+    return "";
+  }
+
+  std::string exprs(std::span<const ExprId> ids) const {
+    std::string joined;
+    for (ExprId id : ids) joined += " " + expr(id);
+    return joined;
+  }
+
+  std::string expr(ExprId id) const {
+    if (id == kNoExpr) return "-";
+    const Expr& e = tree_.exprs[id];
+    switch (e.kind) {
+      case ExprKind::kError: return "?";
+      case ExprKind::kInt: return std::to_string(e.value());
+      case ExprKind::kBool: return e.a != 0 ? "true" : "false";
+      case ExprKind::kString: return std::string(tree_.source.text(e.range));
+      case ExprKind::kName: return std::string(text(e.a));
+      case ExprKind::kProc: return std::string(name_of(static_cast<ProcKind>(e.a)));
+      case ExprKind::kMem: return std::string(name_of(static_cast<MemKind>(e.a)));
+      case ExprKind::kMachine: return "Machine";
+      case ExprKind::kParen: return expr(e.a);
+      case ExprKind::kTuple: return fmt::format("(tuple{})", exprs(tree_.elements(e)));
+      case ExprKind::kComprehension:
+        return fmt::format("(for {} {} {})", text(e.c), expr(e.a), expr(e.b));
+      case ExprKind::kUnary: return fmt::format("({} {})", spelling(e.op), expr(e.a));
+      case ExprKind::kBinary:
+        return fmt::format("({} {} {})", spelling(e.op), expr(e.a), expr(e.b));
+      case ExprKind::kConditional:
+        return fmt::format("(? {} {} {})", expr(e.a), expr(e.b), expr(e.c));
+      case ExprKind::kCall:
+        return fmt::format("(call {}{})", expr(e.c), exprs(tree_.elements(e)));
+      case ExprKind::kOption: return fmt::format("(option {} {})", text(e.c), expr(e.a));
+      case ExprKind::kIndex:
+        return fmt::format("(index {}{})", expr(e.c), exprs(tree_.elements(e)));
+      case ExprKind::kSlice:
+        return fmt::format("(slice {} {} {})", expr(e.c), expr(e.a), expr(e.b));
+      case ExprKind::kMember: return fmt::format("(. {} {})", expr(e.a), text(e.c));
+      case ExprKind::kSplice: return fmt::format("(splice {})", expr(e.a));
+      case ExprKind::kAll: return "*";
+    }
+    return "";
+  }
+
+  const Tree& tree_;
+};
+
+}  // namespace
+
+std::string dump(const Tree& tree) { return Dumper(tree).program(); }
+
+}  // namespace groma::syntax

@@ -1,0 +1,372 @@
+// The table of productions. Words come from token.cc's table and operators from the parser's, so
+// that neither can drift from what is read.
+#include "syntax/grammar.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "groma/kinds.h"
+#include "syntax/limits.h"
+#include "syntax/token.h"
+#include "syntax/tree.h"
+
+namespace groma::syntax {
+namespace {
+
+using Kind = Item::Kind;
+
+// ------------------------------------------------------------------------------------ pieces
+
+Item text(std::string_view text) { return {Kind::kText, std::string(text), {}, {}, 0}; }
+Item rule(std::string_view name) { return {Kind::kRule, std::string(name), {}, {}, 0}; }
+Item chars(std::vector<CharRange> ranges) { return {Kind::kChars, {}, std::move(ranges), {}, 0}; }
+// A sequence of sequences is one, a choice of choices too, and one of one item is that item.
+Item compound(Kind kind, std::vector<Item> items, int most = 0) {
+  const bool flat = kind == Kind::kSequence || kind == Kind::kChoice;
+  std::vector<Item> parts;
+  for (Item& item : items) {
+    if (flat && item.kind == kind) {
+      std::move(item.items.begin(), item.items.end(), std::back_inserter(parts));
+    } else {
+      parts.push_back(std::move(item));
+    }
+  }
+  if (flat && parts.size() == 1) return std::move(parts[0]);
+  return {kind, {}, {}, std::move(parts), most};
+}
+
+template <typename... Items>
+Item seq(Items... items) {
+  return compound(Kind::kSequence, {std::move(items)...});
+}
+template <typename... Items>
+Item one_of(Items... items) {
+  return compound(Kind::kChoice, {std::move(items)...});
+}
+Item optional(Item item) { return compound(Kind::kOptional, {std::move(item)}); }
+Item many(Item item) { return compound(Kind::kMany, {std::move(item)}); }
+Item some(Item item) { return compound(Kind::kSome, {std::move(item)}); }
+Item up_to(int most, Item item) { return compound(Kind::kUpTo, {std::move(item)}, most); }
+Item list(const Item& item) { return seq(item, many(seq(text(", "), item))); }
+
+Item texts(const std::vector<std::string>& words) {
+  std::vector<Item> items;
+  for (const std::string& word : words) items.push_back(text(word));
+  return compound(Kind::kChoice, std::move(items));
+}
+
+// The reserved words of one kind.
+std::vector<std::string> words(TokenKind kind) {
+  std::vector<std::string> found;
+  for (const ReservedWord& word : reserved_words()) {
+    if (word.kind == kind) found.emplace_back(word.text);
+  }
+  return found;
+}
+
+// The word, of several of one kind the one that the printer writes, and what follows it.
+Item word(TokenKind kind, std::string_view after = "") {
+  return text(words(kind)[0] + std::string(after));
+}
+Item word(StatementKind kind, std::string_view after = " ") {
+  return text(std::string(spelling(kind)) + std::string(after));
+}
+Item spaced(TokenKind kind) { return text(" " + words(kind)[0] + " "); }
+
+// ------------------------------------------------------------------------------------ free names
+
+constexpr std::string_view kWordChars =
+    "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
+constexpr std::string_view kInitials = "_abcdefghijklmnopqrstuvwxyz";
+
+// One of `among` (which ascend) that is not in `without`.
+Item chars_of(std::string_view among, std::string_view without = "") {
+  std::vector<CharRange> ranges;
+  for (const char c : among) {
+    if (without.find(c) != std::string_view::npos) continue;
+    const auto code = static_cast<char32_t>(c);
+    if (!ranges.empty() && ranges.back().last + 1 == code) {
+      ranges.back().last = code;
+    } else {
+      ranges.push_back({code, code});
+    }
+  }
+  return chars(std::move(ranges));
+}
+
+// The characters that lead from `prefix` towards a reserved word, in ascending order.
+std::string next_chars(std::string_view prefix) {
+  std::string next;
+  for (const ReservedWord& word : reserved_words()) {
+    if (word.text.size() <= prefix.size() || !word.text.starts_with(prefix)) continue;
+    const char c = word.text[prefix.size()];
+    if (next.find(c) == std::string::npos) next += c;
+  }
+  std::sort(next.begin(), next.end());
+  return next;
+}
+
+// What may follow `prefix`, the beginning of a reserved word, in a name that is no reserved word: a
+// walk through the tree of the words' letters. A name that has left the tree goes on as it likes;
+// one still in it may end, unless it is a word.
+Item after(const std::string& prefix) {
+  const bool reserved = find_reserved(prefix) != nullptr;
+  const std::string next = next_chars(prefix);
+  if (next.empty()) return some(rule("word-char"));
+  std::vector<Item> ways;
+  for (const char c : next) ways.push_back(seq(text(std::string(1, c)), after(prefix + c)));
+  ways.push_back(seq(chars_of(kWordChars, next), many(rule("word-char"))));
+  Item item = compound(Kind::kChoice, std::move(ways));
+  return reserved ? item : optional(std::move(item));
+}
+
+// A production for each small letter with which a reserved word begins, and one for all names.
+void add_free_names(std::vector<Production>& table) {
+  std::vector<Item> ways;
+  std::vector<Production> by_letter;
+  std::string letters;
+  for (const char c : next_chars("")) {
+    if (kInitials.find(c) == std::string_view::npos) continue;
+    letters += c;
+    const std::string initial(1, c);
+    by_letter.push_back({"name-" + initial, seq(text(initial), after(initial)), true, ""});
+    ways.push_back(rule("name-" + initial));
+  }
+  ways.insert(ways.begin(), seq(chars_of(kInitials, letters), many(rule("word-char"))));
+  table.push_back({"free-name", compound(Kind::kChoice, std::move(ways)), true,
+                   "Names: a small letter or `_` first, no reserved word"});
+  std::move(by_letter.begin(), by_letter.end(), std::back_inserter(table));
+}
+
+void add_names(std::vector<Production>& table) {
+  const Item separator = one_of(text("."), text("::"));
+  const Item path = seq(rule("word"), some(seq(separator, rule("word"))));
+  add_free_names(table);
+  table.push_back({"word-char", chars_of(kWordChars), true, ""});
+  table.push_back({"word",
+                   seq(chars({{'A', 'Z'}, {'_', '_'}, {'a', 'z'}}), many(rule("word-char"))), true,
+                   ""});
+  table.push_back({"path-name", one_of(rule("free-name"), path, rule("quoted-name")), false, ""});
+}
+
+// ------------------------------------------------------------------------------------ statements
+
+void add_program(std::vector<Production>& table) {
+  const Item blank = optional(text("\n"));
+  const Item code = one_of(seq(rule("statement"), rule("end")), rule("function"));
+  const Item comment = seq(rule("comment"), text("\n"));
+  table.push_back(
+      {"program", seq(rule("line"), many(seq(blank, rule("line")))), false,
+       "Programs: a statement, function or comment a line, with one blank line between"});
+  table.push_back({"line", one_of(code, comment), false, ""});
+  table.push_back({"end", seq(text(";"), rule("line-end")), false, ""});
+  table.push_back(
+      {"line-end", seq(optional(seq(text("  "), rule("comment"))), text("\n")), false, ""});
+  std::vector<Item> statements;
+  for (const char* name : {"task", "region", "layout", "limit", "collect", "index-map",
+                           "single-map", "replicate", "steal", "assign", "print"}) {
+    statements.push_back(rule(name));
+  }
+  table.push_back({"statement", compound(Kind::kChoice, std::move(statements)), false, ""});
+}
+
+void add_decisions(std::vector<Production>& table) {
+  const Item names = rule("names");
+  const Item which = seq(text(" "), rule("which"));
+  const Item any_kind = one_of(rule("proc"), text("*"));
+  const Item who = one_of(names, rule("proc"));
+  const auto add = [&](std::string_view name, StatementKind kind, Item rest) {
+    table.push_back({std::string(name), seq(word(kind), std::move(rest)), false, ""});
+  };
+  add("task", StatementKind::kTask, seq(names, text(" "), list(rule("proc"))));
+  table.back().heading = "Statements";
+  add("region", StatementKind::kRegion,
+      seq(names, which, text(" "), any_kind, text(" "), list(rule("mem"))));
+  add("layout", StatementKind::kLayout,
+      seq(names, which, text(" "), rule("layout-place"), many(seq(text(" "), rule("constraint")))));
+  add("limit", StatementKind::kInstanceLimit,
+      seq(names, optional(seq(text(" "), rule("proc"))), text(" "), rule("integer")));
+  add("collect", StatementKind::kCollectMemory, seq(names, which));
+  add("index-map", StatementKind::kIndexTaskMap, seq(who, text(" "), rule("free-name")));
+  add("single-map", StatementKind::kSingleTaskMap, seq(who, text(" "), rule("free-name")));
+  add("replicate", StatementKind::kControlReplicate, names);
+  add("steal", StatementKind::kTaskSteal,
+      seq(names, text(" "), rule("proc"), text(" "), texts(words(TokenKind::kScopeWord))));
+}
+
+void add_functions(std::vector<Production>& table) {
+  const Item expr = rule("expr");
+  const Item gap = optional(text("\n"));
+  const Item parameters = optional(list(rule("parameter")));
+  table.push_back({"assign", seq(rule("free-name"), text(" = "), expr), false, ""});
+  table.push_back({"print",
+                   seq(word(StatementKind::kPrint, "("), rule("string"),
+                       many(seq(text(", "), expr)), text(")")),
+                   false, ""});
+  table.push_back({"function",
+                   seq(word(StatementKind::kDef), rule("free-name"), text("("), parameters,
+                       text(") {"), rule("line-end"), rule("body"), text("}"), rule("line-end")),
+                   false, "Functions"});
+  std::vector<std::string> types = words(TokenKind::kTypeWord);
+  types.emplace_back(spelling(ParamType::kTask));
+  table.push_back(
+      {"parameter", seq(optional(seq(texts(types), text(" "))), rule("free-name")), false, ""});
+  table.push_back({"body",
+                   seq(many(seq(rule("step"), gap)), rule("return"),
+                       many(seq(gap, one_of(rule("step"), rule("return"))))),
+                   false, ""});
+  const Item action = seq(one_of(rule("assign"), rule("print")), rule("end"));
+  table.push_back(
+      {"step", seq(text("  "), one_of(action, seq(rule("comment"), text("\n")))), false, ""});
+  const std::string indented = "  " + std::string(spelling(StatementKind::kReturn)) + " ";
+  table.push_back({"return", seq(text(indented), expr, rule("end")), false, ""});
+}
+
+// ------------------------------------------------------------------------------------ their parts
+
+void add_parts(std::vector<Production>& table) {
+  const auto add = [&](std::string_view name, Item item) {
+    table.push_back({std::string(name), std::move(item), false, ""});
+  };
+  const Item requirement = one_of(rule("position"), rule("region-name"));
+  add("names", one_of(text("*"), list(rule("task-name"))));
+  table.back().heading = "Their parts";
+  add("which", one_of(text("*"), list(requirement)));
+  add("task-name", rule("path-name"));
+  add("region-name", rule("path-name"));
+  add("proc", texts(words(TokenKind::kProcWord)));
+  add("mem", texts(words(TokenKind::kMemWord)));
+  std::vector<std::string> places = words(TokenKind::kProcWord);
+  for (const std::string& memory : words(TokenKind::kMemWord)) {
+    if (memory != name_of(MemKind::kVirtual)) places.push_back(memory);  // it has no layout
+  }
+  places.emplace_back("*");
+  add("layout-place", texts(places));
+  std::vector<std::string> constraints = words(TokenKind::kConstraintWord);
+  std::erase(constraints, spelling(ConstraintWord::kAlign));
+  std::vector<std::string> comparisons;
+  for (TokenKind sign : {TokenKind::kEqual, TokenKind::kNotEqual, TokenKind::kLess,
+                         TokenKind::kLessEqual, TokenKind::kGreater, TokenKind::kGreaterEqual}) {
+    comparisons.emplace_back(spelling(sign));
+  }
+  const Item align =
+      seq(text(spelling(ConstraintWord::kAlign)), texts(comparisons), rule("alignment"));
+  add("constraint", one_of(texts(constraints), align));
+  std::vector<std::string> powers;
+  for (int shift = 0; shift <= 21; ++shift) powers.push_back(std::to_string(1 << shift));
+  add("alignment", texts(powers));
+}
+
+// ------------------------------------------------------------------------------------ expressions
+
+// One production for each binary operators' precedence, loosest first; each operand is the next
+// one.
+void add_binary(std::vector<Production>& table) {
+  constexpr std::string_view kLevels[] = {"disjunction", "conjunction", "equality", "comparison",
+                                          "sum",         "product",     "prefix"};
+  for (int level = 1; level < static_cast<int>(std::size(kLevels)); ++level) {
+    std::vector<std::string> signs;
+    for (Operator op = Operator::kOr; op < Operator::kNegate;
+         op = static_cast<Operator>(static_cast<int>(op) + 1)) {
+      if (precedence(op) == level) signs.push_back(" " + std::string(spelling(op)) + " ");
+    }
+    const Item operand = rule(kLevels[level]);
+    table.push_back({std::string(kLevels[level - 1]),
+                     seq(operand, many(seq(texts(signs), operand))), false, ""});
+  }
+}
+
+// Members by what follows them. They are no reserved words; program/ says what each of them does.
+void add_members(std::vector<Production>& table) {
+  const Item arguments = optional(rule("arguments"));
+  const Item option = seq(text("halo="), rule("expr"));
+  const Item call = seq(rule("operation"), text("("), arguments, text(")"));
+  const Item decompose = seq(text("decompose("), list(one_of(rule("argument"), option)), text(")"));
+  table.push_back({"member", seq(text("."), one_of(rule("property"), call, decompose)), false, ""});
+  table.push_back({"property",
+                   texts({"size", "volume", "len", "ipoint", "ispace", "ilo", "parent", "name"}),
+                   false, ""});
+  table.push_back({"operation",
+                   texts({"split", "merge", "swap", "reverse", "slice", "balance_split",
+                          "greedy_split", "auto_split", "has", "processor"}),
+                   false, ""});
+}
+
+void add_primaries(std::vector<Production>& table) {
+  const Item expr = rule("expr");
+  const Item arguments = optional(rule("arguments"));
+  const Item name = seq(rule("free-name"), optional(seq(text("("), arguments, text(")"))));
+  const Item machine = seq(word(TokenKind::kMachine, "("), expr, text(")"));
+  const Item comprehension = seq(text("tuple("), expr, spaced(TokenKind::kFor), rule("free-name"),
+                                 spaced(TokenKind::kIn), expr, text(")"));
+  const Item truth = one_of(word(TokenKind::kTrue), word(TokenKind::kFalse));
+  table.push_back({"primary",
+                   one_of(rule("integer"), truth, rule("string"), rule("proc"), rule("mem"), name,
+                          machine, comprehension, rule("tuple")),
+                   false, ""});
+  // In parentheses one expression is itself; one item needs a comma or a `*` to be a tuple.
+  const Item items = seq(text(", "), rule("arguments"));
+  const Item contents =
+      one_of(seq(expr, optional(one_of(text(","), items))), seq(text("*"), expr, optional(items)));
+  table.push_back({"tuple", seq(text("("), optional(contents), text(")")), false, ""});
+  table.push_back({"arguments", list(rule("argument")), false, ""});
+  table.push_back({"argument", seq(optional(text("*")), expr), false, ""});
+}
+
+void add_expressions(std::vector<Production>& table) {
+  const Item expr = rule("expr");
+  table.push_back({"expr",
+                   seq(rule("disjunction"), optional(seq(text(" ? "), expr, text(" : "), expr))),
+                   false, "Expressions"});
+  add_binary(table);
+  const Item signs = one_of(text(spelling(Operator::kNegate)), text(spelling(Operator::kNot)));
+  table.push_back({"prefix", one_of(seq(signs, rule("prefix")), rule("postfix")), false, ""});
+  table.push_back(
+      {"postfix", seq(rule("primary"), many(one_of(rule("member"), rule("index")))), false, ""});
+  add_members(table);
+  const Item element = one_of(rule("argument"), text("*"));
+  const Item slice = seq(optional(expr), text(":"), optional(expr));
+  table.push_back({"index", seq(text("["), one_of(list(element), slice), text("]")), false, ""});
+  add_primaries(table);
+}
+
+// ------------------------------------------------------------------------------------ tokens
+
+void add_tokens(std::vector<Production>& table) {
+  const auto add = [&](std::string_view name, Item item) {
+    table.push_back({std::string(name), std::move(item), true, ""});
+  };
+  const Item digit = chars({{'0', '9'}});
+  const Item zero = text("0"), first_digit = chars({{'1', '9'}}), quote = text("\"");
+  static_assert(9'999 <= kMaxPosition);
+  add("integer", one_of(zero, seq(first_digit, up_to(17, digit))));
+  table.back().heading = "Tokens";
+  add("position", one_of(zero, seq(first_digit, up_to(3, digit))));
+  // No controls, and of UTF-8 what every decoder takes for a character.
+  const CharRange low{0xA0, 0xD7FF}, middle{0xE000, 0xFFFD}, high{0x10000, 0x10FFFF};
+  const Item escaped = seq(text("\\"), one_of(text(" "), rule("visible")));
+  const Item simple_escape = one_of(text("\\\""), text("\\\\"));
+  add("visible", chars({{'!', '~'}, low, middle, high}));
+  add("plain", chars({{' ', '!'}, {'#', '['}, {']', '~'}, low, middle, high}));
+  add("string", seq(quote, many(one_of(rule("plain"), escaped)), quote));
+  add("quoted-name", seq(quote, some(one_of(rule("plain"), simple_escape)), quote));
+  add("comment", seq(one_of(text("#"), text("//")), many(seq(many(text(" ")), rule("visible")))));
+}
+
+}  // namespace
+
+std::vector<Production> productions() {
+  std::vector<Production> table;
+  add_program(table);
+  add_decisions(table);
+  add_functions(table);
+  add_parts(table);
+  add_expressions(table);
+  add_names(table);
+  add_tokens(table);
+  return table;
+}
+
+}  // namespace groma::syntax

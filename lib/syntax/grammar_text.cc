@@ -1,0 +1,175 @@
+// The table of productions in the notations that people and other tools read. Way in:
+// groma::grammar.
+#include <fmt/format.h>
+
+#include <cctype>
+#include <set>
+
+#include "groma/syntax.h"
+#include "syntax/grammar.h"
+
+namespace groma {
+namespace {
+
+using syntax::CharRange;
+using syntax::Item;
+using syntax::Production;
+using Kind = Item::Kind;
+
+constexpr std::size_t kColumns = 100;
+
+// How tightly a piece of a right side holds together.
+enum Binding { kChoice, kSequence, kAtom };
+
+class Writer {
+ public:
+  explicit Writer(GrammarFormat format) : format_(format) {}
+
+  std::string grammar() {
+    const std::vector<Production> table = syntax::productions();
+    for (const Production& production : table) {
+      if (production.token) tokens_.insert(production.name);
+    }
+    start_ = table[0].name;
+    std::string all = comment("The mapping language, as `groma format` writes it.");
+    if (ebnf()) all += comment("In quotes, \\n is a line's end and \\\\ a backslash.");
+    for (const Production& production : table) {
+      if (!production.heading.empty()) all += "\n" + comment(production.heading + ".");
+      all += definition(production);
+    }
+    return all;
+  }
+
+ private:
+  bool ebnf() const { return format_ == GrammarFormat::kEbnf; }
+  bool gbnf() const { return format_ == GrammarFormat::kGbnf; }
+  bool lark() const { return format_ == GrammarFormat::kLark; }
+
+  std::string comment(const std::string& text) const {
+    if (ebnf()) return "(* " + text + " *)\n";
+    return (gbnf() ? "# " : "// ") + text + "\n";
+  }
+
+  // The alternatives of a long production stand on lines of their own, as many on each as fit. GBNF
+  // wants the `|` before a line's end, Lark after it.
+  std::string definition(const Production& production) const {
+    const std::string head = name(production.name) + (gbnf() ? " ::= " : lark() ? ": " : " = ");
+    const std::string tail = ebnf() ? " ;\n" : "\n";
+    const std::string line = head + write(production.item, kChoice);
+    if (line.size() <= kColumns || production.item.kind != Kind::kChoice) return line + tail;
+    std::string text, last = head;
+    for (const Item& item : production.item.items) {
+      const bool first = &item == &production.item.items.front();
+      const std::string way = write(item, kSequence);
+      if (!first && last.size() + way.size() + 5 > kColumns) {
+        text += last + (lark() ? "\n" : " |\n");
+        last = lark() ? "    | " : "    ";
+      } else if (!first) {
+        last += " | ";
+      }
+      last += way;
+    }
+    return text + last + tail;
+  }
+
+  std::string write(const Item& item, Binding outer) const {
+    switch (item.kind) {
+      case Kind::kText:
+        return quote(item.text);
+      case Kind::kChars:
+        return one_of(item.chars);
+      case Kind::kRule:
+        return name(item.text);
+      case Kind::kSequence:
+        return joined(item, ebnf() ? ", " : " ", kSequence, outer);
+      case Kind::kChoice:
+        return joined(item, " | ", kChoice, outer);
+      default:
+        return ebnf() ? bracketed(item, outer) : repeated(item);
+    }
+  }
+
+  std::string joined(const Item& item, std::string_view separator, Binding own,
+                     Binding outer) const {
+    std::string text;
+    for (const Item& part : item.items) {
+      if (!text.empty()) text += separator;
+      text += write(part, own == kChoice ? kSequence : kAtom);
+    }
+    return outer > own ? "(" + text + ")" : text;
+  }
+
+  // EBNF's forms.
+  std::string bracketed(const Item& item, Binding outer) const {
+    const std::string inner = write(item.items[0], kChoice);
+    if (item.kind == Kind::kOptional) return "[ " + inner + " ]";
+    if (item.kind == Kind::kMany) return "{ " + inner + " }";
+    if (item.kind == Kind::kUpTo) return fmt::format("{} * [ {} ]", item.most, inner);
+    const std::string some = fmt::format("{}, {{ {} }}", write(item.items[0], kAtom), inner);
+    return outer > kSequence ? "(" + some + ")" : some;
+  }
+
+  // GBNF's and Lark's.
+  std::string repeated(const Item& item) const {
+    const std::string inner = write(item.items[0], kAtom);
+    if (item.kind == Kind::kOptional) return inner + "?";
+    if (item.kind == Kind::kMany) return inner + "*";
+    if (item.kind == Kind::kSome) return inner + "+";
+    return gbnf() ? fmt::format("{}{{0,{}}}", inner, item.most)
+                  : fmt::format("{}~0..{}", inner, item.most);
+  }
+
+  // GBNF has no `_` in names and begins at `root`; Lark no `-`, capitals for terminals, `start`.
+  std::string name(const std::string& name) const {
+    if (ebnf()) return name;
+    if (gbnf()) return name == start_ ? "root" : name;
+    if (name == start_) return "start";
+    const bool token = tokens_.contains(name);
+    std::string text;
+    for (const char c : name) {
+      text += c == '-' ? '_' : token ? static_cast<char>(std::toupper(c)) : c;
+    }
+    return text;
+  }
+
+  std::string quote(const std::string& text) const {
+    const bool single = ebnf() && text.find('"') != std::string::npos;
+    std::string quoted;
+    for (const char c : text) {
+      if (c == '\\' || (c == '"' && !single)) quoted += '\\';
+      quoted += c == '\n' ? std::string("\\n") : std::string(1, c);
+    }
+    return single ? "'" + quoted + "'" : "\"" + quoted + "\"";
+  }
+
+  std::string one_of(const std::vector<CharRange>& ranges) const {
+    std::string text;
+    for (const CharRange& range : ranges) {
+      text += character(range.first);
+      if (range.last == range.first) continue;
+      if (range.last != range.first + 1) text += '-';
+      text += character(range.last);
+    }
+    return ebnf() ? "? [" + text + "] ?" : gbnf() ? "[" + text + "]" : "/[" + text + "]/";
+  }
+
+  // As in a bracket expression; the escapes are those that GBNF, Python and Rust all know.
+  static std::string character(char32_t c) {
+    const auto code = static_cast<unsigned>(c);
+    if (code > 0xFFFF) return fmt::format("\\U{:08X}", code);
+    if (code > 0x7E) return fmt::format("\\u{:04X}", code);
+    if (c == '[' || c == ']' || c == '\\') return fmt::format("\\{}", static_cast<char>(c));
+    if (c == '^' || c == '-' || c == '/') return fmt::format("\\x{:02X}", code);
+    return std::string(1, static_cast<char>(c));
+  }
+
+  GrammarFormat format_;
+  std::set<std::string> tokens_;  // names of the productions that are tokens
+  std::string start_;
+};
+
+}  // namespace
+
+std::string grammar(GrammarFormat format) { return Writer(format).grammar(); }
+
+}  // namespace groma

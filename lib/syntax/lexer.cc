@@ -1,0 +1,249 @@
+// From bytes to tokens. The table of character classes decides; every function leaves at_ behind what
+// it has read.
+#include "syntax/lexer.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace groma::syntax {
+namespace {
+
+enum CharClass : std::uint8_t { kOther, kSpace, kNewline, kLetter, kDigit };
+
+constexpr std::array<CharClass, 256> make_classes() {
+  std::array<CharClass, 256> classes{};
+  for (int c = 0; c < 256; ++c) {
+    const auto i = static_cast<std::size_t>(c);
+    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_') classes[i] = kLetter;
+    if (c >= '0' && c <= '9') classes[i] = kDigit;
+  }
+  // Space, tab, carriage return, and the bell, which the original language takes for white space.
+  for (std::size_t c : {0x20U, 0x09U, 0x0DU, 0x07U}) classes[c] = kSpace;
+  classes['\n'] = kNewline;
+  return classes;
+}
+
+constexpr std::array<CharClass, 256> kClasses = make_classes();
+
+CharClass class_of(char c) { return kClasses[static_cast<unsigned char>(c)]; }
+bool in_word(char c) { return class_of(c) >= kLetter; }
+
+// The length of the UTF-8 character at the start of `text`; 0 when there is none (RFC 3629).
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+  };
+  const auto follows = [&](std::size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return 1;
+  if (lead >= 0xC2 && lead <= 0xDF && follows(1)) return 2;
+  if (lead >= 0xE0 && lead <= 0xEF && follows(1) && follows(2)) {
+    const bool too_long = lead == 0xE0 && byte(1) < 0xA0;
+    const bool surrogate = lead == 0xED && byte(1) >= 0xA0;
+    return too_long || surrogate ? 0 : 3;
+  }
+  if (lead >= 0xF0 && lead <= 0xF4 && follows(1) && follows(2) && follows(3)) {
+    const bool too_long = lead == 0xF0 && byte(1) < 0x90;
+    const bool too_large = lead == 0xF4 && byte(1) >= 0x90;
+    return too_long || too_large ? 0 : 4;
+  }
+  return 0;
+}
+
+// The first byte at or after `begin` and before `end` that is no UTF-8; `end` when all is.
+std::size_t find_bad_utf8(std::string_view text, std::size_t begin, std::size_t end) {
+  while (begin < end) {
+    const std::size_t length = utf8_length(text.substr(begin, end - begin));
+    if (length == 0) return begin;
+    begin += length;
+  }
+  return end;
+}
+
+Range range_of(std::size_t begin, std::size_t end) {
+  return {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)};
+}
+
+}  // namespace
+
+Lexer::Lexer(const Source& source, Diagnostics& diags, std::vector<Comment>* comments)
+    : text_(source.text()), diags_(diags), comments_(comments) {
+  if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;
+}
+
+Token Lexer::token(TokenKind kind, std::size_t begin, std::uint8_t value) {
+  const Token token{kind, value, line_start_, range_of(begin, at_)};
+  line_start_ = false;
+  return token;
+}
+
+Token Lexer::next() {
+  while (at_ < text_.size()) {
+    const std::size_t begin = at_;
+    const char c = text_[begin];
+    switch (class_of(c)) {
+      case kNewline: line_start_ = true; [[fallthrough]];
+      case kSpace: ++at_; continue;
+      case kLetter: return word(begin);
+      case kDigit: return number(begin);
+      case kOther: break;
+    }
+    if (c == '#' || text_.substr(begin, 2) == "//") {
+      skip_comment(begin);
+    } else if (c == '"') {
+      return string(begin);
+    } else {
+      const Token found = sign(begin);
+      if (found.kind != TokenKind::kEnd) return found;
+      report_unexpected(begin);
+      return token(TokenKind::kError, begin);
+    }
+  }
+  // A statement may end here, as at a line's end.
+  line_start_ = true;
+  return token(TokenKind::kEnd, text_.size());
+}
+
+void Lexer::skip_comment(std::size_t begin) {
+  const std::size_t line_end = text_.find('\n', begin);
+  at_ = line_end == std::string_view::npos ? text_.size() : line_end;
+  if (comments_ == nullptr) return;
+  std::size_t end = at_;
+  while (end > begin && class_of(text_[end - 1]) == kSpace) --end;
+  comments_->push_back({range_of(begin, end), line_start_});
+}
+
+Token Lexer::word(std::size_t begin) {
+  while (at_ < text_.size() && in_word(text_[at_])) ++at_;
+  const ReservedWord* reserved = find_reserved(text_.substr(begin, at_ - begin));
+  if (reserved == nullptr) return token(TokenKind::kName, begin);
+  return token(reserved->kind, begin, reserved->value);
+}
+
+Token Lexer::number(std::size_t begin) {
+  while (at_ < text_.size() && class_of(text_[at_]) == kDigit) ++at_;
+  const bool fraction =
+      at_ + 1 < text_.size() && text_[at_] == '.' && class_of(text_[at_ + 1]) == kDigit;
+  const bool broken = fraction || (at_ < text_.size() && in_word(text_[at_]));
+  if (broken) {
+    if (fraction) ++at_;
+    while (at_ < text_.size() && in_word(text_[at_])) ++at_;
+    const std::string_view shown = text_.substr(begin, std::min<std::size_t>(at_ - begin, 40));
+    diags_.report(DiagId::kNotAnInteger, range_of(begin, at_), shown)
+        .help("integers are decimal digits and nothing else; a name begins with a letter or `_`");
+  }
+  return token(broken ? TokenKind::kError : TokenKind::kInt, begin);
+}
+
+Token Lexer::string(std::size_t begin) {
+  ++at_;
+  while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\n') {
+    const bool escape = text_[at_] == '\\' && at_ + 1 < text_.size() &&
+                        (text_[at_ + 1] == '"' || text_[at_ + 1] == '\\');
+    at_ += escape ? 2 : 1;
+  }
+  const std::size_t end = std::min(at_, text_.size());
+  const std::size_t bad = find_bad_utf8(text_, begin, end);
+  if (bad < end) report_unexpected(bad);
+  at_ = end;
+  const bool closed = end < text_.size() && text_[end] == '"';
+  if (closed) {
+    ++at_;
+  } else {
+    diags_.report(DiagId::kUnterminatedString, range_of(begin, end))
+        .help("close it with `\"` before the end of the line");
+  }
+  return token(closed && bad == end ? TokenKind::kString : TokenKind::kError, begin);
+}
+
+Token Lexer::sign(std::size_t begin) {
+  const char c = text_[begin];
+  const char after = begin + 1 < text_.size() ? text_[begin + 1] : '\0';
+  const auto one = [&](TokenKind kind) {
+    at_ = begin + 1;
+    return token(kind, begin);
+  };
+  const auto two = [&](char second, TokenKind with, TokenKind without) {
+    if (after != second) return without == TokenKind::kEnd ? Token{} : one(without);
+    at_ = begin + 2;
+    return token(with, begin);
+  };
+  switch (c) {
+    case '+': return one(TokenKind::kPlus);
+    case '-': return one(TokenKind::kMinus);
+    case '*': return one(TokenKind::kStar);
+    case '/': return one(TokenKind::kSlash);
+    case '%': return one(TokenKind::kPercent);
+    case ',': return one(TokenKind::kComma);
+    case ';': return one(TokenKind::kSemicolon);
+    case '?': return one(TokenKind::kQuestion);
+    case '.': return one(TokenKind::kDot);
+    case '(': return one(TokenKind::kLeftParen);
+    case ')': return one(TokenKind::kRightParen);
+    case '{': return one(TokenKind::kLeftBrace);
+    case '}': return one(TokenKind::kRightBrace);
+    case '[': return one(TokenKind::kLeftBracket);
+    case ']': return one(TokenKind::kRightBracket);
+    case '=': return two('=', TokenKind::kEqual, TokenKind::kAssign);
+    case '!': return two('=', TokenKind::kNotEqual, TokenKind::kBang);
+    case '<': return two('=', TokenKind::kLessEqual, TokenKind::kLess);
+    case '>': return two('=', TokenKind::kGreaterEqual, TokenKind::kGreater);
+    case ':': return two(':', TokenKind::kColonColon, TokenKind::kColon);
+    case '&': return two('&', TokenKind::kAnd, TokenKind::kEnd);
+    case '|': return two('|', TokenKind::kOr, TokenKind::kEnd);
+    default: return Token{};
+  }
+}
+
+// Reports the character at `begin` and skips it with all of its kind that follow at once.
+void Lexer::report_unexpected(std::size_t begin) {
+  const std::size_t length = utf8_length(text_.substr(begin));
+  if (length == 0) {
+    at_ = begin + 1;
+    while (at_ < text_.size() && utf8_length(text_.substr(at_)) == 0) ++at_;
+    diags_
+        .report(DiagId::kBadUtf8, range_of(begin, begin + 1),
+                fmt::format("{:02x}", static_cast<unsigned char>(text_[begin])))
+        .help("save the file as UTF-8");
+    return;
+  }
+  const std::string_view character = text_.substr(begin, length);
+  at_ = begin + length;
+  while (text_.substr(at_, length) == character) at_ += length;
+  const auto byte = static_cast<unsigned char>(character[0]);
+  const bool control = length == 1 && (byte < 0x20 || byte == 0x7F);
+  Diagnostic& diagnostic =
+      diags_.report(DiagId::kUnexpectedCharacter, range_of(begin, begin + length),
+                    control ? fmt::format("0x{:02x}", byte) : fmt::format("`{}`", character));
+  if (character == "&" || character == "|") {
+    diagnostic.help(fmt::format("write `{0}{0}`", character));
+  } else if (character == "\xE2\x80\x9C" || character == "\xE2\x80\x9D" || character == "'") {
+    diagnostic.help("strings stand between straight double quotes, `\"`");
+  } else if (length > 1) {
+    diagnostic.help("names are made of ASCII letters, digits and `_`; quote other task names");
+  }
+}
+
+std::string string_value(std::string_view quoted_text) {
+  std::string value;
+  if (!quoted_text.empty()) quoted_text.remove_prefix(1);
+  for (std::size_t i = 0; i < quoted_text.size() && quoted_text[i] != '"'; ++i) {
+    const bool escape = quoted_text[i] == '\\' && i + 1 < quoted_text.size() &&
+                        (quoted_text[i + 1] == '"' || quoted_text[i + 1] == '\\');
+    if (escape) ++i;
+    value += quoted_text[i];
+  }
+  return value;
+}
+
+std::string quoted(std::string_view value) {
+  std::string text = "\"";
+  for (char c : value) {
+    if (c == '"' || c == '\\') text += '\\';
+    text += c;
+  }
+  return text + "\"";
+}
+
+}  // namespace groma::syntax

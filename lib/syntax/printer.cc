@@ -1,0 +1,506 @@
+// From a tree to formatted text. The tree knows where everything stood; before a word is written, the
+// comments that stood before it are.
+#include "syntax/printer.h"
+
+#include <algorithm>
+
+namespace groma::syntax {
+namespace {
+
+class Printer {
+ public:
+  Printer(const Tree& tree, bool with_comments) : tree_(tree), with_comments_(with_comments) {}
+
+  std::string program() {
+    for (const Statement& statement : tree_.statements) print_statement(statement);
+    flush_own_lines(static_cast<std::uint32_t>(tree_.source.text().size()) + 1);
+    return std::move(out_);
+  }
+
+  std::string expression(ExprId id) {
+    print_expr(id, 0);
+    return std::move(out_);
+  }
+
+ private:
+  std::string_view text(NameId id) const { return tree_.table.text(id); }
+
+  // ------------------------------------------------------------------------------------ layout
+
+  void line() {
+    out_ += '\n';
+    out_.append(indent_ * 2, ' ');
+    at_line_start_ = true;
+  }
+
+  // Writes a word that stood at `begin`, after the comments before it.
+  void put(std::uint32_t begin, std::string_view word) {
+    flush_inside(begin);
+    put(word);
+  }
+  void put(std::string_view word) {
+    if (at_line_start_ && !word.empty() && word.front() == ' ') word.remove_prefix(1);
+    if (word.empty()) return;
+    out_ += word;
+    at_line_start_ = false;
+  }
+
+  bool comment_before(std::uint32_t offset) const {
+    return with_comments_ && comment_ < tree_.comments.size() &&
+           tree_.comments[comment_].range.begin < offset;
+  }
+
+  // Comments in the middle of a statement: each ends its line, what follows is indented.
+  void flush_inside(std::uint32_t offset) {
+    while (comment_before(offset)) {
+      const Comment& comment = tree_.comments[comment_++];
+      if (!inside_broken_) indent_ += 2;
+      inside_broken_ = true;
+      if (comment.own_line && !at_line_start_) line();
+      if (!at_line_start_ && out_.back() != ' ') out_ += ' ';
+      out_ += tree_.source.text(comment.range);
+      line();
+      last_end_ = comment.range.end;
+    }
+  }
+
+  // Comments between statements, each on a line of its own.
+  void flush_own_lines(std::uint32_t offset) {
+    while (comment_before(offset)) {
+      const Comment& comment = tree_.comments[comment_++];
+      begin_line(comment.range.begin);
+      out_ += tree_.source.text(comment.range);
+      end_line(comment.range.end);
+    }
+  }
+
+  // Comments that stand on the line on which the last statement ends.
+  void flush_trailing() {
+    while (comment_before(0xFFFFFFFF) && !tree_.comments[comment_].own_line &&
+           newlines(last_end_, tree_.comments[comment_].range.begin) == 0) {
+      const Comment& comment = tree_.comments[comment_++];
+      out_ += "  ";
+      out_ += tree_.source.text(comment.range);
+      last_end_ = comment.range.end;
+    }
+  }
+
+  std::ptrdiff_t newlines(std::uint32_t begin, std::uint32_t end) const {
+    if (begin >= end) return 0;
+    const std::string_view between = tree_.source.text({begin, end});
+    return std::count(between.begin(), between.end(), '\n');
+  }
+
+  // Begins a line for what stood at `begin`, keeping one of the blank lines before it.
+  void begin_line(std::uint32_t begin) {
+    const bool first = out_.empty() || opened_;
+    if (!first && newlines(last_end_, begin) > 1) out_ += '\n';
+    out_.append(indent_ * 2, ' ');
+    opened_ = false;
+    at_line_start_ = true;
+  }
+  void end_line(std::uint32_t end) {
+    out_ += '\n';
+    last_end_ = end;
+    at_line_start_ = true;
+  }
+
+  // ------------------------------------------------------------------------------------ statements
+
+  void print_statement(const Statement& statement) {
+    flush_own_lines(statement.range.begin);
+    begin_line(statement.range.begin);
+    std::visit([&](const auto& node) { print_node(node, statement); }, statement.node);
+    if (inside_broken_) indent_ -= 2;
+    inside_broken_ = false;
+    last_end_ = statement.end;
+    flush_trailing();
+    end_line(last_end_);
+  }
+
+  // The `;`, after the comments that stood before it.
+  void finish(const Statement& statement) {
+    flush_before_semicolon(statement);
+    put(";");
+  }
+
+  // A comment between the last word and the `;` follows the `;` instead.
+  void flush_before_semicolon(const Statement& statement) {
+    if (!comment_before(statement.end)) return;
+    put(";");
+    while (comment_before(statement.end)) {
+      const Comment& comment = tree_.comments[comment_++];
+      out_ += "  ";
+      out_ += tree_.source.text(comment.range);
+      if (comment_before(statement.end)) line();
+    }
+    semicolon_written_ = true;
+  }
+
+  void print_node(const TaskStatement& node, const Statement& statement) {
+    put("Task");
+    print_names(node.names);
+    print_words<ProcKind>(node.procs);
+    end_with_semicolon(statement);
+  }
+
+  void print_node(const RegionStatement& node, const Statement& statement) {
+    put("Region");
+    print_names(node.names);
+    print_which(node.which);
+    print_place(node.place);
+    print_words<MemKind>(node.memories);
+    end_with_semicolon(statement);
+  }
+
+  void print_node(const LayoutStatement& node, const Statement& statement) {
+    put("Layout");
+    print_names(node.names);
+    print_which(node.which);
+    print_place(node.place);
+    for (const Constraint& constraint : Tree::slice(tree_.constraints, node.constraints)) {
+      flush_inside(constraint.range.begin);
+      put(" ");
+      put(spelling(constraint.word));
+      if (constraint.word == ConstraintWord::kAlign) {
+        constexpr std::string_view kSigns[] = {"", "==", "!=", "<", "<=", ">", ">="};
+        put(kSigns[static_cast<std::size_t>(constraint.op)]);
+        put(std::to_string(constraint.bytes));
+      }
+    }
+    end_with_semicolon(statement);
+  }
+
+  void print_node(const InstanceLimitStatement& node, const Statement& statement) {
+    put("InstanceLimit");
+    print_names(node.names);
+    if (node.proc) print_word<ProcKind>(*node.proc, " ");
+    put(" ");
+    put(std::to_string(node.limit));
+    end_with_semicolon(statement);
+  }
+
+  void print_node(const CollectMemoryStatement& node, const Statement& statement) {
+    put("CollectMemory");
+    print_names(node.names);
+    print_which(node.which);
+    end_with_semicolon(statement);
+  }
+
+  void print_node(const TaskMapStatement& node, const Statement& statement) {
+    put(node.index ? "IndexTaskMap" : "SingleTaskMap");
+    if (node.proc) {
+      print_word<ProcKind>(*node.proc, " ");
+    } else {
+      print_names(node.names);
+    }
+    flush_inside(node.function.range.begin);
+    put(" ");
+    put(text(node.function.id));
+    end_with_semicolon(statement);
+  }
+
+  void print_node(const ControlReplicateStatement& node, const Statement& statement) {
+    put("ControlReplicate");
+    print_names(node.names);
+    end_with_semicolon(statement);
+  }
+
+  void print_node(const TaskStealStatement& node, const Statement& statement) {
+    put("TaskSteal");
+    print_names(node.names);
+    print_word<ProcKind>(node.proc, " ");
+    put(node.scope == StealScope::kSameNode ? " SAME_NODE" : " ANY_NODE");
+    end_with_semicolon(statement);
+  }
+
+  void print_node(const AssignStatement& node, const Statement& statement) {
+    put(text(node.target.id));
+    put(" = ");
+    print_expr(node.value, 0);
+    end_with_semicolon(statement);
+  }
+
+  void print_node(const PrintStatement& node, const Statement& statement) {
+    put("print(");
+    put(node.text.begin, tree_.source.text(node.text));
+    for (ExprId id : tree_.exprs_of(node.args)) {
+      put(",");
+      print_after(id, " ");
+    }
+    put(")");
+    end_with_semicolon(statement);
+  }
+
+  void print_node(const ReturnStatement& node, const Statement& statement) {
+    put("return");
+    print_after(node.value, " ");
+    end_with_semicolon(statement);
+  }
+
+  void print_node(const DefStatement& node, const Statement& statement) {
+    put("def ");
+    put(text(node.name.id));
+    put("(");
+    std::string_view separator;
+    for (const Param& param : Tree::slice(tree_.params, node.params)) {
+      put(separator);
+      flush_inside(param.name.range.begin);
+      if (param.type != ParamType::kAny) {
+        put(spelling(param.type));
+        put(" ");
+      }
+      put(text(param.name.id));
+      separator = ", ";
+    }
+    put(") {");
+    if (inside_broken_) indent_ -= 2;
+    inside_broken_ = false;
+    opened_ = true;
+    const auto body = Tree::slice(tree_.bodies, node.body);
+    last_end_ = node.params.count == 0 ? node.name.range.end
+                                       : tree_.params[node.params.begin + node.params.count - 1].name.range.end;
+    if (!body.empty()) flush_after_brace(body.front().range.begin);
+    out_ += '\n';
+    opened_ = true;
+    ++indent_;
+    for (const Statement& inner : body) print_statement(inner);
+    flush_own_lines(statement.range.end);
+    --indent_;
+    opened_ = false;
+    out_.append(indent_ * 2, ' ');
+    put("}");
+  }
+
+  // A comment on the line of the opening brace stays there.
+  void flush_after_brace(std::uint32_t first_statement) {
+    while (comment_before(first_statement) && !tree_.comments[comment_].own_line) {
+      const Comment& comment = tree_.comments[comment_++];
+      out_ += "  ";
+      out_ += tree_.source.text(comment.range);
+      last_end_ = comment.range.end;
+      if (comment_before(first_statement) && !tree_.comments[comment_].own_line) out_ += '\n';
+    }
+  }
+
+  void end_with_semicolon(const Statement& statement) {
+    semicolon_written_ = false;
+    flush_before_semicolon(statement);
+    if (!semicolon_written_) put(";");
+  }
+
+  // ------------------------------------------------------------------------------------ their parts
+
+  void print_names(List list) {
+    std::string_view separator = " ";
+    for (const Name& name : tree_.names_of(list)) {
+      print_name(name.id, name.range, separator);
+      separator = ", ";
+    }
+  }
+
+  void print_name(NameId id, Range range, std::string_view separator) {
+    const auto comma = separator.find(',');
+    if (comma != std::string_view::npos) put(",");
+    flush_inside(range.begin);
+    put(" ");
+    // As written: quoted or plain; a path without the white space that may have stood in it.
+    const bool quoted_name = tree_.source.text(range).starts_with('"');
+    put(quoted_name ? quoted(text(id)) : std::string(text(id)));
+  }
+
+  void print_which(List list) {
+    std::string_view separator = " ";
+    for (const Which& which : Tree::slice(tree_.which, list)) {
+      if (which.is_position) {
+        if (separator == ", ") put(",");
+        flush_inside(which.range.begin);
+        put(" ");
+        put(std::to_string(which.value));
+      } else {
+        print_name(which.value, which.range, separator);
+      }
+      separator = ", ";
+    }
+  }
+
+  template <typename Kind>
+  void print_word(const KindWord& word, std::string_view separator) {
+    if (separator == ", ") put(",");
+    flush_inside(word.range.begin);
+    put(" ");
+    put(name_of(static_cast<Kind>(word.value)));
+  }
+
+  template <typename Kind>
+  void print_words(List list) {
+    std::string_view separator = " ";
+    for (const KindWord& word : Tree::slice(tree_.words, list)) {
+      print_word<Kind>(word, separator);
+      separator = ", ";
+    }
+  }
+
+  void print_place(const Place& place) {
+    switch (place.kind) {
+      case Place::Kind::kAny:
+        flush_inside(place.word.range.begin);
+        put(" *");
+        break;
+      case Place::Kind::kProc: print_word<ProcKind>(place.word, " "); break;
+      case Place::Kind::kMem: print_word<MemKind>(place.word, " "); break;
+    }
+  }
+
+  // ------------------------------------------------------------------------------------ expressions
+
+  // Where the leftmost word of an expression stands.
+  void print_after(ExprId id, std::string_view separator) {
+    flush_inside(tree_.exprs[id].range.begin);
+    put(separator);
+    print_expr(id, 0);
+  }
+
+  // How tightly an expression holds together: 0 conditional, 1-6 binary, 7 prefix, 8 postfix.
+  static int tightness(const Expr& expr) {
+    switch (expr.kind) {
+      case ExprKind::kConditional: return 0;
+      case ExprKind::kBinary: return precedence(expr.op);
+      case ExprKind::kUnary: return 7;
+      default: return 8;
+    }
+  }
+
+  void print_expr(ExprId id, int least) {
+    const Expr& expr = tree_.exprs[id];
+    flush_inside(expr.range.begin);
+    const bool parens = tightness(expr) < least;
+    if (parens) put("(");
+    print_bare(expr);
+    if (parens) put(")");
+  }
+
+  void print_bare(const Expr& expr) {
+    switch (expr.kind) {
+      case ExprKind::kError: break;
+      case ExprKind::kInt: put(std::to_string(expr.value())); break;
+      case ExprKind::kBool: put(expr.a != 0 ? "True" : "False"); break;
+      case ExprKind::kString: put(tree_.source.text(expr.range)); break;
+      case ExprKind::kName: put(text(expr.a)); break;
+      case ExprKind::kProc: put(name_of(static_cast<ProcKind>(expr.a))); break;
+      case ExprKind::kMem: put(name_of(static_cast<MemKind>(expr.a))); break;
+      case ExprKind::kMachine: put("Machine"); break;
+      case ExprKind::kParen:
+        put("(");
+        print_expr(expr.a, 0);
+        put(")");
+        break;
+      case ExprKind::kTuple: print_tuple(expr); break;
+      case ExprKind::kComprehension: print_comprehension(expr); break;
+      case ExprKind::kUnary: print_unary(expr); break;
+      case ExprKind::kBinary: print_binary(expr); break;
+      case ExprKind::kConditional:
+        print_expr(expr.a, 1);
+        put(expr.at, " ? ");
+        print_expr(expr.b, 0);
+        put(" : ");
+        print_expr(expr.c, 0);
+        break;
+      case ExprKind::kCall:
+        print_expr(expr.c, 8);
+        print_elements(expr, "(", ")");
+        break;
+      case ExprKind::kOption:
+        put(text(expr.c));
+        put("=");
+        print_expr(expr.a, 0);
+        break;
+      case ExprKind::kIndex:
+        print_expr(expr.c, 8);
+        print_elements(expr, "[", "]");
+        break;
+      case ExprKind::kSlice:
+        print_expr(expr.c, 8);
+        put("[");
+        if (expr.a != kNoExpr) print_expr(expr.a, 0);
+        put(":");
+        if (expr.b != kNoExpr) print_expr(expr.b, 0);
+        put("]");
+        break;
+      case ExprKind::kMember:
+        print_expr(expr.a, 8);
+        put(".");
+        put(expr.at, text(expr.c));
+        break;
+      case ExprKind::kSplice:
+        put("*");
+        print_expr(expr.a, 0);
+        break;
+      case ExprKind::kAll: put("*"); break;
+    }
+  }
+
+  void print_elements(const Expr& expr, std::string_view open, std::string_view close) {
+    put(open);
+    bool first = true;
+    for (ExprId id : tree_.elements(expr)) {
+      if (!first) put(",");
+      flush_inside(tree_.exprs[id].range.begin);
+      if (!first) put(" ");
+      print_expr(id, 0);
+      first = false;
+    }
+    put(close);
+  }
+
+  void print_tuple(const Expr& expr) {
+    const auto items = tree_.elements(expr);
+    const bool needs_comma =
+        items.size() == 1 && tree_.exprs[items[0]].kind != ExprKind::kSplice;
+    print_elements(expr, "(", needs_comma ? ",)" : ")");
+  }
+
+  void print_comprehension(const Expr& expr) {
+    put("tuple(");
+    print_expr(expr.a, 0);
+    put(expr.at, " for ");
+    put(text(expr.c));
+    put(" in ");
+    print_expr(expr.b, 0);
+    put(")");
+  }
+
+  void print_unary(const Expr& expr) {
+    put(spelling(expr.op));
+    print_expr(expr.a, 7);
+  }
+
+  void print_binary(const Expr& expr) {
+    print_expr(expr.a, precedence(expr.op));
+    flush_inside(expr.at);
+    put(" ");
+    put(spelling(expr.op));
+    flush_inside(tree_.exprs[expr.b].range.begin);
+    put(" ");
+    print_expr(expr.b, precedence(expr.op) + 1);
+  }
+
+  const Tree& tree_;
+  bool with_comments_;
+  std::string out_;
+  std::size_t comment_ = 0;      // the next one to write
+  std::uint32_t last_end_ = 0;   // in the source, of what was written last
+  std::size_t indent_ = 0;       // in steps of two columns
+  bool at_line_start_ = true;
+  bool opened_ = false;          // a `{` was written last: no blank line after it
+  bool inside_broken_ = false;   // a comment has broken the statement that is being written
+  bool semicolon_written_ = false;
+};
+
+}  // namespace
+
+std::string print(const Tree& tree) { return Printer(tree, true).program(); }
+
+std::string print(const Tree& tree, ExprId id) { return Printer(tree, false).expression(id); }
+
+}  // namespace groma::syntax

@@ -1,0 +1,133 @@
+// The table of reserved words and the spelling of signs.
+#include "syntax/token.h"
+
+#include <array>
+
+#include "groma/kinds.h"
+
+namespace groma::syntax {
+namespace {
+
+template <typename Value>
+constexpr ReservedWord word(std::string_view text, TokenKind kind, Value value) {
+  return {text, kind, static_cast<std::uint8_t>(value)};
+}
+
+constexpr auto kStatement = TokenKind::kStatementWord;
+constexpr auto kConstraint = TokenKind::kConstraintWord;
+
+constexpr ReservedWord kWords[] = {
+    word("Task", kStatement, StatementKind::kTask),
+    word("Region", kStatement, StatementKind::kRegion),
+    word("Layout", kStatement, StatementKind::kLayout),
+    word("InstanceLimit", kStatement, StatementKind::kInstanceLimit),
+    word("CollectMemory", kStatement, StatementKind::kCollectMemory),
+    word("IndexTaskMap", kStatement, StatementKind::kIndexTaskMap),
+    word("SingleTaskMap", kStatement, StatementKind::kSingleTaskMap),
+    word("ControlReplicate", kStatement, StatementKind::kControlReplicate),
+    word("TaskSteal", kStatement, StatementKind::kTaskSteal),
+    word("print", kStatement, StatementKind::kPrint),
+    word("def", kStatement, StatementKind::kDef),
+    word("return", kStatement, StatementKind::kReturn),
+    word("CPU", TokenKind::kProcWord, ProcKind::kCpu),
+    word("GPU", TokenKind::kProcWord, ProcKind::kGpu),
+    word("OMP", TokenKind::kProcWord, ProcKind::kOmp),
+    word("IO", TokenKind::kProcWord, ProcKind::kIo),
+    word("PY", TokenKind::kProcWord, ProcKind::kPy),
+    word("PROC", TokenKind::kProcWord, ProcKind::kProc),
+    word("SYSMEM", TokenKind::kMemWord, MemKind::kSysmem),
+    word("FBMEM", TokenKind::kMemWord, MemKind::kFbmem),
+    word("ZCMEM", TokenKind::kMemWord, MemKind::kZcmem),
+    word("SOCKMEM", TokenKind::kMemWord, MemKind::kSockmem),
+    word("RDMEM", TokenKind::kMemWord, MemKind::kRdmem),
+    word("REGSOCKMEM", TokenKind::kMemWord, MemKind::kRegsockmem),
+    word("VIRTUAL", TokenKind::kMemWord, MemKind::kVirtual),
+    word("SOA", kConstraint, ConstraintWord::kSoa),
+    word("AOS", kConstraint, ConstraintWord::kAos),
+    word("C_order", kConstraint, ConstraintWord::kCOrder),
+    word("F_order", kConstraint, ConstraintWord::kFOrder),
+    word("Compact", kConstraint, ConstraintWord::kCompact),
+    word("Exact", kConstraint, ConstraintWord::kExact),
+    word("No_Align", kConstraint, ConstraintWord::kNoAlign),
+    word("Align", kConstraint, ConstraintWord::kAlign),
+    word("SAME_NODE", TokenKind::kScopeWord, StealScope::kSameNode),
+    word("ANY_NODE", TokenKind::kScopeWord, StealScope::kAnyNode),
+    word("int", TokenKind::kTypeWord, ParamType::kInt),
+    word("bool", TokenKind::kTypeWord, ParamType::kBool),
+    word("IPoint", TokenKind::kTypeWord, ParamType::kIPoint),
+    word("ISpace", TokenKind::kTypeWord, ParamType::kISpace),
+    word("MSpace", TokenKind::kTypeWord, ParamType::kMSpace),
+    word("for", TokenKind::kFor, 0),
+    word("in", TokenKind::kIn, 0),
+    word("True", TokenKind::kTrue, 0),
+    word("False", TokenKind::kFalse, 0),
+    word("true", TokenKind::kTrue, 0),
+    word("false", TokenKind::kFalse, 0),
+    word("Machine", TokenKind::kMachine, 0),
+};
+
+// Open-addressed, filled at compile time; about a third full, so that most free names end at once.
+constexpr std::size_t kSlots = 256;
+
+constexpr std::size_t slot_of(std::string_view text) {
+  const auto at = [&](std::size_t i) { return static_cast<std::size_t>(text[i]); };
+  return (text.size() * 7 + at(0) * 29 + at(text.size() - 1) * 5 + at(text.size() / 2) * 13) % kSlots;
+}
+
+constexpr std::array<std::uint8_t, kSlots> make_slots() {
+  std::array<std::uint8_t, kSlots> slots{};
+  for (std::size_t i = 0; i < std::size(kWords); ++i) {
+    std::size_t at = slot_of(kWords[i].text);
+    while (slots[at] != 0) at = (at + 1) % kSlots;
+    slots[at] = static_cast<std::uint8_t>(i + 1);
+  }
+  return slots;
+}
+
+constexpr std::array<std::uint8_t, kSlots> kSlotTable = make_slots();
+
+}  // namespace
+
+std::span<const ReservedWord> reserved_words() { return kWords; }
+
+const ReservedWord* find_reserved(std::string_view text) {
+  for (std::size_t at = slot_of(text); kSlotTable[at] != 0; at = (at + 1) % kSlots) {
+    const ReservedWord& candidate = kWords[kSlotTable[at] - 1];
+    if (candidate.text == text) return &candidate;
+  }
+  return nullptr;
+}
+
+std::string_view spelling(TokenKind kind) {
+  constexpr std::string_view kSigns[] = {
+      "+", "-", "*",  "/",  "%",  "=",  ",",  ";", "!", "?", ":", "::", ".", "<",
+      ">", "<=", ">=", "==", "!=", "&&", "||", "(", ")", "{", "}", "[",  "]"};
+  if (kind < TokenKind::kPlus) return "";
+  return kSigns[static_cast<std::size_t>(kind) - static_cast<std::size_t>(TokenKind::kPlus)];
+}
+
+namespace {
+
+std::string_view word_of(TokenKind kind, std::uint8_t value) {
+  for (const ReservedWord& word : kWords) {
+    if (word.kind == kind && word.value == value) return word.text;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string_view spelling(StatementKind kind) {
+  return word_of(TokenKind::kStatementWord, static_cast<std::uint8_t>(kind));
+}
+
+std::string_view spelling(ConstraintWord word) {
+  return word_of(TokenKind::kConstraintWord, static_cast<std::uint8_t>(word));
+}
+
+std::string_view spelling(ParamType type) {
+  if (type == ParamType::kTask) return spelling(StatementKind::kTask);
+  return word_of(TokenKind::kTypeWord, static_cast<std::uint8_t>(type));
+}
+
+}  // namespace groma::syntax

@@ -1,0 +1,219 @@
+// Tree: what the parser makes of a text. Nodes are plain values in flat vectors that refer to each
+// other by index, children before parents, so a tree of any size is built and freed without recursion.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "base/names.h"
+#include "groma/kinds.h"
+#include "groma/source.h"
+#include "syntax/lexer.h"
+#include "syntax/token.h"
+
+namespace groma::syntax {
+
+// `count` entries from `begin` of the vector that the field's comment names.
+struct List {
+  std::uint32_t begin = 0;
+  std::uint32_t count = 0;
+};
+
+// ------------------------------------------------------------------------------------ expressions
+
+using ExprId = std::uint32_t;
+inline constexpr ExprId kNoExpr = 0xFFFFFFFF;
+
+enum class ExprKind : std::uint8_t {
+  kError,          // reported already
+  kInt,            // value
+  kBool,           // a: 0 or 1
+  kString,         // the text in range, with its quotes
+  kName,           // a: NameId
+  kProc,           // a: ProcKind
+  kMem,            // a: MemKind
+  kMachine,        // the word `Machine`
+  kParen,          // a
+  kTuple,          // elements: a, b (list)
+  kComprehension,  // a: item, b: range, c: NameId of the variable, standing at `at`
+  kUnary,          // op, a
+  kBinary,         // op at `at`, a, b
+  kConditional,    // a: condition, b, c
+  kCall,           // c: callee; arguments: a, b (list)
+  kOption,         // NAME = value in a call: a: value, c: NameId
+  kIndex,          // c: base; elements: a, b (list)
+  kSlice,          // c: base; a, b: ends or kNoExpr
+  kMember,         // a: base, c: NameId, standing at `at`
+  kSplice,         // `*` a, in an element
+  kAll,            // a bare `*` as an index
+};
+
+enum class Operator : std::uint8_t {
+  kOr,
+  kAnd,
+  kEqual,
+  kNotEqual,
+  kLess,
+  kLessEqual,
+  kGreater,
+  kGreaterEqual,
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kDivide,
+  kModulo,
+  kNegate,
+  kNot,
+};
+std::string_view spelling(Operator op);
+// How tightly a binary operator binds, 1 (`||`) to 6 (`* / %`).
+int precedence(Operator op);
+
+struct Expr {
+  Expr() = default;
+  explicit Expr(ExprKind expr_kind, Operator expr_op = Operator::kOr)
+      : kind(expr_kind), op(expr_op) {}
+
+  ExprKind kind = ExprKind::kError;
+  Operator op = Operator::kOr;
+  std::uint16_t height = 0;  // of the tree below, at most kMaxNesting
+  Range range;
+  std::uint32_t at = 0;  // where the operator, member or variable stands
+  std::uint32_t a = 0, b = 0, c = 0;
+
+  std::int64_t value() const {
+    return static_cast<std::int64_t>((std::uint64_t{b} << 32) | a);
+  }
+};
+
+// ------------------------------------------------------------------------------------- statements
+
+struct Name {
+  NameId id = kStarName;
+  Range range;
+};
+
+// A kind of processor or memory, as written.
+struct KindWord {
+  std::uint8_t value = 0;
+  Range range;
+};
+
+// Region by name, by position, or `*`.
+struct Which {
+  bool is_position = false;
+  std::uint32_t value = kStarName;  // NameId or position
+  Range range;
+};
+
+struct Place {
+  enum class Kind : std::uint8_t { kAny, kProc, kMem };
+  Kind kind = Kind::kAny;
+  KindWord word;
+};
+
+struct Constraint {
+  ConstraintWord word = ConstraintWord::kSoa;
+  AlignOp op = AlignOp::kNone;
+  std::int64_t bytes = 0;
+  Range range;
+};
+
+struct Param {
+  ParamType type = ParamType::kAny;
+  Name name;
+};
+
+// names: Tree::names; which: Tree::which; procs, memories: Tree::words; the rest as said.
+struct TaskStatement {
+  List names, procs;
+};
+struct RegionStatement {
+  List names, which;
+  Place place;
+  List memories;
+};
+struct LayoutStatement {
+  List names, which;
+  Place place;
+  List constraints;  // Tree::constraints
+};
+struct InstanceLimitStatement {
+  List names;
+  std::optional<KindWord> proc;
+  std::int64_t limit = 0;
+};
+struct CollectMemoryStatement {
+  List names, which;
+};
+struct TaskMapStatement {  // IndexTaskMap, SingleTaskMap
+  bool index = true;
+  List names;                    // empty where it binds a kind
+  std::optional<KindWord> proc;
+  Name function;
+};
+struct ControlReplicateStatement {
+  List names;
+};
+struct TaskStealStatement {
+  List names;
+  KindWord proc;
+  StealScope scope = StealScope::kSameNode;
+};
+struct AssignStatement {
+  Name target;
+  ExprId value = kNoExpr;
+};
+struct PrintStatement {
+  Range text;  // with its quotes
+  List args;   // Tree::lists
+};
+struct ReturnStatement {
+  ExprId value = kNoExpr;
+};
+struct DefStatement {
+  Name name;
+  List params;  // Tree::params
+  List body;    // Tree::bodies
+  List exprs;   // Tree::exprs: all nodes of the body
+};
+
+struct Statement {
+  std::variant<TaskStatement, RegionStatement, LayoutStatement, InstanceLimitStatement,
+               CollectMemoryStatement, TaskMapStatement, ControlReplicateStatement,
+               TaskStealStatement, AssignStatement, PrintStatement, ReturnStatement, DefStatement>
+      node;
+  Range range;            // without the `;`
+  std::uint32_t end = 0;  // after the `;`, where there is one
+};
+
+struct Tree {
+  Source source;
+  NameTable table;
+  std::vector<Expr> exprs;
+  std::vector<ExprId> lists;
+  std::vector<Name> names;
+  std::vector<KindWord> words;
+  std::vector<Which> which;
+  std::vector<Constraint> constraints;
+  std::vector<Param> params;
+  std::vector<Statement> bodies;      // of functions
+  std::vector<Statement> statements;  // of the program, in order
+  std::vector<Comment> comments;      // where asked for
+
+  template <typename T>
+  static std::span<const T> slice(const std::vector<T>& all, List list) {
+    return std::span<const T>(all).subspan(list.begin, list.count);
+  }
+  std::span<const Name> names_of(List list) const { return slice(names, list); }
+  std::span<const ExprId> exprs_of(List list) const { return slice(lists, list); }
+  // The elements or arguments of a kTuple, kCall or kIndex.
+  std::span<const ExprId> elements(const Expr& expr) const {
+    return slice(lists, {expr.a, expr.b});
+  }
+};
+
+}  // namespace groma::syntax

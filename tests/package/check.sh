@@ -1,0 +1,87 @@
+#!/bin/bash
+# Installs Groma, and uses it from outside the tree in every way that we promise: find_package with all
+# components and with one, from a prefix that was moved; pkg-config; each header alone; the example of
+# embedding on its own; add_subdirectory; and all that matters of it again with shared libraries.
+#
+#   bash tests/package/check.sh BUILD     BUILD: a finished build of Groma's (build/release)
+set -euo pipefail
+source=$(cd "$(dirname "$0")/../.." && pwd)
+build=$(cd "$1" && pwd)
+work=$(mktemp -d "${TMPDIR:-/tmp}/groma-package-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cp -r "$source/tests/package" "$work/consumer"
+cp -r "$source/examples/embed" "$work/embed"
+cd "$work"
+
+say() { echo "-- package: $*"; }
+
+quietly() {
+  "$@" >"$work/log" 2>&1 || {
+    cat "$work/log"
+    echo "-- package: failed: $*"
+    exit 1
+  }
+}
+
+# consume NAME OPTION...: configures, builds and runs the consumer.
+consume() {
+  local name=$1
+  shift
+  say "$name"
+  quietly cmake -S consumer -B "$name" -G Ninja "$@"
+  quietly cmake --build "$name" -j "$(nproc)"
+  quietly ctest --test-dir "$name" --no-tests=error --output-on-failure
+}
+
+# install_moved BUILD NAME: into a prefix that is then moved, to show that nothing remembers it.
+install_moved() {
+  quietly cmake --install "$1" --prefix "$work/before"
+  mv "$work/before" "$work/$2"
+  "$work/$2/bin/groma" --version >/dev/null
+}
+
+check_headers() {
+  local prefix=$1 header compiler
+  for compiler in g++ clang++; do
+    command -v "$compiler" >/dev/null || continue
+    say "each header alone, $compiler"
+    for header in "$prefix"/include/groma/*.h; do
+      "$compiler" -std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -fsyntax-only \
+        -I"$prefix/include" -x c++ - <<<"#include \"groma/$(basename "$header")\""
+    done
+  done
+}
+
+check_pkg_config() {
+  local prefix=$1 pc
+  say "pkg-config"
+  pc=$(find "$prefix" -name groma.pc)
+  PKG_CONFIG_PATH=$(dirname "$pc")
+  export PKG_CONFIG_PATH
+  [ "$(pkg-config --modversion groma)" = "$(sed -n 's/^project(groma VERSION \([0-9.]*\).*/\1/p' "$source/CMakeLists.txt")" ]
+  # shellcheck disable=SC2046  # a list of words
+  g++ -std=c++20 consumer/use_inspect.cc -o by_pkg_config $(pkg-config --cflags --libs groma)
+  ./by_pkg_config >/dev/null
+}
+
+install_moved "$build" static
+consume find_package -DCMAKE_PREFIX_PATH="$work/static"
+consume find_core_without_hwloc -DCMAKE_PREFIX_PATH="$work/static" -DGROMA_WANTED=core \
+  -DCMAKE_DISABLE_FIND_PACKAGE_hwloc=ON -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON
+check_headers "$work/static"
+check_pkg_config "$work/static"
+say "examples/embed on its own"
+quietly cmake -S embed -B embed-build -G Ninja -DCMAKE_PREFIX_PATH="$work/static"
+quietly cmake --build embed-build
+
+consume add_subdirectory -DGROMA_SOURCE="$source" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=
+
+say "shared libraries"
+quietly cmake -S "$source" -B shared-build -G Ninja -DBUILD_SHARED_LIBS=ON -DCMAKE_BUILD_TYPE=Debug \
+  -DCMAKE_CXX_FLAGS_DEBUG= -DGROMA_BUILD_TESTS=OFF -DGROMA_BUILD_BENCHMARKS=OFF \
+  -DGROMA_BUILD_EXAMPLES=OFF
+quietly cmake --build shared-build -j "$(nproc)"
+install_moved shared-build shared
+consume find_package_shared -DCMAKE_PREFIX_PATH="$work/shared" \
+  -DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON -DCMAKE_DISABLE_FIND_PACKAGE_hwloc=ON
+say "all ways work"

@@ -1,0 +1,133 @@
+// make_machine: presets with parameters, lines of counts, and every way to get them wrong.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+
+#include "groma/machine.h"
+
+namespace groma {
+namespace {
+
+Machine made(std::string_view spec) {
+  Result<Machine> machine = make_machine(spec);
+  EXPECT_TRUE(machine.ok()) << spec << ": " << (machine.ok() ? "" : machine.error().message);
+  return std::move(machine).value();
+}
+
+Error refused(std::string_view spec) {
+  const Result<Machine> machine = make_machine(spec);
+  EXPECT_FALSE(machine.ok()) << spec;
+  return machine.ok() ? Error{Error::Code::kUnreadable, ""} : machine.error();
+}
+
+TEST(Spec, ParametersOfAPreset) {
+  const Machine machine = made("lassen:nodes=16,zcmem=64");
+  EXPECT_EQ(machine.name(), "lassen:nodes=16,zcmem=64");
+  EXPECT_EQ(machine.node_count(), 16);
+  EXPECT_EQ(machine.node(15).find(MemKind::kZcmem)->capacity_bytes, 64 << 20);
+  EXPECT_EQ(machine.processors_per_node(ProcKind::kGpu), 4);
+}
+
+TEST(Spec, ALineOfCountsIsTheDefaultPresetWithThem) {
+  const Machine machine = made("nodes=4,gpu=3,cpu=4,omp=2,io=1,py=5,zcmem=1");
+  EXPECT_EQ(machine.name(), "nodes=4,gpu=3,cpu=4,omp=2,io=1,py=5,zcmem=1");
+  EXPECT_EQ(machine.node_count(), 4);
+  EXPECT_EQ(machine.processor_count(3, ProcKind::kGpu), 3);
+  EXPECT_EQ(machine.processor_count(3, ProcKind::kCpu), 4);
+  EXPECT_EQ(machine.processor_count(3, ProcKind::kOmp), 2);
+  EXPECT_EQ(machine.processor_count(3, ProcKind::kIo), 1);
+  EXPECT_EQ(machine.processor_count(3, ProcKind::kPy), 5);
+  EXPECT_EQ(machine.node(0).find(MemKind::kFbmem)->count, 3);
+  EXPECT_EQ(machine.node(0).find(MemKind::kZcmem)->capacity_bytes, 1 << 20);
+  EXPECT_EQ(made("nodes=1").node(0), made("p100x4").node(0));
+}
+
+TEST(Spec, SpacesAndOrderDoNotMatter) {
+  EXPECT_EQ(made(" gpu = 2 ,nodes=3 "), made("nodes=3,gpu=2"));
+  EXPECT_EQ(made("lassen : nodes=2"), made("lassen:nodes=2"));
+}
+
+TEST(Spec, WithoutGpusNoFramebufferAndNoZeroCopy) {
+  const Machine machine = made("gpu=0,cpu=4");
+  EXPECT_FALSE(machine.has(ProcKind::kGpu));
+  EXPECT_TRUE(machine.uniform(ProcKind::kGpu));
+  EXPECT_EQ(machine.node(0).find(MemKind::kFbmem), nullptr);
+  EXPECT_EQ(machine.node(0).find(MemKind::kZcmem), nullptr);
+  for (const Channel& channel : machine.node(0).channels) EXPECT_NE(channel.name, "pcie");
+  EXPECT_FALSE(machine.can_address(0, ProcKind::kCpu, MemKind::kZcmem));
+}
+
+TEST(Spec, NoZeroCopyMemoryWhereNoneIsAsked) {
+  EXPECT_EQ(made("zcmem=0").node(0).find(MemKind::kZcmem), nullptr);
+}
+
+TEST(Spec, OmpProcessorsShareTheSockets) {
+  const double socket = made("omp=2").node(0).find(ProcKind::kOmp)->flops_per_s;
+  EXPECT_EQ(made("omp=1").node(0).find(ProcKind::kOmp)->flops_per_s, socket);
+  EXPECT_EQ(made("omp=4").node(0).find(ProcKind::kOmp)->flops_per_s, socket / 2);
+}
+
+TEST(Spec, TheBounds) {
+  EXPECT_EQ(made("nodes=1048576,gpu=1").node_count(), kMaxNodes);
+  EXPECT_EQ(made("cpu=65536,gpu=0,omp=0").processors_per_node(ProcKind::kCpu), 65536);
+  EXPECT_EQ(refused("nodes=1048577").code, Error::Code::kMalformed);
+  EXPECT_EQ(refused("cpu=65537").code, Error::Code::kMalformed);
+  EXPECT_EQ(refused("cpu=65536,gpu=65536").message,
+            "node_types/0/processors: 131074 processors in one node; at most 65536");
+  EXPECT_EQ(refused("gpu=0,cpu=0,omp=0").message,
+            "node_types/0/processors: a node has at least one processor");
+}
+
+TEST(Spec, UnknownNames) {
+  const Error preset = refused("lasen:nodes=2");
+  EXPECT_EQ(preset.code, Error::Code::kUnknown);
+  EXPECT_EQ(preset.message, "there is no machine `lasen`");
+  EXPECT_EQ(preset.help, "did you mean `lassen`?");
+  EXPECT_EQ(refused("cray").help,
+            "the presets are `p100x4`, `p100x4-nvlink`, `lassen`, `summit`, `a100x8` and `h200x8`");
+  const Error parameter = refused("lassen:node=2");
+  EXPECT_EQ(parameter.code, Error::Code::kUnknown);
+  EXPECT_EQ(parameter.message, "a machine has no parameter `node`");
+  EXPECT_EQ(parameter.help, "did you mean `nodes`?");
+  EXPECT_EQ(refused("colour=2").help,
+            "the parameters are `nodes`, `gpu`, `cpu`, `omp`, `io`, `py` and `zcmem`");
+}
+
+TEST(Spec, BadValues) {
+  EXPECT_EQ(refused("nodes=0").message, "`nodes` is `0`, which is no count (1 to 1048576)");
+  for (const char* value : {"", "-1", "+4", "4x", "0x4", "1e3", "4.0", "99999999999999999999"}) {
+    const Error error = refused("p100x4:gpu=" + std::string(value));
+    EXPECT_EQ(error.code, Error::Code::kMalformed);
+    EXPECT_EQ(error.message,
+              "`gpu` is `" + std::string(value) + "`, which is no count (0 to 65536)");
+  }
+  EXPECT_EQ(refused("zcmem=1048577").code, Error::Code::kMalformed);
+}
+
+TEST(Spec, BadShapes) {
+  EXPECT_EQ(refused("").message, "the machine is empty");
+  EXPECT_EQ(refused("  ").message, "the machine is empty");
+  EXPECT_EQ(refused("gpu=4,gpu=4").message, "parameter `gpu` stands there twice");
+  for (const char* spec : {"lassen:", "lassen:nodes", "nodes=2,", ",nodes=2", "nodes=2,,gpu=1"}) {
+    EXPECT_EQ(refused(spec).code, Error::Code::kMalformed) << spec;
+  }
+  EXPECT_EQ(refused("=4").code, Error::Code::kUnknown);
+  EXPECT_EQ(refused(":").code, Error::Code::kUnknown);
+}
+
+TEST(Spec, LongAndBinaryTextFailsFastAndShort) {
+  for (const std::string& spec :
+       {std::string(10 << 20, 'a'), std::string(10 << 20, ','), std::string(10 << 20, '='),
+        "gpu=" + std::string(10 << 20, '0'), "lassen:" + std::string(900, 'b') + "=1",
+        std::string(900, '\xff'), "gpu=" + std::string(900, '\0')}) {
+    const auto start = std::chrono::steady_clock::now();
+    const Error error = refused(spec);
+    EXPECT_LT(error.message.size(), 400U);
+    EXPECT_LT(error.help.size(), 400U);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+  }
+}
+
+}  // namespace
+}  // namespace groma
