@@ -1,9 +1,6 @@
 // The catalogue, the collection of diagnostics, and the application of fixes.
 #include "groma/diagnostics.h"
 
-#include <fmt/args.h>
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace groma {
@@ -31,12 +28,27 @@ const CatalogueEntry& entry_of(DiagId id) { return catalogue()[static_cast<std::
 
 namespace {
 
+// Puts the arguments for the `{}` of a catalogue message; `{{` and `}}` stand for braces.
 std::string format_message(std::string_view format, const std::vector<DiagArg>& args) {
-  fmt::dynamic_format_arg_store<fmt::format_context> store;
-  for (const DiagArg& arg : args) {
-    std::visit([&store](const auto& value) { store.push_back(value); }, arg);
+  struct Text {
+    std::string operator()(std::int64_t number) const { return std::to_string(number); }
+    std::string operator()(const std::string& text) const { return text; }
+  };
+  std::string message;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < format.size(); ++i) {
+    const std::string_view two = format.substr(i, 2);
+    if (two == "{}") {
+      GROMA_CHECK(next < args.size());
+      message += std::visit(Text{}, args[next++]);
+      ++i;
+    } else {
+      message += format[i];
+      if (two == "{{" || two == "}}") ++i;
+    }
   }
-  return fmt::vformat(format, store);
+  GROMA_CHECK(next == args.size());
+  return message;
 }
 
 }  // namespace

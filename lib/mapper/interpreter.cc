@@ -448,7 +448,7 @@ Value Interpreter::index_tuple(const Code& node, const std::vector<Value>& value
   if (failed_) return {};
   if (list.size() != 1) {
     fail(DiagId::kWrongIndexCount, node.focus,
-         {fmt::format("{} indices", list.size()), std::string("1 dimension: a tuple has one")});
+         {fmt::format("{} indices", list.size()), std::string("a tuple, which takes one")});
     return {};
   }
   if (list[0].all) {

@@ -113,7 +113,7 @@ bool Interpreter::check_index(const Code& node, const MachineView& view,
   if (index.size() != view.sizes().size()) {
     fail(DiagId::kWrongIndexCount, node.focus,
          {fmt::format("{} ind{}", index.size(), index.size() == 1 ? "ex" : "ices"),
-          dimensions_text(view.sizes().size())})
+          fmt::format("a machine with {}", dimensions_text(view.sizes().size()))})
         .note(fmt::format("the machine is {}", view_text(view)));
     return false;
   }

@@ -341,7 +341,7 @@ CodeId Builder::index(const Expr& expr) {
   } else if (is_pair_like(type)) {
     if (list.count != 1 && !has_splice(list)) {
       report(DiagId::kWrongIndexCount, expr.range,
-             {fmt::format("{} indices", list.count), std::string("1 dimension: a tuple has one")});
+             {fmt::format("{} indices", list.count), std::string("a tuple, which takes one")});
     }
   } else if (!is_any(type)) {
     mismatch(range_of(base), "an index", "a machine or a tuple before it", type);

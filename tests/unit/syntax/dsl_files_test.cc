@@ -1,0 +1,98 @@
+// What lies in dsl/: the programs, whole and embedded, and the editors' files.
+#include "groma/dsl_files.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "groma/diagnostics.h"
+#include "support/files.h"
+#include "syntax/parser.h"
+#include "syntax/token.h"
+
+namespace groma {
+namespace {
+
+std::string word_at(const std::string& text, std::size_t* at) {
+  const auto in_word = [](char c) {
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+  };
+  while (*at < text.size() && !in_word(text[*at])) ++*at;
+  const std::size_t begin = *at;
+  while (*at < text.size() && in_word(text[*at])) ++*at;
+  return text.substr(begin, *at - begin);
+}
+
+// The words of a file, those that stand directly behind a `\` without its letter: `\bTask` is
+// `Task`.
+std::set<std::string> words_of(const std::string& path) {
+  const std::string text = testing::read_text(testing::in_tree(path));
+  std::set<std::string> words;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string word = word_at(text, &at);
+    const std::size_t begin = at - word.size();
+    words.insert(begin > 0 && text[begin - 1] == '\\' && !word.empty() ? word.substr(1) : word);
+  }
+  return words;
+}
+
+void expect_all_words(const std::string& path) {
+  const std::set<std::string> words = words_of(path);
+  for (const syntax::ReservedWord& word : syntax::reserved_words()) {
+    EXPECT_TRUE(words.contains(std::string(word.text))) << word.text << " is not in " << path;
+  }
+}
+
+TEST(Editors, VsCodeKnowsEveryReservedWord) {
+  expect_all_words("dsl/editors/vscode/syntaxes/groma.tmLanguage.json");
+}
+
+TEST(Editors, VimKnowsEveryReservedWord) { expect_all_words("dsl/editors/vim/syntax/groma.vim"); }
+
+TEST(DslFiles, ThereAreTheTenStrategies) {
+  ASSERT_EQ(strategies().size(), 10U);
+  for (std::size_t i = 0; i < 10; ++i) {
+    EXPECT_EQ(strategies()[i].name, (i < 9 ? "strategy0" : "strategy") + std::to_string(i + 1));
+  }
+}
+
+TEST(DslFiles, ThereAreThePapersMappers) {
+  std::string names;
+  for (const DslFile& file : mappers()) names += std::string(file.name) + " ";
+  EXPECT_EQ(names, "circuit_a4 circuit_a5 figure2a solomonik_a6 solomonik_a7 ");
+}
+
+void expect_embedded(const std::string& folder, std::span<const DslFile> embedded) {
+  const auto files = testing::files_below(folder, ".mapper");
+  ASSERT_EQ(files.size(), embedded.size());
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    EXPECT_EQ(embedded[i].name, files[i].stem().string());
+    EXPECT_EQ(embedded[i].text, testing::read_text(files[i])) << files[i];
+    EXPECT_TRUE(embedded[i].text.starts_with("# " + std::string(embedded[i].summary) + "\n"));
+    EXPECT_LE(embedded[i].summary.size(), 98U) << files[i];
+  }
+}
+
+TEST(DslFiles, EmbeddedTextsAreTheFiles) {
+  expect_embedded("dsl/strategies", strategies());
+  expect_embedded("dsl/mappers", mappers());
+}
+
+// As printed; Figure 2a has a body after a colon, which earns a warning.
+TEST(DslFiles, AllParseWithoutErrors) {
+  for (const auto files : {strategies(), mappers()}) {
+    for (const DslFile& file : files) {
+      const Source source(std::string(file.name), std::string(file.text));
+      Diagnostics diags(source);
+      syntax::parse(source, diags);
+      EXPECT_EQ(diags.all().size(), file.name == "figure2a" ? 1U : 0U) << render(diags);
+      for (const Diagnostic& diagnostic : diags.all()) {
+        EXPECT_EQ(diagnostic.id, DiagId::kColonBody) << render(diags);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace groma
