@@ -29,6 +29,10 @@ class FlatIndex {
       }
     }
   }
+  // Makes room for `count` entries.
+  void reserve(std::size_t count) {
+    while (slots_.size() * 3 < count * 4) grow();
+  }
   // `index` must not be there yet under `hash`.
   void insert(std::uint64_t hash, std::uint32_t index) {
     if ((count_ + 1) * 4 > slots_.size() * 3) grow();
@@ -72,6 +76,11 @@ class NameTable {
  public:
   NameTable() { intern("*"); }
 
+  // Makes room for `count` names.
+  void reserve(std::size_t count) {
+    texts_.reserve(count);
+    index_.reserve(count);
+  }
   NameId intern(std::string_view text);
   // Keeps a copy of `text`, for names that do not stand in the source as they are (escapes).
   NameId own(std::string text);

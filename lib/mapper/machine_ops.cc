@@ -321,9 +321,9 @@ std::optional<std::vector<std::int64_t>> Interpreter::sizes_of_split(CodeId id, 
       const auto widths = integers(given, code(node.option).range, "`halo`");
       if (!widths) return std::nullopt;
       if (widths->size() != extents->size() ||
-          std::any_of(widths->begin(), widths->end(), [](std::int64_t x) { return x < 1; })) {
+          std::any_of(widths->begin(), widths->end(), [](std::int64_t x) { return x < 0; })) {
         return reject(fmt::format("a halo of {}", to_string(given, "")),
-                      fmt::format("{} widths of 1 or more", extents->size()));
+                      fmt::format("{} widths of 0 or more", extents->size()));
       }
       halo = *widths;
     }

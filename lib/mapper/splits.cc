@@ -84,6 +84,7 @@ class Divisors {
 // The number of ordered factorisations into k sizes, or `limit` + 1 where there are more: for each
 // prime, the ways to deal out its exponent, C(exponent + k - 1, exponent).
 std::int64_t count_factorisations(const Divisors& divisors, std::size_t k, std::int64_t limit) {
+  if (k == 0) return divisors.factors().empty() ? 1 : 0;
   std::int64_t count = 1;
   for (const Factor& factor : divisors.factors()) {
     Cost ways = 1;

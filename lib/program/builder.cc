@@ -41,7 +41,6 @@ void Builder::function(FunctionId id) {
   slots_ = 0;
   locals_.clear();
   bind_parameters(made, def);
-  std::vector<Action> body;
   const auto first = static_cast<std::uint32_t>(data_.actions.size());
   bool returned = false;
   for (const syntax::Statement& statement : Tree::slice(tree_.bodies, def.body)) {
@@ -121,18 +120,20 @@ Action Builder::print_action(const syntax::PrintStatement& node, Range range) {
   for (std::size_t at = format.find("{}"); at != std::string::npos; at = format.find("{}", at + 2)) {
     ++wanted;
   }
-  std::vector<CodeId> args;
-  for (ExprId id : tree_.exprs_of(node.args)) args.push_back(build(id));
-  if (args.size() < wanted) {
+  for (ExprId id : tree_.exprs_of(node.args)) {
+    const CodeId built = build(id);
+    pending_.push_back(built);
+  }
+  action.args = take_pending(0);
+  const std::uint32_t given = action.args.count;
+  if (given < wanted) {
     report(DiagId::kPrintArguments, node.text,
            {static_cast<std::int64_t>(wanted),
-            fmt::format("{} value{}", args.size(), args.size() == 1 ? "" : "s")});
-  } else if (args.size() > wanted) {
-    report(DiagId::kUnusedPrintArgument, range_of(args[wanted]), {static_cast<std::int64_t>(wanted)});
+            fmt::format("{} value{}", given, given == 1 ? "" : "s")});
+  } else if (given > wanted) {
+    report(DiagId::kUnusedPrintArgument, range_of(data_.lists[action.args.begin + wanted]),
+           {static_cast<std::int64_t>(wanted)});
   }
-  action.args = {static_cast<std::uint32_t>(data_.lists.size()),
-                 static_cast<std::uint32_t>(args.size())};
-  data_.lists.insert(data_.lists.end(), args.begin(), args.end());
   return action;
 }
 

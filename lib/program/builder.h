@@ -72,9 +72,12 @@ class Builder {
   // Elements of a tuple, an index or a call; `*option` receives `halo=..` where there may be one.
   List elements(const syntax::Expr& expr, std::string_view option_name, std::string_view callee,
                 CodeId* option);
+  List take_pending(std::size_t first);
   bool has_splice(List list) const;
   void check_arguments(std::string_view callee, List args, std::size_t wanted, Range range);
-  void check_type(CodeId id, std::string_view what, Type wanted);
+  bool fits(CodeId id, Type wanted) const;
+  void check_type(CodeId id, std::string_view callee, Type wanted);
+  CodeId no_member(Type type, std::string_view spelled, Range focus, Range range);
   Type arithmetic_type(const Code& code, CodeId left, CodeId right, std::string_view sign);
   Type comparison_type(const Code& code, CodeId left, CodeId right, std::string_view sign);
 
@@ -85,7 +88,8 @@ class Builder {
   Function* current_ = nullptr;       // null at top level
   std::uint32_t current_global_ = 0;  // at top level: those before it may be read
   std::uint32_t slots_ = 0;
-  std::vector<Local> locals_;  // the last of a name counts
+  std::vector<Local> locals_;    // the last of a name counts
+  std::vector<CodeId> pending_;  // items of the lists that are being built
 };
 
 }  // namespace groma::program

@@ -15,6 +15,8 @@ using syntax::kNoExpr;
 
 namespace {
 
+std::string quote(std::string_view text) { return fmt::format("`{}`", text); }
+
 bool is_any(Type type) { return type == Type::kAny; }
 bool is_pair_like(Type type) { return type == Type::kTuple || type == Type::kProcessor; }
 
@@ -34,23 +36,31 @@ std::optional<Member> find_member(std::string_view name) {
 
 bool of_task(Member member) { return member >= Member::kIpoint; }
 
-// The names after `.` that a value of that type has; all of them for kAny.
+// Whether a value of that type has that member or method; kAny may have any.
+bool has(Type type, Member member) {
+  if (is_any(type)) return true;
+  if (type == Type::kTask) return of_task(member);
+  if (type == Type::kParent) return member == Member::kName;
+  return (type == Type::kMachine || is_pair_like(type)) && !of_task(member);
+}
+
+bool has(Type type, Method method) {
+  if (is_any(type)) return true;
+  if (method == Method::kHas) return type == Type::kProcessor;
+  if (method == Method::kProcessor) return type == Type::kTask || type == Type::kParent;
+  return type == Type::kMachine;
+}
+
+// All that may stand after `.`, for messages.
 std::vector<std::string_view> names_after_dot(Type type) {
   std::vector<std::string_view> names;
   for (std::size_t i = 0; i < kMemberCount; ++i) {
     const auto member = static_cast<Member>(i);
-    const bool fits = type == Type::kTask ? of_task(member)
-                      : type == Type::kParent ? member == Member::kName
-                                              : !of_task(member);
-    if (is_any(type) || fits) names.push_back(name_of(member));
+    if (has(type, member)) names.push_back(name_of(member));
   }
   for (std::size_t i = 0; i < kMethodCount; ++i) {
     const auto method = static_cast<Method>(i);
-    const bool fits = (type == Type::kMachine && method < Method::kHas) ||
-                      (type == Type::kProcessor && method == Method::kHas) ||
-                      ((type == Type::kTask || type == Type::kParent) &&
-                       method == Method::kProcessor);
-    if (is_any(type) || fits) names.push_back(name_of(method));
+    if (has(type, method)) names.push_back(name_of(method));
   }
   return names;
 }
@@ -129,11 +139,11 @@ CodeId Builder::name(const Expr& expr) {
   if (const Local* local = find_local(expr.a)) {
     return make(Op::kLocal, local->type, expr.range, local->slot);
   }
-  const std::string spelled(text(expr.a));
+  const std::string_view spelled = text(expr.a);
   const Symbol symbol = definitions_.symbols[expr.a];
   if (symbol.kind == Symbol::Kind::kGlobal) {
     if (current_ == nullptr && symbol.index >= current_global_) {
-      report(DiagId::kUseBeforeStatement, expr.range, {spelled})
+      report(DiagId::kUseBeforeStatement, expr.range, {std::string(spelled)})
           .note("it is assigned here", data_.globals[symbol.index].range);
     }
     return make(Op::kGlobal, Type::kAny, expr.range, symbol.index);
@@ -145,7 +155,7 @@ CodeId Builder::name(const Expr& expr) {
         .help(fmt::format("call it: `{}(...)`", spelled));
     return broken(expr.range);
   }
-  Diagnostic& diagnostic = report(DiagId::kUnknownName, expr.range, {spelled});
+  Diagnostic& diagnostic = report(DiagId::kUnknownName, expr.range, {std::string(spelled)});
   std::vector<std::string_view> candidates;
   for (const Local& local : locals_) candidates.push_back(text(local.name));
   for (const Global& global : data_.globals) candidates.push_back(text(global.name));
@@ -159,17 +169,17 @@ CodeId Builder::name(const Expr& expr) {
 
 List Builder::elements(const Expr& expr, std::string_view option_name, std::string_view callee,
                        CodeId* option) {
-  std::vector<CodeId> built;
+  const std::size_t first = pending_.size();
   for (ExprId id : tree_.elements(expr)) {
     const Expr& element = expr_of(id);
     if (element.kind == ExprKind::kAll) {
-      built.push_back(make(Op::kAll, Type::kAny, element.range));
+      pending_.push_back(make(Op::kAll, Type::kAny, element.range));
     } else if (element.kind == ExprKind::kSplice) {
       const CodeId inner = build(element.a);
       if (!is_any(type_of(inner)) && !is_pair_like(type_of(inner))) {
         mismatch(range_of(inner), "`*` before an expression", "a tuple", type_of(inner));
       }
-      built.push_back(make(Op::kSplice, type_of(inner), element.range, inner));
+      pending_.push_back(make(Op::kSplice, type_of(inner), element.range, inner));
     } else if (element.kind == ExprKind::kOption) {
       const CodeId value = build(element.a);
       if (!option_name.empty() && text(element.c) == option_name) {
@@ -179,12 +189,19 @@ List Builder::elements(const Expr& expr, std::string_view option_name, std::stri
                {std::string(callee), std::string(text(element.c))});
       }
     } else {
-      built.push_back(build(id));
+      const CodeId built = build(id);
+      pending_.push_back(built);
     }
   }
+  return take_pending(first);
+}
+
+List Builder::take_pending(std::size_t first) {
   const List list{static_cast<std::uint32_t>(data_.lists.size()),
-                  static_cast<std::uint32_t>(built.size())};
-  data_.lists.insert(data_.lists.end(), built.begin(), built.end());
+                  static_cast<std::uint32_t>(pending_.size() - first)};
+  data_.lists.insert(data_.lists.end(), pending_.begin() + static_cast<std::ptrdiff_t>(first),
+                     pending_.end());
+  pending_.resize(first);
   return list;
 }
 
@@ -240,7 +257,7 @@ CodeId Builder::unary(const Expr& expr) {
 CodeId Builder::binary(const Expr& expr) {
   const CodeId left = build(expr.a);
   const CodeId right = build(expr.b);
-  const std::string sign = fmt::format("`{}`", syntax::spelling(expr.op));
+  const std::string_view sign = syntax::spelling(expr.op);
   Code code;
   code.op = kBinaryOps[static_cast<std::size_t>(expr.op)];
   code.range = expr.range;
@@ -260,7 +277,7 @@ Type Builder::arithmetic_type(const Code&, CodeId left, CodeId right, std::strin
   for (CodeId side : {left, right}) {
     const Type type = type_of(side);
     if (is_any(type) || type == Type::kInt || is_pair_like(type)) continue;
-    if (fits) mismatch(range_of(side), sign, "integers or tuples", type);
+    if (fits) mismatch(range_of(side), quote(sign), "integers or tuples", type);
     fits = false;
   }
   if (!fits) return Type::kAny;
@@ -277,13 +294,13 @@ Type Builder::comparison_type(const Code& code, CodeId left, CodeId right, std::
     };
     for (CodeId side : {left, right}) {
       if (comparable(type_of(side))) continue;
-      mismatch(range_of(side), sign, "values that can be compared", type_of(side));
+      mismatch(range_of(side), quote(sign), "values that can be compared", type_of(side));
       return Type::kBool;
     }
     const bool same = a == b || is_any(a) || is_any(b) || (is_pair_like(a) && is_pair_like(b));
     if (!same) {
       report(DiagId::kTypeMismatch, code.focus,
-             {std::string(sign), std::string("two values of one type"),
+             {quote(sign), std::string("two values of one type"),
               fmt::format("{} and {}", describe(a), describe(b))});
     }
     return Type::kBool;
@@ -292,7 +309,7 @@ Type Builder::comparison_type(const Code& code, CodeId left, CodeId right, std::
   const Type wanted = logical ? Type::kBool : Type::kInt;
   for (CodeId side : {left, right}) {
     if (is_any(type_of(side)) || type_of(side) == wanted) continue;
-    mismatch(range_of(side), sign, logical ? "bools" : "integers", type_of(side));
+    mismatch(range_of(side), quote(sign), logical ? "bools" : "integers", type_of(side));
     break;
   }
   return Type::kBool;
@@ -366,7 +383,9 @@ CodeId Builder::slice(const Expr& expr) {
     const ExprId end = i == 0 ? expr.a : expr.b;
     if (end == kNoExpr) continue;
     ends[i] = build(end);
-    check_type(ends[i], "the end of a slice", Type::kInt);
+    if (!fits(ends[i], Type::kInt)) {
+      mismatch(range_of(ends[i]), "the end of a slice", "an integer", type_of(ends[i]));
+    }
   }
   if (expr.b != kNoExpr) {
     const Expr& end = expr_of(bare(expr.b));
@@ -379,31 +398,37 @@ CodeId Builder::slice(const Expr& expr) {
   return make(Op::kSlice, Type::kTuple, expr.range, ends[0], ends[1], base);
 }
 
+// Reports that there is no such member; says what there is.
+CodeId Builder::no_member(Type type, std::string_view spelled, Range focus, Range range) {
+  Diagnostic& diagnostic =
+      report(DiagId::kUnknownMember, focus,
+             {std::string(is_any(type) ? "a value" : describe(type)), std::string(spelled)});
+  const auto names = names_after_dot(type);
+  const auto near = near_names(spelled, names);
+  if (!near.empty()) {
+    diagnostic.help(fmt::format("did you mean {}?", join_names(near)))
+        .fix({fmt::format("write `{}`", near[0]), {{focus, std::string(near[0])}}, false});
+  } else if (!names.empty()) {
+    diagnostic.note(fmt::format("it has {}", join_names(names, "and")));
+  }
+  return broken(range);
+}
+
 CodeId Builder::member(const Expr& expr) {
   const CodeId base = build(expr.a);
   const Type type = type_of(base);
-  const std::string spelled(text(expr.c));
+  const std::string_view spelled = text(expr.c);
   const Range focus{expr.at, expr.range.end};
   const auto found = find_member(spelled);
-  const auto names = names_after_dot(type);
-  const bool fits = std::find(names.begin(), names.end(), spelled) != names.end();
-  if (!found || !fits) {
-    if (type == Type::kParent && (found || find_method(spelled))) {
-      report(DiagId::kParentMember, focus, {spelled});
+  if (!found || !has(type, *found)) {
+    const auto method = find_method(spelled);
+    if (type == Type::kParent && (found || method)) {
+      report(DiagId::kParentMember, focus, {std::string(spelled)});
       return broken(expr.range);
     }
-    Diagnostic& diagnostic = report(
-        DiagId::kUnknownMember, focus,
-        {std::string(is_any(type) ? "a value" : describe(type)), spelled});
-    const auto near = near_names(spelled, names);
-    if (fits) {
-      diagnostic.help(fmt::format("call it: `{}(...)`", spelled));
-    } else if (!near.empty()) {
-      diagnostic.help(fmt::format("did you mean {}?", join_names(near)))
-          .fix({fmt::format("write `{}`", near[0]), {{focus, std::string(near[0])}}, false});
-    } else if (!names.empty()) {
-      diagnostic.note(fmt::format("it has {}", join_names(names, "and")));
-    }
+    if (!method || !has(type, *method)) return no_member(type, spelled, focus, expr.range);
+    report(DiagId::kUnknownMember, focus, {std::string(describe(type)), std::string(spelled)})
+        .help(fmt::format("call it: `{}(...)`", spelled));
     return broken(expr.range);
   }
   if (of_task(*found) && type != Type::kParent && *found != Member::kName) {
@@ -429,14 +454,14 @@ CodeId Builder::call(const Expr& expr) {
         .note("functions are called by their names");
     return broken(expr.range);
   }
-  const std::string spelled(text(callee.a));
+  const std::string_view spelled = text(callee.a);
   const Symbol symbol = definitions_.symbols[callee.a];
   if (find_local(callee.a) != nullptr || symbol.kind == Symbol::Kind::kGlobal) {
     report(DiagId::kNotCallable, callee.range, {fmt::format("the variable `{}`", spelled)});
     return broken(expr.range);
   }
   if (symbol.kind == Symbol::Kind::kFunction) return call_function(expr, symbol.index);
-  Diagnostic& diagnostic = report(DiagId::kUnknownFunction, callee.range, {spelled});
+  Diagnostic& diagnostic = report(DiagId::kUnknownFunction, callee.range, {std::string(spelled)});
   std::vector<std::string_view> candidates = {"Machine", "tuple"};
   for (const Function& function : data_.functions) candidates.push_back(text(function.name));
   const auto near = near_names(spelled, candidates);
@@ -448,7 +473,7 @@ CodeId Builder::call(const Expr& expr) {
 }
 
 CodeId Builder::call_function(const Expr& expr, FunctionId id) {
-  const std::string callee(text(data_.functions[id].name));
+  const std::string_view callee = text(data_.functions[id].name);
   const List args = elements(expr, "", callee, nullptr);
   const syntax::DefStatement& def = *definitions_.defs[id];
   check_arguments(callee, args, def.params.count, expr.range);
@@ -456,8 +481,11 @@ CodeId Builder::call_function(const Expr& expr, FunctionId id) {
   for (std::uint32_t i = 0; i < args.count && i < params.size() && !has_splice(args); ++i) {
     constexpr Type kTypes[] = {Type::kAny,   Type::kInt,     Type::kBool, Type::kTuple,
                                Type::kTuple, Type::kMachine, Type::kTask};
-    check_type(data_.lists[args.begin + i], fmt::format("`{}` of `{}`", text(params[i].name.id), callee),
-               kTypes[static_cast<std::size_t>(params[i].type)]);
+    const CodeId argument = data_.lists[args.begin + i];
+    const Type wanted = kTypes[static_cast<std::size_t>(params[i].type)];
+    if (fits(argument, wanted)) continue;
+    mismatch(range_of(argument), fmt::format("`{}` of `{}`", text(params[i].name.id), callee),
+             describe(wanted), type_of(argument));
   }
   // What the called function reads of its task, the calling one reads.
   note_read(&Function::index_only, data_.functions[id].index_only);
@@ -476,32 +504,21 @@ CodeId Builder::call_machine(const Expr& expr) {
     report(DiagId::kStrayStar, range_of(kind), {});
     return broken(expr.range);
   }
-  check_type(kind, "`Machine`", Type::kProcKind);
+  check_type(kind, "Machine", Type::kProcKind);
   return make(Op::kMachine, Type::kMachine, expr.range, kind);
 }
 
 CodeId Builder::call_method(const Expr& expr, const Expr& callee) {
-  const std::string spelled(text(callee.c));
+  const std::string_view spelled = text(callee.c);
   const Range focus{callee.at, callee.range.end};
   const auto method = find_method(spelled);
   const CodeId base = build(callee.a);
   const Type type = type_of(base);
-  const auto names = names_after_dot(type);
-  const bool fits = std::find(names.begin(), names.end(), spelled) != names.end();
-  if (!method || !fits) {
-    if (find_member(spelled) && fits) {
-      report(DiagId::kNotCallable, focus, {fmt::format("the member `{}`", spelled)})
-          .help(fmt::format("write `.{}` without parentheses", spelled));
-    } else {
-      Diagnostic& diagnostic =
-          report(DiagId::kUnknownMember, focus,
-                 {std::string(is_any(type) ? "a value" : describe(type)), spelled});
-      const auto near = near_names(spelled, names);
-      if (!near.empty()) {
-        diagnostic.help(fmt::format("did you mean {}?", join_names(near)))
-            .fix({fmt::format("write `{}`", near[0]), {{focus, std::string(near[0])}}, false});
-      }
-    }
+  if (!method || !has(type, *method)) {
+    const auto known = find_member(spelled);
+    if (!known || !has(type, *known)) return no_member(type, spelled, focus, expr.range);
+    report(DiagId::kNotCallable, focus, {fmt::format("the member `{}`", spelled)})
+        .help(fmt::format("write `.{}` without parentheses", spelled));
     return broken(expr.range);
   }
   constexpr std::size_t kArguments[] = {2, 2, 2, 1, 3, 2, 2, 2, 2, 1, 1};
@@ -516,9 +533,9 @@ CodeId Builder::call_method(const Expr& expr, const Expr& callee) {
                         : *method == Method::kProcessor ? Type::kMachine
                         : grid                          ? Type::kTuple
                                                         : Type::kInt;
-    check_type(data_.lists[args.begin + i], fmt::format("`{}`", spelled), wanted);
+    check_type(data_.lists[args.begin + i], spelled, wanted);
   }
-  if (option != kNoCode) check_type(option, "`halo`", Type::kTuple);
+  if (option != kNoCode) check_type(option, "halo", Type::kTuple);
   if (*method == Method::kProcessor && type != Type::kParent) {
     note_read(&Function::single_only, {true, Member::kParent, true, focus});
   }
@@ -540,12 +557,15 @@ void Builder::check_arguments(std::string_view callee, List args, std::size_t wa
          {std::string(callee), count(wanted), std::to_string(args.count)});
 }
 
-void Builder::check_type(CodeId id, std::string_view what, Type wanted) {
+bool Builder::fits(CodeId id, Type wanted) const {
   const Type found = type_of(id);
-  if (is_any(wanted) || is_any(found) || found == wanted) return;
-  if (wanted == Type::kTuple && found == Type::kProcessor) return;
-  if (wanted == Type::kTask && found == Type::kParent) return;
-  mismatch(range_of(id), what, describe(wanted), found);
+  if (is_any(wanted) || is_any(found) || found == wanted) return true;
+  return (wanted == Type::kTuple && found == Type::kProcessor) ||
+         (wanted == Type::kTask && found == Type::kParent);
+}
+
+void Builder::check_type(CodeId id, std::string_view callee, Type wanted) {
+  if (!fits(id, wanted)) mismatch(range_of(id), quote(callee), describe(wanted), type_of(id));
 }
 
 }  // namespace groma::program

@@ -26,6 +26,11 @@ class Compiler {
 
   std::shared_ptr<const Data> run() {
     data_->source = tree_.source;
+    data_->code.reserve(tree_.exprs.size());
+    data_->lists.reserve(tree_.lists.size());
+    data_->statements.reserve(tree_.statements.size());
+    data_->rows.reserve(tree_.names.size());
+    data_->row_index.reserve(tree_.names.size());
     declare();
     const CallOrder calls = order_calls(tree_, definitions_, diags_);
     for (FunctionId f = 0; f < calls.used.size(); ++f) data_->functions[f].used = calls.used[f];

@@ -70,6 +70,14 @@ class Parser {
   Parser(const Source& source, Diagnostics& diags, bool keep_comments)
       : diags_(diags), lexer_(source, diags, keep_comments ? &tree_.comments : nullptr) {
     tree_.source = source;
+    // Room for an ordinary text of this size, so that the vectors need not grow step by step.
+    const std::size_t bytes = std::min<std::size_t>(source.text().size(), std::size_t{1} << 20);
+    tree_.exprs.reserve(bytes / 10);
+    tree_.lists.reserve(bytes / 40);
+    tree_.names.reserve(bytes / 40);
+    tree_.words.reserve(bytes / 40);
+    tree_.statements.reserve(bytes / 32);
+    tree_.table.reserve(bytes / 32);
     token_ = lexer_.next();
     next_ = lexer_.next();
   }

@@ -56,9 +56,8 @@ check_pkg_config() {
   local prefix=$1 pc
   say "pkg-config"
   pc=$(find "$prefix" -name groma.pc)
-  PKG_CONFIG_PATH=$(dirname "$pc")
-  export PKG_CONFIG_PATH
-  [ "$(pkg-config --modversion groma)" = "$(sed -n 's/^project(groma VERSION \([0-9.]*\).*/\1/p' "$source/CMakeLists.txt")" ]
+  export PKG_CONFIG_PATH=${pc%/*}
+  [ "groma $(pkg-config --modversion groma)" = "$("$prefix/bin/groma" --version)" ]
   # shellcheck disable=SC2046  # a list of words
   g++ -std=c++20 consumer/use_inspect.cc -o by_pkg_config $(pkg-config --cflags --libs groma)
   ./by_pkg_config >/dev/null

@@ -235,6 +235,14 @@ TEST(AutoSplit, TakesAnyNumberAndAnyExtents) {
   EXPECT_EQ(product(auto_sizes(2, Sizes(32, 5))), 2);
 }
 
+TEST(AutoSplit, LooksAtAllFactorisations) {
+  EXPECT_EQ(count_factorisations(12, 2), 6);
+  EXPECT_EQ(count_factorisations(720'720, 5), 656'250);  // C(8, 4) * C(6, 2) * 5^4
+  EXPECT_EQ(count_factorisations(kLargest, 9), kMaxFactorisations + 1);
+  EXPECT_EQ(count_factorisations(1, 3), 1);
+  EXPECT_EQ(count_factorisations(6, 0), 0);
+}
+
 TEST(AutoSplit, EndsWhereThereAreTooManyFactorisations) {
   // 2^40 into 9: C(48, 8) = 377 million. 720720 into 9: C(12, 4) * C(10, 2) * 9^4 = 146 million.
   const Sizes nine(9, 100);

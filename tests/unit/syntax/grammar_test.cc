@@ -6,6 +6,7 @@
 #include <random>
 
 #include "groma/syntax.h"
+#include "program/data.h"
 #include "support/files.h"
 #include "support/grammar_gbnf.h"
 #include "support/grammar_recogniser.h"
@@ -164,6 +165,28 @@ TEST(Grammar, DescribesTheFormattedFilesOfTheLanguage) {
     ASSERT_TRUE(tree.ok) << file << "\n" << tree.messages;
     EXPECT_TRUE(table.accepts(tree.print)) << file << "\n>>> " << table.understood();
     EXPECT_TRUE(gbnf.accepts(tree.print)) << file << "\n>>> " << gbnf.understood();
+  }
+}
+
+TEST(Grammar, KnowsTheMembersThatProgramsHave) {
+  Recogniser recogniser(productions());
+  for (std::size_t i = 0; i < program::kMethodCount; ++i) {
+    const std::string name(name_of(static_cast<program::Method>(i)));
+    EXPECT_TRUE(recogniser.accepts("." + name + "(0)", "member")) << name;
+  }
+  for (std::size_t i = 0; i < program::kMemberCount; ++i) {
+    const std::string name(name_of(static_cast<program::Member>(i)));
+    EXPECT_TRUE(recogniser.accepts("." + name, "member")) << name;
+  }
+  for (const Production& production : productions()) {
+    const std::size_t count = production.item.items.size();
+    if (production.name == "property") {
+      EXPECT_EQ(count, program::kMemberCount);
+    }
+    // `decompose`, which takes an option, stands apart.
+    if (production.name == "operation") {
+      EXPECT_EQ(count, program::kMethodCount - 1);
+    }
   }
 }
 

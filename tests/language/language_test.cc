@@ -1,0 +1,92 @@
+// The language by files: each *.mapper below accept/, errors/ and limits/ says itself what comes of it
+// (language/annotate.h). GROMA_UPDATE=1 writes the answers anew.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "groma/syntax.h"
+#include "language/annotate.h"
+#include "support/files.h"
+
+namespace groma::testing {
+namespace {
+
+class Language : public ::testing::TestWithParam<std::string> {
+ protected:
+  std::filesystem::path path() const { return in_tree("tests/language/" + GetParam()); }
+};
+
+TEST_P(Language, SaysWhatItExpects) {
+  const std::string text = read_text(path());
+  const Annotated found = annotate(GetParam(), text);
+  if (updating() && found.text != text) {
+    std::ofstream(path(), std::ios::binary) << found.text;
+    return;
+  }
+  EXPECT_EQ(found.text, text) << GetParam() << " is not as expected; GROMA_UPDATE=1 rewrites it";
+  const std::string folder = path().parent_path().filename();
+  if (folder == "accept") {
+    EXPECT_EQ(found.errors, 0U) << "a file of accept/ compiles";
+  }
+  if (folder == "errors") {
+    EXPECT_TRUE(found.any_problem) << "a file of errors/ has one";
+  }
+}
+
+// The sure fixes of a file leave none of what they fix, and bring no new error.
+TEST_P(Language, SureFixesMend) {
+  const std::string text = without_answers(read_text(path()));
+  const auto before = compiled(text);
+  const auto after = compiled(fixed(text));
+  for (const Diagnostic& diagnostic : after) {
+    for (const Fix& fix : diagnostic.fixes) {
+      EXPECT_FALSE(fix.sure) << "left after fixing: " << diagnostic.message << "\n" << fixed(text);
+    }
+    if (diagnostic.severity != Severity::kError) continue;
+    const bool known = std::any_of(before.begin(), before.end(), [&](const Diagnostic& other) {
+      return other.id == diagnostic.id && other.message == diagnostic.message;
+    });
+    EXPECT_TRUE(known) << "fixing brought: " << diagnostic.message << "\n" << fixed(text);
+  }
+}
+
+// What compiles can be formatted, and then says the same.
+TEST_P(Language, FormattedSaysTheSame) {
+  const std::string text = without_answers(read_text(path()));
+  const Source source("formatted", text);
+  Diagnostics diags(source);
+  const auto formatted = format(source, diags);
+  if (!formatted) return;
+  const auto words = [](const std::string& of) {
+    std::multiset<std::string> all;
+    for (const Diagnostic& diagnostic : compiled(of)) {
+      if (diagnostic.id != DiagId::kColonBody) all.insert(diagnostic.message);
+    }
+    return all;
+  };
+  EXPECT_EQ(words(*formatted), words(text)) << *formatted;
+}
+
+std::vector<std::string> all_files() {
+  std::vector<std::string> names;
+  for (const auto& path : files_below("tests/language", ".mapper")) {
+    names.push_back(std::filesystem::relative(path, in_tree("tests/language")).string());
+  }
+  return names;
+}
+
+std::string test_name(const ::testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param.substr(0, info.param.rfind('.'));
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, Language, ::testing::ValuesIn(all_files()), test_name);
+
+}  // namespace
+}  // namespace groma::testing
