@@ -153,7 +153,7 @@ std::string layers(const Placement& placement, const Palette& palette, const Dra
         leading[i] = placement.domain.lower[i] + rest % placement.domain.extents[i];
         rest /= placement.domain.extents[i];
       }
-      text += fmt::format("\nlayer {}\n", point_text(leading));
+      text += fmt::format("{}layer {}\n", k == 0 ? "" : "\n", point_text(leading));
     }
     text += grid(placement, palette, {rows, columns, static_cast<std::size_t>(k * size)}, options);
   }
@@ -171,9 +171,10 @@ std::string legend(const Placement& placement, const Palette& palette, const Dra
       const Processor p{placement.kind, static_cast<std::int64_t>(node), static_cast<std::int64_t>(index)};
       const std::int64_t load = placement.loads[node][index];
       const auto bar = static_cast<std::size_t>((load * kBarWidth + most - 1) / most);
-      text += fmt::format("{} node {}, {} {}: {:>{}} {}\n",
+      text += fmt::format("{} node {}, {} {}: {:>{}}{}{}\n",
                           cell(placement, palette, p, options.color), node, name_of(p.kind), index,
-                          load, std::to_string(most).size(), std::string(bar, '#'));
+                          load, std::to_string(most).size(), bar == 0 ? "" : " ",
+                          std::string(bar, '#'));
     }
   }
   if (listed > kListedProcessors) {

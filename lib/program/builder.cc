@@ -58,6 +58,7 @@ void Builder::function(FunctionId id) {
         .help("end the function with `return`");
   }
   current_ = nullptr;
+  locals_.clear();
 }
 
 void Builder::bind_parameters(Function& made, const syntax::DefStatement& def) {

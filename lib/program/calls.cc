@@ -124,7 +124,12 @@ class Search {
       const auto* map = std::get_if<syntax::TaskMapStatement>(&statement.node);
       if (map == nullptr) continue;
       const Symbol symbol = definitions_.symbols[map->function.id];
-      if (symbol.kind == Symbol::Kind::kFunction) use(symbol.index);
+      if (symbol.kind == Symbol::Kind::kFunction) {
+        use(symbol.index);
+      } else {
+        // A misspelt one: it may mean any of them.
+        for (FunctionId f = 0; f < calls_.size(); ++f) use(f);
+      }
     }
     std::uint32_t begin = 0;  // expressions between the functions are the top level's
     for (const syntax::Statement& statement : tree_.statements) {

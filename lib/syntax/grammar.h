@@ -29,7 +29,7 @@ struct Item {
     kOptional,  // items[0] or nothing
     kMany,      // items[0], any number of times
     kSome,      // the same, at least once
-    kUpTo,      // the same, at most `most` times
+    kUpTo,      // items[0], which is kChars, at most `most` times
   };
   Kind kind = Kind::kText;
   std::string text;

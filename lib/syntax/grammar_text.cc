@@ -115,8 +115,10 @@ class Writer {
     if (item.kind == Kind::kOptional) return inner + "?";
     if (item.kind == Kind::kMany) return inner + "*";
     if (item.kind == Kind::kSome) return inner + "+";
-    return gbnf() ? fmt::format("{}{{0,{}}}", inner, item.most)
-                  : fmt::format("{}~0..{}", inner, item.most);
+    const std::string count = fmt::format("{{0,{}}}", item.most);
+    if (gbnf()) return inner + count;
+    // Inside the regular expression: Lark's own form, `~0..17`, is not read by all that read Lark.
+    return inner.substr(0, inner.size() - 1) + count + "/";
   }
 
   // GBNF has no `_` in names and begins at `root`; Lark no `-`, capitals for terminals, `start`.

@@ -263,6 +263,7 @@ class Parser {
     const auto kind = static_cast<StatementKind>(token_.value);
     if (kind == StatementKind::kReturn) {
       report(DiagId::kMisplacedStatement, token_.range, "return", "outside a function");
+      advance();  // else it would begin the next statement, and so on
       return false;
     }
     advance();
@@ -320,6 +321,7 @@ class Parser {
         suggest(*diagnostic, token_.range, TokenKind::kStatementWord);
       }
       if (at(TokenKind::kEqual)) diagnostic->help("remove this line; a comment begins with `#`");
+      if (at(TokenKind::kSemicolon)) diagnostic->fix({"remove it", {{token_.range, ""}}, true});
     }
     advance();
     return false;
@@ -563,6 +565,7 @@ class Parser {
     }
     if (at(TokenKind::kString)) {
       name.id = tree_.table.own(string_value(text(token_.range)));
+      if (name.id == kStarName) report(DiagId::kKindAsName, token_.range, "*", of_what);
       advance();
       return name;
     }

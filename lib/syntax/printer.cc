@@ -74,15 +74,27 @@ class Printer {
     }
   }
 
-  // Comments that stand on the line on which the last statement ends.
+  // Comments that stand on the line on which the last statement ends, with nothing else between.
   void flush_trailing() {
     while (comment_before(0xFFFFFFFF) && !tree_.comments[comment_].own_line &&
-           newlines(last_end_, tree_.comments[comment_].range.begin) == 0) {
-      const Comment& comment = tree_.comments[comment_++];
-      out_ += "  ";
-      out_ += tree_.source.text(comment.range);
-      last_end_ = comment.range.end;
+           only_blanks(last_end_, tree_.comments[comment_].range.begin)) {
+      append_comment();
     }
+  }
+
+  // Behind the statement on its line; where a comment ends that line already, on one of its own.
+  void append_comment() {
+    const Comment& comment = tree_.comments[comment_++];
+    const std::size_t step = inside_broken_ ? indent_ - 2 : indent_;
+    out_ += comment_ends_line_ ? "\n" + std::string(step * 2, ' ') : "  ";
+    out_ += tree_.source.text(comment.range);
+    comment_ends_line_ = true;
+    last_end_ = comment.range.end;
+  }
+
+  bool only_blanks(std::uint32_t begin, std::uint32_t end) const {
+    return begin >= end || tree_.source.text({begin, end}).find_first_not_of(" \t\r\a") ==
+                               std::string_view::npos;
   }
 
   std::ptrdiff_t newlines(std::uint32_t begin, std::uint32_t end) const {
@@ -115,6 +127,7 @@ class Printer {
     inside_broken_ = false;
     last_end_ = statement.end;
     flush_trailing();
+    comment_ends_line_ = false;
     end_line(last_end_);
   }
 
@@ -128,12 +141,7 @@ class Printer {
   void flush_before_semicolon(const Statement& statement) {
     if (!comment_before(statement.end)) return;
     put(";");
-    while (comment_before(statement.end)) {
-      const Comment& comment = tree_.comments[comment_++];
-      out_ += "  ";
-      out_ += tree_.source.text(comment.range);
-      if (comment_before(statement.end)) line();
-    }
+    while (comment_before(statement.end)) append_comment();
     semicolon_written_ = true;
   }
 
@@ -495,6 +503,7 @@ class Printer {
   bool opened_ = false;          // a `{` was written last: no blank line after it
   bool inside_broken_ = false;   // a comment has broken the statement that is being written
   bool semicolon_written_ = false;
+  bool comment_ends_line_ = false;  // behind the statement that is being written
 };
 
 }  // namespace

@@ -35,9 +35,10 @@ std::vector<LaunchCheck> make_launches() {
     launch.max_steps = 20'000;
     return launch;
   };
-  std::vector<LaunchCheck> launches = {rect({0}, {9}), rect({1, -2}, {2, 3}), rect({0, 5, 0}, {2, 1, 4}),
+  std::vector<LaunchCheck> launches = {rect({0}, {5}), rect({1, -2}, {2, 3}), rect({0, 5, 0}, {2, 1, 2}),
                                        rect({}, {})};
   launches.back().parent = {ProcKind::kGpu, 1, 0};
+  launches[1].output = launches[3].output = true;
   return launches;
 }
 

@@ -37,7 +37,6 @@ std::vector<std::string> words_of(std::string_view text, char separator = ' ') {
   std::vector<std::string> words;
   std::istringstream stream{std::string(text)};
   for (std::string word; std::getline(stream, word, separator);) {
-    while (!word.empty() && word.back() == '\r') word.pop_back();
     if (!word.empty()) words.push_back(word);
   }
   return words;
@@ -49,6 +48,7 @@ std::optional<std::string_view> directive(std::string_view line, std::string_vie
   if (!line.starts_with(start)) return std::nullopt;
   line.remove_prefix(start.size());
   while (line.starts_with(' ')) line.remove_prefix(1);
+  while (line.ends_with('\r')) line.remove_suffix(1);
   return line;
 }
 
@@ -151,8 +151,14 @@ class Asker {
 
   std::optional<ProcKind> kind(std::size_t i) const { return find_proc_kind(words_.at(i)); }
 
+  // The statement's text on one line.
   std::string by(Origin origin) const {
-    return fmt::format(" by `{}`", program_.source().text(program_.range(origin)));
+    std::string text;
+    for (const char c : program_.source().text(program_.range(origin))) {
+      const bool space = c == ' ' || c == '\n' || c == '\r';
+      if (!space || !text.ends_with(' ')) text += space ? ' ' : c;
+    }
+    return fmt::format(" by `{}`", text);
   }
 
   std::string task() const {

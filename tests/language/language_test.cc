@@ -15,31 +15,8 @@
 namespace groma::testing {
 namespace {
 
-class Language : public ::testing::TestWithParam<std::string> {
- protected:
-  std::filesystem::path path() const { return in_tree("tests/language/" + GetParam()); }
-};
-
-TEST_P(Language, SaysWhatItExpects) {
-  const std::string text = read_text(path());
-  const Annotated found = annotate(GetParam(), text);
-  if (updating() && found.text != text) {
-    std::ofstream(path(), std::ios::binary) << found.text;
-    return;
-  }
-  EXPECT_EQ(found.text, text) << GetParam() << " is not as expected; GROMA_UPDATE=1 rewrites it";
-  const std::string folder = path().parent_path().filename();
-  if (folder == "accept") {
-    EXPECT_EQ(found.errors, 0U) << "a file of accept/ compiles";
-  }
-  if (folder == "errors") {
-    EXPECT_TRUE(found.any_problem) << "a file of errors/ has one";
-  }
-}
-
 // The sure fixes of a file leave none of what they fix, and bring no new error.
-TEST_P(Language, SureFixesMend) {
-  const std::string text = without_answers(read_text(path()));
+void expect_fixes_mend(const std::string& text) {
   const auto before = compiled(text);
   const auto after = compiled(fixed(text));
   for (const Diagnostic& diagnostic : after) {
@@ -54,9 +31,8 @@ TEST_P(Language, SureFixesMend) {
   }
 }
 
-// What compiles can be formatted, and then says the same.
-TEST_P(Language, FormattedSaysTheSame) {
-  const std::string text = without_answers(read_text(path()));
+// What can be formatted says the same then.
+void expect_formatted_says_the_same(const std::string& text) {
   const Source source("formatted", text);
   Diagnostics diags(source);
   const auto formatted = format(source, diags);
@@ -69,6 +45,25 @@ TEST_P(Language, FormattedSaysTheSame) {
     return all;
   };
   EXPECT_EQ(words(*formatted), words(text)) << *formatted;
+}
+
+class Language : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Language, File) {
+  const std::filesystem::path path = in_tree("tests/language/" + GetParam());
+  const std::string text = read_text(path);
+  const Annotated found = annotate(GetParam(), text);
+  if (updating() && found.text != text) std::ofstream(path, std::ios::binary) << found.text;
+  EXPECT_EQ(found.text, text) << GetParam() << " is not as expected; GROMA_UPDATE=1 rewrites it";
+  const std::string folder = path.parent_path().filename();
+  if (folder == "accept") {
+    EXPECT_EQ(found.errors, 0U) << "a file of accept/ compiles";
+  }
+  if (folder == "errors") {
+    EXPECT_TRUE(found.any_problem) << "a file of errors/ has one";
+  }
+  expect_fixes_mend(without_answers(text));
+  expect_formatted_says_the_same(without_answers(text));
 }
 
 std::vector<std::string> all_files() {

@@ -1,9 +1,11 @@
 #!/bin/bash
 # Installs Groma, and uses it from outside the tree in every way that we promise: find_package with all
 # components and with one, from a prefix that was moved; pkg-config; each header alone; the example of
-# embedding on its own; add_subdirectory; and all that matters of it again with shared libraries.
+# embedding on its own; add_subdirectory; and find_package again with shared libraries.
 #
-#   bash tests/package/check.sh BUILD     BUILD: a finished build of Groma's (build/release)
+#   bash tests/package/check.sh BUILD [all]
+#
+# BUILD is a finished build of Groma's (build/release). `all` also builds it statically in a folder.
 set -euo pipefail
 source=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "$1" && pwd)
@@ -73,14 +75,16 @@ say "examples/embed on its own"
 quietly cmake -S embed -B embed-build -G Ninja -DCMAKE_PREFIX_PATH="$work/static"
 quietly cmake --build embed-build
 
-consume add_subdirectory -DGROMA_SOURCE="$source" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=
-
-say "shared libraries"
-quietly cmake -S "$source" -B shared-build -G Ninja -DBUILD_SHARED_LIBS=ON -DCMAKE_BUILD_TYPE=Debug \
-  -DCMAKE_CXX_FLAGS_DEBUG= -DGROMA_BUILD_TESTS=OFF -DGROMA_BUILD_BENCHMARKS=OFF \
-  -DGROMA_BUILD_EXAMPLES=OFF
-quietly cmake --build shared-build -j "$(nproc)"
-install_moved shared-build shared
+# Two in one, since both compile the library again: Groma as a folder of the consumer's build, and
+# shared libraries, installed from there.
+fast=(-DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=)
+consume add_subdirectory_shared -DGROMA_SOURCE="$source" "${fast[@]}" -DBUILD_SHARED_LIBS=ON \
+  -DGROMA_INSTALL=ON -DGROMA_BUILD_DRIVER=ON
+install_moved add_subdirectory_shared shared
 consume find_package_shared -DCMAKE_PREFIX_PATH="$work/shared" \
   -DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON -DCMAKE_DISABLE_FIND_PACKAGE_hwloc=ON
+
+if [ "${2:-}" = all ]; then
+  consume add_subdirectory_static -DGROMA_SOURCE="$source" "${fast[@]}"
+fi
 say "all ways work"

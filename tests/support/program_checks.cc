@@ -165,10 +165,11 @@ std::string check_launch(const BoundProgram& bound, FunctionId function, const L
   do {
     std::string wrong = check_point(evaluator, bound.machine(), function, task, diags);
     if (!wrong.empty()) return wrong;
-    if (diags.has_errors()) return check_diagnostics(diags);
+    if (diags.has_errors()) return launch.output ? check_diagnostics(diags) : "";
     if (evaluator.steps() > launch.max_steps) return "";
   } while (next_point(launch.domain, &task.point));
-  return launch.domain.dimensions() == 0 ? "" : check_place(bound, function, launch.domain);
+  const bool index_launch = launch.domain.dimensions() > 0;
+  return launch.output && index_launch ? check_place(bound, function, launch.domain) : "";
 }
 
 std::string check_text(const std::string& text, const std::vector<Machine>& machines,

@@ -30,6 +30,7 @@ struct LaunchCheck {
   Rect domain;
   Processor parent = {};
   std::int64_t max_steps = 100'000;
+  bool output = false;  // render, draw and write as JSON what comes out
 };
 std::string check_launch(const BoundProgram& bound, FunctionId function, const LaunchCheck& launch);
 

@@ -1,0 +1,330 @@
+// The command's contract: exit codes, what goes to which stream, the shapes of its JSON.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "command/run.h"
+
+namespace groma {
+namespace {
+
+using nlohmann::json;
+using test::Outcome;
+using test::run;
+using test::TemporaryFolder;
+using testing::HasSubstr;
+
+constexpr char kBlock[] =
+    "Task * GPU;\n"
+    "m = Machine(GPU);\n"
+    "def block(Task task) {\n"
+    "  print(\"point {}\", task.ipoint);\n"
+    "  return m[task.ipoint[0] * m.size[0] / task.ispace[0], task.ipoint[1] % m.size[1]];\n"
+    "}\n"
+    "def anywhere(Task task) {\n"
+    "  return m[0, *];\n"
+    "}\n"
+    "def beside(Task task) {\n"
+    "  return m[*task.parent.processor(m)];\n"
+    "}\n"
+    "IndexTaskMap work block;\n"
+    "IndexTaskMap loose anywhere;\n"
+    "SingleTaskMap init beside;\n";
+
+TEST(Command, SaysHowItIsUsed) {
+  EXPECT_EQ(run("groma").exit_code, 2);
+  EXPECT_EQ(run("groma nonsense").exit_code, 2);
+  EXPECT_EQ(run("groma check").exit_code, 2);
+  EXPECT_EQ(run("groma check --no-such-option x").exit_code, 2);
+  for (const char* command : {"", "check", "format", "place", "machines", "strategies", "grammar"}) {
+    const Outcome help = run(std::string("groma ") + command + " --help");
+    EXPECT_EQ(help.exit_code, 0) << command;
+    EXPECT_THAT(help.out, HasSubstr("Examples:")) << command;
+  }
+  EXPECT_EQ(run("groma --version").out, "groma 0.1.0\n");
+}
+
+TEST(Check, CleanFilesAreFine) {
+  const Outcome outcome = run("groma check dsl/strategies/*.mapper dsl/mappers/*.mapper");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.out, HasSubstr("no errors, 2 warnings in 15 files\n"));
+  EXPECT_EQ(outcome.err, "");
+}
+
+TEST(Check, EmptyProgramIsFineWithANote) {
+  const Outcome outcome = run("groma check -", "");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.out, HasSubstr("<stdin>: note: the program has no statements [empty-program]"));
+}
+
+TEST(Check, UnreadableFilesAreNamed) {
+  const TemporaryFolder folder;
+  const Outcome missing = run("groma check " + folder.path() + "/none.mapper");
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_THAT(missing.out, HasSubstr("none.mapper`: No such file or directory [unreadable-file]"));
+  const Outcome directory = run("groma check " + folder.path());
+  EXPECT_EQ(directory.exit_code, 1);
+  EXPECT_THAT(directory.out, HasSubstr("it is a directory [unreadable-file]"));
+  // The others are checked all the same.
+  const Outcome both = run("groma check --json " + folder.path() + " -", "Task a GPUS;");
+  EXPECT_EQ(both.exit_code, 1);
+  EXPECT_EQ(json::parse(both.out)["diagnostics"].size(), 2U);
+}
+
+TEST(Check, JsonHasTheContractsShape) {
+  const Outcome outcome = run("groma check - --json", "\n\nTask t GPUS;\n");
+  EXPECT_EQ(outcome.exit_code, 1);
+  const json document = json::parse(outcome.out);
+  ASSERT_EQ(document["diagnostics"].size(), 1U);
+  const json& diagnostic = document["diagnostics"][0];
+  EXPECT_EQ(diagnostic["id"], "unknown-processor");
+  EXPECT_EQ(diagnostic["severity"], "error");
+  EXPECT_EQ(diagnostic["message"], "no processor kind `GPUS`");
+  EXPECT_EQ(diagnostic["file"], "<stdin>");
+  EXPECT_EQ(diagnostic["start"], json({{"line", 3}, {"column", 8}}));
+  EXPECT_EQ(diagnostic["end"], json({{"line", 3}, {"column", 12}}));
+  EXPECT_TRUE(diagnostic["notes"].is_array());
+  EXPECT_EQ(diagnostic["help"], json({"did you mean `GPU`?"}));
+  ASSERT_EQ(diagnostic["fixes"].size(), 1U);
+  EXPECT_EQ(diagnostic["fixes"][0]["sure"], false);
+  EXPECT_EQ(diagnostic["fixes"][0]["edits"][0]["text"], "GPU");
+}
+
+TEST(Check, MachineBindsTheProgramAndPrints) {
+  const Outcome outcome =
+      run("groma check - --machine nodes=3,gpu=2", "m = Machine(GPU);\nprint(\"{}\", m.size);\n");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.err, "(3, 2)\n");
+  EXPECT_EQ(run("groma check -", "print(\"{}\", 1 / 0);").exit_code, 0);
+  EXPECT_EQ(run("groma check - --machine p100x4", "print(\"{}\", 1 / 0);").exit_code, 1);
+}
+
+TEST(Check, UnknownMachineNamesTheNearest) {
+  const Outcome outcome = run("groma check - --machine lasen", "Task * GPU;");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("[unknown-machine]"));
+  EXPECT_THAT(outcome.out, HasSubstr("`lassen`"));
+  EXPECT_EQ(json::parse(run("groma check - --machine lasen --json", "").out)["diagnostics"][0]["id"],
+            "unknown-machine");
+}
+
+TEST(Check, FixMendsWhatIsSureInPlace) {
+  const TemporaryFolder folder;
+  const std::string path =
+      folder.write("a.mapper", "def f(Task t):\n  return Machine(GPU)[0, 0]\nTask GPU.x gpu\n");
+  const Outcome outcome = run("groma check --fix " + path);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  EXPECT_EQ(test::read_text(path),
+            "def f(Task t) {\n  return Machine(GPU)[0, 0]\n}\nTask GPU.x GPU\n");
+  // From standard input, standard output is the mended text and nothing else.
+  const Outcome piped = run("groma check --fix -", "Task a GPU OMP;\n");
+  EXPECT_EQ(piped.out, "Task a GPU, OMP;\n");
+  EXPECT_EQ(piped.exit_code, 0);
+}
+
+TEST(Format, PrintsChecksAndRewrites) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("a.mapper", "Task  *   GPU,CPU # fast\n");
+  const std::string formatted = "Task * GPU, CPU;  # fast\n";
+  EXPECT_EQ(run("groma format " + path).out, formatted);
+  EXPECT_EQ(run("groma format -", "Task  *   GPU,CPU # fast\n").out, formatted);
+  EXPECT_EQ(run("groma format --check " + path).exit_code, 1);
+  const Outcome diff = run("groma format --diff --check " + path);
+  EXPECT_EQ(diff.exit_code, 1);
+  EXPECT_EQ(diff.out, "--- " + path + "\n+++ " + path +
+                          " (formatted)\n@@ -1,1 +1,1 @@\n-Task  *   GPU,CPU # fast\n+" + formatted);
+  EXPECT_EQ(run("groma format --in-place " + path).exit_code, 0);
+  EXPECT_EQ(test::read_text(path), formatted);
+  EXPECT_EQ(run("groma format --check " + path).exit_code, 0);
+}
+
+TEST(Format, DiffIsOneThatPatchApplies) {
+  if (run("command -v patch").exit_code != 0) GTEST_SKIP() << "no patch on this computer";
+  const TemporaryFolder folder;
+  std::string text;
+  for (int i = 0; i < 40; ++i) text += i % 9 == 4 ? "a" + std::to_string(i) + "=1\n" : "b" + std::to_string(i) + " = 1;\n";
+  const std::string path = folder.write("a.mapper", text);
+  const std::string expected = run("groma format " + path).out;
+  EXPECT_EQ(run("groma format --diff " + path + " | patch -s " + path).exit_code, 0);
+  EXPECT_EQ(test::read_text(path), expected);
+}
+
+TEST(Format, LeavesAFileWithErrorsAlone) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("a.mapper", "Task * ;\n");
+  const Outcome outcome = run("groma format --in-place " + path);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err, HasSubstr("[expected-token]"));
+  EXPECT_EQ(test::read_text(path), "Task * ;\n");
+}
+
+TEST(Format, KeepsAFileThatCannotBeReplaced) {
+  if (run("[ $(id -u) != 0 ]").exit_code != 0) GTEST_SKIP() << "root may write anywhere";
+  const TemporaryFolder folder;
+  const std::string path = folder.write("a.mapper", "Task * GPU\n");
+  run("chmod a-w " + path);
+  EXPECT_EQ(run("groma format --in-place " + path).exit_code, 1);
+  EXPECT_EQ(test::read_text(path), "Task * GPU\n");
+}
+
+TEST(Place, JsonHasTheContractsShape) {
+  const Outcome outcome =
+      run("groma place - --machine nodes=2,gpu=2 --task work --domain 4x2 --json", kBlock);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  const json document = json::parse(outcome.out);
+  EXPECT_EQ(document["task"], "work");
+  EXPECT_EQ(document["function"], "block");
+  EXPECT_EQ(document["kind"], "GPU");
+  EXPECT_EQ(document["domain"], json({4, 2}));
+  EXPECT_EQ(document["lower"], json({0, 0}));
+  EXPECT_EQ(document["points"], json::parse("[[0,0],[0,1],[0,0],[0,1],[1,0],[1,1],[1,0],[1,1]]"));
+  EXPECT_FALSE(document.contains("sets"));
+  EXPECT_EQ(document["loads"], json({{"max", 2}, {"min", 2}, {"processors", 4}}));
+  EXPECT_EQ(outcome.err, "");
+}
+
+TEST(Place, SetsStandBesideTheirFirstProcessors) {
+  const Outcome outcome = run("groma place - --machine nodes=2,gpu=2 --task loose --domain 1 --json", kBlock);
+  const json document = json::parse(outcome.out);
+  EXPECT_EQ(document["points"], json::parse("[[0,0]]"));
+  EXPECT_EQ(document["sets"], json::parse("[[[0,0],[0,1]]]"));
+}
+
+TEST(Place, SingleTasksStandBesideTheirParent) {
+  const Outcome outcome = run("groma place - --machine nodes=2,gpu=2 --task init --parent 1,1 --json", kBlock);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  EXPECT_EQ(json::parse(outcome.out)["points"], json::parse("[[1,1]]"));
+  EXPECT_EQ(run("groma place - --machine nodes=2,gpu=2 --task init --parent 2,0", kBlock).exit_code, 1);
+}
+
+TEST(Place, LowerCornersShiftNothing) {
+  const std::string ask = "groma place - --machine nodes=2,gpu=2 --task work --domain 4x2 --json --lower ";
+  const json at_zero = json::parse(run(ask + "0x0", kBlock).out);
+  const json shifted = json::parse(run(ask + "-3x7", kBlock).out);
+  EXPECT_EQ(at_zero["points"], shifted["points"]);
+  EXPECT_EQ(shifted["lower"], json({-3, 7}));
+}
+
+TEST(Place, TracePrints) {
+  const std::string ask = "groma place - --machine nodes=1,gpu=2 --task work --domain 1x2";
+  EXPECT_EQ(run(ask, kBlock).err, "");
+  EXPECT_EQ(run(ask + " --trace", kBlock).err, "point (0, 0)\npoint (0, 1)\n");
+}
+
+TEST(Place, FunctionsCanBeAskedForByName) {
+  const Outcome outcome = run("groma place - --machine nodes=2,gpu=2 --function block --domain 2x2 --json", kBlock);
+  EXPECT_EQ(json::parse(outcome.out)["task"], nullptr);
+  const Outcome near = run("groma place - --function blok --domain 2x2", kBlock);
+  EXPECT_EQ(near.exit_code, 1);
+  EXPECT_THAT(near.err, HasSubstr("did you mean `block`?"));
+}
+
+TEST(Place, RefusesDomainsThatItCannotDraw) {
+  const Outcome none = run("groma place - --task work --domain 0x4", kBlock);
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_THAT(none.err, HasSubstr("the launch domain 0x4 has no points [empty-domain]"));
+  const Outcome large = run("groma place - --task work --domain 1048576x1048576", kBlock);
+  EXPECT_EQ(large.exit_code, 1);
+  EXPECT_THAT(large.err, HasSubstr("has more than 1048576 points [domain-too-large]"));
+}
+
+TEST(Place, PointsOutOfBoundAreDiagnosed) {
+  const Outcome outcome = run("groma place - --machine nodes=2,gpu=2 --task work --domain 4x4 --json",
+                              "m = Machine(GPU);\ndef f(Task t) {\n  return m[t.ipoint[0], 0];\n}\nIndexTaskMap work f;\n");
+  EXPECT_EQ(outcome.exit_code, 1);
+  const json diagnostic = json::parse(outcome.out)["diagnostics"][0];
+  EXPECT_EQ(diagnostic["id"], "slice-index-out-of-bound");
+  EXPECT_EQ(diagnostic["message"], "index 0 is 2, outside of [0, 2)");
+  EXPECT_EQ(diagnostic["notes"][0]["message"], "while `f` maps point (2, 0) of a launch of (4, 4)");
+}
+
+TEST(Place, WrongUsageIsToldFromWrongInput) {
+  for (const char* arguments :
+       {"--task work", "--domain 4", "--task work --domain", "--task work --domain 4y4", "--task work --domain x",
+        "--task work --domain 4x", "--task work --domain -4", "--task work --domain 4 --lower 1x1",
+        "--task work --function block --domain 4", "--task work --parent 1", "--task work --domain 4 --from GPUS",
+        "--task work --domain 1x1x1x1x1x1x1x1x1x1", "--task work --domain 99999999999999999999"}) {
+    EXPECT_EQ(run(std::string("groma place - ") + arguments, kBlock).exit_code, 2) << arguments;
+  }
+}
+
+TEST(Place, UnboundTasksSayWhatDecides) {
+  const Outcome outcome = run("groma place - --task other --domain 4", kBlock);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("no IndexTaskMap statement decides `other` [no-mapping-function]"));
+}
+
+TEST(Place, SvgIsWrittenAndWellFormed) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/a.svg";
+  EXPECT_EQ(run("groma place - --machine nodes=2,gpu=2 --task work --domain 4x2 --svg " + path, kBlock).exit_code, 0);
+  const std::string svg = test::read_text(path);
+  EXPECT_TRUE(svg.starts_with("<svg ")) << svg.substr(0, 80);
+  EXPECT_TRUE(svg.ends_with("</svg>\n"));
+  const Outcome outcome = run("groma place - --task work --domain 4x2 --svg /nonexistent/a.svg", kBlock);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("cannot write `/nonexistent/a.svg`"));
+}
+
+TEST(Place, ColoursOnlyTerminals) {
+  const std::string ask = "groma place dsl/strategies/strategy10.mapper --task calculate_new_currents --domain 8";
+  EXPECT_EQ(run(ask).out.find('\x1b'), std::string::npos);
+  if (run("command -v script").exit_code != 0) GTEST_SKIP() << "no `script` to make a terminal with";
+  EXPECT_NE(run("script -qec '" + ask + "' /dev/null").out.find("\x1b[48;5;"), std::string::npos);
+  EXPECT_EQ(run("NO_COLOR=1 script -qec '" + ask + "' /dev/null").out.find("\x1b[48;5;"), std::string::npos);
+}
+
+TEST(Place, CtrlCEndsWith130) {
+  // A launch that takes seconds, interrupted after a while.
+  const std::string slow =
+      "m = Machine(GPU);\ndef f(Task t) {\n  x = tuple(i * i for i in t.ispace[0:1] + 0);\n"
+      "  y = tuple(tuple(a + b for a in (1, 2, 3, 4, 5, 6, 7, 8)) for b in (1, 2, 3, 4, 5, 6, 7, 8));\n"
+      "  return m[0, 0];\n}\nIndexTaskMap work f;\n";
+  const TemporaryFolder folder;
+  const std::string path = folder.write("slow.mapper", slow);
+  const Outcome outcome = run("timeout -s INT --preserve-status 0.5 groma place " + path +
+                              " --task work --domain 1048576 --json");
+  EXPECT_EQ(outcome.exit_code, 130);
+  EXPECT_EQ(outcome.out, "");
+}
+
+TEST(Machines, ListsShowsAndRoundTrips) {
+  EXPECT_THAT(run("groma machines").out, HasSubstr("lassen"));
+  EXPECT_THAT(run("groma machines lassen:nodes=16").out, HasSubstr("16 nodes"));
+  const TemporaryFolder folder;
+  const std::string path = folder.write("m.json", run("groma machines summit:nodes=3 --json").out);
+  EXPECT_EQ(run("groma machines " + path + " --json").out, run("groma machines summit:nodes=3 --json").out);
+  EXPECT_EQ(run("groma machines local --json").exit_code, 0);
+  const Outcome unknown = run("groma machines sumit");
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_THAT(unknown.err, HasSubstr("`summit`"));
+}
+
+TEST(Strategies, ListsAndPrintsTexts) {
+  EXPECT_THAT(run("groma strategies").out, HasSubstr("strategy10"));
+  for (int i = 1; i <= 10; ++i) {
+    char name[16];
+    std::snprintf(name, sizeof name, "strategy%02d", i);
+    const Outcome outcome = run(std::string("groma strategies ") + name + " | groma check -");
+    EXPECT_EQ(outcome.exit_code, 0) << name << outcome.out;
+  }
+  EXPECT_EQ(run("groma strategies strategy11").exit_code, 1);
+}
+
+TEST(Grammar, PrintsEachNotation) {
+  EXPECT_EQ(run("groma grammar").out, run("groma grammar --format ebnf").out);
+  for (const char* format : {"ebnf", "gbnf", "lark"}) {
+    EXPECT_EQ(run(std::string("groma grammar --format ") + format).out,
+              test::read_text(std::string(GROMA_SOURCE_DIR) + "/dsl/grammar/groma." + format));
+  }
+  EXPECT_EQ(run("groma grammar --format yacc").exit_code, 2);
+}
+
+TEST(Output, AFullDiskIsNoSuccess) {
+  EXPECT_EQ(run("groma machines > /dev/full").exit_code, 1);
+}
+
+}  // namespace
+}  // namespace groma

@@ -1,0 +1,52 @@
+#include "command/run.h"
+
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "groma/result.h"
+
+namespace groma::test {
+
+TemporaryFolder::TemporaryFolder() {
+  std::string name = (std::filesystem::temp_directory_path() / "groma-test-XXXXXX").string();
+  GROMA_CHECK(mkdtemp(name.data()) != nullptr);
+  path_ = name;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::string TemporaryFolder::write(const std::string& name, const std::string& text) const {
+  const std::string path = path_ + "/" + name;
+  std::ofstream(path, std::ios::binary) << text;
+  return path;
+}
+
+std::string read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+Outcome run(const std::string& line, const std::string& input) {
+  const TemporaryFolder folder;
+  const std::string in = folder.write("in", input);
+  const std::string command_folder = std::filesystem::path(GROMA_COMMAND).parent_path().string();
+  const std::string script = folder.write(
+      "script", "cd '" GROMA_SOURCE_DIR "' && PATH='" + command_folder + "':$PATH\n" + line + "\n");
+  const int status = std::system(("sh '" + script + "' < '" + in + "' > '" + folder.path() + "/out' 2> '" +
+                                  folder.path() + "/err'")
+                                     .c_str());
+  Outcome outcome;
+  outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  outcome.out = read_text(folder.path() + "/out");
+  outcome.err = read_text(folder.path() + "/err");
+  return outcome;
+}
+
+}  // namespace groma::test

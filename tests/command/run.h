@@ -1,0 +1,33 @@
+// Runs the command as a user does: a shell line, with what it printed and how it ended.
+#pragma once
+
+#include <string>
+
+namespace groma::test {
+
+struct Outcome {
+  int exit_code = -1;
+  std::string out, err;
+};
+
+// `line` is given to sh in the source folder; `groma` in it is the command that was built. `input` is its
+// standard input.
+Outcome run(const std::string& line, const std::string& input = "");
+
+// A folder for this test alone, empty, gone afterwards.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::string& path() const { return path_; }
+  std::string write(const std::string& name, const std::string& text) const;
+
+ private:
+  std::string path_;
+};
+
+std::string read_text(const std::string& path);
+
+}  // namespace groma::test
