@@ -1,5 +1,6 @@
-// Parser: the second stage, from tokens to a Tree. Recursive descent, a function for each rule of the
-// language; goes on after a mistake at the next statement, so that each mistake is reported once.
+// Parser: the second stage, from tokens to a Tree. Recursive descent, a function for each rule of
+// the language; goes on after a mistake at the next statement, so that each mistake is reported
+// once.
 #pragma once
 
 #include "groma/diagnostics.h"

@@ -1,5 +1,5 @@
-// From a tree to formatted text. The tree knows where everything stood; before a word is written, the
-// comments that stood before it are.
+// From a tree to formatted text. The tree knows where everything stood; before a word is written,
+// the comments that stood before it are.
 #include "syntax/printer.h"
 
 #include <algorithm>
@@ -93,8 +93,8 @@ class Printer {
   }
 
   bool only_blanks(std::uint32_t begin, std::uint32_t end) const {
-    return begin >= end || tree_.source.text({begin, end}).find_first_not_of(" \t\r\a") ==
-                               std::string_view::npos;
+    return begin >= end ||
+           tree_.source.text({begin, end}).find_first_not_of(" \t\r\a") == std::string_view::npos;
   }
 
   std::ptrdiff_t newlines(std::uint32_t begin, std::uint32_t end) const {
@@ -129,20 +129,6 @@ class Printer {
     flush_trailing();
     comment_ends_line_ = false;
     end_line(last_end_);
-  }
-
-  // The `;`, after the comments that stood before it.
-  void finish(const Statement& statement) {
-    flush_before_semicolon(statement);
-    put(";");
-  }
-
-  // A comment between the last word and the `;` follows the `;` instead.
-  void flush_before_semicolon(const Statement& statement) {
-    if (!comment_before(statement.end)) return;
-    put(";");
-    while (comment_before(statement.end)) append_comment();
-    semicolon_written_ = true;
   }
 
   void print_node(const TaskStatement& node, const Statement& statement) {
@@ -266,8 +252,9 @@ class Printer {
     inside_broken_ = false;
     opened_ = true;
     const auto body = Tree::slice(tree_.bodies, node.body);
-    last_end_ = node.params.count == 0 ? node.name.range.end
-                                       : tree_.params[node.params.begin + node.params.count - 1].name.range.end;
+    last_end_ = node.params.count == 0
+                    ? node.name.range.end
+                    : tree_.params[node.params.begin + node.params.count - 1].name.range.end;
     if (!body.empty()) flush_after_brace(body.front().range.begin);
     out_ += '\n';
     opened_ = true;
@@ -291,13 +278,14 @@ class Printer {
     }
   }
 
+  // A comment between the last word and the `;` follows the `;`.
   void end_with_semicolon(const Statement& statement) {
-    semicolon_written_ = false;
-    flush_before_semicolon(statement);
-    if (!semicolon_written_) put(";");
+    put(";");
+    while (comment_before(statement.end)) append_comment();
   }
 
-  // ------------------------------------------------------------------------------------ their parts
+  // ------------------------------------------------------------------------------------ their
+  // parts
 
   void print_names(List list) {
     std::string_view separator = " ";
@@ -355,12 +343,17 @@ class Printer {
         flush_inside(place.word.range.begin);
         put(" *");
         break;
-      case Place::Kind::kProc: print_word<ProcKind>(place.word, " "); break;
-      case Place::Kind::kMem: print_word<MemKind>(place.word, " "); break;
+      case Place::Kind::kProc:
+        print_word<ProcKind>(place.word, " ");
+        break;
+      case Place::Kind::kMem:
+        print_word<MemKind>(place.word, " ");
+        break;
     }
   }
 
-  // ------------------------------------------------------------------------------------ expressions
+  // ------------------------------------------------------------------------------------
+  // expressions
 
   // Where the leftmost word of an expression stands.
   void print_after(ExprId id, std::string_view separator) {
@@ -372,10 +365,14 @@ class Printer {
   // How tightly an expression holds together: 0 conditional, 1-6 binary, 7 prefix, 8 postfix.
   static int tightness(const Expr& expr) {
     switch (expr.kind) {
-      case ExprKind::kConditional: return 0;
-      case ExprKind::kBinary: return precedence(expr.op);
-      case ExprKind::kUnary: return 7;
-      default: return 8;
+      case ExprKind::kConditional:
+        return 0;
+      case ExprKind::kBinary:
+        return precedence(expr.op);
+      case ExprKind::kUnary:
+        return 7;
+      default:
+        return 8;
     }
   }
 
@@ -390,23 +387,46 @@ class Printer {
 
   void print_bare(const Expr& expr) {
     switch (expr.kind) {
-      case ExprKind::kError: break;
-      case ExprKind::kInt: put(std::to_string(expr.value())); break;
-      case ExprKind::kBool: put(expr.a != 0 ? "True" : "False"); break;
-      case ExprKind::kString: put(tree_.source.text(expr.range)); break;
-      case ExprKind::kName: put(text(expr.a)); break;
-      case ExprKind::kProc: put(name_of(static_cast<ProcKind>(expr.a))); break;
-      case ExprKind::kMem: put(name_of(static_cast<MemKind>(expr.a))); break;
-      case ExprKind::kMachine: put("Machine"); break;
+      case ExprKind::kError:
+        break;
+      case ExprKind::kInt:
+        put(std::to_string(expr.value()));
+        break;
+      case ExprKind::kBool:
+        put(expr.a != 0 ? "True" : "False");
+        break;
+      case ExprKind::kString:
+        put(tree_.source.text(expr.range));
+        break;
+      case ExprKind::kName:
+        put(text(expr.a));
+        break;
+      case ExprKind::kProc:
+        put(name_of(static_cast<ProcKind>(expr.a)));
+        break;
+      case ExprKind::kMem:
+        put(name_of(static_cast<MemKind>(expr.a)));
+        break;
+      case ExprKind::kMachine:
+        put("Machine");
+        break;
       case ExprKind::kParen:
         put("(");
         print_expr(expr.a, 0);
         put(")");
         break;
-      case ExprKind::kTuple: print_tuple(expr); break;
-      case ExprKind::kComprehension: print_comprehension(expr); break;
-      case ExprKind::kUnary: print_unary(expr); break;
-      case ExprKind::kBinary: print_binary(expr); break;
+      case ExprKind::kTuple:
+        print_tuple(expr);
+        break;
+      case ExprKind::kComprehension:
+        print_comprehension(expr);
+        break;
+      case ExprKind::kUnary:
+        print_unary(expr);
+        break;
+      case ExprKind::kBinary:
+        print_binary(expr);
+        break;
       case ExprKind::kConditional:
         print_expr(expr.a, 1);
         put(expr.at, " ? ");
@@ -444,7 +464,9 @@ class Printer {
         put("*");
         print_expr(expr.a, 0);
         break;
-      case ExprKind::kAll: put("*"); break;
+      case ExprKind::kAll:
+        put("*");
+        break;
     }
   }
 
@@ -463,8 +485,7 @@ class Printer {
 
   void print_tuple(const Expr& expr) {
     const auto items = tree_.elements(expr);
-    const bool needs_comma =
-        items.size() == 1 && tree_.exprs[items[0]].kind != ExprKind::kSplice;
+    const bool needs_comma = items.size() == 1 && tree_.exprs[items[0]].kind != ExprKind::kSplice;
     print_elements(expr, "(", needs_comma ? ",)" : ")");
   }
 
@@ -496,13 +517,12 @@ class Printer {
   const Tree& tree_;
   bool with_comments_;
   std::string out_;
-  std::size_t comment_ = 0;      // the next one to write
-  std::uint32_t last_end_ = 0;   // in the source, of what was written last
-  std::size_t indent_ = 0;       // in steps of two columns
+  std::size_t comment_ = 0;     // the next one to write
+  std::uint32_t last_end_ = 0;  // in the source, of what was written last
+  std::size_t indent_ = 0;      // in steps of two columns
   bool at_line_start_ = true;
-  bool opened_ = false;          // a `{` was written last: no blank line after it
-  bool inside_broken_ = false;   // a comment has broken the statement that is being written
-  bool semicolon_written_ = false;
+  bool opened_ = false;             // a `{` was written last: no blank line after it
+  bool inside_broken_ = false;      // a comment has broken the statement that is being written
   bool comment_ends_line_ = false;  // behind the statement that is being written
 };
 

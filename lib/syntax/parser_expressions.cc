@@ -1,0 +1,457 @@
+// Expressions: precedence climbing over postfix chains.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "syntax/parser_impl.h"
+
+namespace groma::syntax {
+
+std::string_view spelling(Operator op) {
+  constexpr std::string_view kSpellings[] = {
+      "||", "&&", "==", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "-", "!"};
+  return kSpellings[static_cast<std::size_t>(op)];
+}
+
+int precedence(Operator op) {
+  constexpr int kPrecedences[] = {1, 2, 3, 3, 4, 4, 4, 4, 5, 5, 6, 6, 6, 7, 7};
+  return kPrecedences[static_cast<std::size_t>(op)];
+}
+
+namespace {
+
+std::optional<Operator> binary_operator(TokenKind kind) {
+  switch (kind) {
+    case TokenKind::kOr:
+      return Operator::kOr;
+    case TokenKind::kAnd:
+      return Operator::kAnd;
+    case TokenKind::kEqual:
+      return Operator::kEqual;
+    case TokenKind::kNotEqual:
+      return Operator::kNotEqual;
+    case TokenKind::kLess:
+      return Operator::kLess;
+    case TokenKind::kLessEqual:
+      return Operator::kLessEqual;
+    case TokenKind::kGreater:
+      return Operator::kGreater;
+    case TokenKind::kGreaterEqual:
+      return Operator::kGreaterEqual;
+    case TokenKind::kPlus:
+      return Operator::kAdd;
+    case TokenKind::kMinus:
+      return Operator::kSubtract;
+    case TokenKind::kStar:
+      return Operator::kMultiply;
+    case TokenKind::kSlash:
+      return Operator::kDivide;
+    case TokenKind::kPercent:
+      return Operator::kModulo;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+ExprId Parser::add(Expr expr) {
+  if (tree_.exprs.size() >= kMaxExprs) report_too_large(kMaxExprs, "parts of expressions");
+  if (expr.height >= kMaxNesting) {
+    report(DiagId::kNestingTooDeep, expr.range, kMaxNesting)
+        ->help("give parts of it names in statements of their own");
+  }
+  if (panic_) return kNoExpr;
+  tree_.exprs.push_back(expr);
+  return static_cast<ExprId>(tree_.exprs.size() - 1);
+}
+
+int Parser::height(List list) const {
+  int most = 0;
+  for (ExprId id : tree_.exprs_of(list)) most = std::max(most, height(id));
+  return most;
+}
+
+List Parser::take_pending(std::size_t first) {
+  const List list{static_cast<std::uint32_t>(tree_.lists.size()),
+                  static_cast<std::uint32_t>(pending_.size() - first)};
+  tree_.lists.insert(tree_.lists.end(), pending_.begin() + static_cast<std::ptrdiff_t>(first),
+                     pending_.end());
+  pending_.resize(first);
+  return list;
+}
+
+// Reads the bracket that closes the one at `open`.
+void Parser::close(TokenKind kind, std::uint32_t open) {
+  --brackets_;
+  if (panic_ || accept(kind)) return;
+  if (at(TokenKind::kError)) {
+    panic_ = true;
+  } else if (at(TokenKind::kEnd) || at(TokenKind::kSemicolon) || token_.line_start) {
+    report(DiagId::kUnclosedBracket, token_.range, spelling(kind), describe(token_))
+        ->note("to close this one", Range{open, open + 1});
+  } else {
+    report_expected(fmt::format("`,` or `{}`", spelling(kind)));
+  }
+}
+
+// expr : or-expr ['?' expr ':' expr], right to left
+ExprId Parser::expression() {
+  Level level(*this);
+  const ExprId condition = binary(1);
+  if (panic_ || !at(TokenKind::kQuestion)) return condition;
+  const std::uint32_t question = token_.range.begin;
+  advance();
+  const ExprId yes = expression();
+  if (panic_ || !expect(TokenKind::kColon)) return kNoExpr;
+  const ExprId no = expression();
+  if (panic_) return kNoExpr;
+  Expr expr{ExprKind::kConditional};
+  expr.range = {begin_of(condition), last_end_};
+  expr.at = question;
+  expr.a = condition, expr.b = yes, expr.c = no;
+  expr.height = above(std::max({height(condition), height(yes), height(no)}));
+  return add(expr);
+}
+
+// Binary operators that bind at least as tightly as `least`, each level left to right.
+ExprId Parser::binary(int least) {
+  ExprId left = unary();
+  while (!panic_) {
+    const auto op = binary_operator(token_.kind);
+    if (!op || precedence(*op) < least) break;
+    Expr expr{ExprKind::kBinary, *op};
+    expr.at = token_.range.begin;
+    advance();
+    expr.a = left;
+    expr.b = binary(precedence(*op) + 1);
+    if (panic_) break;
+    expr.range = {begin_of(left), last_end_};
+    expr.height = above(std::max(height(expr.a), height(expr.b)));
+    left = add(expr);
+  }
+  return panic_ ? kNoExpr : left;
+}
+
+// prefix '-' and '!'
+ExprId Parser::unary() {
+  if (!at(TokenKind::kMinus) && !at(TokenKind::kBang)) return postfix();
+  Level level(*this);
+  if (panic_) return kNoExpr;
+  Expr expr{ExprKind::kUnary, at(TokenKind::kMinus) ? Operator::kNegate : Operator::kNot};
+  expr.at = token_.range.begin;
+  advance();
+  expr.a = unary();
+  if (panic_) return kNoExpr;
+  expr.range = {expr.at, last_end_};
+  expr.height = above(height(expr.a));
+  return add(expr);
+}
+
+// postfix : primary ( '(' args ')' | '[' elements ']' | '[' [expr] ':' [expr] ']' | '.' NAME )*
+ExprId Parser::postfix() {
+  ExprId base = primary();
+  while (!panic_) {
+    if (at(TokenKind::kLeftParen)) {
+      base = call(base);
+    } else if (at(TokenKind::kLeftBracket)) {
+      base = index_or_slice(base);
+    } else if (at(TokenKind::kDot)) {
+      base = member(base);
+    } else {
+      break;
+    }
+  }
+  return panic_ ? kNoExpr : base;
+}
+
+ExprId Parser::call(ExprId callee) {
+  const std::uint32_t open = token_.range.begin;
+  Expr expr{ExprKind::kCall};
+  expr.at = open;
+  advance();
+  const List list = elements(TokenKind::kRightParen, open, true);
+  if (panic_) return kNoExpr;
+  expr.a = list.begin, expr.b = list.count, expr.c = callee;
+  expr.range = {begin_of(callee), last_end_};
+  expr.height = above(std::max(height(callee), height(list)));
+  return add(expr);
+}
+
+ExprId Parser::index_or_slice(ExprId base) {
+  const std::uint32_t open = token_.range.begin;
+  advance();
+  ++brackets_;
+  ExprId first = kNoExpr;
+  if (!at(TokenKind::kColon)) first = element(false);
+  if (!panic_ && at(TokenKind::kColon)) return slice(base, first, open);
+  --brackets_;
+  const std::size_t mark = pending_.size();
+  if (!panic_) pending_.push_back(first);
+  const List list = more_elements(mark, TokenKind::kRightBracket, open, false);
+  if (panic_) return kNoExpr;
+  Expr expr{ExprKind::kIndex};
+  expr.at = open;
+  expr.a = list.begin, expr.b = list.count, expr.c = base;
+  expr.range = {begin_of(base), last_end_};
+  expr.height = above(std::max(height(base), height(list)));
+  return add(expr);
+}
+
+ExprId Parser::slice(ExprId base, ExprId from, std::uint32_t open) {
+  if (from != kNoExpr &&
+      (tree_.exprs[from].kind == ExprKind::kSplice || tree_.exprs[from].kind == ExprKind::kAll)) {
+    report(DiagId::kStrayStar, tree_.exprs[from].range);
+  }
+  advance();
+  Expr expr{ExprKind::kSlice};
+  expr.at = open;
+  expr.a = from;
+  expr.b = at(TokenKind::kRightBracket) ? kNoExpr : expression();
+  close(TokenKind::kRightBracket, open);
+  if (panic_) return kNoExpr;
+  expr.c = base;
+  expr.range = {begin_of(base), last_end_};
+  expr.height = above(std::max({height(base), height(expr.a), height(expr.b)}));
+  return add(expr);
+}
+
+ExprId Parser::member(ExprId base) {
+  advance();
+  if (!is_word(token_.kind)) {
+    report_expected("the name of a member");
+    return kNoExpr;
+  }
+  Expr expr{ExprKind::kMember};
+  expr.a = base;
+  expr.c = tree_.table.intern(text(token_.range));
+  expr.at = token_.range.begin;
+  advance();
+  expr.range = {begin_of(base), last_end_};
+  expr.height = above(height(base));
+  return add(expr);
+}
+
+// element : expr | '*' expr | '*'; in calls also NAME '=' expr
+ExprId Parser::element(bool in_call) {
+  if (at(TokenKind::kStar)) return star_element();
+  if (in_call && at(TokenKind::kName) && next_.kind == TokenKind::kAssign) return option();
+  return expression();
+}
+
+ExprId Parser::star_element() {
+  Level level(*this);
+  Expr expr{ExprKind::kAll};
+  expr.range = token_.range;
+  advance();
+  const bool bare = at(TokenKind::kComma) || at(TokenKind::kRightBracket) ||
+                    at(TokenKind::kRightParen) || at(TokenKind::kColon);
+  if (!bare) {
+    expr.kind = ExprKind::kSplice;
+    expr.a = expression();
+    if (panic_) return kNoExpr;
+    expr.range.end = last_end_;
+    expr.height = above(height(expr.a));
+  }
+  return add(expr);
+}
+
+ExprId Parser::option() {
+  Expr expr{ExprKind::kOption};
+  expr.c = tree_.table.intern(text(token_.range));
+  expr.range = token_.range;
+  advance();
+  advance();
+  expr.a = expression();
+  if (panic_) return kNoExpr;
+  expr.at = expr.range.end;
+  expr.range.end = last_end_;
+  expr.height = above(height(expr.a));
+  return add(expr);
+}
+
+// Elements up to the closing bracket; the opening one has been read.
+List Parser::elements(TokenKind closing, std::uint32_t open, bool in_call) {
+  const std::size_t first = pending_.size();
+  if (!at(closing)) {
+    ++brackets_;
+    const ExprId id = element(in_call);
+    --brackets_;
+    check_star(id, closing);
+    if (!panic_) pending_.push_back(id);
+  }
+  return more_elements(first, closing, open, in_call);
+}
+
+// What follows the element that was read; a comma before the closing bracket is fine in a tuple.
+List Parser::more_elements(std::size_t first, TokenKind closing, std::uint32_t open, bool in_call) {
+  ++brackets_;
+  while (!panic_ && accept(TokenKind::kComma)) {
+    if (pending_.size() - first >= kMaxListItems) {
+      report_too_large(kMaxListItems, "items in a list");
+      break;
+    }
+    const ExprId id = element(in_call);
+    check_star(id, closing);
+    if (!panic_) pending_.push_back(id);
+  }
+  close(closing, open);
+  if (panic_) pending_.resize(std::min(pending_.size(), first));
+  return panic_ ? List{} : take_pending(first);
+}
+
+// A bare `*` is an index and nothing else.
+void Parser::check_star(ExprId id, TokenKind closing) {
+  if (panic_ || closing == TokenKind::kRightBracket) return;
+  if (tree_.exprs[id].kind != ExprKind::kAll) return;
+  report(DiagId::kStrayStar, tree_.exprs[id].range)
+      ->note("a bare `*` means all, as an index of a machine")
+      .help("put a tuple behind it to splice that in");
+}
+
+ExprId Parser::leaf(ExprKind kind, std::uint32_t a, std::uint32_t b) {
+  Expr expr{kind};
+  expr.range = token_.range;
+  expr.at = token_.range.begin;
+  expr.a = a, expr.b = b;
+  advance();
+  return add(expr);
+}
+
+// primary : INT | bool | NAME | PROC | MEM | STRING | '(' ... ')' | tuple '(' expr for NAME in expr
+// ')'
+ExprId Parser::primary() {
+  if (panic_) return kNoExpr;
+  if (at_next_statement()) {
+    report_expected("an expression");
+    return kNoExpr;
+  }
+  switch (token_.kind) {
+    case TokenKind::kInt: {
+      const auto value = static_cast<std::uint64_t>(integer_value(token_.range));
+      return leaf(ExprKind::kInt, static_cast<std::uint32_t>(value),
+                  static_cast<std::uint32_t>(value >> 32));
+    }
+    case TokenKind::kTrue:
+      return leaf(ExprKind::kBool, 1);
+    case TokenKind::kFalse:
+      return leaf(ExprKind::kBool, 0);
+    case TokenKind::kString:
+      return leaf(ExprKind::kString);
+    case TokenKind::kProcWord:
+      return leaf(ExprKind::kProc, token_.value);
+    case TokenKind::kMemWord:
+      return leaf(ExprKind::kMem, token_.value);
+    case TokenKind::kMachine:
+      return leaf(ExprKind::kMachine);
+    case TokenKind::kName: {
+      const std::string_view name = text(token_.range);
+      if (name == "tuple" && next_.kind == TokenKind::kLeftParen) return tuple_or_call();
+      return leaf(ExprKind::kName, tree_.table.intern(name));
+    }
+    case TokenKind::kLeftParen:
+      return parenthesized();
+    case TokenKind::kStar:
+      report(DiagId::kStrayStar, token_.range)
+          ->note("`*` splices a tuple at the front of an element of a tuple, an index or a call");
+      return kNoExpr;
+    default:
+      report_expected("an expression");
+      return kNoExpr;
+  }
+}
+
+// `(x)` is x; with a comma or a spliced item a tuple; `()` the empty one.
+ExprId Parser::parenthesized() {
+  const std::uint32_t open = token_.range.begin;
+  Level level(*this);
+  if (panic_) return kNoExpr;
+  advance();
+  const std::size_t first = pending_.size();
+  bool comma = false;
+  ++brackets_;
+  while (!panic_ && !at(TokenKind::kRightParen)) {
+    if (pending_.size() - first >= kMaxListItems) {
+      report_too_large(kMaxListItems, "items in a tuple");
+      break;
+    }
+    const ExprId id = element(false);
+    check_star(id, TokenKind::kRightParen);
+    if (!panic_) pending_.push_back(id);
+    if (panic_ || !accept(TokenKind::kComma)) break;
+    comma = true;
+  }
+  close(TokenKind::kRightParen, open);
+  if (panic_) {
+    pending_.resize(first);
+    return kNoExpr;
+  }
+  Expr expr;
+  expr.range = {open, last_end_};
+  const bool single = pending_.size() == first + 1 && !comma &&
+                      tree_.exprs[pending_[first]].kind != ExprKind::kSplice;
+  if (single) {
+    expr.kind = ExprKind::kParen;
+    expr.a = pending_[first];
+    expr.height = above(height(expr.a));
+    pending_.resize(first);
+  } else {
+    expr.kind = ExprKind::kTuple;
+    const List list = take_pending(first);
+    expr.a = list.begin, expr.b = list.count;
+    expr.height = above(height(list));
+  }
+  return add(expr);
+}
+
+// `tuple ( expr for NAME in expr )`; without `for` a call of a function named `tuple`.
+ExprId Parser::tuple_or_call() {
+  const Token word = token_;
+  const std::uint32_t open = next_.range.begin;
+  advance();
+  advance();
+  ++brackets_;
+  const bool empty = at(TokenKind::kRightParen);
+  const ExprId item = empty ? kNoExpr : element(true);
+  --brackets_;
+  if (!panic_ && at(TokenKind::kFor)) return comprehension(word, item, open);
+  Expr callee{ExprKind::kName};
+  callee.range = word.range;
+  callee.a = tree_.table.intern(text(word.range));
+  const ExprId function = add(callee);
+  const std::size_t first = pending_.size();
+  if (!empty) {
+    check_star(item, TokenKind::kRightParen);
+    if (!panic_) pending_.push_back(item);
+  }
+  const List list = more_elements(first, TokenKind::kRightParen, open, true);
+  if (panic_) return kNoExpr;
+  Expr expr{ExprKind::kCall};
+  expr.at = open;
+  expr.a = list.begin, expr.b = list.count, expr.c = function;
+  expr.range = {word.range.begin, last_end_};
+  expr.height = above(height(list));
+  return add(expr);
+}
+
+ExprId Parser::comprehension(const Token& word, ExprId item, std::uint32_t open) {
+  if (tree_.exprs[item].kind == ExprKind::kSplice || tree_.exprs[item].kind == ExprKind::kAll) {
+    report(DiagId::kStrayStar, tree_.exprs[item].range);
+    return kNoExpr;
+  }
+  advance();
+  ++brackets_;
+  const Name variable = plain_name("variable");
+  expect(TokenKind::kIn);
+  const ExprId range = expression();
+  close(TokenKind::kRightParen, open);
+  if (panic_) return kNoExpr;
+  Expr expr{ExprKind::kComprehension};
+  expr.range = {word.range.begin, last_end_};
+  expr.at = variable.range.begin;
+  expr.a = item, expr.b = range, expr.c = variable.id;
+  expr.height = above(std::max(height(item), height(range)));
+  return add(expr);
+}
+
+}  // namespace groma::syntax

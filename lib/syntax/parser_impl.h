@@ -1,0 +1,163 @@
+// The parser's class: a function for each rule of the language. They are defined in parser.cc
+// (tokens, mistakes), parser_statements.cc, parser_parts.cc and parser_expressions.cc.
+//
+// Recovery: the first mistake in a statement sets panic_, which silences all others and makes every
+// function return at once; finish_statement then skips to where the next statement begins.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "groma/diagnostics.h"
+#include "syntax/lexer.h"
+#include "syntax/limits.h"
+#include "syntax/tree.h"
+
+namespace groma::syntax {
+
+// Whether the token is a name or a reserved word.
+inline bool is_word(TokenKind kind) {
+  return kind == TokenKind::kName ||
+         (kind >= TokenKind::kStatementWord && kind <= TokenKind::kMachine);
+}
+
+class Parser {
+ public:
+  Parser(const Source& source, Diagnostics& diags, bool keep_comments);
+  Tree run();
+
+ private:
+  // ---- tokens
+
+  void advance();
+  bool at(TokenKind kind) const { return token_.kind == kind; }
+  bool at_word(StatementKind kind) const;
+  bool accept(TokenKind kind);
+  bool expect(TokenKind kind);
+  std::string_view text(Range range) const { return tree_.source.text(range); }
+  std::string describe(const Token& token) const;
+  bool begins_statement() const;
+  bool at_next_statement() const;
+
+  // ---- mistakes
+
+  // Reports and panics; null when a mistake in this statement was reported before.
+  template <typename... Args>
+  Diagnostic* report(DiagId id, Range range, const Args&... args) {
+    if (panic_) return nullptr;
+    panic_ = true;
+    return &diags_.report(id, range, args...);
+  }
+  void report_expected(std::string_view what);
+  void report_too_large(std::size_t limit, std::string_view what);
+  void suggest(Diagnostic& diagnostic, Range range, std::span<const std::string_view> candidates);
+  void suggest(Diagnostic& diagnostic, Range range, TokenKind kind);
+  void synchronize(bool in_body);
+  void finish_statement(bool in_body);
+
+  // ---- statements
+
+  void statement(std::vector<Statement>& into, bool in_body);
+  bool top_statement(Statement& made);
+  bool body_statement(Statement& made);
+  bool reserved_target() const;
+  bool unknown_statement();
+  bool task(Statement& made);
+  bool region(Statement& made);
+  bool layout(Statement& made);
+  bool instance_limit(Statement& made);
+  bool collect_memory(Statement& made);
+  bool task_map(Statement& made, bool index);
+  bool control_replicate(Statement& made);
+  bool task_steal(Statement& made);
+  bool assign(Statement& made);
+  bool print(Statement& made);
+  bool def(Statement& made);
+  bool skip_to_body();
+  void braced_body(std::vector<Statement>& body, const Token& opening);
+  void colon_body(std::vector<Statement>& body, const Token& opening, const Name& name);
+
+  // ---- their parts
+
+  bool token_is_proc() const { return at(TokenKind::kProcWord); }
+  List names(std::string_view of_what, bool kind_follows = false);
+  Name path_name(std::string_view of_what);
+  NameId spaced_path(Range range);
+  Name bad_name(std::string_view of_what);
+  Name plain_name(std::string_view of_what);
+  List which();
+  Which one_which();
+  Place place(bool memory_too);
+  KindWord kind_word(TokenKind kind);
+  List word_list(TokenKind kind);
+  List constraints();
+  void alignment(Constraint& constraint);
+  std::int64_t integer(std::string_view what);
+  std::int64_t integer_value(Range range);
+  List params();
+
+  // ---- expressions
+
+  ExprId add(Expr expr);
+  int height(ExprId id) const { return id == kNoExpr ? 0 : tree_.exprs[id].height; }
+  std::uint32_t begin_of(ExprId id) const { return tree_.exprs[id].range.begin; }
+  static std::uint16_t above(int height) { return static_cast<std::uint16_t>(height + 1); }
+  int height(List list) const;
+  List take_pending(std::size_t first);
+  void close(TokenKind kind, std::uint32_t open);
+  // One level of recursion; refuses to go deeper than kMaxNesting.
+  class Level {
+   public:
+    explicit Level(Parser& parser) : parser_(parser) {
+      if (++parser_.depth_ <= kMaxNesting) return;
+      if (Diagnostic* diagnostic =
+              parser_.report(DiagId::kNestingTooDeep, parser_.token_.range, kMaxNesting)) {
+        diagnostic->help("give parts of it names in statements of their own");
+      }
+    }
+    ~Level() { --parser_.depth_; }
+    Level(const Level&) = delete;
+    Level& operator=(const Level&) = delete;
+
+   private:
+    Parser& parser_;
+  };
+  ExprId expression();
+  ExprId binary(int least);
+  ExprId unary();
+  ExprId postfix();
+  ExprId call(ExprId callee);
+  ExprId index_or_slice(ExprId base);
+  ExprId slice(ExprId base, ExprId from, std::uint32_t open);
+  ExprId member(ExprId base);
+  ExprId element(bool in_call);
+  ExprId star_element();
+  ExprId option();
+  List elements(TokenKind closing, std::uint32_t open, bool in_call);
+  List more_elements(std::size_t first, TokenKind closing, std::uint32_t open, bool in_call);
+  void check_star(ExprId id, TokenKind closing);
+  ExprId leaf(ExprKind kind, std::uint32_t a = 0, std::uint32_t b = 0);
+  ExprId primary();
+  ExprId parenthesized();
+  ExprId tuple_or_call();
+  ExprId comprehension(const Token& word, ExprId item, std::uint32_t open);
+  Diagnostics& diags_;
+  Tree tree_;
+  Lexer lexer_;
+  Token token_, next_;
+  std::uint32_t last_end_ = 0;   // of the token before token_
+  std::vector<ExprId> pending_;  // items of the lists that are being read
+  std::size_t statement_count_ = 0;
+  int brackets_ = 0;         // open ( and [ of this statement
+  int depth_ = 0;            // of recursion
+  int expected_braces_ = 0;  // `}` whose absence was reported, so that a later one is no mistake
+  bool panic_ = false;       // a mistake in this statement was reported
+  bool recovered_ = false;   // the statement before had one
+  bool stopped_ = false;     // a limit was passed
+};
+}  // namespace groma::syntax

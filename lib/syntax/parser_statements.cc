@@ -1,0 +1,303 @@
+// Statements. The rules of docs/language.md stand as comments over what reads them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "syntax/parser_impl.h"
+
+namespace groma::syntax {
+void Parser::statement(std::vector<Statement>& into, bool in_body) {
+  if (++statement_count_ > kMaxStatements) {
+    report_too_large(kMaxStatements, "statements");
+    advance();
+    return;
+  }
+  const std::uint32_t begin = token_.range.begin;
+  Statement made;
+  const bool known = in_body ? body_statement(made) : top_statement(made);
+  const bool complete = known && !panic_;
+  const bool body_read = std::holds_alternative<DefStatement>(made.node) && !panic_;
+  made.range = {begin, std::max(begin, last_end_)};
+  if (!body_read) finish_statement(in_body);
+  made.end = std::max(begin, last_end_);
+  if (complete) into.push_back(std::move(made));
+}
+
+bool Parser::top_statement(Statement& made) {
+  if (begins_statement() && at(TokenKind::kName)) return assign(made);
+  if (reserved_target()) return assign(made);
+  if (!at(TokenKind::kStatementWord)) return unknown_statement();
+  const auto kind = static_cast<StatementKind>(token_.value);
+  if (kind == StatementKind::kReturn) {
+    report(DiagId::kMisplacedStatement, token_.range, "return", "outside a function");
+    advance();  // else it would begin the next statement, and so on
+    return false;
+  }
+  advance();
+  switch (kind) {
+    case StatementKind::kTask:
+      return task(made);
+    case StatementKind::kRegion:
+      return region(made);
+    case StatementKind::kLayout:
+      return layout(made);
+    case StatementKind::kInstanceLimit:
+      return instance_limit(made);
+    case StatementKind::kCollectMemory:
+      return collect_memory(made);
+    case StatementKind::kIndexTaskMap:
+      return task_map(made, true);
+    case StatementKind::kSingleTaskMap:
+      return task_map(made, false);
+    case StatementKind::kControlReplicate:
+      return control_replicate(made);
+    case StatementKind::kTaskSteal:
+      return task_steal(made);
+    case StatementKind::kPrint:
+      return print(made);
+    case StatementKind::kDef:
+      return def(made);
+    case StatementKind::kReturn:
+    case StatementKind::kAssign:
+      break;
+  }
+  return false;
+}
+
+// body : assign | print | return
+bool Parser::body_statement(Statement& made) {
+  if (begins_statement() && at(TokenKind::kName)) return assign(made);
+  if (reserved_target()) return assign(made);
+  if (at_word(StatementKind::kPrint)) {
+    advance();
+    return print(made);
+  }
+  if (at_word(StatementKind::kReturn)) {
+    advance();
+    ReturnStatement node;
+    node.value = expression();
+    made.node = node;
+    return true;
+  }
+  if (at(TokenKind::kStatementWord)) {
+    report(DiagId::kMisplacedStatement, token_.range, text(token_.range), "in a function");
+    advance();
+    return false;
+  }
+  return unknown_statement();
+}
+
+// A reserved word where an assignment's target is due: `GPU = 3`.
+bool Parser::reserved_target() const {
+  return is_word(token_.kind) && next_.kind == TokenKind::kAssign;
+}
+
+bool Parser::unknown_statement() {
+  if (at(TokenKind::kError)) panic_ = true;
+  if (Diagnostic* diagnostic = report(DiagId::kUnknownStatement, token_.range, describe(token_))) {
+    if (at(TokenKind::kName)) {
+      suggest(*diagnostic, token_.range, TokenKind::kStatementWord);
+    }
+    if (at(TokenKind::kEqual)) diagnostic->help("remove this line; a comment begins with `#`");
+    if (at(TokenKind::kSemicolon)) diagnostic->fix({"remove it", {{token_.range, ""}}, true});
+  }
+  advance();
+  return false;
+}
+
+// task : Task NAMES PROC (',' PROC)*
+bool Parser::task(Statement& made) {
+  TaskStatement node;
+  node.names = names("task", token_is_proc());
+  node.procs = word_list(TokenKind::kProcWord);
+  made.node = node;
+  return true;
+}
+
+// region : Region NAMES WHICH PLACE MEM (',' MEM)*
+bool Parser::region(Statement& made) {
+  RegionStatement node;
+  node.names = names("task");
+  node.which = which();
+  node.place = place(false);
+  node.memories = word_list(TokenKind::kMemWord);
+  made.node = node;
+  return true;
+}
+
+// layout : Layout NAMES WHICH PLACE constraint*
+bool Parser::layout(Statement& made) {
+  LayoutStatement node;
+  node.names = names("task");
+  node.which = which();
+  node.place = place(true);
+  node.constraints = constraints();
+  made.node = node;
+  return true;
+}
+
+// limit : InstanceLimit NAMES [PROC] INT
+bool Parser::instance_limit(Statement& made) {
+  InstanceLimitStatement node;
+  node.names = names("task", token_is_proc());
+  if (!panic_ && !at(TokenKind::kInt)) node.proc = kind_word(TokenKind::kProcWord);
+  node.limit = integer("the most instances, an integer");
+  made.node = node;
+  return true;
+}
+
+// collect : CollectMemory NAMES WHICH
+bool Parser::collect_memory(Statement& made) {
+  CollectMemoryStatement node;
+  node.names = names("task");
+  node.which = which();
+  made.node = node;
+  return true;
+}
+
+// indexmap : IndexTaskMap (NAMES | PROC) NAME, and singlemap
+bool Parser::task_map(Statement& made, bool index) {
+  TaskMapStatement node;
+  node.index = index;
+  const bool path = next_.kind == TokenKind::kDot || next_.kind == TokenKind::kColonColon;
+  if (at(TokenKind::kProcWord) && !path) {
+    node.proc = kind_word(TokenKind::kProcWord);
+  } else {
+    node.names = names("task");
+  }
+  node.function = plain_name("function");
+  made.node = node;
+  return true;
+}
+
+// replicate : ControlReplicate NAMES
+bool Parser::control_replicate(Statement& made) {
+  ControlReplicateStatement node;
+  node.names = names("task");
+  made.node = node;
+  return true;
+}
+
+// steal : TaskSteal NAMES PROC (SAME_NODE | ANY_NODE)
+bool Parser::task_steal(Statement& made) {
+  TaskStealStatement node;
+  node.names = names("task", token_is_proc());
+  node.proc = kind_word(TokenKind::kProcWord);
+  if (!panic_) {
+    if (at(TokenKind::kScopeWord)) {
+      node.scope = static_cast<StealScope>(token_.value);
+      advance();
+    } else {
+      report_expected("`SAME_NODE` or `ANY_NODE`");
+    }
+  }
+  made.node = node;
+  return true;
+}
+
+// assign : NAME '=' expr
+bool Parser::assign(Statement& made) {
+  AssignStatement node;
+  node.target = plain_name("variable");
+  expect(TokenKind::kAssign);
+  node.value = expression();
+  made.node = node;
+  return true;
+}
+
+// print : print '(' STRING (',' expr)* ')'
+bool Parser::print(Statement& made) {
+  PrintStatement node;
+  const std::uint32_t open = token_.range.begin;
+  if (!expect(TokenKind::kLeftParen)) return true;
+  ++brackets_;
+  node.text = token_.range;
+  if (at(TokenKind::kString)) {
+    advance();
+  } else {
+    report_expected("a string between double quotes");
+  }
+  const std::size_t first = pending_.size();
+  while (!panic_ && accept(TokenKind::kComma)) pending_.push_back(expression());
+  node.args = take_pending(first);
+  close(TokenKind::kRightParen, open);
+  made.node = node;
+  return true;
+}
+
+// def : def NAME '(' [param (',' param)*] ')' ( '{' body* '}' | ':' body* return )
+bool Parser::def(Statement& made) {
+  DefStatement node;
+  node.name = plain_name("function");
+  node.params = params();
+  if (panic_ && !skip_to_body()) return true;
+  const bool header_failed = panic_;
+  panic_ = false;
+  std::vector<Statement> body;
+  const auto first_expr = static_cast<std::uint32_t>(tree_.exprs.size());
+  const Token opening = token_;
+  if (accept(TokenKind::kLeftBrace)) {
+    braced_body(body, opening);
+  } else if (accept(TokenKind::kColon)) {
+    colon_body(body, opening, node.name);
+  } else {
+    report_expected("`{`");
+  }
+  node.body = {static_cast<std::uint32_t>(tree_.bodies.size()),
+               static_cast<std::uint32_t>(body.size())};
+  node.exprs = {first_expr, static_cast<std::uint32_t>(tree_.exprs.size()) - first_expr};
+  std::move(body.begin(), body.end(), std::back_inserter(tree_.bodies));
+  made.node = node;
+  return !header_failed;
+}
+
+// After a mistake in a function's head: to its `{`, if that comes before the next statement.
+bool Parser::skip_to_body() {
+  while (!at(TokenKind::kEnd) && !at(TokenKind::kRightBrace) && !at(TokenKind::kSemicolon)) {
+    if (at(TokenKind::kLeftBrace)) return true;
+    if (token_.line_start && begins_statement()) return false;
+    advance();
+  }
+  return false;
+}
+
+void Parser::braced_body(std::vector<Statement>& body, const Token& opening) {
+  while (!at(TokenKind::kEnd) && !at(TokenKind::kRightBrace)) {
+    if (token_.line_start && at(TokenKind::kStatementWord) && !at_word(StatementKind::kPrint) &&
+        !at_word(StatementKind::kReturn)) {
+      break;  // `Region` and its like never stand in a body: the brace is missing
+    }
+    statement(body, true);
+  }
+  if (accept(TokenKind::kRightBrace)) return;
+  diags_.report(DiagId::kUnclosedBracket, token_.range, "}", describe(token_))
+      .note("the function's body begins here", opening.range);
+  ++expected_braces_;
+  recovered_ = true;
+}
+
+// The paper's form: up to the first return.
+void Parser::colon_body(std::vector<Statement>& body, const Token& opening, const Name& name) {
+  bool returned = false;
+  while (!returned && !at(TokenKind::kEnd) && !at(TokenKind::kRightBrace)) {
+    const bool body_word = at_word(StatementKind::kPrint) || at_word(StatementKind::kReturn);
+    if (at(TokenKind::kStatementWord) && !body_word) break;
+    const bool is_return = at_word(StatementKind::kReturn);
+    statement(body, true);
+    returned = is_return;
+  }
+  if (recovered_ && !returned) return;
+  if (!returned) {
+    diags_.report(DiagId::kMissingReturn, name.range, text(name.range))
+        .note("a body after `:` ends with its first `return`, and there is none");
+    body.clear();
+    panic_ = recovered_ = true;
+    return;
+  }
+  diags_.report(DiagId::kColonBody, opening.range)
+      .note("the original language does not take this form")
+      .fix({"write braces", {{opening.range, " {"}, {{last_end_, last_end_}, "\n}"}}, true});
+}
+
+}  // namespace groma::syntax
