@@ -1,5 +1,5 @@
-// Reading and checking of programs: a typical file, and ordinary source in bulk. Each checks that what
-// it measured had the outcome that it must have.
+// Reading and checking of programs: a typical file, and ordinary source in bulk. Each checks that
+// what it measured had the outcome that it must have.
 #include <benchmark/benchmark.h>
 
 #include <string>
@@ -16,7 +16,8 @@ groma::Source typical() {
   return source ? *source : groma::Source();
 }
 
-// `bytes` of ordinary source: the typical file's statements again and again, each time about others.
+// `bytes` of ordinary source: the typical file's statements again and again, each time about
+// others.
 groma::Source bulk(std::size_t bytes) {
   const std::string text(typical().text());
   std::string all;
@@ -25,7 +26,9 @@ groma::Source bulk(std::size_t bytes) {
     for (std::size_t at = 0; at < text.size();) {
       // Names in lower case that are not the language's own get the copy's number.
       std::size_t end = at;
-      while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_')) ++end;
+      while (end < text.size() &&
+             (std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_'))
+        ++end;
       if (end == at) {
         all += text[at++];
         continue;
@@ -34,7 +37,8 @@ groma::Source bulk(std::size_t bytes) {
       all += word;
       const bool member = at > 0 && text[at - 1] == '.';
       const bool own = std::islower(static_cast<unsigned char>(word[0])) && word != "def" &&
-                       word != "return" && word != "int" && word != "tuple" && word != "for" && word != "in";
+                       word != "return" && word != "int" && word != "tuple" && word != "for" &&
+                       word != "in";
       if (own && !member) all += suffix;
       at = end;
     }
@@ -53,7 +57,8 @@ void lex(benchmark::State& state, const groma::Source& source) {
     groma::syntax::Lexer lexer(source, diags, nullptr);
     std::size_t tokens = 0;
     while (lexer.next().kind != groma::syntax::TokenKind::kEnd) ++tokens;
-    if (tokens < source.text().size() / 10 || diags.has_errors()) state.SkipWithError("wrong tokens");
+    if (tokens < source.text().size() / 10 || diags.has_errors())
+      state.SkipWithError("wrong tokens");
   }
   count(state, source);
 }

@@ -124,15 +124,20 @@ run_tests() {
   ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$(job_count)"
 }
 
-case "${1:-}" in
-  demo) demo ;;
-  test) run_tests ;;
-  packages)
-    shift
-    install_packages "$@"
-    ;;
-  *)
-    sed -n 's/^#   //p' cmake/bootstrap.sh >&2
-    exit 2
-    ;;
-esac
+main() {
+  case "${1:-}" in
+    demo) demo ;;
+    test) run_tests ;;
+    packages)
+      shift
+      install_packages "$@"
+      ;;
+    *)
+      sed -n 's/^#   //p' cmake/bootstrap.sh >&2
+      exit 2
+      ;;
+  esac
+}
+
+# On one line, so that a script which changes while it runs (git pull) does no harm.
+main "$@"; exit

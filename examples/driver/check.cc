@@ -25,7 +25,8 @@ void check_text(groma::Diagnostics& diags, const groma::Machine* machine, groma:
   if (machine != nullptr && !diags.has_errors()) groma::bind(program, *machine, diags, log);
 }
 
-// The text with all sure fixes made, again and again while there are some (one may uncover another).
+// The text with all sure fixes made, again and again while there are some (one may uncover
+// another).
 std::string fixed_text(const groma::Source& source, std::size_t* applied) {
   constexpr int kMaxRounds = 20;
   groma::Source text = source;
@@ -75,7 +76,8 @@ std::string summary(const std::vector<std::optional<groma::Diagnostics>>& all) {
     }
   }
   const auto count = [](std::size_t n, std::string_view what) {
-    return n == 0 ? fmt::format("no {}s", what) : fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+    return n == 0 ? fmt::format("no {}s", what)
+                  : fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
   };
   return fmt::format("{}, {} in {}\n", count(errors, "error"), count(warnings, "warning"),
                      count(all.size(), "file"));
@@ -89,14 +91,16 @@ int run(const Options& options) {
     groma::Diagnostics diags(groma::Source(options.machine, ""));
     machine = read_machine(options.machine, diags);
     if (!machine) {
-      return print(options.json ? groma::to_json({&diags}) : render(diags, color_on_stdout())) == kFine
+      return print(options.json ? groma::to_json({&diags}) : render(diags, color_on_stdout())) ==
+                     kFine
                  ? kWrongInput
                  : kWrongInput;
     }
   }
   std::string text;
   // With --fix from standard input, standard output is the mended text.
-  const bool to_stderr = options.fix && std::count(options.files.begin(), options.files.end(), "-") > 0;
+  const bool to_stderr =
+      options.fix && std::count(options.files.begin(), options.files.end(), "-") > 0;
   for (std::size_t i = 0; i < options.files.size(); ++i) {
     bool readable = read_source(options.files[i], &all[i]);
     if (readable && options.fix) readable = fix_file(options.files[i], &all[i]);
@@ -123,7 +127,8 @@ int run(const Options& options) {
 void add_check(CLI::App& app, int* exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("check", "All diagnostics of mapping programs");
-  command->add_option("FILE", options->files, "Mapping programs; `-` is standard input")->required();
+  command->add_option("FILE", options->files, "Mapping programs; `-` is standard input")
+      ->required();
   command->add_option("--machine", options->machine,
                       "Also what would fail on this machine: a preset, `local`, a line of counts "
                       "such as nodes=4,gpu=4, or a JSON file");

@@ -85,11 +85,10 @@ std::optional<groma::Machine> read_machine(const std::string& spec, groma::Diagn
   const groma::Error& error = machine.error();
   const bool unknown = error.code == groma::Error::Code::kUnknown;
   const bool unreadable = error.code == groma::Error::Code::kUnreadable;
-  groma::Diagnostic& diagnostic =
-      diags.report(unknown      ? groma::DiagId::kUnknownMachine
-                   : unreadable ? groma::DiagId::kUnreadableFile
-                                : groma::DiagId::kBadMachine,
-                   std::nullopt, error.message);
+  groma::Diagnostic& diagnostic = diags.report(unknown      ? groma::DiagId::kUnknownMachine
+                                               : unreadable ? groma::DiagId::kUnreadableFile
+                                                            : groma::DiagId::kBadMachine,
+                                               std::nullopt, error.message);
   if (!error.help.empty()) diagnostic.help(error.help);
   return std::nullopt;
 }

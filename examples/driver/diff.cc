@@ -40,7 +40,9 @@ std::vector<Edit> edits_between(const Lines& a, const Lines& b) {
   const std::size_t n = a.size() - head - tail, m = b.size() - head - tail;
   const bool small = (n + 1) * (m + 1) <= kMaxCells;
   std::vector<std::uint32_t> common(small ? (n + 1) * (m + 1) : 0);
-  const auto cell = [&](std::size_t i, std::size_t j) -> std::uint32_t& { return common[i * (m + 1) + j]; };
+  const auto cell = [&](std::size_t i, std::size_t j) -> std::uint32_t& {
+    return common[i * (m + 1) + j];
+  };
   for (std::size_t i = n; small && i-- > 0;) {
     for (std::size_t j = m; j-- > 0;) {
       cell(i, j) = a[head + i] == b[head + j] ? cell(i + 1, j + 1) + 1
@@ -80,7 +82,8 @@ std::string unified_diff(std::string_view name, std::string_view before, std::st
     const std::size_t begin = std::max(at, first < kContext ? 0 : first - kContext);
     old_line += begin - at, new_line += begin - at;
     std::size_t end = first, quiet = 0;  // up to where more than two contexts are unchanged
-    while (end < edits.size() && quiet <= 2 * kContext) quiet = edits[end++].sign == ' ' ? quiet + 1 : 0;
+    while (end < edits.size() && quiet <= 2 * kContext)
+      quiet = edits[end++].sign == ' ' ? quiet + 1 : 0;
     end -= quiet > kContext ? quiet - kContext : 0;
     std::string body;
     std::size_t old_count = 0, new_count = 0;
@@ -91,8 +94,8 @@ std::string unified_diff(std::string_view name, std::string_view before, std::st
       body += edits[k].line;
       if (!edits[k].line.ends_with('\n')) body += "\n\\ No newline at end of file\n";
     }
-    text += fmt::format("@@ -{},{} +{},{} @@\n{}", old_count == 0 ? old_line - 1 : old_line, old_count,
-                        new_count == 0 ? new_line - 1 : new_line, new_count, body);
+    text += fmt::format("@@ -{},{} +{},{} @@\n{}", old_count == 0 ? old_line - 1 : old_line,
+                        old_count, new_count == 0 ? new_line - 1 : new_line, new_count, body);
     old_line += old_count, new_line += new_count;
     at = end;
   }

@@ -56,7 +56,8 @@ int run(const Options& options) {
 void add_format(CLI::App& app, int* exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("format", "The one style; keeps comments");
-  command->add_option("FILE", options->files, "Mapping programs; `-` is standard input")->required();
+  command->add_option("FILE", options->files, "Mapping programs; `-` is standard input")
+      ->required();
   auto* check = command->add_flag("--check", options->check, "Exit 1 when a file is not formatted");
   command->add_flag("--diff", options->diff, "Print what would change");
   command->add_flag("--in-place", options->in_place, "Rewrite the files")->excludes(check);

@@ -18,7 +18,8 @@ namespace {
 
 std::string bytes_text(std::int64_t bytes) {
   constexpr std::int64_t kGib = std::int64_t{1} << 30, kMib = std::int64_t{1} << 20;
-  if (bytes >= kGib) return fmt::format("{:.4g} GiB", static_cast<double>(bytes) / static_cast<double>(kGib));
+  if (bytes >= kGib)
+    return fmt::format("{:.4g} GiB", static_cast<double>(bytes) / static_cast<double>(kGib));
   return fmt::format("{:.4g} MiB", static_cast<double>(bytes) / static_cast<double>(kMib));
 }
 
@@ -38,17 +39,19 @@ std::string describe_node(const groma::NodeType& node) {
     text += fmt::format("  {} {}\n", group.count, name_of(group.kind));
   }
   for (const groma::MemoryGroup& group : node.memories) {
-    text += fmt::format("  {} {} of {}", group.count, name_of(group.kind), bytes_text(group.capacity_bytes));
+    text += fmt::format("  {} {} of {}", group.count, name_of(group.kind),
+                        bytes_text(group.capacity_bytes));
     std::vector<std::string_view> kinds;
     for (const groma::Affinity& affinity : node.affinities) {
       if (affinity.memory == group.kind) kinds.push_back(name_of(affinity.processor));
     }
-    text += kinds.empty() ? "\n" : fmt::format(", addressed by {}\n", groma::join_names(kinds, "and"));
+    text +=
+        kinds.empty() ? "\n" : fmt::format(", addressed by {}\n", groma::join_names(kinds, "and"));
   }
   for (const groma::Channel& channel : node.channels) {
-    text += fmt::format("  {} from {} to {}: {} x {:.4g} GB/s, {:.4g} us\n", channel.name, name_of(channel.from),
-                        name_of(channel.to), channel.links, channel.bandwidth_bytes_per_s / 1e9,
-                        channel.latency_s * 1e6);
+    text += fmt::format("  {} from {} to {}: {} x {:.4g} GB/s, {:.4g} us\n", channel.name,
+                        name_of(channel.from), name_of(channel.to), channel.links,
+                        channel.bandwidth_bytes_per_s / 1e9, channel.latency_s * 1e6);
   }
   return text;
 }
@@ -65,7 +68,8 @@ std::string describe_machine(const std::string& spec, const groma::Machine& mach
     if (spec.substr(0, spec.find(':')) != preset.name) continue;
     text += fmt::format("\nParameters (as in {}:nodes=2)\n", preset.name);
     for (const groma::PresetParameter& parameter : preset.parameters) {
-      text += fmt::format("  {:<10}{} (default {})\n", parameter.name, parameter.meaning, parameter.default_value);
+      text += fmt::format("  {:<10}{} (default {})\n", parameter.name, parameter.meaning,
+                          parameter.default_value);
     }
     text += "\nFigures and where they come from\n";
     for (const groma::PresetFigure& figure : preset.figures) {
@@ -111,8 +115,10 @@ int run_strategies(const std::string& name) {
 void add_machines(CLI::App& app, int* exit_code) {
   auto name = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("machines", "The machines that come with it, or one of them");
-  auto* option = command->add_option("NAME", *name, "A machine: a preset with parameters, `local`, a line of counts, a JSON file");
+  CLI::App* command =
+      app.add_subcommand("machines", "The machines that come with it, or one of them");
+  auto* option = command->add_option(
+      "NAME", *name, "A machine: a preset with parameters, `local`, a line of counts, a JSON file");
   command->add_flag("--json", *json, "The machine as JSON, as --machine reads it")->needs(option);
   command->footer(
       "Examples:\n"
@@ -124,7 +130,8 @@ void add_machines(CLI::App& app, int* exit_code) {
 
 void add_strategies(CLI::App& app, int* exit_code) {
   auto name = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("strategies", "The paper's ten mapping strategies, or the text of one");
+  CLI::App* command =
+      app.add_subcommand("strategies", "The paper's ten mapping strategies, or the text of one");
   command->add_option("NAME", *name, "A strategy, such as strategy01");
   command->footer(
       "Examples:\n"
@@ -135,7 +142,8 @@ void add_strategies(CLI::App& app, int* exit_code) {
 
 void add_grammar(CLI::App& app, int* exit_code) {
   auto format = std::make_shared<std::string>("ebnf");
-  CLI::App* command = app.add_subcommand("grammar", "The language's grammar, also for constrained decoding");
+  CLI::App* command =
+      app.add_subcommand("grammar", "The language's grammar, also for constrained decoding");
   command->add_option("--format", *format, "ebnf for people, gbnf for llama.cpp, lark for Lark")
       ->capture_default_str()
       ->check(CLI::IsMember({"ebnf", "gbnf", "lark"}));

@@ -20,7 +20,8 @@ struct Options {
 };
 
 // Integers between `separator`s.
-std::vector<std::int64_t> parse_numbers(const std::string& option, std::string_view text, char separator) {
+std::vector<std::int64_t> parse_numbers(const std::string& option, std::string_view text,
+                                        char separator) {
   std::vector<std::int64_t> numbers;
   const char* at = text.data();
   const char* const end = text.data() + text.size();
@@ -100,10 +101,11 @@ int run(const Options& options) {
   std::optional<groma::Placement> placement;
   {
     ProgressLine line("placing");
-    placement = groma::place(*bound, query, *diags, sink, [&line](std::int64_t done, std::int64_t all) {
-      line.update(done, all);
-      return !interrupted();
-    });
+    placement =
+        groma::place(*bound, query, *diags, sink, [&line](std::int64_t done, std::int64_t all) {
+          line.update(done, all);
+          return !interrupted();
+        });
   }
   if (interrupted()) return kInterrupted;
   if (!placement) return fail(*diags, options.json);
@@ -128,7 +130,8 @@ int run(const Options& options) {
 void add_place(CLI::App& app, int* exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("place", "Where every point of a launch goes");
-  command->add_option("FILE", options->file, "A mapping program; `-` is standard input")->required();
+  command->add_option("FILE", options->file, "A mapping program; `-` is standard input")
+      ->required();
   command->add_option("--machine", options->machine, "The machine")->capture_default_str();
   command->add_option("--domain", options->domain, "Extents of the index launch, such as 8x4");
   command->add_option("--lower", options->lower, "Its lower corner, such as 0x0 (the default)");
@@ -136,10 +139,11 @@ void add_place(CLI::App& app, int* exit_code) {
   auto* function = command->add_option("--function", options->function,
                                        "The mapping function, whatever task it is bound to");
   task->excludes(function);
-  command->add_option("--from", options->from,
-                      "The processor kind, where the program does not say on which the task runs")
-      ->check(CLI::IsMember(std::vector<std::string>(groma::kProcKindNames.begin(),
-                                                     groma::kProcKindNames.end())));
+  command
+      ->add_option("--from", options->from,
+                   "The processor kind, where the program does not say on which the task runs")
+      ->check(CLI::IsMember(
+          std::vector<std::string>(groma::kProcKindNames.begin(), groma::kProcKindNames.end())));
   command->add_option("--parent", options->parent,
                       "NODE,PROCESSOR of the parent task: a single task instead of a launch");
   command->add_flag("--trace", options->trace, "Carry out `print`, on standard error");

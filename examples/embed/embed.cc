@@ -30,8 +30,7 @@ int main(int argc, char** argv) {
     task.domain = *groma::Rect::make({8});
     task.point = task.domain.lower;
     do {
-      const auto placed =
-          evaluator.place(decision->function, task, groma::ProcKind::kGpu, diags);
+      const auto placed = evaluator.place(decision->function, task, groma::ProcKind::kGpu, diags);
       if (!placed) break;
       const groma::Processor& first = placed->processors.front();
       std::printf("point %lld: node %lld, GPU %lld\n", static_cast<long long>(task.point[0]),

@@ -93,8 +93,9 @@ class Diagnostics {
 
   const Source& source() const { return source_; }
 
-  // Adds a diagnostic; the result may be refined (.note, .help, .fix) until the next report. The same
-  // id at the same range is kept once, and beyond kMaxErrors errors (or as many others) nothing is.
+  // Adds a diagnostic; the result may be refined (.note, .help, .fix) until the next report. The
+  // same id at the same range is kept once, and beyond kMaxErrors errors (or as many others)
+  // nothing is.
   template <typename... Args>
   Diagnostic& report(DiagId id, std::optional<Range> range, const Args&... args) {
     return add(id, range, {to_arg(args)...});
@@ -116,9 +117,7 @@ class Diagnostics {
   static DiagArg to_arg(const char* text) { return std::string(text); }
   static DiagArg to_arg(const std::string& text) { return text; }
   template <typename Int>
-  static DiagArg to_arg(Int value)
-    requires std::is_integral_v<Int>
-  {
+  static DiagArg to_arg(Int value) requires std::is_integral_v<Int> {
     return static_cast<std::int64_t>(value);
   }
 

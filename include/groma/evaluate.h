@@ -1,5 +1,5 @@
-// Evaluation of a program on a machine: bind its globals, then ask where a task's point goes. This is
-// the reference: plain, and what every faster way is compared with.
+// Evaluation of a program on a machine: bind its globals, then ask where a task's point goes. This
+// is the reference: plain, and what every faster way is compared with.
 #pragma once
 
 #include <functional>
@@ -63,7 +63,8 @@ struct TaskPoint {
   std::string_view parent_name;
 };
 
-// Where a function sends a point: a processor, or several of which the first decides node and shard.
+// Where a function sends a point: a processor, or several of which the first decides node and
+// shard.
 struct Placed {
   std::vector<Processor> processors;  // never empty
   // Whether the function returned a set (`m[0, *]`), be it of one.
@@ -79,9 +80,10 @@ class Evaluator {
   Evaluator(Evaluator&&) noexcept;
   Evaluator& operator=(Evaluator&&) noexcept;
 
-  // Where `function`, which must be a mapping function, sends that point. Nothing when the evaluation
-  // fails or takes more than kMaxSteps; `diags` then has one error with the function and the point.
-  // `kind`, where known, is what the task runs on: another kind is `processor-kind-mismatch`.
+  // Where `function`, which must be a mapping function, sends that point. Nothing when the
+  // evaluation fails or takes more than kMaxSteps; `diags` then has one error with the function and
+  // the point. `kind`, where known, is what the task runs on: another kind is
+  // `processor-kind-mismatch`.
   std::optional<Placed> place(FunctionId function, const TaskPoint& task,
                               std::optional<ProcKind> kind, Diagnostics& diags);
 

@@ -1,5 +1,6 @@
-// Looking at a mapping program: what is wrong with it, and where the points of a launch go; as values,
-// as text and pictures for a person, as JSON for a tool (docs/commands.md gives the shapes).
+// Looking at a mapping program: what is wrong with it, and where the points of a launch go; as
+// values, as text and pictures for a person, as JSON for a tool (docs/commands.md gives the
+// shapes).
 #pragma once
 
 #include <functional>
@@ -39,9 +40,10 @@ struct Placement {
   FunctionId function = 0;
   std::string function_name;
   ProcKind kind = ProcKind::kGpu;
-  Rect domain;                     // of 0 dimensions for a single task
-  std::vector<Processor> points;   // row-major, the last coordinate fastest: the first of each set
-  std::vector<std::vector<Processor>> sets;  // beside points, when a function returned sets; else empty
+  Rect domain;                    // of 0 dimensions for a single task
+  std::vector<Processor> points;  // row-major, the last coordinate fastest: the first of each set
+  std::vector<std::vector<Processor>>
+      sets;                        // beside points, when a function returned sets; else empty
   std::vector<Origin> decided_by;  // the statements that chose kind and function
   // Points on each processor of `kind`, node by node; single tasks and `points` alone count.
   std::vector<std::vector<std::int64_t>> loads;
@@ -54,20 +56,21 @@ struct Placement {
 // Called now and then with the number of points done; false stops.
 using Progress = std::function<bool(std::int64_t done, std::int64_t all)>;
 
-// Where every point of the launch goes. Nothing when a point fails, nothing decides, the domain is empty
-// or larger than kMaxPlacePoints, or `progress` said stop; `diags` says why (not for the last).
+// Where every point of the launch goes. Nothing when a point fails, nothing decides, the domain is
+// empty or larger than kMaxPlacePoints, or `progress` said stop; `diags` says why (not for the
+// last).
 std::optional<Placement> place(const BoundProgram& bound, const PlaceQuery& query,
                                Diagnostics& diags, LogSink* log = nullptr,
                                const Progress& progress = {});
 
 struct DrawOptions {
-  bool color = false;     // ANSI colours; else letters alone
-  int columns = 80;       // of the terminal; wider pictures are cut, which is said
-  int rows = 64;          // of each layer
+  bool color = false;  // ANSI colours; else letters alone
+  int columns = 80;    // of the terminal; wider pictures are cut, which is said
+  int rows = 64;       // of each layer
 };
 
-// A picture (1-D and 2-D: a grid; more: layers of the last two dimensions), the load of each processor,
-// and the statements that decided. Ends with a line end.
+// A picture (1-D and 2-D: a grid; more: layers of the last two dimensions), the load of each
+// processor, and the statements that decided. Ends with a line end.
 std::string draw(const Placement& placement, const BoundProgram& bound,
                  const DrawOptions& options = {});
 // The same picture as a stand-alone SVG document.

@@ -31,8 +31,8 @@ struct Origin {
 // A function of the program, by its place among the `def`s.
 using FunctionId = std::uint32_t;
 
-// How a task's region requirement is named: its position, and the names of the region, its partition
-// and its parent, in this order (Legion: semantic names).
+// How a task's region requirement is named: its position, and the names of the region, its
+// partition and its parent, in this order (Legion: semantic names).
 struct RegionNames {
   std::int64_t position = 0;
   std::span<const std::string_view> aliases;
@@ -81,7 +81,8 @@ class Program {
   // Region: every candidate memory in order, from the most specific statement to `* *`.
   std::vector<MemoryCandidate> memories(std::string_view task, const RegionNames& region,
                                         ProcKind kind) const;
-  // Layout: the one statement that matches first, for data in `memory` of a task that runs on `kind`.
+  // Layout: the one statement that matches first, for data in `memory` of a task that runs on
+  // `kind`.
   std::optional<LayoutDecision> layout(std::string_view task, const RegionNames& region,
                                        ProcKind kind, MemKind memory) const;
   // IndexTaskMap, SingleTaskMap: the exact name, else the kind (when it is known), else `*`.
@@ -115,8 +116,8 @@ class Program {
   std::shared_ptr<const program::Data> data_;
 };
 
-// Reads and checks a program. Always returns one: of what could be read, when `diags` has errors; it
-// is then good for looking at, but not for binding.
+// Reads and checks a program. Always returns one: of what could be read, when `diags` has errors;
+// it is then good for looking at, but not for binding.
 Program compile(const Source& source, Diagnostics& diags);
 
 }  // namespace groma

@@ -1,7 +1,8 @@
 // Result<T>: what an operation that can fail returns, and GROMA_CHECK, for failures that are ours.
 //
 // Nothing in Groma throws. A wrong *input text* is reported through Diagnostics (diagnostics.h); a
-// failed *operation* (a file, an unknown machine name, a malformed JSON file) comes back as an Error.
+// failed *operation* (a file, an unknown machine name, a malformed JSON file) comes back as an
+// Error.
 #pragma once
 
 #include <cstdio>
@@ -28,15 +29,16 @@ struct Error {
 
 namespace internal {
 [[noreturn]] inline void check_failed(std::string_view what, const char* file, int line) {
-  std::fprintf(stderr, "groma: internal error at %s:%d: %.*s; this is our fault, please report it\n",
-               file, line, static_cast<int>(what.size()), what.data());
+  std::fprintf(stderr,
+               "groma: internal error at %s:%d: %.*s; this is our fault, please report it\n", file,
+               line, static_cast<int>(what.size()), what.data());
   std::abort();
 }
 }  // namespace internal
 
 // Ends the process, saying that the fault is ours. Never for anything that an input can cause.
-#define GROMA_CHECK(condition)                                             \
-  ((condition) ? static_cast<void>(0)                                      \
+#define GROMA_CHECK(condition)        \
+  ((condition) ? static_cast<void>(0) \
                : ::groma::internal::check_failed(#condition, __FILE__, __LINE__))
 
 // A value or the reason why there is none. Reading the side that is not there is our fault.

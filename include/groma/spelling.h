@@ -8,7 +8,11 @@
 
 namespace groma {
 
-// The candidates nearest to `word` by optimal string alignment distance (case counts half), nearest
+// Whether two words differ in nothing but the case of their (ASCII) letters.
+bool same_letters(std::string_view a, std::string_view b);
+
+// The candidates nearest to `word` by optimal string alignment distance (case counts half, and
+// alone is always near), nearest
 // first, at most `most`; none that differs in more than a third of its letters (at least one).
 // Words beyond 64 bytes have no near names. Bounded: O(candidates * 64 * 64).
 std::vector<std::string_view> near_names(std::string_view word,
@@ -16,6 +20,7 @@ std::vector<std::string_view> near_names(std::string_view word,
                                          std::size_t most = 3);
 
 // "`a`, `b` or `c`"; with another conjunction "`a` and `b`". Empty for no names.
-std::string join_names(std::span<const std::string_view> names, std::string_view conjunction = "or");
+std::string join_names(std::span<const std::string_view> names,
+                       std::string_view conjunction = "or");
 
 }  // namespace groma

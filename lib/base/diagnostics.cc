@@ -7,9 +7,12 @@ namespace groma {
 
 std::string_view name_of(Severity severity) {
   switch (severity) {
-    case Severity::kError: return "error";
-    case Severity::kWarning: return "warning";
-    case Severity::kNote: return "note";
+    case Severity::kError:
+      return "error";
+    case Severity::kWarning:
+      return "warning";
+    case Severity::kNote:
+      return "note";
   }
   return "";
 }
@@ -55,8 +58,7 @@ std::string format_message(std::string_view format, const std::vector<DiagArg>& 
 
 Diagnostic& Diagnostics::add(DiagId id, std::optional<Range> range, std::vector<DiagArg> args) {
   const CatalogueEntry& entry = entry_of(id);
-  std::size_t& reported =
-      entry.severity == Severity::kError ? errors_reported_ : others_reported_;
+  std::size_t& reported = entry.severity == Severity::kError ? errors_reported_ : others_reported_;
   const bool known = std::any_of(
       diagnostics_.begin(), diagnostics_.end(),
       [&](const Diagnostic& d) { return d.id == id && d.range == range && d.args == args; });
@@ -118,9 +120,8 @@ std::string apply_fixes(const Source& source, const std::vector<Fix>& fixes, std
     edits.insert(edits.end(), fix.edits.begin(), fix.edits.end());
     ++*applied;
   }
-  std::stable_sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) {
-    return a.range.begin < b.range.begin;
-  });
+  std::stable_sort(edits.begin(), edits.end(),
+                   [](const Edit& a, const Edit& b) { return a.range.begin < b.range.begin; });
   std::string text;
   std::uint32_t at = 0;
   for (const Edit& edit : edits) {

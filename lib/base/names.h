@@ -13,8 +13,8 @@ namespace groma {
 using NameId = std::uint32_t;
 inline constexpr NameId kStarName = 0;  // `*`
 
-// Maps hashes to indices kept elsewhere; the caller says whether an index is the one meant. Grows by
-// doubling, never shrinks, removes nothing.
+// Maps hashes to indices kept elsewhere; the caller says whether an index is the one meant. Grows
+// by doubling, never shrinks, removes nothing.
 class FlatIndex {
  public:
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;

@@ -30,7 +30,11 @@ std::string printable(std::string_view text) {
   std::string shown;
   for (std::size_t i = 0; i < text.size();) {
     const auto byte = static_cast<unsigned char>(text[i]);
-    std::size_t length = byte < 0x80 ? 1 : byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC2 ? 2 : 0;
+    std::size_t length = byte < 0x80    ? 1
+                         : byte >= 0xF0 ? 4
+                         : byte >= 0xE0 ? 3
+                         : byte >= 0xC2 ? 2
+                                        : 0;
     bool whole = length > 0 && i + length <= text.size();
     for (std::size_t k = 1; whole && k < length; ++k) whole = continues_character(text[i + k]);
     if (!whole) {
@@ -38,8 +42,8 @@ std::string printable(std::string_view text) {
       ++i;
       while (i < text.size() && continues_character(text[i])) ++i;
     } else {
-      const bool c1_control = length == 2 && byte == 0xC2 &&
-                              static_cast<unsigned char>(text[i + 1]) < 0xA0;
+      const bool c1_control =
+          length == 2 && byte == 0xC2 && static_cast<unsigned char>(text[i + 1]) < 0xA0;
       if (length > 1) {
         shown += c1_control ? std::string_view("?") : text.substr(i, length);
       } else {
@@ -52,8 +56,8 @@ std::string printable(std::string_view text) {
 }
 
 std::size_t characters(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(),
-                                                [](char c) { return !continues_character(c); }));
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return !continues_character(c); }));
 }
 
 // The part of a line that is shown around [begin, end), at character boundaries.
@@ -93,8 +97,8 @@ std::string entry(const Source& source, std::optional<Range> range, std::string_
   const std::string shown = printable(text);  // it may quote the program
   if (!range) return fmt::format("{}: {} {}{}\n", source.name(), painted, shown, tail);
   const Position at = source.position(range->begin);
-  return fmt::format("{}:{}:{}: {} {}{}\n{}", source.name(), at.line, at.column, painted, shown, tail,
-                     snippet(source, *range, at.line, color));
+  return fmt::format("{}:{}:{}: {} {}{}\n{}", source.name(), at.line, at.column, painted, shown,
+                     tail, snippet(source, *range, at.line, color));
 }
 
 }  // namespace
@@ -106,7 +110,8 @@ std::string render(const Source& source, const Diagnostic& diagnostic, bool colo
     if (note.range) {
       text += entry(source, note.range, "note", note.message, "", color);
     } else {
-      text += fmt::format("{} {}\n", paint("note:", color_of("note"), color), printable(note.message));
+      text +=
+          fmt::format("{} {}\n", paint("note:", color_of("note"), color), printable(note.message));
     }
   }
   for (const std::string& help : diagnostic.helps) {

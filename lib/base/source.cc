@@ -40,8 +40,9 @@ Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
   if (!standard_input) std::fclose(file);
   if (why != nullptr) return unreadable(path, why);
   if (text.size() > max_bytes) {
-    return Error{Error::Code::kTooLarge,
-                 fmt::format("`{}` has more than {} bytes, the most that is read", path, max_bytes)};
+    return Error{
+        Error::Code::kTooLarge,
+        fmt::format("`{}` has more than {} bytes, the most that is read", path, max_bytes)};
   }
   return text;
 }
@@ -62,8 +63,9 @@ Position Source::position(std::uint32_t offset) const {
   const std::size_t line_break = before.rfind('\n');
   const std::string_view line =
       line_break == std::string_view::npos ? before : before.substr(line_break + 1);
-  position.column = 1 + static_cast<std::uint32_t>(std::count_if(
-                            line.begin(), line.end(), [](char c) { return !continues_character(c); }));
+  position.column =
+      1 + static_cast<std::uint32_t>(std::count_if(line.begin(), line.end(),
+                                                   [](char c) { return !continues_character(c); }));
   return position;
 }
 

@@ -11,9 +11,10 @@ namespace {
 constexpr std::size_t kLongestWord = 64;
 constexpr int kStep = 2;  // one edit; a change of case costs 1
 
+int lower(char c) { return std::tolower(static_cast<unsigned char>(c)); }
+
 int substitution(char a, char b) {
   if (a == b) return 0;
-  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
   return lower(a) == lower(b) ? 1 : kStep;
 }
 
@@ -25,8 +26,8 @@ int distance(std::string_view a, std::string_view b) {
   for (std::size_t i = 1; i <= a.size(); ++i) {
     row[0] = static_cast<int>(i) * kStep;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({last[j] + kStep, row[j - 1] + kStep,
-                         last[j - 1] + substitution(a[i - 1], b[j - 1])});
+      row[j] = std::min(
+          {last[j] + kStep, row[j - 1] + kStep, last[j - 1] + substitution(a[i - 1], b[j - 1])});
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
         row[j] = std::min(row[j], before[j - 2] + kStep);
       }
@@ -39,6 +40,11 @@ int distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+bool same_letters(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char x, char y) { return lower(x) == lower(y); });
+}
+
 std::vector<std::string_view> near_names(std::string_view word,
                                          std::span<const std::string_view> candidates,
                                          std::size_t most) {
@@ -48,8 +54,9 @@ std::vector<std::string_view> near_names(std::string_view word,
     if (candidate.empty() || candidate.size() > kLongestWord || candidate == word) continue;
     const std::size_t longer = std::max(word.size(), candidate.size());
     const int allowed = kStep * static_cast<int>(std::max<std::size_t>(1, longer / 3));
-    const int edits = distance(word, candidate);
-    if (edits <= allowed) near.emplace_back(edits, candidate);
+    const int edits = same_letters(word, candidate) ? 1 : distance(word, candidate);
+    const bool all_differ = edits >= kStep * static_cast<int>(longer);  // one letter and another
+    if (edits <= allowed && !all_differ) near.emplace_back(edits, candidate);
   }
   std::stable_sort(near.begin(), near.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -45,11 +45,13 @@ class Palette {
   };
   static Rgb color(const Processor& p, std::size_t per_node) {
     const double hue = std::fmod(0.58 + 0.618034 * static_cast<double>(p.node), 1.0);
-    const double step = per_node < 2 ? 0.5 : static_cast<double>(p.index) / static_cast<double>(per_node - 1);
+    const double step =
+        per_node < 2 ? 0.5 : static_cast<double>(p.index) / static_cast<double>(per_node - 1);
     const double light = 0.35 + 0.4 * step;
     const auto channel = [&](double offset) {
       const double k = std::fmod(offset + hue * 12, 12.0);
-      return light - 0.6 * std::min(light, 1 - light) * std::max(-1.0, std::min({k - 3, 9 - k, 1.0}));
+      return light -
+             0.6 * std::min(light, 1 - light) * std::max(-1.0, std::min({k - 3, 9 - k, 1.0}));
     };
     return {channel(0), channel(8), channel(4)};
   }
@@ -89,11 +91,11 @@ std::string headline(const Placement& placement, const BoundProgram& bound) {
     domain += fmt::format("{}{}", domain.empty() ? "" : " x ", extent);
   }
   const bool shifted = placement.domain.lower != Point::zeros(placement.domain.dimensions());
-  return fmt::format(
-      "{}{} by {} on {}: {}{}, {}\n", domain.empty() ? "single task " : "",
-      placement.task.empty() ? "launch" : placement.task, placement.function_name,
-      name_of(placement.kind), domain.empty() ? "1 point" : domain + " points",
-      shifted ? " from " + point_text(placement.domain.lower) : "", bound.machine().name());
+  return fmt::format("{}{} by {} on {}: {}{}, {}\n", domain.empty() ? "single task " : "",
+                     placement.task.empty() ? "launch" : placement.task, placement.function_name,
+                     name_of(placement.kind), domain.empty() ? "1 point" : domain + " points",
+                     shifted ? " from " + point_text(placement.domain.lower) : "",
+                     bound.machine().name());
 }
 
 // Rows and columns of one layer, and where its points begin.
@@ -117,8 +119,11 @@ std::string grid(const Placement& placement, const Palette& palette, const Layer
   for (std::int64_t j = 0; j < columns; ++j) {
     const std::string number = std::to_string(column0 + j);
     const bool every = static_cast<std::int64_t>(number.size()) < cell_width || j % 5 == 0;
-    text += fmt::format("{:>{}}", every && static_cast<std::int64_t>(number.size()) <= cell_width ? number : "",
-                        cell_width - 1) + " ";
+    text +=
+        fmt::format("{:>{}}",
+                    every && static_cast<std::int64_t>(number.size()) <= cell_width ? number : "",
+                    cell_width - 1) +
+        " ";
   }
   while (!text.empty() && text.back() == ' ') text.pop_back();
   text += "\n";
@@ -132,8 +137,9 @@ std::string grid(const Placement& placement, const Palette& palette, const Layer
     text += "\n";
   }
   if (columns < layer.columns || rows < layer.rows) {
-    text += fmt::format("        ({} of {} columns and {} of {} rows are shown; `--svg` draws all)\n",
-                        columns, layer.columns, rows, layer.rows);
+    text +=
+        fmt::format("        ({} of {} columns and {} of {} rows are shown; `--svg` draws all)\n",
+                    columns, layer.columns, rows, layer.rows);
   }
   return text;
 }
@@ -168,20 +174,22 @@ std::string legend(const Placement& placement, const Palette& palette, const Dra
   for (std::size_t node = 0; node < placement.loads.size(); ++node) {
     for (std::size_t index = 0; index < placement.loads[node].size(); ++index) {
       if (listed++ >= kListedProcessors) continue;
-      const Processor p{placement.kind, static_cast<std::int64_t>(node), static_cast<std::int64_t>(index)};
+      const Processor p{placement.kind, static_cast<std::int64_t>(node),
+                        static_cast<std::int64_t>(index)};
       const std::int64_t load = placement.loads[node][index];
       const auto bar = static_cast<std::size_t>((load * kBarWidth + most - 1) / most);
-      text += fmt::format("{} node {}, {} {}: {:>{}}{}{}\n",
-                          cell(placement, palette, p, options.color), node, name_of(p.kind), index,
-                          load, std::to_string(most).size(), bar == 0 ? "" : " ",
-                          std::string(bar, '#'));
+      text +=
+          fmt::format("{} node {}, {} {}: {:>{}}{}{}\n", cell(placement, palette, p, options.color),
+                      node, name_of(p.kind), index, load, std::to_string(most).size(),
+                      bar == 0 ? "" : " ", std::string(bar, '#'));
     }
   }
   if (listed > kListedProcessors) {
     text += fmt::format(" ... and {} more processors\n", listed - kListedProcessors);
   }
-  return text + fmt::format("load: {} to {} points on each of {} processors\n", placement.min_load(),
-                            placement.max_load(), placement.processor_count());
+  return text + fmt::format("load: {} to {} points on each of {} processors\n",
+                            placement.min_load(), placement.max_load(),
+                            placement.processor_count());
 }
 
 std::string decisions(const Placement& placement, const BoundProgram& bound) {
@@ -192,8 +200,8 @@ std::string decisions(const Placement& placement, const BoundProgram& bound) {
     const Position at = source.position(range.begin);
     std::string statement(source.text(range).substr(0, 72));
     std::replace_if(
-        statement.begin(), statement.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; },
-        ' ');
+        statement.begin(), statement.end(),
+        [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
     text += fmt::format("decided by {}:{}:{}: {}\n", source.name(), at.line, at.column, statement);
   }
   return text;
@@ -202,11 +210,16 @@ std::string decisions(const Placement& placement, const BoundProgram& bound) {
 std::string escaped(std::string_view text) {
   std::string made;
   for (char c : text) {
-    if (c == '<') made += "&lt;";
-    else if (c == '>') made += "&gt;";
-    else if (c == '&') made += "&amp;";
-    else if (c == '"') made += "&quot;";
-    else if (static_cast<unsigned char>(c) >= 0x20) made += c;
+    if (c == '<')
+      made += "&lt;";
+    else if (c == '>')
+      made += "&gt;";
+    else if (c == '&')
+      made += "&amp;";
+    else if (c == '"')
+      made += "&quot;";
+    else if (static_cast<unsigned char>(c) >= 0x20)
+      made += c;
   }
   return made;
 }
@@ -219,7 +232,8 @@ std::string hex_color(const Placement& placement, const Processor& p) {
 
 }  // namespace
 
-std::string draw(const Placement& placement, const BoundProgram& bound, const DrawOptions& options) {
+std::string draw(const Placement& placement, const BoundProgram& bound,
+                 const DrawOptions& options) {
   const Palette palette(placement);
   return headline(placement, bound) + "\n" + layers(placement, palette, options) +
          legend(placement, palette, options) + decisions(placement, bound);
@@ -230,12 +244,14 @@ std::string draw_svg(const Placement& placement, const BoundProgram& bound) {
   const int dims = placement.domain.dimensions();
   const std::int64_t columns = dims > 0 ? placement.domain.extents[dims - 1] : 1;
   const std::int64_t rows = dims > 1 ? placement.domain.extents[dims - 2] : 1;
-  const std::int64_t layer_count = static_cast<std::int64_t>(placement.points.size()) / (rows * columns);
+  const std::int64_t layer_count =
+      static_cast<std::int64_t>(placement.points.size()) / (rows * columns);
   const double side = std::clamp(1200.0 / static_cast<double>(columns), 1.0, 24.0);
   const double gap = layer_count > 1 ? 8 : 0;
   const double top = 40;
   const double layer_height = side * static_cast<double>(rows) + gap;
-  const std::size_t listed = std::min(kListedProcessors, static_cast<std::size_t>(placement.processor_count()));
+  const std::size_t listed =
+      std::min(kListedProcessors, static_cast<std::size_t>(placement.processor_count()));
   const double legend_top = top + layer_height * static_cast<double>(layer_count) + 20;
   const double width = std::max(480.0, side * static_cast<double>(columns) + 20);
   const double height = legend_top + 18 * static_cast<double>(listed + 1);
@@ -245,28 +261,34 @@ std::string draw_svg(const Placement& placement, const BoundProgram& bound) {
       "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n<text x=\"10\" y=\"24\">{2}</text>\n",
       width, height, escaped(headline(placement, bound)));
   const auto rect = [&](double x, double y, double w, double h, const Processor& p) {
-    svg += fmt::format("<rect x=\"{:g}\" y=\"{:g}\" width=\"{:g}\" height=\"{:g}\" fill=\"{}\"/>\n", x, y,
-                       w, h, hex_color(placement, p));
+    svg += fmt::format("<rect x=\"{:g}\" y=\"{:g}\" width=\"{:g}\" height=\"{:g}\" fill=\"{}\"/>\n",
+                       x, y, w, h, hex_color(placement, p));
   };
   std::size_t at = 0;
   for (std::int64_t line = 0; line < layer_count * rows; ++line) {
-    const double y = top + layer_height * static_cast<double>(line / rows) + side * static_cast<double>(line % rows);
+    const double y = top + layer_height * static_cast<double>(line / rows) +
+                     side * static_cast<double>(line % rows);
     for (std::int64_t j = 0; j < columns;) {
       std::int64_t run = 1;
-      while (j + run < columns && placement.points[at + static_cast<std::size_t>(run)] == placement.points[at]) ++run;
-      rect(10 + side * static_cast<double>(j), y, side * static_cast<double>(run), side, placement.points[at]);
+      while (j + run < columns &&
+             placement.points[at + static_cast<std::size_t>(run)] == placement.points[at])
+        ++run;
+      rect(10 + side * static_cast<double>(j), y, side * static_cast<double>(run), side,
+           placement.points[at]);
       j += run;
       at += static_cast<std::size_t>(run);
     }
   }
   std::size_t number = 0;
   for (std::size_t node = 0; node < placement.loads.size(); ++node) {
-    for (std::size_t index = 0; index < placement.loads[node].size() && number < listed; ++index, ++number) {
-      const Processor p{placement.kind, static_cast<std::int64_t>(node), static_cast<std::int64_t>(index)};
+    for (std::size_t index = 0; index < placement.loads[node].size() && number < listed;
+         ++index, ++number) {
+      const Processor p{placement.kind, static_cast<std::int64_t>(node),
+                        static_cast<std::int64_t>(index)};
       const double y = legend_top + 18 * static_cast<double>(number);
       rect(10, y, 14, 14, p);
-      svg += fmt::format("<text x=\"30\" y=\"{:g}\">node {}, {} {}: {} points</text>\n", y + 12, node,
-                         name_of(p.kind), index, placement.loads[node][index]);
+      svg += fmt::format("<text x=\"30\" y=\"{:g}\">node {}, {} {}: {} points</text>\n", y + 12,
+                         node, name_of(p.kind), index, placement.loads[node][index]);
     }
   }
   if (static_cast<std::size_t>(placement.processor_count()) > listed) {

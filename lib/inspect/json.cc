@@ -82,7 +82,8 @@ std::string to_json(const Placement& placement, const Diagnostics& diags) {
   json["domain"] = coordinates_json(placement.domain.extents);
   json["lower"] = coordinates_json(placement.domain.lower);
   json["points"] = Json::array();
-  for (const Processor& processor : placement.points) json["points"].push_back(pair_json(processor));
+  for (const Processor& processor : placement.points)
+    json["points"].push_back(pair_json(processor));
   if (!placement.sets.empty()) {
     json["sets"] = Json::array();
     for (const auto& set : placement.sets) {

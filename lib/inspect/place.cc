@@ -68,7 +68,9 @@ class Decider {
     }
     std::vector<std::string_view> names;
     for (ProcKind kind : task.kinds) names.push_back(name_of(kind));
-    diags_.report(DiagId::kNoVariant, program_.range(task.origin), query_.task, join_names(names, "and"))
+    diags_
+        .report(DiagId::kNoVariant, program_.range(task.origin), query_.task,
+                join_names(names, "and"))
         .note(fmt::format("`{}` has {}", machine_.name(), kinds_of_machine()));
     return std::nullopt;
   }
@@ -131,8 +133,7 @@ bool check_domain(const PlaceQuery& query, Diagnostics& diags) {
   if (volume == 0) {
     diags.report(DiagId::kEmptyDomain, std::nullopt, extents_text(query.domain));
   } else if (volume > kMaxPlacePoints) {
-    diags
-        .report(DiagId::kDomainTooLarge, std::nullopt, extents_text(query.domain), kMaxPlacePoints)
+    diags.report(DiagId::kDomainTooLarge, std::nullopt, extents_text(query.domain), kMaxPlacePoints)
         .help("ask for a part of it: smaller extents, with `--lower` where it begins elsewhere");
   } else {
     return true;
@@ -157,7 +158,8 @@ std::optional<Processor> parent_processor(const BoundProgram& bound, const Place
   diags
       .report(DiagId::kSliceIndexOutOfBound, std::nullopt, node_wrong ? 0 : 1,
               node_wrong ? node : index, node_wrong ? machine.node_count() : most)
-      .note(fmt::format("`--parent {},{}` names no processor of `{}`", node, index, machine.name()));
+      .note(
+          fmt::format("`--parent {},{}` names no processor of `{}`", node, index, machine.name()));
   return std::nullopt;
 }
 
@@ -220,8 +222,9 @@ std::optional<Placement> place(const BoundProgram& bound, const PlaceQuery& quer
     auto placed = evaluator.place(decision->function, task, decision->kind, diags);
     if (!placed) return std::nullopt;
     if (evaluator.steps() > kMaxPlaceSteps) {
-      diags.report(DiagId::kStepLimit, bound.program().function_range(decision->function),
-                   kMaxPlaceSteps)
+      diags
+          .report(DiagId::kStepLimit, bound.program().function_range(decision->function),
+                  kMaxPlaceSteps)
           .note(fmt::format("for the first {} of {} points", placement.points.size(), all));
       return std::nullopt;
     }

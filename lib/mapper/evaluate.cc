@@ -19,7 +19,9 @@ void check_statements(const Program& program, const Machine& machine, Diagnostic
   for (const program::Row& row : program.data().rows) {
     const Range range = program.range({row.statement});
     if (row.key.table == program::TableId::kTask) {
-      const auto present = [&](std::uint8_t kind) { return machine.has(static_cast<ProcKind>(kind)); };
+      const auto present = [&](std::uint8_t kind) {
+        return machine.has(static_cast<ProcKind>(kind));
+      };
       const auto end = row.kinds.begin() + row.kind_count;
       if (std::none_of(row.kinds.begin(), end, present)) {
         diags.report(DiagId::kKindNotOnMachine, range, machine.name(),
@@ -50,8 +52,8 @@ const Machine& BoundProgram::machine() const { return binding_->machine; }
 std::optional<BoundProgram> bind(const Program& program, Machine machine, Diagnostics& diags,
                                  LogSink* log) {
   if (program.data().has_errors) return std::nullopt;
-  auto binding = std::make_shared<mapper::Binding>(
-      mapper::Binding{program, std::move(machine), std::vector<mapper::Value>(program.data().globals.size())});
+  auto binding = std::make_shared<mapper::Binding>(mapper::Binding{
+      program, std::move(machine), std::vector<mapper::Value>(program.data().globals.size())});
   check_statements(program, binding->machine, diags);
   mapper::Interpreter interpreter(program, binding->machine, binding->globals, log);
   if (!interpreter.top_level(kMaxBindSteps, diags)) return std::nullopt;
@@ -91,13 +93,16 @@ std::optional<Placed> Evaluator::place(FunctionId function, const TaskPoint& tas
     placed.processors = (*set)->processors;
     placed.is_set = true;
   } else {
-    diags
-        .report(DiagId::kNotAProcessor, program.function_range(function), name,
-                fmt::format("{}, `{}`", describe(mapper::type_of(value)),
-                            mapper::to_string(value, task.name)))
-        .note("while " + state_->interpreter.where())
-        .note("the original takes a pair of integers for a processor (D16)")
-        .help("index a machine: `m[node, index]`, with `m = Machine(GPU)` or the like");
+    Diagnostic& diagnostic =
+        diags.report(DiagId::kNotAProcessor, program.function_range(function), name,
+                     fmt::format("{}, `{}`", describe(mapper::type_of(value)),
+                                 mapper::to_string(value, task.name)));
+    diagnostic.note("while " + state_->interpreter.where());
+    const mapper::Tuple* tuple = value.tuple();
+    if (tuple != nullptr && tuple->values.size() == 2) {
+      diagnostic.note("the original takes a pair of integers for a processor (D16)");
+    }
+    diagnostic.help("index a machine: `m[node, index]`, with `m = Machine(GPU)` or the like");
     return std::nullopt;
   }
   const Processor& first = placed.processors.front();
@@ -110,7 +115,8 @@ std::optional<Placed> Evaluator::place(FunctionId function, const TaskPoint& tas
                                   name_of(*kind), state_->bound.machine().name()),
                       program.range(decision->origin));
     }
-    diagnostic.help(fmt::format("bind it by kind: `IndexTaskMap {} {}`", name_of(first.kind), name));
+    diagnostic.help(
+        fmt::format("bind it by kind: `IndexTaskMap {} {}`", name_of(first.kind), name));
     return std::nullopt;
   }
   const bool spread = std::any_of(placed.processors.begin(), placed.processors.end(),

@@ -19,13 +19,14 @@ namespace {
 
 std::string coordinates_text(const Point& point) {
   std::string text = "(";
-  for (int i = 0; i < point.dimensions(); ++i) text += fmt::format("{}{}", i == 0 ? "" : ", ", point[i]);
+  for (int i = 0; i < point.dimensions(); ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", point[i]);
   return text + (point.dimensions() == 1 ? ",)" : ")");
 }
 
 std::string_view sign_of(Op op) {
-  constexpr std::string_view kSigns[] = {"-", "!", "+", "-",  "*", "/",  "%",  "==",
-                                         "!=", "<", "<=", ">", ">=", "&&", "||"};
+  constexpr std::string_view kSigns[] = {
+      "-", "!", "+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">=", "&&", "||"};
   return kSigns[static_cast<std::size_t>(op) - static_cast<std::size_t>(Op::kNegate)];
 }
 
@@ -58,7 +59,8 @@ Diagnostic& Interpreter::fail(DiagId id, Range range, std::vector<DiagArg> args)
   Diagnostic& diagnostic = diags_->add(id, range, std::move(args));
   if (frames_.size() > 1) {
     std::string chain;
-    for (std::size_t i = frames_.size(); i-- > 0;) {
+    const std::size_t first = task_ == nullptr ? 1 : 0;  // the top level is no function
+    for (std::size_t i = frames_.size(); i-- > first;) {
       chain += fmt::format("{}`{}`", chain.empty() ? "in " : ", called by ",
                            function_name(frames_[i].function));
     }
@@ -124,8 +126,11 @@ Value Interpreter::run_body(program::List body) {
   for (std::uint32_t i = 0; i < body.count && !failed_; ++i) {
     const Action& action = data_.actions[body.begin + i];
     switch (action.kind) {
-      case Action::Kind::kReturn: return eval(action.value);
-      case Action::Kind::kPrint: print(action); break;
+      case Action::Kind::kReturn:
+        return eval(action.value);
+      case Action::Kind::kPrint:
+        print(action);
+        break;
       case Action::Kind::kAssign: {
         Value value = eval(action.value);
         frames_.back().slots[action.target] = std::move(value);
@@ -173,25 +178,43 @@ Value Interpreter::eval_at(CodeId id, const Code& node) {
     case Op::kBool:
     case Op::kString:
     case Op::kProcKind:
-    case Op::kMemKind: return constant(node);
-    case Op::kLocal: return frames_.back().slots[node.a];
-    case Op::kGlobal: return global(node);
-    case Op::kTuple: return tuple(node);
-    case Op::kComprehension: return comprehension(node);
-    case Op::kNegate: return negate(node);
-    case Op::kNot: return {!truth(node.a, "`!`")};
-    case Op::kAnd: return {truth(node.a, "`&&`") && truth(node.b, "`&&`")};
-    case Op::kOr: return {truth(node.a, "`||`") || truth(node.b, "`||`")};
-    case Op::kConditional: return conditional(node);
-    case Op::kIndex: return index(node);
-    case Op::kSlice: return slice(node);
-    case Op::kCall: return call(node);
-    case Op::kMachine: return machine(node);
-    case Op::kMethod: return method(id, node);
-    case Op::kMember: return member(node);
+    case Op::kMemKind:
+      return constant(node);
+    case Op::kLocal:
+      return frames_.back().slots[node.a];
+    case Op::kGlobal:
+      return global(node);
+    case Op::kTuple:
+      return tuple(node);
+    case Op::kComprehension:
+      return comprehension(node);
+    case Op::kNegate:
+      return negate(node);
+    case Op::kNot:
+      return {!truth(node.a, "`!`")};
+    case Op::kAnd:
+      return {truth(node.a, "`&&`") && truth(node.b, "`&&`")};
+    case Op::kOr:
+      return {truth(node.a, "`||`") || truth(node.b, "`||`")};
+    case Op::kConditional:
+      return conditional(node);
+    case Op::kIndex:
+      return index(node);
+    case Op::kSlice:
+      return slice(node);
+    case Op::kCall:
+      return call(node);
+    case Op::kMachine:
+      return machine(node);
+    case Op::kMethod:
+      return method(id, node);
+    case Op::kMember:
+      return member(node);
     case Op::kSplice:
-    case Op::kAll: break;  // only within lists, which elements() reads
-    default: return binary(node);
+    case Op::kAll:
+      break;  // only within lists, which elements() reads
+    default:
+      return binary(node);
   }
   return {};
 }
@@ -200,10 +223,14 @@ Value Interpreter::constant(const Code& node) const {
   switch (node.op) {
     case Op::kInt:
       return number(static_cast<std::int64_t>((std::uint64_t{node.b} << 32) | node.a));
-    case Op::kBool: return {node.a != 0};
-    case Op::kString: return {std::make_shared<const std::string>(data_.strings[node.a])};
-    case Op::kProcKind: return {static_cast<ProcKind>(node.a)};
-    default: return {static_cast<MemKind>(node.a)};
+    case Op::kBool:
+      return {node.a != 0};
+    case Op::kString:
+      return {std::make_shared<const std::string>(data_.strings[node.a])};
+    case Op::kProcKind:
+      return {static_cast<ProcKind>(node.a)};
+    default:
+      return {static_cast<MemKind>(node.a)};
   }
 }
 
@@ -274,7 +301,8 @@ Value Interpreter::comprehension(const Code& node) {
   if (failed_) return {};
   const auto values = tuple_values(range);
   if (!values) {
-    return fail_type(code(node.b).range, "`tuple(... for ... in ...)`", "a tuple to go through", range);
+    return fail_type(code(node.b).range, "`tuple(... for ... in ...)`", "a tuple to go through",
+                     range);
   }
   std::vector<Value> made;
   for (const Value& item : *values) {
@@ -351,10 +379,16 @@ Value Interpreter::integer_op(const Code& node, std::int64_t left, std::int64_t 
   std::int64_t result = 0;
   bool overflow = false;
   switch (node.op) {
-    case Op::kAdd: overflow = __builtin_add_overflow(left, right, &result); break;
+    case Op::kAdd:
+      overflow = __builtin_add_overflow(left, right, &result);
+      break;
     case Op::kNegate:
-    case Op::kSubtract: overflow = __builtin_sub_overflow(left, right, &result); break;
-    case Op::kMultiply: overflow = __builtin_mul_overflow(left, right, &result); break;
+    case Op::kSubtract:
+      overflow = __builtin_sub_overflow(left, right, &result);
+      break;
+    case Op::kMultiply:
+      overflow = __builtin_mul_overflow(left, right, &result);
+      break;
     default:
       if (right == 0) {
         fail(DiagId::kDivisionByZero, node.focus, {left, std::string(sign_of(node.op))});
@@ -380,13 +414,18 @@ Value Interpreter::compare(const Code& node, const Value& left, const Value& rig
   const auto* b = right.get<std::int64_t>();
   if (a == nullptr || b == nullptr) {
     return fail_type(code(a == nullptr ? node.a : node.b).range,
-                     fmt::format("`{}`", sign_of(node.op)), "integers", a == nullptr ? left : right);
+                     fmt::format("`{}`", sign_of(node.op)), "integers",
+                     a == nullptr ? left : right);
   }
   switch (node.op) {
-    case Op::kLess: return {*a < *b};
-    case Op::kLessEqual: return {*a <= *b};
-    case Op::kGreater: return {*a > *b};
-    default: return {*a >= *b};
+    case Op::kLess:
+      return {*a < *b};
+    case Op::kLessEqual:
+      return {*a <= *b};
+    case Op::kGreater:
+      return {*a > *b};
+    default:
+      return {*a >= *b};
   }
 }
 
@@ -530,17 +569,25 @@ bool Interpreter::check_parameter(const program::Parameter& parameter, const Ele
   const Type type = type_of(argument.value);
   bool fits = true;
   switch (parameter.type) {
-    case ParamType::kAny: break;
-    case ParamType::kInt: fits = type == Type::kInt; break;
-    case ParamType::kBool: fits = type == Type::kBool; break;
-    case ParamType::kMSpace: fits = type == Type::kMachine; break;
-    case ParamType::kTask: fits = type == Type::kTask || type == Type::kParent; break;
+    case ParamType::kAny:
+      break;
+    case ParamType::kInt:
+      fits = type == Type::kInt;
+      break;
+    case ParamType::kBool:
+      fits = type == Type::kBool;
+      break;
+    case ParamType::kMSpace:
+      fits = type == Type::kMachine;
+      break;
+    case ParamType::kTask:
+      fits = type == Type::kTask || type == Type::kParent;
+      break;
     case ParamType::kIPoint:
     case ParamType::kISpace: {
       const auto values = tuple_values(argument.value);
-      fits = values && std::all_of(values->begin(), values->end(), [](const Value& value) {
-               return type_of(value) == Type::kInt;
-             });
+      fits = values && std::all_of(values->begin(), values->end(),
+                                   [](const Value& value) { return type_of(value) == Type::kInt; });
     }
   }
   if (fits) return true;
@@ -548,8 +595,7 @@ bool Interpreter::check_parameter(const program::Parameter& parameter, const Ele
   fail_type(argument.range, fmt::format("an argument of `{}`", callee),
             tuple ? "a tuple of integers"
                   : fmt::format("a value of type `{}`", syntax::spelling(parameter.type)),
-            argument.value)
-      ;
+            argument.value);
   return false;
 }
 
@@ -603,9 +649,12 @@ Value Interpreter::task_member(const Code& node, TaskValue task) {
     return {};
   }
   switch (node.member) {
-    case Member::kName: return name(task.parent ? task_->parent_name : task_->name);
-    case Member::kIspace: return tuple_of(task_->domain.extents.coordinates());
-    case Member::kIlo: return tuple_of(task_->domain.lower.coordinates());
+    case Member::kName:
+      return name(task.parent ? task_->parent_name : task_->name);
+    case Member::kIspace:
+      return tuple_of(task_->domain.extents.coordinates());
+    case Member::kIlo:
+      return tuple_of(task_->domain.lower.coordinates());
     case Member::kIpoint: {
       Point relative = task_->point;
       for (int i = 0; i < relative.dimensions(); ++i) relative[i] -= task_->domain.lower[i];

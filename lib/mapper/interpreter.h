@@ -1,4 +1,5 @@
-// Interpreter: typed code, carried out as it stands. One evaluation at a time; the first failure ends it.
+// Interpreter: typed code, carried out as it stands. One evaluation at a time; the first failure
+// ends it.
 #pragma once
 
 #include <array>
@@ -92,7 +93,8 @@ class Interpreter {
   Value machine_method(CodeId id, const Code& node, const MachineView& view,
                        const std::vector<Element>& args);
   Value split(const Code& node, const MachineView& view, int d, std::int64_t factor);
-  Value grid_split(CodeId id, const Code& node, const MachineView& view, int d, const Element& grid);
+  Value grid_split(CodeId id, const Code& node, const MachineView& view, int d,
+                   const Element& grid);
   Value pair_method(const Code& node, const MachineView& view, int a, int b);
   Value slice_machine(const Code& node, const MachineView& view, int d, std::int64_t lo,
                       std::int64_t hi);

@@ -171,7 +171,8 @@ Value Interpreter::method(CodeId id, const Code& node) {
   if (args.size() != wanted) {
     fail(DiagId::kWrongArgumentCount, node.range,
          {std::string(name_of(node.method)),
-          fmt::format("{} argument{}", wanted, wanted == 1 ? "" : "s"), std::to_string(args.size())});
+          fmt::format("{} argument{}", wanted, wanted == 1 ? "" : "s"),
+          std::to_string(args.size())});
     return {};
   }
   if (node.method == Method::kHas) return has(node, base, args[0]);
@@ -271,7 +272,9 @@ Value Interpreter::slice_machine(const Code& node, const MachineView& view, int 
   const std::int64_t n = view.sizes()[static_cast<std::size_t>(d)];
   if (lo < 0 || lo > hi || hi >= n) {
     fail(DiagId::kBadSlice, node.focus, {lo, hi, d, n})
-        .note("both ends are included: 0 <= first <= last < extent (the original takes some others: D4)");
+        .note(
+            "both ends are included: 0 <= first <= last < extent (the original takes some others: "
+            "D4)");
     return {};
   }
   return fits(node, view, 0) ? make_view(node, view.slice(d, lo, hi)) : Value{};
@@ -299,7 +302,8 @@ std::optional<std::vector<std::int64_t>> Interpreter::sizes_of_split(CodeId id, 
       return std::nullopt;
     }
     if (*parts < 1 || *parts > kMaxViewDimensions) {
-      return reject(fmt::format("{} dimensions", *parts), fmt::format("1 to {}", kMaxViewDimensions));
+      return reject(fmt::format("{} dimensions", *parts),
+                    fmt::format("1 to {}", kMaxViewDimensions));
     }
     return balance_split(n, *parts);
   }
@@ -336,8 +340,8 @@ std::optional<std::vector<std::int64_t>> Interpreter::sizes_of_split(CodeId id, 
   if (!tick(split_steps(node.method == Method::kAutoSplit, n, extents->size()), node.range)) {
     return std::nullopt;
   }
-  const SplitResult result = node.method == Method::kAutoSplit ? auto_split(n, *extents)
-                                                               : decompose(n, *extents, halo);
+  const SplitResult result =
+      node.method == Method::kAutoSplit ? auto_split(n, *extents) : decompose(n, *extents, halo);
   if (const auto* error = std::get_if<SplitError>(&result)) {
     if (*error == SplitError::kOverflow) {
       fail(DiagId::kOverflow, node.focus, {fmt::format("a product in `{}`", name)});
@@ -400,7 +404,8 @@ Value Interpreter::task_processor(const Code& node, const Value& base, const Ele
          {std::string(function_name(mapping_function_)), std::string("task.processor")});
     return {};
   }
-  const std::int64_t extents[] = {machine_.node_count(), machine_.processors_per_node(view->kind())};
+  const std::int64_t extents[] = {machine_.node_count(),
+                                  machine_.processors_per_node(view->kind())};
   const std::int64_t at[] = {processor->node, processor->index};
   for (std::int64_t i = 0; i < 2; ++i) {
     if (at[i] < extents[i]) continue;

@@ -67,11 +67,15 @@ void MachineView::step_back(const Step& step, Coordinates& index) {
       index[slot(step.a)] = flat / step.size_b;
       break;
     }
-    case Step::Kind::kSwap: std::swap(index[slot(step.a)], index[slot(step.b)]); break;
+    case Step::Kind::kSwap:
+      std::swap(index[slot(step.a)], index[slot(step.b)]);
+      break;
     case Step::Kind::kReverse:
       index[slot(step.a)] = step.size_a - 1 - index[slot(step.a)];
       break;
-    case Step::Kind::kSlice: index[slot(step.a)] += step.size_a; break;
+    case Step::Kind::kSlice:
+      index[slot(step.a)] += step.size_a;
+      break;
   }
 }
 
@@ -93,7 +97,9 @@ bool MachineView::step_forward(const Step& step, Coordinates& index) {
       index.erase(at(index, step.b));
       return true;
     case Step::Kind::kSwap:
-    case Step::Kind::kReverse: step_back(step, index); return true;
+    case Step::Kind::kReverse:
+      step_back(step, index);
+      return true;
     case Step::Kind::kSlice:
       index[slot(step.a)] -= step.size_a;
       return index[slot(step.a)] >= 0 && index[slot(step.a)] < step.size_b;

@@ -1,5 +1,5 @@
-// MachineView: Machine(KIND) and what split, merge and the like make of it: a grid whose indices lead
-// back to a processor of the grid (nodes, processors in each node).
+// MachineView: Machine(KIND) and what split, merge and the like make of it: a grid whose indices
+// lead back to a processor of the grid (nodes, processors in each node).
 #pragma once
 
 #include <memory>

@@ -20,8 +20,8 @@ std::string pair(const Processor& processor) {
 
 program::Type type_of(const Value& value) {
   using program::Type;
-  constexpr Type kTypes[] = {Type::kAny,     Type::kInt,  Type::kBool,      Type::kTuple,
-                             Type::kString,  Type::kMachine, Type::kTask,   Type::kProcessor,
+  constexpr Type kTypes[] = {Type::kAny,        Type::kInt,      Type::kBool,   Type::kTuple,
+                             Type::kString,     Type::kMachine,  Type::kTask,   Type::kProcessor,
                              Type::kProcessors, Type::kProcKind, Type::kMemKind};
   if (const auto* task = value.get<TaskValue>(); task != nullptr && task->parent) {
     return Type::kParent;

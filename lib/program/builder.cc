@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-
 namespace groma::program {
 
 using syntax::Expr;
@@ -13,12 +12,14 @@ using syntax::Tree;
 Builder::Builder(const Tree& tree, const Definitions& definitions, Data& data, Diagnostics& diags)
     : tree_(tree), definitions_(definitions), data_(data), diags_(diags) {}
 
-// What stands in a function that nothing uses cannot fail; the original accepts it, and so does this.
+// What stands in a function that nothing uses cannot fail; the original accepts it, and so does
+// this.
 Diagnostic& Builder::report(DiagId id, Range range, std::vector<DiagArg> args) {
   Diagnostic& diagnostic = diags_.add(id, range, std::move(args));
   if (current_ != nullptr && !current_->used && diagnostic.severity == Severity::kError) {
     diagnostic.lower_to(Severity::kWarning);
-    diagnostic.note(fmt::format("nothing uses `{}`, so this is no error yet", text(current_->name)));
+    diagnostic.note(
+        fmt::format("nothing uses `{}`, so this is no error yet", text(current_->name)));
   }
   return diagnostic;
 }
@@ -37,6 +38,8 @@ Builder::ExprId Builder::bare(ExprId id) const {
 void Builder::function(FunctionId id) {
   const syntax::DefStatement& def = *definitions_.defs[id];
   Function& made = data_.functions[id];
+  made.broken = def.head_broken;
+  if (made.broken) return;
   current_ = &made;
   slots_ = 0;
   locals_.clear();
@@ -53,7 +56,7 @@ void Builder::function(FunctionId id) {
   }
   made.body = {first, static_cast<std::uint32_t>(data_.actions.size()) - first};
   made.slots = slots_;
-  if (!returned) {
+  if (!returned && !def.body_broken) {
     report(DiagId::kMissingReturn, def.name.range, {std::string(text(def.name.id))})
         .help("end the function with `return`");
   }
@@ -118,7 +121,8 @@ Action Builder::print_action(const syntax::PrintStatement& node, Range range) {
   data_.strings.push_back(syntax::string_value(tree_.source.text(node.text)));
   std::size_t wanted = 0;
   const std::string& format = data_.strings.back();
-  for (std::size_t at = format.find("{}"); at != std::string::npos; at = format.find("{}", at + 2)) {
+  for (std::size_t at = format.find("{}"); at != std::string::npos;
+       at = format.find("{}", at + 2)) {
     ++wanted;
   }
   for (ExprId id : tree_.exprs_of(node.args)) {
@@ -165,7 +169,7 @@ const Builder::Local* Builder::find_local(NameId name) const {
 }
 
 // Keeps the first read of its sort, for the message at the statement that binds the function.
-void Builder::note_read(TaskRead Function::* which, const TaskRead& read) {
+void Builder::note_read(TaskRead Function::*which, const TaskRead& read) {
   if (current_ == nullptr || !read.reads) return;
   TaskRead& known = current_->*which;
   if (!known.reads) known = read;

@@ -48,7 +48,7 @@ class Builder {
   Action print_action(const syntax::PrintStatement& node, Range range);
   void bind_parameters(Function& made, const syntax::DefStatement& def);
   const Local* find_local(NameId name) const;
-  void note_read(TaskRead Function::* which, const TaskRead& read);
+  void note_read(TaskRead Function::*which, const TaskRead& read);
 
   CodeId add(Code code);
   CodeId make(Op op, Type type, Range range, std::uint32_t a = 0, std::uint32_t b = 0,
@@ -88,6 +88,7 @@ class Builder {
   Function* current_ = nullptr;       // null at top level
   std::uint32_t current_global_ = 0;  // at top level: those before it may be read
   std::uint32_t slots_ = 0;
+  bool unknown_option_ = false;  // in the list that elements() read last
   std::vector<Local> locals_;    // the last of a name counts
   std::vector<CodeId> pending_;  // items of the lists that are being built
 };

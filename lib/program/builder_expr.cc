@@ -1,5 +1,5 @@
-// From tree to typed code: expressions. A type that cannot fit is reported here, once; what depends on
-// values (kAny) is left to the evaluation.
+// From tree to typed code: expressions. A type that cannot fit is reported here, once; what depends
+// on values (kAny) is left to the evaluation.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -68,16 +68,20 @@ std::vector<std::string_view> names_after_dot(Type type) {
 Type member_type(Member member) {
   switch (member) {
     case Member::kVolume:
-    case Member::kLen: return Type::kInt;
-    case Member::kParent: return Type::kParent;
-    case Member::kName: return Type::kString;
-    default: return Type::kTuple;
+    case Member::kLen:
+      return Type::kInt;
+    case Member::kParent:
+      return Type::kParent;
+    case Member::kName:
+      return Type::kString;
+    default:
+      return Type::kTuple;
   }
 }
 
-constexpr Op kBinaryOps[] = {Op::kOr,       Op::kAnd,     Op::kEqual,   Op::kNotEqual,
-                             Op::kLess,     Op::kLessEqual, Op::kGreater, Op::kGreaterEqual,
-                             Op::kAdd,      Op::kSubtract, Op::kMultiply, Op::kDivide,
+constexpr Op kBinaryOps[] = {Op::kOr,    Op::kAnd,       Op::kEqual,    Op::kNotEqual,
+                             Op::kLess,  Op::kLessEqual, Op::kGreater,  Op::kGreaterEqual,
+                             Op::kAdd,   Op::kSubtract,  Op::kMultiply, Op::kDivide,
                              Op::kModulo};
 
 }  // namespace
@@ -103,34 +107,50 @@ CodeId Builder::build(ExprId id) {
   if (id == kNoExpr) return broken({});
   const Expr& expr = expr_of(id);
   switch (expr.kind) {
-    case ExprKind::kInt: return make(Op::kInt, Type::kInt, expr.range, expr.a, expr.b);
-    case ExprKind::kBool: return make(Op::kBool, Type::kBool, expr.range, expr.a);
+    case ExprKind::kInt:
+      return make(Op::kInt, Type::kInt, expr.range, expr.a, expr.b);
+    case ExprKind::kBool:
+      return make(Op::kBool, Type::kBool, expr.range, expr.a);
     case ExprKind::kString:
       data_.strings.push_back(syntax::string_value(tree_.source.text(expr.range)));
       return make(Op::kString, Type::kString, expr.range,
                   static_cast<std::uint32_t>(data_.strings.size() - 1));
-    case ExprKind::kName: return name(expr);
-    case ExprKind::kProc: return make(Op::kProcKind, Type::kProcKind, expr.range, expr.a);
-    case ExprKind::kMem: return make(Op::kMemKind, Type::kMemKind, expr.range, expr.a);
+    case ExprKind::kName:
+      return name(expr);
+    case ExprKind::kProc:
+      return make(Op::kProcKind, Type::kProcKind, expr.range, expr.a);
+    case ExprKind::kMem:
+      return make(Op::kMemKind, Type::kMemKind, expr.range, expr.a);
     case ExprKind::kMachine:
       report(DiagId::kWrongArgumentCount, expr.range,
              {std::string("Machine"), std::string("a processor kind"), std::string("nothing")})
           .help("write `Machine(GPU)`");
       return broken(expr.range);
-    case ExprKind::kParen: return build(expr.a);
-    case ExprKind::kTuple: return tuple(expr);
-    case ExprKind::kComprehension: return comprehension(expr);
-    case ExprKind::kUnary: return unary(expr);
-    case ExprKind::kBinary: return binary(expr);
-    case ExprKind::kConditional: return conditional(expr);
-    case ExprKind::kCall: return call(expr);
-    case ExprKind::kIndex: return index(expr);
-    case ExprKind::kSlice: return slice(expr);
-    case ExprKind::kMember: return member(expr);
+    case ExprKind::kParen:
+      return build(expr.a);
+    case ExprKind::kTuple:
+      return tuple(expr);
+    case ExprKind::kComprehension:
+      return comprehension(expr);
+    case ExprKind::kUnary:
+      return unary(expr);
+    case ExprKind::kBinary:
+      return binary(expr);
+    case ExprKind::kConditional:
+      return conditional(expr);
+    case ExprKind::kCall:
+      return call(expr);
+    case ExprKind::kIndex:
+      return index(expr);
+    case ExprKind::kSlice:
+      return slice(expr);
+    case ExprKind::kMember:
+      return member(expr);
     case ExprKind::kError:
     case ExprKind::kOption:
     case ExprKind::kSplice:
-    case ExprKind::kAll: break;
+    case ExprKind::kAll:
+      break;
   }
   return broken(expr.range);
 }
@@ -170,6 +190,7 @@ CodeId Builder::name(const Expr& expr) {
 List Builder::elements(const Expr& expr, std::string_view option_name, std::string_view callee,
                        CodeId* option) {
   const std::size_t first = pending_.size();
+  bool unknown_option = false;
   for (ExprId id : tree_.elements(expr)) {
     const Expr& element = expr_of(id);
     if (element.kind == ExprKind::kAll) {
@@ -187,12 +208,14 @@ List Builder::elements(const Expr& expr, std::string_view option_name, std::stri
       } else {
         report(DiagId::kUnknownOption, {element.range.begin, element.at},
                {std::string(callee), std::string(text(element.c))});
+        unknown_option = true;
       }
     } else {
       const CodeId built = build(id);
       pending_.push_back(built);
     }
   }
+  unknown_option_ = unknown_option;
   return take_pending(first);
 }
 
@@ -261,8 +284,7 @@ CodeId Builder::binary(const Expr& expr) {
   Code code;
   code.op = kBinaryOps[static_cast<std::size_t>(expr.op)];
   code.range = expr.range;
-  code.focus = {expr.at,
-                expr.at + static_cast<std::uint32_t>(syntax::spelling(expr.op).size())};
+  code.focus = {expr.at, expr.at + static_cast<std::uint32_t>(syntax::spelling(expr.op).size())};
   code.a = left, code.b = right;
   if (code.op >= Op::kAdd && code.op <= Op::kModulo) {
     code.type = arithmetic_type(code, left, right, sign);
@@ -476,6 +498,7 @@ CodeId Builder::call_function(const Expr& expr, FunctionId id) {
   const std::string_view callee = text(data_.functions[id].name);
   const List args = elements(expr, "", callee, nullptr);
   const syntax::DefStatement& def = *definitions_.defs[id];
+  if (def.head_broken) return broken(expr.range);
   check_arguments(callee, args, def.params.count, expr.range);
   const auto params = syntax::Tree::slice(tree_.params, def.params);
   for (std::uint32_t i = 0; i < args.count && i < params.size() && !has_splice(args); ++i) {
@@ -490,7 +513,8 @@ CodeId Builder::call_function(const Expr& expr, FunctionId id) {
   // What the called function reads of its task, the calling one reads.
   note_read(&Function::index_only, data_.functions[id].index_only);
   note_read(&Function::single_only, data_.functions[id].single_only);
-  const CodeId made = make(Op::kCall, data_.functions[id].result, expr.range, args.begin, args.count, id);
+  const CodeId made =
+      make(Op::kCall, data_.functions[id].result, expr.range, args.begin, args.count, id);
   data_.code[made].focus = expr_of(expr.c).range;
   return made;
 }
@@ -524,8 +548,7 @@ CodeId Builder::call_method(const Expr& expr, const Expr& callee) {
   constexpr std::size_t kArguments[] = {2, 2, 2, 1, 3, 2, 2, 2, 2, 1, 1};
   constexpr Type kResults[] = {Type::kMachine, Type::kBool, Type::kTuple};
   CodeId option = kNoCode;
-  const List args =
-      elements(expr, *method == Method::kDecompose ? "halo" : "", spelled, &option);
+  const List args = elements(expr, *method == Method::kDecompose ? "halo" : "", spelled, &option);
   check_arguments(spelled, args, kArguments[static_cast<std::size_t>(*method)], expr.range);
   for (std::uint32_t i = 0; i < args.count && !has_splice(args); ++i) {
     const bool grid = i == 1 && *method >= Method::kGreedySplit && *method <= Method::kDecompose;
@@ -551,8 +574,10 @@ CodeId Builder::call_method(const Expr& expr, const Expr& callee) {
 }
 
 void Builder::check_arguments(std::string_view callee, List args, std::size_t wanted, Range range) {
-  if (args.count == wanted || has_splice(args)) return;
-  const auto count = [](std::size_t n) { return fmt::format("{} argument{}", n, n == 1 ? "" : "s"); };
+  if (args.count == wanted || has_splice(args) || unknown_option_) return;
+  const auto count = [](std::size_t n) {
+    return fmt::format("{} argument{}", n, n == 1 ? "" : "s");
+  };
   report(DiagId::kWrongArgumentCount, range,
          {std::string(callee), count(wanted), std::to_string(args.count)});
 }

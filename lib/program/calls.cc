@@ -110,7 +110,8 @@ class Search {
       path += fmt::format("{}`{}`", path.empty() ? "" : ", ", text(frame->function));
     }
     if (!path.empty()) diagnostic.note(fmt::format("through {}", path));
-    diagnostic.note("every program ends, so no function may call itself (the original allows it: D1)");
+    diagnostic.note(
+        "every program ends, so no function may call itself (the original allows it: D1)");
   }
 
   void mark_used() {

@@ -1,5 +1,5 @@
-// Which function calls which: what is used, what recurses, and an order in which every function comes
-// after those that it calls.
+// Which function calls which: what is used, what recurses, and an order in which every function
+// comes after those that it calls.
 #pragma once
 
 #include <vector>

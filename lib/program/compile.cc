@@ -75,8 +75,8 @@ class Compiler {
       return;
     }
     const bool function = symbol.kind == Symbol::Kind::kFunction;
-    const Range first = function ? data_->functions[symbol.index].name_range
-                                 : data_->globals[symbol.index].range;
+    const Range first =
+        function ? data_->functions[symbol.index].name_range : data_->globals[symbol.index].range;
     Diagnostic& diagnostic = diags_.report(DiagId::kDuplicateName, name.range, text(name.id));
     diagnostic.note(fmt::format("it is a {} already, from here", function ? "function" : "global"),
                     first);
@@ -106,7 +106,8 @@ class Compiler {
     row.statement = origin_;
     const Row* known = data_->add(row);
     if (known == nullptr) return;
-    const Range first = known->statement == origin_ ? range : data_->statements[known->statement - 1];
+    const Range first =
+        known->statement == origin_ ? range : data_->statements[known->statement - 1];
     diags_.report(DiagId::kShadowedStatement, range, what())
         .note(known->statement == origin_ ? "by the same statement" : "by this statement", first);
   }
@@ -122,7 +123,8 @@ class Compiler {
   }
   static std::string place_words(const syntax::Place& place) {
     switch (place.kind) {
-      case syntax::Place::Kind::kAny: return "";
+      case syntax::Place::Kind::kAny:
+        return "";
       case syntax::Place::Kind::kProc:
         return fmt::format(" on `{}`", name_of(static_cast<ProcKind>(place.word.value)));
       case syntax::Place::Kind::kMem:
@@ -142,9 +144,12 @@ class Compiler {
 
   static PlaceKey place_of(const syntax::Place& place) {
     switch (place.kind) {
-      case syntax::Place::Kind::kAny: return kAnyPlace;
-      case syntax::Place::Kind::kProc: return place_key(static_cast<ProcKind>(place.word.value));
-      case syntax::Place::Kind::kMem: return place_key(static_cast<MemKind>(place.word.value));
+      case syntax::Place::Kind::kAny:
+        return kAnyPlace;
+      case syntax::Place::Kind::kProc:
+        return place_key(static_cast<ProcKind>(place.word.value));
+      case syntax::Place::Kind::kMem:
+        return place_key(static_cast<MemKind>(place.word.value));
     }
     return kAnyPlace;
   }
@@ -153,7 +158,8 @@ class Compiler {
     return which.is_position ? position_key(which.value) : which.value;
   }
 
-  // The row under every pair of a task and a region. `what` of a region of a task is decided `where`.
+  // The row under every pair of a task and a region. `what` of a region of a task is decided
+  // `where`.
   void add_regions(Row row, syntax::List names, syntax::List which, std::string_view what,
                    std::string_view where) {
     for (const Name& name : tree_.names_of(names)) {
@@ -203,15 +209,24 @@ class Compiler {
   LayoutSpec layout_of(const syntax::LayoutStatement& node) {
     LayoutSpec layout;
     const syntax::Constraint* exact = nullptr;
-    for (const syntax::Constraint& constraint :
-         Tree::slice(tree_.constraints, node.constraints)) {
+    for (const syntax::Constraint& constraint : Tree::slice(tree_.constraints, node.constraints)) {
       using syntax::ConstraintWord;
       switch (constraint.word) {
-        case ConstraintWord::kSoa: layout.fields = FieldOrder::kSoa; break;
-        case ConstraintWord::kAos: layout.fields = FieldOrder::kAos; break;
-        case ConstraintWord::kCOrder: layout.dimensions = DimensionOrder::kC; break;
-        case ConstraintWord::kFOrder: layout.dimensions = DimensionOrder::kFortran; break;
-        case ConstraintWord::kCompact: layout.compact = true; break;
+        case ConstraintWord::kSoa:
+          layout.fields = FieldOrder::kSoa;
+          break;
+        case ConstraintWord::kAos:
+          layout.fields = FieldOrder::kAos;
+          break;
+        case ConstraintWord::kCOrder:
+          layout.dimensions = DimensionOrder::kC;
+          break;
+        case ConstraintWord::kFOrder:
+          layout.dimensions = DimensionOrder::kFortran;
+          break;
+        case ConstraintWord::kCompact:
+          layout.compact = true;
+          break;
         case ConstraintWord::kExact:
           layout.exact = true;
           exact = &constraint;
@@ -326,6 +341,7 @@ class Compiler {
       return std::nullopt;
     }
     const Function& function = data_->functions[symbol.index];
+    if (function.broken) return symbol.index;
     const List parameters = function.parameters;
     const ParamType type =
         parameters.count == 1 ? data_->parameters[parameters.begin].type : ParamType::kAny;

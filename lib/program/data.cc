@@ -7,7 +7,8 @@ namespace groma::program {
 namespace {
 
 std::uint64_t hash_of(const Key& key) {
-  const std::uint64_t where = (std::uint64_t{static_cast<std::uint8_t>(key.table)} << 8) | key.place;
+  const std::uint64_t where =
+      (std::uint64_t{static_cast<std::uint8_t>(key.table)} << 8) | key.place;
   return mix(mix((std::uint64_t{key.task} << 32) | key.region) ^ where);
 }
 
@@ -28,18 +29,30 @@ const Row* Data::add(const Row& row) {
 
 std::string_view describe(Type type) {
   switch (type) {
-    case Type::kAny: return "any value";
-    case Type::kInt: return "an integer";
-    case Type::kBool: return "a bool";
-    case Type::kTuple: return "a tuple";
-    case Type::kString: return "a string";
-    case Type::kMachine: return "a machine";
-    case Type::kTask: return "a task";
-    case Type::kParent: return "a parent task";
-    case Type::kProcessor: return "a processor";
-    case Type::kProcessors: return "a set of processors";
-    case Type::kProcKind: return "a processor kind";
-    case Type::kMemKind: return "a memory kind";
+    case Type::kAny:
+      return "any value";
+    case Type::kInt:
+      return "an integer";
+    case Type::kBool:
+      return "a bool";
+    case Type::kTuple:
+      return "a tuple";
+    case Type::kString:
+      return "a string";
+    case Type::kMachine:
+      return "a machine";
+    case Type::kTask:
+      return "a task";
+    case Type::kParent:
+      return "a parent task";
+    case Type::kProcessor:
+      return "a processor";
+    case Type::kProcessors:
+      return "a set of processors";
+    case Type::kProcKind:
+      return "a processor kind";
+    case Type::kMemKind:
+      return "a memory kind";
   }
   return "";
 }

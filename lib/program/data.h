@@ -93,7 +93,7 @@ inline constexpr std::size_t kMethodCount = 11;
 std::string_view name_of(Method method);
 
 enum class Member : std::uint8_t {
-  kSize,    // machine, tuple
+  kSize,  // machine, tuple
   kVolume,
   kLen,
   kIpoint,  // task
@@ -155,6 +155,7 @@ struct Function {
   TaskRead index_only;   // ipoint, ispace, ilo
   TaskRead single_only;  // parent, processor
   bool used = false;     // by a statement, directly or not
+  bool broken = false;   // a mistake was reported in its parameters
 };
 
 struct Global {

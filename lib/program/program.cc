@@ -20,8 +20,8 @@ NameId id_of(const program::Data& data, std::string_view name) { return data.nam
 Origin origin_of(const Row& row) { return {row.statement}; }
 
 // Calls use(row) for the rows of a task's region, most specific first, until it returns true: the
-// task by name then `*`, for each the region by position, by its aliases in order, then `*`; within one
-// key the places in order. Of the places only the first that has a row is used.
+// task by name then `*`, for each the region by position, by its aliases in order, then `*`; within
+// one key the places in order. Of the places only the first that has a row is used.
 template <typename Use>
 void for_region(const program::Data& data, TableId table, std::string_view task,
                 const RegionNames& region, std::span<const PlaceKey> places, const Use& use) {

@@ -48,8 +48,8 @@ class Dumper {
     return fmt::format("collect {} {}", names(n.names), which(n.which));
   }
   std::string inner(const TaskMapStatement& n) const {
-    const std::string bound = n.proc ? std::string(name_of(static_cast<ProcKind>(n.proc->value)))
-                                     : names(n.names);
+    const std::string bound =
+        n.proc ? std::string(name_of(static_cast<ProcKind>(n.proc->value))) : names(n.names);
     return fmt::format("{} {} {}", n.index ? "index-map" : "single-map", bound,
                        text(n.function.id));
   }
@@ -101,9 +101,12 @@ class Dumper {
   }
   static std::string place(const Place& place) {
     switch (place.kind) {
-      case Place::Kind::kAny: return "*";
-      case Place::Kind::kProc: return std::string(name_of(static_cast<ProcKind>(place.word.value)));
-      case Place::Kind::kMem: return std::string(name_of(static_cast<MemKind>(place.word.value)));
+      case Place::Kind::kAny:
+        return "*";
+      case Place::Kind::kProc:
+        return std::string(name_of(static_cast<ProcKind>(place.word.value)));
+      case Place::Kind::kMem:
+        return std::string(name_of(static_cast<MemKind>(place.word.value)));
     }
     return "";
   }
@@ -118,33 +121,48 @@ class Dumper {
     if (id == kNoExpr) return "-";
     const Expr& e = tree_.exprs[id];
     switch (e.kind) {
-      case ExprKind::kError: return "?";
-      case ExprKind::kInt: return std::to_string(e.value());
-      case ExprKind::kBool: return e.a != 0 ? "true" : "false";
-      case ExprKind::kString: return std::string(tree_.source.text(e.range));
-      case ExprKind::kName: return std::string(text(e.a));
-      case ExprKind::kProc: return std::string(name_of(static_cast<ProcKind>(e.a)));
-      case ExprKind::kMem: return std::string(name_of(static_cast<MemKind>(e.a)));
-      case ExprKind::kMachine: return "Machine";
-      case ExprKind::kParen: return expr(e.a);
-      case ExprKind::kTuple: return fmt::format("(tuple{})", exprs(tree_.elements(e)));
+      case ExprKind::kError:
+        return "?";
+      case ExprKind::kInt:
+        return std::to_string(e.value());
+      case ExprKind::kBool:
+        return e.a != 0 ? "true" : "false";
+      case ExprKind::kString:
+        return std::string(tree_.source.text(e.range));
+      case ExprKind::kName:
+        return std::string(text(e.a));
+      case ExprKind::kProc:
+        return std::string(name_of(static_cast<ProcKind>(e.a)));
+      case ExprKind::kMem:
+        return std::string(name_of(static_cast<MemKind>(e.a)));
+      case ExprKind::kMachine:
+        return "Machine";
+      case ExprKind::kParen:
+        return expr(e.a);
+      case ExprKind::kTuple:
+        return fmt::format("(tuple{})", exprs(tree_.elements(e)));
       case ExprKind::kComprehension:
         return fmt::format("(for {} {} {})", text(e.c), expr(e.a), expr(e.b));
-      case ExprKind::kUnary: return fmt::format("({} {})", spelling(e.op), expr(e.a));
+      case ExprKind::kUnary:
+        return fmt::format("({} {})", spelling(e.op), expr(e.a));
       case ExprKind::kBinary:
         return fmt::format("({} {} {})", spelling(e.op), expr(e.a), expr(e.b));
       case ExprKind::kConditional:
         return fmt::format("(? {} {} {})", expr(e.a), expr(e.b), expr(e.c));
       case ExprKind::kCall:
         return fmt::format("(call {}{})", expr(e.c), exprs(tree_.elements(e)));
-      case ExprKind::kOption: return fmt::format("(option {} {})", text(e.c), expr(e.a));
+      case ExprKind::kOption:
+        return fmt::format("(option {} {})", text(e.c), expr(e.a));
       case ExprKind::kIndex:
         return fmt::format("(index {}{})", expr(e.c), exprs(tree_.elements(e)));
       case ExprKind::kSlice:
         return fmt::format("(slice {} {} {})", expr(e.c), expr(e.a), expr(e.b));
-      case ExprKind::kMember: return fmt::format("(. {} {})", expr(e.a), text(e.c));
-      case ExprKind::kSplice: return fmt::format("(splice {})", expr(e.a));
-      case ExprKind::kAll: return "*";
+      case ExprKind::kMember:
+        return fmt::format("(. {} {})", expr(e.a), text(e.c));
+      case ExprKind::kSplice:
+        return fmt::format("(splice {})", expr(e.a));
+      case ExprKind::kAll:
+        return "*";
     }
     return "";
   }

@@ -1,5 +1,5 @@
-// From bytes to tokens. The table of character classes decides; every function leaves at_ behind what
-// it has read.
+// From bytes to tokens. The table of character classes decides; every function leaves at_ behind
+// what it has read.
 #include "syntax/lexer.h"
 
 #include <fmt/format.h>
@@ -83,11 +83,18 @@ Token Lexer::next() {
     const std::size_t begin = at_;
     const char c = text_[begin];
     switch (class_of(c)) {
-      case kNewline: line_start_ = true; [[fallthrough]];
-      case kSpace: ++at_; continue;
-      case kLetter: return word(begin);
-      case kDigit: return number(begin);
-      case kOther: break;
+      case kNewline:
+        line_start_ = true;
+        [[fallthrough]];
+      case kSpace:
+        ++at_;
+        continue;
+      case kLetter:
+        return word(begin);
+      case kDigit:
+        return number(begin);
+      case kOther:
+        break;
     }
     if (c == '#' || text_.substr(begin, 2) == "//") {
       skip_comment(begin);
@@ -170,29 +177,52 @@ Token Lexer::sign(std::size_t begin) {
     return token(with, begin);
   };
   switch (c) {
-    case '+': return one(TokenKind::kPlus);
-    case '-': return one(TokenKind::kMinus);
-    case '*': return one(TokenKind::kStar);
-    case '/': return one(TokenKind::kSlash);
-    case '%': return one(TokenKind::kPercent);
-    case ',': return one(TokenKind::kComma);
-    case ';': return one(TokenKind::kSemicolon);
-    case '?': return one(TokenKind::kQuestion);
-    case '.': return one(TokenKind::kDot);
-    case '(': return one(TokenKind::kLeftParen);
-    case ')': return one(TokenKind::kRightParen);
-    case '{': return one(TokenKind::kLeftBrace);
-    case '}': return one(TokenKind::kRightBrace);
-    case '[': return one(TokenKind::kLeftBracket);
-    case ']': return one(TokenKind::kRightBracket);
-    case '=': return two('=', TokenKind::kEqual, TokenKind::kAssign);
-    case '!': return two('=', TokenKind::kNotEqual, TokenKind::kBang);
-    case '<': return two('=', TokenKind::kLessEqual, TokenKind::kLess);
-    case '>': return two('=', TokenKind::kGreaterEqual, TokenKind::kGreater);
-    case ':': return two(':', TokenKind::kColonColon, TokenKind::kColon);
-    case '&': return two('&', TokenKind::kAnd, TokenKind::kEnd);
-    case '|': return two('|', TokenKind::kOr, TokenKind::kEnd);
-    default: return Token{};
+    case '+':
+      return one(TokenKind::kPlus);
+    case '-':
+      return one(TokenKind::kMinus);
+    case '*':
+      return one(TokenKind::kStar);
+    case '/':
+      return one(TokenKind::kSlash);
+    case '%':
+      return one(TokenKind::kPercent);
+    case ',':
+      return one(TokenKind::kComma);
+    case ';':
+      return one(TokenKind::kSemicolon);
+    case '?':
+      return one(TokenKind::kQuestion);
+    case '.':
+      return one(TokenKind::kDot);
+    case '(':
+      return one(TokenKind::kLeftParen);
+    case ')':
+      return one(TokenKind::kRightParen);
+    case '{':
+      return one(TokenKind::kLeftBrace);
+    case '}':
+      return one(TokenKind::kRightBrace);
+    case '[':
+      return one(TokenKind::kLeftBracket);
+    case ']':
+      return one(TokenKind::kRightBracket);
+    case '=':
+      return two('=', TokenKind::kEqual, TokenKind::kAssign);
+    case '!':
+      return two('=', TokenKind::kNotEqual, TokenKind::kBang);
+    case '<':
+      return two('=', TokenKind::kLessEqual, TokenKind::kLess);
+    case '>':
+      return two('=', TokenKind::kGreaterEqual, TokenKind::kGreater);
+    case ':':
+      return two(':', TokenKind::kColonColon, TokenKind::kColon);
+    case '&':
+      return two('&', TokenKind::kAnd, TokenKind::kEnd);
+    case '|':
+      return two('|', TokenKind::kOr, TokenKind::kEnd);
+    default:
+      return Token{};
   }
 }
 
@@ -211,6 +241,7 @@ void Lexer::report_unexpected(std::size_t begin) {
   const std::string_view character = text_.substr(begin, length);
   at_ = begin + length;
   while (text_.substr(at_, length) == character) at_ += length;
+  skip_what_belongs(character);
   const auto byte = static_cast<unsigned char>(character[0]);
   const bool control = length == 1 && (byte < 0x20 || byte == 0x7F);
   Diagnostic& diagnostic =
@@ -222,6 +253,23 @@ void Lexer::report_unexpected(std::size_t begin) {
     diagnostic.help("strings stand between straight double quotes, `\"`");
   } else if (length > 1) {
     diagnostic.help("names are made of ASCII letters, digits and `_`; quote other task names");
+  }
+}
+
+// What is part of the same mistake: a text up to its other quote, the rest of a word.
+void Lexer::skip_what_belongs(std::string_view character) {
+  constexpr std::size_t kLongest = 200;
+  const bool curly = character == "\xE2\x80\x9C";
+  if (curly || character == "'" || character == "`") {
+    const std::string_view closing = curly ? "\xE2\x80\x9D" : character;
+    std::string_view rest = text_.substr(at_, kLongest);
+    rest = rest.substr(0, rest.find('\n'));
+    const std::size_t found = rest.find(closing);
+    if (found != std::string_view::npos) at_ += found + closing.size();
+  } else if (character.size() > 1) {
+    while (at_ < text_.size() && (in_word(text_[at_]) || utf8_length(text_.substr(at_)) > 1)) {
+      at_ += utf8_length(text_.substr(at_));
+    }
   }
 }
 

@@ -29,6 +29,7 @@ class Lexer {
   Token string(std::size_t begin);
   Token sign(std::size_t begin);
   void report_unexpected(std::size_t begin);
+  void skip_what_belongs(std::string_view character);
   Token token(TokenKind kind, std::size_t begin, std::uint8_t value = 0);
 
   std::string_view text_;

@@ -6,13 +6,13 @@
 
 namespace groma::syntax {
 
-// Brackets, prefix signs, chained operators and conditionals inside one another. The stages after the
-// parser recurse this deep; at some 500 bytes a level it fits the smallest stack of a runtime's threads.
-// The deepest expression in any known mapper is below 20.
+// Brackets, prefix signs, chained operators and conditionals inside one another. The stages after
+// the parser recurse this deep; at some 500 bytes a level it fits the smallest stack of a runtime's
+// threads. The deepest expression in any known mapper is below 20.
 inline constexpr int kMaxNesting = 256;
 
-// Statements of a program, those in functions counted too; the largest known mapper has 300. A million
-// need 100 MB until they are checked.
+// Statements of a program, those in functions counted too; the largest known mapper has 300. A
+// million need 100 MB until they are checked.
 inline constexpr std::size_t kMaxStatements = 1'000'000;
 
 // Nodes of all expressions (80 MB).

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "groma/spelling.h"
 #include "syntax/parser_impl.h"
@@ -91,6 +90,18 @@ bool Parser::begins_statement() const {
          (at(TokenKind::kName) && next_.kind == TokenKind::kAssign);
 }
 
+// A misspelt statement word: `task a GPU`. To be asked at a line's start after a mistake.
+bool Parser::near_statement() const {
+  const bool follows = next_.kind == TokenKind::kName || next_.kind == TokenKind::kStar ||
+                       next_.kind == TokenKind::kProcWord || next_.kind == TokenKind::kString;
+  if (!at(TokenKind::kName) || !follows || next_.line_start) return false;
+  std::vector<std::string_view> words;
+  for (const ReservedWord& word : reserved_words()) {
+    if (word.kind == TokenKind::kStatementWord) words.push_back(word.text);
+  }
+  return !near_names(text(token_.range), words).empty();
+}
+
 // One at a line's start outside brackets: what is missing before it is one mistake.
 bool Parser::at_next_statement() const {
   return token_.line_start && brackets_ == 0 && begins_statement();
@@ -117,14 +128,9 @@ void Parser::suggest(Diagnostic& diagnostic, Range range,
     return;
   }
   diagnostic.help(fmt::format("did you mean {}?", join_names(near)));
-  const bool same_letters =
-      near[0].size() == word.size() &&
-      std::equal(word.begin(), word.end(), near[0].begin(), [](char a, char b) {
-        return std::tolower(static_cast<unsigned char>(a)) ==
-               std::tolower(static_cast<unsigned char>(b));
-      });
-  diagnostic.fix(
-      {fmt::format("write `{}`", near[0]), {{range, std::string(near[0])}}, same_letters});
+  diagnostic.fix({fmt::format("write `{}`", near[0]),
+                  {{range, std::string(near[0])}},
+                  same_letters(word, near[0])});
 }
 
 void Parser::suggest(Diagnostic& diagnostic, Range range, TokenKind kind) {
@@ -139,7 +145,7 @@ void Parser::suggest(Diagnostic& diagnostic, Range range, TokenKind kind) {
 void Parser::synchronize(bool in_body) {
   while (!at(TokenKind::kEnd) && !at(TokenKind::kRightBrace)) {
     if (accept(TokenKind::kSemicolon)) return;
-    if (token_.line_start && begins_statement()) return;
+    if (token_.line_start && (begins_statement() || reserved_target() || near_statement())) return;
     // In the middle of a line `Task` may be a parameter's type.
     if (at(TokenKind::kStatementWord) && !at_word(StatementKind::kTask) &&
         (in_body || !at_word(StatementKind::kReturn))) {

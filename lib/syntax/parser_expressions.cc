@@ -218,7 +218,7 @@ ExprId Parser::slice(ExprId base, ExprId from, std::uint32_t open) {
 
 ExprId Parser::member(ExprId base) {
   advance();
-  if (!is_word(token_.kind)) {
+  if (!is_word(token_.kind) || at_next_statement()) {
     report_expected("the name of a member");
     return kNoExpr;
   }
@@ -442,7 +442,7 @@ ExprId Parser::comprehension(const Token& word, ExprId item, std::uint32_t open)
   advance();
   ++brackets_;
   const Name variable = plain_name("variable");
-  expect(TokenKind::kIn);
+  if (!panic_ && !accept(TokenKind::kIn)) report_expected("`in`");
   const ExprId range = expression();
   close(TokenKind::kRightParen, open);
   if (panic_) return kNoExpr;

@@ -43,6 +43,7 @@ class Parser {
   std::string describe(const Token& token) const;
   bool begins_statement() const;
   bool at_next_statement() const;
+  bool near_statement() const;
 
   // ---- mistakes
 
@@ -78,7 +79,9 @@ class Parser {
   bool assign(Statement& made);
   bool print(Statement& made);
   bool def(Statement& made);
+  bool nested_def();
   bool skip_to_body();
+  void lost_body(std::vector<Statement>& body);
   void braced_body(std::vector<Statement>& body, const Token& opening);
   void colon_body(std::vector<Statement>& body, const Token& opening, const Name& name);
 
@@ -158,6 +161,7 @@ class Parser {
   int expected_braces_ = 0;  // `}` whose absence was reported, so that a later one is no mistake
   bool panic_ = false;       // a mistake in this statement was reported
   bool recovered_ = false;   // the statement before had one
-  bool stopped_ = false;     // a limit was passed
+  bool body_broken_ = false;  // a statement of the function that is read had one
+  bool stopped_ = false;      // a limit was passed
 };
 }  // namespace groma::syntax

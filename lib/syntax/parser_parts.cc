@@ -45,13 +45,18 @@ List Parser::names(std::string_view of_what, bool kind_follows) {
   }
   const bool name_missing =
       kind_follows && (next_.kind == TokenKind::kSemicolon || next_.kind == TokenKind::kEnd ||
-                       next_.line_start || next_.kind == TokenKind::kInt);
+                       next_.line_start || next_.kind == TokenKind::kInt ||
+                       next_.kind == TokenKind::kScopeWord);
   if (name_missing) {
     report_expected(fmt::format("the name of a {} or `*`", of_what));
     return list;
   }
   do {
     if (list.count == kMaxListItems) report_too_large(kMaxListItems, "names in a list");
+    const bool ends = next_.kind == TokenKind::kSemicolon || next_.line_start;
+    if (list.count > 0 && at(TokenKind::kProcWord) && ends) {
+      report_expected(fmt::format("the name of a {}", of_what));
+    }
     if (panic_) break;
     tree_.names.push_back(path_name(of_what));
     ++list.count;
@@ -131,7 +136,7 @@ Name Parser::plain_name(std::string_view of_what) {
   if (at(TokenKind::kName) && !(at_next_statement() && of_what == "function")) {
     name.id = tree_.table.intern(text(token_.range));
     advance();
-  } else if (is_word(token_.kind) && !at_next_statement()) {
+  } else if (is_word(token_.kind) && (!at_next_statement() || of_what == "variable")) {
     report(DiagId::kReservedName, token_.range, text(token_.range), of_what)
         ->help("choose another name");
     advance();
@@ -162,7 +167,9 @@ List Parser::which() {
 
 Which Parser::one_which() {
   if (!at(TokenKind::kInt)) {
-    if (!at(TokenKind::kString) && !is_word(token_.kind)) {
+    // A kind before a memory is the statement's place, so the region was left out.
+    const bool left_out = at(TokenKind::kProcWord) && next_.kind == TokenKind::kMemWord;
+    if (left_out || at_next_statement() || (!at(TokenKind::kString) && !is_word(token_.kind))) {
       report_expected("a region's name or position, or `*`");
       return {};
     }

@@ -7,6 +7,21 @@
 #include "syntax/parser_impl.h"
 
 namespace groma::syntax {
+namespace {
+
+// What defines a name stays though it is broken, so that the uses of the name are no mistakes.
+bool keep_name(Statement& made) {
+  if (auto* assign = std::get_if<AssignStatement>(&made.node)) {
+    assign->value = kNoExpr;
+    return assign->target.id != kStarName;
+  }
+  auto* def = std::get_if<DefStatement>(&made.node);
+  if (def != nullptr) def->body_broken = true;
+  return def != nullptr && def->name.id != kStarName;
+}
+
+}  // namespace
+
 void Parser::statement(std::vector<Statement>& into, bool in_body) {
   if (++statement_count_ > kMaxStatements) {
     report_too_large(kMaxStatements, "statements");
@@ -20,8 +35,11 @@ void Parser::statement(std::vector<Statement>& into, bool in_body) {
   const bool body_read = std::holds_alternative<DefStatement>(made.node) && !panic_;
   made.range = {begin, std::max(begin, last_end_)};
   if (!body_read) finish_statement(in_body);
+  if (token_.range.begin == begin && !at(TokenKind::kRightBrace)) advance();  // always onwards
   made.end = std::max(begin, last_end_);
-  if (complete) into.push_back(std::move(made));
+  const bool whole = complete && (body_read || !recovered_);
+  if (in_body && !whole) body_broken_ = true;
+  if (whole || keep_name(made)) into.push_back(std::move(made));
 }
 
 bool Parser::top_statement(Statement& made) {
@@ -30,6 +48,7 @@ bool Parser::top_statement(Statement& made) {
   if (!at(TokenKind::kStatementWord)) return unknown_statement();
   const auto kind = static_cast<StatementKind>(token_.value);
   if (kind == StatementKind::kReturn) {
+    if (expected_braces_ > 0) panic_ = true;  // of the function whose end was missing
     report(DiagId::kMisplacedStatement, token_.range, "return", "outside a function");
     advance();  // else it would begin the next statement, and so on
     return false;
@@ -81,11 +100,24 @@ bool Parser::body_statement(Statement& made) {
     return true;
   }
   if (at(TokenKind::kStatementWord)) {
+    if (at_word(StatementKind::kDef)) return nested_def();
     report(DiagId::kMisplacedStatement, token_.range, text(token_.range), "in a function");
     advance();
     return false;
   }
   return unknown_statement();
+}
+
+// A function in a function is one mistake, so all of it is read.
+bool Parser::nested_def() {
+  Level level(*this);
+  if (panic_) return false;
+  diags_.report(DiagId::kMisplacedStatement, token_.range, "def", "in a function");
+  advance();
+  Statement nested;
+  def(nested);
+  panic_ = true;
+  return false;
 }
 
 // A reserved word where an assignment's target is due: `GPU = 3`.
@@ -141,7 +173,8 @@ bool Parser::layout(Statement& made) {
 bool Parser::instance_limit(Statement& made) {
   InstanceLimitStatement node;
   node.names = names("task", token_is_proc());
-  if (!panic_ && !at(TokenKind::kInt)) node.proc = kind_word(TokenKind::kProcWord);
+  const bool kind = is_word(token_.kind) && !at_next_statement();
+  if (!panic_ && kind) node.proc = kind_word(TokenKind::kProcWord);
   node.limit = integer("the most instances, an integer");
   made.node = node;
   return true;
@@ -188,6 +221,10 @@ bool Parser::task_steal(Statement& made) {
     if (at(TokenKind::kScopeWord)) {
       node.scope = static_cast<StealScope>(token_.value);
       advance();
+    } else if (at(TokenKind::kName) && !at_next_statement()) {
+      suggest(*report(DiagId::kExpectedToken, token_.range, "`SAME_NODE` or `ANY_NODE`",
+                      describe(token_)),
+              token_.range, TokenKind::kScopeWord);
     } else {
       report_expected("`SAME_NODE` or `ANY_NODE`");
     }
@@ -231,9 +268,10 @@ bool Parser::def(Statement& made) {
   DefStatement node;
   node.name = plain_name("function");
   node.params = params();
+  node.head_broken = panic_;
+  made.node = node;
   if (panic_ && !skip_to_body()) return true;
-  const bool header_failed = panic_;
-  panic_ = false;
+  panic_ = body_broken_ = false;
   std::vector<Statement> body;
   const auto first_expr = static_cast<std::uint32_t>(tree_.exprs.size());
   const Token opening = token_;
@@ -243,13 +281,40 @@ bool Parser::def(Statement& made) {
     colon_body(body, opening, node.name);
   } else {
     report_expected("`{`");
+    body_broken_ = true;
+    lost_body(body);
   }
+  node.body_broken = body_broken_ || panic_;
   node.body = {static_cast<std::uint32_t>(tree_.bodies.size()),
                static_cast<std::uint32_t>(body.size())};
   node.exprs = {first_expr, static_cast<std::uint32_t>(tree_.exprs.size()) - first_expr};
   std::move(body.begin(), body.end(), std::back_inserter(tree_.bodies));
   made.node = node;
-  return !header_failed;
+  return !node.head_broken;
+}
+
+// The body behind a `{` that is missing or late, so that it is not taken for the program's own.
+void Parser::lost_body(std::vector<Statement>& body) {
+  if (skip_to_body()) {
+    const Token opening = token_;
+    panic_ = false;
+    advance();
+    braced_body(body, opening);
+    return;
+  }
+  panic_ = false;
+  recovered_ = true;
+  bool returned = false;
+  const auto at_body = [this] {
+    return at_word(StatementKind::kPrint) || at_word(StatementKind::kReturn) ||
+           (at(TokenKind::kName) && begins_statement());
+  };
+  while (!returned && at_body()) {
+    returned = at_word(StatementKind::kReturn);
+    statement(body, true);
+  }
+  if (returned) accept(TokenKind::kRightBrace);
+  accept(TokenKind::kSemicolon);
 }
 
 // After a mistake in a function's head: to its `{`, if that comes before the next statement.
@@ -264,8 +329,10 @@ bool Parser::skip_to_body() {
 
 void Parser::braced_body(std::vector<Statement>& body, const Token& opening) {
   while (!at(TokenKind::kEnd) && !at(TokenKind::kRightBrace)) {
-    if (token_.line_start && at(TokenKind::kStatementWord) && !at_word(StatementKind::kPrint) &&
-        !at_word(StatementKind::kReturn)) {
+    const bool others = at(TokenKind::kStatementWord) && !at_word(StatementKind::kPrint) &&
+                        !at_word(StatementKind::kReturn);
+    const bool indented = token_.range.begin > 0 && text({token_.range.begin - 1, token_.range.begin}) != "\n";
+    if (token_.line_start && others && !indented) {
       break;  // `Region` and its like never stand in a body: the brace is missing
     }
     statement(body, true);
@@ -274,7 +341,7 @@ void Parser::braced_body(std::vector<Statement>& body, const Token& opening) {
   diags_.report(DiagId::kUnclosedBracket, token_.range, "}", describe(token_))
       .note("the function's body begins here", opening.range);
   ++expected_braces_;
-  recovered_ = true;
+  recovered_ = body_broken_ = true;
 }
 
 // The paper's form: up to the first return.

@@ -71,7 +71,8 @@ constexpr std::size_t kSlots = 256;
 
 constexpr std::size_t slot_of(std::string_view text) {
   const auto at = [&](std::size_t i) { return static_cast<std::size_t>(text[i]); };
-  return (text.size() * 7 + at(0) * 29 + at(text.size() - 1) * 5 + at(text.size() / 2) * 13) % kSlots;
+  return (text.size() * 7 + at(0) * 29 + at(text.size() - 1) * 5 + at(text.size() / 2) * 13) %
+         kSlots;
 }
 
 constexpr std::array<std::uint8_t, kSlots> make_slots() {
@@ -100,7 +101,7 @@ const ReservedWord* find_reserved(std::string_view text) {
 
 std::string_view spelling(TokenKind kind) {
   constexpr std::string_view kSigns[] = {
-      "+", "-", "*",  "/",  "%",  "=",  ",",  ";", "!", "?", ":", "::", ".", "<",
+      "+", "-",  "*",  "/",  "%",  "=",  ",",  ";", "!", "?", ":", "::", ".", "<",
       ">", "<=", ">=", "==", "!=", "&&", "||", "(", ")", "{", "}", "[",  "]"};
   if (kind < TokenKind::kPlus) return "";
   return kSigns[static_cast<std::size_t>(kind) - static_cast<std::size_t>(TokenKind::kPlus)];

@@ -1,5 +1,6 @@
 // Tree: what the parser makes of a text. Nodes are plain values in flat vectors that refer to each
-// other by index, children before parents, so a tree of any size is built and freed without recursion.
+// other by index, children before parents, so a tree of any size is built and freed without
+// recursion.
 #pragma once
 
 #include <cstdint>
@@ -84,9 +85,7 @@ struct Expr {
   std::uint32_t at = 0;  // where the operator, member or variable stands
   std::uint32_t a = 0, b = 0, c = 0;
 
-  std::int64_t value() const {
-    return static_cast<std::int64_t>((std::uint64_t{b} << 32) | a);
-  }
+  std::int64_t value() const { return static_cast<std::int64_t>((std::uint64_t{b} << 32) | a); }
 };
 
 // ------------------------------------------------------------------------------------- statements
@@ -151,7 +150,7 @@ struct CollectMemoryStatement {
 };
 struct TaskMapStatement {  // IndexTaskMap, SingleTaskMap
   bool index = true;
-  List names;                    // empty where it binds a kind
+  List names;  // empty where it binds a kind
   std::optional<KindWord> proc;
   Name function;
 };
@@ -179,6 +178,8 @@ struct DefStatement {
   List params;  // Tree::params
   List body;    // Tree::bodies
   List exprs;   // Tree::exprs: all nodes of the body
+  bool head_broken = false;  // a mistake was reported in the parameters,
+  bool body_broken = false;  // in the body
 };
 
 struct Statement {

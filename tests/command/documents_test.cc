@@ -1,5 +1,6 @@
-// What README and docs show is what the command does: every ```console block is run, line for line. A block's
-// commands run in the source folder, one shell each; what they print to either stream is shown.
+// What README and docs show is what the command does: every ```console block is run, line for line.
+// A block's commands run in the source folder, one shell each; what they print to either stream is
+// shown.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -25,6 +26,7 @@ std::string with_true_output(const std::string& document, int* commands) {
     ++*commands;
     const test::Outcome outcome = test::run(line.substr(2));
     made += outcome.err + outcome.out;
+    if (!made.ends_with('\n')) made += '\n';
   }
   return made;
 }
@@ -45,8 +47,7 @@ TEST_P(Documents, ConsoleBlocksAreTrue) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Documents,
-                         testing::Values("README.md", "docs/commands.md"),
+INSTANTIATE_TEST_SUITE_P(All, Documents, testing::Values("README.md", "docs/commands.md"),
                          [](const auto& param) {
                            std::string name = param.param;
                            for (char& c : name) {

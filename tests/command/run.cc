@@ -39,8 +39,8 @@ Outcome run(const std::string& line, const std::string& input) {
   const std::string command_folder = std::filesystem::path(GROMA_COMMAND).parent_path().string();
   const std::string script = folder.write(
       "script", "cd '" GROMA_SOURCE_DIR "' && PATH='" + command_folder + "':$PATH\n" + line + "\n");
-  const int status = std::system(("sh '" + script + "' < '" + in + "' > '" + folder.path() + "/out' 2> '" +
-                                  folder.path() + "/err'")
+  const int status = std::system(("sh '" + script + "' < '" + in + "' > '" + folder.path() +
+                                  "/out' 2> '" + folder.path() + "/err'")
                                      .c_str());
   Outcome outcome;
   outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

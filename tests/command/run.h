@@ -10,8 +10,8 @@ struct Outcome {
   std::string out, err;
 };
 
-// `line` is given to sh in the source folder; `groma` in it is the command that was built. `input` is its
-// standard input.
+// `line` is given to sh in the source folder; `groma` in it is the command that was built. `input`
+// is its standard input.
 Outcome run(const std::string& line, const std::string& input = "");
 
 // A folder for this test alone, empty, gone afterwards.
