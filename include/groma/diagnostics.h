@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -127,6 +128,11 @@ class Diagnostics {
   std::size_t errors_reported_ = 0;
   std::size_t others_reported_ = 0;
 };
+
+// Adds "did you mean ...?" to a diagnostic about `word`, and where `place` is given the fix that
+// writes the nearest there: sure when only the case of letters differs. False when nothing is near.
+bool suggest(Diagnostic& diagnostic, std::string_view word,
+             std::span<const std::string_view> candidates, std::optional<Range> place = {});
 
 // The text of messages for people: `file:line:column: error: message [id]`, the source line with a
 // caret range (cut around the range when it is long), notes, help. `color` adds ANSI colours. Ends

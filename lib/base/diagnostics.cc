@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "groma/spelling.h"
+
 namespace groma {
 
 std::string_view name_of(Severity severity) {
@@ -104,6 +106,18 @@ std::vector<Diagnostic> Diagnostics::sorted() const {
 void Diagnostics::clear() {
   diagnostics_.clear();
   errors_reported_ = others_reported_ = 0;
+}
+
+bool suggest(Diagnostic& diagnostic, std::string_view word,
+             std::span<const std::string_view> candidates, std::optional<Range> place) {
+  const auto near = near_names(word, candidates);
+  if (near.empty()) return false;
+  diagnostic.help("did you mean " + join_names(near) + "?");
+  const std::string nearest(near[0]);
+  if (place) {
+    diagnostic.fix({"write `" + nearest + "`", {{*place, nearest}}, same_letters(word, nearest)});
+  }
+  return true;
 }
 
 std::string apply_fixes(const Source& source, const std::vector<Fix>& fixes, std::size_t* applied) {

@@ -9,6 +9,8 @@ namespace groma {
 namespace {
 
 constexpr std::size_t kLongestWord = 64;
+constexpr std::size_t kMostCompared =
+    4096;                 // candidates of a fitting length; later ones are not near
 constexpr int kStep = 2;  // one edit; a change of case costs 1
 
 int lower(char c) { return std::tolower(static_cast<unsigned char>(c)); }
@@ -49,11 +51,15 @@ std::vector<std::string_view> near_names(std::string_view word,
                                          std::span<const std::string_view> candidates,
                                          std::size_t most) {
   std::vector<std::pair<int, std::string_view>> near;
+  std::size_t compared = 0;
   if (word.empty() || word.size() > kLongestWord) return {};
   for (std::string_view candidate : candidates) {
     if (candidate.empty() || candidate.size() > kLongestWord || candidate == word) continue;
     const std::size_t longer = std::max(word.size(), candidate.size());
     const int allowed = kStep * static_cast<int>(std::max<std::size_t>(1, longer / 3));
+    const std::size_t shorter = std::min(word.size(), candidate.size());
+    if (kStep * static_cast<int>(longer - shorter) > allowed) continue;
+    if (++compared > kMostCompared) break;
     const int edits = same_letters(word, candidate) ? 1 : distance(word, candidate);
     const bool all_differ = edits >= kStep * static_cast<int>(longer);  // one letter and another
     if (edits <= allowed && !all_differ) near.emplace_back(edits, candidate);

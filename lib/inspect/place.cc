@@ -51,8 +51,7 @@ class Decider {
       for (FunctionId f = 0; f < program_.function_count(); ++f) {
         names.push_back(program_.function_name(f));
       }
-      const auto near = near_names(query_.function, names);
-      if (!near.empty()) diagnostic.help(fmt::format("did you mean {}?", join_names(near)));
+      suggest(diagnostic, query_.function, names);
       return std::nullopt;
     }
     if (program_.is_mapping_function(*function)) return function;

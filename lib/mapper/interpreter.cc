@@ -17,6 +17,9 @@ using program::Type;
 
 namespace {
 
+// Expressions inside one another, through calls too: some 700 bytes of stack each.
+constexpr int kMaxDepth = 1024;
+
 std::string coordinates_text(const Point& point) {
   std::string text = "(";
   for (int i = 0; i < point.dimensions(); ++i)
@@ -168,7 +171,14 @@ void Interpreter::print(const Action& action) {
 Value Interpreter::eval(CodeId id) {
   const Code& node = code(id);
   if (!tick(1, node.range)) return {};
+  if (depth_ >= kMaxDepth) {
+    fail(DiagId::kNestingTooDeep, node.range, {kMaxDepth})
+        .help("give parts of it names in statements of their own");
+    return {};
+  }
+  ++depth_;
   Value value = eval_at(id, node);
+  --depth_;
   return failed_ ? Value{} : value;
 }
 

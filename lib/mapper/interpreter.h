@@ -121,6 +121,7 @@ class Interpreter {
   std::size_t next_memo_ = 0;
   std::int64_t steps_ = 0, max_steps_ = kMaxSteps, all_steps_ = 0;
   int printed_lines_ = 0;
+  int depth_ = 0;  // of eval, through expressions and calls
   bool failed_ = false;
   Diagnostic dropped_;
 };

@@ -175,15 +175,12 @@ CodeId Builder::name(const Expr& expr) {
         .help(fmt::format("call it: `{}(...)`", spelled));
     return broken(expr.range);
   }
+  if (diags_.full()) return broken(expr.range);
   Diagnostic& diagnostic = report(DiagId::kUnknownName, expr.range, {std::string(spelled)});
   std::vector<std::string_view> candidates;
   for (const Local& local : locals_) candidates.push_back(text(local.name));
   for (const Global& global : data_.globals) candidates.push_back(text(global.name));
-  const auto near = near_names(spelled, candidates);
-  if (!near.empty()) {
-    diagnostic.help(fmt::format("did you mean {}?", join_names(near)))
-        .fix({fmt::format("write `{}`", near[0]), {{expr.range, std::string(near[0])}}, false});
-  }
+  suggest(diagnostic, spelled, candidates, expr.range);
   return broken(expr.range);
 }
 
@@ -426,11 +423,7 @@ CodeId Builder::no_member(Type type, std::string_view spelled, Range focus, Rang
       report(DiagId::kUnknownMember, focus,
              {std::string(is_any(type) ? "a value" : describe(type)), std::string(spelled)});
   const auto names = names_after_dot(type);
-  const auto near = near_names(spelled, names);
-  if (!near.empty()) {
-    diagnostic.help(fmt::format("did you mean {}?", join_names(near)))
-        .fix({fmt::format("write `{}`", near[0]), {{focus, std::string(near[0])}}, false});
-  } else if (!names.empty()) {
+  if (!suggest(diagnostic, spelled, names, focus) && !names.empty()) {
     diagnostic.note(fmt::format("it has {}", join_names(names, "and")));
   }
   return broken(range);
@@ -483,14 +476,11 @@ CodeId Builder::call(const Expr& expr) {
     return broken(expr.range);
   }
   if (symbol.kind == Symbol::Kind::kFunction) return call_function(expr, symbol.index);
+  if (diags_.full()) return broken(expr.range);
   Diagnostic& diagnostic = report(DiagId::kUnknownFunction, callee.range, {std::string(spelled)});
   std::vector<std::string_view> candidates = {"Machine", "tuple"};
   for (const Function& function : data_.functions) candidates.push_back(text(function.name));
-  const auto near = near_names(spelled, candidates);
-  if (!near.empty()) {
-    diagnostic.help(fmt::format("did you mean {}?", join_names(near)))
-        .fix({fmt::format("write `{}`", near[0]), {{callee.range, std::string(near[0])}}, false});
-  }
+  suggest(diagnostic, spelled, candidates, callee.range);
   return broken(expr.range);
 }
 

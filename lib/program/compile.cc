@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "groma/program.h"
-#include "groma/spelling.h"
 #include "program/builder.h"
 #include "program/calls.h"
 #include "program/data.h"
@@ -325,19 +324,14 @@ class Compiler {
     const Symbol symbol = definitions_.symbols[node.function.id];
     const std::string_view name = text(node.function.id);
     if (symbol.kind != Symbol::Kind::kFunction) {
+      if (diags_.full()) return std::nullopt;
       Diagnostic& diagnostic = diags_.report(DiagId::kUnknownFunction, node.function.range, name);
       if (symbol.kind == Symbol::Kind::kGlobal) {
         diagnostic.note("it is a global", data_->globals[symbol.index].range);
       }
       std::vector<std::string_view> candidates;
       for (const Function& function : data_->functions) candidates.push_back(text(function.name));
-      const auto near = near_names(name, candidates);
-      if (!near.empty()) {
-        diagnostic.help(fmt::format("did you mean {}?", join_names(near)))
-            .fix({fmt::format("write `{}`", near[0]),
-                  {{node.function.range, std::string(near[0])}},
-                  false});
-      }
+      suggest(diagnostic, name, candidates, node.function.range);
       return std::nullopt;
     }
     const Function& function = data_->functions[symbol.index];

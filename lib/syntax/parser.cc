@@ -117,20 +117,11 @@ void Parser::report_too_large(std::size_t limit, std::string_view what) {
   stopped_ = true;
 }
 
-// The words that could stand for the mistyped one, as a help and a fix; sure when only case
-// differs.
+// The words that could stand for the mistyped one; all of them when none is near.
 void Parser::suggest(Diagnostic& diagnostic, Range range,
                      std::span<const std::string_view> candidates) {
-  const std::string_view word = text(range);
-  const auto near = near_names(word, candidates);
-  if (near.empty()) {
-    diagnostic.note(fmt::format("there are {}", join_names(candidates, "and")));
-    return;
-  }
-  diagnostic.help(fmt::format("did you mean {}?", join_names(near)));
-  diagnostic.fix({fmt::format("write `{}`", near[0]),
-                  {{range, std::string(near[0])}},
-                  same_letters(word, near[0])});
+  if (groma::suggest(diagnostic, text(range), candidates, range)) return;
+  diagnostic.note(fmt::format("there are {}", join_names(candidates, "and")));
 }
 
 void Parser::suggest(Diagnostic& diagnostic, Range range, TokenKind kind) {

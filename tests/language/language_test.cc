@@ -6,6 +6,7 @@
 #include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 
 #include "groma/syntax.h"
@@ -14,6 +15,21 @@
 
 namespace groma::testing {
 namespace {
+
+// The first line in which the texts differ, from both; empty when there is none.
+std::string first_difference(const std::string& expected, const std::string& found) {
+  std::istringstream expected_lines(expected), found_lines(found);
+  std::string a, b;
+  for (int number = 1;; ++number) {
+    const bool more_a = static_cast<bool>(std::getline(expected_lines, a));
+    const bool more_b = static_cast<bool>(std::getline(found_lines, b));
+    if (!more_a && !more_b) return expected == found ? "" : "at the end of the last line";
+    if (more_a != more_b || a != b) {
+      return "line " + std::to_string(number) + "\n  expected: " + (more_a ? a : "the end") +
+             "\n  found:    " + (more_b ? b : "the end");
+    }
+  }
+}
 
 // The sure fixes of a file leave none of what they fix, and bring no new error.
 void expect_fixes_mend(const std::string& text) {
@@ -54,7 +70,8 @@ TEST_P(Language, File) {
   const std::string text = read_text(path);
   const Annotated found = annotate(GetParam(), text);
   if (updating() && found.text != text) std::ofstream(path, std::ios::binary) << found.text;
-  EXPECT_EQ(found.text, text) << GetParam() << " is not as expected; GROMA_UPDATE=1 rewrites it";
+  EXPECT_EQ(first_difference(text, found.text), "")
+      << GetParam() << " is not as expected; GROMA_UPDATE=1 rewrites it";
   const std::string folder = path.parent_path().filename();
   if (folder == "accept") {
     EXPECT_EQ(found.errors, 0U) << "a file of accept/ compiles";
