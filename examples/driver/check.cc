@@ -20,50 +20,20 @@ struct Options {
   bool json = false;
 };
 
-void check_text(groma::Diagnostics& diags, const groma::Machine* machine, groma::LogSink* log) {
-  const groma::Program program = groma::compile(diags.source(), diags);
-  if (machine != nullptr && !diags.has_errors()) groma::bind(program, *machine, diags, log);
-}
-
-// The text with all sure fixes made, again and again while there are some (one may uncover
-// another).
-std::string fixed_text(const groma::Source& source, std::size_t* applied) {
-  constexpr int kMaxRounds = 20;
-  groma::Source text = source;
-  *applied = 0;
-  for (int round = 0; round < kMaxRounds; ++round) {
-    groma::Diagnostics diags(text);
-    groma::compile(text, diags);
-    std::vector<groma::Fix> sure;
-    for (const groma::Diagnostic& diagnostic : diags.all()) {
-      for (const groma::Fix& fix : diagnostic.fixes) {
-        if (fix.sure) sure.push_back(fix);
-      }
-    }
-    std::size_t done = 0;
-    std::string next = groma::apply_fixes(text, sure, &done);
-    if (done == 0) break;
-    *applied += done;
-    text = groma::Source(source.name(), std::move(next));
-  }
-  return std::string(text.text());
-}
-
 // Mends the file (standard input: prints the mended text) and makes *diags anew for the result.
 bool fix_file(const std::string& path, std::optional<groma::Diagnostics>* diags) {
-  std::size_t applied = 0;
-  const groma::Source before = (*diags)->source();
-  const std::string text = fixed_text(before, &applied);
+  std::size_t made = 0;
+  const groma::Source mended = groma::mend((*diags)->source(), &made);
   if (path == "-") {
-    if (print(text) != kFine) return false;
-  } else if (applied > 0) {
-    if (const auto error = groma::write_file(path, text)) {
+    if (print(mended.text()) != kFine) return false;
+  } else if (made > 0) {
+    if (const auto error = groma::write_file(path, mended.text())) {
       (*diags)->report(groma::DiagId::kUnreadableFile, std::nullopt, error->message);
       return false;
     }
-    print_error(fmt::format("{}: {} fix{} made\n", path, applied, applied == 1 ? "" : "es"));
+    print_error(fmt::format("{}: {} fix{} made\n", path, made, made == 1 ? "" : "es"));
   }
-  diags->emplace(groma::Source(before.name(), text));
+  diags->emplace(mended);
   return true;
 }
 
@@ -91,10 +61,8 @@ int run(const Options& options) {
     groma::Diagnostics diags(groma::Source(options.machine, ""));
     machine = read_machine(options.machine, diags);
     if (!machine) {
-      return print(options.json ? groma::to_json({&diags}) : render(diags, color_on_stdout())) ==
-                     kFine
-                 ? kWrongInput
-                 : kWrongInput;
+      print(options.json ? groma::to_json({&diags}) : render(diags, color_on_stdout()));
+      return kWrongInput;
     }
   }
   std::string text;
@@ -104,7 +72,9 @@ int run(const Options& options) {
   for (std::size_t i = 0; i < options.files.size(); ++i) {
     bool readable = read_source(options.files[i], &all[i]);
     if (readable && options.fix) readable = fix_file(options.files[i], &all[i]);
-    if (readable) check_text(*all[i], machine ? &*machine : nullptr, &log());
+    if (readable) {
+      groma::check(all[i]->source(), machine ? &*machine : nullptr, *all[i], &log());
+    }
     text += render(*all[i], to_stderr ? color_on_stderr() : color_on_stdout());
     failed = failed || all[i]->has_errors();
   }

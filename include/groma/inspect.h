@@ -16,6 +16,15 @@
 
 namespace groma {
 
+// Everything that is wrong with a program: its text, and with a machine (else null) also what would
+// fail when it is bound there. The result is bound only when there was a machine and no error.
+std::optional<BoundProgram> check(const Source& source, const Machine* machine, Diagnostics& diags,
+                                  LogSink* log = nullptr);
+
+// The text with all fixes made that are sure, again and again while there are some, since one may
+// uncover another; *made is their number.
+Source mend(const Source& source, std::size_t* made);
+
 // The largest launch that place() answers for: 2^20 points, some seconds and 60 MB.
 inline constexpr std::int64_t kMaxPlacePoints = 1 << 20;
 // Steps of all evaluations of one place() together: some ten seconds.

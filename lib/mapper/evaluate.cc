@@ -115,15 +115,15 @@ std::optional<Placed> Evaluator::place(FunctionId function, const TaskPoint& tas
                                   name_of(*kind), state_->bound.machine().name()),
                       program.range(decision->origin));
     }
-    diagnostic.help(
-        fmt::format("bind it by kind: `IndexTaskMap {} {}`", name_of(first.kind), name));
+    diagnostic.help(fmt::format("bind it by kind: `{} {} {}`",
+                                task.parent ? "SingleTaskMap" : "IndexTaskMap",
+                                name_of(first.kind), name));
     return std::nullopt;
   }
-  const bool spread = std::any_of(placed.processors.begin(), placed.processors.end(),
-                                  [&](const Processor& p) { return p.node != first.node; });
-  if (spread) {
-    diags.report(DiagId::kProcessorsOnSeveralNodes, program.function_range(function), name,
-                 first.node);
+  const std::int64_t node = first.node;
+  const auto elsewhere = [node](const Processor& p) { return p.node != node; };
+  if (std::erase_if(placed.processors, elsewhere) > 0) {
+    diags.report(DiagId::kProcessorsOnSeveralNodes, program.function_range(function), name, node);
   }
   return placed;
 }

@@ -47,7 +47,11 @@ std::string_view Interpreter::function_name(FunctionId function) const {
 
 std::string Interpreter::where() const {
   if (task_ == nullptr) return "";
-  if (task_->parent || task_->processor) {
+  const bool single = task_->parent || task_->processor;
+  if (single && task_->name.empty()) {
+    return fmt::format("`{}` maps a single task", function_name(mapping_function_));
+  }
+  if (single) {
     return fmt::format("`{}` maps the single task `{}`", function_name(mapping_function_),
                        task_->name);
   }
@@ -578,6 +582,7 @@ bool Interpreter::check_parameter(const program::Parameter& parameter, const Ele
   using syntax::ParamType;
   const Type type = type_of(argument.value);
   bool fits = true;
+  Value found = argument.value;
   switch (parameter.type) {
     case ParamType::kAny:
       break;
@@ -596,8 +601,12 @@ bool Interpreter::check_parameter(const program::Parameter& parameter, const Ele
     case ParamType::kIPoint:
     case ParamType::kISpace: {
       const auto values = tuple_values(argument.value);
-      fits = values && std::all_of(values->begin(), values->end(),
-                                   [](const Value& value) { return type_of(value) == Type::kInt; });
+      fits = values.has_value();
+      for (const Value& value : values.value_or(std::vector<Value>{})) {
+        if (type_of(value) == Type::kInt || !fits) continue;
+        fits = false;
+        found = value;
+      }
     }
   }
   if (fits) return true;
@@ -605,7 +614,7 @@ bool Interpreter::check_parameter(const program::Parameter& parameter, const Ele
   fail_type(argument.range, fmt::format("an argument of `{}`", callee),
             tuple ? "a tuple of integers"
                   : fmt::format("a value of type `{}`", syntax::spelling(parameter.type)),
-            argument.value);
+            found);
   return false;
 }
 

@@ -414,9 +414,11 @@ Value Interpreter::task_processor(const Code& node, const Value& base, const Ele
                           task->parent ? "the parent task" : "the task", at[0], at[1]));
     return {};
   }
-  const auto index = view->from_base(at[0], at[1]);
+  MachineView::Cut cut;
+  const auto index = view->from_base(at[0], at[1], &cut);
   if (!index) {
-    fail(DiagId::kSliceIndexOutOfBound, machine_arg.range, {std::int64_t{1}, at[1], extents[1]})
+    fail(DiagId::kSliceIndexOutOfBound, machine_arg.range,
+         {std::int64_t{cut.dimension}, cut.index, cut.size})
         .note(fmt::format("node {}, processor {} is cut off by a slice; the machine is {}", at[0],
                           at[1], view_text(*view)));
     return {};

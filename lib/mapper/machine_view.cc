@@ -112,10 +112,13 @@ Coordinates MachineView::to_base(Coordinates index) const {
   return index;
 }
 
-std::optional<Coordinates> MachineView::from_base(std::int64_t node, std::int64_t processor) const {
+std::optional<Coordinates> MachineView::from_base(std::int64_t node, std::int64_t processor,
+                                                  Cut* cut) const {
   Coordinates index = {node, processor};
   for (const Step& step : steps_) {
-    if (!step_forward(step, index)) return std::nullopt;
+    if (step_forward(step, index)) continue;
+    *cut = {step.a, index[slot(step.a)], step.size_b};
+    return std::nullopt;
   }
   return index;
 }

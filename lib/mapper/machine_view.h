@@ -37,8 +37,12 @@ class MachineView {
 
   // The (node, processor) of an index, each coordinate of which must lie within sizes().
   Coordinates to_base(Coordinates index) const;
-  // The index of (node, processor); nothing where a slice has cut it off.
-  std::optional<Coordinates> from_base(std::int64_t node, std::int64_t processor) const;
+  // The index of (node, processor); nothing where a slice has cut it off, which `cut` says.
+  struct Cut {
+    int dimension = 0;  // of the slice
+    std::int64_t index = 0, size = 0;
+  };
+  std::optional<Coordinates> from_base(std::int64_t node, std::int64_t processor, Cut* cut) const;
 
  private:
   struct Step {

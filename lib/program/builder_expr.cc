@@ -442,7 +442,8 @@ CodeId Builder::member(const Expr& expr) {
       return broken(expr.range);
     }
     if (!method || !has(type, *method)) return no_member(type, spelled, focus, expr.range);
-    report(DiagId::kUnknownMember, focus, {std::string(describe(type)), std::string(spelled)})
+    report(DiagId::kUnknownMember, focus,
+           {std::string(is_any(type) ? "a value" : describe(type)), std::string(spelled)})
         .help(fmt::format("call it: `{}(...)`", spelled));
     return broken(expr.range);
   }

@@ -163,10 +163,11 @@ class Compiler {
                    std::string_view where) {
     for (const Name& name : tree_.names_of(names)) {
       for (const syntax::Which& region : Tree::slice(tree_.which, which)) {
-        if (data_->rows.size() > kMaxRows) {
-          diags_.report(DiagId::kProgramTooLarge, name.range, kMaxRows, "pairs of task and region");
-          return;
+        if (pairs_ == kMaxPairs) {
+          diags_.report(DiagId::kProgramTooLarge, name.range, kMaxPairs,
+                        "pairs of task and region");
         }
+        if (++pairs_ > kMaxPairs) return;
         row.key.task = name.id;
         row.key.region = region_key(region);
         const Range range = Tree::slice(tree_.which, which).size() > 1 ? region.range : name.range;
@@ -368,14 +369,15 @@ class Compiler {
   void enter(const syntax::ReturnStatement&) {}
   void enter(const syntax::DefStatement&) {}
 
-  // Rows of all tables: pairs of long lists multiply.
-  static constexpr std::size_t kMaxRows = 1'500'000;
+  // Of all statements together: pairs of long lists multiply. Those named twice count too.
+  static constexpr std::size_t kMaxPairs = 1'500'000;
 
   Diagnostics& diags_;
   Tree tree_;
   std::shared_ptr<Data> data_ = std::make_shared<Data>();
   Definitions definitions_;
   std::uint32_t origin_ = 0;
+  std::size_t pairs_ = 0;
 };
 
 }  // namespace

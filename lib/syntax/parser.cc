@@ -102,13 +102,23 @@ bool Parser::near_statement() const {
   return !near_names(text(token_.range), words).empty();
 }
 
+// A word at the very start of a line; what continues a statement is mostly indented.
+bool Parser::unindented_word() const {
+  const std::uint32_t begin = token_.range.begin;
+  return token_.line_start && is_word(token_.kind) &&
+         (begin == 0 || text({begin - 1, begin}) == "\n");
+}
+
 // One at a line's start outside brackets: what is missing before it is one mistake.
 bool Parser::at_next_statement() const {
   return token_.line_start && brackets_ == 0 && begins_statement();
 }
 
 void Parser::report_expected(std::string_view what) {
-  if (at(TokenKind::kError)) panic_ = true;  // the lexer has spoken
+  if (at(TokenKind::kError)) {  // the lexer has spoken
+    panic_ = true;
+    panic_brackets_ = brackets_;
+  }
   report(DiagId::kExpectedToken, token_.range, what, describe(token_));
 }
 
@@ -134,9 +144,11 @@ void Parser::suggest(Diagnostic& diagnostic, Range range, TokenKind kind) {
 
 // Skips to where the next statement can begin.
 void Parser::synchronize(bool in_body) {
+  const bool inside = panic_brackets_ > 0;
   while (!at(TokenKind::kEnd) && !at(TokenKind::kRightBrace)) {
     if (accept(TokenKind::kSemicolon)) return;
     if (token_.line_start && (begins_statement() || reserved_target() || near_statement())) return;
+    if (!in_body && !inside && unindented_word()) return;
     // In the middle of a line `Task` may be a parameter's type.
     if (at(TokenKind::kStatementWord) && !at_word(StatementKind::kTask) &&
         (in_body || !at_word(StatementKind::kReturn))) {

@@ -240,7 +240,6 @@ ExprId Parser::element(bool in_call) {
 }
 
 ExprId Parser::star_element() {
-  Level level(*this);
   Expr expr{ExprKind::kAll};
   expr.range = token_.range;
   advance();
@@ -364,8 +363,6 @@ ExprId Parser::primary() {
 // `(x)` is x; with a comma or a spliced item a tuple; `()` the empty one.
 ExprId Parser::parenthesized() {
   const std::uint32_t open = token_.range.begin;
-  Level level(*this);
-  if (panic_) return kNoExpr;
   advance();
   const std::size_t first = pending_.size();
   bool comma = false;

@@ -44,6 +44,7 @@ class Parser {
   bool begins_statement() const;
   bool at_next_statement() const;
   bool near_statement() const;
+  bool unindented_word() const;
 
   // ---- mistakes
 
@@ -52,6 +53,7 @@ class Parser {
   Diagnostic* report(DiagId id, Range range, const Args&... args) {
     if (panic_) return nullptr;
     panic_ = true;
+    panic_brackets_ = brackets_;
     return &diags_.report(id, range, args...);
   }
   void report_expected(std::string_view what);
@@ -157,6 +159,7 @@ class Parser {
   std::vector<ExprId> pending_;  // items of the lists that are being read
   std::size_t statement_count_ = 0;
   int brackets_ = 0;         // open ( and [ of this statement
+  int panic_brackets_ = 0;   // those open at the mistake
   int depth_ = 0;            // of recursion
   int expected_braces_ = 0;  // `}` whose absence was reported, so that a later one is no mistake
   bool panic_ = false;       // a mistake in this statement was reported

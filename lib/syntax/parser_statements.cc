@@ -48,7 +48,8 @@ bool Parser::top_statement(Statement& made) {
   if (!at(TokenKind::kStatementWord)) return unknown_statement();
   const auto kind = static_cast<StatementKind>(token_.value);
   if (kind == StatementKind::kReturn) {
-    if (expected_braces_ > 0) panic_ = true;  // of the function whose end was missing
+    // Of the function before, whose end was missing or lies elsewhere than it seemed.
+    if (expected_braces_ > 0 || body_broken_) panic_ = true;
     report(DiagId::kMisplacedStatement, token_.range, "return", "outside a function");
     advance();  // else it would begin the next statement, and so on
     return false;
@@ -134,7 +135,7 @@ bool Parser::unknown_statement() {
     if (at(TokenKind::kEqual)) diagnostic->help("remove this line; a comment begins with `#`");
     if (at(TokenKind::kSemicolon)) diagnostic->fix({"remove it", {{token_.range, ""}}, true});
   }
-  advance();
+  if (!at(TokenKind::kSemicolon)) advance();  // which ends what is skipped
   return false;
 }
 
@@ -269,6 +270,7 @@ bool Parser::def(Statement& made) {
   node.name = plain_name("function");
   node.params = params();
   node.head_broken = panic_;
+  node.exprs.begin = static_cast<std::uint32_t>(tree_.exprs.size());
   made.node = node;
   if (panic_ && !skip_to_body()) return true;
   panic_ = body_broken_ = false;

@@ -81,7 +81,7 @@ TEST(Lexer, ReportsWhatIsNoToken) {
       {"a @$ b", "~a @! $! b", "unexpected-character unexpected-character"},
       {"a & b | c", "~a &! b |! c", "unexpected-character unexpected-character"},
       {"a &&& b", "~a && &! b", "unexpected-character"},
-      {"'a'", "~'! a '!", "unexpected-character unexpected-character"},
+      {"'a' 'b", "~'a'! '! b", "unexpected-character unexpected-character"},
       {"1.5 2", "~1.5! 2", "not-an-integer"},
       {"0x1F 12ab 3_000", "~0x1F! 12ab! 3_000!", "not-an-integer not-an-integer not-an-integer"},
       {"\"abc\nd", "~\"abc! ~d", "unterminated-string"},
@@ -92,8 +92,7 @@ TEST(Lexer, ReportsWhatIsNoToken) {
       {"\"a\x80z\" b", "~\"a\x80z\"! b", "bad-utf8"},
       {"\xC0\x80 \xED\xA0\x80 \xF4\x90\x80\x80", "~\xC0\x80! \xED\xA0\x80! \xF4\x90\x80\x80!",
        "bad-utf8 bad-utf8 bad-utf8"},
-      {"gr\xC3\xBC\xC3\x9F", "~gr \xC3\xBC! \xC3\x9F!",
-       "unexpected-character unexpected-character"},
+      {"gr\xC3\xBC\xC3\x9F" "e b", "~gr \xC3\xBC\xC3\x9F" "e! b", "unexpected-character"},
       {"a \x01 b \x7F", "~a \x01! b \x7F!", "unexpected-character unexpected-character"},
   };
   for (const Row& row : rows) {

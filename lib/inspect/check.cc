@@ -1,0 +1,35 @@
+// Checking of a program, and the mending of what is surely meant otherwise.
+#include "groma/inspect.h"
+
+namespace groma {
+
+std::optional<BoundProgram> check(const Source& source, const Machine* machine, Diagnostics& diags,
+                                  LogSink* log) {
+  const Program program = compile(source, diags);
+  if (machine == nullptr || diags.has_errors()) return std::nullopt;
+  return bind(program, *machine, diags, log);
+}
+
+Source mend(const Source& source, std::size_t* made) {
+  constexpr int kMaxRounds = 20;  // far beyond what uncovers what
+  Source text = source;
+  *made = 0;
+  for (int round = 0; round < kMaxRounds; ++round) {
+    Diagnostics diags(text);
+    compile(text, diags);
+    std::vector<Fix> sure;
+    for (const Diagnostic& diagnostic : diags.all()) {
+      for (const Fix& fix : diagnostic.fixes) {
+        if (fix.sure) sure.push_back(fix);
+      }
+    }
+    std::size_t done = 0;
+    std::string next = apply_fixes(text, sure, &done);
+    if (done == 0) break;
+    *made += done;
+    text = Source(source.name(), std::move(next));
+  }
+  return text;
+}
+
+}  // namespace groma
