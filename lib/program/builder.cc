@@ -42,7 +42,6 @@ void Builder::function(FunctionId id) {
   if (made.broken) return;
   current_ = &made;
   slots_ = 0;
-  locals_.clear();
   bind_parameters(made, def);
   const auto first = static_cast<std::uint32_t>(data_.actions.size());
   bool returned = false;
@@ -61,7 +60,7 @@ void Builder::function(FunctionId id) {
         .help("end the function with `return`");
   }
   current_ = nullptr;
-  locals_.clear();
+  while (!locals_.empty()) pop_local();
 }
 
 void Builder::bind_parameters(Function& made, const syntax::DefStatement& def) {
@@ -78,7 +77,7 @@ void Builder::bind_parameters(Function& made, const syntax::DefStatement& def) {
     const bool pair = param.type == ParamType::kIPoint || param.type == ParamType::kISpace;
     const Type type = pair ? Type::kAny : kTypes[static_cast<std::size_t>(param.type)];
     data_.parameters.push_back({param.type, param.name.range});
-    locals_.push_back({param.name.id, slots_++, type});
+    push_local(param.name.id, slots_++, type);
   }
 }
 
@@ -109,7 +108,7 @@ void Builder::assign_local(const syntax::AssignStatement& node, Range range) {
                 std::string("D12")});
   }
   action.target = slots_++;
-  locals_.push_back({node.target.id, action.target, type_of(action.value)});
+  push_local(node.target.id, action.target, type_of(action.value));
   data_.actions.push_back(action);
 }
 
@@ -162,10 +161,19 @@ void Builder::top_print(const syntax::PrintStatement& node, Range range) {
 }
 
 const Builder::Local* Builder::find_local(NameId name) const {
-  for (auto local = locals_.rbegin(); local != locals_.rend(); ++local) {
-    if (local->name == name) return &*local;
-  }
-  return nullptr;
+  const std::uint32_t at = name < last_local_.size() ? last_local_[name] : kNoLocal;
+  return at == kNoLocal ? nullptr : &locals_[at];
+}
+
+void Builder::push_local(NameId name, std::uint32_t slot, Type type) {
+  if (last_local_.empty()) last_local_.assign(tree_.table.size(), kNoLocal);
+  locals_.push_back({name, slot, type, last_local_[name]});
+  last_local_[name] = static_cast<std::uint32_t>(locals_.size() - 1);
+}
+
+void Builder::pop_local() {
+  last_local_[locals_.back().name] = locals_.back().hidden;
+  locals_.pop_back();
 }
 
 // Keeps the first read of its sort, for the message at the statement that binds the function.

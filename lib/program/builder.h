@@ -32,7 +32,9 @@ class Builder {
     NameId name;
     std::uint32_t slot;
     Type type;
+    std::uint32_t hidden;  // the local before it of the same name, or kNoLocal
   };
+  static constexpr std::uint32_t kNoLocal = 0xFFFFFFFF;
 
   Diagnostic& report(DiagId id, Range range, std::vector<DiagArg> args);
   Diagnostic& mismatch(Range range, std::string_view what, std::string_view needs, Type found);
@@ -48,6 +50,8 @@ class Builder {
   Action print_action(const syntax::PrintStatement& node, Range range);
   void bind_parameters(Function& made, const syntax::DefStatement& def);
   const Local* find_local(NameId name) const;
+  void push_local(NameId name, std::uint32_t slot, Type type);
+  void pop_local();
   void note_read(TaskRead Function::*which, const TaskRead& read);
 
   CodeId add(Code code);
@@ -90,6 +94,7 @@ class Builder {
   std::uint32_t slots_ = 0;
   bool unknown_option_ = false;  // in the list that elements() read last
   std::vector<Local> locals_;    // the last of a name counts
+  std::vector<std::uint32_t> last_local_;  // by NameId: of locals_, or kNoLocal
   std::vector<CodeId> pending_;  // items of the lists that are being built
 };
 

@@ -244,10 +244,10 @@ CodeId Builder::comprehension(const Expr& expr) {
              type_of(range));
   }
   const std::uint32_t slot = slots_++;
-  locals_.push_back({expr.c, slot, Type::kAny});
+  push_local(expr.c, slot, Type::kAny);
   const CodeId item = build(expr.a);
   // The variable ends here; what its item assigned nothing to needs no care.
-  std::erase_if(locals_, [slot](const Local& local) { return local.slot == slot; });
+  pop_local();
   return make(Op::kComprehension, Type::kTuple, expr.range, item, range, slot);
 }
 

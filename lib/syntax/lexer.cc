@@ -51,6 +51,13 @@ std::size_t utf8_length(std::string_view text) {
   return 0;
 }
 
+// Of one UTF-8 character of several bytes.
+std::uint32_t code_point(std::string_view character) {
+  std::uint32_t code = static_cast<unsigned char>(character[0]) & (0xFFU >> (character.size() + 1));
+  for (char c : character.substr(1)) code = (code << 6) | (static_cast<unsigned char>(c) & 0x3FU);
+  return code;
+}
+
 // The first byte at or after `begin` and before `end` that is no UTF-8; `end` when all is.
 std::size_t find_bad_utf8(std::string_view text, std::size_t begin, std::size_t end) {
   while (begin < end) {
@@ -244,9 +251,10 @@ void Lexer::report_unexpected(std::size_t begin) {
   skip_what_belongs(character);
   const auto byte = static_cast<unsigned char>(character[0]);
   const bool control = length == 1 && (byte < 0x20 || byte == 0x7F);
-  Diagnostic& diagnostic =
-      diags_.report(DiagId::kUnexpectedCharacter, range_of(begin, begin + length),
-                    control ? fmt::format("0x{:02x}", byte) : fmt::format("`{}`", character));
+  std::string shown = control ? fmt::format("0x{:02x}", byte) : fmt::format("`{}`", character);
+  if (length > 1) shown += fmt::format(" (U+{:04X})", code_point(character));  // may be invisible
+  Diagnostic& diagnostic = diags_.report(DiagId::kUnexpectedCharacter,
+                                         range_of(begin, begin + length), shown);
   if (character == "&" || character == "|") {
     diagnostic.help(fmt::format("write `{0}{0}`", character));
   } else if (character == "\xE2\x80\x9C" || character == "\xE2\x80\x9D" || character == "'") {

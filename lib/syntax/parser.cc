@@ -49,6 +49,7 @@ Tree Parser::run() {
 
 void Parser::advance() {
   last_end_ = token_.range.end;
+  last_kind_ = token_.kind;
   if (diags_.full() || stopped_) {
     token_ = next_ = Token{TokenKind::kEnd, 0, true, {last_end_, last_end_}};
     return;
@@ -105,7 +106,7 @@ bool Parser::near_statement() const {
 // A word at the very start of a line; what continues a statement is mostly indented.
 bool Parser::unindented_word() const {
   const std::uint32_t begin = token_.range.begin;
-  return token_.line_start && is_word(token_.kind) &&
+  return token_.line_start && is_word(token_.kind) && last_kind_ != TokenKind::kComma &&
          (begin == 0 || text({begin - 1, begin}) == "\n");
 }
 
@@ -145,6 +146,7 @@ void Parser::suggest(Diagnostic& diagnostic, Range range, TokenKind kind) {
 // Skips to where the next statement can begin.
 void Parser::synchronize(bool in_body) {
   const bool inside = panic_brackets_ > 0;
+  if (stopped_) advance();
   while (!at(TokenKind::kEnd) && !at(TokenKind::kRightBrace)) {
     if (accept(TokenKind::kSemicolon)) return;
     if (token_.line_start && (begins_statement() || reserved_target() || near_statement())) return;

@@ -156,6 +156,7 @@ class Parser {
   Lexer lexer_;
   Token token_, next_;
   std::uint32_t last_end_ = 0;   // of the token before token_
+  TokenKind last_kind_ = TokenKind::kEnd;
   std::vector<ExprId> pending_;  // items of the lists that are being read
   std::size_t statement_count_ = 0;
   int brackets_ = 0;         // open ( and [ of this statement

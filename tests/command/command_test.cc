@@ -112,6 +112,13 @@ TEST(Check, UnknownMachineNamesTheNearest) {
       "unknown-machine");
 }
 
+TEST(Check, BadMachineNamesTheValue) {
+  const Outcome outcome = run("groma check - --machine nodes=0", "Task * GPU;");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("`nodes` is `0`"));
+  EXPECT_THAT(outcome.out, HasSubstr("[bad-machine]"));
+}
+
 TEST(Check, FixMendsWhatIsSureInPlace) {
   const TemporaryFolder folder;
   const std::string path =

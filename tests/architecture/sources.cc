@@ -1,0 +1,51 @@
+#include "architecture/sources.h"
+
+namespace groma::architecture {
+namespace {
+
+namespace fs = std::filesystem;
+
+// As a whole word: `x.cc` is not in `box.cc`.
+bool mentions(const std::string& text, const std::string& word) {
+  static constexpr std::string_view kAround = " \t\n()\"";
+  for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos; ++at) {
+    const std::size_t end = at + word.size();
+    const bool begins = at == 0 || kAround.find(text[at - 1]) != std::string_view::npos;
+    const bool ends = end == text.size() || kAround.find(text[end]) != std::string_view::npos;
+    if (begins && ends) return true;
+  }
+  return false;
+}
+
+// "groma_add_fuzzer(source" for source_fuzzer.cc; the file's own name otherwise.
+std::string how_listed(const fs::path& file, const fs::path& folder) {
+  const std::string stem = file.stem().string();
+  for (const std::string kind : {"fuzzer", "benchmark"}) {
+    if (!stem.ends_with("_" + kind)) continue;
+    return stem.substr(0, stem.size() - kind.size() - 1);
+  }
+  return fs::relative(file, folder).generic_string();
+}
+
+bool is_listed(const fs::path& file, const fs::path& root) {
+  for (fs::path folder = file.parent_path(); folder != root; folder = folder.parent_path()) {
+    if (mentions(read_text(folder / "CMakeLists.txt"), how_listed(file, folder))) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Violations check_sources(const fs::path& root) {
+  Violations violations;
+  for (const char* part : {"lib", "examples", "tests", "benchmarks"}) {
+    for (const fs::path& file : files_below(root / part)) {
+      const std::string name = fs::relative(file, root).generic_string();
+      if (file.extension() != ".cc" || name.starts_with("tests/package/")) continue;
+      if (!is_listed(file, root)) violations.push_back(name + " stands in no CMakeLists.txt");
+    }
+  }
+  return violations;
+}
+
+}  // namespace groma::architecture
