@@ -54,6 +54,9 @@ std::string summary(const std::vector<std::optional<groma::Diagnostics>>& all) {
 }
 
 int run(const Options& options) {
+  const auto standard_inputs = std::count(options.files.begin(), options.files.end(), "-") +
+                               (options.machine == "-" ? 1 : 0);
+  if (standard_inputs > 1) throw CLI::ValidationError("FILE", "standard input can be read once");
   std::vector<std::optional<groma::Diagnostics>> all(options.files.size());
   std::optional<groma::Machine> machine;
   bool failed = false;

@@ -38,7 +38,7 @@ class SpdlogSink final : public groma::LogSink {
                                                      spdlog::level::warn, spdlog::level::err};
     std::string shown(line);  // a program's text must not steer the terminal
     for (char& c : shown) {
-      if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
+      if ((static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7F) c = '?';
     }
     logger_.log(kLevels[static_cast<int>(level)], "{}", shown);
     logger_.flush();

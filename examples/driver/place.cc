@@ -88,19 +88,29 @@ int fail(const groma::Diagnostics& diags, bool json) {
 }
 
 int run(const Options& options) {
+  if (options.file == "-" && options.machine == "-") {
+    throw CLI::ValidationError("--machine", "standard input is the program already");
+  }
+  if (options.svg == "-" && options.json) {
+    throw CLI::ValidationError("--svg", "with --json it needs a file");
+  }
+  if (options.svg == options.file && options.svg != "-") {
+    throw CLI::ValidationError("--svg", "that file is the program");
+  }
   const groma::PlaceQuery query = parse_query(options);
   std::optional<groma::Diagnostics> diags;
   if (!read_source(options.file, &diags)) return fail(*diags, options.json);
-  const auto machine = read_machine(options.machine, *diags);
-  if (!machine) return fail(*diags, options.json);
+  groma::Diagnostics machine_diags(groma::Source(options.machine, ""));
+  const auto machine = read_machine(options.machine, machine_diags);
+  if (!machine) return fail(machine_diags, options.json);
   const groma::Program program = groma::compile(diags->source(), *diags);
-  groma::LogSink* sink = options.trace ? &log() : nullptr;
-  const auto bound = groma::bind(program, *machine, *diags, sink);
+  const auto bound = groma::bind(program, *machine, *diags, &log());
   if (!bound) return fail(*diags, options.json);
   catch_interrupts();
   std::optional<groma::Placement> placement;
   {
     ProgressLine line("placing");
+    groma::LogSink* sink = options.trace ? &log() : nullptr;
     placement =
         groma::place(*bound, query, *diags, sink, [&line](std::int64_t done, std::int64_t all) {
           line.update(done, all);
@@ -145,8 +155,9 @@ void add_place(CLI::App& app, int* exit_code) {
       ->check(CLI::IsMember(
           std::vector<std::string>(groma::kProcKindNames.begin(), groma::kProcKindNames.end())));
   command->add_option("--parent", options->parent,
-                      "NODE,PROCESSOR of the parent task: a single task instead of a launch");
-  command->add_flag("--trace", options->trace, "Carry out `print`, on standard error");
+                      "NODE,PROCESSOR of the parent task: a single task instead of a launch, "
+                      "whose domain is then not looked at");
+  command->add_flag("--trace", options->trace, "Carry out `print` in functions, on standard error");
   command->add_flag("--json", options->json, "One JSON document instead of a picture");
   command->add_option("--svg", options->svg, "Also write the picture to this file (`-`: print it)");
   command->footer(

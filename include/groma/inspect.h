@@ -29,6 +29,8 @@ Source mend(const Source& source, std::size_t* made);
 inline constexpr std::int64_t kMaxPlacePoints = 1 << 20;
 // Steps of all evaluations of one place() together: some ten seconds.
 inline constexpr std::int64_t kMaxPlaceSteps = 200'000'000;
+// Processors in all the sets of one place() together: 100 MB.
+inline constexpr std::int64_t kMaxPlaceSetItems = 1 << 22;
 
 struct PlaceQuery {
   std::string task;      // either this, looked up in the program's statements,

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "groma/result.h"
 
@@ -45,7 +46,8 @@ class Source {
     return text().substr(range.begin, range.end - range.begin);
   }
 
-  // Where the byte at `offset` stands; linear in `offset`. Offsets past the end mean the end.
+  // Where the byte at `offset` stands; at most 64 KB are looked at. Offsets past the end mean the
+  // end.
   Position position(std::uint32_t offset) const;
   // The inverse, for tools that hand positions back; false when there is no such place.
   bool offset(Position position, std::uint32_t* offset) const;
@@ -56,6 +58,7 @@ class Source {
   struct Data {
     std::string name;
     std::string text;
+    std::vector<Position> blocks;  // where every 64 KB of the text begin
   };
   std::shared_ptr<const Data> data_;
 };

@@ -61,9 +61,10 @@ std::string format_message(std::string_view format, const std::vector<DiagArg>& 
 Diagnostic& Diagnostics::add(DiagId id, std::optional<Range> range, std::vector<DiagArg> args) {
   const CatalogueEntry& entry = entry_of(id);
   std::size_t& reported = entry.severity == Severity::kError ? errors_reported_ : others_reported_;
-  const bool known = std::any_of(
-      diagnostics_.begin(), diagnostics_.end(),
-      [&](const Diagnostic& d) { return d.id == id && d.range == range && d.args == args; });
+  const bool known =
+      std::any_of(diagnostics_.begin(), diagnostics_.end(), [&](const Diagnostic& d) {
+        return d.id == id && d.range == range && d.args == args && d.severity == entry.severity;
+      });
   if (known || reported >= kMaxErrors) {
     dropped_ = Diagnostic{};
     return dropped_;

@@ -2,12 +2,13 @@
 #include "base/names.h"
 
 #include <cstring>
+#include <random>
 
 namespace groma {
 namespace {
 
-std::uint64_t hash_text(std::string_view text) {
-  std::uint64_t hash = 0x9E3779B97F4A7C15U ^ text.size();
+std::uint64_t hash_text(std::string_view text, std::uint64_t seed) {
+  std::uint64_t hash = seed ^ text.size();
   std::size_t at = 0;
   for (; at + 8 <= text.size(); at += 8) {
     std::uint64_t word = 0;
@@ -21,8 +22,14 @@ std::uint64_t hash_text(std::string_view text) {
 
 }  // namespace
 
+NameTable::NameTable() {
+  static const std::uint64_t seed = (std::uint64_t{std::random_device()()} << 32) | 0x9E3779B9U;
+  seed_ = seed;
+  intern("*");
+}
+
 NameId NameTable::intern(std::string_view text) {
-  const std::uint64_t hash = hash_text(text);
+  const std::uint64_t hash = hash_text(text, seed_);
   const NameId known = index_.find(hash, [&](std::uint32_t i) { return texts_[i] == text; });
   if (known != FlatIndex::kNone) return known;
   const auto id = static_cast<NameId>(texts_.size());
@@ -39,7 +46,7 @@ NameId NameTable::own(std::string text) {
 }
 
 NameId NameTable::find(std::string_view text) const {
-  return index_.find(hash_text(text), [&](std::uint32_t i) { return texts_[i] == text; });
+  return index_.find(hash_text(text, seed_), [&](std::uint32_t i) { return texts_[i] == text; });
 }
 
 }  // namespace groma

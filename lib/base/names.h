@@ -74,7 +74,7 @@ inline std::uint64_t mix(std::uint64_t x) {
 // Texts are views of what the caller keeps alive (the Source), but for those given to `own`.
 class NameTable {
  public:
-  NameTable() { intern("*"); }
+  NameTable();
 
   // Makes room for `count` names.
   void reserve(std::size_t count) {
@@ -90,6 +90,7 @@ class NameTable {
   std::size_t size() const { return texts_.size(); }
 
  private:
+  std::uint64_t seed_;  // the process's own, so that no text can be made of colliding names
   std::vector<std::string_view> texts_;
   std::deque<std::string> owned_;
   FlatIndex index_;

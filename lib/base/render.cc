@@ -117,6 +117,10 @@ std::string render(const Source& source, const Diagnostic& diagnostic, bool colo
   for (const std::string& help : diagnostic.helps) {
     text += fmt::format("{} {}\n", paint("help:", color_of("help"), color), printable(help));
   }
+  if (diagnostic.helps.empty() && !diagnostic.fixes.empty()) {
+    text += fmt::format("{} {}\n", paint("help:", color_of("help"), color),
+                        printable(diagnostic.fixes[0].title));
+  }
   return text;
 }
 

@@ -14,6 +14,21 @@ namespace {
 
 bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
+constexpr std::size_t kBlockBytes = std::size_t{64} << 10;
+
+// The position behind `piece`, which begins at `position`.
+Position behind(Position position, std::string_view piece) {
+  const std::size_t line_break = piece.rfind('\n');
+  if (line_break != std::string_view::npos) {
+    position.line += static_cast<std::uint32_t>(std::count(piece.begin(), piece.end(), '\n'));
+    position.column = 1;
+    piece.remove_prefix(line_break + 1);
+  }
+  const auto starts = [](char c) { return !continues_character(c); };
+  position.column += static_cast<std::uint32_t>(std::count_if(piece.begin(), piece.end(), starts));
+  return position;
+}
+
 Error unreadable(const std::string& path, const char* why) {
   return {Error::Code::kUnreadable, fmt::format("cannot read `{}`: {}", path, why)};
 }
@@ -47,8 +62,14 @@ Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
   return text;
 }
 
-Source::Source(std::string name, std::string text)
-    : data_(std::make_shared<const Data>(Data{std::move(name), std::move(text)})) {}
+Source::Source(std::string name, std::string text) {
+  std::vector<Position> blocks = {Position{}};
+  for (std::size_t at = kBlockBytes; at <= text.size(); at += kBlockBytes) {
+    blocks.push_back(
+        behind(blocks.back(), std::string_view(text).substr(at - kBlockBytes, kBlockBytes)));
+  }
+  data_ = std::make_shared<const Data>(Data{std::move(name), std::move(text), std::move(blocks)});
+}
 
 Result<Source> Source::read(const std::string& path) {
   Result<std::string> text = read_file(path, kMaxSourceBytes);
@@ -57,16 +78,10 @@ Result<Source> Source::read(const std::string& path) {
 }
 
 Position Source::position(std::uint32_t offset) const {
-  const std::string_view before = text().substr(0, std::min<std::size_t>(offset, text().size()));
-  Position position;
-  position.line = 1 + static_cast<std::uint32_t>(std::count(before.begin(), before.end(), '\n'));
-  const std::size_t line_break = before.rfind('\n');
-  const std::string_view line =
-      line_break == std::string_view::npos ? before : before.substr(line_break + 1);
-  position.column =
-      1 + static_cast<std::uint32_t>(std::count_if(line.begin(), line.end(),
-                                                   [](char c) { return !continues_character(c); }));
-  return position;
+  const std::size_t at = std::min<std::size_t>(offset, text().size());
+  const std::size_t block = at / kBlockBytes;
+  const std::size_t begin = block * kBlockBytes;
+  return behind(data_->blocks[block], text().substr(begin, at - begin));
 }
 
 bool Source::offset(Position position, std::uint32_t* offset) const {
@@ -76,6 +91,7 @@ bool Source::offset(Position position, std::uint32_t* offset) const {
     if (at == std::string_view::npos) return false;
     ++at;
   }
+  while (at < text().size() && continues_character(text()[at])) ++at;  // stray ones have no column
   for (std::uint32_t column = 1; column < position.column; ++column) {
     if (at >= text().size() || text()[at] == '\n') return false;
     ++at;

@@ -68,7 +68,7 @@ std::size_t per_node(const Placement& placement, const Processor& p) {
 // The 6x6x6 cube of 256-colour terminals.
 std::string cell(const Placement& placement, const Palette& palette, const Processor& p,
                  bool color) {
-  const std::string label = fmt::format(" {} ", palette.label(palette.number(p)));
+  std::string label = fmt::format(" {} ", palette.label(palette.number(p)));
   if (!color) return label;
   const auto [r, g, b] = Palette::color(p, per_node(placement, p));
   const auto level = [](double x) { return static_cast<int>(std::lround(x * 5)); };
@@ -266,8 +266,9 @@ std::string draw_svg(const Placement& placement, const BoundProgram& bound) {
   };
   std::size_t at = 0;
   for (std::int64_t line = 0; line < layer_count * rows; ++line) {
-    const double y = top + layer_height * static_cast<double>(line / rows) +
-                     side * static_cast<double>(line % rows);
+    const std::int64_t layer = line / rows, row = line % rows;
+    const double y =
+        top + layer_height * static_cast<double>(layer) + side * static_cast<double>(row);
     for (std::int64_t j = 0; j < columns;) {
       std::int64_t run = 1;
       while (j + run < columns &&

@@ -217,6 +217,7 @@ std::optional<Placement> place(const BoundProgram& bound, const PlaceQuery& quer
   const std::int64_t all = placement.domain.volume();
   Evaluator evaluator(bound, log);
   bool any_set = false;
+  std::int64_t set_items = 0;
   do {
     auto placed = evaluator.place(decision->function, task, decision->kind, diags);
     if (!placed) return std::nullopt;
@@ -225,6 +226,15 @@ std::optional<Placement> place(const BoundProgram& bound, const PlaceQuery& quer
           .report(DiagId::kStepLimit, bound.program().function_range(decision->function),
                   kMaxPlaceSteps)
           .note(fmt::format("for the first {} of {} points", placement.points.size(), all));
+      return std::nullopt;
+    }
+    set_items += static_cast<std::int64_t>(placed->processors.size());
+    if (placed->is_set && set_items > kMaxPlaceSetItems) {
+      diags
+          .report(DiagId::kDomainTooLarge, std::nullopt, extents_text(query.domain),
+                  placement.points.size())
+          .note(fmt::format("the sets of so many have {} processors in all", kMaxPlaceSetItems))
+          .help("ask for a part of it: smaller extents, with `--lower` where it begins elsewhere");
       return std::nullopt;
     }
     placement.points.push_back(placed->processors.front());

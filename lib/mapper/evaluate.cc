@@ -93,10 +93,12 @@ std::optional<Placed> Evaluator::place(FunctionId function, const TaskPoint& tas
     placed.processors = (*set)->processors;
     placed.is_set = true;
   } else {
+    std::string found(describe(mapper::type_of(value)));
+    if (mapper::text_bytes(value) <= 200) {
+      found += fmt::format(", `{}`", mapper::to_string(value, task.name));
+    }
     Diagnostic& diagnostic =
-        diags.report(DiagId::kNotAProcessor, program.function_range(function), name,
-                     fmt::format("{}, `{}`", describe(mapper::type_of(value)),
-                                 mapper::to_string(value, task.name)));
+        diags.report(DiagId::kNotAProcessor, program.function_range(function), name, found);
     diagnostic.note("while " + state_->interpreter.where());
     const mapper::Tuple* tuple = value.tuple();
     if (tuple != nullptr && tuple->values.size() == 2) {
@@ -116,14 +118,14 @@ std::optional<Placed> Evaluator::place(FunctionId function, const TaskPoint& tas
                       program.range(decision->origin));
     }
     diagnostic.help(fmt::format("bind it by kind: `{} {} {}`",
-                                task.parent ? "SingleTaskMap" : "IndexTaskMap",
-                                name_of(first.kind), name));
+                                task.parent ? "SingleTaskMap" : "IndexTaskMap", name_of(first.kind),
+                                name));
     return std::nullopt;
   }
-  const std::int64_t node = first.node;
-  const auto elsewhere = [node](const Processor& p) { return p.node != node; };
-  if (std::erase_if(placed.processors, elsewhere) > 0) {
-    diags.report(DiagId::kProcessorsOnSeveralNodes, program.function_range(function), name, node);
+  const auto elsewhere = [&](const Processor& p) { return p.node != first.node; };
+  if (std::any_of(placed.processors.begin(), placed.processors.end(), elsewhere)) {
+    diags.report(DiagId::kProcessorsOnSeveralNodes, program.function_range(function), name,
+                 first.node);
   }
   return placed;
 }

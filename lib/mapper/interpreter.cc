@@ -35,6 +35,12 @@ std::string_view sign_of(Op op) {
 
 Value number(std::int64_t value) { return {value}; }
 
+std::shared_ptr<const std::vector<Value>> sizes_of(const MachineView& view) {
+  std::vector<Value> sizes;
+  for (std::int64_t size : view.sizes()) sizes.push_back(number(size));
+  return std::make_shared<const std::vector<Value>>(std::move(sizes));
+}
+
 }  // namespace
 
 Interpreter::Interpreter(const Program& program, const Machine& machine,
@@ -144,6 +150,11 @@ Value Interpreter::run_body(program::List body) {
       }
     }
   }
+  if (!failed_) {
+    const FunctionId function = frames_.back().function;
+    fail(DiagId::kMissingReturn, data_.functions[function].name_range,
+         {std::string(function_name(function))});
+  }
   return {};
 }
 
@@ -151,9 +162,8 @@ void Interpreter::print(const Action& action) {
   std::vector<std::string> args;
   for (std::uint32_t i = 0; i < action.args.count; ++i) {
     const Value value = eval(data_.lists[action.args.begin + i]);
-    if (failed_) return;
+    if (failed_ || !tick(text_bytes(value) / 8, action.range)) return;
     args.push_back(to_string(value, task_ == nullptr ? "" : task_->name));
-    if (!tick(static_cast<std::int64_t>(args.back().size() / 8), action.range)) return;
   }
   if (log_ == nullptr || printed_lines_ > kMaxPrintLines) return;
   if (++printed_lines_ > kMaxPrintLines) {
@@ -224,6 +234,8 @@ Value Interpreter::eval_at(CodeId id, const Code& node) {
       return method(id, node);
     case Op::kMember:
       return member(node);
+    case Op::kBroken:
+      return broken(node);
     case Op::kSplice:
     case Op::kAll:
       break;  // only within lists, which elements() reads
@@ -240,12 +252,20 @@ Value Interpreter::constant(const Code& node) const {
     case Op::kBool:
       return {node.a != 0};
     case Op::kString:
-      return {std::make_shared<const std::string>(data_.strings[node.a])};
+      // Not copied: the program, which outlives its values, owns it.
+      return {std::shared_ptr<const std::string>(std::shared_ptr<void>(), &data_.strings[node.a])};
     case Op::kProcKind:
       return {static_cast<ProcKind>(node.a)};
     default:
       return {static_cast<MemKind>(node.a)};
   }
+}
+
+// What the check left as a warning, since it might never be reached.
+Value Interpreter::broken(const Code& node) {
+  const Diagnostic& known = data_.failures[node.a];
+  fail(known.id, known.range.value_or(node.range), known.args);
+  return {};
 }
 
 Value Interpreter::global(const Code& node) {
@@ -476,6 +496,7 @@ bool Interpreter::equal(const Code& node, const Value& left, const Value& right)
     return false;
   }
   if (a == Type::kString) {
+    if (!tick(text_bytes(left) / 256, node.range)) return false;
     return **left.get<std::shared_ptr<const std::string>>() ==
            **right.get<std::shared_ptr<const std::string>>();
   }
@@ -537,11 +558,7 @@ bool Interpreter::slice_end(CodeId id, std::int64_t length, std::int64_t missing
 Value Interpreter::slice(const Code& node) {
   const Value base = eval(node.c);
   if (failed_) return {};
-  auto values = tuple_values(base);
-  if (const MachineView* view = base.machine()) {
-    values.emplace();
-    for (std::int64_t size : view->sizes()) values->push_back(number(size));
-  }
+  const auto values = base.machine() != nullptr ? sizes_of(*base.machine()) : tuple_values(base);
   if (!values) {
     return fail_type(code(node.c).range, "a slice", "a tuple or a machine before it", base);
   }
@@ -601,12 +618,14 @@ bool Interpreter::check_parameter(const program::Parameter& parameter, const Ele
     case ParamType::kIPoint:
     case ParamType::kISpace: {
       const auto values = tuple_values(argument.value);
-      fits = values.has_value();
-      for (const Value& value : values.value_or(std::vector<Value>{})) {
-        if (type_of(value) == Type::kInt || !fits) continue;
-        fits = false;
-        found = value;
-      }
+      fits = values != nullptr;
+      if (!fits) break;
+      if (!tick(static_cast<std::int64_t>(values->size()), argument.range)) return false;
+      const auto other = std::find_if(values->begin(), values->end(), [](const Value& value) {
+        return type_of(value) != Type::kInt;
+      });
+      fits = other == values->end();
+      if (!fits) found = *other;
     }
   }
   if (fits) return true;
@@ -622,18 +641,14 @@ Value Interpreter::member(const Code& node) {
   const Value base = eval(node.a);
   if (failed_) return {};
   if (const auto* task = base.get<TaskValue>()) return task_member(node, *task);
-  auto values = tuple_values(base);
-  if (const MachineView* view = base.machine()) {
-    values.emplace();
-    for (std::int64_t size : view->sizes()) values->push_back(number(size));
-  }
+  const auto values = base.machine() != nullptr ? sizes_of(*base.machine()) : tuple_values(base);
   if (!values || node.member > Member::kLen) {
     fail(DiagId::kUnknownMember, node.focus,
          {std::string(describe(type_of(base))), std::string(name_of(node.member))});
     return {};
   }
   if (node.member == Member::kLen) return number(static_cast<std::int64_t>(values->size()));
-  if (node.member == Member::kSize) return make_tuple(std::move(*values), node.range);
+  if (node.member == Member::kSize) return make_tuple(*values, node.range);
   const auto sizes = integers(base.machine() != nullptr ? make_tuple(*values, node.range) : base,
                               code(node.a).range, "`volume`");
   if (!sizes) return {};

@@ -60,6 +60,7 @@ class Interpreter {
   Value eval(CodeId id);
   Value eval_at(CodeId id, const Code& node);
   Value constant(const Code& node) const;
+  Value broken(const Code& node);
   Value global(const Code& node);
   Value tuple(const Code& node);
   Value make_tuple(std::vector<Value> values, Range range);

@@ -9,7 +9,6 @@
 namespace groma::mapper {
 
 using program::Method;
-using program::Type;
 
 namespace {
 
@@ -19,7 +18,7 @@ std::string dimensions_text(std::size_t n) {
 
 // Steps that a split which is computed anew counts for: some tens of nanoseconds each.
 std::int64_t split_steps(bool every_factorisation, std::int64_t n, std::size_t k) {
-  return every_factorisation ? 1'000 + count_factorisations(n, k) / 10 : 10'000;
+  return every_factorisation ? 2'000 + count_factorisations(n, k) / 5 : 20'000;
 }
 
 std::string view_text(const MachineView& view) {
@@ -29,7 +28,7 @@ std::string view_text(const MachineView& view) {
 }  // namespace
 
 Value Interpreter::make_view(const Code& node, MachineView view) {
-  const auto cost = static_cast<std::int64_t>(view.operations() + view.sizes().size());
+  const auto cost = static_cast<std::int64_t>(2 * view.operations() + view.sizes().size());
   if (!tick(cost, node.range)) return {};
   return {std::make_shared<const MachineView>(std::move(view))};
 }
@@ -365,6 +364,7 @@ std::optional<std::vector<std::int64_t>> Interpreter::integers(const Value& valu
     fail_type(range, what, "a tuple of integers", value);
     return std::nullopt;
   }
+  if (!tick(static_cast<std::int64_t>(values->size()), range)) return std::nullopt;
   for (const Value& item : *values) {
     const auto* given = item.get<std::int64_t>();
     if (given == nullptr) {

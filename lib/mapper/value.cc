@@ -29,12 +29,29 @@ program::Type type_of(const Value& value) {
   return kTypes[value.v.index()];
 }
 
-std::optional<std::vector<Value>> tuple_values(const Value& value) {
-  if (const Tuple* tuple = value.tuple()) return tuple->values;
-  if (const auto* processor = value.get<Processor>()) {
-    return std::vector<Value>{{processor->node}, {processor->index}};
+std::shared_ptr<const std::vector<Value>> tuple_values(const Value& value) {
+  using Values = std::vector<Value>;
+  if (const auto* tuple = value.get<std::shared_ptr<const Tuple>>()) {
+    return std::shared_ptr<const Values>(*tuple, &(*tuple)->values);
   }
-  return std::nullopt;
+  if (const auto* processor = value.get<Processor>()) {
+    return std::make_shared<const Values>(Values{{processor->node}, {processor->index}});
+  }
+  return nullptr;
+}
+
+std::int64_t text_bytes(const Value& value) {
+  if (const auto* text = value.get<std::shared_ptr<const std::string>>()) {
+    return static_cast<std::int64_t>((*text)->size());
+  }
+  if (const auto* set = value.get<std::shared_ptr<const ProcessorSet>>()) {
+    return 8 * static_cast<std::int64_t>((*set)->processors.size());
+  }
+  std::int64_t bytes = 8;
+  if (const Tuple* tuple = value.tuple()) {
+    for (const Value& item : tuple->values) bytes += text_bytes(item);
+  }
+  return bytes;
 }
 
 std::string to_string(const Value& value, std::string_view task_name) {

@@ -56,8 +56,12 @@ struct Value {
 
 program::Type type_of(const Value& value);
 
-// A tuple's values, or a processor's node and index; nothing for what is no tuple.
-std::optional<std::vector<Value>> tuple_values(const Value& value);
+// A tuple's values (shared, since it may be long), or a processor's node and index; null for what
+// is no tuple.
+std::shared_ptr<const std::vector<Value>> tuple_values(const Value& value);
+
+// About how long to_string's text is: what it costs to make it.
+std::int64_t text_bytes(const Value& value);
 
 // As `print` writes it: `(1, 2)`, `true`, `GPU (2, 4)`. `task_name` is what a task is written as.
 std::string to_string(const Value& value, std::string_view task_name);

@@ -5,21 +5,26 @@
 
 namespace groma::program {
 
-using syntax::Expr;
 using syntax::ExprKind;
 using syntax::Tree;
 
 Builder::Builder(const Tree& tree, const Definitions& definitions, Data& data, Diagnostics& diags)
     : tree_(tree), definitions_(definitions), data_(data), diags_(diags) {}
 
-// What stands in a function that nothing uses cannot fail; the original accepts it, and so does
-// this.
+// What is never evaluated does not fail: a function that nothing uses, the branch of `?:` that is
+// not taken. The original accepts it, and so does this, with a warning; kBroken fails where it is
+// reached.
 Diagnostic& Builder::report(DiagId id, Range range, std::vector<DiagArg> args) {
   Diagnostic& diagnostic = diags_.add(id, range, std::move(args));
-  if (current_ != nullptr && !current_->used && diagnostic.severity == Severity::kError) {
+  last_ = diagnostic;
+  if (diagnostic.severity != Severity::kError) return diagnostic;
+  if (current_ != nullptr && !current_->used) {
     diagnostic.lower_to(Severity::kWarning);
     diagnostic.note(
         fmt::format("nothing uses `{}`, so this is no error yet", text(current_->name)));
+  } else if (branches_ > 0) {
+    diagnostic.lower_to(Severity::kWarning);
+    diagnostic.note("it is an error where this branch of `?:` is taken");
   }
   return diagnostic;
 }
@@ -60,6 +65,7 @@ void Builder::function(FunctionId id) {
         .help("end the function with `return`");
   }
   current_ = nullptr;
+  unknown_.clear();
   while (!locals_.empty()) pop_local();
 }
 
@@ -117,7 +123,9 @@ Action Builder::print_action(const syntax::PrintStatement& node, Range range) {
   action.kind = Action::Kind::kPrint;
   action.range = range;
   action.text = static_cast<std::uint32_t>(data_.strings.size());
-  data_.strings.push_back(syntax::string_value(tree_.source.text(node.text)));
+  // As it stands, without escapes: the original has none.
+  const std::string_view quoted = tree_.source.text(node.text);
+  data_.strings.emplace_back(quoted.size() < 2 ? quoted : quoted.substr(1, quoted.size() - 2));
   std::size_t wanted = 0;
   const std::string& format = data_.strings.back();
   for (std::size_t at = format.find("{}"); at != std::string::npos;

@@ -71,7 +71,7 @@ class Builder {
   CodeId call_function(const syntax::Expr& expr, FunctionId function);
   CodeId call_machine(const syntax::Expr& expr);
   CodeId call_method(const syntax::Expr& expr, const syntax::Expr& callee);
-  CodeId broken(Range range);  // stands for what was reported
+  CodeId broken(Range range);  // stands for what was reported last
 
   // Elements of a tuple, an index or a call; `*option` receives `halo=..` where there may be one.
   List elements(const syntax::Expr& expr, std::string_view option_name, std::string_view callee,
@@ -92,10 +92,14 @@ class Builder {
   Function* current_ = nullptr;       // null at top level
   std::uint32_t current_global_ = 0;  // at top level: those before it may be read
   std::uint32_t slots_ = 0;
-  bool unknown_option_ = false;  // in the list that elements() read last
-  std::vector<Local> locals_;    // the last of a name counts
+  int branches_ = 0;  // of `?:` around what is built: it may never be evaluated
+  Diagnostic last_;   // that was reported
+  // Unknown names of this function that were reported, and whether outside of branches.
+  std::vector<std::pair<NameId, bool>> unknown_;
+  bool unknown_option_ = false;            // in the list that elements() read last
+  std::vector<Local> locals_;              // the last of a name counts
   std::vector<std::uint32_t> last_local_;  // by NameId: of locals_, or kNoLocal
-  std::vector<CodeId> pending_;  // items of the lists that are being built
+  std::vector<CodeId> pending_;            // items of the lists that are being built
 };
 
 }  // namespace groma::program

@@ -101,7 +101,12 @@ CodeId Builder::make(Op op, Type type, Range range, std::uint32_t a, std::uint32
   return add(code);
 }
 
-CodeId Builder::broken(Range range) { return make(Op::kInt, Type::kAny, range); }
+CodeId Builder::broken(Range range) {
+  // Only what was lowered can be evaluated; of that no more is reported either.
+  if (data_.failures.size() < kMaxErrors) data_.failures.push_back(last_);
+  return make(Op::kBroken, Type::kAny, range,
+              static_cast<std::uint32_t>(data_.failures.size() - 1));
+}
 
 CodeId Builder::build(ExprId id) {
   if (id == kNoExpr) return broken({});
@@ -176,10 +181,22 @@ CodeId Builder::name(const Expr& expr) {
     return broken(expr.range);
   }
   if (diags_.full()) return broken(expr.range);
+  // A name that is unknown is so everywhere in a function: once is enough.
+  const bool sure = branches_ == 0;
+  for (const auto& [name, was_sure] : unknown_) {
+    if (name == expr.a && (was_sure || !sure)) return broken(expr.range);
+  }
+  unknown_.emplace_back(expr.a, sure);
   Diagnostic& diagnostic = report(DiagId::kUnknownName, expr.range, {std::string(spelled)});
   std::vector<std::string_view> candidates;
   for (const Local& local : locals_) candidates.push_back(text(local.name));
   for (const Global& global : data_.globals) candidates.push_back(text(global.name));
+  for (const syntax::ReservedWord& word : syntax::reserved_words()) {
+    using syntax::TokenKind;
+    const bool value = word.kind == TokenKind::kProcWord || word.kind == TokenKind::kMemWord ||
+                       word.kind == TokenKind::kTrue || word.kind == TokenKind::kFalse;
+    if (value) candidates.push_back(word.text);
+  }
   suggest(diagnostic, spelled, candidates, expr.range);
   return broken(expr.range);
 }
@@ -344,8 +361,10 @@ CodeId Builder::conditional(const Expr& expr) {
   // What a literal condition rules out is never evaluated, so it cannot be wrong.
   if (condition.kind == ExprKind::kBool) return build(condition.a != 0 ? expr.b : expr.c);
   const CodeId test = build(expr.a);
+  ++branches_;
   const CodeId yes = build(expr.b);
   const CodeId no = build(expr.c);
+  --branches_;
   if (!is_any(type_of(test)) && type_of(test) != Type::kBool) {
     mismatch(range_of(test), "the condition of `?:`", "a bool", type_of(test));
   }

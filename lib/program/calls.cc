@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "program/limits.h"
 
@@ -100,6 +101,7 @@ class Search {
   }
 
   void report_recursion(const Call& call) {
+    if (diags_.full()) return;
     Diagnostic& diagnostic = diags_.report(DiagId::kRecursion, call.range, text(call.callee));
     const auto first = std::find_if(stack_.begin(), stack_.end(), [&](const Frame& frame) {
       return frame.function == call.callee;
@@ -121,13 +123,14 @@ class Search {
       result_.used[function] = true;
       open.push_back(function);
     };
+    bool used_all = false;
     for (const syntax::Statement& statement : tree_.statements) {
       const auto* map = std::get_if<syntax::TaskMapStatement>(&statement.node);
       if (map == nullptr) continue;
       const Symbol symbol = definitions_.symbols[map->function.id];
       if (symbol.kind == Symbol::Kind::kFunction) {
         use(symbol.index);
-      } else {
+      } else if (!std::exchange(used_all, true)) {
         // A misspelt one: it may mean any of them.
         for (FunctionId f = 0; f < calls_.size(); ++f) use(f);
       }

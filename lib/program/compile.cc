@@ -350,7 +350,18 @@ class Compiler {
       return std::nullopt;
     }
     check_reads(node, function);
+    check_result(node, function);
     return symbol.index;
+  }
+
+  // A result that is known to be no processor fails at every point; the original finds out there.
+  void check_result(const syntax::TaskMapStatement& node, const Function& function) {
+    const Type type = function.result;
+    if (type == Type::kAny || type == Type::kProcessor || type == Type::kProcessors) return;
+    diags_.report(DiagId::kNotAProcessor, node.function.range, text(function.name), describe(type))
+        .lower_to(Severity::kWarning)
+        .note("it is an error at the first point that is mapped", function.name_range)
+        .help("index a machine: `m[node, index]`, with `m = Machine(GPU)` or the like");
   }
 
   void check_reads(const syntax::TaskMapStatement& node, const Function& function) {

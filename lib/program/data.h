@@ -73,6 +73,7 @@ enum class Op : std::uint8_t {
   kMachine,      // Machine(a)
   kMethod,       // `method` of c with lists a, b; option: kNoCode or the value of `halo`
   kMember,       // `member` of a
+  kBroken,       // fails as the failure a says: a mistake where none was sure to matter
 };
 
 // Operations on machines, and the two that answer a question.
@@ -225,7 +226,8 @@ struct Data {
   std::vector<Parameter> parameters;
   std::vector<Function> functions;
   std::vector<Global> globals;
-  std::uint32_t top_slots = 0;  // of comprehensions at top level
+  std::vector<Diagnostic> failures;  // of kBroken
+  std::uint32_t top_slots = 0;       // of comprehensions at top level
   bool has_errors = false;
 
   const Row* find(const Key& key) const;

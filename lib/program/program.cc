@@ -5,7 +5,6 @@
 
 namespace groma {
 
-using program::Key;
 using program::place_key;
 using program::PlaceKey;
 using program::RegionKey;

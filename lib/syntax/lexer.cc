@@ -253,8 +253,8 @@ void Lexer::report_unexpected(std::size_t begin) {
   const bool control = length == 1 && (byte < 0x20 || byte == 0x7F);
   std::string shown = control ? fmt::format("0x{:02x}", byte) : fmt::format("`{}`", character);
   if (length > 1) shown += fmt::format(" (U+{:04X})", code_point(character));  // may be invisible
-  Diagnostic& diagnostic = diags_.report(DiagId::kUnexpectedCharacter,
-                                         range_of(begin, begin + length), shown);
+  Diagnostic& diagnostic =
+      diags_.report(DiagId::kUnexpectedCharacter, range_of(begin, begin + length), shown);
   if (character == "&" || character == "|") {
     diagnostic.help(fmt::format("write `{0}{0}`", character));
   } else if (character == "\xE2\x80\x9C" || character == "\xE2\x80\x9D" || character == "'") {

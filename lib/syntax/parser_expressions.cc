@@ -208,6 +208,8 @@ ExprId Parser::slice(ExprId base, ExprId from, std::uint32_t open) {
   expr.at = open;
   expr.a = from;
   expr.b = at(TokenKind::kRightBracket) ? kNoExpr : expression();
+  if (at(TokenKind::kColon) || at(TokenKind::kComma))
+    report_expected("`]`, as a slice has two ends");
   close(TokenKind::kRightBracket, open);
   if (panic_) return kNoExpr;
   expr.c = base;

@@ -155,16 +155,16 @@ class Parser {
   Tree tree_;
   Lexer lexer_;
   Token token_, next_;
-  std::uint32_t last_end_ = 0;   // of the token before token_
+  std::uint32_t last_end_ = 0;  // of the token before token_
   TokenKind last_kind_ = TokenKind::kEnd;
   std::vector<ExprId> pending_;  // items of the lists that are being read
   std::size_t statement_count_ = 0;
-  int brackets_ = 0;         // open ( and [ of this statement
-  int panic_brackets_ = 0;   // those open at the mistake
-  int depth_ = 0;            // of recursion
-  int expected_braces_ = 0;  // `}` whose absence was reported, so that a later one is no mistake
-  bool panic_ = false;       // a mistake in this statement was reported
-  bool recovered_ = false;   // the statement before had one
+  int brackets_ = 0;          // open ( and [ of this statement
+  int panic_brackets_ = 0;    // those open at the mistake
+  int depth_ = 0;             // of recursion
+  int expected_braces_ = 0;   // `}` whose absence was reported, so that a later one is no mistake
+  bool panic_ = false;        // a mistake in this statement was reported
+  bool recovered_ = false;    // the statement before had one
   bool body_broken_ = false;  // a statement of the function that is read had one
   bool stopped_ = false;      // a limit was passed
 };

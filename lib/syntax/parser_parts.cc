@@ -44,9 +44,9 @@ List Parser::names(std::string_view of_what, bool kind_follows) {
     return list;
   }
   const bool name_missing =
-      kind_follows && (next_.kind == TokenKind::kSemicolon || next_.kind == TokenKind::kEnd ||
-                       next_.line_start || next_.kind == TokenKind::kInt ||
-                       next_.kind == TokenKind::kScopeWord);
+      kind_follows &&
+      (next_.kind == TokenKind::kSemicolon || next_.kind == TokenKind::kEnd || next_.line_start ||
+       next_.kind == TokenKind::kInt || next_.kind == TokenKind::kScopeWord);
   if (name_missing) {
     report_expected(fmt::format("the name of a {} or `*`", of_what));
     return list;

@@ -279,6 +279,13 @@ bool Parser::def(Statement& made) {
   const Token opening = token_;
   if (accept(TokenKind::kLeftBrace)) {
     braced_body(body, opening);
+  } else if (at(TokenKind::kColon) && next_.kind == TokenKind::kLeftBrace) {
+    diags_.report(DiagId::kExpectedToken, token_.range, "`{`", "`:`")
+        .fix({"remove the `:`", {{token_.range, ""}}, true});
+    advance();
+    const Token brace = token_;
+    advance();
+    braced_body(body, brace);
   } else if (accept(TokenKind::kColon)) {
     colon_body(body, opening, node.name);
   } else {
@@ -333,7 +340,8 @@ void Parser::braced_body(std::vector<Statement>& body, const Token& opening) {
   while (!at(TokenKind::kEnd) && !at(TokenKind::kRightBrace)) {
     const bool others = at(TokenKind::kStatementWord) && !at_word(StatementKind::kPrint) &&
                         !at_word(StatementKind::kReturn);
-    const bool indented = token_.range.begin > 0 && text({token_.range.begin - 1, token_.range.begin}) != "\n";
+    const bool indented =
+        token_.range.begin > 0 && text({token_.range.begin - 1, token_.range.begin}) != "\n";
     if (token_.line_start && others && !indented) {
       break;  // `Region` and its like never stand in a body: the brace is missing
     }

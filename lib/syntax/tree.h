@@ -175,9 +175,9 @@ struct ReturnStatement {
 };
 struct DefStatement {
   Name name;
-  List params;  // Tree::params
-  List body;    // Tree::bodies
-  List exprs;   // Tree::exprs: all nodes of the body
+  List params;               // Tree::params
+  List body;                 // Tree::bodies
+  List exprs;                // Tree::exprs: all nodes of the body
   bool head_broken = false;  // a mistake was reported in the parameters,
   bool body_broken = false;  // in the body
 };

@@ -17,7 +17,7 @@ bool mentions(const std::string& text, const std::string& word) {
   return false;
 }
 
-// "groma_add_fuzzer(source" for source_fuzzer.cc; the file's own name otherwise.
+// "source" of "groma_add_fuzzer(source" for source_fuzzer.cc; else the path from the list's folder.
 std::string how_listed(const fs::path& file, const fs::path& folder) {
   const std::string stem = file.stem().string();
   for (const std::string kind : {"fuzzer", "benchmark"}) {
@@ -27,9 +27,9 @@ std::string how_listed(const fs::path& file, const fs::path& folder) {
   return fs::relative(file, folder).generic_string();
 }
 
-bool is_listed(const fs::path& file, const fs::path& root) {
-  for (fs::path folder = file.parent_path(); folder != root; folder = folder.parent_path()) {
-    if (mentions(read_text(folder / "CMakeLists.txt"), how_listed(file, folder))) return true;
+bool is_listed(const fs::path& file, const std::vector<fs::path>& lists) {
+  for (const fs::path& list : lists) {
+    if (mentions(read_text(list), how_listed(file, list.parent_path()))) return true;
   }
   return false;
 }
@@ -39,10 +39,15 @@ bool is_listed(const fs::path& file, const fs::path& root) {
 Violations check_sources(const fs::path& root) {
   Violations violations;
   for (const char* part : {"lib", "examples", "tests", "benchmarks"}) {
-    for (const fs::path& file : files_below(root / part)) {
+    const std::vector<fs::path> files = files_below(root / part);
+    std::vector<fs::path> lists;
+    for (const fs::path& file : files) {
+      if (file.filename() == "CMakeLists.txt") lists.push_back(file);
+    }
+    for (const fs::path& file : files) {
       const std::string name = fs::relative(file, root).generic_string();
       if (file.extension() != ".cc" || name.starts_with("tests/package/")) continue;
-      if (!is_listed(file, root)) violations.push_back(name + " stands in no CMakeLists.txt");
+      if (!is_listed(file, lists)) violations.push_back(name + " stands in no CMakeLists.txt");
     }
   }
   return violations;

@@ -47,7 +47,8 @@ TEST_P(Documents, ConsoleBlocksAreTrue) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Documents, testing::Values("README.md", "docs/commands.md", "docs/diagnostics.md"),
+INSTANTIATE_TEST_SUITE_P(All, Documents,
+                         testing::Values("README.md", "docs/commands.md", "docs/diagnostics.md"),
                          [](const auto& param) {
                            std::string name = param.param;
                            for (char& c : name) {

@@ -1,5 +1,5 @@
-// Any bytes as a machine, both as JSON and as a line of counts: made or refused with a message, and what
-// was made is written and read again as it was.
+// Any bytes as a machine, both as JSON and as a line of counts: made or refused with a message, and
+// what was made is written and read again as it was.
 #include <cstddef>
 #include <cstdint>
 #include <string>

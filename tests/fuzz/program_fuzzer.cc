@@ -1,5 +1,5 @@
-// Any bytes as a program: parsed, formatted and parsed again, compiled, bound to small machines, every
-// mapping function asked for small launches, every message rendered and written as JSON.
+// Any bytes as a program: parsed, formatted and parsed again, compiled, bound to small machines,
+// every mapping function asked for small launches, every message rendered and written as JSON.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -35,8 +35,8 @@ std::vector<LaunchCheck> make_launches() {
     launch.max_steps = 20'000;
     return launch;
   };
-  std::vector<LaunchCheck> launches = {rect({0}, {5}), rect({1, -2}, {2, 3}), rect({0, 5, 0}, {2, 1, 2}),
-                                       rect({}, {})};
+  std::vector<LaunchCheck> launches = {rect({0}, {5}), rect({1, -2}, {2, 3}),
+                                       rect({0, 5, 0}, {2, 1, 2}), rect({}, {})};
   launches.back().parent = {ProcKind::kGpu, 1, 0};
   launches[1].output = launches[3].output = true;
   return launches;

@@ -54,8 +54,8 @@ std::optional<std::string_view> directive(std::string_view line, std::string_vie
 
 bool is_answer(std::string_view line) {
   while (line.starts_with(' ')) line.remove_prefix(1);
-  for (std::string_view start : {"# expect-", "#   note", "#   help:", "#   fix:", "# prints:",
-                                 "# places:", "# answer:"}) {
+  for (std::string_view start :
+       {"# expect-", "#   note", "#   help:", "#   fix:", "# prints:", "# places:", "# answer:"}) {
     if (line.starts_with(start)) return true;
   }
   return false;
@@ -165,7 +165,8 @@ class Asker {
     const auto found = program_.task(words_.at(1));
     if (!found) return "nothing";
     std::string text;
-    for (ProcKind each : found->kinds) text += fmt::format("{}{}", text.empty() ? "" : ", ", name_of(each));
+    for (ProcKind each : found->kinds)
+      text += fmt::format("{}{}", text.empty() ? "" : ", ", name_of(each));
     return text + by(found->origin);
   }
 
@@ -178,7 +179,8 @@ class Asker {
   }
 
   std::string layout() const {
-    const auto found = program_.layout(words_.at(1), region_, *kind(3), *find_mem_kind(words_.at(4)));
+    const auto found =
+        program_.layout(words_.at(1), region_, *kind(3), *find_mem_kind(words_.at(4)));
     if (!found) return "nothing";
     const LayoutSpec& spec = found->layout;
     constexpr std::string_view kSigns[] = {"", "==", "!=", "<", "<=", ">", ">="};
@@ -187,7 +189,8 @@ class Asker {
     if (spec.compact) text += " Compact";
     if (spec.exact) text += " Exact";
     if (spec.align_op != AlignOp::kNone) {
-      text += fmt::format(" Align {} {}", kSigns[static_cast<int>(spec.align_op)], spec.align_bytes);
+      text +=
+          fmt::format(" Align {} {}", kSigns[static_cast<int>(spec.align_op)], spec.align_bytes);
     }
     return text + by(found->origin);
   }
@@ -215,7 +218,9 @@ class Lines final : public LogSink {
 class Annotator {
  public:
   Annotator(const std::string& name, std::string_view text)
-      : source_(name, without_answers(text)), lines_(lines_of(source_.text())), before_(lines_.size()) {}
+      : source_(name, without_answers(text)),
+        lines_(lines_of(source_.text())),
+        before_(lines_.size()) {}
 
   Annotated run() {
     Diagnostics diags(source_);
@@ -296,10 +301,12 @@ class Annotator {
   }
 
   // The comment of a diagnostic; `@LINE:` and column are filled in where it stands.
-  std::vector<std::string> words_for(const Diagnostic& diagnostic, std::optional<Position> at) const {
+  std::vector<std::string> words_for(const Diagnostic& diagnostic,
+                                     std::optional<Position> at) const {
     const std::string place = at ? fmt::format("@+LINE:{}", at->column) : "";
-    std::vector<std::string> words = {fmt::format("# expect-{}{} [{}] {}", name_of(diagnostic.severity),
-                                                  place, name_of(diagnostic.id), diagnostic.message)};
+    std::vector<std::string> words = {fmt::format("# expect-{}{} [{}] {}",
+                                                  name_of(diagnostic.severity), place,
+                                                  name_of(diagnostic.id), diagnostic.message)};
     for (const DiagNote& note : diagnostic.notes) {
       const std::string where =
           note.range ? fmt::format(" at `{}`", first_line(source_.text(*note.range))) : "";
@@ -312,7 +319,9 @@ class Annotator {
     return words;
   }
 
-  static std::string_view first_line(std::string_view text) { return text.substr(0, text.find('\n')); }
+  static std::string_view first_line(std::string_view text) {
+    return text.substr(0, text.find('\n'));
+  }
 
   std::vector<std::string> with_answers() const {
     std::vector<std::string> all;
@@ -343,7 +352,7 @@ class Annotator {
 
   Source source_;
   std::vector<std::string> lines_;
-  std::vector<std::vector<Diagnostic>> before_;          // by the line (from 0) that they are about
+  std::vector<std::vector<Diagnostic>> before_;  // by the line (from 0) that they are about
   std::map<std::size_t, std::vector<std::string>> after_;  // by the lines before them
   std::vector<Diagnostic> taken_;
   Annotated made_;

@@ -1,3 +1,4 @@
+// clang-format off
 // annotate: a mapping program with all that the library says of it written into it as comments. A test
 // file is right when annotating it changes nothing; updating it is writing the result back.
 #pragma once

@@ -1,7 +1,7 @@
-// The ```mapper blocks of docs/: each example of diagnostics.md really gives its diagnostic, those of
-// language.md compile. Comments directly before a block say how: `<!-- machine: p100x4 -->` and
-// `<!-- place: --task t --domain 4 -->` as in language/annotate.h, `<!-- wrong -->` for a block that
-// shows a mistake.
+// The ```mapper blocks of docs/: each example of diagnostics.md really gives its diagnostic, those
+// of language.md compile. Comments directly before a block say how: `<!-- machine: p100x4 -->` and
+// `<!-- place: --task t --domain 4 -->` as in language/annotate.h, `<!-- wrong -->` for a block
+// that shows a mistake.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -74,8 +74,8 @@ TEST(DiagnosticsPage, EveryExampleGivesItsDiagnostic) {
     const Annotated found = annotate("example", block.directives + block.text);
     std::set<std::string_view> ids;
     for (DiagId id : found.ids) ids.insert(name_of(id));
-    EXPECT_TRUE(ids.contains(block.section))
-        << "docs/diagnostics.md:" << block.line << "\n" << found.text;
+    EXPECT_TRUE(ids.contains(block.section)) << "docs/diagnostics.md:" << block.line << "\n"
+                                             << found.text;
   }
   for (const CatalogueEntry& entry : catalogue()) {
     EXPECT_NE(shown.contains(std::string(entry.name)), kWithoutExample.contains(entry.name))

@@ -1,5 +1,5 @@
-// The language by files: each *.mapper below accept/, errors/ and limits/ says itself what comes of it
-// (language/annotate.h). GROMA_UPDATE=1 writes the answers anew.
+// The language by files: each *.mapper below accept/, errors/ and limits/ says itself what comes of
+// it (language/annotate.h). GROMA_UPDATE=1 writes the answers anew.
 #include <gtest/gtest.h>
 
 #include <algorithm>

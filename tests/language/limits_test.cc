@@ -1,5 +1,7 @@
 // Limits that need a text too large for a file of limits/: what they allow passes, one more is one
 // diagnostic, and what is far beyond ends soon.
+#include "program/limits.h"
+
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -8,7 +10,6 @@
 
 #include "groma/inspect.h"
 #include "groma/program.h"
-#include "program/limits.h"
 #include "syntax/limits.h"
 
 namespace groma {
@@ -105,7 +106,8 @@ TEST(Limits, ListItems) {
 TEST(Limits, ListItemsOfCallsAndIndices) {
   const auto one = [](std::size_t) { return std::string("1"); };
   const std::string large = "[program-too-large] more than 65536 items in a list\n";
-  EXPECT_EQ(errors_of("def f() { return 1 }\nx = f(" + list(kMaxListItems + 1, one) + ")\n"), large);
+  EXPECT_EQ(errors_of("def f() { return 1 }\nx = f(" + list(kMaxListItems + 1, one) + ")\n"),
+            large);
   EXPECT_EQ(errors_of("t = (1, 2)\nx = t[" + list(kMaxListItems + 1, one) + "]\n"), large);
 }
 
@@ -186,7 +188,8 @@ TEST(Limits, NestingFarBeyond) {
 
 TEST(Limits, FunctionsInFunctionsFarBeyond) {
   const std::string found = errors_of(repeated("def f() { ", 200'000));
-  EXPECT_NE(found.find("[misplaced-statement] `def` cannot stand in a function"), std::string::npos);
+  EXPECT_NE(found.find("[misplaced-statement] `def` cannot stand in a function"),
+            std::string::npos);
 }
 
 TEST(Limits, ADomainMustBeSmallEnoughToAnswerFor) {

@@ -50,7 +50,8 @@ std::string check_one(const Source& source, const Diagnostic& diagnostic) {
   for (const Fix& fix : diagnostic.fixes) {
     if (std::string wrong = check_fix(source, diagnostic, fix); !wrong.empty()) return wrong;
   }
-  if (render(source, diagnostic, false).find('\n') == std::string::npos) return "an empty rendering";
+  if (render(source, diagnostic, false).find('\n') == std::string::npos)
+    return "an empty rendering";
   return "";
 }
 
@@ -75,8 +76,8 @@ std::string check_point(Evaluator& evaluator, const Machine& machine, FunctionId
   if (!placed->is_set && placed->processors.size() != 1) return "several processors, but no set";
   for (const Processor& processor : placed->processors) {
     if (!on_machine(machine, processor)) {
-      return fmt::format("{} ({}, {}) is not on the machine", name_of(processor.kind), processor.node,
-                         processor.index);
+      return fmt::format("{} ({}, {}) is not on the machine", name_of(processor.kind),
+                         processor.node, processor.index);
     }
   }
   return "";
@@ -146,13 +147,15 @@ std::string check_tables(const Program& program) {
         sound = sound && found->function < program.function_count();
       }
       if (const auto found = program.instance_limit(task, kind)) sound = sound && found->limit >= 0;
-      if (const auto found = program.task_steal(task, kind)) sound = sound && statement(found->origin);
+      if (const auto found = program.task_steal(task, kind))
+        sound = sound && statement(found->origin);
     }
   }
   return sound ? "" : "a table answers with nothing";
 }
 
-std::string check_launch(const BoundProgram& bound, FunctionId function, const LaunchCheck& launch) {
+std::string check_launch(const BoundProgram& bound, FunctionId function,
+                         const LaunchCheck& launch) {
   Silent log;
   Evaluator evaluator(bound, &log);
   Diagnostics diags(bound.program().source());
@@ -183,8 +186,8 @@ std::string check_text(const std::string& text, const std::vector<Machine>& mach
   if (std::string wrong = check_tables(program); !wrong.empty()) return wrong;
   if (diags.has_errors()) return "";
   // What is wrong in a function that nothing uses is a warning; it cannot be evaluated.
-  const bool lowered = std::any_of(
-      diags.all().begin(), diags.all().end(), [](const Diagnostic& diagnostic) {
+  const bool lowered =
+      std::any_of(diags.all().begin(), diags.all().end(), [](const Diagnostic& diagnostic) {
         return diagnostic.severity != entry_of(diagnostic.id).severity;
       });
   for (const Machine& machine : machines) {

@@ -16,16 +16,16 @@ namespace groma::testing {
 // Ranges and fixes lie in the text, messages render on a terminal and as JSON, sure fixes apply.
 std::string check_diagnostics(const Diagnostics& diags);
 
-// The tree prints as text of the same tree, and formatting is idempotent. Nothing to check of a text
-// with syntax errors.
+// The tree prints as text of the same tree, and formatting is idempotent. Nothing to check of a
+// text with syntax errors.
 std::string check_printer(const Source& source);
 
 // Every table answers every question, with statements that exist.
 std::string check_tables(const Program& program);
 
 // Where the mapping function sends every point of a launch: on the machine, or one error says why
-// not. A launch of 0 dimensions stands for a single task, whose parent runs on `parent`. Stops, content,
-// once the evaluations took `max_steps`.
+// not. A launch of 0 dimensions stands for a single task, whose parent runs on `parent`. Stops,
+// content, once the evaluations took `max_steps`.
 struct LaunchCheck {
   Rect domain;
   Processor parent = {};

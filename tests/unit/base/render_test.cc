@@ -106,15 +106,18 @@ TEST(Render, ATabIsOneColumn) {
 }
 
 TEST(Render, ACharacterOfSeveralBytesIsOneColumn) {
-  EXPECT_EQ(rendered("Task \"gr\xC3\xB6\xC3\x9F" "e\" GPUS"),
+  EXPECT_EQ(rendered("Task \"gr\xC3\xB6\xC3\x9F"
+                     "e\" GPUS"),
             "a.mapper:1:14: error: no processor kind `GPUS` [unknown-processor]\n"
-            "    1 | Task \"gr\xC3\xB6\xC3\x9F" "e\" GPUS\n"
+            "    1 | Task \"gr\xC3\xB6\xC3\x9F"
+            "e\" GPUS\n"
             "      |              ^~~~\n"
             "help: did you mean `GPU`?\n");
 }
 
 TEST(Render, WhatATerminalMustNotSee) {
-  EXPECT_EQ(rendered("x = \x1b" "[m \xFF"),
+  EXPECT_EQ(rendered("x = \x1b"
+                     "[m \xFF"),
             "a.mapper:1:5: error: unexpected character 0x1b [unexpected-character]\n"
             "    1 | x = ?[m ?\n"
             "      |     ^\n"
@@ -150,15 +153,17 @@ TEST(Render, ALongLineIsCutAroundTheRange) {
   const std::string text = "x = " + std::string(200, 'a') + " @ " + std::string(200, 'b');
   EXPECT_EQ(rendered_at(text, {205, 206}),
             "a.mapper:1:206: error: `*` cannot stand here [stray-star]\n"
-            "    1 | ..." + std::string(39, 'a') + " @ " + std::string(58, 'b') + "...\n" +
-            "      | " + std::string(43, ' ') + "^\n");
+            "    1 | ..." +
+                std::string(39, 'a') + " @ " + std::string(58, 'b') + "...\n" + "      | " +
+                std::string(43, ' ') + "^\n");
 }
 
 TEST(Render, ALongRangeIsCutToo) {
   EXPECT_EQ(rendered_at(std::string(300, 'a'), {10, 300}),
             "a.mapper:1:11: error: `*` cannot stand here [stray-star]\n"
-            "    1 | " + std::string(100, 'a') + "...\n" +
-            "      | " + std::string(10, ' ') + "^" + std::string(89, '~') + "\n");
+            "    1 | " +
+                std::string(100, 'a') + "...\n" + "      | " + std::string(10, ' ') + "^" +
+                std::string(89, '~') + "\n");
 }
 
 TEST(Render, Colours) {

@@ -1,6 +1,6 @@
-// The mapping functions of the listings in dsl/ against the same formulas written by hand in C++, point
-// by point, on hundreds of machines and launches. Where a formula leaves the machine or reads a
-// coordinate that the launch does not have, that very point is an error here.
+// The mapping functions of the listings in dsl/ against the same formulas written by hand in C++,
+// point by point, on hundreds of machines and launches. Where a formula leaves the machine or reads
+// a coordinate that the launch does not have, that very point is an error here.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -54,8 +54,8 @@ std::optional<Pair> linearize_2d(const Grid& grid, const Point&, const Point& ip
   return Pair{linear % grid.nodes, linear % grid.gpus};
 }
 
-// The most square cut of a launch of l0 x l1 into n blocks: least traffic, then least surface, then the
-// fewest rows of blocks.
+// The most square cut of a launch of l0 x l1 into n blocks: least traffic, then least surface, then
+// the fewest rows of blocks.
 Pair cut(std::int64_t n, std::int64_t l0, std::int64_t l1) {
   const auto up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
   Pair best = {0, 0};
@@ -91,12 +91,9 @@ struct Listing {
 };
 
 constexpr Listing kIndexMaps[] = {
-    {"block2d", "block2d", block_2d, 2},
-    {"figure2a", "cyclic", cyclic},
-    {"solomonik_a6", "block1d", cyclic},
-    {"solomonik_a7", "linearize3D", linearize_3d},
-    {"solomonik_a7", "linearize2D", linearize_2d},
-    {"strategy01", "linearblock", linear_block},
+    {"block2d", "block2d", block_2d, 2},           {"figure2a", "cyclic", cyclic},
+    {"solomonik_a6", "block1d", cyclic},           {"solomonik_a7", "linearize3D", linearize_3d},
+    {"solomonik_a7", "linearize2D", linearize_2d}, {"strategy01", "linearblock", linear_block},
     {"strategy10", "cyclic1d", cyclic_1d},
 };
 
@@ -131,12 +128,20 @@ std::vector<Grid> grids() {
 }
 
 std::vector<Rect> launches() {
-  const auto at = [](const Point& lower, const Point& extents) { return *Rect::make(lower, extents); };
+  const auto at = [](const Point& lower, const Point& extents) {
+    return *Rect::make(lower, extents);
+  };
   return {
-      at({0}, {1}),        at({0}, {23}),           at({-5}, {17}),
+      at({0}, {1}),
+      at({0}, {23}),
+      at({-5}, {17}),
       at({1'000'000'007}, {40}),
-      at({0, 0}, {4, 4}),  at({3, -7}, {5, 3}),     at({-1, 1}, {1, 11}),
-      at({0, 0, 0}, {2, 3, 4}), at({-2, 9, 1}, {5, 1, 3}), at({7, 7, 7}, {1, 1, 13}),
+      at({0, 0}, {4, 4}),
+      at({3, -7}, {5, 3}),
+      at({-1, 1}, {1, 11}),
+      at({0, 0, 0}, {2, 3, 4}),
+      at({-2, 9, 1}, {5, 1, 3}),
+      at({7, 7, 7}, {1, 1, 13}),
   };
 }
 
@@ -157,14 +162,16 @@ void expect_error(const Diagnostics& diags, DiagId id, const std::string& point)
 
 std::string text_of(const Point& point) {
   std::string text = "(";
-  for (int i = 0; i < point.dimensions(); ++i) text += fmt::format("{}{}", i == 0 ? "" : ", ", point[i]);
+  for (int i = 0; i < point.dimensions(); ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", point[i]);
   return text + (point.dimensions() == 1 ? ",)" : ")");
 }
 
 class ListingTest : public ::testing::TestWithParam<Listing> {
  protected:
   ListingTest()
-      : program_(listing(GetParam().file)), function_(*program_.find_function(GetParam().function)) {}
+      : program_(listing(GetParam().file)),
+        function_(*program_.find_function(GetParam().function)) {}
 
   void compare(const Grid& grid, const Rect& domain, Evaluator& evaluator) {
     TaskPoint task;
@@ -217,10 +224,9 @@ TEST_P(ListingTest, EqualsTheFormula) {
   EXPECT_EQ(unreadable_ > 0, needs_3d);
 }
 
-INSTANTIATE_TEST_SUITE_P(Paper, ListingTest, ::testing::ValuesIn(kIndexMaps),
-                         [](const auto& each) {
-                           return fmt::format("{}_{}", each.param.file, each.param.function);
-                         });
+INSTANTIATE_TEST_SUITE_P(Paper, ListingTest, ::testing::ValuesIn(kIndexMaps), [](const auto& each) {
+  return fmt::format("{}_{}", each.param.file, each.param.function);
+});
 
 // `same_point` sends a single task to where its parent runs.
 TEST(SinglePoint, IsTheParents) {

@@ -1,6 +1,6 @@
-// What the original implementation did with 115 programs, and what this one does. Where the original
-// decided, the decision is the same, but for the deviations of docs/language.md; where it refused or
-// crashed, the table below says what comes instead.
+// What the original implementation did with 115 programs, and what this one does. Where the
+// original decided, the decision is the same, but for the deviations of docs/language.md; where it
+// refused or crashed, the table below says what comes instead.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,8 @@ namespace {
 
 using nlohmann::json;
 
-// ------------------------------------------------------------------------------- what comes instead
+// ------------------------------------------------------------------------------- what comes
+// instead
 
 // `result`: "!" and the ids of all errors, or what the probe's question answers, as the original
 // writes it. `deviation`: why it differs where the original decided.
@@ -115,7 +116,8 @@ struct Probe {
 
 std::vector<Probe> read_probes() {
   std::vector<Probe> probes;
-  for (const json& entry : json::parse(testing::read_text(testing::in_tree("tests/data/original_probes.json")))) {
+  for (const json& entry :
+       json::parse(testing::read_text(testing::in_tree("tests/data/original_probes.json")))) {
     Probe probe;
     probe.name = entry["name"];
     probe.has_text = entry["dsl"].is_string();
@@ -208,8 +210,8 @@ class Asker {
   std::string query(const Program& program) const {
     const std::string_view alias[] = {probe_.args.at(4)};
     std::string text = "mem:";
-    for (const MemoryCandidate& candidate : program.memories(
-             probe_.args.at(1), {0, alias}, *find_proc_kind(probe_.args.at(2)))) {
+    for (const MemoryCandidate& candidate :
+         program.memories(probe_.args.at(1), {0, alias}, *find_proc_kind(probe_.args.at(2)))) {
       text += fmt::format(" {}", memory_number(candidate.memory));
     }
     return text + "\n";
@@ -219,7 +221,8 @@ class Asker {
   std::string dump(const Program& program) const {
     std::istringstream lines(probe_.output);
     std::string text;
-    for (std::string line; std::getline(lines, line);) text += dump_line(program, words_of(line)) + "\n";
+    for (std::string line; std::getline(lines, line);)
+      text += dump_line(program, words_of(line)) + "\n";
     return text;
   }
 
@@ -243,11 +246,11 @@ class Asker {
     if (words[0] != "layout" || !found) return "nothing";
     const LayoutSpec& layout = found->layout;
     const int aligned = layout.align_op != AlignOp::kNone ? 1 : 0;
-    return fmt::format("layout {} {} {} reverse={} aos={} compact={} exact={} align={} {} val={}",
-                       words[1], words[2], words[3], layout.dimensions == DimensionOrder::kC ? 1 : 0,
-                       layout.fields == FieldOrder::kAos ? 1 : 0, layout.compact ? 1 : 0,
-                       layout.exact ? 1 : 0, aligned, aligned == 1 ? "op" : words.at(9),
-                       layout.align_bytes);
+    return fmt::format(
+        "layout {} {} {} reverse={} aos={} compact={} exact={} align={} {} val={}", words[1],
+        words[2], words[3], layout.dimensions == DimensionOrder::kC ? 1 : 0,
+        layout.fields == FieldOrder::kAos ? 1 : 0, layout.compact ? 1 : 0, layout.exact ? 1 : 0,
+        aligned, aligned == 1 ? "op" : words.at(9), layout.align_bytes);
   }
 
   // The processor at every index of every machine that the program assigns.
@@ -259,7 +262,8 @@ class Asker {
     std::string program_text = probe_.text;
     for (const char name : names) {
       program_text += fmt::format(
-          "print(\"{{}}\", {0}.size); def index_{0}(Task task) {{ return {0}[*task.ipoint]; }}", name);
+          "print(\"{{}}\", {0}.size); def index_{0}(Task task) {{ return {0}[*task.ipoint]; }}",
+          name);
     }
     const Source source("probe.mapper", program_text);
     Diagnostics diags(source);
@@ -356,7 +360,8 @@ TEST_P(Original, DecidesTheSame) {
   const Probe& probe = GetParam();
   const auto instead = table().find(probe.name);
   if (instead == table().end()) {
-    ASSERT_TRUE(probe.decided) << "the original refuses, and the table does not say what comes here";
+    ASSERT_TRUE(probe.decided)
+        << "the original refuses, and the table does not say what comes here";
     EXPECT_EQ(answer(probe), translated(probe.output)) << probe.text;
     return;
   }
@@ -366,7 +371,8 @@ TEST_P(Original, DecidesTheSame) {
 
 std::string test_name(const ::testing::TestParamInfo<Probe>& info) {
   std::string name = fmt::format("{:03}_", info.index);
-  for (const char c : info.param.name) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  for (const char c : info.param.name)
+    name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
   return name;
 }
 

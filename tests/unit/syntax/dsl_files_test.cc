@@ -60,7 +60,7 @@ TEST(DslFiles, ThereAreTheTenStrategies) {
 TEST(DslFiles, ThereAreThePapersMappers) {
   std::string names;
   for (const DslFile& file : mappers()) names += std::string(file.name) + " ";
-  EXPECT_EQ(names, "circuit_a4 circuit_a5 figure2a solomonik_a6 solomonik_a7 ");
+  EXPECT_EQ(names, "block2d circuit_a4 circuit_a5 figure2a solomonik_a6 solomonik_a7 ");
 }
 
 void expect_embedded(const std::string& folder, std::span<const DslFile> embedded) {

@@ -92,7 +92,11 @@ TEST(Lexer, ReportsWhatIsNoToken) {
       {"\"a\x80z\" b", "~\"a\x80z\"! b", "bad-utf8"},
       {"\xC0\x80 \xED\xA0\x80 \xF4\x90\x80\x80", "~\xC0\x80! \xED\xA0\x80! \xF4\x90\x80\x80!",
        "bad-utf8 bad-utf8 bad-utf8"},
-      {"gr\xC3\xBC\xC3\x9F" "e b", "~gr \xC3\xBC\xC3\x9F" "e! b", "unexpected-character"},
+      {"gr\xC3\xBC\xC3\x9F"
+       "e b",
+       "~gr \xC3\xBC\xC3\x9F"
+       "e! b",
+       "unexpected-character"},
       {"a \x01 b \x7F", "~a \x01! b \x7F!", "unexpected-character unexpected-character"},
   };
   for (const Row& row : rows) {
