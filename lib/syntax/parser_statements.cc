@@ -39,7 +39,7 @@ void Parser::statement(std::vector<Statement>& into, bool in_body) {
   made.end = std::max(begin, last_end_);
   const bool whole = complete && (body_read || !recovered_);
   if (in_body && !whole) body_broken_ = true;
-  if (whole || keep_name(made)) into.push_back(std::move(made));
+  if (whole || keep_name(made)) into.push_back(made);
 }
 
 bool Parser::top_statement(Statement& made) {
