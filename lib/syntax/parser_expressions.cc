@@ -18,8 +18,6 @@ int precedence(Operator op) {
   return kPrecedences[static_cast<std::size_t>(op)];
 }
 
-namespace {
-
 std::optional<Operator> binary_operator(TokenKind kind) {
   switch (kind) {
     case TokenKind::kOr:
@@ -52,8 +50,6 @@ std::optional<Operator> binary_operator(TokenKind kind) {
       return std::nullopt;
   }
 }
-
-}  // namespace
 
 ExprId Parser::add(Expr expr) {
   if (tree_.exprs.size() >= kMaxExprs) report_too_large(kMaxExprs, "parts of expressions");

@@ -26,6 +26,9 @@ inline bool is_word(TokenKind kind) {
          (kind >= TokenKind::kStatementWord && kind <= TokenKind::kMachine);
 }
 
+// The binary operator that a sign is, if it is one.
+std::optional<Operator> binary_operator(TokenKind kind);
+
 class Parser {
  public:
   Parser(const Source& source, Diagnostics& diags, bool keep_comments);
@@ -69,7 +72,8 @@ class Parser {
   bool top_statement(Statement& made);
   bool body_statement(Statement& made);
   bool reserved_target() const;
-  bool unknown_statement();
+  bool unknown_statement(Statement& made);
+  bool near_assignment() const;
   bool task(Statement& made);
   bool region(Statement& made);
   bool layout(Statement& made);

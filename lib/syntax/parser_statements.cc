@@ -45,7 +45,7 @@ void Parser::statement(std::vector<Statement>& into, bool in_body) {
 bool Parser::top_statement(Statement& made) {
   if (begins_statement() && at(TokenKind::kName)) return assign(made);
   if (reserved_target()) return assign(made);
-  if (!at(TokenKind::kStatementWord)) return unknown_statement();
+  if (!at(TokenKind::kStatementWord)) return unknown_statement(made);
   const auto kind = static_cast<StatementKind>(token_.value);
   if (kind == StatementKind::kReturn) {
     // Of the function before, whose end was missing or lies elsewhere than it seemed.
@@ -106,7 +106,7 @@ bool Parser::body_statement(Statement& made) {
     advance();
     return false;
   }
-  return unknown_statement();
+  return unknown_statement(made);
 }
 
 // A function in a function is one mistake, so all of it is read.
@@ -126,8 +126,23 @@ bool Parser::reserved_target() const {
   return is_word(token_.kind) && next_.kind == TokenKind::kAssign;
 }
 
-bool Parser::unknown_statement() {
+// What other languages assign with: `m := x`, `m == x`, `m += x`, `m: int = x`.
+bool Parser::near_assignment() const {
+  const bool sign = next_.kind == TokenKind::kColon || next_.kind == TokenKind::kEqual ||
+                    binary_operator(next_.kind).has_value();
+  return at(TokenKind::kName) && sign && !next_.line_start;
+}
+
+// A broken assignment defines its name all the same, so that the uses of the name are no mistakes.
+bool Parser::unknown_statement(Statement& made) {
   if (at(TokenKind::kError)) panic_ = true;
+  if (!panic_ && near_assignment()) {
+    AssignStatement node;
+    node.target = plain_name("variable");
+    report_expected("`=`");
+    made.node = node;
+    return false;
+  }
   if (Diagnostic* diagnostic = report(DiagId::kUnknownStatement, token_.range, describe(token_))) {
     if (at(TokenKind::kName)) {
       suggest(*diagnostic, token_.range, TokenKind::kStatementWord);
@@ -136,6 +151,11 @@ bool Parser::unknown_statement() {
     if (at(TokenKind::kSemicolon)) diagnostic->fix({"remove it", {{token_.range, ""}}, true});
   }
   if (!at(TokenKind::kSemicolon)) advance();  // which ends what is skipped
+  if (at(TokenKind::kName) && next_.kind == TokenKind::kAssign && !token_.line_start) {
+    AssignStatement node;  // `let m = x`, `int m = x`
+    node.target = {tree_.table.intern(text(token_.range)), token_.range};
+    made.node = node;
+  }
   return false;
 }
 
