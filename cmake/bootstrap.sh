@@ -92,7 +92,7 @@ build() { cmake --build "$folder" -j "$(job_count)" "$@"; }
 # What `demo` shows: each line a command of groma.
 demo_commands() {
   cat <<'END'
-check dsl/mappers/solomonik_a7.mapper --machine p100x4:nodes=2
+check dsl/mappers/block2d.mapper --machine p100x4:nodes=2
 place dsl/mappers/block2d.mapper --machine p100x4:nodes=2 --task dgemm --domain 8x8
 place dsl/strategies/strategy10.mapper --machine lassen:nodes=2 --task calculate_new_currents --domain 16
 END

@@ -198,7 +198,10 @@ std::string decisions(const Placement& placement, const BoundProgram& bound) {
   for (Origin origin : placement.decided_by) {
     const Range range = bound.program().range(origin);
     const Position at = source.position(range.begin);
-    std::string statement(source.text(range).substr(0, 72));
+    constexpr std::size_t kShown = 100;
+    const std::string_view whole = source.text(range);
+    std::string statement(whole.substr(0, kShown));
+    if (whole.size() > kShown) statement += "...";
     std::replace_if(
         statement.begin(), statement.end(),
         [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');

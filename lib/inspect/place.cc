@@ -105,6 +105,11 @@ class Decider {
       diagnostic.note("it depends on the kind of processor that the task runs on")
           .help("say which: `--from GPU`, or write a Task statement");
     } else {
+      if (!query_.parent && program_.single_function(query_.task, kind)) {
+        diagnostic.note("a SingleTaskMap statement does, for single tasks")
+            .help("give a parent instead of a launch: `--parent NODE,PROCESSOR`");
+        return std::nullopt;
+      }
       diagnostic.note("the default mapper decides then")
           .help(fmt::format("write `{} {} f;`, or ask for a function: `--function f`", statement,
                             query_.task));

@@ -144,7 +144,12 @@ bool Parser::unknown_statement(Statement& made) {
     return false;
   }
   if (Diagnostic* diagnostic = report(DiagId::kUnknownStatement, token_.range, describe(token_))) {
-    if (at(TokenKind::kName)) {
+    const std::string_view word = text(token_.range);
+    if (word == "if" || word == "else") {
+      diagnostic->help("choose with `condition ? a : b`");
+    } else if (at(TokenKind::kFor) || word == "while") {
+      diagnostic->help("`tuple(f(i) for i in t)` goes through a tuple");
+    } else if (at(TokenKind::kName)) {
       suggest(*diagnostic, token_.range, TokenKind::kStatementWord);
     }
     if (at(TokenKind::kEqual)) diagnostic->help("remove this line; a comment begins with `#`");

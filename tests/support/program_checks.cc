@@ -9,7 +9,6 @@
 
 #include "groma/inspect.h"
 #include "groma/syntax.h"
-#include "program/data.h"
 #include "syntax/parser.h"
 #include "syntax/printer.h"
 
@@ -185,11 +184,6 @@ std::string check_text(const std::string& text, const std::vector<Machine>& mach
   if (std::string wrong = check_diagnostics(diags); !wrong.empty()) return wrong;
   if (std::string wrong = check_tables(program); !wrong.empty()) return wrong;
   if (diags.has_errors()) return "";
-  // What is wrong in a function that nothing uses is a warning; it cannot be evaluated.
-  const bool lowered =
-      std::any_of(diags.all().begin(), diags.all().end(), [](const Diagnostic& diagnostic) {
-        return diagnostic.severity != entry_of(diagnostic.id).severity;
-      });
   for (const Machine& machine : machines) {
     Silent log;
     Diagnostics bind_diags(source);
@@ -198,7 +192,6 @@ std::string check_text(const std::string& text, const std::vector<Machine>& mach
     if (!bound && !bind_diags.has_errors()) return "not bound, and no error";
     for (FunctionId f = 0; bound && f < std::min<std::size_t>(program.function_count(), 8); ++f) {
       if (!program.is_mapping_function(f)) continue;
-      if (lowered && !program.data().functions[f].used) continue;
       for (const LaunchCheck& launch : launches) {
         if (std::string wrong = check_launch(*bound, f, launch); !wrong.empty()) {
           return fmt::format("`{}` on `{}`: {}", program.function_name(f), machine.name(), wrong);

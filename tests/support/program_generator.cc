@@ -1,46 +1,18 @@
-// Programs are made as tokens; a layout, random too, makes text of them. Expressions are made by
-// type, so that they are right without being checked.
+// Expressions are made by type, so that they are right without being checked.
 #include "support/program_generator.h"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <optional>
-#include <random>
 #include <string_view>
 #include <utility>
+
+#include "support/program_tokens.h"
 
 namespace groma::testing {
 namespace {
 
-using Tokens = std::vector<std::string>;
-
-// Stands where a statement ends: a `;`, a line's end, or both.
-constexpr std::string_view kEnd = "\n;";
-
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : engine_(seed * 0x9E3779B97F4A7C15U + 1) {}
-
-  // 0 to bound - 1.
-  std::size_t below(std::size_t bound) { return static_cast<std::size_t>(engine_() % bound); }
-  int between(int least, int most) {
-    return least + static_cast<int>(below(static_cast<std::size_t>(most - least + 1)));
-  }
-  bool chance(int percent) { return between(1, 100) <= percent; }
-  template <typename T>
-  const T& pick(const std::vector<T>& all) {
-    return all[below(all.size())];
-  }
-  std::string pick(std::initializer_list<std::string_view> all) {
-    return std::string(all.begin()[below(all.size())]);
-  }
-
- private:
-  std::mt19937_64 engine_;  // the standard says what it gives
-};
-
-// ------------------------------------------------------------------------------------------ types
+// -------- types
 
 enum class Kind { kInt, kBool, kTuple, kMachine, kProcessor, kString, kProcKind, kMemKind };
 
@@ -64,7 +36,7 @@ struct Helper {
   Type result;
 };
 
-// ------------------------------------------------------------------------------------- the program
+// -------- the program
 
 class Generator {
  public:
@@ -103,7 +75,7 @@ class Generator {
   Random& random() { return random_; }
 
  private:
-  // --------------------------------------------------------------------------------------- tokens
+  // -------- tokens
 
   void put(std::string_view token) { out_.emplace_back(token); }
   template <typename... Rest>
@@ -130,7 +102,7 @@ class Generator {
     return random_.pick(kStems) + "_" + std::to_string(names_++);
   }
 
-  // ------------------------------------------------------------------------------------- launches
+  // -------- launches
 
   void make_launch(int dimensions) {
     Point lower = Point::zeros(dimensions), extents = Point::zeros(dimensions);
@@ -141,7 +113,7 @@ class Generator {
     program_.launches.push_back(*Rect::make(lower, extents));
   }
 
-  // ------------------------------------------------------------------------------ table statements
+  // -------- table statements
 
   std::string task_name() {
     if (random_.chance(20)) {
@@ -228,7 +200,7 @@ class Generator {
     });
   }
 
-  // ---------------------------------------------------------------------------- globals, functions
+  // -------- globals, functions
 
   void make_globals() {
     for (int i = random_.between(1, 5); i > 0; --i) {
@@ -398,7 +370,7 @@ class Generator {
     put(")", kEnd);
   }
 
-  // ---------------------------------------------------------------------------------- expressions
+  // -------- expressions
 
   // Puts an expression of that type; its size is as made.
   Type expression(Type type, int depth = 3) {
@@ -842,124 +814,6 @@ class Generator {
   int dimensions_ = 0;  // of task.ipoint in this function; 0: not known
   int names_ = 0;
 };
-
-// --------------------------------------------------------------------------------------- the
-// layout
-
-bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-// Whether the tokens may touch. Signs that would make one do not.
-bool may_touch(const std::string& left, const std::string& right) {
-  if (left.empty() || right.empty()) return true;
-  if (in_word(left.back()) || left.back() == '"')
-    return !in_word(right.front()) && right.front() != '"' && right.front() != '.';
-  constexpr std::string_view kAlone = "()[]{},;";
-  return kAlone.find(left.back()) != std::string_view::npos ||
-         kAlone.find(right.front()) != std::string_view::npos || in_word(right.front());
-}
-
-std::string comment(Random& random) {
-  return random.pick({"# a comment\n", "// another\n", "#\n", "//; } ) \"\n", "# \xC3\xA9\n"});
-}
-
-// Between two tokens of a statement; a line may end inside brackets, and after what needs more.
-std::string gap(Random& random, const std::string& left, const std::string& right, int brackets) {
-  if (brackets > 0 && random.chance(3))
-    return random.chance(70) ? "\n    " : "  " + comment(random);
-  if (left == "," && random.chance(4)) return "\n  ";
-  if (random.chance(3)) return random.chance(50) ? "  " : "\t";
-  return may_touch(left, right) && random.chance(60) ? "" : " ";
-}
-
-std::string end_of_statement(Random& random, bool before_brace) {
-  if (before_brace && random.chance(15)) return " ";
-  switch (random.below(6)) {
-    case 0:
-      return "\n";
-    case 1:
-      return "; ";
-    case 2:
-      return ";  " + comment(random);
-    case 3:
-      return ";\n" + (random.chance(50) ? comment(random) : std::string("\n"));
-    case 4:
-      return random.chance(50) ? ";\r\n" : "  " + comment(random);
-    default:
-      return ";\n";
-  }
-}
-
-std::string lay_out(const Tokens& tokens, Random& random) {
-  std::string text = random.chance(2) ? "\xEF\xBB\xBF" : "";
-  if (random.chance(10)) text += comment(random);
-  int brackets = 0;
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const std::string& token = tokens[i];
-    const std::string next = i + 1 < tokens.size() ? tokens[i + 1] : "";
-    if (token == kEnd) {
-      text += end_of_statement(random, next == "}");
-      brackets = 0;
-      continue;
-    }
-    if (token == "(" || token == "[") ++brackets;
-    if (token == ")" || token == "]") --brackets;
-    text += token;
-    if (token == "{" || token == "}" || (token == ":" && brackets == 0 && next == "return")) {
-      text += random.chance(60) ? "\n" : " ";
-    } else if (next != kEnd) {
-      text += gap(random, token, next, brackets);
-    }
-  }
-  return text;
-}
-
-// ------------------------------------------------------------------------------------- what breaks
-
-std::string stray_token(Random& random, const Tokens& tokens) {
-  if (random.chance(40)) return random.pick(tokens);
-  return random.pick({"(",      ")",        "[",
-                      "]",      "{",        "}",
-                      ",",      ";",        ":",
-                      "::",     ".",        "?",
-                      "*",      "=",        "==",
-                      "!",      "&",        "|",
-                      "@",      "$",        "\"",
-                      "'",      "\xC3\xA9", "\xFF",
-                      "12ab",   "1.5",      "Task",
-                      "GPU",    "FBMEM",    "def",
-                      "return", "for",      "in",
-                      "tuple",  "Machine",  "Align",
-                      "int",    "x",        "9223372036854775808",
-                      "Tasks",  "gpu",      "Regoin",
-                      "print",  "True"});
-}
-
-void break_tokens(Tokens& tokens, Random& random) {
-  const std::size_t at = random.below(tokens.size());
-  switch (random.below(6)) {
-    case 0:
-      tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(at));
-      break;
-    case 1:
-      tokens.insert(tokens.begin() + static_cast<std::ptrdiff_t>(at), std::string(tokens[at]));
-      break;
-    case 2:
-      std::swap(tokens[at], tokens[random.below(tokens.size())]);
-      break;
-    case 3:
-      tokens[at] = stray_token(random, tokens);
-      break;
-    case 4: {
-      const std::size_t count = std::min(tokens.size() - at, 1 + random.below(5));
-      const auto begin = tokens.begin() + static_cast<std::ptrdiff_t>(at);
-      tokens.erase(begin, begin + static_cast<std::ptrdiff_t>(count));
-      break;
-    }
-    default:
-      tokens.insert(tokens.begin() + static_cast<std::ptrdiff_t>(at), stray_token(random, tokens));
-  }
-  if (tokens.empty()) tokens.emplace_back(kEnd);
-}
 
 }  // namespace
 

@@ -94,7 +94,8 @@ TEST(Render, SeveralInTheOrderOfTheText) {
             "      |     ^\n"
             "a.mapper:2:12: error: expected `,`, found `CPU` [expected-token]\n"
             "    2 | Task a GPU CPU;\n"
-            "      |            ^~~\n");
+            "      |            ^~~\n"
+            "help: insert `,`\n");
 }
 
 TEST(Render, ATabIsOneColumn) {

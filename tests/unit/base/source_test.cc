@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace groma {
 namespace {
@@ -92,6 +94,27 @@ TEST(Source, TurnsPositionsBackIntoOffsets) {
     std::uint32_t back = 0;
     ASSERT_TRUE(source.offset(source.position(offset), &back)) << offset;
     EXPECT_EQ(back, offset);
+  }
+}
+
+TEST(Source, FindsPositionsFarBehind) {
+  std::string text;
+  Position at;
+  std::vector<Position> positions;
+  for (std::uint32_t i = 0; text.size() < 300'000; ++i) {
+    const std::string_view piece = i % 7 == 0 ? "\xE2\x82\xAC" : i % 40'000 == 9 ? "\n" : "x";
+    for (std::size_t byte = 0; byte < piece.size(); ++byte) {
+      positions.push_back({at.line, at.column + (byte > 0 ? 1U : 0U)});
+    }
+    text += piece;
+    at = piece == "\n" ? Position{at.line + 1, 1} : Position{at.line, at.column + 1};
+  }
+  const Source source("long", text);
+  for (std::uint32_t offset = 0; offset < text.size(); offset += 61) {
+    ASSERT_EQ(source.position(offset), positions[offset]) << offset;
+  }
+  for (const std::uint32_t offset : {65'535U, 65'536U, 65'537U, 131'072U}) {
+    EXPECT_EQ(source.position(offset), positions[offset]) << offset;
   }
 }
 
