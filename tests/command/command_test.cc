@@ -334,9 +334,8 @@ TEST(Machines, ListsShowsAndRoundTrips) {
 TEST(Strategies, ListsAndPrintsTexts) {
   EXPECT_THAT(run("groma strategies").out, HasSubstr("strategy10"));
   for (int i = 1; i <= 10; ++i) {
-    char name[16];
-    std::snprintf(name, sizeof name, "strategy%02d", i);
-    const Outcome outcome = run(std::string("groma strategies ") + name + " | groma check -");
+    const std::string name = (i < 10 ? "strategy0" : "strategy") + std::to_string(i);
+    const Outcome outcome = run("groma strategies " + name + " | groma check -");
     EXPECT_EQ(outcome.exit_code, 0) << name << outcome.out;
   }
   EXPECT_EQ(run("groma strategies strategy11").exit_code, 1);
