@@ -37,6 +37,7 @@ class BoundProgram {
  public:
   const Program& program() const;
   const Machine& machine() const;
+  std::shared_ptr<const Machine> shared_machine() const;  // the same, as a MapperSite wants it
 
   const mapper::Binding& binding() const { return *binding_; }  // lib/mapper/binding.h
   explicit BoundProgram(std::shared_ptr<const mapper::Binding> binding)

@@ -57,6 +57,18 @@ struct LayoutSpec {
   friend bool operator==(const LayoutSpec&, const LayoutSpec&) = default;
 };
 
+// What a task does with a region (Legion: READ_ONLY, READ_WRITE, WRITE_DISCARD, REDUCE, NO_ACCESS).
+enum class Privilege : std::uint8_t { kNoAccess, kReadOnly, kReadWrite, kWriteDiscard, kReduce };
+inline constexpr std::size_t kPrivilegeCount = 5;
+inline constexpr std::array<std::string_view, kPrivilegeCount> kPrivilegeNames = {
+    "no-access", "read-only", "read-write", "write-discard", "reduce"};
+constexpr std::string_view name_of(Privilege privilege) {
+  return kPrivilegeNames[static_cast<std::size_t>(privilege)];
+}
+
+// How tasks that run at the same time share a region (Legion: CoherenceProperty).
+enum class Coherence : std::uint8_t { kExclusive, kAtomic, kSimultaneous, kRelaxed };
+
 // Which idle processors may take a ready instance (TaskSteal).
 enum class StealScope : std::uint8_t { kSameNode, kAnyNode };
 

@@ -28,6 +28,14 @@ struct Processor {
   friend bool operator==(const Processor&, const Processor&) = default;
 };
 
+// A memory: its node, and its index among those of its kind in that node, both from 0.
+struct Memory {
+  MemKind kind = MemKind::kSysmem;
+  std::int64_t node = 0;
+  std::int64_t index = 0;
+  friend bool operator==(const Memory&, const Memory&) = default;
+};
+
 // The processors of one kind in one kind of node. An OMP processor is a group of cores: those of
 // one socket, or an equal part of the node's where there are more OMP processors than sockets. CPU
 // and OMP processors are counts that a runtime is started with; they may stand for the same cores.

@@ -48,6 +48,9 @@ void check_statements(const Program& program, const Machine& machine, Diagnostic
 
 const Program& BoundProgram::program() const { return binding_->program; }
 const Machine& BoundProgram::machine() const { return binding_->machine; }
+std::shared_ptr<const Machine> BoundProgram::shared_machine() const {
+  return {binding_, &binding_->machine};
+}
 
 std::optional<BoundProgram> bind(const Program& program, Machine machine, Diagnostics& diags,
                                  LogSink* log) {

@@ -1,0 +1,50 @@
+// validate: whether a runtime can carry an answer out. Finds what a real runtime refuses, crashes
+// on or waits on for ever, often without a word (a requirement without an instance ends a Legion
+// program in silence; a slice that misses points hangs it). Simulator and adapters call it before
+// they act. Costs nothing worth measuring beside the hook, but slices, whose cover takes a step for
+// each point.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "groma/diagnostics.h"
+#include "groma/machine.h"
+#include "groma/sharding.h"
+#include "groma/task_view.h"
+#include "groma/wish.h"
+
+namespace groma {
+
+// One thing that is wrong with an answer. The diagnostic has no range: Mapper::describe(origin)
+// says who decided so.
+struct Refusal {
+  Diagnostic diagnostic;
+  Origin origin;
+};
+
+// All of these return what is wrong, nothing when all is well. `task` is what the hook was asked
+// about.
+std::vector<Refusal> validate(const TaskOptions& answer, const TaskView& task,
+                              const Machine& machine);
+// Every slice on a processor that exists, not empty, inside `part`; every point of it in exactly
+// one.
+std::vector<Refusal> validate(const SliceAnswer& answer, const TaskView& task, const Rect& part,
+                              const Machine& machine);
+// Processors of one kind and node, a variant for it, for each requirement that needs one a memory
+// that they can address or a virtual instance where that is allowed, layouts that the variant
+// takes.
+std::vector<Refusal> validate(const TaskWish& answer, const TaskView& task, const Machine& machine);
+std::vector<Refusal> validate(const ReplicateAnswer& answer, const TaskView& task,
+                              const Machine& machine);
+// `ready` as select_tasks_to_map got it.
+std::vector<Refusal> validate(const ScheduleAnswer& answer, std::span<const TaskView> ready,
+                              const Machine& machine);
+std::vector<Refusal> validate(const MustEpochAnswer& answer, std::span<const TaskView> tasks,
+                              const Machine& machine);
+// What a functor said of a point of `operation`.
+std::vector<Refusal> validate(ShardId answer, const Point& point, const TaskView& operation,
+                              ShardTable shards);
+
+}  // namespace groma

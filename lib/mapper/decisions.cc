@@ -1,0 +1,142 @@
+// LANGUAGE, "Which statement decides", joined with what the machine and the task's variants allow.
+#include "mapper/decisions.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "groma/spelling.h"
+#include "mapper/default_policy.h"
+#include "mapper/processors.h"
+
+namespace groma::mapper {
+
+std::optional<KindDecision> decide_kind(const Program& program, const TaskView& task,
+                                        const Machine& machine) {
+  const auto decision = program.task(task.name);
+  const auto usable = [&](ProcKind kind) {
+    return machine.has(kind) && best_variant(task, kind) != nullptr;
+  };
+  if (decision) {
+    for (ProcKind kind : decision->kinds) {
+      if (usable(kind)) return KindDecision{kind, decision->origin};
+    }
+    return std::nullopt;
+  }
+  for (ProcKind kind : rank_kinds(task.tag)) {
+    if (usable(kind)) return KindDecision{kind, {}};
+  }
+  return std::nullopt;
+}
+
+Diagnostic no_kind(const Program& program, const TaskView& task, const Machine& machine) {
+  const auto decision = program.task(task.name);
+  if (!decision) return no_variant(task, machine);
+  std::vector<std::string_view> wanted;
+  std::vector<std::string_view> variants;
+  std::vector<std::string_view> present;
+  for (ProcKind kind : decision->kinds) wanted.push_back(name_of(kind));
+  for (std::size_t k = 0; k < kProcKindCount; ++k) {
+    const auto kind = static_cast<ProcKind>(k);
+    if (best_variant(task, kind) != nullptr) variants.push_back(name_of(kind));
+    if (machine.has(kind)) present.push_back(name_of(kind));
+  }
+  const auto list = [](const std::vector<std::string_view>& names) {
+    return names.empty() ? std::string("none") : join_names(names, "and");
+  };
+  Diagnostics diags(program.source());
+  diags
+      .report(DiagId::kNoVariant, program.range(decision->origin), task.name,
+              join_names(wanted, "and"))
+      .note("it has variants for " + list(variants))
+      .note("`" + machine.name() + "` has " + list(present));
+  return diags.all().front();
+}
+
+namespace {
+
+// The candidates of Region in their order, each memory once, with the layout that each would have.
+// True when the program says anything of memories.
+bool add_candidates(const Program& program, const TaskView& task, const RegionNames& names,
+                    ProcKind kind, const LayoutSpec& otherwise, RequirementWish* wish) {
+  const std::vector<MemoryCandidate> memories = program.memories(task.name, names, kind);
+  if (memories.empty()) return false;
+  wish->candidate_count = 0;
+  for (const MemoryCandidate& memory : memories) {
+    const auto same = [&](const InstanceWish& other) { return other.memory == memory.memory; };
+    const auto so_far = wish->candidates();
+    if (std::any_of(so_far.begin(), so_far.end(), same)) continue;
+    wish->add({memory.memory, memory.origin, otherwise, {}});
+    if (memory.memory == MemKind::kVirtual) break;  // never lacks room
+  }
+  return true;
+}
+
+void decide_layouts(const Program& program, const TaskView& task, const RegionNames& names,
+                    ProcKind kind, RequirementWish* wish) {
+  for (std::size_t i = 0; i < wish->candidate_count; ++i) {
+    InstanceWish& candidate = wish->candidates_in_order[i];
+    if (candidate.memory == MemKind::kVirtual) continue;
+    const auto layout = program.layout(task.name, names, kind, candidate.memory);
+    if (!layout) continue;
+    candidate.layout = layout->layout;
+    candidate.layout_origin = layout->origin;
+    if (layout->layout.exact) wish->region = RequirementWish::Region::kRequired;
+  }
+}
+
+// VIRTUAL before every memory that the processor can address makes the region virtual.
+bool virtual_first(const RequirementWish& wish, const Processor& processor,
+                   const Machine& machine) {
+  for (const InstanceWish& candidate : wish.candidates()) {
+    if (candidate.memory == MemKind::kVirtual) return true;
+    if (machine.can_address(processor.node, processor.kind, candidate.memory)) return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+RequirementWish decide_requirement(const Program& program, const TaskView& task,
+                                   std::uint32_t position, const VariantView& variant,
+                                   const Processor& processor, const Machine& machine,
+                                   const DefaultSettings& settings) {
+  const RequirementView& requirement = task.requirements[position];
+  RequirementWish wish =
+      default_requirement(requirement, variant, position, processor, machine, settings);
+  if (requirement.empty()) return wish;
+  const RegionNames names{position, requirement.aliases};
+  const auto collect = program.collect_memory(task.name, names);
+  if (collect && requirement.privilege == Privilege::kReadOnly) {
+    wish.untracked = true;
+    wish.collect_priority = kCollectFirst;
+    wish.collect_origin = *collect;
+  }
+  const bool inner = wish.is_virtual && (requirement.tag & kTagVirtualMap) == 0;
+  if (inner) return wish;
+  const bool said = add_candidates(program, task, names, processor.kind,
+                                   demanded_layout(variant, position), &wish);
+  if (said) {
+    wish.is_virtual = virtual_first(wish, processor, machine);
+    if (wish.is_virtual) wish.virtual_origin = wish.candidates().back().memory_origin;
+  }
+  if (!wish.is_virtual) decide_layouts(program, task, names, processor.kind, &wish);
+  return wish;
+}
+
+std::optional<FunctionDecision> decide_function(const Program& program, const TaskView& task,
+                                                std::optional<ProcKind> kind) {
+  return task.is_index ? program.index_function(task.name, kind)
+                       : program.single_function(task.name, kind);
+}
+
+std::optional<ReplicateDecision> decide_replication(const Program& program, const TaskView& task) {
+  if (!program.replicates_any()) return std::nullopt;
+  const auto origin = program.control_replicate(task.name);
+  if (!origin) return ReplicateDecision{};
+  const auto replicable = [](const VariantView& variant) { return variant.replicable; };
+  const bool can = std::any_of(task.variants.begin(), task.variants.end(), replicable);
+  return ReplicateDecision{can, *origin};
+}
+
+}  // namespace groma::mapper

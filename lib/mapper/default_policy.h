@@ -1,0 +1,44 @@
+// What DefaultMapper decides, decision by decision; ProgramMapper falls back on them where no
+// statement speaks.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "groma/diagnostics.h"
+#include "groma/mapper.h"
+
+namespace groma::mapper {
+
+// Kinds in the order in which they are preferred. `tag` is the launch's.
+const std::array<ProcKind, kProcKindCount>& rank_kinds(std::uint64_t tag);
+
+// The variant with the highest id for the kind; null when there is none.
+const VariantView* best_variant(const TaskView& task, ProcKind kind);
+
+// Processors of `task.current`'s node on which it may as well run: all CPUs, IO or PY processors,
+// of other kinds the one.
+void target_processors(const TaskView& task, const Machine& machine,
+                       std::vector<Processor>& answer);
+
+// Requirement `position` of a task that runs on `processor`, by this variant.
+RequirementWish default_requirement(const RequirementView& requirement, const VariantView& variant,
+                                    std::uint32_t position, const Processor& processor,
+                                    const Machine& machine, const DefaultSettings& settings);
+
+// What a variant demands of a requirement's layout, or SOA F_order.
+LayoutSpec demanded_layout(const VariantView& variant, std::uint32_t position);
+
+// A shard on each node that has a processor of `near`'s kind: `near` itself on its node, the first
+// elsewhere. No answer without a replicable variant.
+void replicate_over_nodes(const TaskView& task, const Processor& near, const Machine& machine,
+                          ReplicateAnswer& answer);
+
+// Bytes a second of a copy, over the best channel; 0 where the machine has none. Inside one memory:
+// the memory's own.
+double copy_bandwidth(const Machine& machine, const Memory& from, const Memory& to);
+
+// The error for a task that has no variant for a kind of the machine.
+Diagnostic no_variant(const TaskView& task, const Machine& machine);
+
+}  // namespace groma::mapper

@@ -1,0 +1,229 @@
+// The hooks' defaults: what Legion's DefaultMapper decides. Legion's names of its policies stand at
+// what follows them.
+#include "groma/mapper.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "groma/spelling.h"
+#include "mapper/blocks.h"
+#include "mapper/default_policy.h"
+#include "mapper/processors.h"
+
+namespace groma {
+
+using mapper::best_variant;
+using mapper::default_requirement;
+
+Mapper::Mapper(MapperSite site) : site_(std::move(site)) {
+  GROMA_CHECK(site_.machine != nullptr && mapper::exists(*site_.machine, site_.local));
+}
+Mapper::~Mapper() = default;
+
+std::string Mapper::describe(Origin) const { return {}; }
+
+// ---- Processors
+
+Processor Mapper::next_global(ProcKind kind) {
+  auto& turn = global_turn_[static_cast<std::size_t>(kind)];
+  turn = turn ? mapper::next_processor(machine(), *turn) : *mapper::first_from(machine(), kind, 0);
+  return *turn;
+}
+
+Processor Mapper::next_local(ProcKind kind) {
+  auto& turn = local_turn_[static_cast<std::size_t>(kind)];
+  const std::int64_t count = machine().processor_count(site_.local.node, kind);
+  GROMA_CHECK(count > 0);
+  return {kind, site_.local.node, turn++ % count};
+}
+
+// default_find_preferred_variant
+std::optional<ProcKind> Mapper::default_kind(const TaskView& task) const {
+  for (ProcKind kind : mapper::rank_kinds(task.tag)) {
+    if (machine().has(kind) && best_variant(task, kind) != nullptr) return kind;
+  }
+  return std::nullopt;
+}
+
+// default_policy_select_initial_processor
+Processor Mapper::default_processor(const TaskView& task, ProcKind kind) {
+  const std::int64_t node = site_.local.node;
+  const bool stays = site_.settings.same_address_space || (task.tag & kTagSameAddressSpace) != 0;
+  const bool here = machine().processor_count(node, kind) > 0;
+  if (task.depth == 0 && here) {
+    return site_.local.kind == kind ? site_.local : Processor{kind, node, 0};
+  }
+  return here && (task.depth != 1 || stays) ? next_local(kind) : next_global(kind);
+}
+
+void Mapper::select_task_options(MapperRuntime&, const TaskView& task, TaskOptions& answer) {
+  answer.initial = site_.local;
+  answer.map_locally = site_.settings.map_locally;
+  answer.memoize = site_.settings.memoize;
+  answer.replicate = default_replicates(task);
+  if (const auto kind = default_kind(task)) {
+    answer.initial = default_processor(task, *kind);
+  } else {
+    answer.failure = mapper::no_variant(task, machine());
+  }
+}
+
+bool Mapper::default_replicates(const TaskView& task) const {
+  return site_.settings.replicate && task.depth == 0 && machine().node_count() > 1;
+}
+
+// default_policy_select_best_variant for replicate_task; a processor of the kind on each node.
+void Mapper::replicate_task(MapperRuntime&, const TaskView& task, ReplicateAnswer& answer) {
+  mapper::replicate_over_nodes(task, task.current, machine(), answer);
+}
+
+ShardingId Mapper::select_sharding_functor(MapperRuntime&, const TaskView&, ShardTable) {
+  return kCyclicSharding;
+}
+
+// default_slice_task
+void Mapper::slice_task(MapperRuntime&, const TaskView& task, const Rect& part,
+                        SliceAnswer& answer) {
+  const ProcKind kind = task.current.kind;
+  const std::int64_t node = site_.local.node;
+  const bool stays = site_.settings.same_address_space || (task.tag & kTagSameAddressSpace) != 0;
+  const std::int64_t count =
+      stays ? machine().processor_count(node, kind) : mapper::count_processors(machine(), kind);
+  if (count == 0) return;
+  Processor next = stays ? Processor{kind, node, 0} : *mapper::first_from(machine(), kind, 0);
+  mapper::cut_into_blocks(part, count, [&](const Rect& box) {
+    answer.slices.push_back({box, next, false, false});
+    next = stays ? Processor{kind, node, (next.index + 1) % count}
+                 : mapper::next_processor(machine(), next);
+  });
+}
+
+void Mapper::premap_task(MapperRuntime&, const TaskView&, std::vector<Memory>&) {}
+
+// ---- One task
+
+void Mapper::map_task(MapperRuntime&, const TaskView& task,
+                      std::span<const std::span<const InstanceView>>, TaskWish& answer) {
+  const VariantView* variant = best_variant(task, task.current.kind);
+  if (variant == nullptr) {
+    answer.failure = mapper::no_variant(task, machine());
+    return;
+  }
+  answer.variant = variant->id;
+  mapper::target_processors(task, machine(), answer.processors);
+  answer.requirements.resize(task.requirements.size());
+  for (std::size_t i = 0; i < task.requirements.size(); ++i) {
+    answer.requirements[i] =
+        default_requirement(task.requirements[i], *variant, static_cast<std::uint32_t>(i),
+                            task.current, machine(), site_.settings);
+  }
+}
+
+VariantId Mapper::select_task_variant(MapperRuntime&, const TaskView& task) {
+  const VariantView* variant = best_variant(task, task.current.kind);
+  return variant == nullptr ? 0 : variant->id;
+}
+
+void Mapper::postmap_task(MapperRuntime&, const TaskView&, OperationWish&) {}
+
+// ---- Other operations
+
+// default_policy_select_target_memory for the parent's processor; dependent partitioning reads host
+// memory only.
+void Mapper::map_operation(MapperRuntime&, const TaskView& operation,
+                           std::span<const std::span<const InstanceView>>, OperationWish& answer) {
+  Processor near = operation.parent == nullptr ? site_.local : operation.parent->current;
+  const auto host = mapper::first_from(machine(), ProcKind::kCpu, near.node);
+  if (operation.operation == OperationKind::kPartition && host) near = *host;
+  const VariantView any;
+  answer.requirements.resize(operation.requirements.size());
+  for (std::size_t i = 0; i < operation.requirements.size(); ++i) {
+    RequirementWish& wish = answer.requirements[i];
+    wish = default_requirement(operation.requirements[i], any, static_cast<std::uint32_t>(i), near,
+                               machine(), site_.settings);
+    wish.is_virtual = false;
+  }
+}
+
+PartitionId Mapper::select_partition_projection(MapperRuntime&, const TaskView&,
+                                                std::span<const PartitionId> open) {
+  return open.empty() ? 0 : open.front();
+}
+
+void Mapper::map_future_map_reduction(MapperRuntime&, std::uint64_t, std::vector<Memory>&) {}
+
+void Mapper::map_must_epoch(MapperRuntime&, std::span<const TaskView> tasks,
+                            MustEpochAnswer& answer) {
+  std::array<std::optional<Processor>, kProcKindCount> last;
+  for (const TaskView& task : tasks) {
+    const ProcKind kind = default_kind(task).value_or(site_.local.kind);
+    auto& turn = last[static_cast<std::size_t>(kind)];
+    turn = turn ? mapper::next_processor(machine(), *turn) : mapper::first_from(machine(), kind, 0);
+    answer.processors.push_back(turn.value_or(site_.local));
+  }
+}
+
+// default_policy_select_sources
+void Mapper::select_sources(MapperRuntime&, const TaskView&, const InstanceView& target,
+                            std::span<const InstanceView> sources,
+                            std::vector<std::uint32_t>& answer) {
+  for (std::uint32_t i = 0; i < sources.size(); ++i) answer.push_back(i);
+  const auto bandwidth = [&](std::uint32_t i) {
+    return mapper::copy_bandwidth(machine(), sources[i].memory, target.memory);
+  };
+  std::stable_sort(answer.begin(), answer.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return bandwidth(a) > bandwidth(b); });
+}
+
+// ---- Order, stealing, tracing
+
+void Mapper::select_tasks_to_map(MapperRuntime&, std::span<const TaskView> ready,
+                                 ScheduleAnswer& answer) {
+  const auto limit = static_cast<std::size_t>(std::max(0, site_.settings.schedule_count));
+  const std::size_t count = limit == 0 ? ready.size() : std::min(limit, ready.size());
+  for (std::uint32_t i = 0; i < count; ++i) answer.map.push_back(i);
+}
+
+void Mapper::configure_context(MapperRuntime&, const TaskView&, ContextAnswer&) {}
+
+void Mapper::select_steal_targets(MapperRuntime&, std::span<const Processor>,
+                                  std::vector<Processor>&) {}
+
+void Mapper::permit_steal_request(MapperRuntime&, const Processor&, std::span<const TaskView>,
+                                  std::vector<std::uint32_t>&) {}
+
+bool Mapper::memoize_operation(MapperRuntime&, const TaskView&, bool traced) { return traced; }
+
+// ---- Tunables
+
+void Mapper::select_tunable_value(MapperRuntime&, const TaskView&, std::uint32_t id, std::uint64_t,
+                                  std::span<const std::byte>, std::vector<std::byte>& answer) {
+  constexpr std::array kKinds = {ProcKind::kCpu, ProcKind::kGpu, ProcKind::kIo, ProcKind::kOmp,
+                                 ProcKind::kPy};
+  constexpr auto kLocal = static_cast<std::uint32_t>(Tunable::kLocalCpus);
+  constexpr auto kGlobal = static_cast<std::uint32_t>(Tunable::kGlobalCpus);
+  std::int64_t value = 0;
+  if (id == static_cast<std::uint32_t>(Tunable::kNodeCount)) {
+    value = machine().node_count();
+  } else if (id >= kLocal && id < kGlobal) {
+    value = machine().processor_count(site_.local.node, kKinds[id - kLocal]);
+  } else if (id >= kGlobal && id - kGlobal < kKinds.size()) {
+    value = mapper::count_processors(machine(), kKinds[id - kGlobal]);
+  } else {
+    return;
+  }
+  const auto size = static_cast<std::size_t>(value);
+  answer.resize(sizeof size);
+  std::memcpy(answer.data(), &size, sizeof size);
+}
+
+// ---- What comes back
+
+void Mapper::report_profiling(MapperRuntime&, const TaskView&, const ProfilingReport&) {}
+void Mapper::handle_message(MapperRuntime&, const Processor&, std::uint32_t,
+                            std::span<const std::byte>) {}
+void Mapper::handle_task_result(MapperRuntime&, MapperEvent, std::span<const std::byte>) {}
+void Mapper::handle_instance_collection(MapperRuntime&, InstanceId) {}
+
+}  // namespace groma

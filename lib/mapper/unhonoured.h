@@ -1,0 +1,19 @@
+// What a program asks for and a runtime cannot do.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "groma/log.h"
+#include "groma/mapper_runtime.h"
+#include "groma/program.h"
+
+namespace groma::mapper {
+
+// A line for each statement that has no effect there.
+void log_unhonoured(const Program& program, const Capabilities& can, LogSink& log);
+
+// The kinds and scopes of all TaskSteal statements.
+std::vector<std::pair<ProcKind, StealScope>> steal_statements(const Program& program);
+
+}  // namespace groma::mapper

@@ -1,0 +1,62 @@
+// Answers, cleared for their next use: what they hold goes, the memory of their buffers stays.
+#include "groma/wish.h"
+
+#include <utility>
+
+namespace groma {
+namespace {
+
+template <typename Vector>
+Vector emptied(Vector& buffer) {
+  buffer.clear();
+  return std::move(buffer);
+}
+
+}  // namespace
+
+void TaskOptions::clear() {
+  auto kept = emptied(collective);
+  *this = {};
+  collective = std::move(kept);
+}
+
+void SliceAnswer::clear() {
+  slices.clear();
+  origin = {};
+  failure.reset();
+}
+
+void TaskWish::clear() {
+  auto kept_processors = emptied(processors);
+  auto kept_requirements = emptied(requirements);
+  auto kept_memories = emptied(future_memories);
+  *this = {};
+  processors = std::move(kept_processors);
+  requirements = std::move(kept_requirements);
+  future_memories = std::move(kept_memories);
+}
+
+void OperationWish::clear() {
+  auto kept = emptied(requirements);
+  *this = {};
+  requirements = std::move(kept);
+}
+
+void ReplicateAnswer::clear() {
+  variant = 0;
+  processors.clear();
+  origin = {};
+}
+
+void ScheduleAnswer::clear() {
+  map.clear();
+  relocate.clear();
+  deferral = 0;
+}
+
+void MustEpochAnswer::clear() {
+  processors.clear();
+  constraints.clear();
+}
+
+}  // namespace groma
