@@ -1,0 +1,48 @@
+// Groma in a Legion program: one line before Legion::Runtime::start.
+//
+//   int main(int argc, char** argv) {
+//     ...
+//     if (auto error = groma::legion::use_file("my.mapper")) { ... }
+//     return Legion::Runtime::start(argc, argv);
+//   }
+//
+// Every processor then has a mapper of the program's in place of Legion's default mapper. Hooks that a
+// mapping cannot decide (copies, partitions, tunables, ...) are Legion's DefaultMapper's.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "groma/log.h"
+#include "groma/mapper.h"
+#include "groma/program.h"
+#include "groma/result.h"
+
+namespace groma::legion {
+
+// Makes the mapper of one processor, in the thread that starts the runtime. Null: that processor keeps
+// Legion's default mapper. `site.machine` is the machine as Legion sees it, called `legion`: nodes are
+// address spaces, processors and memories are numbered in the order of their ids, memories without
+// capacity left out.
+using MapperFactory = std::function<std::unique_ptr<Mapper>(const MapperSite& site)>;
+
+struct Options {
+  // Under which id the mapper is registered. 0: as the default mapper.
+  unsigned mapper_id = 0;
+  // Gets warnings, prints of the program and errors; called from any thread, must live until the
+  // runtime has stopped. Null: errors go to standard error, the rest nowhere.
+  LogSink* log = nullptr;
+};
+
+// Call these before Legion::Runtime::start, once for each mapper id, with the same arguments on every
+// node. A mistake that only the machine shows (a global that divides by its number of GPUs, say) ends
+// the process with exit code 1 and the message when the runtime starts; so does, at any time, an answer
+// that Legion could not carry out, which it would meet with a silent abort or for ever.
+void use(MapperFactory factory, const Options& options = {});
+void use(const Program& program, const Options& options = {});
+// Reads and checks the file. The error's message has all diagnostics, as `groma check` prints them.
+std::optional<Error> use_file(const std::string& path, const Options& options = {});
+
+}  // namespace groma::legion

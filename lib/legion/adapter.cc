@@ -1,0 +1,283 @@
+// Each hook: Legion's task to a view, our mapper's answer, its validation, the answer to Legion's form.
+// Where a program and its machine do not fit, the process ends with a message: Legion would do so
+// without one.
+#include "legion/adapter.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace groma::legion {
+
+// ---- Errors
+
+void Registration::log(LogLevel level, std::string_view line) const {
+  if (options.log != nullptr) options.log->log(level, line);
+}
+
+void Registration::fail(const Diagnostic& diagnostic, Origin origin, const Mapper* mapper) const {
+  Diagnostic shown = diagnostic;
+  const std::string who = mapper == nullptr ? "" : mapper->describe(origin);
+  if (!who.empty()) shown.note("decided by " + who);
+  const std::string text = render(Source(), shown);
+  if (options.log != nullptr) {
+    options.log->log(LogLevel::kError, text);
+  } else {
+    std::fputs(text.c_str(), stderr);
+  }
+  std::fflush(nullptr);
+  std::_Exit(1);
+}
+
+// ---- What a hook needs
+
+struct Adapter::Call {
+  ViewStorage storage;
+  std::vector<ViewStorage> ready_storage;
+  std::vector<TaskView> ready;
+  std::vector<Processor> shards;
+  groma::TaskOptions options;
+  SliceAnswer slices;
+  TaskWish wish;
+  ReplicateAnswer replicate;
+  ScheduleAnswer schedule;
+};
+
+// A call's buffers, cleared, for as long as the hook runs.
+class Adapter::Use {
+ public:
+  explicit Use(Adapter* adapter) : adapter_(adapter) {
+    if (adapter_->free_calls_.empty()) {
+      call_ = std::make_unique<Call>();
+      return;
+    }
+    call_ = std::move(adapter_->free_calls_.back());
+    adapter_->free_calls_.pop_back();
+  }
+  ~Use() { adapter_->free_calls_.push_back(std::move(call_)); }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+  Call* operator->() const { return call_.get(); }
+
+ private:
+  Adapter* adapter_;
+  std::unique_ptr<Call> call_;
+};
+
+// Legion's mapper events under numbers. What else MapperRuntime offers is for mappers that make their
+// own instances, which the adapter does not let them do yet.
+class Adapter::Hands final : public groma::MapperRuntime {
+ public:
+  explicit Hands(Legion::Mapping::MapperRuntime* runtime) : runtime_(runtime) {}
+  void enter(MapperContext context) { context_ = context; }
+
+  Capabilities capabilities() const override {
+    Capabilities can;
+    can.stealing = false;  // its hooks are Legion's DefaultMapper's
+    can.instances = false;
+    return can;
+  }
+  MapperEvent create_event() override {
+    events_[++last_] = runtime_->create_mapper_event(context_);
+    return last_;
+  }
+  void trigger_event(MapperEvent event) override {
+    const auto found = events_.find(event);
+    if (found == events_.end()) return;
+    const Legion::Mapping::MapperEvent triggered = found->second;
+    events_.erase(found);
+    runtime_->trigger_mapper_event(context_, triggered);
+  }
+  Legion::Mapping::MapperEvent realm(MapperEvent event) const { return events_.at(event); }
+
+ private:
+  Legion::Mapping::MapperRuntime* runtime_;
+  MapperContext context_ = nullptr;
+  std::map<MapperEvent, Legion::Mapping::MapperEvent> events_;
+  MapperEvent last_ = 0;
+};
+
+Adapter::Adapter(std::shared_ptr<Registration> registration,
+                 Legion::Mapping::MapperRuntime* rt, Legion::Machine realm_machine,
+                 Legion::Processor local, std::unique_ptr<groma::Mapper> mapper)
+    : DefaultMapper(rt, realm_machine, local, "groma"),
+      registration_(std::move(registration)),
+      mapper_(std::move(mapper)),
+      name_(mapper_->name()),
+      views_(*registration_->machine, rt),
+      instances_(*registration_->machine, rt),
+      hands_(std::make_unique<Hands>(rt)) {}
+Adapter::~Adapter() = default;
+
+// Where a task stands that is on a processor that no mapping names (a utility processor): here.
+Processor Adapter::place_of(Legion::Processor processor) const {
+  return registration_->machine->processor(processor).value_or(mapper_->site().local);
+}
+
+void Adapter::check(const std::vector<Refusal>& refusals) const {
+  if (refusals.empty()) return;
+  registration_->fail(refusals.front().diagnostic, refusals.front().origin, mapper_.get());
+}
+
+void Adapter::check(const std::optional<Diagnostic>& failure, Origin origin) const {
+  if (failure) registration_->fail(*failure, origin, mapper_.get());
+}
+
+// ---- Hooks
+
+void Adapter::select_task_options(MapperContext context, const Legion::Task& task,
+                                  TaskOptions& output) {
+  Use call(this);
+  hands_->enter(context);
+  const TaskView& view =
+      views_.make(context, task, place_of(task.current_proc), true, call->storage);
+  groma::TaskOptions& answer = call->options;
+  answer.clear();
+  mapper_->select_task_options(*hands_, view, answer);
+  check(answer.failure, answer.kind_origin);
+  check(validate(answer, view, mapper_->machine()));
+  output.initial_proc = realm(answer.initial);
+  output.inline_task = answer.inline_task;
+  output.stealable = answer.stealable;
+  output.map_locally = answer.map_locally;
+  output.valid_instances = false;  // a wish does not depend on them
+  output.memoize = answer.memoize;
+  output.replicate = answer.replicate;
+  if (answer.parent_priority) output.parent_priority = *answer.parent_priority;
+  output.check_collective_regions.insert(answer.collective.begin(), answer.collective.end());
+}
+
+void Adapter::select_sharding_functor(MapperContext context, const Legion::Task& task,
+                                      const SelectShardingFunctorInput& input,
+                                      SelectShardingFunctorOutput& output) {
+  Use call(this);
+  hands_->enter(context);
+  const TaskView& view =
+      views_.make(context, task, place_of(task.current_proc), true, call->storage);
+  call->shards.clear();
+  for (Legion::Processor p : input.shard_mapping) call->shards.push_back(place_of(p));
+  registration_->shards.note(call->shards);
+  const groma::ShardingId id = mapper_->select_sharding_functor(*hands_, view, call->shards);
+  output.chosen_functor =
+      id == kCyclicSharding ? 0 : registration_->first_functor + static_cast<Legion::ShardingID>(id - 1);
+}
+
+void Adapter::replicate_task(MapperContext context, const Legion::Task& task,
+                             const ReplicateTaskInput& input, ReplicateTaskOutput& output) {
+  Use call(this);
+  hands_->enter(context);
+  const auto at = task.target_proc.exists() ? task.target_proc : task.current_proc;
+  const TaskView& view = views_.make(context, task, place_of(at), true, call->storage);
+  ReplicateAnswer& answer = call->replicate;
+  answer.clear();
+  mapper_->replicate_task(*hands_, view, answer);
+  if (answer.processors.empty()) return DefaultMapper::replicate_task(context, task, input, output);
+  check(validate(answer, view, mapper_->machine()));
+  output.chosen_variant = answer.variant;
+  for (const Processor& p : answer.processors) output.target_processors.push_back(realm(p));
+  registration_->shards.note(answer.processors);
+}
+
+void Adapter::slice_task(MapperContext context, const Legion::Task& task,
+                         const SliceTaskInput& input, SliceTaskOutput& output) {
+  Use call(this);
+  hands_->enter(context);
+  const TaskView& view =
+      views_.make(context, task, place_of(task.target_proc), false, call->storage);
+  for_each_box(input.domain, [&](const Rect& part) {
+    SliceAnswer& answer = call->slices;
+    answer.clear();
+    mapper_->slice_task(*hands_, view, part, answer);
+    check(answer.failure, answer.origin);
+    check(validate(answer, view, part, mapper_->machine()));
+    output.slices.reserve(output.slices.size() + answer.slices.size());
+    for (const groma::TaskSlice& slice : answer.slices) {
+      output.slices.emplace_back(domain_of(slice.box), realm(slice.processor), slice.recurse,
+                                 slice.stealable);
+    }
+  });
+}
+
+void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
+                                  SelectMappingOutput& output) {
+  Use call(this);
+  hands_->enter(context);
+  call->ready.clear();
+  call->ready_storage.resize(std::max(call->ready_storage.size(), input.ready_tasks.size()));
+  std::size_t i = 0;
+  for (const Legion::Task* task : input.ready_tasks) {
+    call->ready.push_back(views_.make(context, *task, place_of(task->target_proc), false,
+                                      call->ready_storage[i++]));
+  }
+  ScheduleAnswer& answer = call->schedule;
+  answer.clear();
+  mapper_->select_tasks_to_map(*hands_, call->ready, answer);
+  check(validate(answer, call->ready, mapper_->machine()));
+  const std::vector<const Legion::Task*> tasks(input.ready_tasks.begin(), input.ready_tasks.end());
+  for (std::uint32_t index : answer.map) output.map_tasks.insert(tasks[index]);
+  for (const ScheduleAnswer::Relocation& move : answer.relocate) {
+    output.relocate_tasks[tasks[move.task]] = realm(move.processor);
+  }
+  if (answer.deferral != 0) output.deferral_event = hands_->realm(answer.deferral);
+}
+
+void Adapter::map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
+                       MapTaskOutput& output) {
+  Use call(this);
+  hands_->enter(context);
+  const bool shard = input.shard_processor.exists();
+  const Legion::Processor target = shard ? input.shard_processor : task.target_proc;
+  const TaskView& view = views_.make(context, task, place_of(target), true, call->storage);
+  TaskWish& answer = call->wish;
+  answer.clear();
+  mapper_->map_task(*hands_, view, {}, answer);
+  check(answer.failure, answer.processor_origin);
+  if (shard) answer.processors.assign(1, place_of(target));
+  check(validate(answer, view, mapper_->machine()));
+  output.chosen_variant = shard ? input.shard_variant : answer.variant;
+  for (const Processor& p : answer.processors) output.target_procs.push_back(realm(p));
+  output.task_priority = answer.task_priority;
+  output.copy_fill_priority = answer.copy_priority;
+  output.profiling_priority = answer.profiling_priority;
+  output.postmap_task = answer.postmap;
+  output.abort_mapping = answer.abort_mapping;
+  using namespace Legion::Mapping::ProfilingMeasurements;
+  if (answer.task_profiling.status) output.task_prof_requests.add_measurement<OperationStatus>();
+  if (answer.task_profiling.timeline) {
+    output.task_prof_requests.add_measurement<OperationTimeline>();
+  }
+  for (std::size_t i = 0; i < task.regions.size(); ++i) {
+    if (view.requirements[i].empty()) continue;
+    std::string reasons;
+    const RequirementWish& wish = answer.requirements[i];
+    if (!instances_.add(context, task.regions[i], wish, output.target_procs,
+                        output.chosen_instances[i], &reasons)) {
+      Diagnostics diags{Source()};
+      diags.report(DiagId::kNoMemory, std::nullopt, i, view.name, reasons);
+      registration_->fail(diags.all().front(), wish.candidates().front().memory_origin,
+                          mapper_.get());
+    }
+    if (wish.untracked) output.untracked_valid_regions.insert(static_cast<unsigned>(i));
+  }
+}
+
+void Adapter::report_profiling(MapperContext context, const Legion::Task& task,
+                               const TaskProfilingInfo& input) {
+  if (!input.task_response) return;
+  Use call(this);
+  hands_->enter(context);
+  const TaskView& view =
+      views_.make(context, task, place_of(task.target_proc), false, call->storage);
+  ProfilingReport report;
+  report.processor = view.current;
+  using namespace Legion::Mapping::ProfilingMeasurements;
+  OperationTimeline timeline;
+  if (input.profiling_responses.get_measurement(timeline)) {
+    report.created_ns = timeline.create_time;
+    report.ready_ns = timeline.ready_time;
+    report.started_ns = timeline.start_time;
+    report.ended_ns = timeline.complete_time;
+  }
+  mapper_->report_profiling(*hands_, view, report);
+}
+
+}  // namespace groma::legion

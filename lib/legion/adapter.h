@@ -1,0 +1,82 @@
+// Adapter: Legion's hooks, answered by a groma::Mapper. What no mapping decides yet stays with Legion's
+// DefaultMapper, from which it derives.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "groma/legion.h"
+#include "groma/mapper.h"
+#include "groma/validate.h"
+#include "legion.h"
+#include "legion/instances.h"
+#include "legion/machine_map.h"
+#include "legion/sharding.h"
+#include "legion/task_views.h"
+#include "mappers/default_mapper.h"
+
+namespace groma::legion {
+
+// What the adapters of one registration share.
+struct Registration {
+  MapperFactory factory;
+  Options options;
+  std::shared_ptr<const MachineMap> machine;
+  ShardTables shards;
+  std::vector<std::unique_ptr<FunctorAdapter>> functors;
+  Legion::ShardingID first_functor = 0;  // of functor id 1
+
+  // Says why, with what the mapper tells of the origin, and ends the process.
+  [[noreturn]] void fail(const Diagnostic& diagnostic, Origin origin, const groma::Mapper* mapper) const;
+  void log(LogLevel level, std::string_view line) const;
+};
+
+class Adapter final : public Legion::Mapping::DefaultMapper {
+ public:
+  Adapter(std::shared_ptr<Registration> registration, Legion::Mapping::MapperRuntime* rt,
+          Legion::Machine realm_machine, Legion::Processor local, std::unique_ptr<groma::Mapper> mapper);
+  ~Adapter() override;
+
+  const char* get_mapper_name() const override { return name_.c_str(); }
+
+  void select_task_options(MapperContext context, const Legion::Task& task,
+                           TaskOptions& output) override;
+  void select_sharding_functor(MapperContext context, const Legion::Task& task,
+                               const SelectShardingFunctorInput& input,
+                               SelectShardingFunctorOutput& output) override;
+  void replicate_task(MapperContext context, const Legion::Task& task,
+                      const ReplicateTaskInput& input, ReplicateTaskOutput& output) override;
+  void slice_task(MapperContext context, const Legion::Task& task, const SliceTaskInput& input,
+                  SliceTaskOutput& output) override;
+  void select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
+                           SelectMappingOutput& output) override;
+  void map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
+                MapTaskOutput& output) override;
+  void report_profiling(MapperContext context, const Legion::Task& task,
+                        const TaskProfilingInfo& input) override;
+
+ private:
+  // Buffers of one hook. Another may begin while this one waits in the runtime, so there are as many as
+  // are under way.
+  struct Call;
+  class Use;
+  class Hands;
+
+  Processor place_of(Legion::Processor processor) const;
+  Legion::Processor realm(const Processor& processor) const {
+    return registration_->machine->realm(processor);
+  }
+  void check(const std::vector<Refusal>& refusals) const;
+  void check(const std::optional<Diagnostic>& failure, Origin origin) const;
+
+  std::shared_ptr<Registration> registration_;
+  std::unique_ptr<groma::Mapper> mapper_;
+  std::string name_;
+  TaskViews views_;
+  Instances instances_;
+  std::unique_ptr<Hands> hands_;
+  std::vector<std::unique_ptr<Call>> free_calls_;
+};
+
+}  // namespace groma::legion

@@ -1,0 +1,108 @@
+// From `use` to mapper objects: what waits for the runtime to start, and its callback.
+#include <cstdio>
+#include <cstdlib>
+
+#include "groma/evaluate.h"
+#include "groma/legion.h"
+#include "groma/program_mapper.h"
+#include "legion/adapter.h"
+
+namespace groma::legion {
+namespace {
+
+// Every node registers the same functors under the same ids. The functions of a program are the
+// functors, so the first mapper's are all mappers'.
+void register_functors(Registration& registration, Legion::Runtime* runtime,
+                       const Mapper& mapper) {
+  const auto functors = mapper.sharding_functors();
+  if (functors.empty() || !registration.functors.empty()) return;
+  const std::string library = "groma" + std::to_string(registration.options.mapper_id);
+  registration.first_functor =
+      runtime->generate_library_sharding_ids(library.c_str(), functors.size());
+  for (const ShardingFunctor* functor : functors) {
+    const auto id = registration.first_functor +
+                    static_cast<Legion::ShardingID>(registration.functors.size());
+    registration.functors.push_back(
+        std::make_unique<FunctorAdapter>(functor, &registration.shards));
+    // Legion deletes what it is given.
+    runtime->register_sharding_functor(id, new FunctorAdapter(functor, &registration.shards), true);
+  }
+}
+
+void make_mappers(const std::shared_ptr<Registration>& registration,
+                  const Legion::RegistrationCallbackArgs& args) {
+  auto map = MachineMap::make();
+  if (!map) {
+    Diagnostics diags{Source()};
+    diags.report(DiagId::kBadMachine, std::nullopt, map.error().message);
+    registration->fail(diags.all().front(), {}, nullptr);
+  }
+  registration->machine = *map;
+  for (Legion::Processor p : args.local_procs) {
+    const auto local = registration->machine->processor(p);
+    if (!local) continue;
+    MapperSite site{registration->machine->machine(), *local, {}, registration->options.log};
+    auto mapper = registration->factory(site);
+    if (mapper == nullptr) continue;
+    register_functors(*registration, args.runtime, *mapper);
+    auto* adapter = new Adapter(registration, args.runtime->get_mapper_runtime(), args.machine, p,
+                                std::move(mapper));
+    if (registration->options.mapper_id == 0) {
+      args.runtime->replace_default_mapper(adapter, p);
+    } else {
+      args.runtime->add_mapper(registration->options.mapper_id, adapter, p);
+    }
+  }
+}
+
+// A pointer to a Registration that lives as long as the process: Legion may call back more than once.
+void callback(const Legion::RegistrationCallbackArgs& args) {
+  auto* const* registration =
+      static_cast<std::shared_ptr<Registration>* const*>(args.buffer.get_ptr());
+  make_mappers(**registration, args);
+}
+
+}  // namespace
+
+void use(MapperFactory factory, const Options& options) {
+  auto* registration = new std::shared_ptr<Registration>(std::make_shared<Registration>());
+  (*registration)->factory = std::move(factory);
+  (*registration)->options = options;
+  Legion::Runtime::add_registration_callback(
+      callback, Legion::UntypedBuffer(&registration, sizeof registration), false);
+}
+
+void use(const Program& program, const Options& options) {
+  // Bound when the machine is known, once for all processors.
+  auto shared = std::make_shared<std::shared_ptr<ProgramMapper::Shared>>();
+  use(
+      [program, shared, log = options.log](const MapperSite& site) -> std::unique_ptr<Mapper> {
+        if (*shared == nullptr) {
+          Diagnostics diags(program.source());
+          const auto bound = bind(program, *site.machine, diags, log);
+          if (!bound) {
+            std::fputs(render(diags).c_str(), stderr);
+            std::fflush(nullptr);
+            std::_Exit(1);
+          }
+          for (const Diagnostic& warning : diags.sorted()) {
+            if (log != nullptr) log->log(LogLevel::kWarning, render(program.source(), warning));
+          }
+          *shared = ProgramMapper::share(*bound, log);
+        }
+        return std::make_unique<ProgramMapper>(*shared, site);
+      },
+      options);
+}
+
+std::optional<Error> use_file(const std::string& path, const Options& options) {
+  auto source = Source::read(path);
+  if (!source) return source.error();
+  Diagnostics diags(*source);
+  const Program program = compile(*source, diags);
+  if (diags.has_errors()) return Error{Error::Code::kMalformed, render(diags)};
+  use(program, options);
+  return std::nullopt;
+}
+
+}  // namespace groma::legion
