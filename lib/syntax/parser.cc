@@ -139,7 +139,10 @@ void Parser::report_expected(std::string_view what) {
     panic_ = true;
     panic_brackets_ = brackets_;
   }
-  report(DiagId::kExpectedToken, token_.range, what, describe(token_));
+  Diagnostic* diagnostic = report(DiagId::kExpectedToken, token_.range, what, describe(token_));
+  if (diagnostic != nullptr && at(TokenKind::kName) && text(token_.range) == "if") {
+    diagnostic->help("choose with `condition ? a : b`");
+  }
 }
 
 void Parser::report_too_large(std::size_t limit, std::string_view what) {

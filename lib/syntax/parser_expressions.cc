@@ -397,6 +397,10 @@ ExprId Parser::primary() {
       report(DiagId::kStrayStar, token_.range)
           ->note("`*` splices a tuple at the front of an element of a tuple, an index or a call");
       return kNoExpr;
+    case TokenKind::kLeftBracket:
+      report(DiagId::kExpectedToken, token_.range, "an expression", "`[`")
+          ->help("a tuple stands between `(` and `)`");
+      return kNoExpr;
     default:
       report_expected("an expression");
       return kNoExpr;

@@ -189,7 +189,7 @@ bool Parser::control_word() const {
   if (next_.kind == TokenKind::kAssign) return false;
   if (!at(TokenKind::kName)) return at(TokenKind::kFor);
   const std::string_view word = text(token_.range);
-  return word == "if" || word == "else" || word == "elif" || word == "while";
+  return word == "if" || word == "else" || word == "elif" || word == "while" || word == "switch";
 }
 
 // All that they control is read, so that its own mistakes show, and then dropped but for the names
