@@ -122,9 +122,9 @@ std::optional<Operator> Parser::operator_here() const {
 
 // `not x`; `not` alone is a name like others.
 bool Parser::at_not() const {
+  if (!at(TokenKind::kName) || text(token_.range) != "not") return false;
   const bool operand = is_word(next_.kind) || next_.kind == TokenKind::kInt;
-  return at(TokenKind::kName) && operand && !next_.line_start && next_.kind != TokenKind::kFor &&
-         text(token_.range) == "not";
+  return operand && !next_.line_start && next_.kind != TokenKind::kFor;
 }
 
 // The token is a word of other languages for the operator; it is read as that.
