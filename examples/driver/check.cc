@@ -102,10 +102,10 @@ void add_check(CLI::App& app, int* exit_code) {
   CLI::App* command = app.add_subcommand("check", "All diagnostics of mapping programs");
   command->add_option("FILE", options->files, "Mapping programs; `-` is standard input")
       ->required();
-  command->add_option("--machine", options->machine,
-                      "Also bind them to this machine, which computes globals and finds what it "
-                      "lacks: a preset, `local`, a line of counts "
-                      "such as nodes=4,gpu=4, or a JSON file");
+  add_machine_option(*command, &options->machine,
+                     "Also bind them to this machine, which computes globals and finds what it "
+                     "lacks: a preset, `local`, a line of counts "
+                     "such as nodes=4,gpu=4, or a JSON file");
   command->add_flag("--fix", options->fix, "Make the fixes that are sure, in the files");
   command->add_flag("--json", options->json, "One JSON document instead of text");
   command->footer(

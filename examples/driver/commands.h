@@ -2,8 +2,16 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
 
 namespace driver {
+
+// `--machine`, which is read by read_machine.
+inline void add_machine_option(CLI::App& command, std::string* machine, const std::string& help) {
+  command.add_option("--machine", *machine, help)
+      ->check([](const std::string& spec) { return spec.empty() ? "it is empty" : ""; })
+      ->capture_default_str();
+}
 
 void add_check(CLI::App& app, int* exit_code);
 void add_format(CLI::App& app, int* exit_code);

@@ -1,9 +1,29 @@
 // The command `groma`: parses arguments, calls the library, prints. docs/commands.md is its manual.
 #include <fmt/format.h>
 
+#include <sstream>
+
 #include "commands.h"
 #include "console.h"
+#include "groma/spelling.h"
 #include "groma/version.h"
+
+namespace {
+
+// `groma strategis`: says what may have been meant. False where the first argument is a command.
+bool unknown_command(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-' || !app.get_subcommands().empty()) return false;
+  std::vector<std::string_view> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  const auto near = groma::near_names(argv[1], names);
+  driver::print_error(fmt::format("groma: no command is named `{}`\nhelp: {}\n", argv[1],
+                                  near.empty()
+                                      ? "`groma --help` lists them"
+                                      : fmt::format("did you mean {}?", groma::join_names(near))));
+  return true;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   int exit_code = driver::kFine;
@@ -27,7 +47,10 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? driver::kFine : driver::kWrongUsage;
+    if (unknown_command(app, argc, argv)) return driver::kWrongUsage;
+    std::ostringstream out;
+    const bool asked = app.exit(error, out) == 0;  // for help or the version
+    return asked ? driver::print(out.str()) : driver::kWrongUsage;
   }
   return exit_code;
 }

@@ -142,7 +142,7 @@ void add_place(CLI::App& app, int* exit_code) {
   CLI::App* command = app.add_subcommand("place", "Where every point of a launch goes");
   command->add_option("FILE", options->file, "A mapping program; `-` is standard input")
       ->required();
-  command->add_option("--machine", options->machine, "The machine")->capture_default_str();
+  add_machine_option(*command, &options->machine, "The machine");
   command->add_option("--domain", options->domain, "Extents of the index launch, such as 8x4");
   command->add_option("--lower", options->lower, "Its lower corner, such as 0x0 (the default)");
   auto* task = command->add_option("--task", options->task, "The task that is launched");

@@ -107,7 +107,7 @@ void Builder::assign_local(const syntax::AssignStatement& node, Range range) {
   action.kind = Action::Kind::kAssign;
   action.value = build(node.value);
   action.range = range;
-  if (find_local(node.target.id) != nullptr) {
+  if (find_local(node.target.id) != nullptr && !node.implied) {
     diags_.add(DiagId::kOriginalDiffers, node.target.range,
                {fmt::format("a second assignment to `{}` acts; the original ignores it",
                             text(node.target.id)),

@@ -71,6 +71,7 @@ class Builder {
   CodeId call_function(const syntax::Expr& expr, FunctionId function);
   CodeId call_machine(const syntax::Expr& expr);
   CodeId call_method(const syntax::Expr& expr, const syntax::Expr& callee);
+  CodeId broken_call(const syntax::Expr& expr);
   CodeId broken(Range range);  // stands for what was reported last
 
   // Elements of a tuple, an index or a call; `*option` receives `halo=..` where there may be one.
@@ -78,7 +79,7 @@ class Builder {
                 CodeId* option);
   List take_pending(std::size_t first);
   bool has_splice(List list) const;
-  void check_arguments(std::string_view callee, List args, std::size_t wanted, Range range);
+  bool check_arguments(std::string_view callee, List args, std::size_t wanted, Range range);
   bool fits(CodeId id, Type wanted) const;
   void check_type(CodeId id, std::string_view callee, Type wanted);
   CodeId no_member(Type type, std::string_view spelled, Range focus, Range range);

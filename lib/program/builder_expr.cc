@@ -129,7 +129,7 @@ CodeId Builder::build(ExprId id) {
     case ExprKind::kMachine:
       report(DiagId::kWrongArgumentCount, expr.range,
              {std::string("Machine"), std::string("a processor kind"), std::string("nothing")})
-          .help("write `Machine(GPU)`");
+          .help("write `Machine(GPU)`, with parentheses");
       return broken(expr.range);
     case ExprKind::kParen:
       return build(expr.a);
@@ -217,6 +217,7 @@ List Builder::elements(const Expr& expr, std::string_view option_name, std::stri
       pending_.push_back(make(Op::kSplice, type_of(inner), element.range, inner));
     } else if (element.kind == ExprKind::kOption) {
       const CodeId value = build(element.a);
+      if (callee.empty()) continue;  // nobody knows what it takes
       if (!option_name.empty() && text(element.c) == option_name) {
         *option = value;
       } else {
@@ -387,7 +388,8 @@ CodeId Builder::index(const Expr& expr) {
       continue;
     }
     const bool whole = type != Type::kTuple && list.count == 1 && is_pair_like(found);
-    if (element.op != Op::kSplice && !is_any(found) && found != Type::kInt && !whole) {
+    if (element.op != Op::kSplice && data_.code[base].op != Op::kBroken && !is_any(found) &&
+        found != Type::kInt && !whole) {
       mismatch(element.range, "an index", "an integer", found);
     }
   }
@@ -395,7 +397,7 @@ CodeId Builder::index(const Expr& expr) {
     result = all ? Type::kProcessors : Type::kProcessor;
   } else if (is_pair_like(type)) {
     if (list.count != 1 && !has_splice(list)) {
-      report(DiagId::kWrongIndexCount, expr.range,
+      report(DiagId::kWrongIndexCount, {expr.at, expr.range.end},
              {fmt::format("{} indices", list.count), std::string("a tuple, which takes one")});
     }
   } else if (!is_any(type)) {
@@ -487,20 +489,41 @@ CodeId Builder::call(const Expr& expr) {
   if (callee.kind != ExprKind::kName) {
     report(DiagId::kNotCallable, callee.range, {std::string("an expression")})
         .note("functions are called by their names");
-    return broken(expr.range);
+    return broken_call(expr);
   }
   const std::string_view spelled = text(callee.a);
   const Symbol symbol = definitions_.symbols[callee.a];
-  if (find_local(callee.a) != nullptr || symbol.kind == Symbol::Kind::kGlobal) {
-    report(DiagId::kNotCallable, callee.range, {fmt::format("the variable `{}`", spelled)});
-    return broken(expr.range);
+  const bool global = symbol.kind == Symbol::Kind::kGlobal;
+  if (find_local(callee.a) != nullptr || global) {
+    if (!global || !data_.globals[symbol.index].implied) {
+      report(DiagId::kNotCallable, callee.range, {fmt::format("the variable `{}`", spelled)});
+    }
+    return broken_call(expr);
   }
   if (symbol.kind == Symbol::Kind::kFunction) return call_function(expr, symbol.index);
   if (diags_.full()) return broken(expr.range);
   Diagnostic& diagnostic = report(DiagId::kUnknownFunction, callee.range, {std::string(spelled)});
   std::vector<std::string_view> candidates = {"Machine", "tuple"};
   for (const Function& function : data_.functions) candidates.push_back(text(function.name));
-  suggest(diagnostic, spelled, candidates, callee.range);
+  const auto args = tree_.elements(expr);
+  if (spelled == "not") {
+    diagnostic.help("write `!`");
+  } else if ((find_member(spelled) && args.size() == 1) ||
+             (find_method(spelled) && !args.empty())) {
+    const std::string_view base = tree_.source.text(expr_of(args[0]).range);
+    diagnostic.help(fmt::format("write `{}.{}{}`", base.size() <= 40 ? base : "...", spelled,
+                                find_member(spelled) ? "" : "(...)"));
+  } else {
+    suggest(diagnostic, spelled, candidates, callee.range);
+  }
+  return broken_call(expr);
+}
+
+// After a mistake about what is called: the arguments may have their own.
+CodeId Builder::broken_call(const Expr& expr) {
+  const Diagnostic about = last_;
+  elements(expr, "", "", nullptr);
+  last_ = about;
   return broken(expr.range);
 }
 
@@ -509,9 +532,9 @@ CodeId Builder::call_function(const Expr& expr, FunctionId id) {
   const List args = elements(expr, "", callee, nullptr);
   const syntax::DefStatement& def = *definitions_.defs[id];
   if (def.head_broken) return broken(expr.range);
-  check_arguments(callee, args, def.params.count, expr.range);
+  const bool count_fits = check_arguments(callee, args, def.params.count, expr.range);
   const auto params = syntax::Tree::slice(tree_.params, def.params);
-  for (std::uint32_t i = 0; i < args.count && i < params.size() && !has_splice(args); ++i) {
+  for (std::uint32_t i = 0; count_fits && i < args.count && !has_splice(args); ++i) {
     constexpr Type kTypes[] = {Type::kAny,   Type::kInt,     Type::kBool, Type::kTuple,
                                Type::kTuple, Type::kMachine, Type::kTask};
     const CodeId argument = data_.lists[args.begin + i];
@@ -550,17 +573,22 @@ CodeId Builder::call_method(const Expr& expr, const Expr& callee) {
   const Type type = type_of(base);
   if (!method || !has(type, *method)) {
     const auto known = find_member(spelled);
-    if (!known || !has(type, *known)) return no_member(type, spelled, focus, expr.range);
-    report(DiagId::kNotCallable, focus, {fmt::format("the member `{}`", spelled)})
-        .help(fmt::format("write `.{}` without parentheses", spelled));
-    return broken(expr.range);
+    if (!known || !has(type, *known)) {
+      no_member(type, spelled, focus, expr.range);
+    } else {
+      report(DiagId::kNotCallable, focus, {fmt::format("the member `{}`", spelled)})
+          .help(fmt::format("write `.{}` without parentheses", spelled));
+    }
+    return broken_call(expr);
   }
   constexpr std::size_t kArguments[] = {2, 2, 2, 1, 3, 2, 2, 2, 2, 1, 1};
   constexpr Type kResults[] = {Type::kMachine, Type::kBool, Type::kTuple};
   CodeId option = kNoCode;
   const List args = elements(expr, *method == Method::kDecompose ? "halo" : "", spelled, &option);
-  check_arguments(spelled, args, kArguments[static_cast<std::size_t>(*method)], expr.range);
-  for (std::uint32_t i = 0; i < args.count && !has_splice(args); ++i) {
+  const Range call{callee.at, expr.range.end};
+  const bool count_fits =
+      check_arguments(spelled, args, kArguments[static_cast<std::size_t>(*method)], call);
+  for (std::uint32_t i = 0; count_fits && i < args.count && !has_splice(args); ++i) {
     const bool grid = i == 1 && *method >= Method::kGreedySplit && *method <= Method::kDecompose;
     const Type wanted = *method == Method::kHas         ? Type::kMemKind
                         : *method == Method::kProcessor ? Type::kMachine
@@ -583,13 +611,16 @@ CodeId Builder::call_method(const Expr& expr, const Expr& callee) {
   return add(code);
 }
 
-void Builder::check_arguments(std::string_view callee, List args, std::size_t wanted, Range range) {
-  if (args.count == wanted || has_splice(args) || unknown_option_) return;
+// False when it reports; which argument is which is not known then.
+bool Builder::check_arguments(std::string_view callee, List args, std::size_t wanted, Range range) {
+  if (args.count == wanted || has_splice(args)) return true;
+  if (unknown_option_) return false;
   const auto count = [](std::size_t n) {
     return fmt::format("{} argument{}", n, n == 1 ? "" : "s");
   };
   report(DiagId::kWrongArgumentCount, range,
          {std::string(callee), count(wanted), std::to_string(args.count)});
+  return false;
 }
 
 bool Builder::fits(CodeId id, Type wanted) const {

@@ -61,7 +61,7 @@ class Compiler {
         data_->functions.push_back(function);
         define(def->name, Symbol::Kind::kFunction, data_->functions.size() - 1);
       } else if (const auto* assign = std::get_if<syntax::AssignStatement>(&statement.node)) {
-        data_->globals.push_back({assign->target.id, assign->target.range});
+        data_->globals.push_back({assign->target.id, assign->target.range, assign->implied});
         define(assign->target, Symbol::Kind::kGlobal, data_->globals.size() - 1);
       }
     }
@@ -69,10 +69,14 @@ class Compiler {
 
   void define(const Name& name, Symbol::Kind kind, std::size_t index) {
     Symbol& symbol = definitions_.symbols[name.id];
-    if (symbol.kind == Symbol::Kind::kNone) {
+    const auto implied = [this](Symbol::Kind of, std::size_t i) {
+      return of == Symbol::Kind::kGlobal && data_->globals[i].implied;
+    };
+    if (symbol.kind == Symbol::Kind::kNone || implied(symbol.kind, symbol.index)) {
       symbol = {kind, static_cast<std::uint32_t>(index)};
       return;
     }
+    if (implied(kind, index)) return;
     const bool function = symbol.kind == Symbol::Kind::kFunction;
     const Range first =
         function ? data_->functions[symbol.index].name_range : data_->globals[symbol.index].range;
@@ -325,7 +329,8 @@ class Compiler {
     const Symbol symbol = definitions_.symbols[node.function.id];
     const std::string_view name = text(node.function.id);
     if (symbol.kind != Symbol::Kind::kFunction) {
-      if (diags_.full()) return std::nullopt;
+      const bool global = symbol.kind == Symbol::Kind::kGlobal;
+      if (diags_.full() || (global && data_->globals[symbol.index].implied)) return std::nullopt;
       Diagnostic& diagnostic = diags_.report(DiagId::kUnknownFunction, node.function.range, name);
       if (symbol.kind == Symbol::Kind::kGlobal) {
         diagnostic.note("it is a global", data_->globals[symbol.index].range);

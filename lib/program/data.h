@@ -161,7 +161,8 @@ struct Function {
 
 struct Global {
   NameId name = kStarName;
-  Range range;  // of its name
+  Range range;           // of its name
+  bool implied = false;  // by a statement that was reported: what it is is not known
 };
 
 // ---------------------------------------------------------------------------------------- tables

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <utility>
 
 namespace groma::syntax {
 namespace {
@@ -68,6 +69,13 @@ std::size_t find_bad_utf8(std::string_view text, std::size_t begin, std::size_t 
   return end;
 }
 
+// Whether the text's last character is a bracket or sign that ends lines of the program; not the
+// `}` of `{}`.
+bool closes_line(std::string_view text) {
+  if (text.ends_with("{}")) return false;
+  return std::string_view(")]}; \t\r").find(text.back()) != std::string_view::npos;
+}
+
 Range range_of(std::size_t begin, std::size_t end) {
   return {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)};
 }
@@ -110,6 +118,10 @@ Token Lexer::next() {
     } else {
       const Token found = sign(begin);
       if (found.kind != TokenKind::kEnd) return found;
+      if (c == '/' || text_.substr(begin, 3) == "```") {
+        skip_foreign(begin);
+        continue;
+      }
       report_unexpected(begin);
       return token(TokenKind::kError, begin);
     }
@@ -126,6 +138,25 @@ void Lexer::skip_comment(std::size_t begin) {
   std::size_t end = at_;
   while (end > begin && class_of(text_[end - 1]) == kSpace) --end;
   comments_->push_back({range_of(begin, end), line_start_});
+}
+
+// What other languages know as a comment, and the fence that Markdown puts around a program.
+void Lexer::skip_foreign(std::size_t begin) {
+  const bool comment = text_[begin] == '/';
+  at_ = comment ? text_.find("*/", begin + 2) : std::string_view::npos;
+  if (at_ != std::string_view::npos) {
+    at_ += 2;
+    line_start_ = line_start_ || text_.substr(begin, at_ - begin).find('\n') != std::string::npos;
+  } else {
+    at_ = std::min(text_.find('\n', begin), text_.size());
+  }
+  if (!comment && std::exchange(fence_seen_, true)) return;  // the closing one is the same mistake
+  const std::size_t length = comment ? 2 : 3;
+  diags_
+      .report(DiagId::kUnexpectedCharacter, range_of(begin, begin + length),
+              comment ? "`/*`" : "```")
+      .help(comment ? "a comment runs from `#` or `//` to the end of its line"
+                    : "remove the lines that begin with it; they belong to Markdown");
 }
 
 Token Lexer::word(std::size_t begin) {
@@ -150,6 +181,18 @@ Token Lexer::number(std::size_t begin) {
   return token(broken ? TokenKind::kError : TokenKind::kInt, begin);
 }
 
+bool Lexer::is_print_text(std::size_t begin) const {
+  std::string_view before = text_.substr(0, begin);
+  const auto strip = [&before] {
+    while (!before.empty() && class_of(before.back()) == kSpace) before.remove_suffix(1);
+  };
+  strip();
+  if (!before.ends_with('(')) return false;
+  before.remove_suffix(1);
+  strip();
+  return before.ends_with("print");
+}
+
 Token Lexer::string(std::size_t begin) {
   ++at_;
   while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\n') {
@@ -157,7 +200,10 @@ Token Lexer::string(std::size_t begin) {
                         (text_[at_ + 1] == '"' || text_[at_ + 1] == '\\');
     at_ += escape ? 2 : 1;
   }
-  const std::size_t end = std::min(at_, text_.size());
+  std::size_t end = std::min(at_, text_.size());
+  const bool open = end == text_.size() || text_[end] == '\n';
+  // The original has no escapes, so a text to print may end in a backslash.
+  if (open && is_print_text(begin)) end = std::min(text_.find_first_of("\"\n", begin + 1), end);
   const std::size_t bad = find_bad_utf8(text_, begin, end);
   if (bad < end) report_unexpected(bad);
   at_ = end;
@@ -165,7 +211,9 @@ Token Lexer::string(std::size_t begin) {
   if (closed) {
     ++at_;
   } else {
-    diags_.report(DiagId::kUnterminatedString, range_of(begin, end))
+    // The brackets and `;` at the line's end were hardly meant to be in it.
+    while (at_ > begin + 1 && closes_line(text_.substr(begin, at_ - begin))) --at_;
+    diags_.report(DiagId::kUnterminatedString, range_of(begin, at_))
         .help("close it with `\"` before the end of the line");
   }
   return token(closed && bad == end ? TokenKind::kString : TokenKind::kError, begin);
@@ -191,7 +239,7 @@ Token Lexer::sign(std::size_t begin) {
     case '*':
       return one(TokenKind::kStar);
     case '/':
-      return one(TokenKind::kSlash);
+      return after == '*' ? Token{} : one(TokenKind::kSlash);
     case '%':
       return one(TokenKind::kPercent);
     case ',':

@@ -24,8 +24,10 @@ class Lexer {
 
  private:
   void skip_comment(std::size_t begin);
+  void skip_foreign(std::size_t begin);
   Token word(std::size_t begin);
   Token number(std::size_t begin);
+  bool is_print_text(std::size_t begin) const;
   Token string(std::size_t begin);
   Token sign(std::size_t begin);
   void report_unexpected(std::size_t begin);
@@ -34,7 +36,8 @@ class Lexer {
 
   std::string_view text_;
   std::size_t at_ = 0;
-  bool line_start_ = true;  // no token yet on this line
+  bool line_start_ = true;   // no token yet on this line
+  bool fence_seen_ = false;  // one of Markdown's was reported
   Diagnostics& diags_;
   std::vector<Comment>* comments_;
 };

@@ -9,6 +9,17 @@
 #include "syntax/parser_impl.h"
 
 namespace groma::syntax {
+namespace {
+
+std::vector<std::string_view> words_of(TokenKind kind) {
+  std::vector<std::string_view> words;
+  for (const ReservedWord& word : reserved_words()) {
+    if (word.kind == kind) words.push_back(word.text);
+  }
+  return words;
+}
+
+}  // namespace
 
 Parser::Parser(const Source& source, Diagnostics& diags, bool keep_comments)
     : diags_(diags), lexer_(source, diags, keep_comments ? &tree_.comments : nullptr) {
@@ -96,11 +107,12 @@ bool Parser::near_statement() const {
   const bool follows = next_.kind == TokenKind::kName || next_.kind == TokenKind::kStar ||
                        next_.kind == TokenKind::kProcWord || next_.kind == TokenKind::kString;
   if (!at(TokenKind::kName) || !follows || next_.line_start) return false;
-  std::vector<std::string_view> words;
-  for (const ReservedWord& word : reserved_words()) {
-    if (word.kind == TokenKind::kStatementWord) words.push_back(word.text);
-  }
-  return !near_names(text(token_.range), words).empty();
+  return near_word(TokenKind::kStatementWord);
+}
+
+// A name that a word of the kind was probably meant by.
+bool Parser::near_word(TokenKind kind) const {
+  return at(TokenKind::kName) && !near_names(text(token_.range), words_of(kind)).empty();
 }
 
 // A word at the very start of a line; what continues a statement is mostly indented.
@@ -108,6 +120,13 @@ bool Parser::unindented_word() const {
   const std::uint32_t begin = token_.range.begin;
   return token_.line_start && is_word(token_.kind) && last_kind_ != TokenKind::kComma &&
          (begin == 0 || text({begin - 1, begin}) == "\n");
+}
+
+// How far from its line's start the token stands, in bytes.
+std::size_t Parser::indentation() const {
+  const std::string_view before = tree_.source.text().substr(0, token_.range.begin);
+  const std::size_t newline = before.rfind('\n');
+  return newline == std::string_view::npos ? before.size() : before.size() - newline - 1;
 }
 
 // One at a line's start outside brackets: what is missing before it is one mistake.
@@ -120,7 +139,10 @@ void Parser::report_expected(std::string_view what) {
     panic_ = true;
     panic_brackets_ = brackets_;
   }
-  report(DiagId::kExpectedToken, token_.range, what, describe(token_));
+  Diagnostic* diagnostic = report(DiagId::kExpectedToken, token_.range, what, describe(token_));
+  if (diagnostic != nullptr && at(TokenKind::kName) && text(token_.range) == "if") {
+    diagnostic->help("choose with `condition ? a : b`");
+  }
 }
 
 void Parser::report_too_large(std::size_t limit, std::string_view what) {
@@ -136,32 +158,51 @@ void Parser::suggest(Diagnostic& diagnostic, Range range,
 }
 
 void Parser::suggest(Diagnostic& diagnostic, Range range, TokenKind kind) {
-  std::vector<std::string_view> candidates;
-  for (const ReservedWord& word : reserved_words()) {
-    if (word.kind == kind) candidates.push_back(word.text);
+  suggest(diagnostic, range, words_of(kind));
+}
+
+// A statement word that nothing follows which its statement could begin with: `f(print)`.
+bool Parser::stands_alone() const {
+  if (next_.line_start) return true;
+  switch (next_.kind) {
+    case TokenKind::kRightParen:
+    case TokenKind::kRightBracket:
+    case TokenKind::kRightBrace:
+    case TokenKind::kComma:
+    case TokenKind::kSemicolon:
+    case TokenKind::kEnd:
+      return true;
+    default:
+      return false;
   }
-  suggest(diagnostic, range, candidates);
 }
 
 // Skips to where the next statement can begin.
 void Parser::synchronize(bool in_body) {
   const bool inside = panic_brackets_ > 0;
+  int open = panic_brackets_;
   if (stopped_) advance();
   while (!at(TokenKind::kEnd) && !at(TokenKind::kRightBrace)) {
     if (accept(TokenKind::kSemicolon)) return;
     if (token_.line_start && (begins_statement() || reserved_target() || near_statement())) return;
     if (!in_body && !inside && unindented_word()) return;
+    if (token_.line_start && !inside && lacks_assign()) return;
     // In the middle of a line `Task` may be a parameter's type.
-    if (at(TokenKind::kStatementWord) && !at_word(StatementKind::kTask) &&
-        (in_body || !at_word(StatementKind::kReturn))) {
+    if (at(TokenKind::kStatementWord) && !at_word(StatementKind::kTask) && open <= 0 &&
+        !stands_alone() && (in_body || !at_word(StatementKind::kReturn))) {
       return;
     }
+    open += at(TokenKind::kLeftParen) || at(TokenKind::kLeftBracket);
+    open -= at(TokenKind::kRightParen) || at(TokenKind::kRightBracket);
     advance();
   }
 }
 
 // A statement ends at `;`, before `}`, or at a line's end.
 void Parser::finish_statement(bool in_body) {
+  if (after_mistake_ && (at(TokenKind::kRightParen) || at(TokenKind::kRightBracket))) {
+    panic_ = true;  // what the `;` before it tore apart
+  }
   recovered_ = panic_;
   brackets_ = 0;
   if (panic_) {

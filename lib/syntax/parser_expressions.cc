@@ -110,12 +110,36 @@ ExprId Parser::expression() {
   return add(expr);
 }
 
+// The binary operator at the token; `and` and `or` of other languages are read as what they mean.
+std::optional<Operator> Parser::operator_here() const {
+  if (!at(TokenKind::kName)) return binary_operator(token_.kind);
+  if (token_.line_start && brackets_ == 0) return std::nullopt;
+  const std::string_view word = text(token_.range);
+  if (word == "and") return Operator::kAnd;
+  if (word == "or") return Operator::kOr;
+  return std::nullopt;
+}
+
+// `not x`; `not` alone is a name like others.
+bool Parser::at_not() const {
+  if (!at(TokenKind::kName) || text(token_.range) != "not") return false;
+  const bool operand = is_word(next_.kind) || next_.kind == TokenKind::kInt;
+  return operand && !next_.line_start && next_.kind != TokenKind::kFor;
+}
+
+// The token is a word of other languages for the operator; it is read as that.
+void Parser::report_operator_word(std::string_view sign) {
+  diags_.report(DiagId::kExpectedToken, token_.range, fmt::format("`{}`", sign), describe(token_))
+      .fix({fmt::format("write `{}`", sign), {{token_.range, std::string(sign)}}, true});
+}
+
 // Binary operators that bind at least as tightly as `least`, each level left to right.
 ExprId Parser::binary(int least) {
   ExprId left = unary();
   while (!panic_) {
-    const auto op = binary_operator(token_.kind);
+    const auto op = operator_here();
     if (!op || precedence(*op) < least) break;
+    if (at(TokenKind::kName)) report_operator_word(spelling(*op));
     Expr expr{ExprKind::kBinary, *op};
     expr.at = token_.range.begin;
     advance();
@@ -131,6 +155,7 @@ ExprId Parser::binary(int least) {
 
 // prefix '-' and '!'
 ExprId Parser::unary() {
+  if (at_not()) return not_word();
   if (!at(TokenKind::kMinus) && !at(TokenKind::kBang)) return postfix();
   Level level(*this);
   if (panic_) return kNoExpr;
@@ -141,6 +166,26 @@ ExprId Parser::unary() {
   if (panic_) return kNoExpr;
   expr.range = {expr.at, last_end_};
   expr.height = above(height(expr.a));
+  return add(expr);
+}
+
+// `not x` binds less tightly than comparisons do.
+ExprId Parser::not_word() {
+  Level level(*this);
+  if (panic_) return kNoExpr;
+  const Range word = token_.range;
+  advance();
+  Expr expr{ExprKind::kUnary, Operator::kNot};
+  expr.at = word.begin;
+  expr.a = binary(precedence(Operator::kEqual));
+  Diagnostic& diagnostic = diags_.report(DiagId::kExpectedToken, word, "`!`", "`not`");
+  if (panic_) return kNoExpr;
+  expr.range = {word.begin, last_end_};
+  expr.height = above(height(expr.a));
+  const bool bare = tree_.exprs[expr.a].kind != ExprKind::kBinary;
+  const Range sign{word.begin, begin_of(expr.a)};
+  diagnostic.fix(bare ? Fix{"write `!`", {{sign, "!"}}, true}
+                      : Fix{"write `!(...)`", {{sign, "!("}, {{last_end_, last_end_}, ")"}}, true});
   return add(expr);
 }
 
@@ -351,6 +396,10 @@ ExprId Parser::primary() {
     case TokenKind::kStar:
       report(DiagId::kStrayStar, token_.range)
           ->note("`*` splices a tuple at the front of an element of a tuple, an index or a call");
+      return kNoExpr;
+    case TokenKind::kLeftBracket:
+      report(DiagId::kExpectedToken, token_.range, "an expression", "`[`")
+          ->help("a tuple stands between `(` and `)`");
       return kNoExpr;
     default:
       report_expected("an expression");

@@ -47,7 +47,10 @@ class Parser {
   bool begins_statement() const;
   bool at_next_statement() const;
   bool near_statement() const;
+  bool near_word(TokenKind kind) const;
   bool unindented_word() const;
+  bool stands_alone() const;
+  std::size_t indentation() const;
 
   // ---- mistakes
 
@@ -72,8 +75,15 @@ class Parser {
   bool top_statement(Statement& made);
   bool body_statement(Statement& made);
   bool reserved_target() const;
-  bool unknown_statement(Statement& made);
+  bool unknown_statement(Statement& made, bool in_body);
   bool near_assignment() const;
+  bool lacks_assign() const;
+  bool near_def() const;
+  bool lost_def(Statement& made, bool in_body);
+  bool control_word() const;
+  void control(std::vector<Statement>& into, bool in_body);
+  void controlled(std::vector<Statement>& into, bool in_body, std::size_t column);
+  bool leaves_body() const;
   bool task(Statement& made);
   bool region(Statement& made);
   bool layout(Statement& made);
@@ -85,7 +95,7 @@ class Parser {
   bool assign(Statement& made);
   bool print(Statement& made);
   bool def(Statement& made);
-  bool nested_def();
+  bool nested_def(bool word);
   bool skip_to_body();
   void lost_body(std::vector<Statement>& body);
   void braced_body(std::vector<Statement>& body, const Token& opening);
@@ -102,7 +112,7 @@ class Parser {
   List which();
   Which one_which();
   Place place(bool memory_too);
-  KindWord kind_word(TokenKind kind);
+  KindWord kind_word(TokenKind kind, bool last);
   List word_list(TokenKind kind);
   List constraints();
   void alignment(Constraint& constraint);
@@ -138,6 +148,10 @@ class Parser {
   };
   ExprId expression();
   ExprId binary(int least);
+  std::optional<Operator> operator_here() const;
+  bool at_not() const;
+  ExprId not_word();
+  void report_operator_word(std::string_view sign);
   ExprId unary();
   ExprId postfix();
   ExprId call(ExprId callee);
@@ -163,13 +177,14 @@ class Parser {
   TokenKind last_kind_ = TokenKind::kEnd;
   std::vector<ExprId> pending_;  // items of the lists that are being read
   std::size_t statement_count_ = 0;
-  int brackets_ = 0;          // open ( and [ of this statement
-  int panic_brackets_ = 0;    // those open at the mistake
-  int depth_ = 0;             // of recursion
-  int expected_braces_ = 0;   // `}` whose absence was reported, so that a later one is no mistake
-  bool panic_ = false;        // a mistake in this statement was reported
-  bool recovered_ = false;    // the statement before had one
-  bool body_broken_ = false;  // a statement of the function that is read had one
-  bool stopped_ = false;      // a limit was passed
+  int brackets_ = 0;            // open ( and [ of this statement
+  int panic_brackets_ = 0;      // those open at the mistake
+  int depth_ = 0;               // of recursion
+  int expected_braces_ = 0;     // `}` whose absence was reported, so that a later one is no mistake
+  bool panic_ = false;          // a mistake in this statement was reported
+  bool recovered_ = false;      // the statement before had one
+  bool after_mistake_ = false;  // so had the one before on this line
+  bool body_broken_ = false;    // a statement of the function that is read had one
+  bool stopped_ = false;        // a limit was passed
 };
 }  // namespace groma::syntax

@@ -193,8 +193,9 @@ Place Parser::place(bool memory_too) {
     report_expected("a processor kind or `*` before the memories");
     return place;
   }
-  const bool memory = at(TokenKind::kMemWord);
-  place.word = kind_word(memory ? TokenKind::kMemWord : TokenKind::kProcWord);
+  const bool memory = at(TokenKind::kMemWord) || (memory_too && near_word(TokenKind::kMemWord) &&
+                                                  !near_word(TokenKind::kProcWord));
+  place.word = kind_word(memory ? TokenKind::kMemWord : TokenKind::kProcWord, false);
   place.kind = memory ? Place::Kind::kMem : Place::Kind::kProc;
   if (memory && static_cast<MemKind>(place.word.value) == MemKind::kVirtual) {
     report(DiagId::kVirtualLayout, place.word.range);
@@ -202,8 +203,10 @@ Place Parser::place(bool memory_too) {
   return place;
 }
 
-// One PROC or MEM. An unknown word in its place is taken for one, so that the rest can be read.
-KindWord Parser::kind_word(TokenKind kind) {
+// One PROC or MEM. An unknown word in its place is taken for one, so that the rest can be read
+// where it looks like what is due: nothing or a comma after the `last` kinds of a statement,
+// something other than the kind itself after those before them.
+KindWord Parser::kind_word(TokenKind kind, bool last) {
   KindWord word{token_.value, token_.range};
   if (panic_) return word;
   const bool processor = kind == TokenKind::kProcWord;
@@ -215,8 +218,8 @@ KindWord Parser::kind_word(TokenKind kind) {
                           token_.range, text(token_.range)),
             token_.range, kind);
     advance();
-    const bool ends = at(TokenKind::kComma) || at(TokenKind::kSemicolon) || token_.line_start;
-    if (!ends && !at(TokenKind::kRightBrace)) panic_ = true;
+    const bool ends = at(TokenKind::kSemicolon) || token_.line_start || at(TokenKind::kRightBrace);
+    panic_ = last ? !ends && !at(TokenKind::kComma) : ends || at(kind) || at(TokenKind::kComma);
   } else {
     report_expected(processor ? "a processor kind" : "a memory kind");
   }
@@ -229,7 +232,7 @@ List Parser::word_list(TokenKind kind) {
   while (!panic_) {
     if (list.count == kMaxListItems) report_too_large(kMaxListItems, "kinds in a list");
     if (panic_) break;
-    tree_.words.push_back(kind_word(kind));
+    tree_.words.push_back(kind_word(kind, true));
     ++list.count;
     if (at(kind) && !token_.line_start && !panic_) {
       diags_.report(DiagId::kExpectedToken, token_.range, "`,`", describe(token_))
@@ -244,7 +247,17 @@ List Parser::word_list(TokenKind kind) {
 // constraint : SOA AOS C_order F_order Compact Exact No_Align | Align (== != < <= > >=) INT
 List Parser::constraints() {
   List list{static_cast<std::uint32_t>(tree_.constraints.size()), 0};
-  while (!panic_ && at(TokenKind::kConstraintWord)) {
+  while (!panic_) {
+    if (at(TokenKind::kName) && !token_.line_start) {
+      suggest(diags_.report(DiagId::kUnknownConstraint, token_.range, text(token_.range)),
+              token_.range, TokenKind::kConstraintWord);
+      advance();
+      // What is left may belong to it.
+      const bool ends = token_.line_start || at(TokenKind::kSemicolon);
+      panic_ = !ends && !at(TokenKind::kName) && !at(TokenKind::kConstraintWord);
+      continue;
+    }
+    if (!at(TokenKind::kConstraintWord)) break;
     if (list.count == kMaxListItems) report_too_large(kMaxListItems, "constraints");
     if (panic_) break;
     Constraint constraint;
@@ -255,10 +268,6 @@ List Parser::constraints() {
     constraint.range.end = last_end_;
     tree_.constraints.push_back(constraint);
     ++list.count;
-  }
-  if (!panic_ && at(TokenKind::kName) && !token_.line_start) {
-    suggest(*report(DiagId::kUnknownConstraint, token_.range, text(token_.range)), token_.range,
-            TokenKind::kConstraintWord);
   }
   return list;
 }

@@ -29,6 +29,12 @@ void Parser::statement(std::vector<Statement>& into, bool in_body) {
     return;
   }
   const std::uint32_t begin = token_.range.begin;
+  if (control_word()) {
+    control(into, in_body);
+    if (token_.range.begin == begin) advance();  // always onwards
+    return;
+  }
+  after_mistake_ = recovered_ && !token_.line_start;
   Statement made;
   const bool known = in_body ? body_statement(made) : top_statement(made);
   const bool complete = known && !panic_;
@@ -45,7 +51,7 @@ void Parser::statement(std::vector<Statement>& into, bool in_body) {
 bool Parser::top_statement(Statement& made) {
   if (begins_statement() && at(TokenKind::kName)) return assign(made);
   if (reserved_target()) return assign(made);
-  if (!at(TokenKind::kStatementWord)) return unknown_statement(made);
+  if (!at(TokenKind::kStatementWord)) return unknown_statement(made, false);
   const auto kind = static_cast<StatementKind>(token_.value);
   if (kind == StatementKind::kReturn) {
     // Of the function before, whose end was missing or lies elsewhere than it seemed.
@@ -101,20 +107,20 @@ bool Parser::body_statement(Statement& made) {
     return true;
   }
   if (at(TokenKind::kStatementWord)) {
-    if (at_word(StatementKind::kDef)) return nested_def();
+    if (at_word(StatementKind::kDef)) return nested_def(true);
     report(DiagId::kMisplacedStatement, token_.range, text(token_.range), "in a function");
     advance();
     return false;
   }
-  return unknown_statement(made);
+  return unknown_statement(made, true);
 }
 
-// A function in a function is one mistake, so all of it is read.
-bool Parser::nested_def() {
+// A function in a function is one mistake, so all of it is read, behind its `def` or the like.
+bool Parser::nested_def(bool word) {
   Level level(*this);
   if (panic_) return false;
   diags_.report(DiagId::kMisplacedStatement, token_.range, "def", "in a function");
-  advance();
+  if (word) advance();
   Statement nested;
   def(nested);
   panic_ = true;
@@ -126,41 +132,156 @@ bool Parser::reserved_target() const {
   return is_word(token_.kind) && next_.kind == TokenKind::kAssign;
 }
 
-// What other languages assign with: `m := x`, `m == x`, `m += x`, `m: int = x`.
+// What other languages assign with: `m := x`, `m == x`, `m += x`, `m: int = x`; or nothing.
 bool Parser::near_assignment() const {
   const bool sign = next_.kind == TokenKind::kColon || next_.kind == TokenKind::kEqual ||
                     binary_operator(next_.kind).has_value();
-  return at(TokenKind::kName) && sign && !next_.line_start;
+  return (at(TokenKind::kName) && sign && !next_.line_start) || lacks_assign();
+}
+
+// `m Machine(GPU)`, `m 3`, `m f(3)`.
+bool Parser::lacks_assign() const {
+  if (!at(TokenKind::kName) || next_.line_start) return false;
+  const std::string_view after = text({next_.range.end, next_.range.end + 1});
+  const bool call = next_.kind == TokenKind::kName && (after == "(" || after == "[");
+  return next_.kind == TokenKind::kMachine || next_.kind == TokenKind::kInt ||
+         next_.kind == TokenKind::kTrue || next_.kind == TokenKind::kFalse ||
+         (call && !near_statement());
+}
+
+// A function without the word `def`: `function f(Task t) {`, `f(Task t) {`.
+bool Parser::near_def() const {
+  const bool word = at(TokenKind::kName) || at(TokenKind::kTypeWord);
+  const bool two = word && next_.kind == TokenKind::kName && !next_.line_start;
+  if (!two && (!at(TokenKind::kName) || next_.kind != TokenKind::kLeftParen)) return false;
+  constexpr std::uint32_t kLongest = 1000;  // of a head on one line
+  std::string_view head =
+      text({two ? next_.range.end : next_.range.begin, next_.range.end + kLongest});
+  const auto skip = [&head](std::string_view characters) {
+    head.remove_prefix(std::min(head.find_first_not_of(characters), head.size()));
+  };
+  skip(" \t");
+  const std::size_t closing = head.find_first_of(")\n{};\"#");
+  if (!head.starts_with('(') || closing == std::string_view::npos || head[closing] != ')') {
+    return false;
+  }
+  head.remove_prefix(closing + 1);
+  skip(" \t\r\n");
+  return head.starts_with('{') || head.starts_with(':');
+}
+
+bool Parser::lost_def(Statement& made, bool in_body) {
+  const bool two = next_.kind != TokenKind::kLeftParen;
+  if (in_body) return nested_def(two);
+  Diagnostic& diagnostic = diags_.report(DiagId::kUnknownStatement, token_.range, describe(token_));
+  diagnostic.help("a function begins with `def`");
+  if (two) {
+    diagnostic.fix({"write `def`", {{token_.range, "def"}}, true});
+    advance();
+  } else {
+    diagnostic.fix({"insert `def`", {{{token_.range.begin, token_.range.begin}, "def "}}, true});
+  }
+  return def(made);
+}
+
+// Words with which other languages control what follows.
+bool Parser::control_word() const {
+  if (next_.kind == TokenKind::kAssign) return false;
+  if (!at(TokenKind::kName)) return at(TokenKind::kFor);
+  const std::string_view word = text(token_.range);
+  return word == "if" || word == "else" || word == "elif" || word == "while" || word == "switch";
+}
+
+// All that they control is read, so that its own mistakes show, and then dropped but for the names
+// that it assigns.
+void Parser::control(std::vector<Statement>& into, bool in_body) {
+  Level level(*this);
+  if (!panic_) {
+    const bool loop = at(TokenKind::kFor) || text(token_.range) == "while";
+    report(DiagId::kUnknownStatement, token_.range, describe(token_))
+        ->help(loop ? "`tuple(f(i) for i in t)` goes through a tuple"
+                    : "choose with `condition ? a : b`");
+    panic_ = false;
+    const std::size_t column = indentation();
+    std::vector<Statement> block;
+    do {
+      controlled(block, in_body, column);
+    } while (at(TokenKind::kName) && control_word() && text(token_.range).starts_with("el"));
+    for (Statement& made : block) {
+      if (auto* assign = std::get_if<AssignStatement>(&made.node)) {
+        assign->value = kNoExpr;
+        assign->implied = true;
+        into.push_back(made);
+      }
+    }
+    panic_ = false;
+    recovered_ = true;
+  } else {
+    finish_statement(in_body);
+  }
+  if (in_body) body_broken_ = true;
+}
+
+// A condition and what depends on it: a block in braces, or the rest of the line and the lines that
+// are indented deeper.
+void Parser::controlled(std::vector<Statement>& into, bool in_body, std::size_t column) {
+  int open = 0;
+  advance();
+  while (!at(TokenKind::kEnd) && !at(TokenKind::kLeftBrace) && !at(TokenKind::kRightBrace)) {
+    if (token_.line_start && (open <= 0 || begins_statement())) break;
+    if (open <= 0 && (at(TokenKind::kColon) || at(TokenKind::kSemicolon) || begins_statement())) {
+      break;
+    }
+    open += at(TokenKind::kLeftParen) || at(TokenKind::kLeftBracket);
+    open -= at(TokenKind::kRightParen) || at(TokenKind::kRightBracket);
+    advance();
+  }
+  recovered_ = false;
+  accept(TokenKind::kColon);
+  if (accept(TokenKind::kLeftBrace)) {
+    while (!at(TokenKind::kEnd) && !at(TokenKind::kRightBrace) && !(in_body && leaves_body())) {
+      statement(into, in_body);
+    }
+    accept(TokenKind::kRightBrace);
+    return;
+  }
+  accept(TokenKind::kSemicolon);
+  while (!at(TokenKind::kEnd) && !at(TokenKind::kRightBrace) &&
+         (!token_.line_start || indentation() > column)) {
+    statement(into, in_body);
+  }
 }
 
 // A broken assignment defines its name all the same, so that the uses of the name are no mistakes.
-bool Parser::unknown_statement(Statement& made) {
-  if (at(TokenKind::kError)) panic_ = true;
+bool Parser::unknown_statement(Statement& made, bool in_body) {
+  if (at(TokenKind::kError) || after_mistake_) panic_ = true;
+  if (!panic_ && near_def()) return lost_def(made, in_body);
   if (!panic_ && near_assignment()) {
     AssignStatement node;
     node.target = plain_name("variable");
+    node.implied = true;
     report_expected("`=`");
     made.node = node;
     return false;
   }
   if (Diagnostic* diagnostic = report(DiagId::kUnknownStatement, token_.range, describe(token_))) {
-    const std::string_view word = text(token_.range);
-    if (word == "if" || word == "else") {
-      diagnostic->help("choose with `condition ? a : b`");
-    } else if (at(TokenKind::kFor) || word == "while") {
-      diagnostic->help("`tuple(f(i) for i in t)` goes through a tuple");
-    } else if (at(TokenKind::kName)) {
+    if (at(TokenKind::kName)) {
       suggest(*diagnostic, token_.range, TokenKind::kStatementWord);
     }
     if (at(TokenKind::kEqual)) diagnostic->help("remove this line; a comment begins with `#`");
     if (at(TokenKind::kSemicolon)) diagnostic->fix({"remove it", {{token_.range, ""}}, true});
   }
-  if (!at(TokenKind::kSemicolon)) advance();  // which ends what is skipped
-  if (at(TokenKind::kName) && next_.kind == TokenKind::kAssign && !token_.line_start) {
-    AssignStatement node;  // `let m = x`, `int m = x`
+  AssignStatement node;
+  node.implied = true;
+  const auto take = [&] {
     node.target = {tree_.table.intern(text(token_.range)), token_.range};
     made.node = node;
-  }
+  };
+  // A name that the line may have been meant to define.
+  if (at(TokenKind::kName) && next_.kind != TokenKind::kLeftParen) take();
+  if (!at(TokenKind::kSemicolon)) advance();  // which ends what is skipped
+  const bool assigns = next_.kind == TokenKind::kAssign && !token_.line_start;
+  if (at(TokenKind::kName) && assigns) take();  // `let m = x`, `int m = x`
   return false;
 }
 
@@ -200,7 +321,7 @@ bool Parser::instance_limit(Statement& made) {
   InstanceLimitStatement node;
   node.names = names("task", token_is_proc());
   const bool kind = is_word(token_.kind) && !at_next_statement();
-  if (!panic_ && kind) node.proc = kind_word(TokenKind::kProcWord);
+  if (!panic_ && kind) node.proc = kind_word(TokenKind::kProcWord, false);
   node.limit = integer("the most instances, an integer");
   made.node = node;
   return true;
@@ -221,7 +342,7 @@ bool Parser::task_map(Statement& made, bool index) {
   node.index = index;
   const bool path = next_.kind == TokenKind::kDot || next_.kind == TokenKind::kColonColon;
   if (at(TokenKind::kProcWord) && !path) {
-    node.proc = kind_word(TokenKind::kProcWord);
+    node.proc = kind_word(TokenKind::kProcWord, false);
   } else {
     node.names = names("task");
   }
@@ -242,7 +363,7 @@ bool Parser::control_replicate(Statement& made) {
 bool Parser::task_steal(Statement& made) {
   TaskStealStatement node;
   node.names = names("task", token_is_proc());
-  node.proc = kind_word(TokenKind::kProcWord);
+  node.proc = kind_word(TokenKind::kProcWord, false);
   if (!panic_) {
     if (at(TokenKind::kScopeWord)) {
       node.scope = static_cast<StealScope>(token_.value);
@@ -361,15 +482,16 @@ bool Parser::skip_to_body() {
   return false;
 }
 
+// `Region` and its like never stand in a body, so where they are not indented its brace is missing.
+bool Parser::leaves_body() const {
+  const bool others = at(TokenKind::kStatementWord) && !at_word(StatementKind::kPrint) &&
+                      !at_word(StatementKind::kReturn);
+  return token_.line_start && others && indentation() == 0;
+}
+
 void Parser::braced_body(std::vector<Statement>& body, const Token& opening) {
   while (!at(TokenKind::kEnd) && !at(TokenKind::kRightBrace)) {
-    const bool others = at(TokenKind::kStatementWord) && !at_word(StatementKind::kPrint) &&
-                        !at_word(StatementKind::kReturn);
-    const bool indented =
-        token_.range.begin > 0 && text({token_.range.begin - 1, token_.range.begin}) != "\n";
-    if (token_.line_start && others && !indented) {
-      break;  // `Region` and its like never stand in a body: the brace is missing
-    }
+    if (leaves_body()) break;
     statement(body, true);
   }
   if (accept(TokenKind::kRightBrace)) return;

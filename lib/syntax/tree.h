@@ -165,6 +165,8 @@ struct TaskStealStatement {
 struct AssignStatement {
   Name target;
   ExprId value = kNoExpr;
+  bool implied =
+      false;  // by a statement that was reported: defines the name where nothing else does
 };
 struct PrintStatement {
   Range text;  // with its quotes

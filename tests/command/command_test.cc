@@ -34,7 +34,11 @@ constexpr char kBlock[] =
 
 TEST(Command, SaysHowItIsUsed) {
   EXPECT_EQ(run("groma").exit_code, 2);
-  EXPECT_EQ(run("groma nonsense").exit_code, 2);
+  const Outcome nonsense = run("groma strategis");
+  EXPECT_EQ(nonsense.exit_code, 2);
+  EXPECT_EQ(nonsense.err,
+            "groma: no command is named `strategis`\nhelp: did you mean `strategies`?\n");
+  EXPECT_THAT(run("groma xyzzy").err, HasSubstr("`groma --help` lists them"));
   EXPECT_EQ(run("groma check").exit_code, 2);
   EXPECT_EQ(run("groma check --no-such-option x").exit_code, 2);
   for (const char* command :
@@ -110,6 +114,15 @@ TEST(Check, UnknownMachineNamesTheNearest) {
   EXPECT_EQ(
       json::parse(run("groma check - --machine lasen --json", "").out)["diagnostics"][0]["id"],
       "unknown-machine");
+}
+
+TEST(Check, AnEmptyMachineIsWrongUsage) {
+  for (const char* command :
+       {"groma check - --machine ''", "groma place - --machine '' --task t --domain 4"}) {
+    const Outcome outcome = run(command, kBlock);
+    EXPECT_EQ(outcome.exit_code, 2) << command;
+    EXPECT_THAT(outcome.err, HasSubstr("--machine: it is empty")) << command;
+  }
 }
 
 TEST(Check, BadMachineNamesTheValue) {
@@ -350,7 +363,12 @@ TEST(Grammar, PrintsEachNotation) {
   EXPECT_EQ(run("groma grammar --format yacc").exit_code, 2);
 }
 
-TEST(Output, AFullDiskIsNoSuccess) { EXPECT_EQ(run("groma machines > /dev/full").exit_code, 1); }
+TEST(Output, AFullDiskIsNoSuccess) {
+  EXPECT_EQ(run("groma machines > /dev/full").exit_code, 1);
+  EXPECT_EQ(run("groma --help > /dev/full").exit_code, 1);
+  EXPECT_EQ(run("groma check --help > /dev/full").exit_code, 1);
+  EXPECT_EQ(run("groma --version > /dev/full").exit_code, 1);
+}
 
 }  // namespace
 }  // namespace groma

@@ -209,5 +209,38 @@ TEST(Limits, ADomainMustBeSmallEnoughToAnswerFor) {
   }
 }
 
+// Ids of what placing `points` points of the function `f` finds.
+std::string placing(const std::string& text, const std::string& machine, std::int64_t points) {
+  const Source source("limits", text);
+  Diagnostics diags(source);
+  const auto bound = bind(compile(source, diags), make_machine(machine).value(), diags);
+  if (!bound) return render(diags);
+  PlaceQuery query;
+  query.function = "f";
+  query.domain = Rect::make({points}).value();
+  const bool placed = place(*bound, query, diags).has_value();
+  EXPECT_EQ(placed, diags.all().empty());
+  std::string ids;
+  for (const Diagnostic& diagnostic : diags.all()) ids += name_of(diagnostic.id);
+  return ids;
+}
+
+TEST(Limits, StepsOfAPlacement) {
+  // Comparing counts the left text's bytes, and texts of two lengths differ at once: some 950,000
+  // steps for a point.
+  const std::string text =
+      "long = \"" + std::string(2'000'000, 'a') + "\"\n" + "t = (" + repeated("1,", 120) + ")\n" +
+      "def f(Task task) { x = tuple(long == \"b\" for i in t); return Machine(GPU)[0, 0] }\n";
+  EXPECT_EQ(placing(text, "p100x4", 150), "");
+  EXPECT_EQ(placing(text, "p100x4", 250), "step-limit");
+}
+
+TEST(Limits, ProcessorsInTheSetsOfAPlacement) {
+  const std::string text = "def f(Task task) { return Machine(GPU)[0, *] }\n";
+  constexpr std::int64_t kInOneSet = 4096, kMost = kMaxPlaceSetItems / kInOneSet;
+  EXPECT_EQ(placing(text, "nodes=1,gpu=4096", kMost), "");
+  EXPECT_EQ(placing(text, "nodes=1,gpu=4096", kMost + 1), "domain-too-large");
+}
+
 }  // namespace
 }  // namespace groma
