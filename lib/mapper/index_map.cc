@@ -53,6 +53,10 @@ MapCursor::MapCursor(std::shared_ptr<const IndexMap> map)
     : owner_(std::move(map)), map_(owner_->map()), task_(map_.launch) {
   if (map_.specialised()) {
     registers_ = map_.kernel.registers();
+    if (map_.row_parts) {
+      fast_ = map_.row_parts->fast.registers();
+      slow_ = map_.row_parts->slow.registers();
+    }
   } else {
     registers_.value.resize(kMaxDimensions);
   }
@@ -125,24 +129,73 @@ void MapCursor::warn_of_nodes(ProcessorNumber number, Diagnostics& diags) const 
 
 // ------------------------------------------------------------------------------ points and rows
 
-std::optional<ProcessorNumber> MapCursor::point(const Point& point, Diagnostics& diags) {
+// Puts the coordinates where the point is; whether that lies in the launch.
+bool MapCursor::stand_at(const Point& point) {
   const Rect& domain = map_.launch.domain;
-  GROMA_CHECK(point.dimensions() == domain.dimensions());
   std::int64_t* value = registers_.value.data();
-  bool inside = true;
-  for (int d = 0; d < domain.dimensions(); ++d) {
+  const int dimensions = domain.dimensions();
+  bool inside = point.dimensions() == dimensions;
+  for (int d = 0; d < dimensions; ++d) {
     const std::uint64_t at =
         static_cast<std::uint64_t>(point[d]) - static_cast<std::uint64_t>(domain.lower[d]);
     inside = inside && at < static_cast<std::uint64_t>(domain.extents[d]);
     value[d] = static_cast<std::int64_t>(at);
   }
-  GROMA_CHECK(inside);
+  return inside;
+}
+
+std::optional<ProcessorNumber> MapCursor::point(const Point& point, Diagnostics& diags) {
+  if (map_.form) {
+    // As stand_at, without a way through memory.
+    const Rect& domain = map_.launch.domain;
+    std::array<std::int64_t, PointForm::kSlots> at;  // NOLINT: only what is written is read
+    const int dimensions = domain.dimensions();
+    bool inside = point.dimensions() == dimensions;
+    for (int d = 0; d < dimensions; ++d) {
+      const std::uint64_t x =
+          static_cast<std::uint64_t>(point[d]) - static_cast<std::uint64_t>(domain.lower[d]);
+      inside = inside && x < static_cast<std::uint64_t>(domain.extents[d]);
+      at[static_cast<std::size_t>(d)] = static_cast<std::int64_t>(x);
+    }
+    GROMA_CHECK(inside);
+    return static_cast<ProcessorNumber>(map_.form->evaluate(at.data()));
+  }
+  GROMA_CHECK(stand_at(point));
   if (!map_.specialised()) return ask(diags);
   map_.kernel.evaluate(registers_);
+  const std::int64_t* value = registers_.value.data();
   if (value[map_.kernel.root(1)] != 0) return ask(diags);
   const auto number = static_cast<ProcessorNumber>(value[map_.kernel.root(0)]);
   if (map_.has_sets) warn_of_nodes(number, diags);
   return number;
+}
+
+bool MapCursor::row(const Point& first, std::span<ProcessorNumber> out, Diagnostics& diags) {
+  if (out.empty()) return true;
+  const int inner = map_.dimensions() - 1;
+  GROMA_CHECK(stand_at(first) && inner >= 0);
+  const std::int64_t begin = coordinate(inner);
+  const auto count = static_cast<std::int64_t>(out.size());
+  GROMA_CHECK(count <= map_.launch.domain.extents[inner] - begin);
+  if (map_.specialised()) {
+    map_.kernel.evaluate(registers_, inner);
+    if (!fill_row(begin, begin + count, out.data(), diags)) return false;
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) {
+      coordinate(inner) = begin + i;
+      const auto number = ask(diags);
+      if (!number) return false;
+      out[static_cast<std::size_t>(i)] = *number;
+    }
+  }
+  if (map_.has_sets) warn_of_sets(out, diags);
+  return true;
+}
+
+void MapCursor::warn_of_sets(std::span<const ProcessorNumber> numbers, Diagnostics& diags) const {
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (i == 0 || numbers[i] != numbers[i - 1]) warn_of_nodes(numbers[i], diags);
+  }
 }
 
 namespace {
@@ -168,42 +221,82 @@ void repeat(ProcessorNumber* out, std::int64_t ready, std::int64_t count, std::i
   }
 }
 
+// Calls visit(number, slope, length) for each stretch of the points begin..end along `dimension`.
+template <typename Visit>
+void for_each_stretch(const Kernel& kernel, int dimension, std::int64_t begin, std::int64_t end,
+                      Registers& registers, const Visit& visit) {
+  for (std::int64_t x = begin; x < end;) {
+    registers.value[static_cast<std::size_t>(dimension)] = x;
+    const std::int64_t length = kernel.stretch(dimension, end - x, registers);
+    visit(static_cast<ProcessorNumber>(registers.value[kernel.root(0)]),
+          static_cast<ProcessorNumber>(registers.slope[kernel.root(0)]), length);
+    x += length;
+  }
+}
+
 }  // namespace
 
 bool MapCursor::fill_stretches(std::int64_t begin, std::int64_t end, ProcessorNumber* out,
                                Diagnostics& diags) {
   const Kernel& kernel = map_.kernel;
   const int inner = map_.dimensions() - 1;
-  for (std::int64_t x = begin; x < end;) {
-    coordinate(inner) = x;
-    const std::int64_t length = kernel.stretch(inner, end - x, registers_);
-    if (registers_.value[kernel.root(1)] != 0) {
-      for (std::int64_t i = 0; i < length; ++i, ++x) {
-        coordinate(inner) = x;
-        const auto number = ask(diags);
-        if (!number) return false;
-        *out++ = *number;
+  bool good = true;
+  const auto fill = [&](ProcessorNumber number, ProcessorNumber slope, std::int64_t length) {
+    const std::int64_t x = coordinate(inner);
+    if (!map_.proved && registers_.value[kernel.root(1)] != 0) {
+      for (std::int64_t i = 0; i < length && good; ++i) {
+        coordinate(inner) = x + i;
+        const auto told = ask(diags);
+        if (told) out[i] = *told;
+        good = told.has_value();
       }
-      continue;
-    }
-    auto number = static_cast<ProcessorNumber>(registers_.value[kernel.root(0)]);
-    const auto slope = static_cast<ProcessorNumber>(registers_.slope[kernel.root(0)]);
-    if (slope == 0) {
-      std::fill_n(out, length, number);
+    } else if (slope == 0) {
+      std::fill_n(out, good ? length : 0, number);
     } else {
       for (std::int64_t i = 0; i < length; ++i) {
         out[i] = number + static_cast<ProcessorNumber>(i) * slope;
       }
     }
     out += length;
-    x += length;
-  }
-  return true;
+  };
+  for_each_stretch(kernel, inner, begin, end, registers_, fill);
+  return good;
 }
 
-bool MapCursor::fill_row(const Cell& box, ProcessorNumber* out, Diagnostics& diags) {
-  const auto inner = static_cast<std::size_t>(map_.dimensions() - 1);
-  const std::int64_t begin = box.begin[inner], end = box.end[inner];
+void MapCursor::fill_parts(std::int64_t begin, std::int64_t end, ProcessorNumber* out) {
+  const RowParts& parts = *map_.row_parts;
+  const int inner = map_.dimensions() - 1;
+  const auto outer = registers_.value.begin() + inner;
+  std::copy(registers_.value.begin(), outer, fast_.value.begin());
+  std::copy(registers_.value.begin(), outer, slow_.value.begin());
+  parts.fast.evaluate(fast_, inner);
+  parts.slow.evaluate(slow_, inner);
+  ProcessorNumber* next = out;
+  const auto fill = [&](ProcessorNumber number, ProcessorNumber slope, std::int64_t length) {
+    for (std::int64_t i = 0; i < length; ++i, number += slope) *next++ = number;
+  };
+  for_each_stretch(parts.fast, inner, begin, begin + parts.period, fast_, fill);
+  repeat(out, parts.period, end - begin, 0);
+  next = out;
+  const auto add = [&](ProcessorNumber number, ProcessorNumber slope, std::int64_t length) {
+    if (slope == 0) {
+      for (std::int64_t i = 0; i < length; ++i) next[i] += number;
+    } else {
+      for (std::int64_t i = 0; i < length; ++i) {
+        next[i] += number + static_cast<ProcessorNumber>(i) * slope;
+      }
+    }
+    next += length;
+  };
+  for_each_stretch(parts.slow, inner, begin, end, slow_, add);
+}
+
+bool MapCursor::fill_row(std::int64_t begin, std::int64_t end, ProcessorNumber* out,
+                         Diagnostics& diags) {
+  if (map_.row_parts && end - begin > 2 * map_.row_parts->period) {
+    fill_parts(begin, end, out);
+    return true;
+  }
   const std::int64_t period = map_.period.period;
   if (period == 0 || end - begin <= period) return fill_stretches(begin, end, out, diags);
   if (!fill_stretches(begin, begin + period, out, diags)) return false;
@@ -213,8 +306,8 @@ bool MapCursor::fill_row(const Cell& box, ProcessorNumber* out, Diagnostics& dia
 
 // The part of `box` in which the coordinates before `d` stand where they stand.
 bool MapCursor::fill(const Cell& box, int d, ProcessorNumber* out, Diagnostics& diags) {
-  if (d == map_.dimensions() - 1) return fill_row(box, out, diags);
   const auto i = static_cast<std::size_t>(d);
+  if (d == map_.dimensions() - 1) return fill_row(box.begin[i], box.end[i], out, diags);
   std::int64_t inside = 1;
   for (std::size_t k = i + 1; k < static_cast<std::size_t>(map_.dimensions()); ++k) {
     inside *= box.end[k] - box.begin[k];
@@ -250,11 +343,7 @@ bool MapCursor::box(const Rect& box, std::span<ProcessorNumber> out, Diagnostics
       *next++ = *number;
     } while (next_point(box, &at));
   }
-  if (map_.has_sets) {
-    for (std::size_t i = 0; i < volume; ++i) {
-      if (i == 0 || out[i] != out[i - 1]) warn_of_nodes(out[i], diags);
-    }
-  }
+  if (map_.has_sets) warn_of_sets(out, diags);
   return true;
 }
 
@@ -305,7 +394,12 @@ Result<std::shared_ptr<const IndexMap>> IndexMap::make(BoundProgram bound, Funct
         made.nodes_apart = mapper::separate(made.code.expressions, code.node);
       }
     }
-    if (made.proved && dimensions > 0) made.period = made.kernel.period(0, dimensions - 1);
+    if (made.proved && dimensions > 0) {
+      made.period = made.kernel.period(0, dimensions - 1);
+      made.row_parts =
+          mapper::row_parts_of(made.code.expressions, code.id, dimensions, &made.bound.machine());
+      if (!made.has_sets) made.form = mapper::PointForm::make(code.expressions, code.id);
+    }
   }
   return std::shared_ptr<const IndexMap>(std::make_shared<IndexMap>(std::move(map)));
 }
@@ -339,12 +433,7 @@ std::optional<ProcessorNumber> Cursor::point(const Point& point, Diagnostics& di
 }
 
 bool Cursor::row(const Point& first, std::span<ProcessorNumber> out, Diagnostics& diags) {
-  const int dimensions = first.dimensions();
-  GROMA_CHECK(dimensions > 0);
-  Rect box = {first, first};
-  for (int d = 0; d < dimensions; ++d) box.extents[d] = 1;
-  box.extents[dimensions - 1] = static_cast<std::int64_t>(out.size());
-  return cursor_->box(box, out, diags);
+  return cursor_->row(first, out, diags);
 }
 
 bool Cursor::box(const Rect& box, std::span<ProcessorNumber> out, Diagnostics& diags) {

@@ -208,9 +208,9 @@ std::int64_t Kernel::compute(const Instruction& each, const std::int64_t* value)
   return 0;
 }
 
-void Kernel::evaluate(Registers& registers) const {
+void Kernel::evaluate(Registers& registers, int dimensions) const {
   std::int64_t* value = registers.value.data();
-  const Instruction* const end = code_.data() + code_.size();
+  const Instruction* const end = code_.data() + begin_[static_cast<std::size_t>(dimensions)];
   for (const Instruction* each = code_.data() + begin_[0]; each != end; ++each) {
     value[each->to] = compute(*each, value);
   }

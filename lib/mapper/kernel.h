@@ -59,8 +59,10 @@ class Kernel {
   // Coordinate i is register i.
   Register root(std::size_t i) const { return roots_[i]; }
 
-  // Computes all registers from coordinates.
-  void evaluate(Registers& registers) const;
+  // Computes all registers from coordinates, or those that depend on none but the first
+  // `dimensions`.
+  void evaluate(Registers& registers) const { evaluate(registers, dimensions_); }
+  void evaluate(Registers& registers, int dimensions) const;
   // Computes what depends on the coordinates up to and with `dimension`, and on that one, for a
   // stretch of points that begins at its coordinate. The result, 1 .. `most`, is how long the
   // stretch is in which each register changes by its slope from point to point.

@@ -9,6 +9,7 @@
 
 #include "groma/index_map.h"
 #include "mapper/kernel.h"
+#include "mapper/point_form.h"
 #include "mapper/specialise.h"
 
 namespace groma::mapper {
@@ -28,6 +29,16 @@ struct Separated {
 // Nothing where `id` is no such sum. Makes the expressions of the parts.
 std::optional<Separated> separate(Expressions& expressions, ExprId id);
 
+// A number whose terms along a row change at very different paces: blocks over nodes and cycles in
+// each. One part repeats at once, the other one has long stretches.
+struct RowParts {
+  Kernel fast, slow;        // one root each
+  std::int64_t period = 0;  // of the fast part, without a drift
+};
+// Nothing where the number is none. Makes the expressions of the parts.
+std::optional<RowParts> row_parts_of(Expressions& expressions, ExprId id, int dimensions,
+                                     const Machine* machine);
+
 struct SpecialisedMap {
   BoundProgram bound;
   FunctionId function;
@@ -38,7 +49,9 @@ struct SpecialisedMap {
   Specialised code;  // code.id == kNoExpr: not specialised
   bool proved = false;
   bool has_sets = false;
-  Kernel kernel;  // roots: the number, unsure
+  Kernel kernel;                  // roots: the number, unsure
+  std::optional<PointForm> form;  // of the number, where it is all there is to a point
+  std::optional<RowParts> row_parts;
   std::optional<Separated> numbers_apart, nodes_apart;
   Period period;             // of the number along the last dimension; 0 where that is of no use
   std::int64_t numbers = 0;  // those above it are a cursor's own
@@ -73,6 +86,7 @@ class MapCursor {
   explicit MapCursor(std::shared_ptr<const IndexMap> map);
 
   std::optional<ProcessorNumber> point(const Point& point, Diagnostics& diags);
+  bool row(const Point& first, std::span<ProcessorNumber> out, Diagnostics& diags);
   bool box(const Rect& box, std::span<ProcessorNumber> out, Diagnostics& diags);
   bool slices(const Rect& box, const SliceSink& sink, Diagnostics& diags);
   bool boxes_of_node(std::int64_t node, const BoxSink& sink, Diagnostics& diags);
@@ -95,9 +109,12 @@ class MapCursor {
   void warn_of_nodes(ProcessorNumber number, Diagnostics& diags) const;
 
   bool fill(const Cell& box, int d, ProcessorNumber* out, Diagnostics& diags);
-  bool fill_row(const Cell& box, ProcessorNumber* out, Diagnostics& diags);
+  bool fill_row(std::int64_t begin, std::int64_t end, ProcessorNumber* out, Diagnostics& diags);
+  void fill_parts(std::int64_t begin, std::int64_t end, ProcessorNumber* out);
   bool fill_stretches(std::int64_t begin, std::int64_t end, ProcessorNumber* out,
                       Diagnostics& diags);
+  bool stand_at(const Point& point);
+  void warn_of_sets(std::span<const ProcessorNumber> numbers, Diagnostics& diags) const;
 
   bool cut_all(const Cell& box, const SliceSink& sink, Diagnostics& diags);
   bool cut(const Cell& box, int d, std::vector<Cell>* out, Diagnostics& diags);
@@ -110,7 +127,7 @@ class MapCursor {
 
   std::shared_ptr<const IndexMap> owner_;
   const SpecialisedMap& map_;
-  Registers registers_;
+  Registers registers_, fast_, slow_;
   std::unique_ptr<Evaluator> evaluator_;  // made when it is first needed
   TaskPoint task_;
   std::vector<Placed> own_;  // numbers from map_.numbers: sets that only the reference tells
