@@ -67,7 +67,7 @@ class Measurement {
   void by_point() {
     Diagnostics diags(bound_.program().source());
     std::int64_t sum = 0;
-    for (const Point& point : points_) sum += *cursor_->point(point, diags);
+    for (const Point& point : points_) sum += cursor_->point(point, diags);
     benchmark::DoNotOptimize(sum);
   }
   bool by_row() {

@@ -23,6 +23,7 @@ class MapCursor;
 // Cursor::placed tell which. Equal numbers are equal processors (or sets); the processors of a node
 // have numbers in a row.
 using ProcessorNumber = std::uint32_t;
+inline constexpr ProcessorNumber kNoProcessor = 0xFFFFFFFF;
 
 // Part of a launch that goes to one processor; `box` in the launch's coordinates.
 using SliceSink = std::function<void(const Rect& box, ProcessorNumber processor)>;
@@ -66,7 +67,8 @@ class IndexMap : public std::enable_shared_from_this<IndexMap> {
     Cursor& operator=(Cursor&&) noexcept;
 
     // All points, here and below, must lie in the launch's domain.
-    std::optional<ProcessorNumber> point(const Point& point, Diagnostics& diags);
+    // kNoProcessor where the function fails.
+    ProcessorNumber point(const Point& point, Diagnostics& diags);
     // The points `first`, and those that follow it in the last dimension: `out.size()` of them.
     bool row(const Point& first, std::span<ProcessorNumber> out, Diagnostics& diags);
     // All of `box`, in row-major order. `out` has as many places as it has points.

@@ -82,13 +82,13 @@ Cell MapCursor::relative(const Rect& box) const {
 
 // -------------------------------------------------------------------------------- the reference
 
-std::optional<ProcessorNumber> MapCursor::ask(Diagnostics& diags) {
+ProcessorNumber MapCursor::ask(Diagnostics& diags) {
   if (!evaluator_) evaluator_ = std::make_unique<Evaluator>(map_.bound);
   for (int d = 0; d < map_.dimensions(); ++d) {
     task_.point[d] = map_.launch.domain.lower[d] + coordinate(d);
   }
   auto placed = evaluator_->place(map_.function, task_, map_.kind, diags);
-  if (!placed) return std::nullopt;
+  if (!placed) return kNoProcessor;
   return number_of(std::move(*placed));
 }
 
@@ -144,22 +144,8 @@ bool MapCursor::stand_at(const Point& point) {
   return inside;
 }
 
-std::optional<ProcessorNumber> MapCursor::point(const Point& point, Diagnostics& diags) {
-  if (map_.form) {
-    // As stand_at, without a way through memory.
-    const Rect& domain = map_.launch.domain;
-    std::array<std::int64_t, PointForm::kSlots> at;  // NOLINT: only what is written is read
-    const int dimensions = domain.dimensions();
-    bool inside = point.dimensions() == dimensions;
-    for (int d = 0; d < dimensions; ++d) {
-      const std::uint64_t x =
-          static_cast<std::uint64_t>(point[d]) - static_cast<std::uint64_t>(domain.lower[d]);
-      inside = inside && x < static_cast<std::uint64_t>(domain.extents[d]);
-      at[static_cast<std::size_t>(d)] = static_cast<std::int64_t>(x);
-    }
-    GROMA_CHECK(inside);
-    return static_cast<ProcessorNumber>(map_.form->evaluate(at.data()));
-  }
+ProcessorNumber MapCursor::point(const Point& point, Diagnostics& diags) {
+  if (map_.form) return static_cast<ProcessorNumber>(map_.form->evaluate(point));
   GROMA_CHECK(stand_at(point));
   if (!map_.specialised()) return ask(diags);
   map_.kernel.evaluate(registers_);
@@ -183,9 +169,9 @@ bool MapCursor::row(const Point& first, std::span<ProcessorNumber> out, Diagnost
   } else {
     for (std::int64_t i = 0; i < count; ++i) {
       coordinate(inner) = begin + i;
-      const auto number = ask(diags);
-      if (!number) return false;
-      out[static_cast<std::size_t>(i)] = *number;
+      const ProcessorNumber number = ask(diags);
+      if (number == kNoProcessor) return false;
+      out[static_cast<std::size_t>(i)] = number;
     }
   }
   if (map_.has_sets) warn_of_sets(out, diags);
@@ -246,9 +232,8 @@ bool MapCursor::fill_stretches(std::int64_t begin, std::int64_t end, ProcessorNu
     if (!map_.proved && registers_.value[kernel.root(1)] != 0) {
       for (std::int64_t i = 0; i < length && good; ++i) {
         coordinate(inner) = x + i;
-        const auto told = ask(diags);
-        if (told) out[i] = *told;
-        good = told.has_value();
+        out[i] = ask(diags);
+        good = out[i] != kNoProcessor;
       }
     } else if (slope == 0) {
       std::fill_n(out, good ? length : 0, number);
@@ -338,9 +323,8 @@ bool MapCursor::box(const Rect& box, std::span<ProcessorNumber> out, Diagnostics
     Point at = box.lower;
     ProcessorNumber* next = out.data();
     do {
-      const auto number = point(at, diags);
-      if (!number) return false;
-      *next++ = *number;
+      *next = point(at, diags);
+      if (*next++ == kNoProcessor) return false;
     } while (next_point(box, &at));
   }
   if (map_.has_sets) warn_of_sets(out, diags);
@@ -398,7 +382,8 @@ Result<std::shared_ptr<const IndexMap>> IndexMap::make(BoundProgram bound, Funct
       made.period = made.kernel.period(0, dimensions - 1);
       made.row_parts =
           mapper::row_parts_of(made.code.expressions, code.id, dimensions, &made.bound.machine());
-      if (!made.has_sets) made.form = mapper::PointForm::make(code.expressions, code.id);
+      if (!made.has_sets)
+        made.form = mapper::PointForm::make(code.expressions, code.id, made.launch.domain);
     }
   }
   return std::shared_ptr<const IndexMap>(std::make_shared<IndexMap>(std::move(map)));
@@ -428,7 +413,7 @@ Cursor::~Cursor() = default;
 Cursor::Cursor(Cursor&&) noexcept = default;
 Cursor& Cursor::operator=(Cursor&&) noexcept = default;
 
-std::optional<ProcessorNumber> Cursor::point(const Point& point, Diagnostics& diags) {
+ProcessorNumber Cursor::point(const Point& point, Diagnostics& diags) {
   return cursor_->point(point, diags);
 }
 

@@ -81,9 +81,9 @@ bool MapCursor::cut_row(const Cell& box, std::vector<Cell>* out, Diagnostics& di
     if (!map_.specialised() || registers_.value[kernel.root(1)] != 0) {
       for (std::int64_t i = 0; i < length; ++i, ++x) {
         coordinate(inner) = x;
-        const auto number = ask(diags);
-        if (!number) return false;
-        extend(x, x + 1, *number, out);
+        const ProcessorNumber number = ask(diags);
+        if (number == kNoProcessor) return false;
+        extend(x, x + 1, number, out);
       }
       continue;
     }
@@ -157,9 +157,9 @@ bool MapCursor::slices(const Rect& box, const SliceSink& sink, Diagnostics& diag
   const Cell cell = relative(box);
   if (box.volume() == 0) return true;
   if (map_.dimensions() > 0) return cut_all(cell, sink, diags);
-  const auto number = point(box.lower, diags);
-  if (number) sink(box, *number);
-  return number.has_value();
+  const ProcessorNumber number = point(box.lower, diags);
+  if (number != kNoProcessor) sink(box, number);
+  return number != kNoProcessor;
 }
 
 }  // namespace groma::mapper

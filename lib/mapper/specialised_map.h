@@ -85,7 +85,7 @@ class MapCursor {
  public:
   explicit MapCursor(std::shared_ptr<const IndexMap> map);
 
-  std::optional<ProcessorNumber> point(const Point& point, Diagnostics& diags);
+  ProcessorNumber point(const Point& point, Diagnostics& diags);
   bool row(const Point& first, std::span<ProcessorNumber> out, Diagnostics& diags);
   bool box(const Rect& box, std::span<ProcessorNumber> out, Diagnostics& diags);
   bool slices(const Rect& box, const SliceSink& sink, Diagnostics& diags);
@@ -103,8 +103,8 @@ class MapCursor {
   Cell relative(const Rect& box) const;
   std::int64_t& coordinate(int d) { return registers_.value[static_cast<std::size_t>(d)]; }
 
-  // The reference's answer where the coordinates stand.
-  std::optional<ProcessorNumber> ask(Diagnostics& diags);
+  // The reference's answer where the coordinates stand; kNoProcessor where it fails.
+  ProcessorNumber ask(Diagnostics& diags);
   ProcessorNumber number_of(Placed placed);
   void warn_of_nodes(ProcessorNumber number, Diagnostics& diags) const;
 

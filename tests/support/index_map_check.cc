@@ -92,13 +92,13 @@ class Comparison {
   std::string by_point() {
     for (const Answer& answer : points_) {
       Diagnostics diags = fresh();
-      const auto number = cursor_.point(answer.point, diags);
-      if (number.has_value() != answer.placed.has_value()) {
+      const ProcessorNumber number = cursor_.point(answer.point, diags);
+      if ((number != kNoProcessor) != answer.placed.has_value()) {
         return fmt::format("point {}: {}", text_of(answer.point), render(diags) + answer.errors);
       }
-      if (!number) {
+      if (number == kNoProcessor) {
         if (std::string text = wrong_error("point", diags, answer); !text.empty()) return text;
-      } else if (std::string text = differs("point", answer, *number); !text.empty()) {
+      } else if (std::string text = differs("point", answer, number); !text.empty()) {
         return text;
       }
     }
