@@ -6,8 +6,8 @@
 //     return Legion::Runtime::start(argc, argv);
 //   }
 //
-// Every processor then has a mapper of the program's in place of Legion's default mapper. Hooks that a
-// mapping cannot decide (copies, partitions, tunables, ...) are Legion's DefaultMapper's.
+// Every processor then has a mapper of the program's in place of Legion's default mapper. Hooks
+// that a mapping cannot decide (copies, partitions, tunables, ...) are Legion's DefaultMapper's.
 #pragma once
 
 #include <functional>
@@ -22,10 +22,10 @@
 
 namespace groma::legion {
 
-// Makes the mapper of one processor, in the thread that starts the runtime. Null: that processor keeps
-// Legion's default mapper. `site.machine` is the machine as Legion sees it, called `legion`: nodes are
-// address spaces, processors and memories are numbered in the order of their ids, memories without
-// capacity left out.
+// Makes the mapper of one processor, in the thread that starts the runtime. Null: that processor
+// keeps Legion's default mapper. `site.machine` is the machine as Legion sees it, called `legion`:
+// nodes are address spaces, processors and memories are numbered in the order of their ids,
+// memories without capacity left out.
 using MapperFactory = std::function<std::unique_ptr<Mapper>(const MapperSite& site)>;
 
 struct Options {
@@ -36,10 +36,11 @@ struct Options {
   LogSink* log = nullptr;
 };
 
-// Call these before Legion::Runtime::start, once for each mapper id, with the same arguments on every
-// node. A mistake that only the machine shows (a global that divides by its number of GPUs, say) ends
-// the process with exit code 1 and the message when the runtime starts; so does, at any time, an answer
-// that Legion could not carry out, which it would meet with a silent abort or for ever.
+// Call these before Legion::Runtime::start, once for each mapper id, with the same arguments on
+// every node. A mistake that only the machine shows (a global that divides by its number of GPUs,
+// say) ends the process with exit code 1 and the message when the runtime starts; so does, at any
+// time, an answer that Legion could not carry out, which it would meet with a silent abort or for
+// ever.
 void use(MapperFactory factory, const Options& options = {});
 void use(const Program& program, const Options& options = {});
 // Reads and checks the file. The error's message has all diagnostics, as `groma check` prints them.

@@ -1,6 +1,6 @@
-// Each hook: Legion's task to a view, our mapper's answer, its validation, the answer to Legion's form.
-// Where a program and its machine do not fit, the process ends with a message: Legion would do so
-// without one.
+// Each hook: Legion's task to a view, our mapper's answer, its validation, the answer to Legion's
+// form. Where a program and its machine do not fit, the process ends with a message: Legion would
+// do so without one.
 #include "legion/adapter.h"
 
 #include <cstdio>
@@ -63,8 +63,8 @@ class Adapter::Use {
   std::unique_ptr<Call> call_;
 };
 
-// Legion's mapper events under numbers. What else MapperRuntime offers is for mappers that make their
-// own instances, which the adapter does not let them do yet.
+// Legion's mapper events under numbers. What else MapperRuntime offers is for mappers that make
+// their own instances, which the adapter does not let them do yet.
 class Adapter::Hands final : public groma::MapperRuntime {
  public:
   explicit Hands(Legion::Mapping::MapperRuntime* runtime) : runtime_(runtime) {}
@@ -96,9 +96,9 @@ class Adapter::Hands final : public groma::MapperRuntime {
   MapperEvent last_ = 0;
 };
 
-Adapter::Adapter(std::shared_ptr<Registration> registration,
-                 Legion::Mapping::MapperRuntime* rt, Legion::Machine realm_machine,
-                 Legion::Processor local, std::unique_ptr<groma::Mapper> mapper)
+Adapter::Adapter(std::shared_ptr<Registration> registration, Legion::Mapping::MapperRuntime* rt,
+                 Legion::Machine realm_machine, Legion::Processor local,
+                 std::unique_ptr<groma::Mapper> mapper)
     : DefaultMapper(rt, realm_machine, local, "groma"),
       registration_(std::move(registration)),
       mapper_(std::move(mapper)),
@@ -157,8 +157,9 @@ void Adapter::select_sharding_functor(MapperContext context, const Legion::Task&
   for (Legion::Processor p : input.shard_mapping) call->shards.push_back(place_of(p));
   registration_->shards.note(call->shards);
   const groma::ShardingId id = mapper_->select_sharding_functor(*hands_, view, call->shards);
-  output.chosen_functor =
-      id == kCyclicSharding ? 0 : registration_->first_functor + static_cast<Legion::ShardingID>(id - 1);
+  output.chosen_functor = id == kCyclicSharding ? 0
+                                                : registration_->first_functor +
+                                                      static_cast<Legion::ShardingID>(id - 1);
 }
 
 void Adapter::replicate_task(MapperContext context, const Legion::Task& task,
@@ -205,8 +206,8 @@ void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInpu
   call->ready_storage.resize(std::max(call->ready_storage.size(), input.ready_tasks.size()));
   std::size_t i = 0;
   for (const Legion::Task* task : input.ready_tasks) {
-    call->ready.push_back(views_.make(context, *task, place_of(task->target_proc), false,
-                                      call->ready_storage[i++]));
+    call->ready.push_back(
+        views_.make(context, *task, place_of(task->target_proc), false, call->ready_storage[i++]));
   }
   ScheduleAnswer& answer = call->schedule;
   answer.clear();

@@ -1,5 +1,5 @@
-// Adapter: Legion's hooks, answered by a groma::Mapper. What no mapping decides yet stays with Legion's
-// DefaultMapper, from which it derives.
+// Adapter: Legion's hooks, answered by a groma::Mapper. What no mapping decides yet stays with
+// Legion's DefaultMapper, from which it derives.
 #pragma once
 
 #include <memory>
@@ -28,14 +28,16 @@ struct Registration {
   Legion::ShardingID first_functor = 0;  // of functor id 1
 
   // Says why, with what the mapper tells of the origin, and ends the process.
-  [[noreturn]] void fail(const Diagnostic& diagnostic, Origin origin, const groma::Mapper* mapper) const;
+  [[noreturn]] void fail(const Diagnostic& diagnostic, Origin origin,
+                         const groma::Mapper* mapper) const;
   void log(LogLevel level, std::string_view line) const;
 };
 
 class Adapter final : public Legion::Mapping::DefaultMapper {
  public:
   Adapter(std::shared_ptr<Registration> registration, Legion::Mapping::MapperRuntime* rt,
-          Legion::Machine realm_machine, Legion::Processor local, std::unique_ptr<groma::Mapper> mapper);
+          Legion::Machine realm_machine, Legion::Processor local,
+          std::unique_ptr<groma::Mapper> mapper);
   ~Adapter() override;
 
   const char* get_mapper_name() const override { return name_.c_str(); }
@@ -57,8 +59,8 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
                         const TaskProfilingInfo& input) override;
 
  private:
-  // Buffers of one hook. Another may begin while this one waits in the runtime, so there are as many as
-  // are under way.
+  // Buffers of one hook. Another may begin while this one waits in the runtime, so there are as
+  // many as are under way.
   struct Call;
   class Use;
   class Hands;

@@ -78,8 +78,8 @@ Legion::LayoutConstraintSet Instances::constraints(MapperContext context,
   return set;
 }
 
-// default_policy_select_instance_region: up to the root, on several nodes to where a partition has a
-// part for each.
+// default_policy_select_instance_region: up to the root, on several nodes to where a partition has
+// a part for each.
 Legion::LogicalRegion Instances::region(MapperContext context,
                                         const Legion::RegionRequirement& requirement,
                                         const RequirementWish& wish) const {
@@ -119,8 +119,8 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
       return Realm::Machine::get_machine().has_affinity(p, memory);
     };
     if (!memory.exists() || !std::all_of(targets.begin(), targets.end(), reaches)) {
-      add_reason(instance.memory, memory.exists() ? "not all processors reach it"
-                                                  : "the processor reaches none");
+      add_reason(instance.memory,
+                 memory.exists() ? "not all processors reach it" : "the processor reaches none");
       continue;
     }
     PhysicalInstance result;

@@ -107,8 +107,8 @@ NodeType MachineMap::node_type(std::size_t node) const {
     for (std::size_t m = 0; m < kMemKindCount; ++m) {
       const Reach& to = reach->second[m];
       if (!to.memory.exists()) continue;
-      type.affinities.push_back({kind, static_cast<MemKind>(m),
-                                 1e6 * std::max(1U, to.bandwidth), 1e-9 * to.latency});
+      type.affinities.push_back(
+          {kind, static_cast<MemKind>(m), 1e6 * std::max(1U, to.bandwidth), 1e-9 * to.latency});
     }
   }
   return type;

@@ -12,16 +12,15 @@ namespace {
 
 // Every node registers the same functors under the same ids. The functions of a program are the
 // functors, so the first mapper's are all mappers'.
-void register_functors(Registration& registration, Legion::Runtime* runtime,
-                       const Mapper& mapper) {
+void register_functors(Registration& registration, Legion::Runtime* runtime, const Mapper& mapper) {
   const auto functors = mapper.sharding_functors();
   if (functors.empty() || !registration.functors.empty()) return;
   const std::string library = "groma" + std::to_string(registration.options.mapper_id);
   registration.first_functor =
       runtime->generate_library_sharding_ids(library.c_str(), functors.size());
   for (const ShardingFunctor* functor : functors) {
-    const auto id = registration.first_functor +
-                    static_cast<Legion::ShardingID>(registration.functors.size());
+    const auto id =
+        registration.first_functor + static_cast<Legion::ShardingID>(registration.functors.size());
     registration.functors.push_back(
         std::make_unique<FunctorAdapter>(functor, &registration.shards));
     // Legion deletes what it is given.
@@ -55,7 +54,8 @@ void make_mappers(const std::shared_ptr<Registration>& registration,
   }
 }
 
-// A pointer to a Registration that lives as long as the process: Legion may call back more than once.
+// A pointer to a Registration that lives as long as the process: Legion may call back more than
+// once.
 void callback(const Legion::RegistrationCallbackArgs& args) {
   auto* const* registration =
       static_cast<std::shared_ptr<Registration>* const*>(args.buffer.get_ptr());

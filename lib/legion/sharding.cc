@@ -35,8 +35,8 @@ void FunctorAdapter::invert(Legion::ShardID shard, const Legion::Domain& shardin
                             const Legion::Domain& index, std::size_t total,
                             std::vector<Legion::DomainPoint>& points) {
   const ShardTables::Table table = tables_->find(total);
-  // Where they differ, points are those of the launch and are decided on in the sharding space, which
-  // contains it.
+  // Where they differ, points are those of the launch and are decided on in the sharding space,
+  // which contains it.
   const bool swapped = index.get_volume() > sharding.get_volume();
   const Legion::Domain& launch = swapped ? sharding : index;
   const Legion::Domain& decided = swapped ? index : sharding;

@@ -12,8 +12,8 @@
 namespace groma::legion {
 
 // Which processor each shard has, by the number of shards: Legion tells its functors no more. The
-// table is that of the last replicated task with so many shards; shards are made alike for all tasks of
-// one program (a shard a node, or a processor). Thread-safe.
+// table is that of the last replicated task with so many shards; shards are made alike for all
+// tasks of one program (a shard a node, or a processor). Thread-safe.
 class ShardTables {
  public:
   using Table = std::shared_ptr<const std::vector<Processor>>;

@@ -1,5 +1,5 @@
-// Names come from semantic information, which is on the handle that the program named: for a subregion
-// one walks up to it.
+// Names come from semantic information, which is on the handle that the program named: for a
+// subregion one walks up to it.
 #include "legion/task_views.h"
 
 #include <algorithm>
@@ -99,8 +99,7 @@ void for_each_box(const Legion::Domain& domain, const std::function<void(const R
 // ---- Tasks
 
 const TaskView& TaskViews::make(MapperContext context, const Legion::Task& task,
-                                const Processor& current, bool requirements,
-                                ViewStorage& storage) {
+                                const Processor& current, bool requirements, ViewStorage& storage) {
   const Known& facts = known(context, task);
   TaskView& view = storage.view;
   view = {};
@@ -152,12 +151,11 @@ const TaskViews::Known& TaskViews::known(MapperContext context, const Legion::Ta
     runtime_->find_valid_variants(context, task.task_id, ids, realm_kind(kind));
     for (Legion::VariantID id : ids) {
       made.demands.push_back(demands(context, task.task_id, id));
-      made.variants.push_back({static_cast<VariantId>(id), kind,
-                               runtime_->is_leaf_variant(context, task.task_id, id),
-                               runtime_->is_inner_variant(context, task.task_id, id),
-                               runtime_->is_idempotent_variant(context, task.task_id, id),
-                               runtime_->is_replicable_variant(context, task.task_id, id),
-                               made.demands.back()});
+      made.variants.push_back(
+          {static_cast<VariantId>(id), kind, runtime_->is_leaf_variant(context, task.task_id, id),
+           runtime_->is_inner_variant(context, task.task_id, id),
+           runtime_->is_idempotent_variant(context, task.task_id, id),
+           runtime_->is_replicable_variant(context, task.task_id, id), made.demands.back()});
     }
   }
   return made;
@@ -188,8 +186,7 @@ std::vector<LayoutDemand> TaskViews::demands(MapperContext context, Legion::Task
 
 // ---- Requirements
 
-void TaskViews::add_requirement(MapperContext context,
-                                const Legion::RegionRequirement& requirement,
+void TaskViews::add_requirement(MapperContext context, const Legion::RegionRequirement& requirement,
                                 ViewStorage& storage) {
   const Aliases& names = aliases(context, requirement);
   RequirementView view;

@@ -40,10 +40,10 @@ class TaskViews {
   TaskViews(const MachineMap& machine, Legion::Mapping::MapperRuntime* runtime)
       : machine_(machine), runtime_(runtime) {}
 
-  // A view of the task, which stands on `current`; without its requirements unless asked. Good until
-  // `storage` is used again.
-  const TaskView& make(MapperContext context, const Legion::Task& task,
-                       const Processor& current, bool requirements, ViewStorage& storage);
+  // A view of the task, which stands on `current`; without its requirements unless asked. Good
+  // until `storage` is used again.
+  const TaskView& make(MapperContext context, const Legion::Task& task, const Processor& current,
+                       bool requirements, ViewStorage& storage);
 
  private:
   struct Known {

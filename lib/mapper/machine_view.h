@@ -44,7 +44,7 @@ class MachineView {
   };
   std::optional<Coordinates> from_base(std::int64_t node, std::int64_t processor, Cut* cut) const;
 
- private:
+  // One of the five operations, for those who follow them with other numbers than integers.
   struct Step {
     enum class Kind : std::uint8_t { kSplit, kMerge, kSwap, kReverse, kSlice };
     Kind kind;
@@ -52,6 +52,9 @@ class MachineView {
     std::int64_t size_a = 0, size_b = 0;  // extents before; kSlice: lo and the new extent
     Coordinates parts;                    // kSplit
   };
+  const std::vector<Step>& steps() const { return steps_; }
+
+ private:
   static void step_back(const Step& step, Coordinates& index);
   static bool step_forward(const Step& step, Coordinates& index);
   MachineView with(Step step, Coordinates sizes) const;

@@ -110,8 +110,7 @@ struct ProgramMapper::Shared {
   std::array<std::optional<StealScope>, kProcKindCount> steals{};  // the widest, by kind
   std::atomic<bool> told = false;                                  // what is not honoured
 
-  Shared(BoundProgram program, LogSink* sink)
-      : bound(std::move(program)), log(sink), maps(bound, sink) {
+  Shared(BoundProgram program, LogSink* sink) : bound(std::move(program)), log(sink), maps(bound) {
     const Program& text = bound.program();
     functors.reserve(text.function_count());
     for (FunctionId f = 0; f < text.function_count(); ++f) functors.emplace_back(&maps, f);
@@ -139,7 +138,7 @@ struct ProgramMapper::State {
   std::unordered_map<FactsKey, Facts, FactsHash> known;
   // Instances of limited tasks that were let through and have not ended.
   std::unordered_map<TaskId, std::int64_t> in_flight;
-  mapper::MapCursor cursor;  // the launches that it maps now
+  mapper::LaunchCursor cursor;  // the launches that it maps now
   Evaluator evaluator;
   MapperEvent deferred = 0;
   std::optional<Processor> last_victim;

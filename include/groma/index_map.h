@@ -1,0 +1,106 @@
+// IndexMap: a mapping function specialised to a machine and a launch. It gives what an Evaluator
+// gives, point by point and error by error, for whole rows and boxes of points at once.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "groma/evaluate.h"
+
+namespace groma {
+
+namespace mapper {
+struct SpecialisedMap;
+class MapCursor;
+}  // namespace mapper
+
+// A processor of the bound machine as a number, or a set of them: IndexMap::processor and
+// Cursor::placed tell which. Equal numbers are equal processors (or sets); the processors of a node
+// have numbers in a row.
+using ProcessorNumber = std::uint32_t;
+inline constexpr ProcessorNumber kNoProcessor = 0xFFFFFFFF;
+
+// Part of a launch that goes to one processor; `box` in the launch's coordinates.
+using SliceSink = std::function<void(const Rect& box, ProcessorNumber processor)>;
+using BoxSink = std::function<void(const Rect& box)>;
+
+// Immutable; safe to use from any thread, each with a Cursor of its own. Takes some microseconds to
+// make, however large the launch; where the function splits the machine by `decompose` or
+// `auto_split`, also the time of those.
+class IndexMap : public std::enable_shared_from_this<IndexMap> {
+ public:
+  // `function`, which must be a mapping function, for the launch `launch.domain` (`launch.point` is
+  // not read, texts are copied), or for the single task of which `launch.processor` and `parent`
+  // are. `kind`: as Evaluator::place. `diags` gets warnings about the machine. Fails (kTooLarge) on
+  // a machine of more than 2^31 processors.
+  static Result<std::shared_ptr<const IndexMap>> make(BoundProgram bound, FunctionId function,
+                                                      const TaskPoint& launch,
+                                                      std::optional<ProcKind> kind,
+                                                      Diagnostics& diags);
+  ~IndexMap();
+
+  const Rect& domain() const;
+  // Whether the function was specialised. Where it was not (it takes too many steps, splits by what
+  // depends on the point, fails at every point, ...) each point is evaluated as it stands.
+  bool specialised() const;
+  // Whether no point of the launch needs a look at the reference: nothing can fail.
+  bool proved() const;
+  // The first processor of that number, which must be one that this map or a cursor of it gave for
+  // no set; sets that only a cursor knows are in Cursor::placed.
+  Processor processor(ProcessorNumber number) const;
+  // The number of a single processor of the bound machine.
+  ProcessorNumber number(const Processor& processor) const;
+
+  // What one thread asks with. It keeps what it needs, so that no question allocates for a point.
+  // A point at which the function fails ends the question: `diags` then has the error that an
+  // Evaluator gives there, and what was given before it stands.
+  class Cursor {
+   public:
+    explicit Cursor(std::shared_ptr<const IndexMap> map);
+    ~Cursor();
+    Cursor(Cursor&&) noexcept;
+    Cursor& operator=(Cursor&&) noexcept;
+
+    // All points, here and below, must lie in the launch's domain.
+    // kNoProcessor where the function fails.
+    ProcessorNumber point(const Point& point, Diagnostics& diags);
+    // The points `first`, and those that follow it in the last dimension: `out.size()` of them.
+    bool row(const Point& first, std::span<ProcessorNumber> out, Diagnostics& diags);
+    // All of `box`, in row-major order. `out` has as many places as it has points.
+    bool box(const Rect& box, std::span<ProcessorNumber> out, Diagnostics& diags);
+
+    // `box` cut into boxes of one processor each, in no order. There are never more than rows have
+    // runs of equal processor, and one for each processor's block in a map by blocks. Holds what
+    // one step of the first dimension gives, not the launch, and visits one point of each run.
+    bool slices(const Rect& box, const SliceSink& sink, Diagnostics& diags);
+    bool slices(const SliceSink& sink, Diagnostics& diags);
+
+    // The boxes of the launch that go to one processor (in sets: to it as the first), or to any of
+    // a node. For maps by blocks and cycles that are proved, in which every dimension decides for
+    // itself, without a look at the points of others; else those of slices().
+    bool boxes_of(const Processor& processor, const BoxSink& sink, Diagnostics& diags);
+    bool boxes_of_node(std::int64_t node, const BoxSink& sink, Diagnostics& diags);
+
+    // What a number that this cursor gave stands for.
+    Placed placed(ProcessorNumber number) const;
+    // Whether that is a set; else IndexMap::processor tells without making anything.
+    bool is_set(ProcessorNumber number) const;
+
+   private:
+    std::unique_ptr<mapper::MapCursor> cursor_;
+  };
+
+  // lib/mapper/specialised_map.h
+  const mapper::SpecialisedMap& map() const { return *map_; }
+  explicit IndexMap(std::unique_ptr<const mapper::SpecialisedMap> map);
+
+ private:
+  std::unique_ptr<const mapper::SpecialisedMap> map_;
+};
+
+}  // namespace groma

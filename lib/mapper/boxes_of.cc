@@ -1,0 +1,186 @@
+// The boxes of one processor or node. Where the number is a sum of parts that each depend on one
+// coordinate, every dimension is looked at by itself: for the values of its part, and where it has
+// them. What adds up to the processor's number are its boxes.
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "mapper/specialised_map.h"
+
+namespace groma::mapper {
+namespace {
+
+// Values of one dimension that are noted; with more all slices are looked through.
+constexpr std::size_t kMaxRuns = 1'000'000;
+
+// Where a dimension's part has one value: from begin to end, in every period.
+struct Run {
+  std::int64_t value, begin, end;
+};
+
+struct Dimension {
+  int index = 0;
+  std::int64_t extent = 0, period = 0;
+  std::vector<Run> runs;  // by value, then begin
+  // Of what this dimension and those after it can add up to.
+  std::int64_t low = 0, high = 0, step = 0;  // differences are multiples of step; 0: one value
+};
+
+// The runs of an expression of one coordinate; false where there are too many.
+bool note_runs(const Kernel& kernel, Dimension& dimension) {
+  const Period period = kernel.period(0, dimension.index);
+  const bool repeats = period.period > 0 && period.drift == 0 && period.period < dimension.extent;
+  dimension.period = repeats ? period.period : dimension.extent;
+  Registers registers = kernel.registers();
+  for (std::int64_t x = 0; x < dimension.period;) {
+    registers.value[static_cast<std::size_t>(dimension.index)] = x;
+    std::int64_t length = kernel.stretch(dimension.index, dimension.period - x, registers);
+    if (registers.slope[kernel.root(0)] != 0) length = 1;
+    const std::int64_t value = registers.value[kernel.root(0)];
+    if (!dimension.runs.empty() && dimension.runs.back().value == value) {
+      dimension.runs.back().end = x + length;
+    } else {
+      if (dimension.runs.size() >= kMaxRuns) return false;
+      dimension.runs.push_back({value, x, x + length});
+    }
+    x += length;
+  }
+  std::stable_sort(dimension.runs.begin(), dimension.runs.end(),
+                   [](const Run& a, const Run& b) { return a.value < b.value; });
+  return true;
+}
+
+class Search {
+ public:
+  Search(const Rect& domain, const BoxSink& sink) : domain_(domain), sink_(sink), box_(domain) {}
+
+  bool prepare(const SpecialisedMap& map, const Separated& apart) {
+    for (const auto& [d, expression] : apart.parts) {
+      Dimension made;
+      made.index = d;
+      made.extent = domain_.extents[d];
+      const Kernel kernel(map.code.expressions, std::span(&expression, 1), map.dimensions(),
+                          &map.bound.machine());
+      if (!note_runs(kernel, made)) return false;
+      dimensions_.push_back(std::move(made));
+    }
+    for (std::size_t i = dimensions_.size(); i-- > 0;) note_sums(i);
+    chosen_.resize(dimensions_.size());
+    return true;
+  }
+
+  // Gives where the parts add up to `sum`.
+  void find(std::int64_t sum) { choose(0, sum); }
+
+ private:
+  void note_sums(std::size_t i) {
+    Dimension& dimension = dimensions_[i];
+    const auto& runs = dimension.runs;
+    dimension.low = runs.front().value, dimension.high = runs.back().value;
+    for (const Run& run : runs)
+      dimension.step = std::gcd(dimension.step, run.value - runs[0].value);
+    if (i + 1 == dimensions_.size()) return;
+    const Dimension& next = dimensions_[i + 1];
+    dimension.low += next.low;
+    dimension.high += next.high;
+    dimension.step = std::gcd(dimension.step, next.step);
+  }
+
+  bool possible(std::size_t i, std::int64_t rest) const {
+    if (i == dimensions_.size()) return rest == 0;
+    const Dimension& dimension = dimensions_[i];
+    if (rest < dimension.low || rest > dimension.high) return false;
+    return dimension.step == 0 || (rest - dimension.low) % dimension.step == 0;
+  }
+
+  void choose(std::size_t i, std::int64_t rest) {
+    if (!possible(i, rest)) return;
+    if (i == dimensions_.size()) return give(0);
+    const auto& runs = dimensions_[i].runs;
+    const auto by_value = [](const Run& run, std::int64_t value) { return run.value < value; };
+    auto run = runs.begin();
+    if (i + 1 == dimensions_.size()) run = std::lower_bound(run, runs.end(), rest, by_value);
+    while (run != runs.end()) {
+      auto end = run;
+      while (end != runs.end() && end->value == run->value) ++end;
+      chosen_[i] = {run, end};
+      choose(i + 1, rest - run->value);
+      if (i + 1 == dimensions_.size()) return;
+      run = end;
+    }
+  }
+
+  // Every combination of the places at which the chosen values are taken.
+  void give(std::size_t i) {
+    if (i == dimensions_.size()) return sink_(box_);
+    const Dimension& dimension = dimensions_[i];
+    for (std::int64_t from = 0; from < dimension.extent;) {
+      for (auto run = chosen_[i].first; run != chosen_[i].second; ++run) {
+        if (run->begin >= dimension.extent - from) break;
+        box_.lower[dimension.index] = domain_.lower[dimension.index] + from + run->begin;
+        box_.extents[dimension.index] = std::min(run->end, dimension.extent - from) - run->begin;
+        give(i + 1);
+      }
+      if (dimension.period >= dimension.extent - from) break;
+      from += dimension.period;
+    }
+  }
+
+  using Runs = std::vector<Run>::const_iterator;
+  const Rect& domain_;
+  const BoxSink& sink_;
+  Rect box_;
+  std::vector<Dimension> dimensions_;
+  std::vector<std::pair<Runs, Runs>> chosen_;
+};
+
+}  // namespace
+
+std::optional<Separated> separate(Expressions& expressions, ExprId id) {
+  const Linear whole = expressions.linear(id);
+  Separated made;
+  made.constant = whole.constant;
+  std::array<Linear, kMaxDimensions> sums;
+  for (const Term& term : whole.terms) {
+    const std::uint16_t dimensions = expressions[term.of].dimensions;
+    if (std::popcount(dimensions) != 1) return std::nullopt;
+    sums[static_cast<std::size_t>(std::countr_zero(dimensions))].terms.push_back(term);
+  }
+  for (std::size_t d = 0; d < sums.size(); ++d) {
+    if (sums[d].terms.empty()) continue;
+    const ExprId part = expressions.sum(sums[d]);
+    if (part == kNoExpr || expressions.full()) return std::nullopt;
+    made.parts.push_back({static_cast<int>(d), part});
+  }
+  return made;
+}
+
+bool MapCursor::boxes_of(const Processor& processor, const BoxSink& sink, Diagnostics& diags) {
+  Search search(map_.launch.domain, sink);
+  if (map_.numbers_apart && search.prepare(map_, *map_.numbers_apart)) {
+    for (const Shape& shape : map_.code.shapes) {
+      if (shape.kind != processor.kind || shape.count == 0) continue;
+      const std::int64_t number = shape.base + processor.node * shape.stride + processor.index;
+      search.find(number - map_.numbers_apart->constant);
+    }
+    return true;
+  }
+  const auto wanted = [&](const Rect& box, ProcessorNumber number) {
+    if (placed(number).processors.front() == processor) sink(box);
+  };
+  return slices(map_.launch.domain, wanted, diags);
+}
+
+bool MapCursor::boxes_of_node(std::int64_t node, const BoxSink& sink, Diagnostics& diags) {
+  Search search(map_.launch.domain, sink);
+  if (map_.nodes_apart && search.prepare(map_, *map_.nodes_apart)) {
+    search.find(node - map_.nodes_apart->constant);
+    return true;
+  }
+  const auto wanted = [&](const Rect& box, ProcessorNumber number) {
+    if (placed(number).processors.front().node == node) sink(box);
+  };
+  return slices(map_.launch.domain, wanted, diags);
+}
+
+}  // namespace groma::mapper

@@ -1,0 +1,491 @@
+// Making and simplifying of expressions. What the simplifications rest on is said at each.
+#include "mapper/expressions.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace groma::mapper {
+namespace {
+
+__extension__ typedef __int128 Wide;
+using Op = Expression::Op;
+
+constexpr std::size_t kTableSize = 2 * Expressions::kMaxExpressions;  // a power of two
+
+struct Interval {
+  std::int64_t low, high;
+};
+constexpr Interval kAll = {INT64_MIN, INT64_MAX};
+
+bool fits(Wide value) { return value >= INT64_MIN && value <= INT64_MAX; }
+Interval narrowed(Wide low, Wide high) {
+  if (!fits(low) || !fits(high)) return kAll;
+  return {static_cast<std::int64_t>(low), static_cast<std::int64_t>(high)};
+}
+
+Interval added(const Expression& a, const Expression& b) {
+  return narrowed(Wide{a.low} + b.low, Wide{a.high} + b.high);
+}
+Interval subtracted(const Expression& a, const Expression& b) {
+  return narrowed(Wide{a.low} - b.high, Wide{a.high} - b.low);
+}
+Interval multiplied(const Expression& a, const Expression& b) {
+  const Wide corners[] = {Wide{a.low} * b.low, Wide{a.low} * b.high, Wide{a.high} * b.low,
+                          Wide{a.high} * b.high};
+  const auto [low, high] = std::minmax_element(std::begin(corners), std::end(corners));
+  return narrowed(*low, *high);
+}
+bool overflows(const Interval& interval) {
+  return interval.low == INT64_MIN && interval.high == INT64_MAX;
+}
+
+// Of a / b, whatever they are: no further from 0 than a.
+Interval divided(const Expression& a, const Expression& b) {
+  if (a.low == INT64_MIN) return kAll;
+  if (b.low == b.high && b.low > 0) return {a.low / b.low, a.high / b.low};
+  const std::int64_t most = std::max(std::max(a.high, -a.low), std::int64_t{0});
+  return {a.low >= 0 && b.low >= 0 ? 0 : -most, most};
+}
+
+// Of a % b: nearer to 0 than b, no further than a, and with a's sign.
+Interval remainder(const Expression& a, const Expression& b) {
+  Interval result = {std::min(a.low, std::int64_t{0}), std::max(a.high, std::int64_t{0})};
+  if (b.low == INT64_MIN) return result;
+  const std::int64_t most = std::max(std::max(b.high, -b.low) - 1, std::int64_t{0});
+  return {std::max(result.low, -most), std::min(result.high, most)};
+}
+
+}  // namespace
+
+Expressions::Expressions() : table_(kTableSize) {
+  expressions_.reserve(64);
+  terms_.reserve(64);
+}
+
+std::size_t Expressions::hash_of(const Expression& expression) const {
+  constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;
+  std::uint64_t hash = static_cast<std::uint64_t>(expression.op);
+  const auto mix = [&](std::uint64_t value) { hash = (hash ^ value) * kMix, hash ^= hash >> 29; };
+  mix(static_cast<std::uint64_t>(expression.constant));
+  if (expression.op == Op::kSum) {
+    for (const Term& term : terms(expression)) {
+      mix(static_cast<std::uint64_t>(term.factor)), mix(term.of);
+    }
+  } else {
+    mix(std::uint64_t{expression.a} << 32 | expression.b), mix(expression.c);
+  }
+  return hash % kTableSize;
+}
+
+bool Expressions::same(const Expression& a, const Expression& b) const {
+  if (a.op != b.op || a.constant != b.constant || a.b != b.b) return false;
+  if (a.op != Op::kSum) return a.a == b.a && a.c == b.c;
+  const auto left = terms(a), right = terms(b);
+  return std::equal(left.begin(), left.end(), right.begin());
+}
+
+ExprId Expressions::intern(const Expression& expression) {
+  std::size_t at = hash_of(expression);
+  for (; table_[at] != 0; at = (at + 1) % kTableSize) {
+    const ExprId known = table_[at] - 1U;
+    if (!same(expressions_[known], expression)) continue;
+    if (expression.op == Op::kSum) terms_.resize(expression.a);  // put there for the question
+    return known;
+  }
+  if (full()) return 0;
+  const auto id = static_cast<ExprId>(expressions_.size());
+  table_[at] = static_cast<std::uint16_t>(id + 1);
+  expressions_.push_back(expression);
+  return id;
+}
+
+ExprId Expressions::constant(std::int64_t value) {
+  Expression made;
+  made.constant = made.low = made.high = value;
+  return intern(made);
+}
+
+ExprId Expressions::coordinate(int dimension, std::int64_t extent) {
+  if (extent == 1) return constant(0);
+  Expression made;
+  made.op = Op::kCoordinate;
+  made.a = static_cast<ExprId>(dimension);
+  made.dimensions = static_cast<std::uint16_t>(1U << dimension);
+  made.high = extent - 1;
+  return intern(made);
+}
+
+std::optional<std::int64_t> Expressions::known(ExprId id) const {
+  const Expression& expression = expressions_[id];
+  if (expression.low != expression.high) return std::nullopt;
+  return expression.low;
+}
+
+// ------------------------------------------------------------------------------------------ sums
+
+Linear Expressions::linear(ExprId id) const {
+  const Expression& expression = expressions_[id];
+  if (expression.op == Op::kConstant) return {expression.constant, {}};
+  if (expression.op != Op::kSum) return {0, {{1, id}}};
+  const auto own = terms(expression);
+  return {expression.constant, {own.begin(), own.end()}};
+}
+
+bool Expressions::interval_of(const Linear& linear, std::int64_t* low, std::int64_t* high) const {
+  // Checked at each term, so that no partial sum leaves 128 bits.
+  Wide least = linear.constant, most = linear.constant;
+  for (const Term& term : linear.terms) {
+    const Expression& of = expressions_[term.of];
+    const Wide a = Wide{term.factor} * of.low, b = Wide{term.factor} * of.high;
+    least += std::min(a, b);
+    most += std::max(a, b);
+    if (!fits(least) || !fits(most)) return false;
+  }
+  *low = static_cast<std::int64_t>(least);
+  *high = static_cast<std::int64_t>(most);
+  return *low >= -kTameLimit && *high <= kTameLimit;
+}
+
+namespace {
+
+// factor * right added to left; false where a number would be beyond use.
+bool accumulate(Linear* left, const Linear& right, std::int64_t factor) {
+  const auto scaled = [&](std::int64_t value, std::int64_t* product) {
+    return !__builtin_mul_overflow(value, factor, product) && *product >= -kTameLimit &&
+           *product <= kTameLimit;
+  };
+  std::int64_t product = 0;
+  if (!scaled(right.constant, &product) ||
+      __builtin_add_overflow(left->constant, product, &left->constant)) {
+    return false;
+  }
+  for (const Term& term : right.terms) {
+    if (!scaled(term.factor, &product)) return false;
+    left->terms.push_back({product, term.of});
+  }
+  return true;
+}
+
+}  // namespace
+
+// (a / n) * n + a % n is a: what linear blocks come to.
+bool Expressions::rejoin(Linear& linear) const {
+  auto& terms = linear.terms;
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    const Expression& modulo = expressions_[terms[i].of];
+    if (modulo.op != Op::kModuloBy) continue;
+    for (std::size_t j = 0; j < terms.size(); ++j) {
+      const Expression& divide = expressions_[terms[j].of];
+      const bool pair =
+          divide.op == Op::kDivideBy && divide.a == modulo.a && divide.constant == modulo.constant;
+      std::int64_t factor = 0;
+      if (!pair || __builtin_mul_overflow(terms[i].factor, modulo.constant, &factor) ||
+          factor != terms[j].factor) {
+        continue;
+      }
+      Linear joined;
+      joined.constant = linear.constant;
+      for (std::size_t k = 0; k < terms.size(); ++k) {
+        if (k != i && k != j) joined.terms.push_back(terms[k]);
+      }
+      const bool usable = accumulate(&joined, this->linear(modulo.a), terms[i].factor);
+      if (usable) linear = std::move(joined);
+      return usable;
+    }
+  }
+  return false;
+}
+
+ExprId Expressions::sum(Linear linear) {
+  auto& terms = linear.terms;
+  const auto tidy = [&] {
+    std::sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) { return a.of < b.of; });
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+      if (kept > 0 && terms[kept - 1].of == terms[i].of) {
+        terms[kept - 1].factor += terms[i].factor;
+      } else {
+        terms[kept++] = terms[i];
+      }
+      if (terms[kept - 1].factor == 0) --kept;
+    }
+    terms.resize(kept);
+  };
+  tidy();
+  Expression made;
+  if (!interval_of(linear, &made.low, &made.high)) return kNoExpr;
+  if (rejoin(linear)) {
+    tidy();
+    // The interval of the parts may be the wider one.
+    if (!interval_of(linear, &made.low, &made.high)) return kNoExpr;
+  }
+  if (made.low == made.high) return constant(made.low);
+  if (linear.constant == 0 && terms.size() == 1 && terms[0].factor == 1) return terms[0].of;
+  made.op = Op::kSum;
+  made.constant = linear.constant;
+  made.a = static_cast<ExprId>(terms_.size());
+  made.b = static_cast<ExprId>(terms.size());
+  for (const Term& term : terms) made.dimensions |= expressions_[term.of].dimensions;
+  terms_.insert(terms_.end(), terms.begin(), terms.end());
+  return intern(made);
+}
+
+ExprId Expressions::add(ExprId a, ExprId b) {
+  const Expression left = expressions_[a], right = expressions_[b];
+  if (left.tame() && right.tame()) {
+    Linear both = linear(a);
+    if (accumulate(&both, linear(b), 1)) {
+      const ExprId made = sum(std::move(both));
+      if (made != kNoExpr) return made;
+    }
+  }
+  const Interval interval = added(left, right);
+  return intern({Op::kAdd, static_cast<std::uint16_t>(left.dimensions | right.dimensions), a, b, 0,
+                 0, interval.low, interval.high});
+}
+
+ExprId Expressions::subtract(ExprId a, ExprId b) {
+  const Expression left = expressions_[a], right = expressions_[b];
+  if (left.tame() && right.tame()) {
+    Linear both = linear(a);
+    if (accumulate(&both, linear(b), -1)) {
+      const ExprId made = sum(std::move(both));
+      if (made != kNoExpr) return made;
+    }
+  }
+  const Interval interval = subtracted(left, right);
+  return intern({Op::kSubtract, static_cast<std::uint16_t>(left.dimensions | right.dimensions), a,
+                 b, 0, 0, interval.low, interval.high});
+}
+
+ExprId Expressions::multiply(ExprId a, ExprId b) {
+  if (known(b)) std::swap(a, b);
+  const Expression left = expressions_[a], right = expressions_[b];
+  if (const auto factor = known(a)) {
+    Linear scaled;
+    if (right.tame() && accumulate(&scaled, linear(b), *factor)) {
+      const ExprId made = sum(std::move(scaled));
+      if (made != kNoExpr) return made;
+    }
+  } else if (a > b) {
+    std::swap(a, b);
+  }
+  const Interval interval = multiplied(left, right);
+  return intern({Op::kMultiply, static_cast<std::uint16_t>(left.dimensions | right.dimensions), a,
+                 b, 0, 0, interval.low, interval.high});
+}
+
+// ------------------------------------------------------------------------------------- divisions
+
+// Cuts a sum into the terms that `divisor` divides and the rest; whether the rest is never
+// negative.
+bool Expressions::cut(const Linear& whole, std::int64_t divisor, Linear* multiples, Linear* rest) {
+  for (const Term& term : whole.terms) {
+    (term.factor % divisor == 0 ? multiples : rest)->terms.push_back(term);
+  }
+  rest->constant = whole.constant % divisor;
+  if (rest->constant < 0) rest->constant += divisor;
+  multiples->constant = whole.constant - rest->constant;
+  std::int64_t low = 0, high = 0;
+  return interval_of(*rest, &low, &high) && low >= 0;
+}
+
+namespace {
+
+Linear divided_by(Linear linear, std::int64_t divisor) {
+  linear.constant /= divisor;
+  for (Term& term : linear.terms) term.factor /= divisor;
+  return linear;
+}
+
+}  // namespace
+
+// For a sum s >= 0 of multiples m of a number g and a rest r with 0 <= r < g: s / (g * k) is
+// (m / g) / k. With g the divisor itself r may be larger: m / g + r / g, where m >= 0 or r < g.
+ExprId Expressions::quotient_of_sum(ExprId a, std::int64_t divisor) {
+  const Linear whole = linear(a);
+  Linear multiples, rest;
+  if (cut(whole, divisor, &multiples, &rest) &&
+      (!multiples.terms.empty() || multiples.constant != 0)) {
+    const ExprId left = sum(divided_by(multiples, divisor));
+    const ExprId right = sum(rest);
+    if (left != kNoExpr && right != kNoExpr &&
+        (expressions_[left].low >= 0 || expressions_[right].high < divisor)) {
+      return add(left, divide_by(right, divisor));
+    }
+  }
+  for (const Term& term : whole.terms) {
+    const std::int64_t common = std::gcd(term.factor, divisor);
+    if (common <= 1) continue;
+    Linear outer, inner;
+    if (!cut(whole, common, &outer, &inner)) continue;
+    const ExprId low = sum(inner), high = sum(divided_by(outer, common));
+    if (low == kNoExpr || high == kNoExpr || expressions_[low].high >= common) continue;
+    if (expressions_[high].low < 0) continue;
+    return divide_by(high, divisor / common);
+  }
+  return kNoExpr;
+}
+
+// With the same names: s % (g * k) is ((m / g) % k) * g + r; and s % g is r % g, since s, r >= 0.
+ExprId Expressions::remainder_of_sum(ExprId a, std::int64_t divisor) {
+  const Linear whole = linear(a);
+  Linear multiples, rest;
+  if (cut(whole, divisor, &multiples, &rest) &&
+      (!multiples.terms.empty() || multiples.constant != 0)) {
+    const ExprId right = sum(rest);
+    if (right != kNoExpr) return modulo_by(right, divisor);
+  }
+  for (const Term& term : whole.terms) {
+    const std::int64_t common = std::gcd(term.factor, divisor);
+    if (common <= 1) continue;
+    Linear outer, inner;
+    if (!cut(whole, common, &outer, &inner)) continue;
+    const ExprId low = sum(inner), high = sum(divided_by(outer, common));
+    if (low == kNoExpr || high == kNoExpr || expressions_[low].high >= common) continue;
+    if (expressions_[high].low < 0) continue;
+    return add(multiply(modulo_by(high, divisor / common), constant(common)), low);
+  }
+  return kNoExpr;
+}
+
+// a >= 0, divisor > 0.
+ExprId Expressions::divide_by(ExprId a, std::int64_t divisor) {
+  const Expression left = expressions_[a];
+  if (divisor == 1) return a;
+  if (left.low / divisor == left.high / divisor) return constant(left.low / divisor);
+  std::int64_t product = 0;
+  if (left.op == Op::kDivideBy && !__builtin_mul_overflow(left.constant, divisor, &product)) {
+    return divide_by(left.a, product);
+  }
+  if (left.op == Op::kSum) {
+    const ExprId made = quotient_of_sum(a, divisor);
+    if (made != kNoExpr) return made;
+  }
+  return intern(
+      {Op::kDivideBy, left.dimensions, a, 0, 0, divisor, left.low / divisor, left.high / divisor});
+}
+
+ExprId Expressions::modulo_by(ExprId a, std::int64_t divisor) {
+  const Expression left = expressions_[a];
+  if (divisor == 1) return constant(0);
+  if (const std::int64_t quotient = left.low / divisor; quotient == left.high / divisor) {
+    return subtract(a, constant(quotient * divisor));
+  }
+  if (left.op == Op::kModuloBy && left.constant % divisor == 0) return modulo_by(left.a, divisor);
+  if (left.op == Op::kSum) {
+    const ExprId made = remainder_of_sum(a, divisor);
+    if (made != kNoExpr) return made;
+  }
+  return intern(
+      {Op::kModuloBy, left.dimensions, a, 0, 0, divisor, 0, std::min(left.high, divisor - 1)});
+}
+
+ExprId Expressions::divide(ExprId a, ExprId b) {
+  const Expression left = expressions_[a], right = expressions_[b];
+  if (left.low == left.high && right.low == right.high) {
+    const bool fails = right.low == 0 || (left.low == INT64_MIN && right.low == -1);
+    return constant(fails ? 0 : left.low / right.low);
+  }
+  if (right.low == right.high && right.low > 0 && left.low >= 0) return divide_by(a, right.low);
+  const Interval interval = divided(left, right);
+  return intern({Op::kDivide, static_cast<std::uint16_t>(left.dimensions | right.dimensions), a, b,
+                 0, 0, interval.low, interval.high});
+}
+
+ExprId Expressions::modulo(ExprId a, ExprId b) {
+  const Expression left = expressions_[a], right = expressions_[b];
+  if (left.low == left.high && right.low == right.high) {
+    const bool fails = right.low == 0 || (left.low == INT64_MIN && right.low == -1);
+    return constant(fails ? 0 : left.low % right.low);
+  }
+  if (right.low == right.high && right.low > 0 && left.low >= 0) return modulo_by(a, right.low);
+  const Interval interval = remainder(left, right);
+  return intern({Op::kModulo, static_cast<std::uint16_t>(left.dimensions | right.dimensions), a, b,
+                 0, 0, interval.low, interval.high});
+}
+
+// ---------------------------------------------------------------------------------------- truths
+
+ExprId Expressions::truth(Op op, ExprId a, ExprId b, ExprId c) {
+  const auto dimensions = static_cast<std::uint16_t>(
+      expressions_[a].dimensions | expressions_[b].dimensions | expressions_[c].dimensions);
+  return intern({op, dimensions, a, b, c, 0, 0, 1});
+}
+
+ExprId Expressions::equal(ExprId a, ExprId b) {
+  const Expression &left = expressions_[a], &right = expressions_[b];
+  if (a == b) return constant(1);
+  if (left.high < right.low || right.high < left.low) return constant(0);
+  if (left.low == left.high && right.low == right.high) return constant(1);
+  return truth(Op::kEqual, std::min(a, b), std::max(a, b), a);
+}
+
+ExprId Expressions::less(ExprId a, ExprId b) {
+  const Expression &left = expressions_[a], &right = expressions_[b];
+  if (left.high < right.low) return constant(1);
+  if (left.low >= right.high || a == b) return constant(0);
+  return truth(Op::kLess, a, b, a);
+}
+
+ExprId Expressions::less_equal(ExprId a, ExprId b) {
+  const Expression &left = expressions_[a], &right = expressions_[b];
+  if (left.high <= right.low || a == b) return constant(1);
+  if (left.low > right.high) return constant(0);
+  return truth(Op::kLessEqual, a, b, a);
+}
+
+ExprId Expressions::both(ExprId a, ExprId b) {
+  if (a == b || is(b, 1) || is(a, 0)) return a;
+  if (is(a, 1) || is(b, 0)) return b;
+  return truth(Op::kAnd, a, b, a);
+}
+
+ExprId Expressions::either(ExprId a, ExprId b) {
+  if (a == b || is(b, 0) || is(a, 1)) return a;
+  if (is(a, 0) || is(b, 1)) return b;
+  return truth(Op::kOr, a, b, a);
+}
+
+ExprId Expressions::negation(ExprId a) {
+  if (const auto value = known(a)) return constant(*value == 0 ? 1 : 0);
+  if (expressions_[a].op == Op::kNot) return expressions_[a].a;
+  return truth(Op::kNot, a, a, a);
+}
+
+ExprId Expressions::select(ExprId condition, ExprId a, ExprId b) {
+  if (const auto value = known(condition)) return *value != 0 ? a : b;
+  if (a == b) return a;
+  const Expression left = expressions_[a], right = expressions_[b];
+  const auto dimensions = static_cast<std::uint16_t>(expressions_[condition].dimensions |
+                                                     left.dimensions | right.dimensions);
+  return intern({Op::kSelect, dimensions, condition, a, b, 0, std::min(left.low, right.low),
+                 std::max(left.high, right.high)});
+}
+
+ExprId Expressions::addressable(ExprId node, std::int64_t which) {
+  return intern({Op::kAddressable, expressions_[node].dimensions, node, 0, 0, which, 0, 1});
+}
+
+ExprId Expressions::add_overflows(ExprId a, ExprId b) {
+  if (!overflows(added(expressions_[a], expressions_[b]))) return constant(0);
+  return truth(Op::kAddOverflows, a, b, a);
+}
+
+ExprId Expressions::subtract_overflows(ExprId a, ExprId b) {
+  if (!overflows(subtracted(expressions_[a], expressions_[b]))) return constant(0);
+  return truth(Op::kSubtractOverflows, a, b, a);
+}
+
+ExprId Expressions::multiply_overflows(ExprId a, ExprId b) {
+  if (!overflows(multiplied(expressions_[a], expressions_[b]))) return constant(0);
+  return truth(Op::kMultiplyOverflows, a, b, a);
+}
+
+ExprId Expressions::division_fails(ExprId a, ExprId b) {
+  const ExprId by_zero = equal(b, constant(0));
+  if (expressions_[a].low != INT64_MIN) return by_zero;
+  return either(by_zero, both(equal(a, constant(INT64_MIN)), equal(b, constant(-1))));
+}
+
+}  // namespace groma::mapper

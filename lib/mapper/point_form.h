@@ -1,0 +1,97 @@
+// PointForm: a number as a sum of digits of the coordinates, x / a, x % a, x % a / b and x / a % b:
+// what maps by blocks and cycles come to. A point takes no more than a multiplication or two for
+// each.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "groma/geometry.h"
+#include "mapper/expressions.h"
+#include "mapper/kernel.h"
+
+namespace groma::mapper {
+
+class PointForm {
+ public:
+  // Of a launch that has points. Nothing where `id` is no such sum.
+  static std::optional<PointForm> make(const Expressions& expressions, ExprId id,
+                                       const Rect& launch);
+
+  // The number at a point of the launch; elsewhere the process ends.
+  std::int64_t evaluate(const Point& point) const {
+    std::array<std::int64_t, kSlots> slots;  // NOLINT: only what is written is read
+    std::int64_t sum = constant_;
+    bool inside = point.dimensions() == dimensions_;
+    for (int d = 0; d < dimensions_; ++d) {
+      const Side& side = sides_[static_cast<std::size_t>(d)];
+      const std::uint64_t x =
+          static_cast<std::uint64_t>(point[d]) - static_cast<std::uint64_t>(side.lower);
+      inside = inside && x < side.extent;
+      slots[static_cast<std::size_t>(d)] = static_cast<std::int64_t>(x);
+      sum += side.factor * static_cast<std::int64_t>(x);
+    }
+    GROMA_CHECK(inside);
+    for (const Input& input : inputs_) {
+      std::int64_t of = input.constant;
+      for (std::uint32_t i = 0; i < input.count; ++i) {
+        const Factor& factor = factors_[input.begin + i];
+        of += factor.factor * slots[factor.dimension];
+      }
+      slots[input.slot] = of;
+    }
+    for (const Digit& digit : digits_) sum += digit.factor * value(digit, slots[digit.slot]);
+    return sum;
+  }
+
+ private:
+  static constexpr std::size_t kSlots = kMaxDimensions + 4;
+  struct Side {
+    std::int64_t lower = 0;
+    std::uint64_t extent = 0;
+    std::int64_t factor = 0;  // of the coordinate itself
+  };
+  enum class Kind : std::uint8_t { kQuotient, kRest, kQuotientOfRest, kRestOfQuotient };
+  struct Digit {
+    Kind kind = Kind::kQuotient;
+    std::uint8_t slot = 0;
+    std::int64_t factor = 0, first = 0, second = 0;  // the divisors in their order
+    Divider by_first, by_second;
+  };
+  // A sum of coordinates that digits are taken of.
+  struct Input {
+    std::uint8_t slot = 0;
+    std::uint32_t begin = 0, count = 0;
+    std::int64_t constant = 0;
+    ExprId of = 0;
+  };
+  struct Factor {
+    std::int64_t factor;
+    std::size_t dimension;
+  };
+
+  static std::int64_t value(const Digit& digit, std::int64_t x) {
+    const std::int64_t quotient = digit.by_first.quotient(x);
+    if (digit.kind == Kind::kQuotient) return quotient;
+    if (digit.kind == Kind::kRestOfQuotient) {
+      return quotient - digit.by_second.quotient(quotient) * digit.second;
+    }
+    const std::int64_t rest = x - quotient * digit.first;
+    return digit.kind == Kind::kRest ? rest : digit.by_second.quotient(rest);
+  }
+
+  bool add_digit(const Expressions& expressions, const Term& term);
+  std::optional<std::uint8_t> slot_of(const Expressions& expressions, ExprId id);
+
+  int dimensions_ = 0;
+  std::int64_t constant_ = 0;
+  std::array<Side, kMaxDimensions> sides_{};
+  std::vector<Digit> digits_;
+  std::vector<Input> inputs_;
+  std::vector<Factor> factors_;
+};
+
+}  // namespace groma::mapper

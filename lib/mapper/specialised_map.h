@@ -1,0 +1,144 @@
+// SpecialisedMap and MapCursor: what an IndexMap and its cursors are made of.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "groma/index_map.h"
+#include "mapper/kernel.h"
+#include "mapper/point_form.h"
+#include "mapper/specialise.h"
+
+namespace groma::mapper {
+
+// A number's processors.
+Placed placed_in(const Shape& shape, std::int64_t number);
+
+// A sum of parts of which each depends on one coordinate.
+struct Separated {
+  struct Part {
+    int dimension;
+    ExprId expression;
+  };
+  std::int64_t constant = 0;
+  std::vector<Part> parts;
+};
+// Nothing where `id` is no such sum. Makes the expressions of the parts.
+std::optional<Separated> separate(Expressions& expressions, ExprId id);
+
+// A number whose terms along a row change at very different paces: blocks over nodes and cycles in
+// each. One part repeats at once, the other one has long stretches.
+struct RowParts {
+  Kernel fast, slow;        // one root each
+  std::int64_t period = 0;  // of the fast part, without a drift
+};
+// Nothing where the number is none. Makes the expressions of the parts.
+std::optional<RowParts> row_parts_of(Expressions& expressions, ExprId id, int dimensions,
+                                     const Machine* machine);
+
+struct SpecialisedMap {
+  BoundProgram bound;
+  FunctionId function;
+  std::string name, parent_name;
+  TaskPoint launch;  // its texts are the two above
+  std::optional<ProcKind> kind;
+
+  Specialised code;  // code.id == kNoExpr: not specialised
+  bool proved = false;
+  bool has_sets = false;
+  Kernel kernel;                  // roots: the number, unsure
+  std::optional<PointForm> form;  // of the number, where it is all there is to a point
+  std::optional<RowParts> row_parts;
+  std::optional<Separated> numbers_apart, nodes_apart;
+  Period period;             // of the number along the last dimension; 0 where that is of no use
+  std::int64_t numbers = 0;  // those above it are a cursor's own
+
+  SpecialisedMap(BoundProgram program, FunctionId id, const TaskPoint& of,
+                 std::optional<ProcKind> on)
+      : bound(std::move(program)),
+        function(id),
+        name(of.name),
+        parent_name(of.parent_name),
+        launch(of),
+        kind(on) {
+    launch.name = name;
+    launch.parent_name = parent_name;
+  }
+  SpecialisedMap(const SpecialisedMap&) = delete;
+
+  bool specialised() const { return code.id != kNoExpr; }
+  int dimensions() const { return launch.domain.dimensions(); }
+  const Shape& shape_of(std::int64_t number) const;
+};
+
+// A box in coordinates from the launch's lower corner, both ends of each dimension, the second one
+// outside.
+struct Cell {
+  std::array<std::int64_t, kMaxDimensions> begin{}, end{};
+  ProcessorNumber number = 0;
+};
+
+class MapCursor {
+ public:
+  explicit MapCursor(std::shared_ptr<const IndexMap> map);
+
+  ProcessorNumber point(const Point& point, Diagnostics& diags);
+  bool row(const Point& first, std::span<ProcessorNumber> out, Diagnostics& diags);
+  bool box(const Rect& box, std::span<ProcessorNumber> out, Diagnostics& diags);
+  bool slices(const Rect& box, const SliceSink& sink, Diagnostics& diags);
+  bool boxes_of_node(std::int64_t node, const BoxSink& sink, Diagnostics& diags);
+  bool boxes_of(const Processor& processor, const BoxSink& sink, Diagnostics& diags);
+  Placed placed(ProcessorNumber number) const;
+  bool is_set(ProcessorNumber number) const;
+  const Rect& domain() const { return map_.launch.domain; }
+
+ private:
+  // Cells of one dimension's level of a cut, see slices.cc.
+  struct Level {
+    std::vector<Cell> open, fresh, merged;
+  };
+
+  Cell relative(const Rect& box) const;
+  std::int64_t& coordinate(int d) { return registers_.value[static_cast<std::size_t>(d)]; }
+
+  // The reference's answer where the coordinates stand; kNoProcessor where it fails.
+  ProcessorNumber ask(Diagnostics& diags);
+  ProcessorNumber number_of(Placed placed);
+  void warn_of_nodes(ProcessorNumber number, Diagnostics& diags) const;
+
+  bool fill(const Cell& box, int d, ProcessorNumber* out, Diagnostics& diags);
+  bool fill_row(std::int64_t begin, std::int64_t end, ProcessorNumber* out, Diagnostics& diags);
+  void fill_parts(std::int64_t begin, std::int64_t end, ProcessorNumber* out);
+  bool fill_stretches(std::int64_t begin, std::int64_t end, ProcessorNumber* out,
+                      Diagnostics& diags);
+  bool stand_at(const Point& point);
+  void warn_of_sets(std::span<const ProcessorNumber> numbers, Diagnostics& diags) const;
+
+  bool cut_all(const Cell& box, const SliceSink& sink, Diagnostics& diags);
+  bool cut(const Cell& box, int d, std::vector<Cell>* out, Diagnostics& diags);
+  bool cut_row(const Cell& box, std::vector<Cell>* out, Diagnostics& diags);
+  bool cut_points(const Cell& box, std::vector<Cell>* out, Diagnostics& diags);
+  void join(int d, Level& level, std::vector<Cell>* out);
+  void put(int d, const Cell& cell, std::vector<Cell>* out);
+  void extend(std::int64_t from, std::int64_t to, ProcessorNumber number, std::vector<Cell>* out);
+  void emit(const Cell& cell);
+
+  std::shared_ptr<const IndexMap> owner_;
+  const SpecialisedMap& map_;
+  Registers registers_, fast_, slow_;
+  std::unique_ptr<Evaluator> evaluator_;  // made when it is first needed
+  TaskPoint task_;
+  std::vector<Placed> own_;  // numbers from map_.numbers: sets that only the reference tells
+
+  // Of the cut that is under way.
+  std::array<Level, kMaxDimensions> levels_;
+  Cell current_;          // where each dimension's step stands; the last one: the run so far
+  bool running_ = false;  // there is a run
+  const SliceSink* sink_ = nullptr;
+  Diagnostics* diags_ = nullptr;
+};
+
+}  // namespace groma::mapper
