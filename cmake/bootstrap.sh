@@ -3,9 +3,13 @@
 #
 #   sh cmake/bootstrap.sh demo             builds the command, maps the examples
 #   sh cmake/bootstrap.sh test             builds everything, runs all tests
+#   sh cmake/bootstrap.sh legion           puts the Legion of the tests in place, nothing else
 #   sh cmake/bootstrap.sh packages GROUP.. installs groups of cmake/packages.txt, nothing else
 #
 # Installs only packages that are missing. May be run again; what is done stays done.
+#
+# `test` wants Legion: yours when Legion_ROOT names it, else the package of cmake/legion.txt, which is
+# kept in ~/.cache/groma (110 MB). GROMA_WITH_LEGION=OFF goes without.
 set -eu
 cd "$(dirname "$0")/.."
 folder=build/release
@@ -65,6 +69,43 @@ packages hold:$wanted"
   apt_get install -y --no-install-recommends $missing
 }
 
+# From the wheel $1 into the folder $2: the headers and the two libraries, a third of what is in it.
+unpack_legion() {
+  python3 -c '
+import re, sys, zipfile
+wanted = r"legate/(include/legate/deps/.*[^/]|lib64/lib(legion|realm)-legate[.]so[.][0-9]+)"
+with zipfile.ZipFile(sys.argv[1]) as wheel:
+    for name in wheel.namelist():
+        if re.fullmatch(wanted, name):
+            wheel.extract(name, sys.argv[2])
+' "$1" "$2"
+}
+
+# Where there is no Legion yet, fetches the package of cmake/legion.txt to where
+# cmake/GromaLegion.cmake looks. pip takes the index from its own settings and checks the hashes; the
+# tags are those of the file's name and matter to Python alone.
+install_legion() {
+  [ -z "${Legion_ROOT:-}" ] || return 0
+  version=$(sed -n 's/^legate==\([0-9.]*\).*/\1/p' cmake/legion.txt)
+  cache=${XDG_CACHE_HOME:-${HOME:?}/.cache}/groma
+  [ ! -d "$cache/legion-$version" ] || return 0
+  install_packages legion
+  say "fetching Legion (the package legate $version, 87 MB) to $cache/legion-$version"
+  mkdir -p "$cache"
+  fetched=$(mktemp -d "$cache/fetched-XXXXXX")
+  trap 'rm -rf "$fetched"' EXIT
+  python3 -m pip download --no-input --no-deps --only-binary=:all: --require-hashes \
+    --python-version 3.11 --implementation cp --abi cp311 --platform "manylinux_2_28_$(uname -m)" \
+    --dest "$fetched" --requirement cmake/legion.txt </dev/null ||
+    die "pip could not fetch Legion. Set pip up for your network (pip config set global.index-url ...),
+or name a Legion of your own in Legion_ROOT, or go without: GROMA_WITH_LEGION=OFF."
+  unpack_legion "$fetched"/*.whl "$fetched"
+  # Renamed when it is whole; another run may have been faster.
+  mv -T "$fetched/legate" "$cache/legion-$version" 2>/dev/null || [ -d "$cache/legion-$version" ]
+  rm -rf "$fetched"
+  trap - EXIT
+}
+
 # As many compilers as there are cores, with 1 GiB for each.
 job_count() {
   cores=$(nproc 2>/dev/null || echo 1)
@@ -117,8 +158,10 @@ demo() {
 
 run_tests() {
   install_packages build test
+  legion=${GROMA_WITH_LEGION:-ON}
+  [ "$legion" = OFF ] || install_legion
   say "building everything"
-  configure -DGROMA_BUILD_TESTS=ON -DGROMA_BUILD_BENCHMARKS=ON
+  configure -DGROMA_BUILD_TESTS=ON -DGROMA_BUILD_BENCHMARKS=ON "-DGROMA_WITH_LEGION=$legion"
   build
   say "running the tests"
   ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$(job_count)"
@@ -128,6 +171,7 @@ main() {
   case "${1:-}" in
     demo) demo ;;
     test) run_tests ;;
+    legion) install_legion ;;
     packages)
       shift
       install_packages "$@"
