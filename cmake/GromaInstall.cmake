@@ -41,10 +41,12 @@ write_basic_package_version_file("${groma_BINARY_DIR}/gromaConfigVersion.cmake"
                                  COMPATIBILITY SameMinorVersion)
 install(FILES "${groma_BINARY_DIR}/gromaConfig.cmake"
               "${groma_BINARY_DIR}/gromaConfigVersion.cmake"
+              "${groma_SOURCE_DIR}/cmake/FindLegion.cmake"
               "${groma_SOURCE_DIR}/cmake/Findhwloc.cmake" DESTINATION "${groma_package_dir}")
 
 # The prefix is found from where the .pc file lies, so that an installed tree may be moved.
 list(REMOVE_DUPLICATES groma_pc_requires)
+list(REMOVE_ITEM groma_pc_requires Legion) # has no .pc file
 list(JOIN groma_pc_requires ", " groma_pc_requires)
 list(JOIN groma_pc_libs " " groma_pc_libs)
 file(RELATIVE_PATH groma_pc_prefix "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig"

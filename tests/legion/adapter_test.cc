@@ -1,0 +1,277 @@
+// Our programs in a real Legion: tasks say on which processor they run and where their instances
+// lie, and that is what the library says of the same program without Legion.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "groma/evaluate.h"
+#include "groma/legion.h"
+#include "legion/start.h"
+
+namespace groma::legion_test {
+namespace {
+
+using Legion::Context;
+using Legion::DomainPoint;
+using Legion::PhysicalRegion;
+using Legion::Processor;
+
+constexpr Legion::TaskID kWhere = 1;
+constexpr Legion::TaskID kLook = 2;
+constexpr Legion::TaskID kParent = 3;
+constexpr Legion::TaskID kSquare = 4;
+constexpr Legion::MapperID kPlain = 1;
+constexpr Legion::MapperID kReplicating = 2;
+constexpr Legion::FieldID kFirst = 10;
+constexpr Legion::FieldID kSecond = 11;
+
+constexpr const char* kProgram = R"(
+m = Machine(CPU);
+def block(Task t) { return m[0, t.ipoint[0] * m.size[1] / t.ispace[0]]; }
+def diagonal(Task t) { return m[0, (t.ipoint[0] + 2 * t.ipoint[1]) % m.size[1]]; }
+def last(Task t) { return m[0, m.size[1] - 1]; }
+Task * CPU;
+IndexTaskMap where,parent block;
+IndexTaskMap square diagonal;
+SingleTaskMap look last;
+Region look cells CPU RDMEM;
+Region look 1 CPU SYSMEM;
+Layout look cells * AOS C_order;
+Layout look others * SOA F_order Align==128;
+)";
+
+std::string text(bool replicate) {
+  return std::string(kProgram) + (replicate ? "ControlReplicate parent;\n" : "");
+}
+
+Program program(bool replicate) {
+  const Source source("test.mapper", text(replicate));
+  Diagnostics diags(source);
+  Program compiled = compile(source, diags);
+  EXPECT_FALSE(diags.has_errors()) << render(diags);
+  return compiled;
+}
+
+// ---- Tasks that say where they are
+
+std::int64_t cpu_index(Processor processor) {
+  std::vector<Processor> cpus;
+  Legion::Machine::ProcessorQuery query(Legion::Machine::get_machine());
+  for (Processor cpu : query.only_kind(Processor::LOC_PROC)) cpus.push_back(cpu);
+  std::sort(cpus.begin(), cpus.end());
+  return std::find(cpus.begin(), cpus.end(), processor) - cpus.begin();
+}
+
+std::int64_t where(const Legion::Task*, const std::vector<PhysicalRegion>&, Context context,
+                   Legion::Runtime* runtime) {
+  return cpu_index(runtime->get_executing_processor(context));
+}
+
+struct Seen {
+  std::int64_t processor = -1;
+  std::array<int, 2> memory{};
+  // Distances in bytes from the first element: to the next in each dimension, to the other field.
+  std::array<std::array<std::int64_t, 3>, 2> step{};
+  std::array<std::uint64_t, 2> address{};
+};
+
+Seen look(const Legion::Task*, const std::vector<PhysicalRegion>& regions, Context context,
+          Legion::Runtime* runtime) {
+  Seen seen;
+  seen.processor = cpu_index(runtime->get_executing_processor(context));
+  for (std::size_t r = 0; r < 2; ++r) {
+    std::set<Legion::Memory> memories;
+    regions[r].get_memories(memories);
+    seen.memory[r] = static_cast<int>(memories.begin()->kind());
+    using Accessor = Legion::FieldAccessor<LEGION_READ_ONLY, double, 2, Legion::coord_t,
+                                           Realm::AffineAccessor<double, 2, Legion::coord_t>>;
+    const Accessor first(regions[r], kFirst);
+    const Accessor second(regions[r], kSecond);
+    const auto at = [](const double* p) {
+      return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(p));
+    };
+    const std::int64_t origin = at(first.ptr({0, 0}));
+    seen.step[r] = {at(first.ptr({1, 0})) - origin, at(first.ptr({0, 1})) - origin,
+                    at(second.ptr({0, 0})) - origin};
+    seen.address[r] = static_cast<std::uint64_t>(origin);
+  }
+  return seen;
+}
+
+// What the points of a launch inside the replicated parent saw; one process, so plain memory will
+// do.
+constexpr std::int64_t kSide = 6;
+std::array<std::atomic<std::int64_t>, kSide * kSide> inner_points;
+std::mutex shards_mutex;
+std::vector<std::int64_t> shard_processors;
+
+void square(const Legion::Task* task, const std::vector<PhysicalRegion>&, Context context,
+            Legion::Runtime* runtime) {
+  const DomainPoint& p = task->index_point;
+  inner_points[static_cast<std::size_t>(p[0] * kSide + p[1])] =
+      1 + cpu_index(runtime->get_executing_processor(context));
+}
+
+void parent(const Legion::Task* task, const std::vector<PhysicalRegion>&, Context context,
+            Legion::Runtime* runtime) {
+  {
+    const std::lock_guard lock(shards_mutex);
+    shard_processors.push_back(cpu_index(runtime->get_executing_processor(context)));
+  }
+  const Legion::Domain domain(Legion::Rect<2>({0, 0}, {kSide - 1, kSide - 1}));
+  Legion::IndexTaskLauncher launcher(kSquare, domain, Legion::UntypedBuffer(),
+                                     Legion::ArgumentMap(), Legion::Predicate::TRUE_PRED, false,
+                                     task->map_id);
+  runtime->execute_index_space(context, launcher);
+  runtime->issue_execution_fence(context).wait();
+}
+
+template <typename Register>
+void add_task(Legion::TaskID id, const char* name, bool leaf, Register preregister) {
+  Legion::TaskVariantRegistrar registrar(id, name);
+  registrar.add_constraint(Legion::ProcessorConstraint(Processor::LOC_PROC));
+  registrar.set_leaf(leaf);
+  registrar.set_replicable(!leaf);
+  preregister(registrar, name);
+}
+
+const BeforeStart kSetUp([] {
+  using Legion::Runtime;
+  add_task(kWhere, "where", true, [](auto& registrar, const char* name) {
+    Runtime::preregister_task_variant<std::int64_t, where>(registrar, name);
+  });
+  add_task(kLook, "look", true, [](auto& registrar, const char* name) {
+    Runtime::preregister_task_variant<Seen, look>(registrar, name);
+  });
+  add_task(kSquare, "square", true, [](auto& registrar, const char* name) {
+    Runtime::preregister_task_variant<square>(registrar, name);
+  });
+  add_task(kParent, "parent", false, [](auto& registrar, const char* name) {
+    Runtime::preregister_task_variant<parent>(registrar, name);
+  });
+  legion::use(program(false), {kPlain, nullptr});
+  legion::use(program(true), {kReplicating, nullptr});
+});
+
+// ---- What the library says
+
+std::int64_t cpus() {
+  Legion::Machine::ProcessorQuery query(Legion::Machine::get_machine());
+  return static_cast<std::int64_t>(query.only_kind(Processor::LOC_PROC).count());
+}
+
+class Expected {
+ public:
+  explicit Expected(std::string task)
+      : task_(std::move(task)), program_(program(false)), diags_(program_.source()) {
+    auto machine = make_machine("nodes=1,gpu=0,omp=0,cpu=" + std::to_string(cpus()));
+    EXPECT_TRUE(machine.ok());
+    bound_ = bind(program_, *machine, diags_);
+  }
+  std::int64_t processor(const Rect& domain, const Point& point) {
+    TaskPoint task;
+    task.name = task_;
+    task.domain = domain;
+    task.point = point;
+    Evaluator evaluator(*bound_);
+    const auto function = program_.index_function(task_, ProcKind::kCpu);
+    const auto placed = evaluator.place(function->function, task, ProcKind::kCpu, diags_);
+    return placed ? placed->processors.front().index : -1;
+  }
+
+ private:
+  std::string task_;
+  Program program_;
+  Diagnostics diags_;
+  std::optional<BoundProgram> bound_;
+};
+
+Legion::FutureMap launch(Legion::TaskID task, const Legion::Domain& domain) {
+  Legion::IndexTaskLauncher launcher(task, domain, Legion::UntypedBuffer(), Legion::ArgumentMap(),
+                                     Legion::Predicate::TRUE_PRED, false, kPlain);
+  return runtime()->execute_index_space(context(), launcher);
+}
+
+TEST(Adapter, PointsOfALineRunWhereTheFunctionSays) {
+  for (std::int64_t n : {1, 3, 37}) {
+    const auto places = launch(kWhere, Legion::Domain(Legion::Rect<1>(5, 4 + n)));
+    Expected expected("where");
+    for (std::int64_t x = 5; x < 5 + n; ++x) {
+      EXPECT_EQ(places.get_result<std::int64_t>(DomainPoint(x)),
+                expected.processor(Rect{Point{5}, Point{n}}, Point{x}))
+          << x << " of " << n;
+    }
+  }
+}
+
+Legion::LogicalRegion named_region(const char* name) {
+  const auto space = runtime()->create_index_space(context(), Legion::Rect<2>({0, 0}, {7, 15}));
+  const auto fields = runtime()->create_field_space(context());
+  auto allocator = runtime()->create_field_allocator(context(), fields);
+  allocator.allocate_field(sizeof(double), kFirst);
+  allocator.allocate_field(sizeof(double), kSecond);
+  const auto region = runtime()->create_logical_region(context(), space, fields);
+  runtime()->attach_name(region, name);
+  for (Legion::FieldID field : {kFirst, kSecond}) {
+    runtime()->fill_field<double>(context(), region, region, field, 1.0);
+  }
+  return region;
+}
+
+TEST(Adapter, RegionsLieWhereAndAsTheStatementsSay) {
+  const std::array regions = {named_region("cells"), named_region("others")};
+  Legion::TaskLauncher launcher(kLook, Legion::UntypedBuffer(), Legion::Predicate::TRUE_PRED,
+                                kPlain);
+  for (const auto& region : regions) {
+    Legion::RegionRequirement requirement(region, LEGION_READ_ONLY, LEGION_EXCLUSIVE, region);
+    requirement.add_field(kFirst).add_field(kSecond);
+    launcher.add_region_requirement(requirement);
+  }
+  const Seen seen = runtime()->execute_task(context(), launcher).get_result<Seen>();
+  EXPECT_EQ(seen.processor, cpus() - 1);
+  EXPECT_EQ(seen.memory[0], Legion::Memory::REGDMA_MEM);
+  EXPECT_EQ(seen.memory[1], Legion::Memory::SYSTEM_MEM);
+  // AOS, C order: the other field first, then y, then x.
+  EXPECT_EQ(seen.step[0], (std::array<std::int64_t, 3>{16 * 16, 16, 8}));
+  // SOA, F order: x first.
+  EXPECT_EQ(seen.step[1][0], 8);
+  EXPECT_EQ(seen.step[1][1], 8 * 8);
+  EXPECT_GE(seen.step[1][2], 8 * 16 * 8);
+  EXPECT_EQ(seen.address[1] % 128, 0U);
+}
+
+// With control replication: a shard on each CPU, every point where the function says whichever
+// shard owns it.
+void check_parent(Legion::MapperID mapper, std::size_t shards) {
+  for (auto& point : inner_points) point = 0;
+  shard_processors.clear();
+  Legion::TaskLauncher launcher(kParent, Legion::UntypedBuffer(), Legion::Predicate::TRUE_PRED,
+                                mapper);
+  runtime()->execute_task(context(), launcher).get_void_result();
+  std::sort(shard_processors.begin(), shard_processors.end());
+  ASSERT_EQ(shard_processors.size(), shards);
+  for (std::size_t s = 0; s + 1 < shards; ++s)
+    EXPECT_LT(shard_processors[s], shard_processors[s + 1]);
+  Expected expected("square");
+  const Rect domain{Point{0, 0}, Point{kSide, kSide}};
+  Point at = domain.lower;
+  do {
+    EXPECT_EQ(inner_points[static_cast<std::size_t>(at[0] * kSide + at[1])] - 1,
+              expected.processor(domain, at))
+        << at[0] << "," << at[1];
+  } while (next_point(domain, &at));
+}
+
+TEST(Adapter, PlacesTheLaunchesOfATask) { check_parent(kPlain, 1); }
+
+TEST(Adapter, PlacesTheLaunchesOfShards) {
+  check_parent(kReplicating, static_cast<std::size_t>(cpus()));
+}
+
+}  // namespace
+}  // namespace groma::legion_test
