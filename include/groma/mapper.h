@@ -136,9 +136,9 @@ class Mapper {
 
   // ---- One task (map_task). `valid` has the instances with valid data for each requirement, where
   // the options asked for them. The variant with the highest id for the kind of `task.current`;
-  // that processor, for CPUs and IO processors any of its node; of an inner variant all virtual but
-  // reductions; else the memory with the most bandwidth, all fields SOA in F order, shared with
-  // neighbours.
+  // that processor, for CPUs and IO processors any of its node; of an inner variant all virtual, of
+  // one that is no leaf reductions; else the memory with the most bandwidth, all fields SOA in F
+  // order, shared with neighbours.
   virtual void map_task(MapperRuntime& runtime, const TaskView& task,
                         std::span<const std::span<const InstanceView>> valid, TaskWish& answer);
   // select_task_variant: of a task that is inlined in its parent on `task.current`. 0: none.

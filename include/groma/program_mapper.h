@@ -25,6 +25,9 @@ class ProgramMapper final : public Mapper {
   // must outlive the result and be safe to call from several threads.
   static std::shared_ptr<Shared> share(BoundProgram bound, LogSink* log = nullptr);
 
+  // The machine of the binding, as a MapperSite wants it.
+  static std::shared_ptr<const Machine> machine_of(const Shared& shared);
+
   // site.machine must be the machine of the binding.
   ProgramMapper(std::shared_ptr<Shared> shared, MapperSite site);
   ~ProgramMapper() override;

@@ -235,6 +235,7 @@ void Adapter::map_task(MapperContext context, const Legion::Task& task, const Ma
   if (shard) answer.processors.assign(1, place_of(target));
   check(validate(answer, view, mapper_->machine()));
   output.chosen_variant = shard ? input.shard_variant : answer.variant;
+  output.target_procs.clear();  // it comes with the shard's processor in it
   for (const Processor& p : answer.processors) output.target_procs.push_back(realm(p));
   output.task_priority = answer.task_priority;
   output.copy_fill_priority = answer.copy_priority;

@@ -81,4 +81,11 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   std::vector<std::unique_ptr<Call>> free_calls_;
 };
 
+// The adapter of one processor; null where none is wanted. Legion comes to own it.
+Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion::Runtime* runtime,
+                      Legion::Machine machine, Legion::Processor processor);
+
+// Makes ProgramMappers of the program, bound when the first is made.
+MapperFactory factory_of(const Program& program, LogSink* log);
+
 }  // namespace groma::legion

@@ -30,22 +30,9 @@ void register_functors(Registration& registration, Legion::Runtime* runtime, con
 
 void make_mappers(const std::shared_ptr<Registration>& registration,
                   const Legion::RegistrationCallbackArgs& args) {
-  auto map = MachineMap::make();
-  if (!map) {
-    Diagnostics diags{Source()};
-    diags.report(DiagId::kBadMachine, std::nullopt, map.error().message);
-    registration->fail(diags.all().front(), {}, nullptr);
-  }
-  registration->machine = *map;
   for (Legion::Processor p : args.local_procs) {
-    const auto local = registration->machine->processor(p);
-    if (!local) continue;
-    MapperSite site{registration->machine->machine(), *local, {}, registration->options.log};
-    auto mapper = registration->factory(site);
-    if (mapper == nullptr) continue;
-    register_functors(*registration, args.runtime, *mapper);
-    auto* adapter = new Adapter(registration, args.runtime->get_mapper_runtime(), args.machine, p,
-                                std::move(mapper));
+    Adapter* adapter = make_adapter(registration, args.runtime, args.machine, p);
+    if (adapter == nullptr) continue;
     if (registration->options.mapper_id == 0) {
       args.runtime->replace_default_mapper(adapter, p);
     } else {
@@ -64,6 +51,50 @@ void callback(const Legion::RegistrationCallbackArgs& args) {
 
 }  // namespace
 
+Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion::Runtime* runtime,
+                      Legion::Machine machine, Legion::Processor processor) {
+  if (registration->machine == nullptr) {
+    auto map = MachineMap::make();
+    if (!map) {
+      Diagnostics diags{Source()};
+      diags.report(DiagId::kBadMachine, std::nullopt, map.error().message);
+      registration->fail(diags.all().front(), {}, nullptr);
+    }
+    registration->machine = *map;
+  }
+  const auto local = registration->machine->processor(processor);
+  if (!local) return nullptr;
+  const MapperSite site{registration->machine->machine(), *local, {}, registration->options.log};
+  auto mapper = registration->factory(site);
+  if (mapper == nullptr) return nullptr;
+  register_functors(*registration, runtime, *mapper);
+  return new Adapter(registration, runtime->get_mapper_runtime(), machine, processor,
+                     std::move(mapper));
+}
+
+MapperFactory factory_of(const Program& program, LogSink* log) {
+  // Bound when the machine is known, once for all processors.
+  auto shared = std::make_shared<std::shared_ptr<ProgramMapper::Shared>>();
+  return [program, shared, log](const MapperSite& site) -> std::unique_ptr<Mapper> {
+    if (*shared == nullptr) {
+      Diagnostics diags(program.source());
+      const auto bound = bind(program, *site.machine, diags, log);
+      if (!bound) {
+        std::fputs(render(diags).c_str(), stderr);
+        std::fflush(nullptr);
+        std::_Exit(1);
+      }
+      for (const Diagnostic& warning : diags.sorted()) {
+        if (log != nullptr) log->log(LogLevel::kWarning, render(program.source(), warning));
+      }
+      *shared = ProgramMapper::share(*bound, log);
+    }
+    // The binding has a machine of its own; it is equal to the site's.
+    return std::make_unique<ProgramMapper>(
+        *shared, MapperSite{ProgramMapper::machine_of(**shared), site.local, site.settings, log});
+  };
+}
+
 void use(MapperFactory factory, const Options& options) {
   auto* registration = new std::shared_ptr<Registration>(std::make_shared<Registration>());
   (*registration)->factory = std::move(factory);
@@ -73,26 +104,7 @@ void use(MapperFactory factory, const Options& options) {
 }
 
 void use(const Program& program, const Options& options) {
-  // Bound when the machine is known, once for all processors.
-  auto shared = std::make_shared<std::shared_ptr<ProgramMapper::Shared>>();
-  use(
-      [program, shared, log = options.log](const MapperSite& site) -> std::unique_ptr<Mapper> {
-        if (*shared == nullptr) {
-          Diagnostics diags(program.source());
-          const auto bound = bind(program, *site.machine, diags, log);
-          if (!bound) {
-            std::fputs(render(diags).c_str(), stderr);
-            std::fflush(nullptr);
-            std::_Exit(1);
-          }
-          for (const Diagnostic& warning : diags.sorted()) {
-            if (log != nullptr) log->log(LogLevel::kWarning, render(program.source(), warning));
-          }
-          *shared = ProgramMapper::share(*bound, log);
-        }
-        return std::make_unique<ProgramMapper>(*shared, site);
-      },
-      options);
+  use(factory_of(program, options.log), options);
 }
 
 std::optional<Error> use_file(const std::string& path, const Options& options) {

@@ -112,8 +112,9 @@ RequirementWish decide_requirement(const Program& program, const TaskView& task,
     wish.collect_priority = kCollectFirst;
     wish.collect_origin = *collect;
   }
-  const bool inner = wish.is_virtual && (requirement.tag & kTagVirtualMap) == 0;
-  if (inner) return wish;
+  const bool untouched = variant.inner && requirement.coherence == Coherence::kExclusive &&
+                         requirement.privilege != Privilege::kReduce;
+  if (untouched) return wish;
   const bool said = add_candidates(program, task, names, processor.kind,
                                    demanded_layout(variant, position), &wish);
   if (said) {

@@ -40,6 +40,17 @@ void target_processors(const TaskView& task, const Machine& machine,
   for (std::int64_t i = 0; i < count; ++i) answer.push_back({at.kind, at.node, i});
 }
 
+void find_collective(const TaskView& task, std::vector<std::uint32_t>& answer) {
+  for (std::uint32_t i = 0; task.is_index && i < task.requirements.size(); ++i) {
+    const RequirementView& requirement = task.requirements[i];
+    const bool shares = requirement.privilege == Privilege::kReadOnly ||
+                        requirement.privilege == Privilege::kReduce;
+    const bool whole =
+        requirement.projection != Projection::kPartition && requirement.projection_functor == 0;
+    if (shares && whole) answer.push_back(i);
+  }
+}
+
 LayoutSpec demanded_layout(const VariantView& variant, std::uint32_t position) {
   LayoutSpec layout;
   for (const LayoutDemand& demand : variant.demands) {
@@ -74,8 +85,8 @@ RequirementWish default_requirement(const RequirementView& requirement, const Va
   RequirementWish wish;
   if (requirement.empty()) return wish;
   const bool reduces = requirement.privilege == Privilege::kReduce;
-  const bool inner = variant.inner && requirement.coherence == Coherence::kExclusive;
-  wish.is_virtual = !reduces && (inner || (requirement.tag & kTagVirtualMap) != 0);
+  const bool unread = variant.inner || (reduces && !variant.leaf);
+  wish.is_virtual = unread || (requirement.tag & kTagVirtualMap) != 0;
   if (wish.is_virtual) return wish;
   const bool exact = settings.exact_region || (requirement.tag & kTagExactRegion) != 0;
   if (exact || reduces) wish.region = RequirementWish::Region::kRequired;

@@ -26,6 +26,10 @@ RequirementWish default_requirement(const RequirementView& requirement, const Va
                                     std::uint32_t position, const Processor& processor,
                                     const Machine& machine, const DefaultSettings& settings);
 
+// The requirements of an index launch of which all points read, or all reduce to, the same region
+// as a whole.
+void find_collective(const TaskView& task, std::vector<std::uint32_t>& answer);
+
 // What a variant demands of a requirement's layout, or SOA F_order.
 LayoutSpec demanded_layout(const VariantView& variant, std::uint32_t position);
 

@@ -51,6 +51,7 @@ Processor Mapper::default_processor(const TaskView& task, ProcKind kind) {
   const std::int64_t node = site_.local.node;
   const bool stays = site_.settings.same_address_space || (task.tag & kTagSameAddressSpace) != 0;
   const bool here = machine().processor_count(node, kind) > 0;
+  if (task.is_index && here) return site_.local.kind == kind ? site_.local : next_local(kind);
   if (task.depth == 0 && here) {
     return site_.local.kind == kind ? site_.local : Processor{kind, node, 0};
   }
@@ -62,6 +63,7 @@ void Mapper::select_task_options(MapperRuntime&, const TaskView& task, TaskOptio
   answer.map_locally = site_.settings.map_locally;
   answer.memoize = site_.settings.memoize;
   answer.replicate = default_replicates(task);
+  mapper::find_collective(task, answer.collective);
   if (const auto kind = default_kind(task)) {
     answer.initial = default_processor(task, *kind);
   } else {
@@ -136,7 +138,8 @@ void Mapper::map_operation(MapperRuntime&, const TaskView& operation,
   Processor near = operation.parent == nullptr ? site_.local : operation.parent->current;
   const auto host = mapper::first_from(machine(), ProcKind::kCpu, near.node);
   if (operation.operation == OperationKind::kPartition && host) near = *host;
-  const VariantView any;
+  VariantView any;
+  any.leaf = true;
   answer.requirements.resize(operation.requirements.size());
   for (std::size_t i = 0; i < operation.requirements.size(); ++i) {
     RequirementWish& wish = answer.requirements[i];

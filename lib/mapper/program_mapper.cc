@@ -131,6 +131,10 @@ std::shared_ptr<ProgramMapper::Shared> ProgramMapper::share(BoundProgram bound, 
   return std::make_shared<Shared>(std::move(bound), log);
 }
 
+std::shared_ptr<const Machine> ProgramMapper::machine_of(const Shared& shared) {
+  return shared.bound.shared_machine();
+}
+
 // ------------------------------------------------------------------------------- what is one
 // object's
 
@@ -241,6 +245,7 @@ void ProgramMapper::select_task_options(MapperRuntime& runtime, const TaskView& 
   answer.initial = site().local;
   answer.map_locally = site().settings.map_locally;
   answer.memoize = site().settings.memoize;
+  mapper::find_collective(task, answer.collective);
   if (const auto replication = mapper::decide_replication(program(), task)) {
     answer.replicate = replication->replicate;
     answer.replicate_origin = replication->origin;

@@ -1,0 +1,172 @@
+// What mapping costs in a real Legion: empty tasks, launched by 10^3 to 10^5 points, under Legion's
+// DefaultMapper as it comes, DefaultMapper that schedules all ready tasks at once (-dm:sched), and
+// a program of ours, turn by turn in one process.
+//
+//   groma_legion_launch_benchmark -ll:cpu 2 -logfile stderr
+//
+// Prints microseconds of wall time a point, from the launch to an execution fence (medians), and
+// what of it passes inside our own hooks.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <vector>
+
+#include "legion.h"
+#include "legion/adapter.h"
+#include "mappers/default_mapper.h"
+#include "mappers/forwarding_mapper.h"
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Legion::Mapping::MapperContext;
+
+constexpr Legion::TaskID kTop = 1;
+constexpr Legion::TaskID kEmpty = 2;
+constexpr Legion::MapperID kAllAtOnce = 1;
+constexpr Legion::MapperID kOurs = 2;
+constexpr int kRepeats = 5;
+
+constexpr const char* kProgram = R"(
+m = Machine(CPU);
+def block(Task t) { return m[0, t.ipoint[0] * m.size[1] / t.ispace[0]]; }
+Task * CPU;
+IndexTaskMap * block;
+)";
+
+class AllAtOnce final : public Legion::Mapping::DefaultMapper {
+ public:
+  AllAtOnce(Legion::Mapping::MapperRuntime* rt, Legion::Machine m, Legion::Processor p)
+      : DefaultMapper(rt, m, p, "all at once") {
+    max_schedule_count = 1'000'000;
+  }
+};
+
+std::atomic<std::int64_t> hook_ns{0};
+
+// Adds up what passes in the hooks of a launch.
+class Timed final : public Legion::Mapping::ForwardingMapper {
+ public:
+  explicit Timed(Legion::Mapping::Mapper* timed) : ForwardingMapper(timed) {}
+
+  void slice_task(MapperContext context, const Legion::Task& task, const SliceTaskInput& input,
+                  SliceTaskOutput& output) override {
+    const Span span;
+    ForwardingMapper::slice_task(context, task, input, output);
+  }
+  void select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
+                           SelectMappingOutput& output) override {
+    const Span span;
+    ForwardingMapper::select_tasks_to_map(context, input, output);
+  }
+  void map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
+                MapTaskOutput& output) override {
+    const Span span;
+    ForwardingMapper::map_task(context, task, input, output);
+  }
+
+ private:
+  struct Span {
+    Clock::time_point begin = Clock::now();
+    ~Span() {
+      hook_ns += std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count();
+    }
+  };
+};
+
+std::atomic<std::int64_t> runs{0};
+void empty(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Legion::Context,
+           Legion::Runtime*) {
+  runs.fetch_add(1, std::memory_order_relaxed);
+}
+
+double us_a_point(Legion::Context context, Legion::Runtime* runtime, std::int64_t points,
+                  Legion::MapperID mapper) {
+  const Legion::Domain domain(Legion::Rect<1>(0, points - 1));
+  Legion::IndexTaskLauncher launcher(kEmpty, domain, Legion::UntypedBuffer(), Legion::ArgumentMap(),
+                                     Legion::Predicate::TRUE_PRED, false, mapper);
+  runs = 0;
+  const auto begin = Clock::now();
+  runtime->execute_index_space(context, launcher);
+  runtime->issue_execution_fence(context).wait();
+  const std::chrono::duration<double, std::micro> passed = Clock::now() - begin;
+  if (runs != points) {
+    std::fprintf(stderr, "%lld of %lld points ran\n", static_cast<long long>(runs.load()),
+                 static_cast<long long>(points));
+    std::exit(1);
+  }
+  return passed.count() / static_cast<double>(points);
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+void top(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Legion::Context context,
+         Legion::Runtime* runtime) {
+  // DefaultMapper as it comes takes minutes for 10^5 points.
+  constexpr std::int64_t kMostAsItComes = 10'000;
+  std::printf("%8s %14s %14s %14s %14s\n", "points", "default", "default, all", "groma",
+              "of it, hooks");
+  for (std::int64_t points : {1'000, 10'000, 100'000}) {
+    std::array<std::vector<double>, 3> times;
+    std::vector<double> hooks;
+    for (int repeat = -1; repeat < kRepeats; ++repeat) {
+      for (Legion::MapperID mapper : {0U, kAllAtOnce, kOurs}) {
+        if (mapper == 0 && points > kMostAsItComes) continue;
+        hook_ns = 0;
+        const double us = us_a_point(context, runtime, points, mapper);
+        if (repeat < 0) continue;  // the first launch is slower
+        times[mapper].push_back(us);
+        if (mapper == kOurs) {
+          hooks.push_back(1e-3 * static_cast<double>(hook_ns) / static_cast<double>(points));
+        }
+      }
+    }
+    const std::string first =
+        times[0].empty() ? "-" : std::to_string(median(times[0])).substr(0, 6);
+    std::printf("%8lld %11s us %11.2f us %11.2f us %11.3f us\n", static_cast<long long>(points),
+                first.c_str(), median(times[1]), median(times[2]), median(hooks));
+  }
+  std::fflush(stdout);
+}
+
+void register_mappers(Legion::Machine machine, Legion::Runtime* runtime,
+                      const std::set<Legion::Processor>& local) {
+  static const auto registration = [] {
+    const groma::Source source("blocks", kProgram);
+    groma::Diagnostics diags(source);
+    auto made = std::make_shared<groma::legion::Registration>();
+    made->factory = groma::legion::factory_of(groma::compile(source, diags), nullptr);
+    return made;
+  }();
+  for (Legion::Processor p : local) {
+    runtime->add_mapper(kAllAtOnce, new AllAtOnce(runtime->get_mapper_runtime(), machine, p), p);
+    auto* ours = groma::legion::make_adapter(registration, runtime, machine, p);
+    if (ours != nullptr) runtime->add_mapper(kOurs, new Timed(ours), p);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using Legion::Runtime;
+  const auto add = [](Legion::TaskID id, const char* name, auto preregister) {
+    Legion::TaskVariantRegistrar registrar(id, name);
+    registrar.add_constraint(Legion::ProcessorConstraint(Legion::Processor::LOC_PROC));
+    registrar.set_leaf(id == kEmpty);
+    preregister(registrar, name);
+  };
+  add(kTop, "top", [](auto& registrar, const char* name) {
+    Runtime::preregister_task_variant<top>(registrar, name);
+  });
+  add(kEmpty, "empty", [](auto& registrar, const char* name) {
+    Runtime::preregister_task_variant<empty>(registrar, name);
+  });
+  Runtime::set_top_level_task_id(kTop);
+  Runtime::add_registration_callback(register_mappers);
+  return Runtime::start(argc, argv);
+}
