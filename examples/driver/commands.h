@@ -7,6 +7,7 @@ namespace driver {
 
 void add_check(CLI::App& app, int* exit_code);
 void add_format(CLI::App& app, int* exit_code);
+void add_explain(CLI::App& app, int* exit_code);
 void add_place(CLI::App& app, int* exit_code);
 void add_machines(CLI::App& app, int* exit_code);
 void add_strategies(CLI::App& app, int* exit_code);
