@@ -48,7 +48,7 @@ struct AppVariant {
   bool leaf = false;        // launches nothing
   bool inner = false;       // touches no data itself
   bool replicable = false;  // may run as several shards
-  std::vector<AppDemand> demands;
+  std::vector<AppDemand> demands = {};
   friend bool operator==(const AppVariant&, const AppVariant&) = default;
 };
 
@@ -66,7 +66,7 @@ struct AppRequirement {
 // A launch of a task: of an index space, or of a single task.
 struct AppLaunch {
   std::optional<Rect> domain;  // of an index launch
-  std::string parent;          // the task that launches it; empty: the top-level task
+  std::string parent = {};     // the task that launches it; empty: the top-level task
   friend bool operator==(const AppLaunch&, const AppLaunch&) = default;
 };
 

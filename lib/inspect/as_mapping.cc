@@ -20,8 +20,8 @@
 namespace groma {
 namespace {
 
-// Extents for which (x + 1) * blocks cannot overflow: there are at most 2^36 processors.
-constexpr std::int64_t kMaxExtent = std::int64_t{1} << 26;
+// Extents e for which (x + 1) * blocks cannot overflow: both factors are at most e.
+constexpr std::int64_t kMaxExtent = std::int64_t{1} << 31;
 
 // A name as a statement writes it; nothing for what no string can hold.
 std::optional<std::string> written(std::string_view name) {

@@ -34,12 +34,19 @@ void add_located(const Program& program, const Refusal& refusal, Diagnostics& di
   to.helps = from.helps;
 }
 
+bool has_memory(const NodeType& node, MemKind memory) {
+  const MemoryGroup* group = node.find(memory);
+  return group != nullptr && group->capacity_bytes > 0;
+}
+
 std::string why_no_memory(const Machine& machine, const Processor& processor, MemKind memory) {
-  const MemoryGroup* group = machine.node(processor.node).find(memory);
-  if (group == nullptr || group->capacity_bytes == 0) {
-    return fmt::format("node {} of the machine has none", processor.node);
+  if (has_memory(machine.node(processor.node), memory)) {
+    return fmt::format("{} cannot address it", name_of(processor.kind));
   }
-  return fmt::format("{} cannot address it", name_of(processor.kind));
+  const std::vector<NodeType>& types = machine.node_types();
+  const bool elsewhere = std::any_of(
+      types.begin(), types.end(), [&](const NodeType& node) { return has_memory(node, memory); });
+  return elsewhere ? fmt::format("node {} has none", processor.node) : "the machine has none";
 }
 
 class Explainer {
@@ -274,7 +281,8 @@ class Explainer {
       std::vector<std::size_t> distinct;
       for (std::size_t p = 0; p < processors.size(); ++p) {
         const auto known = [&](std::size_t other) {
-          return same_data(wishes[p][i], wishes[other][i]);
+          return same_data(wishes[p][i], wishes[other][i]) &&
+                 same_reach(wishes[p][i], processors[p], processors[other]);
         };
         if (std::none_of(distinct.begin(), distinct.end(), known)) distinct.push_back(p);
       }
@@ -285,6 +293,15 @@ class Explainer {
         if (asks(query_, task, i)) explained.requirements.push_back(std::move(one));
       }
     }
+  }
+
+  // Whether both processors have the same of the memories that are wished for.
+  bool same_reach(const RequirementWish& wish, const Processor& a, const Processor& b) const {
+    const auto same = [&](const InstanceWish& candidate) {
+      return machine_.can_address(a.node, a.kind, candidate.memory) ==
+             machine_.can_address(b.node, b.kind, candidate.memory);
+    };
+    return std::all_of(wish.candidates().begin(), wish.candidates().end(), same);
   }
 
   ExplainedRequirement explain_requirement(const TaskView& view, std::uint32_t position,

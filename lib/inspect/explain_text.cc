@@ -102,7 +102,11 @@ class Writer {
 
   static std::string where(const ExplainedLaunch& launch, ProcKind kind) {
     if (!launch.function.empty()) return harmless(launch.function);
-    if (launch.is_index) return fmt::format("blocks over all {}", name_of(kind));
+    if (launch.is_index) {
+      const bool any = kind == ProcKind::kCpu || kind == ProcKind::kIo || kind == ProcKind::kPy;
+      return fmt::format("blocks over all {}{}", name_of(kind),
+                         any ? ", of its node any may run a point" : "");
+    }
     if (launch.depth == 0) return "the node where the runtime starts it";
     if (launch.depth == 1) return fmt::format("each {} of the machine in its turn", name_of(kind));
     return fmt::format("each {} of its parent's node in its turn", name_of(kind));

@@ -79,7 +79,7 @@ std::vector<Item> AppReader::list(const JsonPlace& place, std::string_view key, 
   if (!found) return items;
   const JsonValue::Array& values = json_.array(*found);
   if (values.size() > most) {
-    json_.fail(*found, fmt::format("{} {}; at most {}", values.size(), key, most));
+    json_.fail(*found, fmt::format("it has {} items, at most {} may be", values.size(), most));
   }
   for (std::size_t i = 0; i < values.size() && json_.ok(); ++i) {
     items.push_back(read(JsonPlace{&values[i], &*found, {}, i}));
