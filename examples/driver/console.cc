@@ -79,17 +79,33 @@ bool read_source(const std::string& path, std::optional<groma::Diagnostics>* dia
   return false;
 }
 
+namespace {
+
+void report_error(const groma::Error& error, groma::DiagId unknown, groma::DiagId otherwise,
+                  groma::Diagnostics& diags) {
+  using Code = groma::Error::Code;
+  const groma::DiagId id = error.code == Code::kUnknown      ? unknown
+                           : error.code == Code::kUnreadable ? groma::DiagId::kUnreadableFile
+                                                             : otherwise;
+  groma::Diagnostic& diagnostic = diags.report(id, std::nullopt, error.message);
+  if (!error.help.empty()) diagnostic.help(error.help);
+}
+
+}  // namespace
+
 std::optional<groma::Machine> read_machine(const std::string& spec, groma::Diagnostics& diags) {
   auto machine = groma::load_machine(spec);
   if (machine) return std::move(machine).value();
-  const groma::Error& error = machine.error();
-  const bool unknown = error.code == groma::Error::Code::kUnknown;
-  const bool unreadable = error.code == groma::Error::Code::kUnreadable;
-  groma::Diagnostic& diagnostic = diags.report(unknown      ? groma::DiagId::kUnknownMachine
-                                               : unreadable ? groma::DiagId::kUnreadableFile
-                                                            : groma::DiagId::kBadMachine,
-                                               std::nullopt, error.message);
-  if (!error.help.empty()) diagnostic.help(error.help);
+  report_error(machine.error(), groma::DiagId::kUnknownMachine, groma::DiagId::kBadMachine, diags);
+  return std::nullopt;
+}
+
+std::optional<groma::Application> read_application(const std::string& spec,
+                                                   groma::Diagnostics& diags) {
+  auto app = groma::load_application(spec);
+  if (app) return std::move(app).value();
+  report_error(app.error(), groma::DiagId::kUnknownApplication, groma::DiagId::kBadApplication,
+               diags);
   return std::nullopt;
 }
 

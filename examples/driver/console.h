@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "groma/app.h"
 #include "groma/diagnostics.h"
 #include "groma/log.h"
 #include "groma/machine.h"
@@ -28,6 +29,10 @@ void print_error(std::string_view text);
 bool read_source(const std::string& path, std::optional<groma::Diagnostics>* diags);
 // The machine of `--machine M`, or none, with the reason in `diags`.
 std::optional<groma::Machine> read_machine(const std::string& spec, groma::Diagnostics& diags);
+
+// The application of `--app A`, likewise.
+std::optional<groma::Application> read_application(const std::string& spec,
+                                                   groma::Diagnostics& diags);
 
 // The program's own prints, on standard error through spdlog.
 groma::LogSink& log();

@@ -1,10 +1,11 @@
-// Files and discovery: machines as JSON, and this computer as hwloc sees it.
+// Files and discovery: machines and applications as JSON, and this computer as hwloc sees it.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <string_view>
 
+#include "groma/app.h"
 #include "groma/machine.h"
 #include "groma/result.h"
 
@@ -33,5 +34,16 @@ Result<Machine> local_machine();
 // `.json` is a JSON file; then a preset with parameters or a line of counts (make_machine); then
 // any file of that name.
 Result<Machine> load_machine(const std::string& spec);
+
+// The largest application file that is read.
+inline constexpr std::size_t kMaxApplicationFileBytes = std::size_t{64} << 20;
+
+// Reads an application from JSON; docs/applications.md gives the shape. Fails as machine_from_json
+// does: "`app.json`: /tasks/0/variants/1/kind: `GPUS` is no processor kind". `name` is for
+// messages, and the application's where the text has none.
+Result<Application> application_from_json(std::string_view text, std::string_view name);
+
+// What `--app A` means: `-` reads JSON from standard input, all else is the path of a JSON file.
+Result<Application> load_application(const std::string& spec);
 
 }  // namespace groma

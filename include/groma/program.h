@@ -63,6 +63,32 @@ struct StealDecision {
   Origin origin;
 };
 
+// The statements that decide by a key: in the order of program::TableId.
+enum class MappingStatement : std::uint8_t {
+  kTask,
+  kRegion,
+  kLayout,
+  kInstanceLimit,
+  kCollectMemory,
+  kIndexTaskMap,
+  kSingleTaskMap,
+  kControlReplicate,
+  kTaskSteal,
+};
+
+// Asks for the statements of a kind that speak of a task. What a kind does not look at is ignored.
+struct MatchQuery {
+  MappingStatement statement = MappingStatement::kTask;
+  std::string_view task;
+  RegionNames region;             // Region, Layout, CollectMemory
+  std::optional<ProcKind> kind;   // on which the task runs
+  std::optional<MemKind> memory;  // Layout: where the data lies
+};
+struct Match {
+  Origin origin;
+  bool shadowed = false;  // an earlier statement says the same, so this one never counts
+};
+
 // Cheap to copy; immutable; safe to read from any thread.
 class Program {
  public:
@@ -99,6 +125,11 @@ class Program {
   bool replicates_any() const;
   // TaskSteal.
   std::optional<StealDecision> task_steal(std::string_view task, ProcKind kind) const;
+
+  // Every statement that speaks of it, most specific first: the first that is not shadowed decides,
+  // but of Region, where within one key (task, region) the exact kind beats `*` and all others add
+  // candidates. None twice.
+  std::vector<Match> matches(const MatchQuery& query) const;
 
   // ---- Functions.
   std::size_t function_count() const;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "groma/inspect.h"
+#include "inspect/words.h"
 
 namespace groma {
 namespace {
@@ -194,18 +195,8 @@ std::string legend(const Placement& placement, const Palette& palette, const Dra
 
 std::string decisions(const Placement& placement, const BoundProgram& bound) {
   std::string text;
-  const Source& source = bound.program().source();
   for (Origin origin : placement.decided_by) {
-    const Range range = bound.program().range(origin);
-    const Position at = source.position(range.begin);
-    constexpr std::size_t kShown = 100;
-    const std::string_view whole = source.text(range);
-    std::string statement(whole.substr(0, kShown));
-    if (whole.size() > kShown) statement += "...";
-    std::replace_if(
-        statement.begin(), statement.end(),
-        [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
-    text += fmt::format("decided by {}:{}:{}: {}\n", source.name(), at.line, at.column, statement);
+    text += fmt::format("decided by {}\n", statement_line(bound.program(), origin));
   }
   return text;
 }

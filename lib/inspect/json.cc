@@ -1,12 +1,12 @@
 // Diagnostics and placements as JSON. Text that is no UTF-8 becomes replacement characters.
-#include <nlohmann/json.hpp>
+#include "inspect/json.h"
 
 #include "groma/inspect.h"
 
 namespace groma {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = OrderedJson;
 
 Json position_json(const Source& source, std::uint32_t offset) {
   const Position position = source.position(offset);
@@ -54,10 +54,6 @@ void append(const Diagnostics& diags, Json& list) {
   }
 }
 
-std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
 Json pair_json(const Processor& processor) { return {processor.node, processor.index}; }
 
 Json coordinates_json(const Point& point) {
@@ -68,10 +64,20 @@ Json coordinates_json(const Point& point) {
 
 }  // namespace
 
+Json json_of(const Diagnostics& diags) {
+  Json list = Json::array();
+  append(diags, list);
+  return list;
+}
+
+std::string json_line(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 std::string to_json(const std::vector<const Diagnostics*>& all) {
   Json list = Json::array();
   for (const Diagnostics* diags : all) append(*diags, list);
-  return text_of({{"diagnostics", std::move(list)}});
+  return json_line({{"diagnostics", std::move(list)}});
 }
 
 std::string to_json(const Placement& placement, const Diagnostics& diags) {
@@ -95,9 +101,8 @@ std::string to_json(const Placement& placement, const Diagnostics& diags) {
   json["loads"] = {{"max", placement.max_load()},
                    {"min", placement.min_load()},
                    {"processors", placement.processor_count()}};
-  json["diagnostics"] = Json::array();
-  append(diags, json["diagnostics"]);
-  return text_of(json);
+  json["diagnostics"] = json_of(diags);
+  return json_line(json);
 }
 
 }  // namespace groma

@@ -211,6 +211,12 @@ std::string JsonReader::text(const JsonPlace& place) {
   return {};
 }
 
+bool JsonReader::truth(const JsonPlace& place) {
+  if (const auto* truth = std::get_if<bool>(&place.value->data)) return *truth;
+  fail_type(place, "`true` or `false`");
+  return false;
+}
+
 double JsonReader::number(const JsonPlace& place) {
   if (const auto* real = std::get_if<double>(&place.value->data)) return *real;
   if (const auto* whole = std::get_if<std::int64_t>(&place.value->data)) {

@@ -64,6 +64,7 @@ class JsonReader {
   bool is_object(const JsonPlace& place, std::span<const std::string_view> keys);
   const JsonValue::Array& array(const JsonPlace& place);
   std::string text(const JsonPlace& place);
+  bool truth(const JsonPlace& place);
   double number(const JsonPlace& place);
   // A whole number; 1e9 is one too.
   std::int64_t integer(const JsonPlace& place);

@@ -40,6 +40,8 @@ class Compiler {
       origin_ = ++number;
       std::visit([this](const auto& node) { enter(node); }, statement.node);
     }
+    std::stable_sort(data_->shadowed.begin(), data_->shadowed.end(),
+                     [](const Row& a, const Row& b) { return a.key < b.key; });
     data_->names = std::move(tree_.table);
     data_->has_errors = diags_.has_errors();
     return data_;
@@ -109,6 +111,7 @@ class Compiler {
     row.statement = origin_;
     const Row* known = data_->add(row);
     if (known == nullptr) return;
+    if (known->statement != origin_) data_->shadowed.push_back(row);
     const Range first =
         known->statement == origin_ ? range : data_->statements[known->statement - 1];
     diags_.report(DiagId::kShadowedStatement, range, what())

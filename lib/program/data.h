@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <optional>
 #include <string>
 #include <vector>
@@ -198,7 +199,7 @@ struct Key {
   PlaceKey place = kAnyPlace;
   NameId task = kStarName;
   RegionKey region = kStarName;
-  friend bool operator==(const Key&, const Key&) = default;
+  friend auto operator<=>(const Key&, const Key&) = default;
 };
 
 // One statement under one key. What `value` and `kinds` hold depends on the table.
@@ -216,6 +217,7 @@ struct Data {
 
   std::vector<Range> statements;  // by Origin - 1
   std::vector<Row> rows;          // of statements that count, not the shadowed
+  std::vector<Row> shadowed;      // the others, by key, then in the order of the text
   FlatIndex row_index;
   std::vector<LayoutSpec> layouts;
 

@@ -1,6 +1,8 @@
 // The questions of a Program: which statement decides.
 #include "groma/program.h"
 
+#include <algorithm>
+
 #include "program/data.h"
 
 namespace groma {
@@ -18,18 +20,12 @@ NameId id_of(const program::Data& data, std::string_view name) { return data.nam
 
 Origin origin_of(const Row& row) { return {row.statement}; }
 
-// Calls use(row) for the rows of a task's region, most specific first, until it returns true: the
-// task by name then `*`, for each the region by position, by its aliases in order, then `*`; within
-// one key the places in order. Of the places only the first that has a row is used.
+// Calls use(task, region) for the keys of a task's region, most specific first, until it returns
+// true: the task by name then `*`, for each the region by position, by its aliases in order, then
+// `*`.
 template <typename Use>
-void for_region(const program::Data& data, TableId table, std::string_view task,
-                const RegionNames& region, std::span<const PlaceKey> places, const Use& use) {
-  const auto one_key = [&](NameId task_id, RegionKey region_key) {
-    for (PlaceKey place : places) {
-      if (const Row* row = data.find({table, place, task_id, region_key})) return use(*row);
-    }
-    return false;
-  };
+void for_region_keys(const program::Data& data, std::string_view task, const RegionNames& region,
+                     const Use& one_key) {
   const auto exact_region = [&](NameId task_id) {
     if (region.position >= 0 && region.position < 0x80000000) {
       const auto position = static_cast<std::uint32_t>(region.position);
@@ -46,6 +42,19 @@ void for_region(const program::Data& data, TableId table, std::string_view task,
   if (known && (exact_region(task_id) || one_key(task_id, kStarName))) return;
   if (exact_region(kStarName)) return;
   one_key(kStarName, kStarName);
+}
+
+// Calls use(row) for the rows of a task's region in the order of their keys; within one key the
+// places in order, of which only the first that has a row is used.
+template <typename Use>
+void for_region(const program::Data& data, TableId table, std::string_view task,
+                const RegionNames& region, std::span<const PlaceKey> places, const Use& use) {
+  for_region_keys(data, task, region, [&](NameId task_id, RegionKey region_key) {
+    for (PlaceKey place : places) {
+      if (const Row* row = data.find({table, place, task_id, region_key})) return use(*row);
+    }
+    return false;
+  });
 }
 
 // The first row of: the task by name, the kind, `*`. Each in the places given.
@@ -161,6 +170,68 @@ std::optional<StealDecision> Program::task_steal(std::string_view task, ProcKind
   const Row* row = find_task(*data_, TableId::kTaskSteal, task, {{place_key(kind)}});
   if (row == nullptr) return std::nullopt;
   return StealDecision{static_cast<StealScope>(row->value), origin_of(*row)};
+}
+
+namespace {
+
+// The places of a key in the order in which they count.
+std::vector<PlaceKey> places_of(const MatchQuery& query) {
+  std::vector<PlaceKey> places;
+  if (query.memory && query.statement == MappingStatement::kLayout) {
+    places.push_back(place_key(*query.memory));
+  }
+  if (query.kind) places.push_back(place_key(*query.kind));
+  if (query.statement != MappingStatement::kTaskSteal) places.push_back(program::kAnyPlace);
+  return places;
+}
+
+}  // namespace
+
+std::vector<Match> Program::matches(const MatchQuery& query) const {
+  const program::Data& data = *data_;
+  const auto table = static_cast<TableId>(query.statement);
+  std::vector<Match> found;
+  const auto add = [&](const Row& row, bool shadowed) {
+    const auto same = [&](const Match& match) { return match.origin == origin_of(row); };
+    if (std::any_of(found.begin(), found.end(), same)) return;
+    found.push_back({origin_of(row), shadowed});
+  };
+  const auto add_key = [&](const program::Key& key) {
+    const Row* row = data.find(key);
+    if (row == nullptr) return;
+    add(*row, false);
+    const auto [begin, end] =
+        std::equal_range(data.shadowed.begin(), data.shadowed.end(), Row{key},
+                         [](const Row& a, const Row& b) { return a.key < b.key; });
+    for (auto at = begin; at != end; ++at) add(*at, true);
+  };
+  const NameId task = id_of(data, query.task);
+  const bool named = task != FlatIndex::kNone && task != kStarName;
+  const std::vector<PlaceKey> places = places_of(query);
+  switch (query.statement) {
+    case MappingStatement::kRegion:
+    case MappingStatement::kLayout:
+    case MappingStatement::kCollectMemory:
+      for_region_keys(data, query.task, query.region, [&](NameId task_id, RegionKey region) {
+        for (PlaceKey place : places) add_key({table, place, task_id, region});
+        return false;
+      });
+      break;
+    case MappingStatement::kIndexTaskMap:
+    case MappingStatement::kSingleTaskMap:
+      if (named) add_key({table, program::kAnyPlace, task});
+      for (PlaceKey place : places) add_key({table, place});
+      break;
+    case MappingStatement::kTask:
+    case MappingStatement::kInstanceLimit:
+    case MappingStatement::kControlReplicate:
+    case MappingStatement::kTaskSteal:
+      for (NameId id : {named ? task : kStarName, kStarName}) {
+        for (PlaceKey place : places) add_key({table, place, id});
+      }
+      break;
+  }
+  return found;
 }
 
 std::size_t Program::function_count() const { return data_->functions.size(); }

@@ -42,7 +42,7 @@ TEST(Command, SaysHowItIsUsed) {
   EXPECT_EQ(run("groma check").exit_code, 2);
   EXPECT_EQ(run("groma check --no-such-option x").exit_code, 2);
   for (const char* command :
-       {"", "check", "format", "place", "machines", "strategies", "grammar"}) {
+       {"", "check", "format", "place", "explain", "machines", "strategies", "grammar"}) {
     const Outcome help = run(std::string("groma ") + command + " --help");
     EXPECT_EQ(help.exit_code, 0) << command;
     EXPECT_THAT(help.out, HasSubstr("Examples:")) << command;
@@ -329,6 +329,93 @@ TEST(Place, CtrlCEndsWith130) {
                               " --task work --domain 1048576 --json");
   EXPECT_EQ(outcome.exit_code, 130);
   EXPECT_EQ(outcome.out, "");
+}
+
+TEST(Explain, SaysWhoDecidedAndWhoWasBeaten) {
+  const Outcome outcome = run(
+      "groma explain - --app docs/examples/circuit.json --task update_voltages --region rp_shared",
+      "Task update_voltages GPU; Task * CPU; Region * rp_shared GPU SOCKMEM, ZCMEM;");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_EQ(outcome.out,
+            "circuit on p100x4, decided by <stdin>\n"
+            "\n"
+            "task update_voltages\n"
+            "  kind GPU\n"
+            "    by <stdin>:1:1: Task update_voltages GPU\n"
+            "    over <stdin>:1:27: Task * CPU (less specific)\n"
+            "  index launch of 64 points: blocks over all GPU; 16 points on each of 4 GPU\n"
+            "    by the default mapper\n"
+            "  region 1 rp_shared, all_shared, read-write\n"
+            "    SOCKMEM: no, GPU cannot address it\n"
+            "      by <stdin>:1:39: Region * rp_shared GPU SOCKMEM, ZCMEM\n"
+            "    ZCMEM\n"
+            "      by <stdin>:1:39: Region * rp_shared GPU SOCKMEM, ZCMEM\n"
+            "      layout SOA F_order\n"
+            "        by the default mapper\n"
+            "  no limit, not replicated, not stolen\n"
+            "    by the default mapper\n");
+}
+
+TEST(Explain, WhatWouldFailEndsWith1AndIsStillExplained) {
+  const Outcome outcome =
+      run("groma explain - --app docs/examples/circuit.json", "Task * GPU; Task wire GPU;");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("[no-variant]"));
+  EXPECT_THAT(outcome.err, HasSubstr("has no task `wire` [unknown-task]"));
+  EXPECT_THAT(outcome.out, HasSubstr("kind: none, it can run nowhere"));
+  const Outcome as_json =
+      run("groma explain - --app docs/examples/circuit.json --json", "Task * GPU;");
+  EXPECT_EQ(as_json.exit_code, 1);
+  const json document = json::parse(as_json.out);
+  EXPECT_EQ(document["diagnostics"][0]["id"], "no-variant");
+  EXPECT_TRUE(document["tasks"][0]["kind"]["value"].is_null());
+}
+
+TEST(Explain, WrongInputsAreNamed) {
+  const std::string program = "groma explain dsl/mappers/circuit_a5.mapper ";
+  const Outcome unknown = run(program + "--app circuits --json");
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_EQ(json::parse(unknown.out)["diagnostics"][0]["id"], "unknown-application");
+  const Outcome bad = run(program + "--app -", R"({"tasks": [{"nam": "t"}]})");
+  EXPECT_EQ(bad.exit_code, 1);
+  EXPECT_EQ(bad.err,
+            "-: error: `<stdin>`: /tasks/0: no such key: `nam` [bad-application]\n"
+            "help: did you mean `name`?\n");
+  EXPECT_THAT(run(program + "--app docs/examples/none.json").err, HasSubstr("[unreadable-file]"));
+  EXPECT_THAT(run(program + "--app docs/examples/circuit.json --region all_sharde").err,
+              HasSubstr("[unknown-region]\nhelp: did you mean `all_shared`?"));
+  const Outcome broken = run("groma explain - --app docs/examples/circuit.json --json", "Task;");
+  EXPECT_EQ(broken.exit_code, 1);
+  EXPECT_FALSE(json::parse(broken.out).contains("tasks"));
+}
+
+TEST(Explain, WrongUsageIsToldFromWrongInput) {
+  EXPECT_EQ(run("groma explain dsl/mappers/circuit_a5.mapper").exit_code, 2);
+  EXPECT_EQ(run("groma explain --app docs/examples/circuit.json").exit_code, 2);
+  EXPECT_EQ(run("groma explain - --app -").exit_code, 2);
+  const std::string as_mapping = "groma explain --as-mapping --app docs/examples/circuit.json ";
+  EXPECT_EQ(run(as_mapping + "dsl/mappers/circuit_a5.mapper").exit_code, 2);
+  EXPECT_EQ(run(as_mapping + "--json").exit_code, 2);
+}
+
+TEST(Explain, TheDefaultMapperAsAProgramCanBeCheckedAndPlaced) {
+  const TemporaryFolder folder;
+  const std::string program = folder.path() + "/default.mapper";
+  const std::string machine = " --machine p100x4:nodes=2 ";
+  EXPECT_EQ(run("groma explain --as-mapping --app docs/examples/solomonik.json" + machine + "> " +
+                program)
+                .exit_code,
+            0);
+  EXPECT_EQ(run("groma check " + program + machine).out, "no errors, no warnings in 1 file\n");
+  EXPECT_EQ(run("groma format --check " + program).exit_code, 0);
+  const Outcome placed =
+      run("groma place " + program + machine + "--task task_1 --domain 4x4x2 --json");
+  EXPECT_EQ(json::parse(placed.out)["loads"]["min"], 4);
+  const Outcome explained =
+      run("groma explain " + program + machine + "--app docs/examples/solomonik.json");
+  EXPECT_EQ(explained.exit_code, 0) << explained.err;
+  EXPECT_THAT(explained.out, HasSubstr("4 x 4 x 2 points: blocks_GPU_3d; 4 points on each of 8"));
 }
 
 TEST(Machines, ListsShowsAndRoundTrips) {

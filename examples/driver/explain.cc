@@ -1,0 +1,98 @@
+// groma explain: every decision about an application, and who took it.
+#include "groma/explain.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "commands.h"
+#include "console.h"
+#include "groma/evaluate.h"
+#include "groma/inspect.h"
+
+namespace driver {
+namespace {
+
+struct Options {
+  std::string file, machine = "p100x4", app;
+  groma::ExplainQuery query;
+  bool as_mapping = false;
+  bool json = false;
+};
+
+int fail(const groma::Diagnostics& diags, bool json) {
+  if (json) {
+    print(groma::to_json({&diags}));
+  } else {
+    print_error(render(diags, color_on_stderr()));
+  }
+  return kWrongInput;
+}
+
+void check_usage(const Options& options) {
+  if (options.as_mapping && !options.file.empty()) {
+    throw CLI::ValidationError("--as-mapping",
+                               "the default mapper reads no program; leave out FILE");
+  }
+  if (options.as_mapping && options.json) {
+    throw CLI::ValidationError("--as-mapping", "it prints a program, not JSON");
+  }
+  if (!options.as_mapping && options.file.empty()) throw CLI::RequiredError("FILE");
+  const int standard_inputs = (options.file == "-" ? 1 : 0) + (options.machine == "-" ? 1 : 0) +
+                              (options.app == "-" ? 1 : 0);
+  if (standard_inputs > 1) throw CLI::ValidationError("FILE", "standard input can be read once");
+}
+
+int run(const Options& options) {
+  check_usage(options);
+  groma::Diagnostics machine_diags(groma::Source(options.machine, ""));
+  groma::Diagnostics app_diags(groma::Source(options.app, ""));
+  const auto machine = read_machine(options.machine, machine_diags);
+  if (!machine) return fail(machine_diags, options.json);
+  const auto app = read_application(options.app, app_diags);
+  if (!app) return fail(app_diags, options.json);
+  if (options.as_mapping) {
+    const auto text = groma::default_mapping(*app, *machine, options.query, app_diags);
+    return text ? print(*text) : fail(app_diags, false);
+  }
+  std::optional<groma::Diagnostics> diags;
+  if (!read_source(options.file, &diags)) return fail(*diags, options.json);
+  const groma::Program program = groma::compile(diags->source(), *diags);
+  const auto bound = groma::bind(program, *machine, *diags, &log());
+  if (!bound) return fail(*diags, options.json);
+  const auto explanation = groma::explain(*bound, *app, options.query, *diags);
+  if (!explanation) return fail(*diags, options.json);
+  const bool failed = diags->has_errors();
+  if (options.json) {
+    if (print(groma::to_json(*explanation, program, *diags)) != kFine) return kWrongInput;
+  } else {
+    print_error(render(*diags, color_on_stderr()));
+    if (print(groma::draw(*explanation, program, color_on_stdout())) != kFine) return kWrongInput;
+  }
+  return failed ? kWrongInput : kFine;
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, int* exit_code) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "explain", "Every decision about an application, and the statement that took it");
+  command->add_option("FILE", options->file, "A mapping program; `-` is standard input");
+  command->add_option("--machine", options->machine, "The machine")->capture_default_str();
+  command->add_option("--app", options->app, "The application: a JSON file")->required();
+  command->add_option("--task", options->query.task, "This task alone");
+  command->add_option("--region", options->query.region,
+                      "Of the regions this one alone: a name, or a position");
+  command->add_flag("--as-mapping", options->as_mapping,
+                    "Instead, what the default mapper decides, as a program; without FILE");
+  command->add_flag("--json", options->json, "One JSON document instead of text");
+  command->footer(
+      "Examples:\n"
+      "  groma explain my.mapper --machine p100x4 --app my.json\n"
+      "  groma explain my.mapper --app my.json --task init --region ghosts\n"
+      "  groma explain --as-mapping --machine lassen:nodes=16 --app my.json > start.mapper");
+  command->callback([options, exit_code] { *exit_code = run(*options); });
+}
+
+}  // namespace driver

@@ -1,0 +1,301 @@
+// The default mapper's decisions as a program: asked of a DefaultMapper hook by hook, written as
+// statements, and as functions that cut launches as lib/mapper/blocks.cc does.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "groma/explain.h"
+#include "groma/mapper.h"
+#include "inspect/app_view.h"
+#include "inspect/explain_query.h"
+#include "inspect/words.h"
+#include "mapper/default_policy.h"
+#include "mapper/processors.h"
+#include "syntax/lexer.h"
+#include "syntax/token.h"
+
+namespace groma {
+namespace {
+
+// Extents e for which (x + 1) * blocks cannot overflow: both factors are at most e.
+constexpr std::int64_t kMaxExtent = std::int64_t{1} << 31;
+
+// A name as a statement writes it; nothing for what no string can hold.
+std::optional<std::string> written(std::string_view name) {
+  const auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto plain = [&](char c) { return letter(c) || digit(c); };
+  if (name.empty() || name == "*" || harmless(name) != name) return std::nullopt;
+  const bool word = letter(name.front()) && std::all_of(name.begin(), name.end(), plain);
+  if (word && syntax::find_reserved(name) == nullptr) return std::string(name);
+  return syntax::quoted(name);
+}
+
+bool runs_anywhere_in_node(ProcKind kind) {
+  return kind == ProcKind::kCpu || kind == ProcKind::kIo || kind == ProcKind::kPy;
+}
+
+class DefaultProgram {
+ public:
+  DefaultProgram(const Application& app, const Machine& machine, const ExplainQuery& query)
+      : app_(app), machine_(std::make_shared<Machine>(machine)), query_(query) {}
+
+  std::string write() {
+    for (std::size_t i = 0; i < app_.tasks.size(); ++i) {
+      if (asks(query_, app_.tasks[i])) add_task(i);
+    }
+    std::string text = fmt::format("# What the default mapper does with `{}` on `{}`.\n",
+                                   harmless(app_.name), harmless(machine_->name()));
+    if (round_robin_) {
+      text +=
+          "# Single tasks go round the processors of their kind, each to the next, which no "
+          "function "
+          "can say;\n# without a SingleTaskMap statement the default mapper does it.\n";
+    }
+    if (replicates_) {
+      text +=
+          "# Of a launch by replicated tasks it cuts each shard's part by itself; where a function "
+          "is bound,\n# a point goes where it goes in the whole launch.\n";
+    }
+    for (const std::string* part : {&tasks_, &regions_, &layouts_, &rest_}) {
+      if (!part->empty()) text += "\n" + *part;
+    }
+    text += functions();
+    if (!maps_.empty()) text += "\n" + maps_;
+    return text;
+  }
+
+ private:
+  void add_task(std::size_t number) {
+    const AppTask& task = app_.tasks[number];
+    const std::optional<std::string> name = written(task.name);
+    const AppView views(app_, number);
+    const AppLaunch first = task.launches.empty() ? AppLaunch{} : task.launches.front();
+    if (!name) {
+      tasks_ += fmt::format("# No statement can name `{}`.\n", harmless(task.name));
+      return;
+    }
+    const auto options = start(views.view(first));
+    if (!options) {
+      tasks_ += fmt::format("# `{}` has no variant for a processor of the machine.\n",
+                            harmless(task.name));
+      return;
+    }
+    const ProcKind kind = options->initial.kind;
+    std::string kinds;
+    for (ProcKind each : mapper::rank_kinds(0)) {
+      if (mapper::best_variant(views.view(first), each) == nullptr) continue;
+      kinds += fmt::format("{}{}", kinds.empty() ? "" : ", ", name_of(each));
+    }
+    tasks_ += fmt::format("Task {} {};\n", *name, kinds);
+    add_requirements(task, *name, views, first, kind);
+    add_launches(task, *name, kind);
+    add_replication(task, *name, views, kind);
+  }
+
+  // select_task_options; nothing when there is no kind.
+  std::optional<TaskOptions> start(const TaskView& view) const {
+    for (ProcKind kind : mapper::rank_kinds(view.tag)) {
+      const auto local = mapper::first_from(*machine_, kind, 0);
+      if (!local) continue;
+      DefaultMapper mapper(MapperSite{machine_, *local});
+      MapperRuntime runtime;
+      TaskOptions options;
+      mapper.select_task_options(runtime, view, options);
+      if (options.failure) return std::nullopt;
+      return options;
+    }
+    return std::nullopt;
+  }
+
+  // ---- Data
+
+  void add_requirements(const AppTask& task, const std::string& name, const AppView& views,
+                        const AppLaunch& launch, ProcKind kind) {
+    std::vector<TaskWish> wishes;
+    for (const Processor& processor : one_of_each_node_type(*machine_, kind)) {
+      DefaultMapper mapper(MapperSite{machine_, processor});
+      MapperRuntime runtime;
+      mapper.map_task(runtime, views.view(launch, processor), {}, wishes.emplace_back());
+    }
+    for (std::size_t i = 0; i < task.requirements.size(); ++i) {
+      if (!asks(query_, task, i)) continue;
+      const RequirementWish& wish = wishes.front().requirements[i];
+      const bool equal = std::all_of(wishes.begin(), wishes.end(), [&](const TaskWish& other) {
+        return same_data(other.requirements[i], wish);
+      });
+      add_requirement(task, name, i, kind, equal ? &wish : nullptr);
+    }
+  }
+
+  // `wish` null: nodes differ.
+  void add_requirement(const AppTask& task, const std::string& name, std::size_t position,
+                       ProcKind kind, const RequirementWish* wish) {
+    const std::string region = region_of(task, position);
+    const auto comment = [&](std::string_view words) {
+      regions_ += fmt::format("# {} {}: {}\n", harmless(task.name), harmless(region), words);
+    };
+    const AppRequirement& requirement = task.requirements[position];
+    if (wish == nullptr) return comment("nodes differ, so the default mapper decides on each.");
+    if (wish->is_virtual) return comment("virtual, since its variant is inner.");
+    const bool mapped =
+        requirement.privilege != Privilege::kNoAccess && !requirement.fields.empty();
+    if (!mapped) return comment("nothing is mapped.");
+    if (wish->candidate_count == 0) return comment("no memory that its processor can address.");
+    const InstanceWish& only = wish->candidates().front();
+    regions_ +=
+        fmt::format("Region {} {} {} {};\n", name, region, name_of(kind), name_of(only.memory));
+    if (only.layout.exact) {  // the statement's `Exact` also leaves out neighbours
+      layouts_ += fmt::format("# {} {}: {}, which its variant demands.\n", harmless(task.name),
+                              harmless(region), layout_words(only.layout));
+      return;
+    }
+    layouts_ += fmt::format("Layout {} {} {} {};\n", name, region, name_of(kind),
+                            layout_words(only.layout));
+  }
+
+  // Its own name where no other requirement of the task has it, else the position.
+  static std::string region_of(const AppTask& task, std::size_t position) {
+    const std::vector<std::string>& names = task.requirements[position].names;
+    const std::optional<std::string> name = names.empty() ? std::nullopt : written(names.front());
+    if (!name) return std::to_string(position);
+    for (std::size_t i = 0; i < task.requirements.size(); ++i) {
+      const auto& others = task.requirements[i].names;
+      if (i == position || std::find(others.begin(), others.end(), names.front()) == others.end()) {
+        continue;
+      }
+      return std::to_string(position);
+    }
+    return *name;
+  }
+
+  // ---- Launches
+
+  void add_launches(const AppTask& task, const std::string& name, ProcKind kind) {
+    std::set<int> dimensions;
+    bool large = false;
+    for (const AppLaunch& launch : task.launches) {
+      round_robin_ = round_robin_ || (!launch.domain && depth_of(app_, task, launch) > 0);
+      if (!launch.domain) continue;
+      dimensions.insert(launch.domain->dimensions());
+      for (std::int64_t extent : launch.domain->extents.coordinates()) {
+        large = large || extent > kMaxExtent;
+      }
+    }
+    if (dimensions.empty()) return;
+    if (!machine_->uniform(kind)) {
+      maps_ += fmt::format("# {}: nodes have unequal numbers of {}, so the default mapper cuts.\n",
+                           harmless(task.name), name_of(kind));
+    } else if (large) {
+      maps_ += fmt::format("# {}: its launch is so large that the default mapper cuts.\n",
+                           harmless(task.name));
+    } else {
+      blocks_[kind].insert(dimensions.begin(), dimensions.end());
+      bound_.push_back({name, kind, dimensions});
+    }
+  }
+
+  void add_replication(const AppTask& task, const std::string& name, const AppView& views,
+                       ProcKind kind) {
+    if (task.name != app_.top_level) return;
+    const auto options = start(views.view({}));
+    const bool can = std::any_of(
+        task.variants.begin(), task.variants.end(),
+        [kind](const AppVariant& variant) { return variant.replicable && variant.kind == kind; });
+    if (!options || !options->replicate || !can) return;
+    rest_ += fmt::format("ControlReplicate {};\n", name);
+    replicates_ = true;
+  }
+
+  static std::string function_name(ProcKind kind, int dimensions) {
+    return fmt::format("blocks_{}_{}d", name_of(kind), dimensions);
+  }
+
+  // Block b of n in a dimension of e points is from e * b / n to e * (b + 1) / n, so that x is in
+  // the last block with e * b < (x + 1) * n.
+  static std::string block_function(ProcKind kind, int dimensions) {
+    std::string text = fmt::format(
+        "\ndef {}(Task task) {{\n"
+        "  e = task.ispace;\n"
+        "  parts = all_{}.greedy_split(0, e).size;\n",
+        function_name(kind, dimensions), name_of(kind));
+    std::string number;
+    for (int d = dimensions - 1; d >= 0; --d) {
+      text += fmt::format(
+          "  n{0} = parts[{0}] < e[{0}] ? parts[{0}] : e[{0}];\n"
+          "  b{0} = ((task.ipoint[{0}] + 1) * n{0} - 1) / e[{0}];\n",
+          d);
+      number = number.empty()        ? fmt::format("b{}", d)
+               : d + 2 == dimensions ? fmt::format("b{0} + n{0} * {1}", d, number)
+                                     : fmt::format("b{0} + n{0} * ({1})", d, number);
+    }
+    return text + fmt::format("  return all_{}[{}];\n}}\n", name_of(kind), number);
+  }
+
+  std::string functions() {
+    std::string text;
+    for (const auto& [kind, dimensions] : blocks_) {
+      text += fmt::format(
+          "\n# All {0} in a row, node by node. A launch is cut into blocks, one for each where it "
+          "has "
+          "so many\n# points; the first dimension runs fastest.{1}\nall_{0} = "
+          "Machine({0}).merge(0, 1);\n",
+          name_of(kind),
+          runs_anywhere_in_node(kind)
+              ? " The default mapper lets a point run on any " + std::string(name_of(kind)) +
+                    "\n# of the node that its block got, a function names one."
+              : "");
+      for (int d : dimensions) text += block_function(kind, d);
+    }
+    for (const auto& [name, kind, dimensions] : bound_) {
+      std::string function = function_name(kind, *dimensions.begin());
+      if (dimensions.size() > 1) {
+        function = fmt::format("blocks_{}_all", name_of(kind));
+        if (choosers_.insert(kind).second) text += chooser(kind, function);
+      }
+      maps_ += fmt::format("IndexTaskMap {} {};\n", name, function);
+    }
+    return text;
+  }
+
+  // For tasks that are launched with several numbers of dimensions.
+  std::string chooser(ProcKind kind, const std::string& function) const {
+    const std::set<int>& all = blocks_.at(kind);
+    std::string value;
+    for (int d : all) {
+      const bool last = d == *all.rbegin();
+      value += last ? fmt::format("{}(task)", function_name(kind, d))
+                    : fmt::format("task.ispace.len == {} ? {}(task) : ", d, function_name(kind, d));
+    }
+    return fmt::format("\ndef {}(Task task) {{\n  return {};\n}}\n", function, value);
+  }
+
+  struct Bound {
+    std::string name;
+    ProcKind kind;
+    std::set<int> dimensions;
+  };
+  const Application& app_;
+  std::shared_ptr<const Machine> machine_;
+  const ExplainQuery& query_;
+  std::string tasks_, regions_, layouts_, rest_, maps_;
+  std::map<ProcKind, std::set<int>> blocks_;
+  std::vector<Bound> bound_;
+  std::set<ProcKind> choosers_;
+  bool round_robin_ = false, replicates_ = false;
+};
+
+}  // namespace
+
+std::optional<std::string> default_mapping(const Application& app, const Machine& machine,
+                                           const ExplainQuery& query, Diagnostics& diags) {
+  if (!check_query(query, app, diags)) return std::nullopt;
+  return DefaultProgram(app, machine, query).write();
+}
+
+}  // namespace groma

@@ -1,0 +1,18 @@
+// What all JSON of this folder shares.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "groma/diagnostics.h"
+
+namespace groma {
+
+using OrderedJson = nlohmann::ordered_json;
+
+// The diagnostics, in the order of the text.
+OrderedJson json_of(const Diagnostics& diags);
+// One line with its end; what is no UTF-8 becomes replacement characters.
+std::string json_line(const OrderedJson& json);
+
+}  // namespace groma

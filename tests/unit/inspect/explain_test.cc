@@ -1,0 +1,393 @@
+// explain: who decided, who was beaten and why, and what never acts; on one small application.
+#include "groma/explain.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "groma/inspect.h"
+#include "groma/io.h"
+#include "support/files.h"
+
+namespace groma {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr std::string_view kApp = R"({
+  "name": "small", "top_level": "main", "tasks": [
+    {"name": "main", "variants": [{"kind": "CPU", "inner": true, "replicable": true}],
+     "requirements": [{"names": ["grid"], "privilege": "read-write"}]},
+    {"name": "work", "variants": [{"kind": "CPU"}, {"kind": "GPU"}],
+     "requirements": [{"names": ["tiles", "grid"], "privilege": "read-write", "dimensions": 2},
+                      {"names": ["ghosts", "grid"], "privilege": "read-only", "dimensions": 2},
+                      {"privilege": "no-access"}],
+     "launches": [{"domain": [8]}]},
+    {"name": "init", "variants": [{"kind": "CPU"}], "launches": [{}]}]})";
+
+struct Explained {
+  BoundProgram bound;
+  Diagnostics diags;
+  std::optional<Explanation> result;
+
+  std::string lines(const std::vector<Origin>& origins) const {
+    std::string text;
+    for (Origin origin : origins) {
+      text += fmt::format("{}{}", text.empty() ? "" : " | ",
+                          bound.program().source().text(bound.program().range(origin)));
+    }
+    return text;
+  }
+  std::string line(Origin origin) const { return origin ? lines({origin}) : "default"; }
+  // "A over B (0) | C (1)" with the reasons' numbers.
+  std::string who(const Decided& decided) const { return line(decided.by) + over(decided.beaten); }
+  std::string over(const std::vector<BeatenStatement>& beaten) const {
+    std::string text;
+    for (const BeatenStatement& other : beaten) {
+      text += fmt::format("{}{} ({})", text.empty() ? " over " : " | ", line(other.origin),
+                          static_cast<int>(other.reason));
+    }
+    return text;
+  }
+  const ExplainedTask& task(std::string_view name) const {
+    const auto found =
+        std::find_if(result->tasks.begin(), result->tasks.end(),
+                     [name](const ExplainedTask& each) { return each.name == name; });
+    EXPECT_NE(found, result->tasks.end()) << name;
+    return *found;
+  }
+};
+
+Explained explained(const std::string& text, const ExplainQuery& query = {},
+                    const std::string& machine = "p100x4", std::string_view app = kApp) {
+  Diagnostics diags{Source("a.mapper", text)};
+  const Program program = compile(diags.source(), diags);
+  auto bound = bind(program, load_machine(machine).value(), diags);
+  EXPECT_TRUE(bound.has_value()) << render(diags);
+  diags.clear();
+  Explained made{*bound, diags, {}};
+  made.result = explain(*bound, application_from_json(app, "app").value(), query, made.diags);
+  return made;
+}
+
+constexpr auto kPrecedence = 0, kShadowed = 1, kNothingNew = 2, kInner = 3, kVirtual = 4,
+               kPrivilege = 5;
+static_assert(static_cast<int>(BeatenStatement::Reason::kPrecedence) == kPrecedence &&
+              static_cast<int>(BeatenStatement::Reason::kShadowed) == kShadowed &&
+              static_cast<int>(BeatenStatement::Reason::kNothingNew) == kNothingNew &&
+              static_cast<int>(BeatenStatement::Reason::kInner) == kInner &&
+              static_cast<int>(BeatenStatement::Reason::kVirtual) == kVirtual &&
+              static_cast<int>(BeatenStatement::Reason::kPrivilege) == kPrivilege);
+
+TEST(Explain, KindsByTheMostSpecificStatement) {
+  const Explained e = explained("Task * OMP, GPU\nTask work IO, GPU\nTask work CPU\nTask init CPU");
+  const ExplainedKind& kind = e.task("work").kind;
+  EXPECT_EQ(kind.kind, ProcKind::kGpu);
+  EXPECT_EQ(e.who(kind), "Task work IO, GPU over Task work CPU (1) | Task * OMP, GPU (0)");
+  ASSERT_EQ(kind.passed.size(), 1U);
+  EXPECT_EQ(kind.passed[0].kind, ProcKind::kIo);
+  EXPECT_EQ(kind.passed[0].why, "the machine has none");
+}
+
+TEST(Explain, ATaskThatCanRunNowhereIsAnError) {
+  const Explained e = explained("Task * GPU");
+  EXPECT_FALSE(e.task("init").kind.kind.has_value());
+  EXPECT_EQ(e.task("init").kind.passed[0].why, "the task has no variant for it");
+  EXPECT_TRUE(e.task("init").launches.empty());
+  EXPECT_THAT(render(e.diags), HasSubstr("[no-variant]"));
+  // Asked about another task, it is not said.
+  EXPECT_FALSE(explained("Task * GPU", {.task = "work", .region = ""}).diags.has_errors());
+}
+
+TEST(Explain, NothingWrittenIsTheDefaultMapper) {
+  const Explained e = explained("", {}, "p100x4:nodes=2");
+  const ExplainedTask& work = e.task("work");
+  EXPECT_EQ(work.kind.kind, ProcKind::kGpu);
+  EXPECT_EQ(e.who(work.kind), "default");
+  ASSERT_EQ(work.launches.size(), 1U);
+  EXPECT_EQ(work.launches[0].function, "");
+  EXPECT_EQ(work.launches[0].loads->processors, 8);
+  EXPECT_EQ(work.launches[0].loads->used, 8);
+  EXPECT_EQ(work.launches[0].loads->max, 1);
+  const ExplainedMemory& memory = work.requirements[0].memories.at(0);
+  EXPECT_EQ(memory.memory, MemKind::kFbmem);
+  EXPECT_EQ(e.line(memory.by) + " " + e.who(memory.layout_decided), "default default");
+  EXPECT_FALSE(work.requirements[2].is_mapped);
+  EXPECT_TRUE(e.task("main").replicated);
+  EXPECT_EQ(e.who(e.task("main").replication), "default");
+  EXPECT_EQ(e.task("main").launches.at(0).depth, 0);
+  EXPECT_EQ(e.task("init").launches.at(0).depth, 1);
+}
+
+TEST(Explain, MemoriesInOrderAndWhyNotTheFirst) {
+  const Explained e = explained(
+      "Region work tiles GPU SOCKMEM, ZCMEM\n"
+      "Region work tiles * FBMEM\n"
+      "Region work grid GPU ZCMEM\n"
+      "Region * * * FBMEM, VIRTUAL\n"
+      "Region * grid GPU REGSOCKMEM\n"
+      "Layout * * ZCMEM AOS\n"
+      "Layout * * GPU C_order\n"
+      "Layout work 0 FBMEM C_order AOS Align==64\n");
+  const ExplainedRequirement& tiles = e.task("work").requirements.at(0);
+  std::string found;
+  for (const ExplainedMemory& memory : tiles.memories) {
+    found +=
+        fmt::format("{} {} [{}] {}; {}\n", name_of(memory.memory), static_cast<int>(memory.state),
+                    memory.why, e.line(memory.by), e.who(memory.layout_decided));
+  }
+  EXPECT_EQ(found,
+            "SOCKMEM 0 [GPU cannot address it] Region work tiles GPU SOCKMEM, ZCMEM; default\n"
+            "ZCMEM 1 [] Region work tiles GPU SOCKMEM, ZCMEM; "
+            "Layout * * ZCMEM AOS over Layout * * GPU C_order (0)\n"
+            "REGSOCKMEM 0 [the machine has none] Region * grid GPU REGSOCKMEM; default\n"
+            "FBMEM 2 [] Region * * * FBMEM, VIRTUAL; "
+            "Layout work 0 FBMEM C_order AOS Align==64 over Layout * * GPU C_order (0)\n"
+            "VIRTUAL 2 [] Region * * * FBMEM, VIRTUAL; default\n");
+  EXPECT_EQ(e.over(tiles.beaten),
+            " over Region work tiles * FBMEM (0) | Region work grid GPU ZCMEM (2)");
+}
+
+TEST(Explain, AnInnerVariantsRegionsAreVirtual) {
+  const Explained e = explained("Region main grid CPU SYSMEM\nLayout * * * AOS");
+  const ExplainedRequirement& grid = e.task("main").requirements.at(0);
+  EXPECT_TRUE(grid.is_virtual && grid.inner);
+  EXPECT_TRUE(grid.memories.empty());
+  EXPECT_EQ(e.over(grid.beaten), " over Region main grid CPU SYSMEM (3) | Layout * * * AOS (3)");
+  const std::string text = draw(*e.result, e.bound.program());
+  EXPECT_THAT(text, HasSubstr("virtual, since the task's variant is inner"));
+  EXPECT_THAT(text, HasSubstr("(an inner variant's regions are virtual)"));
+}
+
+TEST(Explain, VirtualByAStatement) {
+  const Explained e = explained("Region work tiles GPU VIRTUAL\nLayout * * * AOS");
+  const ExplainedRequirement& tiles = e.task("work").requirements.at(0);
+  EXPECT_TRUE(tiles.is_virtual);
+  EXPECT_FALSE(tiles.inner);
+  EXPECT_EQ(e.line(tiles.memories.at(0).by), "Region work tiles GPU VIRTUAL");
+  EXPECT_EQ(e.over(tiles.beaten), " over Layout * * * AOS (4)");
+}
+
+TEST(Explain, LaunchesByTheirFunctions) {
+  const Explained e = explained(
+      "m = Machine(GPU)\n"
+      "def one(Task task) { return m[0, task.ipoint[0] % 2]; }\n"
+      "def other(Task task) { return m[0, 0]; }\n"
+      "def beside(Task task) { return Machine(CPU)[*task.parent.processor(Machine(CPU))]; }\n"
+      "IndexTaskMap work one\nIndexTaskMap work other\nIndexTaskMap GPU other\n"
+      "IndexTaskMap * other\nSingleTaskMap init beside\nSingleTaskMap work other\n");
+  const ExplainedLaunch& work = e.task("work").launches.at(0);
+  EXPECT_EQ(work.function, "one");
+  EXPECT_EQ(e.who(work),
+            "IndexTaskMap work one over IndexTaskMap work other (1) | IndexTaskMap GPU other (0) "
+            "| IndexTaskMap * other (0)");
+  EXPECT_EQ(work.loads->used, 2);
+  EXPECT_EQ(work.loads->max, 4);
+  const ExplainedLaunch& init = e.task("init").launches.at(0);
+  EXPECT_EQ(init.function, "beside");
+  EXPECT_EQ(init.example, (Processor{ProcKind::kCpu, 0, 0}));
+  EXPECT_EQ(e.lines(e.result->unmatched), "SingleTaskMap work other");
+}
+
+TEST(Explain, AFunctionThatFailsIsAnError) {
+  const Explained e = explained(
+      "m = Machine(GPU)\ndef f(Task task) { return m[0, task.ipoint[0]]; }\nIndexTaskMap work f");
+  EXPECT_FALSE(e.task("work").launches.at(0).loads.has_value());
+  EXPECT_THAT(render(e.diags), HasSubstr("[slice-index-out-of-bound]"));
+}
+
+TEST(Explain, LimitsStealingReplicationCollection) {
+  const Explained e = explained(
+      "InstanceLimit work GPU 4\nInstanceLimit work 2\nInstanceLimit * 0\n"
+      "TaskSteal work GPU ANY_NODE\nTaskSteal * GPU SAME_NODE\n"
+      "ControlReplicate main\nCollectMemory work *\nCollectMemory * *\n");
+  const ExplainedTask& work = e.task("work");
+  EXPECT_EQ(work.limit, 4);
+  EXPECT_EQ(e.who(work.limit_decided),
+            "InstanceLimit work GPU 4 over InstanceLimit work 2 (0) | InstanceLimit * 0 (0)");
+  EXPECT_EQ(work.steal, StealScope::kAnyNode);
+  EXPECT_EQ(e.who(work.stealing), "TaskSteal work GPU ANY_NODE over TaskSteal * GPU SAME_NODE (0)");
+  EXPECT_TRUE(e.task("main").replicated);
+  EXPECT_EQ(e.who(e.task("main").replication), "ControlReplicate main");
+  EXPECT_FALSE(work.requirements[0].collected);
+  EXPECT_EQ(e.who(work.requirements[0].collection),
+            "default over CollectMemory work * (5) | CollectMemory * * (5)");
+  EXPECT_TRUE(work.requirements[1].collected);
+  EXPECT_EQ(e.who(work.requirements[1].collection),
+            "CollectMemory work * over CollectMemory * * (0)");
+  EXPECT_EQ(e.lines(e.result->never_decide),
+            "InstanceLimit work 2 | TaskSteal * GPU SAME_NODE | CollectMemory * *");
+}
+
+TEST(Explain, LayoutsThatAVariantRefuses) {
+  const Explained e = explained("Layout * * * C_order", {}, "p100x4",
+                                R"({"tasks": [{"name": "t", "variants": [{"kind": "GPU",
+          "demands": [{"requirement": 0, "dimension_order": "F_order"}]}],
+          "requirements": [{"privilege": "read-only", "dimensions": 2}]}]})");
+  EXPECT_THAT(render(e.diags), HasSubstr("a.mapper:1:1: error: region 0 of `t`: its variant wants "
+                                         "F_order, the mapping says C_order [layout-refused]"));
+  // Both forms of a launch that is not described.
+  ASSERT_EQ(e.task("t").launches.size(), 2U);
+  EXPECT_TRUE(e.task("t").launches[0].is_index);
+  EXPECT_FALSE(e.task("t").launches[1].is_index);
+}
+
+TEST(Explain, RegionsThatCanGoNowhere) {
+  const Explained e = explained("Region work tiles GPU SOCKMEM");
+  EXPECT_THAT(render(e.diags),
+              HasSubstr("a.mapper:1:1: error: region 0 of `work` can go nowhere: SOCKMEM (GPU "
+                        "cannot address it) [no-memory]"));
+}
+
+TEST(Explain, NodesThatDiffer) {
+  NodeType with = make_machine("gpu=2").value().node(0);
+  NodeType without = with;
+  std::erase_if(without.memories, [](const MemoryGroup& m) { return m.kind == MemKind::kZcmem; });
+  std::erase_if(without.affinities, [](const Affinity& a) { return a.memory == MemKind::kZcmem; });
+  std::erase_if(without.channels, [](const Channel& c) {
+    return c.from == MemKind::kZcmem || c.to == MemKind::kZcmem;
+  });
+  const Machine machine = Machine::make("mixed", "", {with, without}, {0, 1}).value();
+  Diagnostics diags{Source("a.mapper", "Region * * * ZCMEM, FBMEM")};
+  const auto bound = check(diags.source(), &machine, diags);
+  ASSERT_TRUE(bound.has_value());
+  const auto result = explain(*bound, application_from_json(kApp, "app").value(),
+                              {.task = "work", .region = "tiles"}, diags);
+  // What is decided is the same list; which of it is taken is said for each node.
+  ASSERT_TRUE(result.has_value());
+  ASSERT_EQ(result->tasks[0].requirements.size(), 2U);
+  EXPECT_EQ(result->tasks[0].requirements[0].memories[0].state, ExplainedMemory::State::kTaken);
+  EXPECT_EQ(result->tasks[0].requirements[1].node, 1);
+  EXPECT_EQ(result->tasks[0].requirements[1].memories[0].state, ExplainedMemory::State::kPassed);
+  EXPECT_EQ(result->tasks[0].requirements[1].memories[0].why, "node 1 has none");
+}
+
+TEST(Explain, NamesThatTheApplicationDoesNotHave) {
+  const Explained e = explained(
+      "Task wrok GPU\nRegion wrok tile * FBMEM\nRegion * \"ghost\" * FBMEM\nRegion * 7 * FBMEM\n"
+      "Task MAIN, elsewhere CPU\n");
+  EXPECT_EQ(render(e.diags),
+            "a.mapper:1:6: warning: the application `small` has no task `wrok` [unknown-task]\n"
+            "    1 | Task wrok GPU\n"
+            "      |      ^~~~\n"
+            "help: did you mean `work`?\n"
+            "a.mapper:2:13: warning: the application `small` has no region `tile` "
+            "[unknown-region]\n"
+            "    2 | Region wrok tile * FBMEM\n"
+            "      |             ^~~~\n"
+            "help: did you mean `tiles`?\n"
+            "a.mapper:3:10: warning: the application `small` has no region `ghost` "
+            "[unknown-region]\n"
+            "    3 | Region * \"ghost\" * FBMEM\n"
+            "      |          ^~~~~~~\n"
+            "help: did you mean `ghosts`?\n"
+            "a.mapper:5:6: warning: the application `small` has no task `MAIN` [unknown-task]\n"
+            "    5 | Task MAIN, elsewhere CPU\n"
+            "      |      ^~~~\n"
+            "help: did you mean `main`?\n"
+            "a.mapper:5:12: warning: the application `small` has no task `elsewhere` "
+            "[unknown-task]\n"
+            "    5 | Task MAIN, elsewhere CPU\n"
+            "      |            ^~~~~~~~~\n");
+  EXPECT_EQ(e.lines(e.result->unmatched),
+            "Task wrok GPU | Region wrok tile * FBMEM | Region * \"ghost\" * FBMEM | "
+            "Region * 7 * FBMEM | Task MAIN, elsewhere CPU");
+}
+
+TEST(Explain, QueriesOfWhatIsNotThere) {
+  const Explained task = explained("", {.task = "wrok", .region = ""});
+  EXPECT_FALSE(task.result.has_value());
+  EXPECT_THAT(render(task.diags), HasSubstr("error: the application `small` has no task `wrok`"));
+  const Explained region = explained("", {.task = "main", .region = "tiles"});
+  EXPECT_FALSE(region.result.has_value());
+  EXPECT_THAT(render(region.diags), HasSubstr("note: none of `main`, which was asked about"));
+  const Explained position = explained("", {.task = "work", .region = "1"});
+  ASSERT_TRUE(position.result.has_value());
+  ASSERT_EQ(position.result->tasks.at(0).requirements.size(), 1U);
+  EXPECT_EQ(position.result->tasks[0].requirements[0].position, 1U);
+}
+
+TEST(Explain, LaunchesTooLargeToAskAboutAreLeftOut) {
+  const std::string app =
+      R"({"tasks": [{"name": "t", "variants": [{"kind": "GPU"}],
+          "launches": [{"domain": [1000000000]}, {"domain": [0]}]}]})";
+  const Explained e =
+      explained("m = Machine(GPU)\ndef f(Task task) { return m[0, 0]; }\nIndexTaskMap t f", {},
+                "p100x4", app);
+  EXPECT_FALSE(e.task("t").launches[0].loads.has_value());
+  EXPECT_FALSE(e.task("t").launches[1].loads.has_value());
+  EXPECT_FALSE(e.diags.has_errors());
+  EXPECT_EQ(explained("", {}, "p100x4", app).task("t").launches[0].loads->max, 250'000'000);
+}
+
+// The first statement of `matches` that is not shadowed is the one that the questions name.
+TEST(Matches, BeginWithTheOneThatDecides) {
+  const Application app =
+      load_application(testing::in_tree("docs/examples/circuit.json").string()).value();
+  std::size_t asked = 0;
+  for (const auto& file : testing::files_below("dsl", ".mapper")) {
+    Diagnostics diags{Source::read(file.string()).value()};
+    const Program program = compile(diags.source(), diags);
+    for (const AppTask& task : app.tasks) {
+      const ProcKind kind = task.variants.back().kind;
+      const auto first = [&](const MatchQuery& query) {
+        for (const Match& match : program.matches(query)) {
+          if (!match.shadowed) return match.origin;
+        }
+        return Origin{};
+      };
+      const auto expect = [&](const MatchQuery& query, const auto& decision) {
+        EXPECT_EQ(first(query), decision ? decision->origin : Origin{}) << file << " " << task.name;
+        asked += decision.has_value();
+      };
+      using enum MappingStatement;
+      expect({kTask, task.name, {}, {}, {}}, program.task(task.name));
+      expect({kIndexTaskMap, task.name, {}, kind, {}}, program.index_function(task.name, kind));
+      expect({kSingleTaskMap, task.name, {}, kind, {}}, program.single_function(task.name, kind));
+      expect({kInstanceLimit, task.name, {}, kind, {}}, program.instance_limit(task.name, kind));
+      expect({kTaskSteal, task.name, {}, kind, {}}, program.task_steal(task.name, kind));
+      for (std::size_t i = 0; i < task.requirements.size(); ++i) {
+        const std::vector<std::string_view> aliases(task.requirements[i].names.begin(),
+                                                    task.requirements[i].names.end());
+        const RegionNames names{static_cast<std::int64_t>(i), aliases};
+        expect({kLayout, task.name, names, kind, MemKind::kFbmem},
+               program.layout(task.name, names, kind, MemKind::kFbmem));
+        const auto memories = program.memories(task.name, names, kind);
+        EXPECT_EQ(first({kRegion, task.name, names, kind, {}}),
+                  memories.empty() ? Origin{} : memories.front().origin);
+      }
+    }
+  }
+  EXPECT_GT(asked, 100U);
+}
+
+TEST(ExplainJson, HasTheDocumentedShape) {
+  const Explained e = explained(
+      "Task work GPU\nTask * CPU\nRegion work tiles GPU SOCKMEM, FBMEM\nInstanceLimit * 3\n",
+      {.task = "work", .region = "tiles"});
+  const auto json = nlohmann::json::parse(to_json(*e.result, e.bound.program(), e.diags));
+  EXPECT_EQ(json["application"], "small");
+  const auto& task = json["tasks"][0];
+  EXPECT_EQ(task["kind"]["value"], "GPU");
+  EXPECT_EQ(task["kind"]["by"]["line"], 1);
+  EXPECT_EQ(task["kind"]["over"][0]["text"], "Task * CPU");
+  EXPECT_EQ(task["kind"]["over"][0]["why"], "less-specific");
+  EXPECT_EQ(task["launches"][0]["loads"]["processors"], 4);
+  EXPECT_TRUE(task["launches"][0]["function"]["value"].is_null());
+  EXPECT_EQ(task["limit"]["value"], 3);
+  const auto& memories = task["requirements"][0]["memories"];
+  EXPECT_EQ(memories[0]["state"], "passed");
+  EXPECT_EQ(memories[0]["why"], "GPU cannot address it");
+  EXPECT_EQ(memories[1]["layout"]["value"], "SOA F_order");
+  EXPECT_THAT(json["unmatched"], IsEmpty());
+  EXPECT_THAT(json["diagnostics"], IsEmpty());
+}
+
+}  // namespace
+}  // namespace groma
