@@ -147,7 +147,7 @@ class Mapper {
   virtual void postmap_task(MapperRuntime& runtime, const TaskView& task, OperationWish& answer);
 
   // ---- Other operations (map_inline, map_copy, map_partition; map_acquire, map_release decide
-  // profiling only). Inline mappings go to the memory nearest to the parent's processor, copies and
+  // profiling only). Inline mappings and copies go to the memory nearest to the parent's processor,
   // partitions to host memory.
   virtual void map_operation(MapperRuntime& runtime, const TaskView& operation,
                              std::span<const std::span<const InstanceView>> valid,
@@ -212,8 +212,9 @@ class Mapper {
   // The processor on which the default would start a task of that kind, which the machine must
   // have.
   Processor default_processor(const TaskView& task, ProcKind kind);
-  // Whether the default would replicate it: the top-level task on several nodes.
-  bool default_replicates(const TaskView& task) const;
+  // Whether the default would replicate it: the top-level task on several nodes, by a replicable
+  // variant for that kind.
+  bool default_replicates(const TaskView& task, ProcKind kind) const;
 
  private:
   MapperSite site_;

@@ -35,7 +35,7 @@ class ProgramMapper final : public Mapper {
   const Program& program() const;
 
   std::string_view name() const override { return "groma"; }
-  // "a.mapper:4: `Region * * GPU FBMEM;`"
+  // "a.mapper:4:1: `Region * * GPU FBMEM;`"
   std::string describe(Origin origin) const override;
 
   // Task, SingleTaskMap, ControlReplicate, TaskSteal.

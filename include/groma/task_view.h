@@ -149,6 +149,9 @@ struct TaskView {
   std::span<const FutureView> futures;
   bool must_epoch = false;
   bool concurrent = false;
+  // Of a shard of a replicated task: the variant that replicate_task chose. It runs on `current`
+  // and nowhere else. 0: it is no shard.
+  VariantId shard_variant = 0;
 };
 
 }  // namespace groma

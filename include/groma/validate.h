@@ -1,8 +1,8 @@
 // validate: whether a runtime can carry an answer out. Finds what a real runtime refuses, crashes
 // on or waits on for ever, often without a word (a requirement without an instance ends a Legion
 // program in silence; a slice that misses points hangs it). Simulator and adapters call it before
-// they act. Costs nothing worth measuring beside the hook, but slices, whose cover takes a step for
-// each point.
+// they act. Costs nothing worth measuring beside the hook: some steps for each processor, slice and
+// requirement, however many points a launch has.
 #pragma once
 
 #include <span>
@@ -24,8 +24,8 @@ struct Refusal {
   Origin origin;
 };
 
-// All of these return what is wrong, nothing when all is well. `task` is what the hook was asked
-// about.
+// All of these return what is wrong, nothing when all is well: first of all the answer's own
+// `failure`. `task` is what the hook was asked about.
 std::vector<Refusal> validate(const TaskOptions& answer, const TaskView& task,
                               const Machine& machine);
 // Every slice on a processor that exists, not empty, inside `part`; every point of it in exactly

@@ -32,7 +32,8 @@ inline constexpr CollectPriority kCollectEager = INT_MAX;
 struct InstanceWish {
   MemKind memory = MemKind::kSysmem;
   Origin memory_origin;
-  LayoutSpec layout;
+  LayoutSpec
+      layout;  // `exact`: of the required region alone, whatever RequirementWish::region says
   Origin layout_origin;
 };
 

@@ -227,14 +227,15 @@ void Adapter::map_task(MapperContext context, const Legion::Task& task, const Ma
   hands_->enter(context);
   const bool shard = input.shard_processor.exists();
   const Legion::Processor target = shard ? input.shard_processor : task.target_proc;
-  const TaskView& view = views_.make(context, task, place_of(target), true, call->storage);
+  views_.make(context, task, place_of(target), true, call->storage);
+  TaskView& view = call->storage.view;
+  if (shard) view.shard_variant = static_cast<VariantId>(input.shard_variant);
   TaskWish& answer = call->wish;
   answer.clear();
   mapper_->map_task(*hands_, view, {}, answer);
   check(answer.failure, answer.processor_origin);
-  if (shard) answer.processors.assign(1, place_of(target));
   check(validate(answer, view, mapper_->machine()));
-  output.chosen_variant = shard ? input.shard_variant : answer.variant;
+  output.chosen_variant = answer.variant;
   output.target_procs.clear();  // it comes with the shard's processor in it
   for (const Processor& p : answer.processors) output.target_procs.push_back(realm(p));
   output.task_priority = answer.task_priority;

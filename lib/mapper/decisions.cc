@@ -81,7 +81,6 @@ void decide_layouts(const Program& program, const TaskView& task, const RegionNa
     if (!layout) continue;
     candidate.layout = layout->layout;
     candidate.layout_origin = layout->origin;
-    if (layout->layout.exact) wish->region = RequirementWish::Region::kRequired;
   }
 }
 
@@ -131,13 +130,12 @@ std::optional<FunctionDecision> decide_function(const Program& program, const Ta
                        : program.single_function(task.name, kind);
 }
 
-std::optional<ReplicateDecision> decide_replication(const Program& program, const TaskView& task) {
+std::optional<ReplicateDecision> decide_replication(const Program& program, const TaskView& task,
+                                                    ProcKind kind) {
   if (!program.replicates_any()) return std::nullopt;
   const auto origin = program.control_replicate(task.name);
   if (!origin) return ReplicateDecision{};
-  const auto replicable = [](const VariantView& variant) { return variant.replicable; };
-  const bool can = std::any_of(task.variants.begin(), task.variants.end(), replicable);
-  return ReplicateDecision{can, *origin};
+  return ReplicateDecision{can_replicate(task, kind), *origin};
 }
 
 }  // namespace groma::mapper

@@ -35,11 +35,12 @@ std::optional<FunctionDecision> decide_function(const Program& program, const Ta
                                                 std::optional<ProcKind> kind);
 
 // ControlReplicate: whether the task replicates, once such a statement is written; nothing when the
-// default mapper decides.
+// default mapper decides. `kind` is what the task runs on.
 struct ReplicateDecision {
   bool replicate = false;
   Origin origin;
 };
-std::optional<ReplicateDecision> decide_replication(const Program& program, const TaskView& task);
+std::optional<ReplicateDecision> decide_replication(const Program& program, const TaskView& task,
+                                                    ProcKind kind);
 
 }  // namespace groma::mapper

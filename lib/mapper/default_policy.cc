@@ -26,13 +26,39 @@ const VariantView* best_variant(const TaskView& task, ProcKind kind) {
   return best;
 }
 
+const VariantView* variant_to_run(const TaskView& task) {
+  if (task.shard_variant == 0) return best_variant(task, task.current.kind);
+  for (const VariantView& variant : task.variants) {
+    if (variant.id == task.shard_variant) return &variant;
+  }
+  return nullptr;
+}
+
+// Legion refuses the last two, and ignores replication of the others without telling the program.
+const char* why_not_replicated(const TaskView& task) {
+  for (const RequirementView& requirement : task.requirements) {
+    if (requirement.privilege == Privilege::kReduce)
+      return "a task that reduces to a region runs once";
+    if (requirement.output) return "a task that makes its regions' extents runs once";
+  }
+  if (task.concurrent) return "the points of a concurrent launch run once";
+  return task.must_epoch ? "the tasks of a must epoch run once" : nullptr;
+}
+
+bool can_replicate(const TaskView& task, ProcKind kind) {
+  const auto fits = [kind](const VariantView& v) { return v.replicable && v.kind == kind; };
+  return why_not_replicated(task) == nullptr &&
+         std::any_of(task.variants.begin(), task.variants.end(), fits);
+}
+
 // default_policy_select_target_processors
 void target_processors(const TaskView& task, const Machine& machine,
                        std::vector<Processor>& answer) {
   const Processor& at = task.current;
   using enum ProcKind;
   const bool any = at.kind == kCpu || at.kind == kIo || at.kind == kPy;
-  if (!any || task.must_epoch || task.concurrent || !task.local) {
+  const bool shard = task.shard_variant != 0;
+  if (!any || shard || task.must_epoch || task.concurrent || !task.local) {
     answer.push_back(at);
     return;
   }
@@ -85,15 +111,16 @@ RequirementWish default_requirement(const RequirementView& requirement, const Va
   RequirementWish wish;
   if (requirement.empty()) return wish;
   const bool reduces = requirement.privilege == Privilege::kReduce;
-  const bool unread = variant.inner || (reduces && !variant.leaf);
-  wish.is_virtual = unread || (requirement.tag & kTagVirtualMap) != 0;
-  if (wish.is_virtual) return wish;
+  const bool unread = (variant.inner && requirement.coherence == Coherence::kExclusive) ||
+                      (reduces && !variant.leaf);
   const bool exact = settings.exact_region || (requirement.tag & kTagExactRegion) != 0;
   if (exact || reduces) wish.region = RequirementWish::Region::kRequired;
   if (reduces) {
     wish.fields = RequirementWish::Fields::kRequired;
     wish.collect_priority = kCollectFirst;
   }
+  wish.is_virtual = unread || (requirement.tag & kTagVirtualMap) != 0;
+  if (wish.is_virtual) return wish;
   const bool rdma = (requirement.tag & kTagPreferRdma) != 0;
   auto memory = demanded_memory(variant, position);
   if (!memory) memory = best_memory(machine, processor.node, processor.kind, rdma);
@@ -130,17 +157,20 @@ double copy_bandwidth(const Machine& machine, const Memory& from, const Memory& 
   return best;
 }
 
-Diagnostic no_variant(const TaskView& task, const Machine& machine) {
-  std::vector<std::string_view> kinds;
-  for (const VariantView& variant : task.variants) kinds.push_back(name_of(variant.kind));
-  std::sort(kinds.begin(), kinds.end());
-  kinds.erase(std::unique(kinds.begin(), kinds.end()), kinds.end());
+Diagnostic no_variant(const TaskView& task, const Machine& machine, std::optional<ProcKind> kind) {
+  std::vector<std::string_view> variants;
+  std::vector<std::string_view> present;
+  for (std::size_t k = 0; k < kProcKindCount; ++k) {
+    const auto one = static_cast<ProcKind>(k);
+    if (best_variant(task, one) != nullptr) variants.push_back(name_of(one));
+    if (machine.has(one)) present.push_back(name_of(one));
+  }
   Diagnostics diags{Source()};
   diags
       .report(DiagId::kNoVariant, std::nullopt, task.name,
-              kinds.empty() ? "it has no variant" : join_names(kinds, "and"))
-      .note("it was to run on " + std::string(name_of(task.current.kind)) + " of `" +
-            machine.name() + "`");
+              variants.empty() ? "it has no variant" : join_names(variants, "and"))
+      .note(kind ? "it was to run on `" + std::string(name_of(*kind)) + "`"
+                 : "`" + machine.name() + "` has " + join_names(present, "and"));
   return diags.all().front();
 }
 

@@ -16,8 +16,17 @@ const std::array<ProcKind, kProcKindCount>& rank_kinds(std::uint64_t tag);
 // The variant with the highest id for the kind; null when there is none.
 const VariantView* best_variant(const TaskView& task, ProcKind kind);
 
+// Of a shard the variant that replicate_task chose, else the best for the kind of `task.current`.
+const VariantView* variant_to_run(const TaskView& task);
+
+// Why no runtime replicates the task, whatever its variants; null when one may.
+const char* why_not_replicated(const TaskView& task);
+
+// Whether it may be replicated and has a replicable variant for the kind.
+bool can_replicate(const TaskView& task, ProcKind kind);
+
 // Processors of `task.current`'s node on which it may as well run: all CPUs, IO or PY processors,
-// of other kinds the one.
+// of other kinds the one; a shard on it alone.
 void target_processors(const TaskView& task, const Machine& machine,
                        std::vector<Processor>& answer);
 
@@ -42,7 +51,8 @@ void replicate_over_nodes(const TaskView& task, const Processor& near, const Mac
 // the memory's own.
 double copy_bandwidth(const Machine& machine, const Memory& from, const Memory& to);
 
-// The error for a task that has no variant for a kind of the machine.
-Diagnostic no_variant(const TaskView& task, const Machine& machine);
+// The error for a task that has no variant for a kind of the machine, or for `kind`.
+Diagnostic no_variant(const TaskView& task, const Machine& machine,
+                      std::optional<ProcKind> kind = {});
 
 }  // namespace groma::mapper

@@ -60,19 +60,21 @@ Processor Mapper::default_processor(const TaskView& task, ProcKind kind) {
 
 void Mapper::select_task_options(MapperRuntime&, const TaskView& task, TaskOptions& answer) {
   answer.initial = site_.local;
-  answer.map_locally = site_.settings.map_locally;
   answer.memoize = site_.settings.memoize;
-  answer.replicate = default_replicates(task);
   mapper::find_collective(task, answer.collective);
-  if (const auto kind = default_kind(task)) {
-    answer.initial = default_processor(task, *kind);
-  } else {
+  const auto kind = default_kind(task);
+  if (!kind) {
     answer.failure = mapper::no_variant(task, machine());
+    return;
   }
+  answer.initial = default_processor(task, *kind);
+  answer.replicate = default_replicates(task, *kind);
+  answer.map_locally = site_.settings.map_locally && !answer.replicate;
 }
 
-bool Mapper::default_replicates(const TaskView& task) const {
-  return site_.settings.replicate && task.depth == 0 && machine().node_count() > 1;
+bool Mapper::default_replicates(const TaskView& task, ProcKind kind) const {
+  return site_.settings.replicate && task.depth == 0 && machine().node_count() > 1 &&
+         mapper::can_replicate(task, kind);
 }
 
 // default_policy_select_best_variant for replicate_task; a processor of the kind on each node.
@@ -107,9 +109,9 @@ void Mapper::premap_task(MapperRuntime&, const TaskView&, std::vector<Memory>&) 
 
 void Mapper::map_task(MapperRuntime&, const TaskView& task,
                       std::span<const std::span<const InstanceView>>, TaskWish& answer) {
-  const VariantView* variant = best_variant(task, task.current.kind);
+  const VariantView* variant = mapper::variant_to_run(task);
   if (variant == nullptr) {
-    answer.failure = mapper::no_variant(task, machine());
+    answer.failure = mapper::no_variant(task, machine(), task.current.kind);
     return;
   }
   answer.variant = variant->id;
@@ -142,10 +144,10 @@ void Mapper::map_operation(MapperRuntime&, const TaskView& operation,
   any.leaf = true;
   answer.requirements.resize(operation.requirements.size());
   for (std::size_t i = 0; i < operation.requirements.size(); ++i) {
-    RequirementWish& wish = answer.requirements[i];
-    wish = default_requirement(operation.requirements[i], any, static_cast<std::uint32_t>(i), near,
-                               machine(), site_.settings);
-    wish.is_virtual = false;
+    RequirementView requirement = operation.requirements[i];
+    requirement.tag &= ~kTagVirtualMap;  // for tasks only
+    answer.requirements[i] = default_requirement(requirement, any, static_cast<std::uint32_t>(i),
+                                                 near, machine(), site_.settings);
   }
 }
 
@@ -172,11 +174,13 @@ void Mapper::select_sources(MapperRuntime&, const TaskView&, const InstanceView&
                             std::span<const InstanceView> sources,
                             std::vector<std::uint32_t>& answer) {
   for (std::uint32_t i = 0; i < sources.size(); ++i) answer.push_back(i);
-  const auto bandwidth = [&](std::uint32_t i) {
-    return mapper::copy_bandwidth(machine(), sources[i].memory, target.memory);
+  const auto nearness = [&](std::uint32_t i) {
+    const Memory& memory = sources[i].memory;
+    return std::pair(memory.node == target.memory.node,
+                     mapper::copy_bandwidth(machine(), memory, target.memory));
   };
   std::stable_sort(answer.begin(), answer.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return bandwidth(a) > bandwidth(b); });
+                   [&](std::uint32_t a, std::uint32_t b) { return nearness(a) > nearness(b); });
 }
 
 // ---- Order, stealing, tracing

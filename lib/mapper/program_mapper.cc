@@ -48,8 +48,8 @@ struct Plan {
   std::vector<RequirementKey> keys;
   std::vector<RequirementWish> wishes;
 
-  bool fits(const TaskView& task, const VariantView& chosen) const {
-    if (variant != chosen.id || node != task.current.node || kind != task.current.kind ||
+  bool fits(const TaskView& task, const VariantView& chosen, const Processor& at) const {
+    if (variant != chosen.id || node != at.node || kind != at.kind ||
         keys.size() != task.requirements.size()) {
       return false;
     }
@@ -63,11 +63,16 @@ struct Plan {
 // What the name of a task decides. A task is known by its id, the form of its launch and its tag.
 struct Facts {
   std::string name;
+  std::size_t variant_count = 0;  // a runtime may register more while it runs
   std::optional<KindDecision> kind;
   std::optional<FunctionDecision> function;
   std::int64_t limit = 0;
   std::optional<StealDecision> steal;
   std::vector<Plan> plans;
+
+  bool are_of(const TaskView& task) const {
+    return name == task.name && variant_count == task.variants.size();
+  }
 };
 
 struct FactsKey {
@@ -143,6 +148,7 @@ struct ProgramMapper::State {
   // Instances of limited tasks that were let through and have not ended.
   std::unordered_map<TaskId, std::int64_t> in_flight;
   mapper::LaunchCursor cursor;  // the launches that it maps now
+  Plan passing;                 // of requirements that promise no key
   Evaluator evaluator;
   MapperEvent deferred = 0;
   std::optional<Processor> last_victim;
@@ -158,16 +164,25 @@ struct ProgramMapper::State {
     diags.clear();
     return evaluator.place(facts.function->function, point_of(task), kind, diags);
   }
-  void target_processors(const Facts& facts, const TaskView& task, const Machine& machine,
-                         TaskWish& answer);
+  // Why it did not: notes and warnings may stand before the error.
+  Diagnostic failure() const {
+    const auto error = [](const Diagnostic& d) { return d.severity == Severity::kError; };
+    return *std::find_if(diags.all().begin(), diags.all().end(), error);
+  }
+  void target_processors(const Facts& facts, const TaskView& task, bool stays,
+                         const Machine& machine, TaskWish& answer);
+  const Plan& plan_of(Facts& facts, const Program& program, const TaskView& task,
+                      const VariantView& variant, const Processor& at, const Machine& machine,
+                      const DefaultSettings& settings);
 
   Facts& of(const Program& program, const Machine& machine, const TaskView& task) {
     const FactsKey key{task.id, task.is_index, task.tag};
     const auto found = known.find(key);
-    if (found != known.end() && found->second.name == task.name) return found->second;
+    if (found != known.end() && found->second.are_of(task)) return found->second;
     if (known.size() >= kMaxFacts) known.clear();
     Facts made;
     made.name = task.name;
+    made.variant_count = task.variants.size();
     made.kind = mapper::decide_kind(program, task, machine);
     if (made.kind) {
       const ProcKind kind = made.kind->kind;
@@ -181,27 +196,12 @@ struct ProgramMapper::State {
 
 namespace {
 
-const Plan& plan_of(Facts& facts, const Program& program, const TaskView& task,
-                    const VariantView& variant, const Machine& machine,
-                    const DefaultSettings& settings) {
-  const auto named = [](const RequirementView& r) {
-    return r.aliases_key != 0 || r.aliases.empty();
-  };
-  const bool reusable = std::all_of(task.requirements.begin(), task.requirements.end(), named);
-  if (reusable) {
-    for (const Plan& plan : facts.plans) {
-      if (plan.fits(task, variant)) return plan;
-    }
-  }
-  if (facts.plans.size() >= kMaxPlans) facts.plans.clear();
-  Plan plan{variant.id, task.current.kind, task.current.node, {}, {}};
-  for (std::uint32_t i = 0; i < task.requirements.size(); ++i) {
-    plan.keys.push_back(key_of(task.requirements[i]));
-    plan.wishes.push_back(
-        mapper::decide_requirement(program, task, i, variant, task.current, machine, settings));
-  }
-  facts.plans.push_back(std::move(plan));
-  return facts.plans.back();
+// Limits count by reports of what has ended, so a runtime without them has no limits.
+bool limits(const Facts& facts, const MapperRuntime& runtime) {
+  return facts.limit > 0 && runtime.capabilities().events;
+}
+bool steals(const Facts& facts, const MapperRuntime& runtime) {
+  return facts.steal.has_value() && runtime.capabilities().stealing;
 }
 
 // Every point of `box` by itself.
@@ -216,6 +216,34 @@ void cut_into_points(const Rect& box, const TaskSlice& like, std::vector<TaskSli
 }
 
 }  // namespace
+
+const Plan& ProgramMapper::State::plan_of(Facts& facts, const Program& program,
+                                          const TaskView& task, const VariantView& variant,
+                                          const Processor& at, const Machine& machine,
+                                          const DefaultSettings& settings) {
+  const auto named = [](const RequirementView& r) {
+    return r.aliases_key != 0 || r.aliases.empty();
+  };
+  const bool reusable = std::all_of(task.requirements.begin(), task.requirements.end(), named);
+  if (reusable) {
+    for (const Plan& plan : facts.plans) {
+      if (plan.fits(task, variant, at)) return plan;
+    }
+    if (facts.plans.size() >= kMaxPlans) facts.plans.clear();
+  }
+  Plan& plan = reusable ? facts.plans.emplace_back() : passing;
+  plan.variant = variant.id;
+  plan.kind = at.kind;
+  plan.node = at.node;
+  plan.keys.clear();
+  plan.wishes.clear();
+  for (std::uint32_t i = 0; i < task.requirements.size(); ++i) {
+    plan.keys.push_back(key_of(task.requirements[i]));
+    plan.wishes.push_back(
+        mapper::decide_requirement(program, task, i, variant, at, machine, settings));
+  }
+  return plan;
+}
 
 ProgramMapper::ProgramMapper(std::shared_ptr<Shared> shared, MapperSite site)
     : Mapper(std::move(site)), shared_(std::move(shared)) {
@@ -243,23 +271,23 @@ void ProgramMapper::select_task_options(MapperRuntime& runtime, const TaskView& 
   shared_->tell(runtime);
   const Facts& facts = state_->of(program(), machine(), task);
   answer.initial = site().local;
-  answer.map_locally = site().settings.map_locally;
   answer.memoize = site().settings.memoize;
   mapper::find_collective(task, answer.collective);
-  if (const auto replication = mapper::decide_replication(program(), task)) {
-    answer.replicate = replication->replicate;
-    answer.replicate_origin = replication->origin;
-  } else {
-    answer.replicate = default_replicates(task);
-  }
   if (!facts.kind) {
     answer.failure = mapper::no_kind(program(), task, machine());
     return;
   }
   const ProcKind kind = facts.kind->kind;
   answer.kind_origin = facts.kind->origin;
-  answer.stealable = facts.steal.has_value();
-  if (facts.steal) answer.steal_origin = facts.steal->origin;
+  if (const auto replication = mapper::decide_replication(program(), task, kind)) {
+    answer.replicate = replication->replicate;
+    answer.replicate_origin = replication->origin;
+  } else {
+    answer.replicate = default_replicates(task, kind);
+  }
+  answer.map_locally = site().settings.map_locally && !answer.replicate;
+  answer.stealable = steals(facts, runtime) && !answer.replicate;  // shards stay
+  if (answer.stealable) answer.steal_origin = facts.steal->origin;
   if (task.is_index || !facts.function) {
     answer.initial = default_processor(task, kind);
     return;
@@ -268,7 +296,7 @@ void ProgramMapper::select_task_options(MapperRuntime& runtime, const TaskView& 
   if (const auto placed = state_->place_single(facts, task, kind)) {
     answer.initial = placed->processors.front();
   } else {
-    answer.failure = state_->diags.all().front();
+    answer.failure = state_->failure();
   }
 }
 
@@ -288,7 +316,7 @@ ShardingId ProgramMapper::select_sharding_functor(MapperRuntime& runtime, const 
 
 void ProgramMapper::replicate_task(MapperRuntime& runtime, const TaskView& task,
                                    ReplicateAnswer& answer) {
-  const auto decision = mapper::decide_replication(program(), task);
+  const auto decision = mapper::decide_replication(program(), task, task.current.kind);
   if (!decision || machine().node_count() > 1) {
     Mapper::replicate_task(runtime, task, answer);
   } else {
@@ -307,8 +335,10 @@ void ProgramMapper::replicate_task(MapperRuntime& runtime, const TaskView& task,
 void ProgramMapper::slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
                                SliceAnswer& answer) {
   shared_->tell(runtime);
+  if (part.volume() == 0) return;
   const Facts& facts = state_->of(program(), machine(), task);
-  const bool by_point = facts.limit > 0 || facts.steal.has_value();
+  const bool stealable = steals(facts, runtime);
+  const bool by_point = stealable || limits(facts, runtime);
   if (!facts.function) {
     Mapper::slice_task(runtime, task, part, answer);
     if (by_point) {
@@ -328,7 +358,7 @@ void ProgramMapper::slice_task(MapperRuntime& runtime, const TaskView& task, con
     });
     if (answer.failure) answer.slices.clear();
   }
-  for (TaskSlice& slice : answer.slices) slice.stealable = facts.steal.has_value();
+  for (TaskSlice& slice : answer.slices) slice.stealable = stealable;
 }
 
 // ---- One task
@@ -337,37 +367,42 @@ void ProgramMapper::map_task(MapperRuntime& runtime, const TaskView& task,
                              std::span<const std::span<const InstanceView>>, TaskWish& answer) {
   shared_->tell(runtime);
   Facts& facts = state_->of(program(), machine(), task);
-  const VariantView* variant = mapper::best_variant(task, task.current.kind);
+  const VariantView* variant = mapper::variant_to_run(task);
   if (variant == nullptr) {
     answer.failure = mapper::no_kind(program(), task, machine());
     return;
   }
   answer.variant = variant->id;
   if (facts.kind && facts.kind->kind == task.current.kind) answer.kind_origin = facts.kind->origin;
-  state_->target_processors(facts, task, machine(), answer);
+  const bool limited = limits(facts, runtime);
+  const bool stays = limited || steals(facts, runtime) || task.shard_variant != 0;
+  state_->target_processors(facts, task, stays, machine(), answer);
   if (answer.failure) return;
-  const Plan& plan = plan_of(facts, program(), task, *variant, machine(), site().settings);
+  const Plan& plan = state_->plan_of(facts, program(), task, *variant, answer.processors.front(),
+                                     machine(), site().settings);
   answer.requirements.assign(plan.wishes.begin(), plan.wishes.end());
-  answer.task_profiling.status = facts.limit > 0;
+  answer.task_profiling.status = limited;
 }
 
-// A stolen task stays with the thief. A single task was sent where its function said; asked again
-// from there, the function may name more processors of that node.
-void ProgramMapper::State::target_processors(const Facts& facts, const TaskView& task,
+// What is counted by processor, was stolen or is a shard stays where it is. A single task was sent
+// where its function said; asked again from there, the function may name more processors of that
+// node.
+void ProgramMapper::State::target_processors(const Facts& facts, const TaskView& task, bool stays,
                                              const Machine& machine, TaskWish& answer) {
-  if (!facts.function) return mapper::target_processors(task, machine, answer.processors);
-  answer.processor_origin = facts.function->origin;
-  if (facts.steal) {
+  if (facts.function) answer.processor_origin = facts.function->origin;
+  if (stays) {
     answer.processors.push_back(task.current);
+  } else if (!facts.function) {
+    mapper::target_processors(task, machine, answer.processors);
   } else if (task.is_index) {
     const mapper::Launch launch{facts.function->function, task.name, task.domain,
                                 task.current.kind};
     answer.failure = cursor.place(launch, task.point, answer.processors);
   } else {
     const auto placed = place_single(facts, task, task.current.kind);
-    const bool stays = placed && std::count(placed->processors.begin(), placed->processors.end(),
+    const bool named = placed && std::count(placed->processors.begin(), placed->processors.end(),
                                             task.current) > 0;
-    if (stays) {
+    if (named) {
       answer.processors.assign(placed->processors.begin(), placed->processors.end());
     } else {
       answer.processors.push_back(task.current);
@@ -386,7 +421,7 @@ void ProgramMapper::select_tasks_to_map(MapperRuntime& runtime, std::span<const 
                                         ScheduleAnswer& answer) {
   for (std::uint32_t i = 0; i < ready.size(); ++i) {
     const Facts& facts = state_->of(program(), machine(), ready[i]);
-    if (facts.limit > 0) {
+    if (limits(facts, runtime)) {
       std::int64_t& in_flight = state_->in_flight[ready[i].id];
       if (in_flight >= facts.limit) continue;
       ++in_flight;
@@ -404,7 +439,7 @@ void ProgramMapper::report_profiling(MapperRuntime& runtime, const TaskView& ope
                                      const ProfilingReport&) {
   const auto found = state_->in_flight.find(operation.id);
   if (operation.operation != OperationKind::kTask || found == state_->in_flight.end()) return;
-  if (--found->second <= 0) state_->in_flight.erase(found);
+  found->second = std::max(found->second - 1, std::int64_t{0});
   if (state_->deferred != 0) runtime.trigger_event(std::exchange(state_->deferred, 0));
 }
 
@@ -415,13 +450,15 @@ void ProgramMapper::select_steal_targets(MapperRuntime&, std::span<const Process
   const Processor& thief = site().local;
   const auto scope = shared_->steals[static_cast<std::size_t>(thief.kind)];
   if (!scope) return;
+  const std::int64_t in_node = machine().processor_count(thief.node, thief.kind);
   const Processor begin = state_->last_victim.value_or(thief);
   Processor victim = begin;
   do {
-    victim = mapper::next_processor(machine(), victim);
-    const bool near = *scope == StealScope::kAnyNode || victim.node == thief.node;
+    victim = *scope == StealScope::kAnyNode
+                 ? mapper::next_processor(machine(), victim)
+                 : Processor{thief.kind, thief.node, (victim.index + 1) % in_node};
     const bool refused = std::find(blacklist.begin(), blacklist.end(), victim) != blacklist.end();
-    if (near && !refused && !(victim == thief)) {
+    if (!refused && !(victim == thief)) {
       answer.push_back(victim);
       state_->last_victim = victim;
       return;
@@ -433,11 +470,10 @@ void ProgramMapper::permit_steal_request(MapperRuntime&, const Processor& thief,
                                          std::span<const TaskView> stealable,
                                          std::vector<std::uint32_t>& answer) {
   for (std::uint32_t i = 0; i < stealable.size(); ++i) {
-    const auto steal = program().task_steal(stealable[i].name, thief.kind);
-    const bool runs = mapper::best_variant(stealable[i], thief.kind) != nullptr;
-    if (!steal || !runs) continue;
-    if (steal->scope == StealScope::kAnyNode || thief.node == site().local.node)
-      answer.push_back(i);
+    const Facts& facts = state_->of(program(), machine(), stealable[i]);
+    if (!facts.steal || facts.kind->kind != thief.kind) continue;
+    const bool near = thief.node == site().local.node;
+    if (near || facts.steal->scope == StealScope::kAnyNode) answer.push_back(i);
   }
   answer.resize((answer.size() + 1) / 2);
 }

@@ -5,7 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <tuple>
 
+#include "mapper/default_policy.h"
 #include "mapper/processors.h"
 
 namespace groma {
@@ -19,7 +22,7 @@ std::string text_of(const Point& point) {
   return fmt::format("({})", fmt::join(point.coordinates(), ", "));
 }
 
-// "GPU (0, 1)" or, where that is what is wrong, the kind alone.
+// Collects the refusals of one answer about the task of that name.
 class Checker {
  public:
   Checker(std::string_view name, const Machine& machine) : name_(name), machine_(machine) {}
@@ -44,13 +47,24 @@ class Checker {
   }
 
   // Legion: crash, or an instance said not to be visible.
-  void same_node_and_kind(const std::vector<Processor>& processors, Origin origin) {
+  bool same_node_and_kind(const std::vector<Processor>& processors, Origin origin) {
     for (const Processor& p : processors) {
       const Processor& first = processors.front();
       if (p.kind == first.kind && p.node == first.node) continue;
       refuse(DiagId::kMixedProcessors, origin, "map_task", name_, text_of(first), text_of(p));
-      return;
+      return false;
     }
+    return true;
+  }
+
+  bool none_twice(std::string_view hook, std::vector<Processor> processors, Origin origin) {
+    const auto place = [](const Processor& p) { return std::tuple(p.node, p.kind, p.index); };
+    std::sort(processors.begin(), processors.end(),
+              [&](const Processor& a, const Processor& b) { return place(a) < place(b); });
+    const auto twice = std::adjacent_find(processors.begin(), processors.end());
+    if (twice == processors.end()) return true;
+    refuse(DiagId::kRepeatedProcessor, origin, hook, name_, text_of(*twice));
+    return false;
   }
 
   const Machine& machine() const { return machine_; }
@@ -87,14 +101,52 @@ const VariantView* check_variant(Checker& check, std::string_view hook, const Ta
 
 std::string why_not(const Machine& machine, const Processor& processor, MemKind memory) {
   const MemoryGroup* group = machine.node(processor.node).find(memory);
-  if (group == nullptr || group->capacity_bytes == 0) return "the machine has none";
+  if (group == nullptr || group->capacity_bytes == 0) {
+    return fmt::format("node {} has none", processor.node);
+  }
   return fmt::format("{} cannot address it", name_of(processor.kind));
 }
 
-const char* why_not_virtual(const RequirementView& requirement) {
-  if (requirement.privilege == Privilege::kReduce) return "it is reduced to";
+// What is no leaf may hand its reductions on.
+const char* why_not_virtual(const RequirementView& requirement, const VariantView* variant) {
+  const bool leaf = variant == nullptr || variant->leaf;
+  if (requirement.privilege == Privilege::kReduce && leaf) return "a leaf reduces to it";
   if (requirement.coherence != Coherence::kExclusive) return "it is shared while in use";
   return nullptr;
+}
+
+bool aligns(std::int64_t bytes, AlignOp op, std::int64_t to) {
+  switch (op) {
+    case AlignOp::kNone:
+      return true;
+    case AlignOp::kEq:
+      return bytes == to;
+    case AlignOp::kNe:
+      return bytes != to;
+    case AlignOp::kLt:
+      return bytes < to;
+    case AlignOp::kLe:
+      return bytes <= to;
+    case AlignOp::kGt:
+      return bytes > to;
+    case AlignOp::kGe:
+      return bytes >= to;
+  }
+  return false;
+}
+
+// Whether some alignment, a power of two, is what both ask for.
+bool can_agree(AlignOp a, std::int64_t a_bytes, AlignOp b, std::int64_t b_bytes) {
+  for (int shift = 0; shift < 63; ++shift) {
+    const std::int64_t bytes = std::int64_t{1} << shift;
+    if (aligns(bytes, a, a_bytes) && aligns(bytes, b, b_bytes)) return true;
+  }
+  return false;
+}
+
+std::string text_of(AlignOp op, std::int64_t bytes) {
+  constexpr std::array<std::string_view, 7> kOps = {"no ", "==", "!=", "<", "<=", ">", ">="};
+  return fmt::format("Align{}{}", kOps[static_cast<std::size_t>(op)], bytes);
 }
 
 void check_layout(Checker& check, const TaskView& task, std::size_t i, const VariantView& variant,
@@ -120,10 +172,9 @@ void check_layout(Checker& check, const TaskView& task, std::size_t i, const Var
     if (demand.memory && *demand.memory != wish.memory) {
       refuse(name_of(*demand.memory), name_of(wish.memory));
     }
-    const bool exactly = demand.align_op == AlignOp::kEq && layout.align_op == AlignOp::kEq;
-    if (exactly && demand.align_bytes != layout.align_bytes) {
-      refuse(fmt::format("Align=={}", demand.align_bytes),
-             fmt::format("Align=={}", layout.align_bytes));
+    if (!can_agree(demand.align_op, demand.align_bytes, layout.align_op, layout.align_bytes)) {
+      refuse(text_of(demand.align_op, demand.align_bytes),
+             text_of(layout.align_op, layout.align_bytes));
     }
   }
 }
@@ -135,16 +186,20 @@ void check_requirement(Checker& check, const TaskView& task, std::size_t i, cons
   const RequirementWish& wish = answer.requirements[i];
   if (requirement.empty()) return;
   if (wish.is_virtual) {
-    const char* why = why_not_virtual(requirement);
+    const char* why = why_not_virtual(requirement, variant);
     if (why != nullptr) check.refuse(DiagId::kBadVirtual, wish.virtual_origin, i, task.name, why);
     return;
   }
   std::string reasons;
+  const auto not_in = [&](MemKind memory, std::string_view why) {
+    reasons += fmt::format("{}{} ({})", reasons.empty() ? "" : ", ", name_of(memory), why);
+  };
   bool usable = false;
   for (const InstanceWish& candidate : wish.candidates()) {
     if (candidate.memory == MemKind::kVirtual) {  // the last resort, which never lacks room
-      usable = why_not_virtual(requirement) == nullptr;
-      reasons += usable ? "" : " VIRTUAL (it needs an instance)";
+      const char* why = why_not_virtual(requirement, variant);
+      if (why != nullptr) not_in(candidate.memory, why);
+      usable = usable || why == nullptr;
       continue;
     }
     const auto reaches = [&](const Processor& p) {
@@ -155,8 +210,7 @@ void check_requirement(Checker& check, const TaskView& task, std::size_t i, cons
       usable = true;
       continue;
     }
-    reasons += fmt::format("{}{} ({})", reasons.empty() ? "" : ", ", name_of(candidate.memory),
-                           why_not(check.machine(), answer.processors.front(), candidate.memory));
+    not_in(candidate.memory, why_not(check.machine(), answer.processors.front(), candidate.memory));
   }
   if (usable) return;
   const Origin origin =
@@ -167,83 +221,50 @@ void check_requirement(Checker& check, const TaskView& task, std::size_t i, cons
 
 // ---- Slices
 
-// Points that a bitmap of the launch is made for; 2^24 points take 2 MB.
-constexpr std::int64_t kMaxMarked = std::int64_t{1} << 24;
-
-// Whether two boxes of equal dimensions share a point.
-bool overlap(const Rect& a, const Rect& b) {
-  for (int d = 0; d < a.dimensions(); ++d) {
-    if (a.lower[d] >= b.lower[d] + b.extents[d] || b.lower[d] >= a.lower[d] + a.extents[d]) {
-      return false;
-    }
-  }
-  return true;
-}
-
-// The first two slices that share a point: by sorting along the first coordinate.
-bool any_overlap(std::vector<TaskSlice> slices) {
-  std::sort(slices.begin(), slices.end(),
-            [](const TaskSlice& a, const TaskSlice& b) { return a.box.lower[0] < b.box.lower[0]; });
-  std::vector<const Rect*> open;
-  for (const TaskSlice& slice : slices) {
-    std::erase_if(open, [&](const Rect* box) {
-      return box->lower[0] + box->extents[0] <= slice.box.lower[0];
-    });
-    for (const Rect* box : open) {
-      if (overlap(*box, slice.box)) return true;
-    }
-    open.push_back(&slice.box);
-  }
-  return false;
-}
-
-class Marks {
+// Whether boxes hold every point of a domain equally often is seen by a measure: each coordinate of
+// each dimension weighs something, a point the product, so a box weighs the product of its sides,
+// however many points it has. Two families of boxes that weigh the same hold the same points as
+// often, but for a chance of 2^-57 (9 dimensions, weights at random modulo a prime: Schwartz,
+// Zippel).
+class Measure {
  public:
-  explicit Marks(const Rect& domain)
-      : domain_(domain), marked_(static_cast<std::size_t>(domain.volume())) {}
-
-  // False when a point was marked before.
-  bool mark(const Rect& box) {
-    Rect rows = box;  // all but the last coordinate
-    const int last = box.dimensions() - 1;
-    rows.extents[last] = 1;
-    Point at = rows.lower;
-    do {
-      const auto begin = marked_.begin() + static_cast<std::ptrdiff_t>(index(at));
-      const auto end = begin + static_cast<std::ptrdiff_t>(box.extents[last]);
-      if (std::find(begin, end, true) != end) return false;
-      std::fill(begin, end, true);
-    } while (next_point(rows, &at));
-    return true;
+  void add(const Rect& box) {
+    std::uint64_t weight = 1;
+    for (int d = 0; d < box.dimensions(); ++d) {
+      const std::uint64_t from = weight_below(d, box.lower[d]);
+      const std::uint64_t to = weight_below(d, box.lower[d] + box.extents[d]);
+      weight = reduce(static_cast<Wide>(weight) * (to + kPrime - from));
+    }
+    sum_ = reduce(static_cast<Wide>(sum_) + weight);
   }
+  friend bool operator==(const Measure&, const Measure&) = default;
 
  private:
-  std::int64_t index(const Point& at) const {
-    std::int64_t index = 0;
-    for (int d = 0; d < domain_.dimensions(); ++d) {
-      index = index * domain_.extents[d] + (at[d] - domain_.lower[d]);
-    }
-    return index;
-  }
-  const Rect& domain_;
-  std::vector<bool> marked_;
-};
+  __extension__ typedef unsigned __int128 Wide;
+  static constexpr std::uint64_t kPrime = (std::uint64_t{1} << 61) - 1;
 
-bool overlapping(const Rect& domain, const std::vector<TaskSlice>& slices) {
-  if (domain.dimensions() == 0) return slices.size() > 1;
-  if (domain.volume() > kMaxMarked) return any_overlap(slices);
-  Marks marks(domain);
-  return std::any_of(slices.begin(), slices.end(),
-                     [&](const TaskSlice& slice) { return !marks.mark(slice.box); });
-}
+  static std::uint64_t reduce(Wide value) { return static_cast<std::uint64_t>(value % kPrime); }
+  // What all coordinates of dimension d below x weigh together: splitmix64.
+  static std::uint64_t weight_below(int d, std::int64_t x) {
+    std::uint64_t z = static_cast<std::uint64_t>(x) + 0x9E3779B97F4A7C15U;
+    for (int round = 0; round < 2; ++round) {
+      z += static_cast<std::uint64_t>(d + 1) * 0xD1342543DE82EF95U;
+      z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
+      z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
+      z ^= z >> 31;
+    }
+    return z % kPrime;
+  }
+
+  std::uint64_t sum_ = 0;
+};
 
 bool inside(const Rect& box, const Rect& domain) {
   if (box.dimensions() != domain.dimensions()) return false;
   for (int d = 0; d < box.dimensions(); ++d) {
-    if (box.extents[d] <= 0 || box.lower[d] < domain.lower[d] ||
-        box.lower[d] - domain.lower[d] > domain.extents[d] - box.extents[d]) {
-      return false;
-    }
+    if (box.extents[d] <= 0 || box.extents[d] > domain.extents[d]) return false;
+    const std::int64_t last = domain.lower[d] + (domain.extents[d] - box.extents[d]);
+    if (box.lower[d] < domain.lower[d] || box.lower[d] > last) return false;
   }
   return true;
 }
@@ -252,12 +273,14 @@ bool inside(const Rect& box, const Rect& domain) {
 
 std::vector<Refusal> validate(const TaskOptions& answer, const TaskView& task,
                               const Machine& machine) {
+  if (answer.failure) return {{*answer.failure, answer.kind_origin}};
   Checker check(task.name, machine);
   check.processor("select_task_options", answer.initial, answer.processor_origin);
-  if (answer.replicate && answer.map_locally) {
-    check.refuse(DiagId::kBadReplication, answer.replicate_origin, task.name,
-                 "a task that is mapped locally cannot be replicated");
-  }
+  if (!answer.replicate) return check.take();
+  const char* why = answer.map_locally ? "a task that is mapped locally runs once"
+                                       : mapper::why_not_replicated(task);
+  if (why != nullptr)
+    check.refuse(DiagId::kBadReplication, answer.replicate_origin, task.name, why);
   return check.take();
 }
 
@@ -268,30 +291,34 @@ std::vector<Refusal> validate(const SliceAnswer& answer, const TaskView& task, c
     check.refuse(DiagId::kBadSlices, answer.origin, task.name, what);
     return check.take();
   };
+  if (answer.failure) return {{*answer.failure, answer.origin}};
+  const std::int64_t volume = part.volume();
   std::int64_t points = 0;
+  Measure slices;
   for (const TaskSlice& slice : answer.slices) {
     if (!check.processor("slice_task", slice.processor, answer.origin)) return check.take();
     if (!inside(slice.box, part)) {  // Legion: an error in debug builds only
       return refuse(fmt::format("the slice at {} is empty or leaves what was to be cut",
                                 text_of(slice.box.lower)));
     }
+    if (slice.box.volume() > volume - points) return refuse("two slices hold the same point");
     points += slice.box.volume();
-    if (points > part.volume()) break;
+    slices.add(slice.box);
   }
-  if (points < part.volume()) {  // Legion: waits for the missing points for ever
-    return refuse(
-        fmt::format("{} of {} points are in no slice", part.volume() - points, part.volume()));
+  if (points < volume) {  // Legion: waits for the missing points for ever
+    return refuse(fmt::format("at least {} of {} points are in no slice", volume - points, volume));
   }
-  if (points > part.volume() || overlapping(part, answer.slices)) {
-    return refuse("two slices hold the same point");
-  }
+  Measure whole;
+  if (volume > 0) whole.add(part);
+  if (!(slices == whole)) return refuse("two slices hold the same point, another is in none");
   return check.take();
 }
 
 std::vector<Refusal> validate(const TaskWish& answer, const TaskView& task,
                               const Machine& machine) {
-  Checker check(task.name, machine);
+  if (answer.failure) return {{*answer.failure, answer.processor_origin}};
   if (answer.abort_mapping) return {};
+  Checker check(task.name, machine);
   if (answer.processors.empty()) {
     check.refuse(DiagId::kBadProcessor, answer.processor_origin, "map_task", task.name,
                  "no processor");
@@ -300,7 +327,13 @@ std::vector<Refusal> validate(const TaskWish& answer, const TaskView& task,
   for (const Processor& p : answer.processors) {
     if (!check.processor("map_task", p, answer.processor_origin)) return check.take();
   }
-  check.same_node_and_kind(answer.processors, answer.processor_origin);
+  if (!check.same_node_and_kind(answer.processors, answer.processor_origin)) return check.take();
+  if (task.shard_variant != 0 &&
+      (answer.variant != task.shard_variant || answer.processors != std::vector{task.current})) {
+    check.refuse(DiagId::kBadReplication, answer.processor_origin, task.name,
+                 "a shard runs where replicate_task put it, by the variant that it chose");
+    return check.take();
+  }
   const VariantView* variant = check_variant(check, "map_task", task, answer.variant,
                                              answer.processors.front().kind, answer.kind_origin);
   if (answer.requirements.size() != task.requirements.size()) {  // Legion: a silent abort
@@ -321,25 +354,22 @@ std::vector<Refusal> validate(const ReplicateAnswer& answer, const TaskView& tas
     check.refuse(DiagId::kBadReplication, answer.origin, task.name, what);
   };
   if (answer.processors.empty()) refuse("it names no processor");
-  for (std::size_t i = 0; i < answer.processors.size(); ++i) {
-    const Processor& p = answer.processors[i];
+  for (const Processor& p : answer.processors) {
     if (!check.processor("replicate_task", p, answer.origin)) return check.take();
-    const auto begin = answer.processors.begin();
-    if (std::find(begin, begin + static_cast<std::ptrdiff_t>(i), p) !=
-        begin + static_cast<std::ptrdiff_t>(i)) {
-      check.refuse(DiagId::kRepeatedProcessor, answer.origin, "replicate_task", task.name,
-                   text_of(p));
-      return check.take();
-    }
+    if (p.kind == answer.processors.front().kind) continue;
+    refuse(
+        fmt::format("its shards are on {} and {}", text_of(answer.processors.front()), text_of(p)));
+    return check.take();
   }
-  if (answer.processors.empty()) return check.take();
+  if (answer.processors.empty() ||
+      !check.none_twice("replicate_task", answer.processors, answer.origin)) {
+    return check.take();
+  }
   const VariantView* variant = check_variant(check, "replicate_task", task, answer.variant,
                                              answer.processors.front().kind, answer.origin);
   if (variant != nullptr && !variant->replicable) refuse("its variant is not replicable");
-  const auto reduces = [](const RequirementView& r) { return r.privilege == Privilege::kReduce; };
-  if (std::any_of(task.requirements.begin(), task.requirements.end(), reduces)) {
-    refuse("a task that reduces to a region runs once");
-  }
+  const char* why = mapper::why_not_replicated(task);
+  if (why != nullptr) refuse(why);
   const auto here = [&](const Processor& p) { return p.node == task.current.node; };
   if (std::none_of(answer.processors.begin(), answer.processors.end(), here)) {
     refuse("no shard is on the node that maps the task");
@@ -364,8 +394,10 @@ std::vector<Refusal> validate(const ScheduleAnswer& answer, std::span<const Task
     if (!take(task)) return refuse("a task is named twice or is not ready");  // Legion: hangs
   }
   for (const ScheduleAnswer::Relocation& move : answer.relocate) {
-    if (!take(move.task)) return refuse("a task is both mapped and relocated");  // Legion: hangs
-    if (!mapper::exists(machine, move.processor)) {                              // Legion: crash
+    if (!take(move.task)) {  // Legion: hangs
+      return refuse("a task is mapped and moved, moved twice, or is not ready");
+    }
+    if (!mapper::exists(machine, move.processor)) {  // Legion: crash
       check.refuse(DiagId::kBadProcessor, {}, "select_tasks_to_map", ready[move.task].name,
                    text_of(move.processor));
       return check.take();
@@ -384,15 +416,10 @@ std::vector<Refusal> validate(const MustEpochAnswer& answer, std::span<const Tas
     check.refuse(DiagId::kBadProcessor, {}, "map_must_epoch", check.name(), "no processor");
     return check.take();
   }
-  std::vector<Processor> seen;
   for (const Processor& p : answer.processors) {
     if (!check.processor("map_must_epoch", p, {})) return check.take();
-    if (std::find(seen.begin(), seen.end(), p) != seen.end()) {
-      check.refuse(DiagId::kRepeatedProcessor, {}, "map_must_epoch", check.name(), text_of(p));
-      return check.take();
-    }
-    seen.push_back(p);
   }
+  check.none_twice("map_must_epoch", answer.processors, {});
   return check.take();
 }
 

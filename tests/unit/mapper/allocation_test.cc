@@ -1,0 +1,138 @@
+// After warm-up the hooks that a runtime calls for every task allocate nothing.
+// The operators are not inlined, so that g++ does not take malloc and new for a mismatch.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "unit/mapper/hooks.h"
+
+namespace {
+std::atomic<std::int64_t> allocations = 0;
+}
+
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
+  ++allocations;
+  const auto to = static_cast<std::size_t>(alignment);
+  if (void* memory = std::aligned_alloc(to, (size + to - 1) / to * to)) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
+
+namespace groma {
+namespace {
+
+using test::cpu;
+using test::FakeTask;
+using test::gpu;
+
+template <typename Work>
+std::int64_t allocations_of(const Work& work) {
+  for (int i = 0; i < 3; ++i) work();  // buffers grow, names are looked up
+  const std::int64_t before = allocations;
+  for (int i = 0; i < 100; ++i) work();
+  return allocations - before;
+}
+
+TEST(Allocation, IsCounted) {
+  const auto work = [] {
+    int* volatile kept = new int(3);
+    delete kept;
+  };
+  EXPECT_EQ(allocations_of(work), 100);
+}
+
+// The hooks for every task of `mapper`: a task with four regions, and a launch of it.
+void expect_no_allocation(Mapper& mapper) {
+  test::FakeRuntime runtime;
+  FakeTask task("calculate_new_currents", {ProcKind::kCpu, ProcKind::kGpu});
+  std::uint64_t key = 0;
+  for (const char* name : {"rp_wires", "rp_private", "rp_shared", "rp_ghost"}) {
+    task.region({name, "a partition's name that is long"},
+                key == 0 ? Privilege::kReadWrite : Privilege::kReadOnly, key + 1);
+    ++key;
+  }
+  TaskView view = task.at(gpu(0, 1));
+  const std::vector<TaskView> ready(8, view);
+
+  TaskWish wish;
+  EXPECT_EQ(allocations_of([&] {
+              wish.clear();
+              mapper.map_task(runtime, view, {}, wish);
+              mapper.report_profiling(runtime, view, {});
+            }),
+            0);
+  EXPECT_EQ(wish.requirements.size(), 4U);
+  ScheduleAnswer schedule;
+  EXPECT_EQ(allocations_of([&] {
+              schedule.clear();
+              runtime.triggered.clear();
+              mapper.select_tasks_to_map(runtime, ready, schedule);
+              for (int i = 0; i < 8; ++i) mapper.report_profiling(runtime, view, {});
+            }),
+            0);
+  EXPECT_FALSE(schedule.map.empty());
+  TaskOptions options;
+  const auto choose = [&] {
+    options.clear();
+    mapper.select_task_options(runtime, view, options);
+  };
+  EXPECT_EQ(allocations_of(choose), 0);
+  view.is_index = true;
+  view.domain = view.sharding_domain = test::rect({64});
+  EXPECT_EQ(allocations_of(choose), 0);
+  EXPECT_EQ(options.initial.kind, ProcKind::kGpu);
+}
+
+TEST(Allocation, DefaultMapper) {
+  DefaultMapper mapper(
+      {std::make_shared<Machine>(test::machine_of("nodes=2,gpu=2,cpu=4")), cpu(0, 0), {}, nullptr});
+  expect_no_allocation(mapper);
+}
+
+TEST(Allocation, ProgramMapper) {
+  test::Mapping mapping(
+      "Task * GPU,CPU;\nRegion * * GPU FBMEM;\nRegion * rp_shared GPU ZCMEM,FBMEM;\n"
+      "Region * rp_ghost GPU ZCMEM;\nLayout * * * C_order SOA Align==64;\n"
+      "CollectMemory calculate_new_currents *;\nInstanceLimit calculate_new_currents 4;\n"
+      "ControlReplicate main;\nTaskSteal other GPU ANY_NODE;\n",
+      test::machine_of("nodes=2,gpu=2,cpu=4"));
+  expect_no_allocation(mapping.on(gpu(0, 1)));
+}
+
+// Sanitizers and the C library know more ways to allocate; ours count all that C++ has.
+TEST(Allocation, AnswersKeepTheirBuffers) {
+  TaskWish wish;
+  wish.processors.resize(20);
+  wish.requirements.resize(20);
+  wish.future_memories.resize(20);
+  wish.clear();
+  EXPECT_TRUE(wish.processors.empty() && wish.requirements.empty());
+  EXPECT_GE(wish.processors.capacity(), 20U);
+  EXPECT_GE(wish.requirements.capacity(), 20U);
+  EXPECT_GE(wish.future_memories.capacity(), 20U);
+  TaskOptions options;
+  options.collective.resize(20);
+  options.clear();
+  EXPECT_GE(options.collective.capacity(), 20U);
+  OperationWish operation;
+  operation.requirements.resize(20);
+  operation.clear();
+  EXPECT_GE(operation.requirements.capacity(), 20U);
+}
+
+}  // namespace
+}  // namespace groma

@@ -1,0 +1,442 @@
+// The hooks' defaults, hook by hook, as Legion's DefaultMapper decides; every answer is one that
+// validate takes.
+#include <gmock/gmock.h>
+
+#include <cstring>
+
+#include "groma/mapper.h"
+#include "unit/mapper/hooks.h"
+
+namespace groma {
+namespace {
+
+using test::cpu;
+using test::FakeTask;
+using test::gpu;
+using test::machine_of;
+using test::memories_of;
+using test::options_of;
+using test::rect;
+using test::text_of;
+using test::wish_of;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::unique_ptr<DefaultMapper> default_on(const Processor& local, const Machine& machine,
+                                          DefaultSettings settings = {}) {
+  return std::make_unique<DefaultMapper>(
+      MapperSite{std::make_shared<Machine>(machine), local, settings, nullptr});
+}
+
+const Machine& grid() {
+  static const Machine machine = machine_of("nodes=2,gpu=2,cpu=4,omp=1");
+  return machine;
+}
+
+std::vector<Processor> starts(Mapper& mapper, const TaskView& task, int count) {
+  std::vector<Processor> starts;
+  for (int i = 0; i < count; ++i) {
+    const TaskOptions options = options_of(mapper, task);
+    EXPECT_THAT(text_of(validate(options, task, mapper.machine())), IsEmpty());
+    starts.push_back(options.initial);
+  }
+  return starts;
+}
+
+// ---- Options
+
+TEST(DefaultMapper, KindsByRank) {
+  const auto kind = [](std::initializer_list<ProcKind> variants, std::uint64_t tag,
+                       const Machine& machine) {
+    FakeTask task("t", variants);
+    task.base.tag = tag;
+    task.base.depth = 2;
+    const TaskOptions options = options_of(*default_on(cpu(0, 0), machine), task.view());
+    return options.failure ? std::string(text_of(*options.failure))
+                           : std::string(name_of(options.initial.kind));
+  };
+  using enum ProcKind;
+  EXPECT_EQ(kind({kCpu, kOmp, kGpu}, 0, grid()), "GPU");
+  EXPECT_EQ(kind({kCpu, kOmp, kGpu}, kTagPreferCpu, grid()), "OMP");
+  EXPECT_EQ(kind({kCpu, kGpu}, kTagPreferCpu, grid()), "CPU");
+  EXPECT_EQ(kind({kGpu}, kTagPreferCpu, grid()), "GPU");
+  EXPECT_EQ(kind({kCpu, kOmp, kGpu}, 0, machine_of("nodes=1,cpu=2,gpu=0,omp=0")), "CPU");
+  EXPECT_EQ(kind({kGpu}, 0, machine_of("nodes=1,cpu=2,gpu=0,omp=0")),
+            "`t` can run on none of its kinds: `GPU` [no-variant]");
+  EXPECT_EQ(kind({}, 0, grid()),
+            "`t` can run on none of its kinds: it has no variant [no-variant]");
+}
+
+TEST(DefaultMapper, WhereTasksStart) {
+  FakeTask task("t", {ProcKind::kGpu});
+  const auto mapper = default_on(gpu(1, 1), grid());
+  task.base.depth = 0;
+  EXPECT_THAT(starts(*mapper, task.view(), 2), ElementsAre(gpu(1, 1), gpu(1, 1)));
+  task.base.depth = 1;
+  EXPECT_THAT(starts(*mapper, task.view(), 5),
+              ElementsAre(gpu(0, 0), gpu(0, 1), gpu(1, 0), gpu(1, 1), gpu(0, 0)));
+  task.base.depth = 2;
+  EXPECT_THAT(starts(*mapper, task.view(), 3), ElementsAre(gpu(1, 0), gpu(1, 1), gpu(1, 0)));
+  task.base.depth = 1;
+  task.base.tag = kTagSameAddressSpace;
+  EXPECT_THAT(starts(*mapper, task.view(), 1), ElementsAre(gpu(1, 1)));
+  FakeTask main("main", {ProcKind::kCpu});
+  EXPECT_THAT(starts(*mapper, main.view(), 1), ElementsAre(cpu(1, 0)));
+}
+
+TEST(DefaultMapper, UnequalNodes) {
+  const Machine machine =
+      test::unequal({"nodes=1,cpu=2,gpu=0,omp=0", "nodes=1,cpu=1,gpu=1,omp=0", "nodes=1,gpu=2"});
+  FakeTask task("t", {ProcKind::kGpu});
+  const auto mapper = default_on(cpu(0, 0), machine);
+  task.base.depth = 0;  // there is none here
+  EXPECT_THAT(starts(*mapper, task.view(), 1), ElementsAre(gpu(1, 0)));
+  task.base.depth = 2;
+  EXPECT_THAT(starts(*mapper, task.view(), 3), ElementsAre(gpu(2, 0), gpu(2, 1), gpu(1, 0)));
+  task.launch(rect({6}));
+  const SliceAnswer answer = test::slices_of(*mapper, task.at(gpu(1, 0)), rect({6}));
+  ASSERT_EQ(answer.slices.size(), 3U);
+  EXPECT_EQ(answer.slices[0].processor, gpu(1, 0));
+  EXPECT_EQ(answer.slices[2].processor, gpu(2, 1));
+}
+
+TEST(DefaultMapper, SettingsGoIntoOptions) {
+  FakeTask task("t", {ProcKind::kCpu});
+  task.base.depth = 1;
+  DefaultSettings settings;
+  settings.map_locally = settings.memoize = true;
+  const TaskOptions options = options_of(*default_on(cpu(0, 0), grid(), settings), task.view());
+  EXPECT_TRUE(options.map_locally);
+  EXPECT_TRUE(options.memoize);
+  EXPECT_FALSE(options.stealable);
+  EXPECT_FALSE(options.replicate);
+}
+
+// ---- Replication
+
+TEST(DefaultMapper, TheTopLevelTaskReplicatesOverNodes) {
+  FakeTask main("main", {ProcKind::kCpu});
+  const auto mapper = default_on(cpu(1, 2), grid());
+  EXPECT_FALSE(options_of(*mapper, main.view()).replicate);  // not replicable
+  main.variants[0].replicable = true;
+  EXPECT_TRUE(options_of(*mapper, main.view()).replicate);
+  DefaultSettings locally;
+  locally.map_locally = true;
+  const TaskOptions options = options_of(*default_on(cpu(0, 0), grid(), locally), main.view());
+  EXPECT_TRUE(options.replicate);
+  EXPECT_FALSE(options.map_locally);
+  EXPECT_THAT(text_of(validate(options, main.view(), grid())), IsEmpty());
+
+  test::FakeRuntime runtime;
+  ReplicateAnswer answer;
+  mapper->replicate_task(runtime, main.at(cpu(1, 2)), answer);
+  EXPECT_EQ(answer.variant, 1U);
+  EXPECT_THAT(answer.processors, ElementsAre(cpu(0, 0), cpu(1, 2)));
+  EXPECT_THAT(text_of(validate(answer, main.at(cpu(1, 2)), grid())), IsEmpty());
+
+  TaskView shard = main.at(cpu(1, 2));
+  shard.shard_variant = 1;
+  const TaskWish wish = wish_of(*mapper, shard);
+  EXPECT_THAT(wish.processors, ElementsAre(cpu(1, 2)));
+  EXPECT_THAT(text_of(validate(wish, shard, grid())), IsEmpty());
+
+  main.base.depth = 1;
+  EXPECT_FALSE(options_of(*mapper, main.view()).replicate);
+  main.base.depth = 0;
+  main.region({"r"}, Privilege::kReduce);
+  EXPECT_FALSE(options_of(*mapper, main.view()).replicate);
+  main.requirements.clear();
+  DefaultSettings off;
+  off.replicate = false;
+  EXPECT_FALSE(options_of(*default_on(cpu(0, 0), grid(), off), main.view()).replicate);
+  EXPECT_FALSE(
+      options_of(*default_on(cpu(0, 0), machine_of("nodes=1,cpu=2,gpu=0,omp=0")), main.view())
+          .replicate);
+}
+
+TEST(DefaultMapper, ShardsOnNodesThatHaveTheKind) {
+  const Machine machine =
+      test::unequal({"nodes=1,cpu=2,gpu=0,omp=0", "nodes=1,cpu=1,gpu=1,omp=0", "nodes=1,gpu=2"});
+  FakeTask main("main", {ProcKind::kGpu, ProcKind::kGpu});
+  main.variants[0].replicable = true;
+  test::FakeRuntime runtime;
+  ReplicateAnswer answer;
+  default_on(cpu(0, 0), machine)->replicate_task(runtime, main.at(gpu(2, 1)), answer);
+  EXPECT_EQ(answer.variant, 1U);
+  EXPECT_THAT(answer.processors, ElementsAre(gpu(1, 0), gpu(2, 1)));
+}
+
+// ---- Slices
+
+TEST(DefaultMapper, SlicesAreBlocksOverAllProcessors) {
+  FakeTask task("t", {ProcKind::kGpu});
+  const auto mapper = default_on(cpu(0, 0), grid());
+  for (const Rect& part : {rect({16}), rect({3}), rect({1}), Rect{{-4, 7}, {5, 9}}, rect({2, 3, 4}),
+                           rect({1, 1000}), Rect{{-1}, {0}}}) {
+    task.launch(part);
+    const TaskView view = task.at(gpu(0, 0));
+    const SliceAnswer answer = test::slices_of(*mapper, view, part);
+    EXPECT_THAT(text_of(validate(answer, view, part, grid())), IsEmpty());
+    EXPECT_LE(answer.slices.size(), 4U);
+    if (part.volume() >= 16) {
+      EXPECT_EQ(answer.slices.size(), 4U);
+    }
+    for (std::size_t i = 0; i < answer.slices.size(); ++i) {
+      const auto n = static_cast<std::int64_t>(i);
+      EXPECT_EQ(answer.slices[i].processor, gpu(n / 2, n % 2));
+    }
+  }
+}
+
+TEST(DefaultMapper, SlicesThatStayInTheNode) {
+  FakeTask task("t", {ProcKind::kGpu});
+  task.launch(rect({4})).base.tag = kTagSameAddressSpace;
+  const SliceAnswer answer =
+      test::slices_of(*default_on(cpu(1, 0), grid()), task.at(gpu(1, 0)), rect({4}));
+  ASSERT_EQ(answer.slices.size(), 2U);
+  EXPECT_EQ(answer.slices[0].processor, gpu(1, 0));
+  EXPECT_EQ(answer.slices[1].processor, gpu(1, 1));
+  EXPECT_EQ(answer.slices[1].box.lower, Point({2}));
+}
+
+// ---- One task
+
+TEST(DefaultMapper, VariantAndProcessors) {
+  FakeTask task("t", {ProcKind::kCpu, ProcKind::kGpu, ProcKind::kCpu});
+  const auto mapper = default_on(cpu(1, 0), grid());
+  TaskWish wish = wish_of(*mapper, task.at(cpu(1, 2)));
+  EXPECT_EQ(wish.variant, 3U);  // the highest
+  EXPECT_THAT(wish.processors, ElementsAre(cpu(1, 0), cpu(1, 1), cpu(1, 2), cpu(1, 3)));
+  wish = wish_of(*mapper, task.at(gpu(1, 1)));
+  EXPECT_EQ(wish.variant, 2U);
+  EXPECT_THAT(wish.processors, ElementsAre(gpu(1, 1)));
+  for (const auto& bound : {&TaskView::must_epoch, &TaskView::concurrent}) {
+    TaskView view = task.at(cpu(1, 2));
+    view.*bound = true;
+    EXPECT_THAT(wish_of(*mapper, view).processors, ElementsAre(cpu(1, 2)));
+  }
+  TaskView remote = task.at(cpu(0, 2));
+  remote.local = false;
+  EXPECT_THAT(wish_of(*mapper, remote).processors, ElementsAre(cpu(0, 2)));
+  const Processor omp{ProcKind::kOmp, 0, 0};
+  const TaskWish none = wish_of(*mapper, task.at(omp));
+  ASSERT_TRUE(none.failure.has_value());
+  EXPECT_EQ(none.failure->id, DiagId::kNoVariant);
+  test::FakeRuntime runtime;
+  EXPECT_EQ(mapper->select_task_variant(runtime, task.at(cpu(0, 0))), 3U);
+  EXPECT_EQ(mapper->select_task_variant(runtime, task.at(omp)), 0U);
+}
+
+// Requirement 0 of a task on that processor, which validate takes.
+RequirementWish requirement_on(const FakeTask& task, const Processor& processor,
+                               const Machine& machine = grid(), DefaultSettings settings = {}) {
+  const TaskWish wish = wish_of(*default_on(cpu(0, 0), machine, settings), task.at(processor));
+  EXPECT_THAT(text_of(validate(wish, task.at(processor), machine)), IsEmpty());
+  return wish.requirements.at(0);
+}
+
+TEST(DefaultMapper, MemoryByBandwidth) {
+  FakeTask task("t", {ProcKind::kGpu, ProcKind::kCpu, ProcKind::kOmp});
+  RequirementView& region = task.region({"r"});
+  const RequirementWish wish = requirement_on(task, gpu(0, 0));
+  EXPECT_EQ(memories_of(wish), "FBMEM");
+  EXPECT_EQ(wish.region, RequirementWish::Region::kShared);
+  EXPECT_EQ(wish.fields, RequirementWish::Fields::kAll);
+  EXPECT_EQ(wish.collect_priority, kCollectLast);
+  EXPECT_EQ(wish.candidates()[0].layout, LayoutSpec{});
+  EXPECT_FALSE(wish.candidates()[0].memory_origin);
+  EXPECT_EQ(memories_of(requirement_on(task, cpu(1, 0))), "SYSMEM");
+  region.tag = kTagExactRegion;
+  EXPECT_EQ(requirement_on(task, gpu(0, 0)).region, RequirementWish::Region::kRequired);
+  region.tag = 0;
+  DefaultSettings exact;
+  exact.exact_region = true;
+  EXPECT_EQ(requirement_on(task, gpu(0, 0), grid(), exact).region,
+            RequirementWish::Region::kRequired);
+}
+
+TEST(DefaultMapper, RegisteredMemoryWhereWanted) {
+  NodeType node = machine_of("nodes=1,cpu=2,gpu=0,omp=0").node(0);
+  ASSERT_NE(node.find(ProcKind::kCpu, MemKind::kRdmem), nullptr);
+  const Machine machine = *Machine::make("m", "", {node}, {0});
+  std::erase_if(node.affinities, [](const Affinity& a) { return a.memory == MemKind::kRdmem; });
+  const Machine without = *Machine::make("m", "", {node}, {0});
+  FakeTask task("t", {ProcKind::kCpu});
+  RequirementView& region = task.region({"r"});
+  EXPECT_EQ(memories_of(requirement_on(task, cpu(0, 0), machine)), "SYSMEM");
+  region.tag = kTagPreferRdma;
+  EXPECT_EQ(memories_of(requirement_on(task, cpu(0, 0), machine)), "RDMEM");
+  EXPECT_EQ(memories_of(requirement_on(task, cpu(0, 0), without)), "SYSMEM");
+}
+
+TEST(DefaultMapper, VirtualReducedAndEmpty) {
+  FakeTask task("t", {ProcKind::kCpu});
+  task.variants[0].leaf = false;
+  RequirementView& region = task.region({"r"});
+  region.tag = kTagVirtualMap;
+  EXPECT_EQ(memories_of(requirement_on(task, cpu(0, 0))), "virtual");
+  region.tag = 0;
+  task.variants[0].inner = true;
+  EXPECT_EQ(memories_of(requirement_on(task, cpu(0, 0))), "virtual");
+  region.coherence = Coherence::kAtomic;
+  EXPECT_EQ(memories_of(requirement_on(task, cpu(0, 0))), "SYSMEM");
+  region.coherence = Coherence::kExclusive;
+  region.privilege = Privilege::kReduce;
+  const RequirementWish reduced = requirement_on(task, cpu(0, 0));
+  EXPECT_EQ(memories_of(reduced), "SYSMEM");
+  EXPECT_EQ(reduced.region, RequirementWish::Region::kRequired);
+  EXPECT_EQ(reduced.fields, RequirementWish::Fields::kRequired);
+  EXPECT_EQ(reduced.collect_priority, kCollectFirst);
+  region.privilege = Privilege::kNoAccess;
+  EXPECT_EQ(memories_of(requirement_on(task, cpu(0, 0))), "");
+  region.privilege = Privilege::kReadOnly;
+  region.fields = {};
+  EXPECT_EQ(memories_of(requirement_on(task, cpu(0, 0))), "");
+}
+
+TEST(DefaultMapper, WhatTheVariantDemands) {
+  FakeTask task("t", {ProcKind::kGpu});
+  task.region({"r"});
+  task.region({"s"});
+  LayoutDemand demand;
+  demand.memory = MemKind::kZcmem;
+  demand.dimensions = DimensionOrder::kC;
+  demand.fields = FieldOrder::kAos;
+  demand.align_op = AlignOp::kEq;
+  demand.align_bytes = 32;
+  task.variants[0].demands = {&demand, 1};
+  const RequirementWish wish = requirement_on(task, gpu(0, 0));
+  EXPECT_EQ(memories_of(wish), "ZCMEM");
+  const LayoutSpec& layout = wish.candidates()[0].layout;
+  EXPECT_EQ(layout.dimensions, DimensionOrder::kC);
+  EXPECT_EQ(layout.fields, FieldOrder::kAos);
+  EXPECT_EQ(layout.align_bytes, 32);
+  const TaskWish all = wish_of(*default_on(cpu(0, 0), grid()), task.at(gpu(0, 0)));
+  EXPECT_EQ(memories_of(all.requirements[1]), "FBMEM");
+}
+
+// ---- Other operations
+
+TEST(DefaultMapper, OtherOperations) {
+  const auto mapper = default_on(cpu(1, 0), grid());
+  FakeTask inlined("", {});
+  inlined.region({"r"}).tag = kTagVirtualMap;
+  TaskView parent;
+  parent.current = gpu(0, 1);
+  TaskView view = inlined.view();
+  view.operation = OperationKind::kInline;
+  view.parent = &parent;
+  test::FakeRuntime runtime;
+  OperationWish wish;
+  mapper->map_operation(runtime, view, {}, wish);
+  ASSERT_EQ(wish.requirements.size(), 1U);
+  EXPECT_EQ(memories_of(wish.requirements[0]), "FBMEM");  // never virtual
+  wish.clear();
+  view.operation = OperationKind::kPartition;
+  mapper->map_operation(runtime, view, {}, wish);
+  EXPECT_EQ(memories_of(wish.requirements[0]), "SYSMEM");
+  wish.clear();
+  view.operation = OperationKind::kCopy;
+  mapper->map_operation(runtime, view, {}, wish);
+  EXPECT_EQ(memories_of(wish.requirements[0]), "FBMEM");
+}
+
+TEST(DefaultMapper, MustEpochs) {
+  FakeTask one("a", {ProcKind::kGpu}), two("b", {ProcKind::kCpu}), three("c", {ProcKind::kGpu});
+  const std::vector<TaskView> tasks = {one.view(), two.view(), three.view()};
+  test::FakeRuntime runtime;
+  MustEpochAnswer answer;
+  default_on(cpu(1, 0), grid())->map_must_epoch(runtime, tasks, answer);
+  EXPECT_THAT(answer.processors, ElementsAre(gpu(0, 0), cpu(0, 0), gpu(0, 1)));
+  EXPECT_THAT(text_of(validate(answer, tasks, grid())), IsEmpty());
+}
+
+TEST(DefaultMapper, SourcesByNearness) {
+  const auto mapper = default_on(cpu(0, 0), grid());
+  const auto at = [](MemKind kind, std::int64_t node, std::int64_t index) {
+    InstanceView instance;
+    instance.memory = {kind, node, index};
+    return instance;
+  };
+  const InstanceView target = at(MemKind::kFbmem, 0, 0);
+  const std::vector<InstanceView> sources = {at(MemKind::kFbmem, 1, 0), at(MemKind::kSysmem, 0, 0),
+                                             at(MemKind::kFbmem, 0, 0), at(MemKind::kSysmem, 1, 0),
+                                             at(MemKind::kFbmem, 0, 1)};
+  test::FakeRuntime runtime;
+  std::vector<std::uint32_t> order;
+  mapper->select_sources(runtime, {}, target, sources, order);
+  ASSERT_EQ(order.size(), 5U);
+  EXPECT_EQ(order[0], 2U);  // where it is already
+  EXPECT_THAT(std::vector(order.begin() + 1, order.begin() + 3),
+              testing::UnorderedElementsAre(1U, 4U));  // in the node
+}
+
+// ---- Order and the rest
+
+TEST(DefaultMapper, AllThatAreReadyOrAsManyAsSaid) {
+  FakeTask task("t", {ProcKind::kCpu});
+  const std::vector<TaskView> ready(20, task.view());
+  test::FakeRuntime runtime;
+  ScheduleAnswer answer;
+  default_on(cpu(0, 0), grid())->select_tasks_to_map(runtime, ready, answer);
+  EXPECT_EQ(answer.map.size(), 20U);
+  EXPECT_THAT(text_of(validate(answer, ready, grid())), IsEmpty());
+  answer.clear();
+  DefaultSettings eight;
+  eight.schedule_count = 8;
+  default_on(cpu(0, 0), grid(), eight)->select_tasks_to_map(runtime, ready, answer);
+  EXPECT_EQ(answer.map.size(), 8U);
+  EXPECT_EQ(answer.map.back(), 7U);
+}
+
+TEST(DefaultMapper, Tunables) {
+  const Machine machine = test::unequal({"nodes=1,cpu=3,gpu=2,omp=1", "nodes=1,cpu=1,gpu=4,omp=0"});
+  const auto mapper = default_on(cpu(0, 0), machine);
+  test::FakeRuntime runtime;
+  const auto tunable = [&](std::uint32_t id) -> std::int64_t {
+    std::vector<std::byte> answer;
+    mapper->select_tunable_value(runtime, {}, id, 0, {}, answer);
+    std::size_t value = 0;
+    if (answer.size() != sizeof value) return -1;
+    std::memcpy(&value, answer.data(), sizeof value);
+    return static_cast<std::int64_t>(value);
+  };
+  const std::int64_t expected[] = {2, 3, 2, 0, 1, 0, 4, 6, 0, 1, 0, -1};
+  for (std::uint32_t id = 0; id < 12; ++id) EXPECT_EQ(tunable(id), expected[id]) << id;
+}
+
+TEST(DefaultMapper, TheRest) {
+  const auto mapper = default_on(cpu(0, 0), grid());
+  test::FakeRuntime runtime;
+  EXPECT_EQ(mapper->name(), "default");
+  EXPECT_EQ(mapper->sync_model(), SyncModel::kSerialized);
+  EXPECT_EQ(mapper->describe({1}), "");
+  EXPECT_THAT(mapper->sharding_functors(), IsEmpty());
+  EXPECT_EQ(mapper->select_sharding_functor(runtime, {}, {}), kCyclicSharding);
+  EXPECT_TRUE(mapper->memoize_operation(runtime, {}, true));
+  EXPECT_FALSE(mapper->memoize_operation(runtime, {}, false));
+  const PartitionId open[] = {5, 6};
+  EXPECT_EQ(mapper->select_partition_projection(runtime, {}, open), 5U);
+  EXPECT_EQ(mapper->select_partition_projection(runtime, {}, {}), 0U);
+  std::vector<Processor> targets;
+  mapper->select_steal_targets(runtime, {}, targets);
+  EXPECT_THAT(targets, IsEmpty());
+}
+
+// A runtime that offers nothing says so.
+TEST(MapperRuntime, OffersNothing) {
+  MapperRuntime runtime;
+  EXPECT_FALSE(runtime.find_or_create_instance({}));
+  EXPECT_FALSE(runtime.acquire_instance(1));
+  EXPECT_FALSE(runtime.collect_instance(1));
+  EXPECT_EQ(runtime.free_bytes({}), -1);
+  EXPECT_EQ(runtime.create_event(), 0U);
+  EXPECT_FALSE(runtime.send_message({}, 0, {}));
+  EXPECT_FALSE(runtime.broadcast(0, {}));
+  EXPECT_THAT(runtime.variants(0), IsEmpty());
+  EXPECT_EQ(runtime.task_name(0), "");
+  EXPECT_EQ(name_of(OperationKind::kFutureMapReduction), "future map reduction");
+}
+
+}  // namespace
+}  // namespace groma

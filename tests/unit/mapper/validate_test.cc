@@ -1,0 +1,477 @@
+// Every refusal of validate, with its words; and its check of slices against brute force.
+#include "groma/validate.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <random>
+
+#include "unit/mapper/hooks.h"
+
+namespace groma {
+namespace {
+
+using test::cpu;
+using test::FakeTask;
+using test::gpu;
+using test::machine_of;
+using test::rect;
+using test::text_of;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+const Machine& two_nodes() {
+  static const Machine machine = machine_of("nodes=2,gpu=2,cpu=4,omp=1");
+  return machine;
+}
+
+// A wish that is fine for a task on GPU (0, 0) with variant 1.
+TaskWish good_wish(const FakeTask& task) {
+  TaskWish wish;
+  wish.processors = {gpu(0, 0)};
+  wish.variant = 1;
+  wish.requirements.resize(task.requirements.size());
+  for (RequirementWish& requirement : wish.requirements) {
+    requirement.add({MemKind::kFbmem, {}, {}, {}});
+  }
+  return wish;
+}
+
+TEST(Validate, AGoodWishIsFine) {
+  FakeTask task("t", {ProcKind::kGpu});
+  task.region({"r"});
+  EXPECT_THAT(text_of(validate(good_wish(task), task.view(), two_nodes())), IsEmpty());
+}
+
+TEST(Validate, ProcessorsThatAreNot) {
+  FakeTask task("t", {ProcKind::kGpu});
+  const auto refusals = [&](std::vector<Processor> processors) {
+    TaskWish wish = good_wish(task);
+    wish.processors = std::move(processors);
+    return validate(wish, task.view(), two_nodes());
+  };
+  const auto index = refusals({gpu(1, 0), gpu(1, 2)});
+  EXPECT_THAT(text_of(index), ElementsAre("map_task of `t` names GPU (1, 2), which the machine "
+                                          "does not have [bad-processor]"));
+  EXPECT_EQ(index[0].diagnostic.notes[0].message, "node 1 has 2 GPU");
+  const auto node = refusals({gpu(2, 0)});
+  ASSERT_EQ(node.size(), 1U);
+  EXPECT_EQ(node[0].diagnostic.notes[0].message, "there are 2 nodes");
+  EXPECT_EQ(refusals({gpu(0, -1)}).size(), 1U);
+  EXPECT_EQ(refusals({gpu(-1, 0)}).size(), 1U);
+  EXPECT_THAT(text_of(refusals({})), ElementsAre("map_task of `t` names no processor, which the "
+                                                 "machine does not have [bad-processor]"));
+  EXPECT_THAT(text_of(refusals({gpu(0, 0), gpu(1, 0)})),
+              ElementsAre("map_task of `t` names GPU (0, 0) and GPU (1, 0); all must be of one "
+                          "kind and node [mixed-processors]"));
+  EXPECT_EQ(refusals({gpu(0, 0), cpu(0, 0)}).size(), 1U);
+}
+
+TEST(Validate, VariantsThatDoNotFit) {
+  FakeTask task("t", {ProcKind::kGpu, ProcKind::kCpu});
+  TaskWish wish = good_wish(task);
+  wish.variant = 3;
+  EXPECT_THAT(text_of(validate(wish, task.view(), two_nodes())),
+              ElementsAre("map_task of `t` chose variant 3, which the task does not have "
+                          "[bad-variant]"));
+  wish.variant = 2;
+  EXPECT_THAT(text_of(validate(wish, task.view(), two_nodes())),
+              ElementsAre("map_task of `t` chose variant 2, which is for CPU, on GPU "
+                          "[bad-variant]"));
+}
+
+TEST(Validate, TheAnswersOwnFailureComesFirst) {
+  FakeTask task("t", {ProcKind::kGpu});
+  Diagnostic failure;
+  failure.message = "because";
+  TaskWish wish;
+  wish.failure = failure;
+  EXPECT_EQ(validate(wish, task.view(), two_nodes())[0].diagnostic.message, "because");
+  SliceAnswer slices;
+  slices.failure = failure;
+  EXPECT_EQ(validate(slices, task.view(), rect({4}), two_nodes()).size(), 1U);
+  TaskOptions options;
+  options.failure = failure;
+  EXPECT_EQ(validate(options, task.view(), two_nodes()).size(), 1U);
+  TaskWish aborted;
+  aborted.abort_mapping = true;
+  EXPECT_THAT(validate(aborted, task.view(), two_nodes()), IsEmpty());
+}
+
+TEST(Validate, RequirementsWithoutAPlace) {
+  FakeTask task("t", {ProcKind::kGpu});
+  task.region({"r"});
+  task.region({"s"}, Privilege::kNoAccess);  // needs none
+  TaskWish wish = good_wish(task);
+  wish.requirements[1] = {};
+  EXPECT_THAT(validate(wish, task.view(), two_nodes()), IsEmpty());
+  wish.requirements[0] = {};
+  EXPECT_THAT(text_of(validate(wish, task.view(), two_nodes())),
+              ElementsAre("region 0 of `t` can go nowhere: the answer names no memory "
+                          "[no-memory]"));
+  wish.requirements[0].add({MemKind::kSockmem, {5}, {}, {}});
+  wish.requirements[0].add({MemKind::kRegsockmem, {6}, {}, {}});
+  const auto refusals = validate(wish, task.view(), two_nodes());
+  EXPECT_THAT(text_of(refusals),
+              ElementsAre("region 0 of `t` can go nowhere: SOCKMEM (GPU cannot address it), "
+                          "REGSOCKMEM (node 0 has none) [no-memory]"));
+  EXPECT_EQ(refusals[0].origin, Origin{5});
+  wish.requirements[0].add({MemKind::kZcmem, {}, {}, {}});
+  EXPECT_THAT(validate(wish, task.view(), two_nodes()), IsEmpty());
+  wish.requirements.pop_back();
+  EXPECT_THAT(text_of(validate(wish, task.view(), two_nodes())),
+              ElementsAre("map_task of `t` answered 1 requirements of 2 [missing-wish]"));
+}
+
+TEST(Validate, VirtualWhereItCannotBe) {
+  FakeTask task("t", {ProcKind::kGpu});
+  task.variants[0].leaf = true;
+  RequirementView& region = task.region({"r"}, Privilege::kReduce);
+  TaskWish wish = good_wish(task);
+  wish.requirements[0].is_virtual = true;
+  EXPECT_THAT(text_of(validate(wish, task.view(), two_nodes())),
+              ElementsAre("region 0 of `t` cannot be virtual: a leaf reduces to it [bad-virtual]"));
+  region.privilege = Privilege::kReadOnly;
+  region.coherence = Coherence::kSimultaneous;
+  EXPECT_THAT(text_of(validate(wish, task.view(), two_nodes())),
+              ElementsAre("region 0 of `t` cannot be virtual: it is shared while in use "
+                          "[bad-virtual]"));
+  region.coherence = Coherence::kExclusive;
+  EXPECT_THAT(validate(wish, task.view(), two_nodes()), IsEmpty());
+}
+
+TEST(Validate, VirtualAsTheLastResort) {
+  FakeTask task("t", {ProcKind::kGpu});
+  task.region({"r"}, Privilege::kReduce);
+  TaskWish wish = good_wish(task);
+  wish.requirements[0].add({MemKind::kVirtual, {}, {}, {}});
+  EXPECT_THAT(validate(wish, task.view(), two_nodes()), IsEmpty());  // FBMEM comes first
+  wish.requirements[0] = {};
+  wish.requirements[0].add({MemKind::kSysmem, {}, {}, {}});
+  wish.requirements[0].add({MemKind::kVirtual, {}, {}, {}});
+  EXPECT_THAT(text_of(validate(wish, task.view(), two_nodes())),
+              ElementsAre("region 0 of `t` can go nowhere: SYSMEM (GPU cannot address it), VIRTUAL "
+                          "(a leaf reduces to it) [no-memory]"));
+  task.requirements[0].privilege = Privilege::kReadOnly;
+  EXPECT_THAT(validate(wish, task.view(), two_nodes()), IsEmpty());
+}
+
+// What validate says of a layout where the variant demands another.
+std::vector<std::string> layout_refusals(const LayoutDemand& demand, const LayoutSpec& layout,
+                                         int dimensions = 2) {
+  FakeTask task("t", {ProcKind::kGpu});
+  task.region({"r"}).region_dimensions = dimensions;
+  task.variants[0].demands = {&demand, 1};
+  TaskWish wish = good_wish(task);
+  wish.requirements[0].candidates_in_order[0].layout = layout;
+  return text_of(validate(wish, task.view(), two_nodes()));
+}
+
+TEST(Validate, LayoutsThatTheVariantRefuses) {
+  LayoutDemand demand;
+  demand.dimensions = DimensionOrder::kC;
+  EXPECT_THAT(layout_refusals(demand, {}),
+              ElementsAre("region 0 of `t`: its variant wants C_order, the mapping says F_order "
+                          "[layout-refused]"));
+  EXPECT_THAT(layout_refusals(demand, {}, 1), IsEmpty());
+  demand.requirement = 1;
+  EXPECT_THAT(layout_refusals(demand, {}), IsEmpty());
+  LayoutDemand fields;
+  fields.fields = FieldOrder::kAos;
+  EXPECT_EQ(layout_refusals(fields, {}).size(), 1U);
+  LayoutDemand memory;
+  memory.memory = MemKind::kZcmem;
+  EXPECT_THAT(layout_refusals(memory, {}), ElementsAre("region 0 of `t`: its variant wants ZCMEM, "
+                                                       "the mapping says FBMEM [layout-refused]"));
+}
+
+TEST(Validate, AlignmentsThatNoneCanHave) {
+  const auto refused = [](AlignOp wants, std::int64_t to, AlignOp says, std::int64_t bytes) {
+    LayoutDemand demand;
+    demand.align_op = wants;
+    demand.align_bytes = to;
+    LayoutSpec layout;
+    layout.align_op = says;
+    layout.align_bytes = bytes;
+    return layout_refusals(demand, layout);
+  };
+  using enum AlignOp;
+  EXPECT_THAT(refused(kEq, 128, kEq, 64),
+              ElementsAre("region 0 of `t`: its variant wants Align==128, the mapping says "
+                          "Align==64 [layout-refused]"));
+  EXPECT_THAT(refused(kGe, 128, kEq, 64),
+              ElementsAre("region 0 of `t`: its variant wants Align>=128, the mapping says "
+                          "Align==64 [layout-refused]"));
+  EXPECT_THAT(refused(kLt, 64, kGt, 32), testing::SizeIs(1));  // nothing between
+  EXPECT_THAT(refused(kLt, 128, kGt, 32), IsEmpty());
+  EXPECT_THAT(refused(kNe, 64, kEq, 64), testing::SizeIs(1));
+  EXPECT_THAT(refused(kEq, 128, kNone, 0), IsEmpty());  // the runtime may align it
+  EXPECT_THAT(refused(kNone, 0, kEq, 128), IsEmpty());
+  EXPECT_THAT(refused(kLe, 64, kGe, 64), IsEmpty());
+}
+
+TEST(Validate, Options) {
+  FakeTask task("t", {ProcKind::kGpu});
+  TaskOptions options;
+  options.initial = gpu(0, 1);
+  EXPECT_THAT(validate(options, task.view(), two_nodes()), IsEmpty());
+  options.initial = gpu(0, 2);
+  EXPECT_THAT(text_of(validate(options, task.view(), two_nodes())),
+              ElementsAre("select_task_options of `t` names GPU (0, 2), which the machine does not "
+                          "have [bad-processor]"));
+  options.initial = gpu(0, 1);
+  options.replicate = options.map_locally = true;
+  EXPECT_THAT(text_of(validate(options, task.view(), two_nodes())),
+              ElementsAre("replicate_task of `t`: a task that is mapped locally runs once "
+                          "[bad-replication]"));
+  options.map_locally = false;
+  EXPECT_THAT(validate(options, task.view(), two_nodes()), IsEmpty());
+  for (bool TaskView::*once : {&TaskView::concurrent, &TaskView::must_epoch}) {
+    TaskView view = task.view();
+    view.*once = true;
+    EXPECT_EQ(validate(options, view, two_nodes()).size(), 1U);
+  }
+  task.region({"r"}, Privilege::kReduce);
+  EXPECT_EQ(validate(options, task.view(), two_nodes()).size(), 1U);
+  task.requirements[0].privilege = Privilege::kReadWrite;
+  task.requirements[0].output = true;
+  EXPECT_EQ(validate(options, task.view(), two_nodes()).size(), 1U);
+}
+
+TEST(Validate, Replication) {
+  FakeTask task("t", {ProcKind::kGpu});
+  task.variants[0].replicable = true;
+  const auto refusals = [&](VariantId variant, std::vector<Processor> processors) {
+    ReplicateAnswer answer;
+    answer.variant = variant;
+    answer.processors = std::move(processors);
+    return text_of(validate(answer, task.at(gpu(0, 0)), two_nodes()));
+  };
+  EXPECT_THAT(refusals(1, {gpu(0, 0), gpu(1, 0)}), IsEmpty());
+  EXPECT_THAT(refusals(1, {}),
+              ElementsAre("replicate_task of `t`: it names no processor [bad-replication]"));
+  EXPECT_THAT(refusals(1, {gpu(1, 0), gpu(1, 1)}),
+              ElementsAre("replicate_task of `t`: no shard is on the node that maps the task "
+                          "[bad-replication]"));
+  EXPECT_THAT(refusals(1, {gpu(0, 1), gpu(1, 1), gpu(0, 1)}),
+              ElementsAre("replicate_task of `t` names GPU (0, 1) twice [repeated-processor]"));
+  EXPECT_THAT(refusals(1, {gpu(0, 0), cpu(1, 0)}),
+              ElementsAre("replicate_task of `t`: its shards are on GPU (0, 0) and CPU (1, 0) "
+                          "[bad-replication]"));
+  EXPECT_THAT(refusals(1, {gpu(0, 7)}), testing::SizeIs(1));
+  EXPECT_THAT(refusals(2, {gpu(0, 0)}), testing::SizeIs(1));
+  task.variants[0].replicable = false;
+  EXPECT_THAT(refusals(1, {gpu(0, 0)}),
+              ElementsAre("replicate_task of `t`: its variant is not replicable "
+                          "[bad-replication]"));
+}
+
+TEST(Validate, AShardStaysWhereItWasPut) {
+  FakeTask task("t", {ProcKind::kGpu, ProcKind::kGpu});
+  TaskView view = task.at(gpu(0, 0));
+  view.shard_variant = 1;
+  TaskWish wish = good_wish(task);
+  EXPECT_THAT(validate(wish, view, two_nodes()), IsEmpty());
+  wish.variant = 2;
+  EXPECT_EQ(validate(wish, view, two_nodes()).size(), 1U);
+  wish.variant = 1;
+  wish.processors.push_back(gpu(0, 1));
+  EXPECT_THAT(text_of(validate(wish, view, two_nodes())),
+              ElementsAre("replicate_task of `t`: a shard runs where replicate_task put it, by the "
+                          "variant that it chose [bad-replication]"));
+}
+
+TEST(Validate, Schedules) {
+  FakeTask one("a", {ProcKind::kCpu}), two("b", {ProcKind::kCpu});
+  const std::vector<TaskView> ready = {one.view(), two.view()};
+  const auto refusals = [&](const ScheduleAnswer& answer) {
+    return text_of(validate(answer, ready, two_nodes()));
+  };
+  EXPECT_THAT(refusals({{0, 1}, {}, 0}), IsEmpty());
+  EXPECT_THAT(refusals({{1}, {{0, cpu(1, 3)}}, 0}), IsEmpty());
+  EXPECT_THAT(refusals({{}, {}, 4}), IsEmpty());
+  EXPECT_THAT(refusals({{}, {}, 0}),
+              ElementsAre("select_tasks_to_map: it maps nothing and names no event to wait for "
+                          "[bad-schedule]"));
+  EXPECT_THAT(refusals({{0, 0}, {}, 0}),
+              ElementsAre("select_tasks_to_map: a task is named twice or is not ready "
+                          "[bad-schedule]"));
+  EXPECT_THAT(refusals({{2}, {}, 0}), testing::SizeIs(1));
+  EXPECT_THAT(refusals({{0}, {{0, cpu(1, 3)}}, 0}),
+              ElementsAre("select_tasks_to_map: a task is mapped and moved, moved twice, or is not "
+                          "ready [bad-schedule]"));
+  EXPECT_THAT(refusals({{0}, {{1, cpu(1, 4)}}, 0}),
+              ElementsAre("select_tasks_to_map of `b` names CPU (1, 4), which the machine does not "
+                          "have [bad-processor]"));
+  EXPECT_THAT(validate(ScheduleAnswer{}, {}, two_nodes()), IsEmpty());  // nothing was ready
+}
+
+TEST(Validate, MustEpochs) {
+  FakeTask one("a", {ProcKind::kCpu}), two("b", {ProcKind::kCpu});
+  const std::vector<TaskView> tasks = {one.view(), two.view()};
+  EXPECT_THAT(validate(MustEpochAnswer{{cpu(0, 0), cpu(1, 0)}, {}}, tasks, two_nodes()), IsEmpty());
+  EXPECT_THAT(text_of(validate(MustEpochAnswer{{cpu(0, 1), cpu(0, 1)}, {}}, tasks, two_nodes())),
+              ElementsAre("map_must_epoch of `a` names CPU (0, 1) twice [repeated-processor]"));
+  EXPECT_EQ(validate(MustEpochAnswer{{cpu(0, 0)}, {}}, tasks, two_nodes()).size(), 1U);
+  EXPECT_EQ(validate(MustEpochAnswer{{cpu(0, 0), cpu(3, 0)}, {}}, tasks, two_nodes()).size(), 1U);
+}
+
+TEST(Validate, Shards) {
+  FakeTask task("t", {ProcKind::kCpu});
+  const std::vector<Processor> shards = {cpu(0, 0), cpu(1, 0)};
+  EXPECT_THAT(validate(ShardId{1}, Point{3}, task.view(), shards), IsEmpty());
+  EXPECT_THAT(text_of(validate(ShardId{2}, Point{3, 4}, task.view(), shards)),
+              ElementsAre("`t`: point (3, 4) is sent to shard 2 of 2 [bad-shard]"));
+}
+
+// ---- Slices
+
+std::vector<std::string> slice_refusals(const Rect& part, const std::vector<Rect>& boxes) {
+  FakeTask task("t", {ProcKind::kGpu});
+  SliceAnswer answer;
+  for (const Rect& box : boxes) answer.slices.push_back({box, gpu(0, 0), false, false});
+  return text_of(validate(answer, task.view(), part, two_nodes()));
+}
+
+TEST(Validate, Slices) {
+  const Rect part{{-2, 5}, {4, 3}};
+  const Rect left{{-2, 5}, {2, 3}}, right{{0, 5}, {2, 3}};
+  EXPECT_THAT(slice_refusals(part, {left, right}), IsEmpty());
+  EXPECT_THAT(slice_refusals(part, {right, left}), IsEmpty());
+  EXPECT_THAT(slice_refusals(part, {left}),
+              ElementsAre("slice_task of `t`: at least 6 of 12 points are in no slice "
+                          "[bad-slices]"));
+  EXPECT_THAT(slice_refusals(part, {}), testing::SizeIs(1));
+  EXPECT_THAT(slice_refusals(part, {left, left}),
+              ElementsAre("slice_task of `t`: two slices hold the same point, another is in none "
+                          "[bad-slices]"));
+  EXPECT_THAT(slice_refusals(part, {left, right, {{0, 5}, {1, 1}}}),
+              ElementsAre("slice_task of `t`: two slices hold the same point [bad-slices]"));
+  const auto leaves = ElementsAre(
+      testing::StartsWith("slice_task of `t`: the slice at (0, 5) is empty or leaves what was"));
+  EXPECT_THAT(slice_refusals(part, {left, {{0, 5}, {3, 3}}}), leaves);
+  EXPECT_THAT(slice_refusals(part, {left, {{0, 5}, {0, 3}}}), leaves);
+  EXPECT_THAT(slice_refusals(part, {{{0}, {1}}}), testing::SizeIs(1));
+  EXPECT_THAT(slice_refusals(rect({0}), {}), IsEmpty());
+  EXPECT_THAT(slice_refusals(Rect{}, {Rect{}}), IsEmpty());
+  EXPECT_THAT(slice_refusals(Rect{}, {Rect{}, Rect{}}), testing::SizeIs(1));
+}
+
+TEST(Validate, ASlicesProcessor) {
+  FakeTask task("t", {ProcKind::kGpu});
+  SliceAnswer answer;
+  answer.slices = {{rect({4}), gpu(5, 0), false, false}};
+  answer.origin = {3};
+  const auto refusals = validate(answer, task.view(), rect({4}), two_nodes());
+  EXPECT_THAT(text_of(refusals),
+              ElementsAre("slice_task of `t` names GPU (5, 0), which the machine "
+                          "does not have [bad-processor]"));
+  EXPECT_EQ(refusals[0].origin, Origin{3});
+}
+
+TEST(Validate, SlicesOfLaunchesWithoutEnd) {
+  constexpr std::int64_t kFar = std::int64_t{1} << 62;
+  const Rect part{{-kFar, 0}, {2 * (kFar - 1), 1}};
+  const Rect lower{{-kFar, 0}, {kFar, 1}}, upper{{0, 0}, {kFar - 2, 1}};
+  EXPECT_THAT(slice_refusals(part, {lower, upper}), IsEmpty());
+  EXPECT_THAT(slice_refusals(part, {lower, {{1, 0}, {kFar - 3, 1}}}), testing::SizeIs(1));
+  EXPECT_THAT(slice_refusals(part, {lower, lower}), testing::SizeIs(1));
+  EXPECT_THAT(slice_refusals(part, {part, part, part}), testing::SizeIs(1));
+  EXPECT_THAT(slice_refusals(part, {{{kFar, 0}, {1, 1}}}), testing::SizeIs(1));
+  // Rows of a launch above any bitmap, each a slice; then one moved by one.
+  const Rect tall = rect({1000, 1 << 20});
+  std::vector<Rect> rows;
+  for (std::int64_t i = 0; i < 1000; ++i) rows.push_back({{i, 0}, {1, 1 << 20}});
+  EXPECT_THAT(slice_refusals(tall, rows), IsEmpty());
+  rows[500].lower[0] = 499;
+  EXPECT_THAT(slice_refusals(tall, rows), testing::SizeIs(1));
+}
+
+// Cuts of small domains, sound and broken, in 1 to 4 dimensions, against counting every point.
+class RandomCuts {
+ public:
+  explicit RandomCuts(unsigned seed) : random_(seed) {}
+
+  std::int64_t pick(std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(random_);
+  }
+  Rect domain() {
+    const int dimensions = static_cast<int>(pick(1, 4));
+    Rect made{Point::zeros(dimensions), Point::zeros(dimensions)};
+    for (int d = 0; d < dimensions; ++d) {
+      made.lower[d] = pick(-5, 5);
+      made.extents[d] = pick(1, 5);
+    }
+    return made;
+  }
+  void cut(const Rect& box, std::vector<Rect>* into) {
+    const int d = static_cast<int>(pick(0, box.dimensions() - 1));
+    if (box.extents[d] == 1 || pick(0, 3) == 0) {
+      into->push_back(box);
+      return;
+    }
+    const std::int64_t at = pick(1, box.extents[d] - 1);
+    Rect low = box, high = box;
+    low.extents[d] = at;
+    high.lower[d] += at;
+    high.extents[d] -= at;
+    cut(low, into);
+    cut(high, into);
+  }
+  // Moves, grows, drops or doubles a box.
+  void spoil(std::vector<Rect>* boxes) {
+    Rect& box = (*boxes)[static_cast<std::size_t>(pick(0, std::ssize(*boxes) - 1))];
+    const int d = static_cast<int>(pick(0, box.dimensions() - 1));
+    switch (pick(0, 3)) {
+      case 0:
+        box.lower[d] += pick(-1, 1);
+        break;
+      case 1:
+        box.extents[d] += pick(-1, 1);
+        break;
+      case 2:
+        box = boxes->back();
+        boxes->pop_back();
+        break;
+      default:
+        boxes->push_back(box);
+    }
+  }
+
+ private:
+  std::mt19937 random_;
+};
+
+bool covers_exactly(const Rect& part, const std::vector<Rect>& boxes) {
+  std::map<std::vector<std::int64_t>, int> held;
+  for (const Rect& box : boxes) {
+    for (std::int64_t extent : box.extents.coordinates()) {
+      if (extent <= 0) return false;
+    }
+    Point at = box.lower;
+    do {
+      const auto coordinates = at.coordinates();
+      if (++held[{coordinates.begin(), coordinates.end()}] > 1 || !part.contains(at)) return false;
+    } while (next_point(box, &at));
+  }
+  return static_cast<std::int64_t>(held.size()) == part.volume();
+}
+
+TEST(Validate, SlicesAgreeWithBruteForce) {
+  RandomCuts random(20261121);
+  int sound = 0, broken = 0;
+  for (int round = 0; round < 4000; ++round) {
+    const Rect part = random.domain();
+    std::vector<Rect> boxes;
+    random.cut(part, &boxes);
+    for (std::int64_t n = random.pick(0, 3); n > 0 && !boxes.empty(); --n) random.spoil(&boxes);
+    const bool expected = covers_exactly(part, boxes);
+    ++(expected ? sound : broken);
+    ASSERT_EQ(slice_refusals(part, boxes).empty(), expected) << "round " << round;
+  }
+  EXPECT_GT(sound, 500);
+  EXPECT_GT(broken, 500);
+}
+
+}  // namespace
+}  // namespace groma
