@@ -142,6 +142,7 @@ TEST(Validate, VirtualWhereItCannotBe) {
 
 TEST(Validate, VirtualAsTheLastResort) {
   FakeTask task("t", {ProcKind::kGpu});
+  task.variants[0].leaf = true;
   task.region({"r"}, Privilege::kReduce);
   TaskWish wish = good_wish(task);
   wish.requirements[0].add({MemKind::kVirtual, {}, {}, {}});
