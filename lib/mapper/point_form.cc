@@ -50,34 +50,35 @@ bool PointForm::add_digit(const Expressions& expressions, const Term& term) {
     digit.first = outer.constant;
   }
   digit.by_first = Divider(digit.first);
-  const auto slot = slot_of(expressions, input);
-  if (!slot) return false;
-  digit.slot = *slot;
+  if (!set_input(expressions, input, digit)) return false;
   digits_.push_back(digit);
   return true;
 }
 
-std::optional<std::uint8_t> PointForm::slot_of(const Expressions& expressions, ExprId id) {
-  const Expression& expression = expressions[id];
-  if (expression.op == Op::kCoordinate) return static_cast<std::uint8_t>(expression.a);
-  if (expression.op != Op::kSum) return std::nullopt;
-  for (const Input& known : inputs_) {
-    if (known.of == id) return known.slot;
-  }
-  if (kMaxDimensions + inputs_.size() >= kSlots) return std::nullopt;
+// What a digit is taken of: a coordinate, scaled and moved, or a sum of several.
+bool PointForm::set_input(const Expressions& expressions, ExprId id, Digit& digit) {
+  const Linear whole = expressions.linear(id);
+  digit.offset = whole.constant;
   Input input;
-  input.slot = static_cast<std::uint8_t>(kMaxDimensions + inputs_.size());
   input.of = id;
-  input.begin = static_cast<std::uint32_t>(factors_.size());
-  input.constant = expression.constant;
-  for (const Term& term : expressions.terms(expression)) {
+  for (const Term& term : whole.terms) {
     const Expression& of = expressions[term.of];
-    if (of.op != Op::kCoordinate) return std::nullopt;
-    factors_.push_back({term.factor, of.a});
-    ++input.count;
+    if (of.op != Op::kCoordinate) return false;
+    input.factors[of.a] = term.factor;
+    digit.scale = term.factor;
+    digit.slot = static_cast<std::uint8_t>(of.a);
   }
+  if (whole.terms.size() == 1) return true;
+  digit.scale = 1;
+  for (const Input& known : inputs_) {
+    digit.slot = static_cast<std::uint8_t>(known.slot);
+    if (known.of == id) return true;
+  }
+  input.slot = kMaxDimensions + inputs_.size();
+  if (input.slot >= kSlots) return false;
+  digit.slot = static_cast<std::uint8_t>(input.slot);
   inputs_.push_back(input);
-  return input.slot;
+  return true;
 }
 
 }  // namespace groma::mapper

@@ -36,10 +36,10 @@ class PointForm {
     }
     GROMA_CHECK(inside);
     for (const Input& input : inputs_) {
-      std::int64_t of = input.constant;
-      for (std::uint32_t i = 0; i < input.count; ++i) {
-        const Factor& factor = factors_[input.begin + i];
-        of += factor.factor * slots[factor.dimension];
+      std::int64_t of = 0;
+      for (int d = 0; d < dimensions_; ++d) {
+        const auto i = static_cast<std::size_t>(d);
+        of += input.factors[i] * slots[i];
       }
       slots[input.slot] = of;
     }
@@ -58,22 +58,20 @@ class PointForm {
   struct Digit {
     Kind kind = Kind::kQuotient;
     std::uint8_t slot = 0;
-    std::int64_t factor = 0, first = 0, second = 0;  // the divisors in their order
+    std::int64_t factor = 0;
+    std::int64_t scale = 1, offset = 0;  // of what is in the slot
+    std::int64_t first = 0, second = 0;  // the divisors in their order
     Divider by_first, by_second;
   };
-  // A sum of coordinates that digits are taken of.
+  // A sum of several coordinates that digits are taken of.
   struct Input {
-    std::uint8_t slot = 0;
-    std::uint32_t begin = 0, count = 0;
-    std::int64_t constant = 0;
+    std::size_t slot = 0;
     ExprId of = 0;
-  };
-  struct Factor {
-    std::int64_t factor;
-    std::size_t dimension;
+    std::array<std::int64_t, kMaxDimensions> factors{};
   };
 
-  static std::int64_t value(const Digit& digit, std::int64_t x) {
+  static std::int64_t value(const Digit& digit, std::int64_t slot) {
+    const std::int64_t x = slot * digit.scale + digit.offset;
     const std::int64_t quotient = digit.by_first.quotient(x);
     if (digit.kind == Kind::kQuotient) return quotient;
     if (digit.kind == Kind::kRestOfQuotient) {
@@ -84,14 +82,13 @@ class PointForm {
   }
 
   bool add_digit(const Expressions& expressions, const Term& term);
-  std::optional<std::uint8_t> slot_of(const Expressions& expressions, ExprId id);
+  bool set_input(const Expressions& expressions, ExprId id, Digit& digit);
 
   int dimensions_ = 0;
   std::int64_t constant_ = 0;
   std::array<Side, kMaxDimensions> sides_{};
   std::vector<Digit> digits_;
   std::vector<Input> inputs_;
-  std::vector<Factor> factors_;
 };
 
 }  // namespace groma::mapper
