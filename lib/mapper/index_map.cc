@@ -50,7 +50,10 @@ const Shape& SpecialisedMap::shape_of(std::int64_t number) const {
 }
 
 MapCursor::MapCursor(std::shared_ptr<const IndexMap> map)
-    : owner_(std::move(map)), map_(owner_->map()), task_(map_.launch) {
+    : form_(map->map().form ? &*map->map().form : nullptr),
+      owner_(std::move(map)),
+      map_(owner_->map()),
+      task_(map_.launch) {
   if (map_.specialised()) {
     registers_ = map_.kernel.registers();
     if (map_.row_parts) {
@@ -144,8 +147,7 @@ bool MapCursor::stand_at(const Point& point) {
   return inside;
 }
 
-ProcessorNumber MapCursor::point(const Point& point, Diagnostics& diags) {
-  if (map_.form) return static_cast<ProcessorNumber>(map_.form->evaluate(point));
+ProcessorNumber MapCursor::formless_point(const Point& point, Diagnostics& diags) {
   GROMA_CHECK(stand_at(point));
   if (!map_.specialised()) return ask(diags);
   map_.kernel.evaluate(registers_);

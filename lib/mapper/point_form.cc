@@ -7,6 +7,50 @@ namespace groma::mapper {
 
 using Op = Expression::Op;
 
+template <int kFixedDimensions, std::size_t kDigits>
+std::int64_t PointForm::at(const PointForm& form, const Point& point) {
+  const int dimensions = kFixedDimensions >= 0 ? kFixedDimensions : form.dimensions_;
+  std::array<std::int64_t, kSlots> slots;  // NOLINT: only what is written is read
+  std::int64_t sum = form.constant_;
+  bool inside = point.dimensions() == dimensions;
+  for (int d = 0; d < dimensions; ++d) {
+    const auto i = static_cast<std::size_t>(d);
+    const Side& side = form.sides_[i];
+    const std::uint64_t x =
+        static_cast<std::uint64_t>(point[d]) - static_cast<std::uint64_t>(side.lower);
+    inside = inside & (x < side.extent);
+    slots[i] = static_cast<std::int64_t>(x);
+    sum += side.factor * slots[i];
+  }
+  GROMA_CHECK(inside);
+  if (kDigits == kAnyDigits) {
+    for (const Input& input : form.inputs_) {
+      std::int64_t of = 0;
+      for (std::size_t i = 0; i < static_cast<std::size_t>(dimensions); ++i) {
+        of += input.factors[i] * slots[i];
+      }
+      slots[input.slot] = of;
+    }
+  }
+  const std::size_t count = kDigits != kAnyDigits ? kDigits : form.digits_.size();
+  const Digit* const digits = form.digits_.data();
+  for (std::size_t i = 0; i < count; ++i) {
+    sum += digits[i].factor * value(digits[i], slots[digits[i].slot]);
+  }
+  return sum;
+}
+
+void PointForm::choose_evaluation() {
+  if (dimensions_ == 1 && inputs_.empty() && digits_.size() <= 2) {
+    constexpr std::array kAt = {at<1, 0>, at<1, 1>, at<1, 2>};
+    evaluate_ = kAt[digits_.size()];
+  } else {
+    constexpr std::array kAt = {at<-1, kAnyDigits>, at<1, kAnyDigits>, at<2, kAnyDigits>,
+                                at<3, kAnyDigits>};
+    evaluate_ = kAt[dimensions_ <= 3 ? static_cast<std::size_t>(dimensions_) : 0];
+  }
+}
+
 std::optional<PointForm> PointForm::make(const Expressions& expressions, ExprId id,
                                          const Rect& launch) {
   const Linear whole = expressions.linear(id);
@@ -20,6 +64,7 @@ std::optional<PointForm> PointForm::make(const Expressions& expressions, ExprId 
   for (const Term& term : whole.terms) {
     if (!form.add_digit(expressions, term)) return std::nullopt;
   }
+  form.choose_evaluation();
   return form;
 }
 

@@ -22,30 +22,7 @@ class PointForm {
                                        const Rect& launch);
 
   // The number at a point of the launch; elsewhere the process ends.
-  std::int64_t evaluate(const Point& point) const {
-    std::array<std::int64_t, kSlots> slots;  // NOLINT: only what is written is read
-    std::int64_t sum = constant_;
-    bool inside = point.dimensions() == dimensions_;
-    for (int d = 0; d < dimensions_; ++d) {
-      const Side& side = sides_[static_cast<std::size_t>(d)];
-      const std::uint64_t x =
-          static_cast<std::uint64_t>(point[d]) - static_cast<std::uint64_t>(side.lower);
-      inside = inside && x < side.extent;
-      slots[static_cast<std::size_t>(d)] = static_cast<std::int64_t>(x);
-      sum += side.factor * static_cast<std::int64_t>(x);
-    }
-    GROMA_CHECK(inside);
-    for (const Input& input : inputs_) {
-      std::int64_t of = 0;
-      for (int d = 0; d < dimensions_; ++d) {
-        const auto i = static_cast<std::size_t>(d);
-        of += input.factors[i] * slots[i];
-      }
-      slots[input.slot] = of;
-    }
-    for (const Digit& digit : digits_) sum += digit.factor * value(digit, slots[digit.slot]);
-    return sum;
-  }
+  std::int64_t evaluate(const Point& point) const { return evaluate_(*this, point); }
 
  private:
   static constexpr std::size_t kSlots = kMaxDimensions + 4;
@@ -81,9 +58,16 @@ class PointForm {
     return digit.kind == Kind::kRest ? rest : digit.by_second.quotient(rest);
   }
 
+  // With numbers of dimensions and digits that are known while this is compiled, or not: -1,
+  // kAnyDigits. With a known number of digits there is no Input.
+  static constexpr std::size_t kAnyDigits = SIZE_MAX;
+  template <int kFixedDimensions, std::size_t kDigits>
+  static std::int64_t at(const PointForm& form, const Point& point);
+  void choose_evaluation();
   bool add_digit(const Expressions& expressions, const Term& term);
   bool set_input(const Expressions& expressions, ExprId id, Digit& digit);
 
+  std::int64_t (*evaluate_)(const PointForm& form, const Point& point) = nullptr;
   int dimensions_ = 0;
   std::int64_t constant_ = 0;
   std::array<Side, kMaxDimensions> sides_{};

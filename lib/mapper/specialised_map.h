@@ -85,7 +85,10 @@ class MapCursor {
  public:
   explicit MapCursor(std::shared_ptr<const IndexMap> map);
 
-  ProcessorNumber point(const Point& point, Diagnostics& diags);
+  ProcessorNumber point(const Point& point, Diagnostics& diags) {
+    if (form_ == nullptr) return formless_point(point, diags);
+    return static_cast<ProcessorNumber>(form_->evaluate(point));
+  }
   bool row(const Point& first, std::span<ProcessorNumber> out, Diagnostics& diags);
   bool box(const Rect& box, std::span<ProcessorNumber> out, Diagnostics& diags);
   bool slices(const Rect& box, const SliceSink& sink, Diagnostics& diags);
@@ -100,6 +103,7 @@ class MapCursor {
     std::vector<Cell> open, fresh, merged;
   };
 
+  ProcessorNumber formless_point(const Point& point, Diagnostics& diags);
   Cell relative(const Rect& box) const;
   std::int64_t& coordinate(int d) { return registers_.value[static_cast<std::size_t>(d)]; }
 
@@ -125,6 +129,7 @@ class MapCursor {
   void extend(std::int64_t from, std::int64_t to, ProcessorNumber number, std::vector<Cell>* out);
   void emit(const Cell& cell);
 
+  const PointForm* form_;  // of the map; null: it has none
   std::shared_ptr<const IndexMap> owner_;
   const SpecialisedMap& map_;
   Registers registers_, fast_, slow_;
