@@ -50,10 +50,7 @@ const Shape& SpecialisedMap::shape_of(std::int64_t number) const {
 }
 
 MapCursor::MapCursor(std::shared_ptr<const IndexMap> map)
-    : form_(map->map().form ? &*map->map().form : nullptr),
-      owner_(std::move(map)),
-      map_(owner_->map()),
-      task_(map_.launch) {
+    : owner_(std::move(map)), map_(owner_->map()), task_(map_.launch) {
   if (map_.specialised()) {
     registers_ = map_.kernel.registers();
     if (map_.row_parts) {
@@ -147,7 +144,7 @@ bool MapCursor::stand_at(const Point& point) {
   return inside;
 }
 
-ProcessorNumber MapCursor::formless_point(const Point& point, Diagnostics& diags) {
+ProcessorNumber MapCursor::point(const Point& point, Diagnostics& diags) {
   GROMA_CHECK(stand_at(point));
   if (!map_.specialised()) return ask(diags);
   map_.kernel.evaluate(registers_);
@@ -410,12 +407,14 @@ ProcessorNumber IndexMap::number(const Processor& processor) const {
 using Cursor = IndexMap::Cursor;
 
 Cursor::Cursor(std::shared_ptr<const IndexMap> map)
-    : cursor_(std::make_unique<mapper::MapCursor>(std::move(map))) {}
+    : cursor_(std::make_unique<mapper::MapCursor>(std::move(map))), form_(cursor_->form()) {
+  if (form_ != nullptr) evaluate_ = form_->evaluation();
+}
 Cursor::~Cursor() = default;
 Cursor::Cursor(Cursor&&) noexcept = default;
 Cursor& Cursor::operator=(Cursor&&) noexcept = default;
 
-ProcessorNumber Cursor::point(const Point& point, Diagnostics& diags) {
+ProcessorNumber Cursor::formless_point(const Point& point, Diagnostics& diags) {
   return cursor_->point(point, diags);
 }
 

@@ -35,14 +35,30 @@ std::int64_t PointForm::at(const PointForm& form, const Point& point) {
   const std::size_t count = kDigits != kAnyDigits ? kDigits : form.digits_.size();
   const Digit* const digits = form.digits_.data();
   for (std::size_t i = 0; i < count; ++i) {
-    sum += digits[i].factor * value(digits[i], slots[digits[i].slot]);
+    sum += digits[i].factor * value(digits[i].kind, digits[i], slots[digits[i].slot]);
   }
   return sum;
 }
 
+// A digit of one coordinate: the least that there is.
+template <PointForm::Kind kKind>
+std::int64_t PointForm::at_digit(const PointForm& form, const Point& point) {
+  const Side& side = form.sides_[0];
+  const std::uint64_t x =
+      static_cast<std::uint64_t>(point[0]) - static_cast<std::uint64_t>(side.lower);
+  GROMA_CHECK((point.dimensions() == 1) & (x < side.extent));
+  const auto at = static_cast<std::int64_t>(x);
+  const Digit& digit = form.digits_.front();
+  return form.constant_ + side.factor * at + digit.factor * value(kKind, digit, at);
+}
+
 void PointForm::choose_evaluation() {
-  if (dimensions_ == 1 && inputs_.empty() && digits_.size() <= 2) {
-    constexpr std::array kAt = {at<1, 0>, at<1, 1>, at<1, 2>};
+  if (dimensions_ == 1 && inputs_.empty() && digits_.size() == 1) {
+    constexpr std::array kAt = {at_digit<Kind::kQuotient>, at_digit<Kind::kRest>,
+                                at_digit<Kind::kQuotientOfRest>, at_digit<Kind::kRestOfQuotient>};
+    evaluate_ = kAt[static_cast<std::size_t>(digits_[0].kind)];
+  } else if (dimensions_ == 1 && inputs_.empty() && digits_.size() <= 2) {
+    constexpr std::array kAt = {at<1, 0>, at<1, 0>, at<1, 2>};
     evaluate_ = kAt[digits_.size()];
   } else {
     constexpr std::array kAt = {at<-1, kAnyDigits>, at<1, kAnyDigits>, at<2, kAnyDigits>,

@@ -21,8 +21,9 @@ class PointForm {
   static std::optional<PointForm> make(const Expressions& expressions, ExprId id,
                                        const Rect& launch);
 
-  // The number at a point of the launch; elsewhere the process ends.
-  std::int64_t evaluate(const Point& point) const { return evaluate_(*this, point); }
+  // Gives the number at a point of the launch; elsewhere the process ends.
+  using Evaluation = std::int64_t (*)(const PointForm& form, const Point& point);
+  Evaluation evaluation() const { return evaluate_; }
 
  private:
   static constexpr std::size_t kSlots = kMaxDimensions + 4;
@@ -47,15 +48,15 @@ class PointForm {
     std::array<std::int64_t, kMaxDimensions> factors{};
   };
 
-  static std::int64_t value(const Digit& digit, std::int64_t slot) {
+  static std::int64_t value(Kind kind, const Digit& digit, std::int64_t slot) {
     const std::int64_t x = slot * digit.scale + digit.offset;
     const std::int64_t quotient = digit.by_first.quotient(x);
-    if (digit.kind == Kind::kQuotient) return quotient;
-    if (digit.kind == Kind::kRestOfQuotient) {
+    if (kind == Kind::kQuotient) return quotient;
+    if (kind == Kind::kRestOfQuotient) {
       return quotient - digit.by_second.quotient(quotient) * digit.second;
     }
     const std::int64_t rest = x - quotient * digit.first;
-    return digit.kind == Kind::kRest ? rest : digit.by_second.quotient(rest);
+    return kind == Kind::kRest ? rest : digit.by_second.quotient(rest);
   }
 
   // With numbers of dimensions and digits that are known while this is compiled, or not: -1,
@@ -63,11 +64,13 @@ class PointForm {
   static constexpr std::size_t kAnyDigits = SIZE_MAX;
   template <int kFixedDimensions, std::size_t kDigits>
   static std::int64_t at(const PointForm& form, const Point& point);
+  template <Kind kKind>
+  static std::int64_t at_digit(const PointForm& form, const Point& point);
   void choose_evaluation();
   bool add_digit(const Expressions& expressions, const Term& term);
   bool set_input(const Expressions& expressions, ExprId id, Digit& digit);
 
-  std::int64_t (*evaluate_)(const PointForm& form, const Point& point) = nullptr;
+  Evaluation evaluate_ = nullptr;
   int dimensions_ = 0;
   std::int64_t constant_ = 0;
   std::array<Side, kMaxDimensions> sides_{};

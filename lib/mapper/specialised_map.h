@@ -85,16 +85,14 @@ class MapCursor {
  public:
   explicit MapCursor(std::shared_ptr<const IndexMap> map);
 
-  ProcessorNumber point(const Point& point, Diagnostics& diags) {
-    if (form_ == nullptr) return formless_point(point, diags);
-    return static_cast<ProcessorNumber>(form_->evaluate(point));
-  }
+  ProcessorNumber point(const Point& point, Diagnostics& diags);
   bool row(const Point& first, std::span<ProcessorNumber> out, Diagnostics& diags);
   bool box(const Rect& box, std::span<ProcessorNumber> out, Diagnostics& diags);
   bool slices(const Rect& box, const SliceSink& sink, Diagnostics& diags);
   bool boxes_of_node(std::int64_t node, const BoxSink& sink, Diagnostics& diags);
   bool boxes_of(const Processor& processor, const BoxSink& sink, Diagnostics& diags);
   Placed placed(ProcessorNumber number) const;
+  const PointForm* form() const { return map_.form ? &*map_.form : nullptr; }
   const Rect& domain() const { return map_.launch.domain; }
 
  private:
@@ -103,7 +101,6 @@ class MapCursor {
     std::vector<Cell> open, fresh, merged;
   };
 
-  ProcessorNumber formless_point(const Point& point, Diagnostics& diags);
   Cell relative(const Rect& box) const;
   std::int64_t& coordinate(int d) { return registers_.value[static_cast<std::size_t>(d)]; }
 
@@ -129,7 +126,6 @@ class MapCursor {
   void extend(std::int64_t from, std::int64_t to, ProcessorNumber number, std::vector<Cell>* out);
   void emit(const Cell& cell);
 
-  const PointForm* form_;  // of the map; null: it has none
   std::shared_ptr<const IndexMap> owner_;
   const SpecialisedMap& map_;
   Registers registers_, fast_, slow_;
