@@ -120,7 +120,7 @@ class Expressions {
   ExprId remainder_of_sum(ExprId a, std::int64_t divisor);
   bool cut(const Linear& whole, std::int64_t divisor, Linear* multiples, Linear* rest);
   bool interval_of(const Linear& linear, std::int64_t* low, std::int64_t* high) const;
-  bool rejoin(Linear& linear) const;
+  bool rejoin(Linear& linear);
   std::size_t hash_of(const Expression& expression) const;
   bool same(const Expression& a, const Expression& b) const;
 

@@ -52,8 +52,35 @@ std::int64_t PointForm::at_digit(const PointForm& form, const Point& point) {
   return form.constant_ + side.factor * at + digit.factor * value(kKind, digit, at);
 }
 
+// x * s / d alone, the 1-D block: with m = ceil(s * 2^64 / d), x * m / 2^64 is too large by less
+// than x * d / (d * 2^64), so it rounds down to the quotient where x * d < 2^64.
+bool PointForm::note_block() {
+  __extension__ typedef unsigned __int128 Wide;
+  if (dimensions_ != 1 || digits_.size() != 1 || sides_[0].factor != 0) return false;
+  const Digit& digit = digits_[0];
+  const auto divisor = static_cast<std::uint64_t>(digit.first);
+  const bool plain = digit.kind == Kind::kQuotient && digit.offset == 0 && digit.scale > 0 &&
+                     digit.scale < digit.first;
+  if (!plain || Wide{sides_[0].extent} * divisor >> 64 != 0) return false;
+  const Wide scaled = Wide{static_cast<std::uint64_t>(digit.scale)} << 64;
+  block_ = static_cast<std::uint64_t>((scaled + divisor - 1) / divisor);
+  return true;
+}
+
+std::int64_t PointForm::at_block(const PointForm& form, const Point& point) {
+  __extension__ typedef unsigned __int128 Wide;
+  const Side& side = form.sides_[0];
+  const std::uint64_t x =
+      static_cast<std::uint64_t>(point[0]) - static_cast<std::uint64_t>(side.lower);
+  GROMA_CHECK((point.dimensions() == 1) & (x < side.extent));
+  const auto quotient = static_cast<std::int64_t>(Wide{form.block_} * x >> 64);
+  return form.constant_ + form.digits_.front().factor * quotient;
+}
+
 void PointForm::choose_evaluation() {
-  if (dimensions_ == 1 && inputs_.empty() && digits_.size() == 1) {
+  if (note_block()) {
+    evaluate_ = at_block;
+  } else if (dimensions_ == 1 && inputs_.empty() && digits_.size() == 1) {
     constexpr std::array kAt = {at_digit<Kind::kQuotient>, at_digit<Kind::kRest>,
                                 at_digit<Kind::kQuotientOfRest>, at_digit<Kind::kRestOfQuotient>};
     evaluate_ = kAt[static_cast<std::size_t>(digits_[0].kind)];

@@ -66,6 +66,8 @@ class PointForm {
   static std::int64_t at(const PointForm& form, const Point& point);
   template <Kind kKind>
   static std::int64_t at_digit(const PointForm& form, const Point& point);
+  static std::int64_t at_block(const PointForm& form, const Point& point);
+  bool note_block();
   void choose_evaluation();
   bool add_digit(const Expressions& expressions, const Term& term);
   bool set_input(const Expressions& expressions, ExprId id, Digit& digit);
@@ -74,6 +76,7 @@ class PointForm {
   int dimensions_ = 0;
   std::int64_t constant_ = 0;
   std::array<Side, kMaxDimensions> sides_{};
+  std::uint64_t block_ = 0;  // see note_block
   std::vector<Digit> digits_;
   std::vector<Input> inputs_;
 };
