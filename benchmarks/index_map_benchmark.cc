@@ -206,11 +206,11 @@ const bool kRegistered = [] {
       {"block_decompose", machine, box_of({65'536})},
       {"block_decompose", machine, box_of({256, 256})},
       {"block_decompose", uneven, box_of({250, 250})},
-      {"block_decompose", "nodes=8,gpu=8", box_of({64, 64, 64})},
+      {"block_decompose", "nodes=8,gpu=8", box_of({16, 64, 64})},
       {"block_auto_split", machine, box_of({65'536})},
       {"block_auto_split", machine, box_of({256, 256})},
       {"block_auto_split", uneven, box_of({250, 250})},
-      {"block_auto_split", "nodes=8,gpu=8", box_of({64, 64, 64})},
+      {"block_auto_split", "nodes=8,gpu=8", box_of({16, 64, 64})},
   };
   for (const Case& each : cases) {
     std::string name = each.function + "/" + each.machine + "/";

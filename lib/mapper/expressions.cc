@@ -233,6 +233,8 @@ ExprId Expressions::sum(Linear linear) {
 
 ExprId Expressions::add(ExprId a, ExprId b) {
   const Expression left = expressions_[a], right = expressions_[b];
+  const Interval interval = added(left, right);
+  if (interval.low == interval.high) return constant(interval.low);
   if (left.tame() && right.tame()) {
     Linear both = linear(a);
     if (accumulate(&both, linear(b), 1)) {
@@ -240,13 +242,14 @@ ExprId Expressions::add(ExprId a, ExprId b) {
       if (made != kNoExpr) return made;
     }
   }
-  const Interval interval = added(left, right);
   return intern({Op::kAdd, static_cast<std::uint16_t>(left.dimensions | right.dimensions), a, b, 0,
                  0, interval.low, interval.high});
 }
 
 ExprId Expressions::subtract(ExprId a, ExprId b) {
   const Expression left = expressions_[a], right = expressions_[b];
+  const Interval interval = subtracted(left, right);
+  if (interval.low == interval.high) return constant(interval.low);
   if (left.tame() && right.tame()) {
     Linear both = linear(a);
     if (accumulate(&both, linear(b), -1)) {
@@ -254,7 +257,6 @@ ExprId Expressions::subtract(ExprId a, ExprId b) {
       if (made != kNoExpr) return made;
     }
   }
-  const Interval interval = subtracted(left, right);
   return intern({Op::kSubtract, static_cast<std::uint16_t>(left.dimensions | right.dimensions), a,
                  b, 0, 0, interval.low, interval.high});
 }
@@ -262,6 +264,8 @@ ExprId Expressions::subtract(ExprId a, ExprId b) {
 ExprId Expressions::multiply(ExprId a, ExprId b) {
   if (known(b)) std::swap(a, b);
   const Expression left = expressions_[a], right = expressions_[b];
+  const Interval interval = multiplied(left, right);
+  if (interval.low == interval.high) return constant(interval.low);
   if (const auto factor = known(a)) {
     Linear scaled;
     if (right.tame() && accumulate(&scaled, linear(b), *factor)) {
@@ -271,7 +275,6 @@ ExprId Expressions::multiply(ExprId a, ExprId b) {
   } else if (a > b) {
     std::swap(a, b);
   }
-  const Interval interval = multiplied(left, right);
   return intern({Op::kMultiply, static_cast<std::uint16_t>(left.dimensions | right.dimensions), a,
                  b, 0, 0, interval.low, interval.high});
 }
