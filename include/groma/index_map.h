@@ -17,6 +17,7 @@ namespace groma {
 namespace mapper {
 struct SpecialisedMap;
 class MapCursor;
+class PointForm;
 }  // namespace mapper
 
 // A processor of the bound machine as a number, or a set of them: IndexMap::processor and
@@ -68,7 +69,10 @@ class IndexMap : public std::enable_shared_from_this<IndexMap> {
 
     // All points, here and below, must lie in the launch's domain.
     // kNoProcessor where the function fails.
-    ProcessorNumber point(const Point& point, Diagnostics& diags);
+    ProcessorNumber point(const Point& point, Diagnostics& diags) {
+      if (evaluate_ == nullptr) return formless_point(point, diags);
+      return static_cast<ProcessorNumber>(evaluate_(*form_, point));
+    }
     // The points `first`, and those that follow it in the last dimension: `out.size()` of them.
     bool row(const Point& first, std::span<ProcessorNumber> out, Diagnostics& diags);
     // All of `box`, in row-major order. `out` has as many places as it has points.
@@ -92,7 +96,11 @@ class IndexMap : public std::enable_shared_from_this<IndexMap> {
     bool is_set(ProcessorNumber number) const;
 
    private:
+    ProcessorNumber formless_point(const Point& point, Diagnostics& diags);
+
     std::unique_ptr<mapper::MapCursor> cursor_;
+    const mapper::PointForm* form_ = nullptr;  // of the map, which `cursor_` keeps
+    std::int64_t (*evaluate_)(const mapper::PointForm& form, const Point& point) = nullptr;
   };
 
   // lib/mapper/specialised_map.h

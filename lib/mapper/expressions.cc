@@ -10,6 +10,7 @@ namespace {
 __extension__ typedef __int128 Wide;
 using Op = Expression::Op;
 
+constexpr int kMaxJoints = 32;
 constexpr std::size_t kTableSize = 2 * Expressions::kMaxExpressions;  // a power of two
 
 struct Interval {
@@ -169,29 +170,28 @@ bool accumulate(Linear* left, const Linear& right, std::int64_t factor) {
 }  // namespace
 
 // (a / n) * n + a % n is a: what linear blocks come to.
-bool Expressions::rejoin(Linear& linear) const {
+bool Expressions::rejoin(Linear& linear) {
   auto& terms = linear.terms;
   for (std::size_t i = 0; i < terms.size(); ++i) {
-    const Expression& modulo = expressions_[terms[i].of];
-    if (modulo.op != Op::kModuloBy) continue;
-    for (std::size_t j = 0; j < terms.size(); ++j) {
-      const Expression& divide = expressions_[terms[j].of];
-      const bool pair =
-          divide.op == Op::kDivideBy && divide.a == modulo.a && divide.constant == modulo.constant;
-      std::int64_t factor = 0;
-      if (!pair || __builtin_mul_overflow(terms[i].factor, modulo.constant, &factor) ||
-          factor != terms[j].factor) {
-        continue;
-      }
-      Linear joined;
-      joined.constant = linear.constant;
-      for (std::size_t k = 0; k < terms.size(); ++k) {
-        if (k != i && k != j) joined.terms.push_back(terms[k]);
-      }
-      const bool usable = accumulate(&joined, this->linear(modulo.a), terms[i].factor);
-      if (usable) linear = std::move(joined);
-      return usable;
+    const Expression modulo = expressions_[terms[i].of];
+    std::int64_t factor = 0;
+    if (modulo.op != Op::kModuloBy ||
+        __builtin_mul_overflow(terms[i].factor, modulo.constant, &factor)) {
+      continue;
     }
+    const Term whole = {factor, divide_by(modulo.a, modulo.constant)};
+    const auto pair = std::find(terms.begin(), terms.end(), whole);
+    if (pair == terms.end()) continue;
+    Linear joined;
+    joined.constant = linear.constant;
+    for (std::size_t k = 0; k < terms.size(); ++k) {
+      if (k != i && terms.begin() + static_cast<std::ptrdiff_t>(k) != pair) {
+        joined.terms.push_back(terms[k]);
+      }
+    }
+    const bool usable = accumulate(&joined, this->linear(modulo.a), terms[i].factor);
+    if (usable) linear = std::move(joined);
+    return usable;
   }
   return false;
 }
@@ -214,7 +214,8 @@ ExprId Expressions::sum(Linear linear) {
   tidy();
   Expression made;
   if (!interval_of(linear, &made.low, &made.high)) return kNoExpr;
-  if (rejoin(linear)) {
+  // Digits of one number are joined two at a time.
+  for (int i = 0; i < kMaxJoints && rejoin(linear); ++i) {
     tidy();
     // The interval of the parts may be the wider one.
     if (!interval_of(linear, &made.low, &made.high)) return kNoExpr;
@@ -232,6 +233,8 @@ ExprId Expressions::sum(Linear linear) {
 
 ExprId Expressions::add(ExprId a, ExprId b) {
   const Expression left = expressions_[a], right = expressions_[b];
+  const Interval interval = added(left, right);
+  if (interval.low == interval.high) return constant(interval.low);
   if (left.tame() && right.tame()) {
     Linear both = linear(a);
     if (accumulate(&both, linear(b), 1)) {
@@ -239,13 +242,14 @@ ExprId Expressions::add(ExprId a, ExprId b) {
       if (made != kNoExpr) return made;
     }
   }
-  const Interval interval = added(left, right);
   return intern({Op::kAdd, static_cast<std::uint16_t>(left.dimensions | right.dimensions), a, b, 0,
                  0, interval.low, interval.high});
 }
 
 ExprId Expressions::subtract(ExprId a, ExprId b) {
   const Expression left = expressions_[a], right = expressions_[b];
+  const Interval interval = subtracted(left, right);
+  if (interval.low == interval.high) return constant(interval.low);
   if (left.tame() && right.tame()) {
     Linear both = linear(a);
     if (accumulate(&both, linear(b), -1)) {
@@ -253,7 +257,6 @@ ExprId Expressions::subtract(ExprId a, ExprId b) {
       if (made != kNoExpr) return made;
     }
   }
-  const Interval interval = subtracted(left, right);
   return intern({Op::kSubtract, static_cast<std::uint16_t>(left.dimensions | right.dimensions), a,
                  b, 0, 0, interval.low, interval.high});
 }
@@ -261,6 +264,8 @@ ExprId Expressions::subtract(ExprId a, ExprId b) {
 ExprId Expressions::multiply(ExprId a, ExprId b) {
   if (known(b)) std::swap(a, b);
   const Expression left = expressions_[a], right = expressions_[b];
+  const Interval interval = multiplied(left, right);
+  if (interval.low == interval.high) return constant(interval.low);
   if (const auto factor = known(a)) {
     Linear scaled;
     if (right.tame() && accumulate(&scaled, linear(b), *factor)) {
@@ -270,7 +275,6 @@ ExprId Expressions::multiply(ExprId a, ExprId b) {
   } else if (a > b) {
     std::swap(a, b);
   }
-  const Interval interval = multiplied(left, right);
   return intern({Op::kMultiply, static_cast<std::uint16_t>(left.dimensions | right.dimensions), a,
                  b, 0, 0, interval.low, interval.high});
 }

@@ -71,13 +71,14 @@ class Expressions {
  public:
   // More than a formula that someone wrote has by far.
   static constexpr std::size_t kMaxExpressions = 4'096;
+  static constexpr std::size_t kMaxTerms = 16'384;  // of all sums
 
   Expressions();
 
   const Expression& operator[](ExprId id) const { return expressions_[id]; }
   std::size_t size() const { return expressions_.size(); }
   // Nothing that is made from now on means anything: there are too many.
-  bool full() const { return expressions_.size() >= kMaxExpressions; }
+  bool full() const { return expressions_.size() >= kMaxExpressions || terms_.size() >= kMaxTerms; }
   std::span<const Term> terms(const Expression& sum) const { return {&terms_[sum.a], sum.b}; }
 
   ExprId constant(std::int64_t value);
@@ -120,7 +121,7 @@ class Expressions {
   ExprId remainder_of_sum(ExprId a, std::int64_t divisor);
   bool cut(const Linear& whole, std::int64_t divisor, Linear* multiples, Linear* rest);
   bool interval_of(const Linear& linear, std::int64_t* low, std::int64_t* high) const;
-  bool rejoin(Linear& linear) const;
+  bool rejoin(Linear& linear);
   std::size_t hash_of(const Expression& expression) const;
   bool same(const Expression& a, const Expression& b) const;
 

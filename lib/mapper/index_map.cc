@@ -149,7 +149,6 @@ bool MapCursor::stand_at(const Point& point) {
 }
 
 ProcessorNumber MapCursor::point(const Point& point, Diagnostics& diags) {
-  if (map_.form) return static_cast<ProcessorNumber>(map_.form->evaluate(point));
   GROMA_CHECK(stand_at(point));
   if (!map_.specialised()) return ask(diags);
   map_.kernel.evaluate(registers_);
@@ -412,12 +411,14 @@ ProcessorNumber IndexMap::number(const Processor& processor) const {
 using Cursor = IndexMap::Cursor;
 
 Cursor::Cursor(std::shared_ptr<const IndexMap> map)
-    : cursor_(std::make_unique<mapper::MapCursor>(std::move(map))) {}
+    : cursor_(std::make_unique<mapper::MapCursor>(std::move(map))), form_(cursor_->form()) {
+  if (form_ != nullptr) evaluate_ = form_->evaluation();
+}
 Cursor::~Cursor() = default;
 Cursor::Cursor(Cursor&&) noexcept = default;
 Cursor& Cursor::operator=(Cursor&&) noexcept = default;
 
-ProcessorNumber Cursor::point(const Point& point, Diagnostics& diags) {
+ProcessorNumber Cursor::formless_point(const Point& point, Diagnostics& diags) {
   return cursor_->point(point, diags);
 }
 

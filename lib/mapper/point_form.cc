@@ -7,6 +7,93 @@ namespace groma::mapper {
 
 using Op = Expression::Op;
 
+template <int kFixedDimensions, std::size_t kDigits>
+std::int64_t PointForm::at(const PointForm& form, const Point& point) {
+  const int dimensions = kFixedDimensions >= 0 ? kFixedDimensions : form.dimensions_;
+  std::array<std::int64_t, kSlots> slots;  // NOLINT: only what is written is read
+  std::int64_t sum = form.constant_;
+  bool inside = point.dimensions() == dimensions;
+  for (int d = 0; d < dimensions; ++d) {
+    const auto i = static_cast<std::size_t>(d);
+    const Side& side = form.sides_[i];
+    const std::uint64_t x =
+        static_cast<std::uint64_t>(point[d]) - static_cast<std::uint64_t>(side.lower);
+    inside = inside & (x < side.extent);
+    slots[i] = static_cast<std::int64_t>(x);
+    sum += side.factor * slots[i];
+  }
+  GROMA_CHECK(inside);
+  if (kDigits == kAnyDigits) {
+    for (const Input& input : form.inputs_) {
+      std::int64_t of = 0;
+      for (std::size_t i = 0; i < static_cast<std::size_t>(dimensions); ++i) {
+        of += input.factors[i] * slots[i];
+      }
+      slots[input.slot] = of;
+    }
+  }
+  const std::size_t count = kDigits != kAnyDigits ? kDigits : form.digits_.size();
+  const Digit* const digits = form.digits_.data();
+  for (std::size_t i = 0; i < count; ++i) {
+    sum += digits[i].factor * value(digits[i].kind, digits[i], slots[digits[i].slot]);
+  }
+  return sum;
+}
+
+// A digit of one coordinate: the least that there is.
+template <PointForm::Kind kKind>
+std::int64_t PointForm::at_digit(const PointForm& form, const Point& point) {
+  const Side& side = form.sides_[0];
+  const std::uint64_t x =
+      static_cast<std::uint64_t>(point[0]) - static_cast<std::uint64_t>(side.lower);
+  GROMA_CHECK((point.dimensions() == 1) & (x < side.extent));
+  const auto at = static_cast<std::int64_t>(x);
+  const Digit& digit = form.digits_.front();
+  return form.constant_ + side.factor * at + digit.factor * value(kKind, digit, at);
+}
+
+// x * s / d alone, the 1-D block: with m = ceil(s * 2^64 / d), x * m / 2^64 is too large by less
+// than x * d / (d * 2^64), so it rounds down to the quotient where x * d < 2^64.
+bool PointForm::note_block() {
+  __extension__ typedef unsigned __int128 Wide;
+  if (dimensions_ != 1 || digits_.size() != 1 || sides_[0].factor != 0) return false;
+  const Digit& digit = digits_[0];
+  const auto divisor = static_cast<std::uint64_t>(digit.first);
+  const bool plain = digit.kind == Kind::kQuotient && digit.offset == 0 && digit.scale > 0 &&
+                     digit.scale < digit.first;
+  if (!plain || Wide{sides_[0].extent} * divisor >> 64 != 0) return false;
+  const Wide scaled = Wide{static_cast<std::uint64_t>(digit.scale)} << 64;
+  block_ = static_cast<std::uint64_t>((scaled + divisor - 1) / divisor);
+  return true;
+}
+
+std::int64_t PointForm::at_block(const PointForm& form, const Point& point) {
+  __extension__ typedef unsigned __int128 Wide;
+  const Side& side = form.sides_[0];
+  const std::uint64_t x =
+      static_cast<std::uint64_t>(point[0]) - static_cast<std::uint64_t>(side.lower);
+  GROMA_CHECK((point.dimensions() == 1) & (x < side.extent));
+  const auto quotient = static_cast<std::int64_t>(Wide{form.block_} * x >> 64);
+  return form.constant_ + form.digits_.front().factor * quotient;
+}
+
+void PointForm::choose_evaluation() {
+  if (note_block()) {
+    evaluate_ = at_block;
+  } else if (dimensions_ == 1 && inputs_.empty() && digits_.size() == 1) {
+    constexpr std::array kAt = {at_digit<Kind::kQuotient>, at_digit<Kind::kRest>,
+                                at_digit<Kind::kQuotientOfRest>, at_digit<Kind::kRestOfQuotient>};
+    evaluate_ = kAt[static_cast<std::size_t>(digits_[0].kind)];
+  } else if (dimensions_ == 1 && inputs_.empty() && digits_.size() <= 2) {
+    constexpr std::array kAt = {at<1, 0>, at<1, 0>, at<1, 2>};
+    evaluate_ = kAt[digits_.size()];
+  } else {
+    constexpr std::array kAt = {at<-1, kAnyDigits>, at<1, kAnyDigits>, at<2, kAnyDigits>,
+                                at<3, kAnyDigits>};
+    evaluate_ = kAt[dimensions_ <= 3 ? static_cast<std::size_t>(dimensions_) : 0];
+  }
+}
+
 std::optional<PointForm> PointForm::make(const Expressions& expressions, ExprId id,
                                          const Rect& launch) {
   const Linear whole = expressions.linear(id);
@@ -20,6 +107,7 @@ std::optional<PointForm> PointForm::make(const Expressions& expressions, ExprId 
   for (const Term& term : whole.terms) {
     if (!form.add_digit(expressions, term)) return std::nullopt;
   }
+  form.choose_evaluation();
   return form;
 }
 
@@ -50,34 +138,35 @@ bool PointForm::add_digit(const Expressions& expressions, const Term& term) {
     digit.first = outer.constant;
   }
   digit.by_first = Divider(digit.first);
-  const auto slot = slot_of(expressions, input);
-  if (!slot) return false;
-  digit.slot = *slot;
+  if (!set_input(expressions, input, digit)) return false;
   digits_.push_back(digit);
   return true;
 }
 
-std::optional<std::uint8_t> PointForm::slot_of(const Expressions& expressions, ExprId id) {
-  const Expression& expression = expressions[id];
-  if (expression.op == Op::kCoordinate) return static_cast<std::uint8_t>(expression.a);
-  if (expression.op != Op::kSum) return std::nullopt;
-  for (const Input& known : inputs_) {
-    if (known.of == id) return known.slot;
-  }
-  if (kMaxDimensions + inputs_.size() >= kSlots) return std::nullopt;
+// What a digit is taken of: a coordinate, scaled and moved, or a sum of several.
+bool PointForm::set_input(const Expressions& expressions, ExprId id, Digit& digit) {
+  const Linear whole = expressions.linear(id);
+  digit.offset = whole.constant;
   Input input;
-  input.slot = static_cast<std::uint8_t>(kMaxDimensions + inputs_.size());
   input.of = id;
-  input.begin = static_cast<std::uint32_t>(factors_.size());
-  input.constant = expression.constant;
-  for (const Term& term : expressions.terms(expression)) {
+  for (const Term& term : whole.terms) {
     const Expression& of = expressions[term.of];
-    if (of.op != Op::kCoordinate) return std::nullopt;
-    factors_.push_back({term.factor, of.a});
-    ++input.count;
+    if (of.op != Op::kCoordinate) return false;
+    input.factors[of.a] = term.factor;
+    digit.scale = term.factor;
+    digit.slot = static_cast<std::uint8_t>(of.a);
   }
+  if (whole.terms.size() == 1) return true;
+  digit.scale = 1;
+  for (const Input& known : inputs_) {
+    digit.slot = static_cast<std::uint8_t>(known.slot);
+    if (known.of == id) return true;
+  }
+  input.slot = kMaxDimensions + inputs_.size();
+  if (input.slot >= kSlots) return false;
+  digit.slot = static_cast<std::uint8_t>(input.slot);
   inputs_.push_back(input);
-  return input.slot;
+  return true;
 }
 
 }  // namespace groma::mapper

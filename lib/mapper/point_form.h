@@ -21,31 +21,9 @@ class PointForm {
   static std::optional<PointForm> make(const Expressions& expressions, ExprId id,
                                        const Rect& launch);
 
-  // The number at a point of the launch; elsewhere the process ends.
-  std::int64_t evaluate(const Point& point) const {
-    std::array<std::int64_t, kSlots> slots;  // NOLINT: only what is written is read
-    std::int64_t sum = constant_;
-    bool inside = point.dimensions() == dimensions_;
-    for (int d = 0; d < dimensions_; ++d) {
-      const Side& side = sides_[static_cast<std::size_t>(d)];
-      const std::uint64_t x =
-          static_cast<std::uint64_t>(point[d]) - static_cast<std::uint64_t>(side.lower);
-      inside = inside && x < side.extent;
-      slots[static_cast<std::size_t>(d)] = static_cast<std::int64_t>(x);
-      sum += side.factor * static_cast<std::int64_t>(x);
-    }
-    GROMA_CHECK(inside);
-    for (const Input& input : inputs_) {
-      std::int64_t of = input.constant;
-      for (std::uint32_t i = 0; i < input.count; ++i) {
-        const Factor& factor = factors_[input.begin + i];
-        of += factor.factor * slots[factor.dimension];
-      }
-      slots[input.slot] = of;
-    }
-    for (const Digit& digit : digits_) sum += digit.factor * value(digit, slots[digit.slot]);
-    return sum;
-  }
+  // Gives the number at a point of the launch; elsewhere the process ends.
+  using Evaluation = std::int64_t (*)(const PointForm& form, const Point& point);
+  Evaluation evaluation() const { return evaluate_; }
 
  private:
   static constexpr std::size_t kSlots = kMaxDimensions + 4;
@@ -58,40 +36,49 @@ class PointForm {
   struct Digit {
     Kind kind = Kind::kQuotient;
     std::uint8_t slot = 0;
-    std::int64_t factor = 0, first = 0, second = 0;  // the divisors in their order
+    std::int64_t factor = 0;
+    std::int64_t scale = 1, offset = 0;  // of what is in the slot
+    std::int64_t first = 0, second = 0;  // the divisors in their order
     Divider by_first, by_second;
   };
-  // A sum of coordinates that digits are taken of.
+  // A sum of several coordinates that digits are taken of.
   struct Input {
-    std::uint8_t slot = 0;
-    std::uint32_t begin = 0, count = 0;
-    std::int64_t constant = 0;
+    std::size_t slot = 0;
     ExprId of = 0;
-  };
-  struct Factor {
-    std::int64_t factor;
-    std::size_t dimension;
+    std::array<std::int64_t, kMaxDimensions> factors{};
   };
 
-  static std::int64_t value(const Digit& digit, std::int64_t x) {
+  static std::int64_t value(Kind kind, const Digit& digit, std::int64_t slot) {
+    const std::int64_t x = slot * digit.scale + digit.offset;
     const std::int64_t quotient = digit.by_first.quotient(x);
-    if (digit.kind == Kind::kQuotient) return quotient;
-    if (digit.kind == Kind::kRestOfQuotient) {
+    if (kind == Kind::kQuotient) return quotient;
+    if (kind == Kind::kRestOfQuotient) {
       return quotient - digit.by_second.quotient(quotient) * digit.second;
     }
     const std::int64_t rest = x - quotient * digit.first;
-    return digit.kind == Kind::kRest ? rest : digit.by_second.quotient(rest);
+    return kind == Kind::kRest ? rest : digit.by_second.quotient(rest);
   }
 
+  // With numbers of dimensions and digits that are known while this is compiled, or not: -1,
+  // kAnyDigits. With a known number of digits there is no Input.
+  static constexpr std::size_t kAnyDigits = SIZE_MAX;
+  template <int kFixedDimensions, std::size_t kDigits>
+  static std::int64_t at(const PointForm& form, const Point& point);
+  template <Kind kKind>
+  static std::int64_t at_digit(const PointForm& form, const Point& point);
+  static std::int64_t at_block(const PointForm& form, const Point& point);
+  bool note_block();
+  void choose_evaluation();
   bool add_digit(const Expressions& expressions, const Term& term);
-  std::optional<std::uint8_t> slot_of(const Expressions& expressions, ExprId id);
+  bool set_input(const Expressions& expressions, ExprId id, Digit& digit);
 
+  Evaluation evaluate_ = nullptr;
   int dimensions_ = 0;
   std::int64_t constant_ = 0;
   std::array<Side, kMaxDimensions> sides_{};
+  std::uint64_t block_ = 0;  // see note_block
   std::vector<Digit> digits_;
   std::vector<Input> inputs_;
-  std::vector<Factor> factors_;
 };
 
 }  // namespace groma::mapper

@@ -266,12 +266,15 @@ std::vector<Specialiser::Element> Specialiser::elements(std::uint32_t begin, std
   return made;
 }
 
-std::optional<Specialiser::Values> Specialiser::tuple_values(const Partial& value) {
-  if (const auto* tuple = value.get<std::shared_ptr<const PartialTuple>>()) return (*tuple)->values;
-  if (const auto* processor = value.get<PartialProcessor>()) {
-    return Values{{Number{processor->node}}, {Number{processor->index}}};
+std::shared_ptr<const Specialiser::Values> Specialiser::tuple_values(const Partial& value) const {
+  if (const auto* tuple = value.get<std::shared_ptr<const PartialTuple>>()) {
+    return {*tuple, &(*tuple)->values};
   }
-  return std::nullopt;
+  if (const auto* processor = value.get<PartialProcessor>()) {
+    return std::make_shared<const Values>(
+        Values{{Number{processor->node}}, {Number{processor->index}}});
+  }
+  return nullptr;
 }
 
 std::optional<std::int64_t> Specialiser::known(const Partial& value) const {
@@ -569,10 +572,10 @@ Partial Specialiser::slice(const Code& node) {
   return make_tuple({values->begin() + from, values->begin() + to});
 }
 
-Specialiser::Values Specialiser::sizes_of(const MachineView& view) {
+std::shared_ptr<const Specialiser::Values> Specialiser::sizes_of(const MachineView& view) {
   Values sizes;
   for (std::int64_t size : view.sizes()) sizes.push_back(number(size));
-  return sizes;
+  return std::make_shared<const Values>(std::move(sizes));
 }
 
 // ---------------------------------------------------------------------------- calls and members
@@ -624,10 +627,10 @@ Partial Specialiser::member(const Code& node) {
   const Partial base = eval(node.a);
   if (failed_) return {};
   if (const auto* task = base.get<TaskValue>()) return task_member(node, *task);
-  auto values = base.machine() != nullptr ? sizes_of(*base.machine()) : tuple_values(base);
+  const auto values = base.machine() != nullptr ? sizes_of(*base.machine()) : tuple_values(base);
   if (!values || node.member > Member::kLen) return fail();
   if (node.member == Member::kLen) return number(static_cast<std::int64_t>(values->size()));
-  if (node.member == Member::kSize) return make_tuple(std::move(*values));
+  if (node.member == Member::kSize) return make_tuple(*values);
   if (!tick(2 * static_cast<std::int64_t>(values->size()))) return {};
   Partial volume = number(1);
   for (const Partial& size : *values) {

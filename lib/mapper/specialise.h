@@ -144,8 +144,8 @@ class Specialiser {
   Partial member(const Code& node);
   Partial task_member(const Code& node, TaskValue task);
   std::vector<Element> elements(std::uint32_t begin, std::uint32_t count);
-  std::optional<Values> tuple_values(const Partial& value);
-  Values sizes_of(const MachineView& view);
+  std::shared_ptr<const Values> tuple_values(const Partial& value) const;
+  std::shared_ptr<const Values> sizes_of(const MachineView& view);
   std::optional<std::int64_t> known(const Partial& value) const;
   std::int64_t text_bytes(const Partial& value) const;
 

@@ -93,6 +93,7 @@ class MapCursor {
   bool boxes_of(const Processor& processor, const BoxSink& sink, Diagnostics& diags);
   Placed placed(ProcessorNumber number) const;
   bool is_set(ProcessorNumber number) const;
+  const PointForm* form() const { return map_.form ? &*map_.form : nullptr; }
   const Rect& domain() const { return map_.launch.domain; }
 
  private:

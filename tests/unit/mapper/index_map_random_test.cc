@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "groma/machine.h"
 #include "groma/program.h"
@@ -61,10 +63,27 @@ class RandomIndexMaps : public ::testing::TestWithParam<std::uint64_t> {
   }
 
   void one(const BoundProgram& bound, FunctionId id, const TaskPoint& launch, Random& random) {
-    const std::string text = compare_with_reference(bound, id, launch, kind_of(random), &tally_);
+    const auto kind = kind_of(random);
+    if (shared_) {
+      Diagnostics diags(bound.program().source());
+      cases_.push_back(
+          {bound, id, launch, kind, IndexMap::make(bound, id, launch, kind, diags).value()});
+      return;
+    }
+    const std::string text = compare_with_reference(bound, id, launch, kind, &tally_);
     EXPECT_EQ(text, "") << bound.program().function_name(id) << " on " << bound.machine().name();
   }
 
+  // What threads go through together.
+  struct Case {
+    BoundProgram bound;
+    FunctionId function;
+    TaskPoint launch;
+    std::optional<ProcKind> kind;
+    std::shared_ptr<const IndexMap> map;
+  };
+  bool shared_ = false;
+  std::vector<Case> cases_;
   IndexMapTally tally_;
 };
 
@@ -96,6 +115,33 @@ TEST_P(RandomIndexMaps, EqualTheReference) {
   fmt::print("{} launches, {} points, {} with an error, {} placed, {} specialised, {} proved\n",
              tally_.launches, tally_.points, tally_.errors, tally_.placed, tally_.specialised,
              tally_.proved);
+}
+
+// Eight threads, each with cursors of its own, ask the same maps.
+TEST_P(RandomIndexMaps, ServeThreads) {
+  shared_ = true;
+  for (std::uint64_t seed = 100'000 + GetParam() * 5; seed < 100'005 + GetParam() * 5; ++seed) {
+    const GeneratedProgram generated = generate_program(seed);
+    const Source source(fmt::format("seed{}", seed), generated.text);
+    Diagnostics diags(source);
+    Random random(seed);
+    const auto bound = bind(compile(source, diags), make_machine(generated.machine).value(), diags);
+    if (bound) compare(*bound, generated, random);
+  }
+  std::vector<std::string> differences(8);
+  std::vector<std::thread> threads;
+  for (std::string& text : differences) {
+    threads.emplace_back([&text, this] {
+      IndexMapTally tally;
+      for (const Case& each : cases_) {
+        if (!text.empty()) return;
+        text = compare_with_reference(each.bound, each.function, each.launch, each.kind, &tally,
+                                      each.map);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::string& text : differences) EXPECT_EQ(text, "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Shard, RandomIndexMaps, ::testing::Range(std::uint64_t{0}, kShards),
