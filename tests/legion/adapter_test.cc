@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "groma/evaluate.h"
+#include "groma/explain.h"
 #include "groma/legion.h"
+#include "legion/machine_map.h"
 #include "legion/start.h"
 
 namespace groma::legion_test {
@@ -121,7 +123,8 @@ void parent(const Legion::Task* task, const std::vector<PhysicalRegion>&, Contex
             Legion::Runtime* runtime) {
   {
     const std::lock_guard lock(shards_mutex);
-    shard_processors.push_back(cpu_index(runtime->get_executing_processor(context)));
+    // The context of a shard names the processor of the first one; Realm knows.
+    shard_processors.push_back(cpu_index(Processor::get_executing_processor()));
   }
   const Legion::Domain domain(Legion::Rect<2>({0, 0}, {kSide - 1, kSide - 1}));
   Legion::IndexTaskLauncher launcher(kSquare, domain, Legion::UntypedBuffer(),
@@ -169,9 +172,20 @@ class Expected {
  public:
   explicit Expected(std::string task)
       : task_(std::move(task)), program_(program(false)), diags_(program_.source()) {
-    auto machine = make_machine("nodes=1,gpu=0,omp=0,cpu=" + std::to_string(cpus()));
-    EXPECT_TRUE(machine.ok());
-    bound_ = bind(program_, *machine, diags_);
+    const auto map = legion::MachineMap::make();
+    EXPECT_TRUE(map.ok());
+    bound_ = bind(program_, *(*map)->machine(), diags_);
+  }
+  // What `groma explain` says of the task.
+  ExplainedTask explained(std::vector<AppRequirement> requirements) {
+    AppVariant variant;
+    variant.leaf = true;
+    Application app;
+    app.name = "test";
+    app.tasks = {{task_, {variant}, std::move(requirements), {}}};
+    const auto explanation = explain(*bound_, app, {}, diags_);
+    EXPECT_TRUE(explanation);
+    return explanation->tasks.front();
   }
   std::int64_t processor(const Rect& domain, const Point& point) {
     TaskPoint task;
@@ -236,6 +250,23 @@ TEST(Adapter, RegionsLieWhereAndAsTheStatementsSay) {
   EXPECT_EQ(seen.processor, cpus() - 1);
   EXPECT_EQ(seen.memory[0], Legion::Memory::REGDMA_MEM);
   EXPECT_EQ(seen.memory[1], Legion::Memory::SYSTEM_MEM);
+  const AppField field;
+  AppRequirement cells{{"cells"}, Privilege::kReadOnly, Coherence::kExclusive, 2, {field, field}};
+  AppRequirement others = cells;
+  others.names = {"others"};
+  const ExplainedTask said = Expected("look").explained({cells, others});
+  const auto taken = [&](std::size_t r) {
+    const auto& memories = said.requirements[r].memories;
+    return *std::find_if(memories.begin(), memories.end(), [](const ExplainedMemory& memory) {
+      return memory.state == ExplainedMemory::State::kTaken;
+    });
+  };
+  EXPECT_EQ(said.kind.kind, ProcKind::kCpu);
+  EXPECT_EQ(taken(0).memory, MemKind::kRdmem);
+  EXPECT_EQ(taken(0).layout.fields, FieldOrder::kAos);
+  EXPECT_EQ(taken(0).layout.dimensions, DimensionOrder::kC);
+  EXPECT_EQ(taken(1).memory, MemKind::kSysmem);
+  EXPECT_EQ(taken(1).layout.align_bytes, 128);
   // AOS, C order: the other field first, then y, then x.
   EXPECT_EQ(seen.step[0], (std::array<std::int64_t, 3>{16 * 16, 16, 8}));
   // SOA, F order: x first.

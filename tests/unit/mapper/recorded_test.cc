@@ -188,13 +188,17 @@ TEST_F(Recorded, StartsAndSlicesOfLaunches) {
     const Json slices = line.value("slices", Json::array());
     ASSERT_EQ(cut.slices.size(), slices.size());
     for (std::size_t i = 0; i < slices.size(); ++i) {
-      const Rect box =
-          rect_of(slices[i][0].is_array() ? slices[i][0] : Json::array({slices[i][0]}),
-                  slices[i][1].is_array() ? slices[i][1] : Json::array({slices[i][1]}));
+      // Both corners, the processor, then what is set of recurse and stealable.
+      const auto dimensions = static_cast<std::size_t>(task.domain.dimensions());
+      ASSERT_EQ(slices[i].size(), 2 * dimensions + 1);
+      const auto begin = slices[i].begin();
+      const auto middle = begin + static_cast<std::ptrdiff_t>(dimensions);
+      const auto end = middle + static_cast<std::ptrdiff_t>(dimensions);
+      const Rect box = rect_of(Json(std::vector<Json>(begin, middle)),
+                               Json(std::vector<Json>(middle, end)));
       EXPECT_EQ(cut.slices[i].box.lower, box.lower);
       EXPECT_EQ(cut.slices[i].box.extents, box.extents);
-      EXPECT_EQ(cut.slices[i].processor.index, slices[i][2]);
-      EXPECT_EQ(slices[i].size(), 3U) << "neither recurse nor stealable";
+      EXPECT_EQ(cut.slices[i].processor.index, *end);
       EXPECT_FALSE(cut.slices[i].recurse || cut.slices[i].stealable);
     }
     if (task.is_index) {
