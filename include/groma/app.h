@@ -17,6 +17,7 @@ namespace groma {
 // Bounds on an application, above those of any that was ever seen: Legate's have some hundred
 // tasks.
 inline constexpr std::size_t kMaxAppTasks = 1 << 14;
+inline constexpr std::size_t kMaxAppParts = 1 << 16;     // requirements, launches: of all tasks
 inline constexpr std::size_t kMaxAppVariants = 64;       // of one task
 inline constexpr std::size_t kMaxAppRequirements = 256;  // of one task
 inline constexpr std::size_t kMaxAppLaunches = 4096;     // of one task
