@@ -68,7 +68,6 @@ struct AppRequirement {
 struct AppLaunch {
   std::optional<Rect> domain;  // of an index launch
   std::string parent = {};     // the task that launches it; empty: the top-level task
-  friend bool operator==(const AppLaunch&, const AppLaunch&) = default;
 };
 
 struct AppTask {
@@ -76,7 +75,6 @@ struct AppTask {
   std::vector<AppVariant> variants;
   std::vector<AppRequirement> requirements;
   std::vector<AppLaunch> launches;  // none: not known how it is launched
-  friend bool operator==(const AppTask&, const AppTask&) = default;
 };
 
 struct Application {
@@ -86,7 +84,6 @@ struct Application {
   std::vector<AppTask> tasks;
 
   const AppTask* find(std::string_view task) const;
-  friend bool operator==(const Application&, const Application&) = default;
 };
 
 // How deep a launch lies below the top-level task, as far as mappers tell depths apart: 0 for the

@@ -53,8 +53,7 @@ class Explainer {
  public:
   Explainer(const BoundProgram& bound, const Application& app, const ExplainQuery& query,
             Diagnostics& diags)
-      : bound_(bound),
-        program_(bound.program()),
+      : program_(bound.program()),
         machine_(bound.machine()),
         app_(app),
         query_(query),
@@ -428,7 +427,6 @@ class Explainer {
                                     options.replicate_origin);
   }
 
-  const BoundProgram& bound_;
   const Program& program_;
   const Machine& machine_;
   const Application& app_;
