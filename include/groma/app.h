@@ -17,6 +17,7 @@ namespace groma {
 // Bounds on an application, above those of any that was ever seen: Legate's have some hundred
 // tasks.
 inline constexpr std::size_t kMaxAppTasks = 1 << 14;
+inline constexpr std::size_t kMaxAppParts = 1 << 16;     // requirements, launches: of all tasks
 inline constexpr std::size_t kMaxAppVariants = 64;       // of one task
 inline constexpr std::size_t kMaxAppRequirements = 256;  // of one task
 inline constexpr std::size_t kMaxAppLaunches = 4096;     // of one task
@@ -67,7 +68,6 @@ struct AppRequirement {
 struct AppLaunch {
   std::optional<Rect> domain;  // of an index launch
   std::string parent = {};     // the task that launches it; empty: the top-level task
-  friend bool operator==(const AppLaunch&, const AppLaunch&) = default;
 };
 
 struct AppTask {
@@ -75,7 +75,6 @@ struct AppTask {
   std::vector<AppVariant> variants;
   std::vector<AppRequirement> requirements;
   std::vector<AppLaunch> launches;  // none: not known how it is launched
-  friend bool operator==(const AppTask&, const AppTask&) = default;
 };
 
 struct Application {
@@ -85,7 +84,6 @@ struct Application {
   std::vector<AppTask> tasks;
 
   const AppTask* find(std::string_view task) const;
-  friend bool operator==(const Application&, const Application&) = default;
 };
 
 // How deep a launch lies below the top-level task, as far as mappers tell depths apart: 0 for the

@@ -17,8 +17,8 @@
 
 namespace groma {
 
-// Points of all launches of one explain() together that mapping functions are asked about; launches
-// beyond it are explained without their points.
+// Points of all launches of one explain() together whose processors are computed (blocks, where the
+// default mapper cuts), by at most kMaxPlaceSteps steps; launches beyond it are explained without.
 inline constexpr std::int64_t kMaxExplainPoints = 1 << 20;
 
 // Which part of the application; empty: all.

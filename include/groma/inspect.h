@@ -1,6 +1,6 @@
-// Looking at a mapping program: what is wrong with it, and where the points of a launch go; as
-// values, as text and pictures for a person, as JSON for a tool (docs/commands.md gives the
-// shapes).
+// Looking at a mapping program: what is wrong with it, where the points of a launch go, and who
+// decides what (explain.h); as values, as text and pictures for a person, as JSON for a tool
+// (docs/commands.md gives the shapes).
 #pragma once
 
 #include <functional>
@@ -10,6 +10,7 @@
 
 #include "groma/diagnostics.h"
 #include "groma/evaluate.h"
+#include "groma/explain.h"
 #include "groma/geometry.h"
 #include "groma/machine.h"
 #include "groma/program.h"

@@ -84,6 +84,7 @@ struct MatchQuery {
   std::optional<ProcKind> kind;   // on which the task runs
   std::optional<MemKind> memory;  // Layout: where the data lies
 };
+inline constexpr std::size_t kMaxShadowed = 64;
 struct Match {
   Origin origin;
   bool shadowed = false;  // an earlier statement says the same, so this one never counts
@@ -128,7 +129,7 @@ class Program {
 
   // Every statement that speaks of it, most specific first: the first that is not shadowed decides,
   // but of Region, where within one key (task, region) the exact kind beats `*` and all others add
-  // candidates. None twice.
+  // candidates. None twice, at most kMaxShadowed shadowed ones.
   std::vector<Match> matches(const MatchQuery& query) const;
 
   // ---- Functions.

@@ -48,6 +48,15 @@ class Checker {
     if (!app_.top_level.empty()) {
       if (auto fault = known_task("/top_level", app_.top_level)) return fault;
     }
+    std::size_t requirements = 0, launches = 0;
+    for (const AppTask& task : app_.tasks) {
+      requirements += task.requirements.size();
+      launches += task.launches.size();
+    }
+    if (auto fault = too_many("/tasks", requirements, kMaxAppParts, "requirements in all")) {
+      return fault;
+    }
+    if (auto fault = too_many("/tasks", launches, kMaxAppParts, "launches in all")) return fault;
     for (std::size_t i = 0; i < app_.tasks.size(); ++i) {
       if (auto fault = task(fmt::format("/tasks/{}", i), app_.tasks[i])) return fault;
     }

@@ -1,7 +1,6 @@
 #include "inspect/app_view.h"
 
 #include <algorithm>
-#include <set>
 
 namespace groma {
 
@@ -57,13 +56,17 @@ TaskView AppView::view(const AppLaunch& launch, const Processor& current) const 
   return view;
 }
 
-std::vector<Processor> one_of_each_node_type(const Machine& machine, ProcKind kind) {
-  std::vector<Processor> found;
-  std::set<std::uint32_t> seen;
+FirstProcessors first_of_each_node_type(const Machine& machine) {
+  FirstProcessors found;
+  std::vector<bool> seen(machine.node_types().size());
   for (std::int64_t node = 0; node < machine.node_count(); ++node) {
-    if (machine.processor_count(node, kind) == 0) continue;
-    if (!seen.insert(machine.nodes()[static_cast<std::size_t>(node)]).second) continue;
-    found.push_back({kind, node, 0});
+    const std::uint32_t type = machine.nodes()[static_cast<std::size_t>(node)];
+    if (seen[type]) continue;
+    seen[type] = true;
+    for (std::size_t k = 0; k < kProcKindCount; ++k) {
+      const auto kind = static_cast<ProcKind>(k);
+      if (machine.processor_count(node, kind) > 0) found[k].push_back({kind, node, 0});
+    }
   }
   return found;
 }

@@ -1,6 +1,7 @@
 // AppView: a task of an application as a mapper sees it; and what else it takes to ask mappers.
 #pragma once
 
+#include <array>
 #include <string_view>
 #include <vector>
 
@@ -37,9 +38,10 @@ class AppView {
   std::vector<RequirementView> requirements_;
 };
 
-// The first processor of the kind in each type of node that has some: a mapper may decide
-// differently on each.
-std::vector<Processor> one_of_each_node_type(const Machine& machine, ProcKind kind);
+// By kind, the first processor in each type of node that has some: a mapper may decide differently
+// on each.
+using FirstProcessors = std::array<std::vector<Processor>, kProcKindCount>;
+FirstProcessors first_of_each_node_type(const Machine& machine);
 
 // Whether two wishes say the same of memories and layouts, by the same statements.
 bool same_data(const RequirementWish& a, const RequirementWish& b);

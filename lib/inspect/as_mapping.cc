@@ -43,7 +43,10 @@ bool runs_anywhere_in_node(ProcKind kind) {
 class DefaultProgram {
  public:
   DefaultProgram(const Application& app, const Machine& machine, const ExplainQuery& query)
-      : app_(app), machine_(std::make_shared<Machine>(machine)), query_(query) {}
+      : app_(app),
+        machine_(std::make_shared<Machine>(machine)),
+        query_(query),
+        processors_(first_of_each_node_type(machine)) {}
 
   std::string write() {
     for (std::size_t i = 0; i < app_.tasks.size(); ++i) {
@@ -118,7 +121,7 @@ class DefaultProgram {
   void add_requirements(const AppTask& task, const std::string& name, const AppView& views,
                         const AppLaunch& launch, ProcKind kind) {
     std::vector<TaskWish> wishes;
-    for (const Processor& processor : one_of_each_node_type(*machine_, kind)) {
+    for (const Processor& processor : processors_[static_cast<std::size_t>(kind)]) {
       DefaultMapper mapper(MapperSite{machine_, processor});
       MapperRuntime runtime;
       mapper.map_task(runtime, views.view(launch, processor), {}, wishes.emplace_back());
@@ -283,6 +286,7 @@ class DefaultProgram {
   const Application& app_;
   std::shared_ptr<const Machine> machine_;
   const ExplainQuery& query_;
+  FirstProcessors processors_;
   std::string tasks_, regions_, layouts_, rest_, maps_;
   std::map<ProcKind, std::set<int>> blocks_;
   std::vector<Bound> bound_;

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+#include <array>
 #include <map>
 #include <set>
 
@@ -53,8 +53,7 @@ class Explainer {
  public:
   Explainer(const BoundProgram& bound, const Application& app, const ExplainQuery& query,
             Diagnostics& diags)
-      : bound_(bound),
-        program_(bound.program()),
+      : program_(bound.program()),
         machine_(bound.machine()),
         app_(app),
         query_(query),
@@ -62,7 +61,8 @@ class Explainer {
         ignored_(program_.source()),
         evaluator_(bound),
         shared_(ProgramMapper::share(bound)),
-        site_{bound.shared_machine(), any_processor()} {}
+        site_{bound.shared_machine(), any_processor()},
+        processors_(first_of_each_node_type(machine_)) {}
 
   Explanation explain() {
     Explanation explanation;
@@ -74,19 +74,28 @@ class Explainer {
       ExplainedTask task = explain_task(i);
       if (asked_) explanation.tasks.push_back(std::move(task));
     }
-    std::set<std::uint32_t> idle;
-    for (const auto* rows : {&program_.data().rows, &program_.data().shadowed}) {
-      for (const program::Row& row : *rows) idle.insert(row.statement);
-    }
-    for (std::uint32_t statement : idle) {
-      if (decides_.contains(statement)) continue;
-      (matches_.contains(statement) ? explanation.never_decide : explanation.unmatched)
-          .push_back({statement});
-    }
+    find_idle(explanation);
     return explanation;
   }
 
  private:
+  // A shadowed row matches where the one that shadows it does.
+  void find_idle(Explanation& explanation) const {
+    const program::Data& data = program_.data();
+    std::map<std::uint32_t, bool> idle;  // statement: whether it matches
+    for (const program::Row& row : data.rows) {
+      idle[row.statement] = matches_.contains(row.statement);
+    }
+    for (const program::Row& row : data.shadowed) {
+      const program::Row* by = data.find(row.key);
+      idle[row.statement] |= by != nullptr && matches_.contains(by->statement);
+    }
+    for (const auto& [statement, matches] : idle) {
+      if (decides_.contains(statement)) continue;
+      (matches ? explanation.never_decide : explanation.unmatched).push_back({statement});
+    }
+  }
+
   Processor any_processor() const {
     for (std::size_t k = 0; k < kProcKindCount; ++k) {
       const auto first = mapper::first_from(machine_, static_cast<ProcKind>(k), 0);
@@ -207,47 +216,64 @@ class Explainer {
       const auto on = mapper::decide_kind(program_, parents.view({}), machine_);
       if (on) point.parent = mapper::first_from(machine_, on->kind, 0);
     }
+    if (!take_points(1)) return std::nullopt;
     const auto placed = evaluator_.place(function.function, point, kind, told());
     if (!placed) return std::nullopt;
     return placed->processors.front();
   }
 
+  using Counts = std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>;
+
   std::optional<ExplainedLoads> function_loads(const TaskView& view,
                                                const FunctionDecision& function, ProcKind kind) {
-    if (view.domain.volume() > kMaxExplainPoints - points_) return std::nullopt;
-    points_ += view.domain.volume();
-    PlaceQuery query;
-    query.task = view.name;
-    query.function = program_.function_name(function.function);
-    query.domain = view.domain;
-    query.from = kind;
-    const auto placement = place(bound_, query, told());
-    if (!placement) return std::nullopt;
-    ExplainedLoads loads;
-    loads.points = view.domain.volume();
-    loads.processors = placement->processor_count();
-    loads.min = placement->min_load();
-    loads.max = placement->max_load();
-    for (const auto& node : placement->loads) {
-      loads.used += std::count_if(node.begin(), node.end(), [](std::int64_t n) { return n > 0; });
-    }
-    return loads;
+    if (!take_points(view.domain.volume())) return std::nullopt;
+    TaskPoint task;
+    task.name = view.name;
+    task.domain = view.domain;
+    task.point = view.domain.lower;
+    Counts counts;
+    do {
+      const auto placed = evaluator_.place(function.function, task, kind, told());
+      if (!placed || evaluator_.steps() > kMaxPlaceSteps) return std::nullopt;
+      const Processor& first = placed->processors.front();
+      ++counts[{first.node, first.index}];
+    } while (next_point(view.domain, &task.point));
+    return loads_of(counts, view.domain.volume(), kind);
   }
 
-  ExplainedLoads default_loads(const TaskView& view) {
+  std::optional<ExplainedLoads> default_loads(const TaskView& view) {
+    const ProcKind kind = view.current.kind;
+    if (!take_points(std::min(view.domain.volume(), processor_count(kind)))) return std::nullopt;
     DefaultMapper mapper(site_);
     MapperRuntime runtime;
     SliceAnswer answer;
     mapper.slice_task(runtime, view, view.domain, answer);
-    std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> counts;
+    Counts counts;
     for (const TaskSlice& slice : answer.slices) {
       counts[{slice.processor.node, slice.processor.index}] += slice.box.volume();
     }
+    return loads_of(counts, view.domain.volume(), kind);
+  }
+
+  // Whether there is time for so many.
+  bool take_points(std::int64_t count) {
+    if (count > kMaxExplainPoints - points_ || evaluator_.steps() > kMaxPlaceSteps) return false;
+    points_ += count;
+    return true;
+  }
+
+  std::int64_t processor_count(ProcKind kind) {
+    auto& known = processor_counts_[static_cast<std::size_t>(kind)];
+    if (!known) known = mapper::count_processors(machine_, kind);
+    return *known;
+  }
+
+  ExplainedLoads loads_of(const Counts& counts, std::int64_t points, ProcKind kind) {
     ExplainedLoads loads;
-    loads.points = view.domain.volume();
-    loads.processors = mapper::count_processors(machine_, view.current.kind);
+    loads.points = points;
+    loads.processors = processor_count(kind);
     loads.used = static_cast<std::int64_t>(counts.size());
-    loads.min = loads.used < loads.processors ? 0 : loads.points;
+    loads.min = loads.used < loads.processors ? 0 : points;
     for (const auto& [processor, count] : counts) {
       loads.min = std::min(loads.min, count);
       loads.max = std::max(loads.max, count);
@@ -259,7 +285,7 @@ class Explainer {
 
   void explain_requirements(const AppTask& task, const AppView& views, const AppLaunch& launch,
                             ProcKind kind, ExplainedTask& explained) {
-    const std::vector<Processor> processors = one_of_each_node_type(machine_, kind);
+    const std::vector<Processor>& processors = processors_[static_cast<std::size_t>(kind)];
     std::vector<std::vector<RequirementWish>> wishes;  // by processor, by position
     for (const Processor& processor : processors) {
       const TaskView view = views.view(launch, processor);
@@ -401,7 +427,6 @@ class Explainer {
                                     options.replicate_origin);
   }
 
-  const BoundProgram& bound_;
   const Program& program_;
   const Machine& machine_;
   const Application& app_;
@@ -412,6 +437,8 @@ class Explainer {
   std::shared_ptr<ProgramMapper::Shared> shared_;
   MapperSite site_;
   bool asked_ = true;
+  FirstProcessors processors_;
+  std::array<std::optional<std::int64_t>, kProcKindCount> processor_counts_;
   std::int64_t points_ = 0;
   std::set<std::uint32_t> matches_, decides_;
 };

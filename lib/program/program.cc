@@ -191,10 +191,11 @@ std::vector<Match> Program::matches(const MatchQuery& query) const {
   const program::Data& data = *data_;
   const auto table = static_cast<TableId>(query.statement);
   std::vector<Match> found;
-  const auto add = [&](const Row& row, bool shadowed) {
+  std::size_t shadowed = 0;
+  const auto add = [&](const Row& row, bool is_shadowed) {
     const auto same = [&](const Match& match) { return match.origin == origin_of(row); };
     if (std::any_of(found.begin(), found.end(), same)) return;
-    found.push_back({origin_of(row), shadowed});
+    found.push_back({origin_of(row), is_shadowed});
   };
   const auto add_key = [&](const program::Key& key) {
     const Row* row = data.find(key);
@@ -203,7 +204,7 @@ std::vector<Match> Program::matches(const MatchQuery& query) const {
     const auto [begin, end] =
         std::equal_range(data.shadowed.begin(), data.shadowed.end(), Row{key},
                          [](const Row& a, const Row& b) { return a.key < b.key; });
-    for (auto at = begin; at != end; ++at) add(*at, true);
+    for (auto at = begin; at != end && shadowed < kMaxShadowed; ++at, ++shadowed) add(*at, true);
   };
   const NameId task = id_of(data, query.task);
   const bool named = task != FlatIndex::kNone && task != kStarName;

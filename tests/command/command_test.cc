@@ -336,7 +336,7 @@ TEST(Explain, SaysWhoDecidedAndWhoWasBeaten) {
       "groma explain - --app docs/examples/circuit.json --task update_voltages --region rp_shared",
       "Task update_voltages GPU; Task * CPU; Region * rp_shared GPU SOCKMEM, ZCMEM;");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_EQ(outcome.err, "");
+  EXPECT_THAT(outcome.err, HasSubstr("no GPU of `p100x4` can address SOCKMEM"));
   EXPECT_EQ(outcome.out,
             "circuit on p100x4, decided by <stdin>\n"
             "\n"
@@ -374,6 +374,7 @@ TEST(Explain, WhatWouldFailEndsWith1AndIsStillExplained) {
 
 TEST(Explain, WrongInputsAreNamed) {
   const std::string program = "groma explain dsl/mappers/circuit_a5.mapper ";
+  EXPECT_THAT(run(program + "--app circuits").err, HasSubstr("`circuits` [unknown-application]"));
   const Outcome unknown = run(program + "--app circuits --json");
   EXPECT_EQ(unknown.exit_code, 1);
   EXPECT_EQ(json::parse(unknown.out)["diagnostics"][0]["id"], "unknown-application");

@@ -326,6 +326,28 @@ TEST(Explain, LaunchesTooLargeToAskAboutAreLeftOut) {
   EXPECT_EQ(explained("", {}, "p100x4", app).task("t").launches[0].loads->max, 250'000'000);
 }
 
+TEST(Explain, AHundredThousandStatementsOfOneKeyAreNoBurden) {
+  std::string text = "Task * CPU\n";
+  for (int i = 0; i < 100'000; ++i) text += "Region * * * SYSMEM\n";
+  const Explained e = explained(text);
+  EXPECT_EQ(e.task("work").requirements[0].beaten.size(), kMaxShadowed);
+  EXPECT_EQ(e.result->never_decide.size(), 99'999U);
+  const std::string drawn = draw(*e.result, e.bound.program());
+  EXPECT_THAT(drawn, HasSubstr("  and 99899 more\n"));
+}
+
+TEST(Explain, AllLaunchesTogetherAreBounded) {
+  const std::string app =
+      R"({"tasks": [{"name": "t", "variants": [{"kind": "GPU"}],
+          "launches": [{"domain": [600000]}, {"domain": [600000]}, {"domain": [9]}]}]})";
+  const Explained e =
+      explained("m = Machine(GPU)\ndef f(Task task) { return m[0, 0]; }\nIndexTaskMap * f", {},
+                "p100x4", app);
+  EXPECT_EQ(e.task("t").launches[0].loads->max, 600'000);
+  EXPECT_FALSE(e.task("t").launches[1].loads.has_value());
+  EXPECT_EQ(e.task("t").launches[2].loads->max, 9);
+}
+
 // The first statement of `matches` that is not shadowed is the one that the questions name.
 TEST(Matches, BeginWithTheOneThatDecides) {
   const Application app =

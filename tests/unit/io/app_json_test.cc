@@ -124,6 +124,21 @@ TEST(AppJson, WrongTasksAreNamedByPlace) {
             "/tasks/0/requirements/0/names/1: a name is empty");
 }
 
+TEST(AppJson, SizesAreBounded) {
+  std::string requirements, tasks;
+  for (int i = 0; i < 256; ++i) {
+    requirements += (i == 0 ? "" : ",") + std::string(R"({"privilege":"reduce"})");
+  }
+  for (int i = 0; i < 257; ++i) {
+    tasks += (i == 0 ? "" : ",") + (R"({"name":"t)" + std::to_string(i)) +
+             R"(","variants":[{"kind":"CPU"}],"requirements":[)" + requirements + "]}";
+  }
+  EXPECT_EQ(refusal(R"({"tasks": [)" + tasks + "]}"),
+            "/tasks: 65792 requirements in all; at most 65536");
+  EXPECT_EQ(task_refusal(R"("requirements": [)" + requirements + R"(, {"privilege": "reduce"}])"),
+            "/tasks/0/requirements: it has 257 items, at most 256 may be");
+}
+
 TEST(AppJson, WrongVariantsAreNamedByPlace) {
   const auto variant = [](const std::string& members) {
     return refusal(R"({"tasks": [{"name": "t", "requirements": [{"privilege": "reduce"}],
