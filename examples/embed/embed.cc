@@ -1,42 +1,149 @@
-// Groma in a program of one's own: load a mapping, bind it to a machine, ask where points go.
-//   groma_embed FILE.mapper TASK
-#include <cstdio>
+// A toy runtime that maps with Groma: it reads a mapping, launches its tasks (application.h), and
+// prints where they run and where their data lies.
+//   groma_embed FILE.mapper
+#include <algorithm>
+#include <iostream>
+#include <memory>
 #include <string>
+#include <vector>
 
-#include "groma/evaluate.h"
+#include "application.h"
+#include "groma/program_mapper.h"
+#include "groma/validate.h"
+
+using namespace groma;
+
+namespace {
+
+// Each processor has a mapper object of its own, and tasks that wait there to be mapped.
+struct Station {
+  Processor processor;
+  std::unique_ptr<Mapper> mapper;
+  std::vector<TaskView> ready;
+};
+
+class ToyRuntime : public MapperRuntime {
+ public:
+  ToyRuntime(const BoundProgram& program, LogSink* log) : machine_(program.shared_machine()) {
+    const auto shared = ProgramMapper::share(program, log);
+    for (std::int64_t node = 0; node < machine_->node_count(); ++node) {
+      for (const ProcessorGroup& group : machine_->node(node).processors) {
+        for (std::int64_t i = 0; i < group.count; ++i) {
+          const MapperSite site{machine_, {group.kind, node, i}, {}, log};
+          stations_.push_back({site.local, std::make_unique<ProgramMapper>(shared, site), {}});
+        }
+      }
+    }
+  }
+
+  // What this runtime can do. A program that asks for more is told so, in the log.
+  Capabilities capabilities() const override {
+    Capabilities can;
+    can.events = can.replication = can.stealing = false;
+    return can;
+  }
+
+  // Runs a task, or all points of an index launch. False when its mapping cannot be carried out.
+  bool launch(TaskView task) {
+    Mapper& mapper = *stations_.front().mapper;  // of the processor whose program launches it
+    TaskOptions options;
+    mapper.select_task_options(*this, task, options);
+    if (refused(mapper, validate(options, task, *machine_))) return false;
+    task.current = options.initial;
+    SliceAnswer answer;
+    if (task.is_index) mapper.slice_task(*this, task, task.domain, answer);
+    if (!task.is_index) answer.slices = {{task.domain, options.initial}};
+    if (refused(mapper, validate(answer, task, task.domain, *machine_))) return false;
+    for (const TaskSlice& slice : answer.slices) {
+      task.current = slice.processor;
+      task.point = slice.box.lower;
+      do {
+        const auto here = [&](const Station& s) { return s.processor == task.current; };
+        std::find_if(stations_.begin(), stations_.end(), here)->ready.push_back(task);
+      } while (next_point(slice.box, &task.point));
+    }
+    return map_all();
+  }
+
+ private:
+  // A mapper may map some of what is ready now and some later; here every task ends at once.
+  bool map_all() {
+    for (auto& [processor, mapper, ready] : stations_) {
+      while (!ready.empty()) {
+        ScheduleAnswer answer;
+        mapper->select_tasks_to_map(*this, ready, answer);
+        if (refused(*mapper, validate(answer, ready, *machine_))) return false;
+        std::vector<TaskView> later;
+        for (std::uint32_t i = 0; i < ready.size(); ++i) {
+          const bool now = std::count(answer.map.begin(), answer.map.end(), i) > 0;
+          if (!now) later.push_back(ready[i]);
+          if (now && !map(*mapper, ready[i])) return false;
+        }
+        ready = std::move(later);
+      }
+    }
+    return true;
+  }
+
+  bool map(Mapper& mapper, const TaskView& task) {
+    TaskWish wish;
+    mapper.map_task(*this, task, {}, wish);
+    if (refused(mapper, validate(wish, task, *machine_))) return false;
+    const Processor& p = wish.processors.front();
+    std::cout << task.name;
+    if (task.is_index) std::cout << " point " << task.point[0];
+    std::cout << ": " << name_of(p.kind) << " " << p.index << " of node " << p.node;
+    for (std::size_t i = 0; i < wish.requirements.size(); ++i) {
+      std::cout << ", " << task.requirements[i].aliases.front() << " in "
+                << memory_for(wish.requirements[i], p);
+    }
+    std::cout << "\n";
+    return true;
+  }
+
+  // The first that the processor can address; here memories have room for everything.
+  std::string_view memory_for(const RequirementWish& wish, const Processor& p) const {
+    for (const InstanceWish& candidate : wish.candidates()) {
+      if (wish.is_virtual || candidate.memory == MemKind::kVirtual) break;
+      if (machine_->can_address(p.node, p.kind, candidate.memory)) return name_of(candidate.memory);
+    }
+    return "no memory of its own";
+  }
+
+  // Says what is wrong with an answer, and who decided so.
+  static bool refused(const Mapper& mapper, const std::vector<Refusal>& refusals) {
+    for (const auto& [diagnostic, origin] : refusals) {
+      std::cout << "error: " << diagnostic.message << " [" << name_of(diagnostic.id) << "]\n";
+      if (origin) std::cout << "note: decided at " << mapper.describe(origin) << "\n";
+    }
+    return !refusals.empty();
+  }
+
+  std::shared_ptr<const Machine> machine_;
+  std::vector<Station> stations_;
+};
+
+struct Log : LogSink {
+  void log(LogLevel, std::string_view line) override { std::cout << line << "\n"; }
+};
+
+}  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fprintf(stderr, "usage: %s FILE.mapper TASK\n", argv[0]);
+  const auto source = Source::read(argc == 2 ? argv[1] : "");
+  if (!source) {
+    std::cerr << source.error().message << "\nusage: groma_embed FILE.mapper\n";
     return 2;
   }
-  const std::string task_name = argv[2];
-  auto source = groma::Source::read(argv[1]);
-  if (!source) {
-    std::fprintf(stderr, "%s\n", source.error().message.c_str());
-    return 1;
-  }
-  groma::Diagnostics diags(*source);
-  const groma::Program program = groma::compile(*source, diags);
-  auto machine = groma::make_machine("p100x4:nodes=2");
-  const auto bound = groma::bind(program, *machine, diags);
-  const auto decision = program.index_function(task_name, groma::ProcKind::kGpu);
-  if (bound && !decision) std::fprintf(stderr, "nothing maps `%s`\n", task_name.c_str());
-
-  if (bound && decision) {
-    groma::Evaluator evaluator(*bound);
-    groma::TaskPoint task;
-    task.name = task_name;
-    task.domain = *groma::Rect::make({8});
-    task.point = task.domain.lower;
-    do {
-      const auto placed = evaluator.place(decision->function, task, groma::ProcKind::kGpu, diags);
-      if (!placed) break;
-      const groma::Processor& first = placed->processors.front();
-      std::printf("point %lld: node %lld, GPU %lld\n", static_cast<long long>(task.point[0]),
-                  static_cast<long long>(first.node), static_cast<long long>(first.index));
-    } while (groma::next_point(task.domain, &task.point));
-  }
-  std::fputs(groma::render(diags).c_str(), stderr);
-  return diags.has_errors() || !decision ? 1 : 0;
+  Log log;
+  Diagnostics diags(*source);
+  const Program program = compile(*source, diags);
+  const auto bound = bind(program, *make_machine("nodes=2,gpu=2,cpu=2"), diags, &log);
+  std::cerr << render(diags);
+  if (!bound) return 1;
+  ToyRuntime runtime(*bound, &log);
+  const Application application;
+  const bool well = std::all_of(application.launches.begin(), application.launches.end(),
+                                [&](const TaskView& task) { return runtime.launch(task); });
+  return well ? 0 : 1;
 }

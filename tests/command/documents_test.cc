@@ -47,8 +47,13 @@ TEST_P(Documents, ConsoleBlocksAreTrue) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Documents,
-                         testing::Values("README.md", "docs/commands.md", "docs/diagnostics.md"),
+constexpr const char* kDocuments[] = {"README.md", "docs/commands.md", "docs/diagnostics.md",
+#ifdef GROMA_EMBED  // where the examples are built
+                                      "docs/embedding.md"
+#endif
+};
+
+INSTANTIATE_TEST_SUITE_P(All, Documents, testing::ValuesIn(kDocuments),
                          [](const auto& param) {
                            std::string name = param.param;
                            for (char& c : name) {

@@ -36,7 +36,10 @@ std::string read_text(const std::string& path) {
 Outcome run(const std::string& line, const std::string& input) {
   const TemporaryFolder folder;
   const std::string in = folder.write("in", input);
-  const std::string command_folder = std::filesystem::path(GROMA_COMMAND).parent_path().string();
+  std::string command_folder = std::filesystem::path(GROMA_COMMAND).parent_path().string();
+#ifdef GROMA_EMBED
+  command_folder += "':'" + std::filesystem::path(GROMA_EMBED).parent_path().string();
+#endif
   const std::string script = folder.write(
       "script", "cd '" GROMA_SOURCE_DIR "' && PATH='" + command_folder + "':$PATH\n" + line + "\n");
   const int status = std::system(("sh '" + script + "' < '" + in + "' > '" + folder.path() +
