@@ -15,7 +15,7 @@ namespace {
 
 // Less than what the interpreter goes to, where a failure is certain: what needs more is left to
 // it.
-constexpr int kMaxDepth = 512;
+constexpr int kMaxDepth = 256;
 constexpr std::int64_t kMaxItems = 16'384;
 constexpr int kMaxTupleDepth = 32;
 constexpr std::size_t kMaxChoices = 64;  // of a tuple's item by an index that is not known
