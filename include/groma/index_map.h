@@ -33,7 +33,7 @@ using BoxSink = std::function<void(const Rect& box)>;
 // Immutable; safe to use from any thread, each with a Cursor of its own. Takes some microseconds to
 // make, however large the launch; where the function splits the machine by `decompose` or
 // `auto_split`, also the time of those.
-class IndexMap : public std::enable_shared_from_this<IndexMap> {
+class IndexMap {
  public:
   // `function`, which must be a mapping function, for the launch `launch.domain` (`launch.point` is
   // not read, texts are copied), or for the single task of which `launch.processor` and `parent`
@@ -51,8 +51,8 @@ class IndexMap : public std::enable_shared_from_this<IndexMap> {
   bool specialised() const;
   // Whether no point of the launch needs a look at the reference: nothing can fail.
   bool proved() const;
-  // The first processor of that number, which must be one that this map or a cursor of it gave for
-  // no set; sets that only a cursor knows are in Cursor::placed.
+  // The processor of that number, of a set the first. The number must be one that this map gave; of
+  // a map that is not proved, one of no set: Cursor::placed knows all.
   Processor processor(ProcessorNumber number) const;
   // The number of a single processor of the bound machine.
   ProcessorNumber number(const Processor& processor) const;

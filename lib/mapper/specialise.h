@@ -128,6 +128,8 @@ class Specialiser {
   Partial integer_op(program::Op op, ExprId left, ExprId right);
   Partial compare(program::Op op, const Partial& left, const Partial& right);
   ExprId equal(const Partial& left, const Partial& right);
+
+  // Choices: specialise_choice.cc.
   ExprId truth(CodeId id);
   Partial logical(const Code& node);
   Partial conditional(const Code& node);

@@ -1,0 +1,294 @@
+// The points, rows and boxes of a cursor.
+#include <algorithm>
+#include <cstring>
+
+#include "mapper/specialised_map.h"
+
+namespace groma::mapper {
+
+MapCursor::MapCursor(std::shared_ptr<const IndexMap> map)
+    : owner_(std::move(map)), map_(owner_->map()), task_(map_.launch) {
+  if (map_.specialised()) {
+    registers_ = map_.kernel.registers();
+    if (map_.row_parts) {
+      fast_ = map_.row_parts->fast.registers();
+      slow_ = map_.row_parts->slow.registers();
+    }
+  } else {
+    registers_.value.resize(kMaxDimensions);
+  }
+  task_.point = map_.launch.domain.lower;
+}
+
+Cell MapCursor::relative(const Rect& box) const {
+  const Rect& domain = map_.launch.domain;
+  GROMA_CHECK(box.dimensions() == domain.dimensions());
+  Cell cell;
+  for (int d = 0; d < domain.dimensions(); ++d) {
+    const auto i = static_cast<std::size_t>(d);
+    // Without overflow wherever the box lies: beyond the domain, the difference wraps to much.
+    const std::uint64_t from =
+        static_cast<std::uint64_t>(box.lower[d]) - static_cast<std::uint64_t>(domain.lower[d]);
+    const auto extent = static_cast<std::uint64_t>(domain.extents[d]);
+    GROMA_CHECK(from <= extent && static_cast<std::uint64_t>(box.extents[d]) <= extent - from);
+    cell.begin[i] = static_cast<std::int64_t>(from);
+    cell.end[i] = cell.begin[i] + box.extents[d];
+  }
+  return cell;
+}
+
+// -------------------------------------------------------------------------------- the reference
+
+ProcessorNumber MapCursor::ask(Diagnostics& diags) {
+  if (!evaluator_) evaluator_ = std::make_unique<Evaluator>(map_.bound);
+  for (int d = 0; d < map_.dimensions(); ++d) {
+    task_.point[d] = map_.launch.domain.lower[d] + coordinate(d);
+  }
+  auto placed = evaluator_->place(map_.function, task_, map_.kind, diags);
+  if (!placed) return kNoProcessor;
+  return number_of(std::move(*placed));
+}
+
+// Sets of the reference get numbers of the cursor's own, or, where the same set has one, the map's.
+ProcessorNumber MapCursor::number_of(Placed placed) {
+  const Processor& first = placed.processors.front();
+  if (!placed.is_set) return owner_->number(first);
+  const auto same = [&](const Placed& known) { return known.processors == placed.processors; };
+  for (const Shape& shape : map_.code.shapes) {
+    if (!shape.is_set || shape.kind != first.kind) continue;
+    const std::int64_t number = shape.base + first.node * shape.stride + first.index;
+    MachineView::Cut cut;
+    const auto index = shape.view->from_base(first.node, first.index, &cut);
+    const bool starts = index && std::all_of(shape.open.begin(), shape.open.end(),
+                                             [&](std::size_t d) { return (*index)[d] == 0; });
+    if (starts && same(placed_in(shape, number))) return static_cast<ProcessorNumber>(number);
+  }
+  auto known = std::find_if(own_.begin(), own_.end(), same);
+  if (known == own_.end()) known = own_.insert(own_.end(), std::move(placed));
+  return static_cast<ProcessorNumber>(map_.numbers + (known - own_.begin()));
+}
+
+Placed MapCursor::placed(ProcessorNumber number) const {
+  if (number >= map_.numbers) return own_[static_cast<std::size_t>(number - map_.numbers)];
+  return placed_in(map_.shape_of(number), number);
+}
+
+bool MapCursor::is_set(ProcessorNumber number) const {
+  return number >= map_.numbers || (map_.has_sets && map_.shape_of(number).is_set);
+}
+
+// As Evaluator::place does, which was not asked.
+void MapCursor::warn_of_nodes(ProcessorNumber number, Diagnostics& diags) const {
+  const Placed set = placed(number);
+  const std::int64_t node = set.processors.front().node;
+  const auto elsewhere = [&](const Processor& p) { return p.node != node; };
+  if (std::none_of(set.processors.begin(), set.processors.end(), elsewhere)) return;
+  const Program& program = map_.bound.program();
+  diags.report(DiagId::kProcessorsOnSeveralNodes, program.function_range(map_.function),
+               program.function_name(map_.function), node);
+}
+
+// ------------------------------------------------------------------------------ points and rows
+
+// Puts the coordinates where the point is; whether that lies in the launch.
+bool MapCursor::stand_at(const Point& point) {
+  const Rect& domain = map_.launch.domain;
+  std::int64_t* value = registers_.value.data();
+  const int dimensions = domain.dimensions();
+  bool inside = point.dimensions() == dimensions;
+  for (int d = 0; d < dimensions; ++d) {
+    const std::uint64_t at =
+        static_cast<std::uint64_t>(point[d]) - static_cast<std::uint64_t>(domain.lower[d]);
+    inside = inside && at < static_cast<std::uint64_t>(domain.extents[d]);
+    value[d] = static_cast<std::int64_t>(at);
+  }
+  return inside;
+}
+
+ProcessorNumber MapCursor::point(const Point& point, Diagnostics& diags) {
+  GROMA_CHECK(stand_at(point));
+  if (!map_.specialised()) return ask(diags);
+  map_.kernel.evaluate(registers_);
+  const std::int64_t* value = registers_.value.data();
+  if (value[map_.kernel.root(1)] != 0) return ask(diags);
+  const auto number = static_cast<ProcessorNumber>(value[map_.kernel.root(0)]);
+  if (map_.has_sets) warn_of_nodes(number, diags);
+  return number;
+}
+
+bool MapCursor::row(const Point& first, std::span<ProcessorNumber> out, Diagnostics& diags) {
+  if (out.empty()) return true;
+  const int inner = map_.dimensions() - 1;
+  GROMA_CHECK(stand_at(first) && inner >= 0);
+  const std::int64_t begin = coordinate(inner);
+  const auto count = static_cast<std::int64_t>(out.size());
+  GROMA_CHECK(count <= map_.launch.domain.extents[inner] - begin);
+  if (map_.specialised()) {
+    map_.kernel.evaluate(registers_, inner);
+    if (!fill_row(begin, begin + count, out.data(), diags)) return false;
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) {
+      coordinate(inner) = begin + i;
+      const ProcessorNumber number = ask(diags);
+      if (number == kNoProcessor) return false;
+      out[static_cast<std::size_t>(i)] = number;
+    }
+  }
+  if (map_.has_sets) warn_of_sets(out, diags);
+  return true;
+}
+
+void MapCursor::warn_of_sets(std::span<const ProcessorNumber> numbers, Diagnostics& diags) const {
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (i == 0 || numbers[i] != numbers[i - 1]) warn_of_nodes(numbers[i], diags);
+  }
+}
+
+namespace {
+
+// Puts `count` more values behind the `ready` first ones, which are whole periods: out[i + ready]
+// is out[i] + drift.
+void repeat(ProcessorNumber* out, std::int64_t ready, std::int64_t count, std::int64_t drift) {
+  // What is copied from stays in the first-level cache.
+  constexpr std::int64_t kBlock = 2048;
+  std::int64_t done = ready;
+  while (done < count) {
+    const std::int64_t step = std::min(ready, count - done);
+    const auto more = static_cast<ProcessorNumber>(drift);
+    const ProcessorNumber* from = out + (done - ready);
+    ProcessorNumber* to = out + done;
+    if (more == 0) {
+      std::memcpy(to, from, static_cast<std::size_t>(step) * sizeof(ProcessorNumber));
+    } else {
+      for (std::int64_t i = 0; i < step; ++i) to[i] = from[i] + more;
+    }
+    done += step;
+    if (ready < kBlock && done == 2 * ready) ready *= 2, drift *= 2;
+  }
+}
+
+// Calls visit(number, slope, length) for each stretch of the points begin..end along `dimension`.
+template <typename Visit>
+void for_each_stretch(const Kernel& kernel, int dimension, std::int64_t begin, std::int64_t end,
+                      Registers& registers, const Visit& visit) {
+  for (std::int64_t x = begin; x < end;) {
+    registers.value[static_cast<std::size_t>(dimension)] = x;
+    const std::int64_t length = kernel.stretch(dimension, end - x, registers);
+    visit(static_cast<ProcessorNumber>(registers.value[kernel.root(0)]),
+          static_cast<ProcessorNumber>(registers.slope[kernel.root(0)]), length);
+    x += length;
+  }
+}
+
+}  // namespace
+
+bool MapCursor::fill_stretches(std::int64_t begin, std::int64_t end, ProcessorNumber* out,
+                               Diagnostics& diags) {
+  const Kernel& kernel = map_.kernel;
+  const int inner = map_.dimensions() - 1;
+  bool good = true;
+  const auto fill = [&](ProcessorNumber number, ProcessorNumber slope, std::int64_t length) {
+    const std::int64_t x = coordinate(inner);
+    if (!map_.proved && registers_.value[kernel.root(1)] != 0) {
+      for (std::int64_t i = 0; i < length && good; ++i) {
+        coordinate(inner) = x + i;
+        out[i] = ask(diags);
+        good = out[i] != kNoProcessor;
+      }
+    } else if (slope == 0) {
+      std::fill_n(out, good ? length : 0, number);
+    } else {
+      for (std::int64_t i = 0; i < length; ++i) {
+        out[i] = number + static_cast<ProcessorNumber>(i) * slope;
+      }
+    }
+    out += length;
+  };
+  for_each_stretch(kernel, inner, begin, end, registers_, fill);
+  return good;
+}
+
+void MapCursor::fill_parts(std::int64_t begin, std::int64_t end, ProcessorNumber* out) {
+  const RowParts& parts = *map_.row_parts;
+  const int inner = map_.dimensions() - 1;
+  const auto outer = registers_.value.begin() + inner;
+  std::copy(registers_.value.begin(), outer, fast_.value.begin());
+  std::copy(registers_.value.begin(), outer, slow_.value.begin());
+  parts.fast.evaluate(fast_, inner);
+  parts.slow.evaluate(slow_, inner);
+  ProcessorNumber* next = out;
+  const auto fill = [&](ProcessorNumber number, ProcessorNumber slope, std::int64_t length) {
+    for (std::int64_t i = 0; i < length; ++i, number += slope) *next++ = number;
+  };
+  for_each_stretch(parts.fast, inner, begin, begin + parts.period, fast_, fill);
+  repeat(out, parts.period, end - begin, 0);
+  next = out;
+  const auto add = [&](ProcessorNumber number, ProcessorNumber slope, std::int64_t length) {
+    if (slope == 0) {
+      for (std::int64_t i = 0; i < length; ++i) next[i] += number;
+    } else {
+      for (std::int64_t i = 0; i < length; ++i) {
+        next[i] += number + static_cast<ProcessorNumber>(i) * slope;
+      }
+    }
+    next += length;
+  };
+  for_each_stretch(parts.slow, inner, begin, end, slow_, add);
+}
+
+bool MapCursor::fill_row(std::int64_t begin, std::int64_t end, ProcessorNumber* out,
+                         Diagnostics& diags) {
+  if (map_.row_parts && end - begin > 2 * map_.row_parts->period) {
+    fill_parts(begin, end, out);
+    return true;
+  }
+  const std::int64_t period = map_.period.period;
+  if (period == 0 || end - begin <= period) return fill_stretches(begin, end, out, diags);
+  if (!fill_stretches(begin, begin + period, out, diags)) return false;
+  repeat(out, period, end - begin, map_.period.drift);
+  return true;
+}
+
+// The part of `box` in which the coordinates before `d` stand where they stand.
+bool MapCursor::fill(const Cell& box, int d, ProcessorNumber* out, Diagnostics& diags) {
+  const auto i = static_cast<std::size_t>(d);
+  if (d == map_.dimensions() - 1) return fill_row(box.begin[i], box.end[i], out, diags);
+  std::int64_t inside = 1;
+  for (std::size_t k = i + 1; k < static_cast<std::size_t>(map_.dimensions()); ++k) {
+    inside *= box.end[k] - box.begin[k];
+  }
+  for (std::int64_t x = box.begin[i]; x < box.end[i];) {
+    coordinate(d) = x;
+    std::int64_t length = map_.kernel.stretch(d, box.end[i] - x, registers_);
+    if (!map_.kernel.level(d, registers_)) length = 1;
+    map_.kernel.settle(d, registers_);
+    // Where the reference may be asked, it is, for each point.
+    if (!map_.proved) length = 1;
+    if (!fill(box, d + 1, out, diags)) return false;
+    repeat(out, inside, length * inside, 0);
+    out += length * inside;
+    x += length;
+  }
+  return true;
+}
+
+bool MapCursor::box(const Rect& box, std::span<ProcessorNumber> out, Diagnostics& diags) {
+  const Cell cell = relative(box);
+  const auto volume = static_cast<std::size_t>(box.volume());
+  GROMA_CHECK(out.size() == volume);
+  if (volume == 0) return true;
+  if (map_.specialised() && map_.dimensions() > 0) {
+    if (!fill(cell, 0, out.data(), diags)) return false;
+  } else {
+    Point at = box.lower;
+    ProcessorNumber* next = out.data();
+    do {
+      *next = point(at, diags);
+      if (*next++ == kNoProcessor) return false;
+    } while (next_point(box, &at));
+  }
+  if (map_.has_sets) warn_of_sets(out, diags);
+  return true;
+}
+
+}  // namespace groma::mapper
