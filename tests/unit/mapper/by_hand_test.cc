@@ -175,7 +175,7 @@ const std::vector<Machine>& machines() {
 template <typename ByHand>
 void compare_all(const std::string& file, const std::vector<std::string>& names) {
   using enum ProcKind;
-  const std::vector<std::initializer_list<ProcKind>> variants = {
+  const std::vector<std::vector<ProcKind>> variants = {
       {kCpu}, {kGpu}, {kCpu, kGpu, kGpu}, {kOmp, kCpu}, {kIo}};
   const std::vector<Rect> launches = {rect({1}), rect({10}), Rect{{-3, 2}, {4, 3}}, rect({2, 3, 4}),
                                       Rect{{5, 5, 5}, {3, 3, 1}}};

@@ -50,7 +50,7 @@ class FakeTask {
   std::vector<RequirementView> requirements;
   TaskView base;  // what is neither name, variant nor requirement
 
-  FakeTask(std::string name, std::initializer_list<ProcKind> kinds, TaskId id = 1)
+  FakeTask(std::string name, const std::vector<ProcKind>& kinds, TaskId id = 1)
       : name_(std::move(name)) {
     base.id = id;
     for (ProcKind kind : kinds) {
