@@ -6,6 +6,10 @@
 //
 // Prints microseconds of wall time a point, from the launch to an execution fence (medians), and
 // what of it passes inside our own hooks.
+#include <legion.h>
+#include <mappers/default_mapper.h>
+#include <mappers/forwarding_mapper.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -13,10 +17,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "legion.h"
 #include "legion/adapter.h"
-#include "mappers/default_mapper.h"
-#include "mappers/forwarding_mapper.h"
 
 namespace {
 

@@ -101,7 +101,9 @@ void SolomonikMapper::map_task(MapperRuntime& runtime, const TaskView& task,
   }
   for (std::size_t i = 0; i < answer.requirements.size(); ++i) {
     RequirementWish& wish = answer.requirements[i];
-    if (wish.is_virtual || task.requirements[i].empty()) continue;
+    const bool reduces = task.requirements[i].privilege == Privilege::kReduce;
+    if ((wish.is_virtual && !reduces) || task.requirements[i].empty()) continue;
+    wish.is_virtual = false;
     wish.candidate_count = 0;
     if (task.current.kind == ProcKind::kGpu) {
       wish.add({MemKind::kFbmem, kMemoryOrigin, kLayout, kLayoutOrigin});

@@ -2,6 +2,9 @@
 // Legion's DefaultMapper, from which it derives.
 #pragma once
 
+#include <legion.h>
+#include <mappers/default_mapper.h>
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,12 +12,10 @@
 #include "groma/legion.h"
 #include "groma/mapper.h"
 #include "groma/validate.h"
-#include "legion.h"
 #include "legion/instances.h"
 #include "legion/machine_map.h"
 #include "legion/sharding.h"
 #include "legion/task_views.h"
-#include "mappers/default_mapper.h"
 
 namespace groma::legion {
 

@@ -82,9 +82,11 @@ Legion::LayoutConstraintSet Instances::constraints(MapperContext context,
 // a part for each.
 Legion::LogicalRegion Instances::region(MapperContext context,
                                         const Legion::RegionRequirement& requirement,
-                                        const RequirementWish& wish) const {
+                                        const RequirementWish& wish,
+                                        const InstanceWish& instance) const {
   Legion::LogicalRegion region = requirement.region;
-  if (wish.region == RequirementWish::Region::kRequired) return region;
+  const bool own = wish.region == RequirementWish::Region::kRequired || instance.layout.exact;
+  if (own) return region;
   const std::int64_t nodes = machine_.machine()->node_count();
   while (runtime_->has_parent_logical_partition(context, region)) {
     const auto partition = runtime_->get_parent_logical_partition(context, region);
@@ -105,7 +107,6 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
     chosen.push_back(PhysicalInstance::get_virtual_instance());
     return true;
   }
-  const std::vector<Legion::LogicalRegion> regions = {region(context, requirement, wish)};
   const auto add_reason = [&](MemKind memory, const std::string& why) {
     *reasons += fmt::format("{}{} ({})", reasons->empty() ? "" : ", ", name_of(memory), why);
   };
@@ -127,6 +128,7 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
     bool created = false;
     std::size_t footprint = 0;
     const auto set = constraints(context, requirement, wish, instance);
+    const std::vector regions = {region(context, requirement, wish, instance)};
     if (runtime_->find_or_create_physical_instance(context, memory, set, regions, result, created,
                                                    true, wish.collect_priority,
                                                    instance.layout.exact, &footprint)) {

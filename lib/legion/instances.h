@@ -1,11 +1,12 @@
 // Instances: a requirement's wish carried out in Legion.
 #pragma once
 
+#include <legion.h>
+
 #include <string>
 #include <vector>
 
 #include "groma/wish.h"
-#include "legion.h"
 #include "legion/machine_map.h"
 
 namespace groma::legion {
@@ -30,7 +31,7 @@ class Instances {
                                           const InstanceWish& instance) const;
   Legion::LogicalRegion region(Legion::Mapping::MapperContext context,
                                const Legion::RegionRequirement& requirement,
-                               const RequirementWish& wish) const;
+                               const RequirementWish& wish, const InstanceWish& instance) const;
 
   const MachineMap& machine_;
   Legion::Mapping::MapperRuntime* runtime_;

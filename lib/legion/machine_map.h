@@ -1,6 +1,8 @@
 // MachineMap: Realm's machine as a groma::Machine, and the way back to Realm's ids.
 #pragma once
 
+#include <legion.h>
+
 #include <array>
 #include <memory>
 #include <optional>
@@ -8,7 +10,6 @@
 #include <vector>
 
 #include "groma/machine.h"
-#include "legion.h"
 
 namespace groma::legion {
 

@@ -1,13 +1,14 @@
 // Our sharding functors as Legion's.
 #pragma once
 
+#include <legion.h>
+
 #include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 #include "groma/mapper.h"
-#include "legion.h"
 
 namespace groma::legion {
 

@@ -1,6 +1,8 @@
 // TaskViews: Legion's tasks as a mapper of ours sees them.
 #pragma once
 
+#include <legion.h>
+
 #include <deque>
 #include <map>
 #include <memory>
@@ -11,7 +13,6 @@
 #include <vector>
 
 #include "groma/task_view.h"
-#include "legion.h"
 #include "legion/machine_map.h"
 
 namespace groma::legion {

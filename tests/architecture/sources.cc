@@ -17,19 +17,22 @@ bool mentions(const std::string& text, const std::string& word) {
   return false;
 }
 
-// "source" of "groma_add_fuzzer(source" for source_fuzzer.cc; else the path from the list's folder.
-std::string how_listed(const fs::path& file, const fs::path& folder) {
+// "source" of "groma_add_fuzzer(source" for source_fuzzer.cc; else nothing.
+std::string name_of_kind(const fs::path& file) {
   const std::string stem = file.stem().string();
   for (const std::string kind : {"fuzzer", "benchmark"}) {
     if (!stem.ends_with("_" + kind)) continue;
     return stem.substr(0, stem.size() - kind.size() - 1);
   }
-  return fs::relative(file, folder).generic_string();
+  return {};
 }
 
 bool is_listed(const fs::path& file, const std::vector<fs::path>& lists) {
   for (const fs::path& list : lists) {
-    if (mentions(read_text(list), how_listed(file, list.parent_path()))) return true;
+    const std::string text = read_text(list);
+    const std::string path = fs::relative(file, list.parent_path()).generic_string();
+    const std::string name = name_of_kind(file);
+    if (mentions(text, path) || (!name.empty() && mentions(text, name))) return true;
   }
   return false;
 }

@@ -54,9 +54,13 @@ std::vector<Block> blocks_of(const std::string& page) {
 // What a block cannot show: it is about a file, an option, bytes that are no text, or thousands of
 // lines. Their tests are in tests/command, errors/bad_utf8.mapper and limits_test.cc.
 const std::set<std::string_view> kWithoutExample = {
-    "unreadable-file", "too-many-errors", "bad-utf8",      "program-too-large",
-    "calls-too-deep",  "unknown-machine", "bad-machine",   "unknown-application",
-    "bad-application", "unknown-task",    "unknown-region"};
+    "unreadable-file", "too-many-errors", "bad-utf8", "program-too-large", "calls-too-deep",
+    "unknown-machine", "bad-machine", "unknown-application", "bad-application", "unknown-task",
+    "unknown-region",
+    // Of mappers written by hand.
+    "bad-processor", "mixed-processors", "repeated-processor", "bad-variant", "missing-wish",
+    "no-memory", "bad-virtual", "layout-refused", "bad-slices", "bad-schedule", "bad-replication",
+    "bad-shard"};
 
 TEST(DiagnosticsPage, HasASectionForEveryIdInTheOrderOfTheCatalogue) {
   std::vector<std::string> sections, ids;

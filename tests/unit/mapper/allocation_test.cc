@@ -113,6 +113,29 @@ TEST(Allocation, ProgramMapper) {
   expect_no_allocation(mapping.on(gpu(0, 1)));
 }
 
+TEST(Allocation, PointsThatAFunctionPlaces) {
+  test::Mapping mapping(
+      "Task * GPU;\nm = Machine(GPU);\n"
+      "def cyclic(Task t) { return m[t.ipoint[0] % m.size[0], t.ipoint[0] / 2 % m.size[1]]; }\n"
+      "IndexTaskMap * cyclic;\n",
+      test::machine_of("nodes=2,gpu=2,cpu=4"));
+  ProgramMapper& mapper = mapping.on(gpu(0, 1));
+  test::FakeRuntime runtime;
+  FakeTask task("t", {ProcKind::kGpu});
+  TaskView view = task.at(gpu(0, 1));
+  view.is_index = true;
+  view.domain = view.sharding_domain = test::rect({64});
+  TaskWish wish;
+  std::int64_t x = 0;
+  EXPECT_EQ(allocations_of([&] {
+              view.point = Point{x = (x + 4) % 64};
+              wish.clear();
+              mapper.map_task(runtime, view, {}, wish);
+            }),
+            0);
+  EXPECT_EQ(wish.processors, std::vector{gpu(0, x / 2 % 2)});
+}
+
 // Sanitizers and the C library know more ways to allocate; ours count all that C++ has.
 TEST(Allocation, AnswersKeepTheirBuffers) {
   TaskWish wish;

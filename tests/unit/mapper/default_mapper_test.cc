@@ -282,6 +282,9 @@ TEST(DefaultMapper, VirtualReducedAndEmpty) {
   EXPECT_EQ(memories_of(requirement_on(task, cpu(0, 0))), "SYSMEM");
   region.coherence = Coherence::kExclusive;
   region.privilege = Privilege::kReduce;
+  EXPECT_EQ(memories_of(requirement_on(task, cpu(0, 0))), "virtual");
+  task.variants[0].inner = false;
+  task.variants[0].leaf = true;
   const RequirementWish reduced = requirement_on(task, cpu(0, 0));
   EXPECT_EQ(memories_of(reduced), "SYSMEM");
   EXPECT_EQ(reduced.region, RequirementWish::Region::kRequired);
