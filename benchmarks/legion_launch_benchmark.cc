@@ -15,6 +15,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <numeric>
 #include <vector>
 
 #include "legion/adapter.h"
@@ -45,36 +48,39 @@ class AllAtOnce final : public Legion::Mapping::DefaultMapper {
   }
 };
 
-std::atomic<std::int64_t> hook_ns{0};
+// A counter for each mapper object, whose calls come one after the other.
+std::deque<std::int64_t> hook_ns;
 
 // Adds up what passes in the hooks of a launch.
 class Timed final : public Legion::Mapping::ForwardingMapper {
  public:
-  explicit Timed(Legion::Mapping::Mapper* timed) : ForwardingMapper(timed) {}
+  Timed(Legion::Mapping::Mapper* timed, std::int64_t* ns) : ForwardingMapper(timed), ns_(ns) {}
 
   void slice_task(MapperContext context, const Legion::Task& task, const SliceTaskInput& input,
                   SliceTaskOutput& output) override {
-    const Span span;
+    const Span span{ns_};
     ForwardingMapper::slice_task(context, task, input, output);
   }
   void select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
                            SelectMappingOutput& output) override {
-    const Span span;
+    const Span span{ns_};
     ForwardingMapper::select_tasks_to_map(context, input, output);
   }
   void map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                 MapTaskOutput& output) override {
-    const Span span;
+    const Span span{ns_};
     ForwardingMapper::map_task(context, task, input, output);
   }
 
  private:
   struct Span {
+    std::int64_t* ns;
     Clock::time_point begin = Clock::now();
     ~Span() {
-      hook_ns += std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count();
+      *ns += std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count();
     }
   };
+  std::int64_t* ns_;
 };
 
 std::atomic<std::int64_t> runs{0};
@@ -118,12 +124,13 @@ void top(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Legion
     for (int repeat = -1; repeat < kRepeats; ++repeat) {
       for (Legion::MapperID mapper : {0U, kAllAtOnce, kOurs}) {
         if (mapper == 0 && points > kMostAsItComes) continue;
-        hook_ns = 0;
+        std::fill(hook_ns.begin(), hook_ns.end(), 0);
         const double us = us_a_point(context, runtime, points, mapper);
         if (repeat < 0) continue;  // the first launch is slower
         times[mapper].push_back(us);
         if (mapper == kOurs) {
-          hooks.push_back(1e-3 * static_cast<double>(hook_ns) / static_cast<double>(points));
+          const auto ns = std::accumulate(hook_ns.begin(), hook_ns.end(), std::int64_t{0});
+          hooks.push_back(1e-3 * static_cast<double>(ns) / static_cast<double>(points));
         }
       }
     }
@@ -147,7 +154,9 @@ void register_mappers(Legion::Machine machine, Legion::Runtime* runtime,
   for (Legion::Processor p : local) {
     runtime->add_mapper(kAllAtOnce, new AllAtOnce(runtime->get_mapper_runtime(), machine, p), p);
     auto* ours = groma::legion::make_adapter(registration, runtime, machine, p);
-    if (ours != nullptr) runtime->add_mapper(kOurs, new Timed(ours), p);
+    if (ours == nullptr) continue;
+    hook_ns.push_back(0);
+    runtime->add_mapper(kOurs, new Timed(ours, &hook_ns.back()), p);
   }
 }
 

@@ -3,8 +3,10 @@
 // do so without one.
 #include "legion/adapter.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 
 namespace groma::legion {
 
@@ -32,8 +34,9 @@ void Registration::fail(const Diagnostic& diagnostic, Origin origin, const Mappe
 
 struct Adapter::Call {
   ViewStorage storage;
-  std::vector<ViewStorage> ready_storage;
+  std::vector<const Legion::Task*> ready_tasks;
   std::vector<TaskView> ready;
+  std::deque<TaskView> parents;
   std::vector<Processor> shards;
   groma::TaskOptions options;
   SliceAnswer slices;
@@ -198,27 +201,45 @@ void Adapter::slice_task(MapperContext context, const Legion::Task& task,
   });
 }
 
+// In parts: a view is large, and all points of a launch may be ready.
 void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
                                   SelectMappingOutput& output) {
+  constexpr std::size_t kPart = 256;
   Use call(this);
   hands_->enter(context);
-  call->ready.clear();
-  call->ready_storage.resize(std::max(call->ready_storage.size(), input.ready_tasks.size()));
-  std::size_t i = 0;
+  MapperEvent deferral = 0;
+  const Legion::Task* parent = nullptr;
+  const auto ask = [&] {
+    ScheduleAnswer& answer = call->schedule;
+    answer.clear();
+    mapper_->select_tasks_to_map(*hands_, call->ready, answer);
+    check(validate(answer, call->ready, mapper_->machine()));
+    const auto& tasks = call->ready_tasks;
+    for (std::uint32_t index : answer.map) output.map_tasks.insert(tasks[index]);
+    for (const ScheduleAnswer::Relocation& move : answer.relocate) {
+      output.relocate_tasks[tasks[move.task]] = realm(move.processor);
+    }
+    if (answer.deferral != 0) deferral = answer.deferral;
+    call->ready.clear();
+    call->ready_tasks.clear();
+    call->parents.clear();
+    parent = nullptr;
+  };
   for (const Legion::Task* task : input.ready_tasks) {
-    call->ready.push_back(
-        views_.make(context, *task, place_of(task->target_proc), false, call->ready_storage[i++]));
+    const Processor current = place_of(task->target_proc);
+    views_.fill(context, *task, current, call->ready.emplace_back());
+    call->ready_tasks.push_back(task);
+    const Legion::Task* above = task->get_parent_task();
+    if (above != nullptr && above != parent) {
+      views_.fill_parent(context, *above, current, call->parents.emplace_back());
+      parent = above;
+    }
+    if (above != nullptr) call->ready.back().parent = &call->parents.back();
+    if (call->ready.size() == kPart) ask();
   }
-  ScheduleAnswer& answer = call->schedule;
-  answer.clear();
-  mapper_->select_tasks_to_map(*hands_, call->ready, answer);
-  check(validate(answer, call->ready, mapper_->machine()));
-  const std::vector<const Legion::Task*> tasks(input.ready_tasks.begin(), input.ready_tasks.end());
-  for (std::uint32_t index : answer.map) output.map_tasks.insert(tasks[index]);
-  for (const ScheduleAnswer::Relocation& move : answer.relocate) {
-    output.relocate_tasks[tasks[move.task]] = realm(move.processor);
-  }
-  if (answer.deferral != 0) output.deferral_event = hands_->realm(answer.deferral);
+  if (!call->ready.empty()) ask();
+  const bool idle = output.map_tasks.empty() && output.relocate_tasks.empty();
+  if (idle && deferral != 0) output.deferral_event = hands_->realm(deferral);
 }
 
 void Adapter::map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,

@@ -98,10 +98,9 @@ void for_each_box(const Legion::Domain& domain, const std::function<void(const R
 
 // ---- Tasks
 
-const TaskView& TaskViews::make(MapperContext context, const Legion::Task& task,
-                                const Processor& current, bool requirements, ViewStorage& storage) {
+void TaskViews::fill(MapperContext context, const Legion::Task& task, const Processor& current,
+                     TaskView& view) {
   const Known& facts = known(context, task);
-  TaskView& view = storage.view;
   view = {};
   view.id = task.task_id;
   view.unique_id = task.get_unique_id();
@@ -120,12 +119,23 @@ const TaskView& TaskViews::make(MapperContext context, const Legion::Task& task,
   view.current = current;
   view.must_epoch = task.must_epoch_task;
   view.concurrent = task.concurrent_task;
+}
+
+void TaskViews::fill_parent(MapperContext context, const Legion::Task& parent,
+                            const Processor& otherwise, TaskView& view) {
+  view = {};
+  view.id = parent.task_id;
+  view.name = known(context, parent).name;
+  view.depth = parent.get_depth();
+  view.current = machine_.processor(parent.current_proc).value_or(otherwise);
+}
+
+const TaskView& TaskViews::make(MapperContext context, const Legion::Task& task,
+                                const Processor& current, bool requirements, ViewStorage& storage) {
+  TaskView& view = storage.view;
+  fill(context, task, current, view);
   if (const Legion::Task* parent = task.get_parent_task()) {
-    storage.parent = {};
-    storage.parent.id = parent->task_id;
-    storage.parent.name = known(context, *parent).name;
-    storage.parent.depth = parent->get_depth();
-    storage.parent.current = machine_.processor(parent->current_proc).value_or(current);
+    fill_parent(context, *parent, current, storage.parent);
     view.parent = &storage.parent;
   }
   if (!requirements) return view;

@@ -45,6 +45,12 @@ class TaskViews {
   // until `storage` is used again.
   const TaskView& make(MapperContext context, const Legion::Task& task, const Processor& current,
                        bool requirements, ViewStorage& storage);
+  // The same without requirements and parent, for long lists.
+  void fill(MapperContext context, const Legion::Task& task, const Processor& current,
+            TaskView& view);
+  // The view of a task's parent, which stands on `otherwise` where no mapping names its processor.
+  void fill_parent(MapperContext context, const Legion::Task& parent, const Processor& otherwise,
+                   TaskView& view);
 
  private:
   struct Known {

@@ -285,7 +285,7 @@ void check_parent(Legion::MapperID mapper, std::size_t shards) {
   runtime()->execute_task(context(), launcher).get_void_result();
   // This Legion runs all shards of a process on the processor of the first; anything else it
   // refuses.
-  EXPECT_EQ(shard_processors, std::vector<std::int64_t>(shards, 0));
+  EXPECT_EQ(shard_processors, std::vector<std::int64_t>(shards, shard_processors.front()));
   Expected expected("square");
   const Rect domain{Point{0, 0}, Point{kSide, kSide}};
   Point at = domain.lower;
