@@ -53,14 +53,13 @@ constexpr const char* kDocuments[] = {"README.md", "docs/commands.md", "docs/dia
 #endif
 };
 
-INSTANTIATE_TEST_SUITE_P(All, Documents, testing::ValuesIn(kDocuments),
-                         [](const auto& param) {
-                           std::string name = param.param;
-                           for (char& c : name) {
-                             if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
-                           }
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(All, Documents, testing::ValuesIn(kDocuments), [](const auto& param) {
+  std::string name = param.param;
+  for (char& c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  }
+  return name;
+});
 
 }  // namespace
 }  // namespace groma

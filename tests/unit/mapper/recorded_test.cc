@@ -194,8 +194,8 @@ TEST_F(Recorded, StartsAndSlicesOfLaunches) {
       const auto begin = slices[i].begin();
       const auto middle = begin + static_cast<std::ptrdiff_t>(dimensions);
       const auto end = middle + static_cast<std::ptrdiff_t>(dimensions);
-      const Rect box = rect_of(Json(std::vector<Json>(begin, middle)),
-                               Json(std::vector<Json>(middle, end)));
+      const Rect box =
+          rect_of(Json(std::vector<Json>(begin, middle)), Json(std::vector<Json>(middle, end)));
       EXPECT_EQ(cut.slices[i].box.lower, box.lower);
       EXPECT_EQ(cut.slices[i].box.extents, box.extents);
       EXPECT_EQ(cut.slices[i].processor.index, *end);
