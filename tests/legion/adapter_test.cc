@@ -29,6 +29,7 @@ constexpr Legion::TaskID kParent = 3;
 constexpr Legion::TaskID kSquare = 4;
 constexpr Legion::MapperID kPlain = 1;
 constexpr Legion::MapperID kReplicating = 2;
+constexpr Legion::MapperID kLimited = 3;
 constexpr Legion::FieldID kFirst = 10;
 constexpr Legion::FieldID kSecond = 11;
 
@@ -47,12 +48,8 @@ Layout look cells * AOS C_order;
 Layout look others * SOA F_order Align==128;
 )";
 
-std::string text(bool replicate) {
-  return std::string(kProgram) + (replicate ? "ControlReplicate parent;\n" : "");
-}
-
-Program program(bool replicate) {
-  const Source source("test.mapper", text(replicate));
+Program program(const char* more = "") {
+  const Source source("test.mapper", std::string(kProgram) + more);
   Diagnostics diags(source);
   Program compiled = compile(source, diags);
   EXPECT_FALSE(diags.has_errors()) << render(diags);
@@ -156,8 +153,9 @@ const BeforeStart kSetUp([] {
   add_task(kParent, "parent", false, [](auto& registrar, const char* name) {
     Runtime::preregister_task_variant<parent>(registrar, name);
   });
-  legion::use(program(false), {kPlain, nullptr});
-  legion::use(program(true), {kReplicating, nullptr});
+  legion::use(program(), {kPlain, nullptr});
+  legion::use(program("ControlReplicate parent;"), {kReplicating, nullptr});
+  legion::use(program("InstanceLimit where 2; CollectMemory * *;"), {kLimited, nullptr});
 });
 
 // ---- What the library says
@@ -170,7 +168,7 @@ std::int64_t cpus() {
 class Expected {
  public:
   explicit Expected(std::string task)
-      : task_(std::move(task)), program_(program(false)), diags_(program_.source()) {
+      : task_(std::move(task)), program_(program()), diags_(program_.source()) {
     const auto map = legion::MachineMap::make();
     EXPECT_TRUE(map.ok());
     bound_ = bind(program_, *(*map)->machine(), diags_);
@@ -204,9 +202,10 @@ class Expected {
   std::optional<BoundProgram> bound_;
 };
 
-Legion::FutureMap launch(Legion::TaskID task, const Legion::Domain& domain) {
+Legion::FutureMap launch(Legion::TaskID task, const Legion::Domain& domain,
+                         Legion::MapperID mapper = kPlain) {
   Legion::IndexTaskLauncher launcher(task, domain, Legion::UntypedBuffer(), Legion::ArgumentMap(),
-                                     Legion::Predicate::TRUE_PRED, false, kPlain);
+                                     Legion::Predicate::TRUE_PRED, false, mapper);
   return runtime()->execute_index_space(context(), launcher);
 }
 
@@ -219,6 +218,18 @@ TEST(Adapter, PointsOfALineRunWhereTheFunctionSays) {
                 expected.processor(Rect{Point{5}, Point{n}}, Point{x}))
           << x << " of " << n;
     }
+  }
+}
+
+// The limit holds tasks back until profiling reports that others have ended: that all points run
+// shows that every event is triggered.
+TEST(Adapter, LimitedInstancesAllRun) {
+  const auto places = launch(kWhere, Legion::Domain(Legion::Rect<1>(0, 99)), kLimited);
+  Expected expected("where");
+  for (std::int64_t x = 0; x < 100; ++x) {
+    EXPECT_EQ(places.get_result<std::int64_t>(DomainPoint(x)),
+              expected.processor(Rect{Point{0}, Point{100}}, Point{x}))
+        << x;
   }
 }
 
