@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "groma/inspect.h"
 #include "groma/io.h"
 
 namespace driver {
@@ -67,6 +68,15 @@ int print(std::string_view text) {
 }
 
 void print_error(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+
+int fail(const groma::Diagnostics& diags, bool json) {
+  if (json) {
+    print(groma::to_json({&diags}));
+  } else {
+    print_error(render(diags, color_on_stderr()));
+  }
+  return kWrongInput;
+}
 
 bool read_source(const std::string& path, std::optional<groma::Diagnostics>* diags) {
   auto source = groma::Source::read(path);

@@ -24,6 +24,9 @@ int terminal_columns();
 // Writes to standard output; kWrongInput when that fails (a full disk), said on standard error.
 int print(std::string_view text);
 void print_error(std::string_view text);
+// Shows what is wrong with an input: as JSON on standard output, or as text on standard error.
+// kWrongInput.
+int fail(const groma::Diagnostics& diags, bool json);
 
 // The source at `path`, or (with kUnreadableFile in `*diags`) none. `*diags` is made for it.
 bool read_source(const std::string& path, std::optional<groma::Diagnostics>* diags);

@@ -20,15 +20,6 @@ struct Options {
   bool json = false;
 };
 
-int fail(const groma::Diagnostics& diags, bool json) {
-  if (json) {
-    print(groma::to_json({&diags}));
-  } else {
-    print_error(render(diags, color_on_stderr()));
-  }
-  return kWrongInput;
-}
-
 void check_usage(const Options& options) {
   if (options.as_mapping && !options.file.empty()) {
     throw CLI::ValidationError("--as-mapping",

@@ -78,15 +78,6 @@ groma::PlaceQuery parse_query(const Options& options) {
   return query;
 }
 
-int fail(const groma::Diagnostics& diags, bool json) {
-  if (json) {
-    print(groma::to_json({&diags}));
-  } else {
-    print_error(render(diags, color_on_stderr()));
-  }
-  return kWrongInput;
-}
-
 int run(const Options& options) {
   if (options.file == "-" && options.machine == "-") {
     throw CLI::ValidationError("--machine", "standard input is the program already");

@@ -31,25 +31,13 @@ struct AppField {
   friend bool operator==(const AppField&, const AppField&) = default;
 };
 
-// What a variant demands of the data behind a requirement, as a library does that it calls.
-struct AppDemand {
-  std::uint32_t requirement = 0;  // its position
-  std::optional<DimensionOrder> dimensions;
-  std::optional<FieldOrder> fields;
-  std::optional<MemKind> memory;
-  bool exact = false;
-  AlignOp align_op = AlignOp::kNone;
-  std::int64_t align_bytes = 0;
-  friend bool operator==(const AppDemand&, const AppDemand&) = default;
-};
-
 // One implementation of a task, for one kind of processor.
 struct AppVariant {
   ProcKind kind = ProcKind::kCpu;
   bool leaf = false;        // launches nothing
   bool inner = false;       // touches no data itself
   bool replicable = false;  // may run as several shards
-  std::vector<AppDemand> demands = {};
+  std::vector<LayoutDemand> demands = {};
   friend bool operator==(const AppVariant&, const AppVariant&) = default;
 };
 

@@ -57,6 +57,19 @@ struct LayoutSpec {
   friend bool operator==(const LayoutSpec&, const LayoutSpec&) = default;
 };
 
+// What a variant demands of the data behind a requirement (Legion: TaskLayoutConstraintSet, of
+// which these are what a mapping can contradict).
+struct LayoutDemand {
+  std::uint32_t requirement = 0;  // its position
+  std::optional<DimensionOrder> dimensions;
+  std::optional<FieldOrder> fields;
+  std::optional<MemKind> memory;
+  bool exact = false;
+  AlignOp align_op = AlignOp::kNone;
+  std::int64_t align_bytes = 0;
+  friend bool operator==(const LayoutDemand&, const LayoutDemand&) = default;
+};
+
 // What a task does with a region (Legion: READ_ONLY, READ_WRITE, WRITE_DISCARD, REDUCE, NO_ACCESS).
 enum class Privilege : std::uint8_t { kNoAccess, kReadOnly, kReadWrite, kWriteDiscard, kReduce };
 inline constexpr std::size_t kPrivilegeCount = 5;

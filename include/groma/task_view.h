@@ -47,18 +47,6 @@ struct FieldView {
   std::string_view name;
 };
 
-// What a variant demands of the data behind a requirement (Legion: TaskLayoutConstraintSet, of
-// which these are what a mapping can contradict).
-struct LayoutDemand {
-  std::uint32_t requirement = 0;  // its position
-  std::optional<DimensionOrder> dimensions;
-  std::optional<FieldOrder> fields;
-  std::optional<MemKind> memory;
-  bool exact = false;
-  AlignOp align_op = AlignOp::kNone;
-  std::int64_t align_bytes = 0;
-};
-
 // One implementation of a task, for one kind of processor.
 struct VariantView {
   VariantId id = 0;

@@ -116,7 +116,7 @@ class Checker {
       return fault;
     }
     for (std::size_t i = 0; i < variant.demands.size(); ++i) {
-      const AppDemand& demand = variant.demands[i];
+      const LayoutDemand& demand = variant.demands[i];
       const std::string place = fmt::format("{}/{}", demands, i);
       if (demand.requirement >= task.requirements.size()) {
         return AppFault{

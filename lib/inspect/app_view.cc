@@ -6,20 +6,14 @@ namespace groma {
 
 AppView::AppView(const Application& app, std::size_t number)
     : app_(app), task_(app.tasks[number]), id_(static_cast<TaskId>(number + 1)) {
-  demands_.reserve(task_.variants.size());
   for (const AppVariant& variant : task_.variants) {
-    std::vector<LayoutDemand>& demands = demands_.emplace_back();
-    for (const AppDemand& demand : variant.demands) {
-      demands.push_back({demand.requirement, demand.dimensions, demand.fields, demand.memory,
-                         demand.exact, demand.align_op, demand.align_bytes});
-    }
     VariantView view;
     view.id = static_cast<VariantId>(variants_.size() + 1);
     view.kind = variant.kind;
     view.leaf = variant.leaf;
     view.inner = variant.inner;
     view.replicable = variant.replicable;
-    view.demands = demands;
+    view.demands = variant.demands;
     variants_.push_back(view);
   }
   parts_.reserve(task_.requirements.size());

@@ -32,7 +32,6 @@ class AppView {
   const Application& app_;
   const AppTask& task_;
   TaskId id_;
-  std::vector<std::vector<LayoutDemand>> demands_;  // by variant
   std::vector<VariantView> variants_;
   std::vector<Requirement> parts_;  // of requirements
   std::vector<RequirementView> requirements_;

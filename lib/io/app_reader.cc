@@ -37,7 +37,7 @@ class AppReader {
 
   AppTask read_task(const JsonPlace& place);
   AppVariant read_variant(const JsonPlace& place);
-  AppDemand read_demand(const JsonPlace& place);
+  LayoutDemand read_demand(const JsonPlace& place);
   AppRequirement read_requirement(const JsonPlace& place);
   AppField read_field(const JsonPlace& place);
   AppLaunch read_launch(const JsonPlace& place);
@@ -87,8 +87,8 @@ std::vector<Item> AppReader::list(const JsonPlace& place, std::string_view key, 
   return items;
 }
 
-AppDemand AppReader::read_demand(const JsonPlace& place) {
-  AppDemand demand;
+LayoutDemand AppReader::read_demand(const JsonPlace& place) {
+  LayoutDemand demand;
   if (!json_.is_object(place, keys::kDemandKeys)) return demand;
   if (const auto position = json_.required(place, keys::kRequirement)) {
     const std::int64_t value = json_.integer(*position);
@@ -129,8 +129,8 @@ AppVariant AppReader::read_variant(const JsonPlace& place) {
   variant.leaf = truth_or(place, keys::kLeaf, false);
   variant.inner = truth_or(place, keys::kInner, false);
   variant.replicable = truth_or(place, keys::kReplicable, false);
-  variant.demands = list<AppDemand>(place, keys::kDemands, kMaxAppRequirements,
-                                    [&](const JsonPlace& at) { return read_demand(at); });
+  variant.demands = list<LayoutDemand>(place, keys::kDemands, kMaxAppRequirements,
+                                       [&](const JsonPlace& at) { return read_demand(at); });
   return variant;
 }
 

@@ -204,8 +204,8 @@ class RandomApplication {
     variant.replicable = coin();
     return variant;
   }
-  AppDemand demand(std::uint32_t position) {
-    AppDemand demand;
+  LayoutDemand demand(std::uint32_t position) {
+    LayoutDemand demand;
     demand.requirement = position;
     if (coin()) demand.dimensions = DimensionOrder::kC;
     if (coin()) demand.fields = FieldOrder::kAos;

@@ -64,7 +64,7 @@ TEST(AppJson, EverythingSaid) {
   EXPECT_EQ(app.top_level, "main");
   EXPECT_TRUE(app.tasks[0].variants[0].inner && app.tasks[0].variants[0].replicable);
   const AppTask& task = *app.find("t");
-  const AppDemand demand{
+  const LayoutDemand demand{
       0, DimensionOrder::kC, FieldOrder::kAos, MemKind::kSockmem, true, AlignOp::kGe, 64};
   EXPECT_EQ(task.variants[0].demands, std::vector{demand});
   const AppRequirement requirement{
