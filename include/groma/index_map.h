@@ -57,7 +57,8 @@ class IndexMap {
   // The number of a single processor of the bound machine.
   ProcessorNumber number(const Processor& processor) const;
 
-  // What one thread asks with. It keeps what it needs, so that no question allocates for a point.
+  // What one thread asks with. It keeps what it needs, so that no question allocates for a
+  // point, but for sets.
   // A point at which the function fails ends the question: `diags` then has the error that an
   // Evaluator gives there, and what was given before it stands.
   class Cursor {

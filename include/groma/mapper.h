@@ -106,6 +106,8 @@ class Mapper {
   // What an origin in an answer stands for: a statement with its place, or a sentence of a mapper
   // written by hand. Empty for 0.
   virtual std::string describe(Origin origin) const;
+  // The text that the places in its diagnostics are of: a program's. Empty by default.
+  virtual Source source() const { return {}; }
 
   // ---- How a task starts (select_task_options). Depth 0 stays, depth 1 goes round all processors
   // of the kind, deeper tasks round those of the node; the kind is the first of GPU, OMP, PROC,

@@ -37,13 +37,15 @@ class ProgramMapper final : public Mapper {
   std::string_view name() const override { return "groma"; }
   // "a.mapper:4:1: `Region * * GPU FBMEM;`"
   std::string describe(Origin origin) const override;
+  Source source() const override { return program().source(); }
 
   // Task, SingleTaskMap, ControlReplicate, TaskSteal.
   void select_task_options(MapperRuntime& runtime, const TaskView& task,
                            TaskOptions& answer) override;
   // A functor for each mapping function: id f + 1 for function f. It sends a point to the shard of
   // the processor that the function gives it (shard_of); a point at which the function fails to
-  // shard 0, since slice_task will tell.
+  // shard 0, since slice_task will tell. Single tasks are dealt out cyclically: their function
+  // decides in select_task_options.
   std::span<const ShardingFunctor* const> sharding_functors() const override;
   ShardingId select_sharding_functor(MapperRuntime& runtime, const TaskView& operation,
                                      ShardTable shards) override;

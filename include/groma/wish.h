@@ -99,6 +99,7 @@ struct TaskSlice {
 };
 struct SliceAnswer {
   std::vector<TaskSlice> slices;  // every point of the launch in exactly one
+  bool by_default = false;        // Mapper's own blocks: nobody decided
   Origin origin;
   // Why there are no slices, when there can be none: the function's error at a point.
   std::optional<Diagnostic> failure;

@@ -20,7 +20,7 @@ void Registration::fail(const Diagnostic& diagnostic, Origin origin, const Mappe
   Diagnostic shown = diagnostic;
   const std::string who = mapper == nullptr ? "" : mapper->describe(origin);
   if (!who.empty()) shown.note("decided by " + who);
-  const std::string text = render(Source(), shown);
+  const std::string text = render(mapper == nullptr ? Source() : mapper->source(), shown);
   if (options.log != nullptr) {
     options.log->log(LogLevel::kError, text);
   } else {
@@ -32,7 +32,47 @@ void Registration::fail(const Diagnostic& diagnostic, Origin origin, const Mappe
 
 // ---- What a hook needs
 
+// Legion's mapper events under numbers.
+struct Adapter::Events {
+  std::map<MapperEvent, Legion::Mapping::MapperEvent> open;
+  MapperEvent last = 0;
+};
+
+// What a mapper of ours may do during one hook. What else MapperRuntime offers is for mappers that
+// make their own instances, which the adapter does not let them do yet.
+class Adapter::Hands final : public groma::MapperRuntime {
+ public:
+  Hands(Legion::Mapping::MapperRuntime* runtime, Events* events)
+      : runtime_(runtime), events_(events) {}
+  void enter(MapperContext context) { context_ = context; }
+
+  Capabilities capabilities() const override {
+    Capabilities can;
+    can.stealing = false;  // its hooks are Legion's DefaultMapper's
+    can.instances = false;
+    return can;
+  }
+  MapperEvent create_event() override {
+    const Legion::Mapping::MapperEvent made = runtime_->create_mapper_event(context_);
+    events_->open[++events_->last] = made;
+    return events_->last;
+  }
+  void trigger_event(MapperEvent event) override {
+    const auto found = events_->open.find(event);
+    if (found == events_->open.end()) return;
+    const Legion::Mapping::MapperEvent triggered = found->second;
+    events_->open.erase(found);
+    runtime_->trigger_mapper_event(context_, triggered);
+  }
+
+ private:
+  Legion::Mapping::MapperRuntime* runtime_;
+  Events* events_;
+  MapperContext context_ = nullptr;
+};
+
 struct Adapter::Call {
+  Hands hands;
   ViewStorage storage;
   std::vector<const Legion::Task*> ready_tasks;
   std::vector<TaskView> ready;
@@ -43,72 +83,59 @@ struct Adapter::Call {
   TaskWish wish;
   ReplicateAnswer replicate;
   ScheduleAnswer schedule;
+
+  Call(Legion::Mapping::MapperRuntime* runtime, Events* events) : hands(runtime, events) {}
 };
 
-// A call's buffers, cleared, for as long as the hook runs.
+// One hook: its buffers, and, for a mapper whose calls are never inside one another, nobody else
+// until may_wait.
 class Adapter::Use {
  public:
-  explicit Use(Adapter* adapter) : adapter_(adapter) {
-    if (adapter_->free_calls_.empty()) {
-      call_ = std::make_unique<Call>();
-      return;
+  Use(Adapter* adapter, MapperContext context) : adapter_(adapter), context_(context) {
+    if (adapter_->mapper_->sync_model() == SyncModel::kSerialized) {
+      adapter_->mapper_runtime_->disable_reentrant(context_);
+      alone_ = true;
     }
-    call_ = std::move(adapter_->free_calls_.back());
-    adapter_->free_calls_.pop_back();
+    if (adapter_->free_calls_.empty()) {
+      call_ = std::make_unique<Call>(adapter_->mapper_runtime_, adapter_->events_.get());
+    } else {
+      call_ = std::move(adapter_->free_calls_.back());
+      adapter_->free_calls_.pop_back();
+    }
+    call_->hands.enter(context_);
   }
-  ~Use() { adapter_->free_calls_.push_back(std::move(call_)); }
+  ~Use() {
+    adapter_->free_calls_.push_back(std::move(call_));
+    may_wait();
+  }
   Use(const Use&) = delete;
   Use& operator=(const Use&) = delete;
   Call* operator->() const { return call_.get(); }
 
+  // From here on other hooks may begin while this one waits.
+  void may_wait() {
+    if (alone_) adapter_->mapper_runtime_->enable_reentrant(context_);
+    alone_ = false;
+  }
+
  private:
   Adapter* adapter_;
+  MapperContext context_;
+  bool alone_ = false;
   std::unique_ptr<Call> call_;
 };
 
-// Legion's mapper events under numbers. What else MapperRuntime offers is for mappers that make
-// their own instances, which the adapter does not let them do yet.
-class Adapter::Hands final : public groma::MapperRuntime {
- public:
-  explicit Hands(Legion::Mapping::MapperRuntime* runtime) : runtime_(runtime) {}
-  void enter(MapperContext context) { context_ = context; }
-
-  Capabilities capabilities() const override {
-    Capabilities can;
-    can.stealing = false;  // its hooks are Legion's DefaultMapper's
-    can.instances = false;
-    return can;
-  }
-  MapperEvent create_event() override {
-    events_[++last_] = runtime_->create_mapper_event(context_);
-    return last_;
-  }
-  void trigger_event(MapperEvent event) override {
-    const auto found = events_.find(event);
-    if (found == events_.end()) return;
-    const Legion::Mapping::MapperEvent triggered = found->second;
-    events_.erase(found);
-    runtime_->trigger_mapper_event(context_, triggered);
-  }
-  Legion::Mapping::MapperEvent realm(MapperEvent event) const { return events_.at(event); }
-
- private:
-  Legion::Mapping::MapperRuntime* runtime_;
-  MapperContext context_ = nullptr;
-  std::map<MapperEvent, Legion::Mapping::MapperEvent> events_;
-  MapperEvent last_ = 0;
-};
-
 Adapter::Adapter(std::shared_ptr<Registration> registration, Legion::Mapping::MapperRuntime* rt,
-                 Legion::Machine realm_machine, Legion::Processor local,
+                 const Legion::Machine& realm_machine, Legion::Processor local,
                  std::unique_ptr<groma::Mapper> mapper)
     : DefaultMapper(rt, realm_machine, local, "groma"),
+      mapper_runtime_(rt),
       registration_(std::move(registration)),
       mapper_(std::move(mapper)),
       name_(mapper_->name()),
       views_(*registration_->machine, rt),
       instances_(*registration_->machine, rt),
-      hands_(std::make_unique<Hands>(rt)) {}
+      events_(std::make_unique<Events>()) {}
 Adapter::~Adapter() = default;
 
 // Where a task stands that is on a processor that no mapping names (a utility processor): here.
@@ -129,13 +156,12 @@ void Adapter::check(const std::optional<Diagnostic>& failure, Origin origin) con
 
 void Adapter::select_task_options(MapperContext context, const Legion::Task& task,
                                   TaskOptions& output) {
-  Use call(this);
-  hands_->enter(context);
+  Use call(this, context);
   const TaskView& view =
       views_.make(context, task, place_of(task.current_proc), true, call->storage);
   groma::TaskOptions& answer = call->options;
   answer.clear();
-  mapper_->select_task_options(*hands_, view, answer);
+  mapper_->select_task_options(call->hands, view, answer);
   check(answer.failure, answer.kind_origin);
   check(validate(answer, view, mapper_->machine()));
   output.initial_proc = realm(answer.initial);
@@ -152,14 +178,13 @@ void Adapter::select_task_options(MapperContext context, const Legion::Task& tas
 void Adapter::select_sharding_functor(MapperContext context, const Legion::Task& task,
                                       const SelectShardingFunctorInput& input,
                                       SelectShardingFunctorOutput& output) {
-  Use call(this);
-  hands_->enter(context);
+  Use call(this, context);
   const TaskView& view =
       views_.make(context, task, place_of(task.current_proc), true, call->storage);
   call->shards.clear();
   for (Legion::Processor p : input.shard_mapping) call->shards.push_back(place_of(p));
   registration_->shards.note(call->shards);
-  const groma::ShardingId id = mapper_->select_sharding_functor(*hands_, view, call->shards);
+  const groma::ShardingId id = mapper_->select_sharding_functor(call->hands, view, call->shards);
   output.chosen_functor = id == kCyclicSharding ? 0
                                                 : registration_->first_functor +
                                                       static_cast<Legion::ShardingID>(id - 1);
@@ -167,13 +192,12 @@ void Adapter::select_sharding_functor(MapperContext context, const Legion::Task&
 
 void Adapter::replicate_task(MapperContext context, const Legion::Task& task,
                              const ReplicateTaskInput& input, ReplicateTaskOutput& output) {
-  Use call(this);
-  hands_->enter(context);
+  Use call(this, context);
   const auto at = task.target_proc.exists() ? task.target_proc : task.current_proc;
   const TaskView& view = views_.make(context, task, place_of(at), true, call->storage);
   ReplicateAnswer& answer = call->replicate;
   answer.clear();
-  mapper_->replicate_task(*hands_, view, answer);
+  mapper_->replicate_task(call->hands, view, answer);
   if (answer.processors.empty()) return DefaultMapper::replicate_task(context, task, input, output);
   check(validate(answer, view, mapper_->machine()));
   output.chosen_variant = answer.variant;
@@ -183,36 +207,42 @@ void Adapter::replicate_task(MapperContext context, const Legion::Task& task,
 
 void Adapter::slice_task(MapperContext context, const Legion::Task& task,
                          const SliceTaskInput& input, SliceTaskOutput& output) {
-  Use call(this);
-  hands_->enter(context);
-  const TaskView& view =
-      views_.make(context, task, place_of(task.target_proc), false, call->storage);
-  for_each_box(input.domain, [&](const Rect& part) {
-    SliceAnswer& answer = call->slices;
-    answer.clear();
-    mapper_->slice_task(*hands_, view, part, answer);
-    check(answer.failure, answer.origin);
-    check(validate(answer, view, part, mapper_->machine()));
-    output.slices.reserve(output.slices.size() + answer.slices.size());
-    for (const groma::TaskSlice& slice : answer.slices) {
-      output.slices.emplace_back(domain_of(slice.box), realm(slice.processor), slice.recurse,
-                                 slice.stealable);
-    }
-  });
+  bool blocks_of_holes = false;
+  {
+    Use call(this, context);
+    const TaskView& view =
+        views_.make(context, task, place_of(task.target_proc), false, call->storage);
+    for_each_box(input.domain, [&](const Rect& part) {
+      SliceAnswer& answer = call->slices;
+      answer.clear();
+      mapper_->slice_task(call->hands, view, part, answer);
+      check(answer.failure, answer.origin);
+      check(validate(answer, view, part, mapper_->machine()));
+      blocks_of_holes = blocks_of_holes || (answer.by_default && !input.domain.dense());
+      output.slices.reserve(output.slices.size() + answer.slices.size());
+      for (const groma::TaskSlice& slice : answer.slices) {
+        output.slices.emplace_back(domain_of(slice.box), realm(slice.processor), slice.recurse,
+                                   slice.stealable);
+      }
+    });
+  }
+  if (!blocks_of_holes) return;
+  // The default cuts each part into blocks for all processors; a launch with holes has many parts.
+  output.slices.clear();
+  DefaultMapper::slice_task(context, task, input, output);
 }
 
 // In parts: a view is large, and all points of a launch may be ready.
 void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
                                   SelectMappingOutput& output) {
   constexpr std::size_t kPart = 256;
-  Use call(this);
-  hands_->enter(context);
+  Use call(this, context);
   MapperEvent deferral = 0;
   const Legion::Task* parent = nullptr;
   const auto ask = [&] {
     ScheduleAnswer& answer = call->schedule;
     answer.clear();
-    mapper_->select_tasks_to_map(*hands_, call->ready, answer);
+    mapper_->select_tasks_to_map(call->hands, call->ready, answer);
     check(validate(answer, call->ready, mapper_->machine()));
     const auto& tasks = call->ready_tasks;
     for (std::uint32_t index : answer.map) output.map_tasks.insert(tasks[index]);
@@ -239,13 +269,13 @@ void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInpu
   }
   if (!call->ready.empty()) ask();
   const bool idle = output.map_tasks.empty() && output.relocate_tasks.empty();
-  if (idle && deferral != 0) output.deferral_event = hands_->realm(deferral);
+  const auto event = events_->open.find(deferral);
+  if (idle && event != events_->open.end()) output.deferral_event = event->second;
 }
 
 void Adapter::map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                        MapTaskOutput& output) {
-  Use call(this);
-  hands_->enter(context);
+  Use call(this, context);
   const bool shard = input.shard_processor.exists();
   const Legion::Processor target = shard ? input.shard_processor : task.target_proc;
   views_.make(context, task, place_of(target), true, call->storage);
@@ -253,7 +283,7 @@ void Adapter::map_task(MapperContext context, const Legion::Task& task, const Ma
   if (shard) view.shard_variant = static_cast<VariantId>(input.shard_variant);
   TaskWish& answer = call->wish;
   answer.clear();
-  mapper_->map_task(*hands_, view, {}, answer);
+  mapper_->map_task(call->hands, view, {}, answer);
   check(answer.failure, answer.processor_origin);
   check(validate(answer, view, mapper_->machine()));
   output.chosen_variant = answer.variant;
@@ -269,6 +299,7 @@ void Adapter::map_task(MapperContext context, const Legion::Task& task, const Ma
   if (answer.task_profiling.timeline) {
     output.task_prof_requests.add_measurement<OperationTimeline>();
   }
+  call.may_wait();
   for (std::size_t i = 0; i < task.regions.size(); ++i) {
     if (view.requirements[i].empty()) continue;
     std::string reasons;
@@ -287,8 +318,7 @@ void Adapter::map_task(MapperContext context, const Legion::Task& task, const Ma
 void Adapter::report_profiling(MapperContext context, const Legion::Task& task,
                                const TaskProfilingInfo& input) {
   if (!input.task_response) return;
-  Use call(this);
-  hands_->enter(context);
+  Use call(this, context);
   const TaskView& view =
       views_.make(context, task, place_of(task.target_proc), false, call->storage);
   ProfilingReport report;
@@ -301,7 +331,7 @@ void Adapter::report_profiling(MapperContext context, const Legion::Task& task,
     report.started_ns = timeline.start_time;
     report.ended_ns = timeline.complete_time;
   }
-  mapper_->report_profiling(*hands_, view, report);
+  mapper_->report_profiling(call->hands, view, report);
 }
 
 }  // namespace groma::legion

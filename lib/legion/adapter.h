@@ -25,8 +25,7 @@ struct Registration {
   Options options;
   std::shared_ptr<const MachineMap> machine;
   ShardTables shards;
-  std::vector<std::unique_ptr<FunctorAdapter>> functors;
-  Legion::ShardingID first_functor = 0;  // of functor id 1
+  Legion::ShardingID first_functor = 0;  // of functor id 1; 0: none is registered
 
   // Says why, with what the mapper tells of the origin, and ends the process.
   [[noreturn]] void fail(const Diagnostic& diagnostic, Origin origin,
@@ -37,7 +36,7 @@ struct Registration {
 class Adapter final : public Legion::Mapping::DefaultMapper {
  public:
   Adapter(std::shared_ptr<Registration> registration, Legion::Mapping::MapperRuntime* rt,
-          Legion::Machine realm_machine, Legion::Processor local,
+          const Legion::Machine& realm_machine, Legion::Processor local,
           std::unique_ptr<groma::Mapper> mapper);
   ~Adapter() override;
 
@@ -62,9 +61,10 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
  private:
   // Buffers of one hook. Another may begin while this one waits in the runtime, so there are as
   // many as are under way.
+  struct Events;
+  class Hands;
   struct Call;
   class Use;
-  class Hands;
 
   Processor place_of(Legion::Processor processor) const;
   Legion::Processor realm(const Processor& processor) const {
@@ -73,12 +73,13 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   void check(const std::vector<Refusal>& refusals) const;
   void check(const std::optional<Diagnostic>& failure, Origin origin) const;
 
+  Legion::Mapping::MapperRuntime* mapper_runtime_;
   std::shared_ptr<Registration> registration_;
   std::unique_ptr<groma::Mapper> mapper_;
   std::string name_;
   TaskViews views_;
   Instances instances_;
-  std::unique_ptr<Hands> hands_;
+  std::unique_ptr<Events> events_;
   std::vector<std::unique_ptr<Call>> free_calls_;
 };
 

@@ -101,7 +101,7 @@ Legion::LogicalRegion Instances::region(MapperContext context,
 }
 
 bool Instances::add(MapperContext context, const Legion::RegionRequirement& requirement,
-                    const RequirementWish& wish, const std::vector<Legion::Processor>& targets,
+                    const RequirementWish& wish, std::vector<Legion::Processor>& targets,
                     std::vector<PhysicalInstance>& chosen, std::string* reasons) const {
   if (wish.is_virtual) {
     chosen.push_back(PhysicalInstance::get_virtual_instance());
@@ -116,12 +116,8 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
       return true;
     }
     const Legion::Memory memory = machine_.memory(targets.front(), instance.memory);
-    const auto reaches = [&](Legion::Processor p) {
-      return Realm::Machine::get_machine().has_affinity(p, memory);
-    };
-    if (!memory.exists() || !std::all_of(targets.begin(), targets.end(), reaches)) {
-      add_reason(instance.memory,
-                 memory.exists() ? "not all processors reach it" : "the processor reaches none");
+    if (!memory.exists()) {
+      add_reason(instance.memory, "the processor reaches none");
       continue;
     }
     PhysicalInstance result;
@@ -133,6 +129,9 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
                                                    true, wish.collect_priority,
                                                    instance.layout.exact, &footprint)) {
       chosen.push_back(result);
+      std::erase_if(targets, [&](Legion::Processor p) {
+        return !Realm::Machine::get_machine().has_affinity(p, memory);
+      });
       return true;
     }
     add_reason(instance.memory, fmt::format("no room for {} bytes", footprint));

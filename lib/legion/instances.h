@@ -16,12 +16,12 @@ class Instances {
   Instances(const MachineMap& machine, Legion::Mapping::MapperRuntime* runtime)
       : machine_(machine), runtime_(runtime) {}
 
-  // Finds or makes an instance for `requirement` that is good for all of `targets`, in the first
-  // memory that they reach and that has room, and appends it (a virtual one, if wished). False when
-  // there is none; `reasons` then has each memory's: "FBMEM (no room for 4096 bytes), SYSMEM
-  // (...)".
+  // Finds or makes an instance for `requirement` in the first memory that the first of `targets`
+  // reaches and that has room, and appends it (a virtual one, if wished). Targets that do not reach
+  // that memory are taken away: the task runs on any that is left. False when there is none;
+  // `reasons` then has each memory's: "FBMEM (no room for 4096 bytes), SYSMEM (...)".
   bool add(Legion::Mapping::MapperContext context, const Legion::RegionRequirement& requirement,
-           const RequirementWish& wish, const std::vector<Legion::Processor>& targets,
+           const RequirementWish& wish, std::vector<Legion::Processor>& targets,
            std::vector<Legion::Mapping::PhysicalInstance>& chosen, std::string* reasons) const;
 
  private:

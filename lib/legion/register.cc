@@ -14,17 +14,14 @@ namespace {
 // functors, so the first mapper's are all mappers'.
 void register_functors(Registration& registration, Legion::Runtime* runtime, const Mapper& mapper) {
   const auto functors = mapper.sharding_functors();
-  if (functors.empty() || !registration.functors.empty()) return;
+  if (functors.empty() || registration.first_functor != 0) return;
   const std::string library = "groma" + std::to_string(registration.options.mapper_id);
   registration.first_functor =
       runtime->generate_library_sharding_ids(library.c_str(), functors.size());
-  for (const ShardingFunctor* functor : functors) {
-    const auto id =
-        registration.first_functor + static_cast<Legion::ShardingID>(registration.functors.size());
-    registration.functors.push_back(
-        std::make_unique<FunctorAdapter>(functor, &registration.shards));
-    // Legion deletes what it is given.
-    runtime->register_sharding_functor(id, new FunctorAdapter(functor, &registration.shards), true);
+  Legion::ShardingID id = registration.first_functor;
+  for (const ShardingFunctor* functor : functors) {  // Legion deletes what it is given
+    runtime->register_sharding_functor(id++, new FunctorAdapter(functor, &registration.shards),
+                                       true);
   }
 }
 
@@ -80,7 +77,8 @@ MapperFactory factory_of(const Program& program, LogSink* log) {
       Diagnostics diags(program.source());
       const auto bound = bind(program, *site.machine, diags, log);
       if (!bound) {
-        std::fputs(render(diags).c_str(), stderr);
+        if (log != nullptr) log->log(LogLevel::kError, render(diags));
+        if (log == nullptr) std::fputs(render(diags).c_str(), stderr);
         std::fflush(nullptr);
         std::_Exit(1);
       }
@@ -113,6 +111,9 @@ std::optional<Error> use_file(const std::string& path, const Options& options) {
   Diagnostics diags(*source);
   const Program program = compile(*source, diags);
   if (diags.has_errors()) return Error{Error::Code::kMalformed, render(diags)};
+  for (const Diagnostic& warning : diags.sorted()) {
+    if (options.log != nullptr) options.log->log(LogLevel::kWarning, render(*source, warning));
+  }
   use(program, options);
   return std::nullopt;
 }

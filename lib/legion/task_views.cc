@@ -47,6 +47,23 @@ Coherence coherence_of(const Legion::RegionRequirement& requirement) {
   }
 }
 
+AlignOp align_op(Legion::EqualityKind kind) {
+  switch (kind) {
+    case LEGION_LT_EK:
+      return AlignOp::kLt;
+    case LEGION_LE_EK:
+      return AlignOp::kLe;
+    case LEGION_GT_EK:
+      return AlignOp::kGt;
+    case LEGION_GE_EK:
+      return AlignOp::kGe;
+    case LEGION_NE_EK:
+      return AlignOp::kNe;
+    default:
+      return AlignOp::kEq;
+  }
+}
+
 template <int kDimensions>
 void boxes(const Legion::Domain& domain, const std::function<void(const Rect&)>& box) {
   const Legion::DomainT<kDimensions> space = domain;
@@ -153,14 +170,14 @@ const TaskView& TaskViews::make(MapperContext context, const Legion::Task& task,
 const TaskViews::Known& TaskViews::known(MapperContext context, const Legion::Task& task) {
   const auto found = known_.find(task.task_id);
   if (found != known_.end()) return found->second;
-  Known& made = known_[task.task_id];
+  Known made;
   made.name = task.get_task_name();
   for (std::size_t k = 0; k < kProcKindCount; ++k) {
     const auto kind = static_cast<ProcKind>(k);
     std::vector<Legion::VariantID> ids;
     runtime_->find_valid_variants(context, task.task_id, ids, realm_kind(kind));
     for (Legion::VariantID id : ids) {
-      made.demands.push_back(demands(context, task.task_id, id));
+      made.demands.push_back(demands(context, task.task_id, id));  // a deque: these stay
       made.variants.push_back(
           {static_cast<VariantId>(id), kind, runtime_->is_leaf_variant(context, task.task_id, id),
            runtime_->is_inner_variant(context, task.task_id, id),
@@ -168,7 +185,7 @@ const TaskViews::Known& TaskViews::known(MapperContext context, const Legion::Ta
            runtime_->is_replicable_variant(context, task.task_id, id), made.demands.back()});
     }
   }
-  return made;
+  return known_.emplace(task.task_id, std::move(made)).first->second;
 }
 
 std::vector<LayoutDemand> TaskViews::demands(MapperContext context, Legion::TaskID task,
@@ -189,6 +206,10 @@ std::vector<LayoutDemand> TaskViews::demands(MapperContext context, Legion::Task
       demand.dimensions = fortran ? DimensionOrder::kFortran : DimensionOrder::kC;
     }
     demand.exact = set.specialized_constraint.is_exact();
+    for (const Legion::AlignmentConstraint& alignment : set.alignment_constraints) {
+      demand.align_op = align_op(alignment.eqk);
+      demand.align_bytes = static_cast<std::int64_t>(alignment.alignment);
+    }
     found.push_back(demand);
   }
   return found;
@@ -235,14 +256,17 @@ const TaskViews::Aliases& TaskViews::aliases(MapperContext context,
     region = runtime_->get_parent_logical_region(context, partition);
   }
   if (requirement.parent.exists()) add_name(runtime_, context, requirement.parent, names);
+  if (by_region_.size() >= kMaxRegions) {
+    by_region_.clear();
+    sets_.clear();
+  }
   auto& set = sets_[names];
   if (set == nullptr) {
     set = std::make_unique<Aliases>();
     set->names = names;
     for (const std::string& name : set->names) set->views.push_back(name);
-    set->key = sets_.size();
+    set->key = ++last_key_;
   }
-  if (by_region_.size() >= kMaxRegions) by_region_.clear();
   by_region_[key] = set.get();
   return *set;
 }

@@ -78,6 +78,7 @@ class TaskViews {
   // By what was asked; sets of names that are equal are one.
   std::map<AliasKey, const Aliases*> by_region_;
   std::map<std::vector<std::string>, std::unique_ptr<Aliases>> sets_;
+  std::uint64_t last_key_ = 0;
 };
 
 }  // namespace groma::legion

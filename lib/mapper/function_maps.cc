@@ -11,9 +11,12 @@ std::shared_ptr<const IndexMap> FunctionMaps::find(const Launch& launch, Diagnos
     key.domain.push_back(launch.domain.lower[d]);
     key.domain.push_back(launch.domain.extents[d]);
   }
-  const std::lock_guard lock(mutex_);
-  const auto found = maps_.find(key);
-  if (found != maps_.end()) return found->second;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = maps_.find(key);
+    if (found != maps_.end()) return found->second;
+  }
+  // Made without the lock; where two threads make the same one, the first stays.
   TaskPoint task;
   task.name = launch.task;
   task.domain = launch.domain;
@@ -22,8 +25,9 @@ std::shared_ptr<const IndexMap> FunctionMaps::find(const Launch& launch, Diagnos
     diags.report(DiagId::kBadMachine, std::nullopt, made.error().message);
     return nullptr;
   }
-  if (maps_.size() >= kMaxMaps) maps_.clear();
-  return maps_[std::move(key)] = *made;
+  const std::lock_guard lock(mutex_);
+  if (maps_.size() >= kMaxMaps) maps_.erase(maps_.begin());
+  return maps_.emplace(std::move(key), *made).first->second;
 }
 
 bool LaunchCursor::Open::is(const Launch& launch) const {

@@ -33,8 +33,9 @@ class FunctionMaps {
   std::shared_ptr<const IndexMap> find(const Launch& launch, Diagnostics& diags) const;
 
  private:
-  // Launches are the application's, and may all differ; beyond this the maps are made anew.
-  static constexpr std::size_t kMaxMaps = 1'024;
+  // Launches are the application's, and may all differ; beyond this one goes for each that comes.
+  // At some 10 KB each.
+  static constexpr std::size_t kMaxMaps = 4'096;
   struct Key {
     FunctionId function;
     int kind;

@@ -95,6 +95,7 @@ void Mapper::slice_task(MapperRuntime&, const TaskView& task, const Rect& part,
   const std::int64_t count =
       stays ? machine().processor_count(node, kind) : mapper::count_processors(machine(), kind);
   if (count == 0) return;
+  answer.by_default = true;
   Processor next = stays ? Processor{kind, node, 0} : *mapper::first_from(machine(), kind, 0);
   mapper::cut_into_blocks(part, count, [&](const Rect& box) {
     answer.slices.push_back({box, next, false, false});

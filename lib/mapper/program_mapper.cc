@@ -309,7 +309,8 @@ std::span<const ShardingFunctor* const> ProgramMapper::sharding_functors() const
 ShardingId ProgramMapper::select_sharding_functor(MapperRuntime& runtime, const TaskView& operation,
                                                   ShardTable) {
   shared_->tell(runtime);
-  if (operation.operation != OperationKind::kTask) return kCyclicSharding;
+  // A single task's owner only starts it: where it goes, select_task_options says.
+  if (operation.operation != OperationKind::kTask || !operation.is_index) return kCyclicSharding;
   const Facts& facts = state_->of(program(), machine(), operation);
   return facts.function ? facts.function->function + 1 : kCyclicSharding;
 }

@@ -206,7 +206,7 @@ void check_requirement(Checker& check, const TaskView& task, std::size_t i, cons
       return check.machine().can_address(p.node, p.kind, candidate.memory);
     };
     if (std::all_of(answer.processors.begin(), answer.processors.end(), reaches)) {
-      if (!usable && variant != nullptr) check_layout(check, task, i, *variant, candidate);
+      if (variant != nullptr) check_layout(check, task, i, *variant, candidate);
       usable = true;
       continue;
     }
@@ -302,6 +302,13 @@ std::vector<Refusal> validate(const SliceAnswer& answer, const TaskView& task, c
                                 text_of(slice.box.lower)));
     }
     if (slice.box.volume() > volume - points) return refuse("two slices hold the same point");
+    if (slice.recurse && slice.box.volume() == volume) {  // Legion: crash
+      return refuse("a slice that is to be cut again is all that there was to cut");
+    }
+    if (!task.variants.empty() && mapper::best_variant(task, slice.processor.kind) == nullptr) {
+      return refuse(fmt::format("the slice at {} goes to {}, for which there is no variant",
+                                text_of(slice.box.lower), name_of(slice.processor.kind)));
+    }
     points += slice.box.volume();
     slices.add(slice.box);
   }
@@ -420,6 +427,11 @@ std::vector<Refusal> validate(const MustEpochAnswer& answer, std::span<const Tas
     if (!check.processor("map_must_epoch", p, {})) return check.take();
   }
   check.none_twice("map_must_epoch", answer.processors, {});
+  for (std::size_t i = 0; i < answer.constraints.size(); ++i) {  // Legion: a silent abort
+    const RequirementWish& wish = answer.constraints[i];
+    if (wish.candidate_count > 0 || wish.is_virtual) continue;
+    check.refuse(DiagId::kNoMemory, {}, i, check.name(), "the answer names no memory");
+  }
   return check.take();
 }
 

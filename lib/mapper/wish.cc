@@ -22,6 +22,7 @@ void TaskOptions::clear() {
 
 void SliceAnswer::clear() {
   slices.clear();
+  by_default = false;
   origin = {};
   failure.reset();
 }

@@ -27,6 +27,7 @@ constexpr Legion::TaskID kWhere = 1;
 constexpr Legion::TaskID kLook = 2;
 constexpr Legion::TaskID kParent = 3;
 constexpr Legion::TaskID kSquare = 4;
+constexpr Legion::TaskID kScattered = 5;  // no function maps it
 constexpr Legion::MapperID kPlain = 1;
 constexpr Legion::MapperID kReplicating = 2;
 constexpr Legion::MapperID kLimited = 3;
@@ -144,6 +145,9 @@ const BeforeStart kSetUp([] {
   add_task(kWhere, "where", true, [](auto& registrar, const char* name) {
     Runtime::preregister_task_variant<std::int64_t, where>(registrar, name);
   });
+  add_task(kScattered, "scattered", true, [](auto& registrar, const char* name) {
+    Runtime::preregister_task_variant<std::int64_t, where>(registrar, name);
+  });
   add_task(kLook, "look", true, [](auto& registrar, const char* name) {
     Runtime::preregister_task_variant<Seen, look>(registrar, name);
   });
@@ -231,6 +235,25 @@ TEST(Adapter, LimitedInstancesAllRun) {
               expected.processor(Rect{Point{0}, Point{100}}, Point{x}))
         << x;
   }
+}
+
+// Of 64 points apart from each other: by a function as any, by default dealt out over all CPUs.
+TEST(Adapter, LaunchesWithHoles) {
+  std::vector<Legion::Point<1>> points;
+  for (std::int64_t i = 0; i < 64; ++i) points.emplace_back(3 * i);
+  const auto space = runtime()->create_index_space(context(), points);
+  const Legion::Domain domain = runtime()->get_index_space_domain(context(), space);
+  const auto placed = launch(kWhere, domain);
+  const auto scattered = launch(kScattered, domain);
+  Expected expected("where");
+  std::vector<int> loads(static_cast<std::size_t>(cpus()));
+  for (const auto& point : points) {
+    EXPECT_EQ(placed.get_result<std::int64_t>(DomainPoint(point)),
+              expected.processor(Rect{Point{0}, Point{3 * 63 + 1}}, Point{point[0]}));
+    ++loads[static_cast<std::size_t>(scattered.get_result<std::int64_t>(DomainPoint(point)))];
+  }
+  // Any CPU of the node may take a task of another's slice.
+  EXPECT_GT(std::count_if(loads.begin(), loads.end(), [](int load) { return load > 0; }), 1);
 }
 
 Legion::LogicalRegion named_region(const char* name) {
