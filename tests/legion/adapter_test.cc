@@ -237,7 +237,8 @@ TEST(Adapter, LimitedInstancesAllRun) {
   }
 }
 
-// Of 64 points apart from each other: by a function as any, by default dealt out over all CPUs.
+// Of 64 points apart from each other: by a function as any; by default in Legion's own blocks, each
+// of which any CPU may take.
 TEST(Adapter, LaunchesWithHoles) {
   std::vector<Legion::Point<1>> points;
   for (std::int64_t i = 0; i < 64; ++i) points.emplace_back(3 * i);
@@ -246,14 +247,12 @@ TEST(Adapter, LaunchesWithHoles) {
   const auto placed = launch(kWhere, domain);
   const auto scattered = launch(kScattered, domain);
   Expected expected("where");
-  std::vector<int> loads(static_cast<std::size_t>(cpus()));
   for (const auto& point : points) {
     EXPECT_EQ(placed.get_result<std::int64_t>(DomainPoint(point)),
               expected.processor(Rect{Point{0}, Point{3 * 63 + 1}}, Point{point[0]}));
-    ++loads[static_cast<std::size_t>(scattered.get_result<std::int64_t>(DomainPoint(point)))];
+    const auto cpu = scattered.get_result<std::int64_t>(DomainPoint(point));
+    EXPECT_TRUE(cpu >= 0 && cpu < cpus());
   }
-  // Any CPU of the node may take a task of another's slice.
-  EXPECT_GT(std::count_if(loads.begin(), loads.end(), [](int load) { return load > 0; }), 1);
 }
 
 Legion::LogicalRegion named_region(const char* name) {

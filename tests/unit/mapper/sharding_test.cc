@@ -157,15 +157,17 @@ TEST(Sharding, WhereTheFunctionFailsShard0) {
   EXPECT_TRUE(test::slices_of(mapper, task.view(), rect({4})).failure.has_value());
 }
 
-TEST(Sharding, ASingleTaskGoesToTheShardOfItsProcessor) {
+// Its owner starts it where the function says, which may ask where the parent stands.
+TEST(Sharding, ASingleTaskIsSentOnByItsOwner) {
   Mapping mapping(std::string(kProgram), machine_of("nodes=2,gpu=2"));
   ProgramMapper& mapper = mapping.on(cpu(0, 0));
   test::FakeRuntime runtime;
   const std::vector<Processor> shards = {cpu(0, 0), cpu(1, 0)};
   FakeTask task("one", {ProcKind::kGpu});
-  const ShardingId id = mapper.select_sharding_functor(runtime, task.view(), shards);
-  ASSERT_GT(id, 0U);
-  EXPECT_EQ(mapper.sharding_functors()[id - 1]->shard({0}, rect({1}), shards), 1U);
+  EXPECT_EQ(mapper.select_sharding_functor(runtime, task.view(), shards), kCyclicSharding);
+  TaskOptions options;
+  mapper.select_task_options(runtime, task.view(), options);
+  EXPECT_EQ(options.initial.node, 1);
 }
 
 }  // namespace
