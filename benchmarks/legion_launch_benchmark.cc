@@ -17,7 +17,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
-#include <numeric>
 #include <vector>
 
 #include "legion/adapter.h"
@@ -49,26 +48,30 @@ class AllAtOnce final : public Legion::Mapping::DefaultMapper {
 };
 
 // A counter for each mapper object, whose calls come one after the other.
-std::deque<std::int64_t> hook_ns;
+struct HookTimes {
+  std::int64_t slice = 0, select = 0, map = 0;  // ns
+};
+std::deque<HookTimes> hook_times;
 
 // Adds up what passes in the hooks of a launch.
 class Timed final : public Legion::Mapping::ForwardingMapper {
  public:
-  Timed(Legion::Mapping::Mapper* timed, std::int64_t* ns) : ForwardingMapper(timed), ns_(ns) {}
+  Timed(Legion::Mapping::Mapper* timed, HookTimes* times)
+      : ForwardingMapper(timed), times_(times) {}
 
   void slice_task(MapperContext context, const Legion::Task& task, const SliceTaskInput& input,
                   SliceTaskOutput& output) override {
-    const Span span{ns_};
+    const Span span{&times_->slice};
     ForwardingMapper::slice_task(context, task, input, output);
   }
   void select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
                            SelectMappingOutput& output) override {
-    const Span span{ns_};
+    const Span span{&times_->select};
     ForwardingMapper::select_tasks_to_map(context, input, output);
   }
   void map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                 MapTaskOutput& output) override {
-    const Span span{ns_};
+    const Span span{&times_->map};
     ForwardingMapper::map_task(context, task, input, output);
   }
 
@@ -80,7 +83,7 @@ class Timed final : public Legion::Mapping::ForwardingMapper {
       *ns += std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count();
     }
   };
-  std::int64_t* ns_;
+  HookTimes* times_;
 };
 
 std::atomic<std::int64_t> runs{0};
@@ -116,28 +119,37 @@ void top(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Legion
          Legion::Runtime* runtime) {
   // DefaultMapper as it comes takes minutes for 10^5 points.
   constexpr std::int64_t kMostAsItComes = 10'000;
-  std::printf("%8s %14s %14s %14s %14s\n", "points", "default", "default, all", "groma",
-              "of it, hooks");
+  std::printf("%8s %14s %14s %14s %10s %10s %10s\n", "points", "default", "default, all", "groma",
+              "slice", "select", "map");
   for (std::int64_t points : {1'000, 10'000, 100'000}) {
     std::array<std::vector<double>, 3> times;
-    std::vector<double> hooks;
+    std::array<std::vector<double>, 3> hooks;  // slice, select, map
     for (int repeat = -1; repeat < kRepeats; ++repeat) {
       for (Legion::MapperID mapper : {0U, kAllAtOnce, kOurs}) {
         if (mapper == 0 && points > kMostAsItComes) continue;
-        std::fill(hook_ns.begin(), hook_ns.end(), 0);
-        const double us = us_a_point(context, runtime, points, mapper);
+        std::fill(hook_times.begin(), hook_times.end(), HookTimes());
+        const double passed = us_a_point(context, runtime, points, mapper);
         if (repeat < 0) continue;  // the first launch is slower
-        times[mapper].push_back(us);
+        times[mapper].push_back(passed);
         if (mapper == kOurs) {
-          const auto ns = std::accumulate(hook_ns.begin(), hook_ns.end(), std::int64_t{0});
-          hooks.push_back(1e-3 * static_cast<double>(ns) / static_cast<double>(points));
+          HookTimes all;
+          for (const HookTimes& one : hook_times) {
+            all.slice += one.slice;
+            all.select += one.select;
+            all.map += one.map;
+          }
+          const double us = 1e-3 / static_cast<double>(points);
+          hooks[0].push_back(us * static_cast<double>(all.slice));
+          hooks[1].push_back(us * static_cast<double>(all.select));
+          hooks[2].push_back(us * static_cast<double>(all.map));
         }
       }
     }
     const std::string first =
         times[0].empty() ? "-" : std::to_string(median(times[0])).substr(0, 6);
-    std::printf("%8lld %11s us %11.2f us %11.2f us %11.3f us\n", static_cast<long long>(points),
-                first.c_str(), median(times[1]), median(times[2]), median(hooks));
+    std::printf("%8lld %11s us %11.2f us %11.2f us %7.3f us %7.3f us %7.3f us\n",
+                static_cast<long long>(points), first.c_str(), median(times[1]), median(times[2]),
+                median(hooks[0]), median(hooks[1]), median(hooks[2]));
   }
   std::fflush(stdout);
 }
@@ -155,8 +167,8 @@ void register_mappers(Legion::Machine machine, Legion::Runtime* runtime,
     runtime->add_mapper(kAllAtOnce, new AllAtOnce(runtime->get_mapper_runtime(), machine, p), p);
     auto* ours = groma::legion::make_adapter(registration, runtime, machine, p);
     if (ours == nullptr) continue;
-    hook_ns.push_back(0);
-    runtime->add_mapper(kOurs, new Timed(ours, &hook_ns.back()), p);
+    hook_times.emplace_back();
+    runtime->add_mapper(kOurs, new Timed(ours, &hook_times.back()), p);
   }
 }
 

@@ -173,6 +173,9 @@ class Mapper {
   // call.
   virtual void select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
                                    ScheduleAnswer& answer);
+  // Whether that may hold a task back or move one. Where not, a runtime need not ask: who overrides
+  // this with false is not asked.
+  virtual bool selects() const { return true; }
   virtual void configure_context(MapperRuntime& runtime, const TaskView& task,
                                  ContextAnswer& answer);
 
@@ -228,6 +231,7 @@ class Mapper {
 class DefaultMapper final : public Mapper {
  public:
   using Mapper::Mapper;
+  bool selects() const override { return site().settings.schedule_count > 0; }
 };
 
 }  // namespace groma

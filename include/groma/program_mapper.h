@@ -62,6 +62,7 @@ class ProgramMapper final : public Mapper {
   // InstanceLimit: maps what its limit lets through, and defers the rest until an instance ends.
   void select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
                            ScheduleAnswer& answer) override;
+  bool selects() const override;  // with an InstanceLimit statement
   void report_profiling(MapperRuntime& runtime, const TaskView& operation,
                         const ProfilingReport& report) override;
   // TaskSteal: processors of the kind, in the node or anywhere, each in its turn; the victim gives

@@ -235,6 +235,10 @@ void Adapter::slice_task(MapperContext context, const Legion::Task& task,
 // In parts: a view is large, and all points of a launch may be ready.
 void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
                                   SelectMappingOutput& output) {
+  if (!mapper_->selects()) {
+    output.map_tasks.insert(input.ready_tasks.begin(), input.ready_tasks.end());
+    return;
+  }
   constexpr std::size_t kPart = 256;
   Use call(this, context);
   MapperEvent deferral = 0;

@@ -113,13 +113,15 @@ struct ProgramMapper::Shared {
   std::vector<mapper::FunctionSharding> functors;  // by function
   std::vector<const ShardingFunctor*> functor_list;
   std::array<std::optional<StealScope>, kProcKindCount> steals{};  // the widest, by kind
-  std::atomic<bool> told = false;                                  // what is not honoured
+  bool limits_any = false;
+  std::atomic<bool> told = false;  // what is not honoured
 
   Shared(BoundProgram program, LogSink* sink) : bound(std::move(program)), log(sink), maps(bound) {
     const Program& text = bound.program();
     functors.reserve(text.function_count());
     for (FunctionId f = 0; f < text.function_count(); ++f) functors.emplace_back(&maps, f);
     for (const mapper::FunctionSharding& functor : functors) functor_list.push_back(&functor);
+    limits_any = mapper::limits_any(text);
     for (const auto& [kind, scope] : mapper::steal_statements(text)) {
       auto& widest = steals[static_cast<std::size_t>(kind)];
       if (!widest || scope == StealScope::kAnyNode) widest = scope;
@@ -435,6 +437,8 @@ void ProgramMapper::select_tasks_to_map(MapperRuntime& runtime, std::span<const 
   if (answer.deferral != 0) return;
   for (std::uint32_t i = 0; i < ready.size(); ++i) answer.map.push_back(i);  // no events: no limits
 }
+
+bool ProgramMapper::selects() const { return shared_->limits_any; }
 
 void ProgramMapper::report_profiling(MapperRuntime& runtime, const TaskView& operation,
                                      const ProfilingReport&) {

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "program/data.h"
 
 namespace groma::mapper {
@@ -48,6 +50,12 @@ void log_unhonoured(const Program& program, const Capabilities& can, LogSink& lo
             fmt::format("{}:{}: `{}` has no effect here: the runtime {}", source.name(),
                         source.position(range.begin).line, text.substr(0, text.find('\n')), why));
   }
+}
+
+bool limits_any(const Program& program) {
+  const auto& rows = program.data().rows;
+  return std::any_of(rows.begin(), rows.end(),
+                     [](const Row& row) { return row.key.table == TableId::kInstanceLimit; });
 }
 
 std::vector<std::pair<ProcKind, StealScope>> steal_statements(const Program& program) {

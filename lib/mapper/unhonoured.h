@@ -13,6 +13,9 @@ namespace groma::mapper {
 // A line for each statement that has no effect there.
 void log_unhonoured(const Program& program, const Capabilities& can, LogSink& log);
 
+// Whether there is an InstanceLimit statement.
+bool limits_any(const Program& program);
+
 // The kinds and scopes of all TaskSteal statements.
 std::vector<std::pair<ProcKind, StealScope>> steal_statements(const Program& program);
 

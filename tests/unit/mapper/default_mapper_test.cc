@@ -390,6 +390,8 @@ TEST(DefaultMapper, AllThatAreReadyOrAsManyAsSaid) {
   default_on(cpu(0, 0), grid(), eight)->select_tasks_to_map(runtime, ready, answer);
   EXPECT_EQ(answer.map.size(), 8U);
   EXPECT_EQ(answer.map.back(), 7U);
+  EXPECT_TRUE(default_on(cpu(0, 0), grid(), eight)->selects());
+  EXPECT_FALSE(default_on(cpu(0, 0), grid())->selects());
 }
 
 TEST(DefaultMapper, Tunables) {

@@ -816,5 +816,12 @@ TEST(ProgramMapper, WhoItIs) {
   EXPECT_EQ(mapper.program().source().name(), "test.mapper");
 }
 
+TEST(ProgramMapper, SelectsWhereSomethingIsLimited) {
+  Mapping open("Task * GPU;", grid());
+  EXPECT_FALSE(open.on(cpu(0, 0)).selects());
+  Mapping limited("InstanceLimit t 2;", grid());
+  EXPECT_TRUE(limited.on(cpu(0, 0)).selects());
+}
+
 }  // namespace
 }  // namespace groma
