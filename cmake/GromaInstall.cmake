@@ -13,6 +13,14 @@ if(TARGET groma)
   install(TARGETS groma)
 endif()
 
+# Where FindLegion.cmake is to look when it is told nothing.
+set(groma_legion_root "")
+if(GROMA_LEGION AND Legion_INCLUDE_DIR)
+  cmake_path(GET Legion_INCLUDE_DIR PARENT_PATH groma_legion_root)
+elseif(GROMA_LEGION)
+  set(groma_legion_root "${Legion_DIR}")
+endif()
+
 set(groma_config_table "")
 set(groma_pc_requires "")
 set(groma_pc_libs "")

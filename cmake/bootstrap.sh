@@ -145,7 +145,7 @@ demo() {
   if [ -f "$folder/build.ninja" ]; then
     configure
   else
-    configure -DGROMA_BUILD_TESTS=OFF -DGROMA_BUILD_BENCHMARKS=OFF
+    configure -DGROMA_BUILD_TESTS=OFF -DGROMA_BUILD_BENCHMARKS=OFF -DGROMA_WITH_LEGION=OFF
   fi
   build --target groma
   demo_commands | while read -r line; do
