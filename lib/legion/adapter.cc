@@ -12,10 +12,6 @@ namespace groma::legion {
 
 // ---- Errors
 
-void Registration::log(LogLevel level, std::string_view line) const {
-  if (options.log != nullptr) options.log->log(level, line);
-}
-
 void Registration::fail(const Diagnostic& diagnostic, Origin origin, const Mapper* mapper) const {
   Diagnostic shown = diagnostic;
   const std::string who = mapper == nullptr ? "" : mapper->describe(origin);
@@ -148,10 +144,6 @@ void Adapter::check(const std::vector<Refusal>& refusals) const {
   registration_->fail(refusals.front().diagnostic, refusals.front().origin, mapper_.get());
 }
 
-void Adapter::check(const std::optional<Diagnostic>& failure, Origin origin) const {
-  if (failure) registration_->fail(*failure, origin, mapper_.get());
-}
-
 // ---- Hooks
 
 void Adapter::select_task_options(MapperContext context, const Legion::Task& task,
@@ -162,7 +154,6 @@ void Adapter::select_task_options(MapperContext context, const Legion::Task& tas
   groma::TaskOptions& answer = call->options;
   answer.clear();
   mapper_->select_task_options(call->hands, view, answer);
-  check(answer.failure, answer.kind_origin);
   check(validate(answer, view, mapper_->machine()));
   output.initial_proc = realm(answer.initial);
   output.inline_task = answer.inline_task;
@@ -216,7 +207,6 @@ void Adapter::slice_task(MapperContext context, const Legion::Task& task,
       SliceAnswer& answer = call->slices;
       answer.clear();
       mapper_->slice_task(call->hands, view, part, answer);
-      check(answer.failure, answer.origin);
       check(validate(answer, view, part, mapper_->machine()));
       blocks_of_holes = blocks_of_holes || (answer.by_default && !input.domain.dense());
       output.slices.reserve(output.slices.size() + answer.slices.size());
@@ -288,7 +278,6 @@ void Adapter::map_task(MapperContext context, const Legion::Task& task, const Ma
   TaskWish& answer = call->wish;
   answer.clear();
   mapper_->map_task(call->hands, view, {}, answer);
-  check(answer.failure, answer.processor_origin);
   check(validate(answer, view, mapper_->machine()));
   output.chosen_variant = answer.variant;
   output.target_procs.clear();  // it comes with the shard's processor in it

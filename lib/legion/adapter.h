@@ -30,7 +30,6 @@ struct Registration {
   // Says why, with what the mapper tells of the origin, and ends the process.
   [[noreturn]] void fail(const Diagnostic& diagnostic, Origin origin,
                          const groma::Mapper* mapper) const;
-  void log(LogLevel level, std::string_view line) const;
 };
 
 class Adapter final : public Legion::Mapping::DefaultMapper {
@@ -59,10 +58,10 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
                         const TaskProfilingInfo& input) override;
 
  private:
-  // Buffers of one hook. Another may begin while this one waits in the runtime, so there are as
-  // many as are under way.
   struct Events;
   class Hands;
+  // Buffers of one hook. Another may begin while this one waits in the runtime, so there are as
+  // many as are under way.
   struct Call;
   class Use;
 
@@ -71,7 +70,6 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
     return registration_->machine->realm(processor);
   }
   void check(const std::vector<Refusal>& refusals) const;
-  void check(const std::optional<Diagnostic>& failure, Origin origin) const;
 
   Legion::Mapping::MapperRuntime* mapper_runtime_;
   std::shared_ptr<Registration> registration_;

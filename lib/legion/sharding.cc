@@ -43,9 +43,7 @@ void FunctorAdapter::invert(Legion::ShardID shard, const Legion::Domain& shardin
   functor_->boxes_of(shard, rect_of(decided), *table, [&](const Rect& box) {
     Point at = box.lower;
     do {
-      Legion::DomainPoint point;
-      point.dim = at.dimensions();
-      for (int d = 0; d < at.dimensions(); ++d) point[static_cast<unsigned>(d)] = at[d];
+      const Legion::DomainPoint point = realm_point(at);
       if (launch.contains(point)) points.push_back(point);
     } while (next_point(box, &at));
   });

@@ -88,16 +88,17 @@ Rect rect_of(const Legion::Domain& domain) {
   return rect;
 }
 
+Legion::DomainPoint realm_point(const Point& point) {
+  Legion::DomainPoint result;
+  result.dim = point.dimensions();
+  for (int d = 0; d < point.dimensions(); ++d) result[static_cast<unsigned>(d)] = point[d];
+  return result;
+}
+
 Legion::Domain domain_of(const Rect& rect) {
-  Legion::DomainPoint lo;
-  Legion::DomainPoint hi;
-  lo.dim = hi.dim = rect.dimensions();
-  for (int d = 0; d < rect.dimensions(); ++d) {
-    const auto at = static_cast<unsigned>(d);
-    lo[at] = rect.lower[d];
-    hi[at] = rect.lower[d] + rect.extents[d] - 1;
-  }
-  return Legion::Domain(lo, hi);
+  Point last = rect.lower;
+  for (int d = 0; d < rect.dimensions(); ++d) last[d] += rect.extents[d] - 1;
+  return Legion::Domain(realm_point(rect.lower), realm_point(last));
 }
 
 void for_each_box(const Legion::Domain& domain, const std::function<void(const Rect&)>& box) {

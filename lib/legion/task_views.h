@@ -22,6 +22,7 @@ using Legion::Mapping::MapperContext;
 Point point_of(const Legion::DomainPoint& point);
 // Of a domain that is no box: the box around it.
 Rect rect_of(const Legion::Domain& domain);
+Legion::DomainPoint realm_point(const Point& point);
 Legion::Domain domain_of(const Rect& rect);
 // The boxes that a domain is made of.
 void for_each_box(const Legion::Domain& domain, const std::function<void(const Rect&)>& box);

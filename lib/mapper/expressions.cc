@@ -304,6 +304,22 @@ Linear divided_by(Linear linear, std::int64_t divisor) {
 
 }  // namespace
 
+// The first factor that a term shares with the divisor and by which the sum falls into two digits.
+std::optional<Expressions::Digits> Expressions::digits_of_sum(const Linear& whole,
+                                                              std::int64_t divisor) {
+  for (const Term& term : whole.terms) {
+    const std::int64_t common = std::gcd(term.factor, divisor);
+    if (common <= 1) continue;
+    Linear outer, inner;
+    if (!cut(whole, common, &outer, &inner)) continue;
+    const ExprId low = sum(inner), high = sum(divided_by(outer, common));
+    if (low == kNoExpr || high == kNoExpr || expressions_[low].high >= common) continue;
+    if (expressions_[high].low < 0) continue;
+    return Digits{high, low, common};
+  }
+  return std::nullopt;
+}
+
 // For a sum s >= 0 of multiples m of a number g and a rest r with 0 <= r < g: s / (g * k) is
 // (m / g) / k. With g the divisor itself r may be larger: m / g + r / g, where m >= 0 or r < g.
 ExprId Expressions::quotient_of_sum(ExprId a, std::int64_t divisor) {
@@ -318,17 +334,8 @@ ExprId Expressions::quotient_of_sum(ExprId a, std::int64_t divisor) {
       return add(left, divide_by(right, divisor));
     }
   }
-  for (const Term& term : whole.terms) {
-    const std::int64_t common = std::gcd(term.factor, divisor);
-    if (common <= 1) continue;
-    Linear outer, inner;
-    if (!cut(whole, common, &outer, &inner)) continue;
-    const ExprId low = sum(inner), high = sum(divided_by(outer, common));
-    if (low == kNoExpr || high == kNoExpr || expressions_[low].high >= common) continue;
-    if (expressions_[high].low < 0) continue;
-    return divide_by(high, divisor / common);
-  }
-  return kNoExpr;
+  const auto digits = digits_of_sum(whole, divisor);
+  return digits ? divide_by(digits->high, divisor / digits->common) : kNoExpr;
 }
 
 // With the same names: s % (g * k) is ((m / g) % k) * g + r; and s % g is r % g, since s, r >= 0.
@@ -340,17 +347,10 @@ ExprId Expressions::remainder_of_sum(ExprId a, std::int64_t divisor) {
     const ExprId right = sum(rest);
     if (right != kNoExpr) return modulo_by(right, divisor);
   }
-  for (const Term& term : whole.terms) {
-    const std::int64_t common = std::gcd(term.factor, divisor);
-    if (common <= 1) continue;
-    Linear outer, inner;
-    if (!cut(whole, common, &outer, &inner)) continue;
-    const ExprId low = sum(inner), high = sum(divided_by(outer, common));
-    if (low == kNoExpr || high == kNoExpr || expressions_[low].high >= common) continue;
-    if (expressions_[high].low < 0) continue;
-    return add(multiply(modulo_by(high, divisor / common), constant(common)), low);
-  }
-  return kNoExpr;
+  const auto digits = digits_of_sum(whole, divisor);
+  if (!digits) return kNoExpr;
+  const ExprId high = modulo_by(digits->high, divisor / digits->common);
+  return add(multiply(high, constant(digits->common)), digits->low);
 }
 
 // a >= 0, divisor > 0.

@@ -117,6 +117,12 @@ class Expressions {
   ExprId truth(Expression::Op op, ExprId a, ExprId b, ExprId c = 0);
   ExprId divide_by(ExprId a, std::int64_t divisor);
   ExprId modulo_by(ExprId a, std::int64_t divisor);
+  // A sum as high * common + low, 0 <= low < common, high >= 0.
+  struct Digits {
+    ExprId high, low;
+    std::int64_t common;
+  };
+  std::optional<Digits> digits_of_sum(const Linear& whole, std::int64_t divisor);
   ExprId quotient_of_sum(ExprId a, std::int64_t divisor);
   ExprId remainder_of_sum(ExprId a, std::int64_t divisor);
   bool cut(const Linear& whole, std::int64_t divisor, Linear* multiples, Linear* rest);

@@ -96,13 +96,4 @@ std::optional<Diagnostic> LaunchCursor::slices(
   return good ? std::nullopt : error();
 }
 
-std::optional<Diagnostic> LaunchCursor::boxes_of(const Launch& launch, const Processor& processor,
-                                                 bool whole_node, const BoxSink& sink) {
-  Open* at = open(launch);
-  if (at == nullptr) return error();
-  const bool good = whole_node ? at->cursor.boxes_of_node(processor.node, sink, diags_)
-                               : at->cursor.boxes_of(processor, sink, diags_);
-  return good ? std::nullopt : error();
-}
-
 }  // namespace groma::mapper

@@ -62,9 +62,6 @@ class LaunchCursor {
   // Appends the processors of a point.
   std::optional<Diagnostic> place(const Launch& launch, const Point& point,
                                   std::vector<Processor>& processors);
-  // The boxes of the launch that go to a processor, or to any of its node.
-  std::optional<Diagnostic> boxes_of(const Launch& launch, const Processor& processor,
-                                     bool whole_node, const BoxSink& sink);
 
  private:
   // The launches that were asked for last.
