@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <deque>
 
+#include "base/one_diagnostic.h"
+
 namespace groma::legion {
 
 // ---- Errors
@@ -299,10 +301,8 @@ void Adapter::map_task(MapperContext context, const Legion::Task& task, const Ma
     const RequirementWish& wish = answer.requirements[i];
     if (!instances_.add(context, task.regions[i], wish, output.target_procs,
                         output.chosen_instances[i], &reasons)) {
-      Diagnostics diags{Source()};
-      diags.report(DiagId::kNoMemory, std::nullopt, i, view.name, reasons);
-      registration_->fail(diags.all().front(), wish.candidates().front().memory_origin,
-                          mapper_.get());
+      registration_->fail(one_diagnostic(DiagId::kNoMemory, i, view.name, reasons),
+                          wish.candidates().front().memory_origin, mapper_.get());
     }
     if (wish.untracked) output.untracked_valid_regions.insert(static_cast<unsigned>(i));
   }

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/one_diagnostic.h"
 #include "groma/evaluate.h"
 #include "groma/legion.h"
 #include "groma/program_mapper.h"
@@ -53,9 +54,7 @@ Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion:
   if (registration->machine == nullptr) {
     auto map = MachineMap::make();
     if (!map) {
-      Diagnostics diags{Source()};
-      diags.report(DiagId::kBadMachine, std::nullopt, map.error().message);
-      registration->fail(diags.all().front(), {}, nullptr);
+      registration->fail(one_diagnostic(DiagId::kBadMachine, map.error().message), {}, nullptr);
     }
     registration->machine = *map;
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/one_diagnostic.h"
 #include "groma/spelling.h"
 #include "mapper/processors.h"
 
@@ -165,13 +166,10 @@ Diagnostic no_variant(const TaskView& task, const Machine& machine, std::optiona
     if (best_variant(task, one) != nullptr) variants.push_back(name_of(one));
     if (machine.has(one)) present.push_back(name_of(one));
   }
-  Diagnostics diags{Source()};
-  diags
-      .report(DiagId::kNoVariant, std::nullopt, task.name,
-              variants.empty() ? "it has no variant" : join_names(variants, "and"))
+  return one_diagnostic(DiagId::kNoVariant, task.name,
+                        variants.empty() ? "it has no variant" : join_names(variants, "and"))
       .note(kind ? "it was to run on `" + std::string(name_of(*kind)) + "`"
                  : "`" + machine.name() + "` has " + join_names(present, "and"));
-  return diags.all().front();
 }
 
 }  // namespace groma::mapper

@@ -8,6 +8,7 @@
 #include <array>
 #include <tuple>
 
+#include "base/one_diagnostic.h"
 #include "mapper/default_policy.h"
 #include "mapper/processors.h"
 
@@ -29,9 +30,7 @@ class Checker {
 
   template <typename... Args>
   Diagnostic& refuse(DiagId id, Origin origin, const Args&... args) {
-    Diagnostics diags{Source()};
-    diags.report(id, std::nullopt, args...);
-    refusals_.push_back({diags.all().front(), origin});
+    refusals_.push_back({one_diagnostic(id, args...), origin});
     return refusals_.back().diagnostic;
   }
 
@@ -438,10 +437,8 @@ std::vector<Refusal> validate(const MustEpochAnswer& answer, std::span<const Tas
 std::vector<Refusal> validate(ShardId answer, const Point& point, const TaskView& operation,
                               ShardTable shards) {
   if (answer < shards.size()) return {};
-  Diagnostics diags{Source()};
-  diags.report(DiagId::kBadShard, std::nullopt, operation.name, text_of(point), answer,
-               shards.size());
-  return {{diags.all().front(), {}}};
+  return {{one_diagnostic(DiagId::kBadShard, operation.name, text_of(point), answer, shards.size()),
+           {}}};
 }
 
 }  // namespace groma

@@ -1,0 +1,16 @@
+// A diagnostic by itself, of no text: for answers and operations rather than programs.
+#pragma once
+
+#include <optional>
+
+#include "groma/diagnostics.h"
+
+namespace groma {
+
+template <typename... Args>
+Diagnostic one_diagnostic(DiagId id, const Args&... args) {
+  Diagnostics diags{Source()};
+  return diags.report(id, std::nullopt, args...);
+}
+
+}  // namespace groma
