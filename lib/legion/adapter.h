@@ -83,7 +83,7 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
 
 // The adapter of one processor; null where none is wanted. Legion comes to own it.
 Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion::Runtime* runtime,
-                      Legion::Machine machine, Legion::Processor processor);
+                      const Legion::Machine& machine, Legion::Processor processor);
 
 // Makes ProgramMappers of the program, bound when the first is made.
 MapperFactory factory_of(const Program& program, LogSink* log);

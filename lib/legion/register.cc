@@ -39,18 +39,20 @@ void make_mappers(const std::shared_ptr<Registration>& registration,
   }
 }
 
-// A pointer to a Registration that lives as long as the process: Legion may call back more than
-// once.
+// What Legion keeps for the callback: its bytes are copied. The registration lives as long as the
+// process, since Legion may call back more than once.
+struct Kept {
+  const std::shared_ptr<Registration>* registration;
+};
+
 void callback(const Legion::RegistrationCallbackArgs& args) {
-  auto* const* registration =
-      static_cast<std::shared_ptr<Registration>* const*>(args.buffer.get_ptr());
-  make_mappers(**registration, args);
+  make_mappers(*static_cast<const Kept*>(args.buffer.get_ptr())->registration, args);
 }
 
 }  // namespace
 
 Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion::Runtime* runtime,
-                      Legion::Machine machine, Legion::Processor processor) {
+                      const Legion::Machine& machine, Legion::Processor processor) {
   if (registration->machine == nullptr) {
     auto map = MachineMap::make();
     if (!map) {
@@ -93,11 +95,12 @@ MapperFactory factory_of(const Program& program, LogSink* log) {
 }
 
 void use(MapperFactory factory, const Options& options) {
-  auto* registration = new std::shared_ptr<Registration>(std::make_shared<Registration>());
-  (*registration)->factory = std::move(factory);
-  (*registration)->options = options;
-  Legion::Runtime::add_registration_callback(
-      callback, Legion::UntypedBuffer(&registration, sizeof registration), false);
+  auto registration = std::make_shared<Registration>();
+  registration->factory = std::move(factory);
+  registration->options = options;
+  const Kept kept{new std::shared_ptr<Registration>(std::move(registration))};
+  Legion::Runtime::add_registration_callback(callback, Legion::UntypedBuffer(&kept, sizeof kept),
+                                             false);
 }
 
 void use(const Program& program, const Options& options) {
