@@ -1,11 +1,15 @@
-// Application: what a program does, as far as a mapping can see it: its tasks, their variants, the
-// data that they touch, their launches. Plain values; docs/applications.md gives the same as JSON.
+// Application: what a program does, as far as its mapping matters: its data and how they are cut,
+// its tasks with their variants and work, what it launches in which order. Plain values, symbolic
+// in the application's parameters; docs/applications.md gives the same as JSON. Workload
+// (groma/workload.h) is an application with its parameters fixed.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "groma/geometry.h"
@@ -17,65 +21,231 @@ namespace groma {
 // Bounds on an application, above those of any that was ever seen: Legate's have some hundred
 // tasks.
 inline constexpr std::size_t kMaxAppTasks = 1 << 14;
-inline constexpr std::size_t kMaxAppParts = 1 << 16;     // requirements, launches: of all tasks
+inline constexpr std::size_t kMaxAppParts = 1 << 16;     // requirements, statements: of all tasks
 inline constexpr std::size_t kMaxAppVariants = 64;       // of one task
 inline constexpr std::size_t kMaxAppRequirements = 256;  // of one task
-inline constexpr std::size_t kMaxAppLaunches = 4096;     // of one task
-inline constexpr std::size_t kMaxAppAliases = 16;        // of one requirement
-inline constexpr std::size_t kMaxAppFields = 4096;       // of one requirement
+inline constexpr std::size_t kMaxAppAliases = 16;        // of one region, partition, requirement
+inline constexpr std::size_t kMaxAppFields = 4096;       // of one region or requirement
+inline constexpr std::size_t kMaxAppNames = 256;         // parameters, definitions, arguments, ...
+inline constexpr std::size_t kMaxAppRegions = 1 << 12;   // and as many partitions
+inline constexpr int kMaxAppDepth = 32;                  // of loops and phases in one task
+inline constexpr int kMaxAppPartitionDepth = 8;          // of partitions of partitions
 inline constexpr std::size_t kMaxAppNameBytes = 1024;
+inline constexpr std::size_t kMaxFormulaBytes = 4096;
+
+// An integer expression, as text: 64-bit numbers, names in scope, `+ - * / %` (which round down, so
+// that (i - 1) % n wraps round), comparisons (1 or 0), `a ? b : c`, `min(a, b)`, `max(a, b)`,
+// parentheses. What is in scope is said where a formula stands; the application's parameters and
+// definitions always are.
+class Formula {
+ public:
+  Formula() : Formula(0) {}
+  template <std::integral Integer>
+  Formula(Integer value) : text_(std::to_string(value)) {}  // NOLINT(google-explicit-constructor)
+  Formula(std::string text) : text_(std::move(text)) {}     // NOLINT(google-explicit-constructor)
+  Formula(const char* text) : text_(text) {}                // NOLINT(google-explicit-constructor)
+
+  const std::string& text() const { return text_; }
+  friend bool operator==(const Formula&, const Formula&) = default;
+
+ private:
+  std::string text_;
+};
+using Formulas = std::vector<Formula>;
+
+// An input of the application.
+struct AppParameter {
+  std::string name;
+  std::int64_t value = 1;  // unless the user says otherwise
+  std::int64_t least = 1;
+  std::int64_t most = INT64_MAX;
+  std::string meaning = {};  // with its unit
+  friend bool operator==(const AppParameter&, const AppParameter&) = default;
+};
+
+// A name for a formula of the parameters and of the definitions before it.
+struct AppDefinition {
+  std::string name;
+  Formula value;
+  friend bool operator==(const AppDefinition&, const AppDefinition&) = default;
+};
+
+// Values of parameters under one name.
+struct AppSize {
+  std::string name;  // "small"
+  std::string reason = {};
+  std::vector<std::pair<std::string, std::int64_t>> values;
+  friend bool operator==(const AppSize&, const AppSize&) = default;
+};
+
+// ---- Data
 
 struct AppField {
-  std::string name;  // may be empty
-  std::int64_t bytes = 8;
+  std::string name;        // may be empty where the region is not described
+  std::int64_t bytes = 8;  // of an element
   friend bool operator==(const AppField&, const AppField&) = default;
 };
 
-// One implementation of a task, for one kind of processor.
+// A logical region: the box of points from the origin, and the fields of each.
+struct AppRegion {
+  std::string name;
+  std::vector<std::string> aliases = {};  // other names that a mapping may know it by
+  Formulas extents;
+  std::vector<AppField> fields;
+  friend bool operator==(const AppRegion&, const AppRegion&) = default;
+};
+
+// A cut of a region, or of every piece of another partition, into boxes, one for each colour. The
+// colours of a partition of a partition are those of the outer one followed by its own.
+struct AppPartition {
+  std::string name;
+  std::vector<std::string> aliases = {};
+  std::string of;   // a region or a partition
+  Formulas colors;  // extents of the colour space, of each piece of `of`
+  // Names of the colour's own coordinates, for the formulas below.
+  std::vector<std::string> index = {};
+  // The piece of a colour, relative to the lower corner of what is cut, clipped to that. Neither:
+  // equal blocks, block c of n in a dimension of e points from c * e / n to (c + 1) * e / n.
+  Formulas lower = {};
+  Formulas extents = {};
+  // In each dimension, points that are added at both ends (ghosts), clipped as above.
+  Formulas halo = {};
+  friend bool operator==(const AppPartition&, const AppPartition&) = default;
+};
+
+// A region, or that piece of a partition. `color` none: the point of the launch.
+struct AppData {
+  std::string of = {};  // a region or a partition; empty: not described, so it cannot be run
+  Formulas color = {};
+  friend bool operator==(const AppData&, const AppData&) = default;
+};
+
+// ---- Tasks
+
+// How a task walks through memory.
+enum class Access : std::uint8_t {
+  kStream,   // one after the other
+  kScatter,  // anywhere; `bytes` counts whole sectors (32 of a GPU, 64 of a CPU)
+  kAtomic,   // anywhere, read and written at once
+};
+
+// What a variant moves between its processor and where a requirement lies.
+struct AppTraffic {
+  std::uint32_t requirement = 0;
+  Formula bytes;
+  Access access = Access::kStream;
+  friend bool operator==(const AppTraffic&, const AppTraffic&) = default;
+};
+
+// One implementation of a task, for one kind of processor. In its formulas the task's arguments are
+// in scope, and points(r) and extent(r, d): of requirement r's piece, in dimension d.
 struct AppVariant {
   ProcKind kind = ProcKind::kCpu;
   bool leaf = false;        // launches nothing
   bool inner = false;       // touches no data itself
   bool replicable = false;  // may run as several shards
   std::vector<LayoutDemand> demands = {};
+  Formula flops = 0;         // operations of one run
+  bool single = false;       // of single precision: twice as fast
+  Formula efficiency = 100;  // percent of what the processor sustains
+  Formula kernels = 1;       // GPU kernels of one run, one after the other
+  Formula nanoseconds = 0;   // beside all that: measured, or waited
+  // Of a requirement that is not listed: its piece once for each way that its privilege allows.
+  std::vector<AppTraffic> traffic = {};
+  // The order in which its loops walk through data of more than one dimension; none: it adapts.
+  std::optional<DimensionOrder> loops = {};
   friend bool operator==(const AppVariant&, const AppVariant&) = default;
 };
 
 struct AppRequirement {
-  // The names of the region, its partition and its parent region, in this order, those that have
-  // one.
-  std::vector<std::string> names;
+  // What a mapping knows it by; none: the names of `data`, those of the partition first.
+  std::vector<std::string> names = {};
   Privilege privilege = Privilege::kReadWrite;
   Coherence coherence = Coherence::kExclusive;
   int dimensions = 1;            // of the region
-  std::vector<AppField> fields;  // with privileges; none: nothing is mapped
+  std::vector<AppField> fields;  // with privileges, as the region has them; none: nothing is mapped
+  AppData data = {};             // unless the launch says otherwise
   friend bool operator==(const AppRequirement&, const AppRequirement&) = default;
 };
 
-// A launch of a task: of an index space, or of a single task.
+// ---- What tasks launch
+
+// In its formulas the task's arguments and the variables of the loops around it are in scope, and
+// in `arguments` and the colours of `data` also its `index`.
 struct AppLaunch {
-  std::optional<Rect> domain;  // of an index launch
-  std::string parent = {};     // the task that launches it; empty: the top-level task
+  std::string task;
+  Formulas domain = {};                 // extents of an index launch; none: a single task
+  Formulas lower = {};                  // none: the origin
+  std::vector<std::string> index = {};  // names of the point's coordinates
+  Formulas arguments = {};              // for the task's `arguments`
+  std::vector<AppData> data = {};       // for each requirement; none: as the task has it
+  std::string gives = {};               // a future; of an index launch, reduced over its points
+  std::vector<std::string> takes = {};  // futures that it waits for, of this task's launches
+  friend bool operator==(const AppLaunch&, const AppLaunch&) = default;
 };
+
+struct AppStatement;
+struct AppLoop {
+  Formula count;
+  std::string variable = {};  // from 0; may be empty
+  bool traced = false;        // the runtime remembers its analysis (Legion: tracing)
+  std::vector<AppStatement> body;
+  friend bool operator==(const AppLoop&, const AppLoop&);
+};
+// A part of the run that has a name: AppMetric::phase.
+struct AppPhase {
+  std::string name;
+  std::vector<AppStatement> body;
+  friend bool operator==(const AppPhase&, const AppPhase&);
+};
+// The task waits: for a future; with none, for all that it launched.
+struct AppWait {
+  std::string future = {};
+  friend bool operator==(const AppWait&, const AppWait&) = default;
+};
+struct AppStatement {
+  std::variant<AppLaunch, AppLoop, AppPhase, AppWait> node;
+  friend bool operator==(const AppStatement&, const AppStatement&) = default;
+};
+inline bool operator==(const AppLoop& a, const AppLoop& b) {
+  return a.count == b.count && a.variable == b.variable && a.traced == b.traced && a.body == b.body;
+}
+inline bool operator==(const AppPhase& a, const AppPhase& b) {
+  return a.name == b.name && a.body == b.body;
+}
 
 struct AppTask {
   std::string name;
+  std::vector<std::string> arguments = {};
   std::vector<AppVariant> variants;
-  std::vector<AppRequirement> requirements;
-  std::vector<AppLaunch> launches;  // none: not known how it is launched
+  std::vector<AppRequirement> requirements = {};
+  std::vector<AppStatement> body = {};
+  friend bool operator==(const AppTask&, const AppTask&) = default;
+};
+
+// What is counted against the time.
+struct AppMetric {
+  std::string unit = "runs/s";
+  Formula work = 1;
+  std::string phase = {};  // whose time is taken, all its occurrences; empty: the whole run
+  bool empty() const { return *this == AppMetric{}; }
+  friend bool operator==(const AppMetric&, const AppMetric&) = default;
 };
 
 struct Application {
   std::string name;
-  std::string description;
-  std::string top_level;  // the task that the runtime starts; empty: not described
+  std::string description = {};
+  std::vector<AppParameter> parameters = {};
+  std::vector<AppDefinition> definitions = {};
+  std::vector<AppSize> sizes = {};
+  AppMetric metric = {};
+  std::vector<AppRegion> regions = {};
+  std::vector<AppPartition> partitions = {};
+  std::string top_level = {};  // the task that the runtime starts; empty: not described
   std::vector<AppTask> tasks;
 
   const AppTask* find(std::string_view task) const;
+  friend bool operator==(const Application&, const Application&) = default;
 };
-
-// How deep a launch lies below the top-level task, as far as mappers tell depths apart: 0 for the
-// top-level task, 1 for what it launches, 2 for all that is deeper.
-int depth_of(const Application& app, const AppTask& task, const AppLaunch& launch);
 
 }  // namespace groma

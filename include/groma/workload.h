@@ -1,0 +1,44 @@
+// Workload: an application with its parameters fixed: what is checked, explained and run.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "groma/app.h"
+#include "groma/result.h"
+
+namespace groma {
+
+namespace app {
+struct Data;
+}
+
+// A parameter's name and value.
+using AppValue = std::pair<std::string, std::int64_t>;
+
+// Immutable once made; cheap to copy; safe to read from any thread.
+class Workload {
+ public:
+  // Checks the application: names there, none twice, known where they are used and not too long;
+  // formulas that can be read, with values for these parameters; partitions of something, in no
+  // circle; demands and traffic of requirements that there are; sizes within the bounds of app.h.
+  // Parameters that `values` leaves out have their own. Fails with the place, as a JSON pointer
+  // into the application: kUnknown for a parameter that does not exist, kMalformed, kTooLarge.
+  static Result<Workload> make(const Application& app, const std::vector<AppValue>& values = {});
+
+  const std::string& name() const;
+  // Every parameter, as it is here.
+  const std::vector<AppValue>& values() const;
+
+  const app::Data& data() const { return *data_; }
+
+ private:
+  explicit Workload(std::shared_ptr<const app::Data> data) : data_(std::move(data)) {}
+  std::shared_ptr<const app::Data> data_;
+};
+
+}  // namespace groma

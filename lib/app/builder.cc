@@ -1,0 +1,372 @@
+// build(): parameters, definitions, regions and partitions.
+#include "app/builder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "groma/spelling.h"
+
+namespace groma::app {
+namespace {
+
+constexpr std::int64_t kMaxFieldBytes = std::int64_t{1} << 40;
+
+}  // namespace
+
+std::optional<Fault> build(const Application& app, const std::vector<AppValue>& values,
+                           Data& data) {
+  return Builder(app, values, data).build();
+}
+
+std::optional<Fault> Builder::build() {
+  data_.name = app_.name;
+  if (app_.name.size() > kMaxAppNameBytes) good_name("/name", app_.name);
+  read_values();
+  if (ok()) read_definitions();
+  if (ok()) read_sizes();
+  if (ok()) read_regions();
+  if (ok()) read_partitions();
+  if (ok()) read_tasks();
+  if (ok()) read_metric();
+  return std::move(fault_);
+}
+
+void Builder::fail(std::string path, std::string message, std::string help, Error::Code code) {
+  if (!fault_) fault_ = {std::move(path), std::move(message), std::move(help), code};
+}
+
+void Builder::fail_unknown(std::string path, std::string message, std::string_view name,
+                           const std::vector<std::string_view>& known) {
+  const auto near = near_names(name, known);
+  fail(std::move(path), std::move(message),
+       near.empty() ? "" : fmt::format("did you mean {}?", join_names(near)));
+}
+
+bool Builder::at_most(const std::string& path, std::size_t count, std::size_t most,
+                      std::string_view what) {
+  if (count > most) {
+    fail(path, fmt::format("{} {}; at most {}", count, what, most), {}, Error::Code::kTooLarge);
+  }
+  return ok();
+}
+
+bool Builder::good_name(const std::string& path, std::string_view name) {
+  if (name.empty()) fail(path, "a name is empty");
+  if (name.size() > kMaxAppNameBytes) {
+    fail(path, fmt::format("a name of {} bytes; at most {}", name.size(), kMaxAppNameBytes));
+  }
+  return ok();
+}
+
+bool Builder::good_names(const std::string& path, const std::vector<std::string>& names) {
+  at_most(path, names.size(), kMaxAppAliases, "names");
+  for (std::size_t i = 0; i < names.size() && ok(); ++i) {
+    good_name(fmt::format("{}/{}", path, i), names[i]);
+  }
+  return ok();
+}
+
+bool Builder::formula_name(const std::string& path, std::string_view name) {
+  if (good_name(path, name) && !is_formula_name(name)) {
+    fail(path, "it is no name that a formula can use",
+         "letters, digits and `_`, no digit first; not `min`, `max`, `points` or `extent`");
+  }
+  return ok();
+}
+
+bool Builder::variables(const std::string& path, const std::vector<std::string>& names) {
+  at_most(path, names.size(), kMaxAppNames, "names");
+  for (std::size_t i = 0; i < names.size() && ok(); ++i) {
+    const std::string place = fmt::format("{}/{}", path, i);
+    formula_name(place, names[i]);
+    if (std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) !=
+        names.begin() + static_cast<std::ptrdiff_t>(i)) {
+      fail(place, "this name is there already");
+    }
+  }
+  return ok();
+}
+
+Code Builder::compile(const std::string& path, const Formula& formula,
+                      std::optional<PieceShapes> pieces) {
+  FormulaError error;
+  std::optional<Code> code = app::compile(formula, scope_, error, pieces);
+  if (code) return *std::move(code);
+  fail(path, std::move(error.message), std::move(error.help));
+  return {};
+}
+
+Codes Builder::compile_all(const std::string& path, const Formulas& formulas) {
+  Codes codes;
+  for (std::size_t i = 0; i < formulas.size() && ok(); ++i) {
+    codes.push_back(compile(fmt::format("{}/{}", path, i), formulas[i]));
+  }
+  return codes;
+}
+
+std::int64_t Builder::constant(const std::string& path, const Formula& formula) {
+  const Code code = compile(path, formula);
+  FormulaFault fault = FormulaFault::kNone;
+  const std::int64_t value = ok() ? code.value({}, fault) : 0;
+  if (fault != FormulaFault::kNone) fail(path, std::string(words_of(fault)));
+  return value;
+}
+
+std::optional<Rect> Builder::box(const std::string& path, const Formulas& extents) {
+  if (extents.empty() || extents.size() > kMaxDimensions) {
+    fail(path, fmt::format("{} dimensions; 1 to {} may be", extents.size(), kMaxDimensions));
+    return std::nullopt;
+  }
+  Point size = Point::zeros(static_cast<int>(extents.size()));
+  for (std::size_t i = 0; i < extents.size() && ok(); ++i) {
+    const std::string place = fmt::format("{}/{}", path, i);
+    size[static_cast<int>(i)] = constant(place, extents[i]);
+    if (ok() && size[static_cast<int>(i)] < 0) {
+      fail(place, fmt::format("{} is no size", size[static_cast<int>(i)]));
+    }
+  }
+  if (!ok()) return std::nullopt;
+  std::optional<Rect> box = Rect::make(size);
+  if (!box) fail(path, "there are more than 2^63-1 points", {}, Error::Code::kTooLarge);
+  return box;
+}
+
+// ---- Parameters
+
+void Builder::read_values() {
+  at_most("/parameters", app_.parameters.size(), kMaxAppNames, "parameters");
+  std::vector<std::string> names;
+  for (const AppParameter& parameter : app_.parameters) names.push_back(parameter.name);
+  variables("/parameters", names);
+  if (!ok()) return;
+  for (const AppParameter& parameter : app_.parameters) {
+    data_.values.emplace_back(parameter.name, parameter.value);
+  }
+  for (const auto& [name, value] : given_) {
+    const auto known = std::find_if(data_.values.begin(), data_.values.end(),
+                                    [&name = name](const AppValue& v) { return v.first == name; });
+    if (known == data_.values.end()) {
+      fail_unknown("/parameters", fmt::format("`{}` has no parameter `{}`", app_.name, name), name,
+                   {names.begin(), names.end()});
+      if (fault_) fault_->code = Error::Code::kUnknown;
+      return;
+    }
+    known->second = value;
+  }
+  for (std::size_t i = 0; i < app_.parameters.size() && ok(); ++i) {
+    const AppParameter& parameter = app_.parameters[i];
+    const std::int64_t value = data_.values[i].second;
+    if (value < parameter.least || value > parameter.most) {
+      fail(fmt::format("/parameters/{}/value", i),
+           fmt::format("`{}` is {}; {} to {} may be", parameter.name, value, parameter.least,
+                       parameter.most));
+    }
+    scope_.constant(parameter.name, value);
+  }
+}
+
+void Builder::read_definitions() {
+  at_most("/definitions", app_.definitions.size(), kMaxAppNames, "definitions");
+  for (std::size_t i = 0; i < app_.definitions.size() && ok(); ++i) {
+    const AppDefinition& definition = app_.definitions[i];
+    const std::string path = fmt::format("/definitions/{}", i);
+    formula_name(path + "/name", definition.name);
+    if (scope_.find(definition.name) != nullptr) fail(path + "/name", "this name is there already");
+    const std::int64_t value = constant(path + "/value", definition.value);
+    scope_.constant(definition.name, value);
+  }
+}
+
+void Builder::read_sizes() {
+  at_most("/sizes", app_.sizes.size(), kMaxAppNames, "sizes");
+  for (std::size_t i = 0; i < app_.sizes.size() && ok(); ++i) {
+    const std::string path = fmt::format("/sizes/{}", i);
+    good_name(path + "/name", app_.sizes[i].name);
+    for (std::size_t other = 0; other < i; ++other) {
+      if (app_.sizes[other].name == app_.sizes[i].name) {
+        fail(path + "/name", fmt::format("size {} has this name already", other));
+      }
+    }
+    for (const auto& [name, value] : app_.sizes[i].values) {
+      const auto known = std::find_if(
+          app_.parameters.begin(), app_.parameters.end(),
+          [&name = name](const AppParameter& parameter) { return parameter.name == name; });
+      const std::string place = path + "/values/" + name.substr(0, kMaxAppNameBytes);
+      if (known == app_.parameters.end()) {
+        fail(place, "the application has no such parameter");
+      } else if (value < known->least || value > known->most) {
+        fail(place, fmt::format("{} is not within {} to {}", value, known->least, known->most));
+      }
+      if (!ok()) return;
+    }
+  }
+}
+
+// ---- Data
+
+bool Builder::fields_fit(const std::string& path, const std::vector<AppField>& fields, bool named) {
+  at_most(path, fields.size(), kMaxAppFields, "fields");
+  for (std::size_t i = 0; i < fields.size() && ok(); ++i) {
+    const AppField& field = fields[i];
+    if (field.bytes < 1 || field.bytes > kMaxFieldBytes) {
+      fail(fmt::format("{}/{}/bytes", path, i),
+           fmt::format("{} is no size of a field (1 to {})", field.bytes, kMaxFieldBytes));
+    }
+    if (named || field.name.size() > kMaxAppNameBytes) {
+      good_name(fmt::format("{}/{}/name", path, i), field.name);
+    }
+  }
+  return ok();
+}
+
+void Builder::read_regions() {
+  at_most("/regions", app_.regions.size(), kMaxAppRegions, "regions");
+  for (std::size_t i = 0; i < app_.regions.size() && ok(); ++i) {
+    const AppRegion& from = app_.regions[i];
+    const std::string path = fmt::format("/regions/{}", i);
+    good_name(path + "/name", from.name);
+    good_names(path + "/aliases", from.aliases);
+    if (ok() && !region_numbers_.emplace(from.name, i).second) {
+      fail(path + "/name", "another region has this name already");
+    }
+    fields_fit(path + "/fields", from.fields, true);
+    std::unordered_map<std::string_view, std::size_t> seen;
+    for (std::size_t f = 0; f < from.fields.size() && ok(); ++f) {
+      if (!seen.emplace(from.fields[f].name, f).second) {
+        fail(fmt::format("{}/fields/{}/name", path, f), "another field has this name already");
+      }
+    }
+    const std::optional<Rect> box = this->box(path + "/extents", from.extents);
+    if (!box) return;
+    Region& region = data_.regions.emplace_back();
+    region.name = from.name;
+    region.names = {from.name};
+    region.names.insert(region.names.end(), from.aliases.begin(), from.aliases.end());
+    region.box = *box;
+    region.fields = from.fields;
+    std::int64_t bytes = 0;
+    for (const AppField& field : from.fields) bytes += field.bytes;
+    if (__builtin_mul_overflow(bytes, box->volume(), &bytes)) {
+      fail(path, "it has more than 2^63-1 bytes", {}, Error::Code::kTooLarge);
+    }
+  }
+}
+
+void Builder::read_partitions() {
+  at_most("/partitions", app_.partitions.size(), kMaxAppRegions, "partitions");
+  for (std::size_t i = 0; i < app_.partitions.size() && ok(); ++i) {
+    const std::string path = fmt::format("/partitions/{}/name", i);
+    const std::string& name = app_.partitions[i].name;
+    good_name(path, name);
+    if (region_numbers_.contains(name)) fail(path, "a region has this name already");
+    if (ok() && !partition_numbers_.emplace(name, i).second) {
+      fail(path, "another partition has this name already");
+    }
+  }
+  if (!ok()) return;
+  data_.partitions.resize(app_.partitions.size());
+  std::vector<int> state(app_.partitions.size());  // 0: to do, 1: at it, 2: done
+  for (std::size_t i = 0; i < app_.partitions.size() && ok(); ++i) read_partition(i, state, 1);
+}
+
+// What it cuts first.
+void Builder::read_partition(std::size_t number, std::vector<int>& state, int depth) {
+  const AppPartition& from = app_.partitions[number];
+  const std::string path = fmt::format("/partitions/{}", number);
+  if (state[number] == 2) return;
+  if (state[number] == 1) {
+    return fail(path + "/of", fmt::format("`{}` is cut from itself", from.name),
+                "a partition cuts a region, or a partition that does in the end");
+  }
+  state[number] = 1;
+  if (depth > kMaxAppPartitionDepth) {
+    return fail(path + "/of",
+                fmt::format("more than {} partitions of each other", kMaxAppPartitionDepth));
+  }
+  Partition& to = data_.partitions[number];
+  to.name = from.name;
+  to.names = {from.name};
+  to.names.insert(to.names.end(), from.aliases.begin(), from.aliases.end());
+  good_names(path + "/aliases", from.aliases);
+  if (!ok()) return;
+  const Names* above = nullptr;
+  if (const auto region = region_numbers_.find(from.of); region != region_numbers_.end()) {
+    to.region = region->second;
+    above = &data_.regions[to.region].names;
+  } else if (const auto outer = partition_numbers_.find(from.of);
+             outer != partition_numbers_.end()) {
+    read_partition(outer->second, state, depth + 1);
+    if (!ok()) return;
+    to.outer = static_cast<int>(outer->second);
+    to.region = data_.partitions[outer->second].region;
+    above = &data_.partitions[outer->second].names;
+  } else {
+    std::vector<std::string_view> known;
+    for (const AppRegion& each : app_.regions) known.push_back(each.name);
+    for (const AppPartition& each : app_.partitions) known.push_back(each.name);
+    return fail_unknown(path + "/of", "no region or partition has this name", from.of, known);
+  }
+  to.names.insert(to.names.end(), above->begin(), above->end());
+  read_pieces(path, from, to);
+  state[number] = 2;
+}
+
+void Builder::read_pieces(const std::string& path, const AppPartition& from, Partition& to) {
+  const auto dimensions = static_cast<std::size_t>(data_.regions[to.region].box.dimensions());
+  const std::optional<Rect> own = box(path + "/colors", from.colors);
+  if (!own) return;
+  to.own_colors = *own;
+  std::vector<std::int64_t> extents;
+  if (to.outer >= 0) {
+    const Point& outer = data_.partitions[static_cast<std::size_t>(to.outer)].colors.extents;
+    extents.assign(outer.coordinates().begin(), outer.coordinates().end());
+  }
+  extents.insert(extents.end(), own->extents.coordinates().begin(),
+                 own->extents.coordinates().end());
+  std::optional<Rect> all;
+  if (extents.size() <= kMaxDimensions) all = Rect::make(Point(extents));
+  if (!all) {
+    return fail(path + "/colors",
+                fmt::format("with those of `{}` these are more than {} dimensions or 2^63-1 "
+                            "colours",
+                            from.of, kMaxDimensions),
+                {}, Error::Code::kTooLarge);
+  }
+  to.colors = *all;
+  const bool by_formula = !from.lower.empty() || !from.extents.empty();
+  if (!by_formula && own->extents.dimensions() != static_cast<int>(dimensions)) {
+    return fail(path + "/colors",
+                fmt::format("equal blocks need a number for each of the {} dimensions of `{}`",
+                            dimensions, data_.regions[to.region].name),
+                "or give `lower` and `extents` of a piece");
+  }
+  const auto each_dimension = [&](std::string_view key, std::size_t count) {
+    if (count != dimensions) {
+      fail(fmt::format("{}/{}", path, key), fmt::format("{} given, `{}` has {} dimensions", count,
+                                                        data_.regions[to.region].name, dimensions));
+    }
+  };
+  if (by_formula) each_dimension("lower", from.lower.size());
+  if (by_formula) each_dimension("extents", from.extents.size());
+  if (!from.halo.empty()) each_dimension("halo", from.halo.size());
+  if (!from.index.empty() &&
+      from.index.size() != static_cast<std::size_t>(own->extents.dimensions())) {
+    fail(path + "/index", fmt::format("{} names for {} coordinates of a colour", from.index.size(),
+                                      own->extents.dimensions()));
+  }
+  variables(path + "/index", from.index);
+  if (!ok()) return;
+  const Scope::Mark mark = scope_.mark();
+  for (const std::string& name : from.index) scope_.variable(name);
+  to.lower = compile_all(path + "/lower", from.lower);
+  to.extents = compile_all(path + "/extents", from.extents);
+  scope_.back(mark);
+  for (std::size_t d = 0; d < from.halo.size() && ok(); ++d) {
+    const std::string place = fmt::format("{}/halo/{}", path, d);
+    to.halo.push_back(constant(place, from.halo[d]));
+    if (ok() && to.halo.back() < 0) fail(place, "a halo is not negative");
+  }
+}
+
+}  // namespace groma::app

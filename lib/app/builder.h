@@ -1,0 +1,99 @@
+// From an Application to what a Workload holds, with the place of the first thing that is wrong:
+// parameters and data in builder.cc, tasks and what they launch in builder_tasks.cc.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "app/data.h"
+#include "groma/app.h"
+#include "groma/result.h"
+
+namespace groma::app {
+
+struct Fault {
+  std::string path;     // within the application, as a JSON pointer: "/tasks/3/body/0/task"
+  std::string message;  // "no task is named `mian`"
+  std::string help = {};
+  Error::Code code = Error::Code::kMalformed;
+};
+
+// Fills `data`, or says what is wrong.
+std::optional<Fault> build(const Application& app, const std::vector<AppValue>& values, Data& data);
+
+// Stops at the first fault.
+class Builder {
+ public:
+  Builder(const Application& app, const std::vector<AppValue>& values, Data& data)
+      : app_(app), given_(values), data_(data) {}
+  std::optional<Fault> build();
+
+ private:
+  // ---- Faults
+  bool ok() const { return !fault_.has_value(); }
+  void fail(std::string path, std::string message, std::string help = {},
+            Error::Code code = Error::Code::kMalformed);
+  void fail_unknown(std::string path, std::string message, std::string_view name,
+                    const std::vector<std::string_view>& known);
+  // Whether it is so; says where not.
+  bool at_most(const std::string& path, std::size_t count, std::size_t most, std::string_view what);
+  bool good_name(const std::string& path, std::string_view name);
+  bool good_names(const std::string& path, const std::vector<std::string>& names);
+  bool formula_name(const std::string& path, std::string_view name);
+  // Names of variables: good, none twice among them.
+  bool variables(const std::string& path, const std::vector<std::string>& names);
+
+  // ---- Formulas. What could not be had is 0, and a fault.
+  Code compile(const std::string& path, const Formula& formula,
+               std::optional<PieceShapes> pieces = std::nullopt);
+  Codes compile_all(const std::string& path, const Formulas& formulas);
+  std::int64_t constant(const std::string& path, const Formula& formula);
+  std::optional<Rect> box(const std::string& path, const Formulas& extents);
+
+  // ---- Parameters and data
+  void read_values();
+  void read_definitions();
+  void read_sizes();
+  void read_regions();
+  void read_partitions();
+  void read_partition(std::size_t number, std::vector<int>& state, int depth);
+  void read_pieces(const std::string& path, const AppPartition& from, Partition& partition);
+  bool fields_fit(const std::string& path, const std::vector<AppField>& fields, bool named);
+
+  // ---- Tasks
+  void read_tasks();
+  void read_task(const std::string& path, const AppTask& from, Task& task);
+  void read_requirement(const std::string& path, const AppRequirement& from, Requirement& to);
+  void read_variant(const std::string& path, const AppTask& of, const AppVariant& from,
+                    PieceShapes shapes, Variant& to);
+  void read_demands(const std::string& path, const AppTask& of, const AppVariant& from);
+  void read_body(const std::string& path, const std::vector<AppStatement>& from, int depth,
+                 Body& to);
+  Launch read_launch(const std::string& path, const AppLaunch& from);
+  void read_launch_data(const std::string& path, const AppLaunch& from, Launch& to);
+  // `color` formulas are over what is in scope.
+  Where read_where(const std::string& path, const AppData& from, const Requirement& requirement,
+                   Where::Color color);
+  void find_fields(const std::string& path, const Requirement& requirement, Where& where);
+  int number_of_task(const std::string& path, std::string_view name);
+  int number_of_future(const std::string& path, std::string_view name);
+  void read_metric();
+
+  const Application& app_;
+  const std::vector<AppValue>& given_;
+  Data& data_;
+  std::optional<Fault> fault_;
+  Scope scope_;
+  std::unordered_map<std::string_view, std::uint32_t> region_numbers_, partition_numbers_,
+      task_numbers_, phase_numbers_;
+  std::size_t statements_ = 0;
+
+  // Of the task at hand.
+  int frame_size_ = 0;
+  std::vector<std::string_view> futures_;
+};
+
+}  // namespace groma::app

@@ -1,0 +1,356 @@
+// build(): tasks, their variants, what they launch.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/builder.h"
+#include "groma/spelling.h"
+
+namespace groma::app {
+namespace {
+
+bool power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
+
+}  // namespace
+
+void Builder::read_tasks() {
+  at_most("/tasks", app_.tasks.size(), kMaxAppTasks, "tasks");
+  if (app_.tasks.empty()) fail("/tasks", "an application has at least one task");
+  for (std::size_t i = 0; i < app_.tasks.size() && ok(); ++i) {
+    const std::string path = fmt::format("/tasks/{}/name", i);
+    good_name(path, app_.tasks[i].name);
+    const auto [known, is_new] = task_numbers_.emplace(app_.tasks[i].name, i);
+    if (ok() && !is_new) fail(path, fmt::format("task {} has this name already", known->second));
+  }
+  std::size_t requirements = 0;
+  for (const AppTask& task : app_.tasks) requirements += task.requirements.size();
+  at_most("/tasks", requirements, kMaxAppParts, "requirements in all");
+  if (!ok()) return;
+  if (!app_.top_level.empty()) data_.top_level = number_of_task("/top_level", app_.top_level);
+  // Requirements first: launches refer to those of other tasks.
+  data_.tasks.resize(app_.tasks.size());
+  for (std::size_t i = 0; i < app_.tasks.size() && ok(); ++i) {
+    const AppTask& from = app_.tasks[i];
+    const std::string path = fmt::format("/tasks/{}/requirements", i);
+    data_.tasks[i].name = from.name;
+    data_.tasks[i].arguments = static_cast<int>(from.arguments.size());
+    at_most(path, from.requirements.size(), kMaxAppRequirements, "requirements");
+    variables(fmt::format("/tasks/{}/arguments", i), from.arguments);
+    const Scope::Mark mark = scope_.mark();
+    for (const std::string& name : from.arguments) scope_.variable(name);
+    for (std::size_t r = 0; r < from.requirements.size() && ok(); ++r) {
+      read_requirement(fmt::format("{}/{}", path, r), from.requirements[r],
+                       data_.tasks[i].requirements.emplace_back());
+    }
+    scope_.back(mark);
+  }
+  for (std::size_t i = 0; i < app_.tasks.size() && ok(); ++i) {
+    read_task(fmt::format("/tasks/{}", i), app_.tasks[i], data_.tasks[i]);
+  }
+}
+
+int Builder::number_of_task(const std::string& path, std::string_view name) {
+  const auto found = task_numbers_.find(name);
+  if (found != task_numbers_.end()) return static_cast<int>(found->second);
+  std::vector<std::string_view> names;
+  for (const AppTask& task : app_.tasks) names.push_back(task.name);
+  fail_unknown(path, "no task has this name", name, names);
+  return -1;
+}
+
+int Builder::number_of_future(const std::string& path, std::string_view name) {
+  const auto found = std::find(futures_.begin(), futures_.end(), name);
+  if (found != futures_.end()) return static_cast<int>(found - futures_.begin());
+  fail_unknown(path, "no launch of this task gives this future", name, futures_);
+  return -1;
+}
+
+// ---- Requirements
+
+void Builder::read_requirement(const std::string& path, const AppRequirement& from,
+                               Requirement& to) {
+  to.names = from.names;
+  to.privilege = from.privilege;
+  to.coherence = from.coherence;
+  to.dimensions = from.dimensions;
+  to.fields = from.fields;
+  good_names(path + "/names", from.names);
+  if (from.dimensions < 1 || from.dimensions > kMaxDimensions) {
+    fail(path + "/dimensions",
+         fmt::format("{} is no number of dimensions (1 to {})", from.dimensions, kMaxDimensions));
+  }
+  fields_fit(path + "/fields", from.fields, false);
+  if (ok()) to.data = read_where(path + "/data", from.data, to, Where::Color::kArguments);
+}
+
+Where Builder::read_where(const std::string& path, const AppData& from,
+                          const Requirement& requirement, Where::Color color) {
+  Where where;
+  where.names = requirement.names;
+  if (from.of.empty()) {
+    if (!from.color.empty()) fail(path + "/color", "a colour of no partition");
+    return where;
+  }
+  const Names* names = nullptr;
+  if (const auto region = region_numbers_.find(from.of); region != region_numbers_.end()) {
+    where.what = Where::What::kRegion;
+    where.index = where.region = region->second;
+    names = &data_.regions[where.index].names;
+    if (!from.color.empty()) fail(path + "/color", "a whole region has no colour");
+  } else if (const auto partition = partition_numbers_.find(from.of);
+             partition != partition_numbers_.end()) {
+    where.what = Where::What::kPartition;
+    where.index = partition->second;
+    where.region = data_.partitions[where.index].region;
+    names = &data_.partitions[where.index].names;
+    where.color = compile_all(path + "/color", from.color);
+    where.from = from.color.empty() ? Where::Color::kPoint : color;
+    const int dimensions = data_.partitions[where.index].colors.dimensions();
+    if (!from.color.empty() && from.color.size() != static_cast<std::size_t>(dimensions)) {
+      fail(path + "/color", fmt::format("{} coordinates; a colour of `{}` has {}",
+                                        from.color.size(), from.of, dimensions));
+    }
+  } else {
+    std::vector<std::string_view> known;
+    for (const AppRegion& each : app_.regions) known.push_back(each.name);
+    for (const AppPartition& each : app_.partitions) known.push_back(each.name);
+    fail_unknown(path + "/of", "no region or partition has this name", from.of, known);
+    return where;
+  }
+  if (requirement.names.empty()) where.names = *names;
+  if (ok()) find_fields(path, requirement, where);
+  return where;
+}
+
+void Builder::find_fields(const std::string& path, const Requirement& requirement, Where& where) {
+  const Region& region = data_.regions[where.region];
+  if (requirement.dimensions != region.box.dimensions()) {
+    return fail(path, fmt::format("`{}` has {} dimensions, the requirement {}", region.name,
+                                  region.box.dimensions(), requirement.dimensions));
+  }
+  for (const AppField& field : requirement.fields) {
+    const auto known = std::find_if(region.fields.begin(), region.fields.end(),
+                                    [&](const AppField& each) { return each.name == field.name; });
+    if (known == region.fields.end()) {
+      std::vector<std::string_view> names;
+      for (const AppField& each : region.fields) names.push_back(each.name);
+      return fail_unknown(path, fmt::format("`{}` has no field `{}`", region.name, field.name),
+                          field.name, names);
+    }
+    if (known->bytes != field.bytes) {
+      return fail(path, fmt::format("field `{}` of `{}` has {} bytes, not {}", field.name,
+                                    region.name, known->bytes, field.bytes));
+    }
+    const auto number = static_cast<std::uint32_t>(known - region.fields.begin());
+    if (std::find(where.fields.begin(), where.fields.end(), number) != where.fields.end()) {
+      return fail(path, fmt::format("field `{}` is required twice", field.name));
+    }
+    where.fields.push_back(number);
+  }
+}
+
+// ---- Variants
+
+void Builder::read_task(const std::string& path, const AppTask& from, Task& to) {
+  if (from.variants.empty()) fail(path + "/variants", "a task has at least one variant");
+  at_most(path + "/variants", from.variants.size(), kMaxAppVariants, "variants");
+  if (!ok()) return;
+  const Scope::Mark mark = scope_.mark();
+  for (const std::string& name : from.arguments) scope_.variable(name);
+  frame_size_ = scope_.variables();
+  futures_.clear();
+  std::vector<int> shapes;
+  for (const Requirement& requirement : to.requirements) shapes.push_back(requirement.dimensions);
+  for (std::size_t i = 0; i < from.variants.size() && ok(); ++i) {
+    read_variant(fmt::format("{}/variants/{}", path, i), from, from.variants[i], shapes,
+                 to.variants.emplace_back());
+  }
+  if (ok()) read_body(path + "/body", from.body, 1, to.body);
+  to.frame_size = frame_size_;
+  to.futures = static_cast<std::uint32_t>(futures_.size());
+  scope_.back(mark);
+  const bool leaf = std::all_of(to.variants.begin(), to.variants.end(),
+                                [](const Variant& variant) { return variant.leaf; });
+  if (ok() && leaf && !from.body.empty()) {
+    fail(path + "/body", "all variants of the task are `leaf`, which launch nothing");
+  }
+}
+
+void Builder::read_variant(const std::string& path, const AppTask& of, const AppVariant& from,
+                           PieceShapes shapes, Variant& to) {
+  if (from.leaf && from.inner) fail(path, "a variant is not both `leaf` and `inner`");
+  read_demands(path + "/demands", of, from);
+  to.kind = from.kind;
+  to.leaf = from.leaf;
+  to.inner = from.inner;
+  to.replicable = from.replicable;
+  to.single = from.single;
+  to.demands = from.demands;
+  to.loops = from.loops;
+  if (ok()) to.flops = compile(path + "/flops", from.flops, shapes);
+  if (ok()) to.efficiency = compile(path + "/efficiency", from.efficiency, shapes);
+  if (ok()) to.kernels = compile(path + "/kernels", from.kernels, shapes);
+  if (ok()) to.nanoseconds = compile(path + "/nanoseconds", from.nanoseconds, shapes);
+  at_most(path + "/traffic", from.traffic.size(), 4 * kMaxAppRequirements, "items");
+  for (std::size_t i = 0; i < from.traffic.size() && ok(); ++i) {
+    const AppTraffic& traffic = from.traffic[i];
+    const std::string place = fmt::format("{}/traffic/{}", path, i);
+    if (traffic.requirement >= of.requirements.size()) {
+      return fail(place + "/requirement",
+                  fmt::format("the task has {} requirements, from 0", of.requirements.size()));
+    }
+    to.traffic.push_back(
+        {traffic.requirement, compile(place + "/bytes", traffic.bytes, shapes), traffic.access});
+  }
+}
+
+void Builder::read_demands(const std::string& path, const AppTask& of, const AppVariant& from) {
+  at_most(path, from.demands.size(), kMaxAppRequirements, "demands");
+  for (std::size_t i = 0; i < from.demands.size() && ok(); ++i) {
+    const LayoutDemand& demand = from.demands[i];
+    const std::string place = fmt::format("{}/{}", path, i);
+    if (demand.requirement >= of.requirements.size()) {
+      fail(place + "/requirement",
+           fmt::format("the task has {} requirement{}, counted from 0", of.requirements.size(),
+                       of.requirements.size() == 1 ? "" : "s"));
+    }
+    if (demand.align_op != AlignOp::kNone && !power_of_two(demand.align_bytes)) {
+      fail(place + "/align", fmt::format("{} is no power of two", demand.align_bytes));
+    }
+    if (demand.memory == MemKind::kVirtual) fail(place + "/memory", "`VIRTUAL` is no memory");
+  }
+}
+
+// ---- What a task launches
+
+void Builder::read_body(const std::string& path, const std::vector<AppStatement>& from, int depth,
+                        Body& to) {
+  statements_ += from.size();
+  at_most(path, statements_, kMaxAppParts, "statements in all");
+  if (depth > kMaxAppDepth) {
+    fail(path, fmt::format("loops and phases are nested more than {} deep", kMaxAppDepth));
+  }
+  for (std::size_t i = 0; i < from.size() && ok(); ++i) {
+    const std::string place = fmt::format("{}/{}", path, i);
+    if (const auto* launch = std::get_if<AppLaunch>(&from[i].node)) {
+      to.push_back({read_launch(place, *launch)});
+    } else if (const auto* loop = std::get_if<AppLoop>(&from[i].node)) {
+      Loop read;
+      read.traced = loop->traced;
+      read.count = compile(place + "/count", loop->count);
+      if (!loop->variable.empty()) formula_name(place + "/variable", loop->variable);
+      if (!ok()) return;
+      const Scope::Mark mark = scope_.mark();
+      if (!loop->variable.empty()) read.slot = scope_.variable(loop->variable);
+      frame_size_ = std::max(frame_size_, scope_.variables());
+      read_body(place + "/body", loop->body, depth + 1, read.body);
+      scope_.back(mark);
+      to.push_back({std::move(read)});
+    } else if (const auto* phase = std::get_if<AppPhase>(&from[i].node)) {
+      if (!good_name(place + "/phase", phase->name)) return;
+      const auto [known, is_new] =
+          phase_numbers_.emplace(phase->name, static_cast<std::uint32_t>(data_.phases.size()));
+      if (is_new) data_.phases.push_back(phase->name);
+      Phase read{known->second, {}};
+      read_body(place + "/body", phase->body, depth + 1, read.body);
+      to.push_back({std::move(read)});
+    } else {
+      const std::string& future = std::get<AppWait>(from[i].node).future;
+      to.push_back({Wait{future.empty() ? -1 : number_of_future(place + "/wait", future)}});
+    }
+  }
+}
+
+Launch Builder::read_launch(const std::string& path, const AppLaunch& from) {
+  Launch launch;
+  launch.number = data_.launches++;
+  const int task = number_of_task(path + "/launch", from.task);
+  if (!ok()) return launch;
+  launch.task = static_cast<std::uint32_t>(task);
+  launch.is_index = !from.domain.empty();
+  if (from.domain.size() > kMaxDimensions) {
+    fail(path + "/domain",
+         fmt::format("{} dimensions; at most {} may be", from.domain.size(), kMaxDimensions));
+  }
+  if (!launch.is_index && !from.lower.empty()) {
+    fail(path + "/lower", "a launch without a `domain` is a single task");
+  } else if (!from.lower.empty() && from.lower.size() != from.domain.size()) {
+    fail(path + "/lower", fmt::format("it has {} coordinates, the domain {}", from.lower.size(),
+                                      from.domain.size()));
+  }
+  if (!from.index.empty() && from.index.size() != from.domain.size()) {
+    fail(path + "/index", fmt::format("{} names for the {} coordinates of a point",
+                                      from.index.size(), from.domain.size()));
+  }
+  launch.domain = compile_all(path + "/domain", from.domain);
+  launch.lower = compile_all(path + "/lower", from.lower);
+  if (from.lower.empty()) launch.lower.resize(from.domain.size());
+  variables(path + "/index", from.index);
+  if (!ok()) return launch;
+  const Task& to = data_.tasks[launch.task];
+  if (from.arguments.size() != static_cast<std::size_t>(to.arguments)) {
+    fail(path + "/arguments",
+         fmt::format("{} given, `{}` has {}", from.arguments.size(), to.name, to.arguments));
+  }
+  const Scope::Mark mark = scope_.mark();
+  launch.point_slot = scope_.variables();
+  for (std::size_t d = 0; d < from.domain.size(); ++d) {
+    scope_.variable(from.index.empty() ? std::string_view() : from.index[d]);
+  }
+  frame_size_ = std::max(frame_size_, scope_.variables());
+  launch.arguments = compile_all(path + "/arguments", from.arguments);
+  if (ok()) read_launch_data(path, from, launch);
+  scope_.back(mark);
+  if (!from.gives.empty() && good_name(path + "/gives", from.gives)) {
+    const auto found = std::find(futures_.begin(), futures_.end(), from.gives);
+    launch.gives = static_cast<int>(found - futures_.begin());
+    if (found == futures_.end()) futures_.emplace_back(from.gives);
+  }
+  at_most(path + "/takes", from.takes.size(), kMaxAppNames, "futures");
+  for (std::size_t i = 0; i < from.takes.size() && ok(); ++i) {
+    launch.takes.push_back(static_cast<std::uint32_t>(
+        number_of_future(fmt::format("{}/takes/{}", path, i), from.takes[i])));
+  }
+  return launch;
+}
+
+void Builder::read_launch_data(const std::string& path, const AppLaunch& from, Launch& to) {
+  const Task& task = data_.tasks[to.task];
+  if (!from.data.empty() && from.data.size() != task.requirements.size()) {
+    return fail(path + "/data", fmt::format("{} given, `{}` has {} requirements", from.data.size(),
+                                            task.name, task.requirements.size()));
+  }
+  for (std::size_t r = 0; r < task.requirements.size() && ok(); ++r) {
+    const Requirement& requirement = task.requirements[r];
+    const bool own = from.data.empty() || from.data[r].of.empty();
+    const std::string place = own ? path : fmt::format("{}/data/{}", path, r);
+    Where where =
+        own ? requirement.data : read_where(place, from.data[r], requirement, Where::Color::kFrame);
+    if (where.what == Where::What::kPartition && where.from == Where::Color::kPoint && ok()) {
+      const Partition& partition = data_.partitions[where.index];
+      if (from.domain.size() != static_cast<std::size_t>(partition.colors.dimensions())) {
+        return fail(place,
+                    fmt::format("a colour of `{}` has {} coordinates, a point of the launch {}",
+                                partition.name, partition.colors.dimensions(), from.domain.size()),
+                    fmt::format("give the `color` of requirement {}", r));
+      }
+    }
+    to.data.push_back(std::move(where));
+  }
+}
+
+void Builder::read_metric() {
+  data_.unit = app_.metric.unit;
+  if (data_.unit.size() > kMaxAppNameBytes) good_name("/metric/unit", data_.unit);
+  data_.work = compile("/metric/work", app_.metric.work);
+  if (!ok() || app_.metric.phase.empty()) return;
+  const auto phase = phase_numbers_.find(app_.metric.phase);
+  if (phase != phase_numbers_.end()) {
+    data_.metric_phase = static_cast<int>(phase->second);
+    return;
+  }
+  fail_unknown("/metric/phase", "no phase has this name", app_.metric.phase,
+               {data_.phases.begin(), data_.phases.end()});
+}
+
+}  // namespace groma::app

@@ -1,0 +1,157 @@
+// What a Workload is made of: names resolved to numbers, formulas to code, sizes to values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "app/formula.h"
+#include "groma/app.h"
+#include "groma/workload.h"
+
+namespace groma::app {
+
+using Codes = std::vector<Code>;
+using Names = std::vector<std::string>;
+
+struct Region {
+  std::string name;
+  Names names;  // that a mapping may know it by
+  Rect box;
+  std::vector<AppField> fields;
+};
+
+struct Partition {
+  std::string name;
+  Names names;  // its own, then those of what it cuts
+  std::uint32_t region = 0;
+  int outer = -1;                  // the partition whose pieces it cuts
+  Rect own_colors;                 // of one piece of `outer`
+  Rect colors;                     // those of `outer`, then its own
+  Codes lower, extents;            // over the own colour; none: equal blocks
+  std::vector<std::int64_t> halo;  // by dimension; none: none
+};
+
+// What a requirement of a launch is on: a region, or the piece of a partition.
+struct Where {
+  enum class What : std::uint8_t { kUnknown, kRegion, kPartition } what = What::kUnknown;
+  // How the colour is found: it is the launch's point; a function of the launching task's frame; a
+  // function of the launched task's arguments.
+  enum class Color : std::uint8_t { kPoint, kFrame, kArguments } from = Color::kPoint;
+  std::uint32_t index = 0;  // of the region or partition
+  std::uint32_t region = 0;
+  Codes color;
+  Names names;                        // that a mapping may know it by
+  std::vector<std::uint32_t> fields;  // of the requirement, in the region
+};
+
+struct Traffic {
+  std::uint32_t requirement = 0;
+  Code bytes;
+  Access access = Access::kStream;
+};
+
+struct Variant {
+  ProcKind kind = ProcKind::kCpu;
+  bool leaf = false, inner = false, replicable = false, single = false;
+  std::vector<LayoutDemand> demands;
+  std::optional<DimensionOrder> loops;
+  Code flops, efficiency, kernels, nanoseconds;
+  std::vector<Traffic> traffic;
+};
+
+struct Requirement {
+  Names names;  // as the application says; none: those of its data
+  Privilege privilege = Privilege::kReadWrite;
+  Coherence coherence = Coherence::kExclusive;
+  int dimensions = 1;
+  std::vector<AppField> fields;
+  Where data;  // unless the launch says otherwise
+};
+
+struct Launch {
+  std::uint32_t number = 0;  // of all launch statements of the application, in its order
+  std::uint32_t task = 0;
+  bool is_index = false;
+  Codes domain, lower;  // `lower` as long as `domain`
+  int point_slot = 0;   // in the frame: of the point's first coordinate
+  Codes arguments;
+  std::vector<Where> data;  // for each requirement of the task
+  int gives = -1;           // a future of the launching task
+  std::vector<std::uint32_t> takes;
+};
+
+struct Statement;
+using Body = std::vector<Statement>;
+struct Loop {
+  Code count;
+  int slot = -1;  // of its variable
+  bool traced = false;
+  Body body;
+};
+struct Phase {
+  std::uint32_t phase = 0;  // of Data::phases
+  Body body;
+};
+struct Wait {
+  int future = -1;  // -1: for all
+};
+struct Statement {
+  std::variant<Launch, Loop, Phase, Wait> node;
+};
+
+// A task's frame holds its arguments, then the variables of the loops around a statement, then the
+// coordinates of the point that a launch is evaluated for.
+struct Task {
+  std::string name;
+  int arguments = 0;
+  int frame_size = 0;
+  std::uint32_t futures = 0;
+  std::vector<Variant> variants;
+  std::vector<Requirement> requirements;
+  Body body;
+};
+
+struct Data {
+  std::string name;
+  std::vector<AppValue> values;
+  std::string unit;
+  Code work;
+  int metric_phase = -1;  // -1: the whole run
+  std::vector<Region> regions;
+  std::vector<Partition> partitions;
+  std::vector<Task> tasks;  // in the application's order
+  int top_level = -1;
+  std::vector<std::string> phases;
+  std::uint32_t launches = 0;  // launch statements
+
+  int find_task(std::string_view name) const;  // -1: there is none
+};
+
+// The piece of a colour within `partition.colors`. An empty box where a formula makes it so;
+// `fault` where it has no value.
+Rect piece(const Data& data, const Partition& partition, const Point& color, FormulaFault& fault);
+
+// The domain of an index launch. Nothing, and `fault`, where it has none: an extent is negative, or
+// there are more than 2^63-1 points.
+std::optional<Rect> domain_of(const Launch& launch, std::span<const std::int64_t> frame,
+                              FormulaFault& fault);
+
+// A launch of a task, as far as mappers can tell launches apart.
+struct Use {
+  const Launch* launch = nullptr;
+  std::uint32_t task = 0;
+  int parent = -1;             // the task that launches it; -1: the runtime does
+  std::optional<Rect> domain;  // of an index launch
+  int depth = 0;               // 0: top level, 1: launched by it, 2: all that is deeper
+};
+// What the top-level task launches, directly and in turn; every (launch statement, domain) once, in
+// the order of the first run through it. Stops at `most` of them, and after as many steps as
+// docs/applications.md says; `complete` tells.
+std::vector<Use> uses(const Data& data, std::size_t most, bool& complete);
+
+}  // namespace groma::app

@@ -1,0 +1,422 @@
+// The grammar of formulas, and their values.
+#include "app/formula.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "groma/spelling.h"
+
+namespace groma::app {
+namespace {
+
+constexpr int kMaxDepth = 200;          // of rules of the grammar that stand open
+constexpr std::size_t kMaxStack = 256;  // each of them keeps one value at most
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
+  return a / b - ((a % b != 0 && (a % b < 0) != (b < 0)) ? 1 : 0);
+}
+
+// Both round down.
+std::int64_t divide(std::int64_t a, std::int64_t b, bool remainder, FormulaFault& fault) {
+  if (b == 0) {
+    fault = FormulaFault::kDivisionByZero;
+    return 0;
+  }
+  if (b == -1) {
+    if (remainder) return 0;
+    if (a == INT64_MIN) fault = FormulaFault::kOverflow;
+    return a == INT64_MIN ? 0 : -a;
+  }
+  const std::int64_t quotient = floor_divide(a, b);
+  return remainder ? a - quotient * b : quotient;
+}
+
+std::string printable(std::string_view text) {
+  std::string shown(text.substr(0, 40));
+  std::replace_if(
+      shown.begin(), shown.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return shown;
+}
+
+}  // namespace
+
+std::string_view words_of(FormulaFault fault) {
+  switch (fault) {
+    case FormulaFault::kNone:
+      return "it has a value";
+    case FormulaFault::kDivisionByZero:
+      return "it divides by zero";
+    case FormulaFault::kOverflow:
+      return "its value does not fit 64 bits";
+    case FormulaFault::kOutOfRange:
+      break;
+  }
+  return "it asks for a piece that is not there";
+}
+
+std::int64_t Code::run(std::span<const std::int64_t> frame, FormulaFault& fault,
+                       Pieces pieces) const {
+  std::array<std::int64_t, kMaxStack> stack;
+  std::size_t size = 0;
+  FormulaFault found = FormulaFault::kNone;
+  for (std::size_t at = 0; at < ops_.size(); ++at) {
+    const Op& op = ops_[at];
+    switch (op.kind) {
+      case Kind::kConstant:
+        stack[size++] = op.operand;
+        continue;
+      case Kind::kSlot:
+        stack[size++] = frame[static_cast<std::size_t>(op.operand)];
+        continue;
+      case Kind::kPoints:
+      case Kind::kExtent: {
+        const auto r = static_cast<std::size_t>(op.operand);
+        if (r >= pieces.size() || op.dimension >= std::max(1, pieces[r].dimensions())) {
+          found = FormulaFault::kOutOfRange;
+          stack[size++] = 0;
+        } else {
+          stack[size++] =
+              op.kind == Kind::kPoints ? pieces[r].volume() : pieces[r].extents[op.dimension];
+        }
+        continue;
+      }
+      case Kind::kJump:
+        at = static_cast<std::size_t>(op.operand) - 1;
+        continue;
+      case Kind::kJumpIfZero:
+        if (stack[--size] == 0) at = static_cast<std::size_t>(op.operand) - 1;
+        continue;
+      default: {
+        const std::int64_t b = stack[--size];
+        std::int64_t& a = stack[size - 1];
+        bool overflow = false;
+        switch (op.kind) {
+          case Kind::kAdd:
+            overflow = __builtin_add_overflow(a, b, &a);
+            break;
+          case Kind::kSubtract:
+            overflow = __builtin_sub_overflow(a, b, &a);
+            break;
+          case Kind::kMultiply:
+            overflow = __builtin_mul_overflow(a, b, &a);
+            break;
+          case Kind::kDivide:
+            a = divide(a, b, false, found);
+            break;
+          case Kind::kRemainder:
+            a = divide(a, b, true, found);
+            break;
+          case Kind::kMin:
+            a = std::min(a, b);
+            break;
+          case Kind::kMax:
+            a = std::max(a, b);
+            break;
+          case Kind::kLess:
+            a = a < b ? 1 : 0;
+            break;
+          case Kind::kLessEqual:
+            a = a <= b ? 1 : 0;
+            break;
+          case Kind::kEqual:
+            a = a == b ? 1 : 0;
+            break;
+          default:
+            a = a != b ? 1 : 0;
+            break;
+        }
+        if (overflow) found = FormulaFault::kOverflow;
+      }
+    }
+    if (found != FormulaFault::kNone) break;
+  }
+  if (found == FormulaFault::kNone) return stack[0];
+  if (fault == FormulaFault::kNone) fault = found;
+  return 0;
+}
+
+const Scope::Name* Scope::find(std::string_view name) const {
+  const auto found = std::find_if(names_.rbegin(), names_.rend(),
+                                  [name](const Name& each) { return each.name == name; });
+  return found == names_.rend() ? nullptr : &*found;
+}
+
+std::vector<std::string_view> Scope::all() const {
+  std::vector<std::string_view> names;
+  for (const Name& name : names_) names.push_back(name.name);
+  return names;
+}
+
+bool is_formula_name(std::string_view name) {
+  if (name.empty() || !is_letter(name.front())) return false;
+  if (!std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || is_digit(c); })) {
+    return false;
+  }
+  constexpr std::array<std::string_view, 4> kFunctions = {"min", "max", "points", "extent"};
+  return std::find(kFunctions.begin(), kFunctions.end(), name) == kFunctions.end();
+}
+
+// By precedence: ?: then comparisons, sums, products, signs.
+class FormulaParser {
+ public:
+  FormulaParser(std::string_view text, const Scope& scope, FormulaError& error,
+                std::optional<PieceShapes> pieces)
+      : text_(text), scope_(scope), error_(error), pieces_(pieces) {}
+
+  std::optional<Code> parse() {
+    if (text_.size() > kMaxFormulaBytes) {
+      fail(fmt::format("a formula of {} bytes; at most {}", text_.size(), kMaxFormulaBytes));
+      return std::nullopt;
+    }
+    choice(0);
+    skip();
+    if (ok_ && at_ < text_.size()) fail(unexpected());
+    if (!ok_) return std::nullopt;
+    if (code_.ops_.size() > 1) return std::move(code_);
+    const Code::Op only = code_.ops_.front();
+    if (only.kind == Code::Kind::kConstant) return Code(only.operand);
+    if (only.kind != Code::Kind::kSlot) return std::move(code_);
+    Code variable;
+    variable.slot_ = static_cast<int>(only.operand);
+    return variable;
+  }
+
+ private:
+  using Kind = Code::Kind;
+
+  void fail(std::string message, std::string help = {}) {
+    if (ok_) error_ = {std::move(message), std::move(help)};
+    ok_ = false;
+  }
+  std::string unexpected() const {
+    if (at_ >= text_.size()) return "the formula ends too early";
+    return fmt::format("`{}` is not expected in a formula", printable(text_.substr(at_, 12)));
+  }
+  void skip() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
+  }
+  bool take(std::string_view symbol) {
+    skip();
+    if (text_.substr(at_, symbol.size()) != symbol) return false;
+    at_ += symbol.size();
+    return true;
+  }
+  void expect(std::string_view symbol) {
+    if (ok_ && !take(symbol)) {
+      fail(fmt::format("`{}` is expected{}", symbol,
+                       at_ < text_.size()
+                           ? fmt::format(" before `{}`", printable(text_.substr(at_, 12)))
+                           : " at the end"));
+    }
+  }
+  bool deeper(int depth) {
+    if (depth < kMaxDepth) return ok_;
+    fail("it is nested too deeply");
+    return false;
+  }
+
+  void push(Kind kind, std::int64_t operand = 0, std::int32_t dimension = 0) {
+    code_.ops_.push_back({kind, dimension, operand});
+  }
+  // An operation on the two values that were pushed last; made now where both are known.
+  void combine(Kind kind, std::size_t right) {
+    auto& ops = code_.ops_;
+    const bool known = ok_ && right > 0 && right + 1 == ops.size() && right > barrier_ &&
+                       ops[right - 1].kind == Kind::kConstant && ops[right].kind == Kind::kConstant;
+    push(kind);
+    if (!known) return;
+    Code both;
+    both.ops_.assign(ops.end() - 3, ops.end());
+    FormulaFault fault = FormulaFault::kNone;
+    const std::int64_t value = both.run({}, fault, {});
+    if (fault != FormulaFault::kNone) return;  // found again where it is asked for
+    ops.resize(ops.size() - 3);
+    push(Kind::kConstant, value);
+  }
+
+  void choice(int depth) {
+    if (!deeper(depth)) return;
+    comparison(depth + 1);
+    if (!ok_ || !take("?")) return;
+    const std::size_t to_else = code_.ops_.size();
+    push(Kind::kJumpIfZero);
+    barrier_ = code_.ops_.size();
+    choice(depth + 1);
+    expect(":");
+    const std::size_t to_end = code_.ops_.size();
+    push(Kind::kJump);
+    code_.ops_[to_else].operand = static_cast<std::int64_t>(code_.ops_.size());
+    barrier_ = code_.ops_.size();
+    choice(depth + 1);
+    code_.ops_[to_end].operand = static_cast<std::int64_t>(code_.ops_.size());
+    barrier_ = code_.ops_.size();
+  }
+
+  void comparison(int depth) {
+    sum(depth + 1);
+    struct Symbol {
+      std::string_view text;
+      Kind kind;
+      bool swapped;
+    };
+    constexpr std::array<Symbol, 6> kSymbols = {{{"<=", Kind::kLessEqual, false},
+                                                 {">=", Kind::kLess, true},
+                                                 {"==", Kind::kEqual, false},
+                                                 {"!=", Kind::kNotEqual, false},
+                                                 {"<", Kind::kLess, false},
+                                                 {">", Kind::kLessEqual, true}}};
+    for (const Symbol& symbol : kSymbols) {
+      if (!ok_ || !take(symbol.text)) continue;
+      const std::size_t right = code_.ops_.size();
+      sum(depth + 1);
+      combine(symbol.kind, right);
+      if (!symbol.swapped) return;
+      // a > b is not (a <= b).
+      const std::size_t one = code_.ops_.size();
+      push(Kind::kConstant, 0);
+      combine(Kind::kEqual, one);
+      return;
+    }
+  }
+
+  void sum(int depth) {
+    if (!deeper(depth)) return;
+    product(depth + 1);
+    while (ok_) {
+      const bool add = take("+");
+      if (!add && !take("-")) return;
+      const std::size_t right = code_.ops_.size();
+      product(depth + 1);
+      combine(add ? Kind::kAdd : Kind::kSubtract, right);
+    }
+  }
+
+  void product(int depth) {
+    sign(depth + 1);
+    while (ok_) {
+      Kind kind = Kind::kMultiply;
+      if (take("/"))
+        kind = Kind::kDivide;
+      else if (take("%"))
+        kind = Kind::kRemainder;
+      else if (!take("*"))
+        return;
+      const std::size_t right = code_.ops_.size();
+      sign(depth + 1);
+      combine(kind, right);
+    }
+  }
+
+  void sign(int depth) {
+    if (!deeper(depth)) return;
+    if (!take("-")) return value(depth + 1);
+    const std::size_t zero = code_.ops_.size();
+    push(Kind::kConstant, 0);
+    const std::size_t right = zero + 1;
+    sign(depth + 1);
+    combine(Kind::kSubtract, right);
+  }
+
+  void value(int depth) {
+    if (take("(")) {
+      choice(depth + 1);
+      return expect(")");
+    }
+    skip();
+    if (at_ >= text_.size()) return fail(unexpected());
+    if (is_digit(text_[at_])) return number();
+    if (!is_letter(text_[at_])) return fail(unexpected());
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]))) ++at_;
+    const std::string_view name = text_.substr(begin, at_ - begin);
+    if (name == "min" || name == "max")
+      return extreme(name == "min" ? Kind::kMin : Kind::kMax, depth);
+    if (name == "points" || name == "extent") return piece(name == "extent");
+    const Scope::Name* found = scope_.find(name);
+    if (found == nullptr) {
+      const auto near = near_names(name, scope_.all());
+      return fail(fmt::format("`{}` is not known here", printable(name)),
+                  near.empty() ? "" : fmt::format("did you mean {}?", join_names(near)));
+    }
+    if (found->slot < 0) return push(Kind::kConstant, found->value);
+    push(Kind::kSlot, found->slot);
+  }
+
+  void number() {
+    std::int64_t value = 0;
+    const char* const begin = text_.data() + at_;
+    const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
+    if (error != std::errc()) return fail("a number does not fit 64 bits");
+    at_ += static_cast<std::size_t>(end - begin);
+    if (at_ < text_.size() && (is_letter(text_[at_]) || text_[at_] == '.'))
+      return fail(unexpected());
+    push(Kind::kConstant, value);
+  }
+
+  void extreme(Kind kind, int depth) {
+    expect("(");
+    if (ok_) choice(depth + 1);
+    expect(",");
+    const std::size_t right = code_.ops_.size();
+    if (ok_) choice(depth + 1);
+    combine(kind, right);
+    expect(")");
+  }
+
+  // points(r), extent(r, d): plain numbers, so that they can be checked here.
+  void piece(bool extent) {
+    const std::string_view name = extent ? "extent" : "points";
+    if (!pieces_) return fail(fmt::format("`{}` has no meaning here", name));
+    expect("(");
+    const std::int64_t requirement = plain_number();
+    std::int64_t dimension = 0;
+    if (extent) {
+      expect(",");
+      dimension = plain_number();
+    }
+    expect(")");
+    if (!ok_) return;
+    if (requirement >= static_cast<std::int64_t>(pieces_->size())) {
+      return fail(fmt::format("the task has no requirement {}", requirement));
+    }
+    if (extent && dimension >= (*pieces_)[static_cast<std::size_t>(requirement)]) {
+      return fail(fmt::format("requirement {} has no dimension {}", requirement, dimension));
+    }
+    push(extent ? Kind::kExtent : Kind::kPoints, requirement, static_cast<std::int32_t>(dimension));
+  }
+  std::int64_t plain_number() {
+    skip();
+    if (!ok_) return 0;
+    if (at_ >= text_.size() || !is_digit(text_[at_])) {
+      fail(fmt::format("a plain number is expected: {}", unexpected()));
+      return 0;
+    }
+    number();
+    if (!ok_) return 0;
+    const std::int64_t value = code_.ops_.back().operand;
+    code_.ops_.pop_back();
+    return value;
+  }
+
+  std::string_view text_;
+  const Scope& scope_;
+  FormulaError& error_;
+  std::optional<PieceShapes> pieces_;
+  std::size_t at_ = 0;
+  std::size_t barrier_ = 0;  // ops before it are where a jump lands or starts
+  bool ok_ = true;
+  Code code_;
+};
+
+std::optional<Code> compile(const Formula& formula, const Scope& scope, FormulaError& error,
+                            std::optional<PieceShapes> pieces) {
+  return FormulaParser(formula.text(), scope, error, pieces).parse();
+}
+
+}  // namespace groma::app

@@ -1,0 +1,126 @@
+// How tasks are launched, found by walking through the bodies without running them.
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "app/data.h"
+
+namespace groma::app {
+namespace {
+
+constexpr int kMaxDepth = 64;                // of tasks within tasks
+constexpr std::int64_t kMaxSteps = 1 << 18;  // statements looked at, points of launches
+
+using Coordinates = std::vector<std::int64_t>;
+
+class Walker {
+ public:
+  Walker(const Data& data, std::size_t most) : data_(data), most_(most) {}
+
+  std::vector<Use> walk(bool& complete) {
+    if (data_.top_level >= 0) {
+      const auto top = static_cast<std::uint32_t>(data_.top_level);
+      uses_.push_back({nullptr, top, -1, std::nullopt, 0});
+      if (data_.tasks[top].arguments == 0) task(top, {}, 0);
+    }
+    complete = complete_;
+    return std::move(uses_);
+  }
+
+ private:
+  bool step() {
+    if (++steps_ > kMaxSteps) complete_ = false;
+    return complete_;
+  }
+
+  // Once for each list of arguments.
+  void task(std::uint32_t number, Coordinates arguments, int depth) {
+    const Task& task = data_.tasks[number];
+    if (task.body.empty() || depth >= kMaxDepth) return;
+    if (!walked_.insert({number, arguments, std::min(depth, 1)}).second) return;
+    arguments.resize(static_cast<std::size_t>(task.frame_size));
+    body(number, task.body, arguments, depth);
+  }
+
+  void body(std::uint32_t parent, const Body& body, Coordinates& frame, int depth) {
+    for (const Statement& statement : body) {
+      if (!step()) return;
+      if (const auto* launch = std::get_if<Launch>(&statement.node)) {
+        this->launch(parent, *launch, frame, depth);
+      } else if (const auto* loop = std::get_if<Loop>(&statement.node)) {
+        FormulaFault fault = FormulaFault::kNone;
+        const std::int64_t count = loop->count.value(frame, fault);
+        // What does not depend on the variable is the same each time.
+        const std::int64_t times = loop->slot < 0 ? std::min<std::int64_t>(count, 1) : count;
+        for (std::int64_t i = 0; i < times && step(); ++i) {
+          if (loop->slot >= 0) frame[static_cast<std::size_t>(loop->slot)] = i;
+          this->body(parent, loop->body, frame, depth);
+        }
+      } else if (const auto* phase = std::get_if<Phase>(&statement.node)) {
+        this->body(parent, phase->body, frame, depth);
+      }
+    }
+  }
+
+  void launch(std::uint32_t parent, const Launch& launch, Coordinates& frame, int depth) {
+    FormulaFault fault = FormulaFault::kNone;
+    Use use{&launch, launch.task, static_cast<int>(parent), std::nullopt, std::min(depth + 1, 2)};
+    Coordinates key{static_cast<std::int64_t>(launch.number), use.depth};
+    if (launch.is_index) {
+      use.domain = domain_of(launch, frame, fault);
+      if (!use.domain) return;
+      for (const Point* corner : {&use.domain->lower, &use.domain->extents}) {
+        key.insert(key.end(), corner->coordinates().begin(), corner->coordinates().end());
+      }
+    }
+    if (fault != FormulaFault::kNone) return;  // a run says so
+    if (seen_.insert(std::move(key)).second) {
+      if (uses_.size() >= most_) {
+        complete_ = false;
+        return;
+      }
+      uses_.push_back(use);
+    }
+    if (data_.tasks[launch.task].body.empty()) return;
+    Point point = use.domain ? use.domain->lower : Point();
+    if (use.domain && use.domain->volume() == 0) return;
+    do {
+      if (!step()) return;
+      for (int d = 0; d < point.dimensions(); ++d) {
+        frame[static_cast<std::size_t>(launch.point_slot + d)] = point[d];
+      }
+      Coordinates arguments;
+      for (const Code& code : launch.arguments) arguments.push_back(code.value(frame, fault));
+      if (fault == FormulaFault::kNone) task(launch.task, std::move(arguments), depth + 1);
+    } while (use.domain && next_point(*use.domain, &point));
+  }
+
+  const Data& data_;
+  std::size_t most_;
+  std::vector<Use> uses_;
+  std::set<Coordinates> seen_;
+  std::set<std::tuple<std::uint32_t, Coordinates, int>> walked_;
+  std::int64_t steps_ = 0;
+  bool complete_ = true;
+};
+
+}  // namespace
+
+std::optional<Rect> domain_of(const Launch& launch, std::span<const std::int64_t> frame,
+                              FormulaFault& fault) {
+  Point lower = Point::zeros(static_cast<int>(launch.domain.size())), extents = lower;
+  for (std::size_t d = 0; d < launch.domain.size(); ++d) {
+    lower[static_cast<int>(d)] = launch.lower[d].value(frame, fault);
+    extents[static_cast<int>(d)] = launch.domain[d].value(frame, fault);
+  }
+  std::optional<Rect> domain = Rect::make(lower, extents);
+  if (!domain && fault == FormulaFault::kNone) fault = FormulaFault::kOverflow;
+  return fault == FormulaFault::kNone ? domain : std::nullopt;
+}
+
+std::vector<Use> uses(const Data& data, std::size_t most, bool& complete) {
+  return Walker(data, most).walk(complete);
+}
+
+}  // namespace groma::app
