@@ -180,7 +180,10 @@ struct AppLaunch {
   Formulas arguments = {};              // for the task's `arguments`
   std::vector<AppData> data = {};       // for each requirement; none: as the task has it
   std::string gives = {};               // a future; of an index launch, reduced over its points
-  std::vector<std::string> takes = {};  // futures that it waits for, of this task's launches
+  // Futures that it waits for, of this task's launches: the last that was given, be it in the round
+  // of a loop before; none was: it does not wait.
+  std::vector<std::string> takes = {};
+  bool same_address_space = false;  // asks for the node of this task (groma/mapper.h: the tag)
   friend bool operator==(const AppLaunch&, const AppLaunch&) = default;
 };
 
@@ -198,7 +201,7 @@ struct AppPhase {
   std::vector<AppStatement> body;
   friend bool operator==(const AppPhase&, const AppPhase&);
 };
-// The task waits: for a future; with none, for all that it launched.
+// The task waits: for a future, as `takes` does; with none, for all that it launched.
 struct AppWait {
   std::string future = {};
   friend bool operator==(const AppWait&, const AppWait&) = default;

@@ -11,6 +11,22 @@ namespace {
 
 bool power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
 
+// What the launches of a body give, in their order: a loop's next round takes what is given below.
+void find_futures(const std::vector<AppStatement>& body, int depth,
+                  std::vector<std::string_view>& futures) {
+  if (depth > kMaxAppDepth) return;  // an error, soon
+  for (const AppStatement& statement : body) {
+    if (const auto* launch = std::get_if<AppLaunch>(&statement.node)) {
+      const bool known = std::find(futures.begin(), futures.end(), launch->gives) != futures.end();
+      if (!launch->gives.empty() && !known) futures.emplace_back(launch->gives);
+    } else if (const auto* loop = std::get_if<AppLoop>(&statement.node)) {
+      find_futures(loop->body, depth + 1, futures);
+    } else if (const auto* phase = std::get_if<AppPhase>(&statement.node)) {
+      find_futures(phase->body, depth + 1, futures);
+    }
+  }
+}
+
 }  // namespace
 
 void Builder::read_tasks() {
@@ -159,6 +175,7 @@ void Builder::read_task(const std::string& path, const AppTask& from, Task& to) 
   for (const std::string& name : from.arguments) scope_.variable(name);
   frame_size_ = scope_.variables();
   futures_.clear();
+  find_futures(from.body, 1, futures_);
   std::vector<int> shapes;
   for (const Requirement& requirement : to.requirements) shapes.push_back(requirement.dimensions);
   for (std::size_t i = 0; i < from.variants.size() && ok(); ++i) {
@@ -268,6 +285,7 @@ Launch Builder::read_launch(const std::string& path, const AppLaunch& from) {
   if (!ok()) return launch;
   launch.task = static_cast<std::uint32_t>(task);
   launch.is_index = !from.domain.empty();
+  launch.same_address_space = from.same_address_space;
   if (from.domain.size() > kMaxDimensions) {
     fail(path + "/domain",
          fmt::format("{} dimensions; at most {} may be", from.domain.size(), kMaxDimensions));
@@ -302,9 +320,7 @@ Launch Builder::read_launch(const std::string& path, const AppLaunch& from) {
   if (ok()) read_launch_data(path, from, launch);
   scope_.back(mark);
   if (!from.gives.empty() && good_name(path + "/gives", from.gives)) {
-    const auto found = std::find(futures_.begin(), futures_.end(), from.gives);
-    launch.gives = static_cast<int>(found - futures_.begin());
-    if (found == futures_.end()) futures_.emplace_back(from.gives);
+    launch.gives = number_of_future(path + "/gives", from.gives);
   }
   at_most(path + "/takes", from.takes.size(), kMaxAppNames, "futures");
   for (std::size_t i = 0; i < from.takes.size() && ok(); ++i) {

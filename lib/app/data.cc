@@ -19,14 +19,15 @@ void clip(std::int64_t size, std::int64_t& lower, std::int64_t& extent) {
 
 // c * size / parts without overflow, for 0 <= c <= parts.
 std::int64_t block_start(std::int64_t c, std::int64_t parts, std::int64_t size) {
-  return static_cast<std::int64_t>(static_cast<__int128>(c) * size / parts);
+  __extension__ using Wide = __int128;
+  return static_cast<std::int64_t>(static_cast<Wide>(c) * size / parts);
 }
 
 }  // namespace
 
-int Data::find_task(std::string_view name) const {
+int Data::find_task(std::string_view wanted) const {
   const auto found = std::find_if(tasks.begin(), tasks.end(),
-                                  [name](const Task& task) { return task.name == name; });
+                                  [wanted](const Task& task) { return task.name == wanted; });
   return found == tasks.end() ? -1 : static_cast<int>(found - tasks.begin());
 }
 

@@ -77,6 +77,7 @@ struct Launch {
   std::uint32_t number = 0;  // of all launch statements of the application, in its order
   std::uint32_t task = 0;
   bool is_index = false;
+  bool same_address_space = false;
   Codes domain, lower;  // `lower` as long as `domain`
   int point_slot = 0;   // in the frame: of the point's first coordinate
   Codes arguments;
@@ -129,7 +130,7 @@ struct Data {
   std::vector<std::string> phases;
   std::uint32_t launches = 0;  // launch statements
 
-  int find_task(std::string_view name) const;  // -1: there is none
+  int find_task(std::string_view wanted) const;  // -1: there is none
 };
 
 // The piece of a colour within `partition.colors`. An empty box where a formula makes it so;
