@@ -1,0 +1,55 @@
+// RunRecord: what happened in a run, event by event; what a profile is made from.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace groma {
+
+// Picoseconds since the run began.
+using RunTime = std::int64_t;
+inline constexpr double kPicosecond = 1e-12;
+
+// Names are indices into the lists of RunRecord; -1: none.
+struct RunRecord {
+  struct Processor {
+    std::string kind;
+    std::int64_t node, index;
+  };
+  struct Memory {
+    std::string kind;
+    std::int64_t node, index;
+    std::int64_t capacity_bytes;
+    std::int64_t peak_bytes = 0;
+  };
+  // Tasks and copies are numbered together in the order in which they were mapped.
+  struct Event {
+    enum class Kind : std::uint8_t { kTask, kCopy, kReduction } kind = Kind::kTask;
+    std::int32_t name = -1;      // of a task; of the task that wanted the copy
+    std::int32_t where = -1;     // processor of a task; target memory of a copy
+    std::int32_t from = -1;      // source memory of a copy
+    std::int32_t region = -1;    // of a copy
+    std::int32_t statement = 0;  // of the mapping, because of which the data goes there; 0: none
+    std::int64_t bytes = 0;
+    RunTime mapped = 0, ready = 0, start = 0, end = 0;
+    // The event whose end made it ready last; -1: it was ready when it was mapped. Where it then
+    // waited for a processor or channel: the event that had it.
+    std::int64_t cause = -1;
+  };
+  struct Allocation {
+    RunTime time;
+    std::int32_t memory;
+    std::int32_t region;
+    std::int64_t bytes;  // negative: freed
+  };
+
+  std::vector<std::string> tasks, regions;
+  std::vector<Processor> processors;
+  std::vector<Memory> memories;
+  std::vector<Event> events;
+  std::vector<Allocation> allocations;
+  RunTime end = 0;
+};
+
+}  // namespace groma

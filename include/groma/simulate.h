@@ -1,0 +1,78 @@
+// simulate: the embedded runtime. Runs an application on a machine under a mapper, in simulated
+// time: it calls the mapper's hooks as Legion's adapter does, carries out what they answer, and
+// says how long the run takes, where the time goes, or why it cannot run. docs/simulator.md says
+// what it models and what it does not.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "groma/machine.h"
+#include "groma/mapper.h"
+#include "groma/run_record.h"
+#include "groma/validate.h"
+#include "groma/workload.h"
+
+namespace groma {
+
+// What the runtime itself costs, on the processor that each node keeps for it. docs/simulator.md
+// has the sources.
+struct RuntimeCosts {
+  double issue_s = 5e-6;    // a task, to launch something
+  double map_s = 300e-6;    // a task to analyse and map
+  double replay_s = 10e-6;  // the same in a trace, from its second iteration on
+  double remote_s = 2e-6;   // a slice sent to another node, beside the network's latency
+  double future_s = 20e-6;  // to wake a task that waits for a future
+  double copy_s = 5e-6;     // to start a copy, beside the channels' latency
+  friend bool operator==(const RuntimeCosts&, const RuntimeCosts&) = default;
+};
+
+struct SimulateOptions {
+  RuntimeCosts costs = {};
+  // Every task and copy takes up to this fraction longer or shorter, as drawn from the seed. The
+  // same seed, application, machine and mapping give the same run.
+  double noise = 0;
+  std::uint64_t seed = 0;
+  bool record = false;                             // fill RunResult::record
+  std::int64_t max_tasks = std::int64_t{1} << 26;  // point tasks; beyond, the run is an error
+  // Asked now and then; true ends the run (RunStatus::kStopped).
+  std::function<bool()> stop = {};
+};
+
+enum class RunStatus : std::uint8_t {
+  kOk,
+  kMapError,      // an answer of the mapper cannot be carried out
+  kExecuteError,  // the run itself cannot go on: the application's fault, or everything waits
+  kStopped,
+};
+
+// What a run leaves behind.
+struct RunResult {
+  RunStatus status = RunStatus::kOk;
+  double seconds = 0;     // of the phase that the metric names, or all; simulated
+  double throughput = 0;  // the metric's work by these seconds
+  std::string unit;
+  double total_seconds = 0;
+  std::int64_t tasks = 0;  // that ran
+  std::int64_t copies = 0;
+  // Why there is no time. The diagnostics have no place; Mapper::describe(origin) says whose they
+  // are.
+  std::vector<Refusal> refusals;
+  // The first of them in the words of the real runtime.
+  std::string raw;
+  std::shared_ptr<const RunRecord> record;  // with SimulateOptions::record
+
+  bool ok() const { return status == RunStatus::kOk; }
+};
+
+// Makes the mapper object of a processor; asked once for each processor that needs one.
+using MapperFactory = std::function<std::unique_ptr<Mapper>(const Processor&)>;
+
+// Any number at once, from any threads, as far as `make` allows it. Everything is the call's own.
+RunResult simulate(const Workload& workload, std::shared_ptr<const Machine> machine,
+                   const MapperFactory& make, const SimulateOptions& options = {});
+
+}  // namespace groma

@@ -1,0 +1,196 @@
+// Tasks that launch: their bodies, statement by statement.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "simulate/engine.h"
+
+namespace groma::sim {
+namespace {
+
+// Statements of a run that launch nothing, so that empty loops end.
+constexpr std::uint64_t kMaxStatements = std::uint64_t{1} << 26;
+constexpr int kMaxDepth = 64;  // of tasks in tasks
+
+// Whether two tasks on the same data may not change places.
+bool interfere(Privilege a, Privilege b) {
+  if (a == Privilege::kNoAccess || b == Privilege::kNoAccess) return false;
+  return a != b || (a != Privilege::kReadOnly && a != Privilege::kReduce);
+}
+
+}  // namespace
+
+void Engine::begin_context(TaskRun& run) {
+  run.context = std::make_unique<Context>();
+  Context& context = *run.context;
+  const app::Task& task = data_.tasks[run.task];
+  context.run = &run;
+  context.parent = run.parent;
+  context.depth = run.parent == nullptr ? 0 : run.parent->depth + 1;
+  if (context.depth > kMaxDepth) {
+    return fail(task.name, fmt::format("tasks launch each other more than {} deep", kMaxDepth));
+  }
+  context.view = view_of(run, context.requirements);
+  context.view.requirements = context.requirements;
+  context.frame = run.arguments;
+  context.frame.resize(static_cast<std::size_t>(task.frame_size));
+  context.futures.assign(task.futures, kBeginning);
+  if (run.parent != nullptr) context.ancestors = run.parent->ancestors;
+  context.ancestors.push_back(run.op);
+  context.shards = run.parent == nullptr ? top_shards_ : std::vector<Processor>();
+  context.places.push_back({&task.body});
+  push(now_, Event::Kind::kStep, &context, 0);
+}
+
+void Engine::wake(Context& context, RunTime time) {
+  context.blocked = Context::Blocked::kNo;
+  push(time, Event::Kind::kStep, &context, 0);
+}
+
+bool Engine::all_over(Context& context) {
+  if (context.outstanding == 0) return true;
+  context.blocked = Context::Blocked::kAll;
+  return false;
+}
+
+void Engine::step(Context& context) {
+  while (!over_) {
+    if (context.places.empty()) {
+      context.issued = true;
+      return check_end(context);
+    }
+    Context::Place& place = context.places.back();
+    if (place.next == place.body->size()) {
+      if (!leave(context)) return;
+      continue;
+    }
+    if (++statements_ > kMaxStatements) {
+      return fail(data_.tasks[context.run->task].name,
+                  fmt::format("more than {} statements", kMaxStatements));
+    }
+    const app::Statement& statement = (*place.body)[place.next];
+    if (const auto* launch = std::get_if<app::Launch>(&statement.node)) {
+      if (conflicts(context, *launch)) {
+        context.blocked = Context::Blocked::kConflict;
+        return;
+      }
+      ++place.next;
+      return this->launch(context, *launch);
+    }
+    if (!enter(context, statement)) return;
+  }
+}
+
+// A loop, a phase or a wait. False: it has to wait.
+bool Engine::enter(Context& context, const app::Statement& statement) {
+  const std::size_t at = context.places.size() - 1;
+  if (const auto* loop = std::get_if<app::Loop>(&statement.node)) {
+    app::FormulaFault fault = app::FormulaFault::kNone;
+    const std::int64_t count = loop->count.value(context.frame, fault);
+    if (fault != app::FormulaFault::kNone) {
+      fail(data_.tasks[context.run->task].name,
+           fmt::format("the count of a loop: {}", app::words_of(fault)));
+      return false;
+    }
+    ++context.places[at].next;
+    if (count <= 0) return true;
+    if (loop->slot >= 0) context.frame[static_cast<std::size_t>(loop->slot)] = 0;
+    Context::Place inner{&loop->body};
+    inner.loop = loop;
+    inner.count = count;
+    context.places.push_back(inner);
+    return true;
+  }
+  if (const auto* phase = std::get_if<app::Phase>(&statement.node)) {
+    if (!all_over(context)) return false;
+    ++context.places[at].next;
+    Context::Place inner{&phase->body};
+    inner.phase = static_cast<int>(phase->phase);
+    inner.phase_start = now_;
+    context.places.push_back(inner);
+    return true;
+  }
+  const int future = std::get<app::Wait>(statement.node).future;
+  if (future < 0) {
+    if (!all_over(context)) return false;
+  } else if (const Op op = context.futures[static_cast<std::size_t>(future)]; !ops_.done(op)) {
+    context.blocked = Context::Blocked::kFuture;
+    context.awaited = op;
+    return false;
+  }
+  ++context.places[at].next;
+  return true;
+}
+
+// The end of a body. False: it has to wait.
+bool Engine::leave(Context& context) {
+  Context::Place& place = context.places.back();
+  if (place.phase >= 0) {
+    if (!all_over(context)) return false;
+    phase_time_[static_cast<std::size_t>(place.phase)] += now_ - place.phase_start;
+  }
+  if (place.loop != nullptr) {
+    const bool traced = place.loop->traced;
+    if (++place.iteration < place.count) {
+      if (traced && place.iteration == 1) ++context.replaying;
+      if (place.loop->slot >= 0) {
+        context.frame[static_cast<std::size_t>(place.loop->slot)] = place.iteration;
+      }
+      place.next = 0;
+      // A body that launches nothing is over at once, however often.
+      if (place.body->empty()) place.iteration = place.count - 1;
+      return true;
+    }
+    if (traced && place.count > 1) --context.replaying;
+  }
+  context.places.pop_back();
+  return true;
+}
+
+// What is not mapped to the end keeps back what needs its data: mapping follows the program.
+bool Engine::conflicts(const Context& context, const app::Launch& launch) const {
+  const auto& requirements = data_.tasks[launch.task].requirements;
+  for (const auto& [earlier, left] : context.inner) {
+    const auto& before = data_.tasks[earlier->task].requirements;
+    for (std::size_t a = 0; a < before.size(); ++a) {
+      for (std::size_t b = 0; b < requirements.size(); ++b) {
+        if (earlier->data[a].region != launch.data[b].region) continue;
+        if (earlier->data[a].what == app::Where::What::kUnknown) continue;
+        if (launch.data[b].what == app::Where::What::kUnknown) continue;
+        if (!interfere(before[a].privilege, requirements[b].privilege)) continue;
+        if ((spaces_.groups(earlier->number, a) & spaces_.groups(launch.number, b)) != 0) {
+          return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
+// It and all that it launches.
+void Engine::subtree_mapped(TaskRun& run) {
+  Context* const parent = run.parent;
+  if (parent == nullptr) return;
+  --parent->unmapped;
+  const auto inner = std::find_if(parent->inner.begin(), parent->inner.end(),
+                                  [&](const auto& each) { return each.first == run.launch; });
+  if (run.context != nullptr && inner != parent->inner.end() && --inner->second == 0) {
+    parent->inner.erase(inner);
+    if (parent->blocked == Context::Blocked::kConflict) wake(*parent, now_);
+  }
+  if (parent->issued && parent->unmapped == 0 && !parent->told) {
+    parent->told = true;
+    subtree_mapped(*parent->run);
+  }
+}
+
+void Engine::check_end(Context& context) {
+  if (!context.issued || over_) return;
+  if (context.unmapped == 0 && !context.told) {
+    context.told = true;
+    subtree_mapped(*context.run);
+  }
+  if (context.outstanding == 0 && context.run->ended) complete_run(*context.run);
+}
+
+}  // namespace groma::sim

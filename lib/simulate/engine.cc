@@ -1,0 +1,495 @@
+// The loop of events; copies and tasks as they run.
+#include "simulate/engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/one_diagnostic.h"
+
+namespace groma::sim {
+namespace {
+
+constexpr std::uint64_t kEventsBetweenStops = 1024;
+
+// What one access moves at least (machines.md: a GPU's sector, a CPU's cache line).
+double sector_bytes(ProcKind kind) { return kind == ProcKind::kGpu ? 32 : 64; }
+
+// Atomic updates of a GPU in memory that is not its own cross the host link one by one; ten times
+// slower than streams (machines.md 2, of low confidence).
+constexpr double kFarAtomicFactor = 10;
+
+// splitmix64
+double draw(std::uint64_t seed, std::uint64_t number) {
+  std::uint64_t x = seed + (number + 1) * 0x9E3779B97F4A7C15;
+  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;
+  x = (x ^ x >> 27) * 0x94D049BB133111EB;
+  x ^= x >> 31;
+  return static_cast<double>(x >> 11) * 0x1.0p-53;
+}
+
+}  // namespace
+
+Engine::Engine(const app::Data& data, const Spaces& spaces, std::shared_ptr<const Machine> machine,
+               const MapperFactory& make, const SimulateOptions& options)
+    : data_(data),
+      spaces_(spaces),
+      machine_(std::move(machine)),
+      make_(make),
+      options_(options),
+      memories_(*machine_),
+      links_(*machine_, memories_),
+      store_(data, spaces, memories_, ops_),
+      views_(data) {
+  first_station_.resize(static_cast<std::size_t>(machine_->node_count()));
+  for (std::int64_t node = 0; node < machine_->node_count(); ++node) {
+    for (std::size_t k = 0; k < kProcKindCount; ++k) {
+      const auto kind = static_cast<ProcKind>(k);
+      first_station_[static_cast<std::size_t>(node)][k] =
+          static_cast<std::int32_t>(processors_.size());
+      for (std::int64_t i = 0; i < machine_->processor_count(node, kind); ++i) {
+        processors_.push_back({kind, node, i});
+      }
+    }
+  }
+  stations_.resize(processors_.size());
+  utility_.resize(static_cast<std::size_t>(machine_->node_count()));
+  streaming_.resize(memories_.size());
+  phase_time_.resize(data.phases.size());
+  uses_.resize(1);
+  if (options.record) {
+    record_ = std::make_shared<RunRecord>();
+    for (const app::Task& task : data.tasks) record_->tasks.push_back(task.name);
+    for (const app::Region& region : data.regions) record_->regions.push_back(region.name);
+    for (const Processor& p : processors_) {
+      record_->processors.push_back({std::string(name_of(p.kind)), p.node, p.index});
+    }
+    for (std::size_t m = 0; m < memories_.size(); ++m) {
+      const auto number = static_cast<std::int32_t>(m);
+      const Memory& memory = memories_[number];
+      record_->memories.push_back({std::string(name_of(memory.kind)), memory.node, memory.index,
+                                   memories_.group(number).capacity_bytes, 0});
+    }
+    store_.on_allocation = [this](const Instance& instance, bool made) {
+      record_->allocations.push_back({now_, instance.memory,
+                                      static_cast<std::int32_t>(instance.region),
+                                      made ? instance.bytes : -instance.bytes});
+    };
+  }
+}
+
+Engine::~Engine() = default;
+
+RunResult Engine::run() {
+  std::uint64_t handled = 0;
+  if (launch_top()) drain();
+  while (!events_.empty() && !over_) {
+    const Event event = events_.top();
+    events_.pop();
+    now_ = event.time;
+    handle(event);
+    drain();
+    if (options_.stop && ++handled % kEventsBetweenStops == 0 && options_.stop()) {
+      result_.status = RunStatus::kStopped;
+      over_ = true;
+    }
+  }
+  return finish();
+}
+
+RunResult Engine::finish() {
+  if (!over_ && live_ > 0) {
+    fail(data_.name, "nothing goes on: tasks wait for each other, or a mapper holds them back");
+  }
+  result_.total_seconds = static_cast<double>(now_) * kPicosecond;
+  const RunTime counted =
+      data_.metric_phase < 0 ? now_ : phase_time_[static_cast<std::size_t>(data_.metric_phase)];
+  result_.seconds = static_cast<double>(counted) * kPicosecond;
+  app::FormulaFault fault = app::FormulaFault::kNone;
+  const auto work = static_cast<double>(data_.work.value({}, fault));
+  result_.unit = data_.unit;
+  if (result_.seconds > 0) result_.throughput = work / result_.seconds;
+  if (record_) {
+    record_->end = now_;
+    for (std::size_t m = 0; m < memories_.size(); ++m) {
+      record_->memories[m].peak_bytes = store_.peak_bytes(static_cast<std::int32_t>(m));
+    }
+    result_.record = record_;
+  }
+  return std::move(result_);
+}
+
+void Engine::refuse(RunStatus status, std::vector<Refusal> refusals, std::string raw) {
+  if (over_) return;
+  over_ = true;
+  result_.status = status;
+  result_.refusals = std::move(refusals);
+  result_.raw = std::move(raw);
+}
+
+void Engine::fail(std::string_view task, const std::string& why) {
+  refuse(RunStatus::kExecuteError, {{one_diagnostic(DiagId::kCannotRun, task, why), {}}}, why);
+}
+
+// ---- Events
+
+void Engine::push(RunTime time, Event::Kind kind, void* subject, std::int64_t id) {
+  events_.push({time, order_++, kind, subject, id});
+}
+
+void Engine::handle(const Event& event) {
+  switch (event.kind) {
+    case Event::Kind::kStep:
+      return step(*static_cast<Context*>(event.subject));
+    case Event::Kind::kReady:
+      ready_.emplace_back(static_cast<Op>(event.id), -1);
+      return;
+    case Event::Kind::kTaskEnd:
+      return end_task(*static_cast<TaskRun*>(event.subject));
+    case Event::Kind::kSelect:
+      return select(static_cast<std::int32_t>(event.id));
+    case Event::Kind::kMessage: {
+      const Message message = std::move(messages_[static_cast<std::size_t>(event.id)]);
+      const std::int32_t target = number_of(message.target);
+      mapper(target).handle_message(*this, message.sender, message.kind, message.bytes);
+      return;
+    }
+    case Event::Kind::kCopyEnd:
+      break;
+  }
+  CopyRun& copy = copies_[static_cast<std::size_t>(event.id)];
+  ++result_.copies;
+  store_.release(copy.fetch.from);
+  store_.release(copy.fetch.to);
+  const Op op = copy.fetch.op;
+  const std::int64_t record = copy.record;
+  free_copies_.push_back(static_cast<std::uint32_t>(event.id));
+  complete(op, record);
+}
+
+// What became ready, and what became ready by that, without recursion.
+void Engine::drain() {
+  for (std::size_t i = 0; i < ready_.size() && !over_; ++i)
+    op_ready(ready_[i].first, ready_[i].second);
+  ready_.clear();
+}
+
+void Engine::complete(Op op, std::int64_t record) {
+  ops_.complete(op, [&](Op ready) { ready_.emplace_back(ready, record); });
+}
+
+void Engine::op_ready(Op op, std::int64_t cause) {
+  const OpUse& use = uses_[op];
+  if (use.kind == OpUse::Kind::kJoin) return complete(op, cause);
+  if (use.kind == OpUse::Kind::kCopy) {
+    CopyRun& copy = copies_[use.copy];
+    if (cause >= 0) copy.cause = cause;
+    if (copy.mapped > now_) return push(copy.mapped, Event::Kind::kReady, nullptr, op);
+    return start_copy(copy);
+  }
+  if (use.kind != OpUse::Kind::kTask) return;
+  TaskRun& run = *use.run;
+  if (cause >= 0) run.cause = cause;
+  if (run.mapped > now_) return push(run.mapped, Event::Kind::kReady, nullptr, op);
+  run.ready = now_;
+  Station& station = stations_[static_cast<std::size_t>(run.number)];
+  station.ready.push({run.priority, order_++, &run});
+  if (station.running == nullptr) start_next(run.number);
+}
+
+// ---- Copies
+
+void Engine::start_copy(CopyRun& copy) {
+  const Instance& from = store_.instance(copy.fetch.from);
+  const Instance& to = store_.instance(copy.fetch.to);
+  const Route* route = links_.route(from.memory, to.memory);
+  const auto index = uses_[copy.fetch.op].copy;
+  copy.ready = now_;
+  if (route == nullptr) {
+    const Memory a = memories_[from.memory], b = memories_[to.memory];
+    return refuse(
+        RunStatus::kExecuteError,
+        {{one_diagnostic(DiagId::kNoRoute, fmt::format("{} of node {}", name_of(a.kind), a.node),
+                         fmt::format("{} of node {}", name_of(b.kind), b.node)),
+          Origin{static_cast<std::uint32_t>(to.statement)}}},
+        "no dma path between memories");
+  }
+  copy.start = std::max(now_, links_.free_at(*route));
+  if (copy.start > now_) copy.cause = std::max(copy.cause, links_.user(*route));
+  const RunTime end =
+      copy.start + to_time(with_noise(route->latency_s + static_cast<double>(copy.fetch.bytes) *
+                                                             route->seconds_per_byte));
+  if (record_) {
+    copy.record = static_cast<std::int64_t>(record_->events.size());
+    RunRecord::Event event;
+    event.kind =
+        copy.fetch.reduction ? RunRecord::Event::Kind::kReduction : RunRecord::Event::Kind::kCopy;
+    event.name = copy.name;
+    event.where = to.memory;
+    event.from = from.memory;
+    event.region = static_cast<std::int32_t>(to.region);
+    event.statement = to.statement;
+    event.bytes = copy.fetch.bytes;
+    event.mapped = copy.mapped;
+    event.ready = copy.ready;
+    event.start = copy.start;
+    event.end = end;
+    event.cause = copy.cause;
+    record_->events.push_back(event);
+  }
+  links_.take(*route, end, copy.record);
+  push(end, Event::Kind::kCopyEnd, nullptr, index);
+}
+
+// ---- Tasks
+
+void Engine::start_next(std::int32_t processor) {
+  Station& station = stations_[static_cast<std::size_t>(processor)];
+  if (station.ready.empty()) return;
+  TaskRun& run = *station.ready.top().run;
+  station.ready.pop();
+  station.running = &run;
+  start(run);
+}
+
+double Engine::with_noise(double seconds) {
+  if (options_.noise <= 0) return seconds;
+  return seconds * (1 + options_.noise * (2 * draw(options_.seed, draws_++) - 1));
+}
+
+// How much more than its own bytes memory moves: the whole structure where fields lie together, a
+// whole sector for each element where loops run across the order of the dimensions.
+double Engine::layout_factor(const TaskRun& run, std::size_t requirement,
+                             const Instance& instance) const {
+  const app::Requirement& wants = data_.tasks[run.task].requirements[requirement];
+  const double sector = sector_bytes(run.processor.kind);
+  double used = 0;
+  for (const AppField& field : wants.fields) used += static_cast<double>(field.bytes);
+  const auto count = static_cast<double>(wants.fields.size());
+  const Rect& box = run.pieces[requirement]->box;
+  double factor = 1;
+  if (instance.layout.fields == FieldOrder::kAos) {
+    const auto whole =
+        static_cast<double>(spaces_.region(instance.region).bytes_of(instance.groups));
+    const double moved = whole <= sector ? whole : std::min(whole, count * sector);
+    factor = std::max(1.0, moved / used);
+  }
+  const auto& loops = run.variant->loops;
+  const bool across = loops && box.dimensions() > 1 && *loops != instance.layout.dimensions;
+  if (across) factor = std::max(factor, std::max(1.0, sector * count / used));
+  return factor;
+}
+
+// A roofline: the processor's operations, and what each memory moves, at the same time.
+double Engine::seconds_of(TaskRun& run) {
+  const app::Variant& variant = *run.variant;
+  const NodeType& node = machine_->node(run.processor.node);
+  const ProcessorGroup& group = *node.find(run.processor.kind);
+  std::vector<Rect> boxes;
+  for (const Piece* piece : run.pieces) boxes.push_back(piece == nullptr ? Rect{} : piece->box);
+  app::FormulaFault fault = app::FormulaFault::kNone;
+  const auto value = [&](const app::Code& code) {
+    return std::max<double>(0, static_cast<double>(code.value(run.arguments, fault, boxes)));
+  };
+  const double flops = value(variant.flops);
+  const double efficiency = std::max(1.0, value(variant.efficiency)) / 100;
+  const double kernels = value(variant.kernels);
+  double compute = 0;
+  if (flops > 0 && group.flops_per_s > 0) {
+    compute = flops / (group.flops_per_s * group.sustained_fraction * efficiency *
+                       (variant.single ? 2 : 1));
+  }
+  // By memory.
+  struct Load {
+    std::int32_t memory;
+    double bytes;
+  };
+  std::vector<Load> loads;
+  const auto add = [&](std::size_t r, double bytes, Access access) {
+    const InstanceNumber number = run.instances[r];
+    if (number == kVirtual || bytes <= 0) return;
+    const Instance& instance = store_.instance(number);
+    const MemKind kind = memories_[instance.memory].kind;
+    if (access == Access::kStream) bytes *= layout_factor(run, r, instance);
+    if (access == Access::kAtomic && run.processor.kind == ProcKind::kGpu &&
+        kind != MemKind::kFbmem) {
+      bytes *= kFarAtomicFactor;
+    }
+    const auto known = std::find_if(loads.begin(), loads.end(), [&](const Load& load) {
+      return load.memory == instance.memory;
+    });
+    if (known == loads.end()) {
+      loads.push_back({instance.memory, bytes});
+    } else {
+      known->bytes += bytes;
+    }
+  };
+  const std::vector<app::Requirement>& requirements = data_.tasks[run.task].requirements;
+  for (std::size_t r = 0; r < requirements.size(); ++r) {
+    bool listed = false;
+    for (const app::Traffic& traffic : variant.traffic) {
+      if (traffic.requirement != r) continue;
+      listed = true;
+      add(r, value(traffic.bytes), traffic.access);
+    }
+    if (listed || run.pieces[r] == nullptr || variant.inner) continue;
+    double bytes = 0;
+    for (const AppField& field : requirements[r].fields) bytes += static_cast<double>(field.bytes);
+    bytes *= static_cast<double>(boxes[r].volume());
+    const Privilege privilege = requirements[r].privilege;
+    const bool twice = privilege == Privilege::kReadWrite || privilege == Privilege::kReduce;
+    if (privilege != Privilege::kNoAccess) add(r, twice ? 2 * bytes : bytes, Access::kStream);
+  }
+  double memory = 0;
+  run.streams.clear();
+  for (const Load& load : loads) {
+    const auto m = static_cast<std::size_t>(load.memory);
+    run.streams.push_back(load.memory);
+    const auto sharing = static_cast<double>(++streaming_[m]);
+    const Affinity* affinity = node.find(run.processor.kind, memories_[load.memory].kind);
+    double bandwidth = affinity == nullptr ? 0 : affinity->bandwidth_bytes_per_s;
+    const double all = memories_.group(load.memory).bandwidth_bytes_per_s;
+    if (all > 0) bandwidth = std::min(bandwidth, all / sharing);
+    if (bandwidth > 0) memory = std::max(memory, affinity->latency_s + load.bytes / bandwidth);
+  }
+  const double waits = value(variant.nanoseconds) * 1e-9;
+  if (fault != app::FormulaFault::kNone) {
+    fail(data_.tasks[run.task].name, fmt::format("a formula of its variant for {}: {}",
+                                                 name_of(variant.kind), app::words_of(fault)));
+  }
+  return kernels * group.launch_latency_s + std::max(compute, memory) + waits;
+}
+
+void Engine::start(TaskRun& run) {
+  run.start = now_;
+  Station& station = stations_[static_cast<std::size_t>(run.number)];
+  if (run.start > run.ready) run.cause = station.last_record;
+  const RunTime end = now_ + to_time(with_noise(seconds_of(run)));
+  if (record_) {
+    run.record = static_cast<std::int64_t>(record_->events.size());
+    RunRecord::Event event;
+    event.kind = RunRecord::Event::Kind::kTask;
+    event.name = static_cast<std::int32_t>(run.task);
+    event.where = run.number;
+    event.mapped = run.mapped;
+    event.ready = run.ready;
+    event.start = now_;
+    event.end = end;
+    event.cause = run.cause;
+    record_->events.push_back(event);
+    station.last_record = run.record;
+  }
+  push(end, Event::Kind::kTaskEnd, &run, 0);
+  if (!run.variant->leaf && !data_.tasks[run.task].body.empty()) begin_context(run);
+}
+
+void Engine::end_task(TaskRun& run) {
+  run.ended = true;
+  Station& station = stations_[static_cast<std::size_t>(run.number)];
+  station.running = nullptr;
+  for (std::int32_t memory : run.streams) --streaming_[static_cast<std::size_t>(memory)];
+  if (run.context) {
+    check_end(*run.context);
+  } else {
+    complete_run(run);
+  }
+  start_next(static_cast<std::int32_t>(&station - stations_.data()));
+}
+
+// It and all that it launched is over.
+void Engine::complete_run(TaskRun& run) {
+  ++result_.tasks;
+  --stations_[static_cast<std::size_t>(run.number)].load;
+  if (run.profiling.any()) {
+    const TaskView view = view_of(run, report_views_);
+    ProfilingReport report;
+    report.created_ns = run.created / 1000;
+    report.ready_ns = run.ready / 1000;
+    report.started_ns = run.start / 1000;
+    report.ended_ns = now_ / 1000;
+    report.processor = run.processor;
+    speaking_ = run.processor;
+    mapper(run.number).report_profiling(*this, view, report);
+  }
+  for (InstanceNumber instance : run.instances) {
+    if (instance != kVirtual) store_.release(instance);
+  }
+  complete(run.op, run.record);
+  uses_[run.op].run = nullptr;
+  --live_;
+  Context* const parent = run.parent;
+  run.context.reset();
+  free_runs_.push_back(&run);
+  if (parent == nullptr) return;
+  --parent->outstanding;
+  if (parent->blocked == Context::Blocked::kAll && parent->outstanding == 0) {
+    wake(*parent, now_ + to_time(options_.costs.future_s));
+  } else if (parent->blocked == Context::Blocked::kFuture && ops_.done(parent->awaited)) {
+    wake(*parent, now_ + to_time(options_.costs.future_s));
+  }
+  check_end(*parent);
+}
+
+// ---- What mappers are offered
+
+Capabilities Engine::capabilities() const {
+  Capabilities can;
+  can.stealing = false;
+  can.instances = false;
+  return can;
+}
+
+std::int64_t Engine::free_bytes(const Memory& memory) {
+  if (memory.node < 0 || memory.node >= machine_->node_count()) return -1;
+  const MemoryGroup* group = machine_->node(memory.node).find(memory.kind);
+  if (group == nullptr || memory.index < 0 || memory.index >= group->count) return -1;
+  const std::int32_t number = memories_.find(memory.node, memory.kind, memory.index);
+  return number < 0 ? -1 : store_.free_bytes(number);
+}
+
+std::span<const VariantView> Engine::variants(TaskId task) {
+  if (task == 0 || task > data_.tasks.size()) return {};
+  return views_.variants(task - 1);
+}
+
+std::string_view Engine::task_name(TaskId task) {
+  if (task == 0 || task > data_.tasks.size()) return {};
+  return data_.tasks[task - 1].name;
+}
+
+MapperEvent Engine::create_event() {
+  events_made_[++last_event_] = false;
+  return last_event_;
+}
+
+void Engine::trigger_event(MapperEvent event) {
+  const auto found = events_made_.find(event);
+  if (found == events_made_.end()) return;
+  found->second = true;
+  const auto deferred = deferred_.find(event);
+  if (deferred == deferred_.end()) return;
+  for (std::int32_t processor : deferred->second) {
+    push(now_, Event::Kind::kSelect, nullptr, processor);
+  }
+  deferred_.erase(deferred);
+}
+
+bool Engine::send_message(const Processor& target, std::uint32_t kind,
+                          std::span<const std::byte> message) {
+  const std::int32_t number = number_of(target);
+  if (number < 0 || messages_.size() >= std::size_t{1} << 20) return false;
+  messages_.push_back({speaking_, target, kind, {message.begin(), message.end()}});
+  push(now_, Event::Kind::kMessage, nullptr, static_cast<std::int64_t>(messages_.size()) - 1);
+  return true;
+}
+
+bool Engine::broadcast(std::uint32_t kind, std::span<const std::byte> message) {
+  bool sent = true;
+  for (const Processor& processor : processors_) {
+    if (!(processor == speaking_)) sent = send_message(processor, kind, message) && sent;
+  }
+  return sent;
+}
+
+}  // namespace groma::sim

@@ -1,0 +1,180 @@
+#include "simulate/links.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace groma::sim {
+namespace {
+
+constexpr RunTime kLongest = RunTime{1} << 60;  // 13 days
+
+// The size of copies for which routes are chosen.
+constexpr double kTypicalBytes = 1 << 20;
+
+std::int64_t count_of(const NodeType& node, MemKind kind) {
+  const MemoryGroup* group = node.find(kind);
+  return group == nullptr ? 0 : group->count;
+}
+
+}  // namespace
+
+RunTime to_time(double seconds) {
+  const double time = seconds / kPicosecond;
+  if (!(time > 0)) return 0;
+  return time < static_cast<double>(kLongest) ? static_cast<RunTime>(std::llround(time)) : kLongest;
+}
+
+Memories::Memories(const Machine& machine) : machine_(machine) {
+  first_.resize(static_cast<std::size_t>(machine.node_count()));
+  for (std::int64_t node = 0; node < machine.node_count(); ++node) {
+    auto& first = first_[static_cast<std::size_t>(node)];
+    first.fill(-1);
+    for (std::size_t k = 0; k < kMemKindCount; ++k) {
+      const auto kind = static_cast<MemKind>(k);
+      const MemoryGroup* group = machine.node(node).find(kind);
+      if (group == nullptr || group->capacity_bytes == 0) continue;
+      first[k] = static_cast<std::int32_t>(memories_.size());
+      for (std::int64_t i = 0; i < group->count; ++i) memories_.push_back({kind, node, i});
+    }
+  }
+}
+
+std::int32_t Memories::find(std::int64_t node, MemKind kind, std::int64_t index) const {
+  const std::int32_t first = first_[static_cast<std::size_t>(node)][static_cast<std::size_t>(kind)];
+  return first < 0 ? -1 : first + static_cast<std::int32_t>(index);
+}
+
+std::int32_t Memories::nearest(const Processor& processor, MemKind kind) const {
+  const NodeType& node = machine_.node(processor.node);
+  const MemoryGroup* memories = node.find(kind);
+  const ProcessorGroup* processors = node.find(processor.kind);
+  if (memories == nullptr || processors == nullptr) return -1;
+  return find(processor.node, kind, processor.index * memories->count / processors->count);
+}
+
+const MemoryGroup& Memories::group(std::int32_t memory) const {
+  const Memory& one = (*this)[memory];
+  return *machine_.node(one.node).find(one.kind);
+}
+
+Links::Links(const Machine& machine, const Memories& memories)
+    : machine_(machine), memories_(memories) {}
+
+std::uint32_t Links::lane(std::int64_t node, const std::string& name, std::int64_t number,
+                          bool out) {
+  auto& numbers = lane_numbers_[{node, name}];
+  const auto [found, is_new] =
+      numbers.emplace(std::pair(number, out), static_cast<std::uint32_t>(lanes_.size()));
+  if (is_new) lanes_.emplace_back();
+  return found->second;
+}
+
+Links::Hop Links::hop(const Memory& from, const Memory& to) {
+  Hop best;
+  using Scope = Channel::Scope;
+  const bool near = from.node == to.node;
+  const Scope scope = !near ? Scope::kNetwork : from.kind == to.kind ? Scope::kPeer : Scope::kLocal;
+  const NodeType& here = machine_.node(from.node);
+  for (const Channel& channel : here.channels) {
+    const bool straight = channel.from == from.kind && channel.to == to.kind;
+    const bool joins = straight || (channel.from == to.kind && channel.to == from.kind);
+    if (!joins || channel.scope != scope) continue;
+    if (best.possible && channel.bandwidth_bytes_per_s <= best.bandwidth) continue;
+    const auto lane_of = [&](const NodeType& node, const Memory& memory, bool out) {
+      const std::int64_t n = std::max<std::int64_t>(1, count_of(node, memory.kind));
+      return lane(memory.node, channel.name, memory.index * channel.links / n, out);
+    };
+    best.possible = true;
+    best.latency_s = channel.latency_s;
+    best.bandwidth = channel.bandwidth_bytes_per_s;
+    if (scope == Scope::kLocal) {
+      const bool source = count_of(here, from.kind) >= count_of(here, to.kind);
+      const bool out = from.kind < to.kind;
+      best.links = {lane_of(here, source ? from : to, out)};
+    } else {
+      best.links = {lane_of(here, from, true), lane_of(machine_.node(to.node), to, false)};
+    }
+  }
+  return best;
+}
+
+// Over no, one or two memories in between: of the source's node, of the target's.
+Route Links::find(std::int32_t from, std::int32_t to) {
+  const Memory a = memories_[from], b = memories_[to];
+  std::vector<std::vector<Memory>> ways = {{a, b}};
+  const auto stops = [&](const Memory& end) {
+    std::vector<Memory> found;
+    const NodeType& node = machine_.node(end.node);
+    for (const MemoryGroup& group : node.memories) {
+      if (group.capacity_bytes == 0 || group.kind == end.kind) continue;
+      const std::int64_t n = std::max<std::int64_t>(1, count_of(node, end.kind));
+      found.push_back({group.kind, end.node, end.index * group.count / n});
+    }
+    return found;
+  };
+  for (const Memory& near_a : stops(a)) {
+    ways.push_back({a, near_a, b});
+    for (const Memory& near_b : stops(b)) ways.push_back({a, near_a, near_b, b});
+  }
+  for (const Memory& near_b : stops(b)) ways.push_back({a, near_b, b});
+  Route best;
+  double least = std::numeric_limits<double>::infinity();
+  for (const std::vector<Memory>& way : ways) {
+    Route route;
+    bool possible = true;
+    for (std::size_t i = 0; i + 1 < way.size() && possible; ++i) {
+      if (way[i] == way[i + 1]) continue;
+      const Hop step = hop(way[i], way[i + 1]);
+      possible = step.possible;
+      if (!possible) break;
+      route.latency_s += step.latency_s;
+      route.seconds_per_byte = std::max(route.seconds_per_byte, 1 / step.bandwidth);
+      route.links.insert(route.links.end(), step.links.begin(), step.links.end());
+    }
+    const double seconds = route.latency_s + kTypicalBytes * route.seconds_per_byte;
+    if (!possible || route.links.empty() || seconds >= least) continue;
+    least = seconds;
+    best = std::move(route);
+  }
+  std::sort(best.links.begin(), best.links.end());
+  best.links.erase(std::unique(best.links.begin(), best.links.end()), best.links.end());
+  return best;
+}
+
+const Route* Links::route(std::int32_t from, std::int32_t to) {
+  const auto known = routes_.find({from, to});
+  if (known != routes_.end())
+    return known->second.links.empty() && from != to ? nullptr : &known->second;
+  Route route;
+  if (from == to) {  // read and written by the memory itself
+    const MemoryGroup& group = memories_.group(from);
+    const double bandwidth = group.bandwidth_bytes_per_s;
+    route.seconds_per_byte = bandwidth > 0 ? 2 / bandwidth : 0;
+  } else {
+    route = find(from, to);
+  }
+  const Route& kept = routes_.emplace(std::pair(from, to), std::move(route)).first->second;
+  return kept.links.empty() && from != to ? nullptr : &kept;
+}
+
+RunTime Links::free_at(const Route& route) const {
+  RunTime free = 0;
+  for (std::uint32_t link : route.links) free = std::max(free, lanes_[link].free);
+  return free;
+}
+
+void Links::take(const Route& route, RunTime until, std::int64_t user) {
+  for (std::uint32_t link : route.links) lanes_[link] = {until, user};
+}
+
+std::int64_t Links::user(const Route& route) const {
+  const Lane* last = nullptr;
+  for (std::uint32_t link : route.links) {
+    if (last == nullptr || lanes_[link].free > last->free) last = &lanes_[link];
+  }
+  return last == nullptr ? -1 : last->user;
+}
+
+}  // namespace groma::sim

@@ -1,0 +1,72 @@
+// Ops: what happens in a run (tasks, copies), as a graph that is built while it runs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "groma/run_record.h"
+
+namespace groma::sim {
+
+// In the order in which they were added. 0: the beginning, which is over.
+using Op = std::uint32_t;
+inline constexpr Op kBeginning = 0;
+
+class Ops {
+ public:
+  Ops() { ops_.push_back({0, 0, true}); }
+
+  // Not ready before release() was called for it.
+  Op add() {
+    ops_.push_back({1, 0, false});
+    return static_cast<Op>(ops_.size() - 1);
+  }
+  std::size_t size() const { return ops_.size(); }
+  bool done(Op op) const { return ops_[op].done; }
+
+  // `op` waits for `on`.
+  void depend(Op op, Op on) {
+    if (ops_[on].done || op == on) return;
+    const std::uint32_t last = ops_[on].first;
+    if (last != 0 && edges_[last - 1].op == op) return;  // already
+    edges_.push_back({op, ops_[on].first});
+    ops_[on].first = static_cast<std::uint32_t>(edges_.size());
+    ++ops_[op].missing;
+  }
+  // True when it is ready now.
+  bool release(Op op) { return --ops_[op].missing == 0; }
+
+  // Calls ready(op) for all that waited for nothing else, in the order in which they were made to
+  // wait.
+  template <typename Ready>
+  void complete(Op op, const Ready& ready) {
+    ops_[op].done = true;
+    waiting_.clear();
+    for (std::uint32_t e = ops_[op].first; e != 0; e = edges_[e - 1].next) {
+      waiting_.push_back(edges_[e - 1].op);
+    }
+    ops_[op].first = 0;
+    std::vector<Op> waiting;
+    waiting.swap(waiting_);
+    for (std::size_t i = waiting.size(); i-- > 0;) {
+      if (release(waiting[i])) ready(waiting[i]);
+    }
+    waiting_.swap(waiting);
+  }
+
+ private:
+  struct Node {
+    std::uint32_t missing;
+    std::uint32_t first;  // of edges_, from 1
+    bool done;
+  };
+  struct Edge {
+    Op op;
+    std::uint32_t next;
+  };
+  std::vector<Node> ops_;
+  std::vector<Edge> edges_;
+  std::vector<Op> waiting_;
+};
+
+}  // namespace groma::sim

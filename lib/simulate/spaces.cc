@@ -1,0 +1,222 @@
+#include "simulate/spaces.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace groma::sim {
+namespace {
+
+constexpr std::int64_t kMaxPieces = std::int64_t{1} << 22;
+constexpr std::int64_t kMaxCells = std::int64_t{1} << 24;
+constexpr std::size_t kMaxGroups = 64;
+
+// Every launch of a body and those within it.
+template <typename Use>
+void for_launches(const app::Body& body, const Use& use) {
+  for (const app::Statement& statement : body) {
+    if (const auto* launch = std::get_if<app::Launch>(&statement.node)) use(*launch);
+    if (const auto* loop = std::get_if<app::Loop>(&statement.node)) for_launches(loop->body, use);
+    if (const auto* phase = std::get_if<app::Phase>(&statement.node)) {
+      for_launches(phase->body, use);
+    }
+  }
+}
+
+void set_range(const RegionSpace& space, Piece& piece) {
+  for (int d = 0; d < space.dimensions; ++d) {
+    const auto i = static_cast<std::size_t>(d);
+    const auto& cut = space.cuts[i];
+    const auto place = [&](std::int64_t x) {
+      return static_cast<std::int32_t>(std::lower_bound(cut.begin(), cut.end(), x) - cut.begin());
+    };
+    const bool empty = piece.box.extents[d] == 0;
+    piece.cells.lower[i] = empty ? 0 : place(piece.box.lower[d]);
+    piece.cells.upper[i] = empty ? 0 : place(piece.box.lower[d] + piece.box.extents[d]);
+  }
+}
+
+}  // namespace
+
+bool within(const Rect& inner, const Rect& outer) {
+  if (inner.volume() == 0) return true;
+  for (int d = 0; d < inner.dimensions(); ++d) {
+    if (inner.lower[d] < outer.lower[d]) return false;
+    if (inner.lower[d] + inner.extents[d] > outer.lower[d] + outer.extents[d]) return false;
+  }
+  return true;
+}
+
+std::optional<std::int64_t> color_index(const app::Partition& partition, const Point& color) {
+  if (!partition.colors.contains(color)) return std::nullopt;
+  std::int64_t index = 0;
+  for (int d = 0; d < color.dimensions(); ++d) {
+    index = index * partition.colors.extents[d] + color[d] - partition.colors.lower[d];
+  }
+  return index;
+}
+
+std::int64_t RegionSpace::bytes_of(std::uint64_t groups) const {
+  std::int64_t bytes = 0;
+  for (std::size_t g = 0; g < group_bytes.size(); ++g) {
+    if ((groups >> g & 1) != 0) bytes += group_bytes[g];
+  }
+  return bytes;
+}
+
+std::optional<Spaces> Spaces::make(const app::Data& data, std::string& why) {
+  Spaces spaces;
+  spaces.regions_.resize(data.regions.size());
+  spaces.pieces_.resize(data.partitions.size());
+  const bool made = spaces.make_pieces(data, why) && spaces.make_cells(data, why) &&
+                    spaces.make_groups(data, why);
+  if (!made) return std::nullopt;
+  return spaces;
+}
+
+bool Spaces::make_pieces(const app::Data& data, std::string& why) {
+  std::int64_t count = 0;
+  for (std::size_t p = 0; p < data.partitions.size(); ++p) {
+    const app::Partition& partition = data.partitions[p];
+    const std::int64_t colors = partition.colors.volume();
+    if (colors > kMaxPieces - count) {
+      why = fmt::format("there are more than {} pieces with those of `{}`", kMaxPieces,
+                        partition.name);
+      return false;
+    }
+    count += colors;
+    if (colors == 0) continue;
+    pieces_[p].reserve(static_cast<std::size_t>(colors));
+    Point color = partition.colors.lower;
+    do {
+      app::FormulaFault fault = app::FormulaFault::kNone;
+      Piece piece;
+      piece.box = app::piece(data, partition, color, fault);
+      if (fault != app::FormulaFault::kNone) {
+        why = fmt::format("piece ({}) of `{}`: {}", fmt::join(color.coordinates(), ", "),
+                          partition.name, app::words_of(fault));
+        return false;
+      }
+      pieces_[p].push_back(piece);
+    } while (next_point(partition.colors, &color));
+  }
+  return true;
+}
+
+bool Spaces::make_cells(const app::Data& data, std::string& why) {
+  for (std::size_t r = 0; r < data.regions.size(); ++r) {
+    RegionSpace& space = regions_[r];
+    space.dimensions = data.regions[r].box.dimensions();
+    space.whole.box = data.regions[r].box;
+    space.cuts.resize(static_cast<std::size_t>(space.dimensions));
+  }
+  const auto add = [&](RegionSpace& space, const Rect& box) {
+    if (box.volume() == 0) return;
+    for (int d = 0; d < space.dimensions; ++d) {
+      auto& cut = space.cuts[static_cast<std::size_t>(d)];
+      cut.push_back(box.lower[d]);
+      cut.push_back(box.lower[d] + box.extents[d]);
+    }
+  };
+  for (RegionSpace& space : regions_) add(space, space.whole.box);
+  for (std::size_t p = 0; p < pieces_.size(); ++p) {
+    for (const Piece& piece : pieces_[p]) add(regions_[data.partitions[p].region], piece.box);
+  }
+  std::int64_t cells = 0;
+  for (std::size_t r = 0; r < regions_.size(); ++r) {
+    RegionSpace& space = regions_[r];
+    space.strides.assign(space.cuts.size(), 1);
+    for (std::size_t d = space.cuts.size(); d-- > 0;) {
+      auto& cut = space.cuts[d];
+      std::sort(cut.begin(), cut.end());
+      cut.erase(std::unique(cut.begin(), cut.end()), cut.end());
+      if (cut.empty()) cut.push_back(0);
+      space.strides[d] = space.cells;
+      const auto here = static_cast<std::int64_t>(cut.size()) - 1;
+      if (__builtin_mul_overflow(space.cells, here, &space.cells) || space.cells > kMaxCells) {
+        why = fmt::format("the partitions of `{}` cut it into more than {} parts",
+                          data.regions[r].name, kMaxCells);
+        return false;
+      }
+    }
+    cells += space.cells;
+    set_range(space, space.whole);
+  }
+  if (cells > kMaxCells) {
+    why = fmt::format("the partitions cut the regions into more than {} parts", kMaxCells);
+    return false;
+  }
+  for (std::size_t p = 0; p < pieces_.size(); ++p) {
+    for (Piece& piece : pieces_[p]) set_range(regions_[data.partitions[p].region], piece);
+  }
+  return true;
+}
+
+// Fields that are in the same requirements, of all launches, are one group.
+bool Spaces::make_groups(const app::Data& data, std::string& why) {
+  groups_.resize(data.launches + 1);
+  std::vector<const app::Launch*> launches(data.launches);
+  for (const app::Task& task : data.tasks) {
+    for_launches(task.body, [&](const app::Launch& launch) { launches[launch.number] = &launch; });
+  }
+  std::vector<std::vector<std::vector<std::uint32_t>>> sets(regions_.size());  // distinct, sorted
+  const auto each = [&](const auto& use) {
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+      if (launches[i] == nullptr) continue;
+      for (const app::Where& where : launches[i]->data) use(i, where);
+    }
+    if (data.top_level < 0) return;
+    const auto& top = data.tasks[static_cast<std::size_t>(data.top_level)];
+    for (const app::Requirement& requirement : top.requirements) {
+      use(launches.size(), requirement.data);
+    }
+  };
+  each([&](std::size_t, const app::Where& where) {
+    if (where.what == app::Where::What::kUnknown) return;
+    std::vector<std::uint32_t> fields = where.fields;
+    std::sort(fields.begin(), fields.end());
+    auto& known = sets[where.region];
+    if (std::find(known.begin(), known.end(), fields) == known.end()) {
+      known.push_back(std::move(fields));
+    }
+  });
+  for (std::size_t r = 0; r < regions_.size(); ++r) {
+    std::map<std::vector<bool>, std::size_t> known;  // by membership
+    RegionSpace& space = regions_[r];
+    for (std::uint32_t f = 0; f < data.regions[r].fields.size(); ++f) {
+      std::vector<bool> in;
+      for (const auto& set : sets[r]) in.push_back(std::binary_search(set.begin(), set.end(), f));
+      const auto [group, is_new] = known.emplace(in, space.group_bytes.size());
+      if (is_new) {
+        space.group_bytes.push_back(0);
+        space.group_fields.emplace_back();
+      }
+      space.group_bytes[group->second] += data.regions[r].fields[f].bytes;
+      space.group_fields[group->second].push_back(f);
+    }
+    if (space.group_bytes.size() > kMaxGroups) {
+      why = fmt::format("the tasks use the fields of `{}` in more than {} different ways",
+                        data.regions[r].name, kMaxGroups);
+      return false;
+    }
+    for (std::size_t g = 0; g < space.group_bytes.size(); ++g) {
+      space.all_groups |= std::uint64_t{1} << g;
+    }
+  }
+  each([&](std::size_t launch, const app::Where& where) {
+    std::uint64_t mask = 0;
+    if (where.what != app::Where::What::kUnknown) {
+      const auto& groups = regions_[where.region].group_fields;
+      for (std::size_t g = 0; g < groups.size(); ++g) {
+        const bool in = std::find(where.fields.begin(), where.fields.end(), groups[g].front()) !=
+                        where.fields.end();
+        if (in) mask |= std::uint64_t{1} << g;
+      }
+    }
+    groups_[launch].push_back(mask);
+  });
+  return true;
+}
+
+}  // namespace groma::sim

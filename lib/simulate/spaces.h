@@ -1,0 +1,95 @@
+// Spaces: what can be told apart of an application's data. Every region is cut into cells, the
+// finest boxes that the pieces of its partitions make of it, and its fields into groups that every
+// requirement takes whole or not at all.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/data.h"
+#include "groma/geometry.h"
+
+namespace groma::sim {
+
+// Cells from lower to before upper, in each dimension.
+struct CellRange {
+  std::array<std::int32_t, kMaxDimensions> lower{};
+  std::array<std::int32_t, kMaxDimensions> upper{};
+};
+
+struct Piece {
+  Rect box;
+  CellRange cells;
+};
+
+struct RegionSpace {
+  int dimensions = 1;
+  std::vector<std::vector<std::int64_t>> cuts;  // by dimension: lower corners of cells, and the end
+  std::vector<std::int64_t> strides;            // row-major
+  std::int64_t cells = 1;
+  Piece whole;
+  std::vector<std::int64_t> group_bytes;  // of one element
+  std::vector<std::vector<std::uint32_t>> group_fields;
+  std::uint64_t all_groups = 0;
+
+  std::int64_t bytes_of(std::uint64_t groups) const;
+  // Calls use(cell, points) for every cell of the range that is not empty.
+  template <typename Use>
+  void for_cells(const CellRange& range, const Use& use) const {
+    visit(range, 0, 0, 1, use);
+  }
+
+ private:
+  template <typename Use>
+  void visit(const CellRange& range, int d, std::int64_t at, std::int64_t points,
+             const Use& use) const {
+    const auto i = static_cast<std::size_t>(d);
+    const std::vector<std::int64_t>& cut = cuts[i];
+    for (std::int32_t c = range.lower[i]; c < range.upper[i]; ++c) {
+      const auto k = static_cast<std::size_t>(c);
+      const std::int64_t cell = at + c * strides[i];
+      const std::int64_t volume = points * (cut[k + 1] - cut[k]);
+      if (d + 1 == dimensions) {
+        use(cell, volume);
+      } else {
+        visit(range, d + 1, cell, volume, use);
+      }
+    }
+  }
+};
+
+// Whether the first lies within the second. An empty one does.
+bool within(const Rect& inner, const Rect& outer);
+
+class Spaces {
+ public:
+  // Nothing, and why in `why`, where a formula has no value or there are more pieces or cells than
+  // can be kept.
+  static std::optional<Spaces> make(const app::Data& data, std::string& why);
+
+  const RegionSpace& region(std::uint32_t region) const { return regions_[region]; }
+  // `color`: the place of the colour in its partition's colours, row-major.
+  const Piece& piece(std::uint32_t partition, std::int64_t color) const {
+    return pieces_[partition][static_cast<std::size_t>(color)];
+  }
+  // The groups of requirement r of the launch with that number.
+  std::uint64_t groups(std::uint32_t launch, std::size_t r) const { return groups_[launch][r]; }
+  std::uint64_t groups_of_top_level(std::size_t r) const { return groups_.back()[r]; }
+
+ private:
+  bool make_pieces(const app::Data& data, std::string& why);
+  bool make_cells(const app::Data& data, std::string& why);
+  bool make_groups(const app::Data& data, std::string& why);
+
+  std::vector<RegionSpace> regions_;
+  std::vector<std::vector<Piece>> pieces_;          // by partition
+  std::vector<std::vector<std::uint64_t>> groups_;  // by launch, by requirement
+};
+
+// The place of a colour; nothing when it is none of the partition's.
+std::optional<std::int64_t> color_index(const app::Partition& partition, const Point& color);
+
+}  // namespace groma::sim

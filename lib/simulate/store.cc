@@ -1,0 +1,387 @@
+#include "simulate/store.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace groma::sim {
+namespace {
+
+std::uint64_t place_of(std::int32_t memory, std::uint32_t region) {
+  return static_cast<std::uint64_t>(static_cast<std::uint32_t>(memory)) << 32 | region;
+}
+
+bool same_box(const Rect& a, const Rect& b) { return a.lower == b.lower && a.extents == b.extents; }
+
+}  // namespace
+
+Store::Store(const app::Data& data, const Spaces& spaces, const Memories& memories, Ops& ops)
+    : data_(data), spaces_(spaces), memories_(memories), ops_(ops) {
+  used_.resize(memories.size());
+  peak_.resize(memories.size());
+  for (std::size_t m = 0; m < memories.size(); ++m) {
+    capacity_.push_back(memories.group(static_cast<std::int32_t>(m)).capacity_bytes);
+  }
+  cells_.resize(data.regions.size());
+  for (std::size_t r = 0; r < data.regions.size(); ++r) {
+    groups_.push_back(
+        std::max<std::size_t>(1, spaces.region(static_cast<std::uint32_t>(r)).group_bytes.size()));
+  }
+}
+
+std::int64_t Store::free_bytes(std::int32_t memory) const {
+  const auto m = static_cast<std::size_t>(memory);
+  return capacity_[m] - used_[m];
+}
+
+template <typename Visit>
+void Store::for_cells(std::uint32_t region, const CellRange& range, std::uint64_t groups,
+                      const Visit& visit) {
+  const RegionSpace& space = spaces_.region(region);
+  if (cells_[region].empty()) {
+    cells_[region].resize(static_cast<std::size_t>(space.cells) * groups_[region]);
+  }
+  space.for_cells(range, [&](std::int64_t c, std::int64_t points) {
+    for (std::size_t g = 0; g < space.group_bytes.size(); ++g) {
+      if ((groups >> g & 1) != 0) visit(cell(region, c, g), points * space.group_bytes[g]);
+    }
+  });
+}
+
+// ---- Instances
+
+bool Store::fits(const Instance& instance, const InstanceQuery& query, bool same) const {
+  if (!instance.alive || instance.reduction != query.reduction) return false;
+  if ((instance.groups & query.groups) != query.groups) return false;
+  if (instance.layout.dimensions != query.layout.dimensions ||
+      instance.layout.fields != query.layout.fields ||
+      instance.layout.compact != query.layout.compact ||
+      instance.layout.align_op != query.layout.align_op ||
+      instance.layout.align_bytes != query.layout.align_bytes) {
+    return false;
+  }
+  if (same) return same_box(instance.box, query.shape->box);
+  return !query.layout.exact && !query.reduction && within(query.piece->box, instance.box);
+}
+
+std::optional<InstanceNumber> Store::find_or_make(const InstanceQuery& query) {
+  std::vector<InstanceNumber>& here = at_[place_of(query.memory, query.region)];
+  ++clock_;
+  if (!query.fresh) {
+    for (const bool same : {true, false}) {
+      for (InstanceNumber number : here) {
+        Instance& instance = instances_[number];
+        if (!fits(instance, query, same)) continue;
+        instance.used = clock_;
+        instance.priority = query.priority;
+        return number;
+      }
+    }
+  }
+  const RegionSpace& space = spaces_.region(query.region);
+  std::int64_t bytes = space.bytes_of(query.new_groups) * query.shape->box.volume();
+  if (query.layout.align_op != AlignOp::kNone && query.layout.align_bytes > 1) {
+    const std::int64_t align = query.layout.align_bytes;
+    if (bytes > INT64_MAX - align) return std::nullopt;
+    bytes = (bytes + align - 1) / align * align;
+  }
+  if (!make_room(query.memory, bytes)) return std::nullopt;
+  const auto number = static_cast<InstanceNumber>(instances_.size());
+  Instance& made = instances_.emplace_back();
+  made.region = query.region;
+  made.memory = query.memory;
+  made.box = query.shape->box;
+  made.cells = query.shape->cells;
+  made.groups = query.new_groups;
+  made.layout = query.layout;
+  made.reduction = query.reduction;
+  made.bytes = bytes;
+  made.priority = query.priority;
+  made.used = clock_;
+  made.statement = query.statement;
+  at_[place_of(query.memory, query.region)].push_back(number);
+  const auto m = static_cast<std::size_t>(query.memory);
+  used_[m] += bytes;
+  peak_[m] = std::max(peak_[m], used_[m]);
+  if (on_allocation) on_allocation(made, true);
+  return number;
+}
+
+// Those that may go, by priority, the ones first that were not used for longest, until there is
+// room.
+bool Store::make_room(std::int32_t memory, std::int64_t bytes) {
+  const auto m = static_cast<std::size_t>(memory);
+  if (bytes > capacity_[m]) return false;
+  if (used_[m] <= capacity_[m] - bytes) return true;
+  std::vector<InstanceNumber> candidates;
+  for (std::uint32_t region = 0; region < data_.regions.size(); ++region) {
+    const auto here = at_.find(place_of(memory, region));
+    if (here == at_.end()) continue;
+    for (InstanceNumber number : here->second) {
+      const Instance& instance = instances_[number];
+      if (instance.users == 0 && instance.priority != kCollectNever) candidates.push_back(number);
+    }
+  }
+  std::sort(candidates.begin(), candidates.end(), [&](InstanceNumber a, InstanceNumber b) {
+    const Instance &x = instances_[a], &y = instances_[b];
+    return std::tuple(-std::int64_t{x.priority}, x.used, a) <
+           std::tuple(-std::int64_t{y.priority}, y.used, b);
+  });
+  for (InstanceNumber number : candidates) {
+    if (used_[m] <= capacity_[m] - bytes) break;
+    if (may_go(number)) remove(number);
+  }
+  return used_[m] <= capacity_[m] - bytes;
+}
+
+// Whether all that it holds is valid elsewhere too.
+bool Store::may_go(InstanceNumber number) {
+  const Instance& instance = instances_[number];
+  if (instance.valid == 0 && !instance.reduction) return true;
+  bool needed = false;
+  for_cells(instance.region, instance.cells, instance.groups, [&](Cell& cell, std::int64_t) {
+    if (needed) return;
+    bool here = false, elsewhere = false;
+    for (const Holder& holder : cell.holders) {
+      if (!holder.valid) continue;
+      (holder.instance == number ? here : elsewhere) = true;
+    }
+    for (const Pending& pending : cell.pending) needed |= pending.instance == number;
+    needed |= here && !elsewhere;
+  });
+  return !needed;
+}
+
+void Store::remove(InstanceNumber number) {
+  Instance& instance = instances_[number];
+  for_cells(instance.region, instance.cells, instance.groups, [&](Cell& cell, std::int64_t) {
+    std::erase_if(cell.holders, [number](const Holder& each) { return each.instance == number; });
+  });
+  instance.alive = false;
+  instance.valid = 0;
+  used_[static_cast<std::size_t>(instance.memory)] -= instance.bytes;
+  std::erase(at_[place_of(instance.memory, instance.region)], number);
+  if (on_allocation) on_allocation(instance, false);
+}
+
+void Store::release(InstanceNumber number) {
+  Instance& instance = instances_[number];
+  if (--instance.users > 0 || instance.priority != kCollectEager || !instance.alive) return;
+  if (may_go(number)) remove(number);
+}
+
+std::vector<InstanceNumber> Store::fill(std::int32_t memory, std::size_t most) const {
+  std::vector<InstanceNumber> found;
+  for (InstanceNumber number = 0; number < instances_.size(); ++number) {
+    if (instances_[number].alive && instances_[number].memory == memory) found.push_back(number);
+  }
+  std::stable_sort(found.begin(), found.end(), [&](InstanceNumber a, InstanceNumber b) {
+    return instances_[a].bytes > instances_[b].bytes;
+  });
+  if (found.size() > most) found.resize(most);
+  return found;
+}
+
+void Store::valid_for(std::uint32_t region, const Piece& piece, std::uint64_t groups,
+                      std::vector<InstanceNumber>& answer) const {
+  if (cells_[region].empty()) return;
+  const RegionSpace& space = spaces_.region(region);
+  bool first = true;
+  space.for_cells(piece.cells, [&](std::int64_t c, std::int64_t) {
+    for (std::size_t g = 0; g < space.group_bytes.size(); ++g) {
+      if ((groups >> g & 1) == 0) continue;
+      const Cell& at = cells_[region][static_cast<std::size_t>(c) * groups_[region] + g];
+      const auto has = [&](InstanceNumber number) {
+        return std::any_of(at.holders.begin(), at.holders.end(), [&](const Holder& each) {
+          return each.instance == number && each.valid;
+        });
+      };
+      if (first) {
+        for (const Holder& each : at.holders) {
+          if (each.valid) answer.push_back(each.instance);
+        }
+        first = false;
+      } else {
+        std::erase_if(answer, [&](InstanceNumber number) { return !has(number); });
+      }
+    }
+  });
+  std::sort(answer.begin(), answer.end());
+}
+
+// ---- Data
+
+Store::Holder& Store::holder(Cell& cell, InstanceNumber instance) {
+  for (Holder& each : cell.holders) {
+    if (each.instance == instance) return each;
+  }
+  return cell.holders.emplace_back(Holder{instance, kBeginning, false, {}});
+}
+
+void Store::set_valid(Holder& holder, bool valid) {
+  if (holder.valid == valid) return;
+  holder.valid = valid;
+  instances_[holder.instance].valid += valid ? 1 : -1;
+}
+
+// What runs around a task does not have to end before it begins.
+void Store::wait(const Use& use, Op op, Op on) {
+  if (on == kBeginning || ops_.done(on)) return;
+  if (std::find(use.ancestors.begin(), use.ancestors.end(), on) != use.ancestors.end()) return;
+  ops_.depend(op, on);
+}
+
+void Store::wait_for_users(const Use& use, Op op, Holder& holder) {
+  for (Op user : holder.users) wait(use, op, user);
+}
+
+void Store::add_user(Holder& holder, Op op, const Ops& ops) {
+  if (!holder.users.empty() && holder.users.back() == op) return;
+  if (holder.users.size() >= 8) {
+    std::erase_if(holder.users, [&ops](Op user) { return ops.done(user); });
+  }
+  holder.users.push_back(op);
+}
+
+// Points of one launch run in any order, so they must not depend on each other.
+bool Store::in_the_way(const Use& use, Cell& cell) const {
+  const bool reduces = use.privilege == Privilege::kReduce;
+  const bool writes =
+      use.privilege == Privilege::kReadWrite || use.privilege == Privilege::kWriteDiscard;
+  if (use.shares || use.launch == 0) return false;
+  bool clash = cell.write_launch == use.launch && cell.writer != use.task;
+  if (writes) clash |= cell.read_launch == use.launch && cell.reader != use.task;
+  if (writes) {
+    cell.write_launch = use.launch;
+    cell.writer = use.task;
+  } else if (!reduces) {
+    cell.read_launch = use.launch;
+    cell.reader = use.task;
+  }
+  return clash;
+}
+
+bool Store::use(const Use& use, const Rank& rank, std::vector<Fetch>& fetches) {
+  const Instance& target = instances_[use.instance];
+  const bool reads =
+      use.privilege == Privilege::kReadOnly || use.privilege == Privilege::kReadWrite;
+  bool clash = false;
+  sources_.clear();
+  // From where, before what.
+  for_cells(target.region, use.piece->cells, use.groups, [&](Cell& cell, std::int64_t) {
+    clash |= in_the_way(use, cell);
+    if (!reads) return;
+    bool here = false;
+    for (const Holder& each : cell.holders) here |= each.valid && each.instance == use.instance;
+    if (here) return;
+    for (const Holder& each : cell.holders) {
+      if (!each.valid) continue;
+      if (std::find(sources_.begin(), sources_.end(), each.instance) == sources_.end()) {
+        sources_.push_back(each.instance);
+      }
+    }
+  });
+  if (clash) return false;
+  if (sources_.size() > 1) {
+    std::sort(sources_.begin(), sources_.end());
+    rank(use.instance, sources_);
+  }
+  const std::size_t first = fetches.size();
+  for_cells(target.region, use.piece->cells, use.groups,
+            [&](Cell& cell, std::int64_t bytes) { use_cell(use, cell, bytes, fetches, first); });
+  return true;
+}
+
+// The copy from there that this use needs, made when it is first needed.
+Fetch& Store::fetch(const Use& use, InstanceNumber from, bool reduction,
+                    std::vector<Fetch>& fetches, std::size_t first) {
+  for (std::size_t i = first; i < fetches.size(); ++i) {
+    if (fetches[i].from == from && fetches[i].reduction == reduction) return fetches[i];
+  }
+  const Op op = ops_.add();
+  ops_.depend(use.task, op);
+  acquire(from);
+  acquire(use.instance);
+  return fetches.emplace_back(Fetch{op, from, use.instance, reduction, 0});
+}
+
+// Valid data to the target: a copy, then the reductions that are pending.
+void Store::bring(const Use& use, Cell& cell, std::int64_t bytes, std::vector<Fetch>& fetches,
+                  std::size_t first) {
+  holder(cell, use.instance);  // before references to others
+  Holder& mine = holder(cell, use.instance);
+  if (!mine.valid) {
+    const auto source = std::find_if(sources_.begin(), sources_.end(), [&](InstanceNumber number) {
+      return std::any_of(cell.holders.begin(), cell.holders.end(),
+                         [&](const Holder& each) { return each.valid && each.instance == number; });
+    });
+    if (source != sources_.end()) {
+      Fetch& copy = fetch(use, *source, false, fetches, first);
+      copy.bytes += bytes;
+      Holder& theirs = holder(cell, *source);
+      wait(use, copy.op, theirs.ready);
+      wait(use, copy.op, mine.ready);
+      wait_for_users(use, copy.op, mine);
+      mine.users.clear();
+      mine.ready = copy.op;
+      add_user(theirs, copy.op, ops_);
+    }
+    set_valid(mine, true);
+  }
+  if (cell.pending.empty()) return;
+  for (const Pending& pending : cell.pending) {
+    Fetch& fold = fetch(use, pending.instance, true, fetches, first);
+    fold.bytes += bytes;
+    for (Op op : pending.ops) wait(use, fold.op, op);
+    wait(use, fold.op, mine.ready);
+    wait_for_users(use, fold.op, mine);
+    mine.users.clear();
+    mine.ready = fold.op;
+    for (Holder& each : cell.holders) {
+      if (each.instance == pending.instance) add_user(each, fold.op, ops_);
+    }
+  }
+  cell.pending.clear();
+  for (Holder& each : cell.holders) {
+    if (each.instance != use.instance) set_valid(each, false);
+  }
+}
+
+void Store::use_cell(const Use& use, Cell& cell, std::int64_t bytes, std::vector<Fetch>& fetches,
+                     std::size_t first) {
+  if (use.privilege == Privilege::kReduce) {
+    for (Pending& pending : cell.pending) {
+      if (pending.instance != use.instance) continue;
+      std::erase_if(pending.ops, [&](Op op) { return ops_.done(op); });
+      pending.ops.push_back(use.task);
+      return;
+    }
+    Holder& mine = holder(cell, use.instance);
+    wait_for_users(use, use.task, mine);  // that fold what was there before
+    mine.users.clear();
+    cell.pending.push_back({use.instance, {use.task}});
+    return;
+  }
+  const bool writes = use.privilege != Privilege::kReadOnly;
+  if (use.privilege != Privilege::kWriteDiscard) bring(use, cell, bytes, fetches, first);
+  Holder& mine = holder(cell, use.instance);
+  wait(use, use.task, mine.ready);
+  if (!writes) {
+    add_user(mine, use.task, ops_);
+    if (!use.untracked) return;
+    const bool elsewhere = std::any_of(
+        cell.holders.begin(), cell.holders.end(),
+        [&](const Holder& each) { return each.valid && each.instance != use.instance; });
+    if (elsewhere) set_valid(mine, false);
+    return;
+  }
+  wait_for_users(use, use.task, mine);
+  mine.users.clear();
+  cell.pending.clear();
+  mine.ready = use.task;
+  set_valid(mine, true);
+  for (Holder& each : cell.holders) {
+    if (each.instance != use.instance) set_valid(each, false);
+  }
+}
+
+}  // namespace groma::sim

@@ -1,0 +1,169 @@
+// Store: the instances of a run, which of them hold which data, and what has to be copied before
+// somebody may use one. Legion's rules: data is valid where it was written last or copied to since;
+// reductions wait in instances of their own until somebody reads.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "groma/wish.h"
+#include "simulate/links.h"
+#include "simulate/ops.h"
+#include "simulate/spaces.h"
+
+namespace groma::sim {
+
+using InstanceNumber = std::uint32_t;
+inline constexpr InstanceNumber kVirtual = 0xFFFFFFFF;
+
+struct Instance {
+  std::uint32_t region = 0;
+  std::int32_t memory = 0;
+  Rect box;
+  CellRange cells;
+  std::uint64_t groups = 0;
+  LayoutSpec layout;
+  bool reduction = false;
+  bool alive = true;
+  std::int64_t bytes = 0;
+  std::int32_t users = 0;  // tasks that are mapped to it and copies, not over yet
+  CollectPriority priority = kCollectDefault;
+  std::int64_t used = 0;       // when it was mapped last, counted in calls
+  std::int64_t valid = 0;      // cells and groups of which it holds valid data
+  std::int32_t statement = 0;  // of the mapping, that put it there
+};
+
+// An instance that somebody wants.
+struct InstanceQuery {
+  std::uint32_t region = 0;
+  std::int32_t memory = 0;
+  const Piece* piece = nullptr;  // that it has to cover
+  const Piece* shape = nullptr;  // that a new one covers
+  std::uint64_t groups = 0;      // that it has to hold
+  std::uint64_t new_groups = 0;  // that a new one holds
+  LayoutSpec layout;
+  bool reduction = false;
+  bool fresh = false;
+  CollectPriority priority = kCollectDefault;
+  std::int32_t statement = 0;
+};
+
+// A copy (or reduction) that has to be made.
+struct Fetch {
+  Op op = kBeginning;
+  InstanceNumber from = 0, to = 0;
+  bool reduction = false;
+  std::int64_t bytes = 0;
+};
+
+// A task uses an instance.
+struct Use {
+  Op task = kBeginning;
+  InstanceNumber instance = 0;
+  const Piece* piece = nullptr;
+  std::uint64_t groups = 0;
+  Privilege privilege = Privilege::kReadOnly;
+  bool shares = false;       // coherence: no order among the points of a launch
+  bool untracked = false;    // what it read need not be remembered as valid here
+  std::uint32_t launch = 0;  // of the run, counted from 1
+  // Tasks that run while this one does, since it runs inside them.
+  std::span<const Op> ancestors;
+};
+
+class Store {
+ public:
+  Store(const app::Data& data, const Spaces& spaces, const Memories& memories, Ops& ops);
+
+  const Instance& instance(InstanceNumber number) const { return instances_[number]; }
+  std::int64_t used_bytes(std::int32_t memory) const {
+    return used_[static_cast<std::size_t>(memory)];
+  }
+  std::int64_t peak_bytes(std::int32_t memory) const {
+    return peak_[static_cast<std::size_t>(memory)];
+  }
+  std::int64_t free_bytes(std::int32_t memory) const;
+
+  // Finds one that will do, the oldest of the same box before the oldest that covers it, or makes
+  // one, for which those that nobody needs may have to go. Nothing when there is no room.
+  std::optional<InstanceNumber> find_or_make(const InstanceQuery& query);
+  // A user more; one less.
+  void acquire(InstanceNumber instance) { ++instances_[instance].users; }
+  void release(InstanceNumber instance);
+
+  // Makes use.task wait for what it has to wait for, and adds what has to be fetched before:
+  // ops that wait for nothing but each other and what was there, not released. `rank` puts the
+  // instances that have the data in order, best first. False, when two points of one launch are in
+  // each other's way.
+  using Rank = std::function<void(InstanceNumber target, std::vector<InstanceNumber>& sources)>;
+  bool use(const Use& use, const Rank& rank, std::vector<Fetch>& fetches);
+
+  // Instances with valid data for all of a piece, oldest first.
+  void valid_for(std::uint32_t region, const Piece& piece, std::uint64_t groups,
+                 std::vector<InstanceNumber>& answer) const;
+  // Those that fill a memory, largest first.
+  std::vector<InstanceNumber> fill(std::int32_t memory, std::size_t most) const;
+
+  // Told of every allocation and of every freed instance.
+  std::function<void(const Instance&, bool made)> on_allocation;
+
+ private:
+  struct Holder {
+    InstanceNumber instance = 0;
+    Op ready = kBeginning;  // when what it holds is there
+    bool valid = false;
+    std::vector<Op> users;  // that read it, or it since
+  };
+  struct Pending {
+    InstanceNumber instance = 0;
+    std::vector<Op> ops;  // that reduce to it
+  };
+  // One cell of one group.
+  struct Cell {
+    std::vector<Holder> holders;
+    std::vector<Pending> pending;
+    std::uint32_t read_launch = 0, write_launch = 0;  // the last that did, and its task
+    Op reader = kBeginning, writer = kBeginning;
+  };
+
+  Cell& cell(std::uint32_t region, std::int64_t cell, std::size_t group) {
+    return cells_[region][static_cast<std::size_t>(cell) * groups_[region] + group];
+  }
+  template <typename Visit>
+  void for_cells(std::uint32_t region, const CellRange& range, std::uint64_t groups,
+                 const Visit& visit);
+  Holder& holder(Cell& cell, InstanceNumber instance);
+  void set_valid(Holder& holder, bool valid);
+  void wait(const Use& use, Op op, Op on);
+  void wait_for_users(const Use& use, Op op, Holder& holder);
+  static void add_user(Holder& holder, Op op, const Ops& ops);
+  bool in_the_way(const Use& use, Cell& cell) const;
+  Fetch& fetch(const Use& use, InstanceNumber from, bool reduction, std::vector<Fetch>& fetches,
+               std::size_t first);
+  void use_cell(const Use& use, Cell& cell, std::int64_t bytes, std::vector<Fetch>& fetches,
+                std::size_t first);
+  void bring(const Use& use, Cell& cell, std::int64_t bytes, std::vector<Fetch>& fetches,
+             std::size_t first);
+  bool fits(const Instance& instance, const InstanceQuery& query, bool same_box) const;
+  bool make_room(std::int32_t memory, std::int64_t bytes);
+  bool may_go(InstanceNumber number);
+  void remove(InstanceNumber number);
+
+  const app::Data& data_;
+  const Spaces& spaces_;
+  const Memories& memories_;
+  Ops& ops_;
+  std::vector<Instance> instances_;
+  std::vector<std::int64_t> used_, peak_, capacity_;                   // by memory
+  std::unordered_map<std::uint64_t, std::vector<InstanceNumber>> at_;  // by memory and region
+  std::vector<std::vector<Cell>> cells_;                               // by region
+  std::vector<std::size_t> groups_;                                    // their number, by region
+  std::vector<InstanceNumber> sources_;                                // ranked, of the use at hand
+  std::int64_t clock_ = 0;
+};
+
+}  // namespace groma::sim

@@ -1,0 +1,48 @@
+// Views: the tasks and launches of an application as mappers see them.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "app/data.h"
+#include "groma/task_view.h"
+#include "simulate/spaces.h"
+
+namespace groma::sim {
+
+class Views {
+ public:
+  explicit Views(const app::Data& data);
+
+  std::span<const VariantView> variants(std::uint32_t task) const { return tasks_[task].variants; }
+  static TaskId id_of(std::uint32_t task) { return task + 1; }
+  // The view of a launch as launched, without domain; of the top-level task where `launch` is null.
+  // The requirements are the caller's copy, to be filled in for each point with set_piece.
+  TaskView view(std::uint32_t task, const app::Launch* launch,
+                std::vector<RequirementView>& requirements);
+  // The requirement is of this piece: its region, as a number that no other piece has.
+  static void set_piece(const app::Where& where, std::int64_t color, const Piece& piece,
+                        RequirementView& requirement);
+
+ private:
+  struct Requirement {
+    std::vector<std::string_view> names;
+    std::vector<FieldView> fields;
+    RequirementView view;
+  };
+  struct Task {
+    std::vector<VariantView> variants;
+  };
+  const std::vector<RequirementView>& requirements(std::uint32_t task, const app::Launch* launch);
+
+  const app::Data& data_;
+  std::vector<Task> tasks_;
+  std::deque<Requirement> kept_;
+  std::map<const app::Launch*, std::vector<RequirementView>> launches_;
+  std::map<app::Names, std::uint64_t> name_keys_;
+};
+
+}  // namespace groma::sim
