@@ -143,6 +143,8 @@ class Mapper {
   // order, shared with neighbours.
   virtual void map_task(MapperRuntime& runtime, const TaskView& task,
                         std::span<const std::span<const InstanceView>> valid, TaskWish& answer);
+  // Whether map_task and map_operation look at `valid`. Where not, a runtime need not fill it.
+  virtual bool reads_valid() const { return true; }
   // select_task_variant: of a task that is inlined in its parent on `task.current`. 0: none.
   virtual VariantId select_task_variant(MapperRuntime& runtime, const TaskView& task);
   // postmap_task: copies of the results to be made, a wish for each requirement (none by default).
@@ -232,6 +234,7 @@ class DefaultMapper final : public Mapper {
  public:
   using Mapper::Mapper;
   bool selects() const override { return site().settings.schedule_count > 0; }
+  bool reads_valid() const override { return false; }
 };
 
 }  // namespace groma

@@ -63,6 +63,7 @@ class ProgramMapper final : public Mapper {
   void select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
                            ScheduleAnswer& answer) override;
   bool selects() const override;  // with an InstanceLimit statement
+  bool reads_valid() const override { return false; }
   void report_profiling(MapperRuntime& runtime, const TaskView& operation,
                         const ProfilingReport& report) override;
   // TaskSteal: processors of the kind, in the node or anywhere, each in its turn; the victim gives

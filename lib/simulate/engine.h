@@ -263,6 +263,16 @@ class Engine final : public MapperRuntime {
   std::vector<Fetch> fetches_;
   std::vector<RequirementView> launch_views_, point_views_, report_views_;
   std::vector<Rect> boxes_;
+  std::vector<TaskRun*> launched_runs_;
+  std::vector<Rect> piece_boxes_;
+  struct Load {  // on a memory, of the task that starts
+    std::int32_t memory;
+    double bytes;
+  };
+  std::vector<Load> loads_;
+  std::vector<InstanceView> source_views_;
+  std::vector<std::uint32_t> source_ranks_;
+  std::vector<InstanceNumber> ranked_;
 };
 
 }  // namespace groma::sim
