@@ -458,7 +458,7 @@ CodeId Builder::member(const Expr& expr) {
   const auto found = find_member(spelled);
   if (!found || !has(type, *found)) {
     const auto method = find_method(spelled);
-    if (type == Type::kParent && (found || method)) {
+    if (type == Type::kParent && (found || (method && !has(type, *method)))) {
       report(DiagId::kParentMember, focus, {std::string(spelled)});
       return broken(expr.range);
     }

@@ -125,6 +125,21 @@ TEST(Check, AnEmptyMachineIsWrongUsage) {
   }
 }
 
+TEST(Check, AnApplicationHasNames) {
+  const std::string check = "groma check - --app docs/examples/circuit.json";
+  const std::string program = "Task update_voltage GPU; Region * rp_gost * FBMEM;";
+  const Outcome outcome = run(check, program);
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.out, HasSubstr("has no task `update_voltage` [unknown-task]"));
+  EXPECT_THAT(outcome.out, HasSubstr("has no region `rp_gost` [unknown-region]"));
+  EXPECT_EQ(run(check + ":pieces=8 --machine p100x4", "Task * CPU;").out,
+            "no errors, no warnings in 1 file\n");
+  const Outcome bad = run(check + ":pieces=0 --json", "Task * CPU;");
+  EXPECT_EQ(bad.exit_code, 1);
+  EXPECT_EQ(json::parse(bad.out)["diagnostics"][0]["id"], "bad-application");
+  EXPECT_EQ(run("groma check - --app -").exit_code, 2);
+}
+
 TEST(Check, BadMachineNamesTheValue) {
   const Outcome outcome = run("groma check - --machine nodes=0", "Task * GPU;");
   EXPECT_EQ(outcome.exit_code, 1);
@@ -346,7 +361,14 @@ TEST(Explain, SaysWhoDecidedAndWhoWasBeaten) {
             "    over <stdin>:1:27: Task * CPU (less specific)\n"
             "  index launch of 64 points: blocks over all GPU; 16 points on each of 4 GPU\n"
             "    by the default mapper\n"
-            "  region 1 rp_shared, all_shared, read-write\n"
+            "  region 2 rp_shared, all_shared, read-only\n"
+            "    SOCKMEM: no, GPU cannot address it\n"
+            "      by <stdin>:1:39: Region * rp_shared GPU SOCKMEM, ZCMEM\n"
+            "    ZCMEM\n"
+            "      by <stdin>:1:39: Region * rp_shared GPU SOCKMEM, ZCMEM\n"
+            "      layout SOA F_order\n"
+            "        by the default mapper\n"
+            "  region 3 rp_shared, all_shared, read-write\n"
             "    SOCKMEM: no, GPU cannot address it\n"
             "      by <stdin>:1:39: Region * rp_shared GPU SOCKMEM, ZCMEM\n"
             "    ZCMEM\n"

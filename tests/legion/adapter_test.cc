@@ -183,8 +183,8 @@ class Expected {
     variant.leaf = true;
     Application app;
     app.name = "test";
-    app.tasks = {{task_, {variant}, std::move(requirements), {}}};
-    const auto explanation = explain(*bound_, app, {}, diags_);
+    app.tasks = {{.name = task_, .variants = {variant}, .requirements = std::move(requirements)}};
+    const auto explanation = explain(*bound_, Workload::make(app).value(), {}, diags_);
     EXPECT_TRUE(explanation);
     return explanation->tasks.front();
   }
