@@ -121,7 +121,7 @@ class Mapper {
   // select_sharding_functor (of tasks, copies, fills, ...): kCyclicSharding. The answer must be the
   // same on every shard.
   virtual ShardingId select_sharding_functor(MapperRuntime& runtime, const TaskView& operation,
-                                             ShardTable shards);
+                                             const ShardTable& shards);
   // replicate_task: the first replicable variant, a shard on each node. Only for tasks whose
   // options said `replicate`.
   virtual void replicate_task(MapperRuntime& runtime, const TaskView& task,

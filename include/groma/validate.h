@@ -45,6 +45,6 @@ std::vector<Refusal> validate(const MustEpochAnswer& answer, std::span<const Tas
                               const Machine& machine);
 // What a functor said of a point of `operation`.
 std::vector<Refusal> validate(ShardId answer, const Point& point, const TaskView& operation,
-                              ShardTable shards);
+                              const ShardTable& shards);
 
 }  // namespace groma

@@ -176,8 +176,8 @@ void Adapter::select_sharding_functor(MapperContext context, const Legion::Task&
       views_.make(context, task, place_of(task.current_proc), true, call->storage);
   call->shards.clear();
   for (Legion::Processor p : input.shard_mapping) call->shards.push_back(place_of(p));
-  registration_->shards.note(call->shards);
-  const groma::ShardingId id = mapper_->select_sharding_functor(call->hands, view, call->shards);
+  const groma::ShardingId id =
+      mapper_->select_sharding_functor(call->hands, view, registration_->shards.note(call->shards));
   output.chosen_functor = id == kCyclicSharding ? 0
                                                 : registration_->first_functor +
                                                       static_cast<Legion::ShardingID>(id - 1);

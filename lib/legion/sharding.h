@@ -3,8 +3,9 @@
 
 #include <legion.h>
 
+#include <atomic>
+#include <deque>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -17,14 +18,19 @@ namespace groma::legion {
 // tasks of one program (a shard a node, or a processor). Thread-safe.
 class ShardTables {
  public:
-  using Table = std::shared_ptr<const std::vector<Processor>>;
-  void note(std::vector<Processor> shards);
+  // Notes the table, which is kept: only tables that were not there yet are. Both results live as
+  // long as this.
+  const ShardTable& note(const std::vector<Processor>& shards);
   // The table noted for `count` shards, or one processor of a node each, as far as they reach.
-  Table find(std::size_t count) const;
+  const ShardTable& find(std::size_t count) const;
 
  private:
+  const ShardTable& keep(std::vector<Processor> shards) const;
+
   mutable std::mutex mutex_;
-  mutable std::map<std::size_t, Table> tables_;
+  mutable std::deque<ShardTable> kept_;
+  mutable std::map<std::size_t, const ShardTable*> tables_;
+  mutable std::atomic<const ShardTable*> last_ = nullptr;  // found or noted; asked for every point
 };
 
 class FunctorAdapter final : public Legion::ShardingFunctor {

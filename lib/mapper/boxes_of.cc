@@ -155,18 +155,27 @@ std::optional<Separated> separate(Expressions& expressions, ExprId id) {
   return made;
 }
 
-bool MapCursor::boxes_of(const Processor& processor, const BoxSink& sink, Diagnostics& diags) {
+Processor MapCursor::first(ProcessorNumber number) const {
+  return number >= map_.numbers ? own(number).processors.front()
+                                : first_in(map_.shape_of(number), number);
+}
+
+bool MapCursor::boxes_of(std::span<const Processor> processors, const BoxSink& sink,
+                         Diagnostics& diags) {
   Search search(map_.launch.domain, sink);
   if (map_.numbers_apart && search.prepare(map_, *map_.numbers_apart)) {
-    for (const Shape& shape : map_.code.shapes) {
-      if (shape.kind != processor.kind || shape.count == 0) continue;
-      const std::int64_t number = shape.base + processor.node * shape.stride + processor.index;
-      search.find(number - map_.numbers_apart->constant);
+    for (const Processor& processor : processors) {
+      for (const Shape& shape : map_.code.shapes) {
+        if (shape.kind != processor.kind || shape.count == 0) continue;
+        const std::int64_t number = shape.base + processor.node * shape.stride + processor.index;
+        search.find(number - map_.numbers_apart->constant);
+      }
     }
     return true;
   }
   const auto wanted = [&](const Rect& box, ProcessorNumber number) {
-    if (placed(number).processors.front() == processor) sink(box);
+    const Processor at = first(number);
+    if (std::find(processors.begin(), processors.end(), at) != processors.end()) sink(box);
   };
   return slices(map_.launch.domain, wanted, diags);
 }
@@ -178,7 +187,7 @@ bool MapCursor::boxes_of_node(std::int64_t node, const BoxSink& sink, Diagnostic
     return true;
   }
   const auto wanted = [&](const Rect& box, ProcessorNumber number) {
-    if (placed(number).processors.front().node == node) sink(box);
+    if (first(number).node == node) sink(box);
   };
   return slices(map_.launch.domain, wanted, diags);
 }

@@ -82,7 +82,7 @@ void Mapper::replicate_task(MapperRuntime&, const TaskView& task, ReplicateAnswe
   mapper::replicate_over_nodes(task, task.current, machine(), answer);
 }
 
-ShardingId Mapper::select_sharding_functor(MapperRuntime&, const TaskView&, ShardTable) {
+ShardingId Mapper::select_sharding_functor(MapperRuntime&, const TaskView&, const ShardTable&) {
   return kCyclicSharding;
 }
 

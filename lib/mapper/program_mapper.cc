@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
+#include <map>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -16,6 +19,7 @@
 #include "mapper/function_sharding.h"
 #include "mapper/processors.h"
 #include "mapper/unhonoured.h"
+#include "program/data.h"
 
 namespace groma {
 namespace {
@@ -25,6 +29,8 @@ using mapper::KindDecision;
 // Caches are emptied when they are this full: names are the application's, and may never end.
 constexpr std::size_t kMaxFacts = 4'096;
 constexpr std::size_t kMaxPlans = 64;  // of one task
+// A runtime registers them all; beyond these a task shards as though it had no name.
+constexpr std::size_t kMaxFunctorsOfNames = 4'096;
 
 // What of a requirement its wish depends on.
 struct RequirementKey {
@@ -110,22 +116,53 @@ struct ProgramMapper::Shared {
   BoundProgram bound;
   LogSink* log;
   mapper::FunctionMaps maps;
-  std::vector<mapper::FunctionSharding> functors;  // by function
+  mapper::CursorPool cursors;
+  std::deque<mapper::FunctionSharding> functors;
   std::vector<const ShardingFunctor*> functor_list;
+  // Of functions that read their task's name, a functor for each name that they can tell apart.
+  std::map<std::pair<FunctionId, std::string>, ShardingId, std::less<>> functors_of_names;
   std::array<std::optional<StealScope>, kProcKindCount> steals{};  // the widest, by kind
   bool limits_any = false;
   std::atomic<bool> told = false;  // what is not honoured
 
-  Shared(BoundProgram program, LogSink* sink) : bound(std::move(program)), log(sink), maps(bound) {
+  Shared(BoundProgram program, LogSink* sink)
+      : bound(std::move(program)), log(sink), maps(bound), cursors(&maps) {
     const Program& text = bound.program();
-    functors.reserve(text.function_count());
-    for (FunctionId f = 0; f < text.function_count(); ++f) functors.emplace_back(&maps, f);
-    for (const mapper::FunctionSharding& functor : functors) functor_list.push_back(&functor);
+    add_functors();
     limits_any = mapper::limits_any(text);
     for (const auto& [kind, scope] : mapper::steal_statements(text)) {
       auto& widest = steals[static_cast<std::size_t>(kind)];
       if (!widest || scope == StealScope::kAnyNode) widest = scope;
     }
+  }
+
+  ShardingId add_functor(FunctionId function, std::string task) {
+    functor_list.push_back(
+        &functors.emplace_back(&cursors, &bound.machine(), function, std::move(task)));
+    return static_cast<ShardingId>(functor_list.size());
+  }
+
+  // A name can only be compared, so a function can tell apart the names that stand in the program;
+  // all others are like none.
+  void add_functors() {
+    const program::Data& data = bound.program().data();
+    for (FunctionId f = 0; f < data.functions.size(); ++f) add_functor(f, "");
+    std::set<std::string> names;
+    for (const program::Code& code : data.code) {
+      if (code.op == program::Op::kString) names.insert(data.strings[code.a]);
+    }
+    for (FunctionId f = 0; f < data.functions.size(); ++f) {
+      if (!data.functions[f].reads_name || !bound.program().is_mapping_function(f)) continue;
+      for (const std::string& name : names) {
+        if (functors_of_names.size() >= kMaxFunctorsOfNames) return;
+        functors_of_names.emplace(std::pair(f, name), add_functor(f, name));
+      }
+    }
+  }
+
+  ShardingId functor_of(FunctionId function, std::string_view task) const {
+    const auto found = functors_of_names.find(std::pair(function, std::string(task)));
+    return found == functors_of_names.end() ? function + 1 : found->second;
   }
 
   void tell(const MapperRuntime& runtime) {
@@ -309,12 +346,13 @@ std::span<const ShardingFunctor* const> ProgramMapper::sharding_functors() const
 }
 
 ShardingId ProgramMapper::select_sharding_functor(MapperRuntime& runtime, const TaskView& operation,
-                                                  ShardTable) {
+                                                  const ShardTable&) {
   shared_->tell(runtime);
   // A single task's owner only starts it: where it goes, select_task_options says.
   if (operation.operation != OperationKind::kTask || !operation.is_index) return kCyclicSharding;
   const Facts& facts = state_->of(program(), machine(), operation);
-  return facts.function ? facts.function->function + 1 : kCyclicSharding;
+  return facts.function ? shared_->functor_of(facts.function->function, operation.name)
+                        : kCyclicSharding;
 }
 
 void ProgramMapper::replicate_task(MapperRuntime& runtime, const TaskView& task,

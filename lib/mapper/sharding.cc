@@ -2,29 +2,68 @@
 #include "groma/sharding.h"
 
 #include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <utility>
 
 #include "groma/result.h"
 
 namespace groma {
 
-ShardId shard_of(const Processor& processor, ShardTable shards) {
-  GROMA_CHECK(!shards.empty());
-  std::size_t on_node = 0;
-  for (std::size_t s = 0; s < shards.size(); ++s) {
-    if (shards[s] == processor) return static_cast<ShardId>(s);
-    if (shards[s].node == processor.node) ++on_node;
+ShardTable::ShardTable(std::vector<Processor> shards) : shards_(std::move(shards)) {
+  in_order_.resize(shards_.size());
+  std::iota(in_order_.begin(), in_order_.end(), ShardId{0});
+  by_processor_ = in_order_;
+  const auto key = [&](ShardId s) {
+    return std::tuple(shards_[s].node, shards_[s].kind, shards_[s].index);
+  };
+  std::stable_sort(in_order_.begin(), in_order_.end(),
+                   [&](ShardId a, ShardId b) { return shards_[a].node < shards_[b].node; });
+  std::stable_sort(by_processor_.begin(), by_processor_.end(),
+                   [&](ShardId a, ShardId b) { return key(a) < key(b); });
+  for (std::size_t i = 0; i < in_order_.size(); ++i) {
+    const std::int64_t node = shards_[in_order_[i]].node;
+    if (nodes_.empty() || nodes_.back().node != node) nodes_.push_back({node, i, 0});
+    ++nodes_.back().count;
   }
-  if (on_node == 0) {
-    return static_cast<ShardId>(static_cast<std::size_t>(processor.node) % shards.size());
-  }
-  std::size_t wanted = static_cast<std::size_t>(processor.index) % on_node;
-  for (std::size_t s = 0; s < shards.size(); ++s) {
-    if (shards[s].node == processor.node && wanted-- == 0) return static_cast<ShardId>(s);
-  }
-  return 0;  // not reached: on_node counted them
 }
 
-void ShardingFunctor::boxes_of(ShardId shard_id, const Rect& domain, ShardTable shards,
+ShardTable::Group ShardTable::on_node(std::int64_t node) const {
+  if (nodes_.empty()) return {};
+  // Nodes mostly follow one another.
+  const auto guess = static_cast<std::size_t>(node - nodes_.front().node);
+  if (guess < nodes_.size() && nodes_[guess].node == node) return nodes_[guess];
+  const auto found =
+      std::lower_bound(nodes_.begin(), nodes_.end(), node,
+                       [](const Group& group, std::int64_t wanted) { return group.node < wanted; });
+  return found != nodes_.end() && found->node == node ? *found : Group{};
+}
+
+ShardId ShardTable::shard_of(const Processor& processor) const {
+  GROMA_CHECK(!shards_.empty());
+  const Group group = on_node(processor.node);
+  if (group.count == 0) {
+    return static_cast<ShardId>(static_cast<std::size_t>(processor.node) % shards_.size());
+  }
+  if (group.count == 1) return in_order_[group.begin];
+  const auto key = [](const Processor& p) { return std::pair(p.kind, p.index); };
+  const auto first = by_processor_.begin() + static_cast<std::ptrdiff_t>(group.begin);
+  // So do a node's processors.
+  const auto guess = static_cast<std::size_t>(processor.index - shards_[*first].index);
+  if (guess < group.count) {
+    const ShardId shard = by_processor_[group.begin + guess];
+    const bool repeated = guess > 0 && shards_[by_processor_[group.begin + guess - 1]] == processor;
+    if (shards_[shard] == processor && !repeated) return shard;
+  }
+  const auto last = first + static_cast<std::ptrdiff_t>(group.count);
+  const auto itself = std::lower_bound(first, last, processor, [&](ShardId s, const Processor& p) {
+    return key(shards_[s]) < key(p);
+  });
+  if (itself != last && shards_[*itself] == processor) return *itself;
+  return in_order_[group.begin + static_cast<std::size_t>(processor.index) % group.count];
+}
+
+void ShardingFunctor::boxes_of(ShardId shard_id, const Rect& domain, const ShardTable& shards,
                                const std::function<void(const Rect&)>& box) const {
   if (domain.volume() == 0) return;
   Point one = Point::zeros(domain.dimensions());
@@ -35,7 +74,8 @@ void ShardingFunctor::boxes_of(ShardId shard_id, const Rect& domain, ShardTable 
   } while (next_point(domain, &point));
 }
 
-ShardId CyclicSharding::shard(const Point& point, const Rect& domain, ShardTable shards) const {
+ShardId CyclicSharding::shard(const Point& point, const Rect& domain,
+                              const ShardTable& shards) const {
   const auto count = static_cast<std::int64_t>(shards.size());
   std::int64_t shard = 0;
   for (int d = domain.dimensions() - 1; d >= 0; --d) {  // modulo the shards throughout

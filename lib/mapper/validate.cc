@@ -435,7 +435,7 @@ std::vector<Refusal> validate(const MustEpochAnswer& answer, std::span<const Tas
 }
 
 std::vector<Refusal> validate(ShardId answer, const Point& point, const TaskView& operation,
-                              ShardTable shards) {
+                              const ShardTable& shards) {
   if (answer < shards.size()) return {};
   return {{one_diagnostic(DiagId::kBadShard, operation.name, text_of(point), answer, shards.size()),
            {}}};

@@ -140,8 +140,9 @@ class Both {
   }
 
   void compare_sharding(const TaskView& task) {
-    std::vector<Processor> shards;
-    for (std::int64_t n = 0; n < mapping_->machine().node_count(); ++n) shards.push_back(cpu(n, 0));
+    std::vector<Processor> cpus;
+    for (std::int64_t n = 0; n < mapping_->machine().node_count(); ++n) cpus.push_back(cpu(n, 0));
+    const ShardTable shards(cpus);
     const ShardingId a = program_->select_sharding_functor(runtime_, task, shards);
     const ShardingId b = hand_->select_sharding_functor(runtime_, task, shards);
     ASSERT_EQ(a == kCyclicSharding, b == kCyclicSharding);

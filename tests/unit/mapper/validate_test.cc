@@ -319,7 +319,7 @@ TEST(Validate, MustEpochs) {
 
 TEST(Validate, Shards) {
   FakeTask task("t", {ProcKind::kCpu});
-  const std::vector<Processor> shards = {cpu(0, 0), cpu(1, 0)};
+  const ShardTable shards({cpu(0, 0), cpu(1, 0)});
   EXPECT_THAT(validate(ShardId{1}, Point{3}, task.view(), shards), IsEmpty());
   EXPECT_THAT(text_of(validate(ShardId{2}, Point{3, 4}, task.view(), shards)),
               ElementsAre("`t`: point (3, 4) is sent to shard 2 of 2 [bad-shard]"));
