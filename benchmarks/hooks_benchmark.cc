@@ -174,7 +174,6 @@ BENCHMARK(shard)
     ->Args({1, 8})
     ->Args({40, 1})
     ->Args({2'000, 1})
-    ->Args({6'000, 1})
     ->ThreadRange(1, 8);
 
 // A launch of 4,096 points cut into 64 slices.

@@ -41,11 +41,16 @@ class ShardTable {
     std::int64_t node = 0;
     std::size_t begin = 0, count = 0;  // of both lists below
   };
+  struct Owner {
+    Processor processor;
+    ShardId shard;
+  };
   Group on_node(std::int64_t node) const;
 
   std::vector<Processor> shards_;
   std::vector<Group> nodes_;  // by node
-  std::vector<ShardId> in_order_, by_processor_;
+  std::vector<ShardId> in_order_;
+  std::vector<Owner> by_processor_;
 };
 
 // A pure function of the point, the launch domain and the table of shards: the same answer on every

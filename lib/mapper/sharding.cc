@@ -2,7 +2,6 @@
 #include "groma/sharding.h"
 
 #include <algorithm>
-#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -10,17 +9,27 @@
 
 namespace groma {
 
+namespace {
+
+bool before(const Processor& a, const Processor& b) {
+  return std::tuple(a.node, a.kind, a.index) < std::tuple(b.node, b.kind, b.index);
+}
+
+}  // namespace
+
 ShardTable::ShardTable(std::vector<Processor> shards) : shards_(std::move(shards)) {
-  in_order_.resize(shards_.size());
-  std::iota(in_order_.begin(), in_order_.end(), ShardId{0});
-  by_processor_ = in_order_;
-  const auto key = [&](ShardId s) {
-    return std::tuple(shards_[s].node, shards_[s].kind, shards_[s].index);
-  };
+  for (ShardId s = 0; s < shards_.size(); ++s) {
+    in_order_.push_back(s);
+    by_processor_.push_back({shards_[s], s});
+  }
   std::stable_sort(in_order_.begin(), in_order_.end(),
                    [&](ShardId a, ShardId b) { return shards_[a].node < shards_[b].node; });
   std::stable_sort(by_processor_.begin(), by_processor_.end(),
-                   [&](ShardId a, ShardId b) { return key(a) < key(b); });
+                   [](const Owner& a, const Owner& b) { return before(a.processor, b.processor); });
+  for (std::size_t i = 1; i < by_processor_.size(); ++i) {  // of several the first owns
+    const Owner& last = by_processor_[i - 1];
+    if (by_processor_[i].processor == last.processor) by_processor_[i].shard = last.shard;
+  }
   for (std::size_t i = 0; i < in_order_.size(); ++i) {
     const std::int64_t node = shards_[in_order_[i]].node;
     if (nodes_.empty() || nodes_.back().node != node) nodes_.push_back({node, i, 0});
@@ -46,20 +55,18 @@ ShardId ShardTable::shard_of(const Processor& processor) const {
     return static_cast<ShardId>(static_cast<std::size_t>(processor.node) % shards_.size());
   }
   if (group.count == 1) return in_order_[group.begin];
-  const auto key = [](const Processor& p) { return std::pair(p.kind, p.index); };
   const auto first = by_processor_.begin() + static_cast<std::ptrdiff_t>(group.begin);
-  // So do a node's processors.
-  const auto guess = static_cast<std::size_t>(processor.index - shards_[*first].index);
-  if (guess < group.count) {
-    const ShardId shard = by_processor_[group.begin + guess];
-    const bool repeated = guess > 0 && shards_[by_processor_[group.begin + guess - 1]] == processor;
-    if (shards_[shard] == processor && !repeated) return shard;
-  }
   const auto last = first + static_cast<std::ptrdiff_t>(group.count);
-  const auto itself = std::lower_bound(first, last, processor, [&](ShardId s, const Processor& p) {
-    return key(shards_[s]) < key(p);
-  });
-  if (itself != last && shards_[*itself] == processor) return *itself;
+  // So do a node's processors.
+  const auto guess = static_cast<std::size_t>(processor.index - first->processor.index);
+  if (guess < group.count) {
+    const Owner& owner = by_processor_[group.begin + guess];
+    if (owner.processor == processor) return owner.shard;
+  }
+  const auto itself = std::lower_bound(
+      first, last, processor,
+      [](const Owner& owner, const Processor& p) { return before(owner.processor, p); });
+  if (itself != last && itself->processor == processor) return itself->shard;
   return in_order_[group.begin + static_cast<std::size_t>(processor.index) % group.count];
 }
 
