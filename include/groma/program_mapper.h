@@ -21,8 +21,8 @@ class ProgramMapper final : public Mapper {
   struct Shared;
 
   // What all mapper objects of one binding use, from any thread. `log` (may be null) hears once of
-  // each statement that the runtime cannot honour, and the program's own `print`s of functions; it
-  // must outlive the result and be safe to call from several threads.
+  // each statement that the runtime cannot honour; it must outlive the result and be safe to call
+  // from several threads.
   static std::shared_ptr<Shared> share(BoundProgram bound, LogSink* log = nullptr);
 
   // The machine of the binding, as a MapperSite wants it.

@@ -9,19 +9,41 @@ namespace {
 // 2^64 / the golden ratio: neighbouring numbers end far apart.
 constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15U;
 
-}  // namespace
-
-std::size_t LaunchHash::operator()(const Launch& launch) const {
+template <typename L>
+std::size_t hash_of(const L& launch) {
   std::uint64_t hash = launch.function;
-  const auto mix = [&](std::uint64_t value) { hash = ((hash ^ value) * kSpread) ^ (hash >> 29); };
-  mix(launch.kind ? static_cast<std::uint64_t>(*launch.kind) : kProcKindCount);
+  const auto mix = [&](auto value) {
+    hash = ((hash ^ static_cast<std::uint64_t>(value)) * kSpread) ^ (hash >> 29);
+  };
+  const std::hash<std::string_view> text;
+  mix(launch.kind ? static_cast<std::size_t>(*launch.kind) : kProcKindCount);
   for (int d = 0; d < launch.domain.dimensions(); ++d) {
-    mix(static_cast<std::uint64_t>(launch.domain.lower[d]));
-    mix(static_cast<std::uint64_t>(launch.domain.extents[d]));
+    mix(launch.domain.lower[d]);
+    mix(launch.domain.extents[d]);
   }
-  mix(std::hash<std::string_view>()(launch.task));
+  mix(text(launch.task));
+  if (launch.single) {
+    for (const Processor& processor : {launch.single->processor, launch.single->parent}) {
+      mix(processor.kind);
+      mix(processor.node);
+      mix(processor.index);
+    }
+    mix(text(launch.single->parent_name));
+  }
   return static_cast<std::size_t>(hash ^ (hash >> 32));
 }
+
+}  // namespace
+
+LaunchKey::LaunchKey(const Launch& launch)
+    : function(launch.function), task(launch.task), domain(launch.domain), kind(launch.kind) {
+  if (launch.single == nullptr) return;
+  single = {launch.single->processor, launch.single->parent,
+            std::string(launch.single->parent_name)};
+}
+
+std::size_t LaunchHash::operator()(const Launch& launch) const { return hash_of(launch); }
+std::size_t LaunchHash::operator()(const LaunchKey& key) const { return hash_of(key); }
 
 std::shared_ptr<const IndexMap> FunctionMaps::find(const Launch& launch, Diagnostics& diags) const {
   {
@@ -32,6 +54,11 @@ std::shared_ptr<const IndexMap> FunctionMaps::find(const Launch& launch, Diagnos
   TaskPoint task;
   task.name = launch.task;
   task.domain = launch.domain;
+  if (launch.single != nullptr) {
+    task.processor = launch.single->processor;
+    task.parent = launch.single->parent;
+    task.parent_name = launch.single->parent_name;
+  }
   auto made = IndexMap::make(bound_, launch.function, task, launch.kind, diags);
   if (!made) {
     diags.report(DiagId::kBadMachine, std::nullopt, made.error().message);
@@ -43,7 +70,7 @@ std::shared_ptr<const IndexMap> FunctionMaps::find(const Launch& launch, Diagnos
 }
 
 LaunchCursor::Open* LaunchCursor::open(const Launch& launch) {
-  diags_.clear();
+  if (!diags_.all().empty()) diags_.clear();
   if (last_ != nullptr && LaunchEqual()(launch, *last_key_)) return last_;
   Open* found = open_.find(launch);
   if (found == nullptr) {

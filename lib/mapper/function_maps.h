@@ -18,44 +18,59 @@
 
 namespace groma::mapper {
 
-// An index launch of a task by a function. `kind`, where known, is what the task runs on.
+// Where a single task stands, and its parent.
+template <typename Text>
+struct SingleTask {
+  Processor processor, parent;
+  Text parent_name;
+};
+
+// An index launch of a task by a function, or a single task, which has no domain to speak of.
+// `kind`, where known, is what the task runs on.
 struct Launch {
   FunctionId function = 0;
   std::string_view task;
   const Rect& domain;
   std::optional<ProcKind> kind;
+  const SingleTask<std::string_view>* single = nullptr;
 };
 
 // The same, kept.
 struct LaunchKey {
-  explicit LaunchKey(const Launch& launch)
-      : function(launch.function), task(launch.task), domain(launch.domain), kind(launch.kind) {}
+  explicit LaunchKey(const Launch& launch);
+
   FunctionId function;
   std::string task;
   Rect domain;
   std::optional<ProcKind> kind;
-
-  Launch launch() const { return {function, task, domain, kind}; }
+  std::optional<SingleTask<std::string>> single;
 };
 struct LaunchHash {
   using is_transparent = void;
   std::size_t operator()(const Launch& launch) const;
-  std::size_t operator()(const LaunchKey& key) const { return (*this)(key.launch()); }
+  std::size_t operator()(const LaunchKey& key) const;
 };
 struct LaunchEqual {
   using is_transparent = void;
-  bool operator()(const Launch& a, const LaunchKey& b) const {
-    return a.function == b.function && a.kind == b.kind && same(a.domain.lower, b.domain.lower) &&
-           same(a.domain.extents, b.domain.extents) && a.task == b.task;
-  }
-  bool operator()(const LaunchKey& a, const Launch& b) const { return (*this)(b, a); }
-  bool operator()(const LaunchKey& a, const LaunchKey& b) const { return (*this)(a.launch(), b); }
+  bool operator()(const Launch& a, const LaunchKey& b) const { return same(a, b); }
+  bool operator()(const LaunchKey& a, const Launch& b) const { return same(a, b); }
+  bool operator()(const LaunchKey& a, const LaunchKey& b) const { return same(a, b); }
 
  private:
   static bool same(const Point& a, const Point& b) {
     bool same = a.dimensions() == b.dimensions();
     for (int d = 0; d < a.dimensions(); ++d) same = same && a[d] == b[d];
     return same;
+  }
+  template <typename A, typename B>
+  static bool same(const A& a, const B& b) {
+    if (a.function != b.function || a.kind != b.kind || !same(a.domain.lower, b.domain.lower) ||
+        !same(a.domain.extents, b.domain.extents) || a.task != b.task || !a.single != !b.single) {
+      return false;
+    }
+    return !a.single ||
+           (a.single->processor == b.single->processor && a.single->parent == b.single->parent &&
+            a.single->parent_name == b.single->parent_name);
   }
 };
 

@@ -32,9 +32,10 @@ constexpr std::size_t kMaxPlans = 64;  // of one task
 // A runtime registers them all; beyond these a task shards as though it had no name.
 constexpr std::size_t kMaxFunctorsOfNames = 4'096;
 
-// What of a requirement its wish depends on.
+// What of a requirement its wish depends on, but for the names of one that promises no key.
 struct RequirementKey {
   std::uint64_t aliases = 0;
+  std::size_t names = 0;  // without a key
   std::uint64_t tag = 0;
   Privilege privilege = Privilege::kNoAccess;
   Coherence coherence = Coherence::kExclusive;
@@ -43,8 +44,10 @@ struct RequirementKey {
 };
 
 RequirementKey key_of(const RequirementView& requirement) {
-  return {requirement.aliases_key, requirement.tag, requirement.privilege, requirement.coherence,
-          requirement.empty()};
+  const bool keyed = requirement.aliases_key != 0;
+  return {requirement.aliases_key, keyed ? 0 : requirement.aliases.size(),
+          requirement.tag,         requirement.privilege,
+          requirement.coherence,   requirement.empty()};
 }
 
 struct Plan {
@@ -52,6 +55,7 @@ struct Plan {
   ProcKind kind = ProcKind::kCpu;
   std::int64_t node = 0;
   std::vector<RequirementKey> keys;
+  std::vector<std::string> names;  // of all requirements without a key, in order
   std::vector<RequirementWish> wishes;
 
   bool fits(const TaskView& task, const VariantView& chosen, const Processor& at) const {
@@ -59,8 +63,13 @@ struct Plan {
         keys.size() != task.requirements.size()) {
       return false;
     }
+    auto name = names.begin();
     for (std::size_t i = 0; i < keys.size(); ++i) {
-      if (!(keys[i] == key_of(task.requirements[i]))) return false;
+      const RequirementView& requirement = task.requirements[i];
+      if (!(keys[i] == key_of(requirement))) return false;
+      for (std::size_t k = 0; k < keys[i].names; ++k) {
+        if (*name++ != requirement.aliases[k]) return false;
+      }
     }
     return true;
   }
@@ -94,18 +103,6 @@ struct FactsHash {
     return static_cast<std::size_t>(mixed ^ (mixed >> 29));
   }
 };
-
-TaskPoint point_of(const TaskView& task) {
-  TaskPoint point;
-  point.name = task.name;
-  point.domain = task.domain;
-  point.point = task.point;
-  if (task.is_index) return point;
-  point.processor = task.current;
-  point.parent = task.parent == nullptr ? task.current : task.parent->current;
-  if (task.parent != nullptr) point.parent_name = task.parent->name;
-  return point;
-}
 
 }  // namespace
 
@@ -187,26 +184,25 @@ struct ProgramMapper::State {
   // Instances of limited tasks that were let through and have not ended.
   std::unordered_map<TaskId, std::int64_t> in_flight;
   mapper::LaunchCursor cursor;  // the launches that it maps now
-  Plan passing;                 // of requirements that promise no key
-  Evaluator evaluator;
   MapperEvent deferred = 0;
   std::optional<Processor> last_victim;
-  Diagnostics diags;
+  const Rect no_domain;           // of single tasks
+  std::vector<Processor> single;  // where one goes
 
-  explicit State(Shared& shared)
-      : cursor(&shared.maps),
-        evaluator(shared.bound, shared.log),
-        diags(shared.bound.program().source()) {}
+  explicit State(Shared& shared) : cursor(&shared.maps) {}
 
-  // Where `facts.function` sends a single task, from where it stands.
-  std::optional<Placed> place_single(const Facts& facts, const TaskView& task, ProcKind kind) {
-    diags.clear();
-    return evaluator.place(facts.function->function, point_of(task), kind, diags);
+  mapper::Launch launch_of(const Facts& facts, const TaskView& task, ProcKind kind) const {
+    return {facts.function->function, task.name, task.domain, kind};
   }
-  // Why it did not: notes and warnings may stand before the error.
-  Diagnostic failure() const {
-    const auto error = [](const Diagnostic& d) { return d.severity == Severity::kError; };
-    return *std::find_if(diags.all().begin(), diags.all().end(), error);
+  // Sets `single` to where the function sends a single task, or says why it does not.
+  std::optional<Diagnostic> place_single(const Facts& facts, const TaskView& task, ProcKind kind) {
+    const bool top = task.parent == nullptr;
+    const mapper::SingleTask<std::string_view> stands{task.current,
+                                                      top ? task.current : task.parent->current,
+                                                      top ? std::string_view() : task.parent->name};
+    single.clear();
+    return cursor.place({facts.function->function, task.name, no_domain, kind, &stands}, {},
+                        single);
   }
   void target_processors(const Facts& facts, const TaskView& task, bool stays,
                          const Machine& machine, TaskWish& answer);
@@ -260,24 +256,18 @@ const Plan& ProgramMapper::State::plan_of(Facts& facts, const Program& program,
                                           const TaskView& task, const VariantView& variant,
                                           const Processor& at, const Machine& machine,
                                           const DefaultSettings& settings) {
-  const auto named = [](const RequirementView& r) {
-    return r.aliases_key != 0 || r.aliases.empty();
-  };
-  const bool reusable = std::all_of(task.requirements.begin(), task.requirements.end(), named);
-  if (reusable) {
-    for (const Plan& plan : facts.plans) {
-      if (plan.fits(task, variant, at)) return plan;
-    }
-    if (facts.plans.size() >= kMaxPlans) facts.plans.clear();
+  for (const Plan& plan : facts.plans) {
+    if (plan.fits(task, variant, at)) return plan;
   }
-  Plan& plan = reusable ? facts.plans.emplace_back() : passing;
+  if (facts.plans.size() >= kMaxPlans) facts.plans.clear();
+  Plan& plan = facts.plans.emplace_back();
   plan.variant = variant.id;
   plan.kind = at.kind;
   plan.node = at.node;
-  plan.keys.clear();
-  plan.wishes.clear();
   for (std::uint32_t i = 0; i < task.requirements.size(); ++i) {
+    const auto names = task.requirements[i].aliases;
     plan.keys.push_back(key_of(task.requirements[i]));
+    if (plan.keys.back().names > 0) plan.names.insert(plan.names.end(), names.begin(), names.end());
     plan.wishes.push_back(
         mapper::decide_requirement(program, task, i, variant, at, machine, settings));
   }
@@ -332,11 +322,8 @@ void ProgramMapper::select_task_options(MapperRuntime& runtime, const TaskView& 
     return;
   }
   answer.processor_origin = facts.function->origin;
-  if (const auto placed = state_->place_single(facts, task, kind)) {
-    answer.initial = placed->processors.front();
-  } else {
-    answer.failure = state_->failure();
-  }
+  answer.failure = state_->place_single(facts, task, kind);
+  if (!answer.failure) answer.initial = state_->single.front();
 }
 
 // ---- Replication
@@ -388,7 +375,7 @@ void ProgramMapper::slice_task(MapperRuntime& runtime, const TaskView& task, con
     }
   } else {
     answer.origin = facts.function->origin;
-    const mapper::Launch launch{facts.function->function, task.name, task.domain, facts.kind->kind};
+    const mapper::Launch launch = state_->launch_of(facts, task, facts.kind->kind);
     answer.failure = state_->cursor.slices(launch, part, [&](const Rect& box, const Processor& p) {
       const TaskSlice slice{box, p, false, false};
       if (by_point) {
@@ -436,15 +423,12 @@ void ProgramMapper::State::target_processors(const Facts& facts, const TaskView&
   } else if (!facts.function) {
     mapper::target_processors(task, machine, answer.processors);
   } else if (task.is_index) {
-    const mapper::Launch launch{facts.function->function, task.name, task.domain,
-                                task.current.kind};
-    answer.failure = cursor.place(launch, task.point, answer.processors);
+    answer.failure =
+        cursor.place(launch_of(facts, task, task.current.kind), task.point, answer.processors);
   } else {
-    const auto placed = place_single(facts, task, task.current.kind);
-    const bool named = placed && std::count(placed->processors.begin(), placed->processors.end(),
-                                            task.current) > 0;
-    if (named) {
-      answer.processors.assign(placed->processors.begin(), placed->processors.end());
+    const auto failure = place_single(facts, task, task.current.kind);
+    if (!failure && std::count(single.begin(), single.end(), task.current) > 0) {
+      answer.processors.assign(single.begin(), single.end());
     } else {
       answer.processors.push_back(task.current);
     }
