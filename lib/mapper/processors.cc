@@ -1,6 +1,9 @@
 // Walks over a machine's processors. Nodes may be unequal, and some may have none of a kind.
 #include "mapper/processors.h"
 
+#include <algorithm>
+#include <string>
+
 namespace groma::mapper {
 
 std::optional<Processor> first_from(const Machine& machine, ProcKind kind, std::int64_t node) {
@@ -53,6 +56,16 @@ std::optional<MemKind> best_memory(const Machine& machine, std::int64_t node, Pr
     if (best == nullptr || better(affinity, *best)) best = &affinity;
   }
   return best == nullptr ? std::nullopt : std::optional(best->memory);
+}
+
+void warn_of_unequal_nodes(const Machine& machine, ProcKind kind, Range range, Diagnostics& diags) {
+  if (machine.uniform(kind)) return;
+  const auto same = [kind](const Diagnostic& told) {
+    return told.id == DiagId::kUnequalNodes && std::get<std::string>(told.args[1]) == name_of(kind);
+  };
+  if (std::any_of(diags.all().begin(), diags.all().end(), same)) return;
+  diags.report(DiagId::kUnequalNodes, range, machine.name(), name_of(kind),
+               machine.processors_per_node(kind));
 }
 
 }  // namespace groma::mapper
