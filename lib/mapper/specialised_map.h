@@ -76,6 +76,9 @@ struct SpecialisedMap {
   const Shape& shape_of(std::int64_t number) const;
 };
 
+// Whether no part has more stretches than that: they are what boxes_of looks at.
+bool few_stretches(const SpecialisedMap& map, const Separated& apart, std::int64_t most);
+
 // A box in coordinates from the launch's lower corner, both ends of each dimension, the second one
 // outside.
 struct Cell {
