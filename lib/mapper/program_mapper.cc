@@ -52,6 +52,7 @@ RequirementKey key_of(const RequirementView& requirement) {
 
 struct Plan {
   VariantId variant = 0;
+  bool leaf = false, inner = false;  // the variant
   ProcKind kind = ProcKind::kCpu;
   std::int64_t node = 0;
   std::vector<RequirementKey> keys;
@@ -59,8 +60,8 @@ struct Plan {
   std::vector<RequirementWish> wishes;
 
   bool fits(const TaskView& task, const VariantView& chosen, const Processor& at) const {
-    if (variant != chosen.id || node != at.node || kind != at.kind ||
-        keys.size() != task.requirements.size()) {
+    if (variant != chosen.id || leaf != chosen.leaf || inner != chosen.inner || node != at.node ||
+        kind != at.kind || keys.size() != task.requirements.size()) {
       return false;
     }
     auto name = names.begin();
@@ -262,6 +263,8 @@ const Plan& ProgramMapper::State::plan_of(Facts& facts, const Program& program,
   if (facts.plans.size() >= kMaxPlans) facts.plans.clear();
   Plan& plan = facts.plans.emplace_back();
   plan.variant = variant.id;
+  plan.leaf = variant.leaf;
+  plan.inner = variant.inner;
   plan.kind = at.kind;
   plan.node = at.node;
   for (std::uint32_t i = 0; i < task.requirements.size(); ++i) {

@@ -10,15 +10,8 @@
 #include "groma/evaluate.h"
 #include "unit/mapper/hooks.h"
 
-namespace groma {
+namespace groma::test {
 namespace {
-
-using test::cpu;
-using test::FakeTask;
-using test::gpu;
-using test::machine_of;
-using test::Mapping;
-using test::rect;
 
 TEST(Sharding, TheShardOfAProcessor) {
   const ShardTable by_node({cpu(0, 0), cpu(1, 0), cpu(2, 0)});
@@ -143,7 +136,7 @@ SingleTaskMap one fixed;
 TEST(Sharding, APointBelongsToTheShardOfItsProcessor) {
   Mapping mapping(std::string(kProgram), machine_of("nodes=3,gpu=4,cpu=2"));
   ProgramMapper& mapper = mapping.on(cpu(0, 0));
-  test::FakeRuntime runtime;
+  FakeRuntime runtime;
   const Rect domain{{-2, 1}, {24, 2}};
   std::vector<Processor> by_node, by_gpu;
   for (std::int64_t node = 0; node < 3; ++node) {
@@ -160,7 +153,7 @@ TEST(Sharding, APointBelongsToTheShardOfItsProcessor) {
       ASSERT_GT(id, 0U);
       ASSERT_LE(id, mapper.sharding_functors().size());
       const ShardingFunctor& functor = *mapper.sharding_functors()[id - 1];
-      const SliceAnswer slices = test::slices_of(mapper, task.view(), domain);
+      const SliceAnswer slices = slices_of(mapper, task.view(), domain);
       ASSERT_FALSE(slices.failure);
       for (const TaskSlice& slice : slices.slices) {
         const ShardId shard = functor.shard(slice.box.lower, domain, shards);
@@ -175,7 +168,7 @@ TEST(Sharding, APointBelongsToTheShardOfItsProcessor) {
 TEST(Sharding, WithoutAStatementOrForAnotherOperationCyclic) {
   Mapping mapping(std::string(kProgram), machine_of("nodes=2,gpu=2"));
   ProgramMapper& mapper = mapping.on(cpu(0, 0));
-  test::FakeRuntime runtime;
+  FakeRuntime runtime;
   const ShardTable shards({cpu(0, 0), cpu(1, 0)});
   FakeTask other("other", {ProcKind::kGpu});
   other.launch(rect({4}));
@@ -230,7 +223,7 @@ TEST(Sharding, ByTheNameOfTheTask) {
       "IndexTaskMap * far;\nIndexTaskMap flat plain;\n",
       machine_of("nodes=3,gpu=2"));
   ProgramMapper& mapper = mapping.on(cpu(0, 0));
-  test::FakeRuntime runtime;
+  FakeRuntime runtime;
   const ShardTable shards({cpu(0, 0), cpu(1, 0), cpu(2, 0)});
   const Rect domain = rect({5});
   std::set<ShardingId> ids;
@@ -242,7 +235,7 @@ TEST(Sharding, ByTheNameOfTheTask) {
     ASSERT_LE(chosen, mapper.sharding_functors().size());
     ids.insert(chosen);
     const ShardingFunctor& functor = *mapper.sharding_functors()[chosen - 1];
-    for (const TaskSlice& slice : test::slices_of(mapper, task.view(), domain).slices) {
+    for (const TaskSlice& slice : slices_of(mapper, task.view(), domain).slices) {
       EXPECT_EQ(functor.shard(slice.box.lower, domain, shards), slice.processor.node) << name;
     }
     expect_boxes_agree(functor, domain, shards);
@@ -279,7 +272,7 @@ TEST(Sharding, ManyLaunchesFromManyThreads) {
 TEST(Sharding, WhereTheFunctionFailsShard0) {
   Mapping mapping(std::string(kProgram), machine_of("nodes=2,gpu=2"));
   ProgramMapper& mapper = mapping.on(cpu(0, 0));
-  test::FakeRuntime runtime;
+  FakeRuntime runtime;
   const ShardTable shards({cpu(0, 0), cpu(1, 0)});
   FakeTask task("lost", {ProcKind::kGpu});
   task.launch(rect({4}));
@@ -287,14 +280,14 @@ TEST(Sharding, WhereTheFunctionFailsShard0) {
   const ShardingFunctor& functor = *mapper.sharding_functors()[id - 1];
   EXPECT_EQ(functor.shard({1}, rect({4}), shards), 1U);
   EXPECT_EQ(functor.shard({3}, rect({4}), shards), 0U);
-  EXPECT_TRUE(test::slices_of(mapper, task.view(), rect({4})).failure.has_value());
+  EXPECT_TRUE(slices_of(mapper, task.view(), rect({4})).failure.has_value());
 }
 
 // Its owner starts it where the function says, which may ask where the parent stands.
 TEST(Sharding, ASingleTaskIsSentOnByItsOwner) {
   Mapping mapping(std::string(kProgram), machine_of("nodes=2,gpu=2"));
   ProgramMapper& mapper = mapping.on(cpu(0, 0));
-  test::FakeRuntime runtime;
+  FakeRuntime runtime;
   const ShardTable shards({cpu(0, 0), cpu(1, 0)});
   FakeTask task("one", {ProcKind::kGpu});
   EXPECT_EQ(mapper.select_sharding_functor(runtime, task.view(), shards), kCyclicSharding);
@@ -304,4 +297,4 @@ TEST(Sharding, ASingleTaskIsSentOnByItsOwner) {
 }
 
 }  // namespace
-}  // namespace groma
+}  // namespace groma::test

@@ -8,15 +8,9 @@
 
 #include "unit/mapper/hooks.h"
 
-namespace groma {
+namespace groma::test {
 namespace {
 
-using test::cpu;
-using test::FakeTask;
-using test::gpu;
-using test::machine_of;
-using test::rect;
-using test::text_of;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -475,4 +469,4 @@ TEST(Validate, SlicesAgreeWithBruteForce) {
 }
 
 }  // namespace
-}  // namespace groma
+}  // namespace groma::test
