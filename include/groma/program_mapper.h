@@ -46,8 +46,7 @@ class ProgramMapper final : public Mapper {
   // for each name that it can tell apart (those that are compared anywhere in the program, the
   // first 4,096). It sends a point to the shard of the processor that the function gives it
   // (ShardTable::shard_of); a point at which the function fails to shard 0, since slice_task will
-  // tell. Single tasks are dealt out cyclically: their function
-  // decides in select_task_options.
+  // tell. Single tasks are dealt out cyclically: their function decides in select_task_options.
   std::span<const ShardingFunctor* const> sharding_functors() const override;
   ShardingId select_sharding_functor(MapperRuntime& runtime, const TaskView& operation,
                                      const ShardTable& shards) override;
