@@ -46,12 +46,12 @@ struct LaunchKey {
   std::optional<SingleTask<std::string>> single;
 };
 struct LaunchHash {
-  using is_transparent = void;
+  using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard's
   std::size_t operator()(const Launch& launch) const;
   std::size_t operator()(const LaunchKey& key) const;
 };
 struct LaunchEqual {
-  using is_transparent = void;
+  using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard's
   bool operator()(const Launch& a, const LaunchKey& b) const { return same(a, b); }
   bool operator()(const LaunchKey& a, const Launch& b) const { return same(a, b); }
   bool operator()(const LaunchKey& a, const LaunchKey& b) const { return same(a, b); }
