@@ -24,8 +24,11 @@ struct Registration {
   MapperFactory factory;
   Options options;
   std::shared_ptr<const MachineMap> machine;
-  ShardTables shards;
-  Legion::ShardingID first_functor = 0;  // of functor id 1; 0: none is registered
+  ShardFunctors functors;
+  RegionIds regions;
+
+  // Options::log, or standard error.
+  LogSink* log() const;
 
   // Says why, with what the mapper tells of the origin, and ends the process.
   [[noreturn]] void fail(const Diagnostic& diagnostic, Origin origin,
@@ -67,8 +70,11 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
 
   Processor place_of(Legion::Processor processor) const;
   Legion::Processor realm(const Processor& processor) const {
-    return registration_->machine->realm(processor);
+    return processor == mapper_->site().local ? local_proc
+                                              : registration_->machine->realm(processor);
   }
+  void map_regions(MapperContext context, const Legion::Task& task, Call& call,
+                   MapTaskOutput& output);
   void check(const std::vector<Refusal>& refusals) const;
 
   Legion::Mapping::MapperRuntime* mapper_runtime_;
@@ -85,7 +91,7 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
 Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion::Runtime* runtime,
                       const Legion::Machine& machine, Legion::Processor processor);
 
-// Makes ProgramMappers of the program, bound when the first is made.
+// Makes ProgramMappers of the program, bound when the first is made. `log` as Options::log.
 MapperFactory factory_of(const Program& program, LogSink* log);
 
 }  // namespace groma::legion

@@ -481,6 +481,9 @@ TEST_F(Limits, ReportsOfOtherOperationsDoNotCount) {
   TaskView copy = limited_.view();
   copy.operation = OperationKind::kCopy;
   mapper_.report_profiling(runtime_, copy, {});
+  ProfilingReport of_its_copy;
+  of_its_copy.operation = OperationKind::kCopy;
+  mapper_.report_profiling(runtime_, limited_.view(), of_its_copy);
   EXPECT_THAT(ask({limited_.view()}), IsEmpty());
 }
 
