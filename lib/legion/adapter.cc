@@ -9,6 +9,8 @@
 #include <deque>
 
 #include "base/one_diagnostic.h"
+#include "groma/program_mapper.h"
+#include "mapper/unhonoured.h"
 
 namespace groma::legion {
 
@@ -23,6 +25,23 @@ void Registration::fail(const Diagnostic& diagnostic, Origin origin, const Mappe
   log()->log(LogLevel::kError, render(mapper == nullptr ? Source() : mapper->source(), shown));
   std::fflush(nullptr);
   std::_Exit(1);
+}
+
+// ---- Names that no task has. Legion does not tell which tasks are registered, so it is known at
+// the end alone, and not where others may have launched them.
+
+void Registration::enter() {
+  const std::lock_guard lock(mutex_);
+  ++adapters_;
+}
+
+void Registration::leave(const Mapper& mapper, std::set<std::string> names) {
+  const std::lock_guard lock(mutex_);
+  task_names_.merge(names);
+  const auto* of_program = dynamic_cast<const ProgramMapper*>(&mapper);
+  if (--adapters_ > 0 || of_program == nullptr || mapper.machine().node_count() > 1) return;
+  const std::set<std::string_view> known(task_names_.begin(), task_names_.end());
+  if (!known.empty()) groma::mapper::log_unknown_tasks(of_program->program(), known, *log());
 }
 
 // ---- What a hook needs
@@ -137,8 +156,10 @@ Adapter::Adapter(std::shared_ptr<Registration> registration, Legion::Mapping::Ma
       name_(mapper_->name()),
       views_(*registration_->machine, &registration_->regions, mapper_->site().local.node, rt),
       instances_(*registration_->machine, rt),
-      events_(std::make_unique<Events>()) {}
-Adapter::~Adapter() = default;
+      events_(std::make_unique<Events>()) {
+  registration_->enter();
+}
+Adapter::~Adapter() { registration_->leave(*mapper_, views_.names()); }
 
 // Where a task stands that is on a processor that no mapping names (a utility processor): here.
 Processor Adapter::place_of(Legion::Processor processor) const {

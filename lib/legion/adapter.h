@@ -6,6 +6,8 @@
 #include <mappers/default_mapper.h>
 
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,12 +29,22 @@ struct Registration {
   ShardFunctors functors;
   RegionIds regions;
 
+  // An adapter begins; one ends, having seen tasks of these names. After the last, the log hears of
+  // names in the program of `mapper`, if it is one's, that no task had.
+  void enter();
+  void leave(const groma::Mapper& mapper, std::set<std::string> names);
+
   // Options::log, or standard error.
   LogSink* log() const;
 
   // Says why, with what the mapper tells of the origin, and ends the process.
   [[noreturn]] void fail(const Diagnostic& diagnostic, Origin origin,
                          const groma::Mapper* mapper) const;
+
+ private:
+  std::mutex mutex_;
+  int adapters_ = 0;
+  std::set<std::string> task_names_;
 };
 
 class Adapter final : public Legion::Mapping::DefaultMapper {

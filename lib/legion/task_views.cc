@@ -148,6 +148,12 @@ void TaskViews::fill_parent(MapperContext context, const Legion::Task& parent,
   view.local = view.current.node == node_;
 }
 
+std::set<std::string> TaskViews::names() const {
+  std::set<std::string> names;
+  for (const auto& [id, known] : known_) names.insert(known.name);
+  return names;
+}
+
 const TaskView& TaskViews::make(MapperContext context, const Legion::Task& task,
                                 const Processor& current, Regions regions, ViewStorage& storage) {
   TaskView& view = storage.view;

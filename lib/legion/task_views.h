@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -88,6 +89,8 @@ class TaskViews {
   // The view of a task's parent, which stands on `otherwise` where no mapping names its processor.
   void fill_parent(MapperContext context, const Legion::Task& parent, const Processor& otherwise,
                    TaskView& view);
+  // Of all tasks seen so far.
+  std::set<std::string> names() const;
 
  private:
   struct Known {
