@@ -160,8 +160,10 @@ const TaskView& TaskViews::make(MapperContext context, const Legion::Task& task,
   fill(context, task, current, view);
   if (const Legion::Task* parent = task.get_parent_task()) {
     const Legion::UniqueID id = parent->get_unique_id();
-    if (storage.parent_id != id) fill_parent(context, *parent, current, storage.parent);
-    storage.parent_id = id;
+    if (storage.parent_id != id) {
+      fill_parent(context, *parent, current, storage.parent);
+      storage.parent_id = machine_.processor(parent->current_proc) ? id : 0;  // else by `current`
+    }
     view.parent = &storage.parent;
   }
   if (task.is_index_space && task.sharding_space.exists()) {

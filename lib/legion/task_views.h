@@ -63,7 +63,7 @@ struct RegionFacts {
 struct ViewStorage {
   TaskView view;
   TaskView parent;
-  Legion::UniqueID parent_id = 0;  // whose view `parent` is; 0: nobody's
+  Legion::UniqueID parent_id = 0;  // whose view `parent` is; 0: to be made again
   std::vector<RequirementView> requirements;
   std::vector<std::shared_ptr<RegionFacts>> regions;  // of the requirements
   std::vector<std::vector<FieldView>> fields;
