@@ -197,7 +197,8 @@ class Mapper {
                                     std::vector<std::byte>& answer);
 
   // ---- What comes back (report_profiling, handle_message, handle_task_result,
-  // handle_instance_collection).
+  // handle_instance_collection). A task's copies are reported with the task: `report.operation`
+  // says of what.
   virtual void report_profiling(MapperRuntime& runtime, const TaskView& operation,
                                 const ProfilingReport& report);
   virtual void handle_message(MapperRuntime& runtime, const Processor& sender, std::uint32_t kind,

@@ -466,9 +466,11 @@ void ProgramMapper::select_tasks_to_map(MapperRuntime& runtime, std::span<const 
 bool ProgramMapper::selects() const { return shared_->limits_any; }
 
 void ProgramMapper::report_profiling(MapperRuntime& runtime, const TaskView& operation,
-                                     const ProfilingReport&) {
+                                     const ProfilingReport& report) {
+  using enum OperationKind;
+  if (operation.operation != kTask || report.operation != kTask) return;  // its copies', say
   const auto found = state_->in_flight.find(operation.id);
-  if (operation.operation != OperationKind::kTask || found == state_->in_flight.end()) return;
+  if (found == state_->in_flight.end()) return;
   found->second = std::max(found->second - 1, std::int64_t{0});
   if (state_->deferred != 0) runtime.trigger_event(std::exchange(state_->deferred, 0));
 }
