@@ -70,7 +70,7 @@ std::span<const ShardingFunctor* const> Figure2aMapper::sharding_functors() cons
 }
 
 ShardingId Figure2aMapper::select_sharding_functor(MapperRuntime&, const TaskView& operation,
-                                                   ShardTable) {
+                                                   const ShardTable&) {
   const bool is_task = operation.operation == OperationKind::kTask;
   return is_task && goes_cyclically(operation) ? 1 : kCyclicSharding;
 }

@@ -33,9 +33,9 @@ void place_by(Formula formula, const Machine& machine, const TaskView& task, Tas
 class FormulaSharding final : public ShardingFunctor {
  public:
   FormulaSharding(Formula formula, const Machine& machine) : formula_(formula), machine_(machine) {}
-  ShardId shard(const Point& point, const Rect& domain, ShardTable shards) const override {
+  ShardId shard(const Point& point, const Rect& domain, const ShardTable& shards) const override {
     const auto gpu = gpu_of(formula_, machine_, domain, point);
-    return gpu ? shard_of(*gpu, shards) : 0;  // slice_task will say what is wrong
+    return gpu ? shards.shard_of(*gpu) : 0;  // slice_task will say what is wrong
   }
 
  private:

@@ -82,7 +82,7 @@ std::span<const ShardingFunctor* const> SolomonikMapper::sharding_functors() con
 }
 
 ShardingId SolomonikMapper::select_sharding_functor(MapperRuntime&, const TaskView& operation,
-                                                    ShardTable) {
+                                                    const ShardTable&) {
   if (operation.operation != OperationKind::kTask) return kCyclicSharding;
   const Formula formula = formula_of(operation);
   if (formula == nullptr) return kCyclicSharding;

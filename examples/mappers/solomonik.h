@@ -24,7 +24,7 @@ class SolomonikMapper final : public Mapper {
                   SliceAnswer& answer) override;
   std::span<const ShardingFunctor* const> sharding_functors() const override;
   ShardingId select_sharding_functor(MapperRuntime& runtime, const TaskView& operation,
-                                     ShardTable shards) override;
+                                     const ShardTable& shards) override;
 
  private:
   FormulaSharding sharding_3d_, sharding_2d_;

@@ -121,7 +121,7 @@ class Mapper {
   // select_sharding_functor (of tasks, copies, fills, ...): kCyclicSharding. The answer must be the
   // same on every shard.
   virtual ShardingId select_sharding_functor(MapperRuntime& runtime, const TaskView& operation,
-                                             ShardTable shards);
+                                             const ShardTable& shards);
   // replicate_task: the first replicable variant, a shard on each node. Only for tasks whose
   // options said `replicate`.
   virtual void replicate_task(MapperRuntime& runtime, const TaskView& task,
@@ -199,7 +199,8 @@ class Mapper {
                                     std::vector<std::byte>& answer);
 
   // ---- What comes back (report_profiling, handle_message, handle_task_result,
-  // handle_instance_collection).
+  // handle_instance_collection). A task's copies are reported with the task: `report.operation`
+  // says of what.
   virtual void report_profiling(MapperRuntime& runtime, const TaskView& operation,
                                 const ProfilingReport& report);
   virtual void handle_message(MapperRuntime& runtime, const Processor& sender, std::uint32_t kind,

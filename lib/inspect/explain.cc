@@ -428,7 +428,7 @@ class Explainer {
     const RegionNames names{position, requirement.aliases};
     MatchQuery query{MappingStatement::kRegion, view.name, names, view.current.kind, {}};
     if (!explained.is_mapped) return explained;
-    explain_memories(query, view.current, wish, explained);
+    explain_memories(query, view, wish, explained);
     explain_beaten_regions(query, wish, explained);
     query.statement = MappingStatement::kCollectMemory;
     explained.collected = static_cast<bool>(wish.collect_origin);
@@ -441,9 +441,12 @@ class Explainer {
     return explained;
   }
 
-  void explain_memories(MatchQuery query, const Processor& processor, const RequirementWish& wish,
+  void explain_memories(MatchQuery query, const TaskView& view, const RequirementWish& wish,
                         ExplainedRequirement& explained) {
     using State = ExplainedMemory::State;
+    const Processor& processor = view.current;
+    const RequirementView& requirement = view.requirements[explained.position];
+    const VariantView* variant = mapper::best_variant(view, processor.kind);
     query.statement = MappingStatement::kLayout;
     bool taken = false;
     for (const InstanceWish& candidate : wish.candidates()) {
@@ -452,7 +455,12 @@ class Explainer {
       memory.by = candidate.memory_origin;
       memory.layout = candidate.layout;
       const bool is_virtual = candidate.memory == MemKind::kVirtual;
-      if (!is_virtual && !machine_.can_address(processor.node, processor.kind, candidate.memory)) {
+      const char* not_virtual = is_virtual ? why_not_virtual(requirement, variant) : nullptr;
+      if (not_virtual != nullptr) {
+        memory.state = State::kPassed;
+        memory.why = not_virtual;
+      } else if (!is_virtual &&
+                 !machine_.can_address(processor.node, processor.kind, candidate.memory)) {
         memory.state = State::kPassed;
         memory.why = why_no_memory(machine_, processor, candidate.memory);
       } else {

@@ -185,6 +185,22 @@ TEST(Explain, VirtualByAStatement) {
   EXPECT_EQ(e.over(tiles.beaten), " over Layout * * * AOS (4)");
 }
 
+TEST(Explain, ALeafsRegionIsNotVirtual) {
+  std::string app(kApp);
+  const std::string_view gpu = R"({"kind": "GPU"})";
+  app.replace(app.find(gpu), gpu.size(), R"({"kind": "GPU", "leaf": true})");
+  const Explained only = explained("Region work tiles GPU VIRTUAL", {}, "p100x4", app);
+  EXPECT_THAT(
+      render(only.diags),
+      HasSubstr("region 0 of `work` cannot be virtual: the variant is a leaf, so nobody else "
+                "maps it [bad-virtual]"));
+  const Explained last = explained("Region work tiles GPU FBMEM, VIRTUAL", {}, "p100x4", app);
+  EXPECT_FALSE(last.diags.has_errors());
+  const ExplainedMemory& memory = last.task("work").requirements.at(0).memories.at(1);
+  EXPECT_EQ(memory.state, ExplainedMemory::State::kPassed);
+  EXPECT_EQ(memory.why, "the variant is a leaf, so nobody else maps it");
+}
+
 TEST(Explain, LaunchesByTheirFunctions) {
   const Explained e = explained(
       "m = Machine(GPU)\n"

@@ -8,20 +8,15 @@
 #include "mappers/solomonik.h"
 #include "unit/mapper/hooks.h"
 
-namespace groma {
+namespace groma::test {
 namespace {
 
-using test::cpu;
-using test::FakeTask;
-using test::machine_of;
-using test::rect;
-using test::text_of;
 using ::testing::IsEmpty;
 
 BoundProgram bound_file(const std::string& file, const Machine& machine) {
   const auto source = Source::read(std::string(GROMA_SOURCE_DIR) + "/dsl/mappers/" + file);
   EXPECT_TRUE(source.ok());
-  return test::bound_to(std::string(source->text()), machine);
+  return bound_to(std::string(source->text()), machine);
 }
 
 bool same(const RequirementWish& a, const RequirementWish& b) {
@@ -68,7 +63,7 @@ class Both {
 
   void compare(const TaskView& asked) {
     TaskView task = asked;
-    const TaskOptions a = test::options_of(*program_, task), b = test::options_of(*hand_, task);
+    const TaskOptions a = options_of(*program_, task), b = options_of(*hand_, task);
     EXPECT_EQ(a.failure.has_value(), b.failure.has_value());
     if (a.failure || b.failure) return;
     EXPECT_EQ(a.initial, b.initial);
@@ -90,12 +85,12 @@ class Both {
 
  private:
   Both(BoundProgram bound, DefaultSettings settings)
-      : mapping_(std::make_unique<test::Mapping>(std::move(bound))),
+      : mapping_(std::make_unique<Mapping>(std::move(bound))),
         program_(&mapping_->on(cpu(0, 0), settings)) {}
 
   void compare_slices(const TaskView& task, const Rect& part) {
-    const SliceAnswer a = test::slices_of(*program_, task, part);
-    const SliceAnswer b = test::slices_of(*hand_, task, part);
+    const SliceAnswer a = slices_of(*program_, task, part);
+    const SliceAnswer b = slices_of(*hand_, task, part);
     ASSERT_EQ(a.failure.has_value(), b.failure.has_value());
     if (a.failure) return;
     EXPECT_THAT(text_of(validate(a, task, part, mapping_->machine())), IsEmpty());
@@ -112,7 +107,7 @@ class Both {
   }
 
   void compare_wishes(const TaskView& task) {
-    const TaskWish a = test::wish_of(*program_, task), b = test::wish_of(*hand_, task);
+    const TaskWish a = wish_of(*program_, task), b = wish_of(*hand_, task);
     ASSERT_FALSE(a.failure || b.failure);
     ++answered;
     EXPECT_EQ(a.processors, b.processors);
@@ -140,8 +135,9 @@ class Both {
   }
 
   void compare_sharding(const TaskView& task) {
-    std::vector<Processor> shards;
-    for (std::int64_t n = 0; n < mapping_->machine().node_count(); ++n) shards.push_back(cpu(n, 0));
+    std::vector<Processor> cpus;
+    for (std::int64_t n = 0; n < mapping_->machine().node_count(); ++n) cpus.push_back(cpu(n, 0));
+    const ShardTable shards(cpus);
     const ShardingId a = program_->select_sharding_functor(runtime_, task, shards);
     const ShardingId b = hand_->select_sharding_functor(runtime_, task, shards);
     ASSERT_EQ(a == kCyclicSharding, b == kCyclicSharding);
@@ -154,10 +150,10 @@ class Both {
     } while (next_point(task.domain, &at));
   }
 
-  std::unique_ptr<test::Mapping> mapping_;
+  std::unique_ptr<Mapping> mapping_;
   ProgramMapper* program_;
   std::unique_ptr<Mapper> hand_;
-  test::FakeRuntime runtime_;
+  FakeRuntime runtime_;
 };
 
 const std::vector<Machine>& machines() {
@@ -166,8 +162,8 @@ const std::vector<Machine>& machines() {
       machine_of("nodes=2,gpu=2,cpu=4,omp=2"),
       machine_of("nodes=3,gpu=4,cpu=1"),
       machine_of("nodes=2,cpu=3,gpu=0,omp=0"),
-      test::unequal({"nodes=1,cpu=2,gpu=3", "nodes=1,cpu=4,gpu=2,omp=1"}),
-      test::unequal({"nodes=1,cpu=2,gpu=0,omp=0", "nodes=1,cpu=1,gpu=1,omp=0"}),
+      unequal({"nodes=1,cpu=2,gpu=3", "nodes=1,cpu=4,gpu=2,omp=1"}),
+      unequal({"nodes=1,cpu=2,gpu=0,omp=0", "nodes=1,cpu=1,gpu=1,omp=0"}),
   };
   return machines;
 }
@@ -226,13 +222,12 @@ TEST(ByHand, Describe) {
   const auto machine = std::make_shared<Machine>(machine_of("nodes=1,gpu=2"));
   examples::Figure2aMapper figure({machine, cpu(0, 0), {}, nullptr});
   FakeTask task("task0", {ProcKind::kGpu});
-  EXPECT_EQ(figure.describe(test::options_of(figure, task.view()).kind_origin),
-            "task0 runs on GPUs");
+  EXPECT_EQ(figure.describe(options_of(figure, task.view()).kind_origin), "task0 runs on GPUs");
   EXPECT_EQ(figure.describe({}), "");
   examples::SolomonikMapper solomonik({machine, cpu(0, 0), {}, nullptr});
-  EXPECT_EQ(solomonik.describe(test::options_of(solomonik, task.view()).kind_origin),
+  EXPECT_EQ(solomonik.describe(options_of(solomonik, task.view()).kind_origin),
             "GPUs first, then OpenMP, then single cores");
 }
 
 }  // namespace
-}  // namespace groma
+}  // namespace groma::test
