@@ -13,6 +13,7 @@ inline void add_machine_option(CLI::App& command, std::string* machine, const st
       ->capture_default_str();
 }
 
+void add_apps(CLI::App& app, int* exit_code);
 void add_check(CLI::App& app, int* exit_code);
 void add_format(CLI::App& app, int* exit_code);
 void add_explain(CLI::App& app, int* exit_code);

@@ -144,7 +144,7 @@ Application circuit() {
       .define("private_each", "superpiece * npp - shared_each")
       .define("reach", "3 * ((npp + 99) / 100)");  // wires end at most 3 pieces away
   app.size("small", {{"npp", 500}, {"wpp", 2'000}, {"steps", 10}},
-           "20,000 wires a GPU: some 20 us of work a launch, so what launches and copies cost")
+           "20,000 wires a GPU: some 10 us of work a launch: what launches and copies cost")
       .size("middle", {{"npp", 5'000}, {"wpp", 20'000}, {"steps", 100}},
             "the graph of the paper's scripts, 200,000 wires a GPU; with few steps the ghosts' "
             "place weighs as much as the arithmetic")

@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include <map>
+#include <sstream>
 
 #include "groma/benchmarks.h"
 #include "groma/dsl_files.h"
 #include "groma/evaluate.h"
 #include "mapper/decisions.h"
 #include "support/app_tasks.h"
+#include "support/files.h"
 
 namespace groma {
 namespace {
@@ -182,6 +183,36 @@ TEST(Experts, JohnsonsOwners) {
                   ElementsAre(4, 0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0));
     }
   }
+}
+
+// Neither empty nor a comment.
+int lines_of(const std::string& path, std::string_view comment) {
+  std::istringstream text(testing::read_text(testing::in_tree(path)));
+  int lines = 0;
+  for (std::string line; std::getline(text, line);) {
+    const std::size_t begin = line.find_first_not_of(' ');
+    if (begin != std::string::npos && !line.substr(begin).starts_with(comment)) ++lines;
+  }
+  return lines;
+}
+
+// The tables of docs/benchmarks.md.
+TEST(Experts, LinesAreAsDocumented) {
+  const std::string page = testing::read_text(testing::in_tree("docs/benchmarks.md"));
+  for (const Benchmark& benchmark : benchmarks()) {
+    const std::string name(benchmark.name);
+    const bool two_level = name == "cannon" || name == "summa" || name == "pumma";
+    const std::string row =
+        fmt::format("| {} | {} | {} |\n", name, lines_of("dsl/mappers/" + name + ".mapper", "#"),
+                    lines_of("examples/mappers/" + (two_level ? "two_level" : name) + ".cc", "//"));
+    EXPECT_THAT(page, ::testing::HasSubstr(row));
+  }
+  int shared = 0;
+  for (const char* file :
+       {"formula.h", "formula.cc", "grid.h", "grid.cc", "regent.h", "matrix.h"}) {
+    shared += lines_of(std::string("examples/mappers/") + file, "//");
+  }
+  EXPECT_THAT(page, ::testing::HasSubstr(fmt::format("That is {} lines more", shared)));
 }
 
 }  // namespace
