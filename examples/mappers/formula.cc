@@ -54,7 +54,7 @@ ShardId FormulaSharding::shard(const Point& point, const Rect& domain, ShardTabl
 }
 
 FormulaMapper::FormulaMapper(MapperSite site, const Sentences& sentences,
-                             std::vector<Formula> formulas)
+                             const std::vector<Formula>& formulas)
     : Mapper(std::move(site)), sentences_(sentences) {
   for (Formula formula : formulas) shardings_.emplace_back(formula, machine());
   for (const FormulaSharding& sharding : shardings_) functors_.push_back(&sharding);

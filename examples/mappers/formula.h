@@ -59,7 +59,7 @@ class FormulaMapper : public Mapper {
 
  protected:
   // `formulas`: all that formula_of may name.
-  FormulaMapper(MapperSite site, const Sentences& sentences, std::vector<Formula> formulas);
+  FormulaMapper(MapperSite site, const Sentences& sentences, const std::vector<Formula>& formulas);
 
   // ---- The decisions. Where one says nothing, the default decides.
   // Kinds of processors, best first.

@@ -8,11 +8,11 @@ namespace groma::examples {
 
 class MatrixMapper : public FormulaMapper {
  protected:
-  MatrixMapper(MapperSite site, std::string_view place, std::vector<Formula> formulas)
+  MatrixMapper(MapperSite site, std::string_view place, const std::vector<Formula>& formulas)
       : FormulaMapper(std::move(site),
                       {"GPUs first, then OpenMP, then CPUs", "data in the memory of the processor",
                        "all data in C order, fields apart", place},
-                      std::move(formulas)) {}
+                      formulas) {}
 
   std::span<const ProcKind> kinds(const TaskView&) const override { return kKinds; }
   std::span<const MemKind> memories(const RequirementView&, ProcKind kind) const override {

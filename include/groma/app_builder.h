@@ -97,10 +97,14 @@ class AppBuilder {
   // Of the task before. A requirement is on a region or partition that is there already; no fields
   // stand for all of them. `color` as in AppData.
   AppBuilder& variant(const AppVariant& variant);
-  AppBuilder& reads(std::string of, std::vector<std::string> fields = {}, Formulas color = {});
-  AppBuilder& writes(std::string of, std::vector<std::string> fields = {}, Formulas color = {});
-  AppBuilder& discards(std::string of, std::vector<std::string> fields = {}, Formulas color = {});
-  AppBuilder& reduces(std::string of, std::vector<std::string> fields = {}, Formulas color = {});
+  AppBuilder& reads(std::string of, const std::vector<std::string>& fields = {},
+                    Formulas color = {});
+  AppBuilder& writes(std::string of, const std::vector<std::string>& fields = {},
+                     Formulas color = {});
+  AppBuilder& discards(std::string of, const std::vector<std::string>& fields = {},
+                       Formulas color = {});
+  AppBuilder& reduces(std::string of, const std::vector<std::string>& fields = {},
+                      Formulas color = {});
   AppBuilder& ignores(std::string of, Formulas color = {});  // no access
   AppBuilder& simultaneous();                                // the requirement before
   AppBuilder& body(std::vector<AppStatement> body);
@@ -109,8 +113,8 @@ class AppBuilder {
   Application done() const { return app_; }
 
  private:
-  AppBuilder& requires_(Privilege privilege, std::string of, const std::vector<std::string>& fields,
-                        Formulas color);
+  AppBuilder& require(Privilege privilege, std::string of, const std::vector<std::string>& fields,
+                      Formulas color);
   const AppRegion* region_of(std::string of) const;
 
   Application app_;

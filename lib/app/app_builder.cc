@@ -156,20 +156,24 @@ AppBuilder& AppBuilder::variant(const AppVariant& variant) {
   app_.tasks.back().variants.push_back(variant);
   return *this;
 }
-AppBuilder& AppBuilder::reads(std::string of, std::vector<std::string> fields, Formulas color) {
-  return requires_(Privilege::kReadOnly, std::move(of), fields, std::move(color));
+AppBuilder& AppBuilder::reads(std::string of, const std::vector<std::string>& fields,
+                              Formulas color) {
+  return require(Privilege::kReadOnly, std::move(of), fields, std::move(color));
 }
-AppBuilder& AppBuilder::writes(std::string of, std::vector<std::string> fields, Formulas color) {
-  return requires_(Privilege::kReadWrite, std::move(of), fields, std::move(color));
+AppBuilder& AppBuilder::writes(std::string of, const std::vector<std::string>& fields,
+                               Formulas color) {
+  return require(Privilege::kReadWrite, std::move(of), fields, std::move(color));
 }
-AppBuilder& AppBuilder::discards(std::string of, std::vector<std::string> fields, Formulas color) {
-  return requires_(Privilege::kWriteDiscard, std::move(of), fields, std::move(color));
+AppBuilder& AppBuilder::discards(std::string of, const std::vector<std::string>& fields,
+                                 Formulas color) {
+  return require(Privilege::kWriteDiscard, std::move(of), fields, std::move(color));
 }
-AppBuilder& AppBuilder::reduces(std::string of, std::vector<std::string> fields, Formulas color) {
-  return requires_(Privilege::kReduce, std::move(of), fields, std::move(color));
+AppBuilder& AppBuilder::reduces(std::string of, const std::vector<std::string>& fields,
+                                Formulas color) {
+  return require(Privilege::kReduce, std::move(of), fields, std::move(color));
 }
 AppBuilder& AppBuilder::ignores(std::string of, Formulas color) {
-  return requires_(Privilege::kNoAccess, std::move(of), {}, std::move(color));
+  return require(Privilege::kNoAccess, std::move(of), {}, std::move(color));
 }
 AppBuilder& AppBuilder::simultaneous() {
   app_.tasks.back().requirements.back().coherence = Coherence::kSimultaneous;
@@ -198,8 +202,8 @@ const AppRegion* AppBuilder::region_of(std::string of) const {
   return nullptr;
 }
 
-AppBuilder& AppBuilder::requires_(Privilege privilege, std::string of,
-                                  const std::vector<std::string>& fields, Formulas color) {
+AppBuilder& AppBuilder::require(Privilege privilege, std::string of,
+                                const std::vector<std::string>& fields, Formulas color) {
   AppRequirement& requirement = app_.tasks.back().requirements.emplace_back();
   requirement.privilege = privilege;
   const AppRegion* region = region_of(of);

@@ -1,5 +1,9 @@
 // Stencil (stencil_fast.rg, after the Parallel Research Kernels): a star of radius 2 on a grid of
 // doubles. Tiles exchange their edges through regions of their own, one for each direction.
+#include <initializer_list>
+#include <string>
+#include <utility>
+
 #include "app/benchmarks.h"
 #include "groma/app_builder.h"
 
@@ -24,7 +28,7 @@ VariantBuilder regent(VariantBuilder variant,
 // 8 products, 8 sums, one more for the result. Reads the input, reads and writes the output of each
 // point within; copies the four halos into the tile first.
 VariantBuilder star(VariantBuilder variant) {
-  return regent(variant, {0, 2, 3, 4, 5})
+  return regent(std::move(variant), {0, 2, 3, 4, 5})
       .flops("17 * points(1)")
       .kernels(5)
       .traffic(0, "24 * points(1) + 8 * (points(2) + points(3) + points(4) + points(5))");
@@ -32,7 +36,7 @@ VariantBuilder star(VariantBuilder variant) {
 
 // Adds 1 to the input of each point and copies the edges out.
 VariantBuilder increment(VariantBuilder variant) {
-  variant = regent(variant, {0, 2, 3, 4, 5}).flops("points(1)").kernels(5);
+  variant = regent(std::move(variant), {0, 2, 3, 4, 5}).flops("points(1)").kernels(5);
   variant.traffic(0, "16 * points(1)");
   for (std::uint32_t halo = 2; halo <= 5; ++halo) {
     variant.traffic(halo, "8 * points(" + std::to_string(halo) + ")");

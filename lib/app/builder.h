@@ -94,6 +94,7 @@ class Builder {
   // Of the task at hand.
   int frame_size_ = 0;
   std::vector<std::string_view> futures_;
+  std::unordered_map<std::string_view, std::uint32_t> future_numbers_;
 };
 
 }  // namespace groma::app

@@ -13,16 +13,18 @@ bool power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
 
 // What the launches of a body give, in their order: a loop's next round takes what is given below.
 void find_futures(const std::vector<AppStatement>& body, int depth,
-                  std::vector<std::string_view>& futures) {
+                  std::vector<std::string_view>& futures,
+                  std::unordered_map<std::string_view, std::uint32_t>& numbers) {
   if (depth > kMaxAppDepth) return;  // an error, soon
   for (const AppStatement& statement : body) {
     if (const auto* launch = std::get_if<AppLaunch>(&statement.node)) {
-      const bool known = std::find(futures.begin(), futures.end(), launch->gives) != futures.end();
-      if (!launch->gives.empty() && !known) futures.emplace_back(launch->gives);
+      const auto number = static_cast<std::uint32_t>(futures.size());
+      if (launch->gives.empty() || !numbers.emplace(launch->gives, number).second) continue;
+      futures.emplace_back(launch->gives);
     } else if (const auto* loop = std::get_if<AppLoop>(&statement.node)) {
-      find_futures(loop->body, depth + 1, futures);
+      find_futures(loop->body, depth + 1, futures, numbers);
     } else if (const auto* phase = std::get_if<AppPhase>(&statement.node)) {
-      find_futures(phase->body, depth + 1, futures);
+      find_futures(phase->body, depth + 1, futures, numbers);
     }
   }
 }
@@ -75,8 +77,8 @@ int Builder::number_of_task(const std::string& path, std::string_view name) {
 }
 
 int Builder::number_of_future(const std::string& path, std::string_view name) {
-  const auto found = std::find(futures_.begin(), futures_.end(), name);
-  if (found != futures_.end()) return static_cast<int>(found - futures_.begin());
+  const auto found = future_numbers_.find(name);
+  if (found != future_numbers_.end()) return static_cast<int>(found->second);
   fail_unknown(path, "no launch of this task gives this future", name, futures_);
   return -1;
 }
@@ -175,7 +177,8 @@ void Builder::read_task(const std::string& path, const AppTask& from, Task& to) 
   for (const std::string& name : from.arguments) scope_.variable(name);
   frame_size_ = scope_.variables();
   futures_.clear();
-  find_futures(from.body, 1, futures_);
+  future_numbers_.clear();
+  find_futures(from.body, 1, futures_, future_numbers_);
   std::vector<int> shapes;
   for (const Requirement& requirement : to.requirements) shapes.push_back(requirement.dimensions);
   for (std::size_t i = 0; i < from.variants.size() && ok(); ++i) {

@@ -720,6 +720,17 @@ TEST(AppBuilder, FuturesOfTheRoundBefore) {
   app.task("main").variant(cpu());
   app.body({loop(3, {launch("step").takes("dt"), launch("step").gives("dt")}), wait("dt")});
   EXPECT_TRUE(Workload::make(app.top_level("main").done()).ok());
+  // Many, each of which is looked up.
+  std::vector<AppStatement> many;
+  for (int i = 0; i < 30'000; ++i) {
+    many.emplace_back(launch("step").gives(fmt::format("future {}", i)));
+  }
+  AppBuilder crowd("crowd");
+  crowd.task("step").variant(cpu().leaf());
+  crowd.task("main").variant(cpu()).body(std::move(many));
+  const auto made = Workload::make(crowd.top_level("main").done());
+  ASSERT_TRUE(made.ok());
+  EXPECT_EQ(made->data().tasks[1].futures, 30'000u);
   AppBuilder unknown("unknown");
   unknown.task("main").variant(cpu()).body({wait("dt")});
   const auto refused = Workload::make(unknown.top_level("main").done());
