@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace groma::test {
 namespace {
 
@@ -58,12 +60,15 @@ class Walk {
       Frame arguments;
       for (const app::Code& code : launch.arguments) arguments.push_back(value(code, frame));
       const app::Task& task = data_.tasks[launch.task];
-      Visit visit{&launch, &task, point, {}, phases_ > 0};
+      Visit visit{&launch, &task, point, {}, phases_ > 0, parent_};
       for (const app::Where& where : launch.data) {
         visit.pieces.push_back(piece(where, point, frame, arguments));
       }
       see_(visit);
-      if (!task.body.empty()) this->task(task, arguments);
+      if (task.body.empty()) continue;
+      const Visit* const outer = std::exchange(parent_, &visit);
+      this->task(task, arguments);
+      parent_ = outer;
     } while (domain && next_point(*domain, &point));
   }
 
@@ -97,6 +102,7 @@ class Walk {
   const app::Data& data_;
   const std::function<void(const Visit&)>& see_;
   int phases_ = 0;
+  const Visit* parent_ = nullptr;
 };
 
 }  // namespace

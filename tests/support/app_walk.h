@@ -12,9 +12,10 @@ namespace groma::test {
 struct Visit {
   const app::Launch* launch = nullptr;
   const app::Task* task = nullptr;
-  Point point;               // none of a single task
-  std::vector<Rect> pieces;  // of its requirements
-  bool in_phase = false;     // whether the top-level task is in one
+  Point point;                    // none of a single task
+  std::vector<Rect> pieces;       // of its requirements
+  bool in_phase = false;          // whether the top-level task is in one
+  const Visit* parent = nullptr;  // null: the top-level task. Lives while this is shown
 };
 
 // From the top-level task; a task comes before those that it launches. Fails the test where a

@@ -132,6 +132,42 @@ TEST(Benchmarks, EachHasThreeSizesAndRunsOnOneNodeAndFour) {
   EXPECT_EQ(find_benchmark("canon"), nullptr);
 }
 
+// Whether a requirement of `of` covers that of its child: the data, all fields, the privilege.
+bool covers(const Visit& of, std::size_t own, const Visit& child, std::size_t childs) {
+  const app::Requirement& has = of.task->requirements[own];
+  const app::Requirement& wants = child.task->requirements[childs];
+  if (of.launch->data[own].region != child.launch->data[childs].region) return false;
+  const std::int64_t volume = child.pieces[childs].volume();
+  const bool all =
+      std::all_of(wants.fields.begin(), wants.fields.end(), [&](const AppField& field) {
+        return std::find(has.fields.begin(), has.fields.end(), field) != has.fields.end();
+      });
+  return all && common(of.pieces[own], child.pieces[childs]) == volume &&
+         (has.privilege == wants.privilege || has.privilege == Privilege::kReadWrite);
+}
+
+// What a task launches works on what the task itself has.
+TEST(Benchmarks, ChildrenStayWithinTheirParents) {
+  std::set<std::string> nested;
+  for (const Benchmark& benchmark : benchmarks()) {
+    for (std::int64_t nodes : {1, 2, 4}) {
+      test::walk(data_of(benchmark.name, {{"nodes", nodes}}), [&](const Visit& visit) {
+        if (visit.parent == nullptr) return;
+        nested.insert(visit.task->name);
+        for (std::size_t r = 0; r < visit.pieces.size(); ++r) {
+          bool covered = false;
+          for (std::size_t own = 0; own < visit.parent->pieces.size(); ++own) {
+            covered = covered || covers(*visit.parent, own, visit, r);
+          }
+          EXPECT_TRUE(covered) << benchmark.name << ", requirement " << r << " of "
+                               << visit.task->name;
+        }
+      });
+    }
+  }
+  EXPECT_THAT(nested, ElementsAre("init_nodes", "init_wires", "task_4", "task_5", "task_6"));
+}
+
 // Partitions that are written by one launch: their pieces do not meet and leave nothing out.
 TEST(Benchmarks, DisjointPartitionsCoverTheirRegions) {
   const std::map<std::string, std::vector<std::string>> disjoint = {
