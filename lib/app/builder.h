@@ -79,6 +79,7 @@ class Builder {
                    Where::Color color);
   void find_fields(const std::string& path, const Requirement& requirement, Where& where);
   int number_of_task(const std::string& path, std::string_view name);
+  void find_futures(const std::vector<AppStatement>& body, int depth);
   int number_of_future(const std::string& path, std::string_view name);
   void read_metric();
 

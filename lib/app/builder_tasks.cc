@@ -11,24 +11,6 @@ namespace {
 
 bool power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
 
-// What the launches of a body give, in their order: a loop's next round takes what is given below.
-void find_futures(const std::vector<AppStatement>& body, int depth,
-                  std::vector<std::string_view>& futures,
-                  std::unordered_map<std::string_view, std::uint32_t>& numbers) {
-  if (depth > kMaxAppDepth) return;  // an error, soon
-  for (const AppStatement& statement : body) {
-    if (const auto* launch = std::get_if<AppLaunch>(&statement.node)) {
-      const auto number = static_cast<std::uint32_t>(futures.size());
-      if (launch->gives.empty() || !numbers.emplace(launch->gives, number).second) continue;
-      futures.emplace_back(launch->gives);
-    } else if (const auto* loop = std::get_if<AppLoop>(&statement.node)) {
-      find_futures(loop->body, depth + 1, futures, numbers);
-    } else if (const auto* phase = std::get_if<AppPhase>(&statement.node)) {
-      find_futures(phase->body, depth + 1, futures, numbers);
-    }
-  }
-}
-
 }  // namespace
 
 void Builder::read_tasks() {
@@ -74,6 +56,22 @@ int Builder::number_of_task(const std::string& path, std::string_view name) {
   for (const AppTask& task : app_.tasks) names.push_back(task.name);
   fail_unknown(path, "no task has this name", name, names);
   return -1;
+}
+
+// Before the body is read, since a launch may take what the loop around it gave the time before.
+void Builder::find_futures(const std::vector<AppStatement>& body, int depth) {
+  if (depth > kMaxAppDepth) return;  // read_body says so
+  for (const AppStatement& statement : body) {
+    if (const auto* launch = std::get_if<AppLaunch>(&statement.node)) {
+      const auto number = static_cast<std::uint32_t>(futures_.size());
+      if (launch->gives.empty() || !future_numbers_.emplace(launch->gives, number).second) continue;
+      futures_.emplace_back(launch->gives);
+    } else if (const auto* loop = std::get_if<AppLoop>(&statement.node)) {
+      find_futures(loop->body, depth + 1);
+    } else if (const auto* phase = std::get_if<AppPhase>(&statement.node)) {
+      find_futures(phase->body, depth + 1);
+    }
+  }
 }
 
 int Builder::number_of_future(const std::string& path, std::string_view name) {
@@ -178,7 +176,7 @@ void Builder::read_task(const std::string& path, const AppTask& from, Task& to) 
   frame_size_ = scope_.variables();
   futures_.clear();
   future_numbers_.clear();
-  find_futures(from.body, 1, futures_, future_numbers_);
+  find_futures(from.body, 1);
   std::vector<int> shapes;
   for (const Requirement& requirement : to.requirements) shapes.push_back(requirement.dimensions);
   for (std::size_t i = 0; i < from.variants.size() && ok(); ++i) {

@@ -17,17 +17,18 @@ void clip(std::int64_t size, std::int64_t& lower, std::int64_t& extent) {
   extent = end - from;
 }
 
-// c * size / parts without overflow, for 0 <= c <= parts.
+__extension__ typedef __int128 Wide;
+
+// For 0 <= c <= parts.
 std::int64_t block_start(std::int64_t c, std::int64_t parts, std::int64_t size) {
-  __extension__ using Wide = __int128;
   return static_cast<std::int64_t>(static_cast<Wide>(c) * size / parts);
 }
 
 }  // namespace
 
-int Data::find_task(std::string_view wanted) const {
+int Data::find_task(std::string_view task) const {
   const auto found = std::find_if(tasks.begin(), tasks.end(),
-                                  [wanted](const Task& task) { return task.name == wanted; });
+                                  [task](const Task& each) { return each.name == task; });
   return found == tasks.end() ? -1 : static_cast<int>(found - tasks.begin());
 }
 

@@ -130,7 +130,7 @@ struct Data {
   std::vector<std::string> phases;
   std::uint32_t launches = 0;  // launch statements
 
-  int find_task(std::string_view wanted) const;  // -1: there is none
+  int find_task(std::string_view task) const;  // -1: there is none
 };
 
 // The piece of a colour within `partition.colors`. An empty box where a formula makes it so;
