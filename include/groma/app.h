@@ -179,13 +179,12 @@ struct AppLaunch {
   Formulas domain = {};                 // extents of an index launch; none: a single task
   Formulas lower = {};                  // none: the origin
   std::vector<std::string> index = {};  // names of the point's coordinates
+  bool same_address_space = false;      // asks for the node of this task (kTagSameAddressSpace)
   Formulas arguments = {};              // for the task's `arguments`
   std::vector<AppData> data = {};       // for each requirement; none: as the task has it
   std::string gives = {};               // a future; of an index launch, reduced over its points
-  // Futures that it waits for, of this task's launches: the last that was given, be it in the round
-  // of a loop before; none was: it does not wait.
+  // Futures that it waits for, of this task's launches. What was not given yet is not waited for.
   std::vector<std::string> takes = {};
-  bool same_address_space = false;  // asks for the node of this task (groma/mapper.h: the tag)
   friend bool operator==(const AppLaunch&, const AppLaunch&) = default;
 };
 

@@ -15,6 +15,7 @@
 #include "groma/validate.h"
 #include "inspect/by_node.h"
 #include "inspect/explain_query.h"
+#include "inspect/locate.h"
 #include "mapper/decisions.h"
 #include "mapper/default_policy.h"
 #include "mapper/processors.h"
@@ -24,16 +25,6 @@ namespace groma {
 namespace {
 
 using Reason = BeatenStatement::Reason;
-
-void add_located(const Program& program, const Refusal& refusal, Diagnostics& diags) {
-  const Diagnostic& from = refusal.diagnostic;
-  std::optional<Range> range = from.range;
-  if (!range && refusal.origin) range = program.range(refusal.origin);
-  Diagnostic& to = diags.add(from.id, range, from.args);
-  to.lower_to(from.severity);
-  to.notes = from.notes;
-  to.helps = from.helps;
-}
 
 bool has_memory(const NodeType& node, MemKind memory) {
   const MemoryGroup* group = node.find(memory);

@@ -61,6 +61,7 @@ inline constexpr std::string_view kRepeat = "repeat";
 inline constexpr std::string_view kReplicable = "replicable";
 inline constexpr std::string_view kRequirement = "requirement";
 inline constexpr std::string_view kRequirements = "requirements";
+inline constexpr std::string_view kSameAddressSpace = "same_address_space";
 inline constexpr std::string_view kSingle = "single";
 inline constexpr std::string_view kSizes = "sizes";
 inline constexpr std::string_view kTakes = "takes";
@@ -100,8 +101,8 @@ inline constexpr std::array kRequirementKeys = {kNames,      kPrivilege, kCohere
                                                 kDimensions, kFields,    kData};
 // A statement is what its first key says.
 inline constexpr std::array kStatementKeys = {kLaunchOf, kRepeat, kPhase, kWait};
-inline constexpr std::array kLaunchKeys = {kLaunchOf,  kDomain, kLower, kIndex,
-                                           kArguments, kData,   kGives, kTakes};
+inline constexpr std::array kLaunchKeys = {kLaunchOf, kDomain, kLower, kIndex,           kArguments,
+                                           kData,     kGives,  kTakes, kSameAddressSpace};
 inline constexpr std::array kLoopKeys = {kRepeat, kVariable, kTraced, kBody};
 inline constexpr std::array kPhaseKeys = {kPhase, kBody};
 inline constexpr std::array kWaitKeys = {kWait};

@@ -376,6 +376,7 @@ AppLaunch AppReader::read_launch(const JsonPlace& place) {
                               [&](const JsonPlace& at) { return read_data(at); });
   launch.gives = text_or(place, keys::kGives, {});
   launch.takes = texts(place, keys::kTakes, kMaxAppNames);
+  launch.same_address_space = truth_or(place, keys::kSameAddressSpace, false);
   return launch;
 }
 

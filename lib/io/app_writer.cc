@@ -225,6 +225,7 @@ std::string launch_text(const AppLaunch& launch) {
       .items(keys::kData, each(launch.data, data_text))
       .text(keys::kGives, launch.gives)
       .items(keys::kTakes, strings(launch.takes))
+      .flag(keys::kSameAddressSpace, launch.same_address_space)
       .on_one_line();
 }
 

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "groma/benchmarks.h"
 #include "groma/io.h"
 #include "groma/source.h"
+#include "groma/spelling.h"
 #include "groma/workload.h"
 #include "machine/quote.h"
 
@@ -40,10 +42,16 @@ std::size_t begin_of_values(std::string_view spec) {
 }
 
 Result<Application> read_application(const std::string& path) {
-  const bool known = path.size() <= kLongestPath && (looks_like_path(path) || is_file(path));
-  if (!known) {
+  const bool is_path = path.size() <= kLongestPath && looks_like_path(path);
+  const Benchmark* const benchmark = is_path ? nullptr : find_benchmark(path);
+  if (benchmark != nullptr) return benchmark->make();
+  if (!is_path && (path.size() > kLongestPath || !is_file(path))) {
+    std::vector<std::string_view> names;
+    for (const Benchmark& each : benchmarks()) names.push_back(each.name);
+    const auto near = near_names(path, names);
     return Error{Error::Code::kUnknown, fmt::format("no application {}", in_quotes(path)),
-                 "an application is a JSON file"};
+                 near.empty() ? "`groma apps` lists those that there are; or give a JSON file"
+                              : fmt::format("did you mean {}?", join_names(near))};
   }
   const Result<std::string> text = read_file(path, kMaxApplicationFileBytes);
   if (!text) return text.error();

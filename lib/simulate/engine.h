@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "groma/sharding.h"
 #include "groma/simulate.h"
 #include "simulate/links.h"
 #include "simulate/ops.h"
@@ -58,7 +59,7 @@ struct Context {
   TaskView view;  // of `run`, for what it launches
   std::vector<RequirementView> requirements;
   std::vector<std::int64_t> frame;
-  std::vector<Processor> shards;  // more than one: replicated
+  ShardTable shards;  // more than one: replicated
   VariantId shard_variant = 0;
   std::vector<Op> ancestors;  // its own and its parents'
 
@@ -247,8 +248,8 @@ class Engine final : public MapperRuntime {
   std::int64_t launched_ = 0;   // tasks
   std::int64_t live_ = 0;       // not over
   std::uint64_t statements_ = 0;
-  std::vector<Processor> top_shards_;  // of the top-level task, where it is replicated
-  std::int32_t full_memory_ = 0;       // that had no room last, for so many
+  ShardTable top_shards_;         // of the top-level task, where it is replicated
+  std::int32_t full_memory_ = 0;  // that had no room last, for so many
   std::int64_t wanted_bytes_ = 0;
   std::vector<RunTime> phase_time_;
   RunResult result_;

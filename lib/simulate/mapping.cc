@@ -118,7 +118,7 @@ bool Engine::launch_top() {
       return false;
     }
     if (answer.processors.size() > 1) {
-      top_shards_ = answer.processors;
+      top_shards_ = ShardTable(answer.processors);
       run.processor = answer.processors.front();
       run.shard_variant = answer.variant;
     }

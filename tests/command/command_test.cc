@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command/run.h"
+#include "groma/benchmarks.h"
 
 namespace groma {
 namespace {
@@ -42,7 +43,7 @@ TEST(Command, SaysHowItIsUsed) {
   EXPECT_EQ(run("groma check").exit_code, 2);
   EXPECT_EQ(run("groma check --no-such-option x").exit_code, 2);
   for (const char* command :
-       {"", "check", "format", "place", "explain", "machines", "strategies", "grammar"}) {
+       {"", "check", "format", "place", "explain", "machines", "apps", "strategies", "grammar"}) {
     const Outcome help = run(std::string("groma ") + command + " --help");
     EXPECT_EQ(help.exit_code, 0) << command;
     EXPECT_THAT(help.out, HasSubstr("Examples:")) << command;
@@ -452,6 +453,26 @@ TEST(Machines, ListsShowsAndRoundTrips) {
   const Outcome unknown = run("groma machines sumit");
   EXPECT_EQ(unknown.exit_code, 1);
   EXPECT_THAT(unknown.err, HasSubstr("`summit`"));
+}
+
+TEST(Apps, ListsAndShows) {
+  const Outcome all = run("groma apps");
+  EXPECT_EQ(all.exit_code, 0);
+  for (const Benchmark& benchmark : benchmarks()) {
+    const std::string name(benchmark.name);
+    EXPECT_THAT(all.out, HasSubstr(name + " "));
+    const Outcome one = run("groma apps " + name);
+    EXPECT_EQ(one.exit_code, 0);
+    for (const AppTask& task : benchmark.make().tasks) {
+      EXPECT_THAT(one.out, HasSubstr("  " + task.name + ": "));
+    }
+    const Outcome written = run("groma apps " + name + " --json");
+    EXPECT_EQ(nlohmann::json::parse(written.out)["name"], name);
+  }
+  const Outcome unknown = run("groma apps canon");
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_THAT(unknown.err, HasSubstr("did you mean `cannon`?"));
+  EXPECT_EQ(run("groma apps --json").exit_code, 2);
 }
 
 TEST(Strategies, ListsAndPrintsTexts) {

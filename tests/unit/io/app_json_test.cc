@@ -253,6 +253,7 @@ class DrawnApplication {
     }
     if (coin()) launch.gives = "future";
     if (coin()) launch.takes = {"future"};
+    launch.same_address_space = coin();
     return launch;
   }
 

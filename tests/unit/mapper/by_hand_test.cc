@@ -2,10 +2,14 @@
 // to every hook, for machines and launches of all sorts.
 #include <gmock/gmock.h>
 
+#include <functional>
 #include <map>
 
+#include "groma/benchmarks.h"
+#include "mappers/experts.h"
 #include "mappers/figure2a.h"
-#include "mappers/solomonik.h"
+#include "mappers/solomonik_a7.h"
+#include "support/app_tasks.h"
 #include "unit/mapper/hooks.h"
 
 namespace groma::test {
@@ -49,15 +53,20 @@ std::map<std::vector<std::int64_t>, Processor> owners(const SliceAnswer& answer)
   return owners;
 }
 
+using MakeMapper = std::function<std::unique_ptr<Mapper>(MapperSite)>;
+template <typename ByHand>
+std::unique_ptr<Mapper> make(MapperSite site) {
+  return std::make_unique<ByHand>(std::move(site));
+}
+
 // A program and a mapper by hand, on the same processor of the same machine.
 class Both {
  public:
-  template <typename ByHand>
-  static Both of(const std::string& file, const Machine& machine, DefaultSettings settings) {
-    Both both(bound_file(file, machine), settings);
-    both.hand_ = std::make_unique<ByHand>(both.program_->site());
-    return both;
-  }
+  Both(const std::string& file, const MakeMapper& by_hand, const Machine& machine,
+       DefaultSettings settings)
+      : mapping_(std::make_unique<test::Mapping>(bound_file(file, machine))),
+        program_(&mapping_->on(cpu(0, 0), settings)),
+        hand_(by_hand(program_->site())) {}
 
   int answered = 0;  // tasks that were placed
 
@@ -84,10 +93,6 @@ class Both {
   }
 
  private:
-  Both(BoundProgram bound, DefaultSettings settings)
-      : mapping_(std::make_unique<Mapping>(std::move(bound))),
-        program_(&mapping_->on(cpu(0, 0), settings)) {}
-
   void compare_slices(const TaskView& task, const Rect& part) {
     const SliceAnswer a = slices_of(*program_, task, part);
     const SliceAnswer b = slices_of(*hand_, task, part);
@@ -137,7 +142,7 @@ class Both {
   void compare_sharding(const TaskView& task) {
     std::vector<Processor> cpus;
     for (std::int64_t n = 0; n < mapping_->machine().node_count(); ++n) cpus.push_back(cpu(n, 0));
-    const ShardTable shards(cpus);
+    const const ShardTable& shards(cpus);
     const ShardingId a = program_->select_sharding_functor(runtime_, task, shards);
     const ShardingId b = hand_->select_sharding_functor(runtime_, task, shards);
     ASSERT_EQ(a == kCyclicSharding, b == kCyclicSharding);
@@ -168,8 +173,8 @@ const std::vector<Machine>& machines() {
   return machines;
 }
 
-template <typename ByHand>
-void compare_all(const std::string& file, const std::vector<std::string>& names) {
+void compare_all(const std::string& file, const MakeMapper& by_hand,
+                 const std::vector<std::string>& names) {
   using enum ProcKind;
   const std::vector<std::vector<ProcKind>> variants = {
       {kCpu}, {kGpu}, {kCpu, kGpu, kGpu}, {kOmp, kCpu}, {kIo}};
@@ -179,7 +184,7 @@ void compare_all(const std::string& file, const std::vector<std::string>& names)
   for (const Machine& machine : machines()) {
     DefaultSettings settings;
     settings.exact_region = answered % 2 == 0;
-    Both both = Both::of<ByHand>(file, machine, settings);
+    Both both(file, by_hand, machine, settings);
     TaskId id = 0;
     for (const std::string& name : names) {
       for (const auto& kinds : variants) {
@@ -209,12 +214,53 @@ void compare_all(const std::string& file, const std::vector<std::string>& names)
 }
 
 TEST(ByHand, Figure2a) {
-  compare_all<examples::Figure2aMapper>("figure2a.mapper", {"task0", "task4", "other"});
+  compare_all("figure2a.mapper", make<examples::Figure2aMapper>, {"task0", "task4", "other"});
 }
 
 TEST(ByHand, Solomonik) {
-  compare_all<examples::SolomonikMapper>("solomonik_a7.mapper",
-                                         {"task_1", "task_2", "task_4", "task_5"});
+  compare_all("solomonik_a7.mapper", make<examples::SolomonikA7Mapper>,
+              {"task_1", "task_2", "task_4", "task_5"});
+}
+
+MakeMapper expert(std::string_view name) {
+  return [name](MapperSite site) { return examples::expert_mapper(name, std::move(site)); };
+}
+
+// Tasks and launches of all sorts under the names that a mapping tells apart.
+TEST(ByHand, Experts) {
+  const std::vector<std::string> regent = {"calculate_new_currents", "init_piece"};
+  const std::vector<std::string> matrix = {"init_cublas", "taco_fill", "task_1",
+                                           "task_4",      "task_5",    "task_7"};
+  for (const Benchmark& benchmark : benchmarks()) {
+    SCOPED_TRACE(benchmark.name);
+    const bool of_regent =
+        benchmark.name == "circuit" || benchmark.name == "stencil" || benchmark.name == "pennant";
+    compare_all(std::string(benchmark.name) + ".mapper", expert(benchmark.name),
+                of_regent ? regent : matrix);
+  }
+}
+
+// Every launch of the benchmarks themselves, with their regions' names.
+TEST(ByHand, ExpertsOnTheirBenchmarks) {
+  for (const Benchmark& benchmark : benchmarks()) {
+    SCOPED_TRACE(benchmark.name);
+    for (std::int64_t nodes : {1, 4}) {
+      const auto workload = Workload::make(benchmark.make(), {{"nodes", nodes}});
+      ASSERT_TRUE(workload.ok());
+      bool complete = false;
+      const auto uses = app::uses(workload->data(), 1'000, complete);
+      ASSERT_TRUE(complete);
+      for (const Machine& machine : {machine_of("p100x4"), machine_of("lassen:nodes=4")}) {
+        Both both(std::string(benchmark.name) + ".mapper", expert(benchmark.name), machine, {});
+        for (const app::Use& use : uses) {
+          const auto task = test::fake_task(workload->data(), use);
+          SCOPED_TRACE(task->view().name);
+          both.compare(task->view());
+        }
+        EXPECT_GE(both.answered, static_cast<int>(uses.size()));
+      }
+    }
+  }
 }
 
 // A mapper by hand can name what it decided as a program can.
@@ -224,7 +270,7 @@ TEST(ByHand, Describe) {
   FakeTask task("task0", {ProcKind::kGpu});
   EXPECT_EQ(figure.describe(options_of(figure, task.view()).kind_origin), "task0 runs on GPUs");
   EXPECT_EQ(figure.describe({}), "");
-  examples::SolomonikMapper solomonik({machine, cpu(0, 0), {}, nullptr});
+  examples::SolomonikA7Mapper solomonik({machine, cpu(0, 0), {}, nullptr});
   EXPECT_EQ(solomonik.describe(options_of(solomonik, task.view()).kind_origin),
             "GPUs first, then OpenMP, then single cores");
 }
