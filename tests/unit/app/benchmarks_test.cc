@@ -11,6 +11,7 @@
 
 #include "app/data.h"
 #include "groma/app_builder.h"
+#include "groma/workload.h"
 #include "support/app_walk.h"
 
 namespace groma {
@@ -109,9 +110,9 @@ TEST(Benchmarks, EachHasThreeSizesAndRunsOnOneNodeAndFour) {
     for (const AppSize& size : app.sizes) {
       EXPECT_FALSE(size.reason.empty());
       for (std::int64_t nodes : {1, 4}) {
-        const auto values = values_of({app.name, size.name, {{"nodes", nodes}}}, app);
-        ASSERT_TRUE(values.ok());
-        const auto workload = Workload::make(app, *values);
+        std::vector<AppValue> values = size.values;
+        values.emplace_back("nodes", nodes);
+        const auto workload = Workload::make(app, values);
         ASSERT_TRUE(workload.ok()) << workload.error().message;
         // Every colour is one of its partition's (walk), and what is timed launches.
         std::int64_t points = 0;
@@ -657,30 +658,7 @@ TEST(Benchmarks, Footprints) {
   EXPECT_NEAR(whole("circuit"), 106e8 + 16 * 2.5e7, 1e6);
 }
 
-// ---- Names and specs, the builder
-
-TEST(AppSpec, NamesAndValues) {
-  EXPECT_EQ(parse_app_spec("cannon")->name, "cannon");
-  const auto spec = parse_app_spec("circuit:size=small,nodes=4");
-  ASSERT_TRUE(spec.ok());
-  EXPECT_EQ(spec->name, "circuit");
-  const Application app = find_benchmark("circuit")->make();
-  using Values = std::vector<AppValue>;
-  EXPECT_EQ(*values_of(*spec, app),
-            (Values{{"npp", 500}, {"wpp", 2'000}, {"steps", 10}, {"nodes", 4}}));
-  EXPECT_EQ(parse_app_spec("C:/my.json")->name, "C:/my.json");
-  EXPECT_EQ(parse_app_spec("a:b.json:n=-3")->values, (Values{{"n", -3}}));
-  for (const char* bad : {"cannon:nodes=", "cannon:nodes=4,", "cannon:n=1,b", "cannon:=4",
-                          "cannon:n=4x", "cannon:n=99999999999999999999"}) {
-    const auto refused = parse_app_spec(bad);
-    ASSERT_FALSE(refused.ok()) << bad;
-    EXPECT_EQ(refused.error().code, Error::Code::kMalformed);
-  }
-  const auto unknown = values_of({"circuit", "huge", {}}, app);
-  ASSERT_FALSE(unknown.ok());
-  EXPECT_EQ(unknown.error().code, Error::Code::kUnknown);
-  EXPECT_EQ(unknown.error().help, "it has `small`, `middle` and `large`");
-}
+// ---- The builder
 
 // The example of groma/app_builder.h.
 TEST(AppBuilder, Example) {

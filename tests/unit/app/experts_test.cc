@@ -8,6 +8,7 @@
 #include "groma/benchmarks.h"
 #include "groma/dsl_files.h"
 #include "groma/evaluate.h"
+#include "groma/workload.h"
 #include "mapper/decisions.h"
 #include "support/app_tasks.h"
 #include "support/files.h"

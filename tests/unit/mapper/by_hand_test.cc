@@ -6,6 +6,7 @@
 #include <map>
 
 #include "groma/benchmarks.h"
+#include "groma/workload.h"
 #include "mappers/experts.h"
 #include "mappers/figure2a.h"
 #include "mappers/solomonik_a7.h"
