@@ -118,9 +118,9 @@ void Mapper::map_task(MapperRuntime&, const TaskView& task,
   answer.variant = variant->id;
   mapper::target_processors(task, machine(), answer.processors);
   for (std::size_t i = 0; i < task.requirements.size(); ++i) {
-    answer.requirements.push_back(
-        default_requirement(task.requirements[i], *variant, static_cast<std::uint32_t>(i),
-                            task.current, machine(), site_.settings));
+    answer.requirements.push_back(default_requirement(task.requirements[i], *variant,
+                                                      static_cast<std::uint32_t>(i), task.current,
+                                                      machine(), site_.settings));
   }
 }
 

@@ -176,7 +176,11 @@ void Engine::drain() {
 }
 
 void Engine::complete(Op op, std::int64_t record) {
-  ops_.complete(op, [&](Op ready) { ready_.emplace_back(ready, record); });
+  ops_.complete(op, [&](Op ready) {
+    // A future is there at once, so that who waits for it is found.
+    if (uses_[ready].kind == OpUse::Kind::kJoin) return complete(ready, record);
+    ready_.emplace_back(ready, record);
+  });
 }
 
 void Engine::op_ready(Op op, std::int64_t cause) {
