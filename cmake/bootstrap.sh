@@ -137,6 +137,10 @@ check dsl/mappers/block2d.mapper --machine p100x4:nodes=2
 place dsl/mappers/block2d.mapper --machine p100x4:nodes=2 --task dgemm --domain 8x8
 place dsl/strategies/strategy10.mapper --machine lassen:nodes=2 --task calculate_new_currents --domain 16
 END
+  for app in circuit stencil pennant cannon summa pumma johnson solomonik cosma; do
+    echo "run dsl/mappers/$app.mapper --app $app"
+    echo "run --app $app"
+  done
 }
 
 demo() {

@@ -143,7 +143,7 @@ class Both {
   void compare_sharding(const TaskView& task) {
     std::vector<Processor> cpus;
     for (std::int64_t n = 0; n < mapping_->machine().node_count(); ++n) cpus.push_back(cpu(n, 0));
-    const const ShardTable& shards(cpus);
+    const ShardTable shards(std::move(cpus));
     const ShardingId a = program_->select_sharding_functor(runtime_, task, shards);
     const ShardingId b = hand_->select_sharding_functor(runtime_, task, shards);
     ASSERT_EQ(a == kCyclicSharding, b == kCyclicSharding);
