@@ -179,9 +179,19 @@ void Engine::complete(Op op, std::int64_t record) {
   ops_.complete(op, [&](Op ready) { ready_.emplace_back(ready, record); });
 }
 
+// A future; the task that waits for it goes on.
+void Engine::future_there(Op op, std::int64_t cause) {
+  Context* const giver = uses_[op].run->context.get();
+  complete(op, cause);
+  if (giver == nullptr || giver->blocked != Context::Blocked::kFuture || giver->awaited != op) {
+    return;
+  }
+  wake(*giver, now_ + to_time(options_.costs.future_s));
+}
+
 void Engine::op_ready(Op op, std::int64_t cause) {
   const OpUse& use = uses_[op];
-  if (use.kind == OpUse::Kind::kJoin) return complete(op, cause);
+  if (use.kind == OpUse::Kind::kJoin) return future_there(op, cause);
   if (use.kind == OpUse::Kind::kCopy) {
     CopyRun& copy = copies_[use.copy];
     if (cause >= 0) copy.cause = cause;
@@ -424,8 +434,6 @@ void Engine::complete_run(TaskRun& run) {
   if (parent == nullptr) return;
   --parent->outstanding;
   if (parent->blocked == Context::Blocked::kAll && parent->outstanding == 0) {
-    wake(*parent, now_ + to_time(options_.costs.future_s));
-  } else if (parent->blocked == Context::Blocked::kFuture && ops_.done(parent->awaited)) {
     wake(*parent, now_ + to_time(options_.costs.future_s));
   }
   check_end(*parent);

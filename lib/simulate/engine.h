@@ -27,6 +27,7 @@ struct Context;
 // A task, or a point of a launch, from its launch to its end.
 struct TaskRun {
   const app::Launch* launch = nullptr;  // null: the top-level task
+  std::uint32_t launch_number = 0;       // of the run
   std::uint32_t task = 0;
   Context* parent = nullptr;  // that launched it
   Point point;
@@ -150,7 +151,7 @@ class Engine final : public MapperRuntime {
   struct OpUse {  // what an op is
     enum class Kind : std::uint8_t { kNone, kTask, kCopy, kJoin } kind = Kind::kNone;
     std::uint32_t copy = 0;
-    TaskRun* run = nullptr;
+    TaskRun* run = nullptr;  // the task; of a future, who launched what gives it
   };
   struct Message {
     Processor sender, target;
@@ -161,6 +162,7 @@ class Engine final : public MapperRuntime {
   // ---- The loop (engine.cc)
   void push(RunTime time, Event::Kind kind, void* subject, std::int64_t id);
   void handle(const Event& event);
+  void future_there(Op op, std::int64_t cause);
   void op_ready(Op op, std::int64_t cause);
   void drain();
   void complete(Op op, std::int64_t record);

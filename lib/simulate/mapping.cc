@@ -149,7 +149,7 @@ void Engine::launch(Context& context, const app::Launch& launch) {
   const Op join = launch.gives >= 0 ? ops_.add() : kBeginning;
   if (join != kBeginning) {
     uses_.resize(ops_.size());
-    uses_[join].kind = OpUse::Kind::kJoin;
+    uses_[join] = {OpUse::Kind::kJoin, 0, context.run};
   }
   context.mapping = points;
   context.stage_end = now_;
@@ -188,6 +188,7 @@ void Engine::launch(Context& context, const app::Launch& launch) {
     do {
       TaskRun& run = new_run();
       run.launch = &launch;
+      run.launch_number = launches_;
       run.task = launch.task;
       run.parent = &context;
       run.point = launch.is_index ? point : context.run->point;
@@ -591,7 +592,7 @@ bool Engine::map_requirement(TaskRun& run, const TaskView& view, const Requireme
                  requirement.coherence == Coherence::kRelaxed ||
                  requirement.coherence == Coherence::kAtomic;
     use.untracked = wish.untracked;
-    use.launch = run.launch != nullptr && run.launch->is_index ? launches_ : 0;
+    use.launch = run.launch != nullptr && run.launch->is_index ? run.launch_number : 0;
     if (run.parent != nullptr) use.ancestors = run.parent->ancestors;
     const bool well = store_.use(
         use,
