@@ -27,7 +27,7 @@ struct Context;
 // A task, or a point of a launch, from its launch to its end.
 struct TaskRun {
   const app::Launch* launch = nullptr;  // null: the top-level task
-  std::uint32_t launch_number = 0;       // of the run
+  std::uint32_t launch_number = 0;      // of the run
   std::uint32_t task = 0;
   Context* parent = nullptr;  // that launched it
   Point point;
@@ -174,6 +174,7 @@ class Engine final : public MapperRuntime {
   double seconds_of(TaskRun& run);
   double layout_factor(const TaskRun& run, std::size_t requirement, const Instance& instance) const;
   double with_noise(double seconds);
+  bool stopped();  // asked once for every event, statement and mapped task
   RunResult finish();
 
   // ---- Tasks that launch (contexts.cc)
@@ -256,6 +257,9 @@ class Engine final : public MapperRuntime {
   RunResult result_;
   bool over_ = false;
   std::uint64_t draws_ = 0;
+  std::uint64_t steps_ = 0;
+  std::int64_t asked_in_vain_ = 0;  // about tasks that were not mapped, since one was
+  std::int64_t contexts_ = 0;       // tasks that launch, not over
   std::shared_ptr<RunRecord> record_;
 
   // Kept for their memory.
@@ -264,7 +268,6 @@ class Engine final : public MapperRuntime {
   std::vector<TaskSlice> slices_;
   std::vector<Fetch> fetches_;
   std::vector<RequirementView> launch_views_, point_views_, report_views_;
-  std::vector<Rect> boxes_;
 };
 
 }  // namespace groma::sim
