@@ -11,7 +11,7 @@ namespace {
 // Statements of a run that launch nothing, so that empty loops end.
 constexpr std::uint64_t kMaxStatements = std::uint64_t{1} << 26;
 constexpr int kMaxDepth = 64;                                 // of tasks in tasks
-constexpr std::int64_t kMaxContexts = std::int64_t{1} << 20;  // for their memory
+constexpr std::int64_t kMaxContexts = std::int64_t{1} << 18;  // for their memory
 
 // Whether two tasks on the same data may not change places.
 bool interfere(Privilege a, Privilege b) {
