@@ -29,11 +29,14 @@ inline constexpr std::size_t kMemKindCount = 7;
 inline constexpr std::array<std::string_view, kMemKindCount> kMemKindNames = {
     "SYSMEM", "FBMEM", "ZCMEM", "SOCKMEM", "RDMEM", "REGSOCKMEM", "VIRTUAL"};
 
+// "?" for what is none of them.
 constexpr std::string_view name_of(ProcKind kind) {
-  return kProcKindNames[static_cast<std::size_t>(kind)];
+  const auto at = static_cast<std::size_t>(kind);
+  return at < kProcKindCount ? kProcKindNames[at] : "?";
 }
 constexpr std::string_view name_of(MemKind kind) {
-  return kMemKindNames[static_cast<std::size_t>(kind)];
+  const auto at = static_cast<std::size_t>(kind);
+  return at < kMemKindCount ? kMemKindNames[at] : "?";
 }
 
 // The kind of that name, in capitals as the language writes it.

@@ -151,7 +151,8 @@ bool can_agree(AlignOp a, std::int64_t a_bytes, AlignOp b, std::int64_t b_bytes)
 
 std::string text_of(AlignOp op, std::int64_t bytes) {
   constexpr std::array<std::string_view, 7> kOps = {"no ", "==", "!=", "<", "<=", ">", ">="};
-  return fmt::format("Align{}{}", kOps[static_cast<std::size_t>(op)], bytes);
+  const auto at = static_cast<std::size_t>(op);
+  return fmt::format("Align{}{}", at < kOps.size() ? kOps[at] : "?", bytes);
 }
 
 void check_layout(Checker& check, const TaskView& task, std::size_t i, const VariantView& variant,
@@ -193,6 +194,12 @@ void check_requirement(Checker& check, const TaskView& task, std::size_t i, cons
   if (wish.is_virtual) {
     const char* why = why_not_virtual(requirement, variant);
     if (why != nullptr) check.refuse(DiagId::kBadVirtual, wish.virtual_origin, i, task.name, why);
+    return;
+  }
+  if (wish.candidate_count > wish.candidates_in_order.size()) {
+    check.refuse(DiagId::kNoMemory, Origin{}, i, task.name,
+                 fmt::format("the answer counts {} candidates, of {} at most", wish.candidate_count,
+                             wish.candidates_in_order.size()));
     return;
   }
   std::string reasons;

@@ -10,7 +10,8 @@ namespace {
 
 // Statements of a run that launch nothing, so that empty loops end.
 constexpr std::uint64_t kMaxStatements = std::uint64_t{1} << 26;
-constexpr int kMaxDepth = 64;  // of tasks in tasks
+constexpr int kMaxDepth = 64;                                 // of tasks in tasks
+constexpr std::int64_t kMaxContexts = std::int64_t{1} << 18;  // for their memory
 
 // Whether two tasks on the same data may not change places.
 bool interfere(Privilege a, Privilege b) {
@@ -29,6 +30,10 @@ void Engine::begin_context(TaskRun& run) {
   context.depth = run.parent == nullptr ? 0 : run.parent->depth + 1;
   if (context.depth > kMaxDepth) {
     return fail(task.name, fmt::format("tasks launch each other more than {} deep", kMaxDepth));
+  }
+  if (++contexts_ > kMaxContexts) {
+    return fail(task.name,
+                fmt::format("more than {} tasks that launch are under way", kMaxContexts));
   }
   context.view = view_of(run, context.requirements);
   context.view.requirements = context.requirements;
@@ -54,7 +59,7 @@ bool Engine::all_over(Context& context) {
 }
 
 void Engine::step(Context& context) {
-  while (!over_) {
+  while (!over_ && !stopped()) {
     if (context.places.empty()) {
       context.issued = true;
       return check_end(context);
@@ -127,7 +132,8 @@ bool Engine::leave(Context& context) {
   Context::Place& place = context.places.back();
   if (place.phase >= 0) {
     if (!all_over(context)) return false;
-    phase_time_[static_cast<std::size_t>(place.phase)] += now_ - place.phase_start;
+    RunTime& time = phase_time_[static_cast<std::size_t>(place.phase)];
+    time = std::min(kLongest, time + now_ - place.phase_start);
   }
   if (place.loop != nullptr) {
     const bool traced = place.loop->traced;

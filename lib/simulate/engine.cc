@@ -11,7 +11,7 @@
 namespace groma::sim {
 namespace {
 
-constexpr std::uint64_t kEventsBetweenStops = 1024;
+constexpr std::uint64_t kStepsBetweenStops = 1024;
 
 // What one access moves at least (machines.md: a GPU's sector, a CPU's cache line).
 double sector_bytes(ProcKind kind) { return kind == ProcKind::kGpu ? 32 : 64; }
@@ -82,7 +82,6 @@ Engine::Engine(const app::Data& data, const Spaces& spaces, std::shared_ptr<cons
 Engine::~Engine() = default;
 
 RunResult Engine::run() {
-  std::uint64_t handled = 0;
   if (launch_top()) drain();
   while (!events_.empty() && !over_) {
     const Event event = events_.top();
@@ -90,12 +89,16 @@ RunResult Engine::run() {
     now_ = event.time;
     handle(event);
     drain();
-    if (options_.stop && ++handled % kEventsBetweenStops == 0 && options_.stop()) {
-      result_.status = RunStatus::kStopped;
-      over_ = true;
-    }
+    if (stopped()) break;
   }
   return finish();
+}
+
+bool Engine::stopped() {
+  if (!options_.stop || ++steps_ % kStepsBetweenStops != 0 || !options_.stop()) return false;
+  result_.status = RunStatus::kStopped;
+  over_ = true;
+  return true;
 }
 
 RunResult Engine::finish() {
@@ -135,6 +138,7 @@ void Engine::fail(std::string_view task, const std::string& why) {
 // ---- Events
 
 void Engine::push(RunTime time, Event::Kind kind, void* subject, std::int64_t id) {
+  if (time > kLongest) return fail(data_.name, "it takes longer than 13 days, 2^60 picoseconds");
   events_.push({time, order_++, kind, subject, id});
 }
 
@@ -176,16 +180,22 @@ void Engine::drain() {
 }
 
 void Engine::complete(Op op, std::int64_t record) {
-  ops_.complete(op, [&](Op ready) {
-    // A future is there at once, so that who waits for it is found.
-    if (uses_[ready].kind == OpUse::Kind::kJoin) return complete(ready, record);
-    ready_.emplace_back(ready, record);
-  });
+  ops_.complete(op, [&](Op ready) { ready_.emplace_back(ready, record); });
+}
+
+// A future; the task that waits for it goes on.
+void Engine::future_there(Op op, std::int64_t cause) {
+  Context* const giver = uses_[op].run->context.get();
+  complete(op, cause);
+  if (giver == nullptr || giver->blocked != Context::Blocked::kFuture || giver->awaited != op) {
+    return;
+  }
+  wake(*giver, now_ + to_time(options_.costs.future_s));
 }
 
 void Engine::op_ready(Op op, std::int64_t cause) {
   const OpUse& use = uses_[op];
-  if (use.kind == OpUse::Kind::kJoin) return complete(op, cause);
+  if (use.kind == OpUse::Kind::kJoin) return future_there(op, cause);
   if (use.kind == OpUse::Kind::kCopy) {
     CopyRun& copy = copies_[use.copy];
     if (cause >= 0) copy.cause = cause;
@@ -420,13 +430,12 @@ void Engine::complete_run(TaskRun& run) {
   uses_[run.op].run = nullptr;
   --live_;
   Context* const parent = run.parent;
+  if (run.context) --contexts_;
   run.context.reset();
   free_runs_.push_back(&run);
   if (parent == nullptr) return;
   --parent->outstanding;
   if (parent->blocked == Context::Blocked::kAll && parent->outstanding == 0) {
-    wake(*parent, now_ + to_time(options_.costs.future_s));
-  } else if (parent->blocked == Context::Blocked::kFuture && ops_.done(parent->awaited)) {
     wake(*parent, now_ + to_time(options_.costs.future_s));
   }
   check_end(*parent);

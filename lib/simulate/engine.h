@@ -28,6 +28,7 @@ struct Context;
 // A task, or a point of a launch, from its launch to its end.
 struct TaskRun {
   const app::Launch* launch = nullptr;  // null: the top-level task
+  std::uint32_t launch_number = 0;      // of the run
   std::uint32_t task = 0;
   Context* parent = nullptr;  // that launched it
   Point point;
@@ -151,7 +152,7 @@ class Engine final : public MapperRuntime {
   struct OpUse {  // what an op is
     enum class Kind : std::uint8_t { kNone, kTask, kCopy, kJoin } kind = Kind::kNone;
     std::uint32_t copy = 0;
-    TaskRun* run = nullptr;
+    TaskRun* run = nullptr;  // the task; of a future, who launched what gives it
   };
   struct Message {
     Processor sender, target;
@@ -162,6 +163,7 @@ class Engine final : public MapperRuntime {
   // ---- The loop (engine.cc)
   void push(RunTime time, Event::Kind kind, void* subject, std::int64_t id);
   void handle(const Event& event);
+  void future_there(Op op, std::int64_t cause);
   void op_ready(Op op, std::int64_t cause);
   void drain();
   void complete(Op op, std::int64_t record);
@@ -173,6 +175,7 @@ class Engine final : public MapperRuntime {
   double seconds_of(TaskRun& run);
   double layout_factor(const TaskRun& run, std::size_t requirement, const Instance& instance) const;
   double with_noise(double seconds);
+  bool stopped();  // asked once for every event, statement and mapped task
   RunResult finish();
 
   // ---- Tasks that launch (contexts.cc)
@@ -255,6 +258,9 @@ class Engine final : public MapperRuntime {
   RunResult result_;
   bool over_ = false;
   std::uint64_t draws_ = 0;
+  std::uint64_t steps_ = 0;
+  std::int64_t asked_in_vain_ = 0;  // about tasks that were not mapped, since one was
+  std::int64_t contexts_ = 0;       // tasks that launch, not over
   std::shared_ptr<RunRecord> record_;
 
   // Kept for their memory.
@@ -263,7 +269,6 @@ class Engine final : public MapperRuntime {
   std::vector<TaskSlice> slices_;
   std::vector<Fetch> fetches_;
   std::vector<RequirementView> launch_views_, point_views_, report_views_;
-  std::vector<Rect> boxes_;
   std::vector<TaskRun*> launched_runs_;
   std::vector<Rect> piece_boxes_;
   struct Load {  // on a memory, of the task that starts

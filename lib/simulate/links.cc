@@ -8,8 +8,6 @@
 namespace groma::sim {
 namespace {
 
-constexpr RunTime kLongest = RunTime{1} << 60;  // 13 days
-
 // The size of copies for which routes are chosen.
 constexpr double kTypicalBytes = 1 << 20;
 

@@ -13,6 +13,9 @@
 
 namespace groma::sim {
 
+// 13 days. A run that takes longer fails, so that sums of a few times do not overflow.
+inline constexpr RunTime kLongest = RunTime{1} << 60;
+
 // Seconds as picoseconds, rounded to the nearest; what is too long becomes the longest.
 RunTime to_time(double seconds);
 

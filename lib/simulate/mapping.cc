@@ -10,7 +10,10 @@
 namespace groma::sim {
 namespace {
 
-constexpr int kMaxRecursion = 32;  // of slices that want to be cut again
+constexpr int kMaxRecursion = 32;                         // of slices that want to be cut again
+constexpr std::int64_t kMaxLive = std::int64_t{1} << 23;  // tasks, for their memory
+// How often mappers are asked about tasks that wait before one of them is mapped.
+constexpr std::int64_t kMaxInVain = std::int64_t{1} << 20;
 constexpr std::size_t kShownInstances = 4;
 
 std::string raw_of(const std::vector<Refusal>& refusals) {
@@ -19,6 +22,11 @@ std::string raw_of(const std::vector<Refusal>& refusals) {
 
 std::string text_of(const Point& point) {
   return fmt::format("({})", fmt::join(point.coordinates(), ", "));
+}
+
+bool is_empty(const Rect& box) {
+  const auto extents = box.extents.coordinates();
+  return std::find(extents.begin(), extents.end(), 0) != extents.end();
 }
 
 }  // namespace
@@ -35,7 +43,13 @@ std::int32_t Engine::number_of(const Processor& p) const {
 Mapper& Engine::mapper(std::int32_t processor) {
   Station& station = stations_[static_cast<std::size_t>(processor)];
   if (!station.mapper) {
-    station.mapper = make_(processors_[static_cast<std::size_t>(processor)]);
+    const Processor& local = processors_[static_cast<std::size_t>(processor)];
+    station.mapper = make_(local);
+    if (!station.mapper) {
+      fail(data_.name, "there is no mapper for one of its processors");
+      station.mapper =
+          std::make_unique<DefaultMapper>(MapperSite{.machine = machine_, .local = local});
+    }
   }
   speaking_ = processors_[static_cast<std::size_t>(processor)];
   return *station.mapper;
@@ -136,7 +150,10 @@ void Engine::launch(Context& context, const app::Launch& launch) {
   if (launch.is_index) {
     const auto found = app::domain_of(launch, context.frame, fault);
     if (!found) {
-      return fail(name, fmt::format("the domain of its launch: {}", app::words_of(fault)));
+      const std::string_view why = fault == app::FormulaFault::kOverflow
+                                       ? "an extent is negative or too large"
+                                       : app::words_of(fault);
+      return fail(name, fmt::format("the domain of its launch: {}", why));
     }
     domain = *found;
   }
@@ -144,12 +161,15 @@ void Engine::launch(Context& context, const app::Launch& launch) {
   if (points > options_.max_tasks - launched_) {
     return fail(name, fmt::format("more than {} tasks are launched", options_.max_tasks));
   }
+  if (points > kMaxLive - live_) {
+    return fail(name, fmt::format("more than {} tasks are under way", kMaxLive));
+  }
   launched_ += points;
   ++launches_;
   const Op join = launch.gives >= 0 ? ops_.add() : kBeginning;
   if (join != kBeginning) {
     uses_.resize(ops_.size());
-    uses_[join].kind = OpUse::Kind::kJoin;
+    uses_[join] = {OpUse::Kind::kJoin, 0, context.run};
   }
   context.mapping = points;
   context.stage_end = now_;
@@ -189,6 +209,7 @@ void Engine::launch(Context& context, const app::Launch& launch) {
     do {
       TaskRun& run = new_run();
       run.launch = &launch;
+      run.launch_number = launches_;
       run.task = launch.task;
       run.parent = &context;
       run.point = launch.is_index ? point : context.run->point;
@@ -290,20 +311,27 @@ bool Engine::cut(Context& context, const app::Launch&, const TaskView& view, con
     }
     functor = functors[id - 1];
   }
-  std::int64_t cut_points = 0;
-  for (ShardId shard = 0; shard < context.shards.size(); ++shard) {
-    boxes_.clear();
-    functor->boxes_of(shard, domain, context.shards,
-                      [&](const Rect& box) { boxes_.push_back(box); });
-    for (const Rect& box : boxes_) {
-      cut_points += box.volume();
-      if (!cut_part(context.shards[shard], view, box, 0, slices)) return false;
-    }
+  if (functor == nullptr) {
+    fail(view.name, fmt::format("sharding functor {} is null", id));
+    return false;
   }
-  if (cut_points == domain.volume()) return true;
-  fail(view.name, fmt::format("its sharding functor gives {} of {} points to shards", cut_points,
-                              domain.volume()));
-  return false;
+  SliceAnswer parts;
+  for (ShardId shard = 0; shard < context.shards.size(); ++shard) {
+    functor->boxes_of(shard, domain, context.shards, [&](const Rect& box) {
+      if (!is_empty(box)) parts.slices.push_back({box, context.shards[shard]});
+    });
+  }
+  TaskView any_kind = view;  // a shard's processor need not have a variant of it
+  any_kind.variants = {};
+  if (auto refusals = validate(parts, any_kind, domain, *machine_); !refusals.empty()) {
+    std::string raw = raw_of(refusals);
+    refuse(RunStatus::kMapError, std::move(refusals), std::move(raw));
+    return false;
+  }
+  for (const TaskSlice& part : parts.slices) {
+    if (!cut_part(part.processor, view, part.box, 0, slices)) return false;
+  }
+  return true;
 }
 
 bool Engine::cut_part(const Processor& by, const TaskView& view, const Rect& part, int depth,
@@ -335,6 +363,11 @@ bool Engine::cut_part(const Processor& by, const TaskView& view, const Rect& par
 void Engine::select(std::int32_t processor) {
   Station& station = stations_[static_cast<std::size_t>(processor)];
   if (station.unmapped.empty() || over_) return;
+  asked_in_vain_ += static_cast<std::int64_t>(station.unmapped.size());
+  if (asked_in_vain_ > kMaxInVain + 16 * live_) {
+    return fail(data_.tasks[station.unmapped.front()->task].name,
+                "select_tasks_to_map puts it off for ever");
+  }
   std::vector<TaskRun*> waiting;
   waiting.swap(station.unmapped);
   std::vector<std::vector<RequirementView>> requirements(waiting.size());
@@ -401,6 +434,8 @@ TaskView Engine::view_of(TaskRun& run, std::vector<RequirementView>& requirement
 }
 
 bool Engine::map(TaskRun& run) {
+  if (stopped()) return false;
+  asked_in_vain_ = 0;
   if (run.op == kBeginning || run.launch == nullptr) {
     run.op = ops_.add();
     uses_.resize(ops_.size());
@@ -414,6 +449,10 @@ bool Engine::map(TaskRun& run) {
   const RunTime arrives = now_ + (remote ? to_time(options_.costs.remote_s) : 0);
   free = std::max(free, arrives) + to_time(replay ? options_.costs.replay_s : options_.costs.map_s);
   run.mapped = free;
+  if (free > kLongest) {
+    fail(data_.name, "it takes longer than 13 days, 2^60 picoseconds");
+    return false;
+  }
 
   const TaskView view = view_of(run, point_views_);
   std::vector<std::vector<InstanceView>> valid_kept;
@@ -593,7 +632,7 @@ bool Engine::map_requirement(TaskRun& run, const TaskView& view, const Requireme
                  requirement.coherence == Coherence::kRelaxed ||
                  requirement.coherence == Coherence::kAtomic;
     use.untracked = wish.untracked;
-    use.launch = run.launch != nullptr && run.launch->is_index ? launches_ : 0;
+    use.launch = run.launch != nullptr && run.launch->is_index ? run.launch_number : 0;
     if (run.parent != nullptr) use.ancestors = run.parent->ancestors;
     const bool well = store_.use(
         use,

@@ -36,8 +36,7 @@ class Ops {
   // True when it is ready now.
   bool release(Op op) { return --ops_[op].missing == 0; }
 
-  // Calls ready(op) for all that waited for nothing else, in the order in which they were made to
-  // wait.
+  // Calls ready(op) for all that waited for nothing else, in the order in which they began to wait.
   template <typename Ready>
   void complete(Op op, const Ready& ready) {
     ops_[op].done = true;
@@ -48,8 +47,11 @@ class Ops {
     ops_[op].first = 0;
     std::vector<Op> waiting;
     waiting.swap(waiting_);
+    for (Op each : waiting) --ops_[each].missing;
     for (std::size_t i = waiting.size(); i-- > 0;) {
-      if (release(waiting[i])) ready(waiting[i]);
+      if (ops_[waiting[i]].missing != 0) continue;
+      ops_[waiting[i]].missing = kReady;
+      ready(waiting[i]);
     }
     waiting_.swap(waiting);
   }
@@ -64,6 +66,8 @@ class Ops {
     Op op;
     std::uint32_t next;
   };
+  static constexpr std::uint32_t kReady = 0xFFFFFFFF;  // said so
+
   std::vector<Node> ops_;
   std::vector<Edge> edges_;
   std::vector<Op> waiting_;

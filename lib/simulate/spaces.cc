@@ -25,13 +25,13 @@ void for_launches(const app::Body& body, const Use& use) {
 }
 
 void set_range(const RegionSpace& space, Piece& piece) {
+  const bool empty = piece.box.volume() == 0;  // which made no cuts
   for (int d = 0; d < space.dimensions; ++d) {
     const auto i = static_cast<std::size_t>(d);
     const auto& cut = space.cuts[i];
     const auto place = [&](std::int64_t x) {
       return static_cast<std::int32_t>(std::lower_bound(cut.begin(), cut.end(), x) - cut.begin());
     };
-    const bool empty = piece.box.extents[d] == 0;
     piece.cells.lower[i] = empty ? 0 : place(piece.box.lower[d]);
     piece.cells.upper[i] = empty ? 0 : place(piece.box.lower[d] + piece.box.extents[d]);
   }

@@ -261,9 +261,8 @@ void Store::add_user(Holder& holder, Op op, const Ops& ops) {
   holder.users.push_back(op);
 }
 
-// Points of one launch run in any order, so they must not depend on each other.
+// Points of one launch run in any order, so none writes what another reads, writes or reduces to.
 bool Store::in_the_way(const Use& use, Cell& cell) const {
-  const bool reduces = use.privilege == Privilege::kReduce;
   const bool writes =
       use.privilege == Privilege::kReadWrite || use.privilege == Privilege::kWriteDiscard;
   if (use.shares || use.launch == 0) return false;
@@ -272,9 +271,10 @@ bool Store::in_the_way(const Use& use, Cell& cell) const {
   if (writes) {
     cell.write_launch = use.launch;
     cell.writer = use.task;
-  } else if (!reduces) {
+  } else {
+    const bool others = cell.read_launch == use.launch && cell.reader != use.task;
+    cell.reader = others ? kSeveral : use.task;
     cell.read_launch = use.launch;
-    cell.reader = use.task;
   }
   return clash;
 }
@@ -347,6 +347,9 @@ void Store::bring(const Use& use, Cell& cell, std::int64_t bytes, std::vector<Fe
     set_valid(mine, true);
   }
   if (cell.pending.empty()) return;
+  // In one order everywhere, so that they do not wait for each other in a circle.
+  std::sort(cell.pending.begin(), cell.pending.end(),
+            [](const Pending& a, const Pending& b) { return a.instance < b.instance; });
   for (const Pending& pending : cell.pending) {
     Fetch& fold = fetch(use, pending.instance, true, fetches, first);
     fold.bytes += bytes;

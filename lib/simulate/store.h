@@ -122,11 +122,13 @@ class Store {
     InstanceNumber instance = 0;
     std::vector<Op> ops;  // that reduce to it
   };
+  static constexpr Op kSeveral = 0xFFFFFFFF;
   // One cell of one group.
   struct Cell {
     std::vector<Holder> holders;
     std::vector<Pending> pending;
-    std::uint32_t read_launch = 0, write_launch = 0;  // the last that did, and its task
+    // The last launch that read or reduced, that wrote, and its task (kSeveral).
+    std::uint32_t read_launch = 0, write_launch = 0;
     Op reader = kBeginning, writer = kBeginning;
   };
 

@@ -1,0 +1,670 @@
+// simulate where a formula says how long a run takes or why it ends; nonsense of all kinds.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "support/run_generator.h"
+
+namespace groma::testing {
+namespace {
+
+constexpr RunTime kMicrosecond = 1000000;
+using Kind = RunRecord::Event::Kind;
+
+// ---- A machine of round figures
+
+// Nodes of one CPU with 1 GFLOP/s, 1 GB/s to its memory, 100 ns away, and a network of 1 GB/s with
+// 2 us.
+std::shared_ptr<const Machine> machine_of(std::int64_t nodes, std::int64_t capacity = 1 << 30,
+                                          std::int64_t cpus = 1, bool network = true) {
+  NodeType node;
+  ProcessorGroup cpu{ProcKind::kCpu, cpus, 1e9};
+  cpu.sustained_fraction = 0.5;
+  cpu.launch_latency_s = 1e-6;
+  node.processors = {cpu};
+  node.memories = {{MemKind::kSysmem, 1, capacity, 4e9}};
+  node.affinities = {{ProcKind::kCpu, MemKind::kSysmem, 1e9, 1e-7}};
+  if (network) {
+    node.channels = {
+        {"net", MemKind::kSysmem, MemKind::kSysmem, Channel::Scope::kNetwork, 1, 1e9, 2e-6}};
+  }
+  auto machine = Machine::make("round", "", {node},
+                               std::vector<std::uint32_t>(static_cast<std::size_t>(nodes)));
+  EXPECT_TRUE(machine);
+  return std::make_shared<Machine>(std::move(*machine));
+}
+
+// Point i runs on node i, modulo their number; exact instances with the required fields, or of the
+// whole region, different ones for odd points. The first of several sources is taken.
+class ByPoint : public Mapper {
+ public:
+  ByPoint(MapperSite site, LayoutSpec layout, CollectPriority priority)
+      : Mapper(std::move(site)), layout_(layout), priority_(priority) {}
+  bool selects() const override { return false; }
+  void select_task_options(MapperRuntime&, const TaskView&, TaskOptions& answer) override {
+    answer.initial = {ProcKind::kCpu, 0, 0};
+    answer.valid_instances = false;
+  }
+  void slice_task(MapperRuntime&, const TaskView&, const Rect& part, SliceAnswer& answer) override {
+    Point point = part.lower;
+    do {
+      Rect one{point, part.extents};
+      for (int d = 0; d < one.dimensions(); ++d) one.extents[d] = 1;
+      const std::int64_t cpus = machine().processor_count(0, ProcKind::kCpu);
+      const std::int64_t node = point[0] / cpus % machine().node_count();
+      answer.slices.push_back({one, {ProcKind::kCpu, node, point[0] % cpus}});
+    } while (next_point(part, &point));
+  }
+  void map_task(MapperRuntime&, const TaskView& task,
+                std::span<const std::span<const InstanceView>>, TaskWish& answer) override {
+    answer.processors = {task.current};
+    answer.variant = 1;
+    answer.requirements.resize(task.requirements.size());
+    for (RequirementWish& wish : answer.requirements) {
+      InstanceWish candidate;
+      candidate.layout = layout_;
+      candidate.memory_origin.statement = 7;
+      const bool odd = task.point.dimensions() > 0 && task.point[0] % 2 != 0;
+      if (!layout_.exact && odd) candidate.layout.dimensions = DimensionOrder::kC;
+      wish.add(candidate);
+      wish.region =
+          layout_.exact ? RequirementWish::Region::kRequired : RequirementWish::Region::kShared;
+      wish.fields = layout_.fields == FieldOrder::kAos ? RequirementWish::Fields::kAll
+                                                       : RequirementWish::Fields::kRequired;
+      wish.collect_priority = priority_;
+    }
+  }
+  void select_sources(MapperRuntime&, const TaskView&, const InstanceView&,
+                      std::span<const InstanceView>, std::vector<std::uint32_t>& answer) override {
+    answer = {0};
+  }
+
+ private:
+  LayoutSpec layout_;
+  CollectPriority priority_;
+};
+
+LayoutSpec exact() {
+  LayoutSpec layout;
+  layout.exact = true;
+  return layout;
+}
+
+RunResult run(const Application& app, const std::shared_ptr<const Machine>& machine,
+              SimulateOptions options = {}, LayoutSpec layout = exact(),
+              CollectPriority priority = kCollectDefault) {
+  const auto workload = Workload::make(app);
+  EXPECT_TRUE(workload) << workload.error().message;
+  options.record = true;
+  return simulate(
+      *workload, machine,
+      [&](const Processor& local) -> std::unique_ptr<Mapper> {
+        MapperSite site;
+        site.machine = machine;
+        site.local = local;
+        return std::make_unique<ByPoint>(std::move(site), layout, priority);
+      },
+      options);
+}
+
+std::string ids_of(const RunResult& result) {
+  std::string ids;
+  for (const Refusal& refusal : result.refusals) {
+    ids += fmt::format("[{}]", name_of(refusal.diagnostic.id));
+  }
+  return ids;
+}
+
+// ---- Applications
+
+AppTask main_task(std::vector<AppStatement> body) {
+  AppTask task;
+  task.name = "main";
+  task.variants = {{}};
+  task.variants[0].inner = true;
+  task.body = std::move(body);
+  return task;
+}
+
+AppTask leaf(std::string name, std::vector<AppRequirement> requirements = {}) {
+  AppTask task;
+  task.name = std::move(name);
+  task.variants = {{}};
+  task.variants[0].leaf = true;
+  task.requirements = std::move(requirements);
+  return task;
+}
+
+AppRequirement on(const std::string& data, Privilege privilege, Formulas color = {}) {
+  AppRequirement requirement;
+  requirement.privilege = privilege;
+  requirement.fields = {{"x", 8}};
+  requirement.data = {data, std::move(color)};
+  return requirement;
+}
+
+AppLaunch launch(std::string task, Formulas domain = {}) {
+  AppLaunch made;
+  made.task = std::move(task);
+  made.domain = std::move(domain);
+  if (!made.domain.empty()) made.index = {"i"};
+  return made;
+}
+
+// A region of 1000 elements for each of `pieces`, of one field of 8 bytes.
+Application pieces_of(std::int64_t pieces, std::vector<AppTask> tasks) {
+  Application app;
+  app.name = "closed";
+  app.top_level = "main";
+  app.regions = {{"r", {}, {1000 * pieces}, {{"x", 8}}}};
+  AppPartition partition;
+  partition.name = "p";
+  partition.of = "r";
+  partition.colors = {pieces};
+  app.partitions = {partition};
+  app.tasks = std::move(tasks);
+  return app;
+}
+
+std::vector<RunRecord::Event> events_of(const RunResult& result, Kind kind, int name) {
+  std::vector<RunRecord::Event> events;
+  for (const RunRecord::Event& event : result.record->events) {
+    if (event.kind == kind && event.name == name) events.push_back(event);
+  }
+  return events;
+}
+
+RunTime length_of_only(const RunResult& result, int task) {
+  EXPECT_TRUE(result.ok()) << result.raw;
+  const auto events = events_of(result, Kind::kTask, task);
+  EXPECT_EQ(events.size(), 1U);
+  return events.empty() ? -1 : events[0].end - events[0].start;
+}
+
+// ---- One task
+
+TEST(Roofline, IsTheLargerOfComputingAndMoving) {
+  AppTask work = leaf("work", {on("r", Privilege::kReadWrite)});
+  Application app = pieces_of(1, {main_task({{launch("work")}}), work});
+  // 16000 bytes at 1 GB/s and 100 ns, behind 1 us for the start.
+  EXPECT_EQ(length_of_only(run(app, machine_of(1)), 1), 17100000);
+  AppVariant& variant = app.tasks[1].variants[0];
+  variant.flops = 40000;  // at half of 1 GFLOP/s
+  EXPECT_EQ(length_of_only(run(app, machine_of(1)), 1), 81 * kMicrosecond);
+  variant.single = true;
+  EXPECT_EQ(length_of_only(run(app, machine_of(1)), 1), 41 * kMicrosecond);
+  variant.efficiency = 50;
+  EXPECT_EQ(length_of_only(run(app, machine_of(1)), 1), 81 * kMicrosecond);
+  variant.kernels = 3;
+  variant.nanoseconds = 500;
+  EXPECT_EQ(length_of_only(run(app, machine_of(1)), 1), 83500000);
+  variant.traffic = {{0, 100000, Access::kScatter}, {0, "8 * points(0)", Access::kStream}};
+  EXPECT_EQ(length_of_only(run(app, machine_of(1)), 1), (3 + 108) * kMicrosecond + 600000);
+}
+
+TEST(Roofline, TasksOfOneMemoryShareIt) {
+  AppTask work = leaf("work", {on("p", Privilege::kReadOnly, {"0"})});
+  const Application app = pieces_of(1, {main_task({{launch("work", {8})}}), work});
+  const RunResult result = run(app, machine_of(1, 1 << 30, 8));
+  // They start 300 us after each other, and take 9.1 us: alone. Without mapping's cost: all at
+  // once, the eighth has an eighth of 4 GB/s.
+  EXPECT_EQ(
+      events_of(result, Kind::kTask, 1).back().end - events_of(result, Kind::kTask, 1).back().start,
+      9100000);
+  SimulateOptions options;
+  options.costs = {0, 0, 0, 0, 0, 0};
+  const auto events = events_of(run(app, machine_of(1, 1 << 30, 8), options), Kind::kTask, 1);
+  ASSERT_EQ(events.size(), 8U);
+  for (std::size_t i = 0; i < 8; ++i) {
+    const double bandwidth = std::min(1e9, 4e9 / static_cast<double>(i + 1));
+    EXPECT_EQ(events[i].end - events[i].start, std::llround((1.1e-6 + 8000 / bandwidth) * 1e12));
+  }
+}
+
+TEST(Layouts, CostWhatTheyMoveMore) {
+  Application app;
+  app.name = "layouts";
+  app.top_level = "main";
+  app.regions = {{"r", {}, {100, 10}, {{"x", 8}, {"y", 8}, {"z", 8}, {"w", 8}}}};
+  AppTask work = leaf("work", {on("r", Privilege::kReadOnly)});
+  work.requirements[0].dimensions = 2;
+  app.tasks = {main_task({{launch("work")}}), work};
+  EXPECT_EQ(length_of_only(run(app, machine_of(1)), 1), 9100000);
+  LayoutSpec layout = exact();
+  layout.fields = FieldOrder::kAos;  // 32 bytes of each element for 8
+  EXPECT_EQ(length_of_only(run(app, machine_of(1), {}, layout), 1), 33100000);
+  for (int f = 0; f < 8; ++f) app.regions[0].fields.push_back({fmt::format("f{}", f), 8});
+  EXPECT_EQ(length_of_only(run(app, machine_of(1), {}, layout), 1), 65100000);  // a sector
+  app.tasks[1].variants[0].loops = DimensionOrder::kC;  // across: a sector for each
+  EXPECT_EQ(length_of_only(run(app, machine_of(1)), 1), 65100000);
+  layout = exact();
+  layout.dimensions = DimensionOrder::kC;
+  EXPECT_EQ(length_of_only(run(app, machine_of(1), {}, layout), 1), 9100000);
+}
+
+// ---- Copies
+
+// Point i of n writes its piece on node i; then `reads` of them read.
+Application exchange(std::int64_t n, const AppRequirement& read) {
+  AppLaunch wait = launch("read", {n});
+  return pieces_of(n, {main_task({{launch("write", {n})}, {AppWait{}}, {wait}}),
+                       leaf("write", {on("p", Privilege::kWriteDiscard)}), leaf("read", {read})});
+}
+
+// 8000 bytes at 1 GB/s, 2 us.
+constexpr RunTime kOne = 10 * kMicrosecond;
+
+TEST(Copies, OfARingAllRunAtOnce) {
+  AppRequirement read = on("p", Privilege::kReadOnly);
+  Application app = exchange(6, read);
+  std::get<AppLaunch>(app.tasks[0].body[2].node).data = {{"p", {"(i + 1) % 6"}}};
+  const auto copies = events_of(run(app, machine_of(6)), Kind::kCopy, 2);
+  ASSERT_EQ(copies.size(), 6U);
+  for (const RunRecord::Event& copy : copies) {
+    EXPECT_EQ(copy.from, (copy.where + 1) % 6);
+    EXPECT_EQ(copy.bytes, 8000);
+    EXPECT_EQ(copy.statement, 7);
+    // Node 0 launches, so slices of others come 2 us later.
+    EXPECT_EQ(copy.start, copies[0].start + (copy.where == 0 ? 0 : 2 * kMicrosecond));
+    EXPECT_EQ(copy.end, copy.start + kOne);
+  }
+}
+
+TEST(Copies, OfABroadcastLeaveTheSourceOneByOne) {
+  const AppRequirement read = on("p", Privilege::kReadOnly, {"0"});
+  const auto copies = events_of(run(exchange(6, read), machine_of(6)), Kind::kCopy, 2);
+  ASSERT_EQ(copies.size(), 5U);
+  for (std::size_t i = 0; i < copies.size(); ++i) {
+    EXPECT_EQ(copies[i].from, 0);
+    EXPECT_EQ(copies[i].ready, copies[0].ready);
+    EXPECT_EQ(copies[i].start, copies[0].ready + static_cast<RunTime>(i) * kOne);
+  }
+}
+
+TEST(Copies, OfAnAllToAllTakeTheirLinksInTurn) {
+  SimulateOptions options;
+  options.costs.remote_s = 0;
+  const auto copies = events_of(
+      run(exchange(3, on("r", Privilege::kReadOnly)), machine_of(3), options), Kind::kCopy, 2);
+  // From, to, when: each link carries one at a time, the first that is ready first.
+  const std::vector<std::array<RunTime, 3>> expected = {{1, 0, 0}, {2, 0, 1}, {0, 1, 0},
+                                                        {2, 1, 2}, {0, 2, 1}, {1, 2, 2}};
+  std::int64_t bytes = 0;
+  int between = 0;
+  for (const RunRecord::Event& copy : copies) {
+    if (copy.from == copy.where) continue;  // of its own piece, over no link
+    ++between;
+    const RunTime when = (copy.start - copies[0].ready) / kOne;
+    const std::array<RunTime, 3> found = {copy.from, copy.where, when};
+    EXPECT_NE(std::find(expected.begin(), expected.end(), found), expected.end())
+        << copy.from << " to " << copy.where << " at " << when;
+    bytes += copy.bytes;
+  }
+  EXPECT_EQ(between, 6);
+  EXPECT_EQ(bytes, 3 * 2 * 8000);
+}
+
+TEST(Copies, ReductionsFoldOneAfterTheOther) {
+  SimulateOptions options;
+  options.costs.remote_s = 0;
+  const Application app = pieces_of(1, {main_task({{launch("add", {4})}, {launch("read")}}),
+                                        leaf("add", {on("r", Privilege::kReduce)}),
+                                        leaf("read", {on("r", Privilege::kReadOnly)})});
+  const RunResult result = run(app, machine_of(4), options);
+  EXPECT_TRUE(result.ok()) << result.raw;
+  const auto adds = events_of(result, Kind::kTask, 1);
+  for (const RunRecord::Event& add : adds) EXPECT_EQ(add.start, adds[0].start);
+  const auto folds = events_of(result, Kind::kReduction, 2);
+  ASSERT_EQ(folds.size(), 4U);
+  for (std::size_t i = 1; i < 4; ++i) EXPECT_EQ(folds[i].start, folds[i - 1].end);
+  EXPECT_EQ(folds[0].end - folds[0].start, 4 * kMicrosecond);  // 16000 bytes at 4 GB/s
+  EXPECT_EQ(folds[1].end - folds[1].start, kOne);
+}
+
+// Two instances reduce, the first to begin in one piece is the second in the other.
+TEST(Copies, FoldsThatBeganInDifferentOrderDoNotWaitForEachOther) {
+  std::vector<AppStatement> body;
+  const std::vector<std::pair<int, int>> order = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
+  for (const auto& [point, color] : order) {
+    AppLaunch add = launch("add", {1});
+    add.lower = {point};
+    add.data = {{"p", {color}}};
+    body.push_back({add});
+  }
+  body.push_back({launch("read")});
+  const Application app =
+      pieces_of(2, {main_task(body), leaf("add", {on("p", Privilege::kReduce, {"0"})}),
+                    leaf("read", {on("r", Privilege::kReadOnly)})});
+  const RunResult result = run(app, machine_of(1, 1 << 30, 2), {}, LayoutSpec{});
+  EXPECT_TRUE(result.ok()) << result.raw;
+  const auto folds = events_of(result, Kind::kReduction, 2);
+  ASSERT_EQ(folds.size(), 2U);
+  EXPECT_EQ(folds[0].bytes, 16000);
+  EXPECT_EQ(folds[1].start, folds[0].end);
+}
+
+TEST(Copies, WithoutAChannelAreAnError) {
+  const RunResult result =
+      run(exchange(2, on("r", Privilege::kReadOnly)), machine_of(2, 1 << 30, 1, false));
+  EXPECT_EQ(result.status, RunStatus::kExecuteError);
+  EXPECT_EQ(ids_of(result), "[no-route]");
+  EXPECT_EQ(result.refusals[0].origin.statement, 7U);
+}
+
+// ---- Programs
+
+// Launched `times` times in a traced loop, on the same data.
+Application pipeline(std::int64_t times, std::int64_t nanoseconds) {
+  AppLoop loop;
+  loop.count = times;
+  loop.traced = true;
+  loop.body = {{launch("work")}};
+  Application app =
+      pieces_of(1, {main_task({{loop}}), leaf("work", {on("r", Privilege::kReadWrite)})});
+  app.tasks[1].variants[0].nanoseconds = nanoseconds;
+  app.tasks[1].variants[0].traffic = {{0, 0}};
+  return app;
+}
+
+TEST(Pipelines, AreBoundByTheirTasksOrByMapping) {
+  // main is mapped in 300 us, the first task in 300, others in 10; a task starts in 1 us.
+  RunResult result = run(pipeline(100, 999000), machine_of(1));
+  EXPECT_EQ(result.record->end, (600 + 100 * 1000) * kMicrosecond);
+  EXPECT_EQ(result.tasks, 101);
+  result = run(pipeline(100, 1000), machine_of(1));
+  EXPECT_EQ(result.record->end, (600 + 99 * 10 + 2) * kMicrosecond);
+}
+
+TEST(Pipelines, WaitForAFutureThatComesLast) {
+  AppLaunch work = launch("work");
+  work.gives = "f";
+  Application app = pipeline(1, 9000);
+  app.tasks[0].body = {{work}, {AppWait{"f"}}, {work}};
+  const RunResult result = run(app, machine_of(1));
+  EXPECT_TRUE(result.ok()) << result.raw;
+  // 10 us of the first, 20 to wake, 300 to map the second, 10 for it.
+  EXPECT_EQ(result.record->end, (600 + 10 + 20 + 300 + 10) * kMicrosecond);
+}
+
+TEST(Pipelines, PhasesAreTimedByThemselves) {
+  AppPhase phase;
+  phase.name = "solve";
+  phase.body = {{launch("work")}};
+  Application app = pipeline(1, 9000);
+  app.tasks[0].body = {{launch("work")}, {phase}, {launch("work")}};
+  app.metric = {"flops/s", 1000, "solve"};
+  const RunResult result = run(app, machine_of(1));
+  EXPECT_DOUBLE_EQ(result.seconds, 330e-6);  // mapped, run, woken
+  EXPECT_DOUBLE_EQ(result.throughput, 1000 / 330e-6);
+  EXPECT_EQ(result.unit, "flops/s");
+}
+
+// ---- Why a run ends
+
+TEST(Ends, OutOfMemorySaysWhatFillsIt) {
+  const Application app = pieces_of(
+      4, {main_task({{launch("write", {4})}}), leaf("write", {on("p", Privilege::kWriteDiscard)})});
+  EXPECT_TRUE(run(app, machine_of(1, 32000)).ok());
+  const RunResult result = run(app, machine_of(1, 31999));
+  EXPECT_EQ(result.status, RunStatus::kMapError);
+  EXPECT_EQ(ids_of(result), "[out-of-memory]");
+  const Diagnostic& diagnostic = result.refusals[0].diagnostic;
+  EXPECT_EQ(diagnostic.message,
+            "no room for region 0 (p) of `write`: SYSMEM (8000 bytes wanted, 7999 free)");
+  ASSERT_EQ(diagnostic.notes.size(), 3U);
+  EXPECT_EQ(diagnostic.notes[0].message, "SYSMEM (0, 0) holds 8000 bytes of `r`, in use");
+  EXPECT_EQ(result.refusals[0].origin.statement, 7U);
+  EXPECT_TRUE(result.raw.starts_with(
+      "Default mapper failed allocation of size 8000 bytes for region requirement 0 of task write"))
+      << result.raw;
+  EXPECT_EQ(result.record->memories[0].peak_bytes, 24000);
+}
+
+TEST(Ends, WhatIsValidElsewhereMakesRoom) {
+  // Each node in turn reads all four pieces; node 1 has room for one at a time.
+  std::vector<AppStatement> body = {{launch("write", {4})}, {AppWait{}}};
+  for (int i = 0; i < 4; ++i) {
+    AppLaunch read = launch("read", {1});
+    read.lower = {4};
+    read.data = {{"p", {i}}};
+    body.push_back({read});
+    body.push_back({AppWait{}});
+  }
+  const Application app =
+      pieces_of(4, {main_task(body), leaf("write", {on("p", Privilege::kWriteDiscard)}),
+                    leaf("read", {on("p", Privilege::kReadOnly, {"0"})})});
+  auto types = machine_of(1, 1 << 30, 4)->node_types();
+  types.push_back(types[0]);
+  types[1].memories[0].capacity_bytes = 8000;
+  const auto machine = std::make_shared<const Machine>(*Machine::make("two", "", types, {0, 1}));
+  const RunResult result = run(app, machine);
+  EXPECT_TRUE(result.ok()) << result.raw;
+  EXPECT_EQ(result.copies, 4);
+  EXPECT_EQ(result.record->memories[1].peak_bytes, 8000);
+  EXPECT_EQ(ids_of(run(app, machine, {}, exact(), kCollectNever)), "[out-of-memory]");
+}
+
+// Under the sanitizers: nothing beyond what there is is looked at.
+TEST(Ends, RegionsWithoutPointsFillNothing) {
+  Application app = pieces_of(
+      2, {main_task({{launch("work", {2})}}), leaf("work", {on("p", Privilege::kReadWrite)})});
+  app.regions[0].extents = {5, 0};
+  app.partitions[0].colors = {2, 1};
+  app.tasks[1].requirements[0].dimensions = 2;
+  AppLaunch& given = std::get<AppLaunch>(app.tasks[0].body[0].node);
+  given.data = {{"p", {"i", 0}}};
+  const RunResult result = run(app, machine_of(1, 8));
+  EXPECT_TRUE(result.ok()) << result.raw;
+  EXPECT_EQ(result.tasks, 3);
+  EXPECT_EQ(result.record->memories[0].peak_bytes, 0);
+}
+
+TEST(Ends, PointsInEachOthersWay) {
+  const auto ends = [](Privilege first, Privilege second, Coherence coherence) {
+    // Point i is on piece i by the first requirement, on piece 0 by the second.
+    AppTask work = leaf("work", {on("p", first), on("p", second, {"0"})});
+    for (AppRequirement& requirement : work.requirements) requirement.coherence = coherence;
+    const Application app = pieces_of(3, {main_task({{launch("work", {3})}}), work});
+    return ids_of(run(app, machine_of(1)));
+  };
+  using enum Privilege;
+  constexpr auto kAlone = Coherence::kExclusive;
+  EXPECT_EQ(ends(kReadOnly, kReadOnly, kAlone), "");
+  EXPECT_EQ(ends(kReadOnly, kReadWrite, kAlone), "[interfering-points]");
+  EXPECT_EQ(ends(kReduce, kReduce, kAlone), "");
+  EXPECT_EQ(ends(kWriteDiscard, kReduce, kAlone), "[interfering-points]");
+  EXPECT_EQ(ends(kWriteDiscard, kReadOnly, Coherence::kRelaxed), "");
+}
+
+// All points read the piece that the last of them writes.
+TEST(Ends, PointsInTheWayOfSeveralReaders) {
+  for (const Privilege other : {Privilege::kReadOnly, Privilege::kReduce}) {
+    AppTask work = leaf("work", {on("p", other, {"0"}), on("p", Privilege::kReadWrite)});
+    Application app = pieces_of(3, {main_task({{launch("work", {3})}}), work});
+    std::get<AppLaunch>(app.tasks[0].body[0].node).data = {{"p", {"0"}}, {"p", {"2 - i"}}};
+    EXPECT_EQ(ids_of(run(app, machine_of(1))), "[interfering-points]");
+  }
+}
+
+// ---- What applications may say amiss
+
+std::string why(const Application& app, SimulateOptions options = {}) {
+  const RunResult result = run(app, machine_of(2), std::move(options));
+  EXPECT_EQ(result.status, RunStatus::kExecuteError);
+  EXPECT_EQ(ids_of(result), "[cannot-run]");
+  return result.raw;
+}
+
+Application one_launch(const AppLaunch& given) {
+  return pieces_of(4, {main_task({{given}}), leaf("work", {on("p", Privilege::kReadOnly, {"0"})})});
+}
+
+TEST(BadInput, LaunchesThatAreTooLarge) {
+  EXPECT_EQ(why(one_launch(launch("work", {1000000000000}))),
+            "more than 67108864 tasks are launched");
+  EXPECT_EQ(why(one_launch(launch("work", {INT64_MAX}))), "more than 67108864 tasks are launched");
+  SimulateOptions options;
+  options.max_tasks = INT64_MAX;
+  EXPECT_EQ(why(one_launch(launch("work", {1000000000000})), options),
+            "more than 8388608 tasks are under way");
+  AppLoop loop;
+  loop.count = 3;
+  loop.variable = "k";
+  loop.body = {{launch("work", {"1 - k"})}};
+  Application app = one_launch(launch("work"));
+  app.tasks[0].body = {{loop}};
+  EXPECT_EQ(why(app), "the domain of its launch: an extent is negative or too large");
+}
+
+TEST(BadInput, ColoursOutside) {
+  AppLaunch given = launch("work", {4});
+  given.data = {{"p", {"i + 1"}}};
+  EXPECT_EQ(why(one_launch(given)), "at point (3): `p` has no piece (4)");
+  given.data = {{"p", {"1 / (2 - i)"}}};
+  EXPECT_NE(why(one_launch(given)).find("it divides by zero"), std::string::npos);
+}
+
+TEST(BadInput, LoopsWithoutEnd) {
+  AppLoop inner;
+  inner.count = INT64_MAX;
+  AppLoop outer;
+  outer.count = INT64_MAX;
+  Application app = one_launch(launch("work"));
+  inner.body = {{AppWait{}}};
+  outer.body = {{inner}};
+  app.tasks[0].body = {{outer}};
+  EXPECT_EQ(why(app), "more than 67108864 statements");
+  // That end at once, and can be stopped.
+  inner.body = {};
+  outer.body = {{inner}};
+  app.tasks[0].body = {{outer}};
+  SimulateOptions options;
+  int asked = 0;
+  options.stop = [&] { return ++asked == 3; };
+  EXPECT_EQ(run(app, machine_of(1), options).status, RunStatus::kStopped);
+  EXPECT_EQ(asked, 3);
+}
+
+TEST(BadInput, TasksThatLaunchThemselves) {
+  Application app = one_launch(launch("work"));
+  app.tasks[1].variants[0].leaf = false;
+  app.tasks[1].body = {{launch("work")}};
+  EXPECT_EQ(why(app), "tasks launch each other more than 64 deep");
+  app.tasks[1].requirements.clear();
+  app.tasks[1].body = {{launch("work", {2})}};
+  const std::string found = why(app);
+  EXPECT_TRUE(found.starts_with("more than ")) << found;
+}
+
+TEST(BadInput, TimesBeyondAllMeasure) {
+  Application app = pipeline(100, INT64_MAX);
+  EXPECT_EQ(why(app), "it takes longer than 13 days, 2^60 picoseconds");
+  SimulateOptions options;
+  options.costs.map_s = 1e300;
+  app = pieces_of(4, {main_task({{launch("work", {100})}}), leaf("work")});
+  options.costs.issue_s = -1e300;
+  EXPECT_EQ(why(app, options), "it takes longer than 13 days, 2^60 picoseconds");
+}
+
+TEST(BadInput, DataThatIsNotDescribed) {
+  Application app = one_launch(launch("work"));
+  app.tasks[1].requirements[0].data = {};
+  EXPECT_NE(why(app).find("is not described"), std::string::npos);
+  app.top_level = "";
+  EXPECT_EQ(why(app), "it has no top-level task");
+}
+
+TEST(BadInput, NoMapper) {
+  const auto workload = Workload::make(one_launch(launch("work")));
+  const RunResult result =
+      simulate(*workload, machine_of(1), [](const Processor&) { return nullptr; });
+  EXPECT_EQ(ids_of(result), "[cannot-run]");
+}
+
+// ---- The same again
+
+bool same(const RunResult& a, const RunResult& b) {
+  if (a.status != b.status || a.seconds != b.seconds || a.tasks != b.tasks ||
+      a.copies != b.copies || a.record->events.size() != b.record->events.size()) {
+    return false;
+  }
+  for (std::size_t i = 0; i < a.record->events.size(); ++i) {
+    const RunRecord::Event &x = a.record->events[i], &y = b.record->events[i];
+    if (x.name != y.name || x.where != y.where || x.start != y.start || x.end != y.end ||
+        x.cause != y.cause) {
+      return false;
+    }
+  }
+  return true;
+}
+
+TEST(Determinism, NoiseIsDrawnFromItsSeed) {
+  const Application app = pipeline(50, 100000);
+  SimulateOptions options;
+  const RunResult quiet = run(app, machine_of(1), options);
+  options.seed = 1;
+  EXPECT_TRUE(same(quiet, run(app, machine_of(1), options)));
+  options.noise = 0.1;
+  const RunResult first = run(app, machine_of(1), options);
+  EXPECT_TRUE(same(first, run(app, machine_of(1), options)));
+  options.seed = 2;
+  EXPECT_FALSE(same(first, run(app, machine_of(1), options)));
+  bool shorter = false, longer = false;
+  for (const RunRecord::Event& event : events_of(first, Kind::kTask, 1)) {
+    const double share = static_cast<double>(event.end - event.start) / 101e6;
+    EXPECT_LE(std::abs(share - 1), 0.1 + 1e-9);
+    shorter |= share < 0.97;
+    longer |= share > 1.03;
+  }
+  EXPECT_TRUE(shorter && longer);
+}
+
+TEST(Determinism, ManyAtOnceAreAsOne) {
+  constexpr std::uint64_t kRuns = 60;
+  const auto result_of = [](std::uint64_t seed) {
+    const GeneratedRun run = generate_run(seed);
+    const auto workload = Workload::make(run.app);
+    SimulateOptions options;
+    options.costs = run.costs;
+    options.record = true;
+    return simulate(*workload, run.machine, run.mappers(), options);
+  };
+  std::vector<RunResult> alone;
+  for (std::uint64_t seed = 0; seed < kRuns; ++seed) alone.push_back(result_of(seed));
+  std::vector<std::thread> threads;
+  std::vector<int> different(8);
+  for (std::size_t t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      for (std::uint64_t i = 0; i < kRuns; ++i) {
+        const std::uint64_t seed = (i * 7 + t) % kRuns;
+        different[t] += same(result_of(seed), alone[seed]) ? 0 : 1;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(different, std::vector<int>(8));
+}
+
+TEST(Stop, EndsARunNowAndThen) {
+  SimulateOptions options;
+  int asked = 0;
+  options.stop = [&] { return ++asked > 2; };
+  const RunResult result = run(pipeline(1000000, 1), machine_of(1), options);
+  EXPECT_EQ(result.status, RunStatus::kStopped);
+  EXPECT_TRUE(result.refusals.empty());
+  EXPECT_EQ(asked, 3);
+  // Within one launch, too.
+  asked = 0;
+  EXPECT_EQ(run(one_launch(launch("work", {1 << 20})), machine_of(2), options).status,
+            RunStatus::kStopped);
+  EXPECT_EQ(asked, 3);
+}
+
+}  // namespace
+}  // namespace groma::testing

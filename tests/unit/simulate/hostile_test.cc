@@ -1,0 +1,242 @@
+// Mappers that answer nonsense: an error of the run, never a crash, never a run without end.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/run_generator.h"
+
+namespace groma::testing {
+namespace {
+
+class Garbage {
+ public:
+  explicit Garbage(std::uint64_t seed) : state_(seed * 2 + 1) {}
+  std::uint64_t next() {  // splitmix64
+    state_ += 0x9E3779B97F4A7C15;
+    std::uint64_t x = state_;
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;
+    x = (x ^ x >> 27) * 0x94D049BB133111EB;
+    return x ^ x >> 31;
+  }
+  bool one_in(std::uint64_t n) { return next() % n == 0; }
+  std::int64_t integer() {
+    switch (next() % 5) {
+      case 0:
+        return static_cast<std::int64_t>(next() % 5) - 2;
+      case 1:
+        return std::numeric_limits<std::int64_t>::max();
+      case 2:
+        return std::numeric_limits<std::int64_t>::min();
+      case 3:
+        return static_cast<std::int64_t>(next() % 1000);
+      default:
+        return static_cast<std::int64_t>(next());
+    }
+  }
+  int small() { return static_cast<int>(integer()); }
+  std::uint32_t index() { return static_cast<std::uint32_t>(integer()); }
+  template <typename Kind>
+  Kind kind() {  // of the enumeration, or beyond it
+    return static_cast<Kind>(one_in(3) ? next() % 256 : next() % 8);
+  }
+  Processor processor() { return {kind<ProcKind>(), integer(), integer()}; }
+  Point point(int dimensions) {
+    Point point = Point::zeros(one_in(4) ? static_cast<int>(next() % 10) : dimensions);
+    for (int d = 0; d < point.dimensions(); ++d) point[d] = integer();
+    return point;
+  }
+  Rect box(int dimensions) { return {point(dimensions), point(dimensions)}; }
+
+ private:
+  std::uint64_t state_;
+};
+
+class GarbageFunctor final : public ShardingFunctor {
+ public:
+  explicit GarbageFunctor(std::uint64_t seed) : seed_(seed) {}
+  ShardId shard(const Point& point, const Rect&, ShardTable shards) const override {
+    Garbage garbage(seed_ + static_cast<std::uint64_t>(point[0]));
+    return garbage.one_in(4) ? garbage.index()
+                             : static_cast<ShardId>(garbage.next() % shards.size());
+  }
+  void boxes_of(ShardId shard, const Rect& domain, ShardTable shards,
+                const std::function<void(const Rect&)>& box) const override {
+    Garbage garbage(seed_ + shard);
+    if (garbage.one_in(2)) return ShardingFunctor::boxes_of(shard, domain, shards, box);
+    for (std::uint64_t n = garbage.next() % 4; n > 0; --n) {
+      box(garbage.one_in(2) ? domain : garbage.box(domain.dimensions()));
+    }
+  }
+
+ private:
+  std::uint64_t seed_;
+};
+
+// What the mapper inside answers, and now and then something else.
+class HostileMapper final : public Mapper {
+ public:
+  HostileMapper(std::unique_ptr<Mapper> inside, std::uint64_t seed, std::uint64_t calm)
+      : Mapper(inside->site()),
+        inside_(std::move(inside)),
+        garbage_(seed),
+        calm_(calm),
+        functor_(seed),
+        functors_{&functor_, nullptr} {}
+
+  bool selects() const override { return calm_ % 2 == 0 || inside_->selects(); }
+  std::span<const ShardingFunctor* const> sharding_functors() const override { return functors_; }
+
+  void select_task_options(MapperRuntime& runtime, const TaskView& task,
+                           TaskOptions& answer) override {
+    speak(runtime);
+    inside_->select_task_options(runtime, task, answer);
+    if (now()) answer.initial = garbage_.processor();
+    if (now()) answer.replicate = !answer.replicate;
+    if (now()) answer.map_locally = true;
+    if (now()) answer.inline_task = answer.stealable = true;
+    if (now()) answer.valid_instances = true;
+    if (now()) answer.collective = {garbage_.index()};
+    if (now()) answer.parent_priority = garbage_.small();
+  }
+  ShardingId select_sharding_functor(MapperRuntime&, const TaskView&, ShardTable) override {
+    return garbage_.one_in(3) ? garbage_.index() : static_cast<ShardingId>(garbage_.next() % 4);
+  }
+  void replicate_task(MapperRuntime& runtime, const TaskView& task,
+                      ReplicateAnswer& answer) override {
+    inside_->replicate_task(runtime, task, answer);
+    if (now()) answer.variant = garbage_.index();
+    if (now()) answer.processors.push_back(garbage_.processor());
+    if (now()) answer.processors.clear();
+  }
+  void slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
+                  SliceAnswer& answer) override {
+    inside_->slice_task(runtime, task, part, answer);
+    for (TaskSlice& slice : answer.slices) {
+      if (now()) slice.recurse = true;
+      if (now()) slice.processor = garbage_.processor();
+      if (now()) slice.box = garbage_.box(part.dimensions());
+    }
+    if (now()) answer.slices.clear();
+    if (now()) answer.slices.push_back({part, task.current});
+  }
+  void map_task(MapperRuntime& runtime, const TaskView& task,
+                std::span<const std::span<const InstanceView>> valid, TaskWish& answer) override {
+    speak(runtime);
+    inside_->map_task(runtime, task, valid, answer);
+    if (now()) answer.processors.push_back(garbage_.processor());
+    if (now()) answer.processors.push_back({ProcKind::kCpu, machine().node_count() - 1, 0});
+    if (now()) answer.processors.clear();
+    if (now()) answer.variant = garbage_.index();
+    if (now()) answer.requirements.resize(garbage_.next() % 5);
+    if (now()) answer.abort_mapping = true;
+    if (now()) answer.task_priority = garbage_.small();
+    if (now()) answer.task_profiling = {true, true};
+    if (now()) answer.future_memories = {{garbage_.kind<MemKind>(), garbage_.integer(), 0}};
+    for (RequirementWish& wish : answer.requirements) {
+      if (now()) wish.candidate_count = static_cast<std::uint8_t>(garbage_.next());
+      if (now()) wish.is_virtual = !wish.is_virtual;
+      if (now()) wish.fresh = true;
+      if (now()) wish.untracked = true;
+      if (now()) wish.region = garbage_.kind<RequirementWish::Region>();
+      if (now()) wish.fields = garbage_.kind<RequirementWish::Fields>();
+      if (now()) wish.collect_priority = garbage_.small();
+      for (InstanceWish& candidate : wish.candidates_in_order) {
+        if (now()) candidate.memory = garbage_.kind<MemKind>();
+        if (now()) candidate.layout.dimensions = garbage_.kind<DimensionOrder>();
+        if (now()) candidate.layout.fields = garbage_.kind<FieldOrder>();
+        if (now()) candidate.layout.align_op = garbage_.kind<AlignOp>();
+        if (now()) candidate.layout.align_bytes = garbage_.integer();
+        if (now()) candidate.memory_origin.statement = garbage_.index();
+      }
+    }
+  }
+  void select_sources(MapperRuntime&, const TaskView&, const InstanceView&,
+                      std::span<const InstanceView>, std::vector<std::uint32_t>& answer) override {
+    for (std::uint64_t n = garbage_.next() % 6; n > 0; --n) answer.push_back(garbage_.index());
+  }
+  void select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
+                           ScheduleAnswer& answer) override {
+    if (calm_ % 4 == 0) {  // never maps anything
+      for (std::uint32_t i = 0; i < ready.size() && calm_ % 8 == 0; ++i) {
+        answer.relocate.push_back({i, ready[i].current});
+      }
+      answer.deferral = runtime.create_event();
+      return runtime.trigger_event(answer.deferral);
+    }
+    inside_->select_tasks_to_map(runtime, ready, answer);
+    if (now()) answer.map.push_back(garbage_.index());
+    if (now()) answer.relocate.push_back({garbage_.index(), garbage_.processor()});
+    if (now()) answer.relocate.push_back({0, ready[0].current});
+    if (now()) answer.deferral = static_cast<MapperEvent>(garbage_.integer());
+    if (now()) answer.map.clear();
+  }
+  void report_profiling(MapperRuntime& runtime, const TaskView& task,
+                        const ProfilingReport& report) override {
+    speak(runtime);
+    inside_->report_profiling(runtime, task, report);
+  }
+  void handle_message(MapperRuntime& runtime, const Processor& sender, std::uint32_t kind,
+                      std::span<const std::byte> message) override {
+    runtime.send_message(sender, kind, message);  // for ever
+    if (kind == 0) runtime.broadcast(1, message);
+  }
+
+ private:
+  bool now() { return garbage_.one_in(calm_); }
+  void speak(MapperRuntime& runtime) {
+    if (now()) runtime.trigger_event(static_cast<MapperEvent>(garbage_.integer()));
+    if (now())
+      runtime.free_bytes({garbage_.kind<MemKind>(), garbage_.integer(), garbage_.integer()});
+    if (now()) runtime.variants(garbage_.index());
+    if (now()) runtime.task_name(garbage_.index());
+    if (now()) runtime.find_instance({});
+    if (now()) runtime.acquire_instance(garbage_.next());
+    const std::byte byte{1};
+    if (garbage_.one_in(400)) runtime.send_message(garbage_.processor(), 0, {&byte, 1});
+    if (garbage_.one_in(2000)) runtime.broadcast(0, {&byte, 1});
+  }
+
+  std::unique_ptr<Mapper> inside_;
+  Garbage garbage_;
+  std::uint64_t calm_;
+  GarbageFunctor functor_;
+  std::array<const ShardingFunctor*, 2> functors_;
+};
+
+TEST(HostileMappers, AreRefused) {
+  std::map<std::string, int> ends;
+  for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
+    const GeneratedRun run = generate_run(seed);
+    const auto workload = Workload::make(run.app);
+    ASSERT_TRUE(workload);
+    const MapperFactory inside = run.mappers();
+    const std::uint64_t calm = seed % 100 == 0 ? 1000 + seed / 100 : 30 + seed % 400 * 2 + 1;
+    std::uint64_t made = 0;
+    const RunResult result = simulate(*workload, run.machine,
+                                      [&](const Processor& local) -> std::unique_ptr<Mapper> {
+                                        return std::make_unique<HostileMapper>(
+                                            inside(local), seed * 1000 + made++, calm);
+                                      },
+                                      {.costs = run.costs});
+    EXPECT_EQ(result.ok(), result.refusals.empty()) << "seed " << seed;
+    for (const Refusal& refusal : result.refusals) {
+      ++ends[std::string(name_of(refusal.diagnostic.id))];
+      EXPECT_FALSE(refusal.diagnostic.message.empty());
+    }
+  }
+  // Each answer was nonsense at least once.
+  for (const char* id :
+       {"bad-processor", "mixed-processors", "bad-variant", "missing-wish", "no-memory",
+        "bad-virtual", "bad-slices", "bad-schedule", "bad-replication", "cannot-run"}) {
+    EXPECT_GT(ends[id], 0) << id;
+  }
+}
+
+}  // namespace
+}  // namespace groma::testing

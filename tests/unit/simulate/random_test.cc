@@ -1,0 +1,99 @@
+// simulate against docs/simulator.md read word by word, on random runs.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "support/obvious_runtime.h"
+#include "support/run_generator.h"
+
+namespace groma::testing {
+namespace {
+
+std::vector<std::string> events_of(const RunRecord& record) {
+  std::vector<std::string> events;
+  for (const RunRecord::Event& event : record.events) {
+    events.push_back(fmt::format(
+        "{:>12} to {:>12}: kind {} name {} at {} from {} region {}, {} bytes, mapped {}, ready {}",
+        event.start, event.end, static_cast<int>(event.kind), event.name, event.where, event.from,
+        event.region, event.bytes, event.mapped, event.ready));
+  }
+  std::sort(events.begin(), events.end());
+  return events;
+}
+
+std::string id_of(const RunResult& result) {
+  if (result.refusals.empty()) return "none";
+  return std::string(name_of(result.refusals.front().diagnostic.id));
+}
+
+// What differs; "" if nothing.
+std::string difference(const RunResult& found, const RunResult& expected) {
+  std::string text;
+  const auto compare = [&](std::string_view what, const auto& a, const auto& b) {
+    if (!(a == b)) text += fmt::format("{}: {} instead of {}\n", what, a, b);
+  };
+  compare("status", static_cast<int>(found.status), static_cast<int>(expected.status));
+  compare("refusal", id_of(found), id_of(expected));
+  compare("end in ps", found.record->end, expected.record->end);
+  compare("seconds", found.seconds, expected.seconds);
+  compare("total", found.total_seconds, expected.total_seconds);
+  compare("tasks", found.tasks, expected.tasks);
+  compare("copies", found.copies, expected.copies);
+  for (std::size_t m = 0; m < expected.record->memories.size(); ++m) {
+    compare(fmt::format("peak of memory {}", m), found.record->memories[m].peak_bytes,
+            expected.record->memories[m].peak_bytes);
+  }
+  const std::vector<std::string> a = events_of(*found.record), b = events_of(*expected.record);
+  for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
+    if (i < a.size() && i < b.size() && a[i] == b[i]) continue;
+    text += fmt::format("events differ first in\n  {}\ninstead of\n  {}\n",
+                        i < a.size() ? a[i] : "none", i < b.size() ? b[i] : "none");
+    break;
+  }
+  return text;
+}
+
+TEST(RandomRuns, AreThoseOfTheDocument) {
+  const char* const one = std::getenv("GROMA_SEED");
+  const std::uint64_t first = one == nullptr ? 1 : std::strtoull(one, nullptr, 10);
+  const char* const many = std::getenv("GROMA_RUNS");
+  const std::uint64_t runs = many != nullptr  ? std::strtoull(many, nullptr, 10)
+                             : one == nullptr ? 3000
+                                              : 1;
+  std::map<std::string, int> ends;
+  std::int64_t tasks = 0, copies = 0, folds = 0;
+  int failures = 0;
+  for (std::uint64_t seed = first; seed < first + runs; ++seed) {
+    const GeneratedRun run = generate_run(seed);
+    const auto workload = Workload::make(run.app);
+    ASSERT_TRUE(workload) << "seed " << seed << ": " << workload.error().message;
+    SimulateOptions options;
+    options.costs = run.costs;
+    options.record = true;
+    int asked = 0;
+    options.stop = [&] { return ++asked > 1000; };
+    const RunResult found = simulate(*workload, run.machine, run.mappers(), options);
+    const RunResult expected = simulate_obviously(*workload, run.machine, run.mappers(), options);
+    const std::string differs = difference(found, expected);
+    EXPECT_EQ(differs, "") << "seed " << seed << ", GROMA_SEED=" << seed << " runs it alone; "
+                           << found.raw;
+    if (!differs.empty() && ++failures == 10) break;
+    ++ends[id_of(found)];
+    tasks += found.tasks;
+    copies += found.copies;
+    for (const RunRecord::Event& event : found.record->events) {
+      folds += event.kind == RunRecord::Event::Kind::kReduction ? 1 : 0;
+    }
+    if (one != nullptr) fmt::print("{}: {}\n", id_of(found), found.raw);
+  }
+  for (const auto& [end, count] : ends) fmt::print("{:>20}: {}\n", end, count);
+  fmt::print("{} tasks, {} copies, {} of them reductions\n", tasks, copies, folds);
+}
+
+}  // namespace
+}  // namespace groma::testing
