@@ -24,6 +24,12 @@ namespace groma::sim {
 
 struct Context;
 
+// From when on only the runtime kept a task back that launches: the end (or start) of an event.
+struct Since {
+  std::int64_t event = -1;
+  bool start = false;
+};
+
 // A task, or a point of a launch, from its launch to its end.
 struct TaskRun {
   const app::Launch* launch = nullptr;  // null: the top-level task
@@ -45,7 +51,7 @@ struct TaskRun {
   bool valid_instances = false;
   std::unique_ptr<Context> context;  // while it launches and waits for what it launched
   bool ended = false;                // itself; not what it launched
-  RunTime created = 0, mapped = 0, ready = 0, start = 0;
+  RunTime created = 0, mapping = 0, mapped = 0, ready = 0, start = 0;
   std::int64_t cause = -1, record = -1;
   std::vector<std::int32_t> streams;  // memories that it works on
 };
@@ -84,6 +90,8 @@ struct Context {
   std::vector<std::pair<const app::Launch*, std::int64_t>> inner;
   std::int64_t mapping = 0;  // tasks of the launch at hand that are not mapped yet
   RunTime stage_end = 0;
+  Since since;
+  std::int64_t last_over = -1;  // record of what ended last: itself, or of what it launched
   enum class Blocked : std::uint8_t {
     kNo,
     kAll,
@@ -130,6 +138,7 @@ class Engine final : public MapperRuntime {
     std::int32_t name = -1;  // the task that wants it
     RunTime mapped = 0, ready = 0, start = 0;
     std::int64_t cause = -1, record = -1;
+    Since since;
   };
   struct Station {  // of a processor
     std::unique_ptr<Mapper> mapper;
@@ -182,7 +191,7 @@ class Engine final : public MapperRuntime {
   bool leave(Context& context);
   bool all_over(Context& context);
   bool conflicts(const Context& context, const app::Launch& launch) const;
-  void subtree_mapped(TaskRun& run);
+  void subtree_mapped(TaskRun& run, Since since);
   void check_end(Context& context);
 
   // ---- Mapping (mapping.cc)
