@@ -182,7 +182,16 @@ void Engine::complete(Op op, std::int64_t record) {
 
 void Engine::op_ready(Op op, std::int64_t cause) {
   const OpUse& use = uses_[op];
-  if (use.kind == OpUse::Kind::kJoin) return complete(op, cause);
+  if (use.kind == OpUse::Kind::kJoin) {
+    complete(op, cause);
+    Context* const context = use.run->context.get();
+    if (context != nullptr && context->blocked == Context::Blocked::kFuture &&
+        context->awaited == op) {
+      context->since = {cause, false};
+      wake(*context, now_ + to_time(options_.costs.future_s));
+    }
+    return;
+  }
   if (use.kind == OpUse::Kind::kCopy) {
     CopyRun& copy = copies_[use.copy];
     if (cause >= 0) copy.cause = cause;
@@ -432,8 +441,7 @@ void Engine::complete_run(TaskRun& run) {
   if (parent == nullptr) return;
   --parent->outstanding;
   parent->last_over = last;
-  if ((parent->blocked == Context::Blocked::kAll && parent->outstanding == 0) ||
-      (parent->blocked == Context::Blocked::kFuture && ops_.done(parent->awaited))) {
+  if (parent->blocked == Context::Blocked::kAll && parent->outstanding == 0) {
     parent->since = {last, false};
     wake(*parent, now_ + to_time(options_.costs.future_s));
   }

@@ -159,7 +159,7 @@ class Engine final : public MapperRuntime {
   struct OpUse {  // what an op is
     enum class Kind : std::uint8_t { kNone, kTask, kCopy, kJoin } kind = Kind::kNone;
     std::uint32_t copy = 0;
-    TaskRun* run = nullptr;
+    TaskRun* run = nullptr;  // of a join: that launched it, which may be over, and another now
   };
   struct Message {
     Processor sender, target;

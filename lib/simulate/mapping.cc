@@ -149,7 +149,7 @@ void Engine::launch(Context& context, const app::Launch& launch) {
   const Op join = launch.gives >= 0 ? ops_.add() : kBeginning;
   if (join != kBeginning) {
     uses_.resize(ops_.size());
-    uses_[join].kind = OpUse::Kind::kJoin;
+    uses_[join] = {OpUse::Kind::kJoin, 0, context.run};
   }
   context.mapping = points;
   context.stage_end = now_;
