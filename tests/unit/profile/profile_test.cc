@@ -332,9 +332,9 @@ std::ostream& operator<<(std::ostream& out, const Simulated& run) {
   return out << run.machine << (run.nested ? " nested" : "");
 }
 
-class SimulatedProfile : public ::testing::TestWithParam<Simulated> {};
+class SimulatedRuns : public ::testing::TestWithParam<Simulated> {};
 
-TEST_P(SimulatedProfile, AddsUp) {
+TEST_P(SimulatedRuns, AddsUp) {
   const Simulated run = GetParam();
   const auto record = test::simulated(run.machine, run.pieces, run.steps, run.nested);
   ASSERT_NE(record, nullptr);
@@ -348,8 +348,32 @@ TEST_P(SimulatedProfile, AddsUp) {
   expect_true_reasons(profile);
 }
 
+// One tile and a wait after each round: one leaf task after the other, so all are on the path, and
+// what lies between them, copies aside, is launching, mapping and waking up.
+TEST(SimulatedProfile, LeadsThroughWaitsFuturesAndInnerTasks) {
+  const auto record = test::simulated("p100x4", 1, 5, true);
+  ASSERT_NE(record, nullptr);
+  const Profile profile = make_profile(record);
+  RunTime leaves = 0;
+  for (const Profile::Task& task : profile.tasks) {
+    if (task.kind == "GPU") leaves += task.time;
+  }
+  EXPECT_EQ(profile.task_runs, 1 + 1 + 2 + 2 * 5 * 2 + 1);
+  EXPECT_EQ(profile.path_doing(Doing::kTask), leaves);
+  // Mapped while nothing else went on: main, init, solve, its first step, the first of 4 more
+  // rounds in each solve, main's own step. Woken: 8 times between rounds, at the phase's beginning
+  // and end, and twice at the end of solve, for what follows.
+  const RunTime map = 300'000'000, wake = 20'000'000;
+  EXPECT_EQ(profile.path_doing(Doing::kRuntime), 13 * map + 12 * wake);
+  EXPECT_EQ(profile.path_doing(Doing::kTask) + profile.path_doing(Doing::kRuntime) +
+                profile.path_doing(Doing::kCopy),
+            record->end);
+  expect_whole_path(profile);
+  expect_true_reasons(profile);
+}
+
 // What the walk relies on.
-TEST_P(SimulatedProfile, RecordsSayWhatEachEventWaitedFor) {
+TEST_P(SimulatedRuns, RecordsSayWhatEachEventWaitedFor) {
   const Simulated run = GetParam();
   const auto record = test::simulated(run.machine, run.pieces, run.steps, run.nested);
   ASSERT_NE(record, nullptr);
@@ -396,7 +420,7 @@ TEST_P(SimulatedProfile, RecordsSayWhatEachEventWaitedFor) {
   for (std::size_t m = 0; m < most.size(); ++m) EXPECT_EQ(most[m], record->memories[m].peak_bytes);
 }
 
-INSTANTIATE_TEST_SUITE_P(Runs, SimulatedProfile,
+INSTANTIATE_TEST_SUITE_P(Profile, SimulatedRuns,
                          ::testing::Values(Simulated{"p100x4", 16, 6, false},
                                            Simulated{"p100x4:nodes=2", 32, 3, false},
                                            Simulated{"lassen:nodes=4", 40, 5, false},
