@@ -201,7 +201,7 @@ std::string_view page_script() {
     requestAnimationFrame(() => { asked = false; draw(); });
   };
   const show = (begin, end) => {
-    const length = Math.min(total, Math.max(10, end - begin));
+    const length = Math.min(total, Math.max(10, total / 1e12, end - begin));
     from = Math.min(Math.max(0, begin), total - length);
     to = from + length;
     redraw();
