@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "console.h"
 #include "groma/evaluate.h"
+#include "groma/system.h"
 
 namespace driver {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 struct Options {
   std::string file, machine = "p100x4", app;
   groma::SimulateOptions simulate;
+  std::string trace, report;
   bool json = false;
 };
 
@@ -24,23 +26,37 @@ void check_usage(const Options& options) {
   if (standard_inputs > 1) throw CLI::ValidationError("FILE", "standard input can be read once");
 }
 
+// False, with the reason on standard error, where it cannot be written.
+bool write(const std::string& path, const std::string& text) {
+  if (path.empty()) return true;
+  const auto error = groma::write_file(path, text);
+  if (error) print_error(fmt::format("groma: {}\n", error->message));
+  return !error;
+}
+
 int show(const groma::RunResult& result, const groma::Diagnostics& diags,
-         const groma::Workload& workload, const groma::Machine& machine, bool json) {
+         const groma::ProfileWords& words, const Options& options) {
   if (result.status == groma::RunStatus::kStopped) return kInterrupted;
-  int written = kFine;
-  if (json) {
-    written = print(groma::to_json(result, diags));
-  } else {
-    print_error(render(diags, color_on_stderr()));
-    written = print(groma::draw(result, workload, machine));
+  bool written = true;
+  if (result.ok() && !(options.trace.empty() && options.report.empty())) {
+    const groma::Profile profile = groma::make_profile(result.record);
+    if (!options.trace.empty()) written = write(options.trace, groma::to_trace(profile, words));
+    if (!options.report.empty()) {
+      written = write(options.report, groma::to_html(profile, words)) && written;
+    }
   }
-  return result.ok() ? written : kWrongInput;
+  if (!options.json) print_error(render(diags, color_on_stderr()));
+  const std::string text = options.json ? groma::to_json(result, diags, words)
+                                        : groma::draw(result, words, color_on_stdout());
+  const bool printed = print(text) == kFine;
+  return result.ok() && written && printed ? kFine : kWrongInput;
 }
 
 int run(Options options) {
   check_usage(options);
   catch_interrupts();
   options.simulate.stop = [] { return interrupted(); };
+  options.simulate.record = true;
   groma::Diagnostics machine_diags(groma::Source(options.machine, ""));
   groma::Diagnostics app_diags(groma::Source(options.app, ""));
   const auto machine = read_machine(options.machine, machine_diags);
@@ -50,7 +66,7 @@ int run(Options options) {
   if (options.file.empty()) {
     const auto result = groma::run_default(std::make_shared<const groma::Machine>(*machine),
                                            *workload, options.simulate, app_diags);
-    return show(result, app_diags, *workload, *machine, options.json);
+    return show(result, app_diags, groma::words_of(*workload, *machine, nullptr), options);
   }
   std::optional<groma::Diagnostics> diags;
   if (!read_source(options.file, &diags)) return fail(*diags, options.json);
@@ -58,7 +74,7 @@ int run(Options options) {
   const auto bound = groma::bind(program, *machine, *diags, &log());
   if (!bound) return fail(*diags, options.json);
   const auto result = groma::run(*bound, *workload, options.simulate, *diags, &log());
-  return show(result, *diags, *workload, *machine, options.json);
+  return show(result, *diags, groma::words_of(*workload, *machine, &program), options);
 }
 
 }  // namespace
@@ -78,12 +94,16 @@ void add_run(CLI::App& app, int* exit_code) {
                    "Tasks and copies take up to this fraction longer or shorter")
       ->check(CLI::Range(0.0, 0.99))
       ->capture_default_str();
+  command->add_option("--trace", options->trace,
+                      "Write the run as a trace for chrome://tracing and ui.perfetto.dev");
+  command->add_option("--report", options->report, "Write the profile as one HTML page");
   command->add_flag("--json", options->json, "One JSON document instead of text");
   command->footer(
       "Examples:\n"
       "  groma run my.mapper --machine p100x4 --app circuit\n"
       "  groma run --app cannon:size=large,nodes=4 --machine lassen:nodes=4\n"
-      "                                                 under the default mapper");
+      "                                                 under the default mapper\n"
+      "  groma run my.mapper --app cosma --report cosma.html");
   command->callback([options, exit_code] { *exit_code = run(*options); });
 }
 

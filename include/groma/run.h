@@ -9,6 +9,7 @@
 #include "groma/diagnostics.h"
 #include "groma/evaluate.h"
 #include "groma/log.h"
+#include "groma/profile.h"
 #include "groma/simulate.h"
 #include "groma/workload.h"
 
@@ -23,11 +24,16 @@ RunResult run(const BoundProgram& bound, const Workload& workload, const Simulat
 RunResult run_default(std::shared_ptr<const Machine> machine, const Workload& workload,
                       const SimulateOptions& options, Diagnostics& diags);
 
-// {"status": "ok", "seconds": ..., "throughput": ..., "unit": ..., "runtime": "simulator", ...} or
-// {"status": "error", "stage": "map" | "execute", "raw": ..., "diagnostics": [...]}
-// (docs/commands.md). One line.
-std::string to_json(const RunResult& result, const Diagnostics& diags);
-// For a person. Ends with a line end; empty when the run failed, since `diags` then says all.
-std::string draw(const RunResult& result, const Workload& workload, const Machine& machine);
+// What a profile of the result says of itself and of statements. `program` must outlive the answer;
+// null: the default mapper's run.
+ProfileWords words_of(const Workload& workload, const Machine& machine, const Program* program);
+
+// {"status": "ok", "seconds": ..., "throughput": ..., "unit": ..., "runtime": "simulator", ...,
+// "profile": {...}} or {"status": "error", "stage": "map" | "execute", "raw": ..., "diagnostics":
+// [...]} (docs/commands.md). One line. The profile is there with SimulateOptions::record.
+std::string to_json(const RunResult& result, const Diagnostics& diags, const ProfileWords& words);
+// For a person: the time, then the profile where there is one. Ends with a line end; empty when the
+// run failed, since `diags` then says all.
+std::string draw(const RunResult& result, const ProfileWords& words, bool color = false);
 
 }  // namespace groma

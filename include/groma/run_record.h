@@ -13,6 +13,12 @@ inline constexpr double kPicosecond = 1e-12;
 
 // Names are indices into the lists of RunRecord; -1: none.
 struct RunRecord {
+  // A one-way lane of a channel: `out` of the memories of its node, or in.
+  struct Link {
+    std::string channel;
+    std::int64_t node, number;
+    bool out;
+  };
   struct Processor {
     std::string kind;
     std::int64_t node, index;
@@ -23,7 +29,8 @@ struct RunRecord {
     std::int64_t capacity_bytes;
     std::int64_t peak_bytes = 0;
   };
-  // Tasks and copies are numbered together in the order in which they were mapped.
+  // Tasks and copies are numbered together in the order in which their start was decided, so that
+  // causes come before what they caused. A run that was given up may have events beyond its end.
   struct Event {
     enum class Kind : std::uint8_t { kTask, kCopy, kReduction } kind = Kind::kTask;
     std::int32_t name = -1;      // of a task; of the task that wanted the copy
@@ -31,11 +38,18 @@ struct RunRecord {
     std::int32_t from = -1;      // source memory of a copy
     std::int32_t region = -1;    // of a copy
     std::int32_t statement = 0;  // of the mapping, because of which the data goes there; 0: none
+    std::int32_t route = -1;     // of a copy
     std::int64_t bytes = 0;
-    RunTime mapped = 0, ready = 0, start = 0, end = 0;
+    // Its node's runtime processor maps a task from `mapping` to `mapped`; a copy's `mapping` is 0.
+    RunTime mapping = 0, mapped = 0, ready = 0, start = 0, end = 0;
     // The event whose end made it ready last; -1: it was ready when it was mapped. Where it then
     // waited for a processor or channel: the event that had it.
     std::int64_t cause = -1;
+    // The event that the launching task waited for last before it launched this (its end, or its
+    // start where it is the launching task itself); from then to `mapped` it was the runtime's.
+    // -1: from the beginning of the run.
+    std::int64_t after = -1;
+    bool after_start = false;
   };
   struct Allocation {
     RunTime time;
@@ -43,12 +57,19 @@ struct RunRecord {
     std::int32_t region;
     std::int64_t bytes;  // negative: freed
   };
+  struct Phase {
+    std::string name;
+    RunTime begin, end;
+  };
 
   std::vector<std::string> tasks, regions;
   std::vector<Processor> processors;
   std::vector<Memory> memories;
+  std::vector<Link> links;
+  std::vector<std::vector<std::int32_t>> routes;  // links; none inside one memory
   std::vector<Event> events;
   std::vector<Allocation> allocations;
+  std::vector<Phase> phases;  // in the order in which they ended
   RunTime end = 0;
 };
 

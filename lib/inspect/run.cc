@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "groma/program_mapper.h"
 #include "inspect/json.h"
 #include "inspect/locate.h"
+#include "inspect/words.h"
 
 namespace groma {
 namespace {
@@ -69,7 +71,26 @@ RunResult run_default(std::shared_ptr<const Machine> machine, const Workload& wo
   return result;
 }
 
-std::string to_json(const RunResult& result, const Diagnostics& diags) {
+ProfileWords words_of(const Workload& workload, const Machine& machine, const Program* program) {
+  ProfileWords words;
+  words.title = fmt::format("{} on {}", workload.name(), machine.name());
+  if (program == nullptr) {
+    words.title += " by the default mapper";
+    return words;
+  }
+  words.title += fmt::format(" by {}", program->source().name());
+  words.statement = [program](std::int32_t statement) {
+    const Origin origin{static_cast<std::uint32_t>(std::max(statement, 0))};
+    if (!origin) return StatementText{};
+    const Source& source = program->source();
+    const Position at = source.position(program->range(origin).begin);
+    return StatementText{statement_text(*program, origin),
+                         fmt::format("{}:{}:{}", source.name(), at.line, at.column)};
+  };
+  return words;
+}
+
+std::string to_json(const RunResult& result, const Diagnostics& diags, const ProfileWords& words) {
   OrderedJson json;
   json["status"] = result.ok() ? "ok" : "error";
   if (result.ok()) {
@@ -80,6 +101,9 @@ std::string to_json(const RunResult& result, const Diagnostics& diags) {
     json["total_seconds"] = result.total_seconds;
     json["tasks"] = result.tasks;
     json["copies"] = result.copies;
+    if (result.record) {
+      json.update(OrderedJson::parse(to_json(make_profile(result.record), words)));
+    }
   } else {
     json["stage"] = result.status == RunStatus::kMapError ? "map" : "execute";
     json["raw"] = result.raw;
@@ -88,12 +112,13 @@ std::string to_json(const RunResult& result, const Diagnostics& diags) {
   return json_line(json);
 }
 
-std::string draw(const RunResult& result, const Workload& workload, const Machine& machine) {
+std::string draw(const RunResult& result, const ProfileWords& words, bool color) {
   if (!result.ok()) return {};
-  return fmt::format("{} on {}: {} simulated, {}\n{} tasks, {} copies, {} in all\n",
-                     workload.name(), machine.name(), seconds_words(result.seconds),
-                     rate_words(result.throughput, result.unit), result.tasks, result.copies,
-                     seconds_words(result.total_seconds));
+  const std::string text =
+      fmt::format("{}: {} simulated, {}\n", words.title, seconds_words(result.seconds),
+                  rate_words(result.throughput, result.unit));
+  if (!result.record) return text;
+  return text + "\n" + draw(make_profile(result.record), words, color);
 }
 
 }  // namespace groma

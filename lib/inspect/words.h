@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/harmless.h"
 #include "groma/program.h"
 
 namespace groma {
@@ -17,8 +18,5 @@ std::string statement_line(const Program& program, Origin origin);
 
 // "AOS C_order Align==128": as a Layout statement writes it.
 std::string layout_words(const LayoutSpec& layout);
-
-// Foreign text with its control characters replaced.
-std::string harmless(std::string_view text);
 
 }  // namespace groma

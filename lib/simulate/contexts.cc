@@ -44,6 +44,7 @@ void Engine::begin_context(TaskRun& run) {
   context.ancestors.push_back(run.op);
   if (run.parent == nullptr) context.shards = top_shards_;
   context.places.push_back({&task.body});
+  context.since = {run.record, true};
   push(now_, Event::Kind::kStep, &context, 0);
 }
 
@@ -132,8 +133,9 @@ bool Engine::leave(Context& context) {
   Context::Place& place = context.places.back();
   if (place.phase >= 0) {
     if (!all_over(context)) return false;
-    RunTime& time = phase_time_[static_cast<std::size_t>(place.phase)];
-    time = std::min(kLongest, time + now_ - place.phase_start);
+    const auto phase = static_cast<std::size_t>(place.phase);
+    phase_time_[phase] = std::min(kLongest, phase_time_[phase] + now_ - place.phase_start);
+    if (record_) record_->phases.push_back({data_.phases[phase], place.phase_start, now_});
   }
   if (place.loop != nullptr) {
     const bool traced = place.loop->traced;
@@ -174,7 +176,7 @@ bool Engine::conflicts(const Context& context, const app::Launch& launch) const 
 }
 
 // It and all that it launches.
-void Engine::subtree_mapped(TaskRun& run) {
+void Engine::subtree_mapped(TaskRun& run, Since since) {
   Context* const parent = run.parent;
   if (parent == nullptr) return;
   --parent->unmapped;
@@ -182,11 +184,14 @@ void Engine::subtree_mapped(TaskRun& run) {
                                   [&](const auto& each) { return each.first == run.launch; });
   if (run.context != nullptr && inner != parent->inner.end() && --inner->second == 0) {
     parent->inner.erase(inner);
-    if (parent->blocked == Context::Blocked::kConflict) wake(*parent, now_);
+    if (parent->blocked == Context::Blocked::kConflict) {
+      parent->since = since;
+      wake(*parent, now_);
+    }
   }
   if (parent->issued && parent->unmapped == 0 && !parent->told) {
     parent->told = true;
-    subtree_mapped(*parent->run);
+    subtree_mapped(*parent->run, since);
   }
 }
 
@@ -194,7 +199,7 @@ void Engine::check_end(Context& context) {
   if (!context.issued || over_) return;
   if (context.unmapped == 0 && !context.told) {
     context.told = true;
-    subtree_mapped(*context.run);
+    subtree_mapped(*context.run, context.since);
   }
   if (context.outstanding == 0 && context.run->ended) complete_run(*context.run);
 }

@@ -118,6 +118,7 @@ RunResult Engine::finish() {
     for (std::size_t m = 0; m < memories_.size(); ++m) {
       record_->memories[m].peak_bytes = store_.peak_bytes(static_cast<std::int32_t>(m));
     }
+    links_.describe(*record_);
     result_.record = record_;
   }
   return std::move(result_);
@@ -190,6 +191,7 @@ void Engine::future_there(Op op, std::int64_t cause) {
   if (giver == nullptr || giver->blocked != Context::Blocked::kFuture || giver->awaited != op) {
     return;
   }
+  giver->since = {cause, false};
   wake(*giver, now_ + to_time(options_.costs.future_s));
 }
 
@@ -230,7 +232,7 @@ void Engine::start_copy(CopyRun& copy) {
         "no dma path between memories");
   }
   copy.start = std::max(now_, links_.free_at(*route));
-  if (copy.start > now_) copy.cause = std::max(copy.cause, links_.user(*route));
+  if (copy.start > now_) copy.cause = links_.user(*route);
   const RunTime end =
       copy.start + to_time(with_noise(route->latency_s + static_cast<double>(copy.fetch.bytes) *
                                                              route->seconds_per_byte));
@@ -244,12 +246,15 @@ void Engine::start_copy(CopyRun& copy) {
     event.from = from.memory;
     event.region = static_cast<std::int32_t>(to.region);
     event.statement = to.statement;
+    event.route = route->number;
     event.bytes = copy.fetch.bytes;
     event.mapped = copy.mapped;
     event.ready = copy.ready;
     event.start = copy.start;
     event.end = end;
     event.cause = copy.cause;
+    event.after = copy.since.event;
+    event.after_start = copy.since.start;
     record_->events.push_back(event);
   }
   links_.take(*route, end, copy.record);
@@ -383,11 +388,16 @@ void Engine::start(TaskRun& run) {
     event.kind = RunRecord::Event::Kind::kTask;
     event.name = static_cast<std::int32_t>(run.task);
     event.where = run.number;
+    event.mapping = run.mapping;
     event.mapped = run.mapped;
     event.ready = run.ready;
     event.start = now_;
     event.end = end;
     event.cause = run.cause;
+    if (run.parent != nullptr) {
+      event.after = run.parent->since.event;
+      event.after_start = run.parent->since.start;
+    }
     record_->events.push_back(event);
     station.last_record = run.record;
   }
@@ -401,6 +411,7 @@ void Engine::end_task(TaskRun& run) {
   station.running = nullptr;
   for (std::int32_t memory : run.streams) --streaming_[static_cast<std::size_t>(memory)];
   if (run.context) {
+    run.context->last_over = run.record;
     check_end(*run.context);
   } else {
     complete_run(run);
@@ -426,7 +437,8 @@ void Engine::complete_run(TaskRun& run) {
   for (InstanceNumber instance : run.instances) {
     if (instance != kVirtual) store_.release(instance);
   }
-  complete(run.op, run.record);
+  const std::int64_t last = run.context ? run.context->last_over : run.record;
+  complete(run.op, last);
   uses_[run.op].run = nullptr;
   --live_;
   Context* const parent = run.parent;
@@ -435,7 +447,9 @@ void Engine::complete_run(TaskRun& run) {
   free_runs_.push_back(&run);
   if (parent == nullptr) return;
   --parent->outstanding;
+  parent->last_over = last;
   if (parent->blocked == Context::Blocked::kAll && parent->outstanding == 0) {
+    parent->since = {last, false};
     wake(*parent, now_ + to_time(options_.costs.future_s));
   }
   check_end(*parent);

@@ -25,6 +25,12 @@ namespace groma::sim {
 
 struct Context;
 
+// From when on only the runtime kept a task back that launches: the end (or start) of an event.
+struct Since {
+  std::int64_t event = -1;
+  bool start = false;
+};
+
 // A task, or a point of a launch, from its launch to its end.
 struct TaskRun {
   const app::Launch* launch = nullptr;  // null: the top-level task
@@ -47,7 +53,7 @@ struct TaskRun {
   bool valid_instances = false;
   std::unique_ptr<Context> context;  // while it launches and waits for what it launched
   bool ended = false;                // itself; not what it launched
-  RunTime created = 0, mapped = 0, ready = 0, start = 0;
+  RunTime created = 0, mapping = 0, mapped = 0, ready = 0, start = 0;
   std::int64_t cause = -1, record = -1;
   std::vector<std::int32_t> streams;  // memories that it works on
 };
@@ -86,6 +92,8 @@ struct Context {
   std::vector<std::pair<const app::Launch*, std::int64_t>> inner;
   std::int64_t mapping = 0;  // tasks of the launch at hand that are not mapped yet
   RunTime stage_end = 0;
+  Since since;
+  std::int64_t last_over = -1;  // record of what ended last: itself, or of what it launched
   enum class Blocked : std::uint8_t {
     kNo,
     kAll,
@@ -132,6 +140,7 @@ class Engine final : public MapperRuntime {
     std::int32_t name = -1;  // the task that wants it
     RunTime mapped = 0, ready = 0, start = 0;
     std::int64_t cause = -1, record = -1;
+    Since since;
   };
   struct Station {  // of a processor
     std::unique_ptr<Mapper> mapper;
@@ -152,7 +161,7 @@ class Engine final : public MapperRuntime {
   struct OpUse {  // what an op is
     enum class Kind : std::uint8_t { kNone, kTask, kCopy, kJoin } kind = Kind::kNone;
     std::uint32_t copy = 0;
-    TaskRun* run = nullptr;  // the task; of a future, who launched what gives it
+    TaskRun* run = nullptr;  // the task; of a future, who launched what gives it, and may be over
   };
   struct Message {
     Processor sender, target;
@@ -186,7 +195,7 @@ class Engine final : public MapperRuntime {
   bool leave(Context& context);
   bool all_over(Context& context);
   bool conflicts(const Context& context, const app::Launch& launch) const;
-  void subtree_mapped(TaskRun& run);
+  void subtree_mapped(TaskRun& run, Since since);
   void check_end(Context& context);
 
   // ---- Mapping (mapping.cc)

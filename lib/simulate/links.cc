@@ -153,6 +153,7 @@ const Route* Links::route(std::int32_t from, std::int32_t to) {
   } else {
     route = find(from, to);
   }
+  route.number = static_cast<std::int32_t>(routes_.size());
   const Route& kept = routes_.emplace(std::pair(from, to), std::move(route)).first->second;
   return kept.links.empty() && from != to ? nullptr : &kept;
 }
@@ -173,6 +174,20 @@ std::int64_t Links::user(const Route& route) const {
     if (last == nullptr || lanes_[link].free > last->free) last = &lanes_[link];
   }
   return last == nullptr ? -1 : last->user;
+}
+
+void Links::describe(RunRecord& record) const {
+  record.links.resize(lanes_.size());
+  for (const auto& [channel, numbers] : lane_numbers_) {
+    for (const auto& [end, lane] : numbers) {
+      record.links[lane] = {channel.second, channel.first, end.first, end.second};
+    }
+  }
+  record.routes.resize(routes_.size());
+  for (const auto& [ends, route] : routes_) {
+    record.routes[static_cast<std::size_t>(route.number)].assign(route.links.begin(),
+                                                                 route.links.end());
+  }
 }
 
 }  // namespace groma::sim

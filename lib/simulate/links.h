@@ -45,6 +45,7 @@ struct Route {
   std::vector<std::uint32_t> links;
   double latency_s = 0;
   double seconds_per_byte = 0;
+  std::int32_t number = 0;  // in the order in which they were first asked for
 };
 
 // Every channel has in every node `links` lanes, each with a way out and a way in. A copy within a
@@ -65,6 +66,9 @@ class Links {
   void take(const Route& route, RunTime until, std::int64_t user);
   // Who had the link of the route that is free last; -1.
   std::int64_t user(const Route& route) const;
+
+  // The links, and the routes by number, for a record.
+  void describe(RunRecord& record) const;
 
  private:
   struct Lane {

@@ -447,8 +447,9 @@ bool Engine::map(TaskRun& run) {
                       run.parent->run->processor.node != run.processor.node;
   RunTime& free = utility(run.processor.node);
   const RunTime arrives = now_ + (remote ? to_time(options_.costs.remote_s) : 0);
-  free = std::max(free, arrives) + to_time(replay ? options_.costs.replay_s : options_.costs.map_s);
-  run.mapped = free;
+  run.mapping = std::max(free, arrives);
+  run.mapped = free =
+      run.mapping + to_time(replay ? options_.costs.replay_s : options_.costs.map_s);
   if (free > kLongest) {
     fail(data_.name, "it takes longer than 13 days, 2^60 picoseconds");
     return false;
@@ -510,6 +511,7 @@ bool Engine::map(TaskRun& run) {
     copies_[index].fetch = fetch;
     copies_[index].name = static_cast<std::int32_t>(run.task);
     copies_[index].mapped = run.mapped + to_time(options_.costs.copy_s);
+    if (run.parent != nullptr) copies_[index].since = run.parent->since;
     uses_[fetch.op] = {OpUse::Kind::kCopy, index, nullptr};
   }
   for (const Fetch& fetch : fetches_) {

@@ -27,7 +27,7 @@ bool same_box(const Rect& a, const Rect& b) { return a.lower == b.lower && a.ext
 }  // namespace
 
 Store::Store(const app::Data& data, const Spaces& spaces, const Memories& memories, Ops& ops)
-    : data_(data), spaces_(spaces), memories_(memories), ops_(ops) {
+    : data_(data), spaces_(spaces), ops_(ops) {
   used_.resize(memories.size());
   peak_.resize(memories.size());
   for (std::size_t m = 0; m < memories.size(); ++m) {

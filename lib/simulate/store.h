@@ -157,7 +157,6 @@ class Store {
 
   const app::Data& data_;
   const Spaces& spaces_;
-  const Memories& memories_;
   Ops& ops_;
   std::vector<Instance> instances_;
   std::vector<std::int64_t> used_, peak_, capacity_;                   // by memory

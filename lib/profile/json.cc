@@ -1,0 +1,183 @@
+// Profiles as JSON; docs/commands.md gives the shape.
+#include "profile/json_text.h"
+#include "profile/lanes.h"
+#include "profile/words.h"
+
+namespace groma {
+namespace {
+
+using namespace profile;
+
+class Writer {
+ public:
+  Writer(const Profile& profile, const ProfileWords& words)
+      : profile_(profile), record_(*profile.record), words_(words) {}
+
+  Json write() {
+    Json json = {{"title", words_.title},
+                 {"time_ps", profile_.total},
+                 {"tasks", profile_.task_runs},
+                 {"copies", profile_.copies},
+                 {"reductions", profile_.reductions},
+                 {"moved_bytes", profile_.moved_bytes},
+                 {"task_ps", profile_.task_time},
+                 {"copy_ps", profile_.copy_time}};
+    json["path"] = path();
+    json["phases"] = list(profile_.phases, [](const Profile::Phase& phase) {
+      return Json{{"phase", phase.name}, {"times", phase.times}, {"time_ps", phase.time}};
+    });
+    json["by_task"] = list(profile_.tasks, [&](const Profile::Task& task) {
+      return Json{{"task", task_name(record_, task.task)},
+                  {"kind", task.kind},
+                  {"runs", task.runs},
+                  {"time_ps", task.time},
+                  {"longest_ps", task.longest},
+                  {"waited_ps", task.waited}};
+    });
+    json["by_kind"] = list(profile_.kinds, [&](const Profile::Kind& kind) {
+      return Json{{"kind", kind.kind},
+                  {"processors", kind.processors},
+                  {"used", kind.used},
+                  {"runs", kind.runs},
+                  {"busy_ps", kind.busy},
+                  {"idle_ps", kind.idle},
+                  {"least_ps", kind.least},
+                  {"most_ps", kind.most},
+                  {"imbalance", Profile::imbalance(kind)}};
+    });
+    json["by_processor"] = list(profile_.processors, [&](const Profile::Processor& processor) {
+      const auto& one = record_.processors[static_cast<std::size_t>(processor.processor)];
+      return Json{{"processor", {one.kind, one.node, one.index}},
+                  {"runs", processor.runs},
+                  {"busy_ps", processor.busy},
+                  {"idle_ps", profile_.total - processor.busy}};
+    });
+    json["by_runtime"] = list(profile_.runtimes, [](const Profile::Runtime& runtime) {
+      return Json{{"node", runtime.node}, {"mapped", runtime.mapped}, {"busy_ps", runtime.busy}};
+    });
+    json["by_memory"] = list(profile_.memories, [&](const Profile::Memory& memory) {
+      const auto& one = record_.memories[static_cast<std::size_t>(memory.memory)];
+      return Json{{"memory", memory_json(memory.memory)}, {"capacity_bytes", one.capacity_bytes},
+                  {"peak_bytes", one.peak_bytes},         {"peak_ps", memory.peak_time},
+                  {"in_bytes", memory.in_bytes},          {"out_bytes", memory.out_bytes}};
+    });
+    json["by_channel"] = list(profile_.channels, [&](const Profile::Channel& channel) {
+      const auto& one = record_.links[static_cast<std::size_t>(channel.link)];
+      return Json{{"channel", {one.channel, one.node, one.number, one.out ? "out" : "in"}},
+                  {"copies", channel.copies},
+                  {"bytes", channel.bytes},
+                  {"busy_ps", channel.busy}};
+    });
+    json["moves"] =
+        list(profile_.moves, [&](const Profile::Move& move) { return move_json(move); });
+    flows(json);
+    return json;
+  }
+
+ private:
+  template <typename List, typename Make>
+  static Json list(const List& values, const Make& make) {
+    Json json = Json::array();
+    for (const auto& value : values) json.push_back(make(value));
+    return json;
+  }
+
+  Json memory_json(std::int32_t number) const {
+    const auto& one = record_.memories[static_cast<std::size_t>(number)];
+    return {one.kind, one.node, one.index};
+  }
+
+  Json statement_json(std::int32_t statement) const {
+    if (statement == 0) return nullptr;
+    const StatementText text = words_.statement ? words_.statement(statement) : StatementText{};
+    return {{"statement", statement}, {"text", text.text}, {"place", text.place}};
+  }
+
+  Json move_json(const Profile::Move& move) const {
+    return {{"kind", move.reduction ? "reduction" : "copy"},
+            {"region", region_name(record_, move.region)},
+            {"from", move.from},
+            {"to", move.to},
+            {"other_node", move.other_node},
+            {"by", statement_json(move.statement)},
+            {"number", move.number},
+            {"bytes", move.bytes},
+            {"time_ps", move.time},
+            {"waited_ps", move.waited}};
+  }
+
+  Json path() const {
+    Json json = {{"by_reason", Json::array()}};
+    for (std::size_t d = 0; d < profile_.path_time.size(); ++d) {
+      for (std::size_t r = 0; r < profile_.path_time[d].size(); ++r) {
+        if (profile_.path_time[d][r] == 0) continue;
+        json["by_reason"].push_back({{"doing", name_of(static_cast<Profile::Doing>(d))},
+                                     {"reason", name_of(static_cast<Profile::Reason>(r))},
+                                     {"time_ps", profile_.path_time[d][r]}});
+      }
+    }
+    json["causes"] = list(profile_.path_causes, [&](const Profile::PathCause& cause) {
+      Json one = {{"doing", name_of(cause.doing)},
+                  {"reason", name_of(cause.reason)},
+                  {"segments", cause.segments},
+                  {"time_ps", cause.time}};
+      if (cause.task >= 0) one["task"] = task_name(record_, cause.task);
+      if (cause.move >= 0) one["move"] = cause.move;
+      return one;
+    });
+    segments(json);
+    return json;
+  }
+
+  // The longest, in order.
+  void segments(Json& json) const {
+    const std::vector<std::size_t> shown = longest_segments(profile_, kMaxPathSegments);
+    RunTime left = profile_.total;
+    for (std::size_t i : shown) left -= profile_.path[i].end - profile_.path[i].begin;
+    json["left_out"] = {{"segments", profile_.path.size() - shown.size()}, {"time_ps", left}};
+    json["segments"] = list(shown, [&](std::size_t i) {
+      const Profile::Segment& segment = profile_.path[i];
+      Json one = {{"doing", name_of(segment.doing)},
+                  {"reason", name_of(segment.reason)},
+                  {"begin_ps", segment.begin},
+                  {"end_ps", segment.end}};
+      if (segment.event < 0) return one;
+      const RunRecord::Event& event = record_.events[static_cast<std::size_t>(segment.event)];
+      one["event"] = segment.event;
+      one["task"] = task_name(record_, event.name);
+      return one;
+    });
+  }
+
+  void flows(Json& json) const {
+    json["flows"] = Json::array();
+    std::int64_t bytes = 0, number = 0;
+    for (std::size_t i = 0; i < profile_.flows.size(); ++i) {
+      const Profile::Flow& flow = profile_.flows[i];
+      if (i >= kMaxProfileFlows) {
+        bytes += flow.bytes;
+        number += flow.number;
+        continue;
+      }
+      json["flows"].push_back({{"from", memory_json(flow.from)},
+                               {"to", memory_json(flow.to)},
+                               {"number", flow.number},
+                               {"bytes", flow.bytes}});
+    }
+    json["flows_left_out"] = {{"number", number}, {"bytes", bytes}};
+  }
+
+  const Profile& profile_;
+  const RunRecord& record_;
+  const ProfileWords& words_;
+};
+
+}  // namespace
+
+std::string to_json(const Profile& profile, const ProfileWords& words) {
+  Json json;
+  json["profile"] = Writer(profile, words).write();
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace groma

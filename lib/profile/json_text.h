@@ -1,0 +1,17 @@
+// Foreign text as JSON.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace groma::profile {
+
+using Json = nlohmann::ordered_json;
+
+// With its quotes; what is no UTF-8 becomes replacement characters.
+inline std::string json_quoted(std::string_view text) {
+  return Json(text).dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
+}  // namespace groma::profile

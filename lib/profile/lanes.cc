@@ -1,0 +1,186 @@
+#include "profile/lanes.h"
+
+#include <algorithm>
+#include <map>
+
+#include "profile/words.h"
+
+namespace groma::profile {
+namespace {
+
+using Event = RunRecord::Event;
+
+bool is_task(const Event& event) { return event.kind == Event::Kind::kTask; }
+
+class Maker {
+ public:
+  Maker(const Profile& profile, std::size_t most)
+      : profile_(profile), record_(*profile.record), most_(most) {}
+
+  Lanes make() {
+    lanes_.on_path.resize(record_.events.size());
+    for (const Profile::Segment& segment : profile_.path) {
+      if (segment.doing != Profile::Doing::kRuntime) {
+        lanes_.on_path[static_cast<std::size_t>(segment.event)] = true;
+      }
+    }
+    for (std::int64_t event : pick()) add(event);
+    for (auto& [key, lane] : made_) {
+      std::sort(lane.spans.begin(), lane.spans.end(),
+                [](const Span& a, const Span& b) { return a.begin < b.begin; });
+      if (lane.kind == Lane::Kind::kMemory) {
+        split(lane);
+      } else {
+        lanes_.lanes.push_back(std::move(lane));
+      }
+    }
+    return std::move(lanes_);
+  }
+
+ private:
+  RunTime clip(RunTime time) const { return std::clamp<RunTime>(time, 0, profile_.total); }
+  RunTime length(std::int64_t event) const {
+    const Event& one = record_.events[static_cast<std::size_t>(event)];
+    return std::max<RunTime>(0, clip(one.end) - clip(one.start));
+  }
+
+  std::vector<std::int64_t> pick() {
+    std::vector<std::int64_t> events(record_.events.size());
+    for (std::size_t i = 0; i < events.size(); ++i) events[i] = static_cast<std::int64_t>(i);
+    if (events.size() <= most_) return events;
+    const auto rank = [&](std::int64_t event) {
+      return std::tuple(!lanes_.on_path[static_cast<std::size_t>(event)], -length(event), event);
+    };
+    const auto middle = events.begin() + static_cast<std::ptrdiff_t>(most_);
+    std::nth_element(events.begin(), middle, events.end(),
+                     [&](std::int64_t a, std::int64_t b) { return rank(a) < rank(b); });
+    lanes_.left_out = events.end() - middle;
+    for (auto i = middle; i != events.end(); ++i) {
+      lanes_.longest_left_out = std::max(lanes_.longest_left_out, length(*i));
+    }
+    events.resize(most_);
+    return events;
+  }
+
+  template <typename List>
+  static bool within(std::int64_t number, const List& list) {
+    return number >= 0 && number < static_cast<std::int64_t>(list.size());
+  }
+
+  template <typename Name>
+  void put(Lane::Kind kind, std::int64_t node, std::int64_t number, const Name& name, Span span) {
+    span.begin = clip(span.begin);
+    span.end = clip(span.end);
+    if (span.begin >= span.end) return;
+    const auto [found, is_new] = made_.try_emplace({node, kind, number});
+    Lane& lane = found->second;
+    if (is_new) {
+      lane.kind = kind;
+      lane.node = node;
+      lane.name = name();
+    }
+    lane.spans.push_back(span);
+  }
+
+  void add(std::int64_t number) {
+    const Event& event = record_.events[static_cast<std::size_t>(number)];
+    const Span span{number, event.start, event.end};
+    if (is_task(event)) {
+      if (!within(event.where, record_.processors)) return;
+      const auto& processor = record_.processors[static_cast<std::size_t>(event.where)];
+      put(
+          Lane::Kind::kProcessor, processor.node, event.where, [&] { return name_of(processor); },
+          span);
+      put(Lane::Kind::kRuntime, processor.node, 0, [&] { return runtime_name(processor.node); },
+          {number, event.mapping, event.mapped});
+      return;
+    }
+    bool has_link = false;
+    if (within(event.route, record_.routes)) {
+      for (std::int32_t l : record_.routes[static_cast<std::size_t>(event.route)]) {
+        if (!within(l, record_.links)) continue;
+        has_link = true;
+        const auto& link = record_.links[static_cast<std::size_t>(l)];
+        put(
+            Lane::Kind::kLink, link.node, l, [&] { return name_of(link); }, span);
+      }
+    }
+    if (has_link || !within(event.where, record_.memories)) return;
+    const auto& memory = record_.memories[static_cast<std::size_t>(event.where)];
+    put(
+        Lane::Kind::kMemory, memory.node, event.where, [&] { return "inside " + name_of(memory); },
+        span);
+  }
+
+  // Copies inside a memory take no link, so some may go at once: a lane for each at most kRows.
+  void split(const Lane& lane) {
+    constexpr std::size_t kRows = 64;
+    std::vector<Lane> rows;
+    for (const Span& span : lane.spans) {
+      auto row = std::find_if(rows.begin(), rows.end(),
+                              [&](const Lane& one) { return one.spans.back().end <= span.begin; });
+      if (row == rows.end()) {
+        if (rows.size() == kRows) {
+          ++lanes_.left_out;
+          lanes_.longest_left_out = std::max(lanes_.longest_left_out, span.end - span.begin);
+          continue;
+        }
+        rows.push_back({lane.kind, lane.name, lane.node, {}});
+        row = rows.end() - 1;
+      }
+      row->spans.push_back(span);
+    }
+    for (Lane& row : rows) lanes_.lanes.push_back(std::move(row));
+  }
+
+  const Profile& profile_;
+  const RunRecord& record_;
+  const std::size_t most_;
+  Lanes lanes_;
+  std::map<std::tuple<std::int64_t, Lane::Kind, std::int64_t>, Lane> made_;
+};
+
+}  // namespace
+
+Lanes lanes_of(const Profile& profile, std::size_t most) { return Maker(profile, most).make(); }
+
+std::vector<std::size_t> longest_segments(const Profile& profile, std::size_t most) {
+  std::vector<std::size_t> segments(profile.path.size());
+  for (std::size_t i = 0; i < segments.size(); ++i) segments[i] = i;
+  if (segments.size() <= most) return segments;
+  const auto rank = [&](std::size_t i) {
+    return std::pair(profile.path[i].begin - profile.path[i].end, i);
+  };
+  std::nth_element(segments.begin(), segments.begin() + static_cast<std::ptrdiff_t>(most),
+                   segments.end(), [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
+  segments.resize(most);
+  std::sort(segments.begin(), segments.end());
+  return segments;
+}
+
+std::vector<std::vector<Level>> levels_of(const Profile& profile, std::size_t most) {
+  const RunRecord& record = *profile.record;
+  std::vector<std::vector<Level>> levels(record.memories.size());
+  std::vector<std::int64_t> used(levels.size()), bucket(levels.size(), -1);
+  const double scale =
+      profile.total > 0 ? static_cast<double>(most) / static_cast<double>(profile.total) : 0;
+  for (const RunRecord::Allocation& each : record.allocations) {
+    if (each.memory < 0 || static_cast<std::size_t>(each.memory) >= levels.size()) continue;
+    const auto m = static_cast<std::size_t>(each.memory);
+    const RunTime time = std::clamp<RunTime>(each.time, 0, profile.total);
+    add(used[m], each.bytes);
+    const auto part = static_cast<std::int64_t>(static_cast<double>(time) * scale);
+    if (part != bucket[m]) {
+      levels[m].push_back({time, used[m]});
+      bucket[m] = part;
+    } else if (used[m] > levels[m].back().bytes) {
+      levels[m].back().bytes = used[m];
+    }
+  }
+  for (std::size_t m = 0; m < levels.size(); ++m) {
+    if (!levels[m].empty()) levels[m].push_back({profile.total, used[m]});
+  }
+  return levels;
+}
+
+}  // namespace groma::profile

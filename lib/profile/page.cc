@@ -1,0 +1,461 @@
+// Profiles as one HTML file. Names are foreign: they reach the page escaped as text, or inside JSON
+// in which no `<` is left.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+#include "base/harmless.h"
+#include "profile/json_text.h"
+#include "profile/lanes.h"
+#include "profile/page_parts.h"
+#include "profile/words.h"
+
+namespace groma {
+namespace {
+
+using namespace profile;
+
+constexpr std::size_t kRows = 50;          // of each table
+constexpr std::size_t kMatrixEnds = 24;    // rows and columns of the matrix
+constexpr std::size_t kLevelPoints = 600;  // of each memory's picture
+constexpr std::size_t kPictures = 24;      // memories that have one
+
+// As text of an element or value of an attribute in double quotes. Broken UTF-8 becomes
+// replacement characters, as in JSON.
+std::string escaped(std::string_view text) {
+  const std::string whole = Json::parse(json_quoted(harmless(text))).get<std::string>();
+  std::string safe;
+  for (char c : whole) {
+    switch (c) {
+      case '&':
+        safe += "&amp;";
+        break;
+      case '<':
+        safe += "&lt;";
+        break;
+      case '>':
+        safe += "&gt;";
+        break;
+      case '"':
+        safe += "&quot;";
+        break;
+      case '\'':
+        safe += "&#39;";
+        break;
+      default:
+        safe += c;
+    }
+  }
+  return safe;
+}
+
+// JSON that may stand in a script element: `<` begins no end tag and no comment there.
+std::string script_json(std::string_view text) {
+  std::string json = json_quoted(text);
+  std::string safe;
+  for (char c : json) {
+    if (c == '<') {
+      safe += "\\u003c";
+    } else {
+      safe += c;
+    }
+  }
+  return safe;
+}
+
+class Page {
+ public:
+  Page(const Profile& profile, const ProfileWords& words)
+      : profile_(profile), record_(*profile.record), words_(words) {}
+
+  std::string write() {
+    const std::string title =
+        words_.title.empty() ? std::string("A run's profile") : escaped(words_.title);
+    text_ = fmt::format(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+        "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
+        "<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<main>\n"
+        "<h1>{0}: {2}</h1>\n",
+        title, page_style(), time_words(profile_.total));
+    path();
+    lanes();
+    causes();
+    moves();
+    matrix();
+    pictures();
+    tasks();
+    processors();
+    channels();
+    text_ += "</main>\n<script>";
+    text_ += page_script();
+    text_ += "</script>\n</body>\n</html>\n";
+    return std::move(text_);
+  }
+
+ private:
+  template <typename... Values>
+  void put(fmt::format_string<Values...> format, Values&&... values) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
+  }
+
+  // ---- Tables
+
+  void begin(std::string_view id, std::string_view title, std::string_view caption,
+             std::initializer_list<std::string_view> columns) {
+    put("<h2 id=\"{}\">{}</h2>\n<div class=\"scroll\"><table>\n<caption>{}</caption>\n<thead><tr>",
+        id, title, caption);
+    for (std::string_view column : columns) {
+      const bool number = column.starts_with('#');
+      put("<th scope=\"col\"{}>{}</th>", number ? " class=\"n\"" : "",
+          number ? column.substr(1) : column);
+    }
+    text_ += "</tr></thead>\n<tbody>\n";
+  }
+  void end(std::size_t all) {
+    text_ += "</tbody></table></div>\n";
+    if (all > kRows) put("<p class=\"dim\">And {} more.</p>\n", all - kRows);
+  }
+  void words_cell(std::string_view words) { put("<td class=\"wide\">{}</td>", escaped(words)); }
+  void code_cell(std::string_view words) {
+    put("<td class=\"wide\"><code>{}</code></td>", escaped(words));
+  }
+  template <typename Value>
+  void number_cell(const Value& value) {
+    put("<td class=\"n\">{}</td>", value);
+  }
+  void bar_cell(double part) {
+    put("<td class=\"n\">{:.1f} %</td><td class=\"barcell\"><span class=\"bar\" "
+        "style=\"width:{:.1f}%\"></span></td>",
+        100 * part, 100 * std::clamp(part, 0.0, 1.0));
+  }
+
+  void path() {
+    begin(
+        "path", "What the time is made of",
+        "The critical path: what each moment of the run waited for; the parts add up to all of it.",
+        {"doing", "why the next waited", "#time", "#share", ""});
+    for (std::size_t d = 0; d < profile_.path_time.size(); ++d) {
+      for (std::size_t r = 0; r < profile_.path_time[d].size(); ++r) {
+        const RunTime time = profile_.path_time[d][r];
+        if (time == 0) continue;
+        text_ += "<tr>";
+        words_cell(name_of(static_cast<Profile::Doing>(d)));
+        words_cell(words_of(static_cast<Profile::Reason>(r)));
+        number_cell(time_words(time));
+        bar_cell(share(time, profile_.total));
+        text_ += "</tr>\n";
+      }
+    }
+    end(0);
+  }
+
+  void causes() {
+    begin("causes", "The largest causes on the critical path", "By time.",
+          {"what", "why the next waited", "because of", "#times", "#time", "#share", ""});
+    for (std::size_t i = 0; i < std::min(kRows, profile_.path_causes.size()); ++i) {
+      const Profile::PathCause& cause = profile_.path_causes[i];
+      text_ += "<tr>";
+      words_cell(words_of(profile_, cause));
+      words_cell(cause.doing == Profile::Doing::kRuntime ? "" : words_of(cause.reason));
+      code_cell(cause.move < 0
+                    ? std::string()
+                    : statement_words(
+                          words_, profile_.moves[static_cast<std::size_t>(cause.move)].statement));
+      number_cell(cause.segments);
+      number_cell(time_words(cause.time));
+      bar_cell(share(cause.time, profile_.total));
+      text_ += "</tr>\n";
+    }
+    end(profile_.path_causes.size());
+  }
+
+  void moves() {
+    begin("moves", "What was moved, and why", "By bytes.",
+          {"what", "because of", "#times", "#bytes", "#time of all", "#waited for channels",
+           "#share", ""});
+    for (std::size_t i = 0; i < std::min(kRows, profile_.moves.size()); ++i) {
+      const Profile::Move& move = profile_.moves[i];
+      text_ += "<tr>";
+      words_cell(words_of(profile_, move));
+      code_cell(statement_words(words_, move.statement));
+      number_cell(move.number);
+      number_cell(bytes_words(move.bytes));
+      number_cell(time_words(move.time));
+      number_cell(time_words(move.waited));
+      bar_cell(share(move.bytes, profile_.moved_bytes));
+      text_ += "</tr>\n";
+    }
+    end(profile_.moves.size());
+  }
+
+  void tasks() {
+    begin("tasks", "Tasks", "By time.",
+          {"task", "on", "#runs", "#time", "#mean", "#longest", "#waited for processors", "#share",
+           ""});
+    for (std::size_t i = 0; i < std::min(kRows, profile_.tasks.size()); ++i) {
+      const Profile::Task& task = profile_.tasks[i];
+      text_ += "<tr>";
+      words_cell(task_name(record_, task.task));
+      words_cell(task.kind);
+      number_cell(task.runs);
+      number_cell(time_words(task.time));
+      number_cell(time_words(task.time / task.runs));
+      number_cell(time_words(task.longest));
+      number_cell(time_words(task.waited));
+      bar_cell(share(task.time, profile_.task_time));
+      text_ += "</tr>\n";
+    }
+    end(profile_.tasks.size());
+  }
+
+  void processors() {
+    begin("processors", "Processors", "How busy, of the whole time.",
+          {"processor", "#runs", "#busy", "#idle", "#share", ""});
+    for (const Profile::Kind& kind : profile_.kinds) {
+      text_ += "<tr>";
+      words_cell(fmt::format("all {}: {} of {} used, busiest {:.2f} times the mean", kind.kind,
+                             kind.used, kind.processors, Profile::imbalance(kind)));
+      number_cell(kind.runs);
+      number_cell(time_words(kind.busy));
+      number_cell(time_words(kind.idle));
+      bar_cell(share(kind.busy, profile_.total) / static_cast<double>(kind.processors));
+      text_ += "</tr>\n";
+    }
+    for (std::size_t i = 0; i < std::min(kRows, profile_.processors.size()); ++i) {
+      const Profile::Processor& processor = profile_.processors[i];
+      text_ += "<tr>";
+      words_cell(name_of(record_.processors[static_cast<std::size_t>(processor.processor)]));
+      number_cell(processor.runs);
+      number_cell(time_words(processor.busy));
+      number_cell(time_words(profile_.total - processor.busy));
+      bar_cell(share(processor.busy, profile_.total));
+      text_ += "</tr>\n";
+    }
+    end(profile_.processors.size());
+  }
+
+  void channels() {
+    if (profile_.channels.empty()) return;
+    begin("channels", "Channels", "How busy, of the whole time.",
+          {"channel", "#copies", "#bytes", "#busy", "#share", ""});
+    for (std::size_t i = 0; i < std::min(kRows, profile_.channels.size()); ++i) {
+      const Profile::Channel& channel = profile_.channels[i];
+      text_ += "<tr>";
+      words_cell(name_of(record_.links[static_cast<std::size_t>(channel.link)]));
+      number_cell(channel.copies);
+      number_cell(bytes_words(channel.bytes));
+      number_cell(time_words(channel.busy));
+      bar_cell(share(channel.busy, profile_.total));
+      text_ += "</tr>\n";
+    }
+    end(profile_.channels.size());
+  }
+
+  // ---- The matrix of memories: each, or those of a kind in a node, or those of a kind
+
+  std::string end_name(std::int32_t memory, int level) const {
+    const auto& one = record_.memories[static_cast<std::size_t>(memory)];
+    if (level == 0) return name_of(one);
+    return level == 1 ? fmt::format("{} of node {}", one.kind, one.node) : one.kind;
+  }
+
+  void matrix() {
+    if (profile_.flows.empty()) return;
+    std::vector<std::string> ends;
+    std::map<std::string, std::size_t> numbers;
+    int level = 0;
+    for (; level < 3; ++level) {
+      ends.clear();
+      numbers.clear();
+      for (const Profile::Memory& memory : profile_.memories) {
+        if (memory.in_bytes == 0 && memory.out_bytes == 0) continue;
+        std::string name = end_name(memory.memory, level);
+        if (numbers.emplace(name, ends.size()).second) ends.push_back(std::move(name));
+      }
+      if (ends.size() <= kMatrixEnds) break;
+    }
+    level = std::min(level, 2);
+    std::vector<std::int64_t> bytes(ends.size() * ends.size());
+    for (const Profile::Flow& flow : profile_.flows) {
+      const auto from = numbers.find(end_name(flow.from, level));
+      const auto to = numbers.find(end_name(flow.to, level));
+      if (from == numbers.end() || to == numbers.end()) continue;
+      add(bytes[from->second * ends.size() + to->second], flow.bytes);
+    }
+    const std::int64_t most = bytes.empty() ? 0 : *std::max_element(bytes.begin(), bytes.end());
+    text_ +=
+        "<h2 id=\"matrix\">Data moved between memories</h2>\n<div class=\"scroll\"><table>\n"
+        "<caption>Bytes from the memory of the row to that of the column.</caption>\n"
+        "<thead><tr><th scope=\"col\">from \\ to</th>";
+    for (const std::string& name : ends) {
+      put("<th scope=\"col\" class=\"n\">{}</th>", escaped(name));
+    }
+    text_ += "</tr></thead>\n<tbody>\n";
+    for (std::size_t row = 0; row < ends.size(); ++row) {
+      put("<tr><th scope=\"row\">{}</th>", escaped(ends[row]));
+      for (std::size_t column = 0; column < ends.size(); ++column) {
+        const std::int64_t value = bytes[row * ends.size() + column];
+        if (value == 0) {
+          text_ += "<td></td>";
+        } else {
+          put("<td class=\"n\" style=\"background:rgb(var(--heat) / {:.2f})\">{}</td>",
+              0.05 + 0.4 * share(value, most), bytes_words(value));
+        }
+      }
+      text_ += "</tr>\n";
+    }
+    text_ += "</tbody></table></div>\n";
+  }
+
+  // ---- Memory over time
+
+  void pictures() {
+    std::vector<const Profile::Memory*> shown;
+    for (const Profile::Memory& memory : profile_.memories) {
+      if (record_of(memory).peak_bytes > 0) shown.push_back(&memory);
+    }
+    if (shown.empty()) return;
+    const auto fill = [&](const Profile::Memory* memory) {
+      return share(record_of(*memory).peak_bytes, record_of(*memory).capacity_bytes);
+    };
+    std::stable_sort(shown.begin(), shown.end(),
+                     [&](const auto* a, const auto* b) { return fill(a) > fill(b); });
+    text_ += "<h2 id=\"memory\">Memory over time</h2>\n";
+    const auto levels = levels_of(profile_, kLevelPoints);
+    for (std::size_t i = 0; i < std::min(kPictures, shown.size()); ++i) {
+      const RunRecord::Memory& one = record_of(*shown[i]);
+      put("<figure><figcaption>{}: at most {} of {} ({:.1f} %), at {}</figcaption>\n",
+          escaped(name_of(one)), bytes_words(one.peak_bytes), bytes_words(one.capacity_bytes),
+          100 * fill(shown[i]), time_words(shown[i]->peak_time));
+      picture(one, levels[static_cast<std::size_t>(shown[i]->memory)]);
+      text_ += "</figure>\n";
+    }
+    if (shown.size() > kPictures) {
+      put("<p class=\"dim\">And {} more, less full.</p>\n", shown.size() - kPictures);
+    }
+  }
+
+  const RunRecord::Memory& record_of(const Profile::Memory& memory) const {
+    return record_.memories[static_cast<std::size_t>(memory.memory)];
+  }
+
+  // Its height is the peak.
+  void picture(const RunRecord::Memory& memory, const std::vector<Level>& levels) {
+    put("<svg class=\"level\" viewBox=\"0 0 1000 100\" preserveAspectRatio=\"none\" role=\"img\" "
+        "aria-label=\"bytes in {} over time\"><path d=\"M0 100",
+        escaped(name_of(memory)));
+    std::int64_t last = 0;
+    const auto y = [&](std::int64_t bytes) { return 100 - 95 * share(bytes, memory.peak_bytes); };
+    for (const Level& level : levels) {
+      const double x = 1000 * share(level.time, profile_.total);
+      put("L{:.1f} {:.1f}L{:.1f} {:.1f}", x, y(last), x, y(level.bytes));
+      last = level.bytes;
+    }
+    text_ += "L1000 100Z\"/></svg>\n";
+  }
+
+  // ---- The time line
+
+  void lanes() {
+    const Lanes all = lanes_of(profile_, kMaxPageEvents);
+    text_ +=
+        "<h2 id=\"time\">Time line</h2>\n"
+        "<p class=\"dim\">Drag to move; Ctrl and wheel, or + and -, to zoom; a double click shows "
+        "one task. What is not on the critical path is pale.";
+    if (all.left_out > 0) {
+      put(" Of {} tasks and copies the {} longest are drawn; none of the rest takes longer than "
+          "{}.",
+          record_.events.size(), static_cast<std::int64_t>(record_.events.size()) - all.left_out,
+          time_words(all.longest_left_out));
+    }
+    text_ +=
+        "</p>\n<div id=\"tools\"><button data-key=\"ArrowLeft\" aria-label=\"earlier\">&larr;"
+        "</button><button data-key=\"ArrowRight\" aria-label=\"later\">&rarr;</button>"
+        "<button data-key=\"+\" aria-label=\"zoom in\">+</button>"
+        "<button data-key=\"-\" aria-label=\"zoom out\">&minus;</button>"
+        "<button data-key=\"Home\">whole run</button>"
+        "<label><input type=\"checkbox\" id=\"only\" checked> show the critical "
+        "path</label></div>\n"
+        "<div id=\"lanes\"><canvas tabindex=\"0\" role=\"img\" aria-label=\"Time line of "
+        "processors and channels; the tables on this page give the same in numbers\"></canvas>"
+        "<div id=\"spacer\"></div></div>\n<p id=\"what\" aria-live=\"polite\"></p>\n"
+        "<noscript><p>The time line needs JavaScript.</p></noscript>\n"
+        "<script type=\"application/json\" id=\"run\">";
+    data(all);
+    text_ += "</script>\n";
+  }
+
+  // Labels: tasks, copies of regions, reductions of regions, what is not known.
+  void data(const Lanes& all) {
+    put("{{\"total\":{},\"labels\":[", profile_.total);
+    for (const std::string& name : record_.tasks) put("{},", script_json(name));
+    for (const std::string_view what : {"copy", "reduction"}) {
+      for (const std::string& name : record_.regions) {
+        put("{},", script_json(fmt::format("{} of {}", what, name)));
+      }
+    }
+    text_ += "\"?\"],\"lanes\":[";
+    path_lane();
+    for (const Lane& lane : all.lanes) {
+      put(",\n{{\"name\":{},\"spans\":[", script_json(lane.name));
+      RunTime at = 0;
+      for (const Span& span : lane.spans) {
+        const bool on_path =
+            all.on_path[static_cast<std::size_t>(span.event)] && lane.kind != Lane::Kind::kRuntime;
+        put("{}{},{},{},{:d},{}", &span == lane.spans.data() ? "" : ",", span.begin - at,
+            span.end - span.begin, label_of(span.event), on_path, span.event);
+        at = span.end;
+      }
+      text_ += "]}";
+    }
+    text_ += "]}";
+  }
+
+  std::size_t label_of(std::int64_t event) const {
+    const RunRecord::Event& one = record_.events[static_cast<std::size_t>(event)];
+    const std::size_t tasks = record_.tasks.size(), regions = record_.regions.size();
+    const auto number = [](std::int32_t n) { return static_cast<std::size_t>(n); };
+    const std::size_t unknown = tasks + 2 * regions;
+    if (one.kind == RunRecord::Event::Kind::kTask) {
+      return one.name >= 0 && number(one.name) < tasks ? number(one.name) : unknown;
+    }
+    if (one.region < 0 || number(one.region) >= regions) return unknown;
+    const bool copy = one.kind == RunRecord::Event::Kind::kCopy;
+    return tasks + (copy ? 0 : regions) + number(one.region);
+  }
+
+  void path_lane() {
+    text_ += "{\"name\":\"critical path\",\"labels\":[";
+    for (std::size_t i = 0; i < profile_.path_time.size(); ++i) {
+      put("{}\"{}\"", i == 0 ? "" : ",", name_of(static_cast<Profile::Doing>(i)));
+    }
+    text_ += "],\"spans\":[";
+    RunTime at = 0;
+    bool first = true;
+    for (std::size_t i : longest_segments(profile_, kMaxPageEvents)) {
+      const Profile::Segment& segment = profile_.path[i];
+      put("{}{},{},{},1,{}", first ? "" : ",", segment.begin - at, segment.end - segment.begin,
+          static_cast<int>(segment.doing), segment.event);
+      at = segment.end;
+      first = false;
+    }
+    text_ += "]}";
+  }
+
+  const Profile& profile_;
+  const RunRecord& record_;
+  const ProfileWords& words_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string to_html(const Profile& profile, const ProfileWords& words) {
+  return Page(profile, words).write();
+}
+
+}  // namespace groma

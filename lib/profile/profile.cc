@@ -1,0 +1,387 @@
+// make_profile: sums over the events, and the walk back over what caused them.
+#include "groma/profile.h"
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "profile/words.h"
+
+namespace groma {
+namespace {
+
+using profile::add;
+using Event = RunRecord::Event;
+using Doing = Profile::Doing;
+using Reason = Profile::Reason;
+
+// A Move's key: region, statement, numbers of kinds of memory, flags.
+using MoveKey = std::tuple<std::int32_t, std::int32_t, std::uint32_t>;
+struct MoveHash {
+  std::size_t operator()(const MoveKey& key) const {
+    const auto [region, statement, rest] = key;
+    const std::uint64_t word = static_cast<std::uint64_t>(static_cast<std::uint32_t>(region))
+                                   << 32 |
+                               static_cast<std::uint32_t>(statement);
+    return (word * 0x9E3779B97F4A7C15 ^ rest) * 0x94D049BB133111EB >> 16;
+  }
+};
+
+template <typename List>
+bool within(std::int64_t number, const List& list) {
+  return number >= 0 && number < static_cast<std::int64_t>(list.size());
+}
+
+template <typename List>
+auto& at(List& list, std::int64_t number) {
+  return list[static_cast<std::size_t>(number)];
+}
+
+class Maker {
+ public:
+  explicit Maker(std::shared_ptr<const RunRecord> record) : record_(*record) {
+    profile_.record = std::move(record);
+    profile_.total = std::max<RunTime>(0, record_.end);
+  }
+
+  Profile make() {
+    number_kinds();
+    processors_.resize(record_.processors.size());
+    memories_.resize(record_.memories.size());
+    links_.resize(record_.links.size());
+    for (const Event& event : record_.events) {
+      event.kind == Event::Kind::kTask ? add_task(event) : add_copy(event);
+    }
+    watch_memories();
+    sum_phases();
+    walk();
+    order();
+    return std::move(profile_);
+  }
+
+ private:
+  RunTime clip(RunTime time) const { return std::clamp<RunTime>(time, 0, profile_.total); }
+  RunTime length(const Event& event) const {
+    return std::max<RunTime>(0, clip(event.end) - clip(event.start));
+  }
+  RunTime waited(const Event& event) const {
+    return std::max<RunTime>(0, clip(event.start) - clip(event.ready));
+  }
+
+  std::uint32_t number_of(const std::string& kind) {
+    const auto found = std::find(kinds_.begin(), kinds_.end(), kind);
+    const auto number = static_cast<std::uint32_t>(found - kinds_.begin());
+    if (found == kinds_.end()) kinds_.push_back(kind);
+    return number;
+  }
+  void number_kinds() {
+    kinds_ = {std::string()};  // of what is not known
+    for (const RunRecord::Processor& p : record_.processors) {
+      processor_kinds_.push_back(number_of(p.kind));
+    }
+    for (const RunRecord::Memory& m : record_.memories) memory_kinds_.push_back(number_of(m.kind));
+  }
+  std::uint32_t kind_of_processor(std::int32_t p) const {
+    return within(p, processor_kinds_) ? at(processor_kinds_, p) : 0;
+  }
+  std::uint32_t kind_of_memory(std::int32_t m) const {
+    return within(m, memory_kinds_) ? at(memory_kinds_, m) : 0;
+  }
+
+  void add_task(const Event& event) {
+    const RunTime time = length(event);
+    ++profile_.task_runs;
+    add(profile_.task_time, time);
+    const std::uint64_t key = static_cast<std::uint64_t>(static_cast<std::uint32_t>(event.name))
+                                  << 32 |
+                              kind_of_processor(event.where);
+    const auto [found, is_new] = task_numbers_.emplace(key, profile_.tasks.size());
+    if (is_new) {
+      profile_.tasks.emplace_back();
+      profile_.tasks.back().task = within(event.name, record_.tasks) ? event.name : -1;
+      profile_.tasks.back().kind = kinds_[kind_of_processor(event.where)];
+    }
+    Profile::Task& task = profile_.tasks[found->second];
+    ++task.runs;
+    add(task.time, time);
+    task.longest = std::max(task.longest, time);
+    add(task.waited, waited(event));
+    if (!within(event.where, processors_)) return;
+    Profile::Processor& processor = at(processors_, event.where);
+    ++processor.runs;
+    add(processor.busy, time);
+    if (event.mapped <= event.mapping) return;
+    const std::int64_t node = at(record_.processors, event.where).node;
+    Profile::Runtime& runtime = runtimes_[node];
+    runtime.node = node;
+    ++runtime.mapped;
+    add(runtime.busy, std::max<RunTime>(0, clip(event.mapped) - clip(event.mapping)));
+  }
+
+  void add_copy(const Event& event) {
+    const RunTime time = length(event);
+    ++(event.kind == Event::Kind::kCopy ? profile_.copies : profile_.reductions);
+    add(profile_.moved_bytes, event.bytes);
+    add(profile_.copy_time, time);
+    Profile::Move& move = profile_.moves[move_of(event)];
+    ++move.number;
+    add(move.bytes, event.bytes);
+    add(move.time, time);
+    add(move.waited, waited(event));
+    const bool from = within(event.from, memories_), to = within(event.where, memories_);
+    if (from) add(at(memories_, event.from).out_bytes, event.bytes);
+    if (to) add(at(memories_, event.where).in_bytes, event.bytes);
+    if (from && to) {
+      const std::uint64_t ends =
+          static_cast<std::uint64_t>(event.from) << 32 | static_cast<std::uint32_t>(event.where);
+      const auto [found, is_new] = flow_numbers_.emplace(ends, profile_.flows.size());
+      if (is_new) profile_.flows.push_back({event.from, event.where, 0, 0});
+      Profile::Flow& flow = profile_.flows[found->second];
+      ++flow.number;
+      add(flow.bytes, event.bytes);
+    }
+    if (!within(event.route, record_.routes)) return;
+    for (std::int32_t link : at(record_.routes, event.route)) {
+      if (!within(link, links_)) continue;
+      Profile::Channel& channel = at(links_, link);
+      ++channel.copies;
+      add(channel.bytes, event.bytes);
+      add(channel.busy, time);
+    }
+  }
+
+  std::size_t move_of(const Event& event) {
+    const bool known =
+        within(event.from, record_.memories) && within(event.where, record_.memories);
+    const bool other =
+        known && at(record_.memories, event.from).node != at(record_.memories, event.where).node;
+    const bool reduction = event.kind == Event::Kind::kReduction;
+    const std::int32_t region = within(event.region, record_.regions) ? event.region : -1;
+    const std::uint32_t from = kind_of_memory(event.from), to = kind_of_memory(event.where);
+    const MoveKey key = {region, event.statement,
+                         (from << 15 ^ to) << 2 | (other ? 2U : 0U) | (reduction ? 1U : 0U)};
+    const auto [found, is_new] = move_numbers_.emplace(key, profile_.moves.size());
+    if (is_new) {
+      Profile::Move move;
+      move.region = region;
+      move.from = kinds_[from];
+      move.to = kinds_[to];
+      move.other_node = other;
+      move.statement = event.statement;
+      move.reduction = reduction;
+      profile_.moves.push_back(std::move(move));
+    }
+    return found->second;
+  }
+
+  void watch_memories() {
+    std::vector<std::int64_t> used(memories_.size()), most(memories_.size());
+    for (const RunRecord::Allocation& each : record_.allocations) {
+      if (!within(each.memory, memories_)) continue;
+      std::int64_t& now = at(used, each.memory);
+      add(now, each.bytes);
+      if (now <= at(most, each.memory)) continue;
+      at(most, each.memory) = now;
+      at(memories_, each.memory).peak_time = clip(each.time);
+    }
+  }
+
+  void sum_phases() {
+    std::unordered_map<std::string, std::size_t> numbers;
+    for (const RunRecord::Phase& phase : record_.phases) {
+      const auto [found, is_new] = numbers.emplace(phase.name, profile_.phases.size());
+      if (is_new) profile_.phases.push_back({phase.name, 0, 0});
+      Profile::Phase& sum = profile_.phases[found->second];
+      ++sum.times;
+      add(sum.time, std::max<RunTime>(0, clip(phase.end) - clip(phase.begin)));
+    }
+  }
+
+  // ---- The critical path, from its end
+
+  void push(Doing doing, Reason reason, std::int64_t event, RunTime begin, RunTime end) {
+    if (begin < end) profile_.path.push_back({doing, reason, event, begin, end});
+  }
+
+  void walk() {
+    const std::vector<Event>& events = record_.events;
+    std::int64_t current = -1;
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      if (events[i].start >= profile_.total && events[i].end > profile_.total) continue;  // cut off
+      if (current < 0 || clip(events[i].end) >= clip(at(events, current).end)) {
+        current = static_cast<std::int64_t>(i);
+      }
+    }
+    RunTime now = profile_.total;
+    std::int64_t waiting = -1;  // for `current`
+    Reason reason = Reason::kEnd;
+    bool start = false;  // `current` is looked at from its start
+    while (current >= 0) {
+      const Event& event = at(events, current);
+      const RunTime then = std::min(now, clip(start ? event.start : event.end));
+      push(Doing::kRuntime, waiting < 0 ? Reason::kEnd : Reason::kMapping, waiting, then, now);
+      now = then;
+      if (!start) {
+        const RunTime begin = std::min(now, clip(event.start));
+        push(doing_of(event), reason, current, begin, now);
+        now = begin;
+      }
+      waiting = current;
+      std::int64_t next = event.cause;
+      start = false;
+      if (event.start > event.ready && next >= 0) {
+        reason = event.kind == Event::Kind::kTask ? Reason::kProcessor : Reason::kChannel;
+      } else if (event.ready > event.mapped && next >= 0) {
+        reason = Reason::kData;
+      } else {
+        reason = Reason::kMapping;
+        next = event.after;
+        start = event.after_start;
+      }
+      current = next < current ? next : -1;
+    }
+    push(Doing::kRuntime, waiting < 0 ? Reason::kEnd : Reason::kMapping, waiting, 0, now);
+    std::reverse(profile_.path.begin(), profile_.path.end());
+  }
+
+  static Doing doing_of(const Event& event) {
+    switch (event.kind) {
+      case Event::Kind::kTask:
+        return Doing::kTask;
+      case Event::Kind::kCopy:
+        return Doing::kCopy;
+      case Event::Kind::kReduction:
+        break;
+    }
+    return Doing::kReduction;
+  }
+
+  void sum_path() {
+    std::unordered_map<std::uint64_t, std::size_t> numbers;
+    for (const Profile::Segment& segment : profile_.path) {
+      const RunTime time = segment.end - segment.begin;
+      const auto doing = static_cast<std::size_t>(segment.doing);
+      const auto reason = static_cast<std::size_t>(segment.reason);
+      add(profile_.path_time[doing][reason], time);
+      Profile::PathCause cause{segment.doing, segment.reason, -1, -1, 0, 0};
+      if (segment.event >= 0) {
+        const Event& event = at(record_.events, segment.event);
+        if (segment.doing == Doing::kCopy || segment.doing == Doing::kReduction) {
+          cause.move = static_cast<std::int32_t>(move_order_[move_of(event)]);
+        } else if (within(event.name, record_.tasks)) {
+          cause.task = event.name;
+        }
+      }
+      const std::uint64_t key =
+          (doing * 5 + reason) << 32 | static_cast<std::uint32_t>(std::max(cause.task, cause.move));
+      const auto [found, is_new] = numbers.emplace(key, profile_.path_causes.size());
+      if (is_new) profile_.path_causes.push_back(cause);
+      Profile::PathCause& sum = profile_.path_causes[found->second];
+      ++sum.segments;
+      add(sum.time, time);
+    }
+    std::stable_sort(profile_.path_causes.begin(), profile_.path_causes.end(),
+                     [](const auto& a, const auto& b) { return a.time > b.time; });
+  }
+
+  // ---- What is listed, and in which order
+
+  void order() {
+    std::stable_sort(profile_.tasks.begin(), profile_.tasks.end(),
+                     [](const auto& a, const auto& b) { return a.time > b.time; });
+    std::stable_sort(profile_.flows.begin(), profile_.flows.end(),
+                     [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+    order_moves();
+    sum_path();
+    list_processors();
+    for (std::size_t m = 0; m < memories_.size(); ++m) {
+      Profile::Memory& memory = memories_[m];
+      if (record_.memories[m].peak_bytes <= 0 && memory.in_bytes == 0 && memory.out_bytes == 0) {
+        continue;
+      }
+      memory.memory = static_cast<std::int32_t>(m);
+      profile_.memories.push_back(memory);
+    }
+    for (std::size_t l = 0; l < links_.size(); ++l) {
+      if (links_[l].copies == 0) continue;
+      links_[l].link = static_cast<std::int32_t>(l);
+      profile_.channels.push_back(links_[l]);
+    }
+    for (const auto& [node, runtime] : runtimes_) profile_.runtimes.push_back(runtime);
+    std::sort(profile_.runtimes.begin(), profile_.runtimes.end(),
+              [](const auto& a, const auto& b) { return a.node < b.node; });
+  }
+
+  // move_order_: where each stands now, for the path.
+  void order_moves() {
+    std::vector<std::size_t> sorted(profile_.moves.size());
+    for (std::size_t i = 0; i < sorted.size(); ++i) sorted[i] = i;
+    std::stable_sort(sorted.begin(), sorted.end(), [&](std::size_t a, std::size_t b) {
+      return profile_.moves[a].bytes > profile_.moves[b].bytes;
+    });
+    move_order_.resize(sorted.size());
+    std::vector<Profile::Move> moves;
+    for (std::size_t i = 0; i < sorted.size(); ++i) {
+      move_order_[sorted[i]] = i;
+      moves.push_back(std::move(profile_.moves[sorted[i]]));
+    }
+    profile_.moves = std::move(moves);
+  }
+
+  void list_processors() {
+    std::vector<Profile::Kind> kinds(kinds_.size());
+    for (std::size_t p = 0; p < processors_.size(); ++p) {
+      Profile::Processor& processor = processors_[p];
+      Profile::Kind& kind = kinds[processor_kinds_[p]];
+      kind.kind = record_.processors[p].kind;
+      kind.least = kind.processors == 0 ? processor.busy : std::min(kind.least, processor.busy);
+      kind.most = std::max(kind.most, processor.busy);
+      ++kind.processors;
+      kind.runs += processor.runs;
+      add(kind.busy, processor.busy);
+      add(kind.idle, profile_.total - processor.busy);
+      if (processor.runs == 0) continue;
+      ++kind.used;
+      processor.processor = static_cast<std::int32_t>(p);
+      profile_.processors.push_back(processor);
+    }
+    for (Profile::Kind& kind : kinds) {
+      if (kind.runs > 0) profile_.kinds.push_back(std::move(kind));
+    }
+    std::stable_sort(profile_.kinds.begin(), profile_.kinds.end(),
+                     [](const auto& a, const auto& b) { return a.busy > b.busy; });
+  }
+
+  const RunRecord& record_;
+  Profile profile_;
+  std::vector<std::string> kinds_;  // of processors and memories
+  std::vector<std::uint32_t> processor_kinds_, memory_kinds_;
+  std::unordered_map<std::uint64_t, std::size_t> task_numbers_, flow_numbers_;
+  std::unordered_map<MoveKey, std::size_t, MoveHash> move_numbers_;
+  std::unordered_map<std::int64_t, Profile::Runtime> runtimes_;
+  std::vector<std::size_t> move_order_;
+  std::vector<Profile::Processor> processors_;
+  std::vector<Profile::Memory> memories_;
+  std::vector<Profile::Channel> links_;
+};
+
+}  // namespace
+
+RunTime Profile::path_doing(Doing doing) const {
+  RunTime time = 0;
+  for (RunTime each : path_time[static_cast<std::size_t>(doing)]) time += each;
+  return time;
+}
+
+double Profile::imbalance(const Kind& kind) {
+  if (kind.busy <= 0) return 1;
+  return static_cast<double>(kind.most) * static_cast<double>(kind.processors) /
+         static_cast<double>(kind.busy);
+}
+
+Profile make_profile(std::shared_ptr<const RunRecord> record) {
+  return Maker(std::move(record)).make();
+}
+
+}  // namespace groma

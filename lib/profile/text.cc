@@ -1,0 +1,236 @@
+// Profiles for a terminal: bars, short, the most important first.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/harmless.h"
+#include "profile/words.h"
+
+namespace groma {
+namespace {
+
+using namespace profile;
+
+constexpr std::size_t kColumns = 80;
+constexpr std::size_t kBar = 20;
+constexpr std::size_t kIndent = 19;  // behind a quantity and its share
+constexpr std::size_t kListed = 5;
+constexpr std::size_t kFewListed = 3;
+
+bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+// The first `width` characters of a name, harmless.
+std::string cut(std::string_view text, std::size_t width) {
+  std::string shown = harmless(text.substr(0, 4 * width + 4));
+  std::size_t characters = 0, end = 0;
+  for (; end < shown.size(); ++end) {
+    if (!continues(shown[end]) && characters++ == width) break;
+  }
+  const bool whole = end == shown.size() && text.size() <= 4 * width + 4;
+  if (whole || width < 3) return shown.substr(0, end);
+  for (std::size_t drop = 2; drop > 0 && end > 0;) {
+    if (!continues(shown[--end])) --drop;
+  }
+  return shown.substr(0, end) + "..";
+}
+
+std::string padded(std::string_view text, std::size_t width) {
+  std::string shown = cut(text, width);
+  const auto characters = static_cast<std::size_t>(
+      std::count_if(shown.begin(), shown.end(), [](char c) { return !continues(c); }));
+  shown.append(width - std::min(width, characters), ' ');
+  return shown;
+}
+
+std::string percent(double part) {
+  if (part > 0 && part < 0.005) return " <1 %";
+  return fmt::format("{:3.0f} %", 100 * part);
+}
+
+class Writer {
+ public:
+  Writer(const Profile& profile, const ProfileWords& words, bool color)
+      : profile_(profile), record_(*profile.record), words_(words), color_(color) {}
+
+  std::string write() {
+    head();
+    path();
+    tasks();
+    processors();
+    memories();
+    moves();
+    channels();
+    return std::move(text_);
+  }
+
+ private:
+  void line(std::string_view words) {
+    std::string_view kept = words;
+    while (kept.ends_with(' ')) kept.remove_suffix(1);
+    text_ += kept;
+    text_ += '\n';
+  }
+  void title(std::string_view words) {
+    text_ += '\n';
+    line(color_ ? fmt::format("\x1b[1m{}\x1b[0m", words) : std::string(words));
+  }
+  std::string bar(double part, std::string_view color = "36") const {
+    const auto length = static_cast<std::size_t>(
+        std::lround(std::clamp(part, 0.0, 1.0) * static_cast<double>(kBar)));
+    const std::string signs(length, '#');
+    return color_ && length > 0 ? fmt::format("\x1b[{}m{}\x1b[0m", color, signs) : signs;
+  }
+
+  void more(std::size_t all, std::string_view what, std::size_t listed = kListed) {
+    if (all > listed) line(fmt::format("  and {} more {}", all - listed, what));
+  }
+
+  void head() {
+    const std::string time = time_words(profile_.total);
+    const std::string name = cut(words_.title, kColumns - time.size() - 2);
+    line(name.empty() ? time : fmt::format("{}: {}", name, time));
+    for (std::size_t i = 0; i < std::min(kFewListed, profile_.phases.size()); ++i) {
+      const Profile::Phase& phase = profile_.phases[i];
+      line(fmt::format("  phase {} {:>9}  {}", padded(phase.name, 24), time_words(phase.time),
+                       phase.times == 1 ? std::string() : fmt::format("{} times", phase.times)));
+    }
+    more(profile_.phases.size(), "phases", kFewListed);
+  }
+
+  void path() {
+    title("What the time is made of (the critical path)");
+    constexpr std::pair<Profile::Doing, std::string_view> kParts[] = {
+        {Profile::Doing::kTask, "tasks"},
+        {Profile::Doing::kCopy, "copies"},
+        {Profile::Doing::kReduction, "reductions"},
+        {Profile::Doing::kRuntime, "the runtime"}};
+    for (const auto& [doing, name] : kParts) {
+      const RunTime time = profile_.path_doing(doing);
+      if (time == 0) continue;
+      const double part = share(time, profile_.total);
+      line(fmt::format("  {} {:>9} {}  {}", padded(name, 30), time_words(time), percent(part),
+                       bar(part)));
+    }
+    title("Its largest causes");
+    for (std::size_t i = 0; i < std::min(kListed, profile_.path_causes.size()); ++i) {
+      const Profile::PathCause& cause = profile_.path_causes[i];
+      line(fmt::format("  {:>9} {}  {}", time_words(cause.time),
+                       percent(share(cause.time, profile_.total)),
+                       cut(words_of(profile_, cause), kColumns - kIndent)));
+      if (cause.doing == Profile::Doing::kRuntime) continue;
+      std::string why(words_of(cause.reason));
+      if (cause.move >= 0) {
+        const auto& move = profile_.moves[static_cast<std::size_t>(cause.move)];
+        why += "; by " + statement_words(words_, move.statement);
+      }
+      const std::string shown = cut(why, kColumns - kIndent);
+      line(std::string(kIndent, ' ') + (color_ ? fmt::format("\x1b[2m{}\x1b[0m", shown) : shown));
+    }
+    more(profile_.path_causes.size(), "causes");
+  }
+
+  void tasks() {
+    if (profile_.tasks.empty()) return;
+    title(fmt::format("{} {:>9} {:>9} {:>9} {:>9} share of all tasks", padded("Tasks", 20), "runs",
+                      "time", "mean", "longest"));
+    for (std::size_t i = 0; i < std::min(kListed, profile_.tasks.size()); ++i) {
+      const Profile::Task& task = profile_.tasks[i];
+      line(fmt::format("  {} {} {:>9} {:>9} {:>9} {:>9} {}",
+                       padded(task_name(record_, task.task), 13), padded(task.kind, 4), task.runs,
+                       time_words(task.time), time_words(task.time / task.runs),
+                       time_words(task.longest), bar(share(task.time, profile_.task_time))));
+    }
+    more(profile_.tasks.size(), "tasks");
+  }
+
+  void processors() {
+    if (profile_.kinds.empty()) return;
+    title("Processors, busy of the whole time");
+    for (const Profile::Kind& kind : profile_.kinds) {
+      const auto of = [&](RunTime time) { return share(time, profile_.total); };
+      const double mean = of(kind.busy) / static_cast<double>(kind.processors);
+      line(fmt::format("  {} {:>20}  {}, the least {}, the most {}  {}", padded(kind.kind, 5),
+                       fmt::format("{} of {} used", kind.used, kind.processors), percent(mean),
+                       percent(of(kind.least)), percent(of(kind.most)), bar(mean, "32")));
+    }
+    if (profile_.runtimes.empty()) return;
+    const auto busiest =
+        std::max_element(profile_.runtimes.begin(), profile_.runtimes.end(),
+                         [](const auto& a, const auto& b) { return a.busy < b.busy; });
+    const double part = share(busiest->busy, profile_.total);
+    line(fmt::format("  {} {:>14}  {}                                   {}",
+                     padded("the runtime", 11), fmt::format("on node {}", busiest->node),
+                     percent(part), bar(part, "32")));
+  }
+
+  void memories() {
+    std::vector<const Profile::Memory*> fullest;
+    for (const Profile::Memory& memory : profile_.memories) fullest.push_back(&memory);
+    const auto fill = [&](const Profile::Memory& memory) {
+      const auto& one = record_.memories[static_cast<std::size_t>(memory.memory)];
+      return share(one.peak_bytes, one.capacity_bytes);
+    };
+    std::stable_sort(fullest.begin(), fullest.end(),
+                     [&](const auto* a, const auto* b) { return fill(*a) > fill(*b); });
+    if (fullest.empty()) return;
+    title("Memories at their fullest");
+    for (std::size_t i = 0; i < std::min(kFewListed, fullest.size()); ++i) {
+      const auto& one = record_.memories[static_cast<std::size_t>(fullest[i]->memory)];
+      const double part = fill(*fullest[i]);
+      line(fmt::format("  {} {:>9} of {:>9} {}  {}", padded(name_of(one), 19),
+                       bytes_words(one.peak_bytes), bytes_words(one.capacity_bytes), percent(part),
+                       bar(part, "33")));
+    }
+    more(fullest.size(), "memories", kFewListed);
+  }
+
+  void moves() {
+    if (profile_.moves.empty()) return;
+    title(fmt::format("Moved: {} by {} copies and {} reductions", bytes_words(profile_.moved_bytes),
+                      profile_.copies, profile_.reductions));
+    for (std::size_t i = 0; i < std::min(kFewListed, profile_.moves.size()); ++i) {
+      const Profile::Move& move = profile_.moves[i];
+      line(fmt::format("  {:>9} {}  {}", bytes_words(move.bytes),
+                       percent(share(move.bytes, profile_.moved_bytes)),
+                       cut(words_of(profile_, move), kColumns - kIndent)));
+      const std::string shown =
+          cut(fmt::format("{} times {}; by {}", move.number, time_words(move.time / move.number),
+                          statement_words(words_, move.statement)),
+              kColumns - kIndent);
+      line(std::string(kIndent, ' ') + (color_ ? fmt::format("\x1b[2m{}\x1b[0m", shown) : shown));
+    }
+    more(profile_.moves.size(), "causes", kFewListed);
+  }
+
+  void channels() {
+    std::vector<const Profile::Channel*> busiest;
+    for (const Profile::Channel& channel : profile_.channels) busiest.push_back(&channel);
+    std::stable_sort(busiest.begin(), busiest.end(),
+                     [](const auto* a, const auto* b) { return a->busy > b->busy; });
+    if (busiest.empty()) return;
+    title("Channels, busy of the whole time");
+    for (std::size_t i = 0; i < std::min(kFewListed, busiest.size()); ++i) {
+      const Profile::Channel& channel = *busiest[i];
+      const double part = share(channel.busy, profile_.total);
+      line(fmt::format("  {} {:>11}  {}  {}",
+                       padded(name_of(record_.links[static_cast<std::size_t>(channel.link)]), 30),
+                       bytes_words(channel.bytes), percent(part), bar(part, "35")));
+    }
+    more(busiest.size(), "channels", kFewListed);
+  }
+
+  const Profile& profile_;
+  const RunRecord& record_;
+  const ProfileWords& words_;
+  bool color_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string draw(const Profile& profile, const ProfileWords& words, bool color) {
+  return Writer(profile, words, color).write();
+}
+
+}  // namespace groma

@@ -1,0 +1,152 @@
+// Profiles in the trace event format.
+#include <fmt/format.h>
+
+#include <iterator>
+#include <unordered_map>
+
+#include "profile/json_text.h"
+#include "profile/lanes.h"
+#include "profile/words.h"
+
+namespace groma {
+namespace {
+
+using namespace profile;
+
+constexpr std::size_t kLevels = 2000;       // of each memory
+constexpr std::size_t kAllLevels = 200000;  // of all
+constexpr std::int64_t kPathProcess = 0;    // node n is process n + 1
+
+// Microseconds, which the format counts in, to the last picosecond.
+std::string micros(RunTime time) { return fmt::format("{}.{:06}", time / 1000000, time % 1000000); }
+
+class Writer {
+ public:
+  Writer(const Profile& profile, const ProfileWords& words)
+      : profile_(profile), record_(*profile.record), words_(words) {
+    for (const std::string& name : record_.tasks) tasks_.push_back(json_quoted(name));
+    for (const std::string& name : record_.regions) regions_.push_back(json_quoted(name));
+  }
+
+  std::string write() {
+    const Lanes lanes = lanes_of(profile_, kMaxTraceEvents);
+    text_ = fmt::format(
+        "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"title\":{},\"left_out\":\"{}\"}},"
+        "\"traceEvents\":[\n",
+        json_quoted(words_.title),
+        lanes.left_out == 0
+            ? std::string("nothing")
+            : fmt::format("{} of {} tasks and copies, none longer than {}", lanes.left_out,
+                          record_.events.size(), time_words(lanes.longest_left_out)));
+    name_process(kPathProcess, "critical path");
+    name_thread(kPathProcess, 0, "critical path");
+    std::int64_t last_node = -1;
+    for (std::size_t i = 0; i < lanes.lanes.size(); ++i) {
+      const Lane& lane = lanes.lanes[i];
+      if (lane.node != last_node) name_process(lane.node + 1, fmt::format("node {}", lane.node));
+      last_node = lane.node;
+      name_thread(lane.node + 1, i + 1, lane.name);
+    }
+    for (std::size_t i = 0; i < lanes.lanes.size(); ++i) {
+      const Lane& lane = lanes.lanes[i];
+      for (const Span& span : lane.spans) add(lane, i + 1, span);
+    }
+    path();
+    memories();
+    text_ += "\n]}\n";
+    return std::move(text_);
+  }
+
+ private:
+  template <typename... Values>
+  void event(fmt::format_string<Values...> format, Values&&... values) {
+    if (!first_) text_ += ",\n";
+    first_ = false;
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
+  }
+
+  void name_process(std::int64_t process, const std::string& name) {
+    event(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}})", process,
+          json_quoted(name));
+    event(R"({{"ph":"M","name":"process_sort_index","pid":{},"args":{{"sort_index":{}}}}})",
+          process, process);
+  }
+  void name_thread(std::int64_t process, std::size_t thread, const std::string& name) {
+    event(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":{}}}}})", process,
+          thread, json_quoted(name));
+    event(R"({{"ph":"M","name":"thread_sort_index","pid":{},"tid":{},"args":{{"sort_index":{}}}}})",
+          process, thread, thread);
+  }
+
+  static std::string_view name_in(const std::vector<std::string>& names, std::int32_t number) {
+    if (number < 0 || static_cast<std::size_t>(number) >= names.size()) return "\"?\"";
+    return names[static_cast<std::size_t>(number)];
+  }
+
+  const std::string& statement(std::int32_t number) {
+    const auto [found, is_new] = statements_.try_emplace(number);
+    if (is_new) found->second = json_quoted(statement_words(words_, number));
+    return found->second;
+  }
+
+  void add(const Lane& lane, std::size_t thread, const Span& span) {
+    const RunRecord::Event& one = record_.events[static_cast<std::size_t>(span.event)];
+    const bool task = one.kind == RunRecord::Event::Kind::kTask;
+    const std::string begin = micros(span.begin), length = micros(span.end - span.begin);
+    if (task) {
+      event(R"({{"ph":"X","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"dur":{},)"
+            R"("args":{{"event":{}}}}})",
+            lane.kind == Lane::Kind::kRuntime ? "mapping" : "task", name_in(tasks_, one.name),
+            lane.node + 1, thread, begin, length, span.event);
+      return;
+    }
+    event(R"({{"ph":"X","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"dur":{},)"
+          R"("args":{{"event":{},"bytes":{},"for":{},"by":{}}}}})",
+          one.kind == RunRecord::Event::Kind::kCopy ? "copy" : "reduction",
+          name_in(regions_, one.region), lane.node + 1, thread, begin, length, span.event,
+          one.bytes, name_in(tasks_, one.name), statement(one.statement));
+  }
+
+  void path() {
+    for (std::size_t i : longest_segments(profile_, kMaxTraceEvents)) {
+      const Profile::Segment& segment = profile_.path[i];
+      const std::int32_t name =
+          segment.event < 0 ? -1 : record_.events[static_cast<std::size_t>(segment.event)].name;
+      event(R"({{"ph":"X","cat":"path","name":"{}","pid":{},"tid":0,"ts":{},"dur":{},)"
+            R"("args":{{"event":{},"task":{},"reason":"{}"}}}})",
+            name_of(segment.doing), kPathProcess, micros(segment.begin),
+            micros(segment.end - segment.begin), segment.event, name_in(tasks_, name),
+            name_of(segment.reason));
+    }
+  }
+
+  void memories() {
+    const auto levels = levels_of(profile_, kLevels);
+    std::size_t shown = 0;
+    for (std::size_t m = 0; m < levels.size() && shown < kAllLevels; ++m) {
+      const RunRecord::Memory& memory = record_.memories[m];
+      const std::string name = json_quoted(profile::name_of(memory));
+      shown += levels[m].size();
+      for (const Level& level : levels[m]) {
+        event(R"({{"ph":"C","name":{},"pid":{},"ts":{},"args":{{"bytes":{}}}}})", name,
+              memory.node + 1, micros(level.time), level.bytes);
+      }
+    }
+  }
+
+  const Profile& profile_;
+  const RunRecord& record_;
+  const ProfileWords& words_;
+  std::vector<std::string> tasks_, regions_;  // quoted
+  std::unordered_map<std::int32_t, std::string> statements_;
+  std::string text_;
+  bool first_ = true;
+};
+
+}  // namespace
+
+std::string to_trace(const Profile& profile, const ProfileWords& words) {
+  return Writer(profile, words).write();
+}
+
+}  // namespace groma

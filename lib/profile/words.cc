@@ -1,0 +1,120 @@
+#include "profile/words.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace groma::profile {
+namespace {
+
+// Three digits, in the largest unit of which there is at least one.
+template <std::size_t kCount>
+std::string in_units(double value, double step, const std::array<std::string_view, kCount>& units) {
+  std::size_t unit = 0;
+  while (unit + 1 < kCount && std::abs(value) >= step * 0.9995) {
+    value /= step;
+    ++unit;
+  }
+  const double size = std::abs(value);
+  const int digits = unit == 0 || size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
+  return fmt::format("{:.{}f} {}", value, digits, units[unit]);
+}
+
+}  // namespace
+
+std::string time_words(RunTime time) {
+  return in_units<5>(static_cast<double>(time), 1000, {"ps", "ns", "us", "ms", "s"});
+}
+
+std::string bytes_words(std::int64_t bytes) {
+  return in_units<6>(static_cast<double>(bytes), 1024, {"B", "KiB", "MiB", "GiB", "TiB", "PiB"});
+}
+
+std::string name_of(const RunRecord::Processor& p) {
+  return fmt::format("{} ({}, {})", p.kind, p.node, p.index);
+}
+std::string name_of(const RunRecord::Memory& m) {
+  return fmt::format("{} ({}, {})", m.kind, m.node, m.index);
+}
+std::string name_of(const RunRecord::Link& link) {
+  return fmt::format("{} ({}, {}) {}", link.channel, link.node, link.number,
+                     link.out ? "out" : "in");
+}
+std::string runtime_name(std::int64_t node) { return fmt::format("runtime ({})", node); }
+
+std::string task_name(const RunRecord& record, std::int32_t task) {
+  return task < 0 || static_cast<std::size_t>(task) >= record.tasks.size()
+             ? "?"
+             : record.tasks[static_cast<std::size_t>(task)];
+}
+std::string region_name(const RunRecord& record, std::int32_t region) {
+  return region < 0 || static_cast<std::size_t>(region) >= record.regions.size()
+             ? "?"
+             : record.regions[static_cast<std::size_t>(region)];
+}
+
+std::string_view name_of(Profile::Doing doing) {
+  constexpr std::string_view kNames[] = {"task", "copy", "reduction", "runtime"};
+  return kNames[static_cast<std::size_t>(doing)];
+}
+
+std::string_view name_of(Profile::Reason reason) {
+  constexpr std::string_view kNames[] = {"end", "data", "processor", "channel", "mapping"};
+  return kNames[static_cast<std::size_t>(reason)];
+}
+
+std::string_view words_of(Profile::Reason reason) {
+  switch (reason) {
+    case Profile::Reason::kEnd:
+      return "the last";
+    case Profile::Reason::kData:
+      return "its data is needed";
+    case Profile::Reason::kProcessor:
+      return "it has the processor";
+    case Profile::Reason::kChannel:
+      return "it has the channel";
+    case Profile::Reason::kMapping:
+      break;
+  }
+  return "before the next is launched";
+}
+
+std::string words_of(const Profile& profile, const Profile::Move& move) {
+  return fmt::format("{} of {}, {} to {}{}", move.reduction ? "reduction" : "copy",
+                     region_name(*profile.record, move.region), move.from.empty() ? "?" : move.from,
+                     move.to.empty() ? "?" : move.to, move.other_node ? " of another node" : "");
+}
+
+std::string words_of(const Profile& profile, const Profile::PathCause& cause) {
+  const std::string task = cause.task < 0 ? "" : task_name(*profile.record, cause.task);
+  if (cause.move >= 0) {
+    return words_of(profile, profile.moves[static_cast<std::size_t>(cause.move)]);
+  }
+  if (cause.doing != Profile::Doing::kRuntime) {
+    return fmt::format("task {}", task.empty() ? "?" : task);
+  }
+  if (cause.reason == Profile::Reason::kEnd) return "the runtime, after the last";
+  return fmt::format("launching and mapping {}", task.empty() ? "?" : task);
+}
+
+std::string statement_words(const ProfileWords& words, std::int32_t statement) {
+  if (statement == 0) return "the default mapper";
+  const StatementText text = words.statement ? words.statement(statement) : StatementText{};
+  if (text.text.empty() && text.place.empty()) return fmt::format("statement {}", statement);
+  return text.place.empty() ? text.text : fmt::format("{}: {}", text.place, text.text);
+}
+
+void add(std::int64_t& sum, std::int64_t value) {
+  if (__builtin_add_overflow(sum, value, &sum)) {
+    sum = value < 0 ? std::numeric_limits<std::int64_t>::min()
+                    : std::numeric_limits<std::int64_t>::max();
+  }
+}
+
+double share(RunTime part, RunTime whole) {
+  return whole <= 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+}  // namespace groma::profile
