@@ -5,6 +5,8 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "groma/program_mapper.h"
 #include "groma/validate.h"
@@ -124,6 +126,56 @@ void text_to_mapper(benchmark::State& state) {
   }
 }
 BENCHMARK(text_to_mapper)->Unit(benchmark::kMicrosecond);
+
+// The functor of `block2d`, asked for the points of some launches in turn by some threads. A shard
+// on each node, or on each GPU.
+void shard(benchmark::State& state) {
+  static const Machine* const nodes = new Machine(*make_machine("nodes=16,gpu=8,cpu=2"));
+  static ProgramMapper* mapper = nullptr;
+  static ShardTable shards;
+  const auto launches = static_cast<std::size_t>(state.range(0));
+  if (state.thread_index() == 0) {
+    auto source = Source::read(std::string(GROMA_SOURCE_DIR) + "/dsl/mappers/block2d.mapper");
+    Diagnostics diags(*source);
+    const auto program = bind(compile(*source, diags), *nodes, diags);
+    mapper = new ProgramMapper(ProgramMapper::share(*program),
+                               {program->shared_machine(), {ProcKind::kGpu, 1, 2}, {}, {}});
+    std::vector<Processor> gpus;
+    for (std::int64_t node = 0; node < 16; ++node) {
+      for (std::int64_t i = 0; i < state.range(1); ++i) {
+        gpus.push_back({ProcKind::kGpu, node, i});
+      }
+    }
+    shards = ShardTable(gpus);
+    const ShardId last =
+        mapper->sharding_functors()[0]->shard({63, 63}, *Rect::make({64, 64}), shards);
+    if (last + 1 != shards.size()) state.SkipWithError("not on the last shard");
+  }
+  std::vector<Rect> domains;
+  for (std::size_t i = 0; i < launches; ++i) {
+    domains.push_back(*Rect::make({64, 64 + static_cast<std::int64_t>(i)}));
+  }
+  Point point{0, 0};
+  std::size_t next = 0;
+  std::int64_t sum = 0;
+  const ShardingFunctor* functor = nullptr;
+  for (auto _ : state) {
+    if (functor == nullptr) functor = mapper->sharding_functors()[0];
+    sum += functor->shard(point, domains[next], shards);
+    point[0] = (point[0] + 1) & 63;
+    point[1] = (point[1] + 5) & 63;
+    if (++next == launches) next = 0;
+  }
+  benchmark::DoNotOptimize(sum);
+  if (state.thread_index() == 0) delete std::exchange(mapper, nullptr);
+}
+BENCHMARK(shard)
+    ->ArgNames({"launches", "shards_a_node"})
+    ->Args({1, 1})
+    ->Args({1, 8})
+    ->Args({40, 1})
+    ->Args({2'000, 1})
+    ->ThreadRange(1, 8);
 
 // A launch of 4,096 points cut into 64 slices.
 void validate_slices(benchmark::State& state) {

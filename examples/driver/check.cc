@@ -15,7 +15,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> files;
-  std::string machine;
+  std::string machine, app;
   bool fix = false;
   bool json = false;
 };
@@ -55,18 +55,25 @@ std::string summary(const std::vector<std::optional<groma::Diagnostics>>& all) {
 
 int run(const Options& options) {
   const auto standard_inputs = std::count(options.files.begin(), options.files.end(), "-") +
-                               (options.machine == "-" ? 1 : 0);
+                               (options.machine == "-" ? 1 : 0) + (options.app == "-" ? 1 : 0);
   if (standard_inputs > 1) throw CLI::ValidationError("FILE", "standard input can be read once");
   std::vector<std::optional<groma::Diagnostics>> all(options.files.size());
   std::optional<groma::Machine> machine;
+  std::optional<groma::Workload> app;
   bool failed = false;
+  const auto refuse = [&](const groma::Diagnostics& diags) {
+    print(options.json ? groma::to_json({&diags}) : render(diags, color_on_stdout()));
+    return kWrongInput;
+  };
   if (!options.machine.empty()) {
     groma::Diagnostics diags(groma::Source(options.machine, ""));
     machine = read_machine(options.machine, diags);
-    if (!machine) {
-      print(options.json ? groma::to_json({&diags}) : render(diags, color_on_stdout()));
-      return kWrongInput;
-    }
+    if (!machine) return refuse(diags);
+  }
+  if (!options.app.empty()) {
+    groma::Diagnostics diags(groma::Source(options.app, ""));
+    app = read_application(options.app, diags);
+    if (!app) return refuse(diags);
   }
   std::string text;
   // With --fix from standard input, standard output is the mended text.
@@ -76,7 +83,8 @@ int run(const Options& options) {
     bool readable = read_source(options.files[i], &all[i]);
     if (readable && options.fix) readable = fix_file(options.files[i], &all[i]);
     if (readable) {
-      groma::check(all[i]->source(), machine ? &*machine : nullptr, *all[i], &log());
+      groma::check(all[i]->source(), machine ? &*machine : nullptr, app ? &*app : nullptr, *all[i],
+                   &log());
     }
     text += render(*all[i], to_stderr ? color_on_stderr() : color_on_stdout());
     failed = failed || all[i]->has_errors();
@@ -106,12 +114,16 @@ void add_check(CLI::App& app, int* exit_code) {
                      "Also bind them to this machine, which computes globals and finds what it "
                      "lacks: a preset, `local`, a line of counts "
                      "such as nodes=4,gpu=4, or a JSON file");
+  command->add_option("--app", options->app,
+                      "Also look for what they name in this application: a JSON file, with values "
+                      "for its parameters such as a.json:n=4096");
   command->add_flag("--fix", options->fix, "Make the fixes that are sure, in the files");
   command->add_flag("--json", options->json, "One JSON document instead of text");
   command->footer(
       "Examples:\n"
       "  groma check my.mapper\n"
       "  groma check my.mapper --machine lassen:nodes=16\n"
+      "  groma check my.mapper --machine p100x4 --app my.json\n"
       "  groma check --fix my.mapper other.mapper\n"
       "  groma check - --json < my.mapper");
   command->callback([options, exit_code] { *exit_code = run(*options); });

@@ -13,11 +13,13 @@ inline void add_machine_option(CLI::App& command, std::string* machine, const st
       ->capture_default_str();
 }
 
+void add_apps(CLI::App& app, int* exit_code);
 void add_check(CLI::App& app, int* exit_code);
 void add_format(CLI::App& app, int* exit_code);
 void add_explain(CLI::App& app, int* exit_code);
 void add_place(CLI::App& app, int* exit_code);
 void add_machines(CLI::App& app, int* exit_code);
+void add_run(CLI::App& app, int* exit_code);
 void add_strategies(CLI::App& app, int* exit_code);
 void add_grammar(CLI::App& app, int* exit_code);
 

@@ -110,11 +110,12 @@ std::optional<groma::Machine> read_machine(const std::string& spec, groma::Diagn
   return std::nullopt;
 }
 
-std::optional<groma::Application> read_application(const std::string& spec,
-                                                   groma::Diagnostics& diags) {
-  auto app = groma::load_application(spec);
-  if (app) return std::move(app).value();
-  report_error(app.error(), groma::DiagId::kUnknownApplication, groma::DiagId::kBadApplication,
+std::optional<groma::Workload> read_application(const std::string& spec,
+                                                groma::Diagnostics& diags) {
+  const auto app = groma::load_application(spec);
+  auto workload = app ? groma::Workload::make(*app) : groma::Result<groma::Workload>(app.error());
+  if (workload) return std::move(workload).value();
+  report_error(workload.error(), groma::DiagId::kUnknownApplication, groma::DiagId::kBadApplication,
                diags);
   return std::nullopt;
 }

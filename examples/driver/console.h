@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
-#include "groma/app.h"
 #include "groma/diagnostics.h"
 #include "groma/log.h"
 #include "groma/machine.h"
 #include "groma/source.h"
+#include "groma/workload.h"
 
 namespace driver {
 
@@ -34,8 +34,7 @@ bool read_source(const std::string& path, std::optional<groma::Diagnostics>* dia
 std::optional<groma::Machine> read_machine(const std::string& spec, groma::Diagnostics& diags);
 
 // The application of `--app A`, likewise.
-std::optional<groma::Application> read_application(const std::string& spec,
-                                                   groma::Diagnostics& diags);
+std::optional<groma::Workload> read_application(const std::string& spec, groma::Diagnostics& diags);
 
 // The program's own prints, on standard error through spdlog.
 groma::LogSink& log();

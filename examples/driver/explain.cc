@@ -71,7 +71,11 @@ void add_explain(CLI::App& app, int* exit_code) {
       "explain", "Every decision about an application, and the statement that took it");
   command->add_option("FILE", options->file, "A mapping program; `-` is standard input");
   command->add_option("--machine", options->machine, "The machine")->capture_default_str();
-  command->add_option("--app", options->app, "The application: a JSON file")->required();
+  command
+      ->add_option("--app", options->app,
+                   "The application: a JSON file, with values for its parameters such as "
+                   "a.json:n=4096,steps=10")
+      ->required();
   command->add_option("--task", options->query.task, "This task alone");
   command->add_option("--region", options->query.region,
                       "Of the regions this one alone: a name, or a position");

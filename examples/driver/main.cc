@@ -37,14 +37,18 @@ int main(int argc, char** argv) {
       "                                                 where every point of a launch goes\n"
       "  groma explain my.mapper --machine p100x4 --app my.json\n"
       "                                                 every decision and who took it\n"
+      "  groma run my.mapper --app circuit              how fast it runs, simulated\n"
       "  groma format --in-place my.mapper              the one style\n"
-      "  groma machines                                 machines that come with it\n\n"
+      "  groma machines                                 machines that come with it\n"
+      "  groma apps                                     applications that come with it\n\n"
       "Exit codes: 0 fine, 1 the input is wrong, 2 wrong usage, 130 after Ctrl-C.");
   driver::add_check(app, &exit_code);
   driver::add_format(app, &exit_code);
   driver::add_place(app, &exit_code);
   driver::add_explain(app, &exit_code);
+  driver::add_run(app, &exit_code);
   driver::add_machines(app, &exit_code);
+  driver::add_apps(app, &exit_code);
   driver::add_strategies(app, &exit_code);
   driver::add_grammar(app, &exit_code);
   try {

@@ -6,29 +6,20 @@
 
 namespace groma::examples {
 
-class Figure2aMapper final : public Mapper {
+class Figure2aMapper final : public FormulaMapper {
  public:
   explicit Figure2aMapper(MapperSite site);
-
   std::string_view name() const override { return "figure 2a, by hand"; }
-  std::string describe(Origin origin) const override;
-
-  // Task task0 GPU;
-  void select_task_options(MapperRuntime& runtime, const TaskView& task,
-                           TaskOptions& answer) override;
-  // Region * ghost_region GPU ZCMEM;  Layout * * * C_order SOA Align==64;
-  void map_task(MapperRuntime& runtime, const TaskView& task,
-                std::span<const std::span<const InstanceView>> valid, TaskWish& answer) override;
-  // IndexTaskMap task4 cyclic;
-  void slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
-                  SliceAnswer& answer) override;
-  std::span<const ShardingFunctor* const> sharding_functors() const override;
-  ShardingId select_sharding_functor(MapperRuntime& runtime, const TaskView& operation,
-                                     ShardTable shards) override;
 
  private:
-  FormulaSharding cyclic_sharding_;
-  const ShardingFunctor* functors_[1];
+  // Task task0 GPU;
+  std::span<const ProcKind> kinds(const TaskView& task) const override;
+  // Region * ghost_region GPU ZCMEM;  Layout * * * C_order SOA Align==64;
+  std::span<const MemKind> memories(const RequirementView& requirement,
+                                    ProcKind kind) const override;
+  LayoutSpec layout() const override;
+  // IndexTaskMap task4 cyclic;
+  Formula formula_of(const TaskView& task, ProcKind kind) const override;
 };
 
 }  // namespace groma::examples

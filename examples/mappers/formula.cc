@@ -1,19 +1,18 @@
-// Hooks for launches that go by a formula.
+// Decisions to hooks.
 #include "mappers/formula.h"
 
+#include <algorithm>
+
 namespace groma::examples {
+namespace {
 
-std::optional<Processor> gpu_modulo(const Machine& machine, std::int64_t node, std::int64_t index) {
-  const std::int64_t gpus = machine.processors_per_node(ProcKind::kGpu);
-  if (gpus == 0) return std::nullopt;
-  return Processor{ProcKind::kGpu, node % machine.node_count(), index % gpus};
-}
+constexpr Origin kKindOrigin{1}, kMemoryOrigin{2}, kLayoutOrigin{3}, kPlaceOrigin{4};
 
-std::optional<Processor> gpu_of(Formula formula, const Machine& machine, const Rect& domain,
-                                const Point& point) {
+std::optional<Processor> processor_of(Formula formula, const Machine& machine, const Rect& domain,
+                                      const Point& point) {
   Point ip = point;
   for (int d = 0; d < ip.dimensions(); ++d) ip[d] -= domain.lower[d];
-  return formula(machine, ip);
+  return formula(machine, ip, domain.extents);
 }
 
 Diagnostic cannot_place(const TaskView& task) {
@@ -23,30 +22,169 @@ Diagnostic cannot_place(const TaskView& task) {
   return failure;
 }
 
-void slice_by(Formula formula, const Machine& machine, const TaskView& task, const Rect& part,
-              SliceAnswer& answer) {
+std::optional<Processor> gpu_of_parent(const Machine& machine, const TaskView& task) {
+  const Processor& parent = task.parent == nullptr ? task.current : task.parent->current;
+  return processor_at(machine, ProcKind::kGpu, parent.node, parent.index);
+}
+
+}  // namespace
+
+std::optional<Processor> processor_at(const Machine& machine, ProcKind kind, std::int64_t node,
+                                      std::int64_t index) {
+  const bool is_there = node >= 0 && node < machine.node_count() && index >= 0 &&
+                        index < machine.processors_per_node(kind);
+  return is_there ? std::optional(Processor{kind, node, index}) : std::nullopt;
+}
+
+std::optional<Processor> processor_modulo(const Machine& machine, ProcKind kind, std::int64_t node,
+                                          std::int64_t index) {
+  const std::int64_t count = machine.processors_per_node(kind);
+  if (count == 0) return std::nullopt;
+  return Processor{kind, node % machine.node_count(), index % count};
+}
+
+bool is_called(const RequirementView& requirement, std::string_view name) {
+  const auto& aliases = requirement.aliases;
+  return std::find(aliases.begin(), aliases.end(), name) != aliases.end();
+}
+
+ShardId FormulaSharding::shard(const Point& point, const Rect& domain,
+                               const ShardTable& shards) const {
+  const auto processor = processor_of(formula_, machine_, domain, point);
+  return processor ? shards.shard_of(*processor) : 0;  // slice_task will say what is wrong
+}
+
+FormulaMapper::FormulaMapper(MapperSite site, const Sentences& sentences,
+                             const std::vector<Formula>& formulas)
+    : Mapper(std::move(site)), sentences_(sentences) {
+  for (Formula formula : formulas) shardings_.emplace_back(formula, machine());
+  for (const FormulaSharding& sharding : shardings_) functors_.push_back(&sharding);
+}
+
+std::string FormulaMapper::describe(Origin origin) const {
+  if (origin == kKindOrigin) return std::string(sentences_.kind);
+  if (origin == kMemoryOrigin) return std::string(sentences_.memory);
+  if (origin == kLayoutOrigin) return std::string(sentences_.layout);
+  return std::string(origin == kPlaceOrigin ? sentences_.place : "");
+}
+
+std::optional<ProcKind> FormulaMapper::kind_of(const TaskView& task) const {
+  const auto said = kinds(task);
+  if (said.empty()) return default_kind(task);
+  for (ProcKind kind : said) {
+    const auto fits = [kind](const VariantView& variant) { return variant.kind == kind; };
+    const auto& variants = task.variants;
+    if (machine().has(kind) && std::any_of(variants.begin(), variants.end(), fits)) return kind;
+  }
+  return std::nullopt;
+}
+
+Formula FormulaMapper::launch_formula(const TaskView& task) const {
+  const auto kind = kind_of(task);
+  return task.is_index && kind ? formula_of(task, *kind) : nullptr;
+}
+
+void FormulaMapper::select_task_options(MapperRuntime& runtime, const TaskView& task,
+                                        TaskOptions& answer) {
+  const bool follows = !task.is_index && follows_parent(task);
+  if (kinds(task).empty() && !follows) return Mapper::select_task_options(runtime, task, answer);
+  answer.initial = site().local;
+  answer.memoize = site().settings.memoize;
+  const auto kind = kind_of(task);
+  if (!kind) {
+    answer.failure = cannot_place(task);
+    return;
+  }
+  answer.kind_origin = kKindOrigin;
+  answer.replicate = default_replicates(task, *kind);
+  answer.map_locally = site().settings.map_locally && !answer.replicate;
+  if (!follows) {
+    answer.initial = default_processor(task, *kind);
+    return;
+  }
+  answer.processor_origin = kPlaceOrigin;
+  const auto gpu = gpu_of_parent(machine(), task);
+  if (gpu && *kind == gpu->kind) {
+    answer.initial = *gpu;
+  } else {
+    answer.failure = cannot_place(task);
+  }
+}
+
+void FormulaMapper::slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
+                               SliceAnswer& answer) {
+  const Formula formula = launch_formula(task);
+  if (formula == nullptr) return Mapper::slice_task(runtime, task, part, answer);
+  answer.origin = kPlaceOrigin;
   if (part.volume() == 0) return;
   Point one = Point::zeros(part.dimensions());
   for (int d = 0; d < one.dimensions(); ++d) one[d] = 1;
   Point at = part.lower;
   do {
-    const auto gpu = gpu_of(formula, machine, task.domain, at);
-    if (!gpu || task.current.kind != gpu->kind) {
+    const auto processor = processor_of(formula, machine(), task.domain, at);
+    if (!processor || task.current.kind != processor->kind) {
       answer.slices.clear();
       answer.failure = cannot_place(task);
       return;
     }
-    answer.slices.push_back({{at, one}, *gpu, false, false});
+    answer.slices.push_back({{at, one}, *processor, false, false});
   } while (next_point(part, &at));
 }
 
-void place_by(Formula formula, const Machine& machine, const TaskView& task, TaskWish& answer) {
-  const auto gpu = gpu_of(formula, machine, task.domain, task.point);
-  answer.processors.clear();
-  if (gpu && task.current.kind == gpu->kind) {
-    answer.processors.push_back(*gpu);
-  } else {
-    answer.failure = cannot_place(task);
+ShardingId FormulaMapper::select_sharding_functor(MapperRuntime&, const TaskView& operation,
+                                                  const ShardTable&) {
+  if (operation.operation != OperationKind::kTask) return kCyclicSharding;
+  const Formula formula = launch_formula(operation);
+  for (std::size_t i = 0; i < shardings_.size(); ++i) {
+    if (shardings_[i].goes_by(formula)) return static_cast<ShardingId>(i + 1);
+  }
+  return kCyclicSharding;
+}
+
+void FormulaMapper::map_task(MapperRuntime& runtime, const TaskView& task,
+                             std::span<const std::span<const InstanceView>> valid,
+                             TaskWish& answer) {
+  Mapper::map_task(runtime, task, valid, answer);
+  if (answer.failure) return;
+  if (!kinds(task).empty() && kind_of(task) == task.current.kind) answer.kind_origin = kKindOrigin;
+  if (const Formula formula = launch_formula(task)) {
+    answer.processor_origin = kPlaceOrigin;
+    const auto processor = processor_of(formula, machine(), task.domain, task.point);
+    answer.processors.clear();
+    if (processor && task.current.kind == processor->kind) {
+      answer.processors.push_back(*processor);
+    } else {
+      answer.failure = cannot_place(task);
+      return;
+    }
+  } else if (!task.is_index && follows_parent(task)) {
+    answer.processor_origin = kPlaceOrigin;
+    answer.processors.assign(1, task.current);
+  }
+  for (std::size_t i = 0; i < answer.requirements.size(); ++i) {
+    if (!task.requirements[i].empty()) decide(task, i, answer.requirements[i]);
+  }
+}
+
+void FormulaMapper::decide(const TaskView& task, std::size_t position,
+                           RequirementWish& wish) const {
+  const RequirementView& requirement = task.requirements[position];
+  if (requirement.privilege == Privilege::kReadOnly && collects(task)) {
+    wish.untracked = true;
+    wish.collect_priority = kCollectFirst;
+    wish.collect_origin = kMemoryOrigin;
+  }
+  // What an inner task does not touch stays virtual.
+  if (wish.is_virtual && requirement.privilege != Privilege::kReduce) return;
+  const auto said = memories(requirement, task.current.kind);
+  if (!said.empty()) {
+    wish.is_virtual = false;
+    wish.candidate_count = 0;
+    for (MemKind memory : said) wish.add({memory, kMemoryOrigin, {}, {}});
+  }
+  for (std::size_t c = 0; c < wish.candidate_count; ++c) {
+    wish.candidates_in_order[c].layout = layout();
+    wish.candidates_in_order[c].layout_origin = kLayoutOrigin;
   }
 }
 

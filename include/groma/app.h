@@ -21,15 +21,17 @@ namespace groma {
 // Bounds on an application, above those of any that was ever seen: Legate's have some hundred
 // tasks.
 inline constexpr std::size_t kMaxAppTasks = 1 << 14;
-inline constexpr std::size_t kMaxAppParts = 1 << 16;     // requirements, statements: of all tasks
-inline constexpr std::size_t kMaxAppVariants = 64;       // of one task
-inline constexpr std::size_t kMaxAppRequirements = 256;  // of one task
-inline constexpr std::size_t kMaxAppAliases = 16;        // of one region, partition, requirement
-inline constexpr std::size_t kMaxAppFields = 4096;       // of one region or requirement
-inline constexpr std::size_t kMaxAppNames = 256;         // parameters, definitions, arguments, ...
-inline constexpr std::size_t kMaxAppRegions = 1 << 12;   // and as many partitions
-inline constexpr int kMaxAppDepth = 32;                  // of loops and phases in one task
-inline constexpr int kMaxAppPartitionDepth = 8;          // of partitions of partitions
+inline constexpr std::size_t kMaxAppParts = 1 << 16;      // requirements, statements: of all tasks
+inline constexpr std::size_t kMaxAppVariants = 64;        // of one task
+inline constexpr std::size_t kMaxAppRequirements = 256;   // of one task
+inline constexpr std::size_t kMaxAppAliases = 16;         // of one region, partition, requirement
+inline constexpr std::size_t kMaxAppFields = 4096;        // of one region or requirement
+inline constexpr std::size_t kMaxAppAllFields = 1 << 20;  // of all requirements
+inline constexpr std::size_t kMaxAppParameters = 64;
+inline constexpr std::size_t kMaxAppNames = 256;        // definitions, sizes, arguments, ...
+inline constexpr std::size_t kMaxAppRegions = 1 << 12;  // and as many partitions
+inline constexpr int kMaxAppDepth = 32;                 // of loops and phases in one task
+inline constexpr int kMaxAppPartitionDepth = 8;         // of partitions of partitions
 inline constexpr std::size_t kMaxAppNameBytes = 1024;
 inline constexpr std::size_t kMaxFormulaBytes = 4096;
 
@@ -177,13 +179,12 @@ struct AppLaunch {
   Formulas domain = {};                 // extents of an index launch; none: a single task
   Formulas lower = {};                  // none: the origin
   std::vector<std::string> index = {};  // names of the point's coordinates
+  bool same_address_space = false;      // asks for the node of this task (kTagSameAddressSpace)
   Formulas arguments = {};              // for the task's `arguments`
   std::vector<AppData> data = {};       // for each requirement; none: as the task has it
   std::string gives = {};               // a future; of an index launch, reduced over its points
-  // Futures that it waits for, of this task's launches: the last that was given, be it in the round
-  // of a loop before; none was: it does not wait.
+  // Futures that it waits for, of this task's launches. What was not given yet is not waited for.
   std::vector<std::string> takes = {};
-  bool same_address_space = false;  // asks for the node of this task (groma/mapper.h: the tag)
   friend bool operator==(const AppLaunch&, const AppLaunch&) = default;
 };
 
@@ -245,7 +246,7 @@ struct Application {
   std::vector<AppRegion> regions = {};
   std::vector<AppPartition> partitions = {};
   std::string top_level = {};  // the task that the runtime starts; empty: not described
-  std::vector<AppTask> tasks;
+  std::vector<AppTask> tasks = {};
 
   const AppTask* find(std::string_view task) const;
   friend bool operator==(const Application&, const Application&) = default;

@@ -7,19 +7,22 @@
 #include <string>
 #include <vector>
 
-#include "groma/app.h"
 #include "groma/diagnostics.h"
 #include "groma/evaluate.h"
 #include "groma/geometry.h"
 #include "groma/kinds.h"
 #include "groma/machine.h"
 #include "groma/program.h"
+#include "groma/workload.h"
 
 namespace groma {
 
-// Points of all launches of one explain() together whose processors are computed (blocks, where the
-// default mapper cuts), by at most kMaxPlaceSteps steps; launches beyond it are explained without.
+// Blocks of all launches of one explain() together that go to one processor each (points, where a
+// function is too odd for groma/index_map.h; those by at most kMaxPlaceSteps steps); launches
+// beyond it are explained without their loads.
 inline constexpr std::int64_t kMaxExplainPoints = 1 << 20;
+// Launches that differ in task, domain or place in the program; those beyond are left out.
+inline constexpr std::size_t kMaxExplainLaunches = 1 << 14;
 
 // Which part of the application; empty: all.
 struct ExplainQuery {
@@ -66,10 +69,10 @@ struct ExplainedLoads {
 
 struct ExplainedLaunch : Decided {
   std::optional<Rect> domain;  // of an index launch
-  bool is_index = false;       // also where the application does not say the domain
-  int depth = 1;               // see depth_of
-  std::string parent;
-  std::string function;                 // by which its points go; empty: the default mapper's
+  bool is_index = false;       // also where the application does not say how it is launched
+  int depth = 1;               // 0: the top-level task, 1: launched by it, 2: all that is deeper
+  std::string parent;          // empty: the top-level task, or not known
+  std::string function;        // by which its points go; empty: the default mapper's
   std::optional<ExplainedLoads> loads;  // where the domain is known, not too large, and no error
   // Where a single task goes by its function when its parent stands on the first processor of its
   // kind.
@@ -110,6 +113,8 @@ struct ExplainedTask {
   ExplainedKind kind;
   // The rest only where there is a kind.
   std::vector<ExplainedLaunch> launches;
+  // By position; one for each of the sets of names that launches give it, and again for nodes that
+  // differ.
   std::vector<ExplainedRequirement> requirements;
   std::int64_t limit = 0;  // 0: none
   Decided limit_decided;
@@ -123,6 +128,7 @@ struct Explanation {
   std::string application;
   std::string machine;
   std::vector<ExplainedTask> tasks;  // in the application's order
+  bool all_launches = true;          // else there are too many, and the first are explained
   // Of the whole application, whatever the query: statements that no task, region, kind or launch
   // matches, and those that match but are beaten each time. In the order of the text.
   std::vector<Origin> unmatched;
@@ -132,12 +138,12 @@ struct Explanation {
 // Explains; `diags` (of the program's source) gets what would fail: tasks that can run nowhere,
 // regions that can go nowhere, functions that fail, layouts that a variant refuses; and warnings of
 // check_names. Nothing when the query names what the application does not have.
-std::optional<Explanation> explain(const BoundProgram& bound, const Application& app,
+std::optional<Explanation> explain(const BoundProgram& bound, const Workload& app,
                                    const ExplainQuery& query, Diagnostics& diags);
 
 // Warns of tasks and regions that the program names and the application does not have, with the
 // nearest name; each name once.
-void check_names(const Program& program, const Application& app, Diagnostics& diags);
+void check_names(const Program& program, const Workload& app, Diagnostics& diags);
 
 // For a person: ends with a line end. `color`: ANSI colours.
 std::string draw(const Explanation& explanation, const Program& program, bool color = false);
@@ -148,7 +154,7 @@ std::string to_json(const Explanation& explanation, const Program& program,
 // What the default mapper does with the application on the machine, as a commented program. Bound
 // there it decides the same for every launch of the application, but for what its comments say.
 // Nothing when the query names what the application does not have (`diags`).
-std::optional<std::string> default_mapping(const Application& app, const Machine& machine,
+std::optional<std::string> default_mapping(const Workload& app, const Machine& machine,
                                            const ExplainQuery& query, Diagnostics& diags);
 
 }  // namespace groma

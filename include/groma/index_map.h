@@ -52,18 +52,19 @@ class IndexMap {
   // Whether no point of the launch needs a look at the reference: nothing can fail.
   bool proved() const;
   // The processor of that number, of a set the first. The number must be one that this map gave; of
-  // a map that is not proved, one of no set: Cursor::placed knows all.
+  // a map that is not proved, one of no set: Cursor::processor knows all.
   Processor processor(ProcessorNumber number) const;
   // The number of a single processor of the bound machine.
   ProcessorNumber number(const Processor& processor) const;
 
-  // What one thread asks with. It keeps what it needs, so that no question allocates for a
-  // point, but for sets.
+  // What one thread asks with. It keeps what it needs, so that no question allocates for a point
+  // but where the reference is asked.
   // A point at which the function fails ends the question: `diags` then has the error that an
   // Evaluator gives there, and what was given before it stands.
   class Cursor {
    public:
-    explicit Cursor(std::shared_ptr<const IndexMap> map);
+    // `warns`: whether `diags` are to get the warning about sets on several nodes.
+    explicit Cursor(std::shared_ptr<const IndexMap> map, bool warns = true);
     ~Cursor();
     Cursor(Cursor&&) noexcept;
     Cursor& operator=(Cursor&&) noexcept;
@@ -85,22 +86,31 @@ class IndexMap {
     bool slices(const Rect& box, const SliceSink& sink, Diagnostics& diags);
     bool slices(const SliceSink& sink, Diagnostics& diags);
 
-    // The boxes of the launch that go to one processor (in sets: to it as the first), or to any of
-    // a node. For maps by blocks and cycles that are proved, in which every dimension decides for
-    // itself, without a look at the points of others; else those of slices().
-    bool boxes_of(const Processor& processor, const BoxSink& sink, Diagnostics& diags);
+    // The boxes of the launch that go to one of these processors (in sets: to it as the first),
+    // none of which is there twice, or to any of a node. For maps by blocks and cycles that are
+    // proved, in which every dimension decides for itself, without a look at the points of others;
+    // else those of slices().
+    bool boxes_of(std::span<const Processor> processors, const BoxSink& sink, Diagnostics& diags);
+    bool boxes_of(const Processor& processor, const BoxSink& sink, Diagnostics& diags) {
+      return boxes_of(std::span(&processor, 1), sink, diags);
+    }
     bool boxes_of_node(std::int64_t node, const BoxSink& sink, Diagnostics& diags);
 
-    // What a number that this cursor gave stands for.
-    Placed placed(ProcessorNumber number) const;
-    // Whether that is a set; else IndexMap::processor tells without making anything.
+    // What a number that this cursor gave stands for; it stays until the next question.
+    const Placed& placed(ProcessorNumber number);
+    // The same of one processor, of a set the first.
+    Processor processor(ProcessorNumber number) const;
     bool is_set(ProcessorNumber number) const;
 
    private:
     ProcessorNumber formless_point(const Point& point, Diagnostics& diags);
 
-    std::unique_ptr<mapper::MapCursor> cursor_;
-    const mapper::PointForm* form_ = nullptr;  // of the map, which `cursor_` keeps
+    mapper::MapCursor& cursor();
+
+    std::shared_ptr<const IndexMap> map_;
+    bool warns_;
+    std::unique_ptr<mapper::MapCursor> cursor_;  // made when it is first needed
+    const mapper::PointForm* form_ = nullptr;    // of the map
     std::int64_t (*evaluate_)(const mapper::PointForm& form, const Point& point) = nullptr;
   };
 

@@ -17,10 +17,15 @@
 
 namespace groma {
 
-// Everything that is wrong with a program: its text, and with a machine (else null) also what would
-// fail when it is bound there. The result is bound only when there was a machine and no error.
-std::optional<BoundProgram> check(const Source& source, const Machine* machine, Diagnostics& diags,
-                                  LogSink* log = nullptr);
+// Everything that is wrong with a program: its text, with an application (else null) the names that
+// it does not have, with a machine (else null) what would fail when it is bound there. The result
+// is bound only when there was a machine and no error.
+std::optional<BoundProgram> check(const Source& source, const Machine* machine, const Workload* app,
+                                  Diagnostics& diags, LogSink* log = nullptr);
+inline std::optional<BoundProgram> check(const Source& source, const Machine* machine,
+                                         Diagnostics& diags, LogSink* log = nullptr) {
+  return check(source, machine, nullptr, diags, log);
+}
 
 // The text with all fixes made that are sure, again and again while there are some, since one may
 // uncover another; *made is their number.

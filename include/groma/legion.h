@@ -32,7 +32,7 @@ struct Options {
   // Under which id the mapper is registered. 0: as the default mapper.
   unsigned mapper_id = 0;
   // Gets warnings, prints of the program and errors; called from any thread, must live until the
-  // runtime has stopped. Null: errors go to standard error, the rest nowhere.
+  // runtime has stopped. Null: they go to standard error.
   LogSink* log = nullptr;
 };
 

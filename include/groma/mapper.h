@@ -121,7 +121,7 @@ class Mapper {
   // select_sharding_functor (of tasks, copies, fills, ...): kCyclicSharding. The answer must be the
   // same on every shard.
   virtual ShardingId select_sharding_functor(MapperRuntime& runtime, const TaskView& operation,
-                                             ShardTable shards);
+                                             const ShardTable& shards);
   // replicate_task: the first replicable variant, a shard on each node. Only for tasks whose
   // options said `replicate`.
   virtual void replicate_task(MapperRuntime& runtime, const TaskView& task,
@@ -143,6 +143,8 @@ class Mapper {
   // order, shared with neighbours.
   virtual void map_task(MapperRuntime& runtime, const TaskView& task,
                         std::span<const std::span<const InstanceView>> valid, TaskWish& answer);
+  // Whether map_task and map_operation look at `valid`. Where not, a runtime need not fill it.
+  virtual bool reads_valid() const { return true; }
   // select_task_variant: of a task that is inlined in its parent on `task.current`. 0: none.
   virtual VariantId select_task_variant(MapperRuntime& runtime, const TaskView& task);
   // postmap_task: copies of the results to be made, a wish for each requirement (none by default).
@@ -197,7 +199,8 @@ class Mapper {
                                     std::vector<std::byte>& answer);
 
   // ---- What comes back (report_profiling, handle_message, handle_task_result,
-  // handle_instance_collection).
+  // handle_instance_collection). A task's copies are reported with the task: `report.operation`
+  // says of what.
   virtual void report_profiling(MapperRuntime& runtime, const TaskView& operation,
                                 const ProfilingReport& report);
   virtual void handle_message(MapperRuntime& runtime, const Processor& sender, std::uint32_t kind,
@@ -232,6 +235,7 @@ class DefaultMapper final : public Mapper {
  public:
   using Mapper::Mapper;
   bool selects() const override { return site().settings.schedule_count > 0; }
+  bool reads_valid() const override { return false; }
 };
 
 }  // namespace groma

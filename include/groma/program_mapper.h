@@ -21,8 +21,8 @@ class ProgramMapper final : public Mapper {
   struct Shared;
 
   // What all mapper objects of one binding use, from any thread. `log` (may be null) hears once of
-  // each statement that the runtime cannot honour, and the program's own `print`s of functions; it
-  // must outlive the result and be safe to call from several threads.
+  // each statement that the runtime cannot honour; it must outlive the result and be safe to call
+  // from several threads.
   static std::shared_ptr<Shared> share(BoundProgram bound, LogSink* log = nullptr);
 
   // The machine of the binding, as a MapperSite wants it.
@@ -42,13 +42,14 @@ class ProgramMapper final : public Mapper {
   // Task, SingleTaskMap, ControlReplicate, TaskSteal.
   void select_task_options(MapperRuntime& runtime, const TaskView& task,
                            TaskOptions& answer) override;
-  // A functor for each mapping function: id f + 1 for function f. It sends a point to the shard of
-  // the processor that the function gives it (shard_of); a point at which the function fails to
-  // shard 0, since slice_task will tell. Single tasks are dealt out cyclically: their function
-  // decides in select_task_options.
+  // A functor for each function, id f + 1 for function f; where it reads its task's name also one
+  // for each name that it can tell apart (those that are compared anywhere in the program, the
+  // first 4,096). It sends a point to the shard of the processor that the function gives it
+  // (ShardTable::shard_of); a point at which the function fails to shard 0, since slice_task will
+  // tell. Single tasks are dealt out cyclically: their function decides in select_task_options.
   std::span<const ShardingFunctor* const> sharding_functors() const override;
   ShardingId select_sharding_functor(MapperRuntime& runtime, const TaskView& operation,
-                                     ShardTable shards) override;
+                                     const ShardTable& shards) override;
   // ControlReplicate: a shard on each node; on one node, on each processor of the task's kind.
   void replicate_task(MapperRuntime& runtime, const TaskView& task,
                       ReplicateAnswer& answer) override;
@@ -63,6 +64,7 @@ class ProgramMapper final : public Mapper {
   void select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
                            ScheduleAnswer& answer) override;
   bool selects() const override;  // with an InstanceLimit statement
+  bool reads_valid() const override { return false; }
   void report_profiling(MapperRuntime& runtime, const TaskView& operation,
                         const ProfilingReport& report) override;
   // TaskSteal: processors of the kind, in the node or anywhere, each in its turn; the victim gives

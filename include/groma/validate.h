@@ -36,6 +36,14 @@ std::vector<Refusal> validate(const SliceAnswer& answer, const TaskView& task, c
 // that they can address or a virtual instance where that is allowed, layouts that the variant
 // takes.
 std::vector<Refusal> validate(const TaskWish& answer, const TaskView& task, const Machine& machine);
+// Why a requirement cannot be virtual when that variant runs (null: it is not known which); null
+// when it can. What has to be asked before a virtual instance is taken as the last resort.
+const char* why_not_virtual(const RequirementView& requirement, const VariantView* variant);
+// A memory for each requirement: of an inline mapping one that the parent's processor can address,
+// of a partition a host memory, of others one that the node has. Nothing virtual but what a copy
+// reads.
+std::vector<Refusal> validate(const OperationWish& answer, const TaskView& operation,
+                              const Machine& machine);
 std::vector<Refusal> validate(const ReplicateAnswer& answer, const TaskView& task,
                               const Machine& machine);
 // `ready` as select_tasks_to_map got it.
@@ -43,8 +51,14 @@ std::vector<Refusal> validate(const ScheduleAnswer& answer, std::span<const Task
                               const Machine& machine);
 std::vector<Refusal> validate(const MustEpochAnswer& answer, std::span<const TaskView> tasks,
                               const Machine& machine);
+// Of select_steal_targets: processors that exist, the thief not among them.
+std::vector<Refusal> validate_steal_targets(std::span<const Processor> answer,
+                                            const Processor& thief, const Machine& machine);
+// Of permit_steal_request: indices into the stealable tasks, none twice.
+std::vector<Refusal> validate_stolen(std::span<const std::uint32_t> answer,
+                                     std::span<const TaskView> stealable);
 // What a functor said of a point of `operation`.
 std::vector<Refusal> validate(ShardId answer, const Point& point, const TaskView& operation,
-                              ShardTable shards);
+                              const ShardTable& shards);
 
 }  // namespace groma

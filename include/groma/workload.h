@@ -41,4 +41,9 @@ class Workload {
   std::shared_ptr<const app::Data> data_;
 };
 
+// `app` with the values of its parameters as `given` says: "n=4096,steps=10", and "size=small" for
+// those of an AppSize; of two for one parameter the later. Fails (kUnknown, kMalformed) on what
+// `app` does not have and what is no number; whether a value is in its range, make() says.
+Result<Application> with_values(Application app, std::string_view given);
+
 }  // namespace groma

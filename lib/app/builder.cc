@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "groma/spelling.h"
 
@@ -75,10 +76,11 @@ bool Builder::formula_name(const std::string& path, std::string_view name) {
   return ok();
 }
 
-bool Builder::variables(const std::string& path, const std::vector<std::string>& names) {
+bool Builder::variables(const std::string& path, const std::vector<std::string>& names,
+                        std::string_view below) {
   at_most(path, names.size(), kMaxAppNames, "names");
   for (std::size_t i = 0; i < names.size() && ok(); ++i) {
-    const std::string place = fmt::format("{}/{}", path, i);
+    const std::string place = fmt::format("{}/{}{}", path, i, below);
     formula_name(place, names[i]);
     if (std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) !=
         names.begin() + static_cast<std::ptrdiff_t>(i)) {
@@ -92,9 +94,15 @@ Code Builder::compile(const std::string& path, const Formula& formula,
                       std::optional<PieceShapes> pieces) {
   FormulaError error;
   std::optional<Code> code = app::compile(formula, scope_, error, pieces);
-  if (code) return *std::move(code);
-  fail(path, std::move(error.message), std::move(error.help));
-  return {};
+  if (!code) {
+    fail(path, std::move(error.message), std::move(error.help));
+    return {};
+  }
+  if (!code->is_closed()) return *std::move(code);
+  FormulaFault fault = FormulaFault::kNone;
+  const std::int64_t value = code->value({}, fault);
+  if (fault != FormulaFault::kNone) fail(path, std::string(words_of(fault)));
+  return Code(value);
 }
 
 Codes Builder::compile_all(const std::string& path, const Formulas& formulas) {
@@ -106,11 +114,7 @@ Codes Builder::compile_all(const std::string& path, const Formulas& formulas) {
 }
 
 std::int64_t Builder::constant(const std::string& path, const Formula& formula) {
-  const Code code = compile(path, formula);
-  FormulaFault fault = FormulaFault::kNone;
-  const std::int64_t value = ok() ? code.value({}, fault) : 0;
-  if (fault != FormulaFault::kNone) fail(path, std::string(words_of(fault)));
-  return value;
+  return compile(path, formula).constant();
 }
 
 std::optional<Rect> Builder::box(const std::string& path, const Formulas& extents) {
@@ -135,10 +139,10 @@ std::optional<Rect> Builder::box(const std::string& path, const Formulas& extent
 // ---- Parameters
 
 void Builder::read_values() {
-  at_most("/parameters", app_.parameters.size(), kMaxAppNames, "parameters");
+  at_most("/parameters", app_.parameters.size(), kMaxAppParameters, "parameters");
   std::vector<std::string> names;
   for (const AppParameter& parameter : app_.parameters) names.push_back(parameter.name);
-  variables("/parameters", names);
+  variables("/parameters", names, "/name");
   if (!ok()) return;
   for (const AppParameter& parameter : app_.parameters) {
     data_.values.emplace_back(parameter.name, parameter.value);
@@ -188,13 +192,17 @@ void Builder::read_sizes() {
         fail(path + "/name", fmt::format("size {} has this name already", other));
       }
     }
+    at_most(path + "/values", app_.sizes[i].values.size(), kMaxAppParameters, "values");
+    std::unordered_set<std::string_view> seen;
     for (const auto& [name, value] : app_.sizes[i].values) {
       const auto known = std::find_if(
           app_.parameters.begin(), app_.parameters.end(),
           [&name = name](const AppParameter& parameter) { return parameter.name == name; });
-      const std::string place = path + "/values/" + name.substr(0, kMaxAppNameBytes);
+      const std::string place = path + "/values/" + name;
       if (known == app_.parameters.end()) {
-        fail(place, "the application has no such parameter");
+        fail(path + "/values", "a value of what is no parameter");
+      } else if (!seen.insert(name).second) {
+        fail(place, "it has a value already");
       } else if (value < known->least || value > known->most) {
         fail(place, fmt::format("{} is not within {} to {}", value, known->least, known->most));
       }
@@ -231,7 +239,7 @@ void Builder::read_regions() {
       fail(path + "/name", "another region has this name already");
     }
     fields_fit(path + "/fields", from.fields, true);
-    std::unordered_map<std::string_view, std::size_t> seen;
+    auto& seen = field_numbers_.emplace_back();
     for (std::size_t f = 0; f < from.fields.size() && ok(); ++f) {
       if (!seen.emplace(from.fields[f].name, f).second) {
         fail(fmt::format("{}/fields/{}/name", path, f), "another field has this name already");
@@ -298,6 +306,14 @@ void Builder::read_partition(std::size_t number, std::vector<int>& state, int de
              outer != partition_numbers_.end()) {
     read_partition(outer->second, state, depth + 1);
     if (!ok()) return;
+    int levels = 1;
+    for (int o = static_cast<int>(outer->second); o >= 0; ++levels) {
+      o = data_.partitions[static_cast<std::size_t>(o)].outer;
+    }
+    if (levels > kMaxAppPartitionDepth) {
+      return fail(path + "/of",
+                  fmt::format("more than {} partitions of each other", kMaxAppPartitionDepth));
+    }
     to.outer = static_cast<int>(outer->second);
     to.region = data_.partitions[outer->second].region;
     above = &data_.partitions[outer->second].names;

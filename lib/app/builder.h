@@ -44,7 +44,8 @@ class Builder {
   bool good_names(const std::string& path, const std::vector<std::string>& names);
   bool formula_name(const std::string& path, std::string_view name);
   // Names of variables: good, none twice among them.
-  bool variables(const std::string& path, const std::vector<std::string>& names);
+  bool variables(const std::string& path, const std::vector<std::string>& names,
+                 std::string_view below = {});
 
   // ---- Formulas. What could not be had is 0, and a fault.
   Code compile(const std::string& path, const Formula& formula,
@@ -74,11 +75,15 @@ class Builder {
                  Body& to);
   Launch read_launch(const std::string& path, const AppLaunch& from);
   void read_launch_data(const std::string& path, const AppLaunch& from, Launch& to);
+  // What can be told of a launch's domain and colours before it runs.
+  std::optional<Rect> known_domain(const std::string& path, const Launch& launch);
+  void check_color(const std::string& path, const Where& where, const std::optional<Rect>& domain);
   // `color` formulas are over what is in scope.
   Where read_where(const std::string& path, const AppData& from, const Requirement& requirement,
                    Where::Color color);
   void find_fields(const std::string& path, const Requirement& requirement, Where& where);
   int number_of_task(const std::string& path, std::string_view name);
+  void find_futures(const std::vector<AppStatement>& body, int depth);
   int number_of_future(const std::string& path, std::string_view name);
   void read_metric();
 
@@ -89,11 +94,14 @@ class Builder {
   Scope scope_;
   std::unordered_map<std::string_view, std::uint32_t> region_numbers_, partition_numbers_,
       task_numbers_, phase_numbers_;
+  std::vector<std::unordered_map<std::string_view, std::uint32_t>> field_numbers_;  // by region
   std::size_t statements_ = 0;
+  std::size_t data_bytes_ = 0;  // of what launches are on
 
   // Of the task at hand.
   int frame_size_ = 0;
   std::vector<std::string_view> futures_;
+  std::unordered_map<std::string_view, std::uint32_t> future_numbers_;
 };
 
 }  // namespace groma::app

@@ -9,22 +9,12 @@
 namespace groma::app {
 namespace {
 
+constexpr std::size_t kMaxDataBytes = std::size_t{1} << 28;
+
 bool power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
 
-// What the launches of a body give, in their order: a loop's next round takes what is given below.
-void find_futures(const std::vector<AppStatement>& body, int depth,
-                  std::vector<std::string_view>& futures) {
-  if (depth > kMaxAppDepth) return;  // an error, soon
-  for (const AppStatement& statement : body) {
-    if (const auto* launch = std::get_if<AppLaunch>(&statement.node)) {
-      const bool known = std::find(futures.begin(), futures.end(), launch->gives) != futures.end();
-      if (!launch->gives.empty() && !known) futures.emplace_back(launch->gives);
-    } else if (const auto* loop = std::get_if<AppLoop>(&statement.node)) {
-      find_futures(loop->body, depth + 1, futures);
-    } else if (const auto* phase = std::get_if<AppPhase>(&statement.node)) {
-      find_futures(phase->body, depth + 1, futures);
-    }
-  }
+std::string words_of(const Point& point) {
+  return fmt::format("({})", fmt::join(point.coordinates(), ", "));
 }
 
 }  // namespace
@@ -38,11 +28,19 @@ void Builder::read_tasks() {
     const auto [known, is_new] = task_numbers_.emplace(app_.tasks[i].name, i);
     if (ok() && !is_new) fail(path, fmt::format("task {} has this name already", known->second));
   }
-  std::size_t requirements = 0;
-  for (const AppTask& task : app_.tasks) requirements += task.requirements.size();
+  std::size_t requirements = 0, fields = 0;
+  for (const AppTask& task : app_.tasks) {
+    requirements += task.requirements.size();
+    for (const AppRequirement& each : task.requirements) fields += each.fields.size();
+  }
   at_most("/tasks", requirements, kMaxAppParts, "requirements in all");
+  at_most("/tasks", fields, kMaxAppAllFields, "fields of requirements in all");
   if (!ok()) return;
   if (!app_.top_level.empty()) data_.top_level = number_of_task("/top_level", app_.top_level);
+  if (data_.top_level >= 0 &&
+      !app_.tasks[static_cast<std::size_t>(data_.top_level)].arguments.empty()) {
+    fail("/top_level", "nobody gives this task its arguments");
+  }
   // Requirements first: launches refer to those of other tasks.
   data_.tasks.resize(app_.tasks.size());
   for (std::size_t i = 0; i < app_.tasks.size() && ok(); ++i) {
@@ -74,9 +72,25 @@ int Builder::number_of_task(const std::string& path, std::string_view name) {
   return -1;
 }
 
+// Before the body is read, since a launch may take what the loop around it gave the time before.
+void Builder::find_futures(const std::vector<AppStatement>& body, int depth) {
+  if (depth > kMaxAppDepth) return;  // read_body says so
+  for (const AppStatement& statement : body) {
+    if (const auto* launch = std::get_if<AppLaunch>(&statement.node)) {
+      const auto number = static_cast<std::uint32_t>(futures_.size());
+      if (launch->gives.empty() || !future_numbers_.emplace(launch->gives, number).second) continue;
+      futures_.emplace_back(launch->gives);
+    } else if (const auto* loop = std::get_if<AppLoop>(&statement.node)) {
+      find_futures(loop->body, depth + 1);
+    } else if (const auto* phase = std::get_if<AppPhase>(&statement.node)) {
+      find_futures(phase->body, depth + 1);
+    }
+  }
+}
+
 int Builder::number_of_future(const std::string& path, std::string_view name) {
-  const auto found = std::find(futures_.begin(), futures_.end(), name);
-  if (found != futures_.end()) return static_cast<int>(found - futures_.begin());
+  const auto found = future_numbers_.find(name);
+  if (found != future_numbers_.end()) return static_cast<int>(found->second);
   fail_unknown(path, "no launch of this task gives this future", name, futures_);
   return -1;
 }
@@ -139,29 +153,31 @@ Where Builder::read_where(const std::string& path, const AppData& from,
 }
 
 void Builder::find_fields(const std::string& path, const Requirement& requirement, Where& where) {
+  const auto& numbers = field_numbers_[where.region];
+  std::vector<bool> seen(numbers.size());
   const Region& region = data_.regions[where.region];
   if (requirement.dimensions != region.box.dimensions()) {
     return fail(path, fmt::format("`{}` has {} dimensions, the requirement {}", region.name,
                                   region.box.dimensions(), requirement.dimensions));
   }
   for (const AppField& field : requirement.fields) {
-    const auto known = std::find_if(region.fields.begin(), region.fields.end(),
-                                    [&](const AppField& each) { return each.name == field.name; });
-    if (known == region.fields.end()) {
+    const auto known = numbers.find(field.name);
+    if (known == numbers.end()) {
       std::vector<std::string_view> names;
       for (const AppField& each : region.fields) names.push_back(each.name);
       return fail_unknown(path, fmt::format("`{}` has no field `{}`", region.name, field.name),
                           field.name, names);
     }
-    if (known->bytes != field.bytes) {
+    const std::int64_t bytes = region.fields[known->second].bytes;
+    if (bytes != field.bytes) {
       return fail(path, fmt::format("field `{}` of `{}` has {} bytes, not {}", field.name,
-                                    region.name, known->bytes, field.bytes));
+                                    region.name, bytes, field.bytes));
     }
-    const auto number = static_cast<std::uint32_t>(known - region.fields.begin());
-    if (std::find(where.fields.begin(), where.fields.end(), number) != where.fields.end()) {
+    if (seen[known->second]) {
       return fail(path, fmt::format("field `{}` is required twice", field.name));
     }
-    where.fields.push_back(number);
+    seen[known->second] = true;
+    where.fields.push_back(known->second);
   }
 }
 
@@ -175,7 +191,8 @@ void Builder::read_task(const std::string& path, const AppTask& from, Task& to) 
   for (const std::string& name : from.arguments) scope_.variable(name);
   frame_size_ = scope_.variables();
   futures_.clear();
-  find_futures(from.body, 1, futures_);
+  future_numbers_.clear();
+  find_futures(from.body, 1);
   std::vector<int> shapes;
   for (const Requirement& requirement : to.requirements) shapes.push_back(requirement.dimensions);
   for (std::size_t i = 0; i < from.variants.size() && ok(); ++i) {
@@ -234,6 +251,9 @@ void Builder::read_demands(const std::string& path, const AppTask& of, const App
     if (demand.align_op != AlignOp::kNone && !power_of_two(demand.align_bytes)) {
       fail(place + "/align", fmt::format("{} is no power of two", demand.align_bytes));
     }
+    if (demand.align_op == AlignOp::kNone && demand.align_bytes != 0) {
+      fail(place + "/align", "bytes without an operator");
+    }
     if (demand.memory == MemKind::kVirtual) fail(place + "/memory", "`VIRTUAL` is no memory");
   }
 }
@@ -254,7 +274,7 @@ void Builder::read_body(const std::string& path, const std::vector<AppStatement>
     } else if (const auto* loop = std::get_if<AppLoop>(&from[i].node)) {
       Loop read;
       read.traced = loop->traced;
-      read.count = compile(place + "/count", loop->count);
+      read.count = compile(place + "/repeat", loop->count);
       if (!loop->variable.empty()) formula_name(place + "/variable", loop->variable);
       if (!ok()) return;
       const Scope::Mark mark = scope_.mark();
@@ -336,12 +356,18 @@ void Builder::read_launch_data(const std::string& path, const AppLaunch& from, L
     return fail(path + "/data", fmt::format("{} given, `{}` has {} requirements", from.data.size(),
                                             task.name, task.requirements.size()));
   }
+  const std::optional<Rect> domain = known_domain(path, to);
   for (std::size_t r = 0; r < task.requirements.size() && ok(); ++r) {
     const Requirement& requirement = task.requirements[r];
     const bool own = from.data.empty() || from.data[r].of.empty();
     const std::string place = own ? path : fmt::format("{}/data/{}", path, r);
     Where where =
         own ? requirement.data : read_where(place, from.data[r], requirement, Where::Color::kFrame);
+    data_bytes_ += sizeof(Where) + where.fields.size() * sizeof(std::uint32_t);
+    for (const std::string& name : where.names) data_bytes_ += sizeof(name) + name.size();
+    if (data_bytes_ > kMaxDataBytes) {
+      return fail(path, "the launches up to here take too much memory", {}, Error::Code::kTooLarge);
+    }
     if (where.what == Where::What::kPartition && where.from == Where::Color::kPoint && ok()) {
       const Partition& partition = data_.partitions[where.index];
       if (from.domain.size() != static_cast<std::size_t>(partition.colors.dimensions())) {
@@ -351,8 +377,47 @@ void Builder::read_launch_data(const std::string& path, const AppLaunch& from, L
                     fmt::format("give the `color` of requirement {}", r));
       }
     }
+    if (ok()) check_color(place, where, domain);
     to.data.push_back(std::move(where));
   }
+}
+
+std::optional<Rect> Builder::known_domain(const std::string& path, const Launch& launch) {
+  const auto known = [](const Codes& codes) {
+    return std::all_of(codes.begin(), codes.end(),
+                       [](const Code& code) { return code.is_constant(); });
+  };
+  if (!launch.is_index || !known(launch.domain) || !known(launch.lower)) return std::nullopt;
+  FormulaFault fault = FormulaFault::kNone;
+  const std::optional<Rect> domain = domain_of(launch, {}, fault);
+  if (!domain) fail(path + "/domain", std::string(app::words_of(fault)));
+  return domain;
+}
+
+void Builder::check_color(const std::string& path, const Where& where,
+                          const std::optional<Rect>& domain) {
+  if (where.what != Where::What::kPartition) return;
+  const Partition& partition = data_.partitions[where.index];
+  if (where.from == Where::Color::kPoint) {
+    if (!domain || domain->volume() == 0) return;
+    Point last = domain->lower;
+    for (int d = 0; d < last.dimensions(); ++d) last[d] += domain->extents[d] - 1;
+    for (const Point* corner : {&domain->lower, static_cast<const Point*>(&last)}) {
+      if (partition.colors.contains(*corner)) continue;
+      return fail(
+          path, fmt::format("point {} of the launch is no colour of `{}`, which has {}",
+                            words_of(*corner), partition.name, words_of(partition.colors.extents)));
+    }
+    return;
+  }
+  Point color = Point::zeros(static_cast<int>(where.color.size()));
+  for (std::size_t d = 0; d < where.color.size(); ++d) {
+    if (!where.color[d].is_constant()) return;
+    color[static_cast<int>(d)] = where.color[d].constant();
+  }
+  if (partition.colors.contains(color)) return;
+  fail(path + "/color", fmt::format("{} is no colour of `{}`, which has {}", words_of(color),
+                                    partition.name, words_of(partition.colors.extents)));
 }
 
 void Builder::read_metric() {

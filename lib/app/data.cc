@@ -17,17 +17,18 @@ void clip(std::int64_t size, std::int64_t& lower, std::int64_t& extent) {
   extent = end - from;
 }
 
-// c * size / parts without overflow, for 0 <= c <= parts.
+__extension__ typedef __int128 Wide;
+
+// For 0 <= c <= parts.
 std::int64_t block_start(std::int64_t c, std::int64_t parts, std::int64_t size) {
-  __extension__ using Wide = __int128;
   return static_cast<std::int64_t>(static_cast<Wide>(c) * size / parts);
 }
 
 }  // namespace
 
-int Data::find_task(std::string_view wanted) const {
+int Data::find_task(std::string_view task) const {
   const auto found = std::find_if(tasks.begin(), tasks.end(),
-                                  [wanted](const Task& task) { return task.name == wanted; });
+                                  [task](const Task& each) { return each.name == task; });
   return found == tasks.end() ? -1 : static_cast<int>(found - tasks.begin());
 }
 
@@ -52,13 +53,13 @@ Rect piece(const Data& data, const Partition& partition, const Point& color, For
       lower = partition.lower[i].value(own, fault);
       extent = partition.extents[i].value(own, fault);
     }
-    if (!partition.halo.empty() && extent > 0) {
-      const std::int64_t halo = std::min(partition.halo[i], size);
-      clip(size, lower, extent);
-      lower -= halo;
-      extent += 2 * halo;
-    }
     clip(size, lower, extent);
+    if (!partition.halo.empty() && extent > 0) {
+      const std::int64_t before = std::min(partition.halo[i], lower);
+      const std::int64_t behind = std::min(partition.halo[i], size - lower - extent);
+      lower -= before;
+      extent += before + behind;
+    }
     result.lower[d] = within.lower[d] + lower;
     result.extents[d] = extent;
   }

@@ -130,15 +130,14 @@ struct Data {
   std::vector<std::string> phases;
   std::uint32_t launches = 0;  // launch statements
 
-  int find_task(std::string_view wanted) const;  // -1: there is none
+  int find_task(std::string_view task) const;  // -1: there is none
 };
 
 // The piece of a colour within `partition.colors`. An empty box where a formula makes it so;
 // `fault` where it has no value.
 Rect piece(const Data& data, const Partition& partition, const Point& color, FormulaFault& fault);
 
-// The domain of an index launch. Nothing, and `fault`, where it has none: an extent is negative, or
-// there are more than 2^63-1 points.
+// The domain of an index launch. Nothing, and `fault`, where it has none.
 std::optional<Rect> domain_of(const Launch& launch, std::span<const std::int64_t> frame,
                               FormulaFault& fault);
 
@@ -146,9 +145,9 @@ std::optional<Rect> domain_of(const Launch& launch, std::span<const std::int64_t
 struct Use {
   const Launch* launch = nullptr;
   std::uint32_t task = 0;
-  int parent = -1;             // the task that launches it; -1: the runtime does
-  std::optional<Rect> domain;  // of an index launch
-  int depth = 0;               // 0: top level, 1: launched by it, 2: all that is deeper
+  int parent = -1;                  // the task that launches it; -1: the runtime does
+  std::optional<Rect> domain = {};  // of an index launch
+  int depth = 0;                    // 0: top level, 1: launched by it, 2: all that is deeper
 };
 // What the top-level task launches, directly and in turn; every (launch statement, domain) once, in
 // the order of the first run through it. Stops at `most` of them, and after as many steps as

@@ -55,9 +55,18 @@ std::string_view words_of(FormulaFault fault) {
     case FormulaFault::kOverflow:
       return "its value does not fit 64 bits";
     case FormulaFault::kOutOfRange:
+      return "it asks for a piece that is not there";
+    case FormulaFault::kNoBox:
       break;
   }
-  return "it asks for a piece that is not there";
+  return "an extent is negative, or there are more than 2^63-1 points";
+}
+
+bool Code::is_closed() const {
+  const auto reads = [](const Op& op) {
+    return op.kind == Kind::kSlot || op.kind == Kind::kPoints || op.kind == Kind::kExtent;
+  };
+  return slot_ < 0 && std::none_of(ops_.begin(), ops_.end(), reads);
 }
 
 std::int64_t Code::run(std::span<const std::int64_t> frame, FormulaFault& fault,
@@ -316,6 +325,8 @@ class FormulaParser {
   void sign(int depth) {
     if (!deeper(depth)) return;
     if (!take("-")) return value(depth + 1);
+    skip();
+    if (at_ < text_.size() && is_digit(text_[at_])) return number(true);
     const std::size_t zero = code_.ops_.size();
     push(Kind::kConstant, 0);
     const std::size_t right = zero + 1;
@@ -348,15 +359,16 @@ class FormulaParser {
     push(Kind::kSlot, found->slot);
   }
 
-  void number() {
-    std::int64_t value = 0;
+  void number(bool negative = false) {
+    std::uint64_t value = 0;
     const char* const begin = text_.data() + at_;
     const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
-    if (error != std::errc()) return fail("a number does not fit 64 bits");
+    const std::uint64_t most = static_cast<std::uint64_t>(INT64_MAX) + (negative ? 1 : 0);
+    if (error != std::errc() || value > most) return fail("a number does not fit 64 bits");
     at_ += static_cast<std::size_t>(end - begin);
     if (at_ < text_.size() && (is_letter(text_[at_]) || text_[at_] == '.'))
       return fail(unexpected());
-    push(Kind::kConstant, value);
+    push(Kind::kConstant, static_cast<std::int64_t>(negative ? 0 - value : value));
   }
 
   void extreme(Kind kind, int depth) {

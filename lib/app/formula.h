@@ -14,7 +14,7 @@
 namespace groma::app {
 
 // Why a formula has no value.
-enum class FormulaFault : std::uint8_t { kNone, kDivisionByZero, kOverflow, kOutOfRange };
+enum class FormulaFault : std::uint8_t { kNone, kDivisionByZero, kOverflow, kOutOfRange, kNoBox };
 std::string_view words_of(FormulaFault fault);  // "it divides by zero"
 
 // What points() and extent() read: the pieces of a task's requirements.
@@ -26,6 +26,8 @@ class Code {
   explicit Code(std::int64_t value) : value_(value) {}
 
   bool is_constant() const { return ops_.empty() && slot_ < 0; }
+  // Whether it reads no variable and no piece, so that its value, if it has one, is known.
+  bool is_closed() const;
   std::int64_t constant() const { return value_; }
   // The slot, when it is a variable and nothing else; -1.
   int slot() const { return ops_.empty() ? slot_ : -1; }

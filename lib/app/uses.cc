@@ -93,6 +93,7 @@ class Walker {
       Coordinates arguments;
       for (const Code& code : launch.arguments) arguments.push_back(code.value(frame, fault));
       if (fault == FormulaFault::kNone) task(launch.task, std::move(arguments), depth + 1);
+      if (launch.arguments.empty()) return;  // all points do the same
     } while (use.domain && next_point(*use.domain, &point));
   }
 
@@ -115,7 +116,7 @@ std::optional<Rect> domain_of(const Launch& launch, std::span<const std::int64_t
     extents[static_cast<int>(d)] = launch.domain[d].value(frame, fault);
   }
   std::optional<Rect> domain = Rect::make(lower, extents);
-  if (!domain && fault == FormulaFault::kNone) fault = FormulaFault::kOverflow;
+  if (!domain && fault == FormulaFault::kNone) fault = FormulaFault::kNoBox;
   return fault == FormulaFault::kNone ? domain : std::nullopt;
 }
 

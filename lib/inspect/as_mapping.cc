@@ -9,7 +9,7 @@
 
 #include "groma/explain.h"
 #include "groma/mapper.h"
-#include "inspect/app_view.h"
+#include "inspect/by_node.h"
 #include "inspect/explain_query.h"
 #include "inspect/words.h"
 #include "mapper/default_policy.h"
@@ -42,15 +42,17 @@ bool runs_anywhere_in_node(ProcKind kind) {
 
 class DefaultProgram {
  public:
-  DefaultProgram(const Application& app, const Machine& machine, const ExplainQuery& query)
+  DefaultProgram(const app::Data& app, const std::vector<TaskUses>& uses, const Machine& machine,
+                 const ExplainQuery& query)
       : app_(app),
+        uses_(uses),
         machine_(std::make_shared<Machine>(machine)),
         query_(query),
         processors_(first_of_each_node_type(machine)) {}
 
   std::string write() {
     for (std::size_t i = 0; i < app_.tasks.size(); ++i) {
-      if (asks(query_, app_.tasks[i])) add_task(i);
+      if (asks(query_, app_.tasks[i])) add_task(static_cast<std::uint32_t>(i));
     }
     std::string text = fmt::format("# What the default mapper does with `{}` on `{}`.\n",
                                    harmless(app_.name), harmless(machine_->name()));
@@ -74,11 +76,12 @@ class DefaultProgram {
   }
 
  private:
-  void add_task(std::size_t number) {
-    const AppTask& task = app_.tasks[number];
+  void add_task(std::uint32_t number) {
+    const app::Task& task = app_.tasks[number];
+    const TaskUses& uses = uses_[number];
     const std::optional<std::string> name = written(task.name);
-    const AppView views(app_, number);
-    const AppLaunch first = task.launches.empty() ? AppLaunch{} : task.launches.front();
+    const app::AppView views(app_, number, uses.names.front());
+    const app::Use first = uses.uses.empty() ? app::Use{.task = number} : uses.uses.front();
     if (!name) {
       tasks_ += fmt::format("# No statement can name `{}`.\n", harmless(task.name));
       return;
@@ -96,9 +99,9 @@ class DefaultProgram {
       kinds += fmt::format("{}{}", kinds.empty() ? "" : ", ", name_of(each));
     }
     tasks_ += fmt::format("Task {} {};\n", *name, kinds);
-    add_requirements(task, *name, views, first, kind);
-    add_launches(task, *name, kind);
-    add_replication(task, *name, views, kind);
+    add_requirements(number, *name, kind);
+    add_launches(task, uses, *name, kind);
+    if (static_cast<int>(number) == app_.top_level) add_replication(task, *name, views, kind);
   }
 
   // select_task_options; nothing when there is no kind.
@@ -118,8 +121,21 @@ class DefaultProgram {
 
   // ---- Data
 
-  void add_requirements(const AppTask& task, const std::string& name, const AppView& views,
-                        const AppLaunch& launch, ProcKind kind) {
+  void add_requirements(std::uint32_t number, const std::string& name, ProcKind kind) {
+    const TaskUses& uses = uses_[number];
+    for (std::size_t n = 0; n < uses.names.size(); ++n) {
+      const auto use = std::find(uses.of.begin(), uses.of.end(), n) - uses.of.begin();
+      const app::AppView views(app_, number, uses.names[n]);
+      add_requirements(
+          app_.tasks[number], name, views,
+          uses.uses.empty() ? app::Use{.task = number} : uses.uses[static_cast<std::size_t>(use)],
+          kind, uses.names, n);
+    }
+  }
+
+  void add_requirements(const app::Task& task, const std::string& name, const app::AppView& views,
+                        const app::Use& launch, ProcKind kind,
+                        const std::vector<app::LaunchNames>& names, std::size_t number) {
     std::vector<TaskWish> wishes;
     for (const Processor& processor : processors_[static_cast<std::size_t>(kind)]) {
       DefaultMapper mapper(MapperSite{machine_, processor});
@@ -127,25 +143,29 @@ class DefaultProgram {
       mapper.map_task(runtime, views.view(launch, processor), {}, wishes.emplace_back());
     }
     for (std::size_t i = 0; i < task.requirements.size(); ++i) {
-      if (!asks(query_, task, i)) continue;
+      if (!asks(query_, names[number], i)) continue;
       const RequirementWish& wish = wishes.front().requirements[i];
       const bool equal = std::all_of(wishes.begin(), wishes.end(), [&](const TaskWish& other) {
         return same_data(other.requirements[i], wish);
       });
-      add_requirement(task, name, i, kind, equal ? &wish : nullptr);
+      add_requirement(task, name, region_of(names, number, i), i, kind, equal ? &wish : nullptr);
     }
   }
 
   // `wish` null: nodes differ.
-  void add_requirement(const AppTask& task, const std::string& name, std::size_t position,
-                       ProcKind kind, const RequirementWish* wish) {
-    const std::string region = region_of(task, position);
+  void add_requirement(const app::Task& task, const std::string& name, const std::string& region,
+                       std::size_t position, ProcKind kind, const RequirementWish* wish) {
+    if (!regions_of_task_.insert({name, region}).second) return;
     const auto comment = [&](std::string_view words) {
       regions_ += fmt::format("# {} {}: {}\n", harmless(task.name), harmless(region), words);
     };
-    const AppRequirement& requirement = task.requirements[position];
+    const app::Requirement& requirement = task.requirements[position];
     if (wish == nullptr) return comment("nodes differ, so the default mapper decides on each.");
-    if (wish->is_virtual) return comment("virtual, since its variant is inner.");
+    if (wish->is_virtual) {
+      return comment(requirement.privilege == Privilege::kReduce
+                         ? "virtual, since its variant reduces and is no leaf."
+                         : "virtual, since its variant is inner.");
+    }
     const bool mapped =
         requirement.privilege != Privilege::kNoAccess && !requirement.fields.empty();
     if (!mapped) return comment("nothing is mapped.");
@@ -162,31 +182,35 @@ class DefaultProgram {
                             layout_words(only.layout));
   }
 
-  // Its own name where no other requirement of the task has it, else the position.
-  static std::string region_of(const AppTask& task, std::size_t position) {
-    const std::vector<std::string>& names = task.requirements[position].names;
+  // Its own name where no other requirement of the task has it in any launch, else the position.
+  static std::string region_of(const std::vector<app::LaunchNames>& all, std::size_t number,
+                               std::size_t position) {
+    const app::Names& names = all[number][position];
     const std::optional<std::string> name = names.empty() ? std::nullopt : written(names.front());
     if (!name) return std::to_string(position);
-    for (std::size_t i = 0; i < task.requirements.size(); ++i) {
-      const auto& others = task.requirements[i].names;
-      if (i == position || std::find(others.begin(), others.end(), names.front()) == others.end()) {
-        continue;
+    for (const app::LaunchNames& launch : all) {
+      for (std::size_t i = 0; i < launch.size(); ++i) {
+        if (i == position) continue;
+        if (std::find(launch[i].begin(), launch[i].end(), names.front()) == launch[i].end()) {
+          continue;
+        }
+        return std::to_string(position);
       }
-      return std::to_string(position);
     }
     return *name;
   }
 
   // ---- Launches
 
-  void add_launches(const AppTask& task, const std::string& name, ProcKind kind) {
+  void add_launches(const app::Task& task, const TaskUses& uses, const std::string& name,
+                    ProcKind kind) {
     std::set<int> dimensions;
     bool large = false;
-    for (const AppLaunch& launch : task.launches) {
-      round_robin_ = round_robin_ || (!launch.domain && depth_of(app_, task, launch) > 0);
-      if (!launch.domain) continue;
-      dimensions.insert(launch.domain->dimensions());
-      for (std::int64_t extent : launch.domain->extents.coordinates()) {
+    for (const app::Use& use : uses.uses) {
+      round_robin_ = round_robin_ || (!use.domain && use.depth > 0);
+      if (!use.domain) continue;
+      dimensions.insert(use.domain->dimensions());
+      for (std::int64_t extent : use.domain->extents.coordinates()) {
         large = large || extent > kMaxExtent;
       }
     }
@@ -203,13 +227,12 @@ class DefaultProgram {
     }
   }
 
-  void add_replication(const AppTask& task, const std::string& name, const AppView& views,
+  void add_replication(const app::Task& task, const std::string& name, const app::AppView& views,
                        ProcKind kind) {
-    if (task.name != app_.top_level) return;
     const auto options = start(views.view({}));
     const bool can = std::any_of(
         task.variants.begin(), task.variants.end(),
-        [kind](const AppVariant& variant) { return variant.replicable && variant.kind == kind; });
+        [kind](const app::Variant& variant) { return variant.replicable && variant.kind == kind; });
     if (!options || !options->replicate || !can) return;
     rest_ += fmt::format("ControlReplicate {};\n", name);
     replicates_ = true;
@@ -283,23 +306,27 @@ class DefaultProgram {
     ProcKind kind;
     std::set<int> dimensions;
   };
-  const Application& app_;
+  const app::Data& app_;
+  const std::vector<TaskUses>& uses_;
   std::shared_ptr<const Machine> machine_;
   const ExplainQuery& query_;
   FirstProcessors processors_;
   std::string tasks_, regions_, layouts_, rest_, maps_;
   std::map<ProcKind, std::set<int>> blocks_;
   std::vector<Bound> bound_;
+  std::set<std::pair<std::string, std::string>> regions_of_task_;  // that are written
   std::set<ProcKind> choosers_;
   bool round_robin_ = false, replicates_ = false;
 };
 
 }  // namespace
 
-std::optional<std::string> default_mapping(const Application& app, const Machine& machine,
+std::optional<std::string> default_mapping(const Workload& app, const Machine& machine,
                                            const ExplainQuery& query, Diagnostics& diags) {
-  if (!check_query(query, app, diags)) return std::nullopt;
-  return DefaultProgram(app, machine, query).write();
+  bool complete = true;
+  const std::vector<TaskUses> uses = uses_by_task(app.data(), complete);
+  if (!check_query(query, app.data(), uses, diags)) return std::nullopt;
+  return DefaultProgram(app.data(), uses, machine, query).write();
 }
 
 }  // namespace groma

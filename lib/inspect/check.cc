@@ -3,9 +3,10 @@
 
 namespace groma {
 
-std::optional<BoundProgram> check(const Source& source, const Machine* machine, Diagnostics& diags,
-                                  LogSink* log) {
+std::optional<BoundProgram> check(const Source& source, const Machine* machine, const Workload* app,
+                                  Diagnostics& diags, LogSink* log) {
   const Program program = compile(source, diags);
+  if (app != nullptr) check_names(program, *app, diags);
   if (machine == nullptr || diags.has_errors()) return std::nullopt;
   return bind(program, *machine, diags, log);
 }

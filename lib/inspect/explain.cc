@@ -9,11 +9,13 @@
 #include <map>
 #include <set>
 
+#include "groma/index_map.h"
 #include "groma/inspect.h"
 #include "groma/program_mapper.h"
 #include "groma/validate.h"
-#include "inspect/app_view.h"
+#include "inspect/by_node.h"
 #include "inspect/explain_query.h"
+#include "inspect/locate.h"
 #include "mapper/decisions.h"
 #include "mapper/default_policy.h"
 #include "mapper/processors.h"
@@ -23,16 +25,6 @@ namespace groma {
 namespace {
 
 using Reason = BeatenStatement::Reason;
-
-void add_located(const Program& program, const Refusal& refusal, Diagnostics& diags) {
-  const Diagnostic& from = refusal.diagnostic;
-  std::optional<Range> range = from.range;
-  if (!range && refusal.origin) range = program.range(refusal.origin);
-  Diagnostic& to = diags.add(from.id, range, from.args);
-  to.lower_to(from.severity);
-  to.notes = from.notes;
-  to.helps = from.helps;
-}
 
 bool has_memory(const NodeType& node, MemKind memory) {
   const MemoryGroup* group = node.find(memory);
@@ -51,11 +43,13 @@ std::string why_no_memory(const Machine& machine, const Processor& processor, Me
 
 class Explainer {
  public:
-  Explainer(const BoundProgram& bound, const Application& app, const ExplainQuery& query,
-            Diagnostics& diags)
-      : program_(bound.program()),
+  Explainer(const BoundProgram& bound, const app::Data& app, const std::vector<TaskUses>& uses,
+            const ExplainQuery& query, Diagnostics& diags)
+      : bound_(bound),
+        program_(bound.program()),
         machine_(bound.machine()),
         app_(app),
+        uses_(uses),
         query_(query),
         diags_(diags),
         ignored_(program_.source()),
@@ -131,19 +125,24 @@ class Explainer {
   }
 
   ExplainedTask explain_task(std::size_t number) {
-    const AppTask& task = app_.tasks[number];
-    const AppView views(app_, number);
-    const AppLaunch first = task.launches.empty() ? AppLaunch{} : task.launches.front();
-    const TaskView view = views.view(first);
+    const TaskUses& task = uses_[number];
+    const auto id = static_cast<std::uint32_t>(number);
+    const app::Use first = task.uses.empty() ? unknown_use(id) : task.uses.front();
+    const app::AppView views(app_, id, task.names.front());
     ExplainedTask explained;
-    explained.name = task.name;
-    explained.kind = explain_kind(view);
+    explained.name = app_.tasks[number].name;
+    explained.kind = explain_kind(views.view(first));
     if (!explained.kind.kind) return explained;
     const ProcKind kind = *explained.kind.kind;
-    explain_launches(task, views, kind, explained);
-    explain_requirements(task, views, first, kind, explained);
+    explain_launches(id, views, kind, explained);
+    explain_requirements(id, kind, explained);
     explain_options(views.view(first), kind, explained);
     return explained;
+  }
+
+  // A launch of which the application says nothing.
+  app::Use unknown_use(std::uint32_t task) const {
+    return {.task = task, .depth = static_cast<int>(task) == app_.top_level ? 0 : 1};
   }
 
   ExplainedKind explain_kind(const TaskView& view) {
@@ -164,27 +163,35 @@ class Explainer {
 
   // ---- Processors
 
-  void explain_launches(const AppTask& task, const AppView& views, ProcKind kind,
+  // Launches that are told apart by nothing but what they are on are one.
+  void explain_launches(std::uint32_t task, const app::AppView& views, ProcKind kind,
                         ExplainedTask& explained) {
-    for (const AppLaunch& launch : task.launches) {
-      explained.launches.push_back(explain_launch(views, launch, launch.domain.has_value(), kind));
+    std::set<std::vector<std::int64_t>> seen;
+    for (const app::Use& use : uses_[task].uses) {
+      std::vector<std::int64_t> key{use.parent, use.depth};
+      if (use.domain) {
+        for (const Point* corner : {&use.domain->lower, &use.domain->extents}) {
+          key.insert(key.end(), corner->coordinates().begin(), corner->coordinates().end());
+        }
+      }
+      if (!seen.insert(std::move(key)).second) continue;
+      explained.launches.push_back(explain_launch(views, use, use.domain.has_value(), kind));
     }
-    if (!task.launches.empty()) return;
-    if (task.name != app_.top_level) {
-      explained.launches.push_back(explain_launch(views, {}, true, kind));
-    }
-    explained.launches.push_back(explain_launch(views, {}, false, kind));
+    if (!seen.empty()) return;
+    const app::Use use = unknown_use(task);
+    if (use.depth > 0) explained.launches.push_back(explain_launch(views, use, true, kind));
+    explained.launches.push_back(explain_launch(views, use, false, kind));
   }
 
-  ExplainedLaunch explain_launch(const AppView& views, const AppLaunch& launch, bool is_index,
+  ExplainedLaunch explain_launch(const app::AppView& views, const app::Use& use, bool is_index,
                                  ProcKind kind) {
     ExplainedLaunch explained;
-    TaskView view = views.view(launch, *mapper::first_from(machine_, kind, 0));
+    TaskView view = views.view(use, *mapper::first_from(machine_, kind, 0));
     view.is_index = is_index;
-    explained.domain = launch.domain;
+    explained.domain = use.domain;
     explained.is_index = is_index;
     explained.depth = view.depth;
-    explained.parent = launch.parent;
+    if (use.depth > 1) explained.parent = app_.tasks[static_cast<std::size_t>(use.parent)].name;
     const auto function = mapper::decide_function(program_, view, kind);
     static_cast<Decided&>(explained) =
         decided({is_index ? MappingStatement::kIndexTaskMap : MappingStatement::kSingleTaskMap,
@@ -196,24 +203,24 @@ class Explainer {
     if (function) explained.function = program_.function_name(function->function);
     if (!asked_) return explained;
     if (!is_index && function) {
-      explained.example = place_single(view, launch, *function, kind);
-    } else if (is_index && launch.domain && launch.domain->volume() > 0) {
+      explained.example = place_single(view, use, *function, kind);
+    } else if (is_index && use.domain && use.domain->volume() > 0) {
       explained.loads = function ? function_loads(view, *function, kind) : default_loads(view);
     }
     return explained;
   }
 
-  std::optional<Processor> place_single(const TaskView& view, const AppLaunch& launch,
+  std::optional<Processor> place_single(const TaskView& view, const app::Use& use,
                                         const FunctionDecision& function, ProcKind kind) {
     TaskPoint point;
     point.name = view.name;
     point.processor = point.parent = view.current;
-    const std::string& parent = launch.parent.empty() ? app_.top_level : launch.parent;
-    const AppTask* task = app_.find(parent);
-    if (task != nullptr) {
-      const AppView parents(app_, static_cast<std::size_t>(task - app_.tasks.data()));
-      point.parent_name = task->name;
-      const auto on = mapper::decide_kind(program_, parents.view({}), machine_);
+    const int parent = use.parent >= 0 ? use.parent : app_.top_level;
+    if (parent >= 0) {
+      const auto number = static_cast<std::uint32_t>(parent);
+      const app::AppView parents(app_, number, uses_[number].names.front());
+      point.parent_name = app_.tasks[number].name;
+      const auto on = mapper::decide_kind(program_, parents.view({.task = number}), machine_);
       if (on) point.parent = mapper::first_from(machine_, on->kind, 0);
     }
     if (!take_points(1)) return std::nullopt;
@@ -226,11 +233,14 @@ class Explainer {
 
   std::optional<ExplainedLoads> function_loads(const TaskView& view,
                                                const FunctionDecision& function, ProcKind kind) {
-    if (!take_points(view.domain.volume())) return std::nullopt;
     TaskPoint task;
     task.name = view.name;
     task.domain = view.domain;
     task.point = view.domain.lower;
+    Diagnostics& warnings = warned_.insert(function.function).second ? told() : ignored_;
+    const auto map = IndexMap::make(bound_, function.function, task, kind, warnings);
+    if (map && (*map)->specialised()) return map_loads(*map, kind);
+    if (!take_points(view.domain.volume())) return std::nullopt;
     Counts counts;
     do {
       const auto placed = evaluator_.place(function.function, task, kind, told());
@@ -239,6 +249,49 @@ class Explainer {
       ++counts[{first.node, first.index}];
     } while (next_point(view.domain, &task.point));
     return loads_of(counts, view.domain.volume(), kind);
+  }
+
+  // By pieces of the launch of at most so many points: cut as few, dimension by dimension.
+  std::optional<ExplainedLoads> map_loads(const std::shared_ptr<const IndexMap>& map,
+                                          ProcKind kind) {
+    constexpr std::int64_t kPiece = 1 << 22;
+    const Rect& domain = map->domain();
+    Rect piece = domain;
+    int cut = domain.dimensions() - 1;  // the dimension that pieces cut; those before it go by one
+    for (std::int64_t inner = 1; cut > 0 && domain.extents[cut] <= kPiece / inner; --cut) {
+      inner *= domain.extents[cut];
+    }
+    std::int64_t behind = 1;
+    for (int d = cut + 1; d < domain.dimensions(); ++d) behind *= domain.extents[d];
+    const std::int64_t length = std::min(domain.extents[cut], kPiece / behind);
+    Rect outer = domain;  // the pieces' corners
+    outer.extents[cut] = (domain.extents[cut] + length - 1) / length;
+    for (int d = 0; d < domain.dimensions(); ++d) {
+      if (d < cut) piece.extents[d] = 1;
+      if (d > cut) outer.extents[d] = 1;
+    }
+    IndexMap::Cursor cursor(map);
+    std::map<ProcessorNumber, std::int64_t> numbers;
+    std::int64_t boxes = 0;
+    const SliceSink sink = [&](const Rect& box, ProcessorNumber number) {
+      ++boxes;
+      numbers[number] += box.volume();
+    };
+    Point at = outer.lower;
+    do {
+      piece.lower = at;
+      const std::int64_t step = at[cut] - outer.lower[cut];
+      piece.lower[cut] = domain.lower[cut] + step * length;
+      piece.extents[cut] = std::min(length, domain.extents[cut] - step * length);
+      boxes = 0;
+      if (!cursor.slices(piece, sink, told()) || !take_points(boxes + 1)) return std::nullopt;
+    } while (next_point(outer, &at));
+    Counts counts;
+    for (const auto& [number, points] : numbers) {
+      const Processor first = cursor.placed(number).processors.front();
+      counts[{first.node, first.index}] += points;
+    }
+    return loads_of(counts, domain.volume(), kind);
   }
 
   std::optional<ExplainedLoads> default_loads(const TaskView& view) {
@@ -283,8 +336,30 @@ class Explainer {
 
   // ---- Data
 
-  void explain_requirements(const AppTask& task, const AppView& views, const AppLaunch& launch,
-                            ProcKind kind, ExplainedTask& explained) {
+  void explain_requirements(std::uint32_t task, ProcKind kind, ExplainedTask& explained) {
+    const TaskUses& uses = uses_[task];
+    std::vector<std::vector<ExplainedRequirement>> by_position(
+        app_.tasks[task].requirements.size());
+    std::set<std::pair<std::size_t, app::Names>> seen;
+    for (std::size_t n = 0; n < uses.names.size(); ++n) {
+      const auto use = std::find(uses.of.begin(), uses.of.end(), n) - uses.of.begin();
+      const app::AppView views(app_, task, uses.names[n]);
+      explain_requirements(
+          task, views,
+          uses.uses.empty() ? unknown_use(task) : uses.uses[static_cast<std::size_t>(use)], kind,
+          uses.names[n], [&](std::size_t i) { return seen.emplace(i, uses.names[n][i]).second; },
+          by_position);
+    }
+    for (auto& each : by_position) {
+      std::move(each.begin(), each.end(), std::back_inserter(explained.requirements));
+    }
+  }
+
+  template <typename IsNew>
+  void explain_requirements(std::uint32_t task, const app::AppView& views, const app::Use& launch,
+                            ProcKind kind, const app::LaunchNames& names, const IsNew& is_new,
+                            std::vector<std::vector<ExplainedRequirement>>& explained) {
+    const auto count = static_cast<std::uint32_t>(app_.tasks[task].requirements.size());
     const std::vector<Processor>& processors = processors_[static_cast<std::size_t>(kind)];
     std::vector<std::vector<RequirementWish>> wishes;  // by processor, by position
     for (const Processor& processor : processors) {
@@ -293,7 +368,7 @@ class Explainer {
       TaskWish wish;
       wish.processors = {processor};
       wish.variant = variant.id;
-      for (std::uint32_t i = 0; i < task.requirements.size(); ++i) {
+      for (std::uint32_t i = 0; i < count; ++i) {
         wish.requirements.push_back(
             mapper::decide_requirement(program_, view, i, variant, processor, machine_, {}));
       }
@@ -302,7 +377,8 @@ class Explainer {
       }
       wishes.push_back(std::move(wish.requirements));
     }
-    for (std::uint32_t i = 0; i < task.requirements.size(); ++i) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (!is_new(i)) continue;
       // Node types that decide the same are one.
       std::vector<std::size_t> distinct;
       for (std::size_t p = 0; p < processors.size(); ++p) {
@@ -316,7 +392,7 @@ class Explainer {
         ExplainedRequirement one =
             explain_requirement(views.view(launch, processors[p]), i, wishes[p][i]);
         if (distinct.size() > 1) one.node = processors[p].node;
-        if (asks(query_, task, i)) explained.requirements.push_back(std::move(one));
+        if (asks(query_, names, i)) explained[i].push_back(std::move(one));
       }
     }
   }
@@ -343,7 +419,7 @@ class Explainer {
     const RegionNames names{position, requirement.aliases};
     MatchQuery query{MappingStatement::kRegion, view.name, names, view.current.kind, {}};
     if (!explained.is_mapped) return explained;
-    explain_memories(query, view.current, wish, explained);
+    explain_memories(query, view, wish, explained);
     explain_beaten_regions(query, wish, explained);
     query.statement = MappingStatement::kCollectMemory;
     explained.collected = static_cast<bool>(wish.collect_origin);
@@ -356,9 +432,12 @@ class Explainer {
     return explained;
   }
 
-  void explain_memories(MatchQuery query, const Processor& processor, const RequirementWish& wish,
+  void explain_memories(MatchQuery query, const TaskView& view, const RequirementWish& wish,
                         ExplainedRequirement& explained) {
     using State = ExplainedMemory::State;
+    const Processor& processor = view.current;
+    const RequirementView& requirement = view.requirements[explained.position];
+    const VariantView* variant = mapper::best_variant(view, processor.kind);
     query.statement = MappingStatement::kLayout;
     bool taken = false;
     for (const InstanceWish& candidate : wish.candidates()) {
@@ -367,7 +446,12 @@ class Explainer {
       memory.by = candidate.memory_origin;
       memory.layout = candidate.layout;
       const bool is_virtual = candidate.memory == MemKind::kVirtual;
-      if (!is_virtual && !machine_.can_address(processor.node, processor.kind, candidate.memory)) {
+      const char* not_virtual = is_virtual ? why_not_virtual(requirement, variant) : nullptr;
+      if (not_virtual != nullptr) {
+        memory.state = State::kPassed;
+        memory.why = not_virtual;
+      } else if (!is_virtual &&
+                 !machine_.can_address(processor.node, processor.kind, candidate.memory)) {
         memory.state = State::kPassed;
         memory.why = why_no_memory(machine_, processor, candidate.memory);
       } else {
@@ -381,6 +465,8 @@ class Explainer {
       }
       explained.memories.push_back(std::move(memory));
     }
+    if (taken) return;  // else they decided that it fails
+    for (const InstanceWish& candidate : wish.candidates()) note_decides(candidate.memory_origin);
   }
 
   // Region statements that give no candidate, and the layouts of what has none.
@@ -427,9 +513,11 @@ class Explainer {
                                     options.replicate_origin);
   }
 
+  const BoundProgram& bound_;
   const Program& program_;
   const Machine& machine_;
-  const Application& app_;
+  const app::Data& app_;
+  const std::vector<TaskUses>& uses_;
   const ExplainQuery& query_;
   Diagnostics& diags_;
   Diagnostics ignored_;
@@ -441,15 +529,20 @@ class Explainer {
   std::array<std::optional<std::int64_t>, kProcKindCount> processor_counts_;
   std::int64_t points_ = 0;
   std::set<std::uint32_t> matches_, decides_;
+  std::set<FunctionId> warned_;  // whose warnings were given
 };
 
 }  // namespace
 
-std::optional<Explanation> explain(const BoundProgram& bound, const Application& app,
+std::optional<Explanation> explain(const BoundProgram& bound, const Workload& app,
                                    const ExplainQuery& query, Diagnostics& diags) {
-  if (!check_query(query, app, diags)) return std::nullopt;
+  bool complete = true;
+  const std::vector<TaskUses> uses = uses_by_task(app.data(), complete);
+  if (!check_query(query, app.data(), uses, diags)) return std::nullopt;
   check_names(bound.program(), app, diags);
-  return Explainer(bound, app, query, diags).explain();
+  Explanation explanation = Explainer(bound, app.data(), uses, query, diags).explain();
+  explanation.all_launches = complete;
+  return explanation;
 }
 
 }  // namespace groma

@@ -23,6 +23,7 @@ class Writer {
     Json json = {{"application", explanation.application}, {"machine", explanation.machine}};
     json["tasks"] = Json::array();
     for (const ExplainedTask& task : explanation.tasks) json["tasks"].push_back(write(task));
+    json["all_launches"] = explanation.all_launches;
     json["unmatched"] = list(explanation.unmatched);
     json["never_decide"] = list(explanation.never_decide);
     return json;

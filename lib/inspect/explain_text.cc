@@ -42,6 +42,9 @@ class Writer {
     text_ = fmt::format("{} on {}, decided by {}\n", harmless(explanation_.application),
                         harmless(explanation_.machine), harmless(program_.source().name()));
     for (const ExplainedTask& task : explanation_.tasks) write(task);
+    if (!explanation_.all_launches) {
+      text_ += "\nThere are more launches than are shown.\n";
+    }
     list("Statements that match nothing here:", explanation_.unmatched);
     list("Statements that never decide here, since others do:", explanation_.never_decide);
     return std::move(text_);
@@ -145,7 +148,9 @@ class Writer {
                         name_of(requirement.privilege), node));
     if (!requirement.is_mapped) return line(2, "nothing is mapped");
     if (requirement.inner) {
-      line(2, "virtual, since the task's variant is inner: its children map their parts");
+      line(2, fmt::format("virtual, since the task's variant {}: its children map their parts",
+                          requirement.privilege == Privilege::kReduce ? "reduces and is no leaf"
+                                                                      : "is inner"));
     }
     for (const ExplainedMemory& memory : requirement.memories) write(memory);
     beaten(2, requirement.beaten);

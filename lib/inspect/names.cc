@@ -3,6 +3,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/data.h"
 #include "groma/explain.h"
 #include "syntax/parser.h"
 #include "syntax/tree.h"
@@ -12,17 +13,17 @@ namespace {
 
 class NameChecker {
  public:
-  NameChecker(const Program& program, const Application& app, Diagnostics& diags)
+  NameChecker(const Program& program, const app::Data& app, Diagnostics& diags)
       : app_(app),
         diags_(diags),
         ignored_(program.source()),
         tree_(syntax::parse(program.source(), ignored_)) {
-    for (const AppTask& task : app.tasks) {
+    for (const app::Task& task : app.tasks) {
       tasks_.insert(task.name);
-      for (const AppRequirement& requirement : task.requirements) {
-        regions_.insert(requirement.names.begin(), requirement.names.end());
-      }
+      for (const app::Requirement& requirement : task.requirements) add(requirement.data.names);
     }
+    for (const app::Region& region : app.regions) add(region.names);
+    for (const app::Partition& partition : app.partitions) add(partition.names);
   }
 
   void check() {
@@ -32,6 +33,7 @@ class NameChecker {
   }
 
  private:
+  void add(const app::Names& names) { regions_.insert(names.begin(), names.end()); }
   template <typename Node>
   void look_at(const Node& node) {
     if constexpr (requires { node.names; }) {
@@ -57,7 +59,7 @@ class NameChecker {
     suggest(diagnostic.lower_to(Severity::kWarning), text, candidates);
   }
 
-  const Application& app_;
+  const app::Data& app_;
   Diagnostics& diags_;
   Diagnostics ignored_;  // compile said it
   syntax::Tree tree_;
@@ -67,8 +69,8 @@ class NameChecker {
 
 }  // namespace
 
-void check_names(const Program& program, const Application& app, Diagnostics& diags) {
-  NameChecker(program, app, diags).check();
+void check_names(const Program& program, const Workload& app, Diagnostics& diags) {
+  NameChecker(program, app.data(), diags).check();
 }
 
 }  // namespace groma

@@ -1,4 +1,5 @@
-// The words of an application's JSON.
+// The words of an application's JSON, for the reader and the writer; docs/application.schema.json
+// has the same.
 #pragma once
 
 #include <array>
@@ -8,47 +9,106 @@
 
 namespace groma::keys {
 
-inline constexpr std::string_view kAppName = "name";
-inline constexpr std::string_view kAppDescription = "description";
-inline constexpr std::string_view kTopLevel = "top_level";
-inline constexpr std::string_view kTasks = "tasks";
-inline constexpr std::string_view kVariants = "variants";
-inline constexpr std::string_view kRequirements = "requirements";
-inline constexpr std::string_view kLaunches = "launches";
-inline constexpr std::string_view kProcKind = "kind";
-inline constexpr std::string_view kLeaf = "leaf";
-inline constexpr std::string_view kInner = "inner";
-inline constexpr std::string_view kReplicable = "replicable";
-inline constexpr std::string_view kDemands = "demands";
-inline constexpr std::string_view kRequirement = "requirement";
-inline constexpr std::string_view kOrderOfDimensions = "dimension_order";
-inline constexpr std::string_view kOrderOfFields = "field_order";
-inline constexpr std::string_view kMemoryKind = "memory";
-inline constexpr std::string_view kExact = "exact";
+inline constexpr std::string_view kAccess = "access";
+inline constexpr std::string_view kAliases = "aliases";
 inline constexpr std::string_view kAlign = "align";
 inline constexpr std::string_view kAlignOperator = "operator";
+inline constexpr std::string_view kAppDescription = "description";
+inline constexpr std::string_view kAppName = "name";
+inline constexpr std::string_view kArguments = "arguments";
+inline constexpr std::string_view kBody = "body";
 inline constexpr std::string_view kBytes = "bytes";
-inline constexpr std::string_view kNames = "names";
-inline constexpr std::string_view kPrivilege = "privilege";
 inline constexpr std::string_view kCoherence = "coherence";
+inline constexpr std::string_view kColor = "color";
+inline constexpr std::string_view kColors = "colors";
+inline constexpr std::string_view kData = "data";
+inline constexpr std::string_view kDefinitions = "definitions";
+inline constexpr std::string_view kDemands = "demands";
 inline constexpr std::string_view kDimensions = "dimensions";
-inline constexpr std::string_view kFields = "fields";
 inline constexpr std::string_view kDomain = "domain";
+inline constexpr std::string_view kEfficiency = "efficiency";
+inline constexpr std::string_view kExact = "exact";
+inline constexpr std::string_view kExtents = "extents";
+inline constexpr std::string_view kFields = "fields";
+inline constexpr std::string_view kFlopsOfRun = "flops";
+inline constexpr std::string_view kGives = "gives";
+inline constexpr std::string_view kHalo = "halo";
+inline constexpr std::string_view kIndex = "index";
+inline constexpr std::string_view kInner = "inner";
+inline constexpr std::string_view kKernels = "kernels";
+inline constexpr std::string_view kLaunchOf = "launch";
+inline constexpr std::string_view kLeaf = "leaf";
+inline constexpr std::string_view kLeast = "least";
+inline constexpr std::string_view kLoops = "loops";
 inline constexpr std::string_view kLower = "lower";
-inline constexpr std::string_view kParent = "parent";
+inline constexpr std::string_view kMeaning = "meaning";
+inline constexpr std::string_view kMemoryKind = "memory";
+inline constexpr std::string_view kMetric = "metric";
+inline constexpr std::string_view kMost = "most";
+inline constexpr std::string_view kNames = "names";
+inline constexpr std::string_view kNanoseconds = "nanoseconds";
+inline constexpr std::string_view kOf = "of";
+inline constexpr std::string_view kOrderOfDimensions = "dimension_order";
+inline constexpr std::string_view kOrderOfFields = "field_order";
+inline constexpr std::string_view kParameters = "parameters";
+inline constexpr std::string_view kPartitions = "partitions";
+inline constexpr std::string_view kPhase = "phase";
+inline constexpr std::string_view kPrivilege = "privilege";
+inline constexpr std::string_view kProcKind = "kind";
+inline constexpr std::string_view kReason = "reason";
+inline constexpr std::string_view kRegions = "regions";
+inline constexpr std::string_view kRepeat = "repeat";
+inline constexpr std::string_view kReplicable = "replicable";
+inline constexpr std::string_view kRequirement = "requirement";
+inline constexpr std::string_view kRequirements = "requirements";
+inline constexpr std::string_view kSameAddressSpace = "same_address_space";
+inline constexpr std::string_view kSingle = "single";
+inline constexpr std::string_view kSizes = "sizes";
+inline constexpr std::string_view kTakes = "takes";
+inline constexpr std::string_view kTasks = "tasks";
+inline constexpr std::string_view kTopLevel = "top_level";
+inline constexpr std::string_view kTraced = "traced";
+inline constexpr std::string_view kTraffic = "traffic";
+inline constexpr std::string_view kUnit = "unit";
+inline constexpr std::string_view kValue = "value";
+inline constexpr std::string_view kValues = "values";
+inline constexpr std::string_view kVariable = "variable";
+inline constexpr std::string_view kVariants = "variants";
+inline constexpr std::string_view kWait = "wait";
+inline constexpr std::string_view kWork = "work";
 
-inline constexpr std::array kAppKeys = {kAppName, kAppDescription, kTopLevel, kTasks};
-inline constexpr std::array kTaskKeys = {kAppName, kVariants, kRequirements, kLaunches};
-inline constexpr std::array kVariantKeys = {kProcKind, kLeaf, kInner, kReplicable, kDemands};
+inline constexpr std::array kAppKeys = {kAppName,  kAppDescription, kParameters, kDefinitions,
+                                        kSizes,    kMetric,         kRegions,    kPartitions,
+                                        kTopLevel, kTasks};
+inline constexpr std::array kParameterKeys = {kAppName, kValue, kLeast, kMost, kMeaning};
+inline constexpr std::array kDefinitionKeys = {kAppName, kValue};
+inline constexpr std::array kSizeKeys = {kAppName, kReason, kValues};
+inline constexpr std::array kMetricKeys = {kUnit, kWork, kPhase};
+inline constexpr std::array kRegionKeys = {kAppName, kAliases, kExtents, kFields};
+inline constexpr std::array kPartitionKeys = {kAppName, kAliases, kOf,      kColors,
+                                              kIndex,   kLower,   kExtents, kHalo};
+inline constexpr std::array kFieldKeys = {kAppName, kBytes};
+inline constexpr std::array kDataKeys = {kOf, kColor};
+inline constexpr std::array kTaskKeys = {kAppName, kArguments, kVariants, kRequirements, kBody};
+inline constexpr std::array kVariantKeys = {kProcKind, kLeaf,        kInner,   kReplicable,
+                                            kDemands,  kFlopsOfRun,  kSingle,  kEfficiency,
+                                            kKernels,  kNanoseconds, kTraffic, kLoops};
 inline constexpr std::array kDemandKeys = {
     kRequirement, kOrderOfDimensions, kOrderOfFields, kMemoryKind, kExact, kAlign};
 inline constexpr std::array kAlignKeys = {kAlignOperator, kBytes};
-inline constexpr std::array kRequirementKeys = {kNames, kPrivilege, kCoherence, kDimensions,
-                                                kFields};
-inline constexpr std::array kFieldKeys = {kAppName, kBytes};
-inline constexpr std::array kLaunchKeys = {kDomain, kLower, kParent};
+inline constexpr std::array kTrafficKeys = {kRequirement, kBytes, kAccess};
+inline constexpr std::array kRequirementKeys = {kNames,      kPrivilege, kCoherence,
+                                                kDimensions, kFields,    kData};
+// A statement is what its first key says.
+inline constexpr std::array kStatementKeys = {kLaunchOf, kRepeat, kPhase, kWait};
+inline constexpr std::array kLaunchKeys = {kLaunchOf, kDomain, kLower, kIndex,           kArguments,
+                                           kData,     kGives,  kTakes, kSameAddressSpace};
+inline constexpr std::array kLoopKeys = {kRepeat, kVariable, kTraced, kBody};
+inline constexpr std::array kPhaseKeys = {kPhase, kBody};
+inline constexpr std::array kWaitKeys = {kWait};
 
-// In the order of DimensionOrder, FieldOrder, Coherence, and of AlignOp without kNone.
+// In the order of Access, DimensionOrder, FieldOrder, Coherence, and of AlignOp without kNone.
+inline constexpr std::array<std::string_view, 3> kAccessNames = {"stream", "scatter", "atomic"};
 inline constexpr std::array<std::string_view, 2> kDimensionOrderNames = {"F_order", "C_order"};
 inline constexpr std::array<std::string_view, 2> kFieldOrderNames = {"SOA", "AOS"};
 inline constexpr std::array<std::string_view, 4> kCoherenceNames = {"exclusive", "atomic",

@@ -1,12 +1,14 @@
-// application_from_json, load_application.
+// application_from_json.
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
+#include <optional>
 
-#include "app/check.h"
+#include "app/builder.h"
+#include "app/formula.h"
 #include "groma/io.h"
-#include "groma/source.h"
+#include "groma/workload.h"
+#include "io/app_defaults.h"
 #include "io/app_keys.h"
 #include "io/json.h"
 #include "machine/quote.h"
@@ -15,6 +17,8 @@ namespace groma {
 namespace {
 
 constexpr std::size_t kLongestDefaultName = 200;
+// A body in a body is two levels; what a statement holds, and what holds the first, the rest.
+constexpr std::size_t kMaxAppJsonDepth = 16 + 2 * static_cast<std::size_t>(kMaxAppDepth);
 
 class AppReader {
  public:
@@ -27,24 +31,47 @@ class AppReader {
   std::string text_or(const JsonPlace& place, std::string_view key, std::string otherwise);
   std::int64_t integer_or(const JsonPlace& place, std::string_view key, std::int64_t otherwise);
   bool truth_or(const JsonPlace& place, std::string_view key, bool otherwise);
+  Formula formula_or(const JsonPlace& place, std::string_view key, Formula otherwise);
   std::optional<std::size_t> word_if(const JsonPlace& place, std::string_view key,
                                      std::span<const std::string_view> names,
                                      std::string_view what);
+  std::string required_text(const JsonPlace& place, std::string_view key);
+  Formula required_formula(const JsonPlace& place, std::string_view key);
   // Calls read(element) for what the list `key` holds, if it is there, up to the first error.
   template <typename Item, typename Read>
   std::vector<Item> list(const JsonPlace& place, std::string_view key, std::size_t most,
                          const Read& read);
+  std::vector<std::string> texts(const JsonPlace& place, std::string_view key, std::size_t most);
+  Formulas formulas(const JsonPlace& place, std::string_view key, std::size_t most);
 
+  Formula read_formula(const JsonPlace& place);
+  AppParameter read_parameter(const JsonPlace& place);
+  AppDefinition read_definition(const JsonPlace& place);
+  AppSize read_size(const JsonPlace& place);
+  AppMetric read_metric(const JsonPlace& place);
+  AppRegion read_region(const JsonPlace& place);
+  AppPartition read_partition(const JsonPlace& place);
+  AppField read_field(const JsonPlace& place, std::string_view of);
+  AppData read_data(const JsonPlace& place);
   AppTask read_task(const JsonPlace& place);
   AppVariant read_variant(const JsonPlace& place);
   LayoutDemand read_demand(const JsonPlace& place);
+  AppTraffic read_traffic(const JsonPlace& place);
+  std::uint32_t read_position(const JsonPlace& place);
   AppRequirement read_requirement(const JsonPlace& place);
-  AppField read_field(const JsonPlace& place);
+  std::vector<AppStatement> read_body(const JsonPlace& place);
+  AppStatement read_statement(const JsonPlace& place);
   AppLaunch read_launch(const JsonPlace& place);
+  AppLoop read_loop(const JsonPlace& place);
+  AppPhase read_phase(const JsonPlace& place);
 
   std::string name_;
   JsonReader json_;
+  std::optional<AppDefaults> defaults_;
+  std::size_t fields_ = 0;  // of all requirements
 };
+
+// ---- Members
 
 std::string AppReader::text_or(const JsonPlace& place, std::string_view key,
                                std::string otherwise) {
@@ -63,12 +90,27 @@ bool AppReader::truth_or(const JsonPlace& place, std::string_view key, bool othe
   return found ? json_.truth(*found) : otherwise;
 }
 
+Formula AppReader::formula_or(const JsonPlace& place, std::string_view key, Formula otherwise) {
+  const auto found = JsonReader::member(place, key);
+  return found ? read_formula(*found) : std::move(otherwise);
+}
+
 std::optional<std::size_t> AppReader::word_if(const JsonPlace& place, std::string_view key,
                                               std::span<const std::string_view> names,
                                               std::string_view what) {
   const auto found = JsonReader::member(place, key);
   if (!found) return std::nullopt;
   return json_.word(*found, names, what);
+}
+
+std::string AppReader::required_text(const JsonPlace& place, std::string_view key) {
+  const auto found = json_.required(place, key);
+  return found ? json_.text(*found) : std::string();
+}
+
+Formula AppReader::required_formula(const JsonPlace& place, std::string_view key) {
+  const auto found = json_.required(place, key);
+  return found ? read_formula(*found) : Formula();
 }
 
 template <typename Item, typename Read>
@@ -87,17 +129,144 @@ std::vector<Item> AppReader::list(const JsonPlace& place, std::string_view key, 
   return items;
 }
 
+std::vector<std::string> AppReader::texts(const JsonPlace& place, std::string_view key,
+                                          std::size_t most) {
+  return list<std::string>(place, key, most, [&](const JsonPlace& at) { return json_.text(at); });
+}
+
+Formulas AppReader::formulas(const JsonPlace& place, std::string_view key, std::size_t most) {
+  return list<Formula>(place, key, most, [&](const JsonPlace& at) { return read_formula(at); });
+}
+
+Formula AppReader::read_formula(const JsonPlace& place) {
+  if (const auto* text = std::get_if<std::string>(&place.value->data)) return *text;
+  return json_.integer(place);
+}
+
+// ---- Parameters and data
+
+AppParameter AppReader::read_parameter(const JsonPlace& place) {
+  AppParameter parameter;
+  if (!json_.is_object(place, keys::kParameterKeys)) return parameter;
+  parameter.name = required_text(place, keys::kAppName);
+  if (const auto value = json_.required(place, keys::kValue)) {
+    parameter.value = json_.integer(*value);
+  }
+  parameter.least = integer_or(place, keys::kLeast, parameter.least);
+  parameter.most = integer_or(place, keys::kMost, parameter.most);
+  parameter.meaning = text_or(place, keys::kMeaning, {});
+  return parameter;
+}
+
+AppDefinition AppReader::read_definition(const JsonPlace& place) {
+  AppDefinition definition;
+  if (!json_.is_object(place, keys::kDefinitionKeys)) return definition;
+  definition.name = required_text(place, keys::kAppName);
+  definition.value = required_formula(place, keys::kValue);
+  return definition;
+}
+
+AppSize AppReader::read_size(const JsonPlace& place) {
+  AppSize size;
+  if (!json_.is_object(place, keys::kSizeKeys)) return size;
+  size.name = required_text(place, keys::kAppName);
+  size.reason = text_or(place, keys::kReason, {});
+  const auto values = json_.required(place, keys::kValues);
+  if (!values) return size;
+  const JsonValue::Object* members = values->value->object();
+  if (members == nullptr) {
+    json_.is_object(*values, {});  // says so
+    return size;
+  }
+  for (const JsonMember& member : *members) {
+    if (!app::is_formula_name(member.key)) {
+      json_.fail(*values, fmt::format("{} is no parameter's name", in_quotes(member.key)));
+      return size;
+    }
+    size.values.emplace_back(member.key,
+                             json_.integer(JsonPlace{&member.value, &*values, member.key, 0}));
+  }
+  return size;
+}
+
+AppMetric AppReader::read_metric(const JsonPlace& place) {
+  AppMetric metric;
+  if (!json_.is_object(place, keys::kMetricKeys)) return metric;
+  metric.unit = text_or(place, keys::kUnit, metric.unit);
+  metric.work = formula_or(place, keys::kWork, metric.work);
+  metric.phase = text_or(place, keys::kPhase, {});
+  return metric;
+}
+
+AppRegion AppReader::read_region(const JsonPlace& place) {
+  AppRegion region;
+  if (!json_.is_object(place, keys::kRegionKeys)) return region;
+  region.name = required_text(place, keys::kAppName);
+  region.aliases = texts(place, keys::kAliases, kMaxAppAliases);
+  json_.required(place, keys::kExtents);
+  region.extents = formulas(place, keys::kExtents, kMaxDimensions);
+  region.fields = list<AppField>(place, keys::kFields, kMaxAppFields,
+                                 [&](const JsonPlace& at) { return read_field(at, {}); });
+  return region;
+}
+
+AppPartition AppReader::read_partition(const JsonPlace& place) {
+  AppPartition partition;
+  if (!json_.is_object(place, keys::kPartitionKeys)) return partition;
+  partition.name = required_text(place, keys::kAppName);
+  partition.aliases = texts(place, keys::kAliases, kMaxAppAliases);
+  partition.of = required_text(place, keys::kOf);
+  json_.required(place, keys::kColors);
+  partition.colors = formulas(place, keys::kColors, kMaxDimensions);
+  partition.index = texts(place, keys::kIndex, kMaxDimensions);
+  partition.lower = formulas(place, keys::kLower, kMaxDimensions);
+  partition.extents = formulas(place, keys::kExtents, kMaxDimensions);
+  partition.halo = formulas(place, keys::kHalo, kMaxDimensions);
+  return partition;
+}
+
+// A name alone has the bytes that the region says, so has an object without them.
+AppField AppReader::read_field(const JsonPlace& place, std::string_view of) {
+  AppField field;
+  const bool name_alone = std::holds_alternative<std::string>(place.value->data);
+  if (name_alone) {
+    field.name = json_.text(place);
+  } else if (json_.is_object(place, keys::kFieldKeys)) {
+    field.name = text_or(place, keys::kAppName, {});
+  }
+  if (defaults_) field.bytes = defaults_->bytes(of, field.name);
+  if (!name_alone) field.bytes = integer_or(place, keys::kBytes, field.bytes);
+  return field;
+}
+
+AppData AppReader::read_data(const JsonPlace& place) {
+  AppData data;
+  if (const auto* name = std::get_if<std::string>(&place.value->data)) {
+    data.of = *name;
+  } else if (json_.is_object(place, keys::kDataKeys)) {
+    data.of = text_or(place, keys::kOf, {});
+    data.color = formulas(place, keys::kColor, kMaxDimensions);
+  }
+  return data;
+}
+
+// ---- Tasks
+
+std::uint32_t AppReader::read_position(const JsonPlace& place) {
+  const auto position = json_.required(place, keys::kRequirement);
+  if (!position) return 0;
+  const std::int64_t value = json_.integer(*position);
+  if (value >= 0 && value < static_cast<std::int64_t>(kMaxAppRequirements)) {
+    return static_cast<std::uint32_t>(value);
+  }
+  json_.fail(*position, fmt::format("{} is no position of a requirement", value));
+  return 0;
+}
+
 LayoutDemand AppReader::read_demand(const JsonPlace& place) {
   LayoutDemand demand;
   if (!json_.is_object(place, keys::kDemandKeys)) return demand;
-  if (const auto position = json_.required(place, keys::kRequirement)) {
-    const std::int64_t value = json_.integer(*position);
-    if (value < 0 || value >= static_cast<std::int64_t>(kMaxAppRequirements)) {
-      json_.fail(*position, fmt::format("{} is no position of a requirement", value));
-      return demand;
-    }
-    demand.requirement = static_cast<std::uint32_t>(value);
-  }
+  demand.requirement = read_position(place);
   if (const auto word = word_if(place, keys::kOrderOfDimensions, keys::kDimensionOrderNames,
                                 "order of dimensions")) {
     demand.dimensions = static_cast<DimensionOrder>(*word);
@@ -120,6 +289,17 @@ LayoutDemand AppReader::read_demand(const JsonPlace& place) {
   return demand;
 }
 
+AppTraffic AppReader::read_traffic(const JsonPlace& place) {
+  AppTraffic traffic;
+  if (!json_.is_object(place, keys::kTrafficKeys)) return traffic;
+  traffic.requirement = read_position(place);
+  traffic.bytes = required_formula(place, keys::kBytes);
+  if (const auto word = word_if(place, keys::kAccess, keys::kAccessNames, "way of access")) {
+    traffic.access = static_cast<Access>(*word);
+  }
+  return traffic;
+}
+
 AppVariant AppReader::read_variant(const JsonPlace& place) {
   AppVariant variant;
   if (!json_.is_object(place, keys::kVariantKeys)) return variant;
@@ -131,23 +311,24 @@ AppVariant AppReader::read_variant(const JsonPlace& place) {
   variant.replicable = truth_or(place, keys::kReplicable, false);
   variant.demands = list<LayoutDemand>(place, keys::kDemands, kMaxAppRequirements,
                                        [&](const JsonPlace& at) { return read_demand(at); });
+  variant.flops = formula_or(place, keys::kFlopsOfRun, variant.flops);
+  variant.single = truth_or(place, keys::kSingle, false);
+  variant.efficiency = formula_or(place, keys::kEfficiency, variant.efficiency);
+  variant.kernels = formula_or(place, keys::kKernels, variant.kernels);
+  variant.nanoseconds = formula_or(place, keys::kNanoseconds, variant.nanoseconds);
+  variant.traffic = list<AppTraffic>(place, keys::kTraffic, 4 * kMaxAppRequirements,
+                                     [&](const JsonPlace& at) { return read_traffic(at); });
+  if (const auto word =
+          word_if(place, keys::kLoops, keys::kDimensionOrderNames, "order of dimensions")) {
+    variant.loops = static_cast<DimensionOrder>(*word);
+  }
   return variant;
 }
 
-AppField AppReader::read_field(const JsonPlace& place) {
-  AppField field;
-  if (!json_.is_object(place, keys::kFieldKeys)) return field;
-  field.name = text_or(place, keys::kAppName, {});
-  field.bytes = integer_or(place, keys::kBytes, field.bytes);
-  return field;
-}
-
-// Without `fields` it has one, of 8 bytes.
 AppRequirement AppReader::read_requirement(const JsonPlace& place) {
   AppRequirement requirement;
   if (!json_.is_object(place, keys::kRequirementKeys)) return requirement;
-  requirement.names = list<std::string>(place, keys::kNames, kMaxAppAliases,
-                                        [&](const JsonPlace& at) { return json_.text(at); });
+  requirement.names = texts(place, keys::kNames, kMaxAppAliases);
   if (const auto privilege = json_.required(place, keys::kPrivilege)) {
     requirement.privilege =
         static_cast<Privilege>(json_.word(*privilege, kPrivilegeNames, "privilege"));
@@ -156,60 +337,98 @@ AppRequirement AppReader::read_requirement(const JsonPlace& place) {
           word_if(place, keys::kCoherence, keys::kCoherenceNames, "kind of coherence")) {
     requirement.coherence = static_cast<Coherence>(*word);
   }
-  const std::int64_t dimensions = integer_or(place, keys::kDimensions, 1);
+  if (const auto data = JsonReader::member(place, keys::kData)) requirement.data = read_data(*data);
+  const std::string& of = requirement.data.of;
+  const std::int64_t dimensions = integer_or(place, keys::kDimensions, defaults_->dimensions(of));
   requirement.dimensions =
       static_cast<int>(std::clamp<std::int64_t>(dimensions, -1, kMaxDimensions + 1));
-  requirement.fields = list<AppField>(place, keys::kFields, kMaxAppFields,
-                                      [&](const JsonPlace& at) { return read_field(at); });
-  if (!JsonReader::member(place, keys::kFields)) requirement.fields.emplace_back();
+  if (JsonReader::member(place, keys::kFields)) {
+    requirement.fields = list<AppField>(place, keys::kFields, kMaxAppFields,
+                                        [&](const JsonPlace& at) { return read_field(at, of); });
+  } else {
+    const std::vector<AppField>& all = defaults_->fields(of);
+    fields_ += all.size();
+    if (fields_ > kMaxAppAllFields) {
+      json_.fail(place,
+                 fmt::format("more than {} fields of requirements in all", kMaxAppAllFields));
+    } else {
+      requirement.fields = all;
+    }
+  }
   return requirement;
 }
+
+// ---- What tasks launch
 
 AppLaunch AppReader::read_launch(const JsonPlace& place) {
   AppLaunch launch;
   if (!json_.is_object(place, keys::kLaunchKeys)) return launch;
-  launch.parent = text_or(place, keys::kParent, {});
-  const auto coordinates = [&](std::string_view key) {
-    return list<std::int64_t>(place, key, kMaxDimensions,
-                              [&](const JsonPlace& at) { return json_.integer(at); });
-  };
-  const std::vector<std::int64_t> extents = coordinates(keys::kDomain);
-  std::vector<std::int64_t> lower = coordinates(keys::kLower);
+  launch.task = required_text(place, keys::kLaunchOf);
+  launch.domain = formulas(place, keys::kDomain, kMaxDimensions);
   const auto domain = JsonReader::member(place, keys::kDomain);
-  const auto corner = JsonReader::member(place, keys::kLower);
-  if (!json_.ok()) return launch;
-  if (!domain) {
-    if (corner) json_.fail(*corner, "a launch without a `domain` is a single task");
-    return launch;
-  }
-  if (!corner) lower.assign(extents.size(), 0);
-  if (lower.size() != extents.size()) {
-    json_.fail(*corner,
-               fmt::format("it has {} coordinates, the domain {}", lower.size(), extents.size()));
-  } else if (extents.empty()) {
+  if (domain && launch.domain.empty()) {
     json_.fail(*domain, "an index launch has at least one dimension");
-  } else {
-    launch.domain = Rect::make(Point(lower), Point(extents));
-    if (!launch.domain) {
-      json_.fail(*domain, "an extent is negative, or there are more than 2^63-1 points");
-    }
   }
+  launch.lower = formulas(place, keys::kLower, kMaxDimensions);
+  launch.index = texts(place, keys::kIndex, kMaxDimensions);
+  launch.arguments = formulas(place, keys::kArguments, kMaxAppNames);
+  launch.data = list<AppData>(place, keys::kData, kMaxAppRequirements,
+                              [&](const JsonPlace& at) { return read_data(at); });
+  launch.gives = text_or(place, keys::kGives, {});
+  launch.takes = texts(place, keys::kTakes, kMaxAppNames);
+  launch.same_address_space = truth_or(place, keys::kSameAddressSpace, false);
   return launch;
+}
+
+AppLoop AppReader::read_loop(const JsonPlace& place) {
+  AppLoop loop;
+  if (!json_.is_object(place, keys::kLoopKeys)) return loop;
+  loop.count = required_formula(place, keys::kRepeat);
+  loop.variable = text_or(place, keys::kVariable, {});
+  loop.traced = truth_or(place, keys::kTraced, false);
+  loop.body = read_body(place);
+  return loop;
+}
+
+AppPhase AppReader::read_phase(const JsonPlace& place) {
+  AppPhase phase;
+  if (!json_.is_object(place, keys::kPhaseKeys)) return phase;
+  phase.name = required_text(place, keys::kPhase);
+  phase.body = read_body(place);
+  return phase;
+}
+
+AppStatement AppReader::read_statement(const JsonPlace& place) {
+  if (JsonReader::member(place, keys::kLaunchOf)) return {read_launch(place)};
+  if (JsonReader::member(place, keys::kRepeat)) return {read_loop(place)};
+  if (JsonReader::member(place, keys::kPhase)) return {read_phase(place)};
+  AppWait wait;
+  if (JsonReader::member(place, keys::kWait)) {
+    if (json_.is_object(place, keys::kWaitKeys)) wait.future = required_text(place, keys::kWait);
+  } else if (json_.is_object(place, keys::kStatementKeys)) {
+    json_.fail(place, "a statement has one of the keys `launch`, `repeat`, `phase` and `wait`");
+  }
+  return {wait};
+}
+
+std::vector<AppStatement> AppReader::read_body(const JsonPlace& place) {
+  return list<AppStatement>(place, keys::kBody, kMaxAppParts,
+                            [&](const JsonPlace& at) { return read_statement(at); });
 }
 
 AppTask AppReader::read_task(const JsonPlace& place) {
   AppTask task;
   if (!json_.is_object(place, keys::kTaskKeys)) return task;
-  if (const auto name = json_.required(place, keys::kAppName)) task.name = json_.text(*name);
+  task.name = required_text(place, keys::kAppName);
   json_.required(place, keys::kVariants);
   if (!json_.ok()) return task;
+  task.arguments = texts(place, keys::kArguments, kMaxAppNames);
   task.variants = list<AppVariant>(place, keys::kVariants, kMaxAppVariants,
                                    [&](const JsonPlace& at) { return read_variant(at); });
   task.requirements =
       list<AppRequirement>(place, keys::kRequirements, kMaxAppRequirements,
                            [&](const JsonPlace& at) { return read_requirement(at); });
-  task.launches = list<AppLaunch>(place, keys::kLaunches, kMaxAppLaunches,
-                                  [&](const JsonPlace& at) { return read_launch(at); });
+  task.body = read_body(place);
   return task;
 }
 
@@ -218,14 +437,31 @@ Result<Application> AppReader::read(const JsonValue& root) {
   Application app;
   if (json_.is_object(place, keys::kAppKeys)) json_.required(place, keys::kTasks);
   if (!json_.ok()) return json_.error();
-  app.tasks = list<AppTask>(place, keys::kTasks, kMaxAppTasks,
-                            [&](const JsonPlace& at) { return read_task(at); });
   app.name = text_or(place, keys::kAppName, name_.substr(0, kLongestDefaultName));
   app.description = text_or(place, keys::kAppDescription, {});
+  app.parameters = list<AppParameter>(place, keys::kParameters, kMaxAppParameters,
+                                      [&](const JsonPlace& at) { return read_parameter(at); });
+  app.definitions = list<AppDefinition>(place, keys::kDefinitions, kMaxAppNames,
+                                        [&](const JsonPlace& at) { return read_definition(at); });
+  app.sizes = list<AppSize>(place, keys::kSizes, kMaxAppNames,
+                            [&](const JsonPlace& at) { return read_size(at); });
+  if (const auto metric = JsonReader::member(place, keys::kMetric)) {
+    app.metric = read_metric(*metric);
+  }
+  app.regions = list<AppRegion>(place, keys::kRegions, kMaxAppRegions,
+                                [&](const JsonPlace& at) { return read_region(at); });
+  app.partitions = list<AppPartition>(place, keys::kPartitions, kMaxAppRegions,
+                                      [&](const JsonPlace& at) { return read_partition(at); });
   app.top_level = text_or(place, keys::kTopLevel, {});
+  defaults_.emplace(app);
+  app.tasks = list<AppTask>(place, keys::kTasks, kMaxAppTasks,
+                            [&](const JsonPlace& at) { return read_task(at); });
   if (!json_.ok()) return json_.error();
-  if (auto fault = find_fault(app)) json_.fail(place, fault->message, fault->help, fault->path);
-  if (!json_.ok()) return json_.error();
+  app::Data unused;
+  if (const auto fault = app::build(app, {}, unused)) {
+    json_.fail(place, fault->message, fault->help, JsonReader::existing(place, fault->path));
+    return json_.error();
+  }
   return app;
 }
 
@@ -237,21 +473,9 @@ Result<Application> application_from_json(std::string_view text, std::string_vie
                  fmt::format("`{}` has {} bytes; an application has at most {}", name, text.size(),
                              kMaxApplicationFileBytes)};
   }
-  const Result<JsonValue> root = parse_json(text, name);
+  const Result<JsonValue> root = parse_json(text, name, kMaxAppJsonDepth);
   if (!root) return root.error();
   return AppReader(name).read(*root);
-}
-
-Result<Application> load_application(const std::string& spec) {
-  struct stat status {};
-  const bool path = spec == "-" || spec.find('/') != spec.npos || spec.ends_with(".json");
-  if (!path && stat(spec.c_str(), &status) != 0) {
-    return Error{Error::Code::kUnknown, fmt::format("no application {}", in_quotes(spec)),
-                 "an application is a JSON file"};
-  }
-  const Result<std::string> text = read_file(spec, kMaxApplicationFileBytes);
-  if (!text) return text.error();
-  return application_from_json(*text, spec == "-" ? "<stdin>" : spec);
 }
 
 }  // namespace groma

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "groma/source.h"
@@ -45,7 +46,8 @@ std::string reason_of(std::string_view what) {
 // `open_` stay valid: a container does not grow while something in it is open.
 class Builder : public nlohmann::json_sax<json> {
  public:
-  explicit Builder(std::string_view text, std::string_view name) : text_(text), name_(name) {}
+  Builder(std::string_view text, std::string_view name, std::size_t max_depth)
+      : text_(text), name_(name), max_depth_(max_depth) {}
 
   JsonValue take() { return std::move(root_); }
   const Error& error() const { return *error_; }
@@ -103,8 +105,8 @@ class Builder : public nlohmann::json_sax<json> {
     return true;
   }
   bool open(JsonValue value) {
-    if (open_.size() == kMaxJsonDepth) {
-      return refuse(fmt::format("nested deeper than {}", kMaxJsonDepth), Error::Code::kTooLarge);
+    if (open_.size() == max_depth_) {
+      return refuse(fmt::format("nested deeper than {}", max_depth_), Error::Code::kTooLarge);
     }
     if (++count_ > kMaxJsonValues) return refuse("too many values", Error::Code::kTooLarge);
     JsonValue* place = next();
@@ -134,6 +136,7 @@ class Builder : public nlohmann::json_sax<json> {
 
   std::string_view text_;
   std::string name_;
+  std::size_t max_depth_;
   JsonValue root_;
   std::vector<JsonValue*> open_;
   std::size_t count_ = 0;
@@ -161,8 +164,8 @@ std::string help_for(std::string_view word, std::span<const std::string_view> na
 
 }  // namespace
 
-Result<JsonValue> parse_json(std::string_view text, std::string_view name) {
-  Builder builder(text, name);
+Result<JsonValue> parse_json(std::string_view text, std::string_view name, std::size_t max_depth) {
+  Builder builder(text, name, max_depth);
   if (!json::sax_parse(text, &builder)) return builder.error();
   return builder.take();
 }
@@ -259,6 +262,27 @@ std::optional<JsonPlace> JsonReader::member(const JsonPlace& place, std::string_
     if (member.key == key) return JsonPlace{&member.value, &place, key, 0};
   }
   return std::nullopt;
+}
+
+std::string_view JsonReader::existing(const JsonPlace& place, std::string_view pointer) {
+  const JsonValue* value = place.value;
+  std::size_t end = 0;
+  while (end < pointer.size()) {
+    const std::size_t next = std::min(pointer.find('/', end + 1), pointer.size());
+    const std::string_view step = pointer.substr(end + 1, next - end - 1);
+    if (const JsonValue::Array* array = value->array()) {
+      std::size_t index = array->size();
+      std::from_chars(step.data(), step.data() + step.size(), index);
+      if (index >= array->size()) break;
+      value = &(*array)[index];
+    } else {
+      const std::optional<JsonPlace> found = member({value}, step);
+      if (!found) break;
+      value = found->value;
+    }
+    end = next;
+  }
+  return pointer.substr(0, end);
 }
 
 std::optional<JsonPlace> JsonReader::required(const JsonPlace& place, std::string_view key) {

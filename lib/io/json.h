@@ -36,7 +36,8 @@ inline constexpr std::size_t kMaxJsonValues = std::size_t{1} << 21;
 
 // Reads all of `text`. Fails (kMalformed, kTooLarge beyond the bounds above) with line and column,
 // or with the pointer of a key that is there twice. `name` is for messages. Never throws.
-Result<JsonValue> parse_json(std::string_view text, std::string_view name);
+Result<JsonValue> parse_json(std::string_view text, std::string_view name,
+                             std::size_t max_depth = kMaxJsonDepth);
 
 // `text` as a JSON string, with quotes; what is not UTF-8 becomes U+FFFD.
 std::string json_string(std::string_view text);
@@ -74,7 +75,9 @@ class JsonReader {
 
   // The member `key` of an object, if it is there. It refers to `place`, which must outlive it.
   static std::optional<JsonPlace> member(const JsonPlace& place, std::string_view key);
-  // The same, failing where it is not.
+  // How much of a pointer there is below `place`: what stands behind it was left out.
+  static std::string_view existing(const JsonPlace& place, std::string_view pointer);
+  // A member, failing where it is not there.
   std::optional<JsonPlace> required(const JsonPlace& place, std::string_view key);
 
  private:

@@ -1,9 +1,13 @@
-// load_machine: what `--machine M` means.
+// load_machine, load_application: what `--machine M` and `--app A` mean.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "groma/benchmarks.h"
 #include "groma/io.h"
 #include "groma/source.h"
+#include "groma/spelling.h"
+#include "groma/workload.h"
+#include "machine/quote.h"
 
 namespace groma {
 namespace {
@@ -17,16 +21,57 @@ bool is_file(const std::string& path) {
   return stat(path.c_str(), &status) == 0 && !S_ISDIR(status.st_mode);
 }
 
+constexpr std::size_t kLongestPath = 4096;
+
 Result<Machine> read_machine(const std::string& path) {
   const Result<std::string> text = read_file(path, kMaxMachineFileBytes);
   if (!text) return text.error();
   return machine_from_json(*text, path == "-" ? "<stdin>" : path);
 }
 
+// Where the values of "a.json:n=4096,steps=10" begin, at their colon; the end where there are none.
+std::size_t begin_of_values(std::string_view spec) {
+  const std::size_t colon = spec.rfind(':');
+  if (colon == spec.npos) return spec.size();
+  const std::string_view name = spec.substr(colon + 1, spec.find('=', colon) - colon - 1);
+  const bool is_name =
+      spec.find('=', colon) != spec.npos &&
+      name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
+          name.npos;
+  return is_name ? colon : spec.size();
+}
+
+Result<Application> read_application(const std::string& path) {
+  const bool is_path = path.size() <= kLongestPath && looks_like_path(path);
+  const Benchmark* const benchmark = is_path ? nullptr : find_benchmark(path);
+  if (benchmark != nullptr) return benchmark->make();
+  if (!is_path && (path.size() > kLongestPath || !is_file(path))) {
+    std::vector<std::string_view> names;
+    for (const Benchmark& each : benchmarks()) names.push_back(each.name);
+    const auto near = near_names(path, names);
+    return Error{Error::Code::kUnknown, fmt::format("no application {}", in_quotes(path)),
+                 near.empty() ? "`groma apps` lists those that there are; or give a JSON file"
+                              : fmt::format("did you mean {}?", join_names(near))};
+  }
+  const Result<std::string> text = read_file(path, kMaxApplicationFileBytes);
+  if (!text) return text.error();
+  return application_from_json(*text, path == "-" ? "<stdin>" : path);
+}
+
 }  // namespace
 
+Result<Application> load_application(const std::string& spec) {
+  const std::size_t values = begin_of_values(spec);
+  Result<Application> app = read_application(spec.substr(0, values));
+  if (!app || values == spec.size()) return app;
+  app = with_values(std::move(app).value(), std::string_view(spec).substr(values + 1));
+  if (!app) return app;
+  const Result<Workload> workload = Workload::make(*app);
+  if (!workload) return workload.error();
+  return app;
+}
+
 Result<Machine> load_machine(const std::string& spec) {
-  constexpr std::size_t kLongestPath = 4096;
   if (spec == "local") return local_machine();
   if (spec.size() <= kLongestPath && looks_like_path(spec)) return read_machine(spec);
   Result<Machine> machine = make_machine(spec);

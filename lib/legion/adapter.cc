@@ -9,8 +9,12 @@
 #include <deque>
 
 #include "base/one_diagnostic.h"
+#include "groma/program_mapper.h"
+#include "mapper/unhonoured.h"
 
 namespace groma::legion {
+
+using Regions = TaskViews::Regions;
 
 // ---- Errors
 
@@ -18,14 +22,26 @@ void Registration::fail(const Diagnostic& diagnostic, Origin origin, const Mappe
   Diagnostic shown = diagnostic;
   const std::string who = mapper == nullptr ? "" : mapper->describe(origin);
   if (!who.empty()) shown.note("decided by " + who);
-  const std::string text = render(mapper == nullptr ? Source() : mapper->source(), shown);
-  if (options.log != nullptr) {
-    options.log->log(LogLevel::kError, text);
-  } else {
-    std::fputs(text.c_str(), stderr);
-  }
+  log()->log(LogLevel::kError, render(mapper == nullptr ? Source() : mapper->source(), shown));
   std::fflush(nullptr);
   std::_Exit(1);
+}
+
+// ---- Names that no task has. Legion does not tell which tasks are registered, so it is known at
+// the end alone, and not where others may have launched them.
+
+void Registration::enter() {
+  const std::lock_guard lock(mutex_);
+  ++adapters_;
+}
+
+void Registration::leave(const Mapper& mapper, std::set<std::string> names) {
+  const std::lock_guard lock(mutex_);
+  task_names_.merge(names);
+  const auto* of_program = dynamic_cast<const ProgramMapper*>(&mapper);
+  if (--adapters_ > 0 || of_program == nullptr || mapper.machine().node_count() > 1) return;
+  const std::set<std::string_view> known(task_names_.begin(), task_names_.end());
+  if (!known.empty()) groma::mapper::log_unknown_tasks(of_program->program(), known, *log());
 }
 
 // ---- What a hook needs
@@ -34,6 +50,25 @@ void Registration::fail(const Diagnostic& diagnostic, Origin origin, const Mappe
 struct Adapter::Events {
   std::map<MapperEvent, Legion::Mapping::MapperEvent> open;
   MapperEvent last = 0;
+};
+
+// While it lives, no hook begins inside this one, whatever is called.
+class Alone {
+ public:
+  Alone(Legion::Mapping::MapperRuntime* runtime, MapperContext context)
+      : runtime_(runtime), context_(context), was_reentrant_(runtime->is_reentrant(context)) {
+    if (was_reentrant_) runtime_->disable_reentrant(context_);
+  }
+  ~Alone() {
+    if (was_reentrant_) runtime_->enable_reentrant(context_);
+  }
+  Alone(const Alone&) = delete;
+  Alone& operator=(const Alone&) = delete;
+
+ private:
+  Legion::Mapping::MapperRuntime* runtime_;
+  MapperContext context_;
+  bool was_reentrant_;
 };
 
 // What a mapper of ours may do during one hook. What else MapperRuntime offers is for mappers that
@@ -51,6 +86,7 @@ class Adapter::Hands final : public groma::MapperRuntime {
     return can;
   }
   MapperEvent create_event() override {
+    const Alone alone(runtime_, context_);
     const Legion::Mapping::MapperEvent made = runtime_->create_mapper_event(context_);
     events_->open[++events_->last] = made;
     return events_->last;
@@ -60,6 +96,7 @@ class Adapter::Hands final : public groma::MapperRuntime {
     if (found == events_->open.end()) return;
     const Legion::Mapping::MapperEvent triggered = found->second;
     events_->open.erase(found);
+    const Alone alone(runtime_, context_);
     runtime_->trigger_mapper_event(context_, triggered);
   }
 
@@ -76,6 +113,7 @@ struct Adapter::Call {
   std::vector<TaskView> ready;
   std::deque<TaskView> parents;
   std::vector<Processor> shards;
+  ShardTable table;  // of them
   groma::TaskOptions options;
   SliceAnswer slices;
   TaskWish wish;
@@ -85,41 +123,27 @@ struct Adapter::Call {
   Call(Legion::Mapping::MapperRuntime* runtime, Events* events) : hands(runtime, events) {}
 };
 
-// One hook: its buffers, and, for a mapper whose calls are never inside one another, nobody else
-// until may_wait.
+// The buffers of one hook. Other hooks may begin where it calls the runtime, never while our mapper
+// has the word.
 class Adapter::Use {
  public:
-  Use(Adapter* adapter, MapperContext context) : adapter_(adapter), context_(context) {
-    if (adapter_->mapper_->sync_model() == SyncModel::kSerialized) {
-      adapter_->mapper_runtime_->disable_reentrant(context_);
-      alone_ = true;
-    }
+  Use(Adapter* adapter, MapperContext context) : adapter_(adapter) {
     if (adapter_->free_calls_.empty()) {
       call_ = std::make_unique<Call>(adapter_->mapper_runtime_, adapter_->events_.get());
     } else {
       call_ = std::move(adapter_->free_calls_.back());
       adapter_->free_calls_.pop_back();
     }
-    call_->hands.enter(context_);
+    call_->hands.enter(context);
   }
-  ~Use() {
-    adapter_->free_calls_.push_back(std::move(call_));
-    may_wait();
-  }
+  ~Use() { adapter_->free_calls_.push_back(std::move(call_)); }
   Use(const Use&) = delete;
   Use& operator=(const Use&) = delete;
   Call* operator->() const { return call_.get(); }
-
-  // From here on other hooks may begin while this one waits.
-  void may_wait() {
-    if (alone_) adapter_->mapper_runtime_->enable_reentrant(context_);
-    alone_ = false;
-  }
+  Call& operator*() const { return *call_; }
 
  private:
   Adapter* adapter_;
-  MapperContext context_;
-  bool alone_ = false;
   std::unique_ptr<Call> call_;
 };
 
@@ -131,13 +155,16 @@ Adapter::Adapter(std::shared_ptr<Registration> registration, Legion::Mapping::Ma
       registration_(std::move(registration)),
       mapper_(std::move(mapper)),
       name_(mapper_->name()),
-      views_(*registration_->machine, rt),
+      views_(*registration_->machine, &registration_->regions, mapper_->site().local.node, rt),
       instances_(*registration_->machine, rt),
-      events_(std::make_unique<Events>()) {}
-Adapter::~Adapter() = default;
+      events_(std::make_unique<Events>()) {
+  registration_->enter();
+}
+Adapter::~Adapter() { registration_->leave(*mapper_, views_.names()); }
 
 // Where a task stands that is on a processor that no mapping names (a utility processor): here.
 Processor Adapter::place_of(Legion::Processor processor) const {
+  if (processor == local_proc) return mapper_->site().local;
   return registration_->machine->processor(processor).value_or(mapper_->site().local);
 }
 
@@ -152,7 +179,7 @@ void Adapter::select_task_options(MapperContext context, const Legion::Task& tas
                                   TaskOptions& output) {
   Use call(this, context);
   const TaskView& view =
-      views_.make(context, task, place_of(task.current_proc), true, call->storage);
+      views_.make(context, task, place_of(task.current_proc), Regions::kNamed, call->storage);
   groma::TaskOptions& answer = call->options;
   answer.clear();
   mapper_->select_task_options(call->hands, view, answer);
@@ -173,21 +200,20 @@ void Adapter::select_sharding_functor(MapperContext context, const Legion::Task&
                                       SelectShardingFunctorOutput& output) {
   Use call(this, context);
   const TaskView& view =
-      views_.make(context, task, place_of(task.current_proc), true, call->storage);
+      views_.make(context, task, place_of(task.current_proc), Regions::kNamed, call->storage);
   call->shards.clear();
   for (Legion::Processor p : input.shard_mapping) call->shards.push_back(place_of(p));
-  registration_->shards.note(call->shards);
-  const groma::ShardingId id = mapper_->select_sharding_functor(call->hands, view, call->shards);
-  output.chosen_functor = id == kCyclicSharding ? 0
-                                                : registration_->first_functor +
-                                                      static_cast<Legion::ShardingID>(id - 1);
+  if (call->table.shards() != call->shards) call->table = ShardTable(call->shards);
+  const groma::ShardingId id = mapper_->select_sharding_functor(call->hands, view, call->table);
+  output.chosen_functor =
+      id == kCyclicSharding ? 0 : registration_->functors.id_of(id, call->table);
 }
 
 void Adapter::replicate_task(MapperContext context, const Legion::Task& task,
                              const ReplicateTaskInput& input, ReplicateTaskOutput& output) {
   Use call(this, context);
   const auto at = task.target_proc.exists() ? task.target_proc : task.current_proc;
-  const TaskView& view = views_.make(context, task, place_of(at), true, call->storage);
+  const TaskView& view = views_.make(context, task, place_of(at), Regions::kNamed, call->storage);
   ReplicateAnswer& answer = call->replicate;
   answer.clear();
   mapper_->replicate_task(call->hands, view, answer);
@@ -195,7 +221,6 @@ void Adapter::replicate_task(MapperContext context, const Legion::Task& task,
   check(validate(answer, view, mapper_->machine()));
   output.chosen_variant = answer.variant;
   for (const Processor& p : answer.processors) output.target_processors.push_back(realm(p));
-  registration_->shards.note(answer.processors);
 }
 
 void Adapter::slice_task(MapperContext context, const Legion::Task& task,
@@ -204,7 +229,7 @@ void Adapter::slice_task(MapperContext context, const Legion::Task& task,
   {
     Use call(this, context);
     const TaskView& view =
-        views_.make(context, task, place_of(task.target_proc), false, call->storage);
+        views_.make(context, task, place_of(task.target_proc), Regions::kNamed, call->storage);
     for_each_box(input.domain, [&](const Rect& part) {
       SliceAnswer& answer = call->slices;
       answer.clear();
@@ -233,6 +258,8 @@ void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInpu
   }
   constexpr std::size_t kPart = 256;
   Use call(this, context);
+  // An event that one part makes must not be gone after the next.
+  const Alone alone(mapper_runtime_, context);
   MapperEvent deferral = 0;
   const Legion::Task* parent = nullptr;
   const auto ask = [&] {
@@ -269,18 +296,32 @@ void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInpu
   if (idle && event != events_->open.end()) output.deferral_event = event->second;
 }
 
+namespace {
+
+void request(const ProfilingWish& wish, Legion::Mapping::ProfilingRequest& requests) {
+  using namespace Legion::Mapping::ProfilingMeasurements;
+  if (wish.status) requests.add_measurement<OperationStatus>();
+  if (wish.timeline) requests.add_measurement<OperationTimeline>();
+}
+
+}  // namespace
+
 void Adapter::map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                        MapTaskOutput& output) {
+  __builtin_prefetch(&task.index_point);  // tasks are cold: their parts come at once, not in turn
+  __builtin_prefetch(&task.index_domain);
   Use call(this, context);
   const bool shard = input.shard_processor.exists();
   const Legion::Processor target = shard ? input.shard_processor : task.target_proc;
-  views_.make(context, task, place_of(target), true, call->storage);
+  views_.make(context, task, place_of(target), Regions::kCounted, call->storage);
   TaskView& view = call->storage.view;
   if (shard) view.shard_variant = static_cast<VariantId>(input.shard_variant);
   TaskWish& answer = call->wish;
   answer.clear();
   mapper_->map_task(call->hands, view, {}, answer);
   check(validate(answer, view, mapper_->machine()));
+  output.abort_mapping = answer.abort_mapping;
+  if (answer.abort_mapping) return;
   output.chosen_variant = answer.variant;
   output.target_procs.clear();  // it comes with the shard's processor in it
   for (const Processor& p : answer.processors) output.target_procs.push_back(realm(p));
@@ -288,35 +329,59 @@ void Adapter::map_task(MapperContext context, const Legion::Task& task, const Ma
   output.copy_fill_priority = answer.copy_priority;
   output.profiling_priority = answer.profiling_priority;
   output.postmap_task = answer.postmap;
-  output.abort_mapping = answer.abort_mapping;
-  using namespace Legion::Mapping::ProfilingMeasurements;
-  if (answer.task_profiling.status) output.task_prof_requests.add_measurement<OperationStatus>();
-  if (answer.task_profiling.timeline) {
-    output.task_prof_requests.add_measurement<OperationTimeline>();
+  request(answer.task_profiling, output.task_prof_requests);
+  request(answer.copy_profiling, output.copy_prof_requests);
+  for (const Memory& memory : answer.future_memories) {
+    output.future_locations.push_back(registration_->machine->realm(memory));
   }
-  call.may_wait();
-  for (std::size_t i = 0; i < task.regions.size(); ++i) {
-    if (view.requirements[i].empty()) continue;
+  if (!view.requirements.empty()) map_regions(context, task, *call, output);
+}
+
+void Adapter::map_regions(MapperContext context, const Legion::Task& task, Call& call,
+                          MapTaskOutput& output) {
+  const TaskView& view = call.storage.view;
+  const VariantView* variant = nullptr;
+  for (const VariantView& one : view.variants) {
+    if (one.id == call.wish.variant) variant = &one;
+  }
+  const std::size_t inputs = task.regions.size();
+  for (std::size_t i = 0; i < view.requirements.size(); ++i) {
+    const RequirementView& requirement = view.requirements[i];
+    const RequirementWish& wish = call.wish.requirements[i];
+    if (requirement.empty()) continue;
     std::string reasons;
-    const RequirementWish& wish = answer.requirements[i];
-    if (!instances_.add(context, task.regions[i], wish, output.target_procs,
-                        output.chosen_instances[i], &reasons)) {
+    const bool made =
+        i < inputs
+            ? instances_.add(context, task.regions[i], wish, why_not_virtual(requirement, variant),
+                             output.target_procs, output.chosen_instances[i], &reasons)
+            : instances_.add_output(task.output_regions[i - inputs], wish,
+                                    output.target_procs.front(), output.output_targets[i - inputs],
+                                    output.output_constraints[i - inputs], &reasons);
+    if (!made) {
       registration_->fail(one_diagnostic(DiagId::kNoMemory, i, view.name, reasons),
                           wish.candidates().front().memory_origin, mapper_.get());
     }
-    if (wish.untracked) output.untracked_valid_regions.insert(static_cast<unsigned>(i));
+    if (wish.untracked && i < inputs) {
+      output.untracked_valid_regions.insert(static_cast<unsigned>(i));
+    }
   }
 }
 
 void Adapter::report_profiling(MapperContext context, const Legion::Task& task,
                                const TaskProfilingInfo& input) {
-  if (!input.task_response) return;
   Use call(this, context);
   const TaskView& view =
-      views_.make(context, task, place_of(task.target_proc), false, call->storage);
+      views_.make(context, task, place_of(task.target_proc), Regions::kNone, call->storage);
   ProfilingReport report;
   report.processor = view.current;
+  if (!input.task_response) {
+    report.operation = input.fill_response ? OperationKind::kFill : OperationKind::kCopy;
+  }
   using namespace Legion::Mapping::ProfilingMeasurements;
+  OperationStatus status;
+  if (input.profiling_responses.get_measurement(status)) {
+    report.completed = status.result == OperationStatus::COMPLETED_SUCCESSFULLY;
+  }
   OperationTimeline timeline;
   if (input.profiling_responses.get_measurement(timeline)) {
     report.created_ns = timeline.create_time;

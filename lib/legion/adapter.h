@@ -6,6 +6,8 @@
 #include <mappers/default_mapper.h>
 
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,12 +26,25 @@ struct Registration {
   MapperFactory factory;
   Options options;
   std::shared_ptr<const MachineMap> machine;
-  ShardTables shards;
-  Legion::ShardingID first_functor = 0;  // of functor id 1; 0: none is registered
+  ShardFunctors functors;
+  RegionIds regions;
+
+  // An adapter begins; one ends, having seen tasks of these names. After the last, the log hears of
+  // names in the program of `mapper`, if it is one's, that no task had.
+  void enter();
+  void leave(const groma::Mapper& mapper, std::set<std::string> names);
+
+  // Options::log, or standard error.
+  LogSink* log() const;
 
   // Says why, with what the mapper tells of the origin, and ends the process.
   [[noreturn]] void fail(const Diagnostic& diagnostic, Origin origin,
                          const groma::Mapper* mapper) const;
+
+ private:
+  std::mutex mutex_;
+  int adapters_ = 0;
+  std::set<std::string> task_names_;
 };
 
 class Adapter final : public Legion::Mapping::DefaultMapper {
@@ -67,8 +82,11 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
 
   Processor place_of(Legion::Processor processor) const;
   Legion::Processor realm(const Processor& processor) const {
-    return registration_->machine->realm(processor);
+    return processor == mapper_->site().local ? local_proc
+                                              : registration_->machine->realm(processor);
   }
+  void map_regions(MapperContext context, const Legion::Task& task, Call& call,
+                   MapTaskOutput& output);
   void check(const std::vector<Refusal>& refusals) const;
 
   Legion::Mapping::MapperRuntime* mapper_runtime_;
@@ -85,7 +103,7 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
 Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion::Runtime* runtime,
                       const Legion::Machine& machine, Legion::Processor processor);
 
-// Makes ProgramMappers of the program, bound when the first is made.
+// Makes ProgramMappers of the program, bound when the first is made. `log` as Options::log.
 MapperFactory factory_of(const Program& program, LogSink* log);
 
 }  // namespace groma::legion

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace groma::legion {
 namespace {
@@ -23,35 +24,35 @@ Legion::OrderingConstraint ordering(const LayoutSpec& layout, int dimensions) {
   return {order, false};
 }
 
-std::optional<Legion::EqualityKind> equality(AlignOp op) {
-  switch (op) {
-    case AlignOp::kEq:
-      return LEGION_EQ_EK;
-    case AlignOp::kNe:
-      return LEGION_NE_EK;
-    case AlignOp::kLt:
-      return LEGION_LT_EK;
-    case AlignOp::kLe:
-      return LEGION_LE_EK;
-    case AlignOp::kGt:
-      return LEGION_GT_EK;
-    case AlignOp::kGe:
-      return LEGION_GE_EK;
-    case AlignOp::kNone:
-      break;
-  }
-  return std::nullopt;
+// In the order of AlignOp, without kNone.
+constexpr std::array kEqualities = {LEGION_EQ_EK, LEGION_NE_EK, LEGION_LT_EK,
+                                    LEGION_LE_EK, LEGION_GT_EK, LEGION_GE_EK};
+
+void add_reason(MemKind memory, const std::string& why, std::string* reasons) {
+  *reasons += fmt::format("{}{} ({})", reasons->empty() ? "" : ", ", name_of(memory), why);
 }
 
 Legion::SpecializedConstraint specialised(const Legion::RegionRequirement& requirement,
                                           const LayoutSpec& layout) {
   const bool reduces = (requirement.privilege & LEGION_READ_WRITE) == LEGION_REDUCE;
-  if (reduces) return {LEGION_AFFINE_REDUCTION_SPECIALIZE, requirement.redop};
+  if (reduces) {
+    return {LEGION_AFFINE_REDUCTION_SPECIALIZE, requirement.redop, false, layout.exact};
+  }
   const auto kind = layout.compact ? LEGION_COMPACT_SPECIALIZE : LEGION_AFFINE_SPECIALIZE;
   return {kind, 0, false, layout.exact};
 }
 
 }  // namespace
+
+std::optional<Legion::EqualityKind> equality_of(AlignOp op) {
+  if (op == AlignOp::kNone) return std::nullopt;
+  return kEqualities[static_cast<std::size_t>(op) - 1];
+}
+
+AlignOp align_op_of(Legion::EqualityKind kind) {
+  const auto found = std::find(kEqualities.begin(), kEqualities.end(), kind);
+  return static_cast<AlignOp>(found - kEqualities.begin() + 1);
+}
 
 Legion::LayoutConstraintSet Instances::constraints(MapperContext context,
                                                    const Legion::RegionRequirement& requirement,
@@ -69,7 +70,7 @@ Legion::LayoutConstraintSet Instances::constraints(MapperContext context,
   set.add_constraint(Legion::MemoryConstraint(realm_kind(instance.memory)));
   set.add_constraint(Legion::FieldConstraint(fields, false, false));
   set.add_constraint(ordering(instance.layout, requirement.region.get_dim()));
-  if (const auto op = equality(instance.layout.align_op)) {
+  if (const auto op = equality_of(instance.layout.align_op)) {
     for (Legion::FieldID field : fields) {
       set.add_constraint(Legion::AlignmentConstraint(
           field, *op, static_cast<std::size_t>(instance.layout.align_bytes)));
@@ -101,40 +102,69 @@ Legion::LogicalRegion Instances::region(MapperContext context,
 }
 
 bool Instances::add(MapperContext context, const Legion::RegionRequirement& requirement,
-                    const RequirementWish& wish, std::vector<Legion::Processor>& targets,
-                    std::vector<PhysicalInstance>& chosen, std::string* reasons) const {
+                    const RequirementWish& wish, const char* not_virtual,
+                    std::vector<Legion::Processor>& targets, std::vector<PhysicalInstance>& chosen,
+                    std::string* reasons) const {
   if (wish.is_virtual) {
     chosen.push_back(PhysicalInstance::get_virtual_instance());
     return true;
   }
-  const auto add_reason = [&](MemKind memory, const std::string& why) {
-    *reasons += fmt::format("{}{} ({})", reasons->empty() ? "" : ", ", name_of(memory), why);
-  };
   for (const InstanceWish& instance : wish.candidates()) {
     if (instance.memory == MemKind::kVirtual) {
-      chosen.push_back(PhysicalInstance::get_virtual_instance());
-      return true;
+      if (not_virtual == nullptr) {
+        chosen.push_back(PhysicalInstance::get_virtual_instance());
+        return true;
+      }
+      add_reason(instance.memory, not_virtual, reasons);
+      continue;
     }
     const Legion::Memory memory = machine_.memory(targets.front(), instance.memory);
     if (!memory.exists()) {
-      add_reason(instance.memory, "the processor reaches none");
+      add_reason(instance.memory, "the processor reaches none", reasons);
       continue;
     }
     PhysicalInstance result;
-    bool created = false;
     std::size_t footprint = 0;
-    const auto set = constraints(context, requirement, wish, instance);
-    const std::vector regions = {region(context, requirement, wish, instance)};
-    if (runtime_->find_or_create_physical_instance(context, memory, set, regions, result, created,
-                                                   true, wish.collect_priority,
-                                                   instance.layout.exact, &footprint)) {
+    if (make(context, requirement, wish, instance, memory, result, &footprint)) {
       chosen.push_back(result);
       std::erase_if(targets, [&](Legion::Processor p) {
         return !Realm::Machine::get_machine().has_affinity(p, memory);
       });
       return true;
     }
-    add_reason(instance.memory, fmt::format("no room for {} bytes", footprint));
+    add_reason(instance.memory, fmt::format("no room for {} bytes", footprint), reasons);
+  }
+  return false;
+}
+
+bool Instances::make(MapperContext context, const Legion::RegionRequirement& requirement,
+                     const RequirementWish& wish, const InstanceWish& instance,
+                     Legion::Memory memory, PhysicalInstance& result,
+                     std::size_t* footprint) const {
+  const auto set = constraints(context, requirement, wish, instance);
+  const std::vector regions = {region(context, requirement, wish, instance)};
+  const bool exact = instance.layout.exact;
+  if (wish.fresh) {
+    return runtime_->create_physical_instance(context, memory, set, regions, result, true,
+                                              wish.collect_priority, exact, footprint);
+  }
+  bool created = false;
+  return runtime_->find_or_create_physical_instance(context, memory, set, regions, result, created,
+                                                    true, wish.collect_priority, exact, footprint);
+}
+
+bool Instances::add_output(const Legion::OutputRequirement& requirement,
+                           const RequirementWish& wish, Legion::Processor target,
+                           Legion::Memory& memory, Legion::LayoutConstraintSet& set,
+                           std::string* reasons) const {
+  for (const InstanceWish& instance : wish.candidates()) {
+    memory = machine_.memory(target, instance.memory);
+    if (!memory.exists()) {
+      add_reason(instance.memory, "the processor reaches none", reasons);
+      continue;
+    }
+    set.add_constraint(ordering(instance.layout, requirement.region.get_dim()));
+    return true;
   }
   return false;
 }

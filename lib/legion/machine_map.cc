@@ -15,6 +15,14 @@ constexpr std::array kMemories = {Realm::Memory::SYSTEM_MEM, Realm::Memory::GPU_
                                   Realm::Memory::Z_COPY_MEM, Realm::Memory::SOCKET_MEM,
                                   Realm::Memory::REGDMA_MEM};
 
+// Element `index` of that node's; `none` when there is none.
+template <typename T>
+T at(const std::vector<std::vector<T>>& by_node, std::int64_t node, std::int64_t index, T none) {
+  if (node < 0 || node >= std::ssize(by_node)) return none;
+  const std::vector<T>& group = by_node[static_cast<std::size_t>(node)];
+  return index < 0 || index >= std::ssize(group) ? none : group[static_cast<std::size_t>(index)];
+}
+
 }  // namespace
 
 std::optional<ProcKind> kind_of(Legion::Processor::Kind kind) {
@@ -134,16 +142,14 @@ std::optional<Processor> MachineMap::processor(Legion::Processor processor) cons
   return found->second;
 }
 
-Legion::Processor MachineMap::realm(const Processor& processor) const {
-  const ByNode& by_node = processors_[static_cast<std::size_t>(processor.kind)];
-  if (processor.node < 0 || static_cast<std::size_t>(processor.node) >= by_node.size()) {
-    return Legion::Processor::NO_PROC;
-  }
-  const auto& group = by_node[static_cast<std::size_t>(processor.node)];
-  if (processor.index < 0 || static_cast<std::size_t>(processor.index) >= group.size()) {
-    return Legion::Processor::NO_PROC;
-  }
-  return group[static_cast<std::size_t>(processor.index)];
+Legion::Processor MachineMap::realm(const Processor& p) const {
+  return at(processors_[static_cast<std::size_t>(p.kind)], p.node, p.index,
+            Legion::Processor::NO_PROC);
+}
+
+Legion::Memory MachineMap::realm(const Memory& m) const {
+  return at(memories_[static_cast<std::size_t>(m.kind)], m.node, m.index,
+            Legion::Memory::NO_MEMORY);
 }
 
 Legion::Memory MachineMap::memory(Legion::Processor processor, MemKind kind) const {

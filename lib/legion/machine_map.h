@@ -29,6 +29,8 @@ class MachineMap {
   std::optional<Processor> processor(Legion::Processor processor) const;
   // NO_PROC when there is none.
   Legion::Processor realm(const Processor& processor) const;
+  // NO_MEMORY when there is none.
+  Legion::Memory realm(const Memory& memory) const;
   // The memory of that kind that the processor reaches best; NO_MEMORY when it reaches none.
   Legion::Memory memory(Legion::Processor processor, MemKind kind) const;
 

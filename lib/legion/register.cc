@@ -15,15 +15,23 @@ namespace {
 // functors, so the first mapper's are all mappers'.
 void register_functors(Registration& registration, Legion::Runtime* runtime, const Mapper& mapper) {
   const auto functors = mapper.sharding_functors();
-  if (functors.empty() || registration.first_functor != 0) return;
-  const std::string library = "groma" + std::to_string(registration.options.mapper_id);
-  registration.first_functor =
-      runtime->generate_library_sharding_ids(library.c_str(), functors.size());
-  Legion::ShardingID id = registration.first_functor;
-  for (const ShardingFunctor* functor : functors) {  // Legion deletes what it is given
-    runtime->register_sharding_functor(id++, new FunctorAdapter(functor, &registration.shards),
-                                       true);
+  if (functors.empty() || registration.functors.is_set()) return;
+  registration.functors.set(runtime, "groma" + std::to_string(registration.options.mapper_id),
+                            functors);
+}
+
+// What hears what a program without a log of its own has to say.
+class StandardError final : public LogSink {
+ public:
+  void log(LogLevel, std::string_view line) override {
+    const bool ends = !line.empty() && line.back() == '\n';
+    std::fprintf(stderr, "%.*s%s", static_cast<int>(line.size()), line.data(), ends ? "" : "\n");
   }
+};
+
+LogSink* log_or_standard_error(LogSink* log) {
+  static StandardError standard_error;
+  return log == nullptr ? &standard_error : log;
 }
 
 void make_mappers(const std::shared_ptr<Registration>& registration,
@@ -51,6 +59,8 @@ void callback(const Legion::RegistrationCallbackArgs& args) {
 
 }  // namespace
 
+LogSink* Registration::log() const { return log_or_standard_error(options.log); }
+
 Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion::Runtime* runtime,
                       const Legion::Machine& machine, Legion::Processor processor) {
   if (registration->machine == nullptr) {
@@ -62,7 +72,7 @@ Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion:
   }
   const auto local = registration->machine->processor(processor);
   if (!local) return nullptr;
-  const MapperSite site{registration->machine->machine(), *local, {}, registration->options.log};
+  const MapperSite site{registration->machine->machine(), *local, {}, registration->log()};
   auto mapper = registration->factory(site);
   if (mapper == nullptr) return nullptr;
   register_functors(*registration, runtime, *mapper);
@@ -70,7 +80,8 @@ Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion:
                      std::move(mapper));
 }
 
-MapperFactory factory_of(const Program& program, LogSink* log) {
+MapperFactory factory_of(const Program& program, LogSink* sink) {
+  LogSink* const log = log_or_standard_error(sink);
   // Bound when the machine is known, once for all processors.
   auto shared = std::make_shared<std::shared_ptr<ProgramMapper::Shared>>();
   return [program, shared, log](const MapperSite& site) -> std::unique_ptr<Mapper> {
@@ -78,13 +89,12 @@ MapperFactory factory_of(const Program& program, LogSink* log) {
       Diagnostics diags(program.source());
       const auto bound = bind(program, *site.machine, diags, log);
       if (!bound) {
-        if (log != nullptr) log->log(LogLevel::kError, render(diags));
-        if (log == nullptr) std::fputs(render(diags).c_str(), stderr);
+        log->log(LogLevel::kError, render(diags));
         std::fflush(nullptr);
         std::_Exit(1);
       }
       for (const Diagnostic& warning : diags.sorted()) {
-        if (log != nullptr) log->log(LogLevel::kWarning, render(program.source(), warning));
+        log->log(LogLevel::kWarning, render(program.source(), warning));
       }
       *shared = ProgramMapper::share(*bound, log);
     }
@@ -114,7 +124,7 @@ std::optional<Error> use_file(const std::string& path, const Options& options) {
   const Program program = compile(*source, diags);
   if (diags.has_errors()) return Error{Error::Code::kMalformed, render(diags)};
   for (const Diagnostic& warning : diags.sorted()) {
-    if (options.log != nullptr) options.log->log(LogLevel::kWarning, render(*source, warning));
+    log_or_standard_error(options.log)->log(LogLevel::kWarning, render(*source, warning));
   }
   use(program, options);
   return std::nullopt;

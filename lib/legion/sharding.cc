@@ -1,46 +1,55 @@
 #include "legion/sharding.h"
 
+#include <fmt/format.h>
+
 #include "legion/task_views.h"
 
 namespace groma::legion {
 
-void ShardTables::note(std::vector<Processor> shards) {
-  const std::lock_guard lock(mutex_);
-  Table& table = tables_[shards.size()];
-  if (table == nullptr || *table != shards) {
-    table = std::make_shared<const std::vector<Processor>>(std::move(shards));
-  }
+void ShardFunctors::set(Legion::Runtime* runtime, std::string name,
+                        std::span<const groma::ShardingFunctor* const> functors) {
+  runtime_ = runtime;
+  name_ = std::move(name);
+  functors_ = functors;
 }
 
-ShardTables::Table ShardTables::find(std::size_t count) const {
-  const std::lock_guard lock(mutex_);
-  Table& table = tables_[count];
-  if (table == nullptr) {
-    std::vector<Processor> nodes;
-    for (std::size_t i = 0; i < count; ++i) {
-      nodes.push_back({ProcKind::kCpu, static_cast<std::int64_t>(i), 0});
-    }
-    table = std::make_shared<const std::vector<Processor>>(std::move(nodes));
+Legion::ShardingID ShardFunctors::id_of(groma::ShardingId id, const ShardTable& shards) {
+  std::string table;
+  for (const Processor& p : shards.shards()) {
+    table += fmt::format(" {}{}.{}", name_of(p.kind), p.node, p.index);
   }
-  return table;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = first_.find(table);
+    if (found != first_.end()) return found->second + id - 1;
+  }
+  // Asks another node, perhaps, so it is done without the lock; always the same ids for a name.
+  const Legion::ShardingID first =
+      runtime_->generate_library_sharding_ids((name_ + table).c_str(), functors_.size());
+  const std::lock_guard lock(mutex_);
+  if (first_.emplace(table, first).second) {
+    Legion::ShardingID next = first;
+    for (const groma::ShardingFunctor* functor : functors_) {  // Legion deletes what it is given
+      runtime_->register_sharding_functor(next++, new FunctorAdapter(functor, shards), true);
+    }
+  }
+  return first + id - 1;
 }
 
 Legion::ShardID FunctorAdapter::shard(const Legion::DomainPoint& point,
-                                      const Legion::Domain& domain, std::size_t total) {
-  const ShardTables::Table table = tables_->find(total);
-  return functor_->shard(point_of(point), rect_of(domain), *table);
+                                      const Legion::Domain& domain, std::size_t) {
+  return functor_->shard(point_of(point), rect_of(domain), shards_);
 }
 
 void FunctorAdapter::invert(Legion::ShardID shard, const Legion::Domain& sharding,
-                            const Legion::Domain& index, std::size_t total,
+                            const Legion::Domain& index, std::size_t,
                             std::vector<Legion::DomainPoint>& points) {
-  const ShardTables::Table table = tables_->find(total);
   // Where they differ, points are those of the launch and are decided on in the sharding space,
   // which contains it.
   const bool swapped = index.get_volume() > sharding.get_volume();
   const Legion::Domain& launch = swapped ? sharding : index;
   const Legion::Domain& decided = swapped ? index : sharding;
-  functor_->boxes_of(shard, rect_of(decided), *table, [&](const Rect& box) {
+  functor_->boxes_of(shard, rect_of(decided), shards_, [&](const Rect& box) {
     Point at = box.lower;
     do {
       const Legion::DomainPoint point = realm_point(at);

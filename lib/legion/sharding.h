@@ -4,34 +4,20 @@
 #include <legion.h>
 
 #include <map>
-#include <memory>
 #include <mutex>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "groma/mapper.h"
 
 namespace groma::legion {
 
-// Which processor each shard has, by the number of shards: Legion tells its functors no more. The
-// table is that of the last replicated task with so many shards; shards are made alike for all
-// tasks of one program (a shard a node, or a processor). Thread-safe.
-class ShardTables {
- public:
-  using Table = std::shared_ptr<const std::vector<Processor>>;
-  void note(std::vector<Processor> shards);
-  // The table noted for `count` shards, or one processor of a node each, as far as they reach.
-  Table find(std::size_t count) const;
-
- private:
-  mutable std::mutex mutex_;
-  mutable std::map<std::size_t, Table> tables_;
-};
-
 class FunctorAdapter final : public Legion::ShardingFunctor {
  public:
-  // `functor` and `tables` must live until the runtime has stopped.
-  FunctorAdapter(const groma::ShardingFunctor* functor, const ShardTables* tables)
-      : functor_(functor), tables_(tables) {}
+  // `functor` must live until the runtime has stopped.
+  FunctorAdapter(const groma::ShardingFunctor* functor, ShardTable shards)
+      : functor_(functor), shards_(std::move(shards)) {}
 
   Legion::ShardID shard(const Legion::DomainPoint& point, const Legion::Domain& domain,
                         std::size_t total) override;
@@ -42,7 +28,27 @@ class FunctorAdapter final : public Legion::ShardingFunctor {
 
  private:
   const groma::ShardingFunctor* functor_;
-  const ShardTables* tables_;
+  ShardTable shards_;
+};
+
+// A mapper's functors under Legion's ids. Legion tells a functor no more of the shards than how
+// many they are, so each table of shards gets functors of its own, registered when it is first
+// seen, under ids that are the same on every node. Thread-safe.
+class ShardFunctors {
+ public:
+  // `name` and `functors`, which live as long as the runtime, are the same on every node.
+  void set(Legion::Runtime* runtime, std::string name,
+           std::span<const groma::ShardingFunctor* const> functors);
+  bool is_set() const { return runtime_ != nullptr; }
+  // Of functor `id`, from 1, for that table.
+  Legion::ShardingID id_of(groma::ShardingId id, const ShardTable& shards);
+
+ private:
+  Legion::Runtime* runtime_ = nullptr;
+  std::string name_;
+  std::span<const groma::ShardingFunctor* const> functors_;
+  std::mutex mutex_;
+  std::map<std::string, Legion::ShardingID> first_;  // of a table's functors, by its text
 };
 
 }  // namespace groma::legion

@@ -4,23 +4,34 @@
 
 #include <algorithm>
 
+#include "legion/instances.h"
+
 namespace groma::legion {
 namespace {
 
 // Regions that are remembered by name; a program may make new ones for ever.
 constexpr std::size_t kMaxRegions = 65'536;
 
+constexpr std::size_t kMaxFields = 65'536;
+
+// Of a handle, or of a field space and a field of it; empty where the program attached none.
+template <typename... Handle>
+std::string_view name_of_handle(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
+                                Handle... handle) {
+  const void* text = nullptr;
+  std::size_t size = 0;
+  if (!runtime->retrieve_semantic_information(context, handle..., LEGION_NAME_SEMANTIC_TAG, text,
+                                              size, true)) {
+    return {};
+  }
+  const std::string_view name(static_cast<const char*>(text), size);
+  return name.substr(0, name.find('\0'));
+}
+
 template <typename Handle>
 void add_name(Legion::Mapping::MapperRuntime* runtime, MapperContext context, Handle handle,
               std::vector<std::string>& names) {
-  const void* text = nullptr;
-  std::size_t size = 0;
-  if (!runtime->retrieve_semantic_information(context, handle, LEGION_NAME_SEMANTIC_TAG, text, size,
-                                              true)) {
-    return;
-  }
-  std::string_view name(static_cast<const char*>(text), size);
-  name = name.substr(0, name.find('\0'));
+  const std::string_view name = name_of_handle(runtime, context, handle);
   if (name.empty() || std::find(names.begin(), names.end(), name) != names.end()) return;
   names.emplace_back(name);
 }
@@ -47,23 +58,6 @@ Coherence coherence_of(const Legion::RegionRequirement& requirement) {
   }
 }
 
-AlignOp align_op(Legion::EqualityKind kind) {
-  switch (kind) {
-    case LEGION_LT_EK:
-      return AlignOp::kLt;
-    case LEGION_LE_EK:
-      return AlignOp::kLe;
-    case LEGION_GT_EK:
-      return AlignOp::kGt;
-    case LEGION_GE_EK:
-      return AlignOp::kGe;
-    case LEGION_NE_EK:
-      return AlignOp::kNe;
-    default:
-      return AlignOp::kEq;
-  }
-}
-
 template <int kDimensions>
 void boxes(const Legion::Domain& domain, const std::function<void(const Rect&)>& box) {
   const Legion::DomainT<kDimensions> space = domain;
@@ -75,15 +69,19 @@ void boxes(const Legion::Domain& domain, const std::function<void(const Rect&)>&
 }  // namespace
 
 Point point_of(const Legion::DomainPoint& point) {
-  Point result = Point::zeros(point.get_dim());
-  for (int d = 0; d < point.get_dim(); ++d) result[d] = point[static_cast<unsigned>(d)];
+  const int dimensions = point.get_dim();
+  Point result = Point::zeros(dimensions);
+  for (int d = 0; d < dimensions; ++d) result[d] = point.point_data[d];
   return result;
 }
 
 Rect rect_of(const Legion::Domain& domain) {
-  Rect rect{point_of(domain.lo()), point_of(domain.hi())};
-  for (int d = 0; d < rect.dimensions(); ++d) {
-    rect.extents[d] = std::max<std::int64_t>(0, rect.extents[d] - rect.lower[d] + 1);
+  const int dimensions = domain.get_dim();
+  Rect rect{Point::zeros(dimensions), Point::zeros(dimensions)};
+  for (int d = 0; d < dimensions; ++d) {
+    rect.lower[d] = domain.rect_data[d];
+    rect.extents[d] =
+        std::max<std::int64_t>(0, domain.rect_data[dimensions + d] - rect.lower[d] + 1);
   }
   return rect;
 }
@@ -118,7 +116,7 @@ void for_each_box(const Legion::Domain& domain, const std::function<void(const R
 
 void TaskViews::fill(MapperContext context, const Legion::Task& task, const Processor& current,
                      TaskView& view) {
-  const Known& facts = known(context, task);
+  const Known& facts = known_now(context, task);
   view = {};
   view.id = task.task_id;
   view.unique_id = task.get_unique_id();
@@ -135,6 +133,7 @@ void TaskViews::fill(MapperContext context, const Legion::Task& task, const Proc
   }
   view.point = point_of(task.index_point);
   view.current = current;
+  view.local = current.node == node_;
   view.must_epoch = task.must_epoch_task;
   view.concurrent = task.concurrent_task;
 }
@@ -146,21 +145,40 @@ void TaskViews::fill_parent(MapperContext context, const Legion::Task& parent,
   view.name = known(context, parent).name;
   view.depth = parent.get_depth();
   view.current = machine_.processor(parent.current_proc).value_or(otherwise);
+  view.local = view.current.node == node_;
+}
+
+std::set<std::string> TaskViews::names() const {
+  std::set<std::string> names;
+  for (const auto& [id, known] : known_) names.insert(known.name);
+  return names;
 }
 
 const TaskView& TaskViews::make(MapperContext context, const Legion::Task& task,
-                                const Processor& current, bool requirements, ViewStorage& storage) {
+                                const Processor& current, Regions regions, ViewStorage& storage) {
   TaskView& view = storage.view;
   fill(context, task, current, view);
   if (const Legion::Task* parent = task.get_parent_task()) {
-    fill_parent(context, *parent, current, storage.parent);
+    const Legion::UniqueID id = parent->get_unique_id();
+    if (storage.parent_id != id) {
+      fill_parent(context, *parent, current, storage.parent);
+      storage.parent_id = machine_.processor(parent->current_proc) ? id : 0;  // else by `current`
+    }
     view.parent = &storage.parent;
   }
-  if (!requirements) return view;
+  if (task.is_index_space && task.sharding_space.exists()) {
+    view.sharding_domain = rect_of(runtime_->get_index_space_domain(context, task.sharding_space));
+  }
+  if (regions == Regions::kNone) return view;
   storage.requirements.clear();
-  storage.fields.resize(task.regions.size());
+  storage.regions.clear();
+  storage.fields.resize(task.regions.size() + task.output_regions.size());
   for (const Legion::RegionRequirement& requirement : task.regions) {
-    add_requirement(context, requirement, storage);
+    add_requirement(context, requirement, regions, storage);
+  }
+  for (const Legion::OutputRequirement& requirement : task.output_regions) {
+    add_requirement(context, requirement, Regions::kNamed, storage);
+    storage.requirements.back().output = true;
   }
   view.requirements = storage.requirements;
   storage.futures.assign(task.futures.size(), FutureView{});
@@ -168,11 +186,39 @@ const TaskView& TaskViews::make(MapperContext context, const Legion::Task& task,
   return view;
 }
 
-const TaskViews::Known& TaskViews::known(MapperContext context, const Legion::Task& task) {
-  const auto found = known_.find(task.task_id);
-  if (found != known_.end()) return found->second;
+TaskViews::Known& TaskViews::known(MapperContext context, const Legion::Task& task) {
+  if (last_ != nullptr && last_->task == task.task_id) return *last_;
+  auto found = known_.find(task.task_id);
+  if (found == known_.end()) {
+    found = known_.emplace(task.task_id, look_up(context, task)).first;
+  }
+  return *(last_ = &found->second);
+}
+
+const TaskViews::Known& TaskViews::known_now(MapperContext context, const Legion::Task& task) {
+  Known& known = this->known(context, task);
+  const Legion::Task* parent = task.get_parent_task();
+  const std::uint64_t index = task.get_context_index();
+  if (known.parent == parent && known.index_in_parent == index) return known;
+  std::vector<Legion::VariantID> all;
+  runtime_->find_valid_variants(context, task.task_id, all);
+  if (known.variant_ids != all.size()) {
+    Known now = look_up(context, task);
+    outdated_.push_back(std::move(known));
+    known = std::move(now);
+  }
+  known.parent = parent;
+  known.index_in_parent = index;
+  return known;
+}
+
+TaskViews::Known TaskViews::look_up(MapperContext context, const Legion::Task& task) {
   Known made;
+  made.task = task.task_id;
   made.name = task.get_task_name();
+  std::vector<Legion::VariantID> all;
+  runtime_->find_valid_variants(context, task.task_id, all);
+  made.variant_ids = all.size();
   for (std::size_t k = 0; k < kProcKindCount; ++k) {
     const auto kind = static_cast<ProcKind>(k);
     std::vector<Legion::VariantID> ids;
@@ -186,7 +232,7 @@ const TaskViews::Known& TaskViews::known(MapperContext context, const Legion::Ta
            runtime_->is_replicable_variant(context, task.task_id, id), made.demands.back()});
     }
   }
-  return known_.emplace(task.task_id, std::move(made)).first->second;
+  return made;
 }
 
 std::vector<LayoutDemand> TaskViews::demands(MapperContext context, Legion::TaskID task,
@@ -208,7 +254,7 @@ std::vector<LayoutDemand> TaskViews::demands(MapperContext context, Legion::Task
     }
     demand.exact = set.specialized_constraint.is_exact();
     for (const Legion::AlignmentConstraint& alignment : set.alignment_constraints) {
-      demand.align_op = align_op(alignment.eqk);
+      demand.align_op = align_op_of(alignment.eqk);
       demand.align_bytes = static_cast<std::int64_t>(alignment.alignment);
     }
     found.push_back(demand);
@@ -218,13 +264,41 @@ std::vector<LayoutDemand> TaskViews::demands(MapperContext context, Legion::Task
 
 // ---- Requirements
 
+RegionId RegionIds::of(Legion::LogicalRegion region) {
+  if (!region.exists()) return 0;
+  const std::lock_guard lock(mutex_);
+  if (regions_.size() >= kMaxRegions) regions_.clear();  // new numbers: none comes twice
+  const auto [found, is_new] = regions_.try_emplace(region, last_ + 1);
+  if (is_new) ++last_;
+  return found->second;
+}
+
+PartitionId RegionIds::of(Legion::LogicalPartition partition) {
+  if (!partition.exists()) return 0;
+  const std::lock_guard lock(mutex_);
+  if (partitions_.size() >= kMaxRegions) partitions_.clear();
+  const auto [found, is_new] = partitions_.try_emplace(partition, last_ + 1);
+  if (is_new) ++last_;
+  return found->second;
+}
+
 void TaskViews::add_requirement(MapperContext context, const Legion::RegionRequirement& requirement,
-                                ViewStorage& storage) {
-  const Aliases& names = aliases(context, requirement);
+                                Regions regions, ViewStorage& storage) {
+  const std::shared_ptr<RegionFacts>& facts =
+      storage.regions.emplace_back(this->facts(context, requirement));
+  if (regions == Regions::kCounted && facts->points == 0 && requirement.region.exists()) {
+    const auto space = requirement.region.get_index_space();
+    facts->points =
+        static_cast<std::int64_t>(runtime_->get_index_space_domain(context, space).get_volume());
+  }
   RequirementView view;
-  view.aliases = names.views;
-  view.aliases_key = names.key;
-  view.region_dimensions = std::max(1, requirement.region.get_dim());
+  view.aliases = facts->aliases->views;
+  view.aliases_key = facts->aliases->key;
+  view.region = facts->region;
+  view.partition = facts->partition;
+  view.parent = facts->parent;
+  view.region_dimensions = facts->dimensions;
+  view.points = facts->points;
   view.privilege = privilege_of(requirement);
   view.coherence = coherence_of(requirement);
   view.reduction = requirement.redop;
@@ -237,39 +311,72 @@ void TaskViews::add_requirement(MapperContext context, const Legion::RegionRequi
   view.restricted = requirement.is_restricted();
   auto& fields = storage.fields[storage.requirements.size()];
   fields.clear();
-  for (Legion::FieldID field : requirement.privilege_fields) fields.push_back({field, 0, {}});
+  const Legion::FieldSpace space = requirement.parent.exists()
+                                       ? requirement.parent.get_field_space()
+                                       : requirement.region.get_field_space();
+  for (Legion::FieldID id : requirement.privilege_fields) {
+    const FieldFacts& facts_of_field = field(context, space, id);
+    fields.push_back({id, facts_of_field.bytes, facts_of_field.name});
+  }
   view.fields = fields;
   storage.requirements.push_back(view);
 }
 
-const TaskViews::Aliases& TaskViews::aliases(MapperContext context,
-                                             const Legion::RegionRequirement& requirement) {
-  const AliasKey key{requirement.region, requirement.parent};
+const TaskViews::FieldFacts& TaskViews::field(MapperContext context, Legion::FieldSpace space,
+                                              Legion::FieldID id) {
+  static const FieldFacts kUnknown;
+  const std::pair key{space, id};
+  const auto found = fields_.find(key);
+  if (found != fields_.end()) return found->second;
+  if (!space.exists() || fields_.size() >= kMaxFields) return kUnknown;
+  FieldFacts made;
+  made.bytes = static_cast<std::int64_t>(runtime_->get_field_size(context, space, id));
+  made.name = name_of_handle(runtime_, context, space, id);
+  return fields_.emplace(key, std::move(made)).first->second;
+}
+
+std::shared_ptr<RegionFacts> TaskViews::facts(MapperContext context,
+                                              const Legion::RegionRequirement& requirement) {
+  const bool whole = !requirement.region.exists();  // of a launch: points have a region each
+  RegionKey key{requirement.region, Legion::LogicalPartition::NO_PART, requirement.parent};
+  if (whole) key.partition = requirement.partition;
   const auto found = by_region_.find(key);
-  if (found != by_region_.end()) return *found->second;
+  if (found != by_region_.end()) return found->second;
+  auto made = std::make_shared<RegionFacts>();
+  made->aliases = aliases(context, key);
+  made->region = ids_.of(key.region);
+  made->partition = ids_.of(key.partition);
+  made->parent = ids_.of(key.parent);
+  made->dimensions = std::max(1, whole ? key.partition.get_dim() : key.region.get_dim());
+  if (by_region_.size() >= kMaxRegions) by_region_.clear();
+  return by_region_[key] = made;
+}
+
+std::shared_ptr<const RegionFacts::Aliases> TaskViews::aliases(MapperContext context,
+                                                               const RegionKey& key) {
   std::vector<std::string> names;
-  Legion::LogicalRegion region = requirement.region;
-  while (region.exists()) {
-    add_name(runtime_, context, region, names);
-    if (!runtime_->has_parent_logical_partition(context, region)) break;
-    const auto partition = runtime_->get_parent_logical_partition(context, region);
+  Legion::LogicalRegion region = key.region;
+  Legion::LogicalPartition partition = key.partition;
+  while (region.exists() || partition.exists()) {
+    if (region.exists()) {
+      add_name(runtime_, context, region, names);
+      if (!runtime_->has_parent_logical_partition(context, region)) break;
+      partition = runtime_->get_parent_logical_partition(context, region);
+    }
     add_name(runtime_, context, partition, names);
     region = runtime_->get_parent_logical_region(context, partition);
   }
-  if (requirement.parent.exists()) add_name(runtime_, context, requirement.parent, names);
-  if (by_region_.size() >= kMaxRegions) {
-    by_region_.clear();
-    sets_.clear();
-  }
+  if (key.parent.exists()) add_name(runtime_, context, key.parent, names);
+  if (sets_.size() >= kMaxRegions) sets_.clear();
   auto& set = sets_[names];
   if (set == nullptr) {
-    set = std::make_unique<Aliases>();
-    set->names = names;
-    for (const std::string& name : set->names) set->views.push_back(name);
-    set->key = ++last_key_;
+    auto made = std::make_shared<RegionFacts::Aliases>();
+    made->names = std::move(names);
+    for (const std::string& name : made->names) made->views.push_back(name);
+    made->key = ++last_key_;
+    set = std::move(made);
   }
-  by_region_[key] = set.get();
-  return *set;
+  return set;
 }
 
 }  // namespace groma::legion

@@ -6,8 +6,11 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -27,11 +30,42 @@ Legion::Domain domain_of(const Rect& rect);
 // The boxes that a domain is made of.
 void for_each_box(const Legion::Domain& domain, const std::function<void(const Rect&)>& box);
 
+// Numbers of regions and partitions, the same for all mapper objects of a process: Legion has two
+// of 64 bits each for one. Thread-safe.
+class RegionIds {
+ public:
+  RegionId of(Legion::LogicalRegion region);           // 0 for NO_REGION
+  PartitionId of(Legion::LogicalPartition partition);  // 0 for NO_PART
+
+ private:
+  std::mutex mutex_;
+  std::map<Legion::LogicalRegion, RegionId> regions_;
+  std::map<Legion::LogicalPartition, PartitionId> partitions_;
+  std::uint64_t last_ = 0;
+};
+
+// What a requirement's handles say of themselves. Immutable but for `points`.
+struct RegionFacts {
+  struct Aliases {
+    std::vector<std::string> names;
+    std::vector<std::string_view> views;
+    std::uint64_t key = 0;
+  };
+  std::shared_ptr<const Aliases> aliases;
+  RegionId region = 0;
+  PartitionId partition = 0;
+  RegionId parent = 0;
+  int dimensions = 1;
+  std::int64_t points = 0;  // 0: not asked for yet
+};
+
 // What is behind one view. Reused; a mapper object has as many as hooks are under way at once.
 struct ViewStorage {
   TaskView view;
   TaskView parent;
+  Legion::UniqueID parent_id = 0;  // whose view `parent` is; 0: to be made again
   std::vector<RequirementView> requirements;
+  std::vector<std::shared_ptr<RegionFacts>> regions;  // of the requirements
   std::vector<std::vector<FieldView>> fields;
   std::vector<FutureView> futures;
 };
@@ -39,47 +73,75 @@ struct ViewStorage {
 // What one mapper object knows of tasks and regions; not thread-safe.
 class TaskViews {
  public:
-  TaskViews(const MachineMap& machine, Legion::Mapping::MapperRuntime* runtime)
-      : machine_(machine), runtime_(runtime) {}
+  TaskViews(const MachineMap& machine, RegionIds* ids, std::int64_t node,
+            Legion::Mapping::MapperRuntime* runtime)
+      : machine_(machine), ids_(*ids), node_(node), runtime_(runtime) {}
+
+  enum class Regions : std::uint8_t { kNone, kNamed, kCounted };  // counted: with their points
 
   // A view of the task, which stands on `current`; without its requirements unless asked. Good
   // until `storage` is used again.
   const TaskView& make(MapperContext context, const Legion::Task& task, const Processor& current,
-                       bool requirements, ViewStorage& storage);
-  // The same without requirements and parent, for long lists.
+                       Regions regions, ViewStorage& storage);
+  // The same without requirements, parent and sharding domain, for long lists.
   void fill(MapperContext context, const Legion::Task& task, const Processor& current,
             TaskView& view);
   // The view of a task's parent, which stands on `otherwise` where no mapping names its processor.
   void fill_parent(MapperContext context, const Legion::Task& parent, const Processor& otherwise,
                    TaskView& view);
+  // Of all tasks seen so far.
+  std::set<std::string> names() const;
 
  private:
   struct Known {
+    Legion::TaskID task = 0;
+    // The launch for which the variants were looked at last: others may be registered while the
+    // program runs.
+    const Legion::Task* parent = nullptr;
+    std::uint64_t index_in_parent = 0;
     std::string name;
+    std::size_t variant_ids = 0;  // all, also those that no processor of ours runs
     std::vector<VariantView> variants;
     std::deque<std::vector<LayoutDemand>> demands;  // of each variant
   };
-  struct Aliases {
-    std::vector<std::string> names;
-    std::vector<std::string_view> views;
-    std::uint64_t key = 0;
+  struct RegionKey {
+    Legion::LogicalRegion region;
+    Legion::LogicalPartition partition;
+    Legion::LogicalRegion parent;
+    friend bool operator<(const RegionKey& a, const RegionKey& b) {
+      return std::tie(a.region, a.partition, a.parent) < std::tie(b.region, b.partition, b.parent);
+    }
   };
-  using AliasKey = std::pair<Legion::LogicalRegion, Legion::LogicalRegion>;
+  struct FieldFacts {
+    std::int64_t bytes = 0;
+    std::string name;
+  };
 
-  const Known& known(MapperContext context, const Legion::Task& task);
+  Known& known(MapperContext context, const Legion::Task& task);
+  // With the variants that there are now.
+  const Known& known_now(MapperContext context, const Legion::Task& task);
+  Known look_up(MapperContext context, const Legion::Task& task);
   std::vector<LayoutDemand> demands(MapperContext context, Legion::TaskID task,
                                     Legion::VariantID variant);
   void add_requirement(MapperContext context, const Legion::RegionRequirement& requirement,
-                       ViewStorage& storage);
-  const Aliases& aliases(MapperContext context, const Legion::RegionRequirement& requirement);
+                       Regions regions, ViewStorage& storage);
+  std::shared_ptr<RegionFacts> facts(MapperContext context,
+                                     const Legion::RegionRequirement& requirement);
+  std::shared_ptr<const RegionFacts::Aliases> aliases(MapperContext context, const RegionKey& key);
+  const FieldFacts& field(MapperContext context, Legion::FieldSpace space, Legion::FieldID id);
 
   const MachineMap& machine_;
+  RegionIds& ids_;
+  std::int64_t node_;
   Legion::Mapping::MapperRuntime* runtime_;
   std::unordered_map<Legion::TaskID, Known> known_;
+  Known* last_ = nullptr;       // of them, the one asked for last
+  std::deque<Known> outdated_;  // views of hooks that wait may refer to them
   // By what was asked; sets of names that are equal are one.
-  std::map<AliasKey, const Aliases*> by_region_;
-  std::map<std::vector<std::string>, std::unique_ptr<Aliases>> sets_;
+  std::map<RegionKey, std::shared_ptr<RegionFacts>> by_region_;
+  std::map<std::vector<std::string>, std::shared_ptr<const RegionFacts::Aliases>> sets_;
   std::uint64_t last_key_ = 0;
+  std::map<std::pair<Legion::FieldSpace, Legion::FieldID>, FieldFacts> fields_;
 };
 
 }  // namespace groma::legion

@@ -10,8 +10,8 @@
 namespace groma::mapper {
 namespace {
 
-// Values of one dimension that are noted; with more all slices are looked through.
-constexpr std::size_t kMaxRuns = 1'000'000;
+// Stretches of one dimension that are looked at; with more all slices are looked through.
+constexpr std::int64_t kMaxStretches = 1'000'000;
 
 // Where a dimension's part has one value: from begin to end, in every period.
 struct Run {
@@ -26,13 +26,15 @@ struct Dimension {
   std::int64_t low = 0, high = 0, step = 0;  // differences are multiples of step; 0: one value
 };
 
-// The runs of an expression of one coordinate; false where there are too many.
-bool note_runs(const Kernel& kernel, Dimension& dimension) {
+// The runs of an expression of one coordinate; false where it has more than `most` stretches, which
+// may well have one value.
+bool note_runs(const Kernel& kernel, std::int64_t most, Dimension& dimension) {
   const Period period = kernel.period(0, dimension.index);
   const bool repeats = period.period > 0 && period.drift == 0 && period.period < dimension.extent;
   dimension.period = repeats ? period.period : dimension.extent;
   Registers registers = kernel.registers();
   for (std::int64_t x = 0; x < dimension.period;) {
+    if (most-- == 0) return false;
     registers.value[static_cast<std::size_t>(dimension.index)] = x;
     std::int64_t length = kernel.stretch(dimension.index, dimension.period - x, registers);
     if (registers.slope[kernel.root(0)] != 0) length = 1;
@@ -40,7 +42,6 @@ bool note_runs(const Kernel& kernel, Dimension& dimension) {
     if (!dimension.runs.empty() && dimension.runs.back().value == value) {
       dimension.runs.back().end = x + length;
     } else {
-      if (dimension.runs.size() >= kMaxRuns) return false;
       dimension.runs.push_back({value, x, x + length});
     }
     x += length;
@@ -54,14 +55,15 @@ class Search {
  public:
   Search(const Rect& domain, const BoxSink& sink) : domain_(domain), sink_(sink), box_(domain) {}
 
-  bool prepare(const SpecialisedMap& map, const Separated& apart) {
+  bool prepare(const SpecialisedMap& map, const Separated& apart,
+               std::int64_t most = kMaxStretches) {
     for (const auto& [d, expression] : apart.parts) {
       Dimension made;
       made.index = d;
       made.extent = domain_.extents[d];
       const Kernel kernel(map.code.expressions, std::span(&expression, 1), map.dimensions(),
                           &map.bound.machine());
-      if (!note_runs(kernel, made)) return false;
+      if (!note_runs(kernel, most, made)) return false;
       dimensions_.push_back(std::move(made));
     }
     for (std::size_t i = dimensions_.size(); i-- > 0;) note_sums(i);
@@ -155,18 +157,31 @@ std::optional<Separated> separate(Expressions& expressions, ExprId id) {
   return made;
 }
 
-bool MapCursor::boxes_of(const Processor& processor, const BoxSink& sink, Diagnostics& diags) {
+bool few_stretches(const SpecialisedMap& map, const Separated& apart, std::int64_t most) {
+  return Search(map.launch.domain, {}).prepare(map, apart, most);
+}
+
+Processor MapCursor::first(ProcessorNumber number) const {
+  return number >= map_.numbers ? own(number).processors.front()
+                                : first_in(map_.shape_of(number), number);
+}
+
+bool MapCursor::boxes_of(std::span<const Processor> processors, const BoxSink& sink,
+                         Diagnostics& diags) {
   Search search(map_.launch.domain, sink);
   if (map_.numbers_apart && search.prepare(map_, *map_.numbers_apart)) {
-    for (const Shape& shape : map_.code.shapes) {
-      if (shape.kind != processor.kind || shape.count == 0) continue;
-      const std::int64_t number = shape.base + processor.node * shape.stride + processor.index;
-      search.find(number - map_.numbers_apart->constant);
+    for (const Processor& processor : processors) {
+      for (const Shape& shape : map_.code.shapes) {
+        if (shape.kind != processor.kind || shape.count == 0) continue;
+        const std::int64_t number = shape.base + processor.node * shape.stride + processor.index;
+        search.find(number - map_.numbers_apart->constant);
+      }
     }
     return true;
   }
   const auto wanted = [&](const Rect& box, ProcessorNumber number) {
-    if (placed(number).processors.front() == processor) sink(box);
+    const Processor at = first(number);
+    if (std::find(processors.begin(), processors.end(), at) != processors.end()) sink(box);
   };
   return slices(map_.launch.domain, wanted, diags);
 }
@@ -178,7 +193,7 @@ bool MapCursor::boxes_of_node(std::int64_t node, const BoxSink& sink, Diagnostic
     return true;
   }
   const auto wanted = [&](const Rect& box, ProcessorNumber number) {
-    if (placed(number).processors.front().node == node) sink(box);
+    if (first(number).node == node) sink(box);
   };
   return slices(map_.launch.domain, wanted, diags);
 }

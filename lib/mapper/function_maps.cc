@@ -1,61 +1,87 @@
 #include "mapper/function_maps.h"
 
+#include <algorithm>
+#include <thread>
+
 namespace groma::mapper {
+namespace {
+
+// 2^64 / the golden ratio: neighbouring numbers end far apart.
+constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15U;
+
+template <typename L>
+std::size_t hash_of(const L& launch) {
+  std::uint64_t hash = launch.function;
+  const auto mix = [&](auto value) {
+    hash = ((hash ^ static_cast<std::uint64_t>(value)) * kSpread) ^ (hash >> 29);
+  };
+  const std::hash<std::string_view> text;
+  mix(launch.kind ? static_cast<std::size_t>(*launch.kind) : kProcKindCount);
+  for (int d = 0; d < launch.domain.dimensions(); ++d) {
+    mix(launch.domain.lower[d]);
+    mix(launch.domain.extents[d]);
+  }
+  mix(text(launch.task));
+  if (launch.single) {
+    for (const Processor& processor : {launch.single->processor, launch.single->parent}) {
+      mix(processor.kind);
+      mix(processor.node);
+      mix(processor.index);
+    }
+    mix(text(launch.single->parent_name));
+  }
+  return static_cast<std::size_t>(hash ^ (hash >> 32));
+}
+
+}  // namespace
+
+LaunchKey::LaunchKey(const Launch& launch)
+    : function(launch.function), task(launch.task), domain(launch.domain), kind(launch.kind) {
+  if (launch.single == nullptr) return;
+  single = {launch.single->processor, launch.single->parent,
+            std::string(launch.single->parent_name)};
+}
+
+std::size_t LaunchHash::operator()(const Launch& launch) const { return hash_of(launch); }
+std::size_t LaunchHash::operator()(const LaunchKey& key) const { return hash_of(key); }
 
 std::shared_ptr<const IndexMap> FunctionMaps::find(const Launch& launch, Diagnostics& diags) const {
-  Key key{launch.function,
-          launch.kind ? static_cast<int>(*launch.kind) : -1,
-          {},
-          std::string(launch.task)};
-  for (int d = 0; d < launch.domain.dimensions(); ++d) {
-    key.domain.push_back(launch.domain.lower[d]);
-    key.domain.push_back(launch.domain.extents[d]);
-  }
   {
     const std::lock_guard lock(mutex_);
-    const auto found = maps_.find(key);
-    if (found != maps_.end()) return found->second;
+    if (const auto* known = maps_.find(launch)) return *known;
   }
   // Made without the lock; where two threads make the same one, the first stays.
   TaskPoint task;
   task.name = launch.task;
   task.domain = launch.domain;
+  if (launch.single != nullptr) {
+    task.processor = launch.single->processor;
+    task.parent = launch.single->parent;
+    task.parent_name = launch.single->parent_name;
+  }
   auto made = IndexMap::make(bound_, launch.function, task, launch.kind, diags);
   if (!made) {
     diags.report(DiagId::kBadMachine, std::nullopt, made.error().message);
     return nullptr;
   }
   const std::lock_guard lock(mutex_);
-  if (maps_.size() >= kMaxMaps) maps_.erase(maps_.begin());
-  return maps_.emplace(std::move(key), *made).first->second;
-}
-
-bool LaunchCursor::Open::is(const Launch& launch) const {
-  return function == launch.function && kind == launch.kind &&
-         domain.lower == launch.domain.lower && domain.extents == launch.domain.extents &&
-         task == launch.task;
+  if (const auto* known = maps_.find(launch)) return *known;
+  return maps_.insert(LaunchKey(launch), *made);
 }
 
 LaunchCursor::Open* LaunchCursor::open(const Launch& launch) {
-  diags_.clear();
-  if (last_ < open_.size() && open_[last_].is(launch)) return &open_[last_];
-  for (std::size_t i = 0; i < open_.size(); ++i) {
-    if (!open_[i].is(launch)) continue;
-    last_ = i;
-    return &open_[i];
+  if (!diags_.all().empty()) diags_.clear();
+  if (last_ != nullptr && LaunchEqual()(launch, *last_key_)) return last_;
+  Open* found = open_.find(launch);
+  if (found == nullptr) {
+    last_ = nullptr;  // may go
+    auto map = maps_->find(launch, diags_);
+    if (map == nullptr) return nullptr;
+    found = &open_.insert(LaunchKey(launch), Open{map, IndexMap::Cursor(map, false)});
   }
-  auto map = maps_->find(launch, diags_);
-  if (map == nullptr) return nullptr;
-  Open made{launch.function,          launch.kind, launch.domain,
-            std::string(launch.task), map,         IndexMap::Cursor(map)};
-  if (open_.size() < kOpen) {
-    last_ = open_.size();
-    open_.push_back(std::move(made));
-  } else {
-    last_ = replaced_++ % kOpen;
-    open_[last_] = std::move(made);
-  }
-  return &open_[last_];
+  last_ = found;
+  last_key_.emplace(launch);
+  return found;
 }
 
 // What the question ended with: an error, be it behind warnings.
@@ -73,12 +99,20 @@ std::optional<Diagnostic> LaunchCursor::place(const Launch& launch, const Point&
   const ProcessorNumber number = at->cursor.point(point, diags_);
   if (number == kNoProcessor) return error();
   if (at->cursor.is_set(number)) {
-    const Placed placed = at->cursor.placed(number);
+    const Placed& placed = at->cursor.placed(number);
     processors.insert(processors.end(), placed.processors.begin(), placed.processors.end());
   } else {
     processors.push_back(at->map->processor(number));
   }
   return std::nullopt;
+}
+
+std::optional<Processor> LaunchCursor::first(const Launch& launch, const Point& point) {
+  Open* at = open(launch);
+  if (at == nullptr) return std::nullopt;
+  const ProcessorNumber number = at->cursor.point(point, diags_);
+  if (number == kNoProcessor) return std::nullopt;
+  return at->cursor.processor(number);
 }
 
 std::optional<Diagnostic> LaunchCursor::slices(
@@ -88,12 +122,14 @@ std::optional<Diagnostic> LaunchCursor::slices(
   if (at == nullptr) return error();
   const bool good = at->cursor.slices(
       part,
-      [&](const Rect& box, ProcessorNumber number) {
-        const bool set = at->cursor.is_set(number);
-        slice(box, set ? at->cursor.placed(number).processors.front() : at->map->processor(number));
-      },
+      [&](const Rect& box, ProcessorNumber number) { slice(box, at->cursor.processor(number)); },
       diags_);
   return good ? std::nullopt : error();
+}
+
+std::size_t CursorPool::preferred_slot() {
+  const std::uint64_t id = std::hash<std::thread::id>()(std::this_thread::get_id());
+  return static_cast<std::size_t>((id * kSpread) >> 58);  // below kSlots
 }
 
 }  // namespace groma::mapper

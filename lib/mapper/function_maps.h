@@ -2,25 +2,76 @@
 // launch, made when it is first seen, shared by all threads.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "groma/diagnostics.h"
 #include "groma/index_map.h"
+#include "mapper/recent_map.h"
 
 namespace groma::mapper {
 
-// An index launch of a task by a function. `kind`, where known, is what the task runs on.
+// Where a single task stands, and its parent.
+template <typename Text>
+struct SingleTask {
+  Processor processor, parent;
+  Text parent_name;
+};
+
+// An index launch of a task by a function, or a single task, which has no domain to speak of.
+// `kind`, where known, is what the task runs on.
 struct Launch {
   FunctionId function = 0;
   std::string_view task;
+  const Rect& domain;
+  std::optional<ProcKind> kind;
+  const SingleTask<std::string_view>* single = nullptr;
+};
+
+// The same, kept.
+struct LaunchKey {
+  explicit LaunchKey(const Launch& launch);
+
+  FunctionId function;
+  std::string task;
   Rect domain;
   std::optional<ProcKind> kind;
+  std::optional<SingleTask<std::string>> single;
+};
+struct LaunchHash {
+  using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard's
+  std::size_t operator()(const Launch& launch) const;
+  std::size_t operator()(const LaunchKey& key) const;
+};
+struct LaunchEqual {
+  using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard's
+  bool operator()(const Launch& a, const LaunchKey& b) const { return same(a, b); }
+  bool operator()(const LaunchKey& a, const Launch& b) const { return same(a, b); }
+  bool operator()(const LaunchKey& a, const LaunchKey& b) const { return same(a, b); }
+
+ private:
+  static bool same(const Point& a, const Point& b) {
+    bool same = a.dimensions() == b.dimensions();
+    for (int d = 0; d < a.dimensions(); ++d) same = same && a[d] == b[d];
+    return same;
+  }
+  template <typename A, typename B>
+  static bool same(const A& a, const B& b) {
+    if (a.function != b.function || a.kind != b.kind || !same(a.domain.lower, b.domain.lower) ||
+        !same(a.domain.extents, b.domain.extents) || a.task != b.task || !a.single != !b.single) {
+      return false;
+    }
+    return !a.single ||
+           (a.single->processor == b.single->processor && a.single->parent == b.single->parent &&
+            a.single->parent_name == b.single->parent_name);
+  }
 };
 
 // What all threads share.
@@ -33,23 +84,19 @@ class FunctionMaps {
   std::shared_ptr<const IndexMap> find(const Launch& launch, Diagnostics& diags) const;
 
  private:
-  // Launches are the application's, and may all differ; beyond this one goes for each that comes.
-  // At some 10 KB each.
-  static constexpr std::size_t kMaxMaps = 4'096;
-  struct Key {
-    FunctionId function;
-    int kind;
-    std::vector<std::int64_t> domain;
-    std::string task;
-    auto operator<=>(const Key&) const = default;
-  };
+  // Launches are the application's, and may all differ. At some 10 KB each these are 40 to 80 MB;
+  // an application that goes through more launches in turn has maps made anew, at some 10 us each.
+  static constexpr std::size_t kKept = 4'096;
 
   BoundProgram bound_;
   mutable std::mutex mutex_;
-  mutable std::map<Key, std::shared_ptr<const IndexMap>> maps_;
+  mutable RecentMap<LaunchKey, std::shared_ptr<const IndexMap>, LaunchHash, LaunchEqual, kKept>
+      maps_;
 };
 
-// One thread's way in. `maps` must outlive it.
+// One thread's way in. `maps` must outlive it. Its answers cost the same however many launches it
+// has seen, and nothing allocates for a launch that it knows, but at points where the function
+// fails or only the reference tells.
 class LaunchCursor {
  public:
   explicit LaunchCursor(const FunctionMaps* maps)
@@ -62,29 +109,73 @@ class LaunchCursor {
   // Appends the processors of a point.
   std::optional<Diagnostic> place(const Launch& launch, const Point& point,
                                   std::vector<Processor>& processors);
+  // The first of them; nothing where the function fails.
+  std::optional<Processor> first(const Launch& launch, const Point& point);
 
- private:
-  // The launches that were asked for last.
-  static constexpr std::size_t kOpen = 16;
+  // The map of the launch and a cursor, for other questions. Null as FunctionMaps::find. Both stay
+  // until the next question about another launch.
   struct Open {
-    FunctionId function;
-    std::optional<ProcKind> kind;
-    Rect domain;
-    std::string task;
     std::shared_ptr<const IndexMap> map;
     IndexMap::Cursor cursor;
-
-    bool is(const Launch& launch) const;
   };
-
   Open* open(const Launch& launch);
+  Diagnostics& diags() { return diags_; }
+
+ private:
+  // Beyond this a launch is opened anew: under FunctionMaps' lock, in less than a us.
+  static constexpr std::size_t kKept = 2'048;
+
   std::optional<Diagnostic> error() const;
 
   const FunctionMaps* maps_;
   Diagnostics diags_;
-  std::vector<Open> open_;
-  std::size_t last_ = 0;      // used
-  std::size_t replaced_ = 0;  // of open_, when it is full
+  RecentMap<LaunchKey, Open, LaunchHash, LaunchEqual, kKept> open_;
+  std::optional<LaunchKey> last_key_;
+  Open* last_ = nullptr;
+};
+
+// Cursors for threads that keep none. Threads do not wait for each other: each takes a cursor that
+// is free, mostly the one that it had before.
+class CursorPool {
+ public:
+  explicit CursorPool(const FunctionMaps* maps) : maps_(maps) {}
+
+  // work(cursor), which no other thread uses meanwhile. What `work` calls may come here again.
+  template <typename Work>
+  auto with(const Work& work) const {
+    const std::size_t preferred = preferred_slot();
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      Slot& slot = slots_[(preferred + i) % slots_.size()];
+      const Lease lease(slot.taken);
+      if (!lease.taken) continue;
+      if (slot.cursor == nullptr) slot.cursor = std::make_unique<LaunchCursor>(maps_);
+      return work(*slot.cursor);
+    }
+    LaunchCursor one(maps_);
+    return work(one);
+  }
+
+ private:
+  static constexpr std::size_t kSlots = 64;
+  struct alignas(64) Slot {
+    std::atomic_flag taken;
+    std::unique_ptr<LaunchCursor> cursor;
+  };
+  struct Lease {
+    explicit Lease(std::atomic_flag& of)
+        : flag(of), taken(!of.test_and_set(std::memory_order_acquire)) {}
+    ~Lease() {
+      if (taken) flag.clear(std::memory_order_release);
+    }
+    Lease(const Lease&) = delete;
+    std::atomic_flag& flag;
+    const bool taken;
+  };
+
+  static std::size_t preferred_slot();
+
+  const FunctionMaps* maps_;
+  mutable std::array<Slot, kSlots> slots_;
 };
 
 }  // namespace groma::mapper

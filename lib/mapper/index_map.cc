@@ -15,9 +15,13 @@ constexpr std::int64_t kMaxNumbers = std::int64_t{1} << 31;
 
 }  // namespace
 
-Placed placed_in(const Shape& shape, std::int64_t number) {
+Processor first_in(const Shape& shape, std::int64_t number) {
   const std::int64_t within = number - shape.base;
-  const Processor first = {shape.kind, within / shape.stride, within % shape.stride};
+  return {shape.kind, within / shape.stride, within % shape.stride};
+}
+
+Placed placed_in(const Shape& shape, std::int64_t number) {
+  const Processor first = first_in(shape, number);
   if (!shape.is_set) return {{first}, false};
   Placed placed;
   placed.is_set = true;
@@ -112,9 +116,7 @@ bool IndexMap::proved() const { return map_->proved; }
 
 Processor IndexMap::processor(ProcessorNumber number) const {
   GROMA_CHECK(number < map_->numbers);
-  const mapper::Shape& shape = map_->shape_of(number);
-  const std::int64_t within = number - shape.base;
-  return {shape.kind, within / shape.stride, within % shape.stride};
+  return mapper::first_in(map_->shape_of(number), number);
 }
 
 ProcessorNumber IndexMap::number(const Processor& processor) const {
@@ -124,43 +126,61 @@ ProcessorNumber IndexMap::number(const Processor& processor) const {
 
 using Cursor = IndexMap::Cursor;
 
-Cursor::Cursor(std::shared_ptr<const IndexMap> map)
-    : cursor_(std::make_unique<mapper::MapCursor>(std::move(map))), form_(cursor_->form()) {
-  if (form_ != nullptr) evaluate_ = form_->evaluation();
+Cursor::Cursor(std::shared_ptr<const IndexMap> map, bool warns)
+    : map_(std::move(map)), warns_(warns) {
+  if (!map_->map().form) return;
+  form_ = &*map_->map().form;
+  evaluate_ = form_->evaluation();
 }
 Cursor::~Cursor() = default;
 Cursor::Cursor(Cursor&&) noexcept = default;
 Cursor& Cursor::operator=(Cursor&&) noexcept = default;
 
+mapper::MapCursor& Cursor::cursor() {
+  if (cursor_ == nullptr) cursor_ = std::make_unique<mapper::MapCursor>(map_, warns_);
+  return *cursor_;
+}
+
 ProcessorNumber Cursor::formless_point(const Point& point, Diagnostics& diags) {
-  return cursor_->point(point, diags);
+  return cursor().point(point, diags);
 }
 
 bool Cursor::row(const Point& first, std::span<ProcessorNumber> out, Diagnostics& diags) {
-  return cursor_->row(first, out, diags);
+  return cursor().row(first, out, diags);
 }
 
 bool Cursor::box(const Rect& box, std::span<ProcessorNumber> out, Diagnostics& diags) {
-  return cursor_->box(box, out, diags);
+  return cursor().box(box, out, diags);
 }
 
 bool Cursor::slices(const Rect& box, const SliceSink& sink, Diagnostics& diags) {
-  return cursor_->slices(box, sink, diags);
+  return cursor().slices(box, sink, diags);
 }
 
 bool Cursor::slices(const SliceSink& sink, Diagnostics& diags) {
-  return cursor_->slices(cursor_->domain(), sink, diags);
+  return cursor().slices(map_->domain(), sink, diags);
 }
 
-bool Cursor::boxes_of(const Processor& processor, const BoxSink& sink, Diagnostics& diags) {
-  return cursor_->boxes_of(processor, sink, diags);
+bool Cursor::boxes_of(std::span<const Processor> processors, const BoxSink& sink,
+                      Diagnostics& diags) {
+  return cursor().boxes_of(processors, sink, diags);
 }
 
 bool Cursor::boxes_of_node(std::int64_t node, const BoxSink& sink, Diagnostics& diags) {
-  return cursor_->boxes_of_node(node, sink, diags);
+  return cursor().boxes_of_node(node, sink, diags);
 }
 
-bool Cursor::is_set(ProcessorNumber number) const { return cursor_->is_set(number); }
-Placed Cursor::placed(ProcessorNumber number) const { return cursor_->placed(number); }
+// Only the reference gives numbers beyond the map's, and only to a cursor that is there.
+bool Cursor::is_set(ProcessorNumber number) const {
+  const mapper::SpecialisedMap& map = map_->map();
+  return number >= map.numbers || (map.has_sets && map.shape_of(number).is_set);
+}
+
+Processor Cursor::processor(ProcessorNumber number) const {
+  const bool own = number >= map_->map().numbers;
+  return own ? cursor_->own(number).processors.front() : map_->processor(number);
+}
+
+const Placed& Cursor::placed(ProcessorNumber number) { return cursor().placed(number); }
 
 }  // namespace groma

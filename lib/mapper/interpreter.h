@@ -108,7 +108,6 @@ class Interpreter {
   Value has(const Code& node, const Value& base, const Element& memory);
   Value task_processor(const Code& node, const Value& base, const Element& machine);
   Value make_view(const Code& node, MachineView view);
-  bool told_unequal(ProcKind kind);
   bool fits(const Code& node, const MachineView& view, std::size_t more_dimensions);
 
   const program::Data& data_;
@@ -125,7 +124,7 @@ class Interpreter {
   int printed_lines_ = 0;
   int depth_ = 0;  // of eval, through expressions and calls
   bool failed_ = false;
-  std::array<bool, kProcKindCount> unequal_{};  // of which it was said that the nodes differ
+  std::array<bool, kProcKindCount> looked_at_{};  // see warn_of_unequal_nodes
   Diagnostic dropped_;
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "mapper/interpreter.h"
+#include "mapper/processors.h"
 #include "mapper/splits.h"
 
 namespace groma::mapper {
@@ -46,14 +47,6 @@ bool Interpreter::fits(const Code& node, const MachineView& view, std::size_t mo
   return true;
 }
 
-// Whether it was said that the nodes differ in this kind: once is enough for a program.
-bool Interpreter::told_unequal(ProcKind kind) {
-  if (std::exchange(unequal_[static_cast<std::size_t>(kind)], true)) return true;
-  return std::any_of(diags_->all().begin(), diags_->all().end(), [kind](const Diagnostic& told) {
-    return told.id == DiagId::kUnequalNodes && std::get<std::string>(told.args[1]) == name_of(kind);
-  });
-}
-
 // Machine(KIND): (nodes, processors of KIND in each node).
 Value Interpreter::machine(const Code& node) {
   const Value value = eval(node.a);
@@ -62,9 +55,8 @@ Value Interpreter::machine(const Code& node) {
   if (kind == nullptr) {
     return fail_type(code(node.a).range, "`Machine`", "a processor kind", value);
   }
-  if (!machine_.uniform(*kind) && !told_unequal(*kind)) {
-    diags_->report(DiagId::kUnequalNodes, node.range, machine_.name(), name_of(*kind),
-                   machine_.processors_per_node(*kind));
+  if (!std::exchange(looked_at_[static_cast<std::size_t>(*kind)], true)) {
+    warn_of_unequal_nodes(machine_, *kind, node.range, *diags_);
   }
   return make_view(node, {*kind, machine_.node_count(), machine_.processors_per_node(*kind)});
 }

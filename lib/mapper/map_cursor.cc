@@ -6,8 +6,15 @@
 
 namespace groma::mapper {
 
-MapCursor::MapCursor(std::shared_ptr<const IndexMap> map)
-    : owner_(std::move(map)), map_(owner_->map()), task_(map_.launch) {
+namespace {
+
+// Processors of the sets that a cursor keeps; beyond them it makes them anew.
+constexpr std::size_t kMaxMade = 1 << 20;
+
+}  // namespace
+
+MapCursor::MapCursor(std::shared_ptr<const IndexMap> map, bool warns)
+    : owner_(std::move(map)), map_(owner_->map()), task_(map_.launch), warns_(warns) {
   if (map_.specialised()) {
     registers_ = map_.kernel.registers();
     if (map_.row_parts) {
@@ -68,18 +75,24 @@ ProcessorNumber MapCursor::number_of(Placed placed) {
   return static_cast<ProcessorNumber>(map_.numbers + (known - own_.begin()));
 }
 
-Placed MapCursor::placed(ProcessorNumber number) const {
-  if (number >= map_.numbers) return own_[static_cast<std::size_t>(number - map_.numbers)];
-  return placed_in(map_.shape_of(number), number);
-}
-
-bool MapCursor::is_set(ProcessorNumber number) const {
-  return number >= map_.numbers || (map_.has_sets && map_.shape_of(number).is_set);
+const Placed& MapCursor::placed(ProcessorNumber number) {
+  if (number >= map_.numbers) return own(number);
+  if (const auto made = made_.find(number); made != made_.end()) return made->second;
+  if (made_size_ > kMaxMade) {
+    made_.clear();
+    made_size_ = 0;
+  }
+  const Placed& placed =
+      made_.emplace(number, placed_in(map_.shape_of(number), number)).first->second;
+  made_size_ += placed.processors.size();
+  return placed;
 }
 
 // As Evaluator::place does, which was not asked.
-void MapCursor::warn_of_nodes(ProcessorNumber number, Diagnostics& diags) const {
-  const Placed set = placed(number);
+void MapCursor::warn_of_nodes(ProcessorNumber number, Diagnostics& diags) {
+  const bool is_set = number >= map_.numbers || map_.shape_of(number).is_set;
+  if (!warns_ || !is_set) return;
+  const Placed& set = placed(number);
   const std::int64_t node = set.processors.front().node;
   const auto elsewhere = [&](const Processor& p) { return p.node != node; };
   if (std::none_of(set.processors.begin(), set.processors.end(), elsewhere)) return;
@@ -138,7 +151,7 @@ bool MapCursor::row(const Point& first, std::span<ProcessorNumber> out, Diagnost
   return true;
 }
 
-void MapCursor::warn_of_sets(std::span<const ProcessorNumber> numbers, Diagnostics& diags) const {
+void MapCursor::warn_of_sets(std::span<const ProcessorNumber> numbers, Diagnostics& diags) {
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     if (i == 0 || numbers[i] != numbers[i - 1]) warn_of_nodes(numbers[i], diags);
   }

@@ -82,7 +82,7 @@ void Mapper::replicate_task(MapperRuntime&, const TaskView& task, ReplicateAnswe
   mapper::replicate_over_nodes(task, task.current, machine(), answer);
 }
 
-ShardingId Mapper::select_sharding_functor(MapperRuntime&, const TaskView&, ShardTable) {
+ShardingId Mapper::select_sharding_functor(MapperRuntime&, const TaskView&, const ShardTable&) {
   return kCyclicSharding;
 }
 
@@ -117,11 +117,10 @@ void Mapper::map_task(MapperRuntime&, const TaskView& task,
   }
   answer.variant = variant->id;
   mapper::target_processors(task, machine(), answer.processors);
-  answer.requirements.resize(task.requirements.size());
   for (std::size_t i = 0; i < task.requirements.size(); ++i) {
-    answer.requirements[i] =
-        default_requirement(task.requirements[i], *variant, static_cast<std::uint32_t>(i),
-                            task.current, machine(), site_.settings);
+    answer.requirements.push_back(default_requirement(task.requirements[i], *variant,
+                                                      static_cast<std::uint32_t>(i), task.current,
+                                                      machine(), site_.settings));
   }
 }
 

@@ -1,6 +1,9 @@
 // Walks over a machine's processors. Nodes may be unequal, and some may have none of a kind.
 #include "mapper/processors.h"
 
+#include <algorithm>
+#include <string>
+
 namespace groma::mapper {
 
 std::optional<Processor> first_from(const Machine& machine, ProcKind kind, std::int64_t node) {
@@ -36,23 +39,33 @@ std::optional<Memory> memory_of(const Machine& machine, const Processor& process
 
 std::optional<MemKind> best_memory(const Machine& machine, std::int64_t node, ProcKind kind,
                                    bool rdma) {
-  const auto bandwidth = [&](MemKind memory) {
-    const Affinity* affinity = machine.node(node).find(kind, memory);
-    return affinity == nullptr ? 0.0 : affinity->bandwidth_bytes_per_s;
+  const auto registered = [rdma](const Affinity& affinity) {
+    return rdma && (affinity.memory == MemKind::kRdmem || affinity.memory == MemKind::kRegsockmem);
   };
-  const auto registered = [](MemKind memory) {
-    return memory == MemKind::kRdmem || memory == MemKind::kRegsockmem;
+  const auto better = [&](const Affinity& a, const Affinity& b) {
+    if (registered(a) != registered(b)) return registered(a);
+    if (a.bandwidth_bytes_per_s > b.bandwidth_bytes_per_s) return true;
+    return a.bandwidth_bytes_per_s == b.bandwidth_bytes_per_s && a.memory < b.memory;
   };
-  std::optional<MemKind> best;
-  for (std::size_t m = 0; m < kMemKindCount; ++m) {
-    const auto memory = static_cast<MemKind>(m);
-    if (memory == MemKind::kVirtual || !machine.can_address(node, kind, memory)) continue;
-    const bool preferred = rdma && best && registered(memory) && !registered(*best);
-    const bool deferred = rdma && best && !registered(memory) && registered(*best);
-    if (deferred) continue;
-    if (!best || preferred || bandwidth(memory) > bandwidth(*best)) best = memory;
+  const NodeType& type = machine.node(node);
+  const Affinity* best = nullptr;
+  for (const Affinity& affinity : type.affinities) {
+    if (affinity.processor != kind || affinity.memory == MemKind::kVirtual) continue;
+    const MemoryGroup* memory = type.find(affinity.memory);
+    if (memory == nullptr || memory->capacity_bytes == 0) continue;
+    if (best == nullptr || better(affinity, *best)) best = &affinity;
   }
-  return best;
+  return best == nullptr ? std::nullopt : std::optional(best->memory);
+}
+
+void warn_of_unequal_nodes(const Machine& machine, ProcKind kind, Range range, Diagnostics& diags) {
+  if (machine.uniform(kind)) return;
+  const auto same = [kind](const Diagnostic& told) {
+    return told.id == DiagId::kUnequalNodes && std::get<std::string>(told.args[1]) == name_of(kind);
+  };
+  if (std::any_of(diags.all().begin(), diags.all().end(), same)) return;
+  diags.report(DiagId::kUnequalNodes, range, machine.name(), name_of(kind),
+               machine.processors_per_node(kind));
 }
 
 }  // namespace groma::mapper

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "groma/diagnostics.h"
 #include "groma/machine.h"
 
 namespace groma::mapper {
@@ -30,5 +31,9 @@ std::optional<Memory> memory_of(const Machine& machine, const Processor& process
 // some.
 std::optional<MemKind> best_memory(const Machine& machine, std::int64_t node, ProcKind kind,
                                    bool rdma = false);
+
+// Where the nodes have unequal numbers of the kind, says so of Machine(kind) at `range`, unless
+// `diags` has it of another place: once is enough for a program.
+void warn_of_unequal_nodes(const Machine& machine, ProcKind kind, Range range, Diagnostics& diags);
 
 }  // namespace groma::mapper

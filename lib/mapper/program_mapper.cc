@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
+#include <map>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -16,6 +19,7 @@
 #include "mapper/function_sharding.h"
 #include "mapper/processors.h"
 #include "mapper/unhonoured.h"
+#include "program/data.h"
 
 namespace groma {
 namespace {
@@ -25,10 +29,13 @@ using mapper::KindDecision;
 // Caches are emptied when they are this full: names are the application's, and may never end.
 constexpr std::size_t kMaxFacts = 4'096;
 constexpr std::size_t kMaxPlans = 64;  // of one task
+// A runtime registers them all; beyond these a task shards as though it had no name.
+constexpr std::size_t kMaxFunctorsOfNames = 4'096;
 
-// What of a requirement its wish depends on.
+// What of a requirement its wish depends on, but for the names of one that promises no key.
 struct RequirementKey {
   std::uint64_t aliases = 0;
+  std::size_t names = 0;  // without a key
   std::uint64_t tag = 0;
   Privilege privilege = Privilege::kNoAccess;
   Coherence coherence = Coherence::kExclusive;
@@ -37,24 +44,33 @@ struct RequirementKey {
 };
 
 RequirementKey key_of(const RequirementView& requirement) {
-  return {requirement.aliases_key, requirement.tag, requirement.privilege, requirement.coherence,
-          requirement.empty()};
+  const bool keyed = requirement.aliases_key != 0;
+  return {requirement.aliases_key, keyed ? 0 : requirement.aliases.size(),
+          requirement.tag,         requirement.privilege,
+          requirement.coherence,   requirement.empty()};
 }
 
 struct Plan {
   VariantId variant = 0;
+  bool leaf = false, inner = false;  // the variant
   ProcKind kind = ProcKind::kCpu;
   std::int64_t node = 0;
   std::vector<RequirementKey> keys;
+  std::vector<std::string> names;  // of all requirements without a key, in order
   std::vector<RequirementWish> wishes;
 
   bool fits(const TaskView& task, const VariantView& chosen, const Processor& at) const {
-    if (variant != chosen.id || node != at.node || kind != at.kind ||
-        keys.size() != task.requirements.size()) {
+    if (variant != chosen.id || leaf != chosen.leaf || inner != chosen.inner || node != at.node ||
+        kind != at.kind || keys.size() != task.requirements.size()) {
       return false;
     }
+    auto name = names.begin();
     for (std::size_t i = 0; i < keys.size(); ++i) {
-      if (!(keys[i] == key_of(task.requirements[i]))) return false;
+      const RequirementView& requirement = task.requirements[i];
+      if (!(keys[i] == key_of(requirement))) return false;
+      for (std::size_t k = 0; k < keys[i].names; ++k) {
+        if (*name++ != requirement.aliases[k]) return false;
+      }
     }
     return true;
   }
@@ -89,18 +105,6 @@ struct FactsHash {
   }
 };
 
-TaskPoint point_of(const TaskView& task) {
-  TaskPoint point;
-  point.name = task.name;
-  point.domain = task.domain;
-  point.point = task.point;
-  if (task.is_index) return point;
-  point.processor = task.current;
-  point.parent = task.parent == nullptr ? task.current : task.parent->current;
-  if (task.parent != nullptr) point.parent_name = task.parent->name;
-  return point;
-}
-
 }  // namespace
 
 // ------------------------------------------------------------------------------- what objects
@@ -110,22 +114,53 @@ struct ProgramMapper::Shared {
   BoundProgram bound;
   LogSink* log;
   mapper::FunctionMaps maps;
-  std::vector<mapper::FunctionSharding> functors;  // by function
+  mapper::CursorPool cursors;
+  std::deque<mapper::FunctionSharding> functors;
   std::vector<const ShardingFunctor*> functor_list;
+  // Of functions that read their task's name, a functor for each name that they can tell apart.
+  std::map<std::pair<FunctionId, std::string>, ShardingId, std::less<>> functors_of_names;
   std::array<std::optional<StealScope>, kProcKindCount> steals{};  // the widest, by kind
   bool limits_any = false;
   std::atomic<bool> told = false;  // what is not honoured
 
-  Shared(BoundProgram program, LogSink* sink) : bound(std::move(program)), log(sink), maps(bound) {
+  Shared(BoundProgram program, LogSink* sink)
+      : bound(std::move(program)), log(sink), maps(bound), cursors(&maps) {
     const Program& text = bound.program();
-    functors.reserve(text.function_count());
-    for (FunctionId f = 0; f < text.function_count(); ++f) functors.emplace_back(&maps, f);
-    for (const mapper::FunctionSharding& functor : functors) functor_list.push_back(&functor);
+    add_functors();
     limits_any = mapper::limits_any(text);
     for (const auto& [kind, scope] : mapper::steal_statements(text)) {
       auto& widest = steals[static_cast<std::size_t>(kind)];
       if (!widest || scope == StealScope::kAnyNode) widest = scope;
     }
+  }
+
+  ShardingId add_functor(FunctionId function, std::string task) {
+    functor_list.push_back(
+        &functors.emplace_back(&cursors, &bound.machine(), function, std::move(task)));
+    return static_cast<ShardingId>(functor_list.size());
+  }
+
+  // A name can only be compared, so a function can tell apart the names that stand in the program;
+  // all others are like none.
+  void add_functors() {
+    const program::Data& data = bound.program().data();
+    for (FunctionId f = 0; f < data.functions.size(); ++f) add_functor(f, "");
+    std::set<std::string> names;
+    for (const program::Code& code : data.code) {
+      if (code.op == program::Op::kString) names.insert(data.strings[code.a]);
+    }
+    for (FunctionId f = 0; f < data.functions.size(); ++f) {
+      if (!data.functions[f].reads_name || !bound.program().is_mapping_function(f)) continue;
+      for (const std::string& name : names) {
+        if (functors_of_names.size() >= kMaxFunctorsOfNames) return;
+        functors_of_names.emplace(std::pair(f, name), add_functor(f, name));
+      }
+    }
+  }
+
+  ShardingId functor_of(FunctionId function, std::string_view task) const {
+    const auto found = functors_of_names.find(std::pair(function, std::string(task)));
+    return found == functors_of_names.end() ? function + 1 : found->second;
   }
 
   void tell(const MapperRuntime& runtime) {
@@ -150,26 +185,25 @@ struct ProgramMapper::State {
   // Instances of limited tasks that were let through and have not ended.
   std::unordered_map<TaskId, std::int64_t> in_flight;
   mapper::LaunchCursor cursor;  // the launches that it maps now
-  Plan passing;                 // of requirements that promise no key
-  Evaluator evaluator;
   MapperEvent deferred = 0;
   std::optional<Processor> last_victim;
-  Diagnostics diags;
+  const Rect no_domain;           // of single tasks
+  std::vector<Processor> single;  // where one goes
 
-  explicit State(Shared& shared)
-      : cursor(&shared.maps),
-        evaluator(shared.bound, shared.log),
-        diags(shared.bound.program().source()) {}
+  explicit State(Shared& shared) : cursor(&shared.maps) {}
 
-  // Where `facts.function` sends a single task, from where it stands.
-  std::optional<Placed> place_single(const Facts& facts, const TaskView& task, ProcKind kind) {
-    diags.clear();
-    return evaluator.place(facts.function->function, point_of(task), kind, diags);
+  mapper::Launch launch_of(const Facts& facts, const TaskView& task, ProcKind kind) const {
+    return {facts.function->function, task.name, task.domain, kind};
   }
-  // Why it did not: notes and warnings may stand before the error.
-  Diagnostic failure() const {
-    const auto error = [](const Diagnostic& d) { return d.severity == Severity::kError; };
-    return *std::find_if(diags.all().begin(), diags.all().end(), error);
+  // Sets `single` to where the function sends a single task, or says why it does not.
+  std::optional<Diagnostic> place_single(const Facts& facts, const TaskView& task, ProcKind kind) {
+    const bool top = task.parent == nullptr;
+    const mapper::SingleTask<std::string_view> stands{task.current,
+                                                      top ? task.current : task.parent->current,
+                                                      top ? std::string_view() : task.parent->name};
+    single.clear();
+    return cursor.place({facts.function->function, task.name, no_domain, kind, &stands}, {},
+                        single);
   }
   void target_processors(const Facts& facts, const TaskView& task, bool stays,
                          const Machine& machine, TaskWish& answer);
@@ -223,24 +257,20 @@ const Plan& ProgramMapper::State::plan_of(Facts& facts, const Program& program,
                                           const TaskView& task, const VariantView& variant,
                                           const Processor& at, const Machine& machine,
                                           const DefaultSettings& settings) {
-  const auto named = [](const RequirementView& r) {
-    return r.aliases_key != 0 || r.aliases.empty();
-  };
-  const bool reusable = std::all_of(task.requirements.begin(), task.requirements.end(), named);
-  if (reusable) {
-    for (const Plan& plan : facts.plans) {
-      if (plan.fits(task, variant, at)) return plan;
-    }
-    if (facts.plans.size() >= kMaxPlans) facts.plans.clear();
+  for (const Plan& plan : facts.plans) {
+    if (plan.fits(task, variant, at)) return plan;
   }
-  Plan& plan = reusable ? facts.plans.emplace_back() : passing;
+  if (facts.plans.size() >= kMaxPlans) facts.plans.clear();
+  Plan& plan = facts.plans.emplace_back();
   plan.variant = variant.id;
+  plan.leaf = variant.leaf;
+  plan.inner = variant.inner;
   plan.kind = at.kind;
   plan.node = at.node;
-  plan.keys.clear();
-  plan.wishes.clear();
   for (std::uint32_t i = 0; i < task.requirements.size(); ++i) {
+    const auto names = task.requirements[i].aliases;
     plan.keys.push_back(key_of(task.requirements[i]));
+    if (plan.keys.back().names > 0) plan.names.insert(plan.names.end(), names.begin(), names.end());
     plan.wishes.push_back(
         mapper::decide_requirement(program, task, i, variant, at, machine, settings));
   }
@@ -295,11 +325,8 @@ void ProgramMapper::select_task_options(MapperRuntime& runtime, const TaskView& 
     return;
   }
   answer.processor_origin = facts.function->origin;
-  if (const auto placed = state_->place_single(facts, task, kind)) {
-    answer.initial = placed->processors.front();
-  } else {
-    answer.failure = state_->failure();
-  }
+  answer.failure = state_->place_single(facts, task, kind);
+  if (!answer.failure) answer.initial = state_->single.front();
 }
 
 // ---- Replication
@@ -309,12 +336,13 @@ std::span<const ShardingFunctor* const> ProgramMapper::sharding_functors() const
 }
 
 ShardingId ProgramMapper::select_sharding_functor(MapperRuntime& runtime, const TaskView& operation,
-                                                  ShardTable) {
+                                                  const ShardTable&) {
   shared_->tell(runtime);
   // A single task's owner only starts it: where it goes, select_task_options says.
   if (operation.operation != OperationKind::kTask || !operation.is_index) return kCyclicSharding;
   const Facts& facts = state_->of(program(), machine(), operation);
-  return facts.function ? facts.function->function + 1 : kCyclicSharding;
+  return facts.function ? shared_->functor_of(facts.function->function, operation.name)
+                        : kCyclicSharding;
 }
 
 void ProgramMapper::replicate_task(MapperRuntime& runtime, const TaskView& task,
@@ -350,7 +378,7 @@ void ProgramMapper::slice_task(MapperRuntime& runtime, const TaskView& task, con
     }
   } else {
     answer.origin = facts.function->origin;
-    const mapper::Launch launch{facts.function->function, task.name, task.domain, facts.kind->kind};
+    const mapper::Launch launch = state_->launch_of(facts, task, facts.kind->kind);
     answer.failure = state_->cursor.slices(launch, part, [&](const Rect& box, const Processor& p) {
       const TaskSlice slice{box, p, false, false};
       if (by_point) {
@@ -398,15 +426,12 @@ void ProgramMapper::State::target_processors(const Facts& facts, const TaskView&
   } else if (!facts.function) {
     mapper::target_processors(task, machine, answer.processors);
   } else if (task.is_index) {
-    const mapper::Launch launch{facts.function->function, task.name, task.domain,
-                                task.current.kind};
-    answer.failure = cursor.place(launch, task.point, answer.processors);
+    answer.failure =
+        cursor.place(launch_of(facts, task, task.current.kind), task.point, answer.processors);
   } else {
-    const auto placed = place_single(facts, task, task.current.kind);
-    const bool named = placed && std::count(placed->processors.begin(), placed->processors.end(),
-                                            task.current) > 0;
-    if (named) {
-      answer.processors.assign(placed->processors.begin(), placed->processors.end());
+    const auto failure = place_single(facts, task, task.current.kind);
+    if (!failure && std::count(single.begin(), single.end(), task.current) > 0) {
+      answer.processors.assign(single.begin(), single.end());
     } else {
       answer.processors.push_back(task.current);
     }
@@ -441,9 +466,11 @@ void ProgramMapper::select_tasks_to_map(MapperRuntime& runtime, std::span<const 
 bool ProgramMapper::selects() const { return shared_->limits_any; }
 
 void ProgramMapper::report_profiling(MapperRuntime& runtime, const TaskView& operation,
-                                     const ProfilingReport&) {
+                                     const ProfilingReport& report) {
+  using enum OperationKind;
+  if (operation.operation != kTask || report.operation != kTask) return;  // its copies', say
   const auto found = state_->in_flight.find(operation.id);
-  if (operation.operation != OperationKind::kTask || found == state_->in_flight.end()) return;
+  if (found == state_->in_flight.end()) return;
   found->second = std::max(found->second - 1, std::int64_t{0});
   if (state_->deferred != 0) runtime.trigger_event(std::exchange(state_->deferred, 0));
 }

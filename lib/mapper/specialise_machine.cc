@@ -1,6 +1,7 @@
 // The part of the specialiser that makes machine views and indexes them.
 #include <algorithm>
 
+#include "mapper/processors.h"
 #include "mapper/specialise.h"
 #include "mapper/splits.h"
 
@@ -23,10 +24,7 @@ Partial Specialiser::machine(const Code& node) {
   const Partial value = eval(node.a);
   const auto* kind = value.get<ProcKind>();
   if (failed_ || kind == nullptr) return fail();
-  if (!machine_.uniform(*kind)) {
-    diags_.report(DiagId::kUnequalNodes, node.range, machine_.name(), name_of(*kind),
-                  machine_.processors_per_node(*kind));
-  }
+  warn_of_unequal_nodes(machine_, *kind, node.range, diags_);
   return make_view({*kind, machine_.node_count(), machine_.processors_per_node(*kind)});
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "groma/index_map.h"
@@ -14,7 +15,8 @@
 
 namespace groma::mapper {
 
-// A number's processors.
+// A number's processors; the first of them.
+Processor first_in(const Shape& shape, std::int64_t number);
 Placed placed_in(const Shape& shape, std::int64_t number);
 
 // A sum of parts of which each depends on one coordinate.
@@ -74,6 +76,9 @@ struct SpecialisedMap {
   const Shape& shape_of(std::int64_t number) const;
 };
 
+// Whether no part has more stretches than that: they are what boxes_of looks at.
+bool few_stretches(const SpecialisedMap& map, const Separated& apart, std::int64_t most);
+
 // A box in coordinates from the launch's lower corner, both ends of each dimension, the second one
 // outside.
 struct Cell {
@@ -83,18 +88,19 @@ struct Cell {
 
 class MapCursor {
  public:
-  explicit MapCursor(std::shared_ptr<const IndexMap> map);
+  MapCursor(std::shared_ptr<const IndexMap> map, bool warns);
 
   ProcessorNumber point(const Point& point, Diagnostics& diags);
   bool row(const Point& first, std::span<ProcessorNumber> out, Diagnostics& diags);
   bool box(const Rect& box, std::span<ProcessorNumber> out, Diagnostics& diags);
   bool slices(const Rect& box, const SliceSink& sink, Diagnostics& diags);
   bool boxes_of_node(std::int64_t node, const BoxSink& sink, Diagnostics& diags);
-  bool boxes_of(const Processor& processor, const BoxSink& sink, Diagnostics& diags);
-  Placed placed(ProcessorNumber number) const;
-  bool is_set(ProcessorNumber number) const;
-  const PointForm* form() const { return map_.form ? &*map_.form : nullptr; }
-  const Rect& domain() const { return map_.launch.domain; }
+  bool boxes_of(std::span<const Processor> processors, const BoxSink& sink, Diagnostics& diags);
+  const Placed& placed(ProcessorNumber number);
+  // Of a number that only the reference told.
+  const Placed& own(ProcessorNumber number) const {
+    return own_[static_cast<std::size_t>(number - map_.numbers)];
+  }
 
  private:
   // Cells of one dimension's level of a cut, see slices.cc.
@@ -108,7 +114,8 @@ class MapCursor {
   // The reference's answer where the coordinates stand; kNoProcessor where it fails.
   ProcessorNumber ask(Diagnostics& diags);
   ProcessorNumber number_of(Placed placed);
-  void warn_of_nodes(ProcessorNumber number, Diagnostics& diags) const;
+  Processor first(ProcessorNumber number) const;
+  void warn_of_nodes(ProcessorNumber number, Diagnostics& diags);
 
   bool fill(const Cell& box, int d, ProcessorNumber* out, Diagnostics& diags);
   bool fill_row(std::int64_t begin, std::int64_t end, ProcessorNumber* out, Diagnostics& diags);
@@ -116,7 +123,7 @@ class MapCursor {
   bool fill_stretches(std::int64_t begin, std::int64_t end, ProcessorNumber* out,
                       Diagnostics& diags);
   bool stand_at(const Point& point);
-  void warn_of_sets(std::span<const ProcessorNumber> numbers, Diagnostics& diags) const;
+  void warn_of_sets(std::span<const ProcessorNumber> numbers, Diagnostics& diags);
 
   bool cut_all(const Cell& box, const SliceSink& sink, Diagnostics& diags);
   bool cut(const Cell& box, int d, std::vector<Cell>* out, Diagnostics& diags);
@@ -132,7 +139,11 @@ class MapCursor {
   Registers registers_, fast_, slow_;
   std::unique_ptr<Evaluator> evaluator_;  // made when it is first needed
   TaskPoint task_;
+  const bool warns_;
   std::vector<Placed> own_;  // numbers from map_.numbers: sets that only the reference tells
+  // The others that were asked for, and how many processors these have.
+  std::unordered_map<ProcessorNumber, Placed> made_;
+  std::size_t made_size_ = 0;
 
   // Of the cut that is under way.
   std::array<Level, kMaxDimensions> levels_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "groma/spelling.h"
 #include "program/data.h"
 
 namespace groma::mapper {
@@ -49,6 +50,23 @@ void log_unhonoured(const Program& program, const Capabilities& can, LogSink& lo
     log.log(LogLevel::kWarning,
             fmt::format("{}:{}: `{}` has no effect here: the runtime {}", source.name(),
                         source.position(range.begin).line, text.substr(0, text.find('\n')), why));
+  }
+}
+
+void log_unknown_tasks(const Program& program, const std::set<std::string_view>& known,
+                       LogSink& log) {
+  const std::vector<std::string_view> candidates(known.begin(), known.end());
+  std::set<NameId> told;
+  for (const Row& row : program.data().rows) {
+    const std::string_view name = program.data().names.text(row.key.task);
+    if (row.key.task == kStarName || known.contains(name)) continue;
+    if (!told.insert(row.key.task).second) continue;
+    const Source& source = program.source();
+    const auto line = source.position(program.range({row.statement}).begin).line;
+    const auto near = near_names(name, candidates);
+    log.log(LogLevel::kWarning,
+            fmt::format("{}:{}: no task `{}` was launched{}", source.name(), line, name,
+                        near.empty() ? "" : "; did you mean " + join_names(near) + "?"));
   }
 }
 

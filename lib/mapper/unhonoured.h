@@ -1,6 +1,8 @@
 // What a program asks for and a runtime cannot do.
 #pragma once
 
+#include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,10 @@ namespace groma::mapper {
 
 // A line for each statement that has no effect there.
 void log_unhonoured(const Program& program, const Capabilities& can, LogSink& log);
+
+// A line for each task that statements name and that is none of `known`, with near names of those.
+void log_unknown_tasks(const Program& program, const std::set<std::string_view>& known,
+                       LogSink& log);
 
 // Whether there is an InstanceLimit statement.
 bool limits_any(const Program& program);

@@ -28,6 +28,9 @@ class Checker {
  public:
   Checker(std::string_view name, const Machine& machine) : name_(name), machine_(machine) {}
 
+  void refuse(Diagnostic diagnostic, Origin origin) {
+    refusals_.push_back({std::move(diagnostic), origin});
+  }
   template <typename... Args>
   Diagnostic& refuse(DiagId id, Origin origin, const Args&... args) {
     refusals_.push_back({one_diagnostic(id, args...), origin});
@@ -64,6 +67,13 @@ class Checker {
     if (twice == processors.end()) return true;
     refuse(DiagId::kRepeatedProcessor, origin, hook, name_, text_of(*twice));
     return false;
+  }
+
+  void no_memory(std::size_t i, const RequirementWish& wish, const std::string& reasons) {
+    const Origin origin =
+        wish.candidate_count > 0 ? wish.candidates().front().memory_origin : Origin{};
+    refuse(DiagId::kNoMemory, origin, i, name_,
+           reasons.empty() ? "the answer names no memory" : reasons);
   }
 
   const Machine& machine() const { return machine_; }
@@ -106,12 +116,8 @@ std::string why_not(const Machine& machine, const Processor& processor, MemKind 
   return fmt::format("{} cannot address it", name_of(processor.kind));
 }
 
-// What is no leaf may hand its reductions on.
-const char* why_not_virtual(const RequirementView& requirement, const VariantView* variant) {
-  const bool leaf = variant == nullptr || variant->leaf;
-  if (requirement.privilege == Privilege::kReduce && leaf) return "a leaf reduces to it";
-  if (requirement.coherence != Coherence::kExclusive) return "it is shared while in use";
-  return nullptr;
+void add_reason(MemKind memory, std::string_view why, std::string* reasons) {
+  *reasons += fmt::format("{}{} ({})", reasons->empty() ? "" : ", ", name_of(memory), why);
 }
 
 bool aligns(std::int64_t bytes, AlignOp op, std::int64_t to) {
@@ -197,14 +203,11 @@ void check_requirement(Checker& check, const TaskView& task, std::size_t i, cons
     return;
   }
   std::string reasons;
-  const auto not_in = [&](MemKind memory, std::string_view why) {
-    reasons += fmt::format("{}{} ({})", reasons.empty() ? "" : ", ", name_of(memory), why);
-  };
   bool usable = false;
   for (const InstanceWish& candidate : wish.candidates()) {
     if (candidate.memory == MemKind::kVirtual) {  // the last resort, which never lacks room
       const char* why = why_not_virtual(requirement, variant);
-      if (why != nullptr) not_in(candidate.memory, why);
+      if (why != nullptr) add_reason(candidate.memory, why, &reasons);
       usable = usable || why == nullptr;
       continue;
     }
@@ -216,13 +219,54 @@ void check_requirement(Checker& check, const TaskView& task, std::size_t i, cons
       usable = true;
       continue;
     }
-    not_in(candidate.memory, why_not(check.machine(), answer.processors.front(), candidate.memory));
+    add_reason(candidate.memory,
+               why_not(check.machine(), answer.processors.front(), candidate.memory), &reasons);
   }
-  if (usable) return;
-  const Origin origin =
-      wish.candidate_count > 0 ? wish.candidates().front().memory_origin : Origin{};
-  check.refuse(DiagId::kNoMemory, origin, i, task.name,
-               reasons.empty() ? "the answer names no memory" : reasons);
+  if (!usable) check.no_memory(i, wish, reasons);
+}
+
+// Why an operation that is no task cannot have its data in that memory; empty when it can.
+std::string why_not(const Machine& machine, const TaskView& operation,
+                    const RequirementView& requirement, MemKind memory) {
+  const Processor& near =
+      operation.parent == nullptr ? operation.current : operation.parent->current;
+  if (memory == MemKind::kVirtual) {  // a copy may read data where it lies
+    const bool reads = operation.operation == OperationKind::kCopy &&
+                       requirement.privilege == Privilege::kReadOnly;
+    return reads ? "" : "only what a task hands on, or a copy reads, is virtual";
+  }
+  const MemoryGroup* group = machine.node(near.node).find(memory);
+  const bool near_only = operation.operation == OperationKind::kInline;
+  if (group == nullptr || group->capacity_bytes == 0 ||
+      (near_only && !machine.can_address(near.node, near.kind, memory))) {
+    return why_not(machine, near, memory);
+  }
+  const bool host_only = operation.operation == OperationKind::kPartition;
+  return host_only && memory == MemKind::kFbmem ? "partitions are made from host memory" : "";
+}
+
+// Legion: an error for some, a silent abort for others.
+void check_operand(Checker& check, const TaskView& operation, std::size_t i,
+                   const RequirementWish& wish) {
+  const RequirementView& requirement = operation.requirements[i];
+  if (requirement.empty()) return;
+  const auto refusal = [&](MemKind memory) {
+    return why_not(check.machine(), operation, requirement, memory);
+  };
+  if (wish.is_virtual) {
+    const std::string why = refusal(MemKind::kVirtual);
+    if (!why.empty()) {
+      check.refuse(DiagId::kBadVirtual, wish.virtual_origin, i, check.name(), why);
+    }
+    return;
+  }
+  std::string reasons;
+  for (const InstanceWish& candidate : wish.candidates()) {
+    const std::string why = refusal(candidate.memory);
+    if (why.empty()) return;
+    add_reason(candidate.memory, why, &reasons);
+  }
+  check.no_memory(i, wish, reasons);
 }
 
 // ---- Slices
@@ -277,11 +321,32 @@ bool inside(const Rect& box, const Rect& domain) {
 
 }  // namespace
 
+// What is no leaf may hand its reductions on. An application that says itself that a leaf's region
+// is virtual (kTagVirtualMap) does not touch it.
+const char* why_not_virtual(const RequirementView& requirement, const VariantView* variant) {
+  const bool leaf = variant == nullptr || variant->leaf;
+  if (requirement.privilege == Privilege::kReduce && leaf) return "a leaf reduces to it";
+  if (requirement.coherence != Coherence::kExclusive) return "it is shared while in use";
+  const bool asked_for = (requirement.tag & kTagVirtualMap) != 0;
+  if (leaf && !asked_for) return "the variant is a leaf, so nobody else maps it";
+  return nullptr;
+}
+
 std::vector<Refusal> validate(const TaskOptions& answer, const TaskView& task,
                               const Machine& machine) {
   if (answer.failure) return {{*answer.failure, answer.kind_origin}};
   Checker check(task.name, machine);
-  check.processor("select_task_options", answer.initial, answer.processor_origin);
+  // Of an index launch slice_task decides again.
+  if (check.processor("select_task_options", answer.initial, answer.processor_origin) &&
+      !task.is_index && !task.variants.empty() &&
+      mapper::best_variant(task, answer.initial.kind) == nullptr) {
+    check.refuse(mapper::no_variant(task, machine, answer.initial.kind), answer.processor_origin);
+  }
+  for (std::uint32_t position : answer.collective) {  // Legion: passed over without a word
+    if (position < task.requirements.size()) continue;
+    check.refuse(DiagId::kBadCollective, {}, task.name, position, task.requirements.size());
+    break;
+  }
   if (!answer.replicate) return check.take();
   const char* why = answer.map_locally ? "a task that is mapped locally runs once"
                                        : mapper::why_not_replicated(task);
@@ -350,12 +415,26 @@ std::vector<Refusal> validate(const TaskWish& answer, const TaskView& task,
   const VariantView* variant = check_variant(check, "map_task", task, answer.variant,
                                              answer.processors.front().kind, answer.kind_origin);
   if (answer.requirements.size() != task.requirements.size()) {  // Legion: a silent abort
-    check.refuse(DiagId::kMissingWish, {}, task.name, answer.requirements.size(),
+    check.refuse(DiagId::kMissingWish, {}, "map_task", task.name, answer.requirements.size(),
                  task.requirements.size());
     return check.take();
   }
   for (std::size_t i = 0; i < task.requirements.size(); ++i) {
     check_requirement(check, task, i, answer, variant);
+  }
+  return check.take();
+}
+
+std::vector<Refusal> validate(const OperationWish& answer, const TaskView& operation,
+                              const Machine& machine) {
+  Checker check(name_of(operation.operation), machine);
+  if (answer.requirements.size() != operation.requirements.size()) {  // Legion: a silent abort
+    check.refuse(DiagId::kMissingWish, {}, "map_operation", check.name(),
+                 answer.requirements.size(), operation.requirements.size());
+    return check.take();
+  }
+  for (std::size_t i = 0; i < operation.requirements.size(); ++i) {
+    check_operand(check, operation, i, answer.requirements[i]);
   }
   return check.take();
 }
@@ -441,8 +520,36 @@ std::vector<Refusal> validate(const MustEpochAnswer& answer, std::span<const Tas
   return check.take();
 }
 
+std::vector<Refusal> validate_steal_targets(std::span<const Processor> answer,
+                                            const Processor& thief, const Machine& machine) {
+  const std::string name = text_of(thief);  // the checker refers to it
+  Checker check(name, machine);
+  for (const Processor& victim : answer) {
+    if (!check.processor("select_steal_targets", victim, {})) return check.take();
+    if (!(victim == thief)) continue;
+    check.refuse(DiagId::kBadSteal, {}, "select_steal_targets", name + " would steal from itself");
+    return check.take();
+  }
+  return check.take();
+}
+
+std::vector<Refusal> validate_stolen(std::span<const std::uint32_t> answer,
+                                     std::span<const TaskView> stealable) {
+  std::vector<bool> taken(stealable.size());
+  for (std::uint32_t task : answer) {  // Legion: crash
+    if (task < taken.size() && !taken[task]) {
+      taken[task] = true;
+      continue;
+    }
+    return {{one_diagnostic(DiagId::kBadSteal, "permit_steal_request",
+                            "a task is named twice or is not stealable"),
+             {}}};
+  }
+  return {};
+}
+
 std::vector<Refusal> validate(ShardId answer, const Point& point, const TaskView& operation,
-                              ShardTable shards) {
+                              const ShardTable& shards) {
   if (answer < shards.size()) return {};
   return {{one_diagnostic(DiagId::kBadShard, operation.name, text_of(point), answer, shards.size()),
            {}}};

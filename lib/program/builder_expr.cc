@@ -458,7 +458,7 @@ CodeId Builder::member(const Expr& expr) {
   const auto found = find_member(spelled);
   if (!found || !has(type, *found)) {
     const auto method = find_method(spelled);
-    if (type == Type::kParent && (found || method)) {
+    if (type == Type::kParent && (found || (method && !has(type, *method)))) {
       report(DiagId::kParentMember, focus, {std::string(spelled)});
       return broken(expr.range);
     }
@@ -472,6 +472,7 @@ CodeId Builder::member(const Expr& expr) {
     const TaskRead read{true, *found, false, focus};
     note_read(*found == Member::kParent ? &Function::single_only : &Function::index_only, read);
   }
+  if (*found == Member::kName && current_ != nullptr) current_->reads_name = true;
   Code code;
   code.op = Op::kMember;
   code.type = member_type(*found);
@@ -546,6 +547,7 @@ CodeId Builder::call_function(const Expr& expr, FunctionId id) {
   // What the called function reads of its task, the calling one reads.
   note_read(&Function::index_only, data_.functions[id].index_only);
   note_read(&Function::single_only, data_.functions[id].single_only);
+  if (current_ != nullptr && data_.functions[id].reads_name) current_->reads_name = true;
   const CodeId made =
       make(Op::kCall, data_.functions[id].result, expr.range, args.begin, args.count, id);
   data_.code[made].focus = expr_of(expr.c).range;

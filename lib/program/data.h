@@ -154,10 +154,11 @@ struct Function {
   List body;                // Data::actions; ends with its only kReturn when the program is right
   std::uint32_t slots = 0;  // locals, each assignment its own
   Type result = Type::kAny;
-  TaskRead index_only;   // ipoint, ispace, ilo
-  TaskRead single_only;  // parent, processor
-  bool used = false;     // by a statement, directly or not
-  bool broken = false;   // a mistake was reported in its parameters
+  TaskRead index_only;      // ipoint, ispace, ilo
+  TaskRead single_only;     // parent, processor
+  bool reads_name = false;  // of its task, itself or through those that it calls
+  bool used = false;        // by a statement, directly or not
+  bool broken = false;      // a mistake was reported in its parameters
 };
 
 struct Global {

@@ -42,7 +42,7 @@ void Engine::begin_context(TaskRun& run) {
   context.futures.assign(task.futures, kBeginning);
   if (run.parent != nullptr) context.ancestors = run.parent->ancestors;
   context.ancestors.push_back(run.op);
-  context.shards = run.parent == nullptr ? top_shards_ : std::vector<Processor>();
+  if (run.parent == nullptr) context.shards = top_shards_;
   context.places.push_back({&task.body});
   push(now_, Event::Kind::kStep, &context, 0);
 }

@@ -300,7 +300,8 @@ double Engine::seconds_of(TaskRun& run) {
   const app::Variant& variant = *run.variant;
   const NodeType& node = machine_->node(run.processor.node);
   const ProcessorGroup& group = *node.find(run.processor.kind);
-  std::vector<Rect> boxes;
+  std::vector<Rect>& boxes = piece_boxes_;
+  boxes.clear();
   for (const Piece* piece : run.pieces) boxes.push_back(piece == nullptr ? Rect{} : piece->box);
   app::FormulaFault fault = app::FormulaFault::kNone;
   const auto value = [&](const app::Code& code) {
@@ -314,12 +315,8 @@ double Engine::seconds_of(TaskRun& run) {
     compute = flops / (group.flops_per_s * group.sustained_fraction * efficiency *
                        (variant.single ? 2 : 1));
   }
-  // By memory.
-  struct Load {
-    std::int32_t memory;
-    double bytes;
-  };
-  std::vector<Load> loads;
+  std::vector<Load>& loads = loads_;
+  loads.clear();
   const auto add = [&](std::size_t r, double bytes, Access access) {
     const InstanceNumber number = run.instances[r];
     if (number == kVirtual || bytes <= 0) return;

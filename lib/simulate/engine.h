@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "groma/sharding.h"
 #include "groma/simulate.h"
 #include "simulate/links.h"
 #include "simulate/ops.h"
@@ -59,7 +60,7 @@ struct Context {
   TaskView view;  // of `run`, for what it launches
   std::vector<RequirementView> requirements;
   std::vector<std::int64_t> frame;
-  std::vector<Processor> shards;  // more than one: replicated
+  ShardTable shards;  // more than one: replicated
   VariantId shard_variant = 0;
   std::vector<Op> ancestors;  // its own and its parents'
 
@@ -250,8 +251,8 @@ class Engine final : public MapperRuntime {
   std::int64_t launched_ = 0;   // tasks
   std::int64_t live_ = 0;       // not over
   std::uint64_t statements_ = 0;
-  std::vector<Processor> top_shards_;  // of the top-level task, where it is replicated
-  std::int32_t full_memory_ = 0;       // that had no room last, for so many
+  ShardTable top_shards_;         // of the top-level task, where it is replicated
+  std::int32_t full_memory_ = 0;  // that had no room last, for so many
   std::int64_t wanted_bytes_ = 0;
   std::vector<RunTime> phase_time_;
   RunResult result_;
@@ -268,6 +269,16 @@ class Engine final : public MapperRuntime {
   std::vector<TaskSlice> slices_;
   std::vector<Fetch> fetches_;
   std::vector<RequirementView> launch_views_, point_views_, report_views_;
+  std::vector<TaskRun*> launched_runs_;
+  std::vector<Rect> piece_boxes_;
+  struct Load {  // on a memory, of the task that starts
+    std::int32_t memory;
+    double bytes;
+  };
+  std::vector<Load> loads_;
+  std::vector<InstanceView> source_views_;
+  std::vector<std::uint32_t> source_ranks_;
+  std::vector<InstanceNumber> ranked_;
 };
 
 }  // namespace groma::sim

@@ -132,7 +132,7 @@ bool Engine::launch_top() {
       return false;
     }
     if (answer.processors.size() > 1) {
-      top_shards_ = answer.processors;
+      top_shards_ = ShardTable(answer.processors);
       run.processor = answer.processors.front();
       run.shard_variant = answer.variant;
     }
@@ -150,10 +150,7 @@ void Engine::launch(Context& context, const app::Launch& launch) {
   if (launch.is_index) {
     const auto found = app::domain_of(launch, context.frame, fault);
     if (!found) {
-      const std::string_view why = fault == app::FormulaFault::kOverflow
-                                       ? "an extent is negative or too large"
-                                       : app::words_of(fault);
-      return fail(name, fmt::format("the domain of its launch: {}", why));
+      return fail(name, fmt::format("the domain of its launch: {}", app::words_of(fault)));
     }
     domain = *found;
   }
@@ -200,9 +197,10 @@ void Engine::launch(Context& context, const app::Launch& launch) {
   if (inner && points > 0) context.inner.emplace_back(&launch, points);
   context.outstanding += points;
   context.unmapped += points;
-  const bool valid_instances = task_options_.valid_instances;
+  const bool valid_instances = task_options_.valid_instances;  // as far as its mapper reads them
   std::vector<TaskRun*> runs;
-  runs.reserve(static_cast<std::size_t>(points));
+  runs.swap(launched_runs_);
+  runs.clear();
   for (const TaskSlice& slice : slices_) {
     Point point = slice.box.lower;
     do {
@@ -246,6 +244,7 @@ void Engine::launch(Context& context, const app::Launch& launch) {
     }
   }
   for (std::int32_t processor : asked) select(processor);
+  runs.swap(launched_runs_);
   if (points == 0) wake(context, now_ + to_time(options_.costs.issue_s));
 }
 
@@ -455,7 +454,7 @@ bool Engine::map(TaskRun& run) {
   const TaskView view = view_of(run, point_views_);
   std::vector<std::vector<InstanceView>> valid_kept;
   std::vector<std::span<const InstanceView>> valid(view.requirements.size());
-  if (run.valid_instances) {
+  if (run.valid_instances && mapper(run.number).reads_valid()) {
     valid_kept.resize(valid.size());
     for (std::size_t r = 0; r < valid.size(); ++r) {
       if (run.pieces[r] == nullptr || view.requirements[r].empty()) continue;
@@ -694,20 +693,23 @@ InstanceView Engine::instance_view(InstanceNumber number) const {
 
 void Engine::rank(const TaskView& view, InstanceNumber target,
                   std::vector<InstanceNumber>& sources) {
-  std::vector<InstanceView> views;
-  for (InstanceNumber source : sources) views.push_back(instance_view(source));
-  std::vector<std::uint32_t> answer;
-  mapper(number_of(view.current)).select_sources(*this, view, instance_view(target), views, answer);
+  source_views_.clear();
+  source_ranks_.clear();
+  for (InstanceNumber source : sources) source_views_.push_back(instance_view(source));
+  mapper(number_of(view.current))
+      .select_sources(*this, view, instance_view(target), source_views_, source_ranks_);
   // What it names, then the rest.
-  std::vector<InstanceNumber> ranked;
+  ranked_.clear();
   const auto add = [&](InstanceNumber source) {
-    if (std::find(ranked.begin(), ranked.end(), source) == ranked.end()) ranked.push_back(source);
+    if (std::find(ranked_.begin(), ranked_.end(), source) == ranked_.end()) {
+      ranked_.push_back(source);
+    }
   };
-  for (std::uint32_t i : answer) {
+  for (std::uint32_t i : source_ranks_) {
     if (i < sources.size()) add(sources[i]);
   }
   for (InstanceNumber source : sources) add(source);
-  sources = std::move(ranked);
+  sources.swap(ranked_);
 }
 
 }  // namespace groma::sim

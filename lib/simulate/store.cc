@@ -10,6 +10,18 @@ std::uint64_t place_of(std::int32_t memory, std::uint32_t region) {
   return static_cast<std::uint64_t>(static_cast<std::uint32_t>(memory)) << 32 | region;
 }
 
+// Equal boxes have equal keys; boxes with equal keys are compared.
+std::uint64_t box_key(std::uint64_t place, const Rect& box) {
+  std::uint64_t key = place;
+  for (const Point* point : {&box.lower, &box.extents}) {
+    for (std::int64_t x : point->coordinates()) {
+      key = (key ^ static_cast<std::uint64_t>(x)) * 0x9E3779B97F4A7C15;
+      key ^= key >> 29;
+    }
+  }
+  return key;
+}
+
 bool same_box(const Rect& a, const Rect& b) { return a.lower == b.lower && a.extents == b.extents; }
 
 }  // namespace
@@ -64,17 +76,19 @@ bool Store::fits(const Instance& instance, const InstanceQuery& query, bool same
 }
 
 std::optional<InstanceNumber> Store::find_or_make(const InstanceQuery& query) {
-  std::vector<InstanceNumber>& here = at_[place_of(query.memory, query.region)];
+  const std::uint64_t place = place_of(query.memory, query.region);
+  const std::uint64_t key = box_key(place, query.shape->box);
   ++clock_;
-  if (!query.fresh) {
-    for (const bool same : {true, false}) {
-      for (InstanceNumber number : here) {
-        Instance& instance = instances_[number];
-        if (!fits(instance, query, same)) continue;
-        instance.used = clock_;
-        instance.priority = query.priority;
-        return number;
-      }
+  for (const bool same : {true, false}) {
+    const auto& lists = same ? same_ : at_;
+    const auto here = lists.find(same ? key : place);
+    if (here == lists.end() || query.fresh) continue;
+    for (InstanceNumber number : here->second) {
+      Instance& instance = instances_[number];
+      if (!fits(instance, query, same)) continue;
+      instance.used = clock_;
+      instance.priority = query.priority;
+      return number;
     }
   }
   const RegionSpace& space = spaces_.region(query.region);
@@ -98,7 +112,8 @@ std::optional<InstanceNumber> Store::find_or_make(const InstanceQuery& query) {
   made.priority = query.priority;
   made.used = clock_;
   made.statement = query.statement;
-  at_[place_of(query.memory, query.region)].push_back(number);
+  at_[place].push_back(number);
+  same_[key].push_back(number);
   const auto m = static_cast<std::size_t>(query.memory);
   used_[m] += bytes;
   peak_[m] = std::max(peak_[m], used_[m]);
@@ -159,7 +174,11 @@ void Store::remove(InstanceNumber number) {
   instance.alive = false;
   instance.valid = 0;
   used_[static_cast<std::size_t>(instance.memory)] -= instance.bytes;
-  std::erase(at_[place_of(instance.memory, instance.region)], number);
+  const std::uint64_t place = place_of(instance.memory, instance.region);
+  std::erase(at_[place], number);
+  const auto same = same_.find(box_key(place, instance.box));
+  std::erase(same->second, number);
+  if (same->second.empty()) same_.erase(same);
   if (on_allocation) on_allocation(instance, false);
 }
 

@@ -162,9 +162,11 @@ class Store {
   std::vector<Instance> instances_;
   std::vector<std::int64_t> used_, peak_, capacity_;                   // by memory
   std::unordered_map<std::uint64_t, std::vector<InstanceNumber>> at_;  // by memory and region
-  std::vector<std::vector<Cell>> cells_;                               // by region
-  std::vector<std::size_t> groups_;                                    // their number, by region
-  std::vector<InstanceNumber> sources_;                                // ranked, of the use at hand
+  std::unordered_map<std::uint64_t, std::vector<InstanceNumber>>
+      same_;                              // by these and a box's hash
+  std::vector<std::vector<Cell>> cells_;  // by region
+  std::vector<std::size_t> groups_;       // their number, by region
+  std::vector<InstanceNumber> sources_;   // ranked, of the use at hand
   std::int64_t clock_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command/run.h"
+#include "groma/benchmarks.h"
 
 namespace groma {
 namespace {
@@ -42,7 +43,7 @@ TEST(Command, SaysHowItIsUsed) {
   EXPECT_EQ(run("groma check").exit_code, 2);
   EXPECT_EQ(run("groma check --no-such-option x").exit_code, 2);
   for (const char* command :
-       {"", "check", "format", "place", "explain", "machines", "strategies", "grammar"}) {
+       {"", "check", "format", "place", "explain", "machines", "apps", "strategies", "grammar"}) {
     const Outcome help = run(std::string("groma ") + command + " --help");
     EXPECT_EQ(help.exit_code, 0) << command;
     EXPECT_THAT(help.out, HasSubstr("Examples:")) << command;
@@ -123,6 +124,21 @@ TEST(Check, AnEmptyMachineIsWrongUsage) {
     EXPECT_EQ(outcome.exit_code, 2) << command;
     EXPECT_THAT(outcome.err, HasSubstr("--machine: it is empty")) << command;
   }
+}
+
+TEST(Check, AnApplicationHasNames) {
+  const std::string check = "groma check - --app docs/examples/circuit.json";
+  const std::string program = "Task update_voltage GPU; Region * rp_gost * FBMEM;";
+  const Outcome outcome = run(check, program);
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.out, HasSubstr("has no task `update_voltage` [unknown-task]"));
+  EXPECT_THAT(outcome.out, HasSubstr("has no region `rp_gost` [unknown-region]"));
+  EXPECT_EQ(run(check + ":pieces=8 --machine p100x4", "Task * CPU;").out,
+            "no errors, no warnings in 1 file\n");
+  const Outcome bad = run(check + ":pieces=0 --json", "Task * CPU;");
+  EXPECT_EQ(bad.exit_code, 1);
+  EXPECT_EQ(json::parse(bad.out)["diagnostics"][0]["id"], "bad-application");
+  EXPECT_EQ(run("groma check - --app -").exit_code, 2);
 }
 
 TEST(Check, BadMachineNamesTheValue) {
@@ -346,7 +362,14 @@ TEST(Explain, SaysWhoDecidedAndWhoWasBeaten) {
             "    over <stdin>:1:27: Task * CPU (less specific)\n"
             "  index launch of 64 points: blocks over all GPU; 16 points on each of 4 GPU\n"
             "    by the default mapper\n"
-            "  region 1 rp_shared, all_shared, read-write\n"
+            "  region 2 rp_shared, all_shared, read-only\n"
+            "    SOCKMEM: no, GPU cannot address it\n"
+            "      by <stdin>:1:39: Region * rp_shared GPU SOCKMEM, ZCMEM\n"
+            "    ZCMEM\n"
+            "      by <stdin>:1:39: Region * rp_shared GPU SOCKMEM, ZCMEM\n"
+            "      layout SOA F_order\n"
+            "        by the default mapper\n"
+            "  region 3 rp_shared, all_shared, read-write\n"
             "    SOCKMEM: no, GPU cannot address it\n"
             "      by <stdin>:1:39: Region * rp_shared GPU SOCKMEM, ZCMEM\n"
             "    ZCMEM\n"
@@ -430,6 +453,26 @@ TEST(Machines, ListsShowsAndRoundTrips) {
   const Outcome unknown = run("groma machines sumit");
   EXPECT_EQ(unknown.exit_code, 1);
   EXPECT_THAT(unknown.err, HasSubstr("`summit`"));
+}
+
+TEST(Apps, ListsAndShows) {
+  const Outcome all = run("groma apps");
+  EXPECT_EQ(all.exit_code, 0);
+  for (const Benchmark& benchmark : benchmarks()) {
+    const std::string name(benchmark.name);
+    EXPECT_THAT(all.out, HasSubstr(name + " "));
+    const Outcome one = run("groma apps " + name);
+    EXPECT_EQ(one.exit_code, 0);
+    for (const AppTask& task : benchmark.make().tasks) {
+      EXPECT_THAT(one.out, HasSubstr("  " + task.name + ": "));
+    }
+    const Outcome written = run("groma apps " + name + " --json");
+    EXPECT_EQ(nlohmann::json::parse(written.out)["name"], name);
+  }
+  const Outcome unknown = run("groma apps canon");
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_THAT(unknown.err, HasSubstr("did you mean `cannon`?"));
+  EXPECT_EQ(run("groma apps --json").exit_code, 2);
 }
 
 TEST(Strategies, ListsAndPrintsTexts) {

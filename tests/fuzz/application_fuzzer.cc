@@ -1,5 +1,5 @@
-// Any bytes as an application: read or refused with a message; what was read is explained, and the
-// default mapper's program for it compiles.
+// Any bytes as an application: read or refused with a message; what was read is the same again when
+// it is written and read, it is explained, and the default mapper's program for it compiles.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -9,12 +9,13 @@
 #include "groma/io.h"
 #include "groma/machine.h"
 #include "groma/result.h"
+#include "groma/workload.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace {
 
-void check_default_mapping(const groma::Application& app, const groma::Machine& machine) {
+void check_default_mapping(const groma::Workload& app, const groma::Machine& machine) {
   groma::Diagnostics asked{groma::Source("app", "")};
   const auto text = groma::default_mapping(app, machine, {}, asked);
   GROMA_CHECK(text.has_value());
@@ -22,7 +23,8 @@ void check_default_mapping(const groma::Application& app, const groma::Machine& 
   GROMA_CHECK(groma::check(diags.source(), &machine, diags).has_value());
 }
 
-void check_explanation(const groma::Application& app, const groma::Machine& machine) {
+void check_explanation(const groma::Workload& app, std::size_t tasks,
+                       const groma::Machine& machine) {
   groma::Diagnostics diags{groma::Source("a.mapper",
                                          "Task * GPU, OMP, CPU\n"
                                          "Region * * GPU SOCKMEM, FBMEM\n"
@@ -35,7 +37,7 @@ void check_explanation(const groma::Application& app, const groma::Machine& mach
   const auto bound = groma::check(diags.source(), &machine, diags);
   GROMA_CHECK(bound.has_value());
   const auto explanation = groma::explain(*bound, app, {}, diags);
-  GROMA_CHECK(explanation.has_value() && explanation->tasks.size() == app.tasks.size());
+  GROMA_CHECK(explanation.has_value() && explanation->tasks.size() == tasks);
   GROMA_CHECK(!groma::draw(*explanation, bound->program()).empty());
   GROMA_CHECK(!groma::to_json(*explanation, bound->program(), diags).empty());
 }
@@ -49,8 +51,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     GROMA_CHECK(!app.error().message.empty());
     return 0;
   }
+  const auto again = groma::application_from_json(groma::application_to_json(*app), "again");
+  GROMA_CHECK(again.ok() && *again == *app);
+  const auto workload = groma::Workload::make(*app);
+  GROMA_CHECK(workload.ok());
   const auto machine = groma::make_machine("p100x4:nodes=2");
-  check_default_mapping(app.value(), machine.value());
-  check_explanation(app.value(), machine.value());
+  check_default_mapping(*workload, machine.value());
+  check_explanation(*workload, app->tasks.size(), machine.value());
   return 0;
 }

@@ -28,6 +28,7 @@ constexpr Legion::TaskID kLook = 2;
 constexpr Legion::TaskID kParent = 3;
 constexpr Legion::TaskID kSquare = 4;
 constexpr Legion::TaskID kScattered = 5;  // no function maps it
+constexpr Legion::TaskID kSingle = 6;
 constexpr Legion::MapperID kPlain = 1;
 constexpr Legion::MapperID kReplicating = 2;
 constexpr Legion::MapperID kLimited = 3;
@@ -42,7 +43,7 @@ def last(Task t) { return m[0, m.size[1] - 1]; }
 Task * CPU;
 IndexTaskMap where,parent block;
 IndexTaskMap square diagonal;
-SingleTaskMap look last;
+SingleTaskMap look,single last;
 Region look cells CPU RDMEM;
 Region look 1 CPU SYSMEM;
 Layout look cells * AOS C_order;
@@ -107,8 +108,14 @@ Seen look(const Legion::Task*, const std::vector<PhysicalRegion>& regions, Conte
 // do.
 constexpr std::int64_t kSide = 6;
 std::array<std::atomic<std::int64_t>, kSide * kSide> inner_points;
+std::atomic<std::int64_t> single_at;
 std::mutex shards_mutex;
 std::vector<std::int64_t> shard_processors;
+
+void single(const Legion::Task*, const std::vector<PhysicalRegion>&, Context context,
+            Legion::Runtime* runtime) {
+  single_at = cpu_index(runtime->get_executing_processor(context));
+}
 
 void square(const Legion::Task* task, const std::vector<PhysicalRegion>&, Context context,
             Legion::Runtime* runtime) {
@@ -128,6 +135,9 @@ void parent(const Legion::Task* task, const std::vector<PhysicalRegion>&, Contex
                                      Legion::ArgumentMap(), Legion::Predicate::TRUE_PRED, false,
                                      task->map_id);
   runtime->execute_index_space(context, launcher);
+  // Its future must not be read here: see docs/legion.md.
+  runtime->execute_task(context, Legion::TaskLauncher(kSingle, Legion::UntypedBuffer(),
+                                                      Legion::Predicate::TRUE_PRED, task->map_id));
   runtime->issue_execution_fence(context).wait();
 }
 
@@ -153,6 +163,9 @@ const BeforeStart kSetUp([] {
   });
   add_task(kSquare, "square", true, [](auto& registrar, const char* name) {
     Runtime::preregister_task_variant<square>(registrar, name);
+  });
+  add_task(kSingle, "single", true, [](auto& registrar, const char* name) {
+    Runtime::preregister_task_variant<single>(registrar, name);
   });
   add_task(kParent, "parent", false, [](auto& registrar, const char* name) {
     Runtime::preregister_task_variant<parent>(registrar, name);
@@ -183,8 +196,8 @@ class Expected {
     variant.leaf = true;
     Application app;
     app.name = "test";
-    app.tasks = {{task_, {variant}, std::move(requirements), {}}};
-    const auto explanation = explain(*bound_, app, {}, diags_);
+    app.tasks = {{.name = task_, .variants = {variant}, .requirements = std::move(requirements)}};
+    const auto explanation = explain(*bound_, Workload::make(app).value(), {}, diags_);
     EXPECT_TRUE(explanation);
     return explanation->tasks.front();
   }
@@ -312,6 +325,7 @@ TEST(Adapter, RegionsLieWhereAndAsTheStatementsSay) {
 // shard owns it.
 void check_parent(Legion::MapperID mapper, std::size_t shards) {
   for (auto& point : inner_points) point = 0;
+  single_at = -1;
   shard_processors.clear();
   Legion::TaskLauncher launcher(kParent, Legion::UntypedBuffer(), Legion::Predicate::TRUE_PRED,
                                 mapper);
@@ -319,6 +333,7 @@ void check_parent(Legion::MapperID mapper, std::size_t shards) {
   // This Legion runs all shards of a process on the processor of the first; anything else it
   // refuses.
   EXPECT_EQ(shard_processors, std::vector<std::int64_t>(shards, shard_processors.front()));
+  EXPECT_EQ(single_at, cpus() - 1);
   Expected expected("square");
   const Rect domain{Point{0, 0}, Point{kSide, kSide}};
   Point at = domain.lower;

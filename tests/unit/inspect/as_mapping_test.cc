@@ -9,12 +9,12 @@
 #include <string>
 #include <tuple>
 
+#include "app/view.h"
 #include "groma/explain.h"
 #include "groma/inspect.h"
 #include "groma/io.h"
 #include "groma/program_mapper.h"
 #include "groma/syntax.h"
-#include "inspect/app_view.h"
 #include "support/files.h"
 
 namespace groma {
@@ -25,7 +25,7 @@ using ::testing::Not;
 
 std::string printed(const Application& app, const Machine& machine) {
   Diagnostics diags{Source("app", "")};
-  const auto text = default_mapping(app, machine, {}, diags);
+  const auto text = default_mapping(Workload::make(app).value(), machine, {}, diags);
   EXPECT_TRUE(text.has_value());
   return text.value_or("");
 }
@@ -74,7 +74,7 @@ class Pair {
       : ours_(ProgramMapper::share(bound), MapperSite{bound.shared_machine(), local}),
         theirs_(MapperSite{bound.shared_machine(), local}) {}
 
-  void compare_launch(const AppView& views, const AppLaunch& launch) {
+  void compare_launch(const app::AppView& views, const app::Use& launch) {
     TaskOptions a, b;
     ours_.select_task_options(runtime_, views.view(launch), a);
     theirs_.select_task_options(runtime_, views.view(launch), b);
@@ -134,11 +134,19 @@ void expect_same_decisions(const Application& app, const Machine& machine) {
   }
   Processor local{ProcKind::kCpu, 0, 0};
   if (!machine.has(ProcKind::kCpu)) local.kind = ProcKind::kGpu;
-  for (std::size_t i = 0; i < app.tasks.size(); ++i) {
-    const AppView views(app, i);
+  const Workload workload = Workload::make(app).value();
+  bool complete = false;
+  std::vector<app::Use> uses = app::uses(workload.data(), 1000, complete);
+  EXPECT_TRUE(complete);
+  for (std::uint32_t i = 0; i < app.tasks.size(); ++i) {
+    const auto of_task = [i](const app::Use& use) { return use.task == i; };
+    if (std::none_of(uses.begin(), uses.end(), of_task)) uses.push_back({.task = i, .depth = 1});
     Pair pair(*bound, local);
-    for (const AppLaunch& launch : app.tasks[i].launches) pair.compare_launch(views, launch);
-    if (app.tasks[i].launches.empty()) pair.compare_launch(views, {});
+    for (const app::Use& use : uses) {
+      if (use.task != i) continue;
+      const app::LaunchNames names = app::names_of(workload.data(), use);
+      pair.compare_launch(app::AppView(workload.data(), i, names), use);
+    }
     if (::testing::Test::HasFailure()) return;
   }
 }
@@ -171,6 +179,12 @@ class RandomApplication {
     app.name = "random";
     app.top_level = "t0";
     for (int i = 0; i < 4; ++i) app.tasks.push_back(task(i));
+    for (int i = 1; i < 4; ++i) {  // by the top-level task or `ns::work`
+      for (int launches = below(4); launches > 0; --launches) {
+        app.tasks[coin() ? 0 : 1].body.push_back(
+            {launch(app.tasks[static_cast<std::size_t>(i)].name)});
+      }
+    }
     return app;
   }
 
@@ -193,8 +207,6 @@ class RandomApplication {
         if (below(3) == 0) each.demands.push_back(demand(static_cast<std::uint32_t>(i)));
       }
     }
-    if (number == 0) return task;
-    for (int i = below(4); i > 0; --i) task.launches.push_back(launch());
     return task;
   }
   AppVariant variant(ProcKind kind) {
@@ -226,17 +238,14 @@ class RandomApplication {
     if (below(5) != 0) requirement.fields.push_back({"f", 8});
     return requirement;
   }
-  AppLaunch launch() {
-    AppLaunch launch;
-    if (coin()) launch.parent = "ns::work";
+  AppLaunch launch(const std::string& task) {
+    AppLaunch launch{task};
     if (below(3) == 0) return launch;
     const int dimensions = 1 + below(4);
-    Point lower = Point::zeros(dimensions), extents = lower;
     for (int d = 0; d < dimensions; ++d) {
-      lower[d] = below(5) - 2;
-      extents[d] = 1 + below(dimensions < 3 ? 20 : 5);
+      launch.lower.push_back(below(5) - 2);
+      launch.domain.push_back(1 + below(dimensions < 3 ? 20 : 5));
     }
-    launch.domain = Rect::make(lower, extents);
     return launch;
   }
 
@@ -252,36 +261,42 @@ TEST(AsMapping, RandomApplicationsDecideTheSame) {
   }
 }
 
-Application one_task(AppTask task) {
+// The task, launched so by another that runs on a CPU.
+Application one_task(AppTask task, const std::vector<Formulas>& domains) {
   Application app;
   app.name = "one";
+  app.top_level = "main";
+  AppTask main{.name = "main", .variants = {AppVariant{.kind = ProcKind::kCpu}}};
+  for (const Formulas& domain : domains) {
+    main.body.push_back({AppLaunch{.task = task.name, .domain = domain}});
+  }
   app.tasks.push_back(std::move(task));
+  app.tasks.push_back(std::move(main));
   return app;
 }
-
-AppLaunch index_launch(const Point& extents) { return {Rect::make(extents), ""}; }
 
 TEST(AsMapping, SaysWhatItCannot) {
   AppTask task;
   task.name = "t";
   task.variants = {AppVariant{.kind = ProcKind::kCpu}};
-  task.launches = {index_launch({4}), AppLaunch{}};
-  const std::string text = printed(one_task(task), make_machine("nodes=2,cpu=2").value());
+  std::vector<Formulas> domains = {{4}, {}};
+  const std::string text = printed(one_task(task, domains), make_machine("nodes=2,cpu=2").value());
   EXPECT_THAT(text, HasSubstr("# Single tasks go round the processors of their kind"));
   EXPECT_THAT(text, HasSubstr("The default mapper lets a point run on any CPU"));
   const Machine uneven =
       load_machine(testing::in_tree("tests/language/machines/uneven.json").string()).value();
   task.variants[0].kind = uneven.uniform(ProcKind::kGpu) ? ProcKind::kCpu : ProcKind::kGpu;
-  EXPECT_THAT(printed(one_task(task), uneven), HasSubstr("nodes have unequal numbers of"));
+  EXPECT_THAT(printed(one_task(task, domains), uneven), HasSubstr("nodes have unequal numbers of"));
   task.name = "two\nlines";
-  EXPECT_THAT(printed(one_task(task), uneven), HasSubstr("# No statement can name `two lines`."));
+  EXPECT_THAT(printed(one_task(task, domains), uneven),
+              HasSubstr("# No statement can name `two lines`."));
   task.name = "t";
   task.variants[0].kind = ProcKind::kPy;
-  EXPECT_THAT(printed(one_task(task), uneven),
+  EXPECT_THAT(printed(one_task(task, domains), uneven),
               HasSubstr("# `t` has no variant for a processor of the machine."));
   task.variants[0].kind = ProcKind::kCpu;
-  task.launches = {index_launch({std::int64_t{1} << 40})};
-  EXPECT_THAT(printed(one_task(task), make_machine("cpu=2").value()),
+  domains = {{std::int64_t{1} << 40}};
+  EXPECT_THAT(printed(one_task(task, domains), make_machine("cpu=2").value()),
               HasSubstr("# t: its launch is so large that the default mapper cuts."));
 }
 
@@ -295,14 +310,15 @@ TEST(AsMapping, IsInTheOneStyle) {
 }
 
 TEST(AsMapping, OfOneTask) {
-  const auto app = load_application(testing::in_tree("docs/examples/circuit.json").string());
+  const auto app = Workload::make(
+      load_application(testing::in_tree("docs/examples/circuit.json").string()).value());
   Diagnostics diags{Source("app", "")};
   const Machine machine = make_machine("p100x4").value();
   const auto text =
       default_mapping(*app, machine, {.task = "init_piece", .region = "rp_wires"}, diags);
   ASSERT_TRUE(text.has_value());
   EXPECT_THAT(*text, HasSubstr("Region init_piece rp_wires CPU SYSMEM;"));
-  EXPECT_THAT(*text, Not(HasSubstr("rp_all_nodes")));
+  EXPECT_THAT(*text, Not(HasSubstr("rp_private")));
   EXPECT_THAT(*text, Not(HasSubstr("distribute_charge")));
   EXPECT_FALSE(default_mapping(*app, machine, {.task = "init_pieces", .region = ""}, diags));
   EXPECT_THAT(render(diags), HasSubstr("did you mean `init_piece`?"));

@@ -23,13 +23,24 @@ using ::testing::IsEmpty;
 constexpr std::string_view kApp = R"({
   "name": "small", "top_level": "main", "tasks": [
     {"name": "main", "variants": [{"kind": "CPU", "inner": true, "replicable": true}],
-     "requirements": [{"names": ["grid"], "privilege": "read-write"}]},
+     "requirements": [{"names": ["grid"], "privilege": "read-write"}],
+     "body": [{"launch": "work", "domain": [8]}, {"launch": "init"}]},
     {"name": "work", "variants": [{"kind": "CPU"}, {"kind": "GPU"}],
      "requirements": [{"names": ["tiles", "grid"], "privilege": "read-write", "dimensions": 2},
                       {"names": ["ghosts", "grid"], "privilege": "read-only", "dimensions": 2},
-                      {"privilege": "no-access"}],
-     "launches": [{"domain": [8]}]},
-    {"name": "init", "variants": [{"kind": "CPU"}], "launches": [{}]}]})";
+                      {"privilege": "no-access"}]},
+    {"name": "init", "variants": [{"kind": "CPU"}]}]})";
+
+Workload workload(std::string_view app) {
+  return Workload::make(application_from_json(app, "app").value()).value();
+}
+
+// One task `t` that can run on a GPU, launched by `main` as `body` says.
+std::string launched(const std::string& body) {
+  return R"({"top_level": "main", "tasks": [{"name": "t", "variants": [{"kind": "GPU"}]},
+             {"name": "main", "variants": [{"kind": "CPU"}], "body": [)" +
+         body + "]}]}";
+}
 
 struct Explained {
   BoundProgram bound;
@@ -72,7 +83,7 @@ Explained explained(const std::string& text, const ExplainQuery& query = {},
   EXPECT_TRUE(bound.has_value()) << render(diags);
   diags.clear();
   Explained made{*bound, diags, {}};
-  made.result = explain(*bound, application_from_json(app, "app").value(), query, made.diags);
+  made.result = explain(*bound, workload(app), query, made.diags);
   return made;
 }
 
@@ -174,6 +185,22 @@ TEST(Explain, VirtualByAStatement) {
   EXPECT_EQ(e.over(tiles.beaten), " over Layout * * * AOS (4)");
 }
 
+TEST(Explain, ALeafsRegionIsNotVirtual) {
+  std::string app(kApp);
+  const std::string_view gpu = R"({"kind": "GPU"})";
+  app.replace(app.find(gpu), gpu.size(), R"({"kind": "GPU", "leaf": true})");
+  const Explained only = explained("Region work tiles GPU VIRTUAL", {}, "p100x4", app);
+  EXPECT_THAT(
+      render(only.diags),
+      HasSubstr("region 0 of `work` cannot be virtual: the variant is a leaf, so nobody else "
+                "maps it [bad-virtual]"));
+  const Explained last = explained("Region work tiles GPU FBMEM, VIRTUAL", {}, "p100x4", app);
+  EXPECT_FALSE(last.diags.has_errors());
+  const ExplainedMemory& memory = last.task("work").requirements.at(0).memories.at(1);
+  EXPECT_EQ(memory.state, ExplainedMemory::State::kPassed);
+  EXPECT_EQ(memory.why, "the variant is a leaf, so nobody else maps it");
+}
+
 TEST(Explain, LaunchesByTheirFunctions) {
   const Explained e = explained(
       "m = Machine(GPU)\n"
@@ -243,6 +270,64 @@ TEST(Explain, RegionsThatCanGoNowhere) {
   EXPECT_THAT(render(e.diags),
               HasSubstr("a.mapper:1:1: error: region 0 of `work` can go nowhere: SOCKMEM (GPU "
                         "cannot address it) [no-memory]"));
+  EXPECT_THAT(e.result->never_decide, IsEmpty());  // it decided, wrongly
+}
+
+TEST(Explain, OneTaskOnSeveralPartitions) {
+  const std::string app = R"({"name": "a", "top_level": "main",
+      "regions": [{"name": "r", "extents": [8], "fields": [{"name": "x"}]}],
+      "partitions": [{"name": "mine", "of": "r", "colors": [4]},
+                     {"name": "ghost", "of": "r", "colors": [4], "halo": [1]}],
+      "tasks": [
+        {"name": "main", "variants": [{"kind": "CPU"}], "body": [
+          {"launch": "t", "domain": [4], "data": ["mine", "mine"]},
+          {"launch": "t", "domain": [4], "data": ["mine", "ghost"]},
+          {"launch": "t", "domain": [2], "data": ["mine", "ghost"]}]},
+        {"name": "t", "variants": [{"kind": "GPU"}], "requirements": [
+          {"privilege": "read-write", "data": "r"}, {"privilege": "read-only", "data": "r"}]}]})";
+  const Explained e = explained("Region t ghost * ZCMEM\nRegion t gost * ZCMEM", {}, "p100x4", app);
+  const ExplainedTask& task = e.task("t");
+  EXPECT_EQ(task.launches.size(), 2U);  // by domain
+  std::string found;
+  for (const ExplainedRequirement& each : task.requirements) {
+    found += fmt::format("{} {}: {}\n", each.position, fmt::join(each.names, ","),
+                         name_of(each.memories.at(0).memory));
+  }
+  EXPECT_EQ(found, "0 mine,r: FBMEM\n1 mine,r: FBMEM\n1 ghost,r: ZCMEM\n");
+  EXPECT_THAT(render(e.diags), HasSubstr("has no region `gost` [unknown-region]\n"));
+  const Explained one = explained("", {.task = "t", .region = "ghost"}, "p100x4", app);
+  EXPECT_EQ(one.task("t").requirements.size(), 1U);
+}
+
+TEST(Explain, LaunchesInLaunches) {
+  const Explained e = explained("", {}, "p100x4", R"({"top_level": "main", "tasks": [
+      {"name": "main", "variants": [{"kind": "CPU"}], "body": [
+        {"repeat": 3, "body": [{"launch": "outer", "domain": [2], "index": ["i"],
+                                "arguments": ["i"]}]}]},
+      {"name": "outer", "arguments": ["i"], "variants": [{"kind": "CPU"}], "body": [
+        {"repeat": 2, "variable": "k",
+         "body": [{"launch": "leaf", "domain": ["i + k + 1"]}, {"launch": "main"}]}]},
+      {"name": "leaf", "variants": [{"kind": "GPU"}]}]})");
+  std::string found;
+  for (const ExplainedTask& task : e.result->tasks) {
+    for (const ExplainedLaunch& launch : task.launches) {
+      found += fmt::format("{} in `{}` at {}: {}\n", task.name, launch.parent, launch.depth,
+                           launch.domain ? launch.domain->volume() : 0);
+    }
+  }
+  EXPECT_EQ(found,
+            "main in `` at 0: 0\nmain in `outer` at 2: 0\n"
+            "outer in `` at 1: 2\nouter in `main` at 2: 2\n"
+            "leaf in `outer` at 2: 1\nleaf in `outer` at 2: 2\nleaf in `outer` at 2: 3\n");
+  EXPECT_TRUE(e.result->all_launches);
+}
+
+TEST(Explain, MoreLaunchesThanAreExplained) {
+  const Explained e = explained("", {}, "p100x4", launched(R"({"repeat": 1000000, "variable": "i",
+                             "body": [{"launch": "t", "domain": ["i + 1"]}]})"));
+  EXPECT_FALSE(e.result->all_launches);
+  EXPECT_GT(e.task("t").launches.size(), 1000U);
+  EXPECT_THAT(draw(*e.result, e.bound.program()), HasSubstr("more launches than are shown"));
 }
 
 TEST(Explain, NodesThatDiffer) {
@@ -257,8 +342,7 @@ TEST(Explain, NodesThatDiffer) {
   Diagnostics diags{Source("a.mapper", "Region * * * ZCMEM, FBMEM")};
   const auto bound = check(diags.source(), &machine, diags);
   ASSERT_TRUE(bound.has_value());
-  const auto result = explain(*bound, application_from_json(kApp, "app").value(),
-                              {.task = "work", .region = "tiles"}, diags);
+  const auto result = explain(*bound, workload(kApp), {.task = "work", .region = "tiles"}, diags);
   // What is decided is the same list; which of it is taken is said for each node.
   ASSERT_TRUE(result.has_value());
   ASSERT_EQ(result->tasks[0].requirements.size(), 2U);
@@ -315,15 +399,34 @@ TEST(Explain, QueriesOfWhatIsNotThere) {
 
 TEST(Explain, LaunchesTooLargeToAskAboutAreLeftOut) {
   const std::string app =
-      R"({"tasks": [{"name": "t", "variants": [{"kind": "GPU"}],
-          "launches": [{"domain": [1000000000]}, {"domain": [0]}]}]})";
-  const Explained e =
-      explained("m = Machine(GPU)\ndef f(Task task) { return m[0, 0]; }\nIndexTaskMap t f", {},
-                "p100x4", app);
+      launched(R"({"launch": "t", "domain": [1000000000]}, {"launch": "t", "domain": [0]})");
+  const Explained e = explained(
+      "m = Machine(GPU)\ndef f(Task task) { return m[0, task.ipoint[0] % 4]; }\nIndexTaskMap t f",
+      {}, "p100x4", app);
   EXPECT_FALSE(e.task("t").launches[0].loads.has_value());
   EXPECT_FALSE(e.task("t").launches[1].loads.has_value());
   EXPECT_FALSE(e.diags.has_errors());
   EXPECT_EQ(explained("", {}, "p100x4", app).task("t").launches[0].loads->max, 250'000'000);
+}
+
+// By their blocks, whatever the number of points; the same as point by point.
+TEST(Explain, LargeLaunchesByBlocks) {
+  const std::string text =
+      "m = Machine(GPU)\n"
+      "def f(Task t) { return m[0, t.ipoint[0] * 2 / t.ispace[0] * 2 + t.ipoint[1] * 2 / "
+      "t.ispace[1]]; }\nIndexTaskMap t f";
+  const auto loads = [&](const std::string& domain) {
+    const Explained e =
+        explained(text, {}, "p100x4", launched(R"({"launch": "t", "domain": )" + domain + "}"));
+    const auto& all = e.task("t").launches.at(0).loads;
+    EXPECT_TRUE(all.has_value()) << domain;
+    return all ? fmt::format("{} on {}: {} to {}", all->points, all->used, all->min, all->max) : "";
+  };
+  EXPECT_EQ(loads("[5, 3]"), "15 on 4: 2 to 6");
+  EXPECT_EQ(loads("[1, 3]"), "3 on 2: 0 to 2");
+  EXPECT_EQ(loads("[3, 5000001]"), "15000003 on 4: 2500000 to 5000002");
+  EXPECT_EQ(loads("[5000001, 3]"), "15000003 on 4: 2500000 to 5000002");
+  EXPECT_EQ(loads("[100000, 10000000]"), "1000000000000 on 4: 250000000000 to 250000000000");
 }
 
 TEST(Explain, AHundredThousandStatementsOfOneKeyAreNoBurden) {
@@ -338,14 +441,14 @@ TEST(Explain, AHundredThousandStatementsOfOneKeyAreNoBurden) {
 
 TEST(Explain, AllLaunchesTogetherAreBounded) {
   const std::string app =
-      R"({"tasks": [{"name": "t", "variants": [{"kind": "GPU"}],
-          "launches": [{"domain": [600000]}, {"domain": [600000]}, {"domain": [9]}]}]})";
-  const Explained e =
-      explained("m = Machine(GPU)\ndef f(Task task) { return m[0, 0]; }\nIndexTaskMap * f", {},
-                "p100x4", app);
-  EXPECT_EQ(e.task("t").launches[0].loads->max, 600'000);
+      launched(R"({"launch": "t", "domain": [600000]}, {"launch": "t", "domain": [600001]},
+                  {"launch": "t", "domain": [9]})");
+  const Explained e = explained(
+      "m = Machine(GPU)\ndef f(Task task) { return m[0, task.ipoint[0] % 2]; }\nIndexTaskMap * f",
+      {}, "p100x4", app);
+  EXPECT_EQ(e.task("t").launches[0].loads->max, 300'000);
   EXPECT_FALSE(e.task("t").launches[1].loads.has_value());
-  EXPECT_EQ(e.task("t").launches[2].loads->max, 9);
+  EXPECT_EQ(e.task("t").launches[2].loads->max, 5);
 }
 
 // The first statement of `matches` that is not shadowed is the one that the questions name.
@@ -375,8 +478,9 @@ TEST(Matches, BeginWithTheOneThatDecides) {
       expect({kInstanceLimit, task.name, {}, kind, {}}, program.instance_limit(task.name, kind));
       expect({kTaskSteal, task.name, {}, kind, {}}, program.task_steal(task.name, kind));
       for (std::size_t i = 0; i < task.requirements.size(); ++i) {
-        const std::vector<std::string_view> aliases(task.requirements[i].names.begin(),
-                                                    task.requirements[i].names.end());
+        const std::string& data = task.requirements[i].data.of;
+        const std::string region = "all" + data.substr(2);  // rp_shared: all_shared
+        const std::vector<std::string_view> aliases{data, region};
         const RegionNames names{static_cast<std::int64_t>(i), aliases};
         expect({kLayout, task.name, names, kind, MemKind::kFbmem},
                program.layout(task.name, names, kind, MemKind::kFbmem));

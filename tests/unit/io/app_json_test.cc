@@ -1,11 +1,16 @@
 // Applications from JSON: what a file may leave out, texts that are wrong, the examples of docs/.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+#include <random>
+#include <set>
 #include <sstream>
 #include <string>
 
 #include "groma/app.h"
 #include "groma/io.h"
+#include "groma/workload.h"
+#include "io/app_keys.h"
 #include "support/files.h"
 
 namespace groma {
@@ -33,49 +38,240 @@ std::string task_refusal(const std::string& task) {
   return refusal(R"({"tasks": [{"name": "t", "variants": [{"kind": "CPU"}], )" + task + "}]}");
 }
 
+// What was read, after it was written and read once more.
+Application round_trip(const Application& app) {
+  const std::string text = application_to_json(app);
+  const Result<Application> again = application_from_json(text, "again");
+  EXPECT_TRUE(again.ok()) << text << (again.ok() ? "" : again.error().message);
+  if (!again.ok()) return {};
+  EXPECT_EQ(*again, app) << text;
+  return *again;
+}
+
 TEST(AppJson, WhatIsLeftOut) {
   const Application app = read(
-      R"({"tasks": [{"name": "t", "variants": [{"kind": "GPU"}],
-                     "requirements": [{"privilege": "read-only"}, {"privilege": "reduce", "fields": []}],
-                     "launches": [{}, {"domain": [4, 2]}]}]})");
+      R"({"regions": [{"name": "r", "extents": [4, "2 + 2"],
+                       "fields": [{"name": "x", "bytes": 4}, {"name": "y"}]}],
+          "partitions": [{"name": "p", "of": "q", "colors": [2, 1]},
+                         {"name": "q", "of": "r", "colors": [2, 1]}],
+          "tasks": [{"name": "t", "variants": [{"kind": "GPU"}], "requirements": [
+                       {"privilege": "read-only"}, {"privilege": "reduce", "fields": []},
+                       {"privilege": "reduce", "data": "p"},
+                       {"privilege": "reduce", "data": {"of": "p", "color": [0, 0, 1, 0]},
+                        "fields": ["x", {"name": "y"}]}]}]})");
   EXPECT_EQ(app.name, "a.json");
   EXPECT_EQ(app.top_level, "");
+  EXPECT_TRUE(app.metric.empty());
   const AppTask& task = app.tasks.at(0);
   EXPECT_EQ(task.variants, std::vector{AppVariant{.kind = ProcKind::kGpu}});
   EXPECT_EQ(task.requirements[0].fields, std::vector{AppField{}});
   EXPECT_EQ(task.requirements[0].coherence, Coherence::kExclusive);
+  EXPECT_EQ(task.requirements[0].dimensions, 1);
   EXPECT_TRUE(task.requirements[1].fields.empty());
-  EXPECT_FALSE(task.launches[0].domain.has_value());
-  EXPECT_EQ(task.launches[1].domain->lower, (Point{0, 0}));
-  EXPECT_EQ(task.launches[1].domain->extents, (Point{4, 2}));
+  const std::vector<AppField> all{{"x", 4}, {"y", 8}};
+  for (int r : {2, 3}) {
+    EXPECT_EQ(task.requirements[static_cast<std::size_t>(r)].fields, all);
+    EXPECT_EQ(task.requirements[static_cast<std::size_t>(r)].dimensions, 2);
+  }
+  round_trip(app);
 }
 
 TEST(AppJson, EverythingSaid) {
-  const Application app = read(
-      R"({"name": "n", "description": "d", "top_level": "main", "tasks": [
-        {"name": "main", "variants": [{"kind": "CPU", "inner": true, "replicable": true}]},
-        {"name": "t", "variants": [{"kind": "OMP", "leaf": true, "demands": [
-            {"requirement": 0, "dimension_order": "C_order", "field_order": "AOS",
-             "memory": "SOCKMEM", "exact": true, "align": {"operator": ">=", "bytes": 64}}]}],
-         "requirements": [{"names": ["r", "p"], "privilege": "write-discard",
-                           "coherence": "atomic", "dimensions": 3,
-                           "fields": [{"name": "x", "bytes": 4}]}],
-         "launches": [{"domain": [3], "lower": [-1], "parent": "main"}]}]})");
-  EXPECT_EQ(app.top_level, "main");
+  const Application app =
+      read(testing::read_text(testing::in_tree("tests/fuzz/corpus/application/everything.json")));
+  EXPECT_EQ(app.parameters[0], (AppParameter{"p", 3, 0, 9, "m"}));
+  EXPECT_EQ(app.definitions[0].name, "d");
+  EXPECT_EQ(app.sizes[0], (AppSize{"s", "r", {{"p", 4}, {"q", 1}}}));
+  EXPECT_EQ(app.metric, (AppMetric{"u/s", "p + q", "f"}));
+  EXPECT_EQ(app.regions[0], (AppRegion{"r", {"r2"}, {"10 * p", 7}, {{"x", 4}, {"y", 8}}}));
+  EXPECT_EQ(app.partitions[0], (AppPartition{"b", {"b2"}, "r", {"p", 2}, {}, {}, {}, {1, 0}}));
+  EXPECT_EQ(app.partitions[1],
+            (AppPartition{"c", {}, "b", {"q"}, {"i"}, {"i", 0}, {2, "7 - i"}, {}}));
   EXPECT_TRUE(app.tasks[0].variants[0].inner && app.tasks[0].variants[0].replicable);
-  const AppTask& task = *app.find("t");
+  const auto& loop = std::get<AppLoop>(app.tasks[0].body.at(0).node);
+  EXPECT_EQ(loop.count, Formula("p"));
+  EXPECT_EQ(loop.variable, "k");
+  EXPECT_TRUE(loop.traced);
+  const AppLaunch launch{.task = "a \"b\"\t",
+                         .domain = {"p", 2},
+                         .index = {"i", "j"},
+                         .arguments = {"i + k"},
+                         .data = {{"b", {"i", "j"}}, {}},
+                         .gives = "f1",
+                         .takes = {"f1"}};
+  EXPECT_EQ(std::get<AppLaunch>(loop.body.at(0).node), launch);
+  const auto& phase = std::get<AppPhase>(loop.body.at(1).node);
+  EXPECT_EQ(phase.name, "f");
+  EXPECT_EQ(std::get<AppLaunch>(phase.body.at(0).node).lower, (Formulas{-1, 2}));
+  EXPECT_EQ(std::get<AppWait>(phase.body.at(1).node).future, "f1");
+  EXPECT_EQ(std::get<AppWait>(loop.body.at(2).node).future, "");
+  const AppTask& task = *app.find("a \"b\"\t");
   const LayoutDemand demand{
       0, DimensionOrder::kC, FieldOrder::kAos, MemKind::kSockmem, true, AlignOp::kGe, 64};
-  EXPECT_EQ(task.variants[0].demands, std::vector{demand});
+  const AppVariant variant{.kind = ProcKind::kOmp,
+                           .leaf = true,
+                           .demands = {demand},
+                           .flops = "n * points(0)",
+                           .single = true,
+                           .efficiency = 50,
+                           .kernels = 2,
+                           .nanoseconds = 10,
+                           .traffic = {{1, "8 * extent(0, 1)", Access::kAtomic}},
+                           .loops = DimensionOrder::kC};
+  EXPECT_EQ(task.variants[0], variant);
   const AppRequirement requirement{
-      {"r", "p"}, Privilege::kWriteDiscard, Coherence::kAtomic, 3, {{"x", 4}}};
-  EXPECT_EQ(task.requirements, std::vector{requirement});
-  EXPECT_EQ(task.launches[0].domain->lower, Point{-1});
-  EXPECT_EQ(depth_of(app, app.tasks[0], {}), 0);
-  EXPECT_EQ(depth_of(app, task, task.launches[0]), 1);
-  EXPECT_EQ(depth_of(app, task, {}), 1);
-  EXPECT_EQ(depth_of(app, task, {std::nullopt, "t"}), 2);
+      {"r", "p"}, Privilege::kReadOnly, Coherence::kAtomic, 2, {{"y", 8}, {"x", 4}}};
+  EXPECT_EQ(task.requirements[0], requirement);
   EXPECT_EQ(app.find("u"), nullptr);
+  round_trip(app);
+}
+
+// Drawn from all that can be said; what Workload::make refuses is drawn again.
+class DrawnApplication {
+ public:
+  explicit DrawnApplication(unsigned seed) : random_(seed) {}
+
+  Application make() {
+    Application app{.name = text(), .description = text()};
+    for (int i = below(3); i > 0; --i) {
+      app.parameters.push_back(
+          {"p" + std::to_string(i), below(9), -below(3), 9 + below(9), text()});
+    }
+    if (coin()) app.definitions.push_back({"d", formula()});
+    for (int i = below(3); i > 0 && !app.parameters.empty(); --i) {
+      app.sizes.push_back({text() + std::to_string(i), text(), {{app.parameters[0].name, 5}}});
+    }
+    app.metric = {text(), formula(), coin() ? "phase" : ""};
+    for (int i = 0; i < 2; ++i) {
+      AppRegion region{"r" + std::to_string(i), texts(), {}, {}};
+      for (int d = 1 + below(2); d > 0; --d) region.extents.push_back(formula());
+      for (int f = below(3); f > 0; --f)
+        region.fields.push_back({"f" + std::to_string(f), 1 + below(9)});
+      app.regions.push_back(region);
+    }
+    for (int i = 0; i < 2; ++i) {
+      AppPartition partition{"q" + std::to_string(i), texts(), i > 0 && coin() ? "q0" : "r0", {}};
+      for (std::size_t d = 0; d < app.regions[0].extents.size(); ++d) {
+        partition.colors.push_back(formula());
+        if (coin()) partition.halo.push_back(below(2));
+      }
+      if (coin()) partition.lower = partition.extents = partition.colors;
+      app.partitions.push_back(partition);
+    }
+    for (int i = 0; i < 2; ++i) {
+      AppTask task{.name = "t" + std::to_string(i), .variants = {variant()}};
+      if (i > 0) task.arguments = {"a", "b"};
+      for (int r = below(3); r > 0; --r) task.requirements.push_back(requirement(app));
+      app.tasks.push_back(task);
+    }
+    app.tasks[0].body = body(app, 3);
+    if (coin()) app.top_level = "t0";
+    return app;
+  }
+
+ private:
+  int below(int n) { return std::uniform_int_distribution<int>(0, n - 1)(random_); }
+  bool coin() { return below(2) == 0; }
+  std::string text() {
+    constexpr const char* kTexts[] = {"", "x", "two words", "\"\\\n\t", "\xc3\xa4", "5"};
+    return kTexts[below(6)];
+  }
+  std::vector<std::string> texts() {
+    return below(3) == 0 ? std::vector<std::string>{"x", "two\nlines"} : std::vector<std::string>{};
+  }
+  Formula formula() {
+    constexpr const char* kFormulas[] = {"1", "4", "007", " 2", "1 + 1", "3", "max(1, 2)", "-0"};
+    return kFormulas[below(8)];
+  }
+  AppData data(const Application& app) {
+    if (below(3) == 0) return {};
+    if (coin()) return {app.regions[static_cast<std::size_t>(below(2))].name, {}};
+    return {"q0", Formulas(app.partitions[0].colors.size(), Formula(0))};
+  }
+  AppVariant variant() {
+    AppVariant variant{.kind = static_cast<ProcKind>(below(6))};
+    variant.inner = coin();
+    variant.replicable = coin();
+    variant.single = coin();
+    if (coin()) variant.flops = formula();
+    if (coin()) variant.efficiency = formula();
+    if (coin()) variant.kernels = formula();
+    if (coin()) variant.nanoseconds = formula();
+    if (coin()) variant.loops = static_cast<DimensionOrder>(below(2));
+    if (coin()) variant.traffic.push_back({0, formula(), static_cast<Access>(below(3))});
+    if (coin()) {
+      LayoutDemand demand;
+      if (coin()) demand.dimensions = static_cast<DimensionOrder>(below(2));
+      if (coin()) demand.memory = static_cast<MemKind>(below(6));
+      if (coin()) demand.align_op = static_cast<AlignOp>(1 + below(6));
+      if (demand.align_op != AlignOp::kNone) demand.align_bytes = 32;
+      variant.demands.push_back(demand);
+    }
+    return variant;
+  }
+  AppRequirement requirement(const Application& app) {
+    AppRequirement requirement{.names = texts(),
+                               .privilege = static_cast<Privilege>(below(5)),
+                               .coherence = static_cast<Coherence>(below(4)),
+                               .dimensions = 1 + below(2),
+                               .fields = {},
+                               .data = data(app)};
+    if (coin()) requirement.fields = app.regions[0].fields;
+    if (coin() && requirement.data.of.empty()) requirement.fields.push_back({"", 1 + below(9)});
+    return requirement;
+  }
+  std::vector<AppStatement> body(const Application& app, int depth) {
+    std::vector<AppStatement> body;
+    for (int i = below(4); i > 0; --i) {
+      switch (depth == 0 ? 3 : below(4)) {
+        case 0:
+          body.push_back(
+              {AppLoop{formula(), coin() ? "k" : "", coin(), this->body(app, depth - 1)}});
+          break;
+        case 1:
+          body.push_back({AppPhase{"phase", this->body(app, depth - 1)}});
+          break;
+        case 2:
+          body.push_back({AppWait{}});
+          break;
+        default:
+          body.push_back({launch(app)});
+      }
+    }
+    return body;
+  }
+  AppLaunch launch(const Application& app) {
+    AppLaunch launch{.task = "t1", .arguments = {formula(), formula()}};
+    for (int d = below(3); d > 0; --d) launch.domain.push_back(formula());
+    if (coin()) launch.lower = launch.domain;
+    if (coin() && !launch.domain.empty()) {
+      launch.index = std::vector<std::string>(launch.domain.size(), "i");
+      if (launch.index.size() == 2) launch.index[1] = "j";
+    }
+    for (std::size_t r = 0; coin() && r < app.tasks[1].requirements.size(); ++r) {
+      launch.data.push_back(data(app));
+    }
+    if (coin()) launch.gives = "future";
+    if (coin()) launch.takes = {"future"};
+    launch.same_address_space = coin();
+    return launch;
+  }
+
+  std::mt19937 random_;
+};
+
+TEST(AppJson, RoundTripsAreExact) {
+  for (const auto& file : testing::files_below("docs/examples", ".json")) {
+    round_trip(read(testing::read_text(file)));
+  }
+  int valid = 0;
+  for (unsigned seed = 0; seed < 3000 && !HasFailure(); ++seed) {
+    const Application app = DrawnApplication(seed).make();
+    if (!Workload::make(app).ok()) continue;
+    ++valid;
+    round_trip(app);
+  }
+  EXPECT_GT(valid, 100);
 }
 
 TEST(AppJson, WrongTextsAreNamedByPlace) {
@@ -100,19 +296,31 @@ TEST(AppJson, WrongTextsAreNamedByPlace) {
 }
 
 TEST(AppJson, WrongTasksAreNamedByPlace) {
-  EXPECT_EQ(task_refusal(R"("launches": [{"domain": [4], "lower": [0, 0]}])"),
-            "/tasks/0/launches/0/lower: it has 2 coordinates, the domain 1");
-  EXPECT_EQ(task_refusal(R"("launches": [{"lower": [0]}])"),
-            "/tasks/0/launches/0/lower: a launch without a `domain` is a single task");
-  EXPECT_EQ(task_refusal(R"("launches": [{"domain": []}])"),
-            "/tasks/0/launches/0/domain: an index launch has at least one dimension");
-  EXPECT_EQ(task_refusal(R"("launches": [{"domain": [1,1,1,1,1,1,1,1,1,1]}])"),
-            "/tasks/0/launches/0/domain: it has 10 items, at most 9 may be");
-  EXPECT_EQ(task_refusal(R"("launches": [{"domain": [-1]}])"),
-            "/tasks/0/launches/0/domain: an extent is negative, or there are more than 2^63-1 "
-            "points");
-  EXPECT_EQ(task_refusal(R"("launches": [{"parent": "s"}])"),
-            "/tasks/0/launches/0/parent: no task has this name");
+  const auto body = [](const std::string& statement) {
+    return task_refusal(R"("body": [)" + statement + "]");
+  };
+  EXPECT_EQ(body(R"({"launch": "t", "domain": [4], "lower": [0, 0]})"),
+            "/tasks/0/body/0/lower: it has 2 coordinates, the domain 1");
+  EXPECT_EQ(body(R"({"launch": "t", "lower": [0]})"),
+            "/tasks/0/body/0/lower: a launch without a `domain` is a single task");
+  EXPECT_EQ(body(R"({"launch": "t", "domain": []})"),
+            "/tasks/0/body/0/domain: an index launch has at least one dimension");
+  EXPECT_EQ(body(R"({"launch": "t", "domain": [1,1,1,1,1,1,1,1,1,1]})"),
+            "/tasks/0/body/0/domain: it has 10 items, at most 9 may be");
+  EXPECT_EQ(body(R"({"launch": "t", "domain": [-1]})"),
+            "/tasks/0/body/0/domain: an extent is negative, or there are more than 2^63-1 points");
+  EXPECT_EQ(body(R"({"launch": "s"})"), "/tasks/0/body/0/launch: no task has this name");
+  EXPECT_EQ(body(R"({"lanch": "t"})"),
+            "/tasks/0/body/0: no such key: `lanch` [did you mean `launch`?]");
+  EXPECT_EQ(body("{}"),
+            "/tasks/0/body/0: a statement has one of the keys `launch`, `repeat`, `phase` and "
+            "`wait`");
+  EXPECT_EQ(body("3"), "/tasks/0/body/0: a number stands where an object is due");
+  EXPECT_EQ(body(R"({"repeat": 1, "body": [{"wait": "f"}]})"),
+            "/tasks/0/body/0/body/0/wait: no launch of this task gives this future");
+  EXPECT_EQ(body(R"({"repeat": 1.5})"),
+            "/tasks/0/body/0/repeat: 1.5 is no whole number that can be kept");
+  EXPECT_EQ(body(R"({"repeat": "2 +"})"), "/tasks/0/body/0/repeat: the formula ends too early");
   EXPECT_EQ(task_refusal(R"("requirements": [{"names": ["r"]}])"),
             "/tasks/0/requirements/0: `privilege` is missing");
   EXPECT_EQ(task_refusal(R"("requirements": [{"privilege": "reduce", "dimensions": 10}])"),
@@ -122,6 +330,59 @@ TEST(AppJson, WrongTasksAreNamedByPlace) {
             "1099511627776)");
   EXPECT_EQ(task_refusal(R"("requirements": [{"privilege": "reduce", "names": ["r", ""]}])"),
             "/tasks/0/requirements/0/names/1: a name is empty");
+  // What was left out has no place of its own.
+  EXPECT_EQ(task_refusal(R"("requirements": [{"privilege": "reduce", "data": "r"}])"),
+            "/tasks/0/requirements/0/data: no region or partition has this name");
+}
+
+TEST(AppJson, WrongParametersAndDataAreNamedByPlace) {
+  const auto app = [](const std::string& members) {
+    return refusal("{" + members + R"(, "tasks": [{"name": "t", "variants": [{"kind": "CPU"}]}]})");
+  };
+  EXPECT_EQ(app(R"("parameters": [{"name": "n"}])"), "/parameters/0: `value` is missing");
+  EXPECT_EQ(app(R"("parameters": [{"name": "n", "value": 0}])"),
+            "/parameters/0/value: `n` is 0; 1 to 9223372036854775807 may be");
+  EXPECT_EQ(app(R"("sizes": [{"name": "s", "values": []}])"),
+            "/sizes/0/values: an array stands where an object is due");
+  EXPECT_EQ(app(R"("sizes": [{"name": "s", "values": {"a/b": 1}}])"),
+            "/sizes/0/values: `a/b` is no parameter's name");
+  EXPECT_EQ(app(R"("regions": [{"name": "r", "extents": ["-2"]}])"),
+            "/regions/0/extents/0: -2 is no size");
+  EXPECT_EQ(app(R"("partitions": [{"name": "p", "of": "p", "colors": [1]}])"),
+            "/partitions/0/of: `p` is cut from itself [a partition cuts a region, or a partition "
+            "that does in the end]");
+  EXPECT_EQ(app(R"("metric": {"work": "n"})"), "/metric/work: `n` is not known here");
+}
+
+TEST(AppJson, NestingIsBounded) {
+  const auto nested = [](int depth) {
+    std::string text = R"({"tasks": [{"name": "t", "variants": [{"kind": "CPU"}], "body": [)";
+    for (int i = 0; i < depth; ++i) text += R"({"repeat": 1, "body": [)";
+    for (int i = 0; i < depth; ++i) text += "]}";
+    return text + "]}]}";
+  };
+  round_trip(read(nested(kMaxAppDepth - 1)));
+  const std::string refused = refusal(nested(kMaxAppDepth));
+  EXPECT_TRUE(refused.ends_with("/body: loops and phases are nested more than 32 deep")) << refused;
+  EXPECT_EQ(refusal(nested(1000)), "nested deeper than 80");
+  EXPECT_EQ(refusal(nested(100'000)), "nested deeper than 80");
+}
+
+TEST(AppJson, FieldsThatAreLeftOutAreBounded) {
+  std::string fields, requirements, tasks;
+  for (int i = 0; i < 4096; ++i) {
+    fields += (i == 0 ? "" : ",") + (R"({"name": "f)" + std::to_string(i)) + R"("})";
+  }
+  for (int i = 0; i < 256; ++i) {
+    requirements += (i == 0 ? "" : ",") + std::string(R"({"privilege": "reduce", "data": "r"})");
+  }
+  for (int i = 0; i < 2; ++i) {
+    tasks += (i == 0 ? "" : ",") + (R"({"name": "t)" + std::to_string(i)) +
+             R"(", "variants": [{"kind": "CPU"}], "requirements": [)" + requirements + "]}";
+  }
+  EXPECT_EQ(refusal(R"({"regions": [{"name": "r", "extents": [1], "fields": [)" + fields +
+                    R"(]}], "tasks": [)" + tasks + "]}"),
+            "/tasks/1/requirements/0: more than 1048576 fields of requirements in all");
 }
 
 TEST(AppJson, SizesAreBounded) {
@@ -170,6 +431,76 @@ TEST(AppJson, FilesAndWhatIsNone) {
     const Result<Application> app = load_application(file.string());
     EXPECT_TRUE(app.ok()) << (app.ok() ? "" : app.error().message);
   }
+}
+
+TEST(AppJson, FilesWithValues) {
+  const std::string circuit = testing::in_tree("docs/examples/circuit.json").string();
+  const auto values = [&](const std::string& given) {
+    const Result<Application> app = load_application(circuit + given);
+    if (!app) return app.error().message + " [" + app.error().help + "]";
+    std::string text;
+    for (const AppParameter& each : app->parameters) text += " " + std::to_string(each.value);
+    return text;
+  };
+  EXPECT_EQ(values(""), " 64 1000 4000 100 10");
+  EXPECT_EQ(values(":pieces=8,loops=3"), " 8 1000 4000 100 3");
+  EXPECT_EQ(values(":size=small"), " 4 5000 20000 100 10");
+  EXPECT_EQ(values(":size=small,wires=7"), " 4 5000 7 100 10");
+  EXPECT_EQ(values(":piecs=8"), "`circuit` has no parameter `piecs` [did you mean `pieces`?]");
+  EXPECT_EQ(values(":size=smal"), "`circuit` has no size `smal` [did you mean `small`?]");
+  EXPECT_EQ(values(":pieces=8x"), "`pieces` is `8x`, which is no whole number []");
+  EXPECT_EQ(values(":pieces="), "`pieces` is ``, which is no whole number []");
+  EXPECT_EQ(values(":pieces=0"), "/parameters/0/value: `pieces` is 0; 1 to 1000000 may be []");
+  EXPECT_TRUE(values(":pieces").starts_with("cannot read")) << values(":pieces");
+}
+
+// The published schema has the keys that the reader has, and asks for those that it asks for.
+TEST(AppJson, TheSchemaHasTheReadersKeys) {
+  const auto schema =
+      nlohmann::json::parse(testing::read_text(testing::in_tree("docs/application.schema.json")));
+  EXPECT_EQ(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+  std::size_t objects = 0;
+  const auto compare = [&](const nlohmann::json& object, const auto& keys) {
+    ++objects;
+    std::set<std::string> have;
+    for (const auto& [key, value] : object["properties"].items()) have.insert(key);
+    EXPECT_EQ(have, std::set<std::string>(keys.begin(), keys.end()));
+    EXPECT_EQ(object["additionalProperties"], false);
+  };
+  const nlohmann::json& parts = schema["$defs"];
+  compare(schema, keys::kAppKeys);
+  compare(parts["parameter"], keys::kParameterKeys);
+  compare(parts["definition"], keys::kDefinitionKeys);
+  compare(parts["size"], keys::kSizeKeys);
+  compare(parts["metric"], keys::kMetricKeys);
+  compare(parts["region"], keys::kRegionKeys);
+  compare(parts["partition"], keys::kPartitionKeys);
+  compare(parts["field"], keys::kFieldKeys);
+  compare(parts["data"]["anyOf"][1], keys::kDataKeys);
+  compare(parts["task"], keys::kTaskKeys);
+  compare(parts["variant"], keys::kVariantKeys);
+  compare(parts["demand"], keys::kDemandKeys);
+  compare(parts["demand"]["properties"]["align"], keys::kAlignKeys);
+  compare(parts["traffic"], keys::kTrafficKeys);
+  compare(parts["requirement"], keys::kRequirementKeys);
+  compare(parts["launch"], keys::kLaunchKeys);
+  compare(parts["loop"], keys::kLoopKeys);
+  compare(parts["phase"], keys::kPhaseKeys);
+  compare(parts["wait"], keys::kWaitKeys);
+  EXPECT_EQ(objects, 19U);
+  const auto words = [&](const nlohmann::json& place, const auto& names) {
+    EXPECT_EQ(place["enum"].get<std::vector<std::string>>(),
+              std::vector<std::string>(names.begin(), names.end()));
+  };
+  words(parts["variant"]["properties"]["kind"], kProcKindNames);
+  words(parts["variant"]["properties"]["loops"], keys::kDimensionOrderNames);
+  words(parts["demand"]["properties"]["dimension_order"], keys::kDimensionOrderNames);
+  words(parts["demand"]["properties"]["field_order"], keys::kFieldOrderNames);
+  words(parts["demand"]["properties"]["align"]["properties"]["operator"], keys::kAlignNames);
+  words(parts["traffic"]["properties"]["access"], keys::kAccessNames);
+  words(parts["requirement"]["properties"]["privilege"], kPrivilegeNames);
+  words(parts["requirement"]["properties"]["coherence"], keys::kCoherenceNames);
+  EXPECT_EQ(parts["demand"]["properties"]["memory"]["enum"].size(), kMemKindCount - 1);
 }
 
 TEST(AppJson, TheManualsExampleIsOne) {

@@ -32,12 +32,8 @@ std::atomic<std::int64_t> allocations = 0;
   std::free(memory);
 }
 
-namespace groma {
+namespace groma::test {
 namespace {
-
-using test::cpu;
-using test::FakeTask;
-using test::gpu;
 
 template <typename Work>
 std::int64_t allocations_of(const Work& work) {
@@ -55,14 +51,15 @@ TEST(Allocation, IsCounted) {
   EXPECT_EQ(allocations_of(work), 100);
 }
 
-// The hooks for every task of `mapper`: a task with four regions, and a launch of it.
-void expect_no_allocation(Mapper& mapper) {
-  test::FakeRuntime runtime;
+// The hooks for every task of `mapper`: a task with four regions, and a launch of it. `keyed`: the
+// runtime promises equal names by equal keys.
+void expect_no_allocation(Mapper& mapper, bool keyed = true) {
+  FakeRuntime runtime;
   FakeTask task("calculate_new_currents", {ProcKind::kCpu, ProcKind::kGpu});
   std::uint64_t key = 0;
   for (const char* name : {"rp_wires", "rp_private", "rp_shared", "rp_ghost"}) {
     task.region({name, "a partition's name that is long"},
-                key == 0 ? Privilege::kReadWrite : Privilege::kReadOnly, key + 1);
+                key == 0 ? Privilege::kReadWrite : Privilege::kReadOnly, keyed ? key + 1 : 0);
     ++key;
   }
   TaskView view = task.at(gpu(0, 1));
@@ -92,39 +89,40 @@ void expect_no_allocation(Mapper& mapper) {
   };
   EXPECT_EQ(allocations_of(choose), 0);
   view.is_index = true;
-  view.domain = view.sharding_domain = test::rect({64});
+  view.domain = view.sharding_domain = rect({64});
   EXPECT_EQ(allocations_of(choose), 0);
   EXPECT_EQ(options.initial.kind, ProcKind::kGpu);
 }
 
 TEST(Allocation, DefaultMapper) {
   DefaultMapper mapper(
-      {std::make_shared<Machine>(test::machine_of("nodes=2,gpu=2,cpu=4")), cpu(0, 0), {}, nullptr});
+      {std::make_shared<Machine>(machine_of("nodes=2,gpu=2,cpu=4")), cpu(0, 0), {}, nullptr});
   expect_no_allocation(mapper);
 }
 
 TEST(Allocation, ProgramMapper) {
-  test::Mapping mapping(
+  Mapping mapping(
       "Task * GPU,CPU;\nRegion * * GPU FBMEM;\nRegion * rp_shared GPU ZCMEM,FBMEM;\n"
       "Region * rp_ghost GPU ZCMEM;\nLayout * * * C_order SOA Align==64;\n"
       "CollectMemory calculate_new_currents *;\nInstanceLimit calculate_new_currents 4;\n"
       "ControlReplicate main;\nTaskSteal other GPU ANY_NODE;\n",
-      test::machine_of("nodes=2,gpu=2,cpu=4"));
+      machine_of("nodes=2,gpu=2,cpu=4"));
   expect_no_allocation(mapping.on(gpu(0, 1)));
+  expect_no_allocation(mapping.on(gpu(0, 1)), false);
 }
 
 TEST(Allocation, PointsThatAFunctionPlaces) {
-  test::Mapping mapping(
+  Mapping mapping(
       "Task * GPU;\nm = Machine(GPU);\n"
       "def cyclic(Task t) { return m[t.ipoint[0] % m.size[0], t.ipoint[0] / 2 % m.size[1]]; }\n"
       "IndexTaskMap * cyclic;\n",
-      test::machine_of("nodes=2,gpu=2,cpu=4"));
+      machine_of("nodes=2,gpu=2,cpu=4"));
   ProgramMapper& mapper = mapping.on(gpu(0, 1));
-  test::FakeRuntime runtime;
+  FakeRuntime runtime;
   FakeTask task("t", {ProcKind::kGpu});
   TaskView view = task.at(gpu(0, 1));
   view.is_index = true;
-  view.domain = view.sharding_domain = test::rect({64});
+  view.domain = view.sharding_domain = rect({64});
   TaskWish wish;
   std::int64_t x = 0;
   EXPECT_EQ(allocations_of([&] {
@@ -134,6 +132,69 @@ TEST(Allocation, PointsThatAFunctionPlaces) {
             }),
             0);
   EXPECT_EQ(wish.processors, std::vector{gpu(0, x / 2 % 2)});
+}
+
+// A function that gives the set `text`, for a launch and for a single task on GPU (0, 1).
+void expect_set_without_allocation(const std::string& index, const std::string& single,
+                                   const std::vector<Processor>& expected) {
+  Mapping mapping("Task * GPU;\nm = Machine(GPU);\ndef index(Task t) { return " + index +
+                      "; }\ndef single(Task t) { return " + single +
+                      "; }\nIndexTaskMap * index;\nSingleTaskMap * single;\n",
+                  machine_of("nodes=2,gpu=3,cpu=4"));
+  ProgramMapper& mapper = mapping.on(gpu(0, 1));
+  FakeRuntime runtime;
+  FakeTask parent("main", {ProcKind::kCpu}, 2);
+  const TaskView above = parent.at(cpu(0, 0));
+  FakeTask task("t", {ProcKind::kGpu});
+  TaskView view = task.at(gpu(0, 1));
+  view.parent = &above;
+  TaskWish wish;
+  TaskOptions options;
+  const auto map = [&] {
+    wish.clear();
+    mapper.map_task(runtime, view, {}, wish);
+    options.clear();
+    mapper.select_task_options(runtime, view, options);
+  };
+  EXPECT_EQ(allocations_of(map), 0) << single;
+  EXPECT_EQ(wish.processors, expected) << single;
+  EXPECT_EQ(options.initial, expected.front()) << single;
+  view.is_index = true;
+  view.domain = view.sharding_domain = rect({64});
+  view.point = Point{2};
+  EXPECT_EQ(allocations_of(map), 0) << index;
+  EXPECT_EQ(wish.processors, expected) << index;
+}
+
+TEST(Allocation, Sets) {
+  expect_set_without_allocation("m[t.ipoint[0] % 2, *]", "m[t.processor(m)[0], *]",
+                                {gpu(0, 0), gpu(0, 1), gpu(0, 2)});
+  // On several nodes: those of the first.
+  expect_set_without_allocation("m[*, t.ipoint[0] % 2 + 1]", "m[*, t.processor(m)[1]]",
+                                {gpu(0, 1)});
+  // Of a view that was split.
+  expect_set_without_allocation("m.split(0, 2)[t.ipoint[0] % 2, 0, *]", "m.swap(0, 1)[*, 0]",
+                                {gpu(0, 0), gpu(0, 1), gpu(0, 2)});
+}
+
+// Shards are asked for every point, too.
+TEST(Allocation, Sharding) {
+  Mapping mapping(
+      "Task * GPU;\nm = Machine(GPU);\ndef set(Task t) { return m[t.ipoint[0] % 2, *]; }\n"
+      "def one(Task t) { return t.name == \"a name that is not short\" ? m[1, 1] : m[0, 0]; }\n"
+      "IndexTaskMap * set;\nIndexTaskMap one one;\n",
+      machine_of("nodes=2,gpu=2"));
+  const ShardTable shards({cpu(0, 0), cpu(1, 0)});
+  const Rect domain = rect({64});
+  std::int64_t x = 0, sum = 0;
+  for (const ShardingFunctor* functor : mapping.on(gpu(0, 1)).sharding_functors()) {
+    EXPECT_EQ(allocations_of([&] {
+                x = (x + 1) % 64;
+                sum += functor->shard({x}, domain, shards);
+              }),
+              0);
+  }
+  EXPECT_GT(sum, 100);
 }
 
 // Sanitizers and the C library know more ways to allocate; ours count all that C++ has.
@@ -158,4 +219,4 @@ TEST(Allocation, AnswersKeepTheirBuffers) {
 }
 
 }  // namespace
-}  // namespace groma
+}  // namespace groma::test

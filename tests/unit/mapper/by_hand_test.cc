@@ -2,26 +2,26 @@
 // to every hook, for machines and launches of all sorts.
 #include <gmock/gmock.h>
 
+#include <functional>
 #include <map>
 
+#include "groma/benchmarks.h"
+#include "groma/workload.h"
+#include "mappers/experts.h"
 #include "mappers/figure2a.h"
-#include "mappers/solomonik.h"
+#include "mappers/solomonik_a7.h"
+#include "support/app_tasks.h"
 #include "unit/mapper/hooks.h"
 
-namespace groma {
+namespace groma::test {
 namespace {
 
-using test::cpu;
-using test::FakeTask;
-using test::machine_of;
-using test::rect;
-using test::text_of;
 using ::testing::IsEmpty;
 
 BoundProgram bound_file(const std::string& file, const Machine& machine) {
   const auto source = Source::read(std::string(GROMA_SOURCE_DIR) + "/dsl/mappers/" + file);
   EXPECT_TRUE(source.ok());
-  return test::bound_to(std::string(source->text()), machine);
+  return bound_to(std::string(source->text()), machine);
 }
 
 bool same(const RequirementWish& a, const RequirementWish& b) {
@@ -54,21 +54,26 @@ std::map<std::vector<std::int64_t>, Processor> owners(const SliceAnswer& answer)
   return owners;
 }
 
+using MakeMapper = std::function<std::unique_ptr<Mapper>(MapperSite)>;
+template <typename ByHand>
+std::unique_ptr<Mapper> make(MapperSite site) {
+  return std::make_unique<ByHand>(std::move(site));
+}
+
 // A program and a mapper by hand, on the same processor of the same machine.
 class Both {
  public:
-  template <typename ByHand>
-  static Both of(const std::string& file, const Machine& machine, DefaultSettings settings) {
-    Both both(bound_file(file, machine), settings);
-    both.hand_ = std::make_unique<ByHand>(both.program_->site());
-    return both;
-  }
+  Both(const std::string& file, const MakeMapper& by_hand, const Machine& machine,
+       DefaultSettings settings)
+      : mapping_(std::make_unique<test::Mapping>(bound_file(file, machine))),
+        program_(&mapping_->on(cpu(0, 0), settings)),
+        hand_(by_hand(program_->site())) {}
 
   int answered = 0;  // tasks that were placed
 
   void compare(const TaskView& asked) {
     TaskView task = asked;
-    const TaskOptions a = test::options_of(*program_, task), b = test::options_of(*hand_, task);
+    const TaskOptions a = options_of(*program_, task), b = options_of(*hand_, task);
     EXPECT_EQ(a.failure.has_value(), b.failure.has_value());
     if (a.failure || b.failure) return;
     EXPECT_EQ(a.initial, b.initial);
@@ -89,13 +94,9 @@ class Both {
   }
 
  private:
-  Both(BoundProgram bound, DefaultSettings settings)
-      : mapping_(std::make_unique<test::Mapping>(std::move(bound))),
-        program_(&mapping_->on(cpu(0, 0), settings)) {}
-
   void compare_slices(const TaskView& task, const Rect& part) {
-    const SliceAnswer a = test::slices_of(*program_, task, part);
-    const SliceAnswer b = test::slices_of(*hand_, task, part);
+    const SliceAnswer a = slices_of(*program_, task, part);
+    const SliceAnswer b = slices_of(*hand_, task, part);
     ASSERT_EQ(a.failure.has_value(), b.failure.has_value());
     if (a.failure) return;
     EXPECT_THAT(text_of(validate(a, task, part, mapping_->machine())), IsEmpty());
@@ -112,7 +113,7 @@ class Both {
   }
 
   void compare_wishes(const TaskView& task) {
-    const TaskWish a = test::wish_of(*program_, task), b = test::wish_of(*hand_, task);
+    const TaskWish a = wish_of(*program_, task), b = wish_of(*hand_, task);
     ASSERT_FALSE(a.failure || b.failure);
     ++answered;
     EXPECT_EQ(a.processors, b.processors);
@@ -140,8 +141,9 @@ class Both {
   }
 
   void compare_sharding(const TaskView& task) {
-    std::vector<Processor> shards;
-    for (std::int64_t n = 0; n < mapping_->machine().node_count(); ++n) shards.push_back(cpu(n, 0));
+    std::vector<Processor> cpus;
+    for (std::int64_t n = 0; n < mapping_->machine().node_count(); ++n) cpus.push_back(cpu(n, 0));
+    const const ShardTable& shards(cpus);
     const ShardingId a = program_->select_sharding_functor(runtime_, task, shards);
     const ShardingId b = hand_->select_sharding_functor(runtime_, task, shards);
     ASSERT_EQ(a == kCyclicSharding, b == kCyclicSharding);
@@ -154,10 +156,10 @@ class Both {
     } while (next_point(task.domain, &at));
   }
 
-  std::unique_ptr<test::Mapping> mapping_;
+  std::unique_ptr<Mapping> mapping_;
   ProgramMapper* program_;
   std::unique_ptr<Mapper> hand_;
-  test::FakeRuntime runtime_;
+  FakeRuntime runtime_;
 };
 
 const std::vector<Machine>& machines() {
@@ -166,14 +168,14 @@ const std::vector<Machine>& machines() {
       machine_of("nodes=2,gpu=2,cpu=4,omp=2"),
       machine_of("nodes=3,gpu=4,cpu=1"),
       machine_of("nodes=2,cpu=3,gpu=0,omp=0"),
-      test::unequal({"nodes=1,cpu=2,gpu=3", "nodes=1,cpu=4,gpu=2,omp=1"}),
-      test::unequal({"nodes=1,cpu=2,gpu=0,omp=0", "nodes=1,cpu=1,gpu=1,omp=0"}),
+      unequal({"nodes=1,cpu=2,gpu=3", "nodes=1,cpu=4,gpu=2,omp=1"}),
+      unequal({"nodes=1,cpu=2,gpu=0,omp=0", "nodes=1,cpu=1,gpu=1,omp=0"}),
   };
   return machines;
 }
 
-template <typename ByHand>
-void compare_all(const std::string& file, const std::vector<std::string>& names) {
+void compare_all(const std::string& file, const MakeMapper& by_hand,
+                 const std::vector<std::string>& names) {
   using enum ProcKind;
   const std::vector<std::vector<ProcKind>> variants = {
       {kCpu}, {kGpu}, {kCpu, kGpu, kGpu}, {kOmp, kCpu}, {kIo}};
@@ -183,7 +185,7 @@ void compare_all(const std::string& file, const std::vector<std::string>& names)
   for (const Machine& machine : machines()) {
     DefaultSettings settings;
     settings.exact_region = answered % 2 == 0;
-    Both both = Both::of<ByHand>(file, machine, settings);
+    Both both(file, by_hand, machine, settings);
     TaskId id = 0;
     for (const std::string& name : names) {
       for (const auto& kinds : variants) {
@@ -213,12 +215,53 @@ void compare_all(const std::string& file, const std::vector<std::string>& names)
 }
 
 TEST(ByHand, Figure2a) {
-  compare_all<examples::Figure2aMapper>("figure2a.mapper", {"task0", "task4", "other"});
+  compare_all("figure2a.mapper", make<examples::Figure2aMapper>, {"task0", "task4", "other"});
 }
 
 TEST(ByHand, Solomonik) {
-  compare_all<examples::SolomonikMapper>("solomonik_a7.mapper",
-                                         {"task_1", "task_2", "task_4", "task_5"});
+  compare_all("solomonik_a7.mapper", make<examples::SolomonikA7Mapper>,
+              {"task_1", "task_2", "task_4", "task_5"});
+}
+
+MakeMapper expert(std::string_view name) {
+  return [name](MapperSite site) { return examples::expert_mapper(name, std::move(site)); };
+}
+
+// Tasks and launches of all sorts under the names that a mapping tells apart.
+TEST(ByHand, Experts) {
+  const std::vector<std::string> regent = {"calculate_new_currents", "init_piece"};
+  const std::vector<std::string> matrix = {"init_cublas", "taco_fill", "task_1",
+                                           "task_4",      "task_5",    "task_7"};
+  for (const Benchmark& benchmark : benchmarks()) {
+    SCOPED_TRACE(benchmark.name);
+    const bool of_regent =
+        benchmark.name == "circuit" || benchmark.name == "stencil" || benchmark.name == "pennant";
+    compare_all(std::string(benchmark.name) + ".mapper", expert(benchmark.name),
+                of_regent ? regent : matrix);
+  }
+}
+
+// Every launch of the benchmarks themselves, with their regions' names.
+TEST(ByHand, ExpertsOnTheirBenchmarks) {
+  for (const Benchmark& benchmark : benchmarks()) {
+    SCOPED_TRACE(benchmark.name);
+    for (std::int64_t nodes : {1, 4}) {
+      const auto workload = Workload::make(benchmark.make(), {{"nodes", nodes}});
+      ASSERT_TRUE(workload.ok());
+      bool complete = false;
+      const auto uses = app::uses(workload->data(), 1'000, complete);
+      ASSERT_TRUE(complete);
+      for (const Machine& machine : {machine_of("p100x4"), machine_of("lassen:nodes=4")}) {
+        Both both(std::string(benchmark.name) + ".mapper", expert(benchmark.name), machine, {});
+        for (const app::Use& use : uses) {
+          const auto task = test::fake_task(workload->data(), use);
+          SCOPED_TRACE(task->view().name);
+          both.compare(task->view());
+        }
+        EXPECT_GE(both.answered, static_cast<int>(uses.size()));
+      }
+    }
+  }
 }
 
 // A mapper by hand can name what it decided as a program can.
@@ -226,13 +269,12 @@ TEST(ByHand, Describe) {
   const auto machine = std::make_shared<Machine>(machine_of("nodes=1,gpu=2"));
   examples::Figure2aMapper figure({machine, cpu(0, 0), {}, nullptr});
   FakeTask task("task0", {ProcKind::kGpu});
-  EXPECT_EQ(figure.describe(test::options_of(figure, task.view()).kind_origin),
-            "task0 runs on GPUs");
+  EXPECT_EQ(figure.describe(options_of(figure, task.view()).kind_origin), "task0 runs on GPUs");
   EXPECT_EQ(figure.describe({}), "");
-  examples::SolomonikMapper solomonik({machine, cpu(0, 0), {}, nullptr});
-  EXPECT_EQ(solomonik.describe(test::options_of(solomonik, task.view()).kind_origin),
+  examples::SolomonikA7Mapper solomonik({machine, cpu(0, 0), {}, nullptr});
+  EXPECT_EQ(solomonik.describe(options_of(solomonik, task.view()).kind_origin),
             "GPUs first, then OpenMP, then single cores");
 }
 
 }  // namespace
-}  // namespace groma
+}  // namespace groma::test

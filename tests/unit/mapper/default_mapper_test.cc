@@ -7,18 +7,9 @@
 #include "groma/mapper.h"
 #include "unit/mapper/hooks.h"
 
-namespace groma {
+namespace groma::test {
 namespace {
 
-using test::cpu;
-using test::FakeTask;
-using test::gpu;
-using test::machine_of;
-using test::memories_of;
-using test::options_of;
-using test::rect;
-using test::text_of;
-using test::wish_of;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -86,7 +77,7 @@ TEST(DefaultMapper, WhereTasksStart) {
 
 TEST(DefaultMapper, UnequalNodes) {
   const Machine machine =
-      test::unequal({"nodes=1,cpu=2,gpu=0,omp=0", "nodes=1,cpu=1,gpu=1,omp=0", "nodes=1,gpu=2"});
+      unequal({"nodes=1,cpu=2,gpu=0,omp=0", "nodes=1,cpu=1,gpu=1,omp=0", "nodes=1,gpu=2"});
   FakeTask task("t", {ProcKind::kGpu});
   const auto mapper = default_on(cpu(0, 0), machine);
   task.base.depth = 0;  // there is none here
@@ -94,7 +85,7 @@ TEST(DefaultMapper, UnequalNodes) {
   task.base.depth = 2;
   EXPECT_THAT(starts(*mapper, task.view(), 3), ElementsAre(gpu(2, 0), gpu(2, 1), gpu(1, 0)));
   task.launch(rect({6}));
-  const SliceAnswer answer = test::slices_of(*mapper, task.at(gpu(1, 0)), rect({6}));
+  const SliceAnswer answer = slices_of(*mapper, task.at(gpu(1, 0)), rect({6}));
   ASSERT_EQ(answer.slices.size(), 3U);
   EXPECT_EQ(answer.slices[0].processor, gpu(1, 0));
   EXPECT_EQ(answer.slices[2].processor, gpu(2, 1));
@@ -127,7 +118,7 @@ TEST(DefaultMapper, TheTopLevelTaskReplicatesOverNodes) {
   EXPECT_FALSE(options.map_locally);
   EXPECT_THAT(text_of(validate(options, main.view(), grid())), IsEmpty());
 
-  test::FakeRuntime runtime;
+  FakeRuntime runtime;
   ReplicateAnswer answer;
   mapper->replicate_task(runtime, main.at(cpu(1, 2)), answer);
   EXPECT_EQ(answer.variant, 1U);
@@ -156,10 +147,10 @@ TEST(DefaultMapper, TheTopLevelTaskReplicatesOverNodes) {
 
 TEST(DefaultMapper, ShardsOnNodesThatHaveTheKind) {
   const Machine machine =
-      test::unequal({"nodes=1,cpu=2,gpu=0,omp=0", "nodes=1,cpu=1,gpu=1,omp=0", "nodes=1,gpu=2"});
+      unequal({"nodes=1,cpu=2,gpu=0,omp=0", "nodes=1,cpu=1,gpu=1,omp=0", "nodes=1,gpu=2"});
   FakeTask main("main", {ProcKind::kGpu, ProcKind::kGpu});
   main.variants[0].replicable = true;
-  test::FakeRuntime runtime;
+  FakeRuntime runtime;
   ReplicateAnswer answer;
   default_on(cpu(0, 0), machine)->replicate_task(runtime, main.at(gpu(2, 1)), answer);
   EXPECT_EQ(answer.variant, 1U);
@@ -175,7 +166,7 @@ TEST(DefaultMapper, SlicesAreBlocksOverAllProcessors) {
                            rect({1, 1000}), Rect{{-1}, {0}}}) {
     task.launch(part);
     const TaskView view = task.at(gpu(0, 0));
-    const SliceAnswer answer = test::slices_of(*mapper, view, part);
+    const SliceAnswer answer = slices_of(*mapper, view, part);
     EXPECT_THAT(text_of(validate(answer, view, part, grid())), IsEmpty());
     EXPECT_LE(answer.slices.size(), 4U);
     if (part.volume() >= 16) {
@@ -192,7 +183,7 @@ TEST(DefaultMapper, SlicesThatStayInTheNode) {
   FakeTask task("t", {ProcKind::kGpu});
   task.launch(rect({4})).base.tag = kTagSameAddressSpace;
   const SliceAnswer answer =
-      test::slices_of(*default_on(cpu(1, 0), grid()), task.at(gpu(1, 0)), rect({4}));
+      slices_of(*default_on(cpu(1, 0), grid()), task.at(gpu(1, 0)), rect({4}));
   ASSERT_EQ(answer.slices.size(), 2U);
   EXPECT_EQ(answer.slices[0].processor, gpu(1, 0));
   EXPECT_EQ(answer.slices[1].processor, gpu(1, 1));
@@ -222,7 +213,7 @@ TEST(DefaultMapper, VariantAndProcessors) {
   const TaskWish none = wish_of(*mapper, task.at(omp));
   ASSERT_TRUE(none.failure.has_value());
   EXPECT_EQ(none.failure->id, DiagId::kNoVariant);
-  test::FakeRuntime runtime;
+  FakeRuntime runtime;
   EXPECT_EQ(mapper->select_task_variant(runtime, task.at(cpu(0, 0))), 3U);
   EXPECT_EQ(mapper->select_task_variant(runtime, task.at(omp)), 0U);
 }
@@ -329,7 +320,7 @@ TEST(DefaultMapper, OtherOperations) {
   TaskView view = inlined.view();
   view.operation = OperationKind::kInline;
   view.parent = &parent;
-  test::FakeRuntime runtime;
+  FakeRuntime runtime;
   OperationWish wish;
   mapper->map_operation(runtime, view, {}, wish);
   ASSERT_EQ(wish.requirements.size(), 1U);
@@ -347,7 +338,7 @@ TEST(DefaultMapper, OtherOperations) {
 TEST(DefaultMapper, MustEpochs) {
   FakeTask one("a", {ProcKind::kGpu}), two("b", {ProcKind::kCpu}), three("c", {ProcKind::kGpu});
   const std::vector<TaskView> tasks = {one.view(), two.view(), three.view()};
-  test::FakeRuntime runtime;
+  FakeRuntime runtime;
   MustEpochAnswer answer;
   default_on(cpu(1, 0), grid())->map_must_epoch(runtime, tasks, answer);
   EXPECT_THAT(answer.processors, ElementsAre(gpu(0, 0), cpu(0, 0), gpu(0, 1)));
@@ -365,7 +356,7 @@ TEST(DefaultMapper, SourcesByNearness) {
   const std::vector<InstanceView> sources = {at(MemKind::kFbmem, 1, 0), at(MemKind::kSysmem, 0, 0),
                                              at(MemKind::kFbmem, 0, 0), at(MemKind::kSysmem, 1, 0),
                                              at(MemKind::kFbmem, 0, 1)};
-  test::FakeRuntime runtime;
+  FakeRuntime runtime;
   std::vector<std::uint32_t> order;
   mapper->select_sources(runtime, {}, target, sources, order);
   ASSERT_EQ(order.size(), 5U);
@@ -379,7 +370,7 @@ TEST(DefaultMapper, SourcesByNearness) {
 TEST(DefaultMapper, AllThatAreReadyOrAsManyAsSaid) {
   FakeTask task("t", {ProcKind::kCpu});
   const std::vector<TaskView> ready(20, task.view());
-  test::FakeRuntime runtime;
+  FakeRuntime runtime;
   ScheduleAnswer answer;
   default_on(cpu(0, 0), grid())->select_tasks_to_map(runtime, ready, answer);
   EXPECT_EQ(answer.map.size(), 20U);
@@ -395,9 +386,9 @@ TEST(DefaultMapper, AllThatAreReadyOrAsManyAsSaid) {
 }
 
 TEST(DefaultMapper, Tunables) {
-  const Machine machine = test::unequal({"nodes=1,cpu=3,gpu=2,omp=1", "nodes=1,cpu=1,gpu=4,omp=0"});
+  const Machine machine = unequal({"nodes=1,cpu=3,gpu=2,omp=1", "nodes=1,cpu=1,gpu=4,omp=0"});
   const auto mapper = default_on(cpu(0, 0), machine);
-  test::FakeRuntime runtime;
+  FakeRuntime runtime;
   const auto tunable = [&](std::uint32_t id) -> std::int64_t {
     std::vector<std::byte> answer;
     mapper->select_tunable_value(runtime, {}, id, 0, {}, answer);
@@ -412,7 +403,7 @@ TEST(DefaultMapper, Tunables) {
 
 TEST(DefaultMapper, TheRest) {
   const auto mapper = default_on(cpu(0, 0), grid());
-  test::FakeRuntime runtime;
+  FakeRuntime runtime;
   EXPECT_EQ(mapper->name(), "default");
   EXPECT_EQ(mapper->sync_model(), SyncModel::kSerialized);
   EXPECT_EQ(mapper->describe({1}), "");
@@ -444,4 +435,4 @@ TEST(MapperRuntime, OffersNothing) {
 }
 
 }  // namespace
-}  // namespace groma
+}  // namespace groma::test

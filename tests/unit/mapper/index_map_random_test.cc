@@ -1,13 +1,17 @@
-// IndexMap against the reference: random programs, on several machines, for several launches.
+// IndexMap against the reference: random programs, on several machines, for several launches, each
+// asked by eight threads at once.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <deque>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "groma/machine.h"
 #include "groma/program.h"
+#include "mapper/function_maps.h"
 #include "support/index_map_check.h"
 #include "support/program_generator.h"
 #include "support/program_tokens.h"
@@ -15,20 +19,24 @@
 namespace groma::testing {
 namespace {
 
+using mapper::FunctionMaps;
+
 constexpr std::uint64_t kPrograms = 1'000;
 constexpr std::uint64_t kShards = 10;
 constexpr int kLaunches = 20'000;  // compared in all, at least
+constexpr int kLarge = 3'000;      // of more points than can be looked at, too
 
 class RandomIndexMaps : public ::testing::TestWithParam<std::uint64_t> {
  protected:
   // The generator's launches, and a longer one for each number of dimensions.
   static std::vector<Rect> launches_of(const GeneratedProgram& program, Random& random) {
     std::vector<Rect> launches = program.launches;
-    for (int dimensions = 1; dimensions <= 3; ++dimensions) {
+    for (int dimensions = 1; dimensions <= 4; ++dimensions) {
       Point lower = Point::zeros(dimensions), extents = lower;
       for (int d = 0; d < dimensions; ++d) {
         lower[d] = random.chance(50) ? random.between(-9, 9) : 0;
-        extents[d] = random.between(1, dimensions == 1 ? 50 : dimensions == 2 ? 9 : 5);
+        extents[d] =
+            random.between(1, std::array{50, 9, 5, 4}[static_cast<std::size_t>(dimensions - 1)]);
       }
       if (random.chance(3)) extents[dimensions - 1] = 0;
       launches.push_back(*Rect::make(lower, extents));
@@ -36,54 +44,110 @@ class RandomIndexMaps : public ::testing::TestWithParam<std::uint64_t> {
     return launches;
   }
 
+  // 10^6 to 10^12 points, and a box in it that has some of them, at an end now and then.
+  static Rect large_launch(int dimensions, Random& random) {
+    Point lower = Point::zeros(dimensions), extents = lower;
+    const int bits = random.between(20, 40);
+    for (int d = 0, rest = bits; d < dimensions; ++d) {
+      const int mine = d + 1 == dimensions ? rest : random.between(0, rest);
+      rest -= mine;
+      const std::int64_t least = std::int64_t{1} << mine;
+      extents[d] = least + static_cast<std::int64_t>(random.below(static_cast<std::size_t>(least)));
+      lower[d] = random.chance(50) ? random.between(-1'000'000, 1'000'000) : 0;
+    }
+    return *Rect::make(lower, extents);
+  }
+  static Rect part_of(const Rect& launch, Random& random) {
+    Rect part = launch;
+    for (int d = 0; d < launch.dimensions(); ++d) {
+      const std::int64_t most =
+          std::array{60, 8, 4, 3}[static_cast<std::size_t>(launch.dimensions() - 1)];
+      part.extents[d] = std::min(launch.extents[d], most);
+      const std::int64_t room = launch.extents[d] - part.extents[d];
+      const auto skipped =
+          static_cast<std::int64_t>(random.below(static_cast<std::size_t>(room) + 1));
+      part.lower[d] += random.chance(20) ? room : skipped;
+    }
+    return part;
+  }
+
   static std::optional<ProcKind> kind_of(Random& random) {
     if (random.chance(60)) return std::nullopt;
     return random.chance(90) ? ProcKind::kGpu : ProcKind::kCpu;
   }
 
-  void compare(const BoundProgram& bound, const GeneratedProgram& generated, Random& random) {
+  void add_cases(const BoundProgram& bound, const GeneratedProgram& generated, Random& random) {
+    const FunctionMaps& maps = maps_.emplace_back(bound);
     for (const GeneratedFunction& function : generated.functions) {
       const FunctionId id = *bound.program().find_function(function.name);
       TaskPoint launch;
       launch.name = "t";
       if (function.single) {
-        launch.processor = Processor{ProcKind::kGpu, 0, 0};
-        launch.parent = Processor{ProcKind::kGpu, 0, 0};
-        launch.parent_name = "main";
-        one(bound, id, launch, random);
+        launch.processor = launch.parent = kStands.processor;
+        launch.parent_name = kStands.parent_name;
+        cases_.emplace_back(maps, id, launch, kind_of(random), launch.domain);
         continue;
       }
       for (const Rect& domain : launches_of(generated, random)) {
         // Points of too few coordinates end in one error; a few of those are enough.
         if (domain.dimensions() != function.dimensions && !random.chance(20)) continue;
         launch.domain = domain;
-        one(bound, id, launch, random);
+        cases_.emplace_back(maps, id, launch, kind_of(random), domain);
       }
+      if (!random.chance(50)) continue;
+      launch.domain = large_launch(random.chance(10) ? 4 : function.dimensions, random);
+      ++large_;
+      cases_.emplace_back(maps, id, launch, kind_of(random), part_of(launch.domain, random));
     }
   }
 
-  void one(const BoundProgram& bound, FunctionId id, const TaskPoint& launch, Random& random) {
-    const auto kind = kind_of(random);
-    if (shared_) {
-      Diagnostics diags(bound.program().source());
-      cases_.push_back(
-          {bound, id, launch, kind, IndexMap::make(bound, id, launch, kind, diags).value()});
-      return;
-    }
-    const std::string text = compare_with_reference(bound, id, launch, kind, &tally_);
-    EXPECT_EQ(text, "") << bound.program().function_name(id) << " on " << bound.machine().name();
-  }
-
-  // What threads go through together.
   struct Case {
-    BoundProgram bound;
+    const FunctionMaps& maps;
     FunctionId function;
-    TaskPoint launch;
     std::optional<ProcKind> kind;
-    std::shared_ptr<const IndexMap> map;
+    ReferenceAnswers answers;
+
+    Case(const FunctionMaps& from, FunctionId id, const TaskPoint& launch,
+         std::optional<ProcKind> on, const Rect& part)
+        : maps(from), function(id), kind(on), answers(from.bound(), id, launch, on, part) {}
+
+    // The map that all threads share; whoever comes first makes it.
+    std::shared_ptr<const IndexMap> map() const {
+      const TaskPoint& launch = answers.launch();
+      Diagnostics diags(maps.bound().program().source());
+      return maps.find(
+          {function, launch.name, launch.domain, kind, launch.processor ? &kStands : nullptr},
+          diags);
+    }
+    std::string compare() const {
+      const std::string text = answers.compare(map());
+      if (text.empty()) return text;
+      return fmt::format("{} on {}: {}", maps.bound().program().function_name(function),
+                         maps.bound().machine().name(), text);
+    }
   };
-  bool shared_ = false;
+
+  // Eight threads, each with cursors of its own, ask the same maps.
+  void compare_from_threads() {
+    std::array<std::string, 8> differences;
+    std::vector<std::thread> threads;
+    for (std::string& text : differences) {
+      threads.emplace_back([&text, this] {
+        for (const Case& each : cases_) {
+          if (text.empty()) text = each.compare();
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (const std::string& text : differences) EXPECT_EQ(text, "");
+  }
+
+  static constexpr mapper::SingleTask<std::string_view> kStands{
+      {ProcKind::kGpu, 0, 0}, {ProcKind::kGpu, 0, 0}, "main"};
+
+  std::deque<FunctionMaps> maps_;
   std::vector<Case> cases_;
+  int large_ = 0;
   IndexMapTally tally_;
 };
 
@@ -95,53 +159,34 @@ TEST_P(RandomIndexMaps, EqualTheReference) {
     Diagnostics diags(source);
     const Program program = compile(source, diags);
     Random random(seed);
+    cases_.clear();
+    maps_.clear();
     for (const std::string_view machine : {"", "nodes=4,gpu=4,cpu=2,omp=2", "nodes=3,gpu=5",
                                            "nodes=1,gpu=7,cpu=1", "nodes=16,gpu=8,cpu=2"}) {
       Diagnostics errors(source);
       const auto made = make_machine(machine.empty() ? generated.machine : machine);
-      const auto bound = bind(program, made.value(), errors);
-      if (bound) compare(*bound, generated, random);
-      if (HasFailure()) {
-        ADD_FAILURE() << "seed " << seed << " on '" << machine << "'\n" << generated.text;
-        return;
+      if (const auto bound = bind(program, made.value(), errors)) {
+        add_cases(*bound, generated, random);
       }
     }
+    compare_from_threads();
+    if (HasFailure()) {
+      ADD_FAILURE() << "seed " << seed << "\n" << generated.text;
+      return;
+    }
+    for (const Case& each : cases_) each.answers.count(*each.map(), &tally_);
   }
-  EXPECT_GE(tally_.launches, kLaunches / static_cast<int>(kShards));
+  EXPECT_GE(tally_.launches, (kLaunches + kLarge) / static_cast<int>(kShards));
+  EXPECT_GE(large_, kLarge / static_cast<int>(kShards));
   EXPECT_GT(tally_.errors, tally_.launches / 20);
   // Else it would be the reference that is compared with itself.
   EXPECT_GE(tally_.specialised, tally_.placed * 95 / 100);
   EXPECT_GE(tally_.proved, tally_.placed * 85 / 100);
-  fmt::print("{} launches, {} points, {} with an error, {} placed, {} specialised, {} proved\n",
-             tally_.launches, tally_.points, tally_.errors, tally_.placed, tally_.specialised,
-             tally_.proved);
-}
-
-// Eight threads, each with cursors of its own, ask the same maps.
-TEST_P(RandomIndexMaps, ServeThreads) {
-  shared_ = true;
-  for (std::uint64_t seed = 100'000 + GetParam() * 5; seed < 100'005 + GetParam() * 5; ++seed) {
-    const GeneratedProgram generated = generate_program(seed);
-    const Source source(fmt::format("seed{}", seed), generated.text);
-    Diagnostics diags(source);
-    Random random(seed);
-    const auto bound = bind(compile(source, diags), make_machine(generated.machine).value(), diags);
-    if (bound) compare(*bound, generated, random);
-  }
-  std::vector<std::string> differences(8);
-  std::vector<std::thread> threads;
-  for (std::string& text : differences) {
-    threads.emplace_back([&text, this] {
-      IndexMapTally tally;
-      for (const Case& each : cases_) {
-        if (!text.empty()) return;
-        text = compare_with_reference(each.bound, each.function, each.launch, each.kind, &tally,
-                                      each.map);
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  for (const std::string& text : differences) EXPECT_EQ(text, "");
+  fmt::print(
+      "{} launches, {} of them large, {} points, {} with an error, {} placed, "
+      "{} specialised, {} proved\n",
+      tally_.launches, large_, tally_.points, tally_.errors, tally_.placed, tally_.specialised,
+      tally_.proved);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shard, RandomIndexMaps, ::testing::Range(std::uint64_t{0}, kShards),

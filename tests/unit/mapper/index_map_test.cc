@@ -366,5 +366,42 @@ TEST(IndexMap, IsSharedByThreads) {
   for (const std::string& text : differences) EXPECT_EQ(text, "");
 }
 
+// [unequal-nodes] Once for each kind of a program, however often and wherever it says
+// Machine(KIND).
+TEST(IndexMap, UnequalNodesAreToldOfOnce) {
+  const NodeType small = make_machine("gpu=2,cpu=2")->node(0),
+                 large = make_machine("gpu=4")->node(0);
+  const Source source(
+      "test.mapper",
+      "m = Machine(GPU);\nc = Machine(CPU);\nn = Machine(GPU);\n"
+      "def f(Task t) { a = Machine(GPU); return Machine(GPU)[t.ipoint[0] % a.size[0], 0]; }\n");
+  Diagnostics diags(source);
+  const auto told = [](const Diagnostics& by) {
+    return std::count_if(by.all().begin(), by.all().end(),
+                         [](const Diagnostic& each) { return each.id == DiagId::kUnequalNodes; });
+  };
+  const auto bound =
+      bind(compile(source, diags), *Machine::make("uneven", "", {small, large}, {0, 1}), diags);
+  ASSERT_TRUE(bound);
+  EXPECT_EQ(told(diags), 2);  // of GPU, of CPU
+  TaskPoint task;
+  task.name = "t";
+  task.domain = at({0}, {4});
+  Evaluator evaluator(*bound);
+  Diagnostics fresh(source), fresh_too(source);
+  for (Diagnostics* each : {&diags, &fresh}) {
+    for (std::int64_t x = 0; x < 4; ++x) {
+      task.point = {x};
+      EXPECT_TRUE((each == &diags ? evaluator : *std::make_unique<Evaluator>(*bound))
+                      .place(0, task, ProcKind::kGpu, *each));
+    }
+  }
+  EXPECT_TRUE(IndexMap::make(*bound, 0, task, ProcKind::kGpu, diags).ok());
+  EXPECT_TRUE(IndexMap::make(*bound, 0, task, ProcKind::kGpu, fresh_too).ok());
+  EXPECT_EQ(told(diags), 2);
+  EXPECT_EQ(told(fresh), 1);
+  EXPECT_EQ(told(fresh_too), 1);
+}
+
 }  // namespace
 }  // namespace groma::testing

@@ -8,15 +8,9 @@
 
 #include "unit/mapper/hooks.h"
 
-namespace groma {
+namespace groma::test {
 namespace {
 
-using test::cpu;
-using test::FakeTask;
-using test::gpu;
-using test::machine_of;
-using test::rect;
-using test::text_of;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -137,6 +131,16 @@ TEST(Validate, VirtualWhereItCannotBe) {
               ElementsAre("region 0 of `t` cannot be virtual: it is shared while in use "
                           "[bad-virtual]"));
   region.coherence = Coherence::kExclusive;
+  EXPECT_THAT(text_of(validate(wish, task.view(), two_nodes())),
+              ElementsAre("region 0 of `t` cannot be virtual: the variant is a leaf, so nobody "
+                          "else maps it [bad-virtual]"));
+  region.tag = kTagVirtualMap;  // the application knows that it is not touched
+  EXPECT_THAT(validate(wish, task.view(), two_nodes()), IsEmpty());
+  region.tag = 0;
+  region.privilege = Privilege::kNoAccess;
+  EXPECT_THAT(validate(wish, task.view(), two_nodes()), IsEmpty());
+  region.privilege = Privilege::kReduce;
+  task.variants[0].leaf = false;  // its children may reduce to it
   EXPECT_THAT(validate(wish, task.view(), two_nodes()), IsEmpty());
 }
 
@@ -154,6 +158,8 @@ TEST(Validate, VirtualAsTheLastResort) {
               ElementsAre("region 0 of `t` can go nowhere: SYSMEM (GPU cannot address it), VIRTUAL "
                           "(a leaf reduces to it) [no-memory]"));
   task.requirements[0].privilege = Privilege::kReadOnly;
+  EXPECT_EQ(validate(wish, task.view(), two_nodes()).size(), 1U);
+  task.variants[0].leaf = false;
   EXPECT_THAT(validate(wish, task.view(), two_nodes()), IsEmpty());
 }
 
@@ -239,6 +245,118 @@ TEST(Validate, Options) {
   EXPECT_EQ(validate(options, task.view(), two_nodes()).size(), 1U);
 }
 
+TEST(Validate, OptionsWithoutAVariant) {
+  FakeTask task("t", {ProcKind::kGpu});
+  TaskOptions options;
+  options.initial = cpu(0, 1);
+  options.processor_origin = {4};
+  const auto refusals = validate(options, task.view(), two_nodes());
+  EXPECT_THAT(text_of(refusals),
+              ElementsAre("`t` can run on none of its kinds: `GPU` [no-variant]"));
+  EXPECT_EQ(refusals[0].diagnostic.notes[0].message, "it was to run on `CPU`");
+  EXPECT_EQ(refusals[0].origin, Origin{4});
+  task.launch(rect({4}));  // slice_task decides again
+  EXPECT_THAT(validate(options, task.view(), two_nodes()), IsEmpty());
+}
+
+TEST(Validate, CollectiveRequirementsThatAreNot) {
+  FakeTask task("t", {ProcKind::kGpu});
+  task.region({"r"});
+  task.region({"s"});
+  TaskOptions options;
+  options.initial = gpu(0, 1);
+  options.collective = {0, 1};
+  EXPECT_THAT(validate(options, task.view(), two_nodes()), IsEmpty());
+  options.collective = {0, 2};
+  EXPECT_THAT(text_of(validate(options, task.view(), two_nodes())),
+              ElementsAre("select_task_options of `t` names requirement 2 of 2 as collective "
+                          "[bad-collective]"));
+}
+
+// An operation of the top-level task, which stands on GPU (0, 0).
+class FakeOperation {
+ public:
+  FakeTask regions{"", {}};
+  OperationWish wish;
+
+  explicit FakeOperation(OperationKind kind) : kind_(kind) { parent_.current = gpu(0, 0); }
+  std::vector<std::string> refusals() const {
+    TaskView view = regions.view();
+    view.operation = kind_;
+    view.parent = &parent_;
+    return text_of(validate(wish, view, two_nodes()));
+  }
+  // What is said of a requirement that wishes for these memories.
+  std::vector<std::string> refusals(Privilege privilege, const std::vector<MemKind>& memories) {
+    regions.requirements.clear();
+    regions.region({"r"}, privilege);
+    wish.requirements.assign(1, {});
+    for (MemKind memory : memories) wish.requirements[0].add({memory, {}, {}, {}});
+    return refusals();
+  }
+
+ private:
+  OperationKind kind_;
+  TaskView parent_;
+};
+
+TEST(Validate, InlineMappings) {
+  using enum MemKind;
+  FakeOperation mapping(OperationKind::kInline);
+  EXPECT_THAT(mapping.refusals(Privilege::kReadWrite, {kSysmem, kZcmem}), IsEmpty());
+  EXPECT_THAT(mapping.refusals(Privilege::kReadWrite, {kSysmem, kRegsockmem, kVirtual}),
+              ElementsAre("region 0 of `inline mapping` can go nowhere: SYSMEM (GPU cannot address "
+                          "it), REGSOCKMEM (node 0 has none), VIRTUAL (only what a task hands on, "
+                          "or a copy reads, is virtual) [no-memory]"));
+  EXPECT_THAT(mapping.refusals(Privilege::kReadOnly, {}),
+              ElementsAre("region 0 of `inline mapping` can go nowhere: the answer names no memory "
+                          "[no-memory]"));
+  EXPECT_THAT(mapping.refusals(Privilege::kNoAccess, {}), IsEmpty());
+  mapping.wish.requirements.clear();
+  EXPECT_THAT(mapping.refusals(), ElementsAre("map_operation of `inline mapping` answered 0 "
+                                              "requirements of 1 [missing-wish]"));
+}
+
+TEST(Validate, CopiesAndPartitions) {
+  using enum MemKind;
+  FakeOperation copy(OperationKind::kCopy);
+  EXPECT_THAT(copy.refusals(Privilege::kWriteDiscard, {kSysmem}), IsEmpty());  // no processor
+  EXPECT_THAT(copy.refusals(Privilege::kReadOnly, {kVirtual}), IsEmpty());
+  copy.regions.requirements[0].privilege = Privilege::kReadWrite;
+  copy.wish.requirements[0].is_virtual = true;
+  EXPECT_THAT(copy.refusals(),
+              ElementsAre("region 0 of `copy` cannot be virtual: only what a task hands on, or a "
+                          "copy reads, is virtual [bad-virtual]"));
+  FakeOperation partition(OperationKind::kPartition);
+  EXPECT_THAT(partition.refusals(Privilege::kReadOnly, {kFbmem, kSysmem}), IsEmpty());
+  EXPECT_THAT(partition.refusals(Privilege::kReadOnly, {kFbmem}),
+              ElementsAre("region 0 of `partition` can go nowhere: FBMEM (partitions are made from "
+                          "host memory) [no-memory]"));
+}
+
+TEST(Validate, Stealing) {
+  const auto targets = [](const std::vector<Processor>& answer) {
+    return text_of(validate_steal_targets(answer, cpu(0, 1), two_nodes()));
+  };
+  EXPECT_THAT(targets({}), IsEmpty());
+  EXPECT_THAT(targets({cpu(0, 2), cpu(1, 0)}), IsEmpty());
+  EXPECT_THAT(
+      targets({cpu(0, 4)}),
+      ElementsAre("select_steal_targets of `CPU (0, 1)` names CPU (0, 4), which the machine "
+                  "does not have [bad-processor]"));
+  EXPECT_THAT(targets({cpu(0, 2), cpu(0, 1)}),
+              ElementsAre("select_steal_targets: CPU (0, 1) would steal from itself [bad-steal]"));
+  FakeTask one("a", {ProcKind::kCpu}), two("b", {ProcKind::kCpu});
+  const std::vector<TaskView> stealable = {one.view(), two.view()};
+  const auto stolen = [&](const std::vector<std::uint32_t>& answer) {
+    return text_of(validate_stolen(answer, stealable));
+  };
+  EXPECT_THAT(stolen({1, 0}), IsEmpty());
+  EXPECT_THAT(stolen({2}), ElementsAre("permit_steal_request: a task is named twice or is not "
+                                       "stealable [bad-steal]"));
+  EXPECT_THAT(stolen({0, 0}), testing::SizeIs(1));
+}
+
 TEST(Validate, Replication) {
   FakeTask task("t", {ProcKind::kGpu});
   task.variants[0].replicable = true;
@@ -319,7 +437,7 @@ TEST(Validate, MustEpochs) {
 
 TEST(Validate, Shards) {
   FakeTask task("t", {ProcKind::kCpu});
-  const std::vector<Processor> shards = {cpu(0, 0), cpu(1, 0)};
+  const ShardTable shards({cpu(0, 0), cpu(1, 0)});
   EXPECT_THAT(validate(ShardId{1}, Point{3}, task.view(), shards), IsEmpty());
   EXPECT_THAT(text_of(validate(ShardId{2}, Point{3, 4}, task.view(), shards)),
               ElementsAre("`t`: point (3, 4) is sent to shard 2 of 2 [bad-shard]"));
@@ -475,4 +593,4 @@ TEST(Validate, SlicesAgreeWithBruteForce) {
 }
 
 }  // namespace
-}  // namespace groma
+}  // namespace groma::test

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "groma/benchmarks.h"
 #include "groma/diagnostics.h"
 #include "support/files.h"
 #include "syntax/parser.h"
@@ -57,9 +58,17 @@ TEST(DslFiles, ThereAreTheTenStrategies) {
   }
 }
 
-TEST(DslFiles, ThereAreThePapersMappers) {
+TEST(DslFiles, ThereAreThePapersMappersAndTheBenchmarks) {
   std::string names;
-  for (const DslFile& file : mappers()) names += std::string(file.name) + " ";
+  std::size_t experts = 0;
+  for (const DslFile& file : mappers()) {
+    if (find_benchmark(file.name) == nullptr) {
+      names += std::string(file.name) + " ";
+    } else {
+      ++experts;
+    }
+  }
+  EXPECT_EQ(experts, benchmarks().size());
   EXPECT_EQ(names, "block2d circuit_a4 circuit_a5 figure2a solomonik_a6 solomonik_a7 ");
 }
 

@@ -1,0 +1,35 @@
+// What the experts of the matrix multiplications share: GPUs, else OpenMP, else CPUs; data in C
+// order by the processor; what the leaves fetched goes at once.
+#pragma once
+
+#include "mappers/formula.h"
+
+namespace groma::examples {
+
+class MatrixMapper : public FormulaMapper {
+ protected:
+  MatrixMapper(MapperSite site, std::string_view place, const std::vector<Formula>& formulas)
+      : FormulaMapper(std::move(site),
+                      {"GPUs first, then OpenMP, then CPUs", "data in the memory of the processor",
+                       "all data in C order, fields apart", place},
+                      formulas) {}
+
+  std::span<const ProcKind> kinds(const TaskView&) const override { return kKinds; }
+  std::span<const MemKind> memories(const RequirementView&, ProcKind kind) const override {
+    return kind == ProcKind::kGpu ? kOnGpu : kOnHost;
+  }
+  LayoutSpec layout() const override { return {.dimensions = DimensionOrder::kC}; }
+  bool collects(const TaskView& task) const override { return task.name == "task_4"; }
+
+  // Whether it is task_1, task_2 or task_3, which fix where the tiles live.
+  static bool places_tiles(const TaskView& task) {
+    return task.name == "task_1" || task.name == "task_2" || task.name == "task_3";
+  }
+
+ private:
+  static constexpr ProcKind kKinds[] = {ProcKind::kGpu, ProcKind::kOmp, ProcKind::kCpu};
+  static constexpr MemKind kOnGpu[] = {MemKind::kFbmem, MemKind::kZcmem};
+  static constexpr MemKind kOnHost[] = {MemKind::kSockmem, MemKind::kSysmem};
+};
+
+}  // namespace groma::examples

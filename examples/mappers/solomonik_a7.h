@@ -1,0 +1,25 @@
+// Solomonik's matrix multiplication, after 10 iterations of the paper's search (Figure A7,
+// dsl/mappers/solomonik_a7.mapper), written by hand: the same answers to every hook, in C++.
+#pragma once
+
+#include "mappers/formula.h"
+
+namespace groma::examples {
+
+class SolomonikA7Mapper final : public FormulaMapper {
+ public:
+  explicit SolomonikA7Mapper(MapperSite site);
+  std::string_view name() const override { return "solomonik A7, by hand"; }
+
+ private:
+  // Task * GPU,OMP,CPU;
+  std::span<const ProcKind> kinds(const TaskView& task) const override;
+  // Region * * GPU FBMEM;  Region * * * SOCKMEM,SYSMEM;  Layout * * * C_order SOA No_Align;
+  std::span<const MemKind> memories(const RequirementView& requirement,
+                                    ProcKind kind) const override;
+  LayoutSpec layout() const override { return {.dimensions = DimensionOrder::kC}; }
+  // IndexTaskMap task_1 linearize3D;  IndexTaskMap task_2 linearize2D;  and so on
+  Formula formula_of(const TaskView& task, ProcKind kind) const override;
+};
+
+}  // namespace groma::examples

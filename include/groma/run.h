@@ -1,0 +1,33 @@
+// run: an application under a mapping in the embedded runtime, and what came of it, located in the
+// program.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "groma/diagnostics.h"
+#include "groma/evaluate.h"
+#include "groma/log.h"
+#include "groma/simulate.h"
+#include "groma/workload.h"
+
+namespace groma {
+
+// Runs the workload on the machine of the binding, mapped by the program. Why it cannot run goes to
+// `diags` (of the program's source) at the statement that caused it. `log` (may be null) hears what
+// ProgramMapper::share says.
+RunResult run(const BoundProgram& bound, const Workload& workload, const SimulateOptions& options,
+              Diagnostics& diags, LogSink* log = nullptr);
+// The same under DefaultMapper. `diags` is of no particular text.
+RunResult run_default(std::shared_ptr<const Machine> machine, const Workload& workload,
+                      const SimulateOptions& options, Diagnostics& diags);
+
+// {"status": "ok", "seconds": ..., "throughput": ..., "unit": ..., "runtime": "simulator", ...} or
+// {"status": "error", "stage": "map" | "execute", "raw": ..., "diagnostics": [...]}
+// (docs/commands.md). One line.
+std::string to_json(const RunResult& result, const Diagnostics& diags);
+// For a person. Ends with a line end; empty when the run failed, since `diags` then says all.
+std::string draw(const RunResult& result, const Workload& workload, const Machine& machine);
+
+}  // namespace groma

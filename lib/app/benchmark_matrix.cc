@@ -1,0 +1,88 @@
+// What the six matrix multiplications share.
+#include "app/benchmark_matrix.h"
+
+namespace groma::app {
+namespace {
+
+// A GPU variant without a kernel, whose data are mapped and left alone.
+VariantBuilder nothing() { return gpu().leaf().kernels(0).traffic(0, 0); }
+
+}  // namespace
+
+Multiplication::Multiplication(std::string name, std::string description)
+    : app_(std::move(name), std::move(description)) {
+  app_.parameter("nodes", 1, "nodes of 4 GPUs", 1, 1'024)
+      .parameter("n", 4'000, "rows and columns of a matrix; it does not grow with nodes", 16,
+                 400'000)
+      // As the originals.
+      .parameter("repeats", 10, "timed multiplications", 1, 50);
+  app_.define("ranks", "4 * nodes");
+  app_.size("small", {{"n", 1'000}},
+            "0.1 ms of arithmetic on 4 GPUs: what launches and copies cost")
+      .size("middle", {{"n", 4'000}}, "7 ms of arithmetic, as long as the copies take")
+      .size("large", {{"n", 20'000}},
+            "the originals' on one node: 3.2 GB a matrix, up to 7 GB on a GPU by a bad mapping");
+  app_.metric("FLOP/s", "repeats * n * n * (2 * n - 1)", "compute");
+}
+
+AppBuilder& Multiplication::matrix(std::string name) {
+  return app_.region(std::move(name), {"n", "n"}).field("vals", 8);
+}
+
+void Multiplication::add_placement(bool accumulates, std::string a, std::string b, std::string c) {
+  app_.task("init_cublas").variant(gpu().leaf().kernels(0));
+  if (accumulates) {
+    // Launched write-only first and read-only after each multiplication; read-write is both.
+    app_.task("task_1").variant(nothing()).writes(std::move(a));
+    app_.task("task_2").variant(nothing()).discards(std::move(b));
+    app_.task("task_3").variant(nothing()).discards(std::move(c));
+  } else {
+    app_.task("task_1").variant(nothing()).reads(a);
+    app_.task("task_2").variant(nothing()).reads(std::move(b));
+    app_.task("task_3").variant(nothing()).reads(std::move(c));
+    app_.task("taco_fill")
+        .variant(cpu().leaf())
+        .variant(omp().leaf())
+        .variant(gpu().leaf())
+        .discards(a);
+    app_.task("taco_validate")
+        .variant(cpu().leaf())
+        .variant(omp().leaf())
+        .variant(gpu().leaf())
+        .reads(std::move(a));
+  }
+}
+
+void Multiplication::add_leaf(Privilege of_a) {
+  // cuBLAS takes the leading dimension from the stride of rows: "DGEMM parameter number 8 had an
+  // illegal value" in Fortran order.
+  VariantBuilder dgemm = gpu().leaf().flops("2 * extent(0, 0) * extent(0, 1) * extent(1, 1)");
+  for (std::uint32_t r = 0; r < 3; ++r) {
+    LayoutDemand demand;
+    demand.requirement = r;
+    demand.dimensions = DimensionOrder::kC;
+    dgemm.demand(demand);
+  }
+  app_.task("task_4").variant(dgemm);
+  if (of_a == Privilege::kReduce) {
+    app_.reduces("A").simultaneous();
+  } else {
+    app_.writes("A");
+  }
+  app_.reads("B").reads("C");
+}
+
+Application Multiplication::done(std::vector<AppStatement> setup,
+                                 std::vector<AppStatement> multiply, bool warm_up,
+                                 std::vector<AppStatement> check) {
+  std::vector<AppStatement> body = {launch("init_cublas").over({"ranks"})};
+  body.insert(body.end(), setup.begin(), setup.end());
+  body.push_back(wait());
+  multiply.push_back(wait());
+  if (warm_up) body.insert(body.end(), multiply.begin(), multiply.end());
+  body.push_back(phase("compute", {loop("repeats", std::move(multiply))}));
+  body.insert(body.end(), check.begin(), check.end());
+  return app_.task("top_level").variant(cpu()).body(std::move(body)).top_level("top_level").done();
+}
+
+}  // namespace groma::app

@@ -1,0 +1,116 @@
+// Cannon, SUMMA and PUMMA: a grid of gx x gy nodes, in each one of 2 x 2 GPUs. A node goes through
+// the blocks of k, its GPUs through the two halves of each; which block comes when is the
+// algorithm.
+#include <string>
+#include <utility>
+
+#include "app/benchmark_matrix.h"
+#include "app/benchmarks.h"
+
+namespace groma::app {
+namespace {
+
+// The largest divisor of `nodes` that is not above its root.
+constexpr const char* kSquarest =
+    "max(max(max(1, 2 * (nodes % 2 == 0) * (nodes >= 4)), max(3 * (nodes % 3 == 0) * (nodes >= 9), "
+    "4 * (nodes % 4 == 0) * (nodes >= 16))), max(max(5 * (nodes % 5 == 0) * (nodes >= 25), "
+    "6 * (nodes % 6 == 0) * (nodes >= 36)), max(8 * (nodes % 8 == 0) * (nodes >= 64), "
+    "16 * (nodes % 16 == 0) * (nodes >= 256))))";
+
+struct Order {
+  const char* outer;  // the block of k of node (in, jn) in step kos
+  const char* inner;  // the half of it of GPU (il, jl) in step kios
+};
+
+Application two_level(std::string name, std::string description, bool narrow, const Order& order) {
+  Multiplication multiplication(std::move(name), std::move(description));
+  AppBuilder& app = multiplication.app();
+  app.define(narrow ? "gy" : "gx", kSquarest)
+      .define(narrow ? "gx" : "gy", narrow ? "nodes / gy" : "nodes / gx");
+  const Formulas tiles = {"2 * gx", "2 * gy"};
+  multiplication.matrix("A").partition("A_nodes", {"gx", "gy"}).partition("A_tiles", tiles);
+  // What a node needs of B, for one block of k, what a GPU needs of that, and for one half.
+  multiplication.matrix("B")
+      .partition("B_tiles", tiles)
+      .partition("B_rows", {"gx", 1})
+      .partition("B_blocks", {"gx", "gx"})
+      .partition("B_halves", {"2 * gx", "gx"})
+      .partition("B_quarters", {"2 * gx", "2 * gx"});
+  multiplication.matrix("C")
+      .partition("C_tiles", tiles)
+      .partition("C_columns", {1, "gy"})
+      .partition("C_blocks", {"gx", "gy"})
+      .partition("C_halves", {"gx", "2 * gy"});
+  multiplication.add_placement(false, "A_tiles", "B_tiles", "C_tiles");
+  multiplication.add_leaf(Privilege::kReadWrite);
+
+  const Formula row = "2 * in + il", column = "2 * jn + jl";
+  const Formula half = std::string("2 * kk + ") + order.inner;
+  app.task("task_5", {"in", "jn", "kk", "il", "jl"})
+      .variant(gpu().inner())
+      .writes("A")
+      .reads("B")
+      .reads("C")
+      .body({loop(2,
+                  {launch("task_4")
+                       .on("A_tiles", {row, column})
+                       .on("B_quarters", {row, half})
+                       .on("C_tiles", {half, column})},
+                  "kios")});
+  app.task("task_6", {"in", "jn", "kk"})
+      .variant(omp().inner())
+      .writes("A")
+      .reads("B")
+      .reads("C")
+      .body({launch("task_5")
+                 .over({2, 2}, {"il", "jl"})
+                 .with({"in", "jn", "kk", "il", "jl"})
+                 .on("A_tiles", {row, column})
+                 .on("B_halves", {row, "kk"})
+                 .on("C_halves", {"kk", column})
+                 .same_address_space()});
+  app.task("task_7", {"in", "jn"})
+      .variant(omp().inner())
+      .writes("A")
+      .reads("B")
+      .reads("C")
+      .body({loop("gx",
+                  {launch("task_6")
+                       .with({"in", "jn", order.outer})
+                       .on("A_nodes", {"in", "jn"})
+                       .on("B_blocks", {"in", order.outer})
+                       .on("C_blocks", {order.outer, "jn"})},
+                  "kos")});
+  return multiplication.done(
+      {launch("taco_fill").over(tiles), launch("taco_fill").over(tiles).on("B_tiles"),
+       launch("taco_fill").over(tiles).on("C_tiles"), launch("task_1").over(tiles),
+       launch("task_2").over(tiles), launch("task_3").over(tiles)},
+      {launch("task_7")
+           .over({"gx", "gy"}, {"in", "jn"})
+           .with({"in", "jn"})
+           .on("A_nodes")
+           .on("B_rows", {"in", 0})
+           .on("C_columns", {0, "jn"})},
+      false, {launch("taco_validate").over(tiles)});
+}
+
+}  // namespace
+
+// Every GPU begins with another block, so that no two fetch the same one in a step.
+Application cannon() {
+  return two_level("cannon", "Cannon's matrix multiplication (DISTAL).", true,
+                   {"(jn + in + kos) % gx", "(jl + il + kios) % 2"});
+}
+
+// All take block after block: a column of B and a row of C go to everyone.
+Application summa() {
+  return two_level("summa", "The SUMMA matrix multiplication (DISTAL).", false, {"kos", "kios"});
+}
+
+// All nodes of a row take the same block of B, those of a column one after the other of C.
+Application pumma() {
+  return two_level("pumma", "The PUMMA matrix multiplication (DISTAL).", false,
+                   {"(in + kos) % gx", "kios"});
+}
+
+}  // namespace groma::app

@@ -1,0 +1,20 @@
+// The nine benchmarks, one function each. Names, requirements, fields, launches and operation
+// counts are those of the originals: Regent's circuit_sparse, stencil_fast and pennant as the paper
+// ran them, and DISTAL's generated matrix multiplications.
+#pragma once
+
+#include "groma/app.h"
+
+namespace groma::app {
+
+Application circuit();
+Application stencil();
+Application pennant();
+Application cannon();
+Application summa();
+Application pumma();
+Application johnson();
+Application solomonik();
+Application cosma();
+
+}  // namespace groma::app

@@ -1,0 +1,84 @@
+// with_values: values of parameters as a user writes them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "groma/spelling.h"
+#include "groma/workload.h"
+#include "machine/quote.h"
+
+namespace groma {
+namespace {
+
+std::optional<std::int64_t> number_of(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+AppParameter* find_parameter(Application& app, std::string_view name) {
+  const auto found = std::find_if(app.parameters.begin(), app.parameters.end(),
+                                  [name](const AppParameter& each) { return each.name == name; });
+  return found == app.parameters.end() ? nullptr : &*found;
+}
+
+std::string help_for(std::string_view word, const std::vector<std::string_view>& known,
+                     std::string_view otherwise) {
+  const auto near = near_names(word, known);
+  if (!near.empty()) return fmt::format("did you mean {}?", join_names(near));
+  return known.empty() ? std::string(otherwise)
+                       : fmt::format("known are {}", join_names(known, "and"));
+}
+
+std::optional<Error> set_size(Application& app, std::string_view name) {
+  const auto size = std::find_if(app.sizes.begin(), app.sizes.end(),
+                                 [name](const AppSize& each) { return each.name == name; });
+  if (size == app.sizes.end()) {
+    std::vector<std::string_view> known;
+    for (const AppSize& each : app.sizes) known.push_back(each.name);
+    return Error{Error::Code::kUnknown,
+                 fmt::format("{} has no size {}", in_quotes(app.name), in_quotes(name)),
+                 help_for(name, known, "it has no sizes")};
+  }
+  for (const auto& [parameter, value] : size->values) {
+    if (AppParameter* known = find_parameter(app, parameter)) known->value = value;
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> set_value(Application& app, std::string_view item) {
+  const std::size_t equals = std::min(item.find('='), item.size());
+  const std::string_view name = item.substr(0, equals);
+  const std::string_view text = item.substr(std::min(equals + 1, item.size()));
+  AppParameter* parameter = find_parameter(app, name);
+  if (parameter == nullptr && name == "size") return set_size(app, text);
+  if (parameter == nullptr) {
+    std::vector<std::string_view> known;
+    for (const AppParameter& each : app.parameters) known.push_back(each.name);
+    return Error{Error::Code::kUnknown,
+                 fmt::format("{} has no parameter {}", in_quotes(app.name), in_quotes(name)),
+                 help_for(name, known, "it has no parameters")};
+  }
+  const std::optional<std::int64_t> value = number_of(text);
+  if (!value) {
+    return Error{Error::Code::kMalformed, fmt::format("`{}` is {}, which is no whole number",
+                                                      parameter->name, in_quotes(text))};
+  }
+  parameter->value = *value;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<Application> with_values(Application app, std::string_view given) {
+  while (!given.empty()) {
+    const std::size_t comma = std::min(given.find(','), given.size());
+    if (auto error = set_value(app, given.substr(0, comma))) return *std::move(error);
+    given.remove_prefix(std::min(comma + 1, given.size()));
+  }
+  return app;
+}
+
+}  // namespace groma

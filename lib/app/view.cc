@@ -1,0 +1,62 @@
+#include "app/view.h"
+
+namespace groma::app {
+
+LaunchNames names_of(const Data& data, const Use& use) {
+  LaunchNames names;
+  const std::vector<Requirement>& requirements = data.tasks[use.task].requirements;
+  for (std::size_t r = 0; r < requirements.size(); ++r) {
+    const Where& where = use.launch == nullptr ? requirements[r].data : use.launch->data[r];
+    names.push_back(where.names);
+  }
+  return names;
+}
+
+AppView::AppView(const Data& data, std::uint32_t task, const LaunchNames& names)
+    : task_(data.tasks[task]), id_(task + 1) {
+  for (const Variant& variant : task_.variants) {
+    VariantView view;
+    view.id = static_cast<VariantId>(variants_.size() + 1);
+    view.kind = variant.kind;
+    view.leaf = variant.leaf;
+    view.inner = variant.inner;
+    view.replicable = variant.replicable;
+    view.demands = variant.demands;
+    variants_.push_back(view);
+  }
+  parts_.reserve(task_.requirements.size());
+  for (std::size_t r = 0; r < task_.requirements.size(); ++r) {
+    const Requirement& requirement = task_.requirements[r];
+    Part& part = parts_.emplace_back();
+    part.names.assign(names[r].begin(), names[r].end());
+    for (const AppField& field : requirement.fields) {
+      part.fields.push_back({static_cast<FieldId>(part.fields.size()), field.bytes, field.name});
+    }
+    RequirementView view;
+    view.aliases = part.names;
+    view.region = requirements_.size() + 1;
+    view.region_dimensions = requirement.dimensions;
+    view.privilege = requirement.privilege;
+    view.coherence = requirement.coherence;
+    view.reduction = requirement.privilege == Privilege::kReduce ? 1 : 0;
+    view.fields = part.fields;
+    requirements_.push_back(view);
+  }
+}
+
+TaskView AppView::view(const Use& use, const Processor& current) const {
+  TaskView view;
+  view.id = id_;
+  view.name = task_.name;
+  view.variants = variants_;
+  view.requirements = requirements_;
+  view.depth = use.depth;
+  view.current = current;
+  if (use.domain) {
+    view.is_index = true;
+    view.domain = view.sharding_domain = *use.domain;
+  }
+  return view;
+}
+
+}  // namespace groma::app

@@ -1,0 +1,58 @@
+// A program of one task with one region, mapped by the text in its first argument: for what ends
+// with our message, which CMakeLists.txt lists.
+#include <legion.h>
+
+#include <cstdio>
+
+#include "groma/legion.h"
+
+namespace {
+
+constexpr Legion::TaskID kTop = 1;
+constexpr Legion::TaskID kLook = 2;
+constexpr Legion::FieldID kField = 10;
+
+void look(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Legion::Context,
+          Legion::Runtime*) {}
+
+void top(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Legion::Context context,
+         Legion::Runtime* runtime) {
+  // 16 MB: more than CMakeLists.txt gives to RDMEM.
+  const auto space = runtime->create_index_space(context, Legion::Rect<1>(0, (2 << 20) - 1));
+  const auto fields = runtime->create_field_space(context);
+  runtime->create_field_allocator(context, fields).allocate_field(sizeof(double), kField);
+  const auto region = runtime->create_logical_region(context, space, fields);
+  runtime->attach_name(region, "cells");
+  runtime->fill_field<double>(context, region, region, kField, 1.0);
+  Legion::TaskLauncher launcher(kLook, Legion::UntypedBuffer());
+  launcher.add_region_requirement(
+      Legion::RegionRequirement(region, LEGION_READ_WRITE, LEGION_EXCLUSIVE, region)
+          .add_field(kField));
+  runtime->execute_task(context, launcher).get_void_result();
+  std::fputs("it ran\n", stderr);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using Legion::Runtime;
+  const auto add = [](Legion::TaskID id, const char* name, auto preregister) {
+    Legion::TaskVariantRegistrar registrar(id, name);
+    registrar.add_constraint(Legion::ProcessorConstraint(Legion::Processor::LOC_PROC));
+    registrar.set_leaf(id == kLook);
+    preregister(registrar, name);
+  };
+  add(kTop, "top", [](auto& registrar, const char* name) {
+    Runtime::preregister_task_variant<top>(registrar, name);
+  });
+  add(kLook, "look", [](auto& registrar, const char* name) {
+    Runtime::preregister_task_variant<look>(registrar, name);
+  });
+  Runtime::set_top_level_task_id(kTop);
+  const groma::Source source("test.mapper", argv[1]);
+  groma::Diagnostics diags(source);
+  const groma::Program program = groma::compile(source, diags);
+  if (diags.has_errors()) std::fputs(groma::render(diags).c_str(), stderr);
+  groma::legion::use(program);
+  return Runtime::start(argc, argv);
+}

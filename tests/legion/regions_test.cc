@@ -1,0 +1,354 @@
+// What statements and a mapper written by hand say of regions, in a real Legion: tasks look at
+// their instances. And what such a mapper sees.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "groma/legion.h"
+#include "groma/program.h"
+#include "legion/start.h"
+
+namespace groma::legion_test {
+namespace {
+
+using Legion::Context;
+using Legion::LogicalRegion;
+using Legion::PhysicalRegion;
+using Legion::RegionRequirement;
+using testing::ElementsAre;
+
+constexpr Legion::TaskID kOuter = 1;
+constexpr Legion::TaskID kStrides = 2;
+constexpr Legion::TaskID kDistance = 3;
+constexpr Legion::TaskID kAdd = 4;
+constexpr Legion::TaskID kMake = 5;
+constexpr Legion::TaskID kLate = 6;
+constexpr Legion::TaskID kSum = 7;
+constexpr Legion::MapperID kProgram = 1;
+constexpr Legion::MapperID kCurious = 2;
+constexpr Legion::FieldID kField = 10;
+constexpr Legion::ReductionOpID kPlus = 1;
+
+constexpr const char* kText = R"(
+Task * CPU;
+Region outer * * VIRTUAL;
+Region add * CPU RDMEM;
+Region make 0 CPU RDMEM;
+Layout strides exact * Exact;
+Layout distance compact * Compact;
+)";
+
+template <typename Accessor>
+std::int64_t address(const Accessor& accessor, Legion::coord_t x, Legion::coord_t y) {
+  return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(accessor.ptr({x, y})));
+}
+
+// Of an instance in F order: bytes from a row to the next.
+std::int64_t strides(const Legion::Task*, const std::vector<PhysicalRegion>& regions, Context,
+                     Legion::Runtime*) {
+  const Legion::FieldAccessor<LEGION_READ_ONLY, double, 2, Legion::coord_t,
+                              Realm::AffineAccessor<double, 2, Legion::coord_t>>
+      accessor(regions[0], kField);
+  return address(accessor, 0, 1) - address(accessor, 0, 0);
+}
+
+// Of the points 0 and 1000, which have none between them.
+std::int64_t distance(const Legion::Task*, const std::vector<PhysicalRegion>& regions, Context,
+                      Legion::Runtime*) {
+  const Legion::FieldAccessor<LEGION_READ_ONLY, double, 1, Legion::coord_t,
+                              Realm::MultiAffineAccessor<double, 1, Legion::coord_t>>
+      accessor(regions[0], kField);
+  const auto at = [&](Legion::coord_t x) {
+    return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(accessor.ptr(x)));
+  };
+  return std::abs(at(1000) - at(0));
+}
+
+int kind_of_memory(const PhysicalRegion& region) {
+  std::set<Legion::Memory> memories;
+  region.get_memories(memories);
+  return static_cast<int>(memories.begin()->kind());
+}
+
+int add(const Legion::Task*, const std::vector<PhysicalRegion>& regions, Context,
+        Legion::Runtime*) {
+  const Legion::ReductionAccessor<Legion::SumReduction<double>, true, 2, Legion::coord_t,
+                                  Realm::AffineAccessor<double, 2, Legion::coord_t>>
+      accessor(regions[0], kField, kPlus);
+  accessor[{1, 2}] <<= 0.5;
+  return kind_of_memory(regions[0]);
+}
+
+double sum(const Legion::Task*, const std::vector<PhysicalRegion>& regions, Context,
+           Legion::Runtime* runtime) {
+  const Legion::FieldAccessor<LEGION_READ_ONLY, double, 2> accessor(regions[0], kField);
+  const Legion::Rect<2> rect = Legion::Domain(
+      runtime->get_index_space_domain(regions[0].get_logical_region().get_index_space()));
+  double total = 0;
+  for (Legion::PointInRectIterator<2> point(rect); point(); point++) total += accessor[*point];
+  return total;
+}
+
+// Does not touch its region, but hands it on.
+double outer(const Legion::Task* task, const std::vector<PhysicalRegion>& regions, Context context,
+             Legion::Runtime* runtime) {
+  if (regions[0].is_mapped()) return -1;
+  Legion::TaskLauncher launcher(kSum, Legion::UntypedBuffer(), Legion::Predicate::TRUE_PRED,
+                                task->map_id);
+  const LogicalRegion region = task->regions[0].region;
+  launcher.add_region_requirement(
+      RegionRequirement(region, LEGION_READ_ONLY, LEGION_EXCLUSIVE, region).add_field(kField));
+  return runtime->execute_task(context, launcher).get_result<double>();
+}
+
+int make(const Legion::Task*, const std::vector<PhysicalRegion>&, Context context,
+         Legion::Runtime* runtime) {
+  std::vector<Legion::OutputRegion> outputs;
+  runtime->get_output_regions(context, outputs);
+  const double value = 2;
+  outputs[0].create_buffer<double, 1>(Legion::Point<1>(5), kField, &value, true);
+  return static_cast<int>(outputs[0].target_memory().kind());
+}
+
+template <int kAnswer>
+int answer(const Legion::Task*, const std::vector<PhysicalRegion>&, Context, Legion::Runtime*) {
+  return kAnswer;
+}
+
+// ---- A mapper that notes what it sees and wishes what no program does
+
+struct Noted {
+  std::vector<std::string> tasks;
+  std::map<std::string, RegionId> regions;  // by their first name
+  std::vector<OperationKind> reports;
+};
+std::mutex noted_mutex;
+Noted noted;
+
+class Curious final : public Mapper {
+ public:
+  using Mapper::Mapper;
+
+  void slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
+                  SliceAnswer& answer) override {
+    note("slice", task);
+    Mapper::slice_task(runtime, task, part, answer);
+  }
+  void map_task(MapperRuntime& runtime, const TaskView& task,
+                std::span<const std::span<const InstanceView>> valid, TaskWish& answer) override {
+    note("map", task);
+    Mapper::map_task(runtime, task, valid, answer);
+    answer.task_profiling.timeline = answer.copy_profiling.timeline = true;
+    for (RequirementWish& wish : answer.requirements) wish.fresh = true;
+    if (!task.futures.empty()) answer.future_memories = {{MemKind::kRdmem, 0, 0}};
+  }
+  void report_profiling(MapperRuntime&, const TaskView&, const ProfilingReport& report) override {
+    const std::lock_guard lock(noted_mutex);
+    noted.reports.push_back(report.operation);
+  }
+
+ private:
+  static void note(const std::string& hook, const TaskView& task) {
+    std::string text = hook + " " + std::string(task.name) + (task.local ? " local" : "");
+    const std::lock_guard lock(noted_mutex);
+    for (const RequirementView& requirement : task.requirements) {
+      text += " [";
+      for (std::string_view alias : requirement.aliases) text += std::string(alias) + " ";
+      text += std::to_string(requirement.region_dimensions) + "D";
+      if (requirement.points > 0) text += " " + std::to_string(requirement.points) + " points";
+      if (requirement.partition != 0) text += " partition";
+      if (requirement.output) text += " output";
+      if (requirement.region == requirement.parent) text += " whole";
+      for (const FieldView& field : requirement.fields) {
+        text += " " + std::string(field.name) + ":" + std::to_string(field.bytes);
+      }
+      text += "]";
+      if (!requirement.aliases.empty()) {
+        noted.regions[std::string(requirement.aliases[0])] = requirement.region;
+      }
+    }
+    noted.tasks.push_back(text);
+  }
+};
+
+template <typename Register>
+void add_task(Legion::TaskID id, const char* name, Register preregister) {
+  Legion::TaskVariantRegistrar registrar(id, name);
+  registrar.add_constraint(Legion::ProcessorConstraint(Legion::Processor::LOC_PROC));
+  registrar.set_leaf(id != kOuter);
+  preregister(registrar, name);
+}
+
+const BeforeStart kSetUp([] {
+  using Legion::Runtime;
+  const auto task = [](Legion::TaskID id, const char* name, auto preregister) {
+    add_task(id, name, preregister);
+  };
+#define GROMA_TASK(ID, RESULT, FUNCTION)                                  \
+  task(ID, #FUNCTION, [](auto& registrar, const char* name) {             \
+    Runtime::preregister_task_variant<RESULT, FUNCTION>(registrar, name); \
+  })
+  GROMA_TASK(kOuter, double, outer);
+  GROMA_TASK(kStrides, std::int64_t, strides);
+  GROMA_TASK(kDistance, std::int64_t, distance);
+  GROMA_TASK(kAdd, int, add);
+  GROMA_TASK(kMake, int, make);
+  GROMA_TASK(kSum, double, sum);
+#undef GROMA_TASK
+  task(kLate, "late", [](auto& registrar, const char* name) {
+    Runtime::preregister_task_variant<int, answer<1>>(registrar, name);
+  });
+  Runtime::register_reduction_op<Legion::SumReduction<double>>(kPlus);
+  const Source source("regions.mapper", kText);
+  Diagnostics diags(source);
+  const Program program = compile(source, diags);
+  EXPECT_FALSE(diags.has_errors()) << render(diags);
+  legion::use(program, {kProgram, nullptr});
+  legion::use([](const MapperSite& site) { return std::make_unique<Curious>(site); },
+              {kCurious, nullptr});
+});
+
+// ---- Tests
+
+template <typename Space>
+LogicalRegion region_of(const Space& space, const char* name) {
+  const auto fields = runtime()->create_field_space(context());
+  runtime()->create_field_allocator(context(), fields).allocate_field(sizeof(double), kField);
+  runtime()->attach_name(fields, kField, "value");
+  const auto region = runtime()->create_logical_region(context(), space, fields);
+  runtime()->attach_name(region, name);
+  runtime()->fill_field<double>(context(), region, region, kField, 1.0);
+  return region;
+}
+
+LogicalRegion rows(const char* name) {
+  return region_of(runtime()->create_index_space(context(), Legion::Rect<2>({0, 0}, {7, 15})),
+                   name);
+}
+
+// Halves along x.
+Legion::LogicalPartition halves(LogicalRegion region) {
+  const auto colors = runtime()->create_index_space(context(), Legion::Rect<1>(0, 1));
+  Legion::Transform<2, 1> transform;
+  transform[0][0] = 4;
+  transform[1][0] = 0;
+  const auto parts = runtime()->create_partition_by_restriction(
+      context(), Legion::IndexSpaceT<2>(region.get_index_space()), Legion::IndexSpaceT<1>(colors),
+      transform, Legion::Rect<2>({0, 0}, {3, 15}));
+  return runtime()->get_logical_partition(context(), region, parts);
+}
+
+Legion::TaskLauncher launcher_of(Legion::TaskID task, Legion::MapperID mapper = kProgram) {
+  return {task, Legion::UntypedBuffer(), Legion::Predicate::TRUE_PRED, mapper};
+}
+
+template <typename Result>
+Result run(Legion::TaskID task, LogicalRegion region, LogicalRegion parent,
+           Legion::MapperID mapper = kProgram) {
+  Legion::TaskLauncher launcher = launcher_of(task, mapper);
+  launcher.add_region_requirement(
+      RegionRequirement(region, LEGION_READ_ONLY, LEGION_EXCLUSIVE, parent).add_field(kField));
+  return runtime()->execute_task(context(), launcher).get_result<Result>();
+}
+
+TEST(Regions, AVirtualRegionIsMappedByTheChildren) {
+  const LogicalRegion region = rows("cells");
+  EXPECT_EQ(run<double>(kOuter, region, region), 8 * 16.0);
+}
+
+TEST(Regions, ExactIsThePartAlone) {
+  for (const bool exact : {false, true}) {
+    const LogicalRegion region = rows(exact ? "exact" : "shared");
+    const LogicalRegion part =
+        runtime()->get_logical_subregion_by_color(context(), halves(region), 0);
+    EXPECT_EQ(run<std::int64_t>(kStrides, part, region), (exact ? 4 : 8) * 8);
+  }
+}
+
+TEST(Regions, CompactLeavesHolesOut) {
+  const std::vector<Legion::Point<1>> points = {0, 1000};
+  for (const bool compact : {false, true}) {
+    const LogicalRegion region =
+        region_of(runtime()->create_index_space(context(), points), compact ? "compact" : "affine");
+    const auto bytes = run<std::int64_t>(kDistance, region, region);
+    if (compact) {
+      EXPECT_LT(bytes, 1000 * 8);
+    } else {
+      EXPECT_EQ(bytes, 1000 * 8);
+    }
+  }
+}
+
+TEST(Regions, ReductionsGoWhereTheStatementSays) {
+  const LogicalRegion region = rows("cells");
+  Legion::IndexTaskLauncher launcher(kAdd, Legion::Domain(Legion::Rect<1>(0, 3)),
+                                     Legion::UntypedBuffer(), Legion::ArgumentMap(),
+                                     Legion::Predicate::TRUE_PRED, false, kProgram);
+  launcher.add_region_requirement(
+      RegionRequirement(region, 0, kPlus, LEGION_EXCLUSIVE, region).add_field(kField));
+  const auto memories = runtime()->execute_index_space(context(), launcher);
+  for (int point = 0; point < 4; ++point) {
+    EXPECT_EQ(memories.get_result<int>(Legion::DomainPoint(point)), Legion::Memory::REGDMA_MEM);
+  }
+  EXPECT_EQ(run<double>(kSum, region, region), 8 * 16 + 4 * 0.5);
+}
+
+TEST(Regions, OutputsGoWhereTheStatementSays) {
+  const auto fields = runtime()->create_field_space(context());
+  runtime()->create_field_allocator(context(), fields).allocate_field(sizeof(double), kField);
+  std::vector<Legion::OutputRequirement> outputs = {
+      Legion::OutputRequirement(fields, {kField}, 1, true)};
+  Legion::TaskLauncher launcher = launcher_of(kMake);
+  EXPECT_EQ(runtime()->execute_task(context(), launcher, &outputs).get_result<int>(),
+            Legion::Memory::REGDMA_MEM);
+}
+
+TEST(Regions, AVariantThatComesLaterIsNoticed) {
+  const auto late = [] {
+    return runtime()->execute_task(context(), launcher_of(kLate)).get_result<int>();
+  };
+  EXPECT_EQ(late(), 1);
+  add_task(kLate, "late", [](auto& registrar, const char*) {
+    registrar.global_registration = false;
+    runtime()->register_task_variant<int, answer<2>>(registrar, 1000);  // the highest is taken
+  });
+  EXPECT_EQ(late(), 2);
+}
+
+TEST(Views, SayWhatLegionKnows) {
+  const LogicalRegion region = rows("cells");
+  const Legion::LogicalPartition parts = halves(region);
+  runtime()->attach_name(parts, "tiles");
+  noted = {};
+  Legion::IndexTaskLauncher launcher(kSum, Legion::Domain(Legion::Rect<1>(0, 1)),
+                                     Legion::UntypedBuffer(), Legion::ArgumentMap(),
+                                     Legion::Predicate::TRUE_PRED, false, kCurious);
+  launcher.add_region_requirement(
+      RegionRequirement(parts, 0, LEGION_READ_ONLY, LEGION_EXCLUSIVE, region).add_field(kField));
+  launcher.add_future(Legion::Future::from_value(7));
+  const auto sums = runtime()->execute_index_space(context(), launcher);
+  for (int half = 0; half < 2; ++half) {
+    EXPECT_EQ(sums.get_result<double>(Legion::DomainPoint(half)), 4 * 16.0);
+  }
+  EXPECT_EQ(run<double>(kSum, region, region, kCurious), 8 * 16.0);
+  runtime()->issue_execution_fence(context()).wait();
+  const std::lock_guard lock(noted_mutex);
+  EXPECT_THAT(noted.tasks, ElementsAre("slice sum local [tiles cells 2D partition value:8]",
+                                       "map sum local [tiles cells 2D 64 points value:8]",
+                                       "map sum local [tiles cells 2D 64 points value:8]",
+                                       "map sum local [cells 2D 128 points whole value:8]"));
+  EXPECT_NE(noted.regions["cells"], 0U);
+  EXPECT_NE(noted.regions["cells"], noted.regions["tiles"]);
+  using testing::Contains;
+  EXPECT_THAT(noted.reports, Contains(OperationKind::kTask).Times(3));
+  EXPECT_THAT(noted.reports, Contains(testing::AnyOf(OperationKind::kCopy, OperationKind::kFill)));
+}
+
+}  // namespace
+}  // namespace groma::legion_test

@@ -1,0 +1,451 @@
+// Workload::make: every fault with its place; pieces of partitions against their definition.
+#include "groma/workload.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "app/data.h"
+
+namespace groma::app {
+namespace {
+
+// All kinds of things, nothing wrong.
+Application good() {
+  Application app{.name = "good", .top_level = "main"};
+  app.parameters = {{"n", 100}, {"p", 4}};
+  app.definitions = {{"half", "n / 2"}};
+  app.sizes = {{"small", "", {{"n", 10}}}};
+  app.metric = {"points/s", "n", "loop"};
+  app.regions = {{"r", {}, {"n"}, {{"x", 8}, {"y", 4}}}, {"s", {}, {"n", 3}, {{"z", 8}}}};
+  app.partitions = {{"blocks", {}, "r", {"p"}}, {"tiles", {}, "s", {"p", 1}}};
+  AppTask main{.name = "main", .variants = {AppVariant{}}};
+  AppLaunch launch{.task = "work",
+                   .domain = {"p"},
+                   .index = {"i"},
+                   .arguments = {"i + k"},
+                   .data = {{}, {"tiles", {"i", 0}}},
+                   .gives = "dt",
+                   .takes = {"dt"}};
+  AppPhase phase{"loop", {{launch}, {AppWait{"dt"}}}};
+  main.body = {{AppLoop{3, "k", true, {{phase}}}}};
+  AppTask work{.name = "work", .arguments = {"a"}, .variants = {AppVariant{}}};
+  work.variants[0].flops = "a * points(0)";
+  work.variants[0].traffic = {{1, "8 * extent(1, 1)", Access::kScatter}};
+  work.variants[0].demands.emplace_back().requirement = 1;
+  work.requirements = {
+      {.fields = {{"x", 8}}, .data = {"blocks", {}}},
+      {.dimensions = 2, .fields = {{"z", 8}}},
+  };
+  app.tasks = {main, work};
+  return app;
+}
+
+AppLoop& loop_of(Application& app) { return std::get<AppLoop>(app.tasks[0].body[0].node); }
+AppPhase& phase_of(Application& app) { return std::get<AppPhase>(loop_of(app).body[0].node); }
+AppLaunch& launch_of(Application& app) { return std::get<AppLaunch>(phase_of(app).body[0].node); }
+
+// The first fault of good() with a change.
+std::string fault(const std::function<void(Application&)>& change,
+                  const std::vector<AppValue>& values = {}) {
+  Application app = good();
+  change(app);
+  const Result<Workload> made = Workload::make(app, values);
+  if (made) return "";
+  const Error& error = made.error();
+  return error.message + (error.help.empty() ? "" : " [" + error.help + "]");
+}
+
+constexpr const char* kNoName =
+    " [letters, digits and `_`, no digit first; not `min`, `max`, `points` or `extent`]";
+
+TEST(Workload, GoodOnes) {
+  EXPECT_EQ(fault([](Application&) {}), "");
+  const Workload workload = Workload::make(good(), {{"p", 5}, {"n", 7}}).value();
+  EXPECT_EQ(workload.name(), "good");
+  EXPECT_EQ(workload.values(), (std::vector<AppValue>{{"n", 7}, {"p", 5}}));
+  EXPECT_EQ(workload.data().regions[0].box.volume(), 7);
+}
+
+TEST(Workload, Parameters) {
+  const auto none = [](Application&) {};
+  EXPECT_EQ(fault(none, {{"m", 1}}), "/parameters: `good` has no parameter `m`");
+  EXPECT_EQ(Workload::make(good(), {{"m", 1}}).error().code, Error::Code::kUnknown);
+  EXPECT_EQ(fault(none, {{"p", 0}}),
+            "/parameters/1/value: `p` is 0; 1 to 9223372036854775807 may be");
+  EXPECT_EQ(fault([](auto& a) { a.parameters[1].most = 3; }),
+            "/parameters/1/value: `p` is 4; 1 to 3 may be");
+  EXPECT_EQ(fault([](auto& a) { a.parameters[1].name = "n"; }),
+            "/parameters/1/name: this name is there already");
+  EXPECT_EQ(fault([](auto& a) { a.parameters[0].name = "min"; }),
+            std::string("/parameters/0/name: it is no name that a formula can use") + kNoName);
+  EXPECT_EQ(fault([](auto& a) { a.parameters[0].name = ""; }),
+            "/parameters/0/name: a name is empty");
+  EXPECT_EQ(fault([](auto& a) { a.parameters.assign(65, {"n"}); }),
+            "/parameters: 65 parameters; at most 64");
+  EXPECT_EQ(fault([](auto& a) { a.name = std::string(2000, 'x'); }),
+            "/name: a name of 2000 bytes; at most 1024");
+}
+
+TEST(Workload, DefinitionsSizesAndMetric) {
+  EXPECT_EQ(fault([](auto& a) { a.definitions[0].name = "n"; }),
+            "/definitions/0/name: this name is there already");
+  EXPECT_EQ(fault([](auto& a) { a.definitions[0].value = "n / (p - 4)"; }),
+            "/definitions/0/value: it divides by zero");
+  EXPECT_EQ(fault([](auto& a) { a.definitions[0].value = "half"; }),
+            "/definitions/0/value: `half` is not known here");
+  EXPECT_EQ(fault([](auto& a) { a.sizes.push_back(a.sizes[0]); }),
+            "/sizes/1/name: size 0 has this name already");
+  EXPECT_EQ(fault([](auto& a) { a.sizes[0].values[0].first = "m"; }),
+            "/sizes/0/values: a value of what is no parameter");
+  EXPECT_EQ(fault([](auto& a) { a.sizes[0].values[0].second = 0; }),
+            "/sizes/0/values/n: 0 is not within 1 to 9223372036854775807");
+  EXPECT_EQ(fault([](auto& a) {
+              a.sizes[0].values.push_back({"n", 1});
+            }),
+            "/sizes/0/values/n: it has a value already");
+  EXPECT_EQ(fault([](auto& a) { a.metric.work = "m"; }), "/metric/work: `m` is not known here");
+  EXPECT_EQ(fault([](auto& a) { a.metric.phase = "loops"; }),
+            "/metric/phase: no phase has this name [did you mean `loop`?]");
+}
+
+TEST(Workload, Regions) {
+  EXPECT_EQ(fault([](auto& a) { a.regions[1].name = "r"; }),
+            "/regions/1/name: another region has this name already");
+  EXPECT_EQ(fault([](auto& a) { a.regions[0].aliases = {""}; }),
+            "/regions/0/aliases/0: a name is empty");
+  EXPECT_EQ(fault([](auto& a) { a.regions[0].extents = {}; }),
+            "/regions/0/extents: 0 dimensions; 1 to 9 may be");
+  EXPECT_EQ(fault([](auto& a) { a.regions[0].extents = {"n - 200"}; }),
+            "/regions/0/extents/0: -100 is no size");
+  EXPECT_EQ(fault([](auto& a) {
+              a.regions[1].extents = {"n * 100000000000000000", 3};
+            }),
+            "/regions/1/extents/0: its value does not fit 64 bits");
+  EXPECT_EQ(fault([](auto& a) {
+              a.regions[1].extents = {"1000000000000", "1000000000000"};
+            }),
+            "/regions/1/extents: there are more than 2^63-1 points");
+  EXPECT_EQ(fault([](auto& a) {
+              a.regions[1].extents = {"9223372036854775807", 1};
+            }),
+            "/regions/1: it has more than 2^63-1 bytes");
+  EXPECT_EQ(fault([](auto& a) { a.regions[0].fields[1].name = "x"; }),
+            "/regions/0/fields/1/name: another field has this name already");
+  EXPECT_EQ(fault([](auto& a) { a.regions[0].fields[1].name = ""; }),
+            "/regions/0/fields/1/name: a name is empty");
+  EXPECT_EQ(fault([](auto& a) { a.regions[0].fields[1].bytes = 0; }),
+            "/regions/0/fields/1/bytes: 0 is no size of a field (1 to 1099511627776)");
+}
+
+TEST(Workload, Partitions) {
+  EXPECT_EQ(fault([](auto& a) { a.partitions[0].name = "r"; }),
+            "/partitions/0/name: a region has this name already");
+  EXPECT_EQ(fault([](auto& a) { a.partitions[1].name = "blocks"; }),
+            "/partitions/1/name: another partition has this name already");
+  EXPECT_EQ(fault([](auto& a) { a.partitions[0].of = "q"; }),
+            "/partitions/0/of: no region or partition has this name");
+  EXPECT_EQ(fault([](auto& a) {
+              a.partitions[0].of = "tiles";
+              a.partitions[1].of = "blocks";
+            }),
+            "/partitions/0/of: `blocks` is cut from itself [a partition cuts a region, or a "
+            "partition that does in the end]");
+  EXPECT_EQ(fault([](auto& a) { a.partitions[1].colors = {"p"}; }),
+            "/partitions/1/colors: equal blocks need a number for each of the 2 dimensions of `s` "
+            "[or give `lower` and `extents` of a piece]");
+  EXPECT_EQ(fault([](auto& a) { a.partitions[0].colors = {-1}; }),
+            "/partitions/0/colors/0: -1 is no size");
+  EXPECT_EQ(fault([](auto& a) { a.partitions[0].lower = {0}; }),
+            "/partitions/0/extents: 0 given, `r` has 1 dimensions");
+  EXPECT_EQ(fault([](auto& a) {
+              a.partitions[0].halo = {1, 1};
+            }),
+            "/partitions/0/halo: 2 given, `r` has 1 dimensions");
+  EXPECT_EQ(fault([](auto& a) { a.partitions[0].halo = {-1}; }),
+            "/partitions/0/halo/0: a halo is not negative");
+  EXPECT_EQ(fault([](auto& a) {
+              a.partitions[0].index = {"i", "j"};
+            }),
+            "/partitions/0/index: 2 names for 1 coordinates of a colour");
+  EXPECT_EQ(fault([](auto& a) {
+              a.partitions[0].index = {"i"};
+              a.partitions[0].lower = {"i"};
+              a.partitions[0].extents = {"j"};
+            }),
+            "/partitions/0/extents/0: `j` is not known here");
+  const auto chain = [](Application& a, int length, bool upwards) {
+    a.partitions.resize(2);
+    for (int i = 1; i <= length; ++i) {
+      a.partitions.push_back({"c" + std::to_string(i), {}, "c" + std::to_string(i - 1), {1}});
+    }
+    a.partitions[2].of = "r";
+    if (!upwards) std::reverse(a.partitions.begin() + 2, a.partitions.end());
+  };
+  EXPECT_EQ(fault([&](auto& a) { chain(a, 8, true); }), "");
+  EXPECT_EQ(fault([&](auto& a) { chain(a, 8, false); }), "");
+  EXPECT_EQ(fault([&](auto& a) { chain(a, 9, true); }),
+            "/partitions/10/of: more than 8 partitions of each other");
+  EXPECT_EQ(fault([&](auto& a) { chain(a, 9, false); }),
+            "/partitions/10/of: more than 8 partitions of each other");
+  EXPECT_EQ(
+      fault([](auto& a) {
+        a.partitions.push_back({"c", {}, "tiles", {1, 1, 1, 1, 1, 1, 1, 1}, {}, {0, 0}, {1, 1}});
+      }),
+      "/partitions/2/colors: with those of `tiles` these are more than 9 dimensions or 2^63-1 "
+      "colours");
+}
+
+TEST(Workload, Tasks) {
+  EXPECT_EQ(fault([](auto& a) { a.tasks.clear(); }),
+            "/tasks: an application has at least one task");
+  EXPECT_EQ(fault([](auto& a) { a.tasks[1].name = "main"; }),
+            "/tasks/1/name: task 0 has this name already");
+  EXPECT_EQ(fault([](auto& a) { a.top_level = "mian"; }),
+            "/top_level: no task has this name [did you mean `main`?]");
+  EXPECT_EQ(fault([](auto& a) { a.top_level = "work"; }),
+            "/top_level: nobody gives this task its arguments");
+  EXPECT_EQ(fault([](auto& a) { a.tasks[1].arguments = {"1"}; }),
+            std::string("/tasks/1/arguments/0: it is no name that a formula can use") + kNoName);
+  EXPECT_EQ(fault([](auto& a) { a.tasks[1].variants.clear(); }),
+            "/tasks/1/variants: a task has at least one variant");
+  EXPECT_EQ(fault([](auto& a) { a.tasks[0].variants[0].leaf = true; }),
+            "/tasks/0/body: all variants of the task are `leaf`, which launch nothing");
+  EXPECT_EQ(
+      fault([](auto& a) { a.tasks[1].variants[0].leaf = a.tasks[1].variants[0].inner = true; }),
+      "/tasks/1/variants/0: a variant is not both `leaf` and `inner`");
+  EXPECT_EQ(fault([](auto& a) { a.tasks[1].variants[0].flops = "points(2)"; }),
+            "/tasks/1/variants/0/flops: the task has no requirement 2");
+  EXPECT_EQ(fault([](auto& a) { a.tasks[1].variants[0].efficiency = "b"; }),
+            "/tasks/1/variants/0/efficiency: `b` is not known here");
+  EXPECT_EQ(fault([](auto& a) { a.tasks[1].variants[0].kernels = "1 / 0"; }),
+            "/tasks/1/variants/0/kernels: it divides by zero");
+  EXPECT_EQ(fault([](auto& a) { a.tasks[1].variants[0].nanoseconds = "("; }),
+            "/tasks/1/variants/0/nanoseconds: the formula ends too early");
+  EXPECT_EQ(fault([](auto& a) { a.tasks[1].variants[0].traffic[0].requirement = 2; }),
+            "/tasks/1/variants/0/traffic/0/requirement: the task has 2 requirements, from 0");
+  EXPECT_EQ(fault([](auto& a) { a.tasks[1].variants[0].traffic[0].bytes = "extent(0, 1)"; }),
+            "/tasks/1/variants/0/traffic/0/bytes: requirement 0 has no dimension 1");
+  EXPECT_EQ(
+      fault([](auto& a) { a.tasks[1].variants[0].demands[0].requirement = 2; }),
+      "/tasks/1/variants/0/demands/0/requirement: the task has 2 requirements, counted from 0");
+  EXPECT_EQ(fault([](auto& a) { a.tasks[1].variants[0].demands[0].align_op = AlignOp::kEq; }),
+            "/tasks/1/variants/0/demands/0/align: 0 is no power of two");
+  EXPECT_EQ(fault([](auto& a) { a.tasks[1].variants[0].demands[0].align_bytes = 8; }),
+            "/tasks/1/variants/0/demands/0/align: bytes without an operator");
+  EXPECT_EQ(fault([](auto& a) { a.tasks[1].variants[0].demands[0].memory = MemKind::kVirtual; }),
+            "/tasks/1/variants/0/demands/0/memory: `VIRTUAL` is no memory");
+}
+
+TEST(Workload, Requirements) {
+  const auto changed = [](const auto& change) {
+    return fault([&](Application& a) { change(a.tasks[1].requirements[0]); });
+  };
+  EXPECT_EQ(changed([](auto& r) { r.dimensions = 0; }),
+            "/tasks/1/requirements/0/dimensions: 0 is no number of dimensions (1 to 9)");
+  EXPECT_EQ(changed([](auto& r) { r.dimensions = 2; }),
+            "/tasks/1/requirements/0/data: `r` has 1 dimensions, the requirement 2");
+  EXPECT_EQ(changed([](auto& r) {
+              r.names = {"a", ""};
+            }),
+            "/tasks/1/requirements/0/names/1: a name is empty");
+  EXPECT_EQ(changed([](auto& r) { r.data.of = "block"; }),
+            "/tasks/1/requirements/0/data/of: no region or partition has this name [did you mean "
+            "`blocks`?]");
+  EXPECT_EQ(changed([](auto& r) {
+              r.data = {"r", {0}};
+            }),
+            "/tasks/1/requirements/0/data/color: a whole region has no colour");
+  EXPECT_EQ(changed([](auto& r) {
+              r.data = {"", {0}};
+            }),
+            "/tasks/1/requirements/0/data/color: a colour of no partition");
+  EXPECT_EQ(changed([](auto& r) {
+              r.data.color = {0, 0};
+            }),
+            "/tasks/1/requirements/0/data/color: 2 coordinates; a colour of `blocks` has 1");
+  EXPECT_EQ(changed([](auto& r) { r.data.color = {"i"}; }),
+            "/tasks/1/requirements/0/data/color/0: `i` is not known here");
+  EXPECT_EQ(changed([](auto& r) { r.fields[0].name = "z"; }),
+            "/tasks/1/requirements/0/data: `r` has no field `z`");
+  EXPECT_EQ(changed([](auto& r) { r.fields[0].bytes = 4; }),
+            "/tasks/1/requirements/0/data: field `x` of `r` has 8 bytes, not 4");
+  EXPECT_EQ(changed([](auto& r) { r.fields.push_back(r.fields[0]); }),
+            "/tasks/1/requirements/0/data: field `x` is required twice");
+}
+
+TEST(Workload, Bodies) {
+  const std::string loop = "/tasks/0/body/0", launch = loop + "/body/0/body/0";
+  const auto changed = [](const auto& change) {
+    return fault([&](Application& a) { change(launch_of(a)); });
+  };
+  EXPECT_EQ(fault([](auto& a) { loop_of(a).count = "q"; }),
+            loop + "/repeat: `q` is not known here");
+  EXPECT_EQ(fault([](auto& a) { loop_of(a).variable = "2"; }),
+            loop + "/variable: it is no name that a formula can use" + kNoName);
+  EXPECT_EQ(fault([](auto& a) { phase_of(a).name = ""; }), loop + "/body/0/phase: a name is empty");
+  EXPECT_EQ(fault([](auto& a) { phase_of(a).body[1] = {AppWait{"dx"}}; }),
+            loop +
+                "/body/0/body/1/wait: no launch of this task gives this future [did you mean "
+                "`dt`?]");
+  EXPECT_EQ(changed([](auto& l) { l.task = "wrok"; }),
+            launch + "/launch: no task has this name [did you mean `work`?]");
+  EXPECT_EQ(changed([](auto& l) { l.domain = Formulas(10, 1); }),
+            launch + "/domain: 10 dimensions; at most 9 may be");
+  EXPECT_EQ(changed([](auto& l) {
+              l.lower = {0, 0};
+            }),
+            launch + "/lower: it has 2 coordinates, the domain 1");
+  EXPECT_EQ(changed([](auto& l) {
+              l.domain.clear();
+              l.index.clear();
+              l.lower = {0};
+            }),
+            launch + "/lower: a launch without a `domain` is a single task");
+  EXPECT_EQ(changed([](auto& l) {
+              l.index = {"i", "j"};
+            }),
+            launch + "/index: 2 names for the 1 coordinates of a point");
+  EXPECT_EQ(changed([](auto& l) { l.domain = {"i"}; }),
+            launch + "/domain/0: `i` is not known here");
+  EXPECT_EQ(changed([](auto& l) { l.domain = {"p - 5"}; }),
+            launch + "/domain: an extent is negative, or there are more than 2^63-1 points");
+  EXPECT_EQ(changed([](auto& l) { l.arguments = {}; }),
+            launch + "/arguments: 0 given, `work` has 1");
+  EXPECT_EQ(changed([](auto& l) { l.takes = {"dx"}; }),
+            launch + "/takes/0: no launch of this task gives this future [did you mean `dt`?]");
+  EXPECT_EQ(fault([](auto& a) {
+              std::vector<AppStatement> body;
+              for (int i = 0; i < 40; ++i) body = {{AppLoop{1, "", false, std::move(body)}}};
+              a.tasks[0].body = std::move(body);
+              a.metric = {};
+            }).substr(0, 13),
+            "/tasks/0/body");
+  EXPECT_EQ(fault([](auto& a) { a.tasks[0].body.resize(65'537, {AppWait{}}); }),
+            "/tasks/0/body: 65537 statements in all; at most 65536");
+}
+
+TEST(Workload, WhatLaunchesAreOn) {
+  const std::string launch = "/tasks/0/body/0/body/0/body/0";
+  const auto changed = [](const auto& change) {
+    return fault([&](Application& a) { change(launch_of(a)); });
+  };
+  EXPECT_EQ(changed([](auto& l) { l.data.pop_back(); }),
+            launch + "/data: 1 given, `work` has 2 requirements");
+  EXPECT_EQ(changed([](auto& l) {
+              l.data[1] = {"tiles", {"k", "a"}};
+            }),
+            launch + "/data/1/color/1: `a` is not known here");
+  EXPECT_EQ(changed([](auto& l) {
+              l.data[1] = {"blocks", {"i"}};
+            }),
+            launch + "/data/1: `r` has 1 dimensions, the requirement 2");
+  EXPECT_EQ(changed([](auto& l) { l.data[1].color = {}; }),
+            launch +
+                "/data/1: a colour of `tiles` has 2 coordinates, a point of the launch 1 [give "
+                "the `color` of requirement 1]");
+  EXPECT_EQ(changed([](auto& l) {
+              l.data[1].color = {"p", 0};
+            }),
+            launch + "/data/1/color: (4, 0) is no colour of `tiles`, which has (4, 1)");
+  EXPECT_EQ(changed([](auto& l) { l.domain = {"p + 1"}; }),
+            launch + ": point (4) of the launch is no colour of `blocks`, which has (4)");
+  EXPECT_EQ(changed([](auto& l) { l.lower = {-1}; }),
+            launch + ": point (-1) of the launch is no colour of `blocks`, which has (4)");
+  EXPECT_EQ(
+      changed([](auto& l) { l.domain = {"1000000 * 1000000"}; }),
+      launch + ": point (999999999999) of the launch is no colour of `blocks`, which has (4)");
+  EXPECT_EQ(changed([](auto& l) { l.domain = {"p * 0"}; }), "");
+}
+
+TEST(Workload, LaunchesOfMuchDataAreBounded) {
+  Application app{.name = "a", .top_level = "main"};
+  AppTask wide{.name = "wide", .variants = {AppVariant{}}};
+  wide.requirements.resize(256);
+  for (AppRequirement& each : wide.requirements) each.names.assign(16, std::string(1000, 'x'));
+  AppTask main{.name = "main", .variants = {AppVariant{}}};
+  main.body.assign(10'000, {AppLaunch{.task = "wide"}});
+  app.tasks = {main, wide};
+  const Result<Workload> made = Workload::make(app);
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.error().code, Error::Code::kTooLarge);
+  EXPECT_TRUE(made.error().message.ends_with(": the launches up to here take too much memory"));
+}
+
+// ---- Pieces
+
+std::string piece_text(const Application& app, const std::string& name, const Point& color) {
+  const Workload workload = Workload::make(app).value();
+  for (const Partition& partition : workload.data().partitions) {
+    if (partition.name != name) continue;
+    EXPECT_TRUE(partition.colors.contains(color));
+    FormulaFault fault = FormulaFault::kNone;
+    const Rect rect = piece(workload.data(), partition, color, fault);
+    if (fault != FormulaFault::kNone) return std::string(words_of(fault));
+    return fmt::format("{}+{}", fmt::join(rect.lower.coordinates(), ","),
+                       fmt::join(rect.extents.coordinates(), ","));
+  }
+  return "none";
+}
+
+Application cut(std::vector<AppPartition> partitions, Formulas extents = {10}) {
+  Application app{.name = "a"};
+  app.regions = {{"r", {}, std::move(extents), {{"x", 1}}}};
+  app.partitions = std::move(partitions);
+  app.tasks = {{.name = "t", .variants = {AppVariant{}}}};
+  return app;
+}
+
+TEST(Pieces, EqualBlocks) {
+  const Application app = cut({{"b", {}, "r", {4}}});
+  std::string all;
+  for (std::int64_t c = 0; c < 4; ++c) all += piece_text(app, "b", {c}) + " ";
+  EXPECT_EQ(all, "0+2 2+3 5+2 7+3 ");
+  EXPECT_EQ(piece_text(cut({{"b", {}, "r", {4, 1}}}, {3, 7}), "b", {0, 0}), "0,0+0,7");
+  const Application large = cut({{"b", {}, "r", {3}}}, {"9223372036854775807"});
+  EXPECT_EQ(piece_text(large, "b", {2}), "6148914691236517204+3074457345618258603");
+}
+
+TEST(Pieces, Halos) {
+  const Application app = cut({{"b", {}, "r", {4}, {}, {}, {}, {2}}});
+  std::string all;
+  for (std::int64_t c = 0; c < 4; ++c) all += piece_text(app, "b", {c}) + " ";
+  EXPECT_EQ(all, "0+4 0+7 3+6 5+5 ");
+  // Nothing grows to something, and the largest halo is the whole.
+  EXPECT_EQ(piece_text(cut({{"b", {}, "r", {4}, {}, {}, {}, {1}}}, {3}), "b", {0}), "0+0");
+  EXPECT_EQ(piece_text(cut({{"b", {}, "r", {1}, {}, {20}, {5}, {9}}}), "b", {0}), "10+0");
+  const Application large =
+      cut({{"b", {}, "r", {3}, {}, {}, {}, {"9223372036854775807"}}}, {"9223372036854775807"});
+  EXPECT_EQ(piece_text(large, "b", {1}), "0+9223372036854775807");
+}
+
+TEST(Pieces, ByFormulasAndClipped) {
+  const Application app = cut({{"b", {}, "r", {6}, {"c"}, {"3 * c - 2"}, {"c == 5 ? -4 : 4"}}});
+  std::string all;
+  for (std::int64_t c = 0; c < 6; ++c) all += piece_text(app, "b", {c}) + " ";
+  EXPECT_EQ(all, "0+2 1+4 4+4 7+3 10+0 10+0 ");
+  const Application faulty = cut({{"b", {}, "r", {2}, {"c"}, {"1 / c"}, {4}}});
+  EXPECT_EQ(piece_text(faulty, "b", {0}), "it divides by zero");
+  EXPECT_EQ(piece_text(faulty, "b", {1}), "1+4");
+  const Application far =
+      cut({{"b", {}, "r", {1}, {}, {"9223372036854775807"}, {"9223372036854775807"}}});
+  EXPECT_EQ(piece_text(far, "b", {0}), "10+0");
+}
+
+TEST(Pieces, OfPieces) {
+  const Application app = cut({{"inner", {}, "outer", {3, 1}, {}, {}, {}, {1, 0}},
+                               {"outer", {}, "r", {2, 2}},
+                               {"row", {}, "inner", {2}, {"k"}, {"k", 0}, {1, 100}}},
+                              {10, 4});
+  EXPECT_EQ(piece_text(app, "outer", {1, 0}), "5,0+5,2");
+  EXPECT_EQ(piece_text(app, "inner", {1, 0, 1, 0}), "5,0+4,2");  // 6+2, and 1 on both sides
+  EXPECT_EQ(piece_text(app, "inner", {1, 1, 0, 0}), "5,2+2,2");  // its outer piece ends there
+  EXPECT_EQ(piece_text(app, "row", {1, 0, 1, 0, 1}), "6,0+1,2");
+  const Workload workload = Workload::make(app).value();
+  EXPECT_EQ(workload.data().partitions[2].names, (Names{"row", "inner", "outer", "r"}));
+}
+
+}  // namespace
+}  // namespace groma::app
