@@ -150,10 +150,7 @@ void Engine::launch(Context& context, const app::Launch& launch) {
   if (launch.is_index) {
     const auto found = app::domain_of(launch, context.frame, fault);
     if (!found) {
-      const std::string_view why = fault == app::FormulaFault::kOverflow
-                                       ? "an extent is negative or too large"
-                                       : app::words_of(fault);
-      return fail(name, fmt::format("the domain of its launch: {}", why));
+      return fail(name, fmt::format("the domain of its launch: {}", app::words_of(fault)));
     }
     domain = *found;
   }

@@ -160,7 +160,7 @@ struct Task {
   bool replay = false;
   bool wants_valid = false;
   VariantId shard_variant = 0;
-  std::vector<Processor> shards;
+  ShardTable shards;
   // Mapped.
   bool is_mapped = false;
   VariantId variant = 0;
@@ -549,7 +549,7 @@ void Runtime::launch_top() {
     mapper(task.processor).replicate_task(*this, view, answer);
     check(validate(answer, view, *machine_));
     if (answer.processors.size() > 1) {
-      task.shards = answer.processors;
+      task.shards = ShardTable(answer.processors);
       task.processor = answer.processors.front();
       task.shard_variant = answer.variant;
     }
@@ -683,7 +683,7 @@ void Runtime::launch(Task& parent, const Step& step) {
     view.current = options.initial;
     if (!launch.is_index) {
       slices.push_back({Rect{}, options.initial});
-    } else if (parent.shards.empty()) {
+    } else if (parent.shards.size() == 0) {
       cut(parent.processor, view, domain, slices);
     } else {
       const ShardingId id =
@@ -864,8 +864,8 @@ void Runtime::select(const Processor& processor) {
 
 void Runtime::map(Task& task) {
   Task* const parent = task.parent;
-  const bool remote =
-      parent != nullptr && parent->shards.empty() && parent->processor.node != task.processor.node;
+  const bool remote = parent != nullptr && parent->shards.size() == 0 &&
+                      parent->processor.node != task.processor.node;
   const Time arrives = now_ + (remote ? picoseconds(options_.costs.remote_s) : 0);
   Time& until = mapping_until_[task.processor.node];
   until = std::max(until, arrives) +
@@ -875,7 +875,8 @@ void Runtime::map(Task& task) {
   std::vector<RequirementView> requirements;
   const TaskView view = view_of(task, requirements);
   std::vector<std::vector<InstanceView>> holding(requirements.size());
-  for (std::size_t r = 0; r < requirements.size() && task.wants_valid; ++r) {
+  const bool reads = task.wants_valid && mapper(task.processor).reads_valid();
+  for (std::size_t r = 0; r < requirements.size() && reads; ++r) {
     const Requirement& requirement = task.requirements[r];
     if (!requirement.box || requirements[r].empty()) continue;
     std::optional<std::set<std::int64_t>> all;

@@ -334,7 +334,7 @@ class AppGenerator {
           if (!variables.empty() && draw_.percent(50)) of += " + " + variables.back();
           given.color.emplace_back("(" + of + ") % " + std::to_string(colors));
         }
-        if (draw_.percent(2)) given.color.front() = "99";
+        if (draw_.percent(2) && index) given.color.front() = "i + 90";
         may.push_back(given);
       }
       if (may.empty() || draw_.percent(index && writes ? 3 : 20)) {
@@ -349,7 +349,7 @@ class AppGenerator {
           data[r] = task.requirements[r].data;
         }
         for (Formula& color : data[r].color) {
-          std::string text = color.text();
+          std::string text = color.text() == "i + 90" ? "0" : color.text();
           if (const auto at = text.find(" + i"); at != std::string::npos) text.erase(at, 4);
           color = text;
         }
@@ -422,7 +422,7 @@ class RandomMapper final : public Mapper {
     }
   }
 
-  ShardingId select_sharding_functor(MapperRuntime&, const TaskView&, ShardTable) override {
+  ShardingId select_sharding_functor(MapperRuntime&, const TaskView&, const ShardTable&) override {
     return kCyclicSharding;
   }
 

@@ -519,7 +519,9 @@ TEST(BadInput, LaunchesThatAreTooLarge) {
   loop.body = {{launch("work", {"1 - k"})}};
   Application app = one_launch(launch("work"));
   app.tasks[0].body = {{loop}};
-  EXPECT_EQ(why(app), "the domain of its launch: an extent is negative or too large");
+  EXPECT_EQ(why(app),
+            "the domain of its launch: an extent is negative, or there are more than "
+            "2^63-1 points");
 }
 
 TEST(BadInput, ColoursOutside) {

@@ -60,12 +60,12 @@ class Garbage {
 class GarbageFunctor final : public ShardingFunctor {
  public:
   explicit GarbageFunctor(std::uint64_t seed) : seed_(seed) {}
-  ShardId shard(const Point& point, const Rect&, ShardTable shards) const override {
+  ShardId shard(const Point& point, const Rect&, const ShardTable& shards) const override {
     Garbage garbage(seed_ + static_cast<std::uint64_t>(point[0]));
     return garbage.one_in(4) ? garbage.index()
                              : static_cast<ShardId>(garbage.next() % shards.size());
   }
-  void boxes_of(ShardId shard, const Rect& domain, ShardTable shards,
+  void boxes_of(ShardId shard, const Rect& domain, const ShardTable& shards,
                 const std::function<void(const Rect&)>& box) const override {
     Garbage garbage(seed_ + shard);
     if (garbage.one_in(2)) return ShardingFunctor::boxes_of(shard, domain, shards, box);
@@ -104,7 +104,7 @@ class HostileMapper final : public Mapper {
     if (now()) answer.collective = {garbage_.index()};
     if (now()) answer.parent_priority = garbage_.small();
   }
-  ShardingId select_sharding_functor(MapperRuntime&, const TaskView&, ShardTable) override {
+  ShardingId select_sharding_functor(MapperRuntime&, const TaskView&, const ShardTable&) override {
     return garbage_.one_in(3) ? garbage_.index() : static_cast<ShardingId>(garbage_.next() % 4);
   }
   void replicate_task(MapperRuntime& runtime, const TaskView& task,

@@ -92,6 +92,14 @@ TEST(RandomRuns, AreThoseOfTheDocument) {
     if (one != nullptr) fmt::print("{}: {}\n", id_of(found), found.raw);
   }
   for (const auto& [end, count] : ends) fmt::print("{:>20}: {}\n", end, count);
+  if (one == nullptr && many == nullptr) {  // that they are worth comparing
+    EXPECT_GT(ends["none"], static_cast<int>(runs / 2));
+    for (const char* id : {"cannot-run", "interfering-points", "no-route", "out-of-memory"}) {
+      EXPECT_GT(ends[id], 10) << id;
+    }
+    EXPECT_GT(copies, 2000);
+    EXPECT_GT(folds, 300);
+  }
   fmt::print("{} tasks, {} copies, {} of them reductions\n", tasks, copies, folds);
 }
 
