@@ -21,10 +21,6 @@ struct Options {
 };
 
 void check_usage(const Options& options) {
-  if (options.as_mapping && !options.file.empty()) {
-    throw CLI::ValidationError("--as-mapping",
-                               "the default mapper reads no program; leave out FILE");
-  }
   if (options.as_mapping && options.json) {
     throw CLI::ValidationError("--as-mapping", "it prints a program, not JSON");
   }
@@ -43,6 +39,10 @@ int run(const Options& options) {
   const auto app = read_application(options.app, app_diags);
   if (!app) return fail(app_diags, options.json);
   if (options.as_mapping) {
+    if (!options.file.empty()) {
+      print_error(fmt::format("note: `{}` is not read: this is what the default mapper decides\n",
+                              options.file));
+    }
     const auto text = groma::default_mapping(*app, *machine, options.query, app_diags);
     return text ? print(*text) : fail(app_diags, false);
   }
@@ -80,7 +80,7 @@ void add_explain(CLI::App& app, int* exit_code) {
   command->add_option("--region", options->query.region,
                       "Of the regions this one alone: a name, or a position");
   command->add_flag("--as-mapping", options->as_mapping,
-                    "Instead, what the default mapper decides, as a program; without FILE");
+                    "Instead, what the default mapper decides, as a program; FILE is not read");
   command->add_flag("--json", options->json, "One JSON document instead of text");
   command->footer(
       "Examples:\n"

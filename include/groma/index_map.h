@@ -26,6 +26,11 @@ class PointForm;
 using ProcessorNumber = std::uint32_t;
 inline constexpr ProcessorNumber kNoProcessor = 0xFFFFFFFF;
 
+// Steps of the reference that a cursor takes for one question, and of keeping the sets that it
+// told: some ten seconds and 100 MB, as one `groma place`. A question that needs more ends with
+// `step-limit`.
+inline constexpr std::int64_t kMaxQuestionSteps = 200'000'000;
+
 // Part of a launch that goes to one processor; `box` in the launch's coordinates.
 using SliceSink = std::function<void(const Rect& box, ProcessorNumber processor)>;
 using BoxSink = std::function<void(const Rect& box)>;
@@ -60,7 +65,8 @@ class IndexMap {
   // What one thread asks with. It keeps what it needs, so that no question allocates for a point
   // but where the reference is asked.
   // A point at which the function fails ends the question: `diags` then has the error that an
-  // Evaluator gives there, and what was given before it stands.
+  // Evaluator gives there, and what was given before it stands. So does the point at which the
+  // question has taken more than kMaxQuestionSteps.
   class Cursor {
    public:
     // `warns`: whether `diags` are to get the warning about sets on several nodes.
@@ -102,10 +108,14 @@ class IndexMap {
     Processor processor(ProcessorNumber number) const;
     bool is_set(ProcessorNumber number) const;
 
+    // Steps for all questions so far, as kMaxQuestionSteps counts them.
+    std::int64_t steps() const;
+
    private:
     ProcessorNumber formless_point(const Point& point, Diagnostics& diags);
 
     mapper::MapCursor& cursor();
+    mapper::MapCursor& question();  // the same, for one more
 
     std::shared_ptr<const IndexMap> map_;
     bool warns_;

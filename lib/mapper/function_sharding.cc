@@ -1,6 +1,8 @@
 #include "mapper/function_sharding.h"
 
 #include <algorithm>
+#include <optional>
+#include <vector>
 
 namespace groma::mapper {
 namespace {
@@ -27,19 +29,45 @@ std::vector<Processor> owned_on_node(ShardId shard, const Machine& machine,
   return owned;
 }
 
-// False where the function fails somewhere.
-bool give_boxes(LaunchCursor::Open& at, ShardId shard, const Machine& machine,
+// Of a map that is proved.
+void give_boxes(LaunchCursor::Open& at, ShardId shard, const Machine& machine,
                 const ShardTable& shards, const BoxSink& box, Diagnostics& diags) {
   if (!on_all_nodes(machine, shards)) {
     const auto wanted = [&](const Rect& slice, ProcessorNumber number) {
       if (shards.shard_of(at.cursor.processor(number)) == shard) box(slice);
     };
-    return at.cursor.slices(wanted, diags);
+    at.cursor.slices(wanted, diags);
+    return;
   }
   const std::int64_t node = shards[shard].node;
-  if (node < 0 || node >= machine.node_count()) return true;
-  if (shards.count_on(node) == 1) return at.cursor.boxes_of_node(node, box, diags);
-  return at.cursor.boxes_of(owned_on_node(shard, machine, shards), box, diags);
+  if (node < 0 || node >= machine.node_count()) return;
+  if (shards.count_on(node) == 1) {
+    at.cursor.boxes_of_node(node, box, diags);
+  } else {
+    at.cursor.boxes_of(owned_on_node(shard, machine, shards), box, diags);
+  }
+}
+
+// Of any other. Nothing where that takes too many steps. The cursor is new: what another question
+// left would save steps, and all shards have to count the same.
+std::optional<std::vector<Rect>> boxes_of_unproved(IndexMap::Cursor cursor, const Rect& domain,
+                                                   ShardId shard, const ShardTable& shards,
+                                                   Diagnostics& diags) {
+  std::vector<Rect> boxes;
+  const auto keep = [&](const Rect& slice, ProcessorNumber number) {
+    const ShardId owner = number == kNoProcessor ? 0 : shards.shard_of(cursor.processor(number));
+    if (owner == shard) boxes.push_back(slice);
+  };
+  if (cursor.slices(keep, diags)) return boxes;
+  boxes.clear();  // it fails: where?
+  Point one = Point::zeros(domain.dimensions());
+  for (int d = 0; d < one.dimensions(); ++d) one[d] = 1;
+  Point point = domain.lower;
+  do {
+    if (cursor.steps() > kMaxQuestionSteps) return std::nullopt;
+    keep(Rect{point, one}, cursor.point(point, diags));
+  } while (next_point(domain, &point));
+  return boxes;
 }
 
 }  // namespace
@@ -54,20 +82,23 @@ ShardId FunctionSharding::shard(const Point& point, const Rect& domain,
 
 void FunctionSharding::boxes_of(ShardId shard, const Rect& domain, const ShardTable& shards,
                                 const std::function<void(const Rect&)>& box) const {
-  const bool given = cursors_->with([&](LaunchCursor& cursor) {
+  if (domain.volume() == 0) return;
+  cursors_->with([&](LaunchCursor& cursor) {
     LaunchCursor::Open* at = cursor.open({function_, task_, domain, std::nullopt});
-    if (at == nullptr) return false;
-    if (at->map->proved()) {
+    if (at != nullptr && at->map->proved()) {
       return give_boxes(*at, shard, *machine_, shards, box, cursor.diags());
     }
-    std::vector<Rect> mine;
-    const auto keep = [&](const Rect& each) { mine.push_back(each); };
-    if (!give_boxes(*at, shard, *machine_, shards, keep, cursor.diags())) return false;
-    std::for_each(mine.begin(), mine.end(), box);
-    return true;
+    std::optional<std::vector<Rect>> boxes;
+    if (at != nullptr) {
+      boxes = boxes_of_unproved(IndexMap::Cursor(at->map, false), domain, shard, shards,
+                                cursor.diags());
+    }
+    if (boxes) {
+      std::for_each(boxes->begin(), boxes->end(), box);
+    } else if (shard == 0) {
+      box(domain);
+    }
   });
-  // As shard() is asked.
-  if (!given) ShardingFunctor::boxes_of(shard, domain, shards, box);
 }
 
 }  // namespace groma::mapper

@@ -10,14 +10,15 @@
 namespace groma::mapper {
 
 // Of the launches of tasks with that name. `cursors` must outlive it. A point at which the function
-// fails goes to shard 0: whoever cuts the launch tells of the error.
+// fails goes to shard 0: whoever cuts the launch tells of the error. So does, as boxes, all of a
+// launch that takes more than kMaxQuestionSteps.
 class FunctionSharding final : public ShardingFunctor {
  public:
   FunctionSharding(const CursorPool* cursors, const Machine* machine, FunctionId function,
                    std::string task)
       : cursors_(cursors), machine_(machine), function_(function), task_(std::move(task)) {}
   ShardId shard(const Point& point, const Rect& domain, const ShardTable& shards) const override;
-  // Boxes are given as they are found where the function cannot fail; else when it has not.
+  // Boxes are given as they are found where the function cannot fail; else when all are known.
   void boxes_of(ShardId shard, const Rect& domain, const ShardTable& shards,
                 const std::function<void(const Rect&)>& box) const override;
 

@@ -141,33 +141,40 @@ mapper::MapCursor& Cursor::cursor() {
   return *cursor_;
 }
 
+mapper::MapCursor& Cursor::question() {
+  cursor().begin_question();
+  return *cursor_;
+}
+
+std::int64_t Cursor::steps() const { return cursor_ == nullptr ? 0 : cursor_->steps(); }
+
 ProcessorNumber Cursor::formless_point(const Point& point, Diagnostics& diags) {
-  return cursor().point(point, diags);
+  return question().point(point, diags);
 }
 
 bool Cursor::row(const Point& first, std::span<ProcessorNumber> out, Diagnostics& diags) {
-  return cursor().row(first, out, diags);
+  return question().row(first, out, diags);
 }
 
 bool Cursor::box(const Rect& box, std::span<ProcessorNumber> out, Diagnostics& diags) {
-  return cursor().box(box, out, diags);
+  return question().box(box, out, diags);
 }
 
 bool Cursor::slices(const Rect& box, const SliceSink& sink, Diagnostics& diags) {
-  return cursor().slices(box, sink, diags);
+  return question().slices(box, sink, diags);
 }
 
 bool Cursor::slices(const SliceSink& sink, Diagnostics& diags) {
-  return cursor().slices(map_->domain(), sink, diags);
+  return question().slices(map_->domain(), sink, diags);
 }
 
 bool Cursor::boxes_of(std::span<const Processor> processors, const BoxSink& sink,
                       Diagnostics& diags) {
-  return cursor().boxes_of(processors, sink, diags);
+  return question().boxes_of(processors, sink, diags);
 }
 
 bool Cursor::boxes_of_node(std::int64_t node, const BoxSink& sink, Diagnostics& diags) {
-  return cursor().boxes_of_node(node, sink, diags);
+  return question().boxes_of_node(node, sink, diags);
 }
 
 // Only the reference gives numbers beyond the map's, and only to a cursor that is there.

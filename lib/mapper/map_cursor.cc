@@ -1,4 +1,6 @@
 // The points, rows and boxes of a cursor.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -10,6 +12,8 @@ namespace {
 
 // Processors of the sets that a cursor keeps; beyond them it makes them anew.
 constexpr std::size_t kMaxMade = 1 << 20;
+// What a processor that is kept until the question ends counts for: all of them take 75 MB.
+constexpr std::int64_t kStepsToKeep = 64;
 
 }  // namespace
 
@@ -46,6 +50,19 @@ Cell MapCursor::relative(const Rect& box) const {
 
 // -------------------------------------------------------------------------------- the reference
 
+void MapCursor::begin_question() {
+  if (own_size_ > kMaxMade) {
+    own_.clear();
+    own_size_ = 0;
+  }
+  steps_before_ = steps();
+  asked_ = 0;
+}
+
+std::int64_t MapCursor::steps() const {
+  return own_steps_ + (evaluator_ == nullptr ? 0 : evaluator_->steps());
+}
+
 ProcessorNumber MapCursor::ask(Diagnostics& diags) {
   if (!evaluator_) evaluator_ = std::make_unique<Evaluator>(map_.bound);
   for (int d = 0; d < map_.dimensions(); ++d) {
@@ -53,7 +70,16 @@ ProcessorNumber MapCursor::ask(Diagnostics& diags) {
   }
   auto placed = evaluator_->place(map_.function, task_, map_.kind, diags);
   if (!placed) return kNoProcessor;
-  return number_of(std::move(*placed));
+  ++asked_;
+  const ProcessorNumber number = number_of(std::move(*placed));
+  if (steps() - steps_before_ > kMaxQuestionSteps) {
+    const Program& program = map_.bound.program();
+    diags.report(DiagId::kStepLimit, program.function_range(map_.function), kMaxQuestionSteps)
+        .note(fmt::format("for {} of {} points", asked_, map_.launch.domain.volume()))
+        .help("compute less for each point, or compute it once in a global");
+    return kNoProcessor;
+  }
+  return number;
 }
 
 // Sets of the reference get numbers of the cursor's own, or, where the same set has one, the map's.
@@ -71,7 +97,12 @@ ProcessorNumber MapCursor::number_of(Placed placed) {
     if (starts && same(placed_in(shape, number))) return static_cast<ProcessorNumber>(number);
   }
   auto known = std::find_if(own_.begin(), own_.end(), same);
-  if (known == own_.end()) known = own_.insert(own_.end(), std::move(placed));
+  own_steps_ += known - own_.begin();
+  if (known == own_.end()) {
+    own_size_ += placed.processors.size();
+    own_steps_ += kStepsToKeep * static_cast<std::int64_t>(placed.processors.size());
+    known = own_.insert(own_.end(), std::move(placed));
+  }
   return static_cast<ProcessorNumber>(map_.numbers + (known - own_.begin()));
 }
 

@@ -90,6 +90,11 @@ class MapCursor {
  public:
   MapCursor(std::shared_ptr<const IndexMap> map, bool warns);
 
+  // Before each of the questions below.
+  void begin_question();
+  // Of the reference, and of keeping and finding its sets.
+  std::int64_t steps() const;
+
   ProcessorNumber point(const Point& point, Diagnostics& diags);
   bool row(const Point& first, std::span<ProcessorNumber> out, Diagnostics& diags);
   bool box(const Rect& box, std::span<ProcessorNumber> out, Diagnostics& diags);
@@ -138,9 +143,13 @@ class MapCursor {
   const SpecialisedMap& map_;
   Registers registers_, fast_, slow_;
   std::unique_ptr<Evaluator> evaluator_;  // made when it is first needed
+  // Before the question that is under way, and the points at which the reference told for it.
+  std::int64_t steps_before_ = 0, asked_ = 0;
   TaskPoint task_;
   const bool warns_;
-  std::vector<Placed> own_;  // numbers from map_.numbers: sets that only the reference tells
+  std::vector<Placed> own_;   // numbers from map_.numbers: sets that only the reference tells
+  std::size_t own_size_ = 0;  // processors in them
+  std::int64_t own_steps_ = 0;
   // The others that were asked for, and how many processors these have.
   std::unordered_map<ProcessorNumber, Placed> made_;
   std::size_t made_size_ = 0;

@@ -419,8 +419,21 @@ TEST(Explain, WrongUsageIsToldFromWrongInput) {
   EXPECT_EQ(run("groma explain --app docs/examples/circuit.json").exit_code, 2);
   EXPECT_EQ(run("groma explain - --app -").exit_code, 2);
   const std::string as_mapping = "groma explain --as-mapping --app docs/examples/circuit.json ";
-  EXPECT_EQ(run(as_mapping + "dsl/mappers/circuit_a5.mapper").exit_code, 2);
   EXPECT_EQ(run(as_mapping + "--json").exit_code, 2);
+}
+
+// A FILE that stands there, as in other calls, is not an error; nor does it change anything in
+// silence.
+TEST(Explain, TheDefaultMapperAsAProgramReadsNoFile) {
+  const std::string as_mapping = " --as-mapping --app docs/examples/circuit.json";
+  const Outcome without = run("groma explain" + as_mapping);
+  EXPECT_EQ(without.err, "");
+  const Outcome with = run("groma explain dsl/mappers/circuit_a5.mapper" + as_mapping);
+  EXPECT_EQ(with.exit_code, 0);
+  EXPECT_EQ(with.out, without.out);
+  EXPECT_EQ(with.err,
+            "note: `dsl/mappers/circuit_a5.mapper` is not read: this is what the default mapper "
+            "decides\n");
 }
 
 TEST(Explain, TheDefaultMapperAsAProgramCanBeCheckedAndPlaced) {

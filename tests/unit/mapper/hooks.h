@@ -156,6 +156,22 @@ class Mapping {
   std::deque<std::unique_ptr<ProgramMapper>> mappers_;
 };
 
+// A function that is not specialised, with some 655,000 steps for each point: what a program from
+// anyone may do. Points go to the two nodes in turn.
+inline constexpr std::string_view kSlow = R"(
+Task * GPU;
+m = Machine(GPU);
+def four(t) { return (*t, *t, *t, *t); }
+big = four(four(four(four(four(four(four(four((1,)))))))));
+ten = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
+def slow(Task t) {
+  zeros = tuple(big.volume - 1 for i in ten);
+  node = t.ipoint[0] % 2;
+  return m.split(0, node + 1)[node, 0, zeros[0]];
+}
+IndexTaskMap * slow;
+)";
+
 inline TaskWish wish_of(Mapper& mapper, const TaskView& task, MapperRuntime& runtime) {
   TaskWish wish;
   mapper.map_task(runtime, task, {}, wish);

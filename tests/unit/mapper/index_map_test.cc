@@ -335,6 +335,30 @@ TEST(IndexMap, GivesWholeSets) {
   EXPECT_EQ(placed.processors[3], (Processor{ProcKind::kGpu, 2, 3}));
 }
 
+// Sets that only the reference tells, another one at each point: a question holds no more of them
+// than it may, and the next has room again.
+TEST(IndexMap, HoldsSoManySets) {
+  const Bound bound(
+      "m = Machine(GPU).merge(0, 1);\n"
+      "def f(Task t) {\n"
+      "  i = t.ipoint[0];\n"
+      "  return m.slice(0, i % 61, 8000 + i / 61 + m.balance_split(0, 1 + i % 2).size[0] * 0)[*];\n"
+      "}",
+      "nodes=4096,gpu=4");
+  IndexMap::Cursor cursor(bound.map("f", at({0}, {100'000})));
+  Diagnostics diags = bound.diags();
+  std::int64_t points = 0;
+  const auto count = [&](const Rect& box, ProcessorNumber) { points += box.volume(); };
+  EXPECT_FALSE(cursor.slices(count, diags));
+  EXPECT_EQ(diags.all().back().id, DiagId::kStepLimit) << render(diags);
+  EXPECT_LT(points * 8000 * 64, kMaxQuestionSteps);
+  diags.clear();
+  const ProcessorNumber number = cursor.point({122}, diags);
+  ASSERT_NE(number, kNoProcessor) << render(diags);
+  EXPECT_EQ(cursor.placed(number).processors.size(), 8003U);
+  EXPECT_TRUE(cursor.slices(at({0}, {100}), count, diags)) << render(diags);
+}
+
 // -------- threads
 
 TEST(IndexMap, IsSharedByThreads) {

@@ -329,6 +329,30 @@ TEST(ProgramMapper, AFunctionThatFails) {
   EXPECT_EQ(options.failure->id, DiagId::kProcessorKindMismatch);
 }
 
+// Where only the reference tells, each point takes most of the steps that it may.
+TEST(ProgramMapper, AFunctionThatTakesTooLongForALaunch) {
+  Mapping mapping(std::string(kSlow), grid());
+  ProgramMapper& mapper = mapping.on(cpu(0, 0));
+  FakeTask task("t", {ProcKind::kGpu});
+  task.launch(rect({1'000'000'000}));
+  const auto cut = [&](std::int64_t points) {
+    return slices_of(mapper, task.at(gpu(0, 0)), rect({points}));
+  };
+  const SliceAnswer answer = cut(1'000'000'000);
+  ASSERT_TRUE(answer.failure.has_value());
+  EXPECT_EQ(answer.failure->id, DiagId::kStepLimit);
+  EXPECT_EQ(answer.failure->message, "evaluation takes more than 200000000 steps");
+  ASSERT_EQ(answer.failure->notes.size(), 1U);
+  EXPECT_EQ(answer.failure->notes[0].message, "for 306 of 1000000000 points");
+  EXPECT_THAT(answer.slices, IsEmpty());
+  // Each question has steps of its own.
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(cut(150).failure.has_value());
+  TaskView point = task.at(gpu(0, 0));
+  for (point.point = {0}; point.point[0] < 400; ++point.point[0]) {
+    ASSERT_FALSE(wish_of(mapper, point).failure.has_value());
+  }
+}
+
 TEST(ProgramMapper, SingleTaskMapStartsAndStays) {
   Mapping mapping(std::string(kMaps), grid());
   ProgramMapper& mapper = mapping.on(cpu(0, 0));

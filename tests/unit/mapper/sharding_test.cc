@@ -281,6 +281,39 @@ TEST(Sharding, WhereTheFunctionFailsShard0) {
   EXPECT_EQ(functor.shard({1}, rect({4}), shards), 1U);
   EXPECT_EQ(functor.shard({3}, rect({4}), shards), 0U);
   EXPECT_TRUE(slices_of(mapper, task.view(), rect({4})).failure.has_value());
+  expect_boxes_agree(functor, rect({4}), shards);
+}
+
+// The same of a launch that takes too many steps: all of it is shard 0's, found within those steps.
+TEST(Sharding, WhatTakesTooLongIsShard0s) {
+  Mapping mapping(std::string(kSlow), machine_of("nodes=2,gpu=2"));
+  const ShardingFunctor& functor = *mapping.on(cpu(0, 0)).sharding_functors()[1];
+  const ShardTable shards({cpu(0, 0), cpu(1, 0)});
+  const Rect domain = rect({1'000'000'000});
+  for (ShardId shard : {0U, 1U}) {
+    std::vector<Rect> boxes;
+    functor.boxes_of(shard, domain, shards, [&](const Rect& box) { boxes.push_back(box); });
+    ASSERT_EQ(boxes.size(), shard == 0 ? 1U : 0U);
+    for (const Rect& box : boxes) EXPECT_EQ(box.volume(), domain.volume());
+  }
+  expect_boxes_agree(functor, rect({20}), shards);
+}
+
+// A function that fails late and slowly: neither that it fails nor where may take for ever.
+TEST(Sharding, WhatFailsAndTakesTooLongIsShard0s) {
+  std::string text(kSlow);
+  const std::string in_time = "node = t.ipoint[0] % 2;";
+  text.replace(text.find(in_time), in_time.size(), "node = t.ipoint[0] == 7 ? 5 : 0;");
+  Mapping mapping(text, machine_of("nodes=2,gpu=2"));
+  const ShardingFunctor& functor = *mapping.on(cpu(0, 0)).sharding_functors()[1];
+  const ShardTable shards({cpu(0, 0), cpu(1, 0)});
+  std::int64_t points = 0;
+  const auto count = [&](const Rect& box) { points += box.volume(); };
+  functor.boxes_of(1, rect({1'000'000'000}), shards, count);
+  EXPECT_EQ(points, 0);
+  functor.boxes_of(0, rect({1'000'000'000}), shards, count);
+  EXPECT_EQ(points, 1'000'000'000);
+  expect_boxes_agree(functor, rect({20}), shards);
 }
 
 // Its owner starts it where the function says, which may ask where the parent stands.
