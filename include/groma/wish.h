@@ -42,7 +42,7 @@ struct InstanceWish {
 struct RequirementWish {
   enum class Region : std::uint8_t {
     kRequired,  // the requirement's own region, nothing around it
-    kShared,    // a region above it, so that neighbours share the instance
+    kShared,    // a region above it, so that neighbours share the instance; see shares()
   };
   enum class Fields : std::uint8_t { kRequired, kAll };  // of the requirement, of the field space
 
@@ -61,6 +61,13 @@ struct RequirementWish {
 
   std::span<const InstanceWish> candidates() const {
     return {candidates_in_order.data(), candidate_count};
+  }
+  // Whether the candidate is to hold more than the requirement's own region: kShared, not exact,
+  // and in host memory, since DefaultMapper keeps framebuffers and zero-copy memory for what is
+  // needed (default_policy_select_instance_region).
+  bool shares(const InstanceWish& candidate) const {
+    return region == Region::kShared && !candidate.layout.exact &&
+           candidate.memory != MemKind::kFbmem && candidate.memory != MemKind::kZcmem;
   }
   void add(const InstanceWish& candidate) {
     GROMA_CHECK(candidate_count < kMemKindCount);

@@ -86,8 +86,7 @@ Legion::LogicalRegion Instances::region(MapperContext context,
                                         const RequirementWish& wish,
                                         const InstanceWish& instance) const {
   Legion::LogicalRegion region = requirement.region;
-  const bool own = wish.region == RequirementWish::Region::kRequired || instance.layout.exact;
-  if (own) return region;
+  if (!wish.shares(instance)) return region;
   const std::int64_t nodes = machine_.machine()->node_count();
   while (runtime_->has_parent_logical_partition(context, region)) {
     const auto partition = runtime_->get_parent_logical_partition(context, region);

@@ -228,22 +228,59 @@ RequirementWish requirement_on(const FakeTask& task, const Processor& processor,
 
 TEST(DefaultMapper, MemoryByBandwidth) {
   FakeTask task("t", {ProcKind::kGpu, ProcKind::kCpu, ProcKind::kOmp});
-  RequirementView& region = task.region({"r"});
+  task.region({"r"});
   const RequirementWish wish = requirement_on(task, gpu(0, 0));
   EXPECT_EQ(memories_of(wish), "FBMEM");
-  EXPECT_EQ(wish.region, RequirementWish::Region::kShared);
+  EXPECT_FALSE(wish.shares(wish.candidates()[0]));
   EXPECT_EQ(wish.fields, RequirementWish::Fields::kAll);
   EXPECT_EQ(wish.collect_priority, kCollectLast);
   EXPECT_EQ(wish.candidates()[0].layout, LayoutSpec{});
   EXPECT_FALSE(wish.candidates()[0].memory_origin);
   EXPECT_EQ(memories_of(requirement_on(task, cpu(1, 0))), "SYSMEM");
-  region.tag = kTagExactRegion;
-  EXPECT_EQ(requirement_on(task, gpu(0, 0)).region, RequirementWish::Region::kRequired);
-  region.tag = 0;
+}
+
+// What neighbours share is in host memory: framebuffers and zero-copy memory hold what a task
+// needs.
+TEST(DefaultMapper, RegionsByMemory) {
+  FakeTask task("t", {ProcKind::kCpu, ProcKind::kGpu});
+  RequirementView& region = task.region({"r"});
+  const auto shares = [&](const Processor& processor, DefaultSettings settings = {}) {
+    const RequirementWish wish = requirement_on(task, processor, grid(), settings);
+    return wish.shares(wish.candidates()[0]);
+  };
+  EXPECT_TRUE(shares(cpu(0, 0)));
+  EXPECT_FALSE(shares(gpu(0, 0)));
+  LayoutDemand zero_copy;
+  zero_copy.memory = MemKind::kZcmem;
+  for (VariantView& variant : task.variants) variant.demands = {&zero_copy, 1};
+  EXPECT_FALSE(shares(cpu(0, 0)));
+  EXPECT_FALSE(shares(gpu(0, 0)));
+  for (VariantView& variant : task.variants) variant.demands = {};
   DefaultSettings exact;
   exact.exact_region = true;
-  EXPECT_EQ(requirement_on(task, gpu(0, 0), grid(), exact).region,
-            RequirementWish::Region::kRequired);
+  EXPECT_FALSE(shares(cpu(0, 0), exact));
+  region.tag = kTagExactRegion;
+  EXPECT_FALSE(shares(cpu(0, 0)));
+  region.tag = 0;
+  region.privilege = Privilege::kReduce;
+  EXPECT_FALSE(shares(cpu(0, 0)));
+}
+
+// Candidate by candidate: what falls back to host memory is shared there.
+TEST(DefaultMapper, RegionsOfAProgramByMemory) {
+  Mapping mapping("Task * GPU; Region * * GPU FBMEM, ZCMEM, SYSMEM; Layout t 1 * Exact;", grid());
+  FakeTask task("t", {ProcKind::kGpu});
+  task.region({"r"});
+  task.region({"s"});
+  const TaskWish wish = wish_of(mapping.on(gpu(0, 0)), task.at(gpu(0, 0)));
+  const auto shares = [&](std::size_t requirement) {
+    std::vector<bool> answers;
+    const RequirementWish& one = wish.requirements.at(requirement);
+    for (const InstanceWish& candidate : one.candidates()) answers.push_back(one.shares(candidate));
+    return answers;
+  };
+  EXPECT_THAT(shares(0), ElementsAre(false, false, true));
+  EXPECT_THAT(shares(1), ElementsAre(false, false, false));
 }
 
 TEST(DefaultMapper, RegisteredMemoryWhereWanted) {
