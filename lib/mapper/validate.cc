@@ -541,6 +541,12 @@ std::vector<Refusal> validate_stolen(std::span<const std::uint32_t> answer,
   return {};
 }
 
+std::vector<Refusal> validate_sharding(ShardingId answer, const TaskView& operation,
+                                       std::size_t functors) {
+  if (answer <= functors) return {};  // Legion: crash
+  return {{one_diagnostic(DiagId::kBadSharding, operation.name, answer, functors), {}}};
+}
+
 std::vector<Refusal> validate(ShardId answer, const Point& point, const TaskView& operation,
                               const ShardTable& shards) {
   if (answer < shards.size()) return {};
