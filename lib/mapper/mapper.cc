@@ -55,7 +55,8 @@ Processor Mapper::default_processor(const TaskView& task, ProcKind kind) {
   if (task.depth == 0 && here) {
     return site_.local.kind == kind ? site_.local : Processor{kind, node, 0};
   }
-  return here && (task.depth != 1 || stays) ? next_local(kind) : next_global(kind);
+  const bool local = task.depth != 1 || stays || kind == ProcKind::kIo;
+  return here && local ? next_local(kind) : next_global(kind);
 }
 
 void Mapper::select_task_options(MapperRuntime&, const TaskView& task, TaskOptions& answer) {
@@ -91,7 +92,10 @@ void Mapper::slice_task(MapperRuntime&, const TaskView& task, const Rect& part,
                         SliceAnswer& answer) {
   const ProcKind kind = task.current.kind;
   const std::int64_t node = site_.local.node;
-  const bool stays = site_.settings.same_address_space || (task.tag & kTagSameAddressSpace) != 0;
+  const bool shard = task.parent != nullptr && task.parent->shards > 1;
+  const bool wanted =
+      shard || site_.settings.same_address_space || (task.tag & kTagSameAddressSpace) != 0;
+  const bool stays = wanted && machine().processor_count(node, kind) > 0;
   const std::int64_t count =
       stays ? machine().processor_count(node, kind) : mapper::count_processors(machine(), kind);
   if (count == 0) return;
@@ -118,9 +122,9 @@ void Mapper::map_task(MapperRuntime&, const TaskView& task,
   answer.variant = variant->id;
   mapper::target_processors(task, machine(), answer.processors);
   for (std::size_t i = 0; i < task.requirements.size(); ++i) {
-    answer.requirements.push_back(
-        default_requirement(task.requirements[i], *variant, static_cast<std::uint32_t>(i),
-                            task.current, machine(), site_.settings));
+    answer.requirements.push_back(default_requirement(task.requirements[i], *variant,
+                                                      static_cast<std::uint32_t>(i), task.current,
+                                                      machine(), site_.settings));
   }
 }
 
