@@ -132,7 +132,7 @@ RequirementWish default_requirement(const RequirementView& requirement, const Va
     wish.fields = RequirementWish::Fields::kRequired;
     wish.collect_priority = kCollectFirst;
   }
-  wish.is_virtual = unread || (requirement.tag & kTagVirtualMap) != 0;
+  wish.is_virtual = !requirement.output && (unread || (requirement.tag & kTagVirtualMap) != 0);
   if (wish.is_virtual) return wish;
   const bool rdma = (requirement.tag & kTagPreferRdma) != 0;
   auto memory = demanded_memory(variant, position);

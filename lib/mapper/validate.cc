@@ -318,6 +318,7 @@ bool inside(const Rect& box, const Rect& domain) {
 // is virtual (kTagVirtualMap) does not touch it.
 const char* why_not_virtual(const RequirementView& requirement, const VariantView* variant) {
   const bool leaf = variant == nullptr || variant->leaf;
+  if (requirement.output) return "the task makes it, so it has to lie somewhere";
   if (requirement.privilege == Privilege::kReduce && leaf) return "a leaf reduces to it";
   if (requirement.coherence != Coherence::kExclusive) return "it is shared while in use";
   const bool asked_for = (requirement.tag & kTagVirtualMap) != 0;

@@ -430,6 +430,26 @@ TEST(DefaultMapper, VirtualReducedAndEmpty) {
   EXPECT_EQ(memories_of(requirement_on(task, cpu(0, 0))), "");
 }
 
+// What a task makes has to lie somewhere, though it is inner.
+TEST(DefaultMapper, OutputRegionsAreNotVirtual) {
+  FakeTask task("t", {ProcKind::kCpu});
+  task.variants[0].leaf = false;
+  task.variants[0].inner = true;
+  RequirementView& region = task.region({"r"}, Privilege::kWriteDiscard);
+  region.output = true;
+  region.tag = kTagVirtualMap;
+  EXPECT_EQ(memories_of(requirement_on(task, cpu(0, 0))), "SYSMEM");
+  Mapping mapping("Region t r * RDMEM", machine_of("nodes=1,cpu=2,gpu=0,omp=0"));
+  const TaskWish wish = wish_of(mapping.on(cpu(0, 0)), task.at(cpu(0, 0)));
+  EXPECT_THAT(text_of(validate(wish, task.at(cpu(0, 0)), mapping.machine())), IsEmpty());
+  EXPECT_EQ(memories_of(wish.requirements.at(0)), "RDMEM");
+  Mapping nowhere("Region t r * VIRTUAL", machine_of("nodes=1,cpu=2,gpu=0,omp=0"));
+  const TaskWish none = wish_of(nowhere.on(cpu(0, 0)), task.at(cpu(0, 0)));
+  EXPECT_THAT(text_of(validate(none, task.at(cpu(0, 0)), nowhere.machine())),
+              ElementsAre("region 0 of `t` cannot be virtual: the task makes it, so it has to lie "
+                          "somewhere [bad-virtual]"));
+}
+
 TEST(DefaultMapper, WhatTheVariantDemands) {
   FakeTask task("t", {ProcKind::kGpu});
   task.region({"r"});
