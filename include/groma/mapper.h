@@ -110,8 +110,8 @@ class Mapper {
   virtual Source source() const { return {}; }
 
   // ---- How a task starts (select_task_options). Depth 0 stays, depth 1 goes round all processors
-  // of the kind, deeper tasks round those of the node; the kind is the first of GPU, OMP, PROC,
-  // CPU, IO, PY (kTagPreferCpu: GPU last) that has a variant and a processor.
+  // of the kind, deeper tasks and IO tasks round those of the node; the kind is the first of GPU,
+  // OMP, PROC, CPU, IO, PY (kTagPreferCpu: GPU last) that has a variant and a processor.
   virtual void select_task_options(MapperRuntime& runtime, const TaskView& task,
                                    TaskOptions& answer);
 
@@ -128,8 +128,9 @@ class Mapper {
                               ReplicateAnswer& answer);
 
   // ---- Index launches (slice_task): cuts `part` of the launch, which is all of task.domain or
-  // what this shard, or the slice before, has of it. Blocks over all processors of the kind, as
-  // equal as the factorisation of their number allows.
+  // what this shard, or the slice before, has of it. Blocks over all processors of the kind, of the
+  // node alone where the parent is replicated, as equal as the factorisation of their number
+  // allows.
   virtual void slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
                           SliceAnswer& answer);
   // premap_task: memories for the reduced future; none: where the runtime likes.
@@ -138,9 +139,10 @@ class Mapper {
 
   // ---- One task (map_task). `valid` has the instances with valid data for each requirement, where
   // the options asked for them. The variant with the highest id for the kind of `task.current`;
-  // that processor, for CPUs and IO processors any of its node; of an inner variant all virtual, of
-  // one that is no leaf reductions; else the memory with the most bandwidth, all fields SOA in F
-  // order, shared with neighbours.
+  // that processor, for IO and PY processors any of its node, and for CPUs and OMP processors on a
+  // node with one SOCKMEM or none; of an inner variant all virtual, of one that is no leaf
+  // reductions; else the memory with the most bandwidth, all fields SOA in F order, shared with
+  // neighbours as far as RequirementWish::shares says.
   virtual void map_task(MapperRuntime& runtime, const TaskView& task,
                         std::span<const std::span<const InstanceView>> valid, TaskWish& answer);
   // Whether map_task and map_operation look at `valid`. Where not, a runtime need not fill it.

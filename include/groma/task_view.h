@@ -140,6 +140,9 @@ struct TaskView {
   // Of a shard of a replicated task: the variant that replicate_task chose. It runs on `current`
   // and nowhere else. 0: it is no shard.
   VariantId shard_variant = 0;
+  // Of a parent: as how many shards it runs, each of which is asked about its part of what they
+  // launch (Legion: control replication). 1: it is not replicated.
+  std::uint32_t shards = 1;
 };
 
 }  // namespace groma

@@ -57,6 +57,9 @@ std::vector<Refusal> validate_steal_targets(std::span<const Processor> answer,
 // Of permit_steal_request: indices into the stealable tasks, none twice.
 std::vector<Refusal> validate_stolen(std::span<const std::uint32_t> answer,
                                      std::span<const TaskView> stealable);
+// Of select_sharding_functor: 0 or the number of one of `functors` functors.
+std::vector<Refusal> validate_sharding(ShardingId answer, const TaskView& operation,
+                                       std::size_t functors);
 // What a functor said of a point of `operation`.
 std::vector<Refusal> validate(ShardId answer, const Point& point, const TaskView& operation,
                               const ShardTable& shards);

@@ -205,6 +205,7 @@ void Adapter::select_sharding_functor(MapperContext context, const Legion::Task&
   for (Legion::Processor p : input.shard_mapping) call->shards.push_back(place_of(p));
   if (call->table.shards() != call->shards) call->table = ShardTable(call->shards);
   const groma::ShardingId id = mapper_->select_sharding_functor(call->hands, view, call->table);
+  check(validate_sharding(id, view, registration_->functors.size()));
   output.chosen_functor =
       id == kCyclicSharding ? 0 : registration_->functors.id_of(id, call->table);
 }

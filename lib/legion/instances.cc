@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "mapper/default_policy.h"
+
 namespace groma::legion {
 namespace {
 
@@ -79,26 +81,24 @@ Legion::LayoutConstraintSet Instances::constraints(MapperContext context,
   return set;
 }
 
-// default_policy_select_instance_region: up to the root, on several nodes to where a partition has
-// a part for each.
 Legion::LogicalRegion Instances::region(MapperContext context,
                                         const Legion::RegionRequirement& requirement,
                                         const RequirementWish& wish,
                                         const InstanceWish& instance) const {
-  Legion::LogicalRegion region = requirement.region;
-  const bool own = wish.region == RequirementWish::Region::kRequired || instance.layout.exact;
-  if (own) return region;
-  const std::int64_t nodes = machine_.machine()->node_count();
-  while (runtime_->has_parent_logical_partition(context, region)) {
-    const auto partition = runtime_->get_parent_logical_partition(context, region);
-    if (nodes > 1) {
-      const auto colors =
-          runtime_->get_index_partition_color_space(context, partition.get_index_partition());
-      if (static_cast<std::int64_t>(colors.get_volume()) >= nodes) break;
-    }
-    region = runtime_->get_parent_logical_region(context, partition);
+  std::vector regions = {requirement.region};
+  if (!wish.shares(instance)) return regions.back();
+  while (runtime_->has_parent_logical_partition(context, regions.back())) {
+    const auto partition = runtime_->get_parent_logical_partition(context, regions.back());
+    regions.push_back(runtime_->get_parent_logical_region(context, partition));
   }
-  return region;
+  const std::int64_t nodes = machine_.machine()->node_count();
+  if (nodes == 1) return regions.back();
+  std::vector<std::int64_t> volumes;
+  for (const Legion::LogicalRegion& region : regions) {
+    const auto domain = runtime_->get_index_space_domain(context, region.get_index_space());
+    volumes.push_back(static_cast<std::int64_t>(domain.get_volume()));
+  }
+  return regions[mapper::shared_region(volumes, nodes)];
 }
 
 bool Instances::add(MapperContext context, const Legion::RegionRequirement& requirement,

@@ -40,7 +40,8 @@ class ShardFunctors {
   void set(Legion::Runtime* runtime, std::string name,
            std::span<const groma::ShardingFunctor* const> functors);
   bool is_set() const { return runtime_ != nullptr; }
-  // Of functor `id`, from 1, for that table.
+  std::size_t size() const { return functors_.size(); }
+  // Of functor `id`, from 1 to size(), for that table.
   Legion::ShardingID id_of(groma::ShardingId id, const ShardTable& shards);
 
  private:

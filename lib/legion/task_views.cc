@@ -146,6 +146,7 @@ void TaskViews::fill_parent(MapperContext context, const Legion::Task& parent,
   view.depth = parent.get_depth();
   view.current = machine_.processor(parent.current_proc).value_or(otherwise);
   view.local = view.current.node == node_;
+  view.shards = static_cast<std::uint32_t>(parent.get_total_shards());
 }
 
 std::set<std::string> TaskViews::names() const {

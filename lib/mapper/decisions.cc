@@ -112,7 +112,7 @@ RequirementWish decide_requirement(const Program& program, const TaskView& task,
     wish.collect_origin = *collect;
   }
   const bool untouched = variant.inner && requirement.coherence == Coherence::kExclusive &&
-                         requirement.privilege != Privilege::kReduce;
+                         requirement.privilege != Privilege::kReduce && !requirement.output;
   if (untouched) return wish;
   const bool said = add_candidates(program, task, names, processor.kind,
                                    demanded_layout(variant, position), &wish);

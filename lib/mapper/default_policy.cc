@@ -57,7 +57,11 @@ void target_processors(const TaskView& task, const Machine& machine,
                        std::vector<Processor>& answer) {
   const Processor& at = task.current;
   using enum ProcKind;
-  const bool any = at.kind == kCpu || at.kind == kIo || at.kind == kPy;
+  // Each socket's processors have a memory of their own to be near to.
+  const MemoryGroup* sockets = machine.node(at.node).find(MemKind::kSockmem);
+  const bool numa = sockets != nullptr && sockets->capacity_bytes > 0 && sockets->count > 1;
+  const bool any =
+      at.kind == kIo || at.kind == kPy || (!numa && (at.kind == kCpu || at.kind == kOmp));
   const bool shard = task.shard_variant != 0;
   if (!any || shard || task.must_epoch || task.concurrent || !task.local) {
     answer.push_back(at);
@@ -65,6 +69,14 @@ void target_processors(const TaskView& task, const Machine& machine,
   }
   const std::int64_t count = machine.processor_count(at.node, at.kind);
   for (std::int64_t i = 0; i < count; ++i) answer.push_back({at.kind, at.node, i});
+}
+
+// default_policy_select_instance_region
+std::size_t shared_region(std::span<const std::int64_t> volumes, std::int64_t nodes) {
+  std::size_t i = volumes.size() - 1;
+  const std::int64_t share = volumes[i] / nodes;
+  while (i > 0 && nodes > 1 && volumes[i] > share) --i;
+  return i;
 }
 
 void find_collective(const TaskView& task, std::vector<std::uint32_t>& answer) {
@@ -120,7 +132,7 @@ RequirementWish default_requirement(const RequirementView& requirement, const Va
     wish.fields = RequirementWish::Fields::kRequired;
     wish.collect_priority = kCollectFirst;
   }
-  wish.is_virtual = unread || (requirement.tag & kTagVirtualMap) != 0;
+  wish.is_virtual = !requirement.output && (unread || (requirement.tag & kTagVirtualMap) != 0);
   if (wish.is_virtual) return wish;
   const bool rdma = (requirement.tag & kTagPreferRdma) != 0;
   auto memory = demanded_memory(variant, position);

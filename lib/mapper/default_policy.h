@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "groma/diagnostics.h"
@@ -25,8 +27,9 @@ const char* why_not_replicated(const TaskView& task);
 // Whether it may be replicated and has a replicable variant for the kind.
 bool can_replicate(const TaskView& task, ProcKind kind);
 
-// Processors of `task.current`'s node on which it may as well run: all CPUs, IO or PY processors,
-// of other kinds the one; a shard on it alone.
+// Processors of `task.current`'s node on which it may as well run: all IO or PY processors, where
+// there is no more than one SOCKMEM all CPUs or OMP processors; else that one alone, and so for a
+// shard, in a must epoch, of a concurrent launch and on another process's node.
 void target_processors(const TaskView& task, const Machine& machine,
                        std::vector<Processor>& answer);
 
@@ -34,6 +37,11 @@ void target_processors(const TaskView& task, const Machine& machine,
 RequirementWish default_requirement(const RequirementView& requirement, const VariantView& variant,
                                     std::uint32_t position, const Processor& processor,
                                     const Machine& machine, const DefaultSettings& settings);
+
+// Of the regions from a requirement's own up to the root, whose numbers of points these are, the
+// one that an instance covers for neighbours to share: the root; on several nodes, from the root
+// down, the first in which a node has no more than its share; the own one if there is none.
+std::size_t shared_region(std::span<const std::int64_t> volumes, std::int64_t nodes);
 
 // The requirements of an index launch of which all points read, or all reduce to, the same region
 // as a whole.

@@ -55,7 +55,8 @@ Processor Mapper::default_processor(const TaskView& task, ProcKind kind) {
   if (task.depth == 0 && here) {
     return site_.local.kind == kind ? site_.local : Processor{kind, node, 0};
   }
-  return here && (task.depth != 1 || stays) ? next_local(kind) : next_global(kind);
+  const bool local = task.depth != 1 || stays || kind == ProcKind::kIo;
+  return here && local ? next_local(kind) : next_global(kind);
 }
 
 void Mapper::select_task_options(MapperRuntime&, const TaskView& task, TaskOptions& answer) {
@@ -91,7 +92,10 @@ void Mapper::slice_task(MapperRuntime&, const TaskView& task, const Rect& part,
                         SliceAnswer& answer) {
   const ProcKind kind = task.current.kind;
   const std::int64_t node = site_.local.node;
-  const bool stays = site_.settings.same_address_space || (task.tag & kTagSameAddressSpace) != 0;
+  const bool shard = task.parent != nullptr && task.parent->shards > 1;
+  const bool wanted =
+      shard || site_.settings.same_address_space || (task.tag & kTagSameAddressSpace) != 0;
+  const bool stays = wanted && machine().processor_count(node, kind) > 0;
   const std::int64_t count =
       stays ? machine().processor_count(node, kind) : mapper::count_processors(machine(), kind);
   if (count == 0) return;

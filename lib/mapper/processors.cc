@@ -40,7 +40,7 @@ std::optional<Memory> memory_of(const Machine& machine, const Processor& process
 std::optional<MemKind> best_memory(const Machine& machine, std::int64_t node, ProcKind kind,
                                    bool rdma) {
   const auto registered = [rdma](const Affinity& affinity) {
-    return rdma && (affinity.memory == MemKind::kRdmem || affinity.memory == MemKind::kRegsockmem);
+    return rdma && (affinity.memory == MemKind::kRdmem || affinity.memory == MemKind::kZcmem);
   };
   const auto better = [&](const Affinity& a, const Affinity& b) {
     if (registered(a) != registered(b)) return registered(a);

@@ -27,8 +27,8 @@ std::int64_t count_processors(const Machine& machine, ProcKind kind);
 std::optional<Memory> memory_of(const Machine& machine, const Processor& processor, MemKind kind);
 
 // The kind of memory that processors of this kind reach with the most bandwidth on that node; the
-// first in the kinds' order at a tie. `rdma`: memory registered with the network, where there is
-// some.
+// first in the kinds' order at a tie. `rdma`: the better of RDMEM and ZCMEM, where there is
+// one.
 std::optional<MemKind> best_memory(const Machine& machine, std::int64_t node, ProcKind kind,
                                    bool rdma = false);
 

@@ -325,6 +325,7 @@ bool inside(const Rect& box, const Rect& domain) {
 // is virtual (kTagVirtualMap) does not touch it.
 const char* why_not_virtual(const RequirementView& requirement, const VariantView* variant) {
   const bool leaf = variant == nullptr || variant->leaf;
+  if (requirement.output) return "the task makes it, so it has to lie somewhere";
   if (requirement.privilege == Privilege::kReduce && leaf) return "a leaf reduces to it";
   if (requirement.coherence != Coherence::kExclusive) return "it is shared while in use";
   const bool asked_for = (requirement.tag & kTagVirtualMap) != 0;
@@ -546,6 +547,12 @@ std::vector<Refusal> validate_stolen(std::span<const std::uint32_t> answer,
              {}}};
   }
   return {};
+}
+
+std::vector<Refusal> validate_sharding(ShardingId answer, const TaskView& operation,
+                                       std::size_t functors) {
+  if (answer <= functors) return {};  // Legion: crash
+  return {{one_diagnostic(DiagId::kBadSharding, operation.name, answer, functors), {}}};
 }
 
 std::vector<Refusal> validate(ShardId answer, const Point& point, const TaskView& operation,

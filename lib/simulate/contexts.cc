@@ -43,6 +43,7 @@ void Engine::begin_context(TaskRun& run) {
   if (run.parent != nullptr) context.ancestors = run.parent->ancestors;
   context.ancestors.push_back(run.op);
   if (run.parent == nullptr) context.shards = top_shards_;
+  context.view.shards = static_cast<std::uint32_t>(std::max<std::size_t>(1, context.shards.size()));
   context.places.push_back({&task.body});
   context.since = {run.record, true};
   push(now_, Event::Kind::kStep, &context, 0);

@@ -1,18 +1,28 @@
 // Our programs in a real Legion: tasks say on which processor they run and where their instances
 // lie, and that is what the library says of the same program without Legion.
+#include "legion/adapter.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
 #include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
 #include <mutex>
+#include <set>
+#include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "groma/evaluate.h"
 #include "groma/explain.h"
 #include "groma/legion.h"
 #include "legion/machine_map.h"
+#include "legion/sharding.h"
 #include "legion/start.h"
 
 namespace groma::legion_test {
@@ -29,6 +39,7 @@ constexpr Legion::TaskID kParent = 3;
 constexpr Legion::TaskID kSquare = 4;
 constexpr Legion::TaskID kScattered = 5;  // no function maps it
 constexpr Legion::TaskID kSingle = 6;
+constexpr Legion::TaskID kHeld = 7;
 constexpr Legion::MapperID kPlain = 1;
 constexpr Legion::MapperID kReplicating = 2;
 constexpr Legion::MapperID kLimited = 3;
@@ -41,7 +52,7 @@ def block(Task t) { return m[0, t.ipoint[0] * m.size[1] / t.ispace[0]]; }
 def diagonal(Task t) { return m[0, (t.ipoint[0] + 2 * t.ipoint[1]) % m.size[1]]; }
 def last(Task t) { return m[0, m.size[1] - 1]; }
 Task * CPU;
-IndexTaskMap where,parent block;
+IndexTaskMap where,held,parent block;
 IndexTaskMap square diagonal;
 SingleTaskMap look,single last;
 Region look cells CPU RDMEM;
@@ -141,6 +152,132 @@ void parent(const Legion::Task* task, const std::vector<PhysicalRegion>&, Contex
   runtime->issue_execution_fence(context).wait();
 }
 
+// ---- What a program's mapper was asked
+
+// Forwards to a functor and notes by whom points are owned and that it was asked in boxes.
+struct NotedFunctor {
+  std::map<std::array<std::int64_t, 2>, ShardId> owners;
+  std::set<ShardId> inverted;
+};
+std::mutex functors_mutex;
+std::map<std::size_t, NotedFunctor> noted_functors;  // by their number, from 1
+
+class Noting final : public ShardingFunctor {
+ public:
+  Noting(const ShardingFunctor* functor, std::size_t number) : functor_(functor), number_(number) {}
+
+  ShardId shard(const Point& point, const Rect& domain, const ShardTable& shards) const override {
+    const ShardId owner = functor_->shard(point, domain, shards);
+    const std::lock_guard lock(functors_mutex);
+    noted_functors[number_].owners[{point[0], point[1]}] = owner;
+    return owner;
+  }
+  void boxes_of(ShardId shard, const Rect& domain, const ShardTable& shards,
+                const std::function<void(const Rect&)>& box) const override {
+    std::vector<Rect> boxes;
+    functor_->boxes_of(shard, domain, shards, [&](const Rect& one) { boxes.push_back(one); });
+    {
+      const std::lock_guard lock(functors_mutex);
+      noted_functors[number_].inverted.insert(shard);
+      for (const Rect& one : boxes) {
+        Point at = one.lower;
+        do noted_functors[number_].owners[{at[0], at[1]}] = shard;
+        while (next_point(one, &at));
+      }
+    }
+    for (const Rect& one : boxes) box(one);
+  }
+
+ private:
+  const ShardingFunctor* functor_;
+  std::size_t number_;
+};
+
+// Of the tasks `where` of kLimited: mapped and not ended on a processor, now and at most.
+struct InFlight {
+  std::mutex mutex;
+  std::map<std::int64_t, int> now;
+  int most = 0;
+};
+InFlight in_flight;
+
+class Watched final : public Mapper {
+ public:
+  Watched(const MapperSite& site, std::unique_ptr<Mapper> inner)
+      : Mapper(site), inner_(std::move(inner)) {
+    for (const ShardingFunctor* functor : inner_->sharding_functors()) {
+      functors_.push_back(std::make_unique<Noting>(functor, functors_.size() + 1));
+      functor_list_.push_back(functors_.back().get());
+    }
+  }
+  std::span<const ShardingFunctor* const> sharding_functors() const override {
+    return functor_list_;
+  }
+  bool selects() const override { return inner_->selects(); }
+  void select_task_options(MapperRuntime& runtime, const TaskView& task,
+                           TaskOptions& answer) override {
+    inner_->select_task_options(runtime, task, answer);
+  }
+  ShardingId select_sharding_functor(MapperRuntime& runtime, const TaskView& operation,
+                                     const ShardTable& shards) override {
+    return inner_->select_sharding_functor(runtime, operation, shards);
+  }
+  void replicate_task(MapperRuntime& runtime, const TaskView& task,
+                      ReplicateAnswer& answer) override {
+    inner_->replicate_task(runtime, task, answer);
+  }
+  void slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
+                  SliceAnswer& answer) override {
+    if (task.name == "square") {
+      ++slices_of_square;
+      if (task.parent == nullptr || task.parent->shards != expected_shards) ++wrong_shards;
+    }
+    inner_->slice_task(runtime, task, part, answer);
+  }
+  void map_task(MapperRuntime& runtime, const TaskView& task,
+                std::span<const std::span<const InstanceView>> valid, TaskWish& answer) override {
+    inner_->map_task(runtime, task, valid, answer);
+    if (task.name != "held") return;
+    const std::lock_guard lock(in_flight.mutex);
+    int& now = ++in_flight.now[answer.processors.front().index];
+    in_flight.most = std::max(in_flight.most, now);
+  }
+  void select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
+                           ScheduleAnswer& answer) override {
+    inner_->select_tasks_to_map(runtime, ready, answer);
+  }
+  void report_profiling(MapperRuntime& runtime, const TaskView& operation,
+                        const ProfilingReport& report) override {
+    inner_->report_profiling(runtime, operation, report);
+  }
+
+  static inline std::atomic<std::size_t> expected_shards = 1;
+  static inline std::atomic<int> slices_of_square = 0, wrong_shards = 0;
+
+ private:
+  std::unique_ptr<Mapper> inner_;
+  std::vector<std::unique_ptr<Noting>> functors_;
+  std::vector<const ShardingFunctor*> functor_list_;
+};
+
+// The program, watched.
+void use_watched(const Program& program, Legion::MapperID mapper) {
+  const legion::MapperFactory factory = legion::factory_of(program, nullptr);
+  legion::use(
+      [factory](const MapperSite& site) { return std::make_unique<Watched>(site, factory(site)); },
+      {mapper, nullptr});
+}
+
+// Takes a while, so that without a limit others are mapped meanwhile.
+std::int64_t held(const Legion::Task* task, const std::vector<PhysicalRegion>& regions,
+                  Context context, Legion::Runtime* runtime) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  const std::int64_t at = where(task, regions, context, runtime);
+  const std::lock_guard lock(in_flight.mutex);
+  --in_flight.now[at];
+  return at;
+}
+
 template <typename Register>
 void add_task(Legion::TaskID id, const char* name, bool leaf, Register preregister) {
   Legion::TaskVariantRegistrar registrar(id, name);
@@ -171,8 +308,11 @@ const BeforeStart kSetUp([] {
     Runtime::preregister_task_variant<parent>(registrar, name);
   });
   legion::use(program(), {kPlain, nullptr});
-  legion::use(program("ControlReplicate parent;"), {kReplicating, nullptr});
-  legion::use(program("InstanceLimit where 2; CollectMemory * *;"), {kLimited, nullptr});
+  add_task(kHeld, "held", true, [](auto& registrar, const char* name) {
+    Runtime::preregister_task_variant<std::int64_t, held>(registrar, name);
+  });
+  use_watched(program("ControlReplicate parent;"), kReplicating);
+  use_watched(program("InstanceLimit held 2;"), kLimited);
 });
 
 // ---- What the library says
@@ -241,13 +381,14 @@ TEST(Adapter, PointsOfALineRunWhereTheFunctionSays) {
 // The limit holds tasks back until profiling reports that others have ended: that all points run
 // shows that every event is triggered.
 TEST(Adapter, LimitedInstancesAllRun) {
-  const auto places = launch(kWhere, Legion::Domain(Legion::Rect<1>(0, 99)), kLimited);
-  Expected expected("where");
+  const auto places = launch(kHeld, Legion::Domain(Legion::Rect<1>(0, 99)), kLimited);
+  Expected expected("held");
   for (std::int64_t x = 0; x < 100; ++x) {
     EXPECT_EQ(places.get_result<std::int64_t>(DomainPoint(x)),
               expected.processor(Rect{Point{0}, Point{100}}, Point{x}))
         << x;
   }
+  EXPECT_EQ(in_flight.most, 2);
 }
 
 // Of 64 points apart from each other: by a function as any; by default in Legion's own blocks, each
@@ -346,8 +487,87 @@ void check_parent(Legion::MapperID mapper, std::size_t shards) {
 
 TEST(Adapter, PlacesTheLaunchesOfATask) { check_parent(kPlain, 1); }
 
+// By the functor of the launch's function alone, asked by every shard for its part: a point's owner
+// is the shard on the processor where the function puts it.
 TEST(Adapter, PlacesTheLaunchesOfShards) {
+  noted_functors.clear();
+  Watched::expected_shards = static_cast<std::size_t>(cpus());
   check_parent(kReplicating, static_cast<std::size_t>(cpus()));
+  EXPECT_GT(Watched::slices_of_square, 0);
+  EXPECT_EQ(Watched::wrong_shards, 0);
+  ASSERT_EQ(noted_functors.size(), 1U);
+  const NotedFunctor& noted = noted_functors.begin()->second;
+  EXPECT_EQ(noted.inverted.size(), static_cast<std::size_t>(cpus()));
+  EXPECT_EQ(noted.owners.size(), static_cast<std::size_t>(kSide * kSide));
+  Expected expected("square");
+  const Rect domain{Point{0, 0}, Point{kSide, kSide}};
+  for (const auto& [point, owner] : noted.owners) {
+    EXPECT_EQ(static_cast<std::int64_t>(owner),
+              expected.processor(domain, Point{point[0], point[1]}));
+  }
+}
+
+// ---- Functors under Legion's ids
+
+// The shard that its first coordinate falls to, and boxes as the functor's default has them.
+class Columns final : public ShardingFunctor {
+ public:
+  explicit Columns(std::int64_t shift) : shift_(shift) {}
+  ShardId shard(const Point& point, const Rect&, const ShardTable& shards) const override {
+    return static_cast<ShardId>((point[0] + shift_) % static_cast<std::int64_t>(shards.size()));
+  }
+
+ private:
+  std::int64_t shift_;
+};
+
+const ShardTable kTwo({{ProcKind::kCpu, 0, 0}, {ProcKind::kCpu, 0, 1}});
+
+// Legion passes the domains in either order; points of the launch alone are wanted.
+TEST(Functors, InvertFindsThePointsOfAShard) {
+  const Columns columns(0);
+  legion::FunctorAdapter adapter(&columns, kTwo);
+  const Legion::Domain sharding(Legion::Rect<2>({0, 0}, {5, 3}));
+  const Legion::Domain launched(Legion::Rect<2>({1, 1}, {4, 2}));
+  for (const bool swapped : {false, true}) {
+    std::set<std::array<std::int64_t, 2>> seen;
+    for (const Legion::ShardID shard : {0U, 1U}) {
+      std::vector<DomainPoint> points;
+      adapter.invert(shard, swapped ? launched : sharding, swapped ? sharding : launched, 2,
+                     points);
+      EXPECT_EQ(points.size(), 4U);
+      for (const DomainPoint& point : points) {
+        EXPECT_EQ(adapter.shard(point, sharding, 2), shard);
+        EXPECT_EQ(point[0] % 2, static_cast<std::int64_t>(shard));
+        EXPECT_TRUE(launched.contains(point));
+        seen.insert({point[0], point[1]});
+      }
+    }
+    EXPECT_EQ(seen.size(), 8U);
+  }
+}
+
+TEST(Functors, EachHasAnIdForEachTableOfShards) {
+  static const Columns kFirstOfTwo(0), kSecondOfTwo(1);  // Legion keeps what refers to them
+  static const std::array<const ShardingFunctor*, 2> kFunctors = {&kFirstOfTwo, &kSecondOfTwo};
+  legion::ShardFunctors functors;
+  EXPECT_FALSE(functors.is_set());
+  functors.set(Legion::Runtime::get_runtime(), "test" + std::to_string(cpus()), kFunctors);
+  const Legion::ShardingID first = functors.id_of(1, kTwo);
+  EXPECT_EQ(functors.id_of(2, kTwo), first + 1);
+  EXPECT_EQ(functors.id_of(1, kTwo), first);
+  const ShardTable three({{ProcKind::kCpu, 0, 0}, {ProcKind::kCpu, 0, 1}, {ProcKind::kCpu, 0, 2}});
+  const Legion::ShardingID other = functors.id_of(2, three);
+  EXPECT_NE(other, first);
+  EXPECT_NE(other, first + 1);
+  const Legion::Domain domain(Legion::Rect<2>({0, 0}, {5, 3}));
+  const auto shard = [&](Legion::ShardingID id) {
+    return Legion::Runtime::get_sharding_functor(id)->shard(DomainPoint(Legion::Point<2>(2, 0)),
+                                                            domain, 3);
+  };
+  EXPECT_EQ(shard(first), 0U);
+  EXPECT_EQ(shard(first + 1), 1U);
+  EXPECT_EQ(shard(other), 0U);  // (2 + 1) % 3
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
-// A program of one task with one region, mapped by the text in its first argument: for what ends
-// with our message, which CMakeLists.txt lists.
+// A program of one task with one region, mapped by the text in its first argument, or by a mapper
+// that errs: for what ends with our message, which CMakeLists.txt lists.
 #include <legion.h>
 
 #include <cstdio>
+#include <memory>
+#include <string_view>
 
 #include "groma/legion.h"
 
@@ -32,6 +34,26 @@ void top(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Legion
   std::fputs("it ran\n", stderr);
 }
 
+// Two shards of the top-level task, and a functor for them that there is not.
+class Astray final : public groma::Mapper {
+ public:
+  using Mapper::Mapper;
+  void select_task_options(groma::MapperRuntime& runtime, const groma::TaskView& task,
+                           groma::TaskOptions& answer) override {
+    Mapper::select_task_options(runtime, task, answer);
+    answer.replicate = task.depth == 0;
+  }
+  void replicate_task(groma::MapperRuntime&, const groma::TaskView& task,
+                      groma::ReplicateAnswer& answer) override {
+    answer.variant = task.variants.front().id;
+    answer.processors = {{groma::ProcKind::kCpu, 0, 0}, {groma::ProcKind::kCpu, 0, 1}};
+  }
+  groma::ShardingId select_sharding_functor(groma::MapperRuntime&, const groma::TaskView&,
+                                            const groma::ShardTable&) override {
+    return 7;
+  }
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -40,6 +62,7 @@ int main(int argc, char** argv) {
     Legion::TaskVariantRegistrar registrar(id, name);
     registrar.add_constraint(Legion::ProcessorConstraint(Legion::Processor::LOC_PROC));
     registrar.set_leaf(id == kLook);
+    registrar.set_replicable(id == kTop);
     preregister(registrar, name);
   };
   add(kTop, "top", [](auto& registrar, const char* name) {
@@ -49,6 +72,11 @@ int main(int argc, char** argv) {
     Runtime::preregister_task_variant<look>(registrar, name);
   });
   Runtime::set_top_level_task_id(kTop);
+  if (std::string_view(argv[1]) == "astray") {
+    groma::legion::use(
+        [](const groma::MapperSite& site) { return std::make_unique<Astray>(site); });
+    return Runtime::start(argc, argv);
+  }
   const groma::Source source("test.mapper", argv[1]);
   groma::Diagnostics diags(source);
   const groma::Program program = groma::compile(source, diags);

@@ -40,6 +40,8 @@ Task * CPU;
 Region outer * * VIRTUAL;
 Region add * CPU RDMEM;
 Region make 0 CPU RDMEM;
+Region sum collected * RDMEM;
+CollectMemory sum collected;
 Layout strides exact * Exact;
 Layout distance compact * Compact;
 )";
@@ -297,6 +299,17 @@ TEST(Regions, ReductionsGoWhereTheStatementSays) {
     EXPECT_EQ(memories.get_result<int>(Legion::DomainPoint(point)), Legion::Memory::REGDMA_MEM);
   }
   EXPECT_EQ(run<double>(kSum, region, region), 8 * 16 + 4 * 0.5);
+}
+
+// More data than the memory holds, a task after the other: there is room while each copy goes when
+// its reader has ended, for the region's valid data are the fill.
+TEST(Regions, CollectedInstancesMakeRoom) {
+  for (int i = 0; i < 5; ++i) {
+    const LogicalRegion region =
+        region_of(runtime()->create_index_space(context(), Legion::Rect<2>({0, 0}, {1023, 3071})),
+                  "collected");
+    EXPECT_EQ(run<double>(kSum, region, region), 1024.0 * 3072);  // 24 of 64 MB
+  }
 }
 
 TEST(Regions, OutputsGoWhereTheStatementSays) {

@@ -2,9 +2,11 @@
 // validate takes.
 #include <gmock/gmock.h>
 
+#include <array>
 #include <cstring>
 
 #include "groma/mapper.h"
+#include "mapper/default_policy.h"
 #include "unit/mapper/hooks.h"
 
 namespace groma::test {
@@ -73,6 +75,16 @@ TEST(DefaultMapper, WhereTasksStart) {
   EXPECT_THAT(starts(*mapper, task.view(), 1), ElementsAre(gpu(1, 1)));
   FakeTask main("main", {ProcKind::kCpu});
   EXPECT_THAT(starts(*mapper, main.view(), 1), ElementsAre(cpu(1, 0)));
+}
+
+TEST(DefaultMapper, IoTasksStayOnTheirNode) {
+  const Processor first{ProcKind::kIo, 1, 0}, second{ProcKind::kIo, 1, 1};
+  const auto mapper = default_on(cpu(1, 0), machine_of("nodes=2,cpu=1,gpu=0,omp=0,io=2"));
+  FakeTask task("t", {ProcKind::kIo});
+  for (int depth : {1, 2}) {
+    task.base.depth = depth;
+    EXPECT_THAT(starts(*mapper, task.view(), 2), ElementsAre(first, second));
+  }
 }
 
 TEST(DefaultMapper, UnequalNodes) {
@@ -190,22 +202,79 @@ TEST(DefaultMapper, SlicesThatStayInTheNode) {
   EXPECT_EQ(answer.slices[1].box.lower, Point({2}));
 }
 
+// Each shard deals out its own part: others have theirs.
+TEST(DefaultMapper, SlicesOfAReplicatedParentStayInTheNode) {
+  FakeTask task("t", {ProcKind::kGpu});
+  TaskView parent;
+  task.launch(rect({8})).base.parent = &parent;
+  const auto mapper = default_on(cpu(1, 0), grid());
+  const auto processors = [&](std::uint32_t shards) {
+    parent.shards = shards;
+    std::vector<Processor> found;
+    const TaskView view = task.at(gpu(1, 0));
+    const SliceAnswer answer = slices_of(*mapper, view, view.domain);
+    EXPECT_THAT(text_of(validate(answer, view, view.domain, grid())), IsEmpty());
+    for (const TaskSlice& slice : answer.slices) found.push_back(slice.processor);
+    return found;
+  };
+  EXPECT_THAT(processors(1), ElementsAre(gpu(0, 0), gpu(0, 1), gpu(1, 0), gpu(1, 1)));
+  EXPECT_THAT(processors(2), ElementsAre(gpu(1, 0), gpu(1, 1)));
+  DefaultSettings near;
+  near.same_address_space = true;
+  const SliceAnswer answer =
+      slices_of(*default_on(cpu(0, 0), grid(), near), task.at(gpu(0, 0)), rect({8}));
+  ASSERT_EQ(answer.slices.size(), 2U);
+  EXPECT_EQ(answer.slices[1].processor, gpu(0, 1));
+}
+
 // ---- One task
+
+// `machine` with so many SOCKMEMs on each node.
+Machine with_sockets(const Machine& machine, std::int64_t count) {
+  NodeType node = machine.node(0);
+  for (MemoryGroup& memory : node.memories) {
+    if (memory.kind == MemKind::kSockmem) memory.count = count;
+  }
+  return *Machine::make("m", "", {node}, std::vector<std::uint32_t>(2, 0));
+}
+
+TEST(DefaultMapper, TargetsWithAndWithoutSockets) {
+  using enum ProcKind;
+  const Machine spec = machine_of("nodes=2,gpu=2,cpu=2,omp=2,io=2,py=2");
+  const auto targets = [&](std::int64_t sockets, ProcKind kind, const char* only = nullptr) {
+    const Machine machine = with_sockets(spec, sockets);
+    const auto mapper = default_on(cpu(1, 0), machine);
+    FakeTask task("t", {kind});
+    TaskView view = task.at({kind, 1, 1});
+    if (only != nullptr) (*only == 'm' ? view.must_epoch : view.concurrent) = true;
+    const TaskWish wish = wish_of(*mapper, view);
+    EXPECT_THAT(text_of(validate(wish, view, machine)), IsEmpty());
+    return wish.processors;
+  };
+  for (ProcKind kind : {kCpu, kOmp, kIo, kPy}) {
+    const Processor first{kind, 1, 0}, second{kind, 1, 1};
+    const bool near = kind == kCpu || kind == kOmp;
+    EXPECT_THAT(targets(1, kind), ElementsAre(first, second)) << name_of(kind);
+    if (near) {
+      EXPECT_THAT(targets(2, kind), ElementsAre(second)) << name_of(kind);
+    } else {
+      EXPECT_THAT(targets(2, kind), ElementsAre(first, second)) << name_of(kind);
+    }
+    EXPECT_THAT(targets(1, kind, "must epoch"), ElementsAre(second)) << name_of(kind);
+    EXPECT_THAT(targets(1, kind, "concurrent"), ElementsAre(second)) << name_of(kind);
+  }
+  EXPECT_THAT(targets(1, kGpu), ElementsAre(gpu(1, 1)));
+}
 
 TEST(DefaultMapper, VariantAndProcessors) {
   FakeTask task("t", {ProcKind::kCpu, ProcKind::kGpu, ProcKind::kCpu});
-  const auto mapper = default_on(cpu(1, 0), grid());
+  const auto mapper = default_on(cpu(1, 0), with_sockets(grid(), 1));
   TaskWish wish = wish_of(*mapper, task.at(cpu(1, 2)));
   EXPECT_EQ(wish.variant, 3U);  // the highest
   EXPECT_THAT(wish.processors, ElementsAre(cpu(1, 0), cpu(1, 1), cpu(1, 2), cpu(1, 3)));
   wish = wish_of(*mapper, task.at(gpu(1, 1)));
   EXPECT_EQ(wish.variant, 2U);
   EXPECT_THAT(wish.processors, ElementsAre(gpu(1, 1)));
-  for (const auto& bound : {&TaskView::must_epoch, &TaskView::concurrent}) {
-    TaskView view = task.at(cpu(1, 2));
-    view.*bound = true;
-    EXPECT_THAT(wish_of(*mapper, view).processors, ElementsAre(cpu(1, 2)));
-  }
   TaskView remote = task.at(cpu(0, 2));
   remote.local = false;
   EXPECT_THAT(wish_of(*mapper, remote).processors, ElementsAre(cpu(0, 2)));
@@ -228,36 +297,109 @@ RequirementWish requirement_on(const FakeTask& task, const Processor& processor,
 
 TEST(DefaultMapper, MemoryByBandwidth) {
   FakeTask task("t", {ProcKind::kGpu, ProcKind::kCpu, ProcKind::kOmp});
-  RequirementView& region = task.region({"r"});
+  task.region({"r"});
   const RequirementWish wish = requirement_on(task, gpu(0, 0));
   EXPECT_EQ(memories_of(wish), "FBMEM");
-  EXPECT_EQ(wish.region, RequirementWish::Region::kShared);
+  EXPECT_FALSE(wish.shares(wish.candidates()[0]));
   EXPECT_EQ(wish.fields, RequirementWish::Fields::kAll);
   EXPECT_EQ(wish.collect_priority, kCollectLast);
   EXPECT_EQ(wish.candidates()[0].layout, LayoutSpec{});
   EXPECT_FALSE(wish.candidates()[0].memory_origin);
   EXPECT_EQ(memories_of(requirement_on(task, cpu(1, 0))), "SYSMEM");
-  region.tag = kTagExactRegion;
-  EXPECT_EQ(requirement_on(task, gpu(0, 0)).region, RequirementWish::Region::kRequired);
-  region.tag = 0;
+}
+
+// What neighbours share is in host memory: framebuffers and zero-copy memory hold what a task
+// needs.
+TEST(DefaultMapper, RegionsByMemory) {
+  FakeTask task("t", {ProcKind::kCpu, ProcKind::kGpu});
+  RequirementView& region = task.region({"r"});
+  const auto shares = [&](const Processor& processor, DefaultSettings settings = {}) {
+    const RequirementWish wish = requirement_on(task, processor, grid(), settings);
+    return wish.shares(wish.candidates()[0]);
+  };
+  EXPECT_TRUE(shares(cpu(0, 0)));
+  EXPECT_FALSE(shares(gpu(0, 0)));
+  LayoutDemand zero_copy;
+  zero_copy.memory = MemKind::kZcmem;
+  for (VariantView& variant : task.variants) variant.demands = {&zero_copy, 1};
+  EXPECT_FALSE(shares(cpu(0, 0)));
+  EXPECT_FALSE(shares(gpu(0, 0)));
+  for (VariantView& variant : task.variants) variant.demands = {};
   DefaultSettings exact;
   exact.exact_region = true;
-  EXPECT_EQ(requirement_on(task, gpu(0, 0), grid(), exact).region,
-            RequirementWish::Region::kRequired);
+  EXPECT_FALSE(shares(cpu(0, 0), exact));
+  region.tag = kTagExactRegion;
+  EXPECT_FALSE(shares(cpu(0, 0)));
+  region.tag = 0;
+  region.privilege = Privilege::kReduce;
+  EXPECT_FALSE(shares(cpu(0, 0)));
+}
+
+// Candidate by candidate: what falls back to host memory is shared there.
+TEST(DefaultMapper, RegionsOfAProgramByMemory) {
+  Mapping mapping("Task * GPU; Region * * GPU FBMEM, ZCMEM, SYSMEM; Layout t 1 * Exact;", grid());
+  FakeTask task("t", {ProcKind::kGpu});
+  task.region({"r"});
+  task.region({"s"});
+  const TaskWish wish = wish_of(mapping.on(gpu(0, 0)), task.at(gpu(0, 0)));
+  const auto shares = [&](std::size_t requirement) {
+    std::vector<bool> answers;
+    const RequirementWish& one = wish.requirements.at(requirement);
+    for (const InstanceWish& candidate : one.candidates()) answers.push_back(one.shares(candidate));
+    return answers;
+  };
+  EXPECT_THAT(shares(0), ElementsAre(false, false, true));
+  EXPECT_THAT(shares(1), ElementsAre(false, false, false));
 }
 
 TEST(DefaultMapper, RegisteredMemoryWhereWanted) {
   NodeType node = machine_of("nodes=1,cpu=2,gpu=0,omp=0").node(0);
   ASSERT_NE(node.find(ProcKind::kCpu, MemKind::kRdmem), nullptr);
   const Machine machine = *Machine::make("m", "", {node}, {0});
-  std::erase_if(node.affinities, [](const Affinity& a) { return a.memory == MemKind::kRdmem; });
-  const Machine without = *Machine::make("m", "", {node}, {0});
+  NodeType plain = node;
+  std::erase_if(plain.affinities, [](const Affinity& a) { return a.memory == MemKind::kRdmem; });
+  const Machine without = *Machine::make("m", "", {plain}, {0});
   FakeTask task("t", {ProcKind::kCpu});
   RequirementView& region = task.region({"r"});
   EXPECT_EQ(memories_of(requirement_on(task, cpu(0, 0), machine)), "SYSMEM");
   region.tag = kTagPreferRdma;
   EXPECT_EQ(memories_of(requirement_on(task, cpu(0, 0), machine)), "RDMEM");
   EXPECT_EQ(memories_of(requirement_on(task, cpu(0, 0), without)), "SYSMEM");
+  // The better of RDMEM and zero-copy memory: of those two a GPU reaches one.
+  FakeTask on_gpu("t", {ProcKind::kGpu});
+  on_gpu.region({"r"}).tag = kTagPreferRdma;
+  EXPECT_EQ(memories_of(requirement_on(on_gpu, gpu(0, 0))), "ZCMEM");
+  const auto with = [&](MemKind better) {
+    NodeType faster = node;
+    faster.memories.push_back({MemKind::kZcmem, 1, 1 << 30, 1e9});
+    std::erase_if(faster.affinities, [](const Affinity& a) { return a.memory == MemKind::kZcmem; });
+    const Affinity* registered = faster.find(ProcKind::kCpu, MemKind::kRdmem);
+    if (registered == nullptr) {
+      ADD_FAILURE();
+      return std::string();
+    }
+    Affinity zero_copy = *registered;
+    zero_copy.memory = MemKind::kZcmem;
+    zero_copy.bandwidth_bytes_per_s *= better == MemKind::kZcmem ? 2 : 0.5;
+    faster.affinities.push_back(zero_copy);
+    return memories_of(requirement_on(task, cpu(0, 0), *Machine::make("m", "", {faster}, {0})));
+  };
+  EXPECT_EQ(with(MemKind::kRdmem), "RDMEM");
+  EXPECT_EQ(with(MemKind::kZcmem), "ZCMEM");
+}
+
+// Volumes from the requirement's region up to the root.
+TEST(DefaultMapper, TheRegionThatNodesShare) {
+  using mapper::shared_region;
+  EXPECT_EQ(shared_region(std::array<std::int64_t, 1>{16}, 1), 0U);
+  EXPECT_EQ(shared_region(std::array<std::int64_t, 3>{1, 4, 16}, 1), 2U);  // one node: the root
+  EXPECT_EQ(shared_region(std::array<std::int64_t, 3>{1, 4, 16}, 4), 1U);
+  EXPECT_EQ(shared_region(std::array<std::int64_t, 3>{1, 4, 16}, 3), 1U);
+  EXPECT_EQ(shared_region(std::array<std::int64_t, 3>{1, 4, 16}, 5), 0U);
+  EXPECT_EQ(shared_region(std::array<std::int64_t, 3>{1, 4, 16}, 2), 1U);     // not the leaf's
+  EXPECT_EQ(shared_region(std::array<std::int64_t, 4>{1, 2, 8, 16}, 4), 1U);  // by all that shrank
+  EXPECT_EQ(shared_region(std::array<std::int64_t, 3>{6, 8, 16}, 4), 0U);     // none: its own
+  EXPECT_EQ(shared_region(std::array<std::int64_t, 2>{16, 16}, 2), 0U);
 }
 
 TEST(DefaultMapper, VirtualReducedAndEmpty) {
@@ -286,6 +428,26 @@ TEST(DefaultMapper, VirtualReducedAndEmpty) {
   region.privilege = Privilege::kReadOnly;
   region.fields = {};
   EXPECT_EQ(memories_of(requirement_on(task, cpu(0, 0))), "");
+}
+
+// What a task makes has to lie somewhere, though it is inner.
+TEST(DefaultMapper, OutputRegionsAreNotVirtual) {
+  FakeTask task("t", {ProcKind::kCpu});
+  task.variants[0].leaf = false;
+  task.variants[0].inner = true;
+  RequirementView& region = task.region({"r"}, Privilege::kWriteDiscard);
+  region.output = true;
+  region.tag = kTagVirtualMap;
+  EXPECT_EQ(memories_of(requirement_on(task, cpu(0, 0))), "SYSMEM");
+  Mapping mapping("Region t r * RDMEM", machine_of("nodes=1,cpu=2,gpu=0,omp=0"));
+  const TaskWish wish = wish_of(mapping.on(cpu(0, 0)), task.at(cpu(0, 0)));
+  EXPECT_THAT(text_of(validate(wish, task.at(cpu(0, 0)), mapping.machine())), IsEmpty());
+  EXPECT_EQ(memories_of(wish.requirements.at(0)), "RDMEM");
+  Mapping nowhere("Region t r * VIRTUAL", machine_of("nodes=1,cpu=2,gpu=0,omp=0"));
+  const TaskWish none = wish_of(nowhere.on(cpu(0, 0)), task.at(cpu(0, 0)));
+  EXPECT_THAT(text_of(validate(none, task.at(cpu(0, 0)), nowhere.machine())),
+              ElementsAre("region 0 of `t` cannot be virtual: the task makes it, so it has to lie "
+                          "somewhere [bad-virtual]"));
 }
 
 TEST(DefaultMapper, WhatTheVariantDemands) {

@@ -101,8 +101,8 @@ class Launch {
     } else {
       for (const FieldView& field : fields_[i]) add_field(field.id);
     }
-    const bool own_region = wish.region == RequirementWish::Region::kRequired;
-    std::string bounds = own_region && !is_root(i) ? "exact" : "root";
+    const bool shares = wish.shares(wish.candidates().front());
+    std::string bounds = shares || is_root(i) ? "root" : "exact";
     if (empty_part) bounds = "empty";  // says nothing
     const bool reduces = requirements_[i].privilege == Privilege::kReduce;
     const char* priority = wish.collect_priority == kCollectFirst  ? "first"

@@ -443,6 +443,13 @@ TEST(Validate, Shards) {
               ElementsAre("`t`: point (3, 4) is sent to shard 2 of 2 [bad-shard]"));
 }
 
+TEST(Validate, ShardingFunctors) {
+  FakeTask task("t", {ProcKind::kCpu});
+  for (ShardingId id : {0U, 1U, 2U}) EXPECT_THAT(validate_sharding(id, task.view(), 2), IsEmpty());
+  EXPECT_THAT(text_of(validate_sharding(3, task.view(), 2)),
+              ElementsAre("select_sharding_functor of `t` chose functor 3 of 2 [bad-sharding]"));
+}
+
 // ---- Slices
 
 std::vector<std::string> slice_refusals(const Rect& part, const std::vector<Rect>& boxes) {
