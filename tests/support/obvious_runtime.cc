@@ -1398,6 +1398,7 @@ void Runtime::start(Task& task) {
   if (!task.launches) return;
   if (task.depth > 64) cannot();
   task.view = view_of(task, task.view_requirements);
+  task.view.shards = static_cast<std::uint32_t>(std::max<std::size_t>(1, task.shards.size()));
   task.view.requirements = task.view_requirements;
   std::vector<std::int64_t> frame = task.arguments;
   frame.resize(static_cast<std::size_t>(what(task).frame_size));
