@@ -77,6 +77,15 @@ TEST(DefaultMapper, WhereTasksStart) {
   EXPECT_THAT(starts(*mapper, main.view(), 1), ElementsAre(cpu(1, 0)));
 }
 
+TEST(DefaultMapper, WhereIndexLaunchesStart) {
+  FakeTask task("t", {ProcKind::kGpu});
+  task.launch(rect({8})).base.depth = 1;
+  EXPECT_THAT(starts(*default_on(gpu(1, 1), grid()), task.view(), 2),
+              ElementsAre(gpu(1, 1), gpu(1, 1)));
+  EXPECT_THAT(starts(*default_on(cpu(1, 0), grid()), task.view(), 3),
+              ElementsAre(gpu(1, 0), gpu(1, 1), gpu(1, 0)));
+}
+
 TEST(DefaultMapper, IoTasksStayOnTheirNode) {
   const Processor first{ProcKind::kIo, 1, 0}, second{ProcKind::kIo, 1, 1};
   const auto mapper = default_on(cpu(1, 0), machine_of("nodes=2,cpu=1,gpu=0,omp=0,io=2"));
