@@ -5,6 +5,7 @@
 
 #include "base/one_diagnostic.h"
 #include "groma/sharding.h"
+#include "mapper/default_policy.h"
 #include "simulate/engine.h"
 
 namespace groma::sim {
@@ -535,8 +536,6 @@ void Engine::after_mapping(TaskRun& run) {
   wake(*parent, std::max(parent->stage_end, now_ + to_time(options_.costs.issue_s)));
 }
 
-// DefaultMapper's rule for regions above the required one: on one node the whole, on several the
-// lowest one that is cut into a piece for each.
 const Piece* Engine::shape_of(const RequirementWish& wish, const InstanceWish& candidate,
                               const TaskRun& run, std::uint32_t position) const {
   const Piece* piece = run.pieces[position];
@@ -544,19 +543,20 @@ const Piece* Engine::shape_of(const RequirementWish& wish, const InstanceWish& c
                                 ? data_.tasks[run.task].requirements[position].data
                                 : run.launch->data[position];
   if (!wish.shares(candidate) || where.what != app::Where::What::kPartition) return piece;
+  // Itself, what it was cut from, ..., the whole.
+  std::array<const Piece*, kMaxAppPartitionDepth + 1> above;
+  std::array<std::int64_t, kMaxAppPartitionDepth + 1> volumes;
+  std::size_t count = 0;
   std::int64_t color = run.colors[position];
-  int at = static_cast<int>(where.index);
-  while (at >= 0) {
+  for (int at = static_cast<int>(where.index); at >= 0;) {
     const app::Partition& partition = data_.partitions[static_cast<std::size_t>(at)];
-    const std::int64_t parts = partition.own_colors.volume();
-    const std::int64_t nodes = machine_->node_count();
-    if (nodes > 1 && parts >= nodes) {
-      return &spaces_.piece(static_cast<std::uint32_t>(at), color);
-    }
-    color /= parts;
+    above[count++] = &spaces_.piece(static_cast<std::uint32_t>(at), color);
+    color /= partition.own_colors.volume();
     at = partition.outer;
   }
-  return &spaces_.region(where.region).whole;
+  above[count++] = &spaces_.region(where.region).whole;
+  for (std::size_t i = 0; i < count; ++i) volumes[i] = above[i]->box.volume();
+  return above[mapper::shared_region(std::span(volumes).first(count), machine_->node_count())];
 }
 
 bool Engine::map_requirement(TaskRun& run, const TaskView& view, const RequirementWish& wish,

@@ -961,18 +961,18 @@ Rect Runtime::wished_box(const Task&, const RequirementWish& wish, const Instanc
   if (!wish.shares(candidate) || !requirement.color) return *requirement.box;
   const Rect whole = data_.regions[requirement.where->region].box;
   if (machine_->node_count() == 1) return whole;
+  Rect found = *requirement.box;
   Point color = *requirement.color;
   for (int p = static_cast<int>(requirement.where->index); p >= 0;) {
     const app::Partition& partition = data_.partitions[static_cast<std::size_t>(p)];
-    if (partition.own_colors.volume() >= machine_->node_count()) {
-      app::FormulaFault fault = app::FormulaFault::kNone;
-      return app::piece(data_, partition, color, fault);
-    }
+    app::FormulaFault fault = app::FormulaFault::kNone;
+    const Rect box = app::piece(data_, partition, color, fault);
+    if (box.volume() <= whole.volume() / machine_->node_count()) found = box;
     const int outer = color.dimensions() - partition.own_colors.dimensions();
     color = Point(color.coordinates().first(static_cast<std::size_t>(outer)));
     p = partition.outer;
   }
-  return whole;
+  return whole.volume() <= whole.volume() / machine_->node_count() ? whole : found;
 }
 
 Instance* Runtime::find_or_make(const Requirement& requirement, const RequirementWish& wish,
