@@ -88,7 +88,7 @@ class Walker {
     do {
       if (!step()) return;
       for (int d = 0; d < point.dimensions(); ++d) {
-        frame[static_cast<std::size_t>(launch.point_slot + d)] = point[d];
+        frame[static_cast<std::size_t>(launch.point_slot) + static_cast<std::size_t>(d)] = point[d];
       }
       Coordinates arguments;
       for (const Code& code : launch.arguments) arguments.push_back(code.value(frame, fault));

@@ -201,11 +201,11 @@ class Engine final : public MapperRuntime {
   // ---- Mapping (mapping.cc)
   bool launch_top();
   void launch(Context& context, const app::Launch& launch);
-  bool cut(Context& context, const app::Launch& launch, const TaskView& view, const Rect& domain,
+  bool cut(const Context& context, const TaskView& view, const Rect& domain,
            std::vector<TaskSlice>& slices);
   bool cut_part(const Processor& by, const TaskView& view, const Rect& part, int depth,
                 std::vector<TaskSlice>& slices);
-  bool place(TaskRun& run, std::span<const std::int64_t> frame);
+  bool place(TaskRun& run);
   TaskView view_of(TaskRun& run, std::vector<RequirementView>& requirements);
   void select(std::int32_t processor);
   bool map(TaskRun& run);

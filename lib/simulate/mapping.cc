@@ -190,7 +190,7 @@ void Engine::launch(Context& context, const app::Launch& launch) {
     view.current = task_options_.initial;
     if (!launch.is_index) {
       slices_.push_back({Rect{}, task_options_.initial});
-    } else if (!cut(context, launch, view, domain, slices_)) {
+    } else if (!cut(context, view, domain, slices_)) {
       return;
     }
   }
@@ -217,7 +217,7 @@ void Engine::launch(Context& context, const app::Launch& launch) {
       run.created = now_;
       run.valid_instances = valid_instances;
       run.op = ops_.add();
-      if (!place(run, context.frame)) return;
+      if (!place(run)) return;
       if (join != kBeginning) ops_.depend(join, run.op);
       runs.push_back(&run);
     } while (launch.is_index && next_point(slice.box, &point));
@@ -250,13 +250,12 @@ void Engine::launch(Context& context, const app::Launch& launch) {
 }
 
 // The arguments, and the pieces that the requirements are on.
-bool Engine::place(TaskRun& run, std::span<const std::int64_t> frame_given) {
+bool Engine::place(TaskRun& run) {
   const app::Launch& launch = *run.launch;
   Context& context = *run.parent;
-  (void)frame_given;
   std::vector<std::int64_t>& frame = context.frame;
   for (int d = 0; launch.is_index && d < run.point.dimensions(); ++d) {
-    frame[static_cast<std::size_t>(launch.point_slot + d)] = run.point[d];
+    frame[static_cast<std::size_t>(launch.point_slot) + static_cast<std::size_t>(d)] = run.point[d];
   }
   app::FormulaFault fault = app::FormulaFault::kNone;
   for (const app::Code& code : launch.arguments) run.arguments.push_back(code.value(frame, fault));
@@ -294,7 +293,7 @@ bool Engine::place(TaskRun& run, std::span<const std::int64_t> frame_given) {
 }
 
 // Into slices: by shard where the task that launches is replicated.
-bool Engine::cut(Context& context, const app::Launch&, const TaskView& view, const Rect& domain,
+bool Engine::cut(const Context& context, const TaskView& view, const Rect& domain,
                  std::vector<TaskSlice>& slices) {
   const Processor by = context.run->processor;
   if (context.shards.size() < 2) return cut_part(by, view, domain, 0, slices);
