@@ -45,9 +45,9 @@ check_format() {
   }
 }
 
-# build_and_test PRESET
+# build_and_test PRESET [OPTION...]: options of cmake
 build_and_test() {
-  cmake --preset "$1"
+  cmake --preset "$@"
   cmake --build --preset "$1" -j "$cores"
   ctest --preset "$1" -j "$cores"
 }
@@ -60,13 +60,13 @@ has_legion_tests() {
   [ "$count" -gt 0 ]
 }
 
-# What others compile (not tests and benchmarks, which .ci/full builds with clang) through clang's front
+# What others compile (not tests, benchmarks and the command, which .ci/full builds with clang) through clang's front
 # end, with the flags of a real build but no code generation.
 clang_syntax() {
   cmake --preset clang >/dev/null
   cmake --build --preset clang --target groma_generated >/dev/null
   local commands=build/clang/compile_commands.json
-  sed -n 's/^ *"command": "\(.*\)",*$/\1/p' $commands | grep -v -e ' -c [^ ]*/tests/' -e ' -c [^ ]*/benchmarks/' |
+  sed -n 's/^ *"command": "\(.*\)",*$/\1/p' $commands | grep -v -e ' -c [^ ]*/tests/' -e ' -c [^ ]*/benchmarks/' -e ' -c [^ ]*/examples/driver/' |
     sed 's/\\"/"/g; s/\\\\/\\/g' | (
       cd build/clang || exit
       xargs -d '\n' -P "$cores" -I '{}' sh -c '{} -fsyntax-only'

@@ -22,6 +22,11 @@ std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
   return a / b - ((a % b != 0 && (a % b < 0) != (b < 0)) ? 1 : 0);
 }
 
+std::int64_t floor_remainder(std::int64_t a, std::int64_t b) {
+  const std::int64_t rest = a % b;
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
 // Both round down.
 std::int64_t divide(std::int64_t a, std::int64_t b, bool remainder, FormulaFault& fault) {
   if (b == 0) {
@@ -33,8 +38,7 @@ std::int64_t divide(std::int64_t a, std::int64_t b, bool remainder, FormulaFault
     if (a == INT64_MIN) fault = FormulaFault::kOverflow;
     return a == INT64_MIN ? 0 : -a;
   }
-  const std::int64_t quotient = floor_divide(a, b);
-  return remainder ? a - quotient * b : quotient;
+  return remainder ? floor_remainder(a, b) : floor_divide(a, b);
 }
 
 std::string printable(std::string_view text) {
