@@ -44,6 +44,13 @@ void Builder::fail_unknown(std::string path, std::string message, std::string_vi
        near.empty() ? "" : fmt::format("did you mean {}?", join_names(near)));
 }
 
+void Builder::fail_unknown_data(std::string path, std::string_view name) {
+  std::vector<std::string_view> known;
+  for (const AppRegion& each : app_.regions) known.push_back(each.name);
+  for (const AppPartition& each : app_.partitions) known.push_back(each.name);
+  fail_unknown(std::move(path), "no region or partition has this name", name, known);
+}
+
 bool Builder::at_most(const std::string& path, std::size_t count, std::size_t most,
                       std::string_view what) {
   if (count > most) {
@@ -318,10 +325,7 @@ void Builder::read_partition(std::size_t number, std::vector<int>& state, int de
     to.region = data_.partitions[outer->second].region;
     above = &data_.partitions[outer->second].names;
   } else {
-    std::vector<std::string_view> known;
-    for (const AppRegion& each : app_.regions) known.push_back(each.name);
-    for (const AppPartition& each : app_.partitions) known.push_back(each.name);
-    return fail_unknown(path + "/of", "no region or partition has this name", from.of, known);
+    return fail_unknown_data(path + "/of", from.of);
   }
   to.names.insert(to.names.end(), above->begin(), above->end());
   read_pieces(path, from, to);

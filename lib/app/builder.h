@@ -38,6 +38,7 @@ class Builder {
             Error::Code code = Error::Code::kMalformed);
   void fail_unknown(std::string path, std::string message, std::string_view name,
                     const std::vector<std::string_view>& known);
+  void fail_unknown_data(std::string path, std::string_view name);
   // Whether it is so; says where not.
   bool at_most(const std::string& path, std::size_t count, std::size_t most, std::string_view what);
   bool good_name(const std::string& path, std::string_view name);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "app/builder.h"
+#include "base/point_text.h"
 #include "groma/spelling.h"
 
 namespace groma::app {
@@ -12,10 +13,6 @@ namespace {
 constexpr std::size_t kMaxDataBytes = std::size_t{1} << 28;
 
 bool power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
-
-std::string words_of(const Point& point) {
-  return fmt::format("({})", fmt::join(point.coordinates(), ", "));
-}
 
 }  // namespace
 
@@ -141,10 +138,7 @@ Where Builder::read_where(const std::string& path, const AppData& from,
                                         from.color.size(), from.of, dimensions));
     }
   } else {
-    std::vector<std::string_view> known;
-    for (const AppRegion& each : app_.regions) known.push_back(each.name);
-    for (const AppPartition& each : app_.partitions) known.push_back(each.name);
-    fail_unknown(path + "/of", "no region or partition has this name", from.of, known);
+    fail_unknown_data(path + "/of", from.of);
     return where;
   }
   if (requirement.names.empty()) where.names = *names;
@@ -404,9 +398,9 @@ void Builder::check_color(const std::string& path, const Where& where,
     for (int d = 0; d < last.dimensions(); ++d) last[d] += domain->extents[d] - 1;
     for (const Point* corner : {&domain->lower, static_cast<const Point*>(&last)}) {
       if (partition.colors.contains(*corner)) continue;
-      return fail(
-          path, fmt::format("point {} of the launch is no colour of `{}`, which has {}",
-                            words_of(*corner), partition.name, words_of(partition.colors.extents)));
+      return fail(path,
+                  fmt::format("point {} of the launch is no colour of `{}`, which has {}",
+                              text_of(*corner), partition.name, text_of(partition.colors.extents)));
     }
     return;
   }
@@ -416,8 +410,8 @@ void Builder::check_color(const std::string& path, const Where& where,
     color[static_cast<int>(d)] = where.color[d].constant();
   }
   if (partition.colors.contains(color)) return;
-  fail(path + "/color", fmt::format("{} is no colour of `{}`, which has {}", words_of(color),
-                                    partition.name, words_of(partition.colors.extents)));
+  fail(path + "/color", fmt::format("{} is no colour of `{}`, which has {}", text_of(color),
+                                    partition.name, text_of(partition.colors.extents)));
 }
 
 void Builder::read_metric() {

@@ -117,6 +117,12 @@ struct Task {
   Body body;
 };
 
+// What requirement r is on: as the launch says; as the task does where `launch` is null, of the top
+// level.
+inline const Where& where_of(const Task& task, const Launch* launch, std::size_t r) {
+  return launch == nullptr ? task.requirements[r].data : launch->data[r];
+}
+
 struct Data {
   std::string name;
   std::vector<AppValue> values;

@@ -4,26 +4,38 @@ namespace groma::app {
 
 LaunchNames names_of(const Data& data, const Use& use) {
   LaunchNames names;
-  const std::vector<Requirement>& requirements = data.tasks[use.task].requirements;
-  for (std::size_t r = 0; r < requirements.size(); ++r) {
-    const Where& where = use.launch == nullptr ? requirements[r].data : use.launch->data[r];
-    names.push_back(where.names);
+  const Task& task = data.tasks[use.task];
+  for (std::size_t r = 0; r < task.requirements.size(); ++r) {
+    names.push_back(where_of(task, use.launch, r).names);
   }
   return names;
 }
 
-AppView::AppView(const Data& data, std::uint32_t task, const LaunchNames& names)
-    : task_(data.tasks[task]), id_(task + 1) {
-  for (const Variant& variant : task_.variants) {
-    VariantView view;
-    view.id = static_cast<VariantId>(variants_.size() + 1);
+std::vector<VariantView> views_of(const std::vector<Variant>& variants) {
+  std::vector<VariantView> views;
+  for (const Variant& variant : variants) {
+    VariantView& view = views.emplace_back();
+    view.id = static_cast<VariantId>(views.size());
     view.kind = variant.kind;
     view.leaf = variant.leaf;
     view.inner = variant.inner;
     view.replicable = variant.replicable;
     view.demands = variant.demands;
-    variants_.push_back(view);
   }
+  return views;
+}
+
+RequirementView view_of(const Requirement& requirement) {
+  RequirementView view;
+  view.region_dimensions = requirement.dimensions;
+  view.privilege = requirement.privilege;
+  view.coherence = requirement.coherence;
+  view.reduction = requirement.privilege == Privilege::kReduce ? 1 : 0;
+  return view;
+}
+
+AppView::AppView(const Data& data, std::uint32_t task, const LaunchNames& names)
+    : task_(data.tasks[task]), id_(task + 1), variants_(views_of(task_.variants)) {
   parts_.reserve(task_.requirements.size());
   for (std::size_t r = 0; r < task_.requirements.size(); ++r) {
     const Requirement& requirement = task_.requirements[r];
@@ -32,13 +44,9 @@ AppView::AppView(const Data& data, std::uint32_t task, const LaunchNames& names)
     for (const AppField& field : requirement.fields) {
       part.fields.push_back({static_cast<FieldId>(part.fields.size()), field.bytes, field.name});
     }
-    RequirementView view;
+    RequirementView view = view_of(requirement);
     view.aliases = part.names;
     view.region = requirements_.size() + 1;
-    view.region_dimensions = requirement.dimensions;
-    view.privilege = requirement.privilege;
-    view.coherence = requirement.coherence;
-    view.reduction = requirement.privilege == Privilege::kReduce ? 1 : 0;
     view.fields = part.fields;
     requirements_.push_back(view);
   }

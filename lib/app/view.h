@@ -13,6 +13,11 @@ namespace groma::app {
 using LaunchNames = std::vector<Names>;
 LaunchNames names_of(const Data& data, const Use& use);
 
+// As a task's variants are seen, in their order, numbered from 1.
+std::vector<VariantView> views_of(const std::vector<Variant>& variants);
+// What a requirement is, whatever it is on.
+RequirementView view_of(const Requirement& requirement);
+
 // Owns what its views point to but the names, which must outlive it, as the workload must.
 class AppView {
  public:

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/one_diagnostic.h"
+#include "base/point_text.h"
 #include "mapper/default_policy.h"
 #include "mapper/processors.h"
 
@@ -17,10 +18,6 @@ namespace {
 
 std::string text_of(const Processor& p) {
   return fmt::format("{} ({}, {})", name_of(p.kind), p.node, p.index);
-}
-
-std::string text_of(const Point& point) {
-  return fmt::format("({})", fmt::join(point.coordinates(), ", "));
 }
 
 // Collects the refusals of one answer about the task of that name.

@@ -26,9 +26,7 @@ void Engine::begin_context(TaskRun& run) {
   Context& context = *run.context;
   const app::Task& task = data_.tasks[run.task];
   context.run = &run;
-  context.parent = run.parent;
-  context.depth = run.parent == nullptr ? 0 : run.parent->depth + 1;
-  if (context.depth > kMaxDepth) {
+  if (run.parent != nullptr && run.parent->view.depth >= kMaxDepth) {
     return fail(task.name, fmt::format("tasks launch each other more than {} deep", kMaxDepth));
   }
   if (++contexts_ > kMaxContexts) {
@@ -183,25 +181,25 @@ void Engine::subtree_mapped(TaskRun& run, Since since) {
   --parent->unmapped;
   const auto inner = std::find_if(parent->inner.begin(), parent->inner.end(),
                                   [&](const auto& each) { return each.first == run.launch; });
-  if (run.context != nullptr && inner != parent->inner.end() && --inner->second == 0) {
+  if (inner != parent->inner.end() && --inner->second == 0) {
     parent->inner.erase(inner);
     if (parent->blocked == Context::Blocked::kConflict) {
       parent->since = since;
       wake(*parent, now_);
     }
   }
-  if (parent->issued && parent->unmapped == 0 && !parent->told) {
-    parent->told = true;
-    subtree_mapped(*parent->run, since);
-  }
+  tell_if_mapped(*parent, since);
+}
+
+void Engine::tell_if_mapped(Context& context, Since since) {
+  if (!context.issued || context.unmapped > 0 || context.told) return;
+  context.told = true;
+  subtree_mapped(*context.run, since);
 }
 
 void Engine::check_end(Context& context) {
   if (!context.issued || over_) return;
-  if (context.unmapped == 0 && !context.told) {
-    context.told = true;
-    subtree_mapped(*context.run, context.since);
-  }
+  tell_if_mapped(context, context.since);
   if (context.outstanding == 0 && context.run->ended) complete_run(*context.run);
 }
 

@@ -124,6 +124,13 @@ RunResult Engine::finish() {
   return std::move(result_);
 }
 
+bool Engine::accepts(std::vector<Refusal> refusals) {
+  if (refusals.empty()) return true;
+  std::string raw = refusals.front().diagnostic.message;
+  refuse(RunStatus::kMapError, std::move(refusals), std::move(raw));
+  return false;
+}
+
 void Engine::refuse(RunStatus status, std::vector<Refusal> refusals, std::string raw) {
   if (over_) return;
   over_ = true;

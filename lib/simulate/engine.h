@@ -45,7 +45,7 @@ struct TaskRun {
   Processor processor;               // where it stands, then where it runs
   std::int32_t number = -1;          // of that
   const app::Variant* variant = nullptr;
-  VariantId shard_variant = 0;
+  VariantId shard_variant = 0;            // replicated as it; 0: not
   std::vector<InstanceNumber> instances;  // of each requirement
   Op op = kBeginning;
   int priority = 0;
@@ -61,13 +61,10 @@ struct TaskRun {
 // A task while it launches.
 struct Context {
   TaskRun* run = nullptr;
-  Context* parent = nullptr;
-  int depth = 0;
   TaskView view;  // of `run`, for what it launches
   std::vector<RequirementView> requirements;
   std::vector<std::int64_t> frame;
-  ShardTable shards;  // more than one: replicated
-  VariantId shard_variant = 0;
+  ShardTable shards;          // more than one: replicated
   std::vector<Op> ancestors;  // its own and its parents'
 
   // Where it is: bodies within bodies.
@@ -78,7 +75,6 @@ struct Context {
     std::int64_t iteration = 0, count = 0;
     int phase = -1;
     RunTime phase_start = 0;
-    bool fenced = false;
   };
   std::vector<Place> places;
   int replaying = 0;  // traced loops around, past their first iteration
@@ -196,6 +192,7 @@ class Engine final : public MapperRuntime {
   bool all_over(Context& context);
   bool conflicts(const Context& context, const app::Launch& launch) const;
   void subtree_mapped(TaskRun& run, Since since);
+  void tell_if_mapped(Context& context, Since since);
   void check_end(Context& context);
 
   // ---- Mapping (mapping.cc)
@@ -223,6 +220,10 @@ class Engine final : public MapperRuntime {
   Mapper& mapper(std::int32_t processor);
   std::int32_t number_of(const Processor& processor) const;
   RunTime& utility(std::int64_t node) { return utility_[static_cast<std::size_t>(node)]; }
+  const app::Where& where_of(const TaskRun& run, std::size_t requirement) const {
+    return app::where_of(data_.tasks[run.task], run.launch, requirement);
+  }
+  bool accepts(std::vector<Refusal> refusals);  // an answer; false: the run is over
   void refuse(RunStatus status, std::vector<Refusal> refusals, std::string raw);
   void fail(std::string_view task, const std::string& why);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/one_diagnostic.h"
+#include "base/point_text.h"
 #include "groma/sharding.h"
 #include "mapper/default_policy.h"
 #include "simulate/engine.h"
@@ -16,14 +17,6 @@ constexpr std::int64_t kMaxLive = std::int64_t{1} << 23;  // tasks, for their me
 // How often mappers are asked about tasks that wait before one of them is mapped.
 constexpr std::int64_t kMaxInVain = std::int64_t{1} << 20;
 constexpr std::size_t kShownInstances = 4;
-
-std::string raw_of(const std::vector<Refusal>& refusals) {
-  return refusals.empty() ? std::string() : refusals.front().diagnostic.message;
-}
-
-std::string text_of(const Point& point) {
-  return fmt::format("({})", fmt::join(point.coordinates(), ", "));
-}
 
 bool is_empty(const Rect& box) {
   const auto extents = box.extents.coordinates();
@@ -116,22 +109,14 @@ bool Engine::launch_top() {
   TaskView view = view_of(run, launch_views_);
   task_options_.clear();
   mapper(first).select_task_options(*this, view, task_options_);
-  if (auto refusals = validate(task_options_, view, *machine_); !refusals.empty()) {
-    std::string raw = raw_of(refusals);
-    refuse(RunStatus::kMapError, std::move(refusals), std::move(raw));
-    return false;
-  }
+  if (!accepts(validate(task_options_, view, *machine_))) return false;
   run.processor = task_options_.initial;
   run.valid_instances = false;
   if (task_options_.replicate) {
     ReplicateAnswer answer;
     view = view_of(run, launch_views_);
     mapper(number_of(run.processor)).replicate_task(*this, view, answer);
-    if (auto refusals = validate(answer, view, *machine_); !refusals.empty()) {
-      std::string raw = raw_of(refusals);
-      refuse(RunStatus::kMapError, std::move(refusals), std::move(raw));
-      return false;
-    }
+    if (!accepts(validate(answer, view, *machine_))) return false;
     if (answer.processors.size() > 1) {
       top_shards_ = ShardTable(answer.processors);
       run.processor = answer.processors.front();
@@ -173,7 +158,7 @@ void Engine::launch(Context& context, const app::Launch& launch) {
   context.stage_end = now_;
   TaskView view = views_.view(launch.task, &launch, launch_views_);
   view.parent = &context.view;
-  view.depth = context.depth + 1;
+  view.depth = context.view.depth + 1;
   view.current = context.run->processor;
   view.is_index = launch.is_index;
   view.domain = view.sharding_domain = domain;
@@ -183,10 +168,7 @@ void Engine::launch(Context& context, const app::Launch& launch) {
   if (points > 0) {
     task_options_.clear();
     mapper(number_of(by)).select_task_options(*this, view, task_options_);
-    if (auto refusals = validate(task_options_, view, *machine_); !refusals.empty()) {
-      std::string raw = raw_of(refusals);
-      return refuse(RunStatus::kMapError, std::move(refusals), std::move(raw));
-    }
+    if (!accepts(validate(task_options_, view, *machine_))) return;
     view.current = task_options_.initial;
     if (!launch.is_index) {
       slices_.push_back({Rect{}, task_options_.initial});
@@ -320,11 +302,7 @@ bool Engine::cut(const Context& context, const TaskView& view, const Rect& domai
   }
   TaskView any_kind = view;  // a shard's processor need not have a variant of it
   any_kind.variants = {};
-  if (auto refusals = validate(parts, any_kind, domain, *machine_); !refusals.empty()) {
-    std::string raw = raw_of(refusals);
-    refuse(RunStatus::kMapError, std::move(refusals), std::move(raw));
-    return false;
-  }
+  if (!accepts(validate(parts, any_kind, domain, *machine_))) return false;
   for (const TaskSlice& part : parts.slices) {
     if (!cut_part(part.processor, view, part.box, 0, slices)) return false;
   }
@@ -335,11 +313,7 @@ bool Engine::cut_part(const Processor& by, const TaskView& view, const Rect& par
                       std::vector<TaskSlice>& slices) {
   SliceAnswer answer;
   mapper(number_of(by)).slice_task(*this, view, part, answer);
-  if (auto refusals = validate(answer, view, part, *machine_); !refusals.empty()) {
-    std::string raw = raw_of(refusals);
-    refuse(RunStatus::kMapError, std::move(refusals), std::move(raw));
-    return false;
-  }
+  if (!accepts(validate(answer, view, part, *machine_))) return false;
   for (const TaskSlice& slice : answer.slices) {
     if (!slice.recurse) {
       slices.push_back(slice);
@@ -374,10 +348,7 @@ void Engine::select(std::int32_t processor) {
   }
   ScheduleAnswer answer;
   mapper(processor).select_tasks_to_map(*this, views, answer);
-  if (auto refusals = validate(answer, views, *machine_); !refusals.empty()) {
-    std::string raw = raw_of(refusals);
-    return refuse(RunStatus::kMapError, std::move(refusals), std::move(raw));
-  }
+  if (!accepts(validate(answer, views, *machine_))) return;
   std::vector<bool> taken(waiting.size());
   for (std::uint32_t i : answer.map) taken[i] = true;
   for (const auto& [i, target] : answer.relocate) taken[i] = true;
@@ -414,9 +385,7 @@ TaskView Engine::view_of(TaskRun& run, std::vector<RequirementView>& requirement
   TaskView view = views_.view(run.task, run.launch, requirements);
   for (std::size_t r = 0; r < requirements.size(); ++r) {
     if (run.pieces[r] == nullptr) continue;
-    const app::Where& where =
-        run.launch == nullptr ? data_.tasks[run.task].requirements[r].data : run.launch->data[r];
-    Views::set_piece(where, run.colors[r], *run.pieces[r], requirements[r]);
+    Views::set_piece(where_of(run, r), run.colors[r], *run.pieces[r], requirements[r]);
   }
   view.unique_id = run.op;
   view.current = run.processor;
@@ -424,7 +393,7 @@ TaskView Engine::view_of(TaskRun& run, std::vector<RequirementView>& requirement
   view.shard_variant = run.shard_variant;
   if (run.parent == nullptr) return view;
   view.parent = &run.parent->view;
-  view.depth = run.parent->depth + 1;
+  view.depth = run.parent->view.depth + 1;
   view.is_index = run.launch->is_index;
   view.domain = view.sharding_domain = run.domain;
   return view;
@@ -460,7 +429,7 @@ bool Engine::map(TaskRun& run) {
     for (std::size_t r = 0; r < valid.size(); ++r) {
       if (run.pieces[r] == nullptr || view.requirements[r].empty()) continue;
       std::vector<InstanceNumber> found;
-      store_.valid_for(run.launch->data[r].region, *run.pieces[r],
+      store_.valid_for(where_of(run, r).region, *run.pieces[r],
                        spaces_.groups(run.launch->number, r), found);
       for (InstanceNumber number : found) valid_kept[r].push_back(instance_view(number));
       valid[r] = valid_kept[r];
@@ -468,11 +437,7 @@ bool Engine::map(TaskRun& run) {
   }
   wish_.clear();
   mapper(run.number).map_task(*this, view, valid, wish_);
-  if (auto refusals = validate(wish_, view, *machine_); !refusals.empty()) {
-    std::string raw = raw_of(refusals);
-    refuse(RunStatus::kMapError, std::move(refusals), std::move(raw));
-    return false;
-  }
+  if (!accepts(validate(wish_, view, *machine_))) return false;
   if (wish_.abort_mapping) {
     fail(view.name, "map_task gives up, and nothing says when to ask again");
     return false;
@@ -525,12 +490,7 @@ void Engine::after_mapping(TaskRun& run) {
   if (parent == nullptr) return;
   parent->stage_end = std::max(parent->stage_end, run.mapped);
   const bool launches = !run.variant->leaf && !data_.tasks[run.task].body.empty();
-  if (!launches) {
-    const auto inner = std::find_if(parent->inner.begin(), parent->inner.end(),
-                                    [&](const auto& each) { return each.first == run.launch; });
-    if (inner != parent->inner.end() && --inner->second == 0) parent->inner.erase(inner);
-    --parent->unmapped;
-  }
+  if (!launches) subtree_mapped(run, {});
   if (--parent->mapping > 0) return;
   wake(*parent, std::max(parent->stage_end, now_ + to_time(options_.costs.issue_s)));
 }
@@ -538,9 +498,7 @@ void Engine::after_mapping(TaskRun& run) {
 const Piece* Engine::shape_of(const RequirementWish& wish, const InstanceWish& candidate,
                               const TaskRun& run, std::uint32_t position) const {
   const Piece* piece = run.pieces[position];
-  const app::Where& where = run.launch == nullptr
-                                ? data_.tasks[run.task].requirements[position].data
-                                : run.launch->data[position];
+  const app::Where& where = where_of(run, position);
   if (!wish.shares(candidate) || where.what != app::Where::What::kPartition) return piece;
   // Itself, what it was cut from, ..., the whole.
   std::array<const Piece*, kMaxAppPartitionDepth + 1> above;
@@ -565,9 +523,7 @@ bool Engine::map_requirement(TaskRun& run, const TaskView& view, const Requireme
     run.instances.push_back(kVirtual);
     return true;
   }
-  const app::Where& where = run.launch == nullptr
-                                ? data_.tasks[run.task].requirements[position].data
-                                : run.launch->data[position];
+  const app::Where& where = where_of(run, position);
   if (run.pieces[position] == nullptr) {
     fail(view.name, fmt::format("the data of its requirement {} is not described, so it can be "
                                 "explained but not run",

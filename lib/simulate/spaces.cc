@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/point_text.h"
 namespace groma::sim {
 namespace {
 
@@ -94,8 +95,8 @@ bool Spaces::make_pieces(const app::Data& data, std::string& why) {
       Piece piece;
       piece.box = app::piece(data, partition, color, fault);
       if (fault != app::FormulaFault::kNone) {
-        why = fmt::format("piece ({}) of `{}`: {}", fmt::join(color.coordinates(), ", "),
-                          partition.name, app::words_of(fault));
+        why = fmt::format("piece {} of `{}`: {}", text_of(color), partition.name,
+                          app::words_of(fault));
         return false;
       }
       pieces_[p].push_back(piece);

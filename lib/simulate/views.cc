@@ -1,23 +1,12 @@
 #include "simulate/views.h"
 
+#include "app/view.h"
 #include "groma/mapper.h"
 
 namespace groma::sim {
 
 Views::Views(const app::Data& data) : data_(data) {
-  for (const app::Task& task : data.tasks) {
-    Task& views = tasks_.emplace_back();
-    for (const app::Variant& variant : task.variants) {
-      VariantView view;
-      view.id = static_cast<VariantId>(views.variants.size() + 1);
-      view.kind = variant.kind;
-      view.leaf = variant.leaf;
-      view.inner = variant.inner;
-      view.replicable = variant.replicable;
-      view.demands = variant.demands;
-      views.variants.push_back(view);
-    }
-  }
+  for (const app::Task& task : data.tasks) variants_.push_back(app::views_of(task.variants));
 }
 
 const std::vector<RequirementView>& Views::requirements(std::uint32_t task,
@@ -26,20 +15,16 @@ const std::vector<RequirementView>& Views::requirements(std::uint32_t task,
   if (!is_new) return found->second;
   const std::vector<app::Requirement>& all = data_.tasks[task].requirements;
   for (std::size_t r = 0; r < all.size(); ++r) {
-    const app::Where& where = launch == nullptr ? all[r].data : launch->data[r];
+    const app::Where& where = app::where_of(data_.tasks[task], launch, r);
     Requirement& kept = kept_.emplace_back();
     for (const std::string& name : where.names) kept.names.emplace_back(name);
     for (std::size_t f = 0; f < all[r].fields.size(); ++f) {
       const auto id = static_cast<FieldId>(where.fields.empty() ? f : where.fields[f]);
       kept.fields.push_back({id, all[r].fields[f].bytes, all[r].fields[f].name});
     }
-    RequirementView& view = kept.view;
+    RequirementView& view = found->second.emplace_back(app::view_of(all[r]));
     view.aliases = kept.names;
     view.aliases_key = name_keys_.emplace(where.names, name_keys_.size() + 1).first->second;
-    view.region_dimensions = all[r].dimensions;
-    view.privilege = all[r].privilege;
-    view.coherence = all[r].coherence;
-    view.reduction = all[r].privilege == Privilege::kReduce ? 1 : 0;
     view.fields = kept.fields;
     view.parent = where.region + 1;
     if (where.what == app::Where::What::kPartition) {
@@ -52,7 +37,6 @@ const std::vector<RequirementView>& Views::requirements(std::uint32_t task,
       view.projection =
           launch != nullptr && launch->is_index ? Projection::kRegion : Projection::kSingle;
     }
-    found->second.push_back(view);
   }
   return found->second;
 }
@@ -63,7 +47,7 @@ TaskView Views::view(std::uint32_t task, const app::Launch* launch,
   TaskView view;
   view.id = id_of(task);
   view.name = data_.tasks[task].name;
-  view.variants = tasks_[task].variants;
+  view.variants = variants_[task];
   view.requirements = requirements;
   if (launch != nullptr && launch->same_address_space) view.tag = kTagSameAddressSpace;
   return view;

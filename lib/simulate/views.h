@@ -17,7 +17,7 @@ class Views {
  public:
   explicit Views(const app::Data& data);
 
-  std::span<const VariantView> variants(std::uint32_t task) const { return tasks_[task].variants; }
+  std::span<const VariantView> variants(std::uint32_t task) const { return variants_[task]; }
   static TaskId id_of(std::uint32_t task) { return task + 1; }
   // The view of a launch as launched, without domain; of the top-level task where `launch` is null.
   // The requirements are the caller's copy, to be filled in for each point with set_piece.
@@ -31,15 +31,11 @@ class Views {
   struct Requirement {
     std::vector<std::string_view> names;
     std::vector<FieldView> fields;
-    RequirementView view;
-  };
-  struct Task {
-    std::vector<VariantView> variants;
   };
   const std::vector<RequirementView>& requirements(std::uint32_t task, const app::Launch* launch);
 
   const app::Data& data_;
-  std::vector<Task> tasks_;
+  std::vector<std::vector<VariantView>> variants_;  // by task
   std::deque<Requirement> kept_;
   std::map<const app::Launch*, std::vector<RequirementView>> launches_;
   std::map<app::Names, std::uint64_t> name_keys_;

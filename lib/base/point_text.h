@@ -1,0 +1,17 @@
+// Points in messages.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "groma/geometry.h"
+
+namespace groma {
+
+// "(1, 2)"
+inline std::string text_of(const Point& point) {
+  return fmt::format("({})", fmt::join(point.coordinates(), ", "));
+}
+
+}  // namespace groma
