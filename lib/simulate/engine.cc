@@ -338,10 +338,7 @@ double Engine::seconds_of(TaskRun& run) {
     if (bandwidth > 0) memory = std::max(memory, affinity->latency_s + load.bytes / bandwidth);
   }
   const double waits = value(variant.nanoseconds) * 1e-9;
-  if (fault != app::FormulaFault::kNone) {
-    fail(data_.tasks[run.task].name, fmt::format("a formula of its variant for {}: {}",
-                                                 name_of(variant.kind), app::words_of(fault)));
-  }
+  fail_formula(run, fault);
   return kernels * group.launch_latency_s + std::max(compute, memory) + waits;
 }
 

@@ -21,16 +21,7 @@ TaskRun& Engine::new_run() {
   }
   TaskRun& run = *free_runs_.back();
   free_runs_.pop_back();
-  run.parent = nullptr;
-  run.launch = nullptr;
-  run.ended = false;
-  run.cause = run.record = -1;
-  run.priority = 0;
-  run.shard_variant = 0;
-  run.arguments.clear();
-  run.colors.clear();
-  run.pieces.clear();
-  run.instances.clear();
+  run.clear();
   return run;
 }
 

@@ -22,6 +22,19 @@ bool is_empty(const Rect& box) {
 
 }  // namespace
 
+void TaskRun::clear() {
+  parent = nullptr;
+  launch = nullptr;
+  ended = false;
+  cause = record = -1;
+  priority = 0;
+  shard_variant = 0;
+  arguments.clear();
+  colors.clear();
+  pieces.clear();
+  instances.clear();
+}
+
 Mapping::Mapping(const app::Data& data, const Spaces& spaces,
                  std::shared_ptr<const Machine> machine, const MapperFactory& make)
     : data_(data),
@@ -537,6 +550,12 @@ Refusal Mapping::no_route(const Instance& from, const Instance& to) const {
   return {one_diagnostic(DiagId::kNoRoute, fmt::format("{} of node {}", name_of(a.kind), a.node),
                          fmt::format("{} of node {}", name_of(b.kind), b.node)),
           Origin{static_cast<std::uint32_t>(to.statement)}};
+}
+
+void Mapping::fail_formula(const TaskRun& run, app::FormulaFault fault) {
+  if (fault == app::FormulaFault::kNone) return;
+  fail(data_.tasks[run.task].name, fmt::format("a formula of its variant for {}: {}",
+                                               name_of(run.variant->kind), app::words_of(fault)));
 }
 
 InstanceView Mapping::instance_view(InstanceNumber number) const {

@@ -58,6 +58,8 @@ struct TaskRun {
   RunTime created = 0, mapping = 0, mapped = 0, ready = 0, start = 0;
   std::int64_t cause = -1, record = -1;
   std::vector<std::int32_t> streams;  // memories that it works on
+
+  void clear();  // for another task, its buffers kept
 };
 
 // A task while it launches.
@@ -142,7 +144,9 @@ class Mapping : public MapperRuntime {
   // Takes an instance for it: run.instances, and fetches_ for what has to be copied before.
   bool map_requirement(TaskRun& run, const TaskView& view, const RequirementWish& wish,
                        std::uint32_t position);
+  std::uint64_t groups_of(const TaskRun& run, std::uint32_t position) const;
   Refusal no_route(const Instance& from, const Instance& to) const;
+  void fail_formula(const TaskRun& run, app::FormulaFault fault);  // of its variant; kNone: nothing
 
   Mapper& mapper(std::int32_t processor);
   std::int32_t number_of(const Processor& processor) const;
@@ -181,7 +185,6 @@ class Mapping : public MapperRuntime {
                 std::vector<TaskSlice>& slices);
   const Piece* shape_of(const RequirementWish& wish, const InstanceWish& candidate,
                         const TaskRun& run, std::uint32_t position) const;
-  std::uint64_t groups_of(const TaskRun& run, std::uint32_t position) const;
   void refuse_memory(const TaskRun& run, const TaskView& view, std::uint32_t position,
                      const std::string& tried, Origin origin);
   InstanceView instance_view(InstanceNumber number) const;
