@@ -175,7 +175,7 @@ bool Engine::map(TaskRun& run) {
   }
 
   const TaskView view = view_of(run, point_views_);
-  if (!ask(run, view)) return false;
+  if (!ask(run, view, mapper(run.number))) return false;
   // The least loaded of those that it may have.
   const auto load = [this](const Processor& processor) {
     return stations_[static_cast<std::size_t>(number_of(processor))].load;

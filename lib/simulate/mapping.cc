@@ -366,9 +366,9 @@ TaskView Mapping::view_of(TaskRun& run, std::vector<RequirementView>& requiremen
   return view;
 }
 
-bool Mapping::ask(TaskRun& run, const TaskView& view) {
+bool Mapping::ask(TaskRun& run, const TaskView& view, Mapper& mapper) {
   valid_.assign(view.requirements.size(), {});
-  if (run.valid_instances && mapper(run.number).reads_valid()) {
+  if (run.valid_instances && mapper.reads_valid()) {
     valid_kept_.assign(valid_.size(), {});
     for (std::uint32_t r = 0; r < valid_.size(); ++r) {
       if (run.pieces[r] == nullptr || view.requirements[r].empty()) continue;
@@ -379,7 +379,7 @@ bool Mapping::ask(TaskRun& run, const TaskView& view) {
     }
   }
   wish_.clear();
-  mapper(run.number).map_task(*this, view, valid_, wish_);
+  mapper.map_task(*this, view, valid_, wish_);
   if (!accepts(validate(wish_, view, *machine_))) return false;
   return !wish_.abort_mapping ||
          fail(view.name, "map_task gives up, and nothing says when to ask again");

@@ -133,8 +133,8 @@ class Mapping : public MapperRuntime {
   bool place(TaskRun& run, Context& context, const app::Launch& launch, const Rect& domain,
              const TaskSlice& slice, const Point& point);
   TaskView view_of(TaskRun& run, std::vector<RequirementView>& requirements);
-  // map_task: wish_, which can be carried out.
-  bool ask(TaskRun& run, const TaskView& view);
+  // map_task, of that mapper: wish_, which can be carried out.
+  bool ask(TaskRun& run, const TaskView& view, Mapper& mapper);
   // What the run is by wish_ on that of its processors.
   void take(TaskRun& run, const Processor& processor);
   // The instance that a candidate of a wish comes to; nothing where it cannot be had.

@@ -261,7 +261,7 @@ class Rehearsal final : public Mapping {
           continue;
         }
         check_privileges(run);
-        if (mapper(run.number).selects()) certain_ = false;  // in another order
+        if (mapper_of(run.processor).selects()) certain_ = false;  // in another order
         if (!map(run, may, places_)) continue;
         if (turn && may.empty() && matters(run)) {
           signature_ = mix(signature_, static_cast<std::uint64_t>(run.number));
@@ -340,6 +340,11 @@ class Rehearsal final : public Mapping {
 
   // ---- One task
 
+  // Who maps a task there. A program and the default mapper answer map_task by where the task
+  // stands, not by whose mapper object it is, so one for the processors of a kind and node has its
+  // plans.
+  Mapper& mapper_of(const Processor& at) { return mapper(number_of({at.kind, at.node, 0})); }
+
   // Asks about it wherever it may start (nowhere else than it stands, if `may` is empty) and takes
   // instances on the first of its processors; all of them go to `places`. False, and nothing is
   // taken: it is refused.
@@ -351,7 +356,7 @@ class Rehearsal final : public Mapping {
         continue;
       run.processor = other;
       run.number = number_of(other);
-      if (!ask(run, view_of(run, views_kept_))) {
+      if (!ask(run, view_of(run, views_kept_), mapper_of(other))) {
         collect(run.launch, &run, other.node == first.node);
         continue;
       }
@@ -360,7 +365,7 @@ class Rehearsal final : public Mapping {
     run.processor = first;
     run.number = number_of(first);
     const TaskView view = view_of(run, views_kept_);
-    if (!ask(run, view)) {
+    if (!ask(run, view, mapper_of(first))) {
       // Not certain only where it may start on other nodes.
       const bool here = std::all_of(may.begin(), may.end(),
                                     [&](const Processor& p) { return p.node == first.node; });

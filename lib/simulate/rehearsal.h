@@ -33,6 +33,7 @@ struct RehearsalResult {
   std::string incomplete;  // why not everything was looked at; empty: it was
 };
 
+// `make` makes ProgramMappers or DefaultMappers, all of one program.
 RehearsalResult rehearse(const Workload& workload, std::shared_ptr<const Machine> machine,
                          const MapperFactory& make, const RehearsalOptions& options = {});
 
