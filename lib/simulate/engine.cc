@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/one_diagnostic.h"
 
 namespace groma::sim {
 namespace {
