@@ -7,6 +7,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -87,6 +89,27 @@ bool read_source(const std::string& path, std::optional<groma::Diagnostics>* dia
   diags->emplace(groma::Source(path == "-" ? "<stdin>" : path, ""));
   (*diags)->report(groma::DiagId::kUnreadableFile, std::nullopt, source.error().message);
   return false;
+}
+
+std::optional<groma::BoundProgram> read_mapping(const std::string& path,
+                                                const groma::Machine& machine,
+                                                std::optional<groma::Diagnostics>* diags) {
+  if (!read_source(path, diags)) return std::nullopt;
+  return groma::bind(groma::compile((*diags)->source(), **diags), machine, **diags, &log());
+}
+
+std::optional<groma::BoundProgram> bind_default(const groma::Machine& machine,
+                                                std::optional<groma::Diagnostics>* diags) {
+  diags->emplace(groma::Source("the default mapper", ""));
+  groma::Diagnostics empty((*diags)->source());  // that it has no statements
+  return groma::bind(groma::compile(empty.source(), empty), machine, **diags);
+}
+
+void check_standard_input(const std::vector<std::string>& inputs) {
+  const auto reads = std::count_if(inputs.begin(), inputs.end(), [](const std::string& input) {
+    return input == "-" || input.starts_with("-:");
+  });
+  if (reads > 1) throw CLI::ValidationError("FILE", "standard input can be read once");
 }
 
 namespace {

@@ -20,12 +20,6 @@ struct Options {
   bool json = false;
 };
 
-void check_usage(const Options& options) {
-  const int standard_inputs = (options.file == "-" ? 1 : 0) + (options.machine == "-" ? 1 : 0) +
-                              (options.app.starts_with('-') ? 1 : 0);
-  if (standard_inputs > 1) throw CLI::ValidationError("FILE", "standard input can be read once");
-}
-
 // False, with the reason on standard error, where it cannot be written.
 bool write(const std::string& path, const std::string& text) {
   if (path.empty()) return true;
@@ -53,7 +47,7 @@ int show(const groma::RunResult& result, const groma::Diagnostics& diags,
 }
 
 int run(Options options) {
-  check_usage(options);
+  check_standard_input({options.file, options.machine, options.app});
   catch_interrupts();
   options.simulate.stop = [] { return interrupted(); };
   options.simulate.record = true;
@@ -69,12 +63,10 @@ int run(Options options) {
     return show(result, app_diags, groma::words_of(*workload, *machine, nullptr), options);
   }
   std::optional<groma::Diagnostics> diags;
-  if (!read_source(options.file, &diags)) return fail(*diags, options.json);
-  const groma::Program program = groma::compile(diags->source(), *diags);
-  const auto bound = groma::bind(program, *machine, *diags, &log());
+  const auto bound = read_mapping(options.file, *machine, &diags);
   if (!bound) return fail(*diags, options.json);
   const auto result = groma::run(*bound, *workload, options.simulate, *diags, &log());
-  return show(result, *diags, groma::words_of(*workload, *machine, &program), options);
+  return show(result, *diags, groma::words_of(*workload, *machine, &bound->program()), options);
 }
 
 }  // namespace

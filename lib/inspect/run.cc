@@ -14,19 +14,6 @@
 namespace groma {
 namespace {
 
-// "1.23 ms"
-std::string seconds_words(double seconds) {
-  struct Unit {
-    double size;
-    std::string_view name;
-  };
-  constexpr std::array<Unit, 4> kUnits = {{{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}}};
-  for (const Unit& unit : kUnits) {
-    if (seconds >= unit.size) return fmt::format("{:.3g} {}", seconds / unit.size, unit.name);
-  }
-  return fmt::format("{:.3g} s", seconds);
-}
-
 // "4.88 Tflop/s"
 std::string rate_words(double rate, std::string_view unit) {
   struct Prefix {
