@@ -133,11 +133,15 @@ std::optional<groma::Machine> read_machine(const std::string& spec, groma::Diagn
   return std::nullopt;
 }
 
-std::optional<groma::Workload> read_application(const std::string& spec,
-                                                groma::Diagnostics& diags) {
-  const auto app = groma::load_application(spec);
-  auto workload = app ? groma::Workload::make(*app) : groma::Result<groma::Workload>(app.error());
-  if (workload) return std::move(workload).value();
+std::optional<groma::Workload> read_application(const std::string& spec, groma::Diagnostics& diags,
+                                                groma::Application* app) {
+  auto read = groma::load_application(spec);
+  auto workload =
+      read ? groma::Workload::make(*read) : groma::Result<groma::Workload>(read.error());
+  if (workload) {
+    if (app != nullptr) *app = std::move(read).value();
+    return std::move(workload).value();
+  }
   report_error(workload.error(), groma::DiagId::kUnknownApplication, groma::DiagId::kBadApplication,
                diags);
   return std::nullopt;

@@ -35,8 +35,9 @@ bool read_source(const std::string& path, std::optional<groma::Diagnostics>* dia
 // The machine of `--machine M`, or none, with the reason in `diags`.
 std::optional<groma::Machine> read_machine(const std::string& spec, groma::Diagnostics& diags);
 
-// The application of `--app A`, likewise.
-std::optional<groma::Workload> read_application(const std::string& spec, groma::Diagnostics& diags);
+// The application of `--app A`, likewise; `*app`, where it is asked for, with its parameters open.
+std::optional<groma::Workload> read_application(const std::string& spec, groma::Diagnostics& diags,
+                                                groma::Application* app = nullptr);
 
 // The program at `path`, bound to the machine, or none, with the reason in `*diags`, which is made
 // for it and gets what it prints to log().

@@ -8,6 +8,7 @@
 
 #include "groma/diagnostics.h"
 #include "groma/evaluate.h"
+#include "groma/fit.h"
 #include "groma/log.h"
 #include "groma/profile.h"
 #include "groma/simulate.h"
@@ -30,8 +31,10 @@ ProfileWords words_of(const Workload& workload, const Machine& machine, const Pr
 
 // {"status": "ok", "seconds": ..., "throughput": ..., "unit": ..., "runtime": "simulator", ...,
 // "profile": {...}} or {"status": "error", "stage": "map" | "execute", "raw": ..., "diagnostics":
-// [...]} (docs/commands.md). One line. The profile is there with SimulateOptions::record.
-std::string to_json(const RunResult& result, const Diagnostics& diags, const ProfileWords& words);
+// [...]} (docs/commands.md). One line. The profile is there with SimulateOptions::record, "fit"
+// where there is one.
+std::string to_json(const RunResult& result, const Diagnostics& diags, const ProfileWords& words,
+                    const Fit* fit = nullptr);
 // For a person: the time, then the profile where there is one. Ends with a line end; empty when the
 // run failed, since `diags` then says all.
 std::string draw(const RunResult& result, const ProfileWords& words, bool color = false);

@@ -247,34 +247,6 @@ class Differ {
   std::vector<MappingDifference> differences_;
 };
 
-void exchange(const MappingDifference& difference, Mix& mix) {
-  const std::pair<std::string, std::uint32_t> requirement(difference.task, difference.position);
-  switch (difference.what) {
-    case What::kKind:
-      mix.whole.insert(difference.task);
-      return;
-    case What::kPlacement:
-      mix.placement.insert(difference.task);
-      return;
-    case What::kMemory:
-    case What::kLayout:
-      mix.data.insert(requirement);
-      return;
-    case What::kCollection:
-      mix.collection.insert(requirement);
-      return;
-    case What::kLimit:
-      mix.limits = true;
-      return;
-    case What::kReplication:
-      mix.replication.insert(difference.task);
-      return;
-    case What::kStealing:
-      mix.stealing.insert(difference.task);
-      return;
-  }
-}
-
 RunResult run_mixed(const Mapping& a, const Mapping& b, const Mix& mix, const Workload& workload,
                     const SimulateOptions& options) {
   return simulate(

@@ -4,6 +4,34 @@
 
 namespace groma {
 
+void exchange(const MappingDifference& difference, Mix& mix) {
+  const std::pair<std::string, std::uint32_t> requirement(difference.task, difference.position);
+  switch (difference.what) {
+    case MappingDifference::What::kKind:
+      mix.whole.insert(difference.task);
+      return;
+    case MappingDifference::What::kPlacement:
+      mix.placement.insert(difference.task);
+      return;
+    case MappingDifference::What::kMemory:
+    case MappingDifference::What::kLayout:
+      mix.data.insert(requirement);
+      return;
+    case MappingDifference::What::kCollection:
+      mix.collection.insert(requirement);
+      return;
+    case MappingDifference::What::kLimit:
+      mix.limits = true;
+      return;
+    case MappingDifference::What::kReplication:
+      mix.replication.insert(difference.task);
+      return;
+    case MappingDifference::What::kStealing:
+      mix.stealing.insert(difference.task);
+      return;
+  }
+}
+
 MixedMapper::MixedMapper(std::unique_ptr<Mapper> first, std::unique_ptr<Mapper> second,
                          const Mix& mix)
     : Mapper(first->site()), first_(std::move(first)), second_(std::move(second)), mix_(mix) {

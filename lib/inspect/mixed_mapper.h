@@ -1,6 +1,7 @@
 // MixedMapper: decides as one mapper, but for single decisions as another.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <set>
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "groma/diff.h"
 #include "groma/mapper.h"
 
 namespace groma {
@@ -22,6 +24,9 @@ struct Mix {
   Tasks replication, stealing;
   bool limits = false;  // of all tasks
 };
+
+// Adds that difference's decision.
+void exchange(const MappingDifference& difference, Mix& mix);
 
 // For simulate(): it answers the hooks that the embedded runtime calls. Both mappers hear
 // everything, so that each keeps its own counts; of a kind's placement to be changed both must

@@ -30,6 +30,24 @@ std::string rate_words(double rate, std::string_view unit) {
   return fmt::format("{:.3g} {}", rate, unit);
 }
 
+OrderedJson json_of(const std::vector<AppValue>& values) {
+  OrderedJson json = OrderedJson::object();
+  for (const auto& [name, value] : values) json[name] = value;
+  return json;
+}
+
+OrderedJson json_of(const Fit& fit) {
+  OrderedJson json = {{"parameters", nullptr}};
+  if (fit.fits)
+    json = {{"parameters", json_of(fit.fits->values)}, {"seconds", fit.fits->result.seconds}};
+  if (fit.beyond) {
+    json["beyond"] = {{"parameters", json_of(fit.beyond->values)}, {"raw", fit.beyond->result.raw}};
+  }
+  if (!fit.other_bound.empty()) json["bound"] = fit.other_bound;
+  json["stopped"] = fit.stopped;
+  return json;
+}
+
 }  // namespace
 
 RunResult run(const BoundProgram& bound, const Workload& workload, const SimulateOptions& options,
@@ -77,7 +95,8 @@ ProfileWords words_of(const Workload& workload, const Machine& machine, const Pr
   return words;
 }
 
-std::string to_json(const RunResult& result, const Diagnostics& diags, const ProfileWords& words) {
+std::string to_json(const RunResult& result, const Diagnostics& diags, const ProfileWords& words,
+                    const Fit* fit) {
   OrderedJson json;
   json["status"] = result.ok() ? "ok" : "error";
   if (result.ok()) {
@@ -95,6 +114,7 @@ std::string to_json(const RunResult& result, const Diagnostics& diags, const Pro
     json["stage"] = result.status == RunStatus::kMapError ? "map" : "execute";
     json["raw"] = result.raw;
   }
+  if (fit != nullptr) json["fit"] = json_of(*fit);
   json["diagnostics"] = json_of(diags);
   return json_line(json);
 }
