@@ -31,10 +31,8 @@ bool write(const std::string& path, const std::string& text) {
 }
 
 // The profile's files, where they are asked for.
-bool write_forms(const groma::RunResult& result, const groma::ProfileWords& words,
+bool write_forms(const groma::Profile& profile, const groma::ProfileWords& words,
                  const Options& options) {
-  if (!result.ok() || (options.trace.empty() && options.report.empty())) return true;
-  const groma::Profile profile = groma::make_profile(result.record);
   bool written = true;
   if (!options.trace.empty()) written = write(options.trace, groma::to_trace(profile, words));
   if (!options.report.empty()) {
@@ -90,7 +88,9 @@ int run(Options options) {
   if (result.status == groma::RunStatus::kStopped) return kInterrupted;
   const groma::ProfileWords words =
       groma::words_of(*workload, *machine, bound ? &bound->program() : nullptr);
-  bool fine = write_forms(result, words, options);
+  std::optional<groma::Profile> profile;
+  if (result.ok()) profile = groma::make_profile(result.record);
+  bool fine = !profile || write_forms(*profile, words, options);
   std::optional<groma::Fit> fit;
   if (options.fit) {
     groma::SimulateOptions how = options.simulate;
@@ -102,8 +102,10 @@ int run(Options options) {
     fine = find_fit(app, quietly, options, &fit) && fine;
   }
   if (!options.json) print_error(render(*diags, color_on_stderr()));
-  std::string text = options.json ? groma::to_json(result, *diags, words, fit ? &*fit : nullptr)
-                                  : groma::draw(result, words, color_on_stdout());
+  const groma::Profile* shown = profile ? &*profile : nullptr;
+  std::string text = options.json
+                         ? groma::to_json(result, shown, fit ? &*fit : nullptr, *diags, words)
+                         : groma::draw(result, shown, words, color_on_stdout());
   if (fit && !options.json) text += (text.empty() ? "" : "\n") + groma::draw(*fit, app);
   fine = print(text) == kFine && fine;
   if (interrupted()) return kInterrupted;

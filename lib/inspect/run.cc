@@ -10,6 +10,7 @@
 #include "inspect/json.h"
 #include "inspect/locate.h"
 #include "inspect/words.h"
+#include "profile/json_text.h"
 
 namespace groma {
 namespace {
@@ -95,8 +96,8 @@ ProfileWords words_of(const Workload& workload, const Machine& machine, const Pr
   return words;
 }
 
-std::string to_json(const RunResult& result, const Diagnostics& diags, const ProfileWords& words,
-                    const Fit* fit) {
+std::string to_json(const RunResult& result, const Profile* profile, const Fit* fit,
+                    const Diagnostics& diags, const ProfileWords& words) {
   OrderedJson json;
   json["status"] = result.ok() ? "ok" : "error";
   if (result.ok()) {
@@ -107,9 +108,7 @@ std::string to_json(const RunResult& result, const Diagnostics& diags, const Pro
     json["total_seconds"] = result.total_seconds;
     json["tasks"] = result.tasks;
     json["copies"] = result.copies;
-    if (result.record) {
-      json.update(OrderedJson::parse(to_json(make_profile(result.record), words)));
-    }
+    if (profile != nullptr) json["profile"] = profile::json_of(*profile, words);
   } else {
     json["stage"] = result.status == RunStatus::kMapError ? "map" : "execute";
     json["raw"] = result.raw;
@@ -119,13 +118,13 @@ std::string to_json(const RunResult& result, const Diagnostics& diags, const Pro
   return json_line(json);
 }
 
-std::string draw(const RunResult& result, const ProfileWords& words, bool color) {
+std::string draw(const RunResult& result, const Profile* profile, const ProfileWords& words,
+                 bool color) {
   if (!result.ok()) return {};
   const std::string text =
       fmt::format("{}: {} simulated, {}\n", words.title, seconds_words(result.seconds),
                   rate_words(result.throughput, result.unit));
-  if (!result.record) return text;
-  return text + "\n" + draw(make_profile(result.record), words, color);
+  return profile == nullptr ? text : text + "\n" + draw(*profile, words, color);
 }
 
 }  // namespace groma
