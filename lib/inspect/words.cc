@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "syntax/lexer.h"
+#include "syntax/token.h"
+
 namespace groma {
 
 std::string statement_text(const Program& program, Origin origin) {
@@ -28,6 +33,18 @@ std::string layout_words(const LayoutSpec& layout) {
                         layout.align_bytes);
   }
   return text;
+}
+
+std::optional<std::string> written_name(std::string_view name) {
+  const auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto plain = [&](char c) { return letter(c) || digit(c); };
+  if (name.empty() || name == "*" || harmless(name) != name) return std::nullopt;
+  const bool word = letter(name.front()) && std::all_of(name.begin(), name.end(), plain);
+  if (word && syntax::find_reserved(name) == nullptr) return std::string(name);
+  return syntax::quoted(name);
 }
 
 }  // namespace groma

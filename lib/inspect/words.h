@@ -2,6 +2,7 @@
 // language's words.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,5 +19,8 @@ std::string statement_line(const Program& program, Origin origin);
 
 // "AOS C_order Align==128": as a Layout statement writes it.
 std::string layout_words(const LayoutSpec& layout);
+
+// A task's or region's name as a statement writes it; nothing for what no string can hold.
+std::optional<std::string> written_name(std::string_view name);
 
 }  // namespace groma
