@@ -14,6 +14,11 @@ enum class Numbering : std::uint8_t { kFirst, kRow, kColumn, kSum, kWeighted };
 constexpr std::array<std::string_view, 5> kNumberings = {"first", "row", "column", "sum",
                                                          "weighted"};
 
+// A sum in parentheses, anything else as it is.
+std::string factor(const std::string& term) {
+  return term.find('+') == std::string::npos ? term : fmt::format("({})", term);
+}
+
 std::string number_of_point(Numbering numbering, int dimensions) {
   std::string number = "ip[0]";
   switch (numbering) {
@@ -21,14 +26,13 @@ std::string number_of_point(Numbering numbering, int dimensions) {
       break;
     case Numbering::kRow:
       for (int d = 1; d < dimensions; ++d) {
-        number = fmt::format("{} * is[{}] + ip[{}]", d == 1 ? number : "(" + number + ")", d, d);
+        number = fmt::format("{} * is[{}] + ip[{}]", factor(number), d, d);
       }
       break;
     case Numbering::kColumn:
       number = fmt::format("ip[{}]", dimensions - 1);
       for (int d = dimensions - 2; d >= 0; --d) {
-        number = fmt::format("ip[{}] + is[{}] * {}", d, d,
-                             d == dimensions - 2 ? number : "(" + number + ")");
+        number = fmt::format("ip[{}] + is[{}] * {}", d, d, factor(number));
       }
       break;
     case Numbering::kSum:
