@@ -2,7 +2,7 @@
 // of the nine benchmarks in three sizes under the experts' mapping, the default mapper and mappings
 // drawn at random; how many of those are valid, why the others are not, and what `check` said of
 // them beforehand; and the six matrix multiplications under every mapping function of the space.
-// Prints the tables of docs/simulator.md. All times are simulated, so they are the same anywhere.
+// Prints the tables of docs/simulator.md. All times are simulated, the same in each run.
 //
 //   groma_paper_comparison [MAPPINGS [SIZE...]]    1000 of each space; small middle large
 #include <fmt/format.h>
