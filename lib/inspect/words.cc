@@ -2,16 +2,12 @@
 
 #include <fmt/format.h>
 
-<<<<<<< HEAD
+#include <algorithm>
 #include <cmath>
 
 #include "profile/words.h"
-=======
-#include <algorithm>
-
 #include "syntax/lexer.h"
 #include "syntax/token.h"
->>>>>>> s4-sampler
 
 namespace groma {
 
@@ -41,7 +37,6 @@ std::string layout_words(const LayoutSpec& layout) {
   return text;
 }
 
-<<<<<<< HEAD
 std::string count(std::int64_t n, std::string_view what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
@@ -79,7 +74,8 @@ std::string steal_words(std::optional<StealScope> steal) {
   if (!steal) return "not stolen";
   return steal == StealScope::kSameNode ? "stolen by processors of its node"
                                         : "stolen by processors of any node";
-=======
+}
+
 std::optional<std::string> written_name(std::string_view name) {
   const auto letter = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -90,7 +86,6 @@ std::optional<std::string> written_name(std::string_view name) {
   const bool word = letter(name.front()) && std::all_of(name.begin(), name.end(), plain);
   if (word && syntax::find_reserved(name) == nullptr) return std::string(name);
   return syntax::quoted(name);
->>>>>>> s4-sampler
 }
 
 }  // namespace groma
