@@ -14,6 +14,7 @@
 #include "groma/benchmarks.h"
 #include "groma/inspect.h"
 #include "groma/run.h"
+#include "groma/search_space.h"
 #include "support/run_generator.h"
 
 namespace groma {
@@ -430,16 +431,19 @@ Workload small(const Benchmark& app, const std::string& more) {
   return *Workload::make(*with);
 }
 
-// Every other mapping on the machine with little memory.
+// Half of the mappings from the search space, half from everywhere; every other on the machine with
+// little memory.
 void compare_benchmarks(const std::string& machine, const std::string& values, int draws) {
   const Machine whole = *make_machine(machine);
   for (const Benchmark& app : benchmarks()) {
     const Workload workload = small(app, values);
+    const SearchSpace space(whole, workload, SpaceGrain::kArguments);
     const std::int64_t bytes = bytes_of(workload.data());
     Counts counts;
     for (int seed = 0; seed < draws && !::testing::Test::HasFailure(); ++seed) {
+      const auto number = static_cast<std::uint64_t>(seed);
       const std::string text =
-          MappingDraws(workload.data(), static_cast<std::uint64_t>(seed)).draw();
+          seed % 4 < 2 ? space.sample_text(number) : MappingDraws(workload.data(), number).draw();
       compare(text, workload, seed % 2 == 0 ? whole : tight(whole, bytes, seed / 2),
               std::string(app.name) + ", draw " + std::to_string(seed), counts);
     }
