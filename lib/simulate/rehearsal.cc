@@ -821,7 +821,7 @@ class Rehearsal final : public Mapping {
 
 }  // namespace
 
-RehearsalResult rehearse(const Workload& workload, std::shared_ptr<const Machine> machine,
+RehearsalResult rehearse(const Workload& workload, const std::shared_ptr<const Machine>& machine,
                          const MapperFactory& make, const RehearsalOptions& options) {
   std::string why;
   const auto spaces = Spaces::make(workload.data(), why);

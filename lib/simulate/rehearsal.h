@@ -34,7 +34,7 @@ struct RehearsalResult {
 };
 
 // `make` makes ProgramMappers or DefaultMappers, all of one program.
-RehearsalResult rehearse(const Workload& workload, std::shared_ptr<const Machine> machine,
+RehearsalResult rehearse(const Workload& workload, const std::shared_ptr<const Machine>& machine,
                          const MapperFactory& make, const RehearsalOptions& options = {});
 
 }  // namespace groma::sim
