@@ -638,17 +638,26 @@ class Rehearsal final : public Mapping {
         full[m] = more = true;
       }
     }
-    std::vector<bool> told(memories_.size());
+    // Once for each kind and statement: the memories of a kind are often full together.
+    std::set<std::pair<MemKind, std::uint32_t>> told;
+    for (const Refusal& refusal : findings_) {
+      if (refusal.diagnostic.id != DiagId::kOutOfMemory) continue;
+      for (std::size_t k = 0; k < kMemKindCount; ++k) {
+        told.emplace(static_cast<MemKind>(k), refusal.origin.statement);
+      }
+    }
     for (const Want& want : wants_) {
       const Choice* last = nullptr;
       const bool fits = for_choices(want, full, [&](const Choice& choice) {
         if (full[static_cast<std::size_t>(choice.memory)]) last = &choice;
       });
       if (fits || want.may_be_virtual || last == nullptr) continue;
-      const auto m = static_cast<std::size_t>(last->memory);
-      if (told[m] || findings_.size() >= kMaxFindings) continue;
-      told[m] = true;
-      findings_.push_back({may_not_fit(last->memory, wanted[m], full), last->origin});
+      const MemKind kind = memories_[last->memory].kind;
+      if (findings_.size() >= kMaxFindings || !told.emplace(kind, last->origin.statement).second) {
+        continue;
+      }
+      const std::int64_t bytes = wanted[static_cast<std::size_t>(last->memory)];
+      findings_.push_back({may_not_fit(last->memory, bytes, full), last->origin});
     }
   }
 
@@ -755,9 +764,11 @@ class Rehearsal final : public Mapping {
     for (Refusal& refusal : result_.refusals) {
       if (findings_.size() >= kMaxFindings) break;
       Diagnostic& diagnostic = refusal.diagnostic;
-      if (!known_.emplace(diagnostic.id, refusal.origin.statement, diagnostic.message).second) {
-        continue;
-      }
+      // Of a memory without room once for each task: how much is free differs each time.
+      const std::string what = diagnostic.id == DiagId::kOutOfMemory && run != nullptr
+                                   ? data_.tasks[run->task].name
+                                   : diagnostic.message;
+      if (!known_.emplace(diagnostic.id, refusal.origin.statement, what).second) continue;
       if (!certain) {
         diagnostic.lower_to(Severity::kWarning);
         diagnostic.note("whether it comes to that, the order in which tasks run decides");
