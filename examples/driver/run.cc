@@ -77,7 +77,11 @@ int run(Options options) {
     diags.emplace(groma::Source(options.app, ""));
   } else {
     bound = read_mapping(options.file, *machine, &diags);
-    if (!bound) return fail(*diags, options.json);
+    if (!bound && options.json) {
+      print(groma::check_failed_json(*diags));
+      return kWrongInput;
+    }
+    if (!bound) return fail(*diags, false);
   }
   const auto run_it = [&](const groma::Workload& of, const groma::SimulateOptions& how,
                           groma::Diagnostics& why) {

@@ -34,6 +34,9 @@ ProfileWords words_of(const Workload& workload, const Machine& machine, const Pr
 // (docs/commands.md), with "profile" and "fit" where they are not null. One line.
 std::string to_json(const RunResult& result, const Profile* profile, const Fit* fit,
                     const Diagnostics& diags, const ProfileWords& words);
+// Of a program that cannot be bound: {"status": "error", "stage": "check", "raw": the first error,
+// "diagnostics": [...]}.
+std::string check_failed_json(const Diagnostics& diags);
 // For a person: the time, then the profile where it is not null. Ends with a line end; empty when
 // the run failed, since its diagnostics then say all.
 std::string draw(const RunResult& result, const Profile* profile, const ProfileWords& words,

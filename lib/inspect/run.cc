@@ -118,6 +118,18 @@ std::string to_json(const RunResult& result, const Profile* profile, const Fit* 
   return json_line(json);
 }
 
+std::string check_failed_json(const Diagnostics& diags) {
+  OrderedJson json = {{"status", "error"}, {"stage", "check"}};
+  json["raw"] = "";
+  for (const Diagnostic& diagnostic : diags.all()) {
+    if (diagnostic.severity != Severity::kError) continue;
+    json["raw"] = diagnostic.message;
+    break;
+  }
+  json["diagnostics"] = json_of(diags);
+  return json_line(json);
+}
+
 std::string draw(const RunResult& result, const Profile* profile, const ProfileWords& words,
                  bool color) {
   if (!result.ok()) return {};

@@ -42,8 +42,8 @@ TEST(Command, SaysHowItIsUsed) {
   EXPECT_THAT(run("groma xyzzy").err, HasSubstr("`groma --help` lists them"));
   EXPECT_EQ(run("groma check").exit_code, 2);
   EXPECT_EQ(run("groma check --no-such-option x").exit_code, 2);
-  for (const char* command :
-       {"", "check", "format", "place", "explain", "machines", "apps", "strategies", "grammar"}) {
+  for (const char* command : {"", "check", "format", "place", "explain", "run", "diff", "machines",
+                              "apps", "strategies", "grammar"}) {
     const Outcome help = run(std::string("groma ") + command + " --help");
     EXPECT_EQ(help.exit_code, 0) << command;
     EXPECT_THAT(help.out, HasSubstr("Examples:")) << command;
@@ -453,6 +453,103 @@ TEST(Explain, TheDefaultMapperAsAProgramCanBeCheckedAndPlaced) {
       run("groma explain " + program + machine + "--app docs/examples/solomonik.json");
   EXPECT_EQ(explained.exit_code, 0) << explained.err;
   EXPECT_THAT(explained.out, HasSubstr("4 x 4 x 2 points: blocks_GPU_3d; 4 points on each of 8"));
+}
+
+TEST(Run, JsonHasTheContractsShape) {
+  const Outcome fine = run("groma run dsl/mappers/cannon.mapper --app cannon:size=small --json");
+  EXPECT_EQ(fine.exit_code, 0);
+  const json done = json::parse(fine.out);
+  EXPECT_EQ(done["status"], "ok");
+  EXPECT_GT(done["seconds"].get<double>(), 0);
+  EXPECT_GT(done["throughput"].get<double>(), 0);
+  EXPECT_EQ(done["unit"], "FLOP/s");
+  EXPECT_EQ(done["runtime"], "simulator");
+  EXPECT_TRUE(done["profile"].contains("path"));
+  EXPECT_EQ(done["diagnostics"], json::array());
+
+  const Outcome wrong = run("groma run - --app cannon --json", "Task * GPUS;");
+  EXPECT_EQ(wrong.exit_code, 1);
+  const json unread = json::parse(wrong.out);
+  EXPECT_EQ(unread["status"], "error");
+  EXPECT_EQ(unread["stage"], "check");
+  EXPECT_EQ(unread["raw"], unread["diagnostics"][0]["message"]);
+
+  const Outcome refused =
+      run("groma run - --app cannon --json", "Task * CPU;\nTask top_level CPU;\n");
+  EXPECT_EQ(refused.exit_code, 1);
+  const json unmapped = json::parse(refused.out);
+  EXPECT_EQ(unmapped["stage"], "map");
+  EXPECT_EQ(unmapped["diagnostics"][0]["id"], "no-variant");
+  EXPECT_EQ(unmapped["diagnostics"][0]["start"]["line"], 1);
+}
+
+TEST(Run, WritesWhatItIsAskedFor) {
+  const TemporaryFolder folder;
+  const std::string trace = folder.path() + "/t.json", page = folder.path() + "/p.html";
+  const std::string call = "groma run --app cosma:size=small --trace " + trace;
+  EXPECT_EQ(run(call + " --report " + page).exit_code, 0);
+  EXPECT_TRUE(json::parse(test::read_text(trace)).contains("traceEvents"));
+  EXPECT_THAT(test::read_text(page), HasSubstr("</html>"));
+  const Outcome nowhere = run("groma run --app cosma:size=small --trace " + trace + "/x");
+  EXPECT_EQ(nowhere.exit_code, 1);
+  EXPECT_THAT(nowhere.err, HasSubstr(trace + "/x"));
+}
+
+TEST(Run, TheSameSeedIsTheSameRun) {
+  const std::string call = "groma run --app cosma:size=small --noise 0.2 --json --seed ";
+  const std::string once = run(call + "1").out;
+  EXPECT_EQ(run(call + "1").out, once);
+  EXPECT_NE(run(call + "2").out, once);
+}
+
+TEST(Run, FitsIntoMemory) {
+  const Outcome found = run("groma run --app cannon:n=200000 --fit --json");
+  EXPECT_EQ(found.exit_code, 1);  // that size does not run
+  const json fit = json::parse(found.out)["fit"];
+  const auto n = fit["parameters"]["n"].get<std::int64_t>();
+  EXPECT_EQ(fit["beyond"]["parameters"]["n"], n + 1);
+  EXPECT_EQ(run("groma run --app cannon:n=" + std::to_string(n)).exit_code, 0);
+  EXPECT_EQ(run("groma run --app cannon:n=" + std::to_string(n + 1)).exit_code, 1);
+  EXPECT_THAT(run("groma run --app cannon --fit --grow m").err, HasSubstr("no parameter `m`"));
+}
+
+TEST(Run, WrongUsageIsToldFromWrongInput) {
+  EXPECT_EQ(run("groma run dsl/mappers/cannon.mapper").exit_code, 2);
+  EXPECT_EQ(run("groma run - --app -").exit_code, 2);
+  EXPECT_EQ(run("groma run --app cannon --noise 2").exit_code, 2);
+  EXPECT_EQ(run("groma run --app canon").exit_code, 1);
+}
+
+TEST(Run, CtrlCEndsWith130) {
+  const Outcome outcome =
+      run("timeout -s INT --preserve-status 0.5 groma run --app "
+          "stencil:nodes=1000,loops=100000 --machine lassen:nodes=1000 --json");
+  EXPECT_EQ(outcome.exit_code, 130);
+  EXPECT_EQ(outcome.out, "");
+}
+
+TEST(Diff, JsonHasBothRunsAndWhatDiffers) {
+  const Outcome outcome = run(
+      "groma diff - dsl/mappers/cannon.mapper --app cannon:size=small --json",
+      "SingleTaskMap task_4 same;\ndef same(Task t) { return t.parent.processor(Machine(GPU)); }");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const json found = json::parse(outcome.out);
+  EXPECT_EQ(found["a"]["status"], "ok");
+  EXPECT_EQ(found["b"]["status"], "ok");
+  ASSERT_FALSE(found["differences"].empty());
+  for (const json& each : found["differences"]) {
+    EXPECT_TRUE(each.contains("seconds") || each.contains("alone")) << each;
+  }
+}
+
+TEST(Diff, OneThatDoesNotRunEndsWith1) {
+  const Outcome outcome = run("groma diff - --app cannon:size=small", "Task * CPU;");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("B does not run"));
+  EXPECT_THAT(outcome.err, HasSubstr("[no-variant]"));
+  EXPECT_EQ(run("groma diff --app cannon").exit_code, 2);
+  EXPECT_EQ(run("groma diff - - --app cannon").exit_code, 2);
+  EXPECT_EQ(run("groma diff a.mapper --app cannon").exit_code, 1);
 }
 
 TEST(Machines, ListsShowsAndRoundTrips) {
