@@ -15,6 +15,7 @@ inline void add_machine_option(CLI::App& command, std::string* machine, const st
 
 void add_apps(CLI::App& app, int* exit_code);
 void add_check(CLI::App& app, int* exit_code);
+void add_diff(CLI::App& app, int* exit_code);
 void add_format(CLI::App& app, int* exit_code);
 void add_explain(CLI::App& app, int* exit_code);
 void add_place(CLI::App& app, int* exit_code);

@@ -7,6 +7,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -89,6 +91,27 @@ bool read_source(const std::string& path, std::optional<groma::Diagnostics>* dia
   return false;
 }
 
+std::optional<groma::BoundProgram> read_mapping(const std::string& path,
+                                                const groma::Machine& machine,
+                                                std::optional<groma::Diagnostics>* diags) {
+  if (!read_source(path, diags)) return std::nullopt;
+  return groma::bind(groma::compile((*diags)->source(), **diags), machine, **diags, &log());
+}
+
+std::optional<groma::BoundProgram> bind_default(const groma::Machine& machine,
+                                                std::optional<groma::Diagnostics>* diags) {
+  diags->emplace(groma::Source("the default mapper", ""));
+  groma::Diagnostics empty((*diags)->source());  // that it has no statements
+  return groma::bind(groma::compile(empty.source(), empty), machine, **diags);
+}
+
+void check_standard_input(const std::vector<std::string>& inputs) {
+  const auto reads = std::count_if(inputs.begin(), inputs.end(), [](const std::string& input) {
+    return input == "-" || input.starts_with("-:");
+  });
+  if (reads > 1) throw CLI::ValidationError("FILE", "standard input can be read once");
+}
+
 namespace {
 
 void report_error(const groma::Error& error, groma::DiagId unknown, groma::DiagId otherwise,
@@ -110,11 +133,15 @@ std::optional<groma::Machine> read_machine(const std::string& spec, groma::Diagn
   return std::nullopt;
 }
 
-std::optional<groma::Workload> read_application(const std::string& spec,
-                                                groma::Diagnostics& diags) {
-  const auto app = groma::load_application(spec);
-  auto workload = app ? groma::Workload::make(*app) : groma::Result<groma::Workload>(app.error());
-  if (workload) return std::move(workload).value();
+std::optional<groma::Workload> read_application(const std::string& spec, groma::Diagnostics& diags,
+                                                groma::Application* app) {
+  auto read = groma::load_application(spec);
+  auto workload =
+      read ? groma::Workload::make(*read) : groma::Result<groma::Workload>(read.error());
+  if (workload) {
+    if (app != nullptr) *app = std::move(read).value();
+    return std::move(workload).value();
+  }
   report_error(workload.error(), groma::DiagId::kUnknownApplication, groma::DiagId::kBadApplication,
                diags);
   return std::nullopt;

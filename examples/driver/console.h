@@ -5,8 +5,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "groma/diagnostics.h"
+#include "groma/evaluate.h"
 #include "groma/log.h"
 #include "groma/machine.h"
 #include "groma/source.h"
@@ -33,8 +35,23 @@ bool read_source(const std::string& path, std::optional<groma::Diagnostics>* dia
 // The machine of `--machine M`, or none, with the reason in `diags`.
 std::optional<groma::Machine> read_machine(const std::string& spec, groma::Diagnostics& diags);
 
-// The application of `--app A`, likewise.
-std::optional<groma::Workload> read_application(const std::string& spec, groma::Diagnostics& diags);
+// The application of `--app A`, likewise; `*app`, where it is asked for, with its parameters open.
+std::optional<groma::Workload> read_application(const std::string& spec, groma::Diagnostics& diags,
+                                                groma::Application* app = nullptr);
+
+// The program at `path`, bound to the machine, or none, with the reason in `*diags`, which is made
+// for it and gets what it prints to log().
+std::optional<groma::BoundProgram> read_mapping(const std::string& path,
+                                                const groma::Machine& machine,
+                                                std::optional<groma::Diagnostics>* diags);
+
+// An empty program, which stands for the default mapper.
+std::optional<groma::BoundProgram> bind_default(const groma::Machine& machine,
+                                                std::optional<groma::Diagnostics>* diags);
+
+// Wrong usage where more than one of them is standard input (`-`, of an application also `-:n=4`),
+// since that can be read once.
+void check_standard_input(const std::vector<std::string>& inputs);
 
 // The program's own prints, on standard error through spdlog.
 groma::LogSink& log();

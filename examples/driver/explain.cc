@@ -25,9 +25,7 @@ void check_usage(const Options& options) {
     throw CLI::ValidationError("--as-mapping", "it prints a program, not JSON");
   }
   if (!options.as_mapping && options.file.empty()) throw CLI::RequiredError("FILE");
-  const int standard_inputs = (options.file == "-" ? 1 : 0) + (options.machine == "-" ? 1 : 0) +
-                              (options.app == "-" ? 1 : 0);
-  if (standard_inputs > 1) throw CLI::ValidationError("FILE", "standard input can be read once");
+  check_standard_input({options.file, options.machine, options.app});
 }
 
 int run(const Options& options) {
@@ -47,18 +45,17 @@ int run(const Options& options) {
     return text ? print(*text) : fail(app_diags, false);
   }
   std::optional<groma::Diagnostics> diags;
-  if (!read_source(options.file, &diags)) return fail(*diags, options.json);
-  const groma::Program program = groma::compile(diags->source(), *diags);
-  const auto bound = groma::bind(program, *machine, *diags, &log());
+  const auto bound = read_mapping(options.file, *machine, &diags);
   if (!bound) return fail(*diags, options.json);
   const auto explanation = groma::explain(*bound, *app, options.query, *diags);
   if (!explanation) return fail(*diags, options.json);
   const bool failed = diags->has_errors();
   if (options.json) {
-    if (print(groma::to_json(*explanation, program, *diags)) != kFine) return kWrongInput;
+    if (print(groma::to_json(*explanation, bound->program(), *diags)) != kFine) return kWrongInput;
   } else {
     print_error(render(*diags, color_on_stderr()));
-    if (print(groma::draw(*explanation, program, color_on_stdout())) != kFine) return kWrongInput;
+    if (print(groma::draw(*explanation, bound->program(), color_on_stdout())) != kFine)
+      return kWrongInput;
   }
   return failed ? kWrongInput : kFine;
 }

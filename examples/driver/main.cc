@@ -38,6 +38,7 @@ int main(int argc, char** argv) {
       "  groma explain my.mapper --machine p100x4 --app my.json\n"
       "                                                 every decision and who took it\n"
       "  groma run my.mapper --app circuit              how fast it runs, simulated\n"
+      "  groma diff a.mapper b.mapper --app circuit     what differs, and what that costs\n"
       "  groma format --in-place my.mapper              the one style\n"
       "  groma machines                                 machines that come with it\n"
       "  groma apps                                     applications that come with it\n\n"
@@ -46,6 +47,7 @@ int main(int argc, char** argv) {
   driver::add_format(app, &exit_code);
   driver::add_place(app, &exit_code);
   driver::add_explain(app, &exit_code);
+  driver::add_diff(app, &exit_code);
   driver::add_run(app, &exit_code);
   driver::add_machines(app, &exit_code);
   driver::add_apps(app, &exit_code);

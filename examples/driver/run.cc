@@ -17,14 +17,10 @@ struct Options {
   std::string file, machine = "p100x4", app;
   groma::SimulateOptions simulate;
   std::string trace, report;
+  bool fit = false;
+  std::vector<std::string> grow;
   bool json = false;
 };
-
-void check_usage(const Options& options) {
-  const int standard_inputs = (options.file == "-" ? 1 : 0) + (options.machine == "-" ? 1 : 0) +
-                              (options.app.starts_with('-') ? 1 : 0);
-  if (standard_inputs > 1) throw CLI::ValidationError("FILE", "standard input can be read once");
-}
 
 // False, with the reason on standard error, where it cannot be written.
 bool write(const std::string& path, const std::string& text) {
@@ -34,26 +30,35 @@ bool write(const std::string& path, const std::string& text) {
   return !error;
 }
 
-int show(const groma::RunResult& result, const groma::Diagnostics& diags,
-         const groma::ProfileWords& words, const Options& options) {
-  if (result.status == groma::RunStatus::kStopped) return kInterrupted;
+// The profile's files, where they are asked for.
+bool write_forms(const groma::Profile& profile, const groma::ProfileWords& words,
+                 const Options& options) {
   bool written = true;
-  if (result.ok() && !(options.trace.empty() && options.report.empty())) {
-    const groma::Profile profile = groma::make_profile(result.record);
-    if (!options.trace.empty()) written = write(options.trace, groma::to_trace(profile, words));
-    if (!options.report.empty()) {
-      written = write(options.report, groma::to_html(profile, words)) && written;
-    }
+  if (!options.trace.empty()) written = write(options.trace, groma::to_trace(profile, words));
+  if (!options.report.empty()) {
+    written = write(options.report, groma::to_html(profile, words)) && written;
   }
-  if (!options.json) print_error(render(diags, color_on_stderr()));
-  const std::string text = options.json ? groma::to_json(result, diags, words)
-                                        : groma::draw(result, words, color_on_stdout());
-  const bool printed = print(text) == kFine;
-  return result.ok() && written && printed ? kFine : kWrongInput;
+  return written;
+}
+
+// The largest problem that fits; false where there is no answer, with the reason on standard error.
+bool find_fit(const groma::Application& app, const groma::RunWorkload& run, const Options& options,
+              std::optional<groma::Fit>* fit) {
+  groma::Result<std::vector<std::string>> parameters =
+      options.grow.empty() ? groma::growing_parameters(app)
+                           : groma::Result<std::vector<std::string>>(options.grow);
+  auto found = parameters ? groma::fit(app, *parameters, run) : parameters.error();
+  if (found) {
+    fit->emplace(std::move(found).value());
+    return true;
+  }
+  print_error(fmt::format("groma: --fit: {}\n", found.error().message));
+  if (!found.error().help.empty()) print_error(fmt::format("help: {}\n", found.error().help));
+  return false;
 }
 
 int run(Options options) {
-  check_usage(options);
+  check_standard_input({options.file, options.machine, options.app});
   catch_interrupts();
   options.simulate.stop = [] { return interrupted(); };
   options.simulate.record = true;
@@ -61,20 +66,50 @@ int run(Options options) {
   groma::Diagnostics app_diags(groma::Source(options.app, ""));
   const auto machine = read_machine(options.machine, machine_diags);
   if (!machine) return fail(machine_diags, options.json);
-  const auto workload = read_application(options.app, app_diags);
+  groma::Application app;
+  const auto workload = read_application(options.app, app_diags, &app);
   if (!workload) return fail(app_diags, options.json);
-  if (options.file.empty()) {
-    const auto result = groma::run_default(std::make_shared<const groma::Machine>(*machine),
-                                           *workload, options.simulate, app_diags);
-    return show(result, app_diags, groma::words_of(*workload, *machine, nullptr), options);
-  }
+
   std::optional<groma::Diagnostics> diags;
-  if (!read_source(options.file, &diags)) return fail(*diags, options.json);
-  const groma::Program program = groma::compile(diags->source(), *diags);
-  const auto bound = groma::bind(program, *machine, *diags, &log());
-  if (!bound) return fail(*diags, options.json);
-  const auto result = groma::run(*bound, *workload, options.simulate, *diags, &log());
-  return show(result, *diags, groma::words_of(*workload, *machine, &program), options);
+  const auto shared = std::make_shared<const groma::Machine>(*machine);
+  std::optional<groma::BoundProgram> bound;
+  if (options.file.empty()) {
+    diags.emplace(groma::Source(options.app, ""));
+  } else {
+    bound = read_mapping(options.file, *machine, &diags);
+    if (!bound) return fail(*diags, options.json);
+  }
+  const auto run_it = [&](const groma::Workload& of, const groma::SimulateOptions& how,
+                          groma::Diagnostics& why) {
+    return bound ? groma::run(*bound, of, how, why, &log())
+                 : groma::run_default(shared, of, how, why);
+  };
+  const groma::RunResult result = run_it(*workload, options.simulate, *diags);
+  if (result.status == groma::RunStatus::kStopped) return kInterrupted;
+  const groma::ProfileWords words =
+      groma::words_of(*workload, *machine, bound ? &bound->program() : nullptr);
+  std::optional<groma::Profile> profile;
+  if (result.ok()) profile = groma::make_profile(result.record);
+  bool fine = !profile || write_forms(*profile, words, options);
+  std::optional<groma::Fit> fit;
+  if (options.fit) {
+    groma::SimulateOptions how = options.simulate;
+    how.record = false;
+    const auto quietly = [&](const groma::Workload& of) {
+      groma::Diagnostics ignored(diags->source());
+      return run_it(of, how, ignored);
+    };
+    fine = find_fit(app, quietly, options, &fit) && fine;
+  }
+  if (!options.json) print_error(render(*diags, color_on_stderr()));
+  const groma::Profile* shown = profile ? &*profile : nullptr;
+  std::string text = options.json
+                         ? groma::to_json(result, shown, fit ? &*fit : nullptr, *diags, words)
+                         : groma::draw(result, shown, words, color_on_stdout());
+  if (fit && !options.json) text += (text.empty() ? "" : "\n") + groma::draw(*fit, app);
+  fine = print(text) == kFine && fine;
+  if (interrupted()) return kInterrupted;
+  return result.ok() && fine ? kFine : kWrongInput;
 }
 
 }  // namespace
@@ -94,6 +129,13 @@ void add_run(CLI::App& app, int* exit_code) {
                    "Tasks and copies take up to this fraction longer or shorter")
       ->check(CLI::Range(0.0, 0.99))
       ->capture_default_str();
+  command->add_flag("--fit", options->fit, "Also find the largest problem that fits into memory");
+  command
+      ->add_option(
+          "--grow", options->grow,
+          "Parameters that --fit grows, the first and the others with it; unless given those "
+          "by which the application's last two sizes differ")
+      ->delimiter(',');
   command->add_option("--trace", options->trace,
                       "Write the run as a trace for chrome://tracing and ui.perfetto.dev");
   command->add_option("--report", options->report, "Write the profile as one HTML page");
@@ -103,6 +145,7 @@ void add_run(CLI::App& app, int* exit_code) {
       "  groma run my.mapper --machine p100x4 --app circuit\n"
       "  groma run --app cannon:size=large,nodes=4 --machine lassen:nodes=4\n"
       "                                                 under the default mapper\n"
+      "  groma run my.mapper --app circuit --fit        also the largest problem that fits\n"
       "  groma run my.mapper --app cosma --report cosma.html");
   command->callback([options, exit_code] { *exit_code = run(*options); });
 }

@@ -14,25 +14,11 @@ std::optional<Processor> number(const Machine& machine, const Point& ip, const P
   return rank(machine, ip[0] + gx * (ip[1] + gy * ip[2]));
 }
 
-class CosmaMapper final : public MatrixMapper {
- public:
-  explicit CosmaMapper(MapperSite site)
-      : MatrixMapper(std::move(site), "points in blocks, tiles by their number",
-                     {linear_gpu, number, block_gpu}) {}
-  std::string_view name() const override { return "cosma, by hand"; }
-
- private:
-  Formula formula_of(const TaskView& task, ProcKind) const override {
-    if (task.name == "init_cublas") return linear_gpu;
-    if (task.name == "task_4") return block_gpu;
-    return places_tiles(task) ? number : nullptr;
-  }
-};
-
 }  // namespace
 
 std::unique_ptr<Mapper> cosma_mapper(MapperSite site) {
-  return std::make_unique<CosmaMapper>(std::move(site));
+  return std::make_unique<TileMapper>(std::move(site), "cosma, by hand",
+                                      "points in blocks, tiles by their number", number);
 }
 
 }  // namespace groma::examples

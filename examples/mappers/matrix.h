@@ -3,6 +3,7 @@
 #pragma once
 
 #include "mappers/formula.h"
+#include "mappers/grid.h"
 
 namespace groma::examples {
 
@@ -30,6 +31,26 @@ class MatrixMapper : public FormulaMapper {
   static constexpr ProcKind kKinds[] = {ProcKind::kGpu, ProcKind::kOmp, ProcKind::kCpu};
   static constexpr MemKind kOnGpu[] = {MemKind::kFbmem, MemKind::kZcmem};
   static constexpr MemKind kOnHost[] = {MemKind::kSockmem, MemKind::kSysmem};
+};
+
+// The points of the multiplication in blocks, the tiles by a number of theirs.
+class TileMapper final : public MatrixMapper {
+ public:
+  TileMapper(MapperSite site, std::string_view name, std::string_view place, Formula number)
+      : MatrixMapper(std::move(site), place, {linear_gpu, number, block_gpu}),
+        name_(name),
+        number_(number) {}
+  std::string_view name() const override { return name_; }
+
+ private:
+  Formula formula_of(const TaskView& task, ProcKind) const override {
+    if (task.name == "init_cublas") return linear_gpu;
+    if (task.name == "task_4") return block_gpu;
+    return places_tiles(task) ? number_ : nullptr;
+  }
+
+  std::string_view name_;
+  Formula number_;
 };
 
 }  // namespace groma::examples

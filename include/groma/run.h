@@ -8,6 +8,7 @@
 
 #include "groma/diagnostics.h"
 #include "groma/evaluate.h"
+#include "groma/fit.h"
 #include "groma/log.h"
 #include "groma/profile.h"
 #include "groma/simulate.h"
@@ -28,12 +29,14 @@ RunResult run_default(std::shared_ptr<const Machine> machine, const Workload& wo
 // null: the default mapper's run.
 ProfileWords words_of(const Workload& workload, const Machine& machine, const Program* program);
 
-// {"status": "ok", "seconds": ..., "throughput": ..., "unit": ..., "runtime": "simulator", ...,
-// "profile": {...}} or {"status": "error", "stage": "map" | "execute", "raw": ..., "diagnostics":
-// [...]} (docs/commands.md). One line. The profile is there with SimulateOptions::record.
-std::string to_json(const RunResult& result, const Diagnostics& diags, const ProfileWords& words);
-// For a person: the time, then the profile where there is one. Ends with a line end; empty when the
-// run failed, since `diags` then says all.
-std::string draw(const RunResult& result, const ProfileWords& words, bool color = false);
+// {"status": "ok", "seconds": ..., "throughput": ..., "unit": ..., "runtime": "simulator", ...} or
+// {"status": "error", "stage": "map" | "execute", "raw": ..., "diagnostics": [...]}
+// (docs/commands.md), with "profile" and "fit" where they are not null. One line.
+std::string to_json(const RunResult& result, const Profile* profile, const Fit* fit,
+                    const Diagnostics& diags, const ProfileWords& words);
+// For a person: the time, then the profile where it is not null. Ends with a line end; empty when
+// the run failed, since its diagnostics then say all.
+std::string draw(const RunResult& result, const Profile* profile, const ProfileWords& words,
+                 bool color = false);
 
 }  // namespace groma

@@ -58,6 +58,7 @@ struct RunResult {
   double total_seconds = 0;
   std::int64_t tasks = 0;  // that ran
   std::int64_t copies = 0;
+  std::int64_t moved_bytes = 0;  // by them
   // Why there is no time. The diagnostics have no place; Mapper::describe(origin) says whose they
   // are.
   std::vector<Refusal> refusals;

@@ -13,24 +13,7 @@ Application cosma() {
       .define("gx", "ranks >= 512 ? 8 : ranks >= 64 ? 4 : ranks >= 8 ? 2 : 1")
       .define("gy", "ranks >= 256 ? 8 : ranks >= 32 ? 4 : 2")
       .define("gz", "ranks >= 128 ? 8 : ranks >= 16 ? 4 : 2");
-  multiplication.matrix("A").partition("A_tiles", {"gx", "gy"});
-  multiplication.matrix("B").partition("B_tiles", {"gx", "gz"});
-  multiplication.matrix("C").partition("C_tiles", {"gz", "gy"});
-  multiplication.add_placement(true, "A", "B", "C");
-  multiplication.add_leaf(Privilege::kReduce);
-
-  const auto place_a =
-      launch("task_1").over({"gx", "gy", 1}, {"i", "j", "k"}).on("A_tiles", {"i", "j"});
-  return multiplication.done(
-      {place_a, launch("task_2").over({"gx", 1, "gz"}, {"i", "j", "k"}).on("B_tiles", {"i", "k"}),
-       launch("task_3").over({1, "gy", "gz"}, {"i", "j", "k"}).on("C_tiles", {"k", "j"})},
-      {launch("task_4")
-           .over({"gx", "gy", "gz"}, {"i", "j", "k"})
-           .on("A_tiles", {"i", "j"})
-           .on("B_tiles", {"i", "k"})
-           .on("C_tiles", {"k", "j"}),
-       place_a},
-      true);
+  return multiplication.on_grid("gx", "gy", "gz");
 }
 
 }  // namespace groma::app

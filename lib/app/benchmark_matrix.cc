@@ -85,4 +85,24 @@ Application Multiplication::done(std::vector<AppStatement> setup,
   return app_.task("top_level").variant(cpu()).body(std::move(body)).top_level("top_level").done();
 }
 
+Application Multiplication::on_grid(const Formula& x, const Formula& y, const Formula& z) {
+  matrix("A").partition("A_tiles", {x, y});
+  matrix("B").partition("B_tiles", {x, z});
+  matrix("C").partition("C_tiles", {z, y});
+  add_placement(true, "A", "B", "C");
+  add_leaf(Privilege::kReduce);
+  const auto over = [](const char* task, const Formulas& domain) {
+    return launch(task).over(domain, {"i", "j", "k"});
+  };
+  const auto place_a = over("task_1", {x, y, 1}).on("A_tiles", {"i", "j"});
+  return done({place_a, over("task_2", {x, 1, z}).on("B_tiles", {"i", "k"}),
+               over("task_3", {1, y, z}).on("C_tiles", {"k", "j"})},
+              {over("task_4", {x, y, z})
+                   .on("A_tiles", {"i", "j"})
+                   .on("B_tiles", {"i", "k"})
+                   .on("C_tiles", {"k", "j"}),
+               place_a},
+              true);
+}
+
 }  // namespace groma::app

@@ -29,6 +29,9 @@ class Multiplication {
   // waited for; after all `check`. `warm_up`: one is not timed.
   Application done(std::vector<AppStatement> setup, std::vector<AppStatement> multiply,
                    bool warm_up, std::vector<AppStatement> check = {});
+  // All of it, for one multiplication a point on a grid x by y by z: point (i, j, k) multiplies
+  // B(i, k) by C(k, j), and what the z points of a tile of A have is added up.
+  Application on_grid(const Formula& x, const Formula& y, const Formula& z);
 
  private:
   AppBuilder app_;

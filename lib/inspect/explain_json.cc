@@ -30,14 +30,7 @@ class Writer {
   }
 
  private:
-  Json statement(Origin origin) const {
-    if (!origin) return nullptr;
-    const Position at = program_.source().position(program_.range(origin).begin);
-    return {{"file", program_.source().name()},
-            {"line", at.line},
-            {"column", at.column},
-            {"text", statement_text(program_, origin)}};
-  }
+  Json statement(Origin origin) const { return json_of(program_, origin); }
   Json list(const std::vector<Origin>& origins) const {
     Json json = Json::array();
     for (Origin origin : origins) json.push_back(statement(origin));

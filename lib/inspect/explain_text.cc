@@ -29,10 +29,6 @@ std::string_view words_of(Reason reason) {
   return "";
 }
 
-std::string count(std::int64_t n, std::string_view what) {
-  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
-}
-
 class Writer {
  public:
   Writer(const Explanation& explanation, const Program& program, bool color)
@@ -103,18 +99,6 @@ class Writer {
     return text;
   }
 
-  static std::string where(const ExplainedLaunch& launch, ProcKind kind) {
-    if (!launch.function.empty()) return harmless(launch.function);
-    if (launch.is_index) {
-      const bool any = kind == ProcKind::kCpu || kind == ProcKind::kIo || kind == ProcKind::kPy;
-      return fmt::format("blocks over all {}{}", name_of(kind),
-                         any ? ", of its node any may run a point" : "");
-    }
-    if (launch.depth == 0) return "the node where the runtime starts it";
-    if (launch.depth == 1) return fmt::format("each {} of the machine in its turn", name_of(kind));
-    return fmt::format("each {} of its parent's node in its turn", name_of(kind));
-  }
-
   static std::string result(const ExplainedLaunch& launch, ProcKind kind) {
     if (launch.loads) {
       const ExplainedLoads& loads = *launch.loads;
@@ -133,7 +117,8 @@ class Writer {
   }
 
   void write(const ExplainedLaunch& launch, ProcKind kind) {
-    line(1, fmt::format("{}: {}{}", heading(launch), where(launch, kind), result(launch, kind)));
+    line(1, fmt::format("{}: {}{}", heading(launch), placement_words(launch, kind),
+                        result(launch, kind)));
     decided(2, launch);
   }
 
@@ -155,8 +140,7 @@ class Writer {
     for (const ExplainedMemory& memory : requirement.memories) write(memory);
     beaten(2, requirement.beaten);
     if (requirement.collected || !requirement.collection.beaten.empty()) {
-      line(2, requirement.collected ? "collected as soon as the task is done"
-                                    : "kept until its memory is needed");
+      line(2, collection_words(requirement.collected));
       decided(3, requirement.collection);
     }
   }
@@ -188,15 +172,9 @@ class Writer {
       line(1, words);
       decided(2, decision);
     };
-    option(task.limit != 0, task.limit_decided,
-           task.limit == 0
-               ? "no limit"
-               : fmt::format("at most {} at a time on a processor", count(task.limit, "instance")));
-    option(task.replicated, task.replication, task.replicated ? "replicated" : "not replicated");
-    option(task.steal.has_value(), task.stealing,
-           !task.steal                           ? "not stolen"
-           : task.steal == StealScope::kSameNode ? "stolen by processors of its node"
-                                                 : "stolen by processors of any node");
+    option(task.limit != 0, task.limit_decided, limit_words(task.limit));
+    option(task.replicated, task.replication, replication_words(task.replicated));
+    option(task.steal.has_value(), task.stealing, steal_words(task.steal));
     if (rest.empty()) return;
     line(1, rest);
     by(2, {});

@@ -2,6 +2,7 @@
 #include "inspect/json.h"
 
 #include "groma/inspect.h"
+#include "inspect/words.h"
 
 namespace groma {
 namespace {
@@ -68,6 +69,15 @@ Json json_of(const Diagnostics& diags) {
   Json list = Json::array();
   append(diags, list);
   return list;
+}
+
+OrderedJson json_of(const Program& program, Origin origin) {
+  if (!origin) return nullptr;
+  const Position at = program.source().position(program.range(origin).begin);
+  return {{"file", program.source().name()},
+          {"line", at.line},
+          {"column", at.column},
+          {"text", statement_text(program, origin)}};
 }
 
 std::string json_line(const Json& json) {

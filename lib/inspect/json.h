@@ -5,6 +5,7 @@
 #include <string>
 
 #include "groma/diagnostics.h"
+#include "groma/program.h"
 
 namespace groma {
 
@@ -12,6 +13,8 @@ using OrderedJson = nlohmann::ordered_json;
 
 // The diagnostics, in the order of the text.
 OrderedJson json_of(const Diagnostics& diags);
+// {"file": ..., "line": ..., "column": ..., "text": ...}; null where the default mapper decides.
+OrderedJson json_of(const Program& program, Origin origin);
 // One line with its end; what is no UTF-8 becomes replacement characters.
 std::string json_line(const OrderedJson& json);
 

@@ -10,22 +10,10 @@
 #include "inspect/json.h"
 #include "inspect/locate.h"
 #include "inspect/words.h"
+#include "profile/json_text.h"
 
 namespace groma {
 namespace {
-
-// "1.23 ms"
-std::string seconds_words(double seconds) {
-  struct Unit {
-    double size;
-    std::string_view name;
-  };
-  constexpr std::array<Unit, 4> kUnits = {{{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}}};
-  for (const Unit& unit : kUnits) {
-    if (seconds >= unit.size) return fmt::format("{:.3g} {}", seconds / unit.size, unit.name);
-  }
-  return fmt::format("{:.3g} s", seconds);
-}
 
 // "4.88 Tflop/s"
 std::string rate_words(double rate, std::string_view unit) {
@@ -41,6 +29,24 @@ std::string rate_words(double rate, std::string_view unit) {
     }
   }
   return fmt::format("{:.3g} {}", rate, unit);
+}
+
+OrderedJson json_of(const std::vector<AppValue>& values) {
+  OrderedJson json = OrderedJson::object();
+  for (const auto& [name, value] : values) json[name] = value;
+  return json;
+}
+
+OrderedJson json_of(const Fit& fit) {
+  OrderedJson json = {{"parameters", nullptr}};
+  if (fit.fits)
+    json = {{"parameters", json_of(fit.fits->values)}, {"seconds", fit.fits->result.seconds}};
+  if (fit.beyond) {
+    json["beyond"] = {{"parameters", json_of(fit.beyond->values)}, {"raw", fit.beyond->result.raw}};
+  }
+  if (!fit.other_bound.empty()) json["bound"] = fit.other_bound;
+  json["stopped"] = fit.stopped;
+  return json;
 }
 
 }  // namespace
@@ -90,7 +96,8 @@ ProfileWords words_of(const Workload& workload, const Machine& machine, const Pr
   return words;
 }
 
-std::string to_json(const RunResult& result, const Diagnostics& diags, const ProfileWords& words) {
+std::string to_json(const RunResult& result, const Profile* profile, const Fit* fit,
+                    const Diagnostics& diags, const ProfileWords& words) {
   OrderedJson json;
   json["status"] = result.ok() ? "ok" : "error";
   if (result.ok()) {
@@ -101,24 +108,23 @@ std::string to_json(const RunResult& result, const Diagnostics& diags, const Pro
     json["total_seconds"] = result.total_seconds;
     json["tasks"] = result.tasks;
     json["copies"] = result.copies;
-    if (result.record) {
-      json.update(OrderedJson::parse(to_json(make_profile(result.record), words)));
-    }
+    if (profile != nullptr) json["profile"] = profile::json_of(*profile, words);
   } else {
     json["stage"] = result.status == RunStatus::kMapError ? "map" : "execute";
     json["raw"] = result.raw;
   }
+  if (fit != nullptr) json["fit"] = json_of(*fit);
   json["diagnostics"] = json_of(diags);
   return json_line(json);
 }
 
-std::string draw(const RunResult& result, const ProfileWords& words, bool color) {
+std::string draw(const RunResult& result, const Profile* profile, const ProfileWords& words,
+                 bool color) {
   if (!result.ok()) return {};
   const std::string text =
       fmt::format("{}: {} simulated, {}\n", words.title, seconds_words(result.seconds),
                   rate_words(result.throughput, result.unit));
-  if (!result.record) return text;
-  return text + "\n" + draw(make_profile(result.record), words, color);
+  return profile == nullptr ? text : text + "\n" + draw(*profile, words, color);
 }
 
 }  // namespace groma

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
+#include "profile/words.h"
+
 namespace groma {
 
 std::string statement_text(const Program& program, Origin origin) {
@@ -28,6 +32,45 @@ std::string layout_words(const LayoutSpec& layout) {
                         layout.align_bytes);
   }
   return text;
+}
+
+std::string count(std::int64_t n, std::string_view what) {
+  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+}
+
+std::string seconds_words(double seconds) {
+  return profile::time_words(std::llround(seconds / kPicosecond));
+}
+
+std::string placement_words(const ExplainedLaunch& launch, ProcKind kind) {
+  if (!launch.function.empty()) return harmless(launch.function);
+  if (launch.is_index) {
+    const bool any = kind == ProcKind::kCpu || kind == ProcKind::kIo || kind == ProcKind::kPy;
+    return fmt::format("blocks over all {}{}", name_of(kind),
+                       any ? ", of its node any may run a point" : "");
+  }
+  if (launch.depth == 0) return "the node where the runtime starts it";
+  if (launch.depth == 1) return fmt::format("each {} of the machine in its turn", name_of(kind));
+  return fmt::format("each {} of its parent's node in its turn", name_of(kind));
+}
+
+std::string collection_words(bool collected) {
+  return collected ? "collected as soon as the task is done" : "kept until its memory is needed";
+}
+
+std::string limit_words(std::int64_t limit) {
+  return limit == 0 ? "no limit"
+                    : fmt::format("at most {} at a time on a processor", count(limit, "instance"));
+}
+
+std::string replication_words(bool replicated) {
+  return replicated ? "replicated" : "not replicated";
+}
+
+std::string steal_words(std::optional<StealScope> steal) {
+  if (!steal) return "not stolen";
+  return steal == StealScope::kSameNode ? "stolen by processors of its node"
+                                        : "stolen by processors of any node";
 }
 
 }  // namespace groma

@@ -2,10 +2,13 @@
 // language's words.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/harmless.h"
+#include "groma/explain.h"
 #include "groma/program.h"
 
 namespace groma {
@@ -18,5 +21,17 @@ std::string statement_line(const Program& program, Origin origin);
 
 // "AOS C_order Align==128": as a Layout statement writes it.
 std::string layout_words(const LayoutSpec& layout);
+
+// "1 point", "2 points"
+std::string count(std::int64_t n, std::string_view what);
+// "123 ms", of simulated time.
+std::string seconds_words(double seconds);
+
+// What was decided, whoever did.
+std::string placement_words(const ExplainedLaunch& launch, ProcKind kind);
+std::string collection_words(bool collected);
+std::string limit_words(std::int64_t limit);
+std::string replication_words(bool replicated);
+std::string steal_words(std::optional<StealScope> steal);
 
 }  // namespace groma

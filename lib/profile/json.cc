@@ -174,9 +174,13 @@ class Writer {
 
 }  // namespace
 
+profile::Json profile::json_of(const Profile& profile, const ProfileWords& words) {
+  return Writer(profile, words).write();
+}
+
 std::string to_json(const Profile& profile, const ProfileWords& words) {
   Json json;
-  json["profile"] = Writer(profile, words).write();
+  json["profile"] = profile::json_of(profile, words);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 

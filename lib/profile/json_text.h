@@ -1,13 +1,18 @@
-// Foreign text as JSON.
+// A profile and foreign text as JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
+#include "groma/profile.h"
+
 namespace groma::profile {
 
 using Json = nlohmann::ordered_json;
+
+// What docs/commands.md calls "profile".
+Json json_of(const Profile& profile, const ProfileWords& words);
 
 // With its quotes; what is no UTF-8 becomes replacement characters.
 inline std::string json_quoted(std::string_view text) {

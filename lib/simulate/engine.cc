@@ -172,6 +172,7 @@ void Engine::handle(const Event& event) {
   }
   CopyRun& copy = copies_[static_cast<std::size_t>(event.id)];
   ++result_.copies;
+  result_.moved_bytes += copy.fetch.bytes;
   store_.release(copy.fetch.from);
   store_.release(copy.fetch.to);
   const Op op = copy.fetch.op;

@@ -1,0 +1,74 @@
+// groma diff: which decisions of two mappings differ, and what each costs.
+#include <memory>
+
+#include "commands.h"
+#include "console.h"
+#include "groma/diff.h"
+
+namespace driver {
+namespace {
+
+struct Options {
+  std::vector<std::string> files;
+  std::string machine = "p100x4", app;
+  groma::SimulateOptions simulate;
+  bool json = false;
+};
+
+int run(Options options) {
+  std::vector<std::string> inputs = options.files;
+  inputs.insert(inputs.end(), {options.machine, options.app});
+  check_standard_input(inputs);
+  catch_interrupts();
+  options.simulate.stop = [] { return interrupted(); };
+  groma::Diagnostics machine_diags(groma::Source(options.machine, ""));
+  groma::Diagnostics app_diags(groma::Source(options.app, ""));
+  const auto machine = read_machine(options.machine, machine_diags);
+  if (!machine) return fail(machine_diags, options.json);
+  const auto workload = read_application(options.app, app_diags);
+  if (!workload) return fail(app_diags, options.json);
+  std::optional<groma::Diagnostics> diags_a, diags_b;
+  const bool alone = options.files.size() == 1;
+  const auto a = alone ? bind_default(*machine, &diags_a)
+                       : read_mapping(options.files.front(), *machine, &diags_a);
+  if (!a) return fail(*diags_a, options.json);
+  const auto b = read_mapping(options.files.back(), *machine, &diags_b);
+  if (!b) return fail(*diags_b, options.json);
+  const auto diff = groma::diff(*a, *b, *workload, options.simulate, *diags_a, *diags_b);
+  if (interrupted()) return kInterrupted;
+  if (!options.json) {
+    print_error(render(*diags_a, color_on_stderr()) + render(*diags_b, color_on_stderr()));
+  }
+  const bool printed =
+      print(options.json
+                ? groma::to_json(diff, a->program(), b->program(), *diags_a, *diags_b)
+                : groma::draw(diff, a->program(), b->program(), color_on_stdout())) == kFine;
+  return printed && diff.a.ok() && diff.b.ok() ? kFine : kWrongInput;
+}
+
+}  // namespace
+
+void add_diff(CLI::App& app, int* exit_code) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("diff", "Which decisions of two mappings differ, and what each costs");
+  command
+      ->add_option(
+          "FILE", options->files,
+          "Mapping programs A and B, `-` is standard input; of one alone, A is the default "
+          "mapper")
+      ->required()
+      ->expected(1, 2);
+  add_machine_option(*command, &options->machine, "The machine");
+  command->add_option("--app", options->app, "The application: its name or a JSON file")
+      ->required();
+  command->add_flag("--json", options->json, "One JSON document instead of text");
+  command->footer(
+      "Examples:\n"
+      "  groma diff old.mapper new.mapper --machine p100x4 --app circuit\n"
+      "  groma diff my.mapper --app cannon:size=large   what it does better than the default "
+      "mapper");
+  command->callback([options, exit_code] { *exit_code = run(*options); });
+}
+
+}  // namespace driver

@@ -1,0 +1,78 @@
+// diff: which decisions about an application differ between two mappings, and what each costs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "groma/diagnostics.h"
+#include "groma/evaluate.h"
+#include "groma/program.h"
+#include "groma/simulate.h"
+#include "groma/workload.h"
+
+namespace groma {
+
+// Differences of one diff() that are run; those beyond are listed without a cost.
+inline constexpr std::size_t kMaxDiffRuns = 1024;
+
+// One decision that two mappings, A and B, take differently.
+struct MappingDifference {
+  enum class What : std::uint8_t {
+    kKind,         // of processor, and with it where the task runs and where its data lies
+    kPlacement,    // which processors of the kind
+    kMemory,       // of a requirement, and with it its layouts
+    kLayout,       // of a requirement, in the same memories
+    kCollection,   // of a requirement
+    kLimit,        // of all tasks together: A's limits are exchanged for B's
+    kReplication,  // of a task
+    kStealing,
+  };
+  struct Side {
+    std::string decision;  // "FBMEM, else ZCMEM"
+    Origin by;             // 0: the default mapper
+    friend bool operator==(const Side&, const Side&) = default;
+  };
+  What what = What::kKind;
+  std::string task;  // kLimit: of the first that differs
+  std::uint32_t position = 0;
+  std::vector<std::string> names;  // of the requirement
+  Side a, b;
+  // kPlacement: points of the task's index launches, each launch once; those that B has elsewhere.
+  std::int64_t points = 0, moved_points = 0;
+
+  // What changes when A decides this alone as B does; negative is better. Nothing where A does not
+  // run, where A so changed does not (`alone`), or beyond kMaxDiffRuns.
+  struct Cost {
+    double seconds = 0;  // of RunResult::seconds; simulated
+    std::int64_t moved_bytes = 0;
+  };
+  std::optional<Cost> cost;
+  std::string alone;  // why A so changed does not run
+};
+
+struct MappingDiff {
+  RunResult a, b;  // without records
+  // In the order of the application's tasks and of MappingDifference::What, those of a requirement
+  // by its position.
+  std::vector<MappingDifference> differences;
+};
+
+// Both must be bound to one machine. An empty program stands for the default mapper. What is wrong
+// with A or B goes to its own diagnostics; a mapping that does not run has its differences still.
+// `options.record` is ignored. Asked `options.stop` says true, the rest has no cost
+// (RunStatus::kStopped where A or B were not finished).
+MappingDiff diff(const BoundProgram& a, const BoundProgram& b, const Workload& workload,
+                 const SimulateOptions& options, Diagnostics& diags_a, Diagnostics& diags_b);
+
+std::string_view name_of(MappingDifference::What what);  // "placement"
+
+// For a person: ends with a line end; the costliest first, those that are decided alike together.
+// `color`: ANSI colours.
+std::string draw(const MappingDiff& diff, const Program& a, const Program& b, bool color = false);
+// docs/commands.md gives the shape.
+std::string to_json(const MappingDiff& diff, const Program& a, const Program& b,
+                    const Diagnostics& diags_a, const Diagnostics& diags_b);
+
+}  // namespace groma

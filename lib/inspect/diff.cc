@@ -1,0 +1,303 @@
+// Decisions as explain() shows them, side by side; their costs by runs under a MixedMapper.
+#include "groma/diff.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "groma/explain.h"
+#include "groma/program_mapper.h"
+#include "inspect/explain_query.h"
+#include "inspect/locate.h"
+#include "inspect/mixed_mapper.h"
+#include "inspect/words.h"
+#include "mapper/decisions.h"
+#include "mapper/processors.h"
+
+namespace groma {
+namespace {
+
+using What = MappingDifference::What;
+
+struct Mapping {
+  Mapping(const BoundProgram& bound, const Workload& workload, Diagnostics& diags)
+      : program(bound.program()),
+        machine(bound.shared_machine()),
+        shared(ProgramMapper::share(bound)),
+        explanation(*explain(bound, workload, {}, diags)) {}
+
+  std::unique_ptr<Mapper> mapper(const Processor& local) const {
+    return std::make_unique<ProgramMapper>(shared, MapperSite{machine, local});
+  }
+
+  Program program;
+  std::shared_ptr<const Machine> machine;
+  std::shared_ptr<ProgramMapper::Shared> shared;
+  Explanation explanation;
+};
+
+class Differ {
+ public:
+  Differ(const Mapping& a, const Mapping& b, const app::Data& app)
+      : a_(a), b_(b), app_(app), uses_(uses_by_task(app, complete_)) {}
+
+  std::vector<MappingDifference> differences() {
+    for (std::size_t t = 0; t < app_.tasks.size(); ++t) {
+      task_ = t;
+      const ExplainedTask& a = a_.explanation.tasks[t];
+      const ExplainedTask& b = b_.explanation.tasks[t];
+      if (a.kind.kind != b.kind.kind) {
+        add(What::kKind, {kind_words(a), a.kind.by}, {kind_words(b), b.kind.by});
+      } else if (a.kind.kind) {
+        compare_placement(a, b);
+        compare_data(a, b);
+      }
+      compare_options(a, b);
+    }
+    return std::move(differences_);
+  }
+
+ private:
+  static std::string kind_words(const ExplainedTask& task) {
+    return task.kind.kind ? std::string(name_of(*task.kind.kind)) : "nowhere";
+  }
+
+  MappingDifference& add(What what, MappingDifference::Side a, MappingDifference::Side b) {
+    MappingDifference& one = differences_.emplace_back();
+    one.what = what;
+    one.task = app_.tasks[task_].name;
+    one.a = std::move(a);
+    one.b = std::move(b);
+    return one;
+  }
+
+  // ---- Processors
+
+  // The launches of the task that can differ in where they go, each once.
+  void compare_placement(const ExplainedTask& a, const ExplainedTask& b) {
+    const auto number = static_cast<std::uint32_t>(task_);
+    const app::AppView views(app_, number, uses_[task_].names.front());
+    const ProcKind kind = *a.kind.kind;
+    std::int64_t points = 0, moved = 0;
+    const ExplainedLaunch *of_a = nullptr, *of_b = nullptr;  // the first that differs
+    for (std::size_t i = 0; i < a.launches.size() && i < b.launches.size(); ++i) {
+      const ExplainedLaunch& one = a.launches[i];
+      const ExplainedLaunch& other = b.launches[i];
+      bool differs = false;
+      if (!one.domain) {
+        differs = one.function.empty() != other.function.empty() || !(one.example == other.example);
+      } else if (one.domain->volume() > kMaxExplainPoints - points) {
+        differs = one.function != other.function;
+      } else {
+        app::Use use{.task = number, .domain = one.domain, .depth = one.depth};
+        const TaskView view = views.view(use, *mapper::first_from(*a_.machine, kind, 0));
+        const std::int64_t apart = count_apart(view);
+        differs = apart > 0;
+        points += one.domain->volume();
+        moved += apart;
+      }
+      if (!differs || of_a != nullptr) continue;
+      of_a = &one;
+      of_b = &other;
+    }
+    if (of_a == nullptr) return;
+    MappingDifference& found = add(What::kPlacement, {placement_words(*of_a, kind), of_a->by},
+                                   {placement_words(*of_b, kind), of_b->by});
+    found.points = points;
+    found.moved_points = moved;
+  }
+
+  // Points of a launch that the two have on different processors.
+  std::int64_t count_apart(const TaskView& view) const {
+    const std::vector<Processor> a = places(a_, view);
+    const std::vector<Processor> b = places(b_, view);
+    if (a.size() != b.size()) return static_cast<std::int64_t>(std::max(a.size(), b.size()));
+    std::int64_t apart = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) apart += a[i] == b[i] ? 0 : 1;
+    return apart;
+  }
+
+  // Of every point, in row-major order; none where the mapping fails, which explain() said.
+  static std::vector<Processor> places(const Mapping& mapping, const TaskView& view) {
+    MapperRuntime runtime;
+    SliceAnswer answer;
+    mapping.mapper(view.current)->slice_task(runtime, view, view.domain, answer);
+    if (answer.failure) return {};
+    std::vector<Processor> found(static_cast<std::size_t>(view.domain.volume()));
+    for (const TaskSlice& slice : answer.slices) {
+      Point point = slice.box.lower;
+      do {
+        std::int64_t at = 0;
+        for (int d = 0; d < point.dimensions(); ++d) {
+          at = at * view.domain.extents[d] + point[d] - view.domain.lower[d];
+        }
+        found[static_cast<std::size_t>(at)] = slice.processor;
+      } while (next_point(slice.box, &point));
+    }
+    return found;
+  }
+
+  // ---- Data
+
+  using Requirements = std::vector<const ExplainedRequirement*>;
+
+  // Each position's, as launches and nodes tell them apart.
+  static std::map<std::uint32_t, Requirements> by_position(const ExplainedTask& task) {
+    std::map<std::uint32_t, Requirements> found;
+    for (const ExplainedRequirement& each : task.requirements)
+      found[each.position].push_back(&each);
+    return found;
+  }
+
+  void compare_data(const ExplainedTask& a, const ExplainedTask& b) {
+    auto of_a = by_position(a), of_b = by_position(b);
+    for (const auto& [position, list] : of_a) {
+      const auto& [one, other] = first_apart(list, of_b[position]);
+      if (one != nullptr) {
+        const bool memories = memory_words(*one) != memory_words(*other);
+        add_data(memories ? What::kMemory : What::kLayout, *one,
+                 {data_words(*one), origin(*one, memories)},
+                 {data_words(*other), origin(*other, memories)});
+      }
+      const ExplainedRequirement& first = *list.front();
+      const ExplainedRequirement& second = *of_b[position].front();
+      if (first.collected == second.collected) continue;
+      add_data(What::kCollection, first, {collection_words(first.collected), first.collection.by},
+               {collection_words(second.collected), second.collection.by});
+    }
+  }
+
+  void add_data(What what, const ExplainedRequirement& requirement, MappingDifference::Side a,
+                MappingDifference::Side b) {
+    MappingDifference& one = add(what, std::move(a), std::move(b));
+    one.position = requirement.position;
+    one.names = requirement.names;
+  }
+
+  // Nodes that one mapping tells apart the other may not.
+  static std::pair<const ExplainedRequirement*, const ExplainedRequirement*> first_apart(
+      const Requirements& a, const Requirements& b) {
+    for (const ExplainedRequirement* one : a) {
+      for (const ExplainedRequirement* other : b) {
+        const bool same_node = !one->node || !other->node || one->node == other->node;
+        if (one->names != other->names || !same_node) continue;
+        if (data_words(*one) != data_words(*other)) return {one, other};
+      }
+    }
+    return {nullptr, nullptr};
+  }
+
+  template <typename Text>
+  static std::string in_order(const ExplainedRequirement& requirement, const Text& text) {
+    if (!requirement.is_mapped) return "nothing is mapped";
+    if (requirement.is_virtual) return "virtual: its children map their parts";
+    std::string words;
+    for (const ExplainedMemory& memory : requirement.memories) {
+      if (memory.state == ExplainedMemory::State::kPassed) continue;
+      words += (words.empty() ? "" : ", else ") + text(memory);
+    }
+    return words.empty() ? "no memory that its processor reaches" : words;
+  }
+  static std::string memory_words(const ExplainedRequirement& requirement) {
+    return in_order(requirement,
+                    [](const ExplainedMemory& each) { return std::string(name_of(each.memory)); });
+  }
+  static std::string data_words(const ExplainedRequirement& requirement) {
+    return in_order(requirement, [](const ExplainedMemory& each) {
+      return each.memory == MemKind::kVirtual
+                 ? std::string(name_of(each.memory))
+                 : fmt::format("{} {}", name_of(each.memory), layout_words(each.layout));
+    });
+  }
+  // Who chose the memory that is tried first, or its layout.
+  static Origin origin(const ExplainedRequirement& requirement, bool memory) {
+    for (const ExplainedMemory& each : requirement.memories) {
+      if (each.state == ExplainedMemory::State::kPassed) continue;
+      return memory ? each.by : each.layout_decided.by;
+    }
+    return {};
+  }
+
+  // ---- The rest
+
+  void compare_options(const ExplainedTask& a, const ExplainedTask& b) {
+    if (a.limit != b.limit) {
+      add(What::kLimit, {limit_words(a.limit), a.limit_decided.by},
+          {limit_words(b.limit), b.limit_decided.by});
+    }
+    if (a.replicated != b.replicated) {
+      add(What::kReplication, {replication_words(a.replicated), a.replication.by},
+          {replication_words(b.replicated), b.replication.by});
+    }
+    if (a.steal != b.steal) {
+      add(What::kStealing, {steal_words(a.steal), a.stealing.by},
+          {steal_words(b.steal), b.stealing.by});
+    }
+  }
+
+  const Mapping& a_;
+  const Mapping& b_;
+  const app::Data& app_;
+  bool complete_ = true;
+  std::vector<TaskUses> uses_;
+  std::size_t task_ = 0;
+  std::vector<MappingDifference> differences_;
+};
+
+RunResult run_mixed(const Mapping& a, const Mapping& b, const Mix& mix, const Workload& workload,
+                    const SimulateOptions& options) {
+  return simulate(
+      workload, a.machine,
+      [&](const Processor& local) {
+        return std::make_unique<MixedMapper>(a.mapper(local), b.mapper(local), mix);
+      },
+      options);
+}
+
+RunResult run_alone(const Mapping& mapping, const Workload& workload,
+                    const SimulateOptions& options, Diagnostics& diags) {
+  RunResult result = simulate(
+      workload, mapping.machine, [&](const Processor& local) { return mapping.mapper(local); },
+      options);
+  if (diags.has_errors()) return result;  // explain() said why
+  for (const Refusal& refusal : result.refusals) add_located(mapping.program, refusal, diags);
+  return result;
+}
+
+}  // namespace
+
+MappingDiff diff(const BoundProgram& a, const BoundProgram& b, const Workload& workload,
+                 const SimulateOptions& options, Diagnostics& diags_a, Diagnostics& diags_b) {
+  SimulateOptions quick = options;
+  quick.record = false;
+  const Mapping first(a, workload, diags_a);
+  const Mapping second(b, workload, diags_b);
+  MappingDiff diff;
+  diff.differences = Differ(first, second, workload.data()).differences();
+  diff.a = run_alone(first, workload, quick, diags_a);
+  if (diff.a.status == RunStatus::kStopped) return diff;
+  diff.b = run_alone(second, workload, quick, diags_b);
+  if (!diff.a.ok() || diff.b.status == RunStatus::kStopped) return diff;
+  std::size_t runs = 0;
+  bool limits_known = false;
+  for (MappingDifference& each : diff.differences) {
+    if (runs == kMaxDiffRuns) break;
+    if (each.what == What::kLimit && std::exchange(limits_known, true)) continue;
+    Mix mix;
+    exchange(each, mix);
+    ++runs;
+    const RunResult result = run_mixed(first, second, mix, workload, quick);
+    if (result.status == RunStatus::kStopped) break;
+    if (result.ok()) {
+      each.cost = {result.seconds - diff.a.seconds, result.moved_bytes - diff.a.moved_bytes};
+    } else if (!result.refusals.empty()) {
+      each.alone = result.refusals.front().diagnostic.message;
+    }
+  }
+  return diff;
+}
+
+}  // namespace groma

@@ -1,0 +1,213 @@
+// Differences of two mappings as text and as JSON; docs/commands.md gives the shapes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "groma/diff.h"
+#include "inspect/json.h"
+#include "inspect/words.h"
+#include "profile/words.h"
+
+namespace groma {
+namespace {
+
+using What = MappingDifference::What;
+using Side = MappingDifference::Side;
+
+// "+1.20 ms", "-3 B", "0 B"
+template <typename Number, typename Words>
+std::string signed_words(Number value, const Words& words) {
+  if (value == 0) return words(value);
+  return (value > 0 ? "+" : "-") + words(value > 0 ? value : -value);
+}
+std::string signed_seconds(double seconds) { return signed_words(seconds, seconds_words); }
+std::string signed_bytes(std::int64_t bytes) { return signed_words(bytes, profile::bytes_words); }
+
+// "+22 %", empty where there is nothing to compare with.
+std::string percent(double change, double whole) {
+  return whole > 0 ? fmt::format("{:+.1f} %", 100 * change / whole) : "";
+}
+
+bool is_of_requirement(What what) {
+  return what == What::kMemory || what == What::kLayout || what == What::kCollection;
+}
+
+std::string title(const Program& program) {
+  return program.source().text().empty() ? "the default mapper" : harmless(program.source().name());
+}
+
+std::string decider(const Program& program, Origin by) {
+  return by ? statement_line(program, by) : "the default mapper";
+}
+
+class Writer {
+ public:
+  Writer(const MappingDiff& diff, const Program& a, const Program& b, bool color)
+      : diff_(diff), a_(a), b_(b), color_(color) {}
+
+  std::string write() {
+    text_ = fmt::format("A is {}, B is {}\n\n", title(a_), title(b_));
+    if (diff_.a.ok() && diff_.b.ok()) {
+      row("", "A", "B", "");
+      row("time, simulated", seconds_words(diff_.a.seconds), seconds_words(diff_.b.seconds),
+          percent(diff_.b.seconds - diff_.a.seconds, diff_.a.seconds));
+      row("moved", profile::bytes_words(diff_.a.moved_bytes),
+          profile::bytes_words(diff_.b.moved_bytes),
+          percent(static_cast<double>(diff_.b.moved_bytes - diff_.a.moved_bytes),
+                  static_cast<double>(diff_.a.moved_bytes)));
+    } else {
+      text_ += fmt::format("  A {}\n  B {}\n", outcome(diff_.a), outcome(diff_.b));
+    }
+    text_ += '\n';
+    if (diff_.differences.empty()) {
+      return text_ + "Every decision about this application is the same.\n";
+    }
+    text_ += fmt::format("{} decided differently; what A gains or loses by each alone:\n",
+                         diff_.differences.size() == 1
+                             ? "1 thing is"
+                             : fmt::format("{} things are", diff_.differences.size()));
+    std::vector<const MappingDifference*> rest = by_cost();
+    while (!rest.empty()) {
+      const auto same = [&first = *rest.front()](const MappingDifference* each) {
+        return each->what == first.what && each->a == first.a && each->b == first.b;
+      };
+      const auto end = std::stable_partition(rest.begin(), rest.end(), same);
+      write({rest.begin(), end});
+      rest.erase(rest.begin(), end);
+    }
+    return std::move(text_);
+  }
+
+ private:
+  static std::string outcome(const RunResult& result) {
+    if (result.ok()) return seconds_words(result.seconds) + " simulated";
+    return result.status == RunStatus::kStopped ? "was not finished" : "does not run";
+  }
+
+  void row(std::string_view what, std::string_view a, std::string_view b, std::string_view change) {
+    std::string line = fmt::format("  {:<16} {:>12} {:>12} {:>10}", what, a, b, change);
+    line.erase(line.find_last_not_of(' ') + 1);
+    text_ += line + '\n';
+  }
+
+  // The largest change of time first; then of bytes; then as they stand.
+  std::vector<const MappingDifference*> by_cost() const {
+    std::vector<const MappingDifference*> order;
+    for (const MappingDifference& each : diff_.differences) order.push_back(&each);
+    const auto size = [](const MappingDifference* each) {
+      return each->cost
+                 ? std::pair(std::abs(each->cost->seconds), std::abs(each->cost->moved_bytes))
+                 : std::pair(-1.0, std::int64_t{0});
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](const auto* a, const auto* b) { return size(a) > size(b); });
+    return order;
+  }
+
+  // Differences that both mappings decide in one way.
+  void write(const std::vector<const MappingDifference*>& group) {
+    const MappingDifference& first = *group.front();
+    const std::string what(name_of(first.what));
+    text_ += '\n' + (color_ ? fmt::format("\x1b[1m{}\x1b[0m", what) : what) + '\n';
+    side("A", a_, first.a);
+    side("B", b_, first.b);
+    std::string without;  // change
+    for (const MappingDifference* each : group) {
+      if (each->cost && each->cost->seconds == 0 && each->cost->moved_bytes == 0) {
+        without += (without.empty() ? "" : "; ") + where(*each);
+      } else if (each->cost) {
+        text_ += fmt::format("  {:>9} {:>9} {:>9} moved  {}\n", signed_seconds(each->cost->seconds),
+                             percent(each->cost->seconds, diff_.a.seconds),
+                             signed_bytes(each->cost->moved_bytes), where(*each));
+      } else if (each->alone.empty()) {
+        text_ += fmt::format("  {}\n", where(*each));
+      } else {
+        text_ += fmt::format("  alone it does not run  {}\n      {}\n", where(*each),
+                             harmless(each->alone));
+      }
+    }
+    if (!without.empty()) text_ += fmt::format("  changes nothing: {}\n", without);
+  }
+
+  static std::string where(const MappingDifference& each) {
+    if (each.what == What::kLimit) return "all tasks that have one";
+    std::string words = harmless(each.task);
+    if (is_of_requirement(each.what)) {
+      words += fmt::format(" {}", each.position);
+      if (!each.names.empty()) words += " " + harmless(each.names.front());
+    }
+    if (each.points > 0) {
+      words += fmt::format(", {} of {}", each.moved_points, count(each.points, "point"));
+    }
+    return words;
+  }
+
+  void side(std::string_view name, const Program& program, const Side& side) {
+    const std::string by = "by " + decider(program, side.by);
+    text_ += fmt::format("  {}  {}\n     {}\n", name, harmless(side.decision),
+                         color_ ? fmt::format("\x1b[2m{}\x1b[0m", by) : by);
+  }
+
+  const MappingDiff& diff_;
+  const Program& a_;
+  const Program& b_;
+  bool color_;
+  std::string text_;
+};
+
+OrderedJson json_of(const RunResult& result, const Diagnostics& diags) {
+  OrderedJson json = {{"status", result.ok() ? "ok" : "error"}};
+  if (result.ok()) {
+    json["seconds"] = result.seconds;
+    json["throughput"] = result.throughput;
+    json["unit"] = result.unit;
+    json["moved_bytes"] = result.moved_bytes;
+  }
+  json["diagnostics"] = json_of(diags);
+  return json;
+}
+
+OrderedJson json_of(const Program& program, const Side& side) {
+  return {{"decision", side.decision}, {"by", json_of(program, side.by)}};
+}
+
+}  // namespace
+
+std::string_view name_of(MappingDifference::What what) {
+  constexpr std::string_view kNames[] = {"kind",       "placement", "memory",      "layout",
+                                         "collection", "limit",     "replication", "stealing"};
+  return kNames[static_cast<std::size_t>(what)];
+}
+
+std::string draw(const MappingDiff& diff, const Program& a, const Program& b, bool color) {
+  return Writer(diff, a, b, color).write();
+}
+
+std::string to_json(const MappingDiff& diff, const Program& a, const Program& b,
+                    const Diagnostics& diags_a, const Diagnostics& diags_b) {
+  OrderedJson json = {{"a", json_of(diff.a, diags_a)}, {"b", json_of(diff.b, diags_b)}};
+  json["differences"] = OrderedJson::array();
+  for (const MappingDifference& each : diff.differences) {
+    OrderedJson one = {{"what", name_of(each.what)}, {"task", each.task}};
+    if (is_of_requirement(each.what)) {
+      one["position"] = each.position;
+      one["region"] = each.names;
+    }
+    one["a"] = json_of(a, each.a);
+    one["b"] = json_of(b, each.b);
+    if (each.points > 0) {
+      one["points"] = each.points;
+      one["moved_points"] = each.moved_points;
+    }
+    if (each.cost) {
+      one["seconds"] = each.cost->seconds;
+      one["moved_bytes"] = each.cost->moved_bytes;
+    }
+    if (!each.alone.empty()) one["alone"] = each.alone;
+    json["differences"].push_back(std::move(one));
+  }
+  return json_line(json);
+}
+
+}  // namespace groma

@@ -1,0 +1,190 @@
+#include "groma/fit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "groma/spelling.h"
+#include "inspect/words.h"
+
+namespace groma {
+namespace {
+
+class Fitter {
+ public:
+  Fitter(const Application& app, std::vector<const AppParameter*> parameters,
+         const RunWorkload& run)
+      : app_(app), parameters_(std::move(parameters)), run_(run) {}
+
+  Result<Fit> fit() {
+    const AppParameter& first = *parameters_.front();
+    const std::int64_t start = std::max<std::int64_t>(1, first.value);
+    std::int64_t fits = 0, fails = 0;  // 0: none yet
+    Outcome outcome = attempt(start);
+    if (outcome == Outcome::kOther) {
+      return Error{Error::Code::kMalformed, std::move(fit_.other_bound)};
+    }
+    if (outcome == Outcome::kFits) {
+      fits = start;
+      while (fails == 0 && fits < first.most) {
+        const std::int64_t next = fits > first.most / 2 ? first.most : 2 * fits;
+        outcome = attempt(next);
+        if (outcome == Outcome::kStopped) return std::move(fit_);
+        (outcome == Outcome::kFits ? fits : fails) = next;
+      }
+    } else {
+      fails = start;
+      while (fits == 0 && fails > std::max<std::int64_t>(1, first.least)) {
+        const std::int64_t next = std::max({first.least, std::int64_t{1}, fails / 2});
+        outcome = attempt(next);
+        if (outcome == Outcome::kStopped) return std::move(fit_);
+        (outcome == Outcome::kFits ? fits : fails) = next;
+      }
+      if (fits == 0) return std::move(fit_);
+    }
+    while (fails - fits > 1) {
+      const std::int64_t middle = fits + (fails - fits) / 2;
+      outcome = attempt(middle);
+      if (outcome == Outcome::kStopped) return std::move(fit_);
+      (outcome == Outcome::kFits ? fits : fails) = middle;
+    }
+    return std::move(fit_);
+  }
+
+ private:
+  enum class Outcome { kFits, kNoRoom, kOther, kStopped };
+
+  std::vector<AppValue> values(std::int64_t of_first) const {
+    const auto factor = static_cast<double>(of_first) /
+                        static_cast<double>(std::max<std::int64_t>(1, parameters_.front()->value));
+    std::vector<AppValue> values{{parameters_.front()->name, of_first}};
+    for (std::size_t i = 1; i < parameters_.size(); ++i) {
+      const AppParameter& each = *parameters_[i];
+      const double grown = std::round(static_cast<double>(each.value) * factor);
+      values.emplace_back(each.name, grown >= static_cast<double>(each.most)
+                                         ? each.most
+                                         : std::max(each.least, static_cast<std::int64_t>(grown)));
+    }
+    return values;
+  }
+
+  Outcome attempt(std::int64_t of_first) {
+    Fit::Tried tried{values(of_first), {}};
+    const Result<Workload> workload = Workload::make(app_, tried.values);
+    if (!workload) return other(workload.error().message);
+    tried.result = run_(*workload);
+    if (tried.result.status == RunStatus::kStopped) {
+      fit_.stopped = true;
+      return Outcome::kStopped;
+    }
+    if (tried.result.ok()) {
+      fit_.fits = std::move(tried);
+      return Outcome::kFits;
+    }
+    const std::vector<Refusal>& refusals = tried.result.refusals;
+    const bool memory = std::any_of(refusals.begin(), refusals.end(), [](const Refusal& refusal) {
+      return refusal.diagnostic.id == DiagId::kOutOfMemory;
+    });
+    if (!memory) {
+      return other(refusals.empty() ? tried.result.raw : refusals.front().diagnostic.message);
+    }
+    fit_.other_bound.clear();
+    fit_.beyond = std::move(tried);
+    return Outcome::kNoRoom;
+  }
+
+  Outcome other(std::string why) {
+    fit_.beyond.reset();
+    fit_.other_bound = std::move(why);
+    return Outcome::kOther;
+  }
+
+  const Application& app_;
+  std::vector<const AppParameter*> parameters_;
+  const RunWorkload& run_;
+  Fit fit_;
+};
+
+}  // namespace
+
+Result<std::vector<std::string>> growing_parameters(const Application& app) {
+  std::vector<std::string> names;
+  if (app.sizes.size() >= 2) {
+    const auto& larger = app.sizes.back().values;
+    const auto& smaller = app.sizes[app.sizes.size() - 2].values;
+    for (const auto& value : larger) {
+      if (std::find(smaller.begin(), smaller.end(), value) == smaller.end()) {
+        names.push_back(value.first);
+      }
+    }
+  }
+  if (names.empty()) {
+    return Error{
+        Error::Code::kUnknown,
+        fmt::format("`{}` has no two sizes that show which parameters make it larger", app.name),
+        "name the parameters"};
+  }
+  return names;
+}
+
+Result<Fit> fit(const Application& app, const std::vector<std::string>& parameters,
+                const RunWorkload& run) {
+  std::vector<const AppParameter*> found;
+  for (const std::string& name : parameters) {
+    const auto known = std::find_if(app.parameters.begin(), app.parameters.end(),
+                                    [&](const AppParameter& p) { return p.name == name; });
+    if (known == app.parameters.end()) {
+      std::vector<std::string_view> names;
+      for (const AppParameter& each : app.parameters) names.push_back(each.name);
+      const auto near = near_names(name, names);
+      return Error{Error::Code::kUnknown, fmt::format("`{}` has no parameter `{}`", app.name, name),
+                   near.empty() ? "" : fmt::format("did you mean {}?", join_names(near))};
+    }
+    found.push_back(&*known);
+  }
+  if (found.empty()) return Error{Error::Code::kUnknown, "no parameter to grow"};
+  return Fitter(app, std::move(found), run).fit();
+}
+
+namespace {
+
+std::string words_of(const std::vector<AppValue>& values) {
+  std::string words;
+  for (const auto& [name, value] : values) {
+    words += fmt::format("{}{} = {}", words.empty() ? "" : ", ", harmless(name), value);
+  }
+  return words;
+}
+
+}  // namespace
+
+std::string draw(const Fit& fit, const Application& app) {
+  std::string text;
+  if (fit.fits) {
+    const auto& [name, value] = fit.fits->values.front();
+    const auto parameter =
+        std::find_if(app.parameters.begin(), app.parameters.end(),
+                     [&name = name](const AppParameter& each) { return each.name == name; });
+    text = fmt::format("the largest that fits: {} ({:.3g} times {}), {} simulated\n",
+                       words_of(fit.fits->values),
+                       static_cast<double>(value) /
+                           static_cast<double>(std::max<std::int64_t>(1, parameter->value)),
+                       parameter->value, seconds_words(fit.fits->result.seconds));
+  } else {
+    text = "nothing fits\n";
+  }
+  if (fit.beyond) {
+    const Diagnostic& why = fit.beyond->result.refusals.front().diagnostic;
+    text += fmt::format("  {}: {}\n", words_of(fit.beyond->values), harmless(why.message));
+    for (const DiagNote& note : why.notes) text += fmt::format("    {}\n", harmless(note.message));
+  } else if (!fit.other_bound.empty()) {
+    text += fmt::format("  larger is no matter of memory: {}\n", harmless(fit.other_bound));
+  } else if (!fit.stopped) {
+    text += "  the parameter's range ends there\n";
+  }
+  if (fit.stopped) text += "  interrupted: it may be larger\n";
+  return text;
+}
+
+}  // namespace groma

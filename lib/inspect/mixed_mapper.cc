@@ -1,0 +1,147 @@
+#include "inspect/mixed_mapper.h"
+
+#include "groma/sharding.h"
+
+namespace groma {
+
+void exchange(const MappingDifference& difference, Mix& mix) {
+  const std::pair<std::string, std::uint32_t> requirement(difference.task, difference.position);
+  switch (difference.what) {
+    case MappingDifference::What::kKind:
+      mix.whole.insert(difference.task);
+      return;
+    case MappingDifference::What::kPlacement:
+      mix.placement.insert(difference.task);
+      return;
+    case MappingDifference::What::kMemory:
+    case MappingDifference::What::kLayout:
+      mix.data.insert(requirement);
+      return;
+    case MappingDifference::What::kCollection:
+      mix.collection.insert(requirement);
+      return;
+    case MappingDifference::What::kLimit:
+      mix.limits = true;
+      return;
+    case MappingDifference::What::kReplication:
+      mix.replication.insert(difference.task);
+      return;
+    case MappingDifference::What::kStealing:
+      mix.stealing.insert(difference.task);
+      return;
+  }
+}
+
+MixedMapper::MixedMapper(std::unique_ptr<Mapper> first, std::unique_ptr<Mapper> second,
+                         const Mix& mix)
+    : Mapper(first->site()), first_(std::move(first)), second_(std::move(second)), mix_(mix) {
+  for (const Mapper* each : {first_.get(), second_.get()}) {
+    const auto functors = each->sharding_functors();
+    functors_.insert(functors_.end(), functors.begin(), functors.end());
+  }
+}
+
+bool MixedMapper::second_places(const TaskView& task) const {
+  return mix_.whole.contains(task.name) || mix_.placement.contains(task.name);
+}
+
+void MixedMapper::select_task_options(MapperRuntime& runtime, const TaskView& task,
+                                      TaskOptions& answer) {
+  options_.clear();
+  first_->select_task_options(runtime, task, answer);
+  second_->select_task_options(runtime, task, options_);
+  if (mix_.replication.contains(task.name)) {
+    answer.replicate = options_.replicate;
+    answer.replicate_origin = options_.replicate_origin;
+  }
+  if (mix_.stealing.contains(task.name)) {
+    answer.stealable = options_.stealable;
+    answer.steal_origin = options_.steal_origin;
+  }
+  if (!second_places(task)) return;
+  answer.initial = options_.initial;
+  answer.kind_origin = options_.kind_origin;
+  answer.processor_origin = options_.processor_origin;
+  answer.failure = options_.failure;
+}
+
+ShardingId MixedMapper::select_sharding_functor(MapperRuntime& runtime, const TaskView& operation,
+                                                const ShardTable& shards) {
+  const ShardingId id = placer(operation).select_sharding_functor(runtime, operation, shards);
+  if (!second_places(operation) || id == kCyclicSharding) return id;
+  return id + static_cast<ShardingId>(first_->sharding_functors().size());
+}
+
+void MixedMapper::replicate_task(MapperRuntime& runtime, const TaskView& task,
+                                 ReplicateAnswer& answer) {
+  Mapper& by = mix_.replication.contains(task.name) ? *second_ : *first_;
+  by.replicate_task(runtime, task, answer);
+}
+
+void MixedMapper::slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
+                             SliceAnswer& answer) {
+  placer(task).slice_task(runtime, task, part, answer);
+}
+
+void MixedMapper::map_task(MapperRuntime& runtime, const TaskView& task,
+                           std::span<const std::span<const InstanceView>> valid, TaskWish& answer) {
+  wish_.clear();
+  first_->map_task(runtime, task, valid, answer);
+  second_->map_task(runtime, task, valid, wish_);
+  const ProfilingWish profiling = mix_.limits ? wish_.task_profiling : answer.task_profiling;
+  if (mix_.whole.contains(task.name)) {
+    std::swap(answer, wish_);
+  } else {
+    if (mix_.placement.contains(task.name)) {
+      answer.processors.swap(wish_.processors);
+      answer.processor_origin = wish_.processor_origin;
+      answer.failure.swap(wish_.failure);
+    }
+    for (std::uint32_t r = 0; r < answer.requirements.size() && r < wish_.requirements.size();
+         ++r) {
+      RequirementWish& to = answer.requirements[r];
+      const RequirementWish& from = wish_.requirements[r];
+      const RequirementWish kept = to;
+      const std::pair<std::string, std::uint32_t> key(task.name, r);
+      if (mix_.data.contains(key)) {
+        to = from;
+        to.collect_priority = kept.collect_priority;
+        to.untracked = kept.untracked;
+        to.collect_origin = kept.collect_origin;
+      }
+      if (mix_.collection.contains(key)) {
+        to.collect_priority = from.collect_priority;
+        to.untracked = from.untracked;
+        to.collect_origin = from.collect_origin;
+      }
+    }
+  }
+  answer.task_profiling = profiling;
+  // What is counted stays where it is counted.
+  if (mix_.limits && profiling.any()) answer.processors.assign(1, task.current);
+}
+
+void MixedMapper::select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
+                                      ScheduleAnswer& answer) {
+  limiter().select_tasks_to_map(runtime, ready, answer);
+}
+
+bool MixedMapper::selects() const { return mix_.limits ? second_->selects() : first_->selects(); }
+
+void MixedMapper::select_steal_targets(MapperRuntime& runtime, std::span<const Processor> blacklist,
+                                       std::vector<Processor>& answer) {
+  stealer().select_steal_targets(runtime, blacklist, answer);
+}
+
+void MixedMapper::permit_steal_request(MapperRuntime& runtime, const Processor& thief,
+                                       std::span<const TaskView> stealable,
+                                       std::vector<std::uint32_t>& answer) {
+  stealer().permit_steal_request(runtime, thief, stealable, answer);
+}
+
+void MixedMapper::report_profiling(MapperRuntime& runtime, const TaskView& operation,
+                                   const ProfilingReport& report) {
+  limiter().report_profiling(runtime, operation, report);
+}
+
+}  // namespace groma

@@ -1,0 +1,75 @@
+// MixedMapper: decides as one mapper, but for single decisions as another.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "groma/diff.h"
+#include "groma/mapper.h"
+
+namespace groma {
+
+// What is decided as the second mapper does.
+struct Mix {
+  using Tasks = std::set<std::string, std::less<>>;
+  using Requirements = std::set<std::pair<std::string, std::uint32_t>, std::less<>>;
+  Tasks whole;      // the processor's kind, and all that depends on it
+  Tasks placement;  // which processors of the kind
+  Requirements data, collection;
+  Tasks replication, stealing;
+  bool limits = false;  // of all tasks
+};
+
+// Adds that difference's decision.
+void exchange(const MappingDifference& difference, Mix& mix);
+
+// For simulate(): it answers the hooks that the embedded runtime calls. Both mappers hear
+// everything, so that each keeps its own counts; of a kind's placement to be changed both must
+// choose the kind.
+class MixedMapper final : public Mapper {
+ public:
+  MixedMapper(std::unique_ptr<Mapper> first, std::unique_ptr<Mapper> second, const Mix& mix);
+
+  void select_task_options(MapperRuntime& runtime, const TaskView& task,
+                           TaskOptions& answer) override;
+  std::span<const ShardingFunctor* const> sharding_functors() const override { return functors_; }
+  ShardingId select_sharding_functor(MapperRuntime& runtime, const TaskView& operation,
+                                     const ShardTable& shards) override;
+  void replicate_task(MapperRuntime& runtime, const TaskView& task,
+                      ReplicateAnswer& answer) override;
+  void slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
+                  SliceAnswer& answer) override;
+  void map_task(MapperRuntime& runtime, const TaskView& task,
+                std::span<const std::span<const InstanceView>> valid, TaskWish& answer) override;
+  bool reads_valid() const override { return first_->reads_valid() || second_->reads_valid(); }
+  void select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
+                           ScheduleAnswer& answer) override;
+  bool selects() const override;
+  void select_steal_targets(MapperRuntime& runtime, std::span<const Processor> blacklist,
+                            std::vector<Processor>& answer) override;
+  void permit_steal_request(MapperRuntime& runtime, const Processor& thief,
+                            std::span<const TaskView> stealable,
+                            std::vector<std::uint32_t>& answer) override;
+  void report_profiling(MapperRuntime& runtime, const TaskView& operation,
+                        const ProfilingReport& report) override;
+
+ private:
+  // Who places the task.
+  bool second_places(const TaskView& task) const;
+  Mapper& placer(const TaskView& task) { return second_places(task) ? *second_ : *first_; }
+  Mapper& limiter() { return mix_.limits ? *second_ : *first_; }
+  Mapper& stealer() { return mix_.stealing.empty() ? *first_ : *second_; }
+
+  std::unique_ptr<Mapper> first_, second_;
+  const Mix& mix_;
+  std::vector<const ShardingFunctor*> functors_;  // of the first, then of the second
+  TaskOptions options_;
+  TaskWish wish_;
+};
+
+}  // namespace groma

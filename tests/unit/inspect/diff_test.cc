@@ -1,0 +1,308 @@
+// diff and fit. That all differences are found, and each is exchanged alone, is shown by exchanging
+// all of them: then A runs exactly as B.
+#include "groma/diff.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "groma/benchmarks.h"
+#include "groma/dsl_files.h"
+#include "groma/fit.h"
+#include "groma/io.h"
+#include "groma/program_mapper.h"
+#include "groma/run.h"
+#include "inspect/mixed_mapper.h"
+
+namespace groma {
+namespace {
+
+using What = MappingDifference::What;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// One node with so many GPUs, of so many bytes each; with p100x4's figures.
+Machine machine(std::int64_t gpus, std::int64_t fbmem) {
+  const Machine whole = make_machine(fmt::format("p100x4:gpu={}", gpus)).value();
+  std::vector<NodeType> types = whole.node_types();
+  for (NodeType& type : types) {
+    for (MemoryGroup& memory : type.memories) {
+      if (memory.kind == MemKind::kFbmem) memory.capacity_bytes = fbmem;
+    }
+  }
+  return Machine::make("small", "", std::move(types), {0}).value();
+}
+Machine p100x4() { return make_machine("p100x4").value(); }
+
+struct Bound {
+  explicit Bound(const std::string& text, const Machine& on = p100x4(),
+                 const std::string& name = "a.mapper")
+      : diags(Source(name, text)),
+        program(bind(compile(diags.source(), diags), on, diags).value()) {}
+  Diagnostics diags;
+  BoundProgram program;
+};
+
+Workload small(const std::string& app) {
+  return Workload::make(load_application(app + ":size=small").value()).value();
+}
+
+MappingDiff diff_of(Bound& a, Bound& b, const Workload& workload) {
+  return diff(a.program, b.program, workload, {}, a.diags, b.diags);
+}
+
+RunResult run_mixed(const Bound& a, const Bound& b, const Mix& mix, const Workload& workload) {
+  const auto first = ProgramMapper::share(a.program), second = ProgramMapper::share(b.program);
+  const auto mapper = [](const Bound& bound, const auto& shared, const Processor& local) {
+    return std::make_unique<ProgramMapper>(shared,
+                                           MapperSite{bound.program.shared_machine(), local});
+  };
+  return simulate(workload, a.program.shared_machine(), [&](const Processor& local) {
+    return std::make_unique<MixedMapper>(mapper(a, first, local), mapper(b, second, local), mix);
+  });
+}
+
+void expect_same(const RunResult& a, const RunResult& b, const std::string& what) {
+  ASSERT_EQ(a.status, b.status) << what << ": " << a.raw << " | " << b.raw;
+  EXPECT_EQ(a.total_seconds, b.total_seconds) << what;
+  EXPECT_EQ(a.copies, b.copies) << what;
+  EXPECT_EQ(a.moved_bytes, b.moved_bytes) << what;
+}
+
+class EveryBenchmark : public ::testing::TestWithParam<std::string_view> {};
+
+TEST_P(EveryBenchmark, WithAllDifferencesExchangedOneMappingIsTheOther) {
+  const std::string app(GetParam());
+  const Workload workload = small(app);
+  std::vector<std::string> texts = {"", R"(
+    m = Machine(GPU)
+    def last(Task task) { return m[m.size[0] - 1, m.size[1] - 1]; }
+    def flat(Task task) {
+      n = 0;
+      return m[n, (task.ipoint[0]) % m.size[1]];
+    }
+    IndexTaskMap task_4 flat
+    IndexTaskMap * last
+    SingleTaskMap task_5 last
+    Region * * GPU ZCMEM
+    Layout * 1 GPU AOS F_order
+    CollectMemory * *
+    InstanceLimit * 2
+    TaskSteal * GPU SAME_NODE)"};
+  for (const DslFile& file : mappers()) {
+    if (file.name == app || file.name == "cannon" || file.name == "solomonik") {
+      texts.emplace_back(file.text);
+    }
+  }
+  int compared = 0;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    Bound a(texts[i % 2]), b(texts[i]);
+    const MappingDiff found = diff_of(a, b, workload);
+    Mix all;
+    for (const MappingDifference& each : found.differences) exchange(each, all);
+    const std::string what = "mapping " + std::to_string(i);
+    expect_same(run_mixed(a, b, {}, workload), found.a, what + ", nothing exchanged");
+    expect_same(run_mixed(a, b, all, workload), found.b, what + ", all exchanged");
+    compared += found.differences.empty() ? 0 : 1;
+  }
+  EXPECT_GE(compared, 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Diff, EveryBenchmark,
+                         ::testing::Values("circuit", "stencil", "pennant", "cannon", "summa",
+                                           "pumma", "johnson", "solomonik", "cosma"),
+                         [](const auto& each) { return std::string(each.param); });
+
+TEST(Diff, OfAMappingAndItselfThereIsNothing) {
+  Bound a(std::string(mappers()[0].text)), b(std::string(mappers()[0].text));
+  const MappingDiff found = diff_of(a, b, small("circuit"));
+  EXPECT_TRUE(found.differences.empty());
+  EXPECT_EQ(found.a.seconds, found.b.seconds);
+  EXPECT_THAT(draw(found, a.program.program(), b.program.program()),
+              HasSubstr("Every decision about this application is the same."));
+}
+
+TEST(Diff, ASingleDifferenceCostsWhatTheRunsDiffer) {
+  Bound a(""), b("Region distribute_charge rp_ghost GPU ZCMEM");
+  const MappingDiff found = diff_of(a, b, small("circuit"));
+  ASSERT_EQ(found.differences.size(), 1U);
+  const MappingDifference& one = found.differences[0];
+  EXPECT_EQ(one.what, What::kMemory);
+  EXPECT_EQ(one.task, "distribute_charge");
+  EXPECT_EQ(one.position, 2U);
+  EXPECT_EQ(one.a, (MappingDifference::Side{"FBMEM SOA F_order", {}}));
+  EXPECT_EQ(one.b, (MappingDifference::Side{"ZCMEM SOA F_order", {1}}));
+  ASSERT_TRUE(one.cost);
+  EXPECT_NE(one.cost->seconds, 0);
+  EXPECT_EQ(one.cost->seconds, found.b.seconds - found.a.seconds);
+  EXPECT_EQ(one.cost->moved_bytes, found.b.moved_bytes - found.a.moved_bytes);
+}
+
+TEST(Diff, CountsThePointsThatStandElsewhere) {
+  Bound a(R"(m = Machine(GPU)
+             def block(Task task) { return m[0, task.ipoint[0] * m.size[1] / task.ispace[0]]; }
+             IndexTaskMap update_voltages block)"),
+      b(R"(m = Machine(GPU)
+           def swapped(Task task) {
+             g = task.ipoint[0] * m.size[1] / task.ispace[0];
+             return m[0, g < 2 ? 1 - g : g];
+           }
+           IndexTaskMap update_voltages swapped)");
+  const MappingDiff found = diff_of(a, b, small("circuit"));
+  ASSERT_EQ(found.differences.size(), 1U);
+  EXPECT_EQ(found.differences[0].what, What::kPlacement);
+  EXPECT_EQ(found.differences[0].points, 4);
+  EXPECT_EQ(found.differences[0].moved_points, 2);
+  EXPECT_EQ(found.differences[0].a.decision, "block");
+  EXPECT_EQ(found.differences[0].b.decision, "swapped");
+}
+
+// What another name of a function places alike is no difference.
+TEST(Diff, LooksAtPlacesNotAtNames) {
+  Bound a(R"(m = Machine(GPU)
+             def one(Task task) { return m[0, task.ipoint[0] % m.size[1]]; }
+             IndexTaskMap * one)"),
+      b(R"(m = Machine(GPU)
+           def other(Task task) { return m[0, (task.ipoint[0] + m.size[1]) % m.size[1]]; }
+           IndexTaskMap * other)");
+  EXPECT_TRUE(diff_of(a, b, small("circuit")).differences.empty());
+}
+
+TEST(Diff, SaysWhyAChangeAloneDoesNotRun) {
+  const Machine on = machine(2, 1 << 20);
+  Bound a("Region * * GPU ZCMEM", on), b("Region * * GPU FBMEM", on);
+  const Workload workload = Workload::make(load_application("circuit:gpus=2").value()).value();
+  const MappingDiff found = diff_of(a, b, workload);
+  EXPECT_TRUE(found.a.ok());
+  EXPECT_FALSE(found.b.ok());
+  EXPECT_TRUE(b.diags.has_errors());
+  EXPECT_FALSE(a.diags.has_errors());
+  bool told = false;
+  for (const MappingDifference& each : found.differences) {
+    EXPECT_NE(each.cost.has_value(), !each.alone.empty());
+    if (each.alone.empty()) continue;
+    EXPECT_THAT(each.alone, HasSubstr("no room for region"));
+    told = true;
+  }
+  EXPECT_TRUE(told);
+  const std::string text = draw(found, a.program.program(), b.program.program());
+  EXPECT_THAT(text, HasSubstr("B does not run"));
+  EXPECT_THAT(text, HasSubstr("alone it does not run"));
+}
+
+TEST(Diff, JsonHasBothRunsAndEveryDifference) {
+  Bound a(""), b("Region distribute_charge rp_ghost GPU ZCMEM", p100x4(), "b.mapper");
+  const MappingDiff found = diff_of(a, b, small("circuit"));
+  const auto json = nlohmann::json::parse(
+      to_json(found, a.program.program(), b.program.program(), a.diags, b.diags));
+  EXPECT_EQ(json["a"]["seconds"], found.a.seconds);
+  EXPECT_EQ(json["b"]["moved_bytes"], found.b.moved_bytes);
+  const auto& one = json["differences"].at(0);
+  EXPECT_EQ(one["what"], "memory");
+  EXPECT_EQ(one["position"], 2);
+  EXPECT_EQ(one["a"]["by"], nullptr);
+  EXPECT_EQ(one["b"]["by"]["file"], "b.mapper");
+  EXPECT_EQ(one["b"]["by"]["line"], 1);
+  EXPECT_EQ(one["seconds"], found.differences[0].cost->seconds);
+}
+
+TEST(Diff, StopsWhenItIsAsked) {
+  Bound a(""), b("Region * * GPU ZCMEM");
+  SimulateOptions options;
+  options.stop = [] { return true; };
+  const MappingDiff found = diff(a.program, b.program, small("pennant"), options, a.diags, b.diags);
+  EXPECT_EQ(found.a.status, RunStatus::kStopped);
+  EXPECT_FALSE(found.differences.empty());
+}
+
+// ---- fit
+
+// A task that reads a region of n elements of 8 bytes, and one of 3 m.
+constexpr std::string_view kOneTask = R"({
+  "name": "one", "top_level": "main",
+  "parameters": [{"name": "n", "value": 1000, "most": 1000000000},
+                 {"name": "m", "value": 500, "most": 1000000000}],
+  "sizes": [{"name": "small", "values": {"n": 10, "m": 500}},
+            {"name": "large", "values": {"n": 1000, "m": 500}}],
+  "regions": [{"name": "r", "extents": ["n"], "fields": [{"name": "f", "bytes": 8}]},
+              {"name": "s", "extents": ["3 * m"], "fields": [{"name": "g", "bytes": 8}]}],
+  "tasks": [
+    {"name": "main", "variants": [{"kind": "CPU", "inner": true}], "body": [{"launch": "t"}]},
+    {"name": "t", "variants": [{"kind": "GPU", "leaf": true}],
+     "requirements": [{"privilege": "write-discard", "fields": [{"name": "f"}],
+                       "data": {"of": "r"}},
+                      {"privilege": "write-discard", "fields": [{"name": "g"}],
+                       "data": {"of": "s"}}]}]})";
+
+Result<Fit> fit_one(const std::vector<std::string>& parameters, const Machine& on) {
+  const Application app = application_from_json(std::string(kOneTask), "app").value();
+  const auto shared = std::make_shared<const Machine>(on);
+  return fit(app, parameters, [&](const Workload& workload) {
+    Diagnostics diags(Source("", ""));
+    return run_default(shared, workload, {}, diags);
+  });
+}
+
+TEST(Fit, FindsTheLastSizeThatFits) {
+  const auto found = fit_one({"n"}, machine(1, 1 << 20));
+  ASSERT_TRUE(found) << found.error().message;
+  // 8 n + 24 * 500 <= 2^20
+  ASSERT_TRUE(found->fits && found->beyond);
+  EXPECT_THAT(found->fits->values, ElementsAre(AppValue("n", ((1 << 20) - 12000) / 8)));
+  EXPECT_THAT(found->beyond->values, ElementsAre(AppValue("n", ((1 << 20) - 12000) / 8 + 1)));
+  EXPECT_TRUE(found->fits->result.ok());
+  EXPECT_THAT(found->beyond->result.raw, HasSubstr("failed allocation"));
+}
+
+TEST(Fit, GrowsParametersInProportion) {
+  const auto found = fit_one({"n", "m"}, machine(1, 1 << 20));
+  ASSERT_TRUE(found && found->fits);
+  const std::int64_t n = found->fits->values[0].second, m = found->fits->values[1].second;
+  EXPECT_EQ(m, (n + 1) / 2);
+  EXPECT_LE(8 * n + 24 * m, 1 << 20);
+  EXPECT_GT(8 * (n + 1) + 24 * ((n + 2) / 2), 1 << 20);
+}
+
+TEST(Fit, ShrinksWhatDoesNotFit) {
+  const auto found = fit_one({"n"}, machine(1, 16000));
+  ASSERT_TRUE(found && found->fits);
+  EXPECT_EQ(found->fits->values[0].second, 500);
+}
+
+TEST(Fit, SaysThatNothingFits) {
+  const auto found = fit_one({"n"}, machine(1, 100));
+  ASSERT_TRUE(found);
+  EXPECT_FALSE(found->fits);
+  ASSERT_TRUE(found->beyond);
+  EXPECT_EQ(found->beyond->values[0].second, 1);
+}
+
+TEST(Fit, EndsWhereTheParameterDoes) {
+  const auto found = fit_one({"n"}, machine(1, std::int64_t{1} << 40));
+  ASSERT_TRUE(found && found->fits);
+  EXPECT_EQ(found->fits->values[0].second, 1000000000);
+  EXPECT_FALSE(found->beyond);
+}
+
+TEST(Fit, WithoutNamesItGrowsWhatTheLastSizesDifferIn) {
+  const Application app = application_from_json(std::string(kOneTask), "app").value();
+  EXPECT_THAT(growing_parameters(app).value(), ElementsAre("n"));
+  Application without = app;
+  without.sizes.clear();
+  EXPECT_THAT(growing_parameters(without).error().message, HasSubstr("no two sizes"));
+  const auto unknown = fit_one({"nn"}, machine(1, 1 << 20));
+  ASSERT_FALSE(unknown);
+  EXPECT_THAT(unknown.error().message, HasSubstr("no parameter `nn`"));
+  EXPECT_THAT(unknown.error().help, HasSubstr("`n`"));
+}
+
+TEST(Fit, OfAnErrorThatIsNoMatterOfMemoryThereIsNoAnswer) {
+  const auto found = fit_one({"n"}, make_machine("nodes=1,gpu=0,cpu=1").value());
+  ASSERT_FALSE(found);
+}
+
+}  // namespace
+}  // namespace groma
