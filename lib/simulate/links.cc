@@ -58,13 +58,18 @@ const MemoryGroup& Memories::group(std::int32_t memory) const {
 }
 
 Links::Links(const Machine& machine, const Memories& memories)
-    : machine_(machine), memories_(memories) {}
+    : machine_(machine),
+      memories_(memories),
+      lane_numbers_(static_cast<std::size_t>(machine.node_count())) {}
 
 std::uint32_t Links::lane(std::int64_t node, const std::string& name, std::int64_t number,
                           bool out) {
-  auto& numbers = lane_numbers_[{node, name}];
+  std::vector<Lanes>& here = lane_numbers_[static_cast<std::size_t>(node)];
+  auto of = std::find_if(here.begin(), here.end(),
+                         [&](const Lanes& lanes) { return lanes.channel == name; });
+  if (of == here.end()) of = here.insert(of, {name, {}});
   const auto [found, is_new] =
-      numbers.emplace(std::pair(number, out), static_cast<std::uint32_t>(lanes_.size()));
+      of->lanes.emplace(std::pair(number, out), static_cast<std::uint32_t>(lanes_.size()));
   if (is_new) lanes_.emplace_back();
   return found->second;
 }
@@ -142,7 +147,9 @@ Route Links::find(std::int32_t from, std::int32_t to) {
 }
 
 const Route* Links::route(std::int32_t from, std::int32_t to) {
-  const auto known = routes_.find({from, to});
+  const std::uint64_t ends = static_cast<std::uint64_t>(static_cast<std::uint32_t>(from)) << 32 |
+                             static_cast<std::uint32_t>(to);
+  const auto known = routes_.find(ends);
   if (known != routes_.end())
     return known->second.links.empty() && from != to ? nullptr : &known->second;
   Route route;
@@ -154,7 +161,7 @@ const Route* Links::route(std::int32_t from, std::int32_t to) {
     route = find(from, to);
   }
   route.number = static_cast<std::int32_t>(routes_.size());
-  const Route& kept = routes_.emplace(std::pair(from, to), std::move(route)).first->second;
+  const Route& kept = routes_.emplace(ends, std::move(route)).first->second;
   return kept.links.empty() && from != to ? nullptr : &kept;
 }
 
@@ -178,9 +185,12 @@ std::int64_t Links::user(const Route& route) const {
 
 void Links::describe(RunRecord& record) const {
   record.links.resize(lanes_.size());
-  for (const auto& [channel, numbers] : lane_numbers_) {
-    for (const auto& [end, lane] : numbers) {
-      record.links[lane] = {channel.second, channel.first, end.first, end.second};
+  for (std::size_t node = 0; node < lane_numbers_.size(); ++node) {
+    for (const Lanes& channel : lane_numbers_[node]) {
+      for (const auto& [end, lane] : channel.lanes) {
+        record.links[lane] = {channel.channel, static_cast<std::int64_t>(node), end.first,
+                              end.second};
+      }
     }
   }
   record.routes.resize(routes_.size());

@@ -22,7 +22,9 @@ std::uint64_t box_key(std::uint64_t place, const Rect& box) {
   return key;
 }
 
-bool same_box(const Rect& a, const Rect& b) { return a.lower == b.lower && a.extents == b.extents; }
+bool same_box(const Rect& a, const Rect& b) {
+  return &a == &b || (a.lower == b.lower && a.extents == b.extents);
+}
 
 }  // namespace
 
@@ -71,8 +73,8 @@ bool Store::fits(const Instance& instance, const InstanceQuery& query, bool same
       instance.layout.align_bytes != query.layout.align_bytes) {
     return false;
   }
-  if (same) return same_box(instance.box, query.shape->box);
-  return !query.layout.exact && !query.reduction && within(query.piece->box, instance.box);
+  if (same) return same_box(instance.shape->box, query.shape->box);
+  return !query.layout.exact && !query.reduction && within(query.piece->box, instance.shape->box);
 }
 
 std::optional<InstanceNumber> Store::find_or_make(const InstanceQuery& query) {
@@ -103,8 +105,7 @@ std::optional<InstanceNumber> Store::find_or_make(const InstanceQuery& query) {
   Instance& made = instances_.emplace_back();
   made.region = query.region;
   made.memory = query.memory;
-  made.box = query.shape->box;
-  made.cells = query.shape->cells;
+  made.shape = query.shape;
   made.groups = query.new_groups;
   made.layout = query.layout;
   made.reduction = query.reduction;
@@ -153,7 +154,7 @@ bool Store::may_go(InstanceNumber number) {
   const Instance& instance = instances_[number];
   if (instance.valid == 0 && !instance.reduction) return true;
   bool needed = false;
-  for_cells(instance.region, instance.cells, instance.groups, [&](Cell& cell, std::int64_t) {
+  for_cells(instance.region, instance.shape->cells, instance.groups, [&](Cell& cell, std::int64_t) {
     if (needed) return;
     bool here = false, elsewhere = false;
     for (const Holder& holder : cell.holders) {
@@ -168,7 +169,7 @@ bool Store::may_go(InstanceNumber number) {
 
 void Store::remove(InstanceNumber number) {
   Instance& instance = instances_[number];
-  for_cells(instance.region, instance.cells, instance.groups, [&](Cell& cell, std::int64_t) {
+  for_cells(instance.region, instance.shape->cells, instance.groups, [&](Cell& cell, std::int64_t) {
     std::erase_if(cell.holders, [number](const Holder& each) { return each.instance == number; });
   });
   instance.alive = false;
@@ -176,7 +177,7 @@ void Store::remove(InstanceNumber number) {
   used_[static_cast<std::size_t>(instance.memory)] -= instance.bytes;
   const std::uint64_t place = place_of(instance.memory, instance.region);
   std::erase(at_[place], number);
-  const auto same = same_.find(box_key(place, instance.box));
+  const auto same = same_.find(box_key(place, instance.shape->box));
   std::erase(same->second, number);
   if (same->second.empty()) same_.erase(same);
   if (on_allocation) on_allocation(instance, false);
@@ -250,15 +251,16 @@ void Store::wait(const Use& use, Op op, Op on) {
 }
 
 void Store::wait_for_users(const Use& use, Op op, Holder& holder) {
-  for (Op user : holder.users) wait(use, op, user);
+  for (Op user : holder.users.ops) wait(use, op, user);
 }
 
-void Store::add_user(Holder& holder, Op op, const Ops& ops) {
-  if (!holder.users.empty() && holder.users.back() == op) return;
-  if (holder.users.size() >= 8) {
-    std::erase_if(holder.users, [&ops](Op user) { return ops.done(user); });
+void Store::Users::add(Op op, const Ops& all) {
+  if (!ops.empty() && ops.back() == op) return;
+  if (ops.size() >= most) {
+    std::erase_if(ops, [&all](Op user) { return all.done(user); });
+    most = std::max<std::size_t>(8, 2 * ops.size());
   }
-  holder.users.push_back(op);
+  ops.push_back(op);
 }
 
 // Points of one launch run in any order, so none writes what another reads, writes or reduces to.
@@ -326,7 +328,6 @@ Fetch& Store::fetch(const Use& use, InstanceNumber from, bool reduction,
 // Valid data to the target: a copy, then the reductions that are pending.
 void Store::bring(const Use& use, Cell& cell, std::int64_t bytes, std::vector<Fetch>& fetches,
                   std::size_t first) {
-  holder(cell, use.instance);  // before references to others
   Holder& mine = holder(cell, use.instance);
   if (!mine.valid) {
     const auto source = std::find_if(sources_.begin(), sources_.end(), [&](InstanceNumber number) {
@@ -340,9 +341,9 @@ void Store::bring(const Use& use, Cell& cell, std::int64_t bytes, std::vector<Fe
       wait(use, copy.op, theirs.ready);
       wait(use, copy.op, mine.ready);
       wait_for_users(use, copy.op, mine);
-      mine.users.clear();
+      mine.users.ops.clear();
       mine.ready = copy.op;
-      add_user(theirs, copy.op, ops_);
+      theirs.users.add(copy.op, ops_);
     }
     set_valid(mine, true);
   }
@@ -353,13 +354,13 @@ void Store::bring(const Use& use, Cell& cell, std::int64_t bytes, std::vector<Fe
   for (const Pending& pending : cell.pending) {
     Fetch& fold = fetch(use, pending.instance, true, fetches, first);
     fold.bytes += bytes;
-    for (Op op : pending.ops) wait(use, fold.op, op);
+    for (Op op : pending.users.ops) wait(use, fold.op, op);
     wait(use, fold.op, mine.ready);
     wait_for_users(use, fold.op, mine);
-    mine.users.clear();
+    mine.users.ops.clear();
     mine.ready = fold.op;
     for (Holder& each : cell.holders) {
-      if (each.instance == pending.instance) add_user(each, fold.op, ops_);
+      if (each.instance == pending.instance) each.users.add(fold.op, ops_);
     }
   }
   cell.pending.clear();
@@ -373,14 +374,13 @@ void Store::use_cell(const Use& use, Cell& cell, std::int64_t bytes, std::vector
   if (use.privilege == Privilege::kReduce) {
     for (Pending& pending : cell.pending) {
       if (pending.instance != use.instance) continue;
-      std::erase_if(pending.ops, [&](Op op) { return ops_.done(op); });
-      pending.ops.push_back(use.task);
+      pending.users.add(use.task, ops_);
       return;
     }
     Holder& mine = holder(cell, use.instance);
     wait_for_users(use, use.task, mine);  // that fold what was there before
-    mine.users.clear();
-    cell.pending.push_back({use.instance, {use.task}});
+    mine.users.ops.clear();
+    cell.pending.push_back({use.instance, {{use.task}}});
     return;
   }
   const bool writes = use.privilege != Privilege::kReadOnly;
@@ -388,7 +388,7 @@ void Store::use_cell(const Use& use, Cell& cell, std::int64_t bytes, std::vector
   Holder& mine = holder(cell, use.instance);
   wait(use, use.task, mine.ready);
   if (!writes) {
-    add_user(mine, use.task, ops_);
+    mine.users.add(use.task, ops_);
     if (!use.untracked) return;
     const bool elsewhere = std::any_of(
         cell.holders.begin(), cell.holders.end(),
@@ -397,7 +397,7 @@ void Store::use_cell(const Use& use, Cell& cell, std::int64_t bytes, std::vector
     return;
   }
   wait_for_users(use, use.task, mine);
-  mine.users.clear();
+  mine.users.ops.clear();
   cell.pending.clear();
   mine.ready = use.task;
   set_valid(mine, true);

@@ -24,8 +24,7 @@ inline constexpr InstanceNumber kVirtual = 0xFFFFFFFF;
 struct Instance {
   std::uint32_t region = 0;
   std::int32_t memory = 0;
-  Rect box;
-  CellRange cells;
+  const Piece* shape = nullptr;  // its box
   std::uint64_t groups = 0;
   LayoutSpec layout;
   bool reduction = false;
@@ -112,15 +111,21 @@ class Store {
   std::function<void(const Instance&, bool made)> on_allocation;
 
  private:
+  // Those that are over are dropped now and then.
+  struct Users {
+    std::vector<Op> ops;
+    std::size_t most = 8;  // before they are looked through
+    void add(Op op, const Ops& all);
+  };
   struct Holder {
     InstanceNumber instance = 0;
     Op ready = kBeginning;  // when what it holds is there
     bool valid = false;
-    std::vector<Op> users;  // that read it, or it since
+    Users users;  // that read it, or it since
   };
   struct Pending {
     InstanceNumber instance = 0;
-    std::vector<Op> ops;  // that reduce to it
+    Users users;  // that reduce to it
   };
   static constexpr Op kSeveral = 0xFFFFFFFF;
   // One cell of one group.
@@ -142,7 +147,6 @@ class Store {
   void set_valid(Holder& holder, bool valid);
   void wait(const Use& use, Op op, Op on);
   void wait_for_users(const Use& use, Op op, Holder& holder);
-  static void add_user(Holder& holder, Op op, const Ops& ops);
   bool in_the_way(const Use& use, Cell& cell) const;
   Fetch& fetch(const Use& use, InstanceNumber from, bool reduction, std::vector<Fetch>& fetches,
                std::size_t first);
