@@ -16,7 +16,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <memory>
@@ -28,6 +27,7 @@
 
 #include "groma/app_builder.h"
 #include "groma/simulate.h"
+#include "process_memory.h"
 #include "simulate/links.h"
 
 namespace {
@@ -133,15 +133,6 @@ struct Outcome {
   double memory_mb = 0;  // that it took at most, beyond what was there before
 };
 
-// Megabytes: "VmHWM" (at most), "VmRSS" (now).
-double status_mb(const std::string& what) {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with(what)) return std::atof(line.c_str() + what.size() + 1) / 1024;
-  }
-  return 0;
-}
-
 // In a process of its own: SimGrid can be used once in each, and peaks of memory stay.
 template <typename Run>
 Outcome apart(const Run& run) {
@@ -150,9 +141,9 @@ Outcome apart(const Run& run) {
   std::fflush(stdout);
   const pid_t child = fork();
   if (child == 0) {
-    const double before = status_mb("VmRSS:");
+    const double before = process_memory_mb("VmRSS:");
     Outcome outcome = run();
-    outcome.memory_mb = status_mb("VmHWM:") - before;
+    outcome.memory_mb = process_memory_mb("VmHWM:") - before;
     const bool written = write(ends[1], &outcome, sizeof outcome) == sizeof outcome;
     _exit(written ? 0 : 1);
   }
