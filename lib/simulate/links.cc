@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <utility>
 
@@ -95,9 +96,11 @@ Links::Hop Links::hop(const Memory& from, const Memory& to) {
     if (scope == Scope::kLocal) {
       const bool source = count_of(here, from.kind) >= count_of(here, to.kind);
       const bool out = from.kind < to.kind;
-      best.links = {lane_of(here, source ? from : to, out)};
+      best.links[0] = lane_of(here, source ? from : to, out);
+      best.link_count = 1;
     } else {
       best.links = {lane_of(here, from, true), lane_of(machine_.node(to.node), to, false)};
+      best.link_count = 2;
     }
   }
   return best;
@@ -106,7 +109,6 @@ Links::Hop Links::hop(const Memory& from, const Memory& to) {
 // Over no, one or two memories in between: of the source's node, of the target's.
 Route Links::find(std::int32_t from, std::int32_t to) {
   const Memory a = memories_[from], b = memories_[to];
-  std::vector<std::vector<Memory>> ways = {{a, b}};
   const auto stops = [&](const Memory& end) {
     std::vector<Memory> found;
     const NodeType& node = machine_.node(end.node);
@@ -117,30 +119,32 @@ Route Links::find(std::int32_t from, std::int32_t to) {
     }
     return found;
   };
-  for (const Memory& near_a : stops(a)) {
-    ways.push_back({a, near_a, b});
-    for (const Memory& near_b : stops(b)) ways.push_back({a, near_a, near_b, b});
-  }
-  for (const Memory& near_b : stops(b)) ways.push_back({a, near_b, b});
-  Route best;
+  Route best, route;
   double least = std::numeric_limits<double>::infinity();
-  for (const std::vector<Memory>& way : ways) {
-    Route route;
-    bool possible = true;
-    for (std::size_t i = 0; i + 1 < way.size() && possible; ++i) {
-      if (way[i] == way[i + 1]) continue;
-      const Hop step = hop(way[i], way[i + 1]);
-      possible = step.possible;
-      if (!possible) break;
+  const auto look_at = [&](std::initializer_list<Memory> way) {
+    route.links.clear();
+    route.latency_s = route.seconds_per_byte = 0;
+    for (const Memory* stop = way.begin(); stop + 1 != way.end(); ++stop) {
+      if (stop[0] == stop[1]) continue;
+      const Hop step = hop(stop[0], stop[1]);
+      if (!step.possible) return;
       route.latency_s += step.latency_s;
       route.seconds_per_byte = std::max(route.seconds_per_byte, 1 / step.bandwidth);
-      route.links.insert(route.links.end(), step.links.begin(), step.links.end());
+      route.links.insert(route.links.end(), step.links.begin(),
+                         step.links.begin() + static_cast<std::ptrdiff_t>(step.link_count));
     }
     const double seconds = route.latency_s + kTypicalBytes * route.seconds_per_byte;
-    if (!possible || route.links.empty() || seconds >= least) continue;
+    if (route.links.empty() || seconds >= least) return;
     least = seconds;
-    best = std::move(route);
+    best = route;
+  };
+  const std::vector<Memory> near_a = stops(a), near_b = stops(b);
+  look_at({a, b});
+  for (const Memory& first : near_a) {
+    look_at({a, first, b});
+    for (const Memory& last : near_b) look_at({a, first, last, b});
   }
+  for (const Memory& last : near_b) look_at({a, last, b});
   std::sort(best.links.begin(), best.links.end());
   best.links.erase(std::unique(best.links.begin(), best.links.end()), best.links.end());
   return best;

@@ -78,7 +78,8 @@ class Links {
   };
   struct Hop {
     bool possible = false;
-    std::vector<std::uint32_t> links;
+    std::array<std::uint32_t, 2> links{};
+    std::size_t link_count = 0;
     double latency_s = 0;
     double bandwidth = 0;
   };

@@ -1,6 +1,7 @@
 #include "simulate/store.h"
 
 #include <algorithm>
+#include <bit>
 #include <tuple>
 
 namespace groma::sim {
@@ -37,8 +38,12 @@ Store::Store(const app::Data& data, const Spaces& spaces, const Memories& memori
   }
   cells_.resize(data.regions.size());
   for (std::size_t r = 0; r < data.regions.size(); ++r) {
-    groups_.push_back(
-        std::max<std::size_t>(1, spaces.region(static_cast<std::uint32_t>(r)).group_bytes.size()));
+    const RegionSpace& space = spaces.region(static_cast<std::uint32_t>(r));
+    groups_.push_back(std::max<std::size_t>(1, space.group_bytes.size()));
+    const auto most =
+        std::max_element(space.cuts.begin(), space.cuts.end(),
+                         [](const auto& a, const auto& b) { return a.size() < b.size(); });
+    cut_most_.push_back(static_cast<int>(most - space.cuts.begin()));
   }
 }
 
@@ -63,6 +68,11 @@ void Store::for_cells(std::uint32_t region, const CellRange& range, std::uint64_
 
 // ---- Instances
 
+Store::Wide::key_type Store::width_of(std::uint32_t region, const Rect& box) const {
+  const int d = cut_most_[region];
+  return {std::bit_width(static_cast<std::uint64_t>(box.extents[d])), box.lower[d]};
+}
+
 bool Store::fits(const Instance& instance, const InstanceQuery& query, bool same) const {
   if (!instance.alive || instance.reduction != query.reduction) return false;
   if ((instance.groups & query.groups) != query.groups) return false;
@@ -74,24 +84,60 @@ bool Store::fits(const Instance& instance, const InstanceQuery& query, bool same
     return false;
   }
   if (same) return same_box(instance.shape->box, query.shape->box);
-  return !query.layout.exact && !query.reduction && within(query.piece->box, instance.shape->box);
+  return within(query.piece->box, instance.shape->box);
+}
+
+std::optional<InstanceNumber> Store::find(const InstanceQuery& query, std::uint64_t place,
+                                          std::uint64_t key) const {
+  if (const auto here = same_.find(key); here != same_.end()) {
+    for (InstanceNumber number = here->second.oldest; number != kVirtual;
+         number = instances_[number].next) {
+      if (fits(instances_[number], query, true)) return number;
+    }
+  }
+  const auto here = at_.find(place);
+  if (here == at_.end() || query.layout.exact || query.reduction) return std::nullopt;
+  return find_covering(query, here->second);
+}
+
+std::optional<InstanceNumber> Store::find_covering(const InstanceQuery& query,
+                                                   const Wide& here) const {
+  const Rect& box = query.piece->box;
+  const int d = cut_most_[query.region];
+  const bool empty = box.volume() == 0;  // all cover it
+  const std::int64_t begin = empty ? INT64_MAX : box.lower[d];
+  // Where those of that width begin at least that reach the end of the box.
+  const auto least = [&](int width) {
+    if (empty || width > 62) return Wide::key_type{width, INT64_MIN};
+    return Wide::key_type{width, begin + box.extents[d] - ((std::int64_t{1} << width) - 1)};
+  };
+  std::optional<InstanceNumber> oldest;
+  auto at = here.lower_bound(least(empty ? 0 : width_of(query.region, box).first));
+  while (at != here.end()) {
+    const auto [width, lower] = at->first;
+    if (lower > begin) {
+      at = here.lower_bound(least(width + 1));
+    } else if (at->first < least(width)) {
+      at = here.lower_bound(least(width));
+    } else {
+      for (InstanceNumber number : at->second) {
+        if (oldest && *oldest < number) break;
+        if (fits(instances_[number], query, false)) oldest = number;
+      }
+      ++at;
+    }
+  }
+  return oldest;
 }
 
 std::optional<InstanceNumber> Store::find_or_make(const InstanceQuery& query) {
   const std::uint64_t place = place_of(query.memory, query.region);
   const std::uint64_t key = box_key(place, query.shape->box);
   ++clock_;
-  for (const bool same : {true, false}) {
-    const auto& lists = same ? same_ : at_;
-    const auto here = lists.find(same ? key : place);
-    if (here == lists.end() || query.fresh) continue;
-    for (InstanceNumber number : here->second) {
-      Instance& instance = instances_[number];
-      if (!fits(instance, query, same)) continue;
-      instance.used = clock_;
-      instance.priority = query.priority;
-      return number;
-    }
+  if (const auto known = query.fresh ? std::nullopt : find(query, place, key)) {
+    instances_[*known].used = clock_;
+    instances_[*known].priority = query.priority;
+    return known;
   }
   const RegionSpace& space = spaces_.region(query.region);
   std::int64_t bytes = space.bytes_of(query.new_groups) * query.shape->box.volume();
@@ -113,8 +159,12 @@ std::optional<InstanceNumber> Store::find_or_make(const InstanceQuery& query) {
   made.priority = query.priority;
   made.used = clock_;
   made.statement = query.statement;
-  at_[place].push_back(number);
-  same_[key].push_back(number);
+  at_[place][width_of(query.region, made.shape->box)].push_back(number);
+  const auto [chain, is_new] = same_.try_emplace(key, Chain{number, number});
+  if (!is_new) {
+    instances_[chain->second.newest].next = number;
+    chain->second.newest = number;
+  }
   const auto m = static_cast<std::size_t>(query.memory);
   used_[m] += bytes;
   peak_[m] = std::max(peak_[m], used_[m]);
@@ -132,9 +182,11 @@ bool Store::make_room(std::int32_t memory, std::int64_t bytes) {
   for (std::uint32_t region = 0; region < data_.regions.size(); ++region) {
     const auto here = at_.find(place_of(memory, region));
     if (here == at_.end()) continue;
-    for (InstanceNumber number : here->second) {
-      const Instance& instance = instances_[number];
-      if (instance.users == 0 && instance.priority != kCollectNever) candidates.push_back(number);
+    for (const auto& [width, numbers] : here->second) {
+      for (InstanceNumber number : numbers) {
+        const Instance& instance = instances_[number];
+        if (instance.users == 0 && instance.priority != kCollectNever) candidates.push_back(number);
+      }
     }
   }
   std::sort(candidates.begin(), candidates.end(), [&](InstanceNumber a, InstanceNumber b) {
@@ -167,6 +219,16 @@ bool Store::may_go(InstanceNumber number) {
   return !needed;
 }
 
+void Store::unchain(InstanceNumber number, Chains::iterator chain) {
+  InstanceNumber before = kVirtual;
+  for (InstanceNumber at = chain->second.oldest; at != number; at = instances_[at].next)
+    before = at;
+  const InstanceNumber after = instances_[number].next;
+  (before == kVirtual ? chain->second.oldest : instances_[before].next) = after;
+  if (after == kVirtual) chain->second.newest = before;
+  if (chain->second.oldest == kVirtual) same_.erase(chain);
+}
+
 void Store::remove(InstanceNumber number) {
   Instance& instance = instances_[number];
   for_cells(instance.region, instance.shape->cells, instance.groups, [&](Cell& cell, std::int64_t) {
@@ -176,10 +238,11 @@ void Store::remove(InstanceNumber number) {
   instance.valid = 0;
   used_[static_cast<std::size_t>(instance.memory)] -= instance.bytes;
   const std::uint64_t place = place_of(instance.memory, instance.region);
-  std::erase(at_[place], number);
-  const auto same = same_.find(box_key(place, instance.shape->box));
-  std::erase(same->second, number);
-  if (same->second.empty()) same_.erase(same);
+  Wide& here = at_[place];
+  const auto alike = here.find(width_of(instance.region, instance.shape->box));
+  std::erase(alike->second, number);
+  if (alike->second.empty()) here.erase(alike);
+  unchain(number, same_.find(box_key(place, instance.shape->box)));
   if (on_allocation) on_allocation(instance, false);
 }
 
