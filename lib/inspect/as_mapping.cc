@@ -14,27 +14,12 @@
 #include "inspect/words.h"
 #include "mapper/default_policy.h"
 #include "mapper/processors.h"
-#include "syntax/lexer.h"
-#include "syntax/token.h"
 
 namespace groma {
 namespace {
 
 // Extents e for which (x + 1) * blocks cannot overflow: both factors are at most e.
 constexpr std::int64_t kMaxExtent = std::int64_t{1} << 31;
-
-// A name as a statement writes it; nothing for what no string can hold.
-std::optional<std::string> written(std::string_view name) {
-  const auto letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  };
-  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  const auto plain = [&](char c) { return letter(c) || digit(c); };
-  if (name.empty() || name == "*" || harmless(name) != name) return std::nullopt;
-  const bool word = letter(name.front()) && std::all_of(name.begin(), name.end(), plain);
-  if (word && syntax::find_reserved(name) == nullptr) return std::string(name);
-  return syntax::quoted(name);
-}
 
 bool runs_anywhere_in_node(ProcKind kind) {
   return kind == ProcKind::kCpu || kind == ProcKind::kIo || kind == ProcKind::kPy;
@@ -79,7 +64,7 @@ class DefaultProgram {
   void add_task(std::uint32_t number) {
     const app::Task& task = app_.tasks[number];
     const TaskUses& uses = uses_[number];
-    const std::optional<std::string> name = written(task.name);
+    const std::optional<std::string> name = written_name(task.name);
     const app::AppView views(app_, number, uses.names.front());
     const app::Use first = uses.uses.empty() ? app::Use{.task = number} : uses.uses.front();
     if (!name) {
@@ -186,7 +171,8 @@ class DefaultProgram {
   static std::string region_of(const std::vector<app::LaunchNames>& all, std::size_t number,
                                std::size_t position) {
     const app::Names& names = all[number][position];
-    const std::optional<std::string> name = names.empty() ? std::nullopt : written(names.front());
+    const std::optional<std::string> name =
+        names.empty() ? std::nullopt : written_name(names.front());
     if (!name) return std::to_string(position);
     for (const app::LaunchNames& launch : all) {
       for (std::size_t i = 0; i < launch.size(); ++i) {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/one_diagnostic.h"
+#include "base/random.h"
 
 namespace groma::sim {
 namespace {
@@ -20,13 +21,9 @@ double sector_bytes(ProcKind kind) { return kind == ProcKind::kGpu ? 32 : 64; }
 // slower than streams (machines.md 2, of low confidence).
 constexpr double kFarAtomicFactor = 10;
 
-// splitmix64
+// In [0, 1).
 double draw(std::uint64_t seed, std::uint64_t number) {
-  std::uint64_t x = seed + (number + 1) * 0x9E3779B97F4A7C15;
-  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;
-  x = (x ^ x >> 27) * 0x94D049BB133111EB;
-  x ^= x >> 31;
-  return static_cast<double>(x >> 11) * 0x1.0p-53;
+  return static_cast<double>(random_at(seed, number) >> 11) * 0x1.0p-53;
 }
 
 }  // namespace

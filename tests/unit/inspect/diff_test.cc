@@ -15,6 +15,7 @@
 #include "groma/io.h"
 #include "groma/program_mapper.h"
 #include "groma/run.h"
+#include "groma/search_space.h"
 #include "inspect/mixed_mapper.h"
 
 namespace groma {
@@ -97,6 +98,8 @@ TEST_P(EveryBenchmark, WithAllDifferencesExchangedOneMappingIsTheOther) {
       texts.emplace_back(file.text);
     }
   }
+  const SearchSpace space(p100x4(), workload);
+  for (std::uint64_t seed = 0; seed < 6; ++seed) texts.push_back(space.sample_text(seed));
   int compared = 0;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     Bound a(texts[i % 2]), b(texts[i]);

@@ -1,0 +1,294 @@
+// SearchSpace: the decisions of an application on a machine, and a choice of them as a program.
+#include "groma/search_space.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+
+#include "app/data.h"
+#include "base/random.h"
+#include "inspect/explain_query.h"
+#include "inspect/words.h"
+#include "tune/index_functions.h"
+
+namespace groma {
+namespace {
+
+// What every mapping begins with: what the mappers printed in the paper begin with (A4, A6, A7).
+constexpr std::string_view kBeginning =
+    "Task * GPU, OMP, CPU;\n"
+    "Region * * GPU FBMEM;\n"
+    "Region * * * SOCKMEM, SYSMEM;\n";
+constexpr ProcKind kBeginningKinds[] = {ProcKind::kGpu, ProcKind::kOmp, ProcKind::kCpu};
+
+// Every list of some of `kinds`, none twice, in every order: first those of one.
+std::vector<std::vector<ProcKind>> lists_of(const std::vector<ProcKind>& kinds) {
+  std::vector<std::vector<ProcKind>> lists = {{}};
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    for (ProcKind kind : kinds) {
+      std::vector<ProcKind> longer = lists[i];
+      if (std::find(longer.begin(), longer.end(), kind) != longer.end()) continue;
+      longer.push_back(kind);
+      lists.push_back(std::move(longer));
+    }
+  }
+  return lists;
+}
+
+std::string list_words(const std::vector<ProcKind>& kinds) {
+  std::string words;
+  for (ProcKind kind : kinds)
+    words += fmt::format("{}{}", words.empty() ? "" : ", ", name_of(kind));
+  return words;
+}
+
+std::vector<ProcKind> kinds_of(const Machine& machine) {
+  std::vector<ProcKind> kinds;
+  for (std::size_t k = 0; k < kProcKindCount; ++k) {
+    if (machine.has(static_cast<ProcKind>(k))) kinds.push_back(static_cast<ProcKind>(k));
+  }
+  return kinds;
+}
+
+std::vector<std::string> memories_of(const Machine& machine) {
+  std::vector<std::string> names = {""};
+  for (std::size_t k = 0; k < kMemKindCount; ++k) {
+    const auto kind = static_cast<MemKind>(k);
+    const auto has = [&](const NodeType& node) { return node.find(kind) != nullptr; };
+    const std::vector<NodeType>& nodes = machine.node_types();
+    if (std::any_of(nodes.begin(), nodes.end(), has)) names.emplace_back(name_of(kind));
+  }
+  return names;
+}
+
+const std::vector<std::string> kAlignments = {"", "Align==64", "Align==128"};
+
+bool is_mapped(const app::Requirement& requirement) {
+  return !requirement.fields.empty() && requirement.privilege != Privilege::kNoAccess;
+}
+
+}  // namespace
+
+// Goes through the tasks once for each kind of statement, in the order in which the paper's agent
+// joins them (A.6), then through what it leaves out.
+class SearchSpace::Maker {
+ public:
+  Maker(SearchSpace& space, const Machine& machine, const app::Data& app)
+      : space_(space), app_(app), kinds_(kinds_of(machine)), memories_(memories_of(machine)) {
+    bool complete = true;
+    uses_ = uses_by_task(app, complete);
+    const bool knows = std::any_of(uses_.begin(), uses_.end(),
+                                   [](const TaskUses& uses) { return !uses.uses.empty(); });
+    for (std::uint32_t t = 0; t < app.tasks.size(); ++t) {
+      if (static_cast<int>(t) == app.top_level || (knows && uses_[t].uses.empty())) continue;
+      const std::optional<std::string> name = written_name(app.tasks[t].name);
+      if (!name) continue;
+      Task& task = space.tasks_.emplace_back();
+      task.name = *name;
+      for (const app::Variant& variant : app.tasks[t].variants) {
+        if (machine.has(variant.kind)) task.variants.push_back(variant.kind);
+      }
+      numbers_.push_back(t);
+    }
+  }
+
+  void make(SpaceGrain grain) {
+    space_.kind_lists_ = lists_of(kinds_);
+    std::vector<std::string> lists;
+    for (const std::vector<ProcKind>& list : space_.kind_lists_) lists.push_back(list_words(list));
+    for_each_task([&](std::uint32_t t, const std::string& name) {
+      space_.tasks_[t].decision = static_cast<std::uint32_t>(space_.decisions_.size());
+      space_.add(MappingStatement::kTask, t, "Task " + name, lists);
+    });
+    add_regions(grain);
+    add_layouts(grain);
+    for_each_task([&](std::uint32_t t, const std::string& name) {
+      space_.add(MappingStatement::kInstanceLimit, t, "InstanceLimit " + name,
+                 {"", "1", "2", "4", "8"});
+    });
+    for_each_task([&](std::uint32_t t, const std::string& name) { add_functions(t, name); });
+    for_each_task([&](std::uint32_t t, const std::string& name) {
+      space_.add(MappingStatement::kCollectMemory, t, "CollectMemory " + name, {"", "*"});
+    });
+    space_.add(MappingStatement::kControlReplicate, 0, "ControlReplicate", {"", "*"});
+    for (ProcKind kind : kinds_) {
+      space_.add(MappingStatement::kTaskSteal, 0, fmt::format("TaskSteal * {}", name_of(kind)),
+                 {"", "SAME_NODE", "ANY_NODE"});
+    }
+  }
+
+ private:
+  template <typename Visit>
+  void for_each_task(const Visit& visit) {
+    for (std::uint32_t t = 0; t < space_.tasks_.size(); ++t) visit(t, space_.tasks_[t].name);
+  }
+  // visit(task, "task position") for each requirement that gets an instance.
+  template <typename Visit>
+  void for_each_argument(const Visit& visit) {
+    for_each_task([&](std::uint32_t t, const std::string& name) {
+      const std::vector<app::Requirement>& all = app_.tasks[numbers_[t]].requirements;
+      for (std::size_t r = 0; r < all.size(); ++r) {
+        if (is_mapped(all[r])) visit(t, fmt::format("{} {}", name, r));
+      }
+    });
+  }
+
+  void add_regions(SpaceGrain grain) {
+    const auto add = [&](std::uint32_t task, const std::string& which) {
+      for (ProcKind kind : kinds_) {
+        space_.add(MappingStatement::kRegion, task,
+                   fmt::format("Region {} {}", which, name_of(kind)), memories_);
+      }
+    };
+    if (grain == SpaceGrain::kArguments) {
+      for_each_argument(add);
+    } else {
+      for (const std::string& name : region_names()) add(0, "* " + name);
+    }
+  }
+
+  void add_layouts(SpaceGrain grain) {
+    if (grain == SpaceGrain::kArguments) {
+      for_each_argument([&](std::uint32_t task, const std::string& which) {
+        for (ProcKind kind : kinds_) {
+          const std::string head = fmt::format("Layout {} {}", which, name_of(kind));
+          space_.add(MappingStatement::kLayout, task, head, {"", "SOA", "AOS"});
+          space_.add(MappingStatement::kLayout, task, head, {"", "C_order", "F_order"});
+          space_.add(MappingStatement::kLayout, task, head, kAlignments);
+        }
+      });
+    }
+    const std::string head = "Layout * * *";
+    space_.add(MappingStatement::kLayout, 0, head, {"SOA", "AOS"});
+    space_.add(MappingStatement::kLayout, 0, head, {"C_order", "F_order"});
+    space_.add(MappingStatement::kLayout, 0, head, {"", "Compact"});
+    space_.add(MappingStatement::kLayout, 0, head, {"", "Exact"});
+    space_.add(MappingStatement::kLayout, 0, head, kAlignments);
+  }
+
+  void add_functions(std::uint32_t t, const std::string& name) {
+    int dimensions = 0;  // the fewest of its index launches
+    bool single = false;
+    for (const app::Use& use : uses_[numbers_[t]].uses) {
+      if (!use.domain) {
+        single = true;
+      } else if (dimensions == 0 || use.domain->dimensions() < dimensions) {
+        dimensions = use.domain->dimensions();
+      }
+    }
+    if (dimensions > 0) {
+      std::vector<std::string> options = tune::index_functions(dimensions);
+      options.insert(options.begin(), "");
+      space_.add(MappingStatement::kIndexTaskMap, t, "IndexTaskMap " + name, std::move(options));
+    }
+    if (single) {
+      space_.add(MappingStatement::kSingleTaskMap, t, "SingleTaskMap " + name,
+                 {"", std::string(tune::kSamePoint)});
+    }
+  }
+
+  // Every name by which a launch gives a region that is mapped, in the order of the launches'
+  // tasks.
+  std::vector<std::string> region_names() const {
+    std::vector<std::string> names;
+    std::set<std::string> seen;
+    for (std::uint32_t number : numbers_) {
+      const std::vector<app::Requirement>& requirements = app_.tasks[number].requirements;
+      for (std::size_t r = 0; r < requirements.size(); ++r) {
+        if (!is_mapped(requirements[r])) continue;
+        for (const app::LaunchNames& launch : uses_[number].names) {
+          for (const std::string& name : launch[r]) {
+            const std::optional<std::string> text = written_name(name);
+            if (text && seen.insert(*text).second) names.push_back(*text);
+          }
+        }
+      }
+    }
+    return names;
+  }
+
+  SearchSpace& space_;
+  const app::Data& app_;
+  std::vector<ProcKind> kinds_;
+  std::vector<std::string> memories_;
+  std::vector<TaskUses> uses_;
+  std::vector<std::uint32_t> numbers_;  // by task of the space: its number in the application
+};
+
+SearchSpace::SearchSpace(const Machine& machine, const Workload& workload, SpaceGrain grain) {
+  Maker(*this, machine, workload.data()).make(grain);
+}
+
+void SearchSpace::add(MappingStatement statement, std::uint32_t task, std::string head,
+                      std::vector<std::string> options) {
+  decisions_.push_back({statement, std::move(head), std::move(options)});
+  task_of_.push_back(task);
+}
+
+// The first of its list that it has a variant for; the first of the list where there is none, which
+// no machine runs.
+ProcKind SearchSpace::kind_of(const Task& task, const Choice& choice) const {
+  const std::vector<ProcKind>& chosen = kind_lists_[choice[task.decision]];
+  const std::span<const ProcKind> list = chosen.empty() ? std::span<const ProcKind>(kBeginningKinds)
+                                                        : std::span<const ProcKind>(chosen);
+  for (ProcKind kind : list) {
+    if (std::find(task.variants.begin(), task.variants.end(), kind) != task.variants.end()) {
+      return kind;
+    }
+  }
+  return list.front();
+}
+
+std::string SearchSpace::text_of(const Choice& choice) const {
+  std::string statements(kBeginning), maps, rest;
+  std::map<std::string, std::string> functions;  // by name, so that each stands there once
+  for (std::size_t d = 0; d < decisions_.size();) {
+    const Decision& first = decisions_[d];
+    std::string words;
+    for (; d < decisions_.size() && decisions_[d].head == first.head; ++d) {
+      const std::string& option = decisions_[d].options[choice[d]];
+      if (option.empty()) continue;
+      words += ' ';
+      if (first.statement == MappingStatement::kIndexTaskMap ||
+          first.statement == MappingStatement::kSingleTaskMap) {
+        const ProcKind kind = kind_of(tasks_[task_of_[d]], choice);
+        const std::string name = tune::name_for(option, kind);
+        functions.emplace(name, tune::definition(option, kind));
+        words += name;
+      } else {
+        words += option;
+      }
+    }
+    if (words.empty()) continue;
+    std::string& part = first.statement <= MappingStatement::kInstanceLimit ? statements
+                        : first.statement == MappingStatement::kIndexTaskMap ||
+                                first.statement == MappingStatement::kSingleTaskMap
+                            ? maps
+                            : rest;
+    part += first.head + words + ";\n";
+  }
+  std::string text = std::move(statements);
+  for (const auto& [name, definition] : functions) text += "\n" + definition;
+  if (!maps.empty()) text += "\n" + maps;
+  if (!rest.empty()) text += "\n" + rest;
+  return text;
+}
+
+Choice SearchSpace::sample(std::uint64_t seed) const {
+  Choice choice;
+  for (std::size_t d = 0; d < decisions_.size(); ++d) {
+    const std::uint64_t bits = random_at(seed, d) >> 32;
+    choice.push_back(static_cast<std::uint32_t>(bits * decisions_[d].options.size() >> 32));
+  }
+  return choice;
+}
+
+std::string SearchSpace::sample_text(std::uint64_t seed) const {
+  return fmt::format("# Drawn at random, seed {}.\n\n", seed) + text_of(sample(seed));
+}
+
+}  // namespace groma

@@ -1,0 +1,323 @@
+// What tasks launch, and where it goes.
+#include "support/obvious_parts.h"
+
+namespace groma::testing::obvious {
+
+void Runtime::launch_top() {
+  if (data_.top_level < 0) cannot();
+  Task& task = tasks_.emplace_back();
+  ++alive_;
+  task.job.task = &task;
+  task.number = static_cast<std::uint32_t>(data_.top_level);
+  if (what(task).arguments > 0) cannot();
+  std::optional<Processor> first;
+  for (ProcKind kind : {ProcKind::kCpu, ProcKind::kOmp, ProcKind::kGpu, ProcKind::kProc,
+                        ProcKind::kIo, ProcKind::kPy}) {
+    for (const app::Variant& variant : what(task).variants) {
+      for (std::int64_t node = 0; node < machine_->node_count() && !first; ++node) {
+        if (variant.kind == kind && machine_->processor_count(node, kind) > 0) {
+          first = Processor{kind, node, 0};
+        }
+      }
+    }
+  }
+  if (!first) cannot();
+  task.processor = *first;
+  for (const app::Requirement& each : what(task).requirements) {
+    Requirement& requirement = task.requirements.emplace_back();
+    requirement.where = &each.data;
+    requirement.fields = each.data.fields;
+    if (each.data.what == app::Where::What::kRegion) {
+      requirement.box = data_.regions[each.data.region].box;
+    }
+  }
+  std::vector<RequirementView> requirements;
+  TaskView view = view_of(task, requirements);
+  TaskOptions options;
+  mapper(task.processor).select_task_options(*this, view, options);
+  check(validate(options, view, *machine_));
+  task.processor = options.initial;
+  if (options.replicate) {
+    ReplicateAnswer answer;
+    view = view_of(task, requirements);
+    mapper(task.processor).replicate_task(*this, view, answer);
+    check(validate(answer, view, *machine_));
+    if (answer.processors.size() > 1) {
+      task.shards = ShardTable(answer.processors);
+      task.processor = answer.processors.front();
+      task.shard_variant = answer.variant;
+    }
+  }
+  map(task);
+}
+
+void Runtime::write_out(const app::Body& body, std::vector<std::int64_t>& frame, bool replay,
+                        std::vector<Step>& steps) {
+  for (const app::Statement& statement : body) {
+    if (const auto* launch = std::get_if<app::Launch>(&statement.node)) {
+      steps.push_back({Step::What::kLaunch, launch, frame, replay});
+    } else if (const auto* loop = std::get_if<app::Loop>(&statement.node)) {
+      app::FormulaFault fault = app::FormulaFault::kNone;
+      const std::int64_t count = loop->count.value(frame, fault);
+      if (fault != app::FormulaFault::kNone) {
+        steps.push_back({Step::What::kFault});
+        return;
+      }
+      for (std::int64_t i = 0; i < count; ++i) {
+        if (loop->slot >= 0) frame[static_cast<std::size_t>(loop->slot)] = i;
+        write_out(loop->body, frame, replay || (loop->traced && i > 0), steps);
+      }
+    } else if (const auto* phase = std::get_if<app::Phase>(&statement.node)) {
+      steps.push_back({Step::What::kPhase});
+      write_out(phase->body, frame, replay, steps);
+      steps.push_back({Step::What::kPhaseEnd, nullptr, {}, false, phase->phase});
+    } else {
+      const int future = std::get<app::Wait>(statement.node).future;
+      if (future < 0) {
+        steps.push_back({Step::What::kWaitAll});
+      } else {
+        steps.push_back(
+            {Step::What::kWaitFuture, nullptr, {}, false, static_cast<std::size_t>(future)});
+      }
+    }
+  }
+}
+
+void Runtime::go_on(Task& task) {
+  task.blocked = Task::Blocked::kNo;
+  for (; task.step < task.steps.size(); ++task.step) {
+    const Step& step = task.steps[task.step];
+    switch (step.what) {
+      case Step::What::kFault:
+        cannot();
+      case Step::What::kLaunch:
+        for (const Task* earlier : task.inner) {
+          if (!keeps_back(*earlier, *step.launch)) continue;
+          task.blocked = Task::Blocked::kData;
+          return;
+        }
+        ++task.step;
+        return launch(task, step);
+      case Step::What::kWaitFuture:
+        if (const Job* future = task.futures[step.number]; future != nullptr && !future->done) {
+          task.blocked = Task::Blocked::kFuture;
+          task.awaited = step.number;
+          return;
+        }
+        break;
+      default:
+        if (task.children > 0) {
+          task.blocked = Task::Blocked::kAll;
+          return;
+        }
+        if (step.what == Step::What::kPhase) task.phases_began.push_back(now_);
+        if (step.what == Step::What::kPhaseEnd) {
+          phase_time_[step.number] += now_ - task.phases_began.back();
+          task.phases_began.pop_back();
+        }
+    }
+  }
+  task.issued = true;
+  look_at_end(task);
+}
+
+bool Runtime::keeps_back(const Task& earlier, const app::Launch& launch) const {
+  const auto& theirs = what(earlier).requirements;
+  const auto& ours = data_.tasks[launch.task].requirements;
+  for (std::size_t a = 0; a < theirs.size(); ++a) {
+    for (std::size_t b = 0; b < ours.size(); ++b) {
+      const app::Where &x = earlier.launch->data[a], &y = launch.data[b];
+      if (x.what == app::Where::What::kUnknown || y.what == app::Where::What::kUnknown) continue;
+      if (x.region != y.region) continue;
+      const Privilege p = theirs[a].privilege, q = ours[b].privilege;
+      if (p == Privilege::kNoAccess || q == Privilege::kNoAccess) continue;
+      if (p == q && (p == Privilege::kReadOnly || p == Privilege::kReduce)) continue;
+      for (std::uint32_t field : x.fields) {
+        if (std::find(y.fields.begin(), y.fields.end(), field) != y.fields.end()) return true;
+      }
+    }
+  }
+  return false;
+}
+
+void Runtime::launch(Task& parent, const Step& step) {
+  const app::Launch& launch = *step.launch;
+  app::FormulaFault fault = app::FormulaFault::kNone;
+  Rect domain;
+  if (launch.is_index) {
+    const auto found = app::domain_of(launch, step.frame, fault);
+    if (!found) cannot();
+    domain = *found;
+  }
+  if (domain.volume() > options_.max_tasks - launched_) cannot();
+  launched_ += domain.volume();
+  const std::int64_t launch_number = ++launches_;
+  parent.mapping = static_cast<int>(domain.volume());
+  parent.mapping_ends = now_;
+  parent.blocked = Task::Blocked::kMapping;
+  Job* future = nullptr;
+  if (launch.gives >= 0) {
+    future = &futures_.emplace_back();
+    future->kind = Job::Kind::kFuture;
+    future->task = &parent;
+  }
+  std::vector<TaskSlice> slices;
+  TaskOptions options;
+  if (domain.volume() > 0) {
+    std::vector<RequirementView> requirements;
+    TaskView view = view_of_launch(launch.task, &launch, requirements);
+    view.parent = &parent.view;
+    view.depth = parent.depth + 1;
+    view.current = parent.processor;
+    view.is_index = launch.is_index;
+    view.domain = view.sharding_domain = domain;
+    if (!launch.is_index) view.point = parent.point;
+    mapper(parent.processor).select_task_options(*this, view, options);
+    check(validate(options, view, *machine_));
+    view.current = options.initial;
+    if (!launch.is_index) {
+      slices.push_back({Rect{}, options.initial});
+    } else if (parent.shards.size() == 0) {
+      cut(parent.processor, view, domain, slices);
+    } else {
+      const ShardingId id =
+          mapper(parent.processor).select_sharding_functor(*this, view, parent.shards);
+      const auto functors = mapper(parent.processor).sharding_functors();
+      if (id > functors.size()) cannot();
+      const CyclicSharding cyclic;
+      const ShardingFunctor& functor = id == kCyclicSharding ? cyclic : *functors[id - 1];
+      for (ShardId shard = 0; shard < parent.shards.size(); ++shard) {
+        std::vector<Rect> boxes;
+        functor.boxes_of(shard, domain, parent.shards,
+                         [&](const Rect& box) { boxes.push_back(box); });
+        for (const Rect& box : boxes) cut(parent.shards[shard], view, box, slices);
+      }
+    }
+  }
+  std::vector<Task*> points;
+  for (const TaskSlice& slice : slices) {
+    const std::vector<Point> all =
+        launch.is_index ? points_of(slice.box) : std::vector<Point>{parent.point};
+    for (const Point& point : all) {
+      Task& task = tasks_.emplace_back();
+      ++alive_;
+      task.job.task = &task;
+      task.number = launch.task;
+      task.launch = &launch;
+      task.launch_number = launch_number;
+      task.parent = &parent;
+      task.depth = parent.depth + 1;
+      task.point = point;
+      task.domain = domain;
+      task.processor = slice.processor;
+      task.replay = step.replay;
+      task.wants_valid = options.valid_instances;
+      task.created = now_;
+      place(task, step.frame);
+      if (future != nullptr) wait_for(future, &task.job);
+      points.push_back(&task);
+      if (!what(task).body.empty()) parent.inner.push_back(&task);
+      ++parent.children;
+      ++parent.unmapped;
+    }
+  }
+  for (Task* task : points) {
+    for (std::uint32_t taken : launch.takes) wait_for(&task->job, parent.futures[taken]);
+  }
+  if (future != nullptr) {
+    parent.futures[static_cast<std::size_t>(launch.gives)] = future;
+    release(future);
+  }
+  std::vector<Processor> asked;
+  for (Task* task : points) {
+    if (!mapper(task->processor).selects()) {
+      map(*task);
+      continue;
+    }
+    station(task->processor).unmapped.push_back(task);
+    if (std::find(asked.begin(), asked.end(), task->processor) == asked.end()) {
+      asked.push_back(task->processor);
+    }
+  }
+  for (const Processor& processor : asked) select(processor);
+  if (points.empty()) at(now_ + picoseconds(options_.costs.issue_s), [&] { go_on(parent); });
+}
+
+void Runtime::cut(const Processor& by, const TaskView& view, const Rect& part,
+                  std::vector<TaskSlice>& slices) {
+  SliceAnswer answer;
+  mapper(by).slice_task(*this, view, part, answer);
+  check(validate(answer, view, part, *machine_));
+  for (const TaskSlice& slice : answer.slices) {
+    if (slice.recurse) {
+      cut(slice.processor, view, slice.box, slices);
+    } else {
+      slices.push_back(slice);
+    }
+  }
+}
+
+void Runtime::place(Task& task, std::vector<std::int64_t> frame) {
+  const app::Launch& launch = *task.launch;
+  for (int d = 0; launch.is_index && d < task.point.dimensions(); ++d) {
+    frame[static_cast<std::size_t>(launch.point_slot + d)] = task.point[d];
+  }
+  app::FormulaFault fault = app::FormulaFault::kNone;
+  for (const app::Code& code : launch.arguments) {
+    task.arguments.push_back(code.value(frame, fault));
+  }
+  for (const app::Where& where : launch.data) {
+    Requirement& requirement = task.requirements.emplace_back();
+    requirement.where = &where;
+    requirement.fields = where.fields;
+    if (where.what == app::Where::What::kUnknown) continue;
+    if (where.what == app::Where::What::kRegion) {
+      requirement.box = data_.regions[where.region].box;
+      continue;
+    }
+    Point color = task.point;
+    if (where.from != app::Where::Color::kPoint) {
+      std::vector<std::int64_t> coordinates;
+      for (const app::Code& code : where.color) {
+        const bool in_frame = where.from == app::Where::Color::kFrame;
+        coordinates.push_back(code.value(in_frame ? frame : task.arguments, fault));
+      }
+      color = Point(coordinates);
+    }
+    const app::Partition& partition = data_.partitions[where.index];
+    if (!partition.colors.contains(color)) cannot();
+    requirement.color = color;
+    requirement.box = app::piece(data_, partition, color, fault);
+  }
+  if (fault != app::FormulaFault::kNone) cannot();
+}
+
+// The task, with all that it launches.
+void Runtime::mapped_to_the_end(Task& task) {
+  Task* const parent = task.parent;
+  if (parent == nullptr) return;
+  --parent->unmapped;
+  std::erase(parent->inner, &task);
+  const bool last = std::none_of(parent->inner.begin(), parent->inner.end(), [&](Task* each) {
+    return each->launch_number == task.launch_number;
+  });
+  if (task.launches && last && parent->blocked == Task::Blocked::kData) {
+    parent->blocked = Task::Blocked::kNo;
+    at(now_, [this, parent] { go_on(*parent); });
+  }
+  if (parent->issued && parent->unmapped == 0 && !parent->told) {
+    parent->told = true;
+    mapped_to_the_end(*parent);
+  }
+}
+
+void Runtime::look_at_end(Task& task) {
+  if (!task.issued) return;
+  if (task.unmapped == 0 && !task.told) {
+    task.told = true;
+    mapped_to_the_end(task);
+  }
+  if (task.children == 0 && task.ran) over(task);
+}
+
+}  // namespace groma::testing::obvious

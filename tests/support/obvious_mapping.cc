@@ -1,0 +1,406 @@
+// How tasks are mapped; instances, and who has which data.
+#include "support/obvious_parts.h"
+
+namespace groma::testing::obvious {
+
+void Runtime::select(const Processor& processor) {
+  std::vector<Task*> waiting;
+  waiting.swap(station(processor).unmapped);
+  if (waiting.empty()) return;
+  std::vector<std::vector<RequirementView>> requirements(waiting.size());
+  std::vector<TaskView> views;
+  for (std::size_t i = 0; i < waiting.size(); ++i) {
+    views.push_back(view_of(*waiting[i], requirements[i]));
+  }
+  ScheduleAnswer answer;
+  mapper(processor).select_tasks_to_map(*this, views, answer);
+  check(validate(answer, views, *machine_));
+  std::set<std::size_t> taken(answer.map.begin(), answer.map.end());
+  for (const auto& move : answer.relocate) taken.insert(move.task);
+  for (std::size_t i = 0; i < waiting.size(); ++i) {
+    if (!taken.contains(i)) station(processor).unmapped.push_back(waiting[i]);
+  }
+  if (!station(processor).unmapped.empty()) {
+    if (taken.empty() && (answer.deferral == 0 || answer.deferral > triggered_.size())) cannot();
+    if (taken.empty() && !triggered_[answer.deferral - 1]) {
+      deferred_[answer.deferral].push_back(processor);
+    } else {
+      at(now_, [this, processor] { select(processor); });
+    }
+  }
+  for (std::uint32_t i : answer.map) map(*waiting[i]);
+  for (const auto& move : answer.relocate) {
+    Task& task = *waiting[move.task];
+    task.processor = move.processor;
+    station(task.processor).unmapped.push_back(&task);
+    at(now_, [this, there = task.processor] { select(there); });
+  }
+}
+
+void Runtime::map(Task& task) {
+  Task* const parent = task.parent;
+  const bool remote = parent != nullptr && parent->shards.size() == 0 &&
+                      parent->processor.node != task.processor.node;
+  const Time arrives = now_ + (remote ? picoseconds(options_.costs.remote_s) : 0);
+  Time& until = mapping_until_[task.processor.node];
+  until = std::max(until, arrives) +
+          picoseconds(task.replay ? options_.costs.replay_s : options_.costs.map_s);
+  task.mapped = until;
+
+  std::vector<RequirementView> requirements;
+  const TaskView view = view_of(task, requirements);
+  std::vector<std::vector<InstanceView>> holding(requirements.size());
+  const bool reads = task.wants_valid && mapper(task.processor).reads_valid();
+  for (std::size_t r = 0; r < requirements.size() && reads; ++r) {
+    const Requirement& requirement = task.requirements[r];
+    if (!requirement.box || requirements[r].empty()) continue;
+    std::optional<std::set<std::int64_t>> all;
+    each_datum(requirement.where->region, *requirement.box, requirement.fields,
+               [&](Datum& datum, std::int64_t) {
+                 std::set<std::int64_t> here;
+                 for (const auto& [instance, held] : datum.held) {
+                   if (held.valid && (!all || all->contains(instance->number))) {
+                     here.insert(instance->number);
+                   }
+                 }
+                 all = here;
+               });
+    if (!all) continue;
+    for (std::int64_t n : *all) {
+      holding[r].push_back(view_of(instances_[static_cast<std::size_t>(n)]));
+    }
+  }
+  const std::vector<std::span<const InstanceView>> valid(holding.begin(), holding.end());
+  TaskWish wish;
+  mapper(task.processor).map_task(*this, view, valid, wish);
+  check(validate(wish, view, *machine_));
+  if (wish.abort_mapping) cannot();
+  task.processor = wish.processors.front();
+  for (const Processor& processor : wish.processors) {
+    if (station(processor).load < station(task.processor).load) task.processor = processor;
+  }
+  task.variant = wish.variant;
+  task.priority = wish.task_priority;
+  task.report = wish.task_profiling.any();
+  task.launches = !variant(task).leaf && !what(task).body.empty();
+  std::vector<Copy*> copies;
+  for (std::size_t r = 0; r < requirements.size(); ++r) {
+    map_requirement(task, view, wish.requirements[r], r, copies);
+  }
+  for (Copy* copy : copies) copy->mapped = task.mapped + picoseconds(options_.costs.copy_s);
+  for (Copy* copy : copies) release(&copy->job);
+  ++station(task.processor).load;
+  release(&task.job);
+  task.is_mapped = true;
+  if (parent == nullptr) return;
+  parent->mapping_ends = std::max(parent->mapping_ends, task.mapped);
+  if (!task.launches) {
+    --parent->unmapped;
+    std::erase(parent->inner, &task);
+  }
+  if (--parent->mapping > 0) return;
+  at(std::max(parent->mapping_ends, now_ + picoseconds(options_.costs.issue_s)),
+     [this, parent] { go_on(*parent); });
+}
+
+void Runtime::map_requirement(Task& task, const TaskView& view, const RequirementWish& wish,
+                              std::size_t position, std::vector<Copy*>& copies) {
+  const RequirementView& required = view.requirements[position];
+  const Requirement& requirement = task.requirements[position];
+  if (required.empty()) return task.instances.push_back(nullptr);
+  if (!requirement.box) cannot();
+  if (wish.is_virtual) return task.instances.push_back(nullptr);
+  const NodeType& node = machine_->node(task.processor.node);
+  for (const InstanceWish& candidate : wish.candidates()) {
+    if (candidate.memory == MemKind::kVirtual) return task.instances.push_back(nullptr);
+    if (!machine_->can_address(task.processor.node, task.processor.kind, candidate.memory)) {
+      continue;
+    }
+    const std::int64_t index = task.processor.index * node.find(candidate.memory)->count /
+                               node.find(task.processor.kind)->count;
+    const Memory memory{candidate.memory, task.processor.node, index};
+    Instance* const instance = find_or_make(requirement, wish, candidate, memory,
+                                            wished_box(task, wish, candidate, requirement),
+                                            required.privilege == Privilege::kReduce);
+    if (instance == nullptr) continue;
+    ++instance->users;
+    task.instances.push_back(instance);
+    return use(task, view, requirement, required.privilege, required.coherence, wish.untracked,
+               *instance, copies);
+  }
+  throw Failed{RunStatus::kMapError, DiagId::kOutOfMemory};
+}
+
+Rect Runtime::wished_box(const Task&, const RequirementWish& wish, const InstanceWish& candidate,
+                         const Requirement& requirement) const {
+  if (!wish.shares(candidate) || !requirement.color) return *requirement.box;
+  const Rect whole = data_.regions[requirement.where->region].box;
+  if (machine_->node_count() == 1) return whole;
+  Rect found = *requirement.box;
+  Point color = *requirement.color;
+  for (int p = static_cast<int>(requirement.where->index); p >= 0;) {
+    const app::Partition& partition = data_.partitions[static_cast<std::size_t>(p)];
+    app::FormulaFault fault = app::FormulaFault::kNone;
+    const Rect box = app::piece(data_, partition, color, fault);
+    if (box.volume() <= whole.volume() / machine_->node_count()) found = box;
+    const int outer = color.dimensions() - partition.own_colors.dimensions();
+    color = Point(color.coordinates().first(static_cast<std::size_t>(outer)));
+    p = partition.outer;
+  }
+  return whole.volume() <= whole.volume() / machine_->node_count() ? whole : found;
+}
+
+Instance* Runtime::find_or_make(const Requirement& requirement, const RequirementWish& wish,
+                                const InstanceWish& candidate, const Memory& memory,
+                                const Rect& box, bool reduces) {
+  const std::uint32_t region = requirement.where->region;
+  ++mappings_;
+  const auto fits = [&](const Instance& each) {
+    return each.alive && each.region == region && each.memory == memory &&
+           each.reduction == reduces && without_exact(each.layout, candidate.layout) &&
+           std::all_of(requirement.fields.begin(), requirement.fields.end(),
+                       [&](std::uint32_t field) { return each.fields.contains(field); });
+  };
+  Instance* found = nullptr;
+  for (Instance& each : instances_) {
+    if (found == nullptr && fits(each) && same(each.box, box)) found = &each;
+  }
+  for (Instance& each : instances_) {
+    if (found == nullptr && fits(each) && !reduces && !candidate.layout.exact &&
+        covers(each.box, *requirement.box)) {
+      found = &each;
+    }
+  }
+  if (found != nullptr && !wish.fresh) {
+    found->mapped = mappings_;
+    found->priority = wish.collect_priority;
+    return found;
+  }
+  std::set<std::uint32_t> fields(requirement.fields.begin(), requirement.fields.end());
+  const std::vector<AppField>& all = data_.regions[region].fields;
+  for (std::uint32_t f = 0; f < all.size(); ++f) {
+    if (wish.fields == RequirementWish::Fields::kAll && !reduces) fields.insert(f);
+  }
+  std::int64_t bytes = 0;
+  for (std::uint32_t f : fields) bytes += all[f].bytes * box.volume();
+  const std::int64_t align = candidate.layout.align_bytes;
+  if (candidate.layout.align_op != AlignOp::kNone && align > 1) {
+    if (bytes > INT64_MAX - align) return nullptr;
+    while (bytes % align != 0) ++bytes;
+  }
+  if (!make_room(memory, bytes)) return nullptr;
+  Instance& made = instances_.emplace_back();
+  made.number = static_cast<std::int64_t>(instances_.size()) - 1;
+  made.region = region;
+  made.memory = memory;
+  made.box = box;
+  made.fields = fields;
+  made.layout = candidate.layout;
+  made.reduction = reduces;
+  made.bytes = bytes;
+  made.priority = wish.collect_priority;
+  made.mapped = mappings_;
+  used_[key(memory)] += bytes;
+  peak_[key(memory)] = std::max(peak_[key(memory)], used_[key(memory)]);
+  return &made;
+}
+
+bool Runtime::make_room(const Memory& memory, std::int64_t bytes) {
+  if (bytes > group(memory).capacity_bytes) return false;
+  std::set<Instance*> looked_at;
+  while (room(memory) < bytes) {
+    Instance* next = nullptr;
+    const auto before = [](const Instance& a, const Instance& b) {
+      return a.priority != b.priority ? a.priority > b.priority : a.mapped < b.mapped;
+    };
+    for (Instance& each : instances_) {
+      if (!each.alive || !(each.memory == memory) || each.users > 0 ||
+          each.priority == kCollectNever || looked_at.contains(&each)) {
+        continue;
+      }
+      if (next == nullptr || before(each, *next)) next = &each;
+    }
+    if (next == nullptr) return false;
+    looked_at.insert(next);
+    if (!needed(*next)) remove(*next);
+  }
+  return true;
+}
+
+template <typename Use>
+void Runtime::each_datum(std::uint32_t region, const Rect& box,
+                         const std::vector<std::uint32_t>& fields, const Use& use) {
+  std::vector<std::uint32_t> sorted = fields;
+  std::sort(sorted.begin(), sorted.end());
+  for (const Point& point : points_of(box)) {
+    for (std::uint32_t field : sorted) {
+      use(data_of_[{region, row_major(data_.regions[region].box, point), field}],
+          data_.regions[region].fields[field].bytes);
+    }
+  }
+}
+
+// Whether something of what it holds is nowhere else.
+bool Runtime::needed(Instance& instance) {
+  bool needed = false;
+  const std::vector<std::uint32_t> fields(instance.fields.begin(), instance.fields.end());
+  each_datum(instance.region, instance.box, fields, [&](Datum& datum, std::int64_t) {
+    for (const Datum::Pending& pending : datum.pending) needed |= pending.instance == &instance;
+    if (!datum.held[&instance].valid) return;
+    bool elsewhere = false;
+    for (const auto& [other, held] : datum.held) elsewhere |= held.valid && other != &instance;
+    needed |= !elsewhere;
+  });
+  return needed;
+}
+
+void Runtime::remove(Instance& instance) {
+  const std::vector<std::uint32_t> fields(instance.fields.begin(), instance.fields.end());
+  each_datum(instance.region, instance.box, fields,
+             [&](Datum& datum, std::int64_t) { datum.held.erase(&instance); });
+  instance.alive = false;
+  used_[key(instance.memory)] -= instance.bytes;
+}
+
+void Runtime::release(Instance& instance) {
+  if (--instance.users == 0 && instance.priority == kCollectEager && !needed(instance)) {
+    remove(instance);
+  }
+}
+
+void Runtime::wait(Job* job, Job* on, const Task& task) {
+  for (const Task* around = task.parent; around != nullptr; around = around->parent) {
+    if (on == &around->job) return;
+  }
+  wait_for(job, on);
+}
+
+void Runtime::use(Task& task, const TaskView& view, const Requirement& requirement,
+                  Privilege privilege, Coherence coherence, bool untracked, Instance& target,
+                  std::vector<Copy*>& copies) {
+  const bool reduces = privilege == Privilege::kReduce;
+  const bool writes = privilege == Privilege::kReadWrite || privilege == Privilege::kWriteDiscard;
+  const bool reads = privilege == Privilege::kReadOnly || privilege == Privilege::kReadWrite;
+  const std::uint32_t region = requirement.where->region;
+  const auto each = [&](const auto& visit) {
+    each_datum(region, *requirement.box, requirement.fields, visit);
+  };
+  // Points in each other's way.
+  if (coherence == Coherence::kExclusive && task.launch != nullptr && task.launch->is_index) {
+    bool clash = false;
+    each([&](Datum& datum, std::int64_t) {
+      const auto others = [&](const Datum::Touched& touched) {
+        return touched.launch == task.launch_number &&
+               touched.points.size() > touched.points.count(&task);
+      };
+      clash |= others(datum.written) || (writes && others(datum.read));
+      Datum::Touched& touched = writes ? datum.written : datum.read;
+      if (touched.launch != task.launch_number) touched = {task.launch_number, {}};
+      touched.points.insert(&task);
+    });
+    if (clash) throw Failed{RunStatus::kExecuteError, DiagId::kInterferingPoints};
+  }
+  // From where.
+  std::set<std::int64_t> oldest_first;
+  each([&](Datum& datum, std::int64_t) {
+    if (!reads || datum.held[&target].valid) return;
+    for (const auto& [instance, held] : datum.held) {
+      if (held.valid) oldest_first.insert(instance->number);
+    }
+  });
+  std::vector<Instance*> sources;
+  for (std::int64_t n : oldest_first) sources.push_back(&instances_[static_cast<std::size_t>(n)]);
+  if (sources.size() > 1) {
+    std::vector<InstanceView> views;
+    for (const Instance* source : sources) views.push_back(view_of(*source));
+    std::vector<std::uint32_t> answer;
+    mapper(view.current).select_sources(*this, view, view_of(target), views, answer);
+    std::vector<Instance*> ranked;
+    for (std::uint32_t i : answer) {
+      if (i < sources.size()) ranked.push_back(sources[i]);
+    }
+    ranked.insert(ranked.end(), sources.begin(), sources.end());
+    sources = ranked;
+  }
+  std::map<std::pair<Instance*, bool>, Copy*> made;
+  const auto copy_from = [&](Instance* from, bool fold) -> Copy& {
+    Copy*& copy = made[{from, fold}];
+    if (copy == nullptr) {
+      copy = &copies_.emplace_back();
+      copy->job.kind = Job::Kind::kCopy;
+      copy->job.task = &task;
+      copy->job.copy = copies_.size() - 1;
+      copy->from = from;
+      copy->to = &target;
+      copy->fold = fold;
+      copy->task = &task;
+      ++from->users;
+      ++target.users;
+      wait_for(&task.job, &copy->job);
+      copies.push_back(copy);
+    }
+    return *copy;
+  };
+  each([&](Datum& datum, std::int64_t bytes) {
+    Datum::Held& mine = datum.held[&target];
+    if (reduces) {
+      const auto there = std::find_if(datum.pending.begin(), datum.pending.end(),
+                                      [&](const auto& other) { return other.instance == &target; });
+      if (there != datum.pending.end()) return there->reducers.push_back(&task.job);
+      for (Job* user : mine.users) wait(&task.job, user, task);
+      mine.users.clear();
+      datum.pending.push_back({&target, {&task.job}});
+      return;
+    }
+    if (reads && !mine.valid) {
+      const auto source = std::find_if(sources.begin(), sources.end(), [&](Instance* from) {
+        const auto held = datum.held.find(from);
+        return held != datum.held.end() && held->second.valid;
+      });
+      if (source != sources.end()) {
+        Copy& copy = copy_from(*source, false);
+        copy.bytes += bytes;
+        Datum::Held& theirs = datum.held[*source];
+        wait(&copy.job, theirs.there, task);
+        wait(&copy.job, mine.there, task);
+        for (Job* user : mine.users) wait(&copy.job, user, task);
+        mine.users.clear();
+        mine.there = &copy.job;
+        theirs.users.push_back(&copy.job);
+      }
+      mine.valid = true;
+    }
+    if (reads && !datum.pending.empty()) {
+      std::sort(datum.pending.begin(), datum.pending.end(), [](const auto& a, const auto& b) {
+        return a.instance->number < b.instance->number;
+      });
+      for (Datum::Pending& pending : datum.pending) {
+        Copy& fold = copy_from(pending.instance, true);
+        fold.bytes += bytes;
+        for (Job* reducer : pending.reducers) wait(&fold.job, reducer, task);
+        wait(&fold.job, mine.there, task);
+        for (Job* user : mine.users) wait(&fold.job, user, task);
+        mine.users.clear();
+        mine.there = &fold.job;
+        datum.held[pending.instance].users.push_back(&fold.job);
+      }
+      datum.pending.clear();
+      for (auto& [other, held] : datum.held) held.valid = other == &target;
+    }
+    wait(&task.job, mine.there, task);
+    if (!writes) {
+      mine.users.push_back(&task.job);
+      bool elsewhere = false;
+      for (const auto& [other, held] : datum.held) elsewhere |= held.valid && other != &target;
+      if (untracked && elsewhere) mine.valid = false;
+      return;
+    }
+    for (Job* user : mine.users) wait(&task.job, user, task);
+    mine.users.clear();
+    datum.pending.clear();
+    mine.there = &task.job;
+    for (auto& [other, held] : datum.held) held.valid = other == &target;
+  });
+}
+
+}  // namespace groma::testing::obvious

@@ -1,0 +1,358 @@
+// What the obvious runtime is made of: obvious_runtime.cc has the run and what mappers see,
+// obvious_launches.cc what tasks launch, obvious_mapping.cc how it is mapped, obvious_running.cc
+// how copies and tasks run.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "app/data.h"
+#include "support/obvious_runtime.h"
+
+namespace groma::testing::obvious {
+
+using Time = RunTime;
+
+inline Time picoseconds(double seconds) {
+  const double time = seconds / 1e-12;
+  if (!(time > 0)) return 0;
+  return time >= 0x1p60 ? Time{1} << 60 : static_cast<Time>(std::llround(time));
+}
+
+// Thrown where a run cannot go on.
+struct Failed {
+  RunStatus status;
+  DiagId id;
+};
+
+inline std::vector<Point> points_of(const Rect& box) {
+  std::vector<Point> points;
+  if (box.volume() == 0) return points;
+  Point point = box.lower;
+  do points.push_back(point);
+  while (next_point(box, &point));
+  return points;
+}
+
+inline bool covers(const Rect& outer, const Rect& inner) {
+  for (const Point& point : points_of(inner)) {
+    if (!outer.contains(point)) return false;
+  }
+  return true;
+}
+
+inline bool same(const Rect& a, const Rect& b) {
+  return a.lower == b.lower && a.extents == b.extents;
+}
+
+inline bool without_exact(LayoutSpec a, LayoutSpec b) {
+  a.exact = b.exact = false;
+  return a == b;
+}
+
+inline std::int64_t row_major(const Rect& box, const Point& point) {
+  std::int64_t at = 0;
+  for (int d = 0; d < point.dimensions(); ++d) at = at * box.extents[d] + point[d] - box.lower[d];
+  return at;
+}
+
+// ---- What waits for what
+
+struct Task;
+
+struct Job {
+  enum class Kind { kTask, kCopy, kFuture } kind = Kind::kTask;
+  bool done = false, released = false;
+  std::set<Job*> missing;
+  std::vector<Job*> waiting;  // in the order in which they began to wait
+  // A task or the task that the copy or future is for.
+  Task* task = nullptr;
+  std::size_t copy = 0;
+};
+
+inline void wait_for(Job* job, Job* on) {
+  if (on == nullptr || on == job || on->done) return;
+  if (!job->missing.insert(on).second) return;
+  on->waiting.push_back(job);
+}
+
+// ---- Data
+
+struct Instance {
+  std::int64_t number = 0;
+  std::uint32_t region = 0;
+  Memory memory;
+  Rect box;
+  std::set<std::uint32_t> fields;
+  LayoutSpec layout;
+  bool reduction = false, alive = true;
+  std::int64_t bytes = 0;
+  int users = 0;
+  CollectPriority priority = 0;
+  std::int64_t mapped = 0;  // when last, counted
+};
+
+// One field of one point.
+struct Datum {
+  struct Held {
+    bool valid = false;
+    Job* there = nullptr;     // after which it is there
+    std::vector<Job*> users;  // that use it since
+  };
+  std::map<Instance*, Held> held;
+  struct Pending {
+    Instance* instance;
+    std::vector<Job*> reducers;
+  };
+  std::vector<Pending> pending;
+  // The last index launch that read or reduced, that wrote, and its points that did.
+  struct Touched {
+    std::int64_t launch = 0;
+    std::set<Task*> points;
+  } read, written;
+};
+
+struct Copy {
+  Job job;
+  Instance* from = nullptr;
+  Instance* to = nullptr;
+  bool fold = false;
+  std::int64_t bytes = 0;
+  Task* task = nullptr;
+  Time mapped = 0;
+};
+
+// ---- Tasks
+
+// What a task does when it runs, one after the other: its body with loops written out.
+struct Step {
+  enum class What { kLaunch, kPhase, kPhaseEnd, kWaitAll, kWaitFuture, kFault } what;
+  const app::Launch* launch = nullptr;
+  std::vector<std::int64_t> frame = {};
+  bool replay = false;
+  std::size_t number = 0;  // of the phase or future
+};
+
+struct Requirement {
+  const app::Where* where = nullptr;
+  std::optional<Point> color;
+  std::optional<Rect> box;  // none: not described
+  std::vector<std::uint32_t> fields;
+};
+
+struct Task {
+  Job job;
+  std::uint32_t number = 0;
+  const app::Launch* launch = nullptr;
+  std::int64_t launch_number = 0;
+  Task* parent = nullptr;
+  int depth = 0;
+  Point point;
+  Rect domain;
+  std::vector<std::int64_t> arguments;
+  std::vector<Requirement> requirements;
+  Processor processor;
+  bool replay = false;
+  bool wants_valid = false;
+  VariantId shard_variant = 0;
+  ShardTable shards;
+  // Mapped.
+  bool is_mapped = false;
+  VariantId variant = 0;
+  std::vector<Instance*> instances;
+  int priority = 0;
+  bool report = false;
+  Time created = 0, mapped = 0, ready = 0, started = 0;
+  std::vector<Memory> streams;
+  // Running, and launching.
+  bool launches = false, ran = false, issued = false, told = false;
+  std::vector<Step> steps;
+  std::size_t step = 0;
+  enum class Blocked { kNo, kAll, kFuture, kData, kMapping } blocked = Blocked::kNo;
+  std::size_t awaited = 0;
+  std::vector<Time> phases_began;
+  std::map<std::size_t, Job*> futures;
+  int children = 0;  // not over
+  int mapping = 0;   // of the last launch, not mapped
+  Time mapping_ends = 0;
+  std::vector<Task*> inner;  // children with a body, not mapped to the end
+  int unmapped = 0;          // children not mapped to the end
+  // Its view, for what it launches.
+  TaskView view;
+  std::vector<RequirementView> view_requirements;
+};
+
+struct Station {
+  std::unique_ptr<Mapper> mapper;
+  std::vector<std::tuple<int, std::int64_t, Task*>> ready;  // priority, turn
+  bool busy = false;
+  int load = 0;
+  std::vector<Task*> unmapped;
+};
+
+using Lane = std::tuple<std::int64_t, std::string, std::int64_t, bool>;
+struct Way {
+  std::set<Lane> lanes;
+  double latency = 0, seconds_per_byte = 0;
+};
+
+class Runtime final : public MapperRuntime {
+ public:
+  Runtime(const app::Data& data, std::shared_ptr<const Machine> machine, const MapperFactory& make,
+          const SimulateOptions& options)
+      : data_(data), machine_(std::move(machine)), make_(make), options_(options) {}
+
+  RunResult run();
+
+  Capabilities capabilities() const override {
+    Capabilities can;
+    can.stealing = can.instances = false;
+    return can;
+  }
+  std::int64_t free_bytes(const Memory& memory) override {
+    if (memory.node < 0 || memory.node >= machine_->node_count()) return -1;
+    const MemoryGroup* group = machine_->node(memory.node).find(memory.kind);
+    if (group == nullptr || memory.index < 0 || memory.index >= group->count) return -1;
+    return group->capacity_bytes == 0 ? -1 : room(memory);
+  }
+  MapperEvent create_event() override {
+    triggered_.push_back(false);
+    return triggered_.size();
+  }
+  void trigger_event(MapperEvent event) override {
+    if (event == 0 || event > triggered_.size()) return;
+    triggered_[event - 1] = true;
+    for (const Processor& processor : deferred_[event]) {
+      at(now_, [this, processor] { select(processor); });
+    }
+    deferred_[event].clear();
+  }
+
+ private:
+  const app::Data& data_;
+  std::shared_ptr<const Machine> machine_;
+  const MapperFactory& make_;
+  const SimulateOptions& options_;
+
+  std::map<std::pair<Time, std::int64_t>, std::function<void()>> agenda_;
+  std::int64_t turn_ = 0;
+  Time now_ = 0;
+  std::deque<Job*> became_ready_;
+  std::deque<Task> tasks_;
+  std::deque<Job> futures_;
+  std::deque<Copy> copies_;
+  std::deque<Instance> instances_;
+  std::map<std::tuple<std::uint32_t, std::int64_t, std::uint32_t>, Datum> data_of_;
+  std::map<std::tuple<std::int64_t, ProcKind, std::int64_t>, Station> stations_;
+  std::map<std::int64_t, Time> mapping_until_;  // by node
+  std::map<std::tuple<std::int64_t, MemKind, std::int64_t>, std::int64_t> used_, peak_, streaming_;
+  std::map<Lane, Time> lanes_;
+  std::map<MapperEvent, std::vector<Processor>> deferred_;
+  std::vector<bool> triggered_;
+  std::map<std::size_t, Time> phase_time_;
+  std::int64_t launches_ = 0, launched_ = 0, mappings_ = 0;
+  int alive_ = 0;
+  std::vector<std::vector<VariantView>> variants_;
+  std::deque<std::vector<std::string_view>> names_;
+  std::deque<std::vector<FieldView>> fields_;
+  RunResult result_;
+  std::shared_ptr<RunRecord> record_ = std::make_shared<RunRecord>();
+
+  void at(Time time, std::function<void()> what) {
+    agenda_.emplace(std::pair(time, turn_++), std::move(what));
+  }
+  [[noreturn]] static void cannot() { throw Failed{RunStatus::kExecuteError, DiagId::kCannotRun}; }
+  static void check(const std::vector<Refusal>& refusals) {
+    if (!refusals.empty()) throw Failed{RunStatus::kMapError, refusals.front().diagnostic.id};
+  }
+  static std::tuple<std::int64_t, ProcKind, std::int64_t> key(const Processor& p) {
+    return {p.node, p.kind, p.index};
+  }
+  static std::tuple<std::int64_t, MemKind, std::int64_t> key(const Memory& m) {
+    return {m.node, m.kind, m.index};
+  }
+  Station& station(const Processor& p) { return stations_[key(p)]; }
+  Mapper& mapper(const Processor& p) {
+    Station& at = station(p);
+    if (!at.mapper) at.mapper = make_(p);
+    return *at.mapper;
+  }
+  const MemoryGroup& group(const Memory& m) const { return *machine_->node(m.node).find(m.kind); }
+  std::int64_t room(const Memory& m) { return group(m).capacity_bytes - used_[key(m)]; }
+  std::int32_t number(const Processor& wanted) const;
+  std::int32_t number(const Memory& wanted) const;
+  const app::Task& what(const Task& task) const { return data_.tasks[task.number]; }
+  const app::Variant& variant(const Task& task) const {
+    return what(task).variants[task.variant - 1];
+  }
+
+  // Views.
+  TaskView view_of_launch(std::uint32_t task, const app::Launch* launch,
+                          std::vector<RequirementView>& requirements);
+  TaskView view_of(const Task& task, std::vector<RequirementView>& requirements);
+
+  // Launching.
+  void launch_top();
+  void write_out(const app::Body& body, std::vector<std::int64_t>& frame, bool replay,
+                 std::vector<Step>& steps);
+  void go_on(Task& task);
+  bool keeps_back(const Task& earlier, const app::Launch& launch) const;
+  void launch(Task& parent, const Step& step);
+  void cut(const Processor& by, const TaskView& view, const Rect& part,
+           std::vector<TaskSlice>& slices);
+  void place(Task& task, std::vector<std::int64_t> frame);
+  void mapped_to_the_end(Task& task);
+  void look_at_end(Task& task);
+
+  // Mapping.
+  void select(const Processor& processor);
+  void map(Task& task);
+  void map_requirement(Task& task, const TaskView& view, const RequirementWish& wish,
+                       std::size_t position, std::vector<Copy*>& copies);
+  Rect wished_box(const Task& task, const RequirementWish& wish, const InstanceWish& candidate,
+                  const Requirement& requirement) const;
+  Instance* find_or_make(const Requirement& requirement, const RequirementWish& wish,
+                         const InstanceWish& candidate, const Memory& memory, const Rect& box,
+                         bool reduces);
+  bool make_room(const Memory& memory, std::int64_t bytes);
+  bool needed(Instance& instance);
+  void remove(Instance& instance);
+  void release(Instance& instance);
+  template <typename Use>
+  void each_datum(std::uint32_t region, const Rect& box, const std::vector<std::uint32_t>& fields,
+                  const Use& use);
+  InstanceView view_of(const Instance& instance) const;
+  void use(Task& task, const TaskView& view, const Requirement& requirement, Privilege privilege,
+           Coherence coherence, bool untracked, Instance& target, std::vector<Copy*>& copies);
+  void wait(Job* job, Job* on, const Task& task);
+
+  // Running.
+  void settle();
+  void release(Job* job) {
+    job->released = true;
+    if (job->missing.empty()) became_ready_.push_back(job);
+  }
+  void done(Job* job);
+  void ready(Job* job);
+  void start_copy(Copy& copy);
+  std::optional<Way> hop(const Memory& from, const Memory& to) const;
+  std::optional<Way> way(const Memory& from, const Memory& to) const;
+  void start_next(const Processor& processor);
+  void start(Task& task);
+  double seconds(Task& task);
+  void end(Task& task);
+  void over(Task& task);
+};
+
+}  // namespace groma::testing::obvious
