@@ -1,6 +1,7 @@
 // What the embedded runtime costs: an evaluation of each of the nine applications (text to
 // simulated time) under its expert's mapping and the default mapper; stencil and circuit on more
-// and more GPUs, to a million point tasks, with the memory that takes.
+// and more GPUs, and more and more points for each of four, to a million point tasks, with the
+// memory that takes.
 #include <benchmark/benchmark.h>
 #include <malloc.h>
 
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "groma/app_builder.h"
 #include "groma/benchmarks.h"
 #include "groma/program_mapper.h"
 #include "groma/simulate.h"
@@ -71,12 +73,8 @@ void evaluation(benchmark::State& state, const std::string& name, const Source& 
   count(state, result);
 }
 
-// `loops` timed iterations on so many nodes of 4 GPUs.
-void scaling(benchmark::State& state, const std::string& name) {
-  const auto nodes = std::to_string(state.range(0)), loops = std::to_string(state.range(1));
-  const auto machine = std::make_shared<const Machine>(*make_machine("p100x4:nodes=" + nodes));
-  const Workload workload = workload_of(name, "nodes=" + nodes + ",loops=" + loops);
-  const Source source = expert(name);
+void with_memory(benchmark::State& state, const Workload& workload,
+                 const std::shared_ptr<const Machine>& machine, const Source& source) {
   RunResult result;
   malloc_trim(0);
   std::ofstream("/proc/self/clear_refs") << 5;  // VmHWM begins anew
@@ -88,6 +86,32 @@ void scaling(benchmark::State& state, const std::string& name) {
   count(state, result);
   state.counters["MB"] = process_memory_mb("VmHWM:") - before;
 }
+
+// `loops` timed iterations on so many nodes of 4 GPUs.
+void scaling(benchmark::State& state, const std::string& name) {
+  const auto nodes = std::to_string(state.range(0)), loops = std::to_string(state.range(1));
+  const auto machine = std::make_shared<const Machine>(*make_machine("p100x4:nodes=" + nodes));
+  with_memory(state, workload_of(name, "nodes=" + nodes + ",loops=" + loops), machine,
+              expert(name));
+}
+
+// Two launches of so many points: each writes its piece, then reads it with what is beside it.
+void points(benchmark::State& state) {
+  AppBuilder app("points");
+  app.parameter("n", state.range(0), "");
+  app.region("line", {"n * 10"}).field("value", 8);
+  app.partition("pieces", {"n"}).partition("wider", {"n"}).halo({2});
+  app.task("write").variant(gpu().leaf()).writes("pieces");
+  app.task("read").variant(gpu().leaf()).reads("wider");
+  app.task("main").variant(cpu()).body({launch("write").over({"n"}), launch("read").over({"n"})});
+  with_memory(state, *Workload::make(app.top_level("main").done()),
+              std::make_shared<const Machine>(*make_machine("p100x4")), Source());
+}
+BENCHMARK(points)
+    ->ArgName("points")
+    ->RangeMultiplier(10)
+    ->Range(5'000, 500'000)
+    ->Unit(benchmark::kMillisecond);
 
 const bool registered = [] {
   for (const Benchmark& each : benchmarks()) {
@@ -103,7 +127,7 @@ const bool registered = [] {
     auto* each = benchmark::RegisterBenchmark(("scaling/" + name).c_str(), scaling, name);
     each->ArgNames({"nodes", "loops"})->Unit(benchmark::kMillisecond);
     for (const auto& [nodes, loops] :
-         {std::pair{25, 46}, {25, 496}, {25, 4996}, {250, 46}, {2500, 4}, {2500, 46}}) {
+         {std::pair{25, 46}, {25, 496}, {25, 4996}, {250, 46}, {2500, 46}}) {
       each->Args({nodes, loops});
     }
   }
