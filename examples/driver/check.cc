@@ -115,8 +115,9 @@ void add_check(CLI::App& app, int* exit_code) {
                      "lacks: a preset, `local`, a line of counts "
                      "such as nodes=4,gpu=4, or a JSON file");
   command->add_option("--app", options->app,
-                      "Also look for what they name in this application: a JSON file, with values "
-                      "for its parameters such as a.json:n=4096");
+                      "Also look for what they name in this application, its name or a JSON file "
+                      "with values for its parameters such as a.json:n=4096; with a machine also "
+                      "for what would fail when it runs there");
   command->add_flag("--fix", options->fix, "Make the fixes that are sure, in the files");
   command->add_flag("--json", options->json, "One JSON document instead of text");
   command->footer(

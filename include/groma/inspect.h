@@ -3,6 +3,7 @@
 // (docs/commands.md gives the shapes).
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -14,18 +15,36 @@
 #include "groma/geometry.h"
 #include "groma/machine.h"
 #include "groma/program.h"
+#include "groma/workload.h"
 
 namespace groma {
 
+// What check() looks at of an application before it says that it did not look at all.
+struct CheckOptions {
+  std::int64_t max_steps = std::int64_t{1} << 20;  // statements and points: half a second
+  std::function<bool()> stop = {};                 // asked now and then: true ends it
+};
+
 // Everything that is wrong with a program: its text, with an application (else null) the names that
-// it does not have, with a machine (else null) what would fail when it is bound there. The result
-// is bound only when there was a machine and no error.
+// it does not have, with a machine (else null) what would fail when it is bound there, with both
+// what would fail when the application runs there (check_run). The result is bound only when there
+// was a machine and its text has no error.
 std::optional<BoundProgram> check(const Source& source, const Machine* machine, const Workload* app,
-                                  Diagnostics& diags, LogSink* log = nullptr);
+                                  Diagnostics& diags, LogSink* log = nullptr,
+                                  const CheckOptions& options = {});
 inline std::optional<BoundProgram> check(const Source& source, const Machine* machine,
                                          Diagnostics& diags, LogSink* log = nullptr) {
   return check(source, machine, nullptr, diags, log);
 }
+
+// What the embedded runtime would refuse (simulate.h), found without running: each at the statement
+// that caused it, with the task, launch and point where it shows first. `diags` is of the program's
+// source. An error: run() fails. No error and no warning: it does not, unless it takes longer than
+// the simulator counts. Where it depends on the run's timing, a warning: `may-not-fit` of memories,
+// the refusal's own id else; `check-incomplete` where not everything could be looked at. Takes some
+// tenth of the time of a run. From any thread, any number at once with one binding.
+void check_run(const BoundProgram& bound, const Workload& app, Diagnostics& diags,
+               const CheckOptions& options = {});
 
 // The text with all fixes made that are sure, again and again while there are some, since one may
 // uncover another; *made is their number.

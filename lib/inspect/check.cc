@@ -4,11 +4,13 @@
 namespace groma {
 
 std::optional<BoundProgram> check(const Source& source, const Machine* machine, const Workload* app,
-                                  Diagnostics& diags, LogSink* log) {
+                                  Diagnostics& diags, LogSink* log, const CheckOptions& options) {
   const Program program = compile(source, diags);
   if (app != nullptr) check_names(program, *app, diags);
   if (machine == nullptr || diags.has_errors()) return std::nullopt;
-  return bind(program, *machine, diags, log);
+  auto bound = bind(program, *machine, diags, log);
+  if (bound && app != nullptr) check_run(*bound, *app, diags, options);
+  return bound;
 }
 
 Source mend(const Source& source, std::size_t* made) {

@@ -82,6 +82,7 @@ struct Facts {
   std::size_t variant_count = 0;  // a runtime may register more while it runs
   std::optional<KindDecision> kind;
   std::optional<FunctionDecision> function;
+  bool reads_name = false;  // the function
   std::int64_t limit = 0;
   std::optional<StealDecision> steal;
   std::vector<Plan> plans;
@@ -192,8 +193,17 @@ struct ProgramMapper::State {
 
   explicit State(Shared& shared) : cursor(&shared.maps) {}
 
-  mapper::Launch launch_of(const Facts& facts, const TaskView& task, ProcKind kind) const {
-    return {facts.function->function, task.name, task.domain, kind};
+  // A function that does not read its task's name has one map for all tasks; only errors name them,
+  // so what fails is asked again by name.
+  template <typename Ask>
+  std::optional<Diagnostic> ask(const Facts& facts, const TaskView& task, ProcKind kind,
+                                const Ask& ask_map) const {
+    mapper::Launch launch{facts.function->function, task.name, task.domain, kind};
+    if (facts.reads_name) return ask_map(launch);
+    launch.task = {};
+    if (!ask_map(launch)) return std::nullopt;
+    launch.task = task.name;
+    return ask_map(launch);
   }
   // Sets `single` to where the function sends a single task, or says why it does not.
   std::optional<Diagnostic> place_single(const Facts& facts, const TaskView& task, ProcKind kind) {
@@ -223,6 +233,9 @@ struct ProgramMapper::State {
     if (made.kind) {
       const ProcKind kind = made.kind->kind;
       made.function = mapper::decide_function(program, task, kind);
+      if (made.function) {
+        made.reads_name = program.data().functions[made.function->function].reads_name;
+      }
       if (const auto limit = program.instance_limit(task.name, kind)) made.limit = limit->limit;
       made.steal = program.task_steal(task.name, kind);
     }
@@ -378,14 +391,16 @@ void ProgramMapper::slice_task(MapperRuntime& runtime, const TaskView& task, con
     }
   } else {
     answer.origin = facts.function->origin;
-    const mapper::Launch launch = state_->launch_of(facts, task, facts.kind->kind);
-    answer.failure = state_->cursor.slices(launch, part, [&](const Rect& box, const Processor& p) {
-      const TaskSlice slice{box, p, false, false};
-      if (by_point) {
-        cut_into_points(box, slice, answer.slices);
-      } else {
-        answer.slices.push_back(slice);
-      }
+    answer.failure = state_->ask(facts, task, facts.kind->kind, [&](const mapper::Launch& launch) {
+      answer.slices.clear();
+      return state_->cursor.slices(launch, part, [&](const Rect& box, const Processor& p) {
+        const TaskSlice slice{box, p, false, false};
+        if (by_point) {
+          cut_into_points(box, slice, answer.slices);
+        } else {
+          answer.slices.push_back(slice);
+        }
+      });
     });
     if (answer.failure) answer.slices.clear();
   }
@@ -426,8 +441,9 @@ void ProgramMapper::State::target_processors(const Facts& facts, const TaskView&
   } else if (!facts.function) {
     mapper::target_processors(task, machine, answer.processors);
   } else if (task.is_index) {
-    answer.failure =
-        cursor.place(launch_of(facts, task, task.current.kind), task.point, answer.processors);
+    answer.failure = ask(facts, task, task.current.kind, [&](const mapper::Launch& launch) {
+      return cursor.place(launch, task.point, answer.processors);
+    });
   } else {
     const auto failure = place_single(facts, task, task.current.kind);
     if (!failure && std::count(single.begin(), single.end(), task.current) > 0) {

@@ -8,11 +8,6 @@
 namespace groma::sim {
 namespace {
 
-// Statements of a run that launch nothing, so that empty loops end.
-constexpr std::uint64_t kMaxStatements = std::uint64_t{1} << 26;
-constexpr int kMaxDepth = 64;                                 // of tasks in tasks
-constexpr std::int64_t kMaxContexts = std::int64_t{1} << 18;  // for their memory
-
 // Whether two tasks on the same data may not change places.
 bool interfere(Privilege a, Privilege b) {
   if (a == Privilege::kNoAccess || b == Privilege::kNoAccess) return false;
@@ -25,23 +20,12 @@ void Engine::begin_context(TaskRun& run) {
   run.context = std::make_unique<Context>();
   Context& context = *run.context;
   const app::Task& task = data_.tasks[run.task];
-  context.run = &run;
-  if (run.parent != nullptr && run.parent->view.depth >= kMaxDepth) {
-    return fail(task.name, fmt::format("tasks launch each other more than {} deep", kMaxDepth));
-  }
+  if (!open(context, run)) return;
   if (++contexts_ > kMaxContexts) {
-    return fail(task.name,
-                fmt::format("more than {} tasks that launch are under way", kMaxContexts));
+    fail(task.name, fmt::format("more than {} tasks that launch are under way", kMaxContexts));
+    return;
   }
-  context.view = view_of(run, context.requirements);
-  context.view.requirements = context.requirements;
-  context.frame = run.arguments;
-  context.frame.resize(static_cast<std::size_t>(task.frame_size));
   context.futures.assign(task.futures, kBeginning);
-  if (run.parent != nullptr) context.ancestors = run.parent->ancestors;
-  context.ancestors.push_back(run.op);
-  if (run.parent == nullptr) context.shards = top_shards_;
-  context.view.shards = static_cast<std::uint32_t>(std::max<std::size_t>(1, context.shards.size()));
   context.places.push_back({&task.body});
   context.since = {run.record, true};
   push(now_, Event::Kind::kStep, &context, 0);
@@ -70,8 +54,9 @@ void Engine::step(Context& context) {
       continue;
     }
     if (++statements_ > kMaxStatements) {
-      return fail(data_.tasks[context.run->task].name,
-                  fmt::format("more than {} statements", kMaxStatements));
+      fail(data_.tasks[context.run->task].name,
+           fmt::format("more than {} statements", kMaxStatements));
+      return;
     }
     const app::Statement& statement = (*place.body)[place.next];
     if (const auto* launch = std::get_if<app::Launch>(&statement.node)) {
@@ -90,13 +75,8 @@ void Engine::step(Context& context) {
 bool Engine::enter(Context& context, const app::Statement& statement) {
   const std::size_t at = context.places.size() - 1;
   if (const auto* loop = std::get_if<app::Loop>(&statement.node)) {
-    app::FormulaFault fault = app::FormulaFault::kNone;
-    const std::int64_t count = loop->count.value(context.frame, fault);
-    if (fault != app::FormulaFault::kNone) {
-      fail(data_.tasks[context.run->task].name,
-           fmt::format("the count of a loop: {}", app::words_of(fault)));
-      return false;
-    }
+    std::int64_t count = 0;
+    if (!this->count(context, *loop, count)) return false;
     ++context.places[at].next;
     if (count <= 0) return true;
     if (loop->slot >= 0) context.frame[static_cast<std::size_t>(loop->slot)] = 0;

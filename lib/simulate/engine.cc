@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/one_diagnostic.h"
 #include "base/random.h"
 
 namespace groma::sim {
@@ -30,26 +29,9 @@ double draw(std::uint64_t seed, std::uint64_t number) {
 
 Engine::Engine(const app::Data& data, const Spaces& spaces, std::shared_ptr<const Machine> machine,
                const MapperFactory& make, const SimulateOptions& options)
-    : data_(data),
-      spaces_(spaces),
-      machine_(std::move(machine)),
-      make_(make),
+    : Mapping(data, spaces, std::move(machine), make),
       options_(options),
-      memories_(*machine_),
-      links_(*machine_, memories_),
-      store_(data, spaces, memories_, ops_),
-      views_(data) {
-  first_station_.resize(static_cast<std::size_t>(machine_->node_count()));
-  for (std::int64_t node = 0; node < machine_->node_count(); ++node) {
-    for (std::size_t k = 0; k < kProcKindCount; ++k) {
-      const auto kind = static_cast<ProcKind>(k);
-      first_station_[static_cast<std::size_t>(node)][k] =
-          static_cast<std::int32_t>(processors_.size());
-      for (std::int64_t i = 0; i < machine_->processor_count(node, kind); ++i) {
-        processors_.push_back({kind, node, i});
-      }
-    }
-  }
+      links_(*machine_, memories_) {
   stations_.resize(processors_.size());
   utility_.resize(static_cast<std::size_t>(machine_->node_count()));
   streaming_.resize(memories_.size());
@@ -121,29 +103,13 @@ RunResult Engine::finish() {
   return std::move(result_);
 }
 
-bool Engine::accepts(std::vector<Refusal> refusals) {
-  if (refusals.empty()) return true;
-  std::string raw = refusals.front().diagnostic.message;
-  refuse(RunStatus::kMapError, std::move(refusals), std::move(raw));
-  return false;
-}
-
-void Engine::refuse(RunStatus status, std::vector<Refusal> refusals, std::string raw) {
-  if (over_) return;
-  over_ = true;
-  result_.status = status;
-  result_.refusals = std::move(refusals);
-  result_.raw = std::move(raw);
-}
-
-void Engine::fail(std::string_view task, const std::string& why) {
-  refuse(RunStatus::kExecuteError, {{one_diagnostic(DiagId::kCannotRun, task, why), {}}}, why);
-}
-
 // ---- Events
 
 void Engine::push(RunTime time, Event::Kind kind, void* subject, std::int64_t id) {
-  if (time > kLongest) return fail(data_.name, "it takes longer than 13 days, 2^60 picoseconds");
+  if (time > kLongest) {
+    fail(data_.name, "it takes longer than 13 days, 2^60 picoseconds");
+    return;
+  }
   events_.push({time, order_++, kind, subject, id});
 }
 
@@ -228,13 +194,7 @@ void Engine::start_copy(CopyRun& copy) {
   const auto index = uses_[copy.fetch.op].copy;
   copy.ready = now_;
   if (route == nullptr) {
-    const Memory a = memories_[from.memory], b = memories_[to.memory];
-    return refuse(
-        RunStatus::kExecuteError,
-        {{one_diagnostic(DiagId::kNoRoute, fmt::format("{} of node {}", name_of(a.kind), a.node),
-                         fmt::format("{} of node {}", name_of(b.kind), b.node)),
-          Origin{static_cast<std::uint32_t>(to.statement)}}},
-        "no dma path between memories");
+    return refuse(RunStatus::kExecuteError, {no_route(from, to)}, "no dma path between memories");
   }
   copy.start = std::max(now_, links_.free_at(*route));
   if (copy.start > now_) copy.cause = links_.user(*route);
@@ -375,10 +335,7 @@ double Engine::seconds_of(TaskRun& run) {
     if (bandwidth > 0) memory = std::max(memory, affinity->latency_s + load.bytes / bandwidth);
   }
   const double waits = value(variant.nanoseconds) * 1e-9;
-  if (fault != app::FormulaFault::kNone) {
-    fail(data_.tasks[run.task].name, fmt::format("a formula of its variant for {}: {}",
-                                                 name_of(variant.kind), app::words_of(fault)));
-  }
+  fail_formula(run, fault);
   return kernels * group.launch_latency_s + std::max(compute, memory) + waits;
 }
 
@@ -461,31 +418,6 @@ void Engine::complete_run(TaskRun& run) {
 }
 
 // ---- What mappers are offered
-
-Capabilities Engine::capabilities() const {
-  Capabilities can;
-  can.stealing = false;
-  can.instances = false;
-  return can;
-}
-
-std::int64_t Engine::free_bytes(const Memory& memory) {
-  if (memory.node < 0 || memory.node >= machine_->node_count()) return -1;
-  const MemoryGroup* group = machine_->node(memory.node).find(memory.kind);
-  if (group == nullptr || memory.index < 0 || memory.index >= group->count) return -1;
-  const std::int32_t number = memories_.find(memory.node, memory.kind, memory.index);
-  return number < 0 ? -1 : store_.free_bytes(number);
-}
-
-std::span<const VariantView> Engine::variants(TaskId task) {
-  if (task == 0 || task > data_.tasks.size()) return {};
-  return views_.variants(task - 1);
-}
-
-std::string_view Engine::task_name(TaskId task) {
-  if (task == 0 || task > data_.tasks.size()) return {};
-  return data_.tasks[task - 1].name;
-}
 
 MapperEvent Engine::create_event() {
   events_made_[++last_event_] = false;

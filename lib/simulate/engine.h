@@ -1,106 +1,21 @@
 // Engine: one run. Events in the order of their time drive it: tasks that launch go on, copies and
-// tasks end. engine.cc has the loop and what runs, contexts.cc what tasks launch, mapping.cc how it
-// gets mapped.
+// tasks end. engine.cc has the loop and what runs, contexts.cc what tasks launch, launches.cc when
+// it gets mapped; how is Mapping's.
 #pragma once
 
 #include <deque>
 #include <map>
 #include <memory>
-#include <optional>
 #include <queue>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
-#include "groma/sharding.h"
-#include "groma/simulate.h"
-#include "simulate/links.h"
-#include "simulate/ops.h"
-#include "simulate/spaces.h"
-#include "simulate/store.h"
-#include "simulate/views.h"
+#include "simulate/mapping.h"
 
 namespace groma::sim {
 
-struct Context;
-
-// From when on only the runtime kept a task back that launches: the end (or start) of an event.
-struct Since {
-  std::int64_t event = -1;
-  bool start = false;
-};
-
-// A task, or a point of a launch, from its launch to its end.
-struct TaskRun {
-  const app::Launch* launch = nullptr;  // null: the top-level task
-  std::uint32_t launch_number = 0;      // of the run
-  std::uint32_t task = 0;
-  Context* parent = nullptr;  // that launched it
-  Point point;
-  Rect domain;  // of its index launch
-  std::vector<std::int64_t> arguments;
-  std::vector<std::int64_t> colors;  // of each requirement on a partition
-  std::vector<const Piece*> pieces;  // of each requirement; null: not described
-  Processor processor;               // where it stands, then where it runs
-  std::int32_t number = -1;          // of that
-  const app::Variant* variant = nullptr;
-  VariantId shard_variant = 0;            // replicated as it; 0: not
-  std::vector<InstanceNumber> instances;  // of each requirement
-  Op op = kBeginning;
-  int priority = 0;
-  ProfilingWish profiling;
-  bool valid_instances = false;
-  std::unique_ptr<Context> context;  // while it launches and waits for what it launched
-  bool ended = false;                // itself; not what it launched
-  RunTime created = 0, mapping = 0, mapped = 0, ready = 0, start = 0;
-  std::int64_t cause = -1, record = -1;
-  std::vector<std::int32_t> streams;  // memories that it works on
-};
-
-// A task while it launches.
-struct Context {
-  TaskRun* run = nullptr;
-  TaskView view;  // of `run`, for what it launches
-  std::vector<RequirementView> requirements;
-  std::vector<std::int64_t> frame;
-  ShardTable shards;          // more than one: replicated
-  std::vector<Op> ancestors;  // its own and its parents'
-
-  // Where it is: bodies within bodies.
-  struct Place {
-    const app::Body* body = nullptr;
-    std::size_t next = 0;
-    const app::Loop* loop = nullptr;
-    std::int64_t iteration = 0, count = 0;
-    int phase = -1;
-    RunTime phase_start = 0;
-  };
-  std::vector<Place> places;
-  int replaying = 0;  // traced loops around, past their first iteration
-  std::vector<Op> futures;
-
-  std::int64_t outstanding = 0;  // launched, not over
-  std::int64_t unmapped = 0;     // launched, not mapped with all that they launch
-  bool issued = false;           // all
-  bool told = false;             // its parent, that it is mapped to the end
-  // Launches not mapped to the end, since they launch themselves.
-  std::vector<std::pair<const app::Launch*, std::int64_t>> inner;
-  std::int64_t mapping = 0;  // tasks of the launch at hand that are not mapped yet
-  RunTime stage_end = 0;
-  Since since;
-  std::int64_t last_over = -1;  // record of what ended last: itself, or of what it launched
-  enum class Blocked : std::uint8_t {
-    kNo,
-    kAll,
-    kFuture,
-    kConflict,
-    kMapping
-  } blocked = Blocked::kNo;
-  Op awaited = kBeginning;
-};
-
-class Engine final : public MapperRuntime {
+class Engine final : public Mapping {
  public:
   Engine(const app::Data& data, const Spaces& spaces, std::shared_ptr<const Machine> machine,
          const MapperFactory& make, const SimulateOptions& options);
@@ -109,10 +24,6 @@ class Engine final : public MapperRuntime {
   RunResult run();
 
   // ---- What mappers are offered
-  Capabilities capabilities() const override;
-  std::int64_t free_bytes(const Memory& memory) override;
-  std::span<const VariantView> variants(TaskId task) override;
-  std::string_view task_name(TaskId task) override;
   MapperEvent create_event() override;
   void trigger_event(MapperEvent event) override;
   bool send_message(const Processor& target, std::uint32_t kind,
@@ -139,7 +50,6 @@ class Engine final : public MapperRuntime {
     Since since;
   };
   struct Station {  // of a processor
-    std::unique_ptr<Mapper> mapper;
     struct Waiting {
       int priority;
       std::uint64_t order;
@@ -195,48 +105,17 @@ class Engine final : public MapperRuntime {
   void tell_if_mapped(Context& context, Since since);
   void check_end(Context& context);
 
-  // ---- Mapping (mapping.cc)
+  // ---- When it gets mapped (launches.cc)
   bool launch_top();
   void launch(Context& context, const app::Launch& launch);
-  bool cut(const Context& context, const TaskView& view, const Rect& domain,
-           std::vector<TaskSlice>& slices);
-  bool cut_part(const Processor& by, const TaskView& view, const Rect& part, int depth,
-                std::vector<TaskSlice>& slices);
-  bool place(TaskRun& run);
-  TaskView view_of(TaskRun& run, std::vector<RequirementView>& requirements);
   void select(std::int32_t processor);
   bool map(TaskRun& run);
-  bool map_requirement(TaskRun& run, const TaskView& view, const RequirementWish& wish,
-                       std::uint32_t position);
-  const Piece* shape_of(const RequirementWish& wish, const InstanceWish& candidate,
-                        const TaskRun& run, std::uint32_t position) const;
   void after_mapping(TaskRun& run);
   TaskRun& new_run();
-  void refuse_memory(const TaskRun& run, const TaskView& view, std::uint32_t position,
-                     const std::string& tried, Origin origin);
-  InstanceView instance_view(InstanceNumber number) const;
-  void rank(const TaskView& view, InstanceNumber target, std::vector<InstanceNumber>& sources);
-
-  Mapper& mapper(std::int32_t processor);
-  std::int32_t number_of(const Processor& processor) const;
   RunTime& utility(std::int64_t node) { return utility_[static_cast<std::size_t>(node)]; }
-  const app::Where& where_of(const TaskRun& run, std::size_t requirement) const {
-    return app::where_of(data_.tasks[run.task], run.launch, requirement);
-  }
-  bool accepts(std::vector<Refusal> refusals);  // an answer; false: the run is over
-  void refuse(RunStatus status, std::vector<Refusal> refusals, std::string raw);
-  void fail(std::string_view task, const std::string& why);
 
-  const app::Data& data_;
-  const Spaces& spaces_;
-  std::shared_ptr<const Machine> machine_;
-  const MapperFactory& make_;
   const SimulateOptions& options_;
-  Memories memories_;
   Links links_;
-  Ops ops_;
-  Store store_;
-  Views views_;
 
   std::priority_queue<Event> events_;
   std::uint64_t order_ = 0;
@@ -247,26 +126,17 @@ class Engine final : public MapperRuntime {
   std::vector<TaskRun*> free_runs_;
   std::deque<CopyRun> copies_;
   std::vector<std::uint32_t> free_copies_;
-  std::vector<std::array<std::int32_t, kProcKindCount>> first_station_;  // by node, by kind
   std::vector<Station> stations_;
-  std::vector<Processor> processors_;
   std::vector<RunTime> utility_;         // by node: when its runtime processor is free
   std::vector<std::int64_t> streaming_;  // by memory: tasks that work on it
   std::map<MapperEvent, std::vector<std::int32_t>> deferred_;  // processors to ask again
   MapperEvent last_event_ = 0;
   std::map<MapperEvent, bool> events_made_;
   std::vector<Message> messages_;
-  Processor speaking_;          // whose mapper is being asked
-  std::uint32_t launches_ = 0;  // of the run
-  std::int64_t launched_ = 0;   // tasks
-  std::int64_t live_ = 0;       // not over
+  std::int64_t launched_ = 0;  // tasks
+  std::int64_t live_ = 0;      // not over
   std::uint64_t statements_ = 0;
-  ShardTable top_shards_;         // of the top-level task, where it is replicated
-  std::int32_t full_memory_ = 0;  // that had no room last, for so many
-  std::int64_t wanted_bytes_ = 0;
   std::vector<RunTime> phase_time_;
-  RunResult result_;
-  bool over_ = false;
   std::uint64_t draws_ = 0;
   std::uint64_t steps_ = 0;
   std::int64_t asked_in_vain_ = 0;  // about tasks that were not mapped, since one was
@@ -274,11 +144,7 @@ class Engine final : public MapperRuntime {
   std::shared_ptr<RunRecord> record_;
 
   // Kept for their memory.
-  TaskWish wish_;
-  TaskOptions task_options_;
-  std::vector<TaskSlice> slices_;
-  std::vector<Fetch> fetches_;
-  std::vector<RequirementView> launch_views_, point_views_, report_views_;
+  std::vector<RequirementView> point_views_, report_views_;
   std::vector<TaskRun*> launched_runs_;
   std::vector<Rect> piece_boxes_;
   struct Load {  // on a memory, of the task that starts
@@ -286,9 +152,6 @@ class Engine final : public MapperRuntime {
     double bytes;
   };
   std::vector<Load> loads_;
-  std::vector<InstanceView> source_views_;
-  std::vector<std::uint32_t> source_ranks_;
-  std::vector<InstanceNumber> ranked_;
 };
 
 }  // namespace groma::sim

@@ -1,21 +1,18 @@
-// How launches get mapped: the hooks, and what their answers come to.
+// How tasks get mapped: the hooks, and what their answers come to.
+#include "simulate/mapping.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/one_diagnostic.h"
 #include "base/point_text.h"
-#include "groma/sharding.h"
 #include "mapper/default_policy.h"
-#include "simulate/engine.h"
 
 namespace groma::sim {
 namespace {
 
-constexpr int kMaxRecursion = 32;                         // of slices that want to be cut again
-constexpr std::int64_t kMaxLive = std::int64_t{1} << 23;  // tasks, for their memory
-// How often mappers are asked about tasks that wait before one of them is mapped.
-constexpr std::int64_t kMaxInVain = std::int64_t{1} << 20;
+constexpr int kMaxRecursion = 32;  // of slices that want to be cut again
 constexpr std::size_t kShownInstances = 4;
 
 bool is_empty(const Rect& box) {
@@ -25,63 +22,124 @@ bool is_empty(const Rect& box) {
 
 }  // namespace
 
-std::int32_t Engine::number_of(const Processor& p) const {
+void TaskRun::clear() {
+  parent = nullptr;
+  launch = nullptr;
+  ended = false;
+  cause = record = -1;
+  priority = 0;
+  shard_variant = 0;
+  arguments.clear();
+  colors.clear();
+  pieces.clear();
+  instances.clear();
+}
+
+Mapping::Mapping(const app::Data& data, const Spaces& spaces,
+                 std::shared_ptr<const Machine> machine, const MapperFactory& make)
+    : data_(data),
+      spaces_(spaces),
+      machine_(std::move(machine)),
+      make_(make),
+      memories_(*machine_),
+      store_(data, spaces, memories_, ops_),
+      views_(data) {
+  first_processor_.resize(static_cast<std::size_t>(machine_->node_count()));
+  for (std::int64_t node = 0; node < machine_->node_count(); ++node) {
+    for (std::size_t k = 0; k < kProcKindCount; ++k) {
+      const auto kind = static_cast<ProcKind>(k);
+      first_processor_[static_cast<std::size_t>(node)][k] =
+          static_cast<std::int32_t>(processors_.size());
+      for (std::int64_t i = 0; i < machine_->processor_count(node, kind); ++i) {
+        processors_.push_back({kind, node, i});
+      }
+    }
+  }
+  mappers_.resize(processors_.size());
+}
+
+Mapping::~Mapping() = default;
+
+std::int32_t Mapping::number_of(const Processor& p) const {
   if (p.node < 0 || p.node >= machine_->node_count() || p.index < 0 ||
       p.index >= machine_->processor_count(p.node, p.kind)) {
     return -1;
   }
-  return first_station_[static_cast<std::size_t>(p.node)][static_cast<std::size_t>(p.kind)] +
+  return first_processor_[static_cast<std::size_t>(p.node)][static_cast<std::size_t>(p.kind)] +
          static_cast<std::int32_t>(p.index);
 }
 
-Mapper& Engine::mapper(std::int32_t processor) {
-  Station& station = stations_[static_cast<std::size_t>(processor)];
-  if (!station.mapper) {
-    const Processor& local = processors_[static_cast<std::size_t>(processor)];
-    station.mapper = make_(local);
-    if (!station.mapper) {
+Mapper& Mapping::mapper(std::int32_t processor) {
+  std::unique_ptr<Mapper>& mapper = mappers_[static_cast<std::size_t>(processor)];
+  const Processor& local = processors_[static_cast<std::size_t>(processor)];
+  if (!mapper) {
+    mapper = make_(local);
+    if (!mapper) {
       fail(data_.name, "there is no mapper for one of its processors");
-      station.mapper =
-          std::make_unique<DefaultMapper>(MapperSite{.machine = machine_, .local = local});
+      mapper = std::make_unique<DefaultMapper>(MapperSite{.machine = machine_, .local = local});
     }
   }
-  speaking_ = processors_[static_cast<std::size_t>(processor)];
-  return *station.mapper;
+  speaking_ = local;
+  return *mapper;
 }
 
-TaskRun& Engine::new_run() {
-  ++live_;
-  if (free_runs_.empty()) {
-    runs_.emplace_back();
-    return runs_.back();
-  }
-  TaskRun& run = *free_runs_.back();
-  free_runs_.pop_back();
-  run.parent = nullptr;
-  run.launch = nullptr;
-  run.ended = false;
-  run.cause = run.record = -1;
-  run.priority = 0;
-  run.shard_variant = 0;
-  run.arguments.clear();
-  run.colors.clear();
-  run.pieces.clear();
-  run.instances.clear();
-  return run;
+bool Mapping::accepts(std::vector<Refusal> refusals) {
+  if (refusals.empty()) return true;
+  std::string raw = refusals.front().diagnostic.message;
+  refuse(RunStatus::kMapError, std::move(refusals), std::move(raw));
+  return false;
 }
 
-// ---- The top-level task
+void Mapping::refuse(RunStatus status, std::vector<Refusal> refusals, std::string raw) {
+  if (over_) return;
+  over_ = true;
+  result_.status = status;
+  result_.refusals = std::move(refusals);
+  result_.raw = std::move(raw);
+}
 
-bool Engine::launch_top() {
+bool Mapping::fail(std::string_view task, const std::string& why) {
+  refuse(RunStatus::kExecuteError, {{one_diagnostic(DiagId::kCannotRun, task, why), {}}}, why);
+  return false;
+}
+
+// ---- What mappers are offered
+
+Capabilities Mapping::capabilities() const {
+  Capabilities can;
+  can.stealing = false;
+  can.instances = false;
+  return can;
+}
+
+std::int64_t Mapping::free_bytes(const Memory& memory) {
+  if (memory.node < 0 || memory.node >= machine_->node_count()) return -1;
+  const MemoryGroup* group = machine_->node(memory.node).find(memory.kind);
+  if (group == nullptr || memory.index < 0 || memory.index >= group->count) return -1;
+  const std::int32_t number = memories_.find(memory.node, memory.kind, memory.index);
+  return number < 0 ? -1 : store_.free_bytes(number);
+}
+
+std::span<const VariantView> Mapping::variants(TaskId task) {
+  if (task == 0 || task > data_.tasks.size()) return {};
+  return views_.variants(task - 1);
+}
+
+std::string_view Mapping::task_name(TaskId task) {
+  if (task == 0 || task > data_.tasks.size()) return {};
+  return data_.tasks[task - 1].name;
+}
+
+// ---- Tasks that launch, and what they launch
+
+bool Mapping::place_top(TaskRun& run) {
   if (data_.top_level < 0) {
-    fail(data_.name, "it has no top-level task");
-    return false;
+    return fail(data_.name, "it has no top-level task");
   }
   const auto number = static_cast<std::uint32_t>(data_.top_level);
   const app::Task& task = data_.tasks[number];
   if (task.arguments > 0) {
-    fail(task.name, "the top-level task has arguments, which nobody gives it");
-    return false;
+    return fail(task.name, "the top-level task has arguments, which nobody gives it");
   }
   // Asked of the first processor for which it has a variant.
   std::int32_t first = -1;
@@ -94,10 +152,8 @@ bool Engine::launch_top() {
     }
   }
   if (first < 0) {
-    fail(task.name, "no processor of the machine has a variant of it");
-    return false;
+    return fail(task.name, "no processor of the machine has a variant of it");
   }
-  TaskRun& run = new_run();
   run.task = number;
   run.processor = processors_[static_cast<std::size_t>(first)];
   for (const app::Requirement& requirement : task.requirements) {
@@ -124,38 +180,45 @@ bool Engine::launch_top() {
     }
   }
   run.number = number_of(run.processor);
-  return map(run);
+  return true;
 }
 
-// ---- Launches
+bool Mapping::open(Context& context, TaskRun& run) {
+  const app::Task& task = data_.tasks[run.task];
+  if (run.parent != nullptr && run.parent->view.depth >= kMaxTaskDepth) {
+    return fail(task.name, fmt::format("tasks launch each other more than {} deep", kMaxTaskDepth));
+  }
+  context.run = &run;
+  context.view = view_of(run, context.requirements);
+  context.view.requirements = context.requirements;
+  context.frame = run.arguments;
+  context.frame.resize(static_cast<std::size_t>(task.frame_size));
+  if (run.parent != nullptr) context.ancestors = run.parent->ancestors;
+  context.ancestors.push_back(run.op);
+  if (run.parent == nullptr) context.shards = top_shards_;
+  context.view.shards = static_cast<std::uint32_t>(std::max<std::size_t>(1, context.shards.size()));
+  return true;
+}
 
-void Engine::launch(Context& context, const app::Launch& launch) {
-  const std::string& name = data_.tasks[launch.task].name;
+bool Mapping::count(const Context& context, const app::Loop& loop, std::int64_t& count) {
   app::FormulaFault fault = app::FormulaFault::kNone;
-  Rect domain;
-  if (launch.is_index) {
-    const auto found = app::domain_of(launch, context.frame, fault);
-    if (!found) {
-      return fail(name, fmt::format("the domain of its launch: {}", app::words_of(fault)));
-    }
-    domain = *found;
-  }
-  const std::int64_t points = domain.volume();
-  if (points > options_.max_tasks - launched_) {
-    return fail(name, fmt::format("more than {} tasks are launched", options_.max_tasks));
-  }
-  if (points > kMaxLive - live_) {
-    return fail(name, fmt::format("more than {} tasks are under way", kMaxLive));
-  }
-  launched_ += points;
-  ++launches_;
-  const Op join = launch.gives >= 0 ? ops_.add() : kBeginning;
-  if (join != kBeginning) {
-    uses_.resize(ops_.size());
-    uses_[join] = {OpUse::Kind::kJoin, 0, context.run};
-  }
-  context.mapping = points;
-  context.stage_end = now_;
+  count = loop.count.value(context.frame, fault);
+  return fault == app::FormulaFault::kNone ||
+         fail(data_.tasks[context.run->task].name,
+              fmt::format("the count of a loop: {}", app::words_of(fault)));
+}
+
+bool Mapping::domain_of(const Context& context, const app::Launch& launch, Rect& domain) {
+  if (!launch.is_index) return true;
+  app::FormulaFault fault = app::FormulaFault::kNone;
+  const auto found = app::domain_of(launch, context.frame, fault);
+  if (found) domain = *found;
+  return found.has_value() ||
+         fail(data_.tasks[launch.task].name,
+              fmt::format("the domain of its launch: {}", app::words_of(fault)));
+}
+
+bool Mapping::start_launch(Context& context, const app::Launch& launch, const Rect& domain) {
   TaskView view = views_.view(launch.task, &launch, launch_views_);
   view.parent = &context.view;
   view.depth = context.view.depth + 1;
@@ -163,76 +226,32 @@ void Engine::launch(Context& context, const app::Launch& launch) {
   view.is_index = launch.is_index;
   view.domain = view.sharding_domain = domain;
   if (!launch.is_index) view.point = context.run->point;
-  const Processor by = context.run->processor;
   slices_.clear();
-  if (points > 0) {
-    task_options_.clear();
-    mapper(number_of(by)).select_task_options(*this, view, task_options_);
-    if (!accepts(validate(task_options_, view, *machine_))) return;
-    view.current = task_options_.initial;
-    if (!launch.is_index) {
-      slices_.push_back({Rect{}, task_options_.initial});
-    } else if (!cut(context, view, domain, slices_)) {
-      return;
-    }
-  }
-  const bool inner = !data_.tasks[launch.task].body.empty();
-  if (inner && points > 0) context.inner.emplace_back(&launch, points);
-  context.outstanding += points;
-  context.unmapped += points;
-  const bool valid_instances = task_options_.valid_instances;  // as far as its mapper reads them
-  std::vector<TaskRun*> runs;
-  runs.swap(launched_runs_);
-  runs.clear();
-  for (const TaskSlice& slice : slices_) {
-    Point point = slice.box.lower;
-    do {
-      TaskRun& run = new_run();
-      run.launch = &launch;
-      run.launch_number = launches_;
-      run.task = launch.task;
-      run.parent = &context;
-      run.point = launch.is_index ? point : context.run->point;
-      run.domain = domain;
-      run.processor = slice.processor;
-      run.number = number_of(slice.processor);
-      run.created = now_;
-      run.valid_instances = valid_instances;
-      run.op = ops_.add();
-      if (!place(run)) return;
-      if (join != kBeginning) ops_.depend(join, run.op);
-      runs.push_back(&run);
-    } while (launch.is_index && next_point(slice.box, &point));
-  }
-  uses_.resize(ops_.size());
-  for (TaskRun* run : runs) {
-    uses_[run->op] = {OpUse::Kind::kTask, 0, run};
-    for (std::uint32_t future : launch.takes) ops_.depend(run->op, context.futures[future]);
-  }
-  if (join != kBeginning) {
-    context.futures[static_cast<std::size_t>(launch.gives)] = join;
-    if (ops_.release(join)) ready_.emplace_back(join, -1);
-  }
-  context.blocked = Context::Blocked::kMapping;
-  std::vector<std::int32_t> asked;
-  for (TaskRun* run : runs) {
-    if (over_) return;
-    if (!mapper(run->number).selects()) {
-      if (!map(*run)) return;
-      continue;
-    }
-    stations_[static_cast<std::size_t>(run->number)].unmapped.push_back(run);
-    if (std::find(asked.begin(), asked.end(), run->number) == asked.end()) {
-      asked.push_back(run->number);
-    }
-  }
-  for (std::int32_t processor : asked) select(processor);
-  runs.swap(launched_runs_);
-  if (points == 0) wake(context, now_ + to_time(options_.costs.issue_s));
+  task_options_.clear();
+  mapper(context.run->number).select_task_options(*this, view, task_options_);
+  if (!accepts(validate(task_options_, view, *machine_))) return false;
+  view.current = task_options_.initial;
+  if (launch.is_index) return cut(context, view, domain, slices_);
+  slices_.push_back({Rect{}, task_options_.initial});
+  return true;
+}
+
+bool Mapping::place(TaskRun& run, Context& context, const app::Launch& launch, const Rect& domain,
+                    const TaskSlice& slice, const Point& point) {
+  run.launch = &launch;
+  run.launch_number = launches_;
+  run.task = launch.task;
+  run.parent = &context;
+  run.point = launch.is_index ? point : context.run->point;
+  run.domain = domain;
+  run.processor = slice.processor;
+  run.number = number_of(slice.processor);
+  run.valid_instances = task_options_.valid_instances;  // as far as its mapper reads them
+  return find_pieces(run);
 }
 
 // The arguments, and the pieces that the requirements are on.
-bool Engine::place(TaskRun& run) {
+bool Mapping::find_pieces(TaskRun& run) {
   const app::Launch& launch = *run.launch;
   Context& context = *run.parent;
   std::vector<std::int64_t>& frame = context.frame;
@@ -260,23 +279,21 @@ bool Engine::place(TaskRun& run) {
     const auto index = color_index(partition, color);
     if (fault == app::FormulaFault::kNone && !index) {
       const std::string why = fmt::format("`{}` has no piece {}", partition.name, text_of(color));
-      fail(data_.tasks[run.task].name,
-           launch.is_index ? fmt::format("at point {}: {}", text_of(run.point), why) : why);
-      return false;
+      return fail(data_.tasks[run.task].name,
+                  launch.is_index ? fmt::format("at point {}: {}", text_of(run.point), why) : why);
     }
     if (fault != app::FormulaFault::kNone) break;
     run.colors.push_back(*index);
     run.pieces.push_back(&spaces_.piece(where.index, *index));
   }
   if (fault == app::FormulaFault::kNone) return true;
-  fail(data_.tasks[run.task].name, fmt::format("at point {}: a formula of its launch: {}",
-                                               text_of(run.point), app::words_of(fault)));
-  return false;
+  return fail(data_.tasks[run.task].name, fmt::format("at point {}: a formula of its launch: {}",
+                                                      text_of(run.point), app::words_of(fault)));
 }
 
 // Into slices: by shard where the task that launches is replicated.
-bool Engine::cut(const Context& context, const TaskView& view, const Rect& domain,
-                 std::vector<TaskSlice>& slices) {
+bool Mapping::cut(const Context& context, const TaskView& view, const Rect& domain,
+                  std::vector<TaskSlice>& slices) {
   const Processor by = context.run->processor;
   if (context.shards.size() < 2) return cut_part(by, view, domain, 0, slices);
   const ShardingId id = mapper(number_of(by)).select_sharding_functor(*this, view, context.shards);
@@ -309,8 +326,8 @@ bool Engine::cut(const Context& context, const TaskView& view, const Rect& domai
   return true;
 }
 
-bool Engine::cut_part(const Processor& by, const TaskView& view, const Rect& part, int depth,
-                      std::vector<TaskSlice>& slices) {
+bool Mapping::cut_part(const Processor& by, const TaskView& view, const Rect& part, int depth,
+                       std::vector<TaskSlice>& slices) {
   SliceAnswer answer;
   mapper(number_of(by)).slice_task(*this, view, part, answer);
   if (!accepts(validate(answer, view, part, *machine_))) return false;
@@ -329,59 +346,9 @@ bool Engine::cut_part(const Processor& by, const TaskView& view, const Rect& par
   return true;
 }
 
-// ---- Order
-
-void Engine::select(std::int32_t processor) {
-  Station& station = stations_[static_cast<std::size_t>(processor)];
-  if (station.unmapped.empty() || over_) return;
-  asked_in_vain_ += static_cast<std::int64_t>(station.unmapped.size());
-  if (asked_in_vain_ > kMaxInVain + 16 * live_) {
-    return fail(data_.tasks[station.unmapped.front()->task].name,
-                "select_tasks_to_map puts it off for ever");
-  }
-  std::vector<TaskRun*> waiting;
-  waiting.swap(station.unmapped);
-  std::vector<std::vector<RequirementView>> requirements(waiting.size());
-  std::vector<TaskView> views;
-  for (std::size_t i = 0; i < waiting.size(); ++i) {
-    views.push_back(view_of(*waiting[i], requirements[i]));
-  }
-  ScheduleAnswer answer;
-  mapper(processor).select_tasks_to_map(*this, views, answer);
-  if (!accepts(validate(answer, views, *machine_))) return;
-  std::vector<bool> taken(waiting.size());
-  for (std::uint32_t i : answer.map) taken[i] = true;
-  for (const auto& [i, target] : answer.relocate) taken[i] = true;
-  for (std::size_t i = 0; i < waiting.size(); ++i) {
-    if (!taken[i]) station.unmapped.push_back(waiting[i]);
-  }
-  if (!station.unmapped.empty() && answer.map.empty() && answer.relocate.empty()) {
-    const auto made = events_made_.find(answer.deferral);
-    if (made == events_made_.end()) {
-      return fail(views.front().name, "select_tasks_to_map defers it to no event");
-    }
-    if (made->second) {
-      push(now_, Event::Kind::kSelect, nullptr, processor);
-    } else {
-      deferred_[answer.deferral].push_back(processor);
-    }
-  } else if (!station.unmapped.empty()) {
-    push(now_, Event::Kind::kSelect, nullptr, processor);
-  }
-  for (std::uint32_t i : answer.map) {
-    if (!map(*waiting[i])) return;
-  }
-  for (const auto& [i, target] : answer.relocate) {
-    waiting[i]->processor = target;
-    waiting[i]->number = number_of(target);
-    stations_[static_cast<std::size_t>(waiting[i]->number)].unmapped.push_back(waiting[i]);
-    push(now_, Event::Kind::kSelect, nullptr, waiting[i]->number);
-  }
-}
-
 // ---- One task
 
-TaskView Engine::view_of(TaskRun& run, std::vector<RequirementView>& requirements) {
+TaskView Mapping::view_of(TaskRun& run, std::vector<RequirementView>& requirements) {
   TaskView view = views_.view(run.task, run.launch, requirements);
   for (std::size_t r = 0; r < requirements.size(); ++r) {
     if (run.pieces[r] == nullptr) continue;
@@ -399,104 +366,40 @@ TaskView Engine::view_of(TaskRun& run, std::vector<RequirementView>& requirement
   return view;
 }
 
-bool Engine::map(TaskRun& run) {
-  if (stopped()) return false;
-  asked_in_vain_ = 0;
-  if (run.op == kBeginning || run.launch == nullptr) {
-    run.op = ops_.add();
-    uses_.resize(ops_.size());
-    uses_[run.op] = {OpUse::Kind::kTask, 0, &run};
-  }
-  // The node's runtime processor, one task after the other.
-  const bool replay = run.parent != nullptr && run.parent->replaying > 0;
-  const bool remote = run.parent != nullptr && run.parent->shards.size() < 2 &&
-                      run.parent->run->processor.node != run.processor.node;
-  RunTime& free = utility(run.processor.node);
-  const RunTime arrives = now_ + (remote ? to_time(options_.costs.remote_s) : 0);
-  run.mapping = std::max(free, arrives);
-  run.mapped = free =
-      run.mapping + to_time(replay ? options_.costs.replay_s : options_.costs.map_s);
-  if (free > kLongest) {
-    fail(data_.name, "it takes longer than 13 days, 2^60 picoseconds");
-    return false;
-  }
-
-  const TaskView view = view_of(run, point_views_);
-  std::vector<std::vector<InstanceView>> valid_kept;
-  std::vector<std::span<const InstanceView>> valid(view.requirements.size());
-  if (run.valid_instances && mapper(run.number).reads_valid()) {
-    valid_kept.resize(valid.size());
-    for (std::size_t r = 0; r < valid.size(); ++r) {
+bool Mapping::ask(TaskRun& run, const TaskView& view, Mapper& mapper) {
+  valid_.assign(view.requirements.size(), {});
+  if (run.valid_instances && mapper.reads_valid()) {
+    valid_kept_.assign(valid_.size(), {});
+    for (std::uint32_t r = 0; r < valid_.size(); ++r) {
       if (run.pieces[r] == nullptr || view.requirements[r].empty()) continue;
       std::vector<InstanceNumber> found;
-      store_.valid_for(where_of(run, r).region, *run.pieces[r],
-                       spaces_.groups(run.launch->number, r), found);
-      for (InstanceNumber number : found) valid_kept[r].push_back(instance_view(number));
-      valid[r] = valid_kept[r];
+      store_.valid_for(where_of(run, r).region, *run.pieces[r], groups_of(run, r), found);
+      for (InstanceNumber number : found) valid_kept_[r].push_back(instance_view(number));
+      valid_[r] = valid_kept_[r];
     }
   }
   wish_.clear();
-  mapper(run.number).map_task(*this, view, valid, wish_);
+  mapper.map_task(*this, view, valid_, wish_);
   if (!accepts(validate(wish_, view, *machine_))) return false;
-  if (wish_.abort_mapping) {
-    fail(view.name, "map_task gives up, and nothing says when to ask again");
-    return false;
-  }
-  // The least loaded of those that it may have.
-  for (const Processor& processor : wish_.processors) {
-    const std::int32_t number = number_of(processor);
-    const auto load = [&](std::int32_t n) { return stations_[static_cast<std::size_t>(n)].load; };
-    const bool first = &processor == wish_.processors.data();
-    if (first || load(number) < load(run.number)) {
-      run.number = number;
-      run.processor = processor;
-    }
-  }
+  return !wish_.abort_mapping ||
+         fail(view.name, "map_task gives up, and nothing says when to ask again");
+}
+
+void Mapping::take(TaskRun& run, const Processor& processor) {
+  run.processor = processor;
+  run.number = number_of(processor);
   run.variant = &data_.tasks[run.task].variants[wish_.variant - 1];
   run.priority = wish_.task_priority;
   run.profiling = wish_.task_profiling;
-  fetches_.clear();
-  for (std::uint32_t r = 0; r < view.requirements.size(); ++r) {
-    if (!map_requirement(run, view, wish_.requirements[r], r)) return false;
-  }
-  uses_.resize(ops_.size());
-  for (const Fetch& fetch : fetches_) {
-    std::uint32_t index = 0;
-    if (free_copies_.empty()) {
-      index = static_cast<std::uint32_t>(copies_.size());
-      copies_.emplace_back();
-    } else {
-      index = free_copies_.back();
-      free_copies_.pop_back();
-    }
-    copies_[index] = {};
-    copies_[index].fetch = fetch;
-    copies_[index].name = static_cast<std::int32_t>(run.task);
-    copies_[index].mapped = run.mapped + to_time(options_.costs.copy_s);
-    if (run.parent != nullptr) copies_[index].since = run.parent->since;
-    uses_[fetch.op] = {OpUse::Kind::kCopy, index, nullptr};
-  }
-  for (const Fetch& fetch : fetches_) {
-    if (ops_.release(fetch.op)) ready_.emplace_back(fetch.op, -1);
-  }
-  ++stations_[static_cast<std::size_t>(run.number)].load;
-  if (ops_.release(run.op)) ready_.emplace_back(run.op, -1);
-  after_mapping(run);
-  return true;
 }
 
-void Engine::after_mapping(TaskRun& run) {
-  Context* const parent = run.parent;
-  if (parent == nullptr) return;
-  parent->stage_end = std::max(parent->stage_end, run.mapped);
-  const bool launches = !run.variant->leaf && !data_.tasks[run.task].body.empty();
-  if (!launches) subtree_mapped(run, {});
-  if (--parent->mapping > 0) return;
-  wake(*parent, std::max(parent->stage_end, now_ + to_time(options_.costs.issue_s)));
+std::uint64_t Mapping::groups_of(const TaskRun& run, std::uint32_t position) const {
+  return run.launch == nullptr ? spaces_.groups_of_top_level(position)
+                               : spaces_.groups(run.launch->number, position);
 }
 
-const Piece* Engine::shape_of(const RequirementWish& wish, const InstanceWish& candidate,
-                              const TaskRun& run, std::uint32_t position) const {
+const Piece* Mapping::shape_of(const RequirementWish& wish, const InstanceWish& candidate,
+                               const TaskRun& run, std::uint32_t position) const {
   const Piece* piece = run.pieces[position];
   const app::Where& where = where_of(run, position);
   if (!wish.shares(candidate) || where.what != app::Where::What::kPartition) return piece;
@@ -516,27 +419,50 @@ const Piece* Engine::shape_of(const RequirementWish& wish, const InstanceWish& c
   return above[mapper::shared_region(std::span(volumes).first(count), machine_->node_count())];
 }
 
-bool Engine::map_requirement(TaskRun& run, const TaskView& view, const RequirementWish& wish,
-                             std::uint32_t position) {
+std::optional<InstanceQuery> Mapping::query(const TaskRun& run, const RequirementView& requirement,
+                                            const RequirementWish& wish,
+                                            const InstanceWish& candidate,
+                                            std::uint32_t position) const {
+  const std::int32_t memory = memories_.nearest(run.processor, candidate.memory);
+  if (memory < 0 ||
+      !machine_->can_address(run.processor.node, run.processor.kind, candidate.memory)) {
+    return std::nullopt;
+  }
+  const bool reduces = requirement.privilege == Privilege::kReduce;
+  InstanceQuery query;
+  query.region = where_of(run, position).region;
+  query.memory = memory;
+  query.piece = run.pieces[position];
+  query.shape = shape_of(wish, candidate, run, position);
+  query.groups = groups_of(run, position);
+  query.new_groups = wish.fields == RequirementWish::Fields::kAll && !reduces
+                         ? spaces_.region(query.region).all_groups
+                         : query.groups;
+  query.layout = candidate.layout;
+  query.reduction = reduces;
+  query.fresh = wish.fresh;
+  query.priority = wish.collect_priority;
+  query.statement = static_cast<std::int32_t>(candidate.memory_origin.statement);
+  return query;
+}
+
+bool Mapping::map_requirement(TaskRun& run, const TaskView& view, const RequirementWish& wish,
+                              std::uint32_t position) {
   const RequirementView& requirement = view.requirements[position];
   if (requirement.empty()) {
     run.instances.push_back(kVirtual);
     return true;
   }
-  const app::Where& where = where_of(run, position);
   if (run.pieces[position] == nullptr) {
-    fail(view.name, fmt::format("the data of its requirement {} is not described, so it can be "
-                                "explained but not run",
-                                position));
-    return false;
+    return fail(view.name,
+                fmt::format("the data of its requirement {} is not described, so it can be "
+                            "explained but not run",
+                            position));
   }
   if (wish.is_virtual) {
     run.instances.push_back(kVirtual);
     return true;
   }
-  const std::uint64_t groups = run.launch == nullptr ? spaces_.groups_of_top_level(position)
-                                                     : spaces_.groups(run.launch->number, position);
-  const bool reduces = requirement.privilege == Privilege::kReduce;
   std::string tried;
   Origin origin;
   for (const InstanceWish& candidate : wish.candidates()) {
@@ -544,33 +470,16 @@ bool Engine::map_requirement(TaskRun& run, const TaskView& view, const Requireme
       run.instances.push_back(kVirtual);
       return true;
     }
-    const std::int32_t memory = memories_.nearest(run.processor, candidate.memory);
-    if (memory < 0 ||
-        !machine_->can_address(run.processor.node, run.processor.kind, candidate.memory)) {
-      continue;
-    }
-    InstanceQuery query;
-    query.region = where.region;
-    query.memory = memory;
-    query.piece = run.pieces[position];
-    query.shape = shape_of(wish, candidate, run, position);
-    query.groups = groups;
-    query.new_groups = wish.fields == RequirementWish::Fields::kAll && !reduces
-                           ? spaces_.region(where.region).all_groups
-                           : groups;
-    query.layout = candidate.layout;
-    query.reduction = reduces;
-    query.fresh = wish.fresh;
-    query.priority = wish.collect_priority;
-    query.statement = static_cast<std::int32_t>(candidate.memory_origin.statement);
-    const auto found = store_.find_or_make(query);
+    const auto query = this->query(run, requirement, wish, candidate, position);
+    if (!query) continue;
+    const auto found = store_.find_or_make(*query);
     if (!found) {
       const std::int64_t bytes =
-          spaces_.region(where.region).bytes_of(query.new_groups) * query.shape->box.volume();
+          spaces_.region(query->region).bytes_of(query->new_groups) * query->shape->box.volume();
       tried += fmt::format("{}{} ({} bytes wanted, {} free)", tried.empty() ? "" : ", ",
-                           name_of(candidate.memory), bytes, store_.free_bytes(memory));
+                           name_of(candidate.memory), bytes, store_.free_bytes(query->memory));
       if (!origin) origin = candidate.memory_origin;
-      full_memory_ = memory;
+      full_memory_ = query->memory;
       wanted_bytes_ = bytes;
       continue;
     }
@@ -580,7 +489,7 @@ bool Engine::map_requirement(TaskRun& run, const TaskView& view, const Requireme
     use.task = run.op;
     use.instance = *found;
     use.piece = run.pieces[position];
-    use.groups = groups;
+    use.groups = query->groups;
     use.privilege = requirement.privilege;
     use.shares = requirement.coherence == Coherence::kSimultaneous ||
                  requirement.coherence == Coherence::kRelaxed ||
@@ -604,8 +513,8 @@ bool Engine::map_requirement(TaskRun& run, const TaskView& view, const Requireme
   return false;
 }
 
-void Engine::refuse_memory(const TaskRun& run, const TaskView& view, std::uint32_t position,
-                           const std::string& tried, Origin origin) {
+void Mapping::refuse_memory(const TaskRun& run, const TaskView& view, std::uint32_t position,
+                            const std::string& tried, Origin origin) {
   const RequirementView& requirement = view.requirements[position];
   const std::string region(requirement.aliases.empty() ? std::string_view("?")
                                                        : requirement.aliases.front());
@@ -636,7 +545,20 @@ void Engine::refuse_memory(const TaskRun& run, const TaskView& view, std::uint32
   refuse(RunStatus::kMapError, {{std::move(diagnostic), origin}}, std::move(raw));
 }
 
-InstanceView Engine::instance_view(InstanceNumber number) const {
+Refusal Mapping::no_route(const Instance& from, const Instance& to) const {
+  const Memory &a = memories_[from.memory], &b = memories_[to.memory];
+  return {one_diagnostic(DiagId::kNoRoute, fmt::format("{} of node {}", name_of(a.kind), a.node),
+                         fmt::format("{} of node {}", name_of(b.kind), b.node)),
+          Origin{static_cast<std::uint32_t>(to.statement)}};
+}
+
+void Mapping::fail_formula(const TaskRun& run, app::FormulaFault fault) {
+  if (fault == app::FormulaFault::kNone) return;
+  fail(data_.tasks[run.task].name, fmt::format("a formula of its variant for {}: {}",
+                                               name_of(run.variant->kind), app::words_of(fault)));
+}
+
+InstanceView Mapping::instance_view(InstanceNumber number) const {
   const Instance& instance = store_.instance(number);
   InstanceView view;
   view.id = number + 1;
@@ -648,8 +570,8 @@ InstanceView Engine::instance_view(InstanceNumber number) const {
   return view;
 }
 
-void Engine::rank(const TaskView& view, InstanceNumber target,
-                  std::vector<InstanceNumber>& sources) {
+void Mapping::rank(const TaskView& view, InstanceNumber target,
+                   std::vector<InstanceNumber>& sources) {
   source_views_.clear();
   source_ranks_.clear();
   for (InstanceNumber source : sources) source_views_.push_back(instance_view(source));

@@ -139,14 +139,8 @@ std::optional<InstanceNumber> Store::find_or_make(const InstanceQuery& query) {
     instances_[*known].priority = query.priority;
     return known;
   }
-  const RegionSpace& space = spaces_.region(query.region);
-  std::int64_t bytes = space.bytes_of(query.new_groups) * query.shape->box.volume();
-  if (query.layout.align_op != AlignOp::kNone && query.layout.align_bytes > 1) {
-    const std::int64_t align = query.layout.align_bytes;
-    if (bytes > INT64_MAX - align) return std::nullopt;
-    bytes = (bytes + align - 1) / align * align;
-  }
-  if (!make_room(query.memory, bytes)) return std::nullopt;
+  const auto bytes = bytes_of(query);
+  if (!bytes || !make_room(query.memory, *bytes)) return std::nullopt;
   const auto number = static_cast<InstanceNumber>(instances_.size());
   Instance& made = instances_.emplace_back();
   made.region = query.region;
@@ -155,7 +149,7 @@ std::optional<InstanceNumber> Store::find_or_make(const InstanceQuery& query) {
   made.groups = query.new_groups;
   made.layout = query.layout;
   made.reduction = query.reduction;
-  made.bytes = bytes;
+  made.bytes = *bytes;
   made.priority = query.priority;
   made.used = clock_;
   made.statement = query.statement;
@@ -166,10 +160,19 @@ std::optional<InstanceNumber> Store::find_or_make(const InstanceQuery& query) {
     chain->second.newest = number;
   }
   const auto m = static_cast<std::size_t>(query.memory);
-  used_[m] += bytes;
+  used_[m] += *bytes;
   peak_[m] = std::max(peak_[m], used_[m]);
   if (on_allocation) on_allocation(made, true);
   return number;
+}
+
+std::optional<std::int64_t> Store::bytes_of(const InstanceQuery& query) const {
+  const RegionSpace& space = spaces_.region(query.region);
+  const std::int64_t bytes = space.bytes_of(query.new_groups) * query.shape->box.volume();
+  if (query.layout.align_op == AlignOp::kNone || query.layout.align_bytes <= 1) return bytes;
+  const std::int64_t align = query.layout.align_bytes;
+  if (bytes > INT64_MAX - align) return std::nullopt;
+  return (bytes + align - 1) / align * align;
 }
 
 // Those that may go, by priority, the ones first that were not used for longest, until there is
@@ -194,11 +197,28 @@ bool Store::make_room(std::int32_t memory, std::int64_t bytes) {
     return std::tuple(-std::int64_t{x.priority}, x.used, a) <
            std::tuple(-std::int64_t{y.priority}, y.used, b);
   });
+  if (never_fits(candidates, used_[m] - (capacity_[m] - bytes))) return false;
   for (InstanceNumber number : candidates) {
     if (used_[m] <= capacity_[m] - bytes) break;
-    if (may_go(number)) remove(number);
+    if (!may_go(number)) continue;
+    guessed_ |= instances_[number].left == waits_;
+    remove(number);
   }
   return used_[m] <= capacity_[m] - bytes;
+}
+
+// Where it is not certain which of them may go: whether all that may do not make up for it,
+// whatever their order. Nothing is given up then.
+bool Store::never_fits(const std::vector<InstanceNumber>& candidates, std::int64_t missing) {
+  const bool certain =
+      std::none_of(candidates.begin(), candidates.end(),
+                   [this](InstanceNumber number) { return instances_[number].left == waits_; });
+  if (certain) return false;
+  for (InstanceNumber number : candidates) {
+    if (missing > 0 && may_go(number)) missing -= instances_[number].bytes;
+  }
+  forked_ |= missing > 0;
+  return missing > 0;
 }
 
 // Whether all that it holds is valid elsewhere too.
@@ -250,6 +270,11 @@ void Store::release(InstanceNumber number) {
   Instance& instance = instances_[number];
   if (--instance.users > 0 || instance.priority != kCollectEager || !instance.alive) return;
   if (may_go(number)) remove(number);
+}
+
+void Store::leave(InstanceNumber number) {
+  --instances_[number].users;
+  instances_[number].left = waits_;
 }
 
 std::vector<InstanceNumber> Store::fill(std::int32_t memory, std::size_t most) const {
@@ -310,6 +335,7 @@ void Store::set_valid(Holder& holder, bool valid) {
 void Store::wait(const Use& use, Op op, Op on) {
   if (on == kBeginning || ops_.done(on)) return;
   if (std::find(use.ancestors.begin(), use.ancestors.end(), on) != use.ancestors.end()) return;
+  waited_for_itself_ |= on == use.task && op != on;
   ops_.depend(op, on);
 }
 

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "groma/wish.h"
@@ -35,6 +36,7 @@ struct Instance {
   CollectPriority priority = kCollectDefault;
   std::int64_t used = 0;           // when it was mapped last, counted in calls
   std::int64_t valid = 0;          // cells and groups of which it holds valid data
+  std::int64_t left = -1;          // Store::leave: before which all_over
   std::int32_t statement = 0;      // of the mapping, that put it there
   InstanceNumber next = kVirtual;  // the next newer one with a box of the same hash
 };
@@ -95,6 +97,20 @@ class Store {
   // A user more; one less.
   void acquire(InstanceNumber instance) { ++instances_[instance].users; }
   void release(InstanceNumber instance);
+
+  // For who has no clock: the user is one less, now or at any time before the next all_over().
+  void leave(InstanceNumber instance);
+  void all_over() { ++waits_; }
+  // Whether find_or_make gave something up that may still be in use: what follows is one of several
+  // ways in which it may go on. Where it is forked() it had no room whatever is in use, but what
+  // it gave up before it said so is not known.
+  bool guessed() const { return guessed_; }
+  bool forked() const { return guessed_ || forked_; }
+  // Whether, since it was asked last, a task came to wait for itself: it needs in one instance what
+  // it makes in another.
+  bool waited_for_itself() { return std::exchange(waited_for_itself_, false); }
+  // The bytes of an instance made for that; nothing: more than can be counted.
+  std::optional<std::int64_t> bytes_of(const InstanceQuery& query) const;
 
   // Makes use.task wait for what it has to wait for, and adds what has to be fetched before:
   // ops that wait for nothing but each other and what was there, not released. `rank` puts the
@@ -170,6 +186,7 @@ class Store {
   void unchain(InstanceNumber number, Chains::iterator chain);
   bool fits(const Instance& instance, const InstanceQuery& query, bool same_box) const;
   bool make_room(std::int32_t memory, std::int64_t bytes);
+  bool never_fits(const std::vector<InstanceNumber>& candidates, std::int64_t missing);
   bool may_go(InstanceNumber number);
   void remove(InstanceNumber number);
 
@@ -185,6 +202,8 @@ class Store {
   std::vector<int> cut_most_;                         // dimension, by region
   std::vector<InstanceNumber> sources_;               // ranked, of the use at hand
   std::int64_t clock_ = 0;
+  std::int64_t waits_ = 0;
+  bool guessed_ = false, forked_ = false, waited_for_itself_ = false;
 };
 
 }  // namespace groma::sim

@@ -1,0 +1,226 @@
+// When launches get mapped: statement by statement, point by point, as their mappers select them.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "simulate/engine.h"
+
+namespace groma::sim {
+namespace {
+
+// How often mappers are asked about tasks that wait before one of them is mapped.
+constexpr std::int64_t kMaxInVain = std::int64_t{1} << 20;
+
+}  // namespace
+
+TaskRun& Engine::new_run() {
+  ++live_;
+  if (free_runs_.empty()) {
+    runs_.emplace_back();
+    return runs_.back();
+  }
+  TaskRun& run = *free_runs_.back();
+  free_runs_.pop_back();
+  run.clear();
+  return run;
+}
+
+bool Engine::launch_top() {
+  TaskRun& run = new_run();
+  return place_top(run) && map(run);
+}
+
+void Engine::launch(Context& context, const app::Launch& launch) {
+  const std::string& name = data_.tasks[launch.task].name;
+  Rect domain;
+  if (!domain_of(context, launch, domain)) return;
+  const std::int64_t points = domain.volume();
+  if (points > options_.max_tasks - launched_) {
+    fail(name, fmt::format("more than {} tasks are launched", options_.max_tasks));
+    return;
+  }
+  if (points > kMaxLive - live_) {
+    fail(name, fmt::format("more than {} tasks are under way", kMaxLive));
+    return;
+  }
+  launched_ += points;
+  ++launches_;
+  const Op join = launch.gives >= 0 ? ops_.add() : kBeginning;
+  if (join != kBeginning) {
+    uses_.resize(ops_.size());
+    uses_[join] = {OpUse::Kind::kJoin, 0, context.run};
+  }
+  context.mapping = points;
+  context.stage_end = now_;
+  slices_.clear();
+  if (points > 0 && !start_launch(context, launch, domain)) return;
+  const bool inner = !data_.tasks[launch.task].body.empty();
+  if (inner && points > 0) context.inner.emplace_back(&launch, points);
+  context.outstanding += points;
+  context.unmapped += points;
+  std::vector<TaskRun*> runs;
+  runs.swap(launched_runs_);
+  runs.clear();
+  for (const TaskSlice& slice : slices_) {
+    Point point = slice.box.lower;
+    do {
+      TaskRun& run = new_run();
+      run.created = now_;
+      run.op = ops_.add();
+      if (!place(run, context, launch, domain, slice, point)) return;
+      if (join != kBeginning) ops_.depend(join, run.op);
+      runs.push_back(&run);
+    } while (launch.is_index && next_point(slice.box, &point));
+  }
+  uses_.resize(ops_.size());
+  for (TaskRun* run : runs) {
+    uses_[run->op] = {OpUse::Kind::kTask, 0, run};
+    for (std::uint32_t future : launch.takes) ops_.depend(run->op, context.futures[future]);
+  }
+  if (join != kBeginning) {
+    context.futures[static_cast<std::size_t>(launch.gives)] = join;
+    if (ops_.release(join)) ready_.emplace_back(join, -1);
+  }
+  context.blocked = Context::Blocked::kMapping;
+  std::vector<std::int32_t> asked;
+  for (TaskRun* run : runs) {
+    if (over_) return;
+    if (!mapper(run->number).selects()) {
+      if (!map(*run)) return;
+      continue;
+    }
+    stations_[static_cast<std::size_t>(run->number)].unmapped.push_back(run);
+    if (std::find(asked.begin(), asked.end(), run->number) == asked.end()) {
+      asked.push_back(run->number);
+    }
+  }
+  for (std::int32_t processor : asked) select(processor);
+  runs.swap(launched_runs_);
+  if (points == 0) wake(context, now_ + to_time(options_.costs.issue_s));
+}
+
+// ---- Order
+
+void Engine::select(std::int32_t processor) {
+  Station& station = stations_[static_cast<std::size_t>(processor)];
+  if (station.unmapped.empty() || over_) return;
+  asked_in_vain_ += static_cast<std::int64_t>(station.unmapped.size());
+  if (asked_in_vain_ > kMaxInVain + 16 * live_) {
+    fail(data_.tasks[station.unmapped.front()->task].name,
+         "select_tasks_to_map puts it off for ever");
+    return;
+  }
+  std::vector<TaskRun*> waiting;
+  waiting.swap(station.unmapped);
+  std::vector<std::vector<RequirementView>> requirements(waiting.size());
+  std::vector<TaskView> views;
+  for (std::size_t i = 0; i < waiting.size(); ++i) {
+    views.push_back(view_of(*waiting[i], requirements[i]));
+  }
+  ScheduleAnswer answer;
+  mapper(processor).select_tasks_to_map(*this, views, answer);
+  if (!accepts(validate(answer, views, *machine_))) return;
+  std::vector<bool> taken(waiting.size());
+  for (std::uint32_t i : answer.map) taken[i] = true;
+  for (const auto& [i, target] : answer.relocate) taken[i] = true;
+  for (std::size_t i = 0; i < waiting.size(); ++i) {
+    if (!taken[i]) station.unmapped.push_back(waiting[i]);
+  }
+  if (!station.unmapped.empty() && answer.map.empty() && answer.relocate.empty()) {
+    const auto made = events_made_.find(answer.deferral);
+    if (made == events_made_.end()) {
+      fail(views.front().name, "select_tasks_to_map defers it to no event");
+      return;
+    }
+    if (made->second) {
+      push(now_, Event::Kind::kSelect, nullptr, processor);
+    } else {
+      deferred_[answer.deferral].push_back(processor);
+    }
+  } else if (!station.unmapped.empty()) {
+    push(now_, Event::Kind::kSelect, nullptr, processor);
+  }
+  for (std::uint32_t i : answer.map) {
+    if (!map(*waiting[i])) return;
+  }
+  for (const auto& [i, target] : answer.relocate) {
+    waiting[i]->processor = target;
+    waiting[i]->number = number_of(target);
+    stations_[static_cast<std::size_t>(waiting[i]->number)].unmapped.push_back(waiting[i]);
+    push(now_, Event::Kind::kSelect, nullptr, waiting[i]->number);
+  }
+}
+
+// ---- One task
+
+bool Engine::map(TaskRun& run) {
+  if (stopped()) return false;
+  asked_in_vain_ = 0;
+  if (run.op == kBeginning || run.launch == nullptr) {
+    run.op = ops_.add();
+    uses_.resize(ops_.size());
+    uses_[run.op] = {OpUse::Kind::kTask, 0, &run};
+  }
+  // The node's runtime processor, one task after the other.
+  const bool replay = run.parent != nullptr && run.parent->replaying > 0;
+  const bool remote = run.parent != nullptr && run.parent->shards.size() < 2 &&
+                      run.parent->run->processor.node != run.processor.node;
+  RunTime& free = utility(run.processor.node);
+  const RunTime arrives = now_ + (remote ? to_time(options_.costs.remote_s) : 0);
+  run.mapping = std::max(free, arrives);
+  run.mapped = free =
+      run.mapping + to_time(replay ? options_.costs.replay_s : options_.costs.map_s);
+  if (free > kLongest) {
+    return fail(data_.name, "it takes longer than 13 days, 2^60 picoseconds");
+  }
+
+  const TaskView view = view_of(run, point_views_);
+  if (!ask(run, view, mapper(run.number))) return false;
+  // The least loaded of those that it may have.
+  const auto load = [this](const Processor& processor) {
+    return stations_[static_cast<std::size_t>(number_of(processor))].load;
+  };
+  take(run, *std::min_element(
+                wish_.processors.begin(), wish_.processors.end(),
+                [&](const Processor& a, const Processor& b) { return load(a) < load(b); }));
+  fetches_.clear();
+  for (std::uint32_t r = 0; r < view.requirements.size(); ++r) {
+    if (!map_requirement(run, view, wish_.requirements[r], r)) return false;
+  }
+  uses_.resize(ops_.size());
+  for (const Fetch& fetch : fetches_) {
+    std::uint32_t index = 0;
+    if (free_copies_.empty()) {
+      index = static_cast<std::uint32_t>(copies_.size());
+      copies_.emplace_back();
+    } else {
+      index = free_copies_.back();
+      free_copies_.pop_back();
+    }
+    copies_[index] = {};
+    copies_[index].fetch = fetch;
+    copies_[index].name = static_cast<std::int32_t>(run.task);
+    copies_[index].mapped = run.mapped + to_time(options_.costs.copy_s);
+    if (run.parent != nullptr) copies_[index].since = run.parent->since;
+    uses_[fetch.op] = {OpUse::Kind::kCopy, index, nullptr};
+  }
+  for (const Fetch& fetch : fetches_) {
+    if (ops_.release(fetch.op)) ready_.emplace_back(fetch.op, -1);
+  }
+  ++stations_[static_cast<std::size_t>(run.number)].load;
+  if (ops_.release(run.op)) ready_.emplace_back(run.op, -1);
+  after_mapping(run);
+  return true;
+}
+
+void Engine::after_mapping(TaskRun& run) {
+  Context* const parent = run.parent;
+  if (parent == nullptr) return;
+  parent->stage_end = std::max(parent->stage_end, run.mapped);
+  const bool launches = !run.variant->leaf && !data_.tasks[run.task].body.empty();
+  if (!launches) subtree_mapped(run, {});
+  if (--parent->mapping > 0) return;
+  wake(*parent, std::max(parent->stage_end, now_ + to_time(options_.costs.issue_s)));
+}
+
+}  // namespace groma::sim

@@ -1,0 +1,206 @@
+// Mapping: what a runtime does to map tasks, whatever the time: it asks the hooks, looks at their
+// answers, chooses memories and takes instances. Engine runs it in simulated time, Rehearsal
+// without.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "groma/sharding.h"
+#include "groma/simulate.h"
+#include "simulate/links.h"
+#include "simulate/ops.h"
+#include "simulate/spaces.h"
+#include "simulate/store.h"
+#include "simulate/views.h"
+
+namespace groma::sim {
+
+// Statements of a run that launch nothing, so that empty loops end.
+inline constexpr std::uint64_t kMaxStatements = std::uint64_t{1} << 26;
+inline constexpr int kMaxTaskDepth = 64;                             // of tasks in tasks
+inline constexpr std::int64_t kMaxLive = std::int64_t{1} << 23;      // tasks, for their memory
+inline constexpr std::int64_t kMaxContexts = std::int64_t{1} << 18;  // the same
+
+struct Context;
+
+// From when on only the runtime kept a task back that launches: the end (or start) of an event.
+struct Since {
+  std::int64_t event = -1;
+  bool start = false;
+};
+
+// A task, or a point of a launch, from its launch to its end.
+struct TaskRun {
+  const app::Launch* launch = nullptr;  // null: the top-level task
+  std::uint32_t launch_number = 0;      // of the run
+  std::uint32_t task = 0;
+  Context* parent = nullptr;  // that launched it
+  Point point;
+  Rect domain;  // of its index launch
+  std::vector<std::int64_t> arguments;
+  std::vector<std::int64_t> colors;  // of each requirement on a partition
+  std::vector<const Piece*> pieces;  // of each requirement; null: not described
+  Processor processor;               // where it stands, then where it runs
+  std::int32_t number = -1;          // of that
+  const app::Variant* variant = nullptr;
+  VariantId shard_variant = 0;            // replicated as it; 0: not
+  std::vector<InstanceNumber> instances;  // of each requirement
+  Op op = kBeginning;
+  int priority = 0;
+  ProfilingWish profiling;
+  bool valid_instances = false;
+  std::unique_ptr<Context> context;  // while it launches and waits for what it launched
+  bool ended = false;                // itself; not what it launched
+  RunTime created = 0, mapping = 0, mapped = 0, ready = 0, start = 0;
+  std::int64_t cause = -1, record = -1;
+  std::vector<std::int32_t> streams;  // memories that it works on
+
+  void clear();  // for another task, its buffers kept
+};
+
+// A task while it launches.
+struct Context {
+  TaskRun* run = nullptr;
+  TaskView view;  // of `run`, for what it launches
+  std::vector<RequirementView> requirements;
+  std::vector<std::int64_t> frame;
+  ShardTable shards;          // more than one: replicated
+  std::vector<Op> ancestors;  // its own and its parents'
+
+  // Where it is: bodies within bodies.
+  struct Place {
+    const app::Body* body = nullptr;
+    std::size_t next = 0;
+    const app::Loop* loop = nullptr;
+    std::int64_t iteration = 0, count = 0;
+    int phase = -1;
+    RunTime phase_start = 0;
+  };
+  std::vector<Place> places;
+  int replaying = 0;  // traced loops around, past their first iteration
+  std::vector<Op> futures;
+
+  std::int64_t outstanding = 0;  // launched, not over
+  std::int64_t unmapped = 0;     // launched, not mapped with all that they launch
+  bool issued = false;           // all
+  bool told = false;             // its parent, that it is mapped to the end
+  // Launches not mapped to the end, since they launch themselves.
+  std::vector<std::pair<const app::Launch*, std::int64_t>> inner;
+  std::int64_t mapping = 0;  // tasks of the launch at hand that are not mapped yet
+  RunTime stage_end = 0;
+  Since since;
+  std::int64_t last_over = -1;  // record of what ended last: itself, or of what it launched
+  enum class Blocked : std::uint8_t {
+    kNo,
+    kAll,
+    kFuture,
+    kConflict,
+    kMapping
+  } blocked = Blocked::kNo;
+  Op awaited = kBeginning;
+};
+
+class Mapping : public MapperRuntime {
+ public:
+  // ---- What mappers are offered
+  Capabilities capabilities() const override;
+  std::int64_t free_bytes(const Memory& memory) override;
+  std::span<const VariantView> variants(TaskId task) override;
+  std::string_view task_name(TaskId task) override;
+
+ protected:
+  Mapping(const app::Data& data, const Spaces& spaces, std::shared_ptr<const Machine> machine,
+          const MapperFactory& make);
+  ~Mapping() override;
+
+  // All of these say whether it went well. Where not, refuse() was told.
+
+  // Where the top-level task starts.
+  bool place_top(TaskRun& run);
+  // `context`, of a task that is about to launch.
+  bool open(Context& context, TaskRun& run);
+  // How often a loop goes round.
+  bool count(const Context& context, const app::Loop& loop, std::int64_t& count);
+  // The domain of a launch; none of a single task.
+  bool domain_of(const Context& context, const app::Launch& launch, Rect& domain);
+  // Asks how it starts and how it is cut: task_options_, slices_. Not of a launch without points.
+  bool start_launch(Context& context, const app::Launch& launch, const Rect& domain);
+  // One point of it, in that slice: all of `run` until it is mapped but its op.
+  bool place(TaskRun& run, Context& context, const app::Launch& launch, const Rect& domain,
+             const TaskSlice& slice, const Point& point);
+  TaskView view_of(TaskRun& run, std::vector<RequirementView>& requirements);
+  // map_task, of that mapper: wish_, which can be carried out.
+  bool ask(TaskRun& run, const TaskView& view, Mapper& mapper);
+  // What the run is by wish_ on that of its processors.
+  void take(TaskRun& run, const Processor& processor);
+  // The instance that a candidate of a wish comes to; nothing where it cannot be had.
+  std::optional<InstanceQuery> query(const TaskRun& run, const RequirementView& requirement,
+                                     const RequirementWish& wish, const InstanceWish& candidate,
+                                     std::uint32_t position) const;
+  // Takes an instance for it: run.instances, and fetches_ for what has to be copied before.
+  bool map_requirement(TaskRun& run, const TaskView& view, const RequirementWish& wish,
+                       std::uint32_t position);
+  std::uint64_t groups_of(const TaskRun& run, std::uint32_t position) const;
+  Refusal no_route(const Instance& from, const Instance& to) const;
+  void fail_formula(const TaskRun& run, app::FormulaFault fault);  // of its variant; kNone: nothing
+
+  Mapper& mapper(std::int32_t processor);
+  std::int32_t number_of(const Processor& processor) const;
+  const app::Where& where_of(const TaskRun& run, std::size_t requirement) const {
+    return app::where_of(data_.tasks[run.task], run.launch, requirement);
+  }
+  bool accepts(std::vector<Refusal> refusals);  // an answer; false: the run is over
+  void refuse(RunStatus status, std::vector<Refusal> refusals, std::string raw);
+  bool fail(std::string_view task, const std::string& why);  // false
+
+  const app::Data& data_;
+  const Spaces& spaces_;
+  std::shared_ptr<const Machine> machine_;
+  const MapperFactory& make_;
+  Memories memories_;
+  Ops ops_;
+  Store store_;
+  Views views_;
+  std::vector<Processor> processors_;
+  Processor speaking_;          // whose mapper is being asked
+  std::uint32_t launches_ = 0;  // of the run
+  RunResult result_;
+  bool over_ = false;
+
+  // Kept for their memory, as what was answered last.
+  TaskWish wish_;
+  TaskOptions task_options_;
+  std::vector<TaskSlice> slices_;
+  std::vector<Fetch> fetches_;
+
+ private:
+  bool find_pieces(TaskRun& run);
+  bool cut(const Context& context, const TaskView& view, const Rect& domain,
+           std::vector<TaskSlice>& slices);
+  bool cut_part(const Processor& by, const TaskView& view, const Rect& part, int depth,
+                std::vector<TaskSlice>& slices);
+  const Piece* shape_of(const RequirementWish& wish, const InstanceWish& candidate,
+                        const TaskRun& run, std::uint32_t position) const;
+  void refuse_memory(const TaskRun& run, const TaskView& view, std::uint32_t position,
+                     const std::string& tried, Origin origin);
+  InstanceView instance_view(InstanceNumber number) const;
+  void rank(const TaskView& view, InstanceNumber target, std::vector<InstanceNumber>& sources);
+
+  std::vector<std::unique_ptr<Mapper>> mappers_;                           // by processor
+  std::vector<std::array<std::int32_t, kProcKindCount>> first_processor_;  // by node, by kind
+  ShardTable top_shards_;         // of the top-level task, where it is replicated
+  std::int32_t full_memory_ = 0;  // that had no room last, for so many
+  std::int64_t wanted_bytes_ = 0;
+  std::vector<RequirementView> launch_views_;
+  std::vector<std::span<const InstanceView>> valid_;
+  std::vector<std::vector<InstanceView>> valid_kept_;
+  std::vector<InstanceView> source_views_;
+  std::vector<std::uint32_t> source_ranks_;
+  std::vector<InstanceNumber> ranked_;
+};
+
+}  // namespace groma::sim

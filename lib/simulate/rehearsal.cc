@@ -1,0 +1,843 @@
+#include "simulate/rehearsal.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/one_diagnostic.h"
+#include "base/point_text.h"
+#include "simulate/mapping.h"
+
+namespace groma::sim {
+namespace {
+
+constexpr std::int64_t kStepsBetweenStops = 256;
+constexpr std::size_t kMaxFindings = kMaxErrors;
+constexpr std::size_t kShownInstances = 4;
+
+std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
+  a = (a ^ b) * 0x9E3779B97F4A7C15;
+  return a ^ a >> 29;
+}
+
+std::uint64_t key_of(const InstanceQuery& query) {
+  std::uint64_t key = mix(mix(1, query.region), static_cast<std::uint64_t>(query.memory));
+  for (const Point* point : {&query.shape->box.lower, &query.shape->box.extents}) {
+    for (std::int64_t x : point->coordinates()) key = mix(key, static_cast<std::uint64_t>(x));
+  }
+  const LayoutSpec& layout = query.layout;
+  key = mix(key, query.new_groups);
+  key = mix(key, static_cast<std::uint64_t>(layout.align_bytes));
+  return mix(key, static_cast<std::uint64_t>(layout.dimensions) << 16 |
+                      static_cast<std::uint64_t>(layout.fields) << 12 |
+                      static_cast<std::uint64_t>(layout.align_op) << 4 |
+                      (layout.compact ? 2U : 0U) | (query.reduction ? 1U : 0U));
+}
+
+std::string text_of(const Processor& p) {
+  return fmt::format("{} ({}, {})", name_of(p.kind), p.node, p.index);
+}
+
+// Sums that end at the largest number.
+std::int64_t add(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+std::int64_t times(std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+
+class Rehearsal final : public Mapping {
+ public:
+  Rehearsal(const app::Data& data, const Spaces& spaces, std::shared_ptr<const Machine> machine,
+            const MapperFactory& make, const RehearsalOptions& options, bool notes_wants)
+      : Mapping(data, spaces, std::move(machine), make),
+        options_(options),
+        links_(*machine_, memories_),
+        notes_wants_(notes_wants) {}
+
+  // Nothing: it came to where it matters what all others want, and did not note it.
+  std::optional<RehearsalResult> run() {
+    TaskRun top;
+    if (!place_top(top)) {
+      collect(nullptr, nullptr);
+      return finish();
+    }
+    std::vector<Processor> places;
+    top.op = ops_.add();
+    const bool mapped = map(top, {}, places);
+    if (mapped && launches(top)) body_of(top, {top.processor});
+    if (certain_) return finish();
+    if (!notes_wants_) return std::nullopt;
+    judge_memories();
+    judge_routes();
+    return finish();
+  }
+
+ private:
+  // A task while it launches, and where it may run.
+  struct Level {
+    Context context;
+    std::vector<Processor> may;
+  };
+  // An instance that a requirement may be given: by the candidates of its wish in their order, of
+  // one candidate by where the task may run.
+  struct Choice {
+    std::uint64_t key;
+    std::int32_t memory, stage;
+    std::int64_t bytes;
+    std::uint32_t region;
+    Origin origin;
+  };
+  struct Want {
+    std::vector<Choice> choices;
+    bool may_be_virtual = false;  // in the end
+    std::uint32_t task = 0, position = 0;
+  };
+
+  bool launches(const TaskRun& run) const {
+    return !run.variant->leaf && !data_.tasks[run.task].body.empty();
+  }
+
+  // ---- Bodies
+
+  void body_of(TaskRun& run, std::vector<Processor> may) {
+    Level level;
+    level.may = std::move(may);
+    if (open(level.context, run)) {
+      body(level, data_.tasks[run.task].body);
+    } else {
+      collect(nullptr, &run);
+    }
+  }
+
+  void body(Level& level, const app::Body& body) {
+    for (const app::Statement& statement : body) {
+      if (!step(1)) return;
+      if (++statements_ > static_cast<std::int64_t>(kMaxStatements)) return too_many_statements();
+      if (const auto* launch = std::get_if<app::Launch>(&statement.node)) {
+        this->launch(level, *launch);
+      } else if (const auto* loop = std::get_if<app::Loop>(&statement.node)) {
+        this->loop(level, *loop);
+      } else if (const auto* phase = std::get_if<app::Phase>(&statement.node)) {
+        wait_for_all(level);
+        this->body(level, phase->body);
+        wait_for_all(level);
+      } else if (std::get<app::Wait>(statement.node).future < 0) {
+        wait_for_all(level);
+      }
+    }
+  }
+
+  // Everything is over when all is that the top-level task launched.
+  void wait_for_all(const Level& level) {
+    if (level.context.run->parent != nullptr) return;
+    store_.all_over();
+    live_ = 1;
+  }
+
+  // Where a loop has no variable, a time that takes the same instances and makes the same copies as
+  // the time before leaves what that one left, so all others do too. The instances are all there,
+  // since the second found them. Of each cell, the copies say which of the loop's instances were
+  // valid, and what was to be folded, whenever one was used. What comes after the last use that
+  // writes or folds follows from the uses alone. Without such a use, who reads is valid from then
+  // on; untracked ones are only where no other is, which the next copy's source says. Where the
+  // store is not certain anyway, a time after which nothing more is wanted and nothing more was
+  // found is one of many: where processors are not, all that come into question were asked about.
+  void loop(Level& level, const app::Loop& loop) {
+    std::int64_t count = 0;
+    if (!this->count(level.context, loop, count)) return collect(nullptr, level.context.run);
+    if (loop.body.empty()) return;
+    const std::uint64_t around = signature_;
+    std::uint64_t all = around, last = 0;
+    int same = 0;
+    for (std::int64_t i = 0; i < count && !ended_; ++i) {
+      if (loop.slot >= 0) level.context.frame[static_cast<std::size_t>(loop.slot)] = i;
+      const std::int64_t tasks = launched_, statements = statements_, live = live_;
+      const std::int64_t turns = turns_;
+      signature_ = 1;
+      body(level, loop.body);
+      signature_ = mix(signature_, wants_.size() + findings_.size());
+      same = i > 0 && signature_ == last ? same + 1 : 0;
+      last = signature_;
+      all = mix(all, signature_);
+      if (loop.slot >= 0 || same == 0) continue;
+      const std::int64_t left = count - 1 - i;
+      turned_ |= turns_ > turns;
+      launched_ = add(launched_, times(left, launched_ - tasks));
+      statements_ = add(statements_, times(left, statements_ - statements));
+      live_ = add(live_, times(left, std::max<std::int64_t>(0, live_ - live)));
+      note_live();
+      if (launched_ > options_.max_tasks) too_many_tasks(data_.tasks[level.context.run->task].name);
+      if (statements_ > static_cast<std::int64_t>(kMaxStatements)) too_many_statements();
+      break;
+    }
+    signature_ = all;
+  }
+
+  void sign(std::uint64_t what) {
+    if (certain_) signature_ = mix(signature_, what);
+  }
+
+  // Whether there is time for so many more.
+  bool step(std::int64_t steps) {
+    if (ended_ || !(certain_ || notes_wants_)) return false;
+    steps_ += steps;
+    stops_ += steps;
+    if (steps_ > options_.max_steps) {
+      return end(fmt::format("it launches more than {} tasks", options_.max_steps));
+    }
+    if (stops_ < kStepsBetweenStops || !options_.stop) return true;
+    stops_ = 0;
+    return !options_.stop() || end("it was stopped");
+  }
+  bool end(std::string why) {
+    ended_ = true;
+    if (incomplete_.empty()) incomplete_ = std::move(why);
+    return false;
+  }
+
+  void note_live() {
+    if (live_ <= kMaxLive || !incomplete_.empty()) return;
+    incomplete_ = fmt::format("more than {} tasks may be under way at once", kMaxLive);
+  }
+
+  void too_many_tasks(std::string_view task) {
+    fail(task, fmt::format("more than {} tasks are launched", options_.max_tasks));
+    collect(nullptr, nullptr);
+    ended_ = true;
+  }
+  void too_many_statements() {
+    fail(data_.name, fmt::format("more than {} statements", kMaxStatements));
+    collect(nullptr, nullptr);
+    ended_ = true;
+  }
+
+  // ---- Launches
+
+  void launch(Level& level, const app::Launch& launch) {
+    Context& context = level.context;
+    const std::string& name = data_.tasks[launch.task].name;
+    Rect domain;
+    if (!domain_of(context, launch, domain)) return collect(&launch, nullptr);
+    const std::int64_t points = domain.volume();
+    if (points > options_.max_tasks - launched_) return too_many_tasks(name);
+    if (points >= kMaxLive) {
+      fail(name, fmt::format("more than {} tasks are under way", kMaxLive));
+      collect(&launch, nullptr);
+      ended_ = true;
+      return;
+    }
+    launched_ += points;
+    live_ += points;
+    note_live();
+    ++launches_;
+    signature_ = mix(signature_, launch.number);
+    if (points == 0 || !step(points)) return;
+    if (!start_launch(context, launch, domain)) return collect(&launch, nullptr);
+    const bool turn = !launch.is_index && !task_options_.processor_origin;
+    turns_ += turn ? 1 : 0;
+    std::vector<Processor> may;
+    if (!launch.is_index) may = places_of(level, launch);
+    std::vector<TaskSlice> slices;
+    slices.swap(slices_);
+    std::vector<std::pair<TaskRun, std::vector<Processor>>> inner;  // that launch in turn
+    for (const TaskSlice& slice : slices) {
+      Point point = slice.box.lower;
+      do {
+        TaskRun& run = run_;
+        run.clear();
+        run.op = ops_.add();
+        if (!place(run, context, launch, domain, slice, point)) {
+          collect(&launch, &run);
+          continue;
+        }
+        check_privileges(run);
+        if (mapper_of(run.processor).selects()) certain_ = false;  // in another order
+        if (!map(run, may, places_)) continue;
+        if (turn && may.empty() && matters(run)) {
+          signature_ = mix(signature_, static_cast<std::uint64_t>(run.number));
+        }
+        if (launches(run)) {
+          inner.emplace_back(std::move(run), places_);
+          run = TaskRun();
+        } else {
+          leave(run);
+        }
+      } while (launch.is_index && next_point(slice.box, &point) && !ended_);
+    }
+    slices.swap(slices_);
+    if (!inner.empty()) certain_ = ordered_ = false;
+    for (auto& [run, where] : inner) {
+      body_of(run, std::move(where));
+      leave(run);
+    }
+  }
+
+  // Whether it makes a difference which processor of its kind it runs on.
+  bool matters(const TaskRun& run) const {
+    if (launches(run) || machine_->node_count() > 1) return true;
+    return std::any_of(run.instances.begin(), run.instances.end(), [this](InstanceNumber number) {
+      return number != kVirtual && memories_.group(store_.instance(number).memory).count > 1;
+    });
+  }
+
+  // It may be over at once, or at any time before the next wait for everything.
+  void leave(TaskRun& run) {
+    for (InstanceNumber instance : run.instances) {
+      if (instance != kVirtual) store_.leave(instance);
+    }
+    ops_.complete(run.op, [](Op) {});
+  }
+
+  // Where a single task may start, if timing has a say: nothing where it has none. A function may
+  // look at where the launching task runs; the default's turn depends on who was asked before.
+  std::vector<Processor> places_of(Level& level, const app::Launch& launch) {
+    Context& context = level.context;
+    const Processor at = context.run->processor, initial = task_options_.initial;
+    if (task_options_.processor_origin) {
+      if (level.may.size() < 2) return {};
+      const TaskOptions answer = task_options_;
+      const std::vector<TaskSlice> slices = slices_;
+      std::vector<Processor> places = {initial};
+      for (const Processor& other : level.may) {
+        if (other == at) continue;
+        stand(context, other);
+        if (start_launch(context, launch, {})) {
+          places.push_back(task_options_.initial);
+        } else {
+          collect(&launch, nullptr, false);
+        }
+      }
+      stand(context, at);
+      task_options_ = answer;
+      slices_ = slices;
+      return places;
+    }
+    const bool in_node = initial.node == at.node;
+    const bool top = context.run->parent == nullptr;
+    if (!turned_ && (ordered_ || (top && in_node))) return {};
+    std::vector<Processor> places = {initial};
+    for (const Processor& other : processors_) {
+      if (other.kind != initial.kind || (in_node && other.node != at.node)) continue;
+      if (!(other == initial)) places.push_back(other);
+    }
+    return places;
+  }
+
+  void stand(Context& context, const Processor& at) {
+    context.run->processor = context.view.current = at;
+    context.run->number = number_of(at);
+  }
+
+  // ---- One task
+
+  // Who maps a task there. A program and the default mapper answer map_task by where the task
+  // stands, not by whose mapper object it is, so one for the processors of a kind and node has its
+  // plans.
+  Mapper& mapper_of(const Processor& at) { return mapper(number_of({at.kind, at.node, 0})); }
+
+  // Asks about it wherever it may start (nowhere else than it stands, if `may` is empty) and takes
+  // instances on the first of its processors; all of them go to `places`. False, and nothing is
+  // taken: it is refused.
+  bool map(TaskRun& run, const std::vector<Processor>& may, std::vector<Processor>& places) {
+    places.clear();
+    const Processor first = run.processor;
+    for (const Processor& other : may) {
+      if (other == first || std::find(places.begin(), places.end(), other) != places.end())
+        continue;
+      run.processor = other;
+      run.number = number_of(other);
+      if (!ask(run, view_of(run, views_kept_), mapper_of(other))) {
+        collect(run.launch, &run, other.node == first.node);
+        continue;
+      }
+      places.insert(places.end(), wish_.processors.begin(), wish_.processors.end());
+    }
+    run.processor = first;
+    run.number = number_of(first);
+    const TaskView view = view_of(run, views_kept_);
+    if (!ask(run, view, mapper_of(first))) {
+      // Not certain only where it may start on other nodes.
+      const bool here = std::all_of(may.begin(), may.end(),
+                                    [&](const Processor& p) { return p.node == first.node; });
+      collect(run.launch, &run, here);
+      return false;
+    }
+    places.insert(places.begin(), wish_.processors.begin(), wish_.processors.end());
+    if (wish_.task_profiling.any()) {
+      limited_ = true;
+      limited_inside_ |= run.parent != nullptr && run.parent->run->parent != nullptr;
+    }
+    if (limited_) certain_ = ordered_ = false;
+    take(run, wish_.processors.front());
+    check_formulas(run);
+    fetches_.clear();
+    for (std::uint32_t r = 0; r < view.requirements.size(); ++r) {
+      if (!map_requirement(run, view, places, r)) return false;
+    }
+    for (const Fetch& fetch : fetches_) check_copy(run, fetch);
+    if (!certain_) check_own_waits(run, view);
+    return true;
+  }
+
+  // Where instances are not certain, a task may be given two for one piece of data of which it
+  // makes one and needs the other.
+  void check_own_waits(TaskRun& run, const TaskView& view) {
+    for (std::uint32_t b = 1; b < view.requirements.size(); ++b) {
+      const Privilege reads = view.requirements[b].privilege;
+      const bool needs = reads == Privilege::kReadOnly || reads == Privilege::kReadWrite;
+      for (std::uint32_t a = 0; a < b && needs; ++a) {
+        const bool makes = view.requirements[a].privilege != Privilege::kReadOnly;
+        if (!makes && !wish_.requirements[a].untracked) continue;
+        if (!share_data(run, a, b) || (makes && same_wish(run, view, a, b))) continue;
+        fail(view.name, fmt::format("it waits for itself: its requirements {} and {} may be given "
+                                    "two instances of the same data",
+                                    a, b));
+        return collect(run.launch, &run, false);
+      }
+    }
+  }
+  bool share_data(const TaskRun& run, std::uint32_t a, std::uint32_t b) const {
+    if (run.instances[a] == kVirtual || run.instances[b] == kVirtual) return false;
+    if (where_of(run, a).region != where_of(run, b).region) return false;
+    if ((groups_of(run, a) & groups_of(run, b)) == 0) return false;
+    const Rect &x = run.pieces[a]->box, &y = run.pieces[b]->box;
+    bool apart = x.volume() == 0 || y.volume() == 0;
+    for (int d = 0; d < x.dimensions(); ++d) {
+      apart |= x.lower[d] + x.extents[d] <= y.lower[d] || y.lower[d] + y.extents[d] <= x.lower[d];
+    }
+    return !apart;
+  }
+  // Equal wishes find equal instances.
+  bool same_wish(const TaskRun& run, const TaskView& view, std::uint32_t a, std::uint32_t b) const {
+    const auto x = wish_.requirements[a].candidates(), y = wish_.requirements[b].candidates();
+    if (x.size() != 1 || y.size() != 1 || x[0].memory != y[0].memory) return false;
+    const auto first = query(run, view.requirements[a], wish_.requirements[a], x[0], a);
+    const auto second = query(run, view.requirements[b], wish_.requirements[b], y[0], b);
+    return first && second && key_of(*first) == key_of(*second) && first->piece == second->piece &&
+           first->groups == second->groups && first->layout.exact == second->layout.exact;
+  }
+
+  // A task that launches others without holding what they use does not keep back what uses it too,
+  // so that what it launched may wait for what waits for it.
+  void check_privileges(const TaskRun& run) {
+    const TaskRun& by = *run.parent->run;
+    if (by.parent == nullptr || !incomplete_.empty()) return;
+    const app::Task &task = data_.tasks[run.task], &holder = data_.tasks[by.task];
+    for (std::uint32_t u = 0; u < task.requirements.size(); ++u) {
+      const app::Requirement& used = task.requirements[u];
+      const bool unused = used.privilege == Privilege::kNoAccess || used.fields.empty();
+      if (unused || run.pieces[u] == nullptr) continue;
+      const std::uint32_t region = where_of(run, u).region;
+      std::uint64_t missing = groups_of(run, u);
+      for (std::uint32_t h = 0; h < holder.requirements.size() && missing != 0; ++h) {
+        const bool holds = by.pieces[h] != nullptr && where_of(by, h).region == region &&
+                           allows(holder.requirements[h].privilege, used.privilege) &&
+                           within(run.pieces[u]->box, by.pieces[h]->box);
+        if (holds) missing &= ~groups_of(by, h);
+      }
+      if (missing == 0) continue;
+      incomplete_ = fmt::format(
+          "`{}` launches `{}` on data of `{}` that it does not hold itself, so they may come to "
+          "wait "
+          "for each other",
+          holder.name, task.name, data_.regions[region].name);
+      return;
+    }
+  }
+  static bool allows(Privilege held, Privilege used) {
+    const bool all = held == Privilege::kReadWrite || held == Privilege::kWriteDiscard;
+    return all || held == used;
+  }
+
+  bool map_requirement(TaskRun& run, const TaskView& view, const std::vector<Processor>& places,
+                       std::uint32_t r) {
+    const RequirementWish& wish = wish_.requirements[r];
+    if (!view.requirements[r].empty() && run.pieces[r] == nullptr) {
+      // The run refuses that, whatever the mapping; all else can be looked at.
+      if (incomplete_.empty()) {
+        incomplete_ = fmt::format(
+            "the data of requirement {} of `{}` is not described, so it can be "
+            "explained but not run",
+            r, view.name);
+      }
+      run.instances.push_back(kVirtual);
+      return true;
+    }
+    const bool real = !view.requirements[r].empty() && run.pieces[r] != nullptr && !wish.is_virtual;
+    if (real) want(run, view.requirements[r], wish, places, r);
+    if (!Mapping::map_requirement(run, view, wish, r)) {
+      const bool no_room = result_.refusals.front().diagnostic.id == DiagId::kOutOfMemory;
+      if (no_room && !(certain_ && !store_.guessed()) && !exceeds(run, view, r)) {
+        over_ = false;  // judge_memories says what may be
+        run.instances.push_back(kVirtual);
+        certain_ = false;
+        return true;
+      }
+      collect(run.launch, &run);
+      leave_all(run);
+      return false;
+    }
+    if (store_.forked()) certain_ = false;
+    sign(run.instances.back());
+    if (store_.waited_for_itself()) {
+      fail(view.name,
+           fmt::format("it waits for itself: what its requirement {} needs, another of its "
+                       "requirements makes in another instance",
+                       r));
+      const auto candidates = wish.candidates();
+      if (!candidates.empty()) result_.refusals.front().origin = candidates.front().memory_origin;
+      collect(run.launch, &run, certain_);
+    }
+    return true;
+  }
+
+  void leave_all(TaskRun& run) {
+    for (const Fetch& fetch : fetches_) leave(fetch);
+    fetches_.clear();
+    leave(run);
+  }
+  void leave(const Fetch& fetch) {
+    store_.leave(fetch.from);
+    store_.leave(fetch.to);
+    ops_.complete(fetch.op, [](Op) {});
+  }
+
+  void check_copy(TaskRun& run, const Fetch& fetch) {
+    const Instance &from = store_.instance(fetch.from), &to = store_.instance(fetch.to);
+    sign(std::uint64_t{fetch.from} << 32 | fetch.to);
+    sign(static_cast<std::uint64_t>(fetch.bytes) * 2 + (fetch.reduction ? 1 : 0));
+    if (links_.route(from.memory, to.memory) == nullptr) {
+      refuse(RunStatus::kExecuteError, {no_route(from, to)}, "");
+      collect(run.launch, &run, certain_);
+    }
+    leave(fetch);
+  }
+
+  // As the run has them when the task starts.
+  void check_formulas(TaskRun& run) {
+    boxes_.clear();
+    for (const Piece* piece : run.pieces) boxes_.push_back(piece == nullptr ? Rect{} : piece->box);
+    app::FormulaFault fault = app::FormulaFault::kNone;
+    const app::Variant& variant = *run.variant;
+    for (const app::Code* code :
+         {&variant.flops, &variant.efficiency, &variant.kernels, &variant.nanoseconds}) {
+      code->value(run.arguments, fault, boxes_);
+    }
+    for (const app::Traffic& traffic : variant.traffic) {
+      traffic.bytes.value(run.arguments, fault, boxes_);
+    }
+    if (fault == app::FormulaFault::kNone) return;
+    fail_formula(run, fault);
+    collect(run.launch, &run);
+  }
+
+  // ---- Memories
+
+  // Notes what the requirement may be given, wherever the task runs. Wherever that is another
+  // memory, the run's load decides.
+  void want(const TaskRun& run, const RequirementView& requirement, const RequirementWish& wish,
+            const std::vector<Processor>& places, std::uint32_t position) {
+    if (!notes_wants_ && places.size() == 1) return;
+    std::uint64_t hash = 1;
+    choices_.clear();
+    bool may_be_virtual = false;
+    std::int32_t stage = 0;
+    for (const InstanceWish& candidate : wish.candidates()) {
+      if (candidate.memory == MemKind::kVirtual) {
+        may_be_virtual = true;
+        break;
+      }
+      auto query = this->query(run, requirement, wish, candidate, position);
+      if (!query) continue;
+      const std::int64_t bytes = store_.bytes_of(*query).value_or(INT64_MAX);
+      seen_.clear();
+      for (const Processor& place : places) {
+        query->memory = memories_.nearest(place, candidate.memory);
+        if (query->memory < 0 ||
+            std::find(seen_.begin(), seen_.end(), query->memory) != seen_.end()) {
+          continue;
+        }
+        seen_.push_back(query->memory);
+        choices_.push_back(
+            {key_of(*query), query->memory, stage, bytes, query->region, candidate.memory_origin});
+        hash = mix(hash, choices_.back().key + static_cast<std::uint64_t>(stage));
+      }
+      if (seen_.size() > 1) certain_ = false;
+      ++stage;
+    }
+    if (choices_.empty() || !known_wants_.insert(hash).second) return;
+    wants_.push_back({choices_, may_be_virtual, run.task, position});
+  }
+
+  // Whether the task's own data alone is more than the only memory for the requirement holds: what
+  // can only lie there, each kind of instance counted once.
+  bool exceeds(const TaskRun& run, const TaskView& view, std::uint32_t position) {
+    const auto only = [&](std::uint32_t r) -> std::optional<InstanceQuery> {
+      const RequirementWish& wish = wish_.requirements[r];
+      if (view.requirements[r].empty() || wish.is_virtual || run.pieces[r] == nullptr) return {};
+      std::optional<InstanceQuery> found;
+      for (const InstanceWish& candidate : wish.candidates()) {
+        if (candidate.memory == MemKind::kVirtual) return {};
+        const auto query = this->query(run, view.requirements[r], wish, candidate, r);
+        if (!query) continue;
+        if (found) return {};
+        found = query;
+      }
+      return found;
+    };
+    const auto mine = only(position);
+    if (!mine || wish_.processors.size() > 1) return false;
+    std::map<std::uint64_t, std::int64_t> least;  // of what may share an instance, the largest
+    for (std::uint32_t r = 0; r <= position; ++r) {
+      auto query = only(r);
+      if (!query || query->memory != mine->memory) continue;
+      const std::int64_t bytes =
+          spaces_.region(query->region).bytes_of(query->groups) * query->piece->box.volume();
+      static const Piece kNone;
+      query->shape = &kNone;
+      query->new_groups = 0;
+      std::int64_t& known = least[key_of(*query)];
+      known = std::max(known, bytes);
+    }
+    std::int64_t sum = 0;
+    for (const auto& [key, bytes] : least) sum = add(sum, bytes);
+    return sum > memories_.group(mine->memory).capacity_bytes;
+  }
+
+  // Which memories may be too small where the order is not known: those for which all instances
+  // that may be made there, each once, are too much. What comes after a candidate is made only
+  // where that one may have no room.
+  void judge_memories() {
+    std::vector<bool> full(memories_.size());
+    std::vector<std::int64_t> wanted;
+    for (bool more = true; more;) {
+      wanted.assign(memories_.size(), 0);
+      std::unordered_set<std::uint64_t> counted;
+      for (const Want& want : wants_) {
+        for_choices(want, full, [&](const Choice& choice) {
+          if (!counted.insert(choice.key).second) return;
+          std::int64_t& sum = wanted[static_cast<std::size_t>(choice.memory)];
+          sum = add(sum, choice.bytes);
+        });
+      }
+      more = false;
+      for (std::size_t m = 0; m < full.size(); ++m) {
+        if (full[m] || wanted[m] <= memories_.group(static_cast<std::int32_t>(m)).capacity_bytes) {
+          continue;
+        }
+        full[m] = more = true;
+      }
+    }
+    std::vector<bool> told(memories_.size());
+    for (const Want& want : wants_) {
+      const Choice* last = nullptr;
+      const bool fits = for_choices(want, full, [&](const Choice& choice) {
+        if (full[static_cast<std::size_t>(choice.memory)]) last = &choice;
+      });
+      if (fits || want.may_be_virtual || last == nullptr) continue;
+      const auto m = static_cast<std::size_t>(last->memory);
+      if (told[m] || findings_.size() >= kMaxFindings) continue;
+      told[m] = true;
+      findings_.push_back({may_not_fit(last->memory, wanted[m], full), last->origin});
+    }
+  }
+
+  // Where no channel leads between two memories that may both hold some of a region, a copy may be
+  // asked for. Memories of one kind on nodes of one type are alike: two of a node and one of
+  // another stand for all.
+  void judge_routes() {
+    struct Place {
+      std::int32_t memory;
+      Origin origin;
+    };
+    std::map<std::uint32_t, std::vector<Place>> places;  // by region
+    std::map<std::tuple<std::uint32_t, const NodeType*, MemKind>, std::array<std::int64_t, 3>>
+        known;
+    for (const Want& want : wants_) {
+      for (const Choice& choice : want.choices) {
+        const Memory& memory = memories_[choice.memory];
+        std::vector<Place>& here = places[choice.region];
+        const bool is_there = std::any_of(here.begin(), here.end(), [&](const Place& place) {
+          return place.memory == choice.memory;
+        });
+        if (is_there) continue;
+        auto& [node, in_node, elsewhere] =
+            known
+                .try_emplace({choice.region, &machine_->node(memory.node), memory.kind},
+                             std::array<std::int64_t, 3>{memory.node, 0, 0})
+                .first->second;
+        std::int64_t& count = memory.node == node ? in_node : elsewhere;
+        if (++count <= (memory.node == node ? 2 : 1))
+          here.push_back({choice.memory, choice.origin});
+      }
+    }
+    for (const auto& [region, here] : places) {
+      for (const Place& from : here) {
+        for (const Place& to : here) {
+          if (from.memory == to.memory || links_.route(from.memory, to.memory) != nullptr) continue;
+          Instance a, b;
+          a.memory = from.memory;
+          b.memory = to.memory;
+          b.statement = static_cast<std::int32_t>(to.origin.statement);
+          refuse(RunStatus::kExecuteError, {no_route(a, b)}, "");
+          return collect(nullptr, nullptr, false);
+        }
+      }
+    }
+  }
+
+  // Those that a want may come to: of each candidate, as long as those before may have no room.
+  // True where one surely has.
+  template <typename Use>
+  static bool for_choices(const Want& want, const std::vector<bool>& full, const Use& use) {
+    bool room = true;
+    for (std::size_t i = 0; i < want.choices.size(); ++i) {
+      const Choice& choice = want.choices[i];
+      if (i > 0 && choice.stage != want.choices[i - 1].stage) {
+        if (room) return true;
+        room = true;
+      }
+      use(choice);
+      room = room && !full[static_cast<std::size_t>(choice.memory)];
+    }
+    return room;
+  }
+
+  Diagnostic may_not_fit(std::int32_t memory, std::int64_t wanted, const std::vector<bool>& full) {
+    const std::int64_t capacity = memories_.group(memory).capacity_bytes;
+    const Memory& at = memories_[memory];
+    const std::string name = fmt::format("{} ({}, {})", name_of(at.kind), at.node, at.index);
+    Diagnostic diagnostic = one_diagnostic(DiagId::kMayNotFit, name, wanted, capacity);
+    struct Part {
+      std::int64_t bytes = 0, count = 0;
+      std::uint32_t task = 0, position = 0;
+    };
+    std::map<std::uint32_t, Part> parts;  // by region
+    std::unordered_set<std::uint64_t> counted;
+    for (const Want& want : wants_) {
+      for_choices(want, full, [&](const Choice& choice) {
+        if (choice.memory != memory || !counted.insert(choice.key).second) return;
+        Part& part = parts[choice.region];
+        if (part.count++ == 0) part = {0, 1, want.task, want.position};
+        part.bytes = add(part.bytes, choice.bytes);
+      });
+    }
+    std::vector<std::pair<std::uint32_t, Part>> largest(parts.begin(), parts.end());
+    std::stable_sort(largest.begin(), largest.end(),
+                     [](const auto& a, const auto& b) { return a.second.bytes > b.second.bytes; });
+    if (largest.size() > kShownInstances) largest.resize(kShownInstances);
+    diagnostic.note(fmt::format("{} bytes too many, if none is given up before another is needed",
+                                wanted - capacity));
+    for (const auto& [region, part] : largest) {
+      diagnostic.note(fmt::format("{} instance{} of `{}`, {} bytes, first for region {} of `{}`",
+                                  part.count, part.count == 1 ? "" : "s",
+                                  data_.regions[region].name, part.bytes, part.position,
+                                  data_.tasks[part.task].name));
+    }
+    return diagnostic;
+  }
+
+  // ---- What was found
+
+  // What refuse() was told last, with where. The run's store is not known after it.
+  void collect(const app::Launch* launch, const TaskRun* run, bool certain = true) {
+    over_ = false;
+    for (Refusal& refusal : result_.refusals) {
+      if (findings_.size() >= kMaxFindings) break;
+      Diagnostic& diagnostic = refusal.diagnostic;
+      if (!known_.emplace(diagnostic.id, refusal.origin.statement, diagnostic.message).second) {
+        continue;
+      }
+      if (!certain) {
+        diagnostic.lower_to(Severity::kWarning);
+        diagnostic.note("whether it comes to that, the order in which tasks run decides");
+      }
+      if (run != nullptr && run->launch != nullptr) {
+        diagnostic.note(text_of(*run));
+      } else if (launch != nullptr) {
+        diagnostic.note(fmt::format("in a launch of `{}`", data_.tasks[launch->task].name));
+      }
+      findings_.push_back(std::move(refusal));
+    }
+    result_.refusals.clear();
+    certain_ = false;
+    signature_ = mix(signature_, findings_.size());
+  }
+
+  std::string text_of(const TaskRun& run) const {
+    const std::string& name = data_.tasks[run.task].name;
+    if (!run.launch->is_index) return fmt::format("`{}` on {}", name, sim::text_of(run.processor));
+    return fmt::format("point {} of a launch of `{}` over {}, on {}", groma::text_of(run.point),
+                       name, fmt::join(run.domain.extents.coordinates(), " x "),
+                       sim::text_of(run.processor));
+  }
+
+  RehearsalResult finish() {
+    // One that waits has its place in the limit, which what it waits for may need.
+    if (limited_inside_ && incomplete_.empty()) {
+      incomplete_ =
+          "tasks that tasks launch have an `InstanceLimit`, so they may come to wait for each "
+          "other";
+    }
+    return {std::move(findings_), std::move(incomplete_)};
+  }
+
+  const RehearsalOptions& options_;
+  Links links_;
+  // What of it is the run's own so far: the store; the order in which mappers are asked.
+  bool certain_ = true, ordered_ = true;
+  bool limited_ = false, limited_inside_ = false;
+  std::int64_t turns_ = 0;  // single tasks that went to whose turn it was
+  bool turned_ = false;     // some were not counted
+  bool ended_ = false;
+  std::string incomplete_;
+  std::int64_t steps_ = 0, stops_ = 0, statements_ = 0;
+  std::int64_t launched_ = 0, live_ = 1;
+  std::uint64_t signature_ = 1;  // of the instances taken, in their order
+  bool notes_wants_;
+  std::vector<Want> wants_;
+  std::unordered_set<std::uint64_t> known_wants_;
+  std::vector<Refusal> findings_;
+  std::set<std::tuple<DiagId, std::uint32_t, std::string>> known_;
+
+  // Kept for their memory.
+  TaskRun run_;
+  std::vector<Processor> places_;
+  std::vector<Choice> choices_;
+  std::vector<std::int32_t> seen_;
+  std::vector<RequirementView> views_kept_;
+  std::vector<Rect> boxes_;
+};
+
+}  // namespace
+
+RehearsalResult rehearse(const Workload& workload, const std::shared_ptr<const Machine>& machine,
+                         const MapperFactory& make, const RehearsalOptions& options) {
+  std::string why;
+  const auto spaces = Spaces::make(workload.data(), why);
+  if (!spaces) {
+    return {{{one_diagnostic(DiagId::kCannotRun, workload.name(), why), {}}}, {}};
+  }
+  if (workload.data().top_level < 0) return {{}, "it has no top-level task, so it cannot be run"};
+  // Where only one task launches, mostly everything is certain, and what others want does not
+  // matter.
+  const app::Data& data = workload.data();
+  const bool nested = std::any_of(data.tasks.begin(), data.tasks.end(), [&](const app::Task& task) {
+    return !task.body.empty() && &task - data.tasks.data() != data.top_level;
+  });
+  auto result = Rehearsal(data, *spaces, machine, make, options, nested).run();
+  if (!result) result = Rehearsal(data, *spaces, machine, make, options, true).run();
+  return std::move(*result);
+}
+
+}  // namespace groma::sim
