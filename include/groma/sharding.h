@@ -35,6 +35,8 @@ class ShardTable {
 
   // How many shards a node has, 0 where there is no such node.
   std::size_t count_on(std::int64_t node) const { return on_node(node).count; }
+  // Whether each of the nodes from 0 to before `nodes` has one.
+  bool covers(std::int64_t nodes) const;
 
  private:
   struct Group {

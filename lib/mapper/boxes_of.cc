@@ -12,6 +12,7 @@ namespace {
 
 // Stretches of one dimension that are looked at; with more all slices are looked through.
 constexpr std::int64_t kMaxStretches = 1'000'000;
+constexpr std::size_t kMaxKeptRuns = 1 << 17;  // by a cursor: 3 MB
 
 // Where a dimension's part has one value: from begin to end, in every period.
 struct Run {
@@ -51,43 +52,67 @@ bool note_runs(const Kernel& kernel, std::int64_t most, Dimension& dimension) {
   return true;
 }
 
+void note_sums(std::vector<Dimension>& dimensions, std::size_t i) {
+  Dimension& dimension = dimensions[i];
+  const auto& runs = dimension.runs;
+  dimension.low = runs.front().value, dimension.high = runs.back().value;
+  for (const Run& run : runs) dimension.step = std::gcd(dimension.step, run.value - runs[0].value);
+  if (i + 1 == dimensions.size()) return;
+  const Dimension& next = dimensions[i + 1];
+  dimension.low += next.low;
+  dimension.high += next.high;
+  dimension.step = std::gcd(dimension.step, next.step);
+}
+
+}  // namespace
+
+struct PartRuns {
+  std::vector<Dimension> dimensions;
+};
+
+namespace {
+
+// Null where a part has more than `most` stretches.
+std::shared_ptr<const PartRuns> runs_of(const SpecialisedMap& map, const Separated& apart,
+                                        std::int64_t most) {
+  auto runs = std::make_shared<PartRuns>();
+  for (const auto& [d, expression] : apart.parts) {
+    Dimension& made = runs->dimensions.emplace_back();
+    made.index = d;
+    made.extent = map.launch.domain.extents[d];
+    const Kernel kernel(map.code.expressions, std::span(&expression, 1), map.dimensions(),
+                        &map.bound.machine());
+    if (!note_runs(kernel, most, made)) return nullptr;
+  }
+  for (std::size_t i = runs->dimensions.size(); i-- > 0;) note_sums(runs->dimensions, i);
+  return runs;
+}
+
+// Those that were kept; they are kept where they are few.
+std::shared_ptr<const PartRuns> runs_of(const SpecialisedMap& map,
+                                        const std::optional<Separated>& apart,
+                                        std::shared_ptr<const PartRuns>& kept) {
+  if (!apart || kept) return kept;
+  auto made = runs_of(map, *apart, kMaxStretches);
+  std::size_t count = 0;
+  for (std::size_t i = 0; made && i < made->dimensions.size(); ++i) {
+    count += made->dimensions[i].runs.size();
+  }
+  if (count <= kMaxKeptRuns) kept = made;
+  return made;
+}
+
 class Search {
  public:
-  Search(const Rect& domain, const BoxSink& sink) : domain_(domain), sink_(sink), box_(domain) {}
-
-  bool prepare(const SpecialisedMap& map, const Separated& apart,
-               std::int64_t most = kMaxStretches) {
-    for (const auto& [d, expression] : apart.parts) {
-      Dimension made;
-      made.index = d;
-      made.extent = domain_.extents[d];
-      const Kernel kernel(map.code.expressions, std::span(&expression, 1), map.dimensions(),
-                          &map.bound.machine());
-      if (!note_runs(kernel, most, made)) return false;
-      dimensions_.push_back(std::move(made));
-    }
-    for (std::size_t i = dimensions_.size(); i-- > 0;) note_sums(i);
+  Search(const Rect& domain, const std::vector<Dimension>& dimensions, const BoxSink& sink)
+      : domain_(domain), dimensions_(dimensions), sink_(sink), box_(domain) {
     chosen_.resize(dimensions_.size());
-    return true;
   }
 
   // Gives where the parts add up to `sum`.
   void find(std::int64_t sum) { choose(0, sum); }
 
  private:
-  void note_sums(std::size_t i) {
-    Dimension& dimension = dimensions_[i];
-    const auto& runs = dimension.runs;
-    dimension.low = runs.front().value, dimension.high = runs.back().value;
-    for (const Run& run : runs)
-      dimension.step = std::gcd(dimension.step, run.value - runs[0].value);
-    if (i + 1 == dimensions_.size()) return;
-    const Dimension& next = dimensions_[i + 1];
-    dimension.low += next.low;
-    dimension.high += next.high;
-    dimension.step = std::gcd(dimension.step, next.step);
-  }
-
   bool possible(std::size_t i, std::int64_t rest) const {
     if (i == dimensions_.size()) return rest == 0;
     const Dimension& dimension = dimensions_[i];
@@ -130,9 +155,9 @@ class Search {
 
   using Runs = std::vector<Run>::const_iterator;
   const Rect& domain_;
+  const std::vector<Dimension>& dimensions_;
   const BoxSink& sink_;
   Rect box_;
-  std::vector<Dimension> dimensions_;
   std::vector<std::pair<Runs, Runs>> chosen_;
 };
 
@@ -158,7 +183,7 @@ std::optional<Separated> separate(Expressions& expressions, ExprId id) {
 }
 
 bool few_stretches(const SpecialisedMap& map, const Separated& apart, std::int64_t most) {
-  return Search(map.launch.domain, {}).prepare(map, apart, most);
+  return runs_of(map, apart, most) != nullptr;
 }
 
 Processor MapCursor::first(ProcessorNumber number) const {
@@ -168,8 +193,8 @@ Processor MapCursor::first(ProcessorNumber number) const {
 
 bool MapCursor::boxes_of(std::span<const Processor> processors, const BoxSink& sink,
                          Diagnostics& diags) {
-  Search search(map_.launch.domain, sink);
-  if (map_.numbers_apart && search.prepare(map_, *map_.numbers_apart)) {
+  if (const auto runs = runs_of(map_, map_.numbers_apart, number_runs_)) {
+    Search search(map_.launch.domain, runs->dimensions, sink);
     for (const Processor& processor : processors) {
       for (const Shape& shape : map_.code.shapes) {
         if (shape.kind != processor.kind || shape.count == 0) continue;
@@ -187,9 +212,8 @@ bool MapCursor::boxes_of(std::span<const Processor> processors, const BoxSink& s
 }
 
 bool MapCursor::boxes_of_node(std::int64_t node, const BoxSink& sink, Diagnostics& diags) {
-  Search search(map_.launch.domain, sink);
-  if (map_.nodes_apart && search.prepare(map_, *map_.nodes_apart)) {
-    search.find(node - map_.nodes_apart->constant);
+  if (const auto runs = runs_of(map_, map_.nodes_apart, node_runs_)) {
+    Search(map_.launch.domain, runs->dimensions, sink).find(node - map_.nodes_apart->constant);
     return true;
   }
   const auto wanted = [&](const Rect& box, ProcessorNumber number) {

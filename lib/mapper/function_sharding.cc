@@ -7,14 +7,6 @@
 namespace groma::mapper {
 namespace {
 
-// Every node has shards of its own, so that what a shard owns is on its node.
-bool on_all_nodes(const Machine& machine, const ShardTable& shards) {
-  for (std::int64_t node = 0; node < machine.node_count(); ++node) {
-    if (shards.count_on(node) == 0) return false;
-  }
-  return true;
-}
-
 std::vector<Processor> owned_on_node(ShardId shard, const Machine& machine,
                                      const ShardTable& shards) {
   std::vector<Processor> owned;
@@ -32,14 +24,14 @@ std::vector<Processor> owned_on_node(ShardId shard, const Machine& machine,
 // Of a map that is proved.
 void give_boxes(LaunchCursor::Open& at, ShardId shard, const Machine& machine,
                 const ShardTable& shards, const BoxSink& box, Diagnostics& diags) {
-  if (!on_all_nodes(machine, shards)) {
+  if (!shards.covers(machine.node_count())) {
     const auto wanted = [&](const Rect& slice, ProcessorNumber number) {
       if (shards.shard_of(at.cursor.processor(number)) == shard) box(slice);
     };
     at.cursor.slices(wanted, diags);
     return;
   }
-  const std::int64_t node = shards[shard].node;
+  const std::int64_t node = shards[shard].node;  // what it owns is on that
   if (node < 0 || node >= machine.node_count()) return;
   if (shards.count_on(node) == 1) {
     at.cursor.boxes_of_node(node, box, diags);

@@ -48,6 +48,15 @@ ShardTable::Group ShardTable::on_node(std::int64_t node) const {
   return found != nodes_.end() && found->node == node ? *found : Group{};
 }
 
+bool ShardTable::covers(std::int64_t nodes) const {
+  const auto place = [&](std::int64_t node) {
+    return std::lower_bound(
+        nodes_.begin(), nodes_.end(), node,
+        [](const Group& group, std::int64_t wanted) { return group.node < wanted; });
+  };
+  return place(nodes) - place(0) == nodes;
+}
+
 ShardId ShardTable::shard_of(const Processor& processor) const {
   GROMA_CHECK(!shards_.empty());
   const Group group = on_node(processor.node);

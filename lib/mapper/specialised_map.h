@@ -79,6 +79,9 @@ struct SpecialisedMap {
 // Whether no part has more stretches than that: they are what boxes_of looks at.
 bool few_stretches(const SpecialisedMap& map, const Separated& apart, std::int64_t most);
 
+// What boxes_of looks at: in each dimension, where its part of a number has which value.
+struct PartRuns;
+
 // A box in coordinates from the launch's lower corner, both ends of each dimension, the second one
 // outside.
 struct Cell {
@@ -153,6 +156,8 @@ class MapCursor {
   // The others that were asked for, and how many processors these have.
   std::unordered_map<ProcessorNumber, Placed> made_;
   std::size_t made_size_ = 0;
+
+  std::shared_ptr<const PartRuns> number_runs_, node_runs_;
 
   // Of the cut that is under way.
   std::array<Level, kMaxDimensions> levels_;

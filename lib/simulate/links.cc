@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <utility>
 
@@ -58,13 +59,18 @@ const MemoryGroup& Memories::group(std::int32_t memory) const {
 }
 
 Links::Links(const Machine& machine, const Memories& memories)
-    : machine_(machine), memories_(memories) {}
+    : machine_(machine),
+      memories_(memories),
+      lane_numbers_(static_cast<std::size_t>(machine.node_count())) {}
 
 std::uint32_t Links::lane(std::int64_t node, const std::string& name, std::int64_t number,
                           bool out) {
-  auto& numbers = lane_numbers_[{node, name}];
+  std::vector<Lanes>& here = lane_numbers_[static_cast<std::size_t>(node)];
+  auto of = std::find_if(here.begin(), here.end(),
+                         [&](const Lanes& lanes) { return lanes.channel == name; });
+  if (of == here.end()) of = here.insert(of, {name, {}});
   const auto [found, is_new] =
-      numbers.emplace(std::pair(number, out), static_cast<std::uint32_t>(lanes_.size()));
+      of->lanes.emplace(std::pair(number, out), static_cast<std::uint32_t>(lanes_.size()));
   if (is_new) lanes_.emplace_back();
   return found->second;
 }
@@ -90,9 +96,11 @@ Links::Hop Links::hop(const Memory& from, const Memory& to) {
     if (scope == Scope::kLocal) {
       const bool source = count_of(here, from.kind) >= count_of(here, to.kind);
       const bool out = from.kind < to.kind;
-      best.links = {lane_of(here, source ? from : to, out)};
+      best.links[0] = lane_of(here, source ? from : to, out);
+      best.link_count = 1;
     } else {
       best.links = {lane_of(here, from, true), lane_of(machine_.node(to.node), to, false)};
+      best.link_count = 2;
     }
   }
   return best;
@@ -101,7 +109,6 @@ Links::Hop Links::hop(const Memory& from, const Memory& to) {
 // Over no, one or two memories in between: of the source's node, of the target's.
 Route Links::find(std::int32_t from, std::int32_t to) {
   const Memory a = memories_[from], b = memories_[to];
-  std::vector<std::vector<Memory>> ways = {{a, b}};
   const auto stops = [&](const Memory& end) {
     std::vector<Memory> found;
     const NodeType& node = machine_.node(end.node);
@@ -112,37 +119,41 @@ Route Links::find(std::int32_t from, std::int32_t to) {
     }
     return found;
   };
-  for (const Memory& near_a : stops(a)) {
-    ways.push_back({a, near_a, b});
-    for (const Memory& near_b : stops(b)) ways.push_back({a, near_a, near_b, b});
-  }
-  for (const Memory& near_b : stops(b)) ways.push_back({a, near_b, b});
-  Route best;
+  Route best, route;
   double least = std::numeric_limits<double>::infinity();
-  for (const std::vector<Memory>& way : ways) {
-    Route route;
-    bool possible = true;
-    for (std::size_t i = 0; i + 1 < way.size() && possible; ++i) {
-      if (way[i] == way[i + 1]) continue;
-      const Hop step = hop(way[i], way[i + 1]);
-      possible = step.possible;
-      if (!possible) break;
+  const auto look_at = [&](std::initializer_list<Memory> way) {
+    route.links.clear();
+    route.latency_s = route.seconds_per_byte = 0;
+    for (const Memory* stop = way.begin(); stop + 1 != way.end(); ++stop) {
+      if (stop[0] == stop[1]) continue;
+      const Hop step = hop(stop[0], stop[1]);
+      if (!step.possible) return;
       route.latency_s += step.latency_s;
       route.seconds_per_byte = std::max(route.seconds_per_byte, 1 / step.bandwidth);
-      route.links.insert(route.links.end(), step.links.begin(), step.links.end());
+      route.links.insert(route.links.end(), step.links.begin(),
+                         step.links.begin() + static_cast<std::ptrdiff_t>(step.link_count));
     }
     const double seconds = route.latency_s + kTypicalBytes * route.seconds_per_byte;
-    if (!possible || route.links.empty() || seconds >= least) continue;
+    if (route.links.empty() || seconds >= least) return;
     least = seconds;
-    best = std::move(route);
+    best = route;
+  };
+  const std::vector<Memory> near_a = stops(a), near_b = stops(b);
+  look_at({a, b});
+  for (const Memory& first : near_a) {
+    look_at({a, first, b});
+    for (const Memory& last : near_b) look_at({a, first, last, b});
   }
+  for (const Memory& last : near_b) look_at({a, last, b});
   std::sort(best.links.begin(), best.links.end());
   best.links.erase(std::unique(best.links.begin(), best.links.end()), best.links.end());
   return best;
 }
 
 const Route* Links::route(std::int32_t from, std::int32_t to) {
-  const auto known = routes_.find({from, to});
+  const std::uint64_t ends = static_cast<std::uint64_t>(static_cast<std::uint32_t>(from)) << 32 |
+                             static_cast<std::uint32_t>(to);
+  const auto known = routes_.find(ends);
   if (known != routes_.end())
     return known->second.links.empty() && from != to ? nullptr : &known->second;
   Route route;
@@ -154,7 +165,7 @@ const Route* Links::route(std::int32_t from, std::int32_t to) {
     route = find(from, to);
   }
   route.number = static_cast<std::int32_t>(routes_.size());
-  const Route& kept = routes_.emplace(std::pair(from, to), std::move(route)).first->second;
+  const Route& kept = routes_.emplace(ends, std::move(route)).first->second;
   return kept.links.empty() && from != to ? nullptr : &kept;
 }
 
@@ -178,9 +189,12 @@ std::int64_t Links::user(const Route& route) const {
 
 void Links::describe(RunRecord& record) const {
   record.links.resize(lanes_.size());
-  for (const auto& [channel, numbers] : lane_numbers_) {
-    for (const auto& [end, lane] : numbers) {
-      record.links[lane] = {channel.second, channel.first, end.first, end.second};
+  for (std::size_t node = 0; node < lane_numbers_.size(); ++node) {
+    for (const Lanes& channel : lane_numbers_[node]) {
+      for (const auto& [end, lane] : channel.lanes) {
+        record.links[lane] = {channel.channel, static_cast<std::int64_t>(node), end.first,
+                              end.second};
+      }
     }
   }
   record.routes.resize(routes_.size());

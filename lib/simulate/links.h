@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "groma/machine.h"
@@ -77,9 +78,15 @@ class Links {
   };
   struct Hop {
     bool possible = false;
-    std::vector<std::uint32_t> links;
+    std::array<std::uint32_t, 2> links{};
+    std::size_t link_count = 0;
     double latency_s = 0;
     double bandwidth = 0;
+  };
+  // A channel of a node, by its name.
+  struct Lanes {
+    std::string channel;
+    std::map<std::pair<std::int64_t, bool>, std::uint32_t> lanes;  // by number, out
   };
   // The lane of a channel name in a node; made when first asked for.
   std::uint32_t lane(std::int64_t node, const std::string& name, std::int64_t number, bool out);
@@ -89,10 +96,8 @@ class Links {
   const Machine& machine_;
   const Memories& memories_;
   std::vector<Lane> lanes_;
-  std::map<std::pair<std::int64_t, std::string>,
-           std::map<std::pair<std::int64_t, bool>, std::uint32_t>>
-      lane_numbers_;
-  std::map<std::pair<std::int32_t, std::int32_t>, Route> routes_;
+  std::vector<std::vector<Lanes>> lane_numbers_;     // by node
+  std::unordered_map<std::uint64_t, Route> routes_;  // by both ends
 };
 
 }  // namespace groma::sim

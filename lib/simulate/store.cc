@@ -1,6 +1,7 @@
 #include "simulate/store.h"
 
 #include <algorithm>
+#include <bit>
 #include <tuple>
 
 namespace groma::sim {
@@ -22,7 +23,9 @@ std::uint64_t box_key(std::uint64_t place, const Rect& box) {
   return key;
 }
 
-bool same_box(const Rect& a, const Rect& b) { return a.lower == b.lower && a.extents == b.extents; }
+bool same_box(const Rect& a, const Rect& b) {
+  return &a == &b || (a.lower == b.lower && a.extents == b.extents);
+}
 
 }  // namespace
 
@@ -35,8 +38,12 @@ Store::Store(const app::Data& data, const Spaces& spaces, const Memories& memori
   }
   cells_.resize(data.regions.size());
   for (std::size_t r = 0; r < data.regions.size(); ++r) {
-    groups_.push_back(
-        std::max<std::size_t>(1, spaces.region(static_cast<std::uint32_t>(r)).group_bytes.size()));
+    const RegionSpace& space = spaces.region(static_cast<std::uint32_t>(r));
+    groups_.push_back(std::max<std::size_t>(1, space.group_bytes.size()));
+    const auto most =
+        std::max_element(space.cuts.begin(), space.cuts.end(),
+                         [](const auto& a, const auto& b) { return a.size() < b.size(); });
+    cut_most_.push_back(static_cast<int>(most - space.cuts.begin()));
   }
 }
 
@@ -61,6 +68,11 @@ void Store::for_cells(std::uint32_t region, const CellRange& range, std::uint64_
 
 // ---- Instances
 
+Store::Wide::key_type Store::width_of(std::uint32_t region, const Rect& box) const {
+  const int d = cut_most_[region];
+  return {std::bit_width(static_cast<std::uint64_t>(box.extents[d])), box.lower[d]};
+}
+
 bool Store::fits(const Instance& instance, const InstanceQuery& query, bool same) const {
   if (!instance.alive || instance.reduction != query.reduction) return false;
   if ((instance.groups & query.groups) != query.groups) return false;
@@ -71,25 +83,61 @@ bool Store::fits(const Instance& instance, const InstanceQuery& query, bool same
       instance.layout.align_bytes != query.layout.align_bytes) {
     return false;
   }
-  if (same) return same_box(instance.box, query.shape->box);
-  return !query.layout.exact && !query.reduction && within(query.piece->box, instance.box);
+  if (same) return same_box(instance.shape->box, query.shape->box);
+  return within(query.piece->box, instance.shape->box);
+}
+
+std::optional<InstanceNumber> Store::find(const InstanceQuery& query, std::uint64_t place,
+                                          std::uint64_t key) const {
+  if (const auto here = same_.find(key); here != same_.end()) {
+    for (InstanceNumber number = here->second.oldest; number != kVirtual;
+         number = instances_[number].next) {
+      if (fits(instances_[number], query, true)) return number;
+    }
+  }
+  const auto here = at_.find(place);
+  if (here == at_.end() || query.layout.exact || query.reduction) return std::nullopt;
+  return find_covering(query, here->second);
+}
+
+std::optional<InstanceNumber> Store::find_covering(const InstanceQuery& query,
+                                                   const Wide& here) const {
+  const Rect& box = query.piece->box;
+  const int d = cut_most_[query.region];
+  const bool empty = box.volume() == 0;  // all cover it
+  const std::int64_t begin = empty ? INT64_MAX : box.lower[d];
+  // Where those of that width begin at least that reach the end of the box.
+  const auto least = [&](int width) {
+    if (empty || width > 62) return Wide::key_type{width, INT64_MIN};
+    return Wide::key_type{width, begin + box.extents[d] - ((std::int64_t{1} << width) - 1)};
+  };
+  std::optional<InstanceNumber> oldest;
+  auto at = here.lower_bound(least(empty ? 0 : width_of(query.region, box).first));
+  while (at != here.end()) {
+    const auto [width, lower] = at->first;
+    if (lower > begin) {
+      at = here.lower_bound(least(width + 1));
+    } else if (at->first < least(width)) {
+      at = here.lower_bound(least(width));
+    } else {
+      for (InstanceNumber number : at->second) {
+        if (oldest && *oldest < number) break;
+        if (fits(instances_[number], query, false)) oldest = number;
+      }
+      ++at;
+    }
+  }
+  return oldest;
 }
 
 std::optional<InstanceNumber> Store::find_or_make(const InstanceQuery& query) {
   const std::uint64_t place = place_of(query.memory, query.region);
   const std::uint64_t key = box_key(place, query.shape->box);
   ++clock_;
-  for (const bool same : {true, false}) {
-    const auto& lists = same ? same_ : at_;
-    const auto here = lists.find(same ? key : place);
-    if (here == lists.end() || query.fresh) continue;
-    for (InstanceNumber number : here->second) {
-      Instance& instance = instances_[number];
-      if (!fits(instance, query, same)) continue;
-      instance.used = clock_;
-      instance.priority = query.priority;
-      return number;
-    }
+  if (const auto known = query.fresh ? std::nullopt : find(query, place, key)) {
+    instances_[*known].used = clock_;
+    instances_[*known].priority = query.priority;
+    return known;
   }
   const auto bytes = bytes_of(query);
   if (!bytes || !make_room(query.memory, *bytes)) return std::nullopt;
@@ -97,8 +145,7 @@ std::optional<InstanceNumber> Store::find_or_make(const InstanceQuery& query) {
   Instance& made = instances_.emplace_back();
   made.region = query.region;
   made.memory = query.memory;
-  made.box = query.shape->box;
-  made.cells = query.shape->cells;
+  made.shape = query.shape;
   made.groups = query.new_groups;
   made.layout = query.layout;
   made.reduction = query.reduction;
@@ -106,8 +153,12 @@ std::optional<InstanceNumber> Store::find_or_make(const InstanceQuery& query) {
   made.priority = query.priority;
   made.used = clock_;
   made.statement = query.statement;
-  at_[place].push_back(number);
-  same_[key].push_back(number);
+  at_[place][width_of(query.region, made.shape->box)].push_back(number);
+  const auto [chain, is_new] = same_.try_emplace(key, Chain{number, number});
+  if (!is_new) {
+    instances_[chain->second.newest].next = number;
+    chain->second.newest = number;
+  }
   const auto m = static_cast<std::size_t>(query.memory);
   used_[m] += *bytes;
   peak_[m] = std::max(peak_[m], used_[m]);
@@ -134,9 +185,11 @@ bool Store::make_room(std::int32_t memory, std::int64_t bytes) {
   for (std::uint32_t region = 0; region < data_.regions.size(); ++region) {
     const auto here = at_.find(place_of(memory, region));
     if (here == at_.end()) continue;
-    for (InstanceNumber number : here->second) {
-      const Instance& instance = instances_[number];
-      if (instance.users == 0 && instance.priority != kCollectNever) candidates.push_back(number);
+    for (const auto& [width, numbers] : here->second) {
+      for (InstanceNumber number : numbers) {
+        const Instance& instance = instances_[number];
+        if (instance.users == 0 && instance.priority != kCollectNever) candidates.push_back(number);
+      }
     }
   }
   std::sort(candidates.begin(), candidates.end(), [&](InstanceNumber a, InstanceNumber b) {
@@ -173,7 +226,7 @@ bool Store::may_go(InstanceNumber number) {
   const Instance& instance = instances_[number];
   if (instance.valid == 0 && !instance.reduction) return true;
   bool needed = false;
-  for_cells(instance.region, instance.cells, instance.groups, [&](Cell& cell, std::int64_t) {
+  for_cells(instance.region, instance.shape->cells, instance.groups, [&](Cell& cell, std::int64_t) {
     if (needed) return;
     bool here = false, elsewhere = false;
     for (const Holder& holder : cell.holders) {
@@ -186,19 +239,30 @@ bool Store::may_go(InstanceNumber number) {
   return !needed;
 }
 
+void Store::unchain(InstanceNumber number, Chains::iterator chain) {
+  InstanceNumber before = kVirtual;
+  for (InstanceNumber at = chain->second.oldest; at != number; at = instances_[at].next)
+    before = at;
+  const InstanceNumber after = instances_[number].next;
+  (before == kVirtual ? chain->second.oldest : instances_[before].next) = after;
+  if (after == kVirtual) chain->second.newest = before;
+  if (chain->second.oldest == kVirtual) same_.erase(chain);
+}
+
 void Store::remove(InstanceNumber number) {
   Instance& instance = instances_[number];
-  for_cells(instance.region, instance.cells, instance.groups, [&](Cell& cell, std::int64_t) {
+  for_cells(instance.region, instance.shape->cells, instance.groups, [&](Cell& cell, std::int64_t) {
     std::erase_if(cell.holders, [number](const Holder& each) { return each.instance == number; });
   });
   instance.alive = false;
   instance.valid = 0;
   used_[static_cast<std::size_t>(instance.memory)] -= instance.bytes;
   const std::uint64_t place = place_of(instance.memory, instance.region);
-  std::erase(at_[place], number);
-  const auto same = same_.find(box_key(place, instance.box));
-  std::erase(same->second, number);
-  if (same->second.empty()) same_.erase(same);
+  Wide& here = at_[place];
+  const auto alike = here.find(width_of(instance.region, instance.shape->box));
+  std::erase(alike->second, number);
+  if (alike->second.empty()) here.erase(alike);
+  unchain(number, same_.find(box_key(place, instance.shape->box)));
   if (on_allocation) on_allocation(instance, false);
 }
 
@@ -276,15 +340,16 @@ void Store::wait(const Use& use, Op op, Op on) {
 }
 
 void Store::wait_for_users(const Use& use, Op op, Holder& holder) {
-  for (Op user : holder.users) wait(use, op, user);
+  for (Op user : holder.users.ops) wait(use, op, user);
 }
 
-void Store::add_user(Holder& holder, Op op, const Ops& ops) {
-  if (!holder.users.empty() && holder.users.back() == op) return;
-  if (holder.users.size() >= 8) {
-    std::erase_if(holder.users, [&ops](Op user) { return ops.done(user); });
+void Store::Users::add(Op op, const Ops& all) {
+  if (!ops.empty() && ops.back() == op) return;
+  if (ops.size() >= most) {
+    std::erase_if(ops, [&all](Op user) { return all.done(user); });
+    most = std::max<std::size_t>(8, 2 * ops.size());
   }
-  holder.users.push_back(op);
+  ops.push_back(op);
 }
 
 // Points of one launch run in any order, so none writes what another reads, writes or reduces to.
@@ -352,7 +417,6 @@ Fetch& Store::fetch(const Use& use, InstanceNumber from, bool reduction,
 // Valid data to the target: a copy, then the reductions that are pending.
 void Store::bring(const Use& use, Cell& cell, std::int64_t bytes, std::vector<Fetch>& fetches,
                   std::size_t first) {
-  holder(cell, use.instance);  // before references to others
   Holder& mine = holder(cell, use.instance);
   if (!mine.valid) {
     const auto source = std::find_if(sources_.begin(), sources_.end(), [&](InstanceNumber number) {
@@ -366,9 +430,9 @@ void Store::bring(const Use& use, Cell& cell, std::int64_t bytes, std::vector<Fe
       wait(use, copy.op, theirs.ready);
       wait(use, copy.op, mine.ready);
       wait_for_users(use, copy.op, mine);
-      mine.users.clear();
+      mine.users.ops.clear();
       mine.ready = copy.op;
-      add_user(theirs, copy.op, ops_);
+      theirs.users.add(copy.op, ops_);
     }
     set_valid(mine, true);
   }
@@ -379,13 +443,13 @@ void Store::bring(const Use& use, Cell& cell, std::int64_t bytes, std::vector<Fe
   for (const Pending& pending : cell.pending) {
     Fetch& fold = fetch(use, pending.instance, true, fetches, first);
     fold.bytes += bytes;
-    for (Op op : pending.ops) wait(use, fold.op, op);
+    for (Op op : pending.users.ops) wait(use, fold.op, op);
     wait(use, fold.op, mine.ready);
     wait_for_users(use, fold.op, mine);
-    mine.users.clear();
+    mine.users.ops.clear();
     mine.ready = fold.op;
     for (Holder& each : cell.holders) {
-      if (each.instance == pending.instance) add_user(each, fold.op, ops_);
+      if (each.instance == pending.instance) each.users.add(fold.op, ops_);
     }
   }
   cell.pending.clear();
@@ -399,14 +463,13 @@ void Store::use_cell(const Use& use, Cell& cell, std::int64_t bytes, std::vector
   if (use.privilege == Privilege::kReduce) {
     for (Pending& pending : cell.pending) {
       if (pending.instance != use.instance) continue;
-      std::erase_if(pending.ops, [&](Op op) { return ops_.done(op); });
-      pending.ops.push_back(use.task);
+      pending.users.add(use.task, ops_);
       return;
     }
     Holder& mine = holder(cell, use.instance);
     wait_for_users(use, use.task, mine);  // that fold what was there before
-    mine.users.clear();
-    cell.pending.push_back({use.instance, {use.task}});
+    mine.users.ops.clear();
+    cell.pending.push_back({use.instance, {{use.task}}});
     return;
   }
   const bool writes = use.privilege != Privilege::kReadOnly;
@@ -414,7 +477,7 @@ void Store::use_cell(const Use& use, Cell& cell, std::int64_t bytes, std::vector
   Holder& mine = holder(cell, use.instance);
   wait(use, use.task, mine.ready);
   if (!writes) {
-    add_user(mine, use.task, ops_);
+    mine.users.add(use.task, ops_);
     if (!use.untracked) return;
     const bool elsewhere = std::any_of(
         cell.holders.begin(), cell.holders.end(),
@@ -423,7 +486,7 @@ void Store::use_cell(const Use& use, Cell& cell, std::int64_t bytes, std::vector
     return;
   }
   wait_for_users(use, use.task, mine);
-  mine.users.clear();
+  mine.users.ops.clear();
   cell.pending.clear();
   mine.ready = use.task;
   set_valid(mine, true);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,8 +26,7 @@ inline constexpr InstanceNumber kVirtual = 0xFFFFFFFF;
 struct Instance {
   std::uint32_t region = 0;
   std::int32_t memory = 0;
-  Rect box;
-  CellRange cells;
+  const Piece* shape = nullptr;  // its box
   std::uint64_t groups = 0;
   LayoutSpec layout;
   bool reduction = false;
@@ -34,10 +34,11 @@ struct Instance {
   std::int64_t bytes = 0;
   std::int32_t users = 0;  // tasks that are mapped to it and copies, not over yet
   CollectPriority priority = kCollectDefault;
-  std::int64_t used = 0;       // when it was mapped last, counted in calls
-  std::int64_t valid = 0;      // cells and groups of which it holds valid data
-  std::int64_t left = -1;      // Store::leave: before which all_over
-  std::int32_t statement = 0;  // of the mapping, that put it there
+  std::int64_t used = 0;           // when it was mapped last, counted in calls
+  std::int64_t valid = 0;          // cells and groups of which it holds valid data
+  std::int64_t left = -1;          // Store::leave: before which all_over
+  std::int32_t statement = 0;      // of the mapping, that put it there
+  InstanceNumber next = kVirtual;  // the next newer one with a box of the same hash
 };
 
 // An instance that somebody wants.
@@ -128,16 +129,30 @@ class Store {
   std::function<void(const Instance&, bool made)> on_allocation;
 
  private:
+  // Those that are over are dropped now and then.
+  struct Users {
+    std::vector<Op> ops;
+    std::size_t most = 8;  // before they are looked through
+    void add(Op op, const Ops& all);
+  };
   struct Holder {
     InstanceNumber instance = 0;
     Op ready = kBeginning;  // when what it holds is there
     bool valid = false;
-    std::vector<Op> users;  // that read it, or it since
+    Users users;  // that read it, or it since
   };
   struct Pending {
     InstanceNumber instance = 0;
-    std::vector<Op> ops;  // that reduce to it
+    Users users;  // that reduce to it
   };
+  struct Chain {
+    InstanceNumber oldest, newest;
+  };
+  using Chains = std::unordered_map<std::uint64_t, Chain>;
+  // Instances of a region in a memory, from the oldest, by how wide they are in the dimension that
+  // is cut most (its logarithm, rounded up) and where they begin there: few may cover a box.
+  using Wide = std::map<std::pair<int, std::int64_t>, std::vector<InstanceNumber>>;
+  Wide::key_type width_of(std::uint32_t region, const Rect& box) const;
   static constexpr Op kSeveral = 0xFFFFFFFF;
   // One cell of one group.
   struct Cell {
@@ -158,7 +173,6 @@ class Store {
   void set_valid(Holder& holder, bool valid);
   void wait(const Use& use, Op op, Op on);
   void wait_for_users(const Use& use, Op op, Holder& holder);
-  static void add_user(Holder& holder, Op op, const Ops& ops);
   bool in_the_way(const Use& use, Cell& cell) const;
   Fetch& fetch(const Use& use, InstanceNumber from, bool reduction, std::vector<Fetch>& fetches,
                std::size_t first);
@@ -166,6 +180,10 @@ class Store {
                 std::size_t first);
   void bring(const Use& use, Cell& cell, std::int64_t bytes, std::vector<Fetch>& fetches,
              std::size_t first);
+  std::optional<InstanceNumber> find(const InstanceQuery& query, std::uint64_t place,
+                                     std::uint64_t key) const;
+  std::optional<InstanceNumber> find_covering(const InstanceQuery& query, const Wide& here) const;
+  void unchain(InstanceNumber number, Chains::iterator chain);
   bool fits(const Instance& instance, const InstanceQuery& query, bool same_box) const;
   bool make_room(std::int32_t memory, std::int64_t bytes);
   bool never_fits(const std::vector<InstanceNumber>& candidates, std::int64_t missing);
@@ -176,13 +194,13 @@ class Store {
   const Spaces& spaces_;
   Ops& ops_;
   std::vector<Instance> instances_;
-  std::vector<std::int64_t> used_, peak_, capacity_;                   // by memory
-  std::unordered_map<std::uint64_t, std::vector<InstanceNumber>> at_;  // by memory and region
-  std::unordered_map<std::uint64_t, std::vector<InstanceNumber>>
-      same_;                              // by these and a box's hash
-  std::vector<std::vector<Cell>> cells_;  // by region
-  std::vector<std::size_t> groups_;       // their number, by region
-  std::vector<InstanceNumber> sources_;   // ranked, of the use at hand
+  std::vector<std::int64_t> used_, peak_, capacity_;  // by memory
+  std::unordered_map<std::uint64_t, Wide> at_;        // by memory and region
+  Chains same_;                                       // by these and a box's hash; none empty
+  std::vector<std::vector<Cell>> cells_;              // by region
+  std::vector<std::size_t> groups_;                   // their number, by region
+  std::vector<int> cut_most_;                         // dimension, by region
+  std::vector<InstanceNumber> sources_;               // ranked, of the use at hand
   std::int64_t clock_ = 0;
   std::int64_t waits_ = 0;
   bool guessed_ = false, forked_ = false, waited_for_itself_ = false;

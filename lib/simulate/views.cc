@@ -5,14 +5,14 @@
 
 namespace groma::sim {
 
-Views::Views(const app::Data& data) : data_(data) {
+Views::Views(const app::Data& data) : data_(data), launches_(data.launches + 1) {
   for (const app::Task& task : data.tasks) variants_.push_back(app::views_of(task.variants));
 }
 
 const std::vector<RequirementView>& Views::requirements(std::uint32_t task,
                                                         const app::Launch* launch) {
-  const auto [found, is_new] = launches_.try_emplace(launch);
-  if (!is_new) return found->second;
+  std::vector<RequirementView>& views = launches_[launch ? launch->number : data_.launches];
+  if (!views.empty()) return views;
   const std::vector<app::Requirement>& all = data_.tasks[task].requirements;
   for (std::size_t r = 0; r < all.size(); ++r) {
     const app::Where& where = app::where_of(data_.tasks[task], launch, r);
@@ -22,7 +22,7 @@ const std::vector<RequirementView>& Views::requirements(std::uint32_t task,
       const auto id = static_cast<FieldId>(where.fields.empty() ? f : where.fields[f]);
       kept.fields.push_back({id, all[r].fields[f].bytes, all[r].fields[f].name});
     }
-    RequirementView& view = found->second.emplace_back(app::view_of(all[r]));
+    RequirementView& view = views.emplace_back(app::view_of(all[r]));
     view.aliases = kept.names;
     view.aliases_key = name_keys_.emplace(where.names, name_keys_.size() + 1).first->second;
     view.fields = kept.fields;
@@ -38,7 +38,7 @@ const std::vector<RequirementView>& Views::requirements(std::uint32_t task,
           launch != nullptr && launch->is_index ? Projection::kRegion : Projection::kSingle;
     }
   }
-  return found->second;
+  return views;
 }
 
 TaskView Views::view(std::uint32_t task, const app::Launch* launch,

@@ -37,7 +37,7 @@ class Views {
   const app::Data& data_;
   std::vector<std::vector<VariantView>> variants_;  // by task
   std::deque<Requirement> kept_;
-  std::map<const app::Launch*, std::vector<RequirementView>> launches_;
+  std::vector<std::vector<RequirementView>> launches_;  // by number; the last: the top-level task
   std::map<app::Names, std::uint64_t> name_keys_;
 };
 

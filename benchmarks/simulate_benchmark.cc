@@ -1,0 +1,137 @@
+// What the embedded runtime costs: an evaluation of each of the nine applications (text to
+// simulated time) under its expert's mapping and the default mapper; stencil and circuit on more
+// and more GPUs, and more and more points for each of four, to a million point tasks, with the
+// memory that takes.
+#include <benchmark/benchmark.h>
+#include <malloc.h>
+
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "groma/app_builder.h"
+#include "groma/benchmarks.h"
+#include "groma/program_mapper.h"
+#include "groma/simulate.h"
+#include "groma/workload.h"
+#include "process_memory.h"
+
+namespace {
+
+using namespace groma;
+
+Workload workload_of(const std::string& name, const std::string& values) {
+  return *Workload::make(*with_values(find_benchmark(name)->make(), values));
+}
+
+Source expert(const std::string& name) {
+  auto source = Source::read(std::string(GROMA_SOURCE_DIR) + "/dsl/mappers/" + name + ".mapper");
+  return source ? *source : Source();
+}
+
+// By the program, or the default mapper where it is empty.
+RunResult run(const Workload& workload, const std::shared_ptr<const Machine>& machine,
+              const Source& source) {
+  if (source.text().empty()) {
+    return simulate(workload, machine, [&](const Processor& local) {
+      return std::make_unique<DefaultMapper>(MapperSite{machine, local});
+    });
+  }
+  Diagnostics diags(source);
+  auto bound = bind(compile(source, diags), *machine, diags);
+  if (!bound) {
+    RunResult failed;
+    failed.status = RunStatus::kMapError;
+    return failed;
+  }
+  const auto shared = ProgramMapper::share(*std::move(bound));
+  const auto own = ProgramMapper::machine_of(*shared);
+  return simulate(workload, own, [&](const Processor& local) {
+    return std::make_unique<ProgramMapper>(shared, MapperSite{own, local});
+  });
+}
+
+void count(benchmark::State& state, const RunResult& result) {
+  if (!result.ok()) return state.SkipWithError(result.raw.c_str());
+  state.counters["tasks"] = static_cast<double>(result.tasks);
+  state.counters["copies"] = static_cast<double>(result.copies);
+  state.counters["each"] = benchmark::Counter(
+      static_cast<double>(result.tasks),
+      benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+
+void evaluation(benchmark::State& state, const std::string& name, const Source& source) {
+  const auto machine = std::make_shared<const Machine>(*make_machine("p100x4"));
+  const Workload workload = workload_of(name, "");
+  RunResult result;
+  for (auto _ : state) {
+    result = run(workload, machine, source);
+    benchmark::DoNotOptimize(result.seconds);
+  }
+  count(state, result);
+}
+
+void with_memory(benchmark::State& state, const Workload& workload,
+                 const std::shared_ptr<const Machine>& machine, const Source& source) {
+  RunResult result;
+  malloc_trim(0);
+  std::ofstream("/proc/self/clear_refs") << 5;  // VmHWM begins anew
+  const double before = process_memory_mb("VmRSS:");
+  for (auto _ : state) {
+    result = run(workload, machine, source);
+    benchmark::DoNotOptimize(result.seconds);
+  }
+  count(state, result);
+  state.counters["MB"] = process_memory_mb("VmHWM:") - before;
+}
+
+// `loops` timed iterations on so many nodes of 4 GPUs.
+void scaling(benchmark::State& state, const std::string& name) {
+  const auto nodes = std::to_string(state.range(0)), loops = std::to_string(state.range(1));
+  const auto machine = std::make_shared<const Machine>(*make_machine("p100x4:nodes=" + nodes));
+  with_memory(state, workload_of(name, "nodes=" + nodes + ",loops=" + loops), machine,
+              expert(name));
+}
+
+// Two launches of so many points: each writes its piece, then reads it with what is beside it.
+void points(benchmark::State& state) {
+  AppBuilder app("points");
+  app.parameter("n", state.range(0), "");
+  app.region("line", {"n * 10"}).field("value", 8);
+  app.partition("pieces", {"n"}).partition("wider", {"n"}).halo({2});
+  app.task("write").variant(gpu().leaf()).writes("pieces");
+  app.task("read").variant(gpu().leaf()).reads("wider");
+  app.task("main").variant(cpu()).body({launch("write").over({"n"}), launch("read").over({"n"})});
+  with_memory(state, *Workload::make(app.top_level("main").done()),
+              std::make_shared<const Machine>(*make_machine("p100x4")), Source());
+}
+BENCHMARK(points)
+    ->ArgName("points")
+    ->RangeMultiplier(10)
+    ->Range(5'000, 500'000)
+    ->Unit(benchmark::kMillisecond);
+
+const bool registered = [] {
+  for (const Benchmark& each : benchmarks()) {
+    const std::string name(each.name);
+    benchmark::RegisterBenchmark(("evaluation/" + name + "/expert").c_str(), evaluation, name,
+                                 expert(name))
+        ->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark(("evaluation/" + name + "/default").c_str(), evaluation, name,
+                                 Source())
+        ->Unit(benchmark::kMillisecond);
+  }
+  for (const std::string name : {"stencil", "circuit"}) {
+    auto* each = benchmark::RegisterBenchmark(("scaling/" + name).c_str(), scaling, name);
+    each->ArgNames({"nodes", "loops"})->Unit(benchmark::kMillisecond);
+    for (const auto& [nodes, loops] :
+         {std::pair{25, 46}, {25, 496}, {25, 4996}, {250, 46}, {2500, 46}}) {
+      each->Args({nodes, loops});
+    }
+  }
+  return true;
+}();
+
+}  // namespace
