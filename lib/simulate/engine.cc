@@ -196,13 +196,14 @@ void Engine::start_copy(CopyRun& copy) {
   if (route == nullptr) {
     return refuse(RunStatus::kExecuteError, {no_route(from, to)}, "no dma path between memories");
   }
-  copy.start = std::max(now_, links_.free_at(*route));
-  if (copy.start > now_) copy.cause = links_.user(*route);
-  const RunTime end =
-      copy.start + to_time(with_noise(route->latency_s + static_cast<double>(copy.fetch.bytes) *
-                                                             route->seconds_per_byte));
+  if (record_) copy.record = static_cast<std::int64_t>(record_->events.size());
+  const RunTime duration = to_time(with_noise(
+      route->latency_s + static_cast<double>(copy.fetch.bytes) * route->seconds_per_byte));
+  const Links::Start start = links_.take(*route, now_, duration, copy.record);
+  copy.start = start.time;
+  if (copy.start > now_) copy.cause = start.after;
+  const RunTime end = copy.start + duration;
   if (record_) {
-    copy.record = static_cast<std::int64_t>(record_->events.size());
     RunRecord::Event event;
     event.kind =
         copy.fetch.reduction ? RunRecord::Event::Kind::kReduction : RunRecord::Event::Kind::kCopy;
@@ -222,7 +223,6 @@ void Engine::start_copy(CopyRun& copy) {
     event.after_start = copy.since.start;
     record_->events.push_back(event);
   }
-  links_.take(*route, end, copy.record);
   push(end, Event::Kind::kCopyEnd, nullptr, index);
 }
 

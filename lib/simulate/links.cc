@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -169,22 +170,44 @@ const Route* Links::route(std::int32_t from, std::int32_t to) {
   return kept.links.empty() && from != to ? nullptr : &kept;
 }
 
-RunTime Links::free_at(const Route& route) const {
-  RunTime free = 0;
-  for (std::uint32_t link : route.links) free = std::max(free, lanes_[link].free);
-  return free;
-}
-
-void Links::take(const Route& route, RunTime until, std::int64_t user) {
-  for (std::uint32_t link : route.links) lanes_[link] = {until, user};
-}
-
-std::int64_t Links::user(const Route& route) const {
-  const Lane* last = nullptr;
-  for (std::uint32_t link : route.links) {
-    if (last == nullptr || lanes_[link].free > last->free) last = &lanes_[link];
+// Joined with what ends or begins there.
+void Links::add(Lane& lane, const Busy& busy) {
+  if (busy.begin == busy.end) return;
+  auto at = std::lower_bound(lane.begin(), lane.end(), busy.begin,
+                             [](const Busy& each, RunTime begin) { return each.begin < begin; });
+  if (at != lane.begin() && std::prev(at)->end == busy.begin) {
+    at = std::prev(at);
+    at->end = busy.end;
+    at->user = busy.user;
+  } else {
+    at = lane.insert(at, busy);
   }
-  return last == nullptr ? -1 : last->user;
+  const auto next = std::next(at);
+  if (next == lane.end() || next->begin != at->end) return;
+  at->end = next->end;
+  at->user = next->user;
+  lane.erase(next);
+}
+
+Links::Start Links::take(const Route& route, RunTime now, RunTime duration, std::int64_t user) {
+  Start start{now, -1};
+  for (bool waits = true; waits;) {
+    waits = false;
+    for (std::uint32_t link : route.links) {
+      for (const Busy& busy : lanes_[link]) {
+        if (busy.end <= start.time) continue;
+        if (busy.begin >= start.time + duration) break;
+        start = {busy.end, busy.user};
+        waits = true;
+      }
+    }
+  }
+  for (std::uint32_t link : route.links) {
+    Lane& lane = lanes_[link];
+    std::erase_if(lane, [now](const Busy& busy) { return busy.end <= now; });
+    add(lane, {start.time, start.time + duration, user});
+  }
+  return start;
 }
 
 void Links::describe(RunRecord& record) const {

@@ -257,7 +257,7 @@ class Runtime final : public MapperRuntime {
   std::map<std::tuple<std::int64_t, ProcKind, std::int64_t>, Station> stations_;
   std::map<std::int64_t, Time> mapping_until_;  // by node
   std::map<std::tuple<std::int64_t, MemKind, std::int64_t>, std::int64_t> used_, peak_, streaming_;
-  std::map<Lane, Time> lanes_;
+  std::map<Lane, std::vector<std::pair<Time, Time>>> lanes_;  // when they are taken
   std::map<MapperEvent, std::vector<Processor>> deferred_;
   std::vector<bool> triggered_;
   std::map<std::size_t, Time> phase_time_;

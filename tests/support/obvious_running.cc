@@ -40,11 +40,24 @@ void Runtime::ready(Job* job) {
 void Runtime::start_copy(Copy& copy) {
   const std::optional<Way> way = this->way(copy.from->memory, copy.to->memory);
   if (!way) throw Failed{RunStatus::kExecuteError, DiagId::kNoRoute};
-  Time start = now_;
-  for (const Lane& lane : way->lanes) start = std::max(start, lanes_[lane]);
-  const Time end =
-      start + picoseconds(way->latency + static_cast<double>(copy.bytes) * way->seconds_per_byte);
-  for (const Lane& lane : way->lanes) lanes_[lane] = end;
+  const Time takes =
+      picoseconds(way->latency + static_cast<double>(copy.bytes) * way->seconds_per_byte);
+  // A copy can only begin when it is ready or another one ends.
+  std::set<Time> ends = {now_};
+  for (const Lane& lane : way->lanes) {
+    for (const auto& [from, until] : lanes_[lane]) ends.insert(std::max(now_, until));
+  }
+  const Time start = *std::find_if(ends.begin(), ends.end(), [&](Time time) {
+    return std::all_of(way->lanes.begin(), way->lanes.end(), [&](const Lane& lane) {
+      return std::all_of(lanes_[lane].begin(), lanes_[lane].end(), [&](const auto& taken) {
+        return taken.second <= time || taken.first >= time + takes;
+      });
+    });
+  });
+  const Time end = start + takes;
+  if (takes > 0) {
+    for (const Lane& lane : way->lanes) lanes_[lane].emplace_back(start, end);
+  }
   RunRecord::Event event;
   event.kind = copy.fold ? RunRecord::Event::Kind::kReduction : RunRecord::Event::Kind::kCopy;
   event.name = static_cast<std::int32_t>(copy.task->number);
