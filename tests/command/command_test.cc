@@ -529,9 +529,9 @@ TEST(Run, CtrlCEndsWith130) {
 }
 
 TEST(Diff, JsonHasBothRunsAndWhatDiffers) {
-  const Outcome outcome = run(
-      "groma diff - dsl/mappers/cannon.mapper --app cannon:size=small --json",
-      "SingleTaskMap task_4 same;\ndef same(Task t) { return t.parent.processor(Machine(GPU)); }");
+  const Outcome outcome =
+      run("groma diff - dsl/mappers/cannon.mapper --app cannon:size=small --json",
+          "Region * * GPU ZCMEM;");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   const json found = json::parse(outcome.out);
   EXPECT_EQ(found["a"]["status"], "ok");
