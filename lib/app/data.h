@@ -123,6 +123,12 @@ inline const Where& where_of(const Task& task, const Launch* launch, std::size_t
   return launch == nullptr ? task.requirements[r].data : launch->data[r];
 }
 
+// Whether two tasks, or two requirements of one, may not change places on the same data.
+inline bool interfere(Privilege a, Privilege b) {
+  if (a == Privilege::kNoAccess || b == Privilege::kNoAccess) return false;
+  return a != b || (a != Privilege::kReadOnly && a != Privilege::kReduce);
+}
+
 struct Data {
   std::string name;
   std::vector<AppValue> values;

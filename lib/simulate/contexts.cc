@@ -6,16 +6,6 @@
 #include "simulate/engine.h"
 
 namespace groma::sim {
-namespace {
-
-// Whether two tasks on the same data may not change places.
-bool interfere(Privilege a, Privilege b) {
-  if (a == Privilege::kNoAccess || b == Privilege::kNoAccess) return false;
-  return a != b || (a != Privilege::kReadOnly && a != Privilege::kReduce);
-}
-
-}  // namespace
-
 void Engine::begin_context(TaskRun& run) {
   run.context = std::make_unique<Context>();
   Context& context = *run.context;
@@ -144,7 +134,7 @@ bool Engine::conflicts(const Context& context, const app::Launch& launch) const 
         if (earlier->data[a].region != launch.data[b].region) continue;
         if (earlier->data[a].what == app::Where::What::kUnknown) continue;
         if (launch.data[b].what == app::Where::What::kUnknown) continue;
-        if (!interfere(before[a].privilege, requirements[b].privilege)) continue;
+        if (!app::interfere(before[a].privilege, requirements[b].privilege)) continue;
         if ((spaces_.groups(earlier->number, a) & spaces_.groups(launch.number, b)) != 0) {
           return true;
         }

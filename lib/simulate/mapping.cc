@@ -286,9 +286,24 @@ bool Mapping::find_pieces(TaskRun& run) {
     run.colors.push_back(*index);
     run.pieces.push_back(&spaces_.piece(where.index, *index));
   }
-  if (fault == app::FormulaFault::kNone) return true;
+  if (fault == app::FormulaFault::kNone) return keeps_apart(run);
   return fail(data_.tasks[run.task].name, fmt::format("at point {}: a formula of its launch: {}",
                                                       text_of(run.point), app::words_of(fault)));
+}
+
+// Whether no two requirements of the task are in each other's way.
+bool Mapping::keeps_apart(const TaskRun& run) {
+  for (const auto& [a, b] : spaces_.clashes(run.launch->number)) {
+    if (!meet(run.pieces[a]->box, run.pieces[b]->box)) continue;
+    const std::string& name = data_.tasks[run.task].name;
+    refuse(RunStatus::kExecuteError,
+           {{one_diagnostic(DiagId::kAliasedRequirements, a, b, name), {}}},
+           fmt::format("Found aliasing region requirements {} and {} of {} (UID: {}). Individual "
+                       "task launches are not permitted  to have interfering region requirements.",
+                       a, b, name, run.op));
+    return false;
+  }
+  return true;
 }
 
 // Into slices: by shard where the task that launches is replicated.

@@ -179,6 +179,7 @@ class Mapping : public MapperRuntime {
 
  private:
   bool find_pieces(TaskRun& run);
+  bool keeps_apart(const TaskRun& run);
   bool cut(const Context& context, const TaskView& view, const Rect& domain,
            std::vector<TaskSlice>& slices);
   bool cut_part(const Processor& by, const TaskView& view, const Rect& part, int depth,

@@ -385,46 +385,7 @@ class Rehearsal final : public Mapping {
       if (!map_requirement(run, view, places, r)) return false;
     }
     for (const Fetch& fetch : fetches_) check_copy(run, fetch);
-    if (!certain_) check_own_waits(run, view);
     return true;
-  }
-
-  // Where instances are not certain, a task may be given two for one piece of data of which it
-  // makes one and needs the other.
-  void check_own_waits(TaskRun& run, const TaskView& view) {
-    for (std::uint32_t b = 1; b < view.requirements.size(); ++b) {
-      const Privilege reads = view.requirements[b].privilege;
-      const bool needs = reads == Privilege::kReadOnly || reads == Privilege::kReadWrite;
-      for (std::uint32_t a = 0; a < b && needs; ++a) {
-        const bool makes = view.requirements[a].privilege != Privilege::kReadOnly;
-        if (!makes && !wish_.requirements[a].untracked) continue;
-        if (!share_data(run, a, b) || (makes && same_wish(run, view, a, b))) continue;
-        fail(view.name, fmt::format("it waits for itself: its requirements {} and {} may be given "
-                                    "two instances of the same data",
-                                    a, b));
-        return collect(run.launch, &run, false);
-      }
-    }
-  }
-  bool share_data(const TaskRun& run, std::uint32_t a, std::uint32_t b) const {
-    if (run.instances[a] == kVirtual || run.instances[b] == kVirtual) return false;
-    if (where_of(run, a).region != where_of(run, b).region) return false;
-    if ((groups_of(run, a) & groups_of(run, b)) == 0) return false;
-    const Rect &x = run.pieces[a]->box, &y = run.pieces[b]->box;
-    bool apart = x.volume() == 0 || y.volume() == 0;
-    for (int d = 0; d < x.dimensions(); ++d) {
-      apart |= x.lower[d] + x.extents[d] <= y.lower[d] || y.lower[d] + y.extents[d] <= x.lower[d];
-    }
-    return !apart;
-  }
-  // Equal wishes find equal instances.
-  bool same_wish(const TaskRun& run, const TaskView& view, std::uint32_t a, std::uint32_t b) const {
-    const auto x = wish_.requirements[a].candidates(), y = wish_.requirements[b].candidates();
-    if (x.size() != 1 || y.size() != 1 || x[0].memory != y[0].memory) return false;
-    const auto first = query(run, view.requirements[a], wish_.requirements[a], x[0], a);
-    const auto second = query(run, view.requirements[b], wish_.requirements[b], y[0], b);
-    return first && second && key_of(*first) == key_of(*second) && first->piece == second->piece &&
-           first->groups == second->groups && first->layout.exact == second->layout.exact;
   }
 
   // A task that launches others without holding what they use does not keep back what uses it too,
@@ -489,15 +450,6 @@ class Rehearsal final : public Mapping {
     }
     if (store_.forked()) certain_ = false;
     sign(run.instances.back());
-    if (store_.waited_for_itself()) {
-      fail(view.name,
-           fmt::format("it waits for itself: what its requirement {} needs, another of its "
-                       "requirements makes in another instance",
-                       r));
-      const auto candidates = wish.candidates();
-      if (!candidates.empty()) result_.refusals.front().origin = candidates.front().memory_origin;
-      collect(run.launch, &run, certain_);
-    }
     return true;
   }
 

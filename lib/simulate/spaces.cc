@@ -40,6 +40,16 @@ void set_range(const RegionSpace& space, Piece& piece) {
 
 }  // namespace
 
+bool meet(const Rect& a, const Rect& b) {
+  for (int d = 0; d < a.dimensions(); ++d) {
+    if (a.lower[d] >= b.lower[d] + b.extents[d] || b.lower[d] >= a.lower[d] + a.extents[d]) {
+      return false;
+    }
+    if (a.extents[d] == 0 || b.extents[d] == 0) return false;
+  }
+  return true;
+}
+
 bool within(const Rect& inner, const Rect& outer) {
   if (inner.volume() == 0) return true;
   for (int d = 0; d < inner.dimensions(); ++d) {
@@ -217,7 +227,28 @@ bool Spaces::make_groups(const app::Data& data, std::string& why) {
     }
     groups_[launch].push_back(mask);
   });
+  clashes_.resize(data.launches);
+  for (const app::Launch* launch : launches) {
+    if (launch != nullptr) find_clashes(data, *launch);
+  }
   return true;
+}
+
+void Spaces::find_clashes(const app::Data& data, const app::Launch& launch) {
+  const std::vector<app::Requirement>& requirements = data.tasks[launch.task].requirements;
+  for (std::uint32_t a = 0; a < requirements.size(); ++a) {
+    for (std::uint32_t b = a + 1; b < requirements.size(); ++b) {
+      const bool shared = requirements[a].coherence != Coherence::kExclusive &&
+                          requirements[b].coherence != Coherence::kExclusive;
+      const bool same = launch.data[a].what != app::Where::What::kUnknown &&
+                        launch.data[b].what != app::Where::What::kUnknown &&
+                        launch.data[a].region == launch.data[b].region &&
+                        (groups(launch.number, a) & groups(launch.number, b)) != 0;
+      if (same && !shared && app::interfere(requirements[a].privilege, requirements[b].privilege)) {
+        clashes_[launch.number].emplace_back(a, b);
+      }
+    }
+  }
 }
 
 }  // namespace groma::sim

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/data.h"
@@ -61,6 +62,8 @@ struct RegionSpace {
   }
 };
 
+// Whether they have a point in common.
+bool meet(const Rect& a, const Rect& b);
 // Whether the first lies within the second. An empty one does.
 bool within(const Rect& inner, const Rect& outer);
 
@@ -77,16 +80,22 @@ class Spaces {
   }
   // The groups of requirement r of the launch with that number.
   std::uint64_t groups(std::uint32_t launch, std::size_t r) const { return groups_[launch][r]; }
+  // Pairs of requirements of that launch, the first before the second, that are in each other's way
+  // wherever their pieces meet.
+  using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+  const Pairs& clashes(std::uint32_t launch) const { return clashes_[launch]; }
   std::uint64_t groups_of_top_level(std::size_t r) const { return groups_.back()[r]; }
 
  private:
   bool make_pieces(const app::Data& data, std::string& why);
   bool make_cells(const app::Data& data, std::string& why);
   bool make_groups(const app::Data& data, std::string& why);
+  void find_clashes(const app::Data& data, const app::Launch& launch);
 
   std::vector<RegionSpace> regions_;
   std::vector<std::vector<Piece>> pieces_;          // by partition
   std::vector<std::vector<std::uint64_t>> groups_;  // by launch, by requirement
+  std::vector<Pairs> clashes_;                      // by launch
 };
 
 // The place of a colour; nothing when it is none of the partition's.

@@ -331,11 +331,10 @@ void Store::set_valid(Holder& holder, bool valid) {
   instances_[holder.instance].valid += valid ? 1 : -1;
 }
 
-// What runs around a task does not have to end before it begins.
+// Neither what runs around a task nor itself has to end before it begins.
 void Store::wait(const Use& use, Op op, Op on) {
-  if (on == kBeginning || ops_.done(on)) return;
+  if (on == use.task || on == kBeginning || ops_.done(on)) return;
   if (std::find(use.ancestors.begin(), use.ancestors.end(), on) != use.ancestors.end()) return;
-  waited_for_itself_ |= on == use.task && op != on;
   ops_.depend(op, on);
 }
 

@@ -106,9 +106,6 @@ class Store {
   // it gave up before it said so is not known.
   bool guessed() const { return guessed_; }
   bool forked() const { return guessed_ || forked_; }
-  // Whether, since it was asked last, a task came to wait for itself: it needs in one instance what
-  // it makes in another.
-  bool waited_for_itself() { return std::exchange(waited_for_itself_, false); }
   // The bytes of an instance made for that; nothing: more than can be counted.
   std::optional<std::int64_t> bytes_of(const InstanceQuery& query) const;
 
@@ -203,7 +200,7 @@ class Store {
   std::vector<InstanceNumber> sources_;               // ranked, of the use at hand
   std::int64_t clock_ = 0;
   std::int64_t waits_ = 0;
-  bool guessed_ = false, forked_ = false, waited_for_itself_ = false;
+  bool guessed_ = false, forked_ = false;
 };
 
 }  // namespace groma::sim

@@ -62,8 +62,8 @@ const std::set<std::string_view> kWithoutExample = {
     "no-memory", "bad-virtual", "layout-refused", "bad-slices", "bad-schedule", "bad-steal",
     "bad-collective", "bad-replication", "bad-sharding", "bad-shard",
     // Of runs.
-    "cannot-run", "out-of-memory", "interfering-points", "no-route", "may-not-fit",
-    "check-incomplete"};
+    "cannot-run", "out-of-memory", "interfering-points", "aliased-requirements", "no-route",
+    "may-not-fit", "check-incomplete"};
 
 TEST(DiagnosticsPage, HasASectionForEveryIdInTheOrderOfTheCatalogue) {
   std::vector<std::string> sections, ids;

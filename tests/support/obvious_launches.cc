@@ -257,6 +257,30 @@ void Runtime::cut(const Processor& by, const TaskView& view, const Rect& part,
   }
 }
 
+bool Runtime::in_the_way(const Task& task, std::size_t a, std::size_t b) const {
+  const Requirement &x = task.requirements[a], &y = task.requirements[b];
+  const app::Requirement &p = what(task).requirements[a], &q = what(task).requirements[b];
+  if (!x.box || !y.box || x.where->region != y.where->region) return false;
+  if (p.coherence != Coherence::kExclusive && q.coherence != Coherence::kExclusive) return false;
+  const auto writes = [](const app::Requirement& one) {
+    return one.privilege == Privilege::kReadWrite || one.privilege == Privilege::kWriteDiscard;
+  };
+  const auto touches = [](const app::Requirement& one) {
+    return one.privilege != Privilege::kNoAccess;
+  };
+  const bool may_not = (writes(p) && touches(q)) || (touches(p) && writes(q)) ||
+                       (p.privilege == Privilege::kReduce && q.privilege == Privilege::kReadOnly) ||
+                       (p.privilege == Privilege::kReadOnly && q.privilege == Privilege::kReduce);
+  if (!may_not) return false;
+  for (std::uint32_t field : x.fields) {
+    if (std::find(y.fields.begin(), y.fields.end(), field) == y.fields.end()) continue;
+    for (const Point& point : points_of(*x.box)) {
+      if (y.box->contains(point)) return true;
+    }
+  }
+  return false;
+}
+
 void Runtime::place(Task& task, std::vector<std::int64_t> frame) {
   const app::Launch& launch = *task.launch;
   for (int d = 0; launch.is_index && d < task.point.dimensions(); ++d) {
@@ -290,6 +314,13 @@ void Runtime::place(Task& task, std::vector<std::int64_t> frame) {
     requirement.box = app::piece(data_, partition, color, fault);
   }
   if (fault != app::FormulaFault::kNone) cannot();
+  for (std::size_t a = 0; a < task.requirements.size(); ++a) {
+    for (std::size_t b = 0; b < a; ++b) {
+      if (in_the_way(task, a, b)) {
+        throw Failed{RunStatus::kExecuteError, DiagId::kAliasedRequirements};
+      }
+    }
+  }
 }
 
 // The task, with all that it launches.

@@ -269,6 +269,7 @@ void Runtime::release(Instance& instance) {
 }
 
 void Runtime::wait(Job* job, Job* on, const Task& task) {
+  if (on == &task.job) return;
   for (const Task* around = task.parent; around != nullptr; around = around->parent) {
     if (on == &around->job) return;
   }

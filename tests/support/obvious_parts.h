@@ -312,6 +312,7 @@ class Runtime final : public MapperRuntime {
   void cut(const Processor& by, const TaskView& view, const Rect& part,
            std::vector<TaskSlice>& slices);
   void place(Task& task, std::vector<std::int64_t> frame);
+  bool in_the_way(const Task& task, std::size_t a, std::size_t b) const;
   void mapped_to_the_end(Task& task);
   void look_at_end(Task& task);
 

@@ -221,6 +221,13 @@ TEST(Diff, StopsWhenItIsAsked) {
   EXPECT_FALSE(found.differences.empty());
 }
 
+// rp_shared and rp_ghost have points in common, and what was read for one is not kept for the other.
+TEST(Run, ATaskThatReadsTwiceDoesNotWaitForItself) {
+  Bound bound("Task calculate_new_currents CPU; CollectMemory calculate_new_currents *");
+  const RunResult result = run(bound.program, small("circuit"), {}, bound.diags);
+  EXPECT_TRUE(result.ok()) << result.raw;
+}
+
 // ---- fit
 
 // A task that reads a region of n elements of 8 bytes, and one of 3 m.

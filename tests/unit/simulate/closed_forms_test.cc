@@ -467,10 +467,11 @@ TEST(Ends, RegionsWithoutPointsFillNothing) {
 
 TEST(Ends, PointsInEachOthersWay) {
   const auto ends = [](Privilege first, Privilege second, Coherence coherence) {
-    // Point i is on piece i by the first requirement, on piece 0 by the second.
-    AppTask work = leaf("work", {on("p", first), on("p", second, {"0"})});
+    // Point i is on piece i by the first requirement, on the next by the second.
+    AppTask work = leaf("work", {on("p", first), on("p", second)});
     for (AppRequirement& requirement : work.requirements) requirement.coherence = coherence;
-    const Application app = pieces_of(3, {main_task({{launch("work", {3})}}), work});
+    Application app = pieces_of(3, {main_task({{launch("work", {3})}}), work});
+    std::get<AppLaunch>(app.tasks[0].body[0].node).data = {{"p", {"i"}}, {"p", {"(i + 1) % 3"}}};
     return ids_of(run(app, machine_of(1)));
   };
   using enum Privilege;
@@ -482,14 +483,39 @@ TEST(Ends, PointsInEachOthersWay) {
   EXPECT_EQ(ends(kWriteDiscard, kReadOnly, Coherence::kRelaxed), "");
 }
 
-// All points read the piece that the last of them writes.
+// Two points read the piece that the last one writes.
 TEST(Ends, PointsInTheWayOfSeveralReaders) {
   for (const Privilege other : {Privilege::kReadOnly, Privilege::kReduce}) {
-    AppTask work = leaf("work", {on("p", other, {"0"}), on("p", Privilege::kReadWrite)});
-    Application app = pieces_of(3, {main_task({{launch("work", {3})}}), work});
-    std::get<AppLaunch>(app.tasks[0].body[0].node).data = {{"p", {"0"}}, {"p", {"2 - i"}}};
+    AppTask work = leaf("work", {on("p", other), on("p", Privilege::kReadWrite)});
+    Application app = pieces_of(4, {main_task({{launch("work", {3})}}), work});
+    std::get<AppLaunch>(app.tasks[0].body[0].node).data = {{"p", {"i < 2 ? 0 : 3"}},
+                                                           {"p", {"2 - i"}}};
     EXPECT_EQ(ids_of(run(app, machine_of(1))), "[interfering-points]");
   }
+}
+
+TEST(Ends, RequirementsOfOneTaskInEachOthersWay) {
+  const auto ends = [](Privilege first, Privilege second, Coherence coherence, const char* piece) {
+    AppTask work = leaf("work", {on("p", first, {"1"}), on("p", second, {piece})});
+    for (AppRequirement& requirement : work.requirements) requirement.coherence = coherence;
+    const RunResult result =
+        run(pieces_of(3, {main_task({{launch("work")}}), work}), machine_of(1));
+    if (!result.ok()) {
+      EXPECT_TRUE(
+          result.raw.starts_with("Found aliasing region requirements 0 and 1 of work (UID: "))
+          << result.raw;
+    }
+    return ids_of(result);
+  };
+  using enum Privilege;
+  constexpr auto kAlone = Coherence::kExclusive;
+  EXPECT_EQ(ends(kReadOnly, kReadWrite, kAlone, "1"), "[aliased-requirements]");
+  EXPECT_EQ(ends(kReadOnly, kReadWrite, kAlone, "2"), "");
+  EXPECT_EQ(ends(kReadWrite, kReadWrite, kAlone, "1"), "[aliased-requirements]");
+  EXPECT_EQ(ends(kReadOnly, kReduce, kAlone, "1"), "[aliased-requirements]");
+  EXPECT_EQ(ends(kReduce, kReduce, kAlone, "1"), "");
+  EXPECT_EQ(ends(kReadOnly, kReadOnly, kAlone, "1"), "");
+  EXPECT_EQ(ends(kReadWrite, kReadOnly, Coherence::kAtomic, "1"), "");
 }
 
 // ---- What applications may say amiss

@@ -94,7 +94,8 @@ TEST(RandomRuns, AreThoseOfTheDocument) {
   for (const auto& [end, count] : ends) fmt::print("{:>20}: {}\n", end, count);
   if (one == nullptr && many == nullptr) {  // that they are worth comparing
     EXPECT_GT(ends["none"], static_cast<int>(runs / 2));
-    for (const char* id : {"cannot-run", "interfering-points", "no-route", "out-of-memory"}) {
+    for (const char* id : {"aliased-requirements", "cannot-run", "interfering-points", "no-route",
+                           "out-of-memory"}) {
       EXPECT_GT(ends[id], 10) << id;
     }
     EXPECT_GT(copies, 2000);
