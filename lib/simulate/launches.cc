@@ -119,7 +119,7 @@ void Engine::select(std::int32_t processor) {
   }
   ScheduleAnswer answer;
   mapper(processor).select_tasks_to_map(*this, views, answer);
-  if (!accepts(validate(answer, views, *machine_))) return;
+  if (!accepts(validate(answer, views, *machine_), views.front())) return;
   std::vector<bool> taken(waiting.size());
   for (std::uint32_t i : answer.map) taken[i] = true;
   for (const auto& [i, target] : answer.relocate) taken[i] = true;

@@ -8,6 +8,7 @@
 #include "base/one_diagnostic.h"
 #include "base/point_text.h"
 #include "mapper/default_policy.h"
+#include "simulate/legion_words.h"
 
 namespace groma::sim {
 namespace {
@@ -83,9 +84,11 @@ Mapper& Mapping::mapper(std::int32_t processor) {
   return *mapper;
 }
 
-bool Mapping::accepts(std::vector<Refusal> refusals) {
+bool Mapping::accepts(std::vector<Refusal> refusals, const TaskView& task, const TaskWish* wish) {
   if (refusals.empty()) return true;
-  std::string raw = refusals.front().diagnostic.message;
+  std::string raw =
+      legion_words(refusals.front(), {task, mapper(number_of(speaking_)).name(), wish}, memories_);
+  if (raw.empty()) raw = refusals.front().diagnostic.message;
   refuse(RunStatus::kMapError, std::move(refusals), std::move(raw));
   return false;
 }
@@ -165,14 +168,14 @@ bool Mapping::place_top(TaskRun& run) {
   TaskView view = view_of(run, launch_views_);
   task_options_.clear();
   mapper(first).select_task_options(*this, view, task_options_);
-  if (!accepts(validate(task_options_, view, *machine_))) return false;
+  if (!accepts(validate(task_options_, view, *machine_), view)) return false;
   run.processor = task_options_.initial;
   run.valid_instances = false;
   if (task_options_.replicate) {
     ReplicateAnswer answer;
     view = view_of(run, launch_views_);
     mapper(number_of(run.processor)).replicate_task(*this, view, answer);
-    if (!accepts(validate(answer, view, *machine_))) return false;
+    if (!accepts(validate(answer, view, *machine_), view)) return false;
     if (answer.processors.size() > 1) {
       top_shards_ = ShardTable(answer.processors);
       run.processor = answer.processors.front();
@@ -229,7 +232,7 @@ bool Mapping::start_launch(Context& context, const app::Launch& launch, const Re
   slices_.clear();
   task_options_.clear();
   mapper(context.run->number).select_task_options(*this, view, task_options_);
-  if (!accepts(validate(task_options_, view, *machine_))) return false;
+  if (!accepts(validate(task_options_, view, *machine_), view)) return false;
   view.current = task_options_.initial;
   if (launch.is_index) return cut(context, view, domain, slices_);
   slices_.push_back({Rect{}, task_options_.initial});
@@ -316,10 +319,7 @@ bool Mapping::cut(const Context& context, const TaskView& view, const Rect& doma
   static const CyclicSharding cyclic;
   const ShardingFunctor* functor = &cyclic;
   if (id != kCyclicSharding) {
-    if (id > functors.size()) {
-      fail(view.name, fmt::format("select_sharding_functor answers {}, which is no functor", id));
-      return false;
-    }
+    if (!accepts(validate_sharding(id, view, functors.size()), view)) return false;
     functor = functors[id - 1];
   }
   if (functor == nullptr) {
@@ -334,7 +334,7 @@ bool Mapping::cut(const Context& context, const TaskView& view, const Rect& doma
   }
   TaskView any_kind = view;  // a shard's processor need not have a variant of it
   any_kind.variants = {};
-  if (!accepts(validate(parts, any_kind, domain, *machine_))) return false;
+  if (!accepts(validate(parts, any_kind, domain, *machine_), view)) return false;
   for (const TaskSlice& part : parts.slices) {
     if (!cut_part(part.processor, view, part.box, 0, slices)) return false;
   }
@@ -345,7 +345,7 @@ bool Mapping::cut_part(const Processor& by, const TaskView& view, const Rect& pa
                        std::vector<TaskSlice>& slices) {
   SliceAnswer answer;
   mapper(number_of(by)).slice_task(*this, view, part, answer);
-  if (!accepts(validate(answer, view, part, *machine_))) return false;
+  if (!accepts(validate(answer, view, part, *machine_), view)) return false;
   for (const TaskSlice& slice : answer.slices) {
     if (!slice.recurse) {
       slices.push_back(slice);
@@ -395,7 +395,7 @@ bool Mapping::ask(TaskRun& run, const TaskView& view, Mapper& mapper) {
   }
   wish_.clear();
   mapper.map_task(*this, view, valid_, wish_);
-  if (!accepts(validate(wish_, view, *machine_))) return false;
+  if (!accepts(validate(wish_, view, *machine_), view, &wish_)) return false;
   return !wish_.abort_mapping ||
          fail(view.name, "map_task gives up, and nothing says when to ask again");
 }
@@ -551,9 +551,8 @@ void Mapping::refuse_memory(const TaskRun& run, const TaskView& view, std::uint3
         "(UID {}) in memory {:x} ({}) for processor {:x} ({}). This means the working set of your "
         "application is too big for the allotted capacity of the given memory under the default "
         "mapper's mapping scheme.",
-        wanted_bytes_, position, view.name, run.op,
-        0x1e00000000000000 + static_cast<std::uint64_t>(full_memory_), name_of(memory.kind),
-        0x1d00000000000000 + static_cast<std::uint64_t>(run.number), name_of(run.processor.kind));
+        wanted_bytes_, position, view.name, run.op, memory_id(full_memory_), name_of(memory.kind),
+        processor_id(run.number), name_of(run.processor.kind));
   } else {
     raw = diagnostic.message;
   }

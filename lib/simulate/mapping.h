@@ -153,7 +153,8 @@ class Mapping : public MapperRuntime {
   const app::Where& where_of(const TaskRun& run, std::size_t requirement) const {
     return app::where_of(data_.tasks[run.task], run.launch, requirement);
   }
-  bool accepts(std::vector<Refusal> refusals);  // an answer; false: the run is over
+  // An answer about that task, of the mapper that was asked last. False: the run is over.
+  bool accepts(std::vector<Refusal> refusals, const TaskView& task, const TaskWish* wish = nullptr);
   void refuse(RunStatus status, std::vector<Refusal> refusals, std::string raw);
   bool fail(std::string_view task, const std::string& why);  // false
 

@@ -221,11 +221,27 @@ TEST(Diff, StopsWhenItIsAsked) {
   EXPECT_FALSE(found.differences.empty());
 }
 
-// rp_shared and rp_ghost have points in common, and what was read for one is not kept for the other.
+// rp_shared and rp_ghost have points in common, and what was read for one is not kept for the
+// other.
 TEST(Run, ATaskThatReadsTwiceDoesNotWaitForItself) {
   Bound bound("Task calculate_new_currents CPU; CollectMemory calculate_new_currents *");
   const RunResult result = run(bound.program, small("circuit"), {}, bound.diags);
   EXPECT_TRUE(result.ok()) << result.raw;
+}
+
+TEST(Run, RefusesInLegionsWords) {
+  const auto raw = [](const std::string& program) {
+    Bound bound(program);
+    return run(bound.program, small("cannon"), {}, bound.diags).raw;
+  };
+  EXPECT_EQ(raw("Region task_1 * GPU SYSMEM"),
+            "Invalid mapper output from invocation of 'map_task' on mapper groma. Mapper selected "
+            "an instance for region requirement 0 in memory 1e00000000000000 which is not visible "
+            "from the target processors for task task_1 (ID 18).");
+  EXPECT_EQ(raw("Layout task_4 2 * F_order"),
+            "Invalid mapper output. Mapper groma selected variant 1 for task task_4 (ID 36). But "
+            "instance selected for region requirement 2 fails to satisfy the corresponding "
+            "Ordering layout constraint.");
 }
 
 // ---- fit

@@ -210,7 +210,7 @@ class HostileMapper final : public Mapper {
 };
 
 TEST(HostileMappers, AreRefused) {
-  std::map<std::string, int> ends;
+  std::map<std::string, int> ends, in_legions_words;
   for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
     const GeneratedRun run = generate_run(seed);
     const auto workload = Workload::make(run.app);
@@ -229,12 +229,19 @@ TEST(HostileMappers, AreRefused) {
       ++ends[std::string(name_of(refusal.diagnostic.id))];
       EXPECT_FALSE(refusal.diagnostic.message.empty());
     }
+    if (result.ok()) continue;
+    const Diagnostic& first = result.refusals.front().diagnostic;
+    if (result.raw != first.message) ++in_legions_words[std::string(name_of(first.id))];
   }
   // Each answer was nonsense at least once.
   for (const char* id :
        {"bad-processor", "mixed-processors", "bad-variant", "missing-wish", "no-memory",
         "bad-virtual", "bad-slices", "bad-schedule", "bad-replication", "cannot-run"}) {
     EXPECT_GT(ends[id], 0) << id;
+  }
+  for (const char* id :
+       {"no-memory", "bad-variant", "bad-slices", "bad-schedule", "bad-sharding"}) {
+    EXPECT_GT(in_legions_words[id], 0) << id;
   }
 }
 

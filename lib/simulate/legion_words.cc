@@ -1,0 +1,174 @@
+#include "simulate/legion_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace groma::sim {
+namespace {
+
+std::int64_t number(const Diagnostic& diagnostic, std::size_t i) {
+  const auto* value =
+      i < diagnostic.args.size() ? std::get_if<std::int64_t>(&diagnostic.args[i]) : nullptr;
+  return value == nullptr ? 0 : *value;
+}
+
+std::string_view text(const Diagnostic& diagnostic, std::size_t i) {
+  const auto* value =
+      i < diagnostic.args.size() ? std::get_if<std::string>(&diagnostic.args[i]) : nullptr;
+  return value == nullptr ? std::string_view() : *value;
+}
+
+std::string_view legion_name(ProcKind kind) {
+  switch (kind) {
+    case ProcKind::kCpu:
+      return "LOC_PROC";
+    case ProcKind::kGpu:
+      return "TOC_PROC";
+    case ProcKind::kOmp:
+      return "OMP_PROC";
+    case ProcKind::kIo:
+      return "IO_PROC";
+    case ProcKind::kPy:
+      return "PY_PROC";
+    case ProcKind::kProc:
+      return "PROC_SET";
+  }
+  return "NO_KIND";
+}
+
+// "Invalid mapper output from invocation of 'map_task' on mapper groma. "
+std::string from(std::string_view hook, const Refused& answer) {
+  return fmt::format("Invalid mapper output from invocation of '{}' on mapper {}. ", hook,
+                     answer.mapper);
+}
+
+// The memory that was tried first, if the node has one: else Realm asserts.
+std::string not_visible(const Diagnostic& diagnostic, const Refused& answer,
+                        const Memories& memories) {
+  const auto position = static_cast<std::size_t>(number(diagnostic, 0));
+  if (answer.wish == nullptr || position >= answer.wish->requirements.size()) return {};
+  const RequirementWish& wish = answer.wish->requirements[position];
+  if (wish.candidate_count == 0 || answer.wish->processors.empty()) return {};
+  const std::int32_t memory =
+      memories.find(answer.wish->processors.front().node, wish.candidates().front().memory, 0);
+  if (memory < 0) return {};
+  return from("map_task", answer) +
+         fmt::format(
+             "Mapper selected an instance for region requirement {} in memory {:x} which "
+             "is not visible from the target processors for task {} (ID {}).",
+             position, memory_id(memory), answer.task.name, answer.task.unique_id);
+}
+
+std::string layout_refused(const Diagnostic& diagnostic, const Refused& answer) {
+  const std::string_view wants = text(diagnostic, 2);
+  const std::string_view constraint =
+      wants.starts_with("Align")                                      ? "Alignment"
+      : wants.ends_with("_order") || wants == "AOS" || wants == "SOA" ? "Ordering"
+                                                                      : "Memory";
+  return fmt::format(
+      "Invalid mapper output. Mapper {} selected variant {} for task {} (ID {}). But instance "
+      "selected for region requirement {} fails to satisfy the corresponding {} layout "
+      "constraint.",
+      answer.mapper, answer.wish == nullptr ? 0 : answer.wish->variant, answer.task.name,
+      answer.task.unique_id, number(diagnostic, 0), constraint);
+}
+
+std::string bad_variant(const Diagnostic& diagnostic, const Refused& answer) {
+  const std::string_view hook = text(diagnostic, 0);
+  const std::int64_t id = number(diagnostic, 2);
+  const TaskView& task = answer.task;
+  const bool there =
+      std::any_of(task.variants.begin(), task.variants.end(),
+                  [id](const VariantView& v) { return static_cast<std::int64_t>(v.id) == id; });
+  if (hook == "replicate_task") {
+    if (there) return {};
+    return from(hook, answer) +
+           fmt::format(
+               "Mapper selected an invalid task variant {} for task {} (UID {}) that was "
+               "chosen to be replicated.",
+               id, task.name, task.unique_id);
+  }
+  if (!there) {
+    return from(hook, answer) +
+           fmt::format(
+               "Mapper failed to specify a valid task variant or generator capable of "
+               "create a variant implementation of task {} (ID {}).",
+               task.name, task.unique_id);
+  }
+  if (answer.wish == nullptr || answer.wish->processors.empty()) return {};
+  return fmt::format(
+      "Invalid mapper output. Mapper {} selected variant {} for task {} (ID {}). However, this "
+      "variant does not permit running on processors of kind {}.",
+      answer.mapper, id, task.name, task.unique_id,
+      legion_name(answer.wish->processors.front().kind));
+}
+
+std::string bad_slices(const Diagnostic& diagnostic, const Refused& answer) {
+  const std::string_view what = text(diagnostic, 1);
+  if (!what.starts_with("two slices hold the same point")) return {};
+  return from("slice_task", answer) +
+         fmt::format(
+             "Mapper returned multilple slices that contained the same point for task {} "
+             "(ID {})",
+             answer.task.name, answer.task.unique_id);
+}
+
+std::string bad_replication(const Diagnostic& diagnostic, const Refused& answer) {
+  const TaskView& task = answer.task;
+  if (text(diagnostic, 1) == "its variant is not replicable") {
+    return from("replicate_task", answer) +
+           fmt::format(
+               "Mapper failed to pick an valid task variant for task {} (UID {}) that was "
+               "chosen to be replicated. Task variants selected for replication must be "
+               "marked as replicable variants.",
+               task.name, task.unique_id);
+  }
+  if (text(diagnostic, 1) == "no shard is on the node that maps the task") {
+    return from("replicate_task", answer) +
+           fmt::format(
+               "Mapper did not provide a local processor when replicating task {} (UID "
+               "{}).",
+               task.name, task.unique_id);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::uint64_t memory_id(std::int32_t memory) {
+  return 0x1e00000000000000 + static_cast<std::uint64_t>(memory);
+}
+
+std::uint64_t processor_id(std::int32_t processor) {
+  return 0x1d00000000000000 + static_cast<std::uint64_t>(processor);
+}
+
+std::string legion_words(const Refusal& refusal, const Refused& answer, const Memories& memories) {
+  const Diagnostic& diagnostic = refusal.diagnostic;
+  switch (diagnostic.id) {
+    case DiagId::kNoMemory:
+      return not_visible(diagnostic, answer, memories);
+    case DiagId::kLayoutRefused:
+      return layout_refused(diagnostic, answer);
+    case DiagId::kBadVariant:
+      return bad_variant(diagnostic, answer);
+    case DiagId::kBadSlices:
+      return bad_slices(diagnostic, answer);
+    case DiagId::kBadReplication:
+      return bad_replication(diagnostic, answer);
+    case DiagId::kBadSchedule:
+      if (text(diagnostic, 0) != "it maps nothing and names no event to wait for") return {};
+      return fmt::format(
+          "Mapper {} failed to specify an output MapperEvent when returning from a call to "
+          "'select_tasks_to_map' that performed no other actions.",
+          answer.mapper);
+    case DiagId::kBadSharding:
+      return fmt::format("Unable to find registered sharding functor ID {}.",
+                         number(diagnostic, 1));
+    default:
+      return {};
+  }
+}
+
+}  // namespace groma::sim
