@@ -52,6 +52,17 @@ build_and_test() {
   ctest --preset "$1" -j "$cores"
 }
 
+# What reads foreign input or carries out answers, under the sanitizers; .ci/full has all of it.
+test_under_asan() {
+  cmake --preset asan -DGROMA_BUILD_DRIVER=OFF
+  local targets
+  targets=$(printf 'groma_%s_test ' app base hooks inspect io language machine profile program simulate syntax)
+  targets+=$(printf 'groma_%s_fuzzer ' application machine program source)
+  # shellcheck disable=SC2086  # a list of words
+  cmake --build --preset asan -j "$cores" --target $targets
+  ctest --preset asan -j "$cores" # leaves out what is not built
+}
+
 # The release build's tests have Legion programs among them (a skipped one fails: tests/legion).
 has_legion_tests() {
   local count
