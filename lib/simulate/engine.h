@@ -111,8 +111,7 @@ class Engine final : public Mapping {
   void select(std::int32_t processor);
   std::vector<TaskView> views_of(std::span<TaskRun* const> runs,
                                  std::vector<std::vector<RequirementView>>& requirements);
-  // What waits there and may go to a processor of that kind.
-  std::vector<TaskRun*> stealable(std::int32_t processor, ProcKind kind) const;
+  bool may_steal(ProcKind kind, const TaskRun& waits) const;
   bool is_idle(std::int32_t processor) const;
   void steal(std::int32_t thief);  // or -1: all that are idle, one after the other
   void give(std::int32_t victim, std::int32_t thief);

@@ -168,12 +168,8 @@ std::vector<TaskView> Engine::views_of(std::span<TaskRun* const> runs,
 
 // ---- Stealing
 
-std::vector<TaskRun*> Engine::stealable(std::int32_t processor, ProcKind kind) const {
-  std::vector<TaskRun*> found;
-  for (TaskRun* run : stations_[static_cast<std::size_t>(processor)].unmapped) {
-    if (run->stealable && has_variant(run->task, kind)) found.push_back(run);
-  }
-  return found;
+bool Engine::may_steal(ProcKind kind, const TaskRun& waits) const {
+  return waits.stealable && has_variant(waits.task, kind);
 }
 
 bool Engine::is_idle(std::int32_t processor) const {
@@ -187,13 +183,14 @@ void Engine::steal(std::int32_t thief) {
     for (std::int32_t p = 0; p < count && !over_; ++p) steal(p);
     return;
   }
-  if (!is_idle(thief)) return;
+  if (stealable_ == 0 || !is_idle(thief)) return;
   const Processor& to = processors_[static_cast<std::size_t>(thief)];
   std::vector<Processor> blacklist, victims;
   for (std::int32_t p = 0; p < count; ++p) {
-    if (stealable(p, to.kind).empty()) {
-      blacklist.push_back(processors_[static_cast<std::size_t>(p)]);
-    }
+    const std::vector<TaskRun*>& there = stations_[static_cast<std::size_t>(p)].unmapped;
+    const bool has = std::any_of(there.begin(), there.end(),
+                                 [&](const TaskRun* run) { return may_steal(to.kind, *run); });
+    if (!has) blacklist.push_back(processors_[static_cast<std::size_t>(p)]);
   }
   for (bool more = true; more && blacklist.size() < processors_.size() && is_idle(thief);) {
     more = false;
@@ -213,7 +210,10 @@ void Engine::steal(std::int32_t thief) {
 
 void Engine::give(std::int32_t victim, std::int32_t thief) {
   const Processor& to = processors_[static_cast<std::size_t>(thief)];
-  const std::vector<TaskRun*> waiting = stealable(victim, to.kind);
+  std::vector<TaskRun*> waiting;
+  for (TaskRun* run : stations_[static_cast<std::size_t>(victim)].unmapped) {
+    if (may_steal(to.kind, *run)) waiting.push_back(run);
+  }
   std::vector<std::vector<RequirementView>> requirements;
   const std::vector<TaskView> views = views_of(waiting, requirements);
   std::vector<std::uint32_t> stolen;

@@ -251,6 +251,7 @@ class Rehearsal final : public Mapping {
     slices.swap(slices_);
     std::vector<std::pair<TaskRun, std::vector<Processor>>> inner;  // that launch in turn
     for (const TaskSlice& slice : slices) {
+      if (ended_) break;
       Point point = slice.box.lower;
       do {
         TaskRun& run = run_;
