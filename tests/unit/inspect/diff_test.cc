@@ -96,7 +96,7 @@ TEST_P(EveryBenchmark, WithAllDifferencesExchangedOneMappingIsTheOther) {
   const std::string stolen = R"(
     m = Machine(GPU)
     def first(Task task) { return m[0, 0]; }
-    IndexTaskMap * first
+    IndexTaskMap GPU first
     InstanceLimit * 1
     TaskSteal * GPU )";
   for (const char* scope : {"SAME_NODE", "ANY_NODE"}) texts.push_back(stolen + scope);
