@@ -17,7 +17,6 @@ namespace groma {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using ::testing::Pair;
 
 constexpr RunTime kWork = 10'000'000'000;  // of a task, in ps
