@@ -1,5 +1,7 @@
 #include "inspect/mixed_mapper.h"
 
+#include <algorithm>
+
 #include "groma/sharding.h"
 
 namespace groma {
@@ -81,6 +83,11 @@ void MixedMapper::replicate_task(MapperRuntime& runtime, const TaskView& task,
 void MixedMapper::slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
                              SliceAnswer& answer) {
   placer(task).slice_task(runtime, task, part, answer);
+  if (!mix_.stealing.contains(task.name) || second_places(task)) return;
+  slices_.clear();
+  second_->slice_task(runtime, task, part, slices_);
+  const bool stealable = !slices_.slices.empty() && slices_.slices.front().stealable;
+  for (TaskSlice& slice : answer.slices) slice.stealable = stealable;
 }
 
 void MixedMapper::map_task(MapperRuntime& runtime, const TaskView& task,
@@ -114,6 +121,16 @@ void MixedMapper::map_task(MapperRuntime& runtime, const TaskView& task,
         to.untracked = from.untracked;
         to.collect_origin = from.collect_origin;
       }
+    }
+  }
+  // What may be stolen stays where it is; what no longer may goes wherever it might else.
+  if (mix_.stealing.contains(task.name) && !second_places(task)) {
+    const bool stands = std::find(wish_.processors.begin(), wish_.processors.end(), task.current) !=
+                        wish_.processors.end();
+    if (stands) {
+      answer.processors.swap(wish_.processors);
+    } else {
+      answer.processors.assign(1, task.current);
     }
   }
   answer.task_profiling = profiling;

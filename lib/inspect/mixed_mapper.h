@@ -69,6 +69,7 @@ class MixedMapper final : public Mapper {
   const Mix& mix_;
   std::vector<const ShardingFunctor*> functors_;  // of the first, then of the second
   TaskOptions options_;
+  SliceAnswer slices_;
   TaskWish wish_;
 };
 

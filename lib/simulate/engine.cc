@@ -124,6 +124,8 @@ void Engine::handle(const Event& event) {
       return end_task(*static_cast<TaskRun*>(event.subject));
     case Event::Kind::kSelect:
       return select(static_cast<std::int32_t>(event.id));
+    case Event::Kind::kSteal:
+      return steal(static_cast<std::int32_t>(event.id));
     case Event::Kind::kMessage: {
       const Message message = std::move(messages_[static_cast<std::size_t>(event.id)]);
       const std::int32_t target = number_of(message.target);
@@ -396,6 +398,7 @@ void Engine::complete_run(TaskRun& run) {
     speaking_ = run.processor;
     mapper(run.number).report_profiling(*this, view, report);
   }
+  if (stealable_ > 0) push(now_, Event::Kind::kSteal, nullptr, run.number);
   for (InstanceNumber instance : run.instances) {
     if (instance != kVirtual) store_.release(instance);
   }

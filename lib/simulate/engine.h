@@ -32,12 +32,12 @@ class Engine final : public Mapping {
 
  private:
   struct Event {
-    enum class Kind : std::uint8_t { kStep, kReady, kTaskEnd, kCopyEnd, kSelect, kMessage };
+    enum class Kind : std::uint8_t { kStep, kReady, kTaskEnd, kCopyEnd, kSelect, kSteal, kMessage };
     RunTime time;
     std::uint64_t order;
     Kind kind;
     void* subject;    // a Context, TaskRun
-    std::int64_t id;  // an op, a processor, a message
+    std::int64_t id;  // an op, a processor (kSteal: -1 for all), a message
     bool operator<(const Event& other) const {
       return time != other.time ? time > other.time : order > other.order;
     }
@@ -109,6 +109,12 @@ class Engine final : public Mapping {
   bool launch_top();
   void launch(Context& context, const app::Launch& launch);
   void select(std::int32_t processor);
+  std::vector<TaskView> views_of(std::span<TaskRun* const> runs,
+                                 std::vector<std::vector<RequirementView>>& requirements);
+  bool may_steal(ProcKind kind, const TaskRun& waits) const;
+  bool is_idle(std::int32_t processor) const;
+  void steal(std::int32_t thief);  // or -1: all that are idle, one after the other
+  void give(std::int32_t victim, std::int32_t thief);
   bool map(TaskRun& run);
   void after_mapping(TaskRun& run);
   TaskRun& new_run();
@@ -141,6 +147,7 @@ class Engine final : public Mapping {
   std::uint64_t steps_ = 0;
   std::int64_t asked_in_vain_ = 0;  // about tasks that were not mapped, since one was
   std::int64_t contexts_ = 0;       // tasks that launch, not over
+  std::int64_t stealable_ = 0;      // tasks that wait to be mapped and may be stolen
   std::shared_ptr<RunRecord> record_;
 
   // Kept for their memory.

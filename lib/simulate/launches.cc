@@ -65,7 +65,7 @@ void Engine::launch(Context& context, const app::Launch& launch) {
     Point point = slice.box.lower;
     do {
       TaskRun& run = new_run();
-      run.created = now_;
+      run.created = run.mapping = now_;
       run.op = ops_.add();
       if (!place(run, context, launch, domain, slice, point)) return;
       if (join != kBeginning) ops_.depend(join, run.op);
@@ -83,6 +83,7 @@ void Engine::launch(Context& context, const app::Launch& launch) {
   }
   context.blocked = Context::Blocked::kMapping;
   std::vector<std::int32_t> asked;
+  bool may_move = false;
   for (TaskRun* run : runs) {
     if (over_) return;
     if (!mapper(run->number).selects()) {
@@ -90,11 +91,14 @@ void Engine::launch(Context& context, const app::Launch& launch) {
       continue;
     }
     stations_[static_cast<std::size_t>(run->number)].unmapped.push_back(run);
+    may_move |= run->stealable;
+    stealable_ += run->stealable ? 1 : 0;
     if (std::find(asked.begin(), asked.end(), run->number) == asked.end()) {
       asked.push_back(run->number);
     }
   }
   for (std::int32_t processor : asked) select(processor);
+  if (may_move) push(now_, Event::Kind::kSteal, nullptr, -1);
   runs.swap(launched_runs_);
   if (points == 0) wake(context, now_ + to_time(options_.costs.issue_s));
 }
@@ -112,11 +116,8 @@ void Engine::select(std::int32_t processor) {
   }
   std::vector<TaskRun*> waiting;
   waiting.swap(station.unmapped);
-  std::vector<std::vector<RequirementView>> requirements(waiting.size());
-  std::vector<TaskView> views;
-  for (std::size_t i = 0; i < waiting.size(); ++i) {
-    views.push_back(view_of(*waiting[i], requirements[i]));
-  }
+  std::vector<std::vector<RequirementView>> requirements;
+  const std::vector<TaskView> views = views_of(waiting, requirements);
   ScheduleAnswer answer;
   mapper(processor).select_tasks_to_map(*this, views, answer);
   if (!accepts(validate(answer, views, *machine_), views.front())) return;
@@ -141,13 +142,91 @@ void Engine::select(std::int32_t processor) {
     push(now_, Event::Kind::kSelect, nullptr, processor);
   }
   for (std::uint32_t i : answer.map) {
+    stealable_ -= waiting[i]->stealable ? 1 : 0;
     if (!map(*waiting[i])) return;
   }
+  bool may_move = false;
   for (const auto& [i, target] : answer.relocate) {
     waiting[i]->processor = target;
     waiting[i]->number = number_of(target);
     stations_[static_cast<std::size_t>(waiting[i]->number)].unmapped.push_back(waiting[i]);
     push(now_, Event::Kind::kSelect, nullptr, waiting[i]->number);
+    may_move |= waiting[i]->stealable;
+  }
+  if (may_move) push(now_, Event::Kind::kSteal, nullptr, -1);
+}
+
+std::vector<TaskView> Engine::views_of(std::span<TaskRun* const> runs,
+                                       std::vector<std::vector<RequirementView>>& requirements) {
+  requirements.resize(runs.size());
+  std::vector<TaskView> views;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    views.push_back(view_of(*runs[i], requirements[i]));
+  }
+  return views;
+}
+
+// ---- Stealing
+
+bool Engine::may_steal(ProcKind kind, const TaskRun& waits) const {
+  return waits.stealable && has_variant(waits.task, kind);
+}
+
+bool Engine::is_idle(std::int32_t processor) const {
+  const Station& station = stations_[static_cast<std::size_t>(processor)];
+  return station.load == 0 && station.unmapped.empty();
+}
+
+void Engine::steal(std::int32_t thief) {
+  const auto count = static_cast<std::int32_t>(processors_.size());
+  if (thief < 0) {
+    for (std::int32_t p = 0; p < count && !over_; ++p) steal(p);
+    return;
+  }
+  if (stealable_ == 0 || !is_idle(thief)) return;
+  const Processor& to = processors_[static_cast<std::size_t>(thief)];
+  std::vector<Processor> blacklist, victims;
+  for (std::int32_t p = 0; p < count; ++p) {
+    const std::vector<TaskRun*>& there = stations_[static_cast<std::size_t>(p)].unmapped;
+    const bool has = std::any_of(there.begin(), there.end(),
+                                 [&](const TaskRun* run) { return may_steal(to.kind, *run); });
+    if (!has) blacklist.push_back(processors_[static_cast<std::size_t>(p)]);
+  }
+  for (bool more = true; more && blacklist.size() < processors_.size() && is_idle(thief);) {
+    more = false;
+    victims.clear();
+    mapper(thief).select_steal_targets(*this, blacklist, victims);
+    if (!accepts(validate_steal_targets(victims, to, *machine_))) return;
+    for (const Processor& victim : victims) {
+      if (std::find(blacklist.begin(), blacklist.end(), victim) != blacklist.end()) continue;
+      blacklist.push_back(victim);
+      give(number_of(victim), thief);
+      if (over_) return;
+      more = true;
+    }
+  }
+  select(thief);
+}
+
+void Engine::give(std::int32_t victim, std::int32_t thief) {
+  const Processor& to = processors_[static_cast<std::size_t>(thief)];
+  std::vector<TaskRun*> waiting;
+  for (TaskRun* run : stations_[static_cast<std::size_t>(victim)].unmapped) {
+    if (may_steal(to.kind, *run)) waiting.push_back(run);
+  }
+  std::vector<std::vector<RequirementView>> requirements;
+  const std::vector<TaskView> views = views_of(waiting, requirements);
+  std::vector<std::uint32_t> stolen;
+  mapper(victim).permit_steal_request(*this, to, views, stolen);
+  if (!accepts(validate_stolen(stolen, views))) return;
+  const bool far = processors_[static_cast<std::size_t>(victim)].node != to.node;
+  for (std::uint32_t i : stolen) {
+    TaskRun& run = *waiting[i];
+    run.processor = to;
+    run.number = thief;
+    if (far) run.mapping = now_ + 2 * to_time(options_.costs.remote_s);
+    std::erase(stations_[static_cast<std::size_t>(victim)].unmapped, &run);
+    stations_[static_cast<std::size_t>(thief)].unmapped.push_back(&run);
   }
 }
 
@@ -167,7 +246,7 @@ bool Engine::map(TaskRun& run) {
                       run.parent->run->processor.node != run.processor.node;
   RunTime& free = utility(run.processor.node);
   const RunTime arrives = now_ + (remote ? to_time(options_.costs.remote_s) : 0);
-  run.mapping = std::max(free, arrives);
+  run.mapping = std::max({free, arrives, run.mapping});
   run.mapped = free =
       run.mapping + to_time(replay ? options_.costs.replay_s : options_.costs.map_s);
   if (free > kLongest) {

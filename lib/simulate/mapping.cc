@@ -84,6 +84,12 @@ Mapper& Mapping::mapper(std::int32_t processor) {
   return *mapper;
 }
 
+bool Mapping::has_variant(std::uint32_t task, ProcKind kind) const {
+  const std::vector<app::Variant>& variants = data_.tasks[task].variants;
+  return std::any_of(variants.begin(), variants.end(),
+                     [kind](const app::Variant& v) { return v.kind == kind; });
+}
+
 bool Mapping::accepts(std::vector<Refusal> refusals, const TaskView& task, const TaskWish* wish) {
   if (refusals.empty()) return true;
   std::string raw =
@@ -110,7 +116,6 @@ bool Mapping::fail(std::string_view task, const std::string& why) {
 
 Capabilities Mapping::capabilities() const {
   Capabilities can;
-  can.stealing = false;
   can.instances = false;
   return can;
 }
@@ -148,8 +153,7 @@ bool Mapping::place_top(TaskRun& run) {
   std::int32_t first = -1;
   for (const ProcKind kind : {ProcKind::kCpu, ProcKind::kOmp, ProcKind::kGpu, ProcKind::kProc,
                               ProcKind::kIo, ProcKind::kPy}) {
-    const bool has = std::any_of(task.variants.begin(), task.variants.end(),
-                                 [kind](const app::Variant& v) { return v.kind == kind; });
+    const bool has = has_variant(number, kind);
     for (std::size_t p = 0; p < processors_.size() && first < 0 && has; ++p) {
       if (processors_[p].kind == kind) first = static_cast<std::int32_t>(p);
     }
@@ -235,7 +239,7 @@ bool Mapping::start_launch(Context& context, const app::Launch& launch, const Re
   if (!accepts(validate(task_options_, view, *machine_), view)) return false;
   view.current = task_options_.initial;
   if (launch.is_index) return cut(context, view, domain, slices_);
-  slices_.push_back({Rect{}, task_options_.initial});
+  slices_.push_back({Rect{}, task_options_.initial, false, task_options_.stealable});
   return true;
 }
 
@@ -250,6 +254,7 @@ bool Mapping::place(TaskRun& run, Context& context, const app::Launch& launch, c
   run.processor = slice.processor;
   run.number = number_of(slice.processor);
   run.valid_instances = task_options_.valid_instances;  // as far as its mapper reads them
+  run.stealable = slice.stealable;
   return find_pieces(run);
 }
 

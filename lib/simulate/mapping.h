@@ -53,9 +53,12 @@ struct TaskRun {
   int priority = 0;
   ProfilingWish profiling;
   bool valid_instances = false;
+  bool stealable = false;            // while it waits to be mapped
   std::unique_ptr<Context> context;  // while it launches and waits for what it launched
   bool ended = false;                // itself; not what it launched
-  RunTime created = 0, mapping = 0, mapped = 0, ready = 0, start = 0;
+  RunTime created = 0;
+  RunTime mapping = 0;  // begins then; until it is known, not before
+  RunTime mapped = 0, ready = 0, start = 0;
   std::int64_t cause = -1, record = -1;
   std::vector<std::int32_t> streams;  // memories that it works on
 
@@ -149,6 +152,7 @@ class Mapping : public MapperRuntime {
   void fail_formula(const TaskRun& run, app::FormulaFault fault);  // of its variant; kNone: nothing
 
   Mapper& mapper(std::int32_t processor);
+  bool has_variant(std::uint32_t task, ProcKind kind) const;
   std::int32_t number_of(const Processor& processor) const;
   const app::Where& where_of(const TaskRun& run, std::size_t requirement) const {
     return app::where_of(data_.tasks[run.task], run.launch, requirement);

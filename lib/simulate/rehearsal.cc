@@ -251,6 +251,7 @@ class Rehearsal final : public Mapping {
     slices.swap(slices_);
     std::vector<std::pair<TaskRun, std::vector<Processor>>> inner;  // that launch in turn
     for (const TaskSlice& slice : slices) {
+      if (ended_) break;
       Point point = slice.box.lower;
       do {
         TaskRun& run = run_;
@@ -261,8 +262,15 @@ class Rehearsal final : public Mapping {
           continue;
         }
         check_privileges(run);
-        if (mapper_of(run.processor).selects()) certain_ = false;  // in another order
-        if (!map(run, may, places_)) continue;
+        const bool waits = mapper_of(run.processor).selects();
+        if (waits) certain_ = false;  // in another order
+        const bool moves = waits && run.stealable;
+        if (moves) {
+          ordered_ = false;
+          with_thieves(run, may, thieves_);
+          if (!step(static_cast<std::int64_t>(thieves_.size()) - 1)) break;
+        }
+        if (!map(run, moves ? thieves_ : may, places_)) continue;
         if (turn && may.empty() && matters(run)) {
           signature_ = mix(signature_, static_cast<std::uint64_t>(run.number));
         }
@@ -331,6 +339,31 @@ class Rehearsal final : public Mapping {
       if (!(other == initial)) places.push_back(other);
     }
     return places;
+  }
+
+  // Where one may come to run that can be stolen: where it may start, and whoever it may be given
+  // to. A program answers for a thief by its kind and node, and who stole it gives it to no others.
+  void with_thieves(TaskRun& run, const std::vector<Processor>& may,
+                    std::vector<Processor>& places) {
+    places = may;
+    if (places.empty()) places.push_back(run.processor);
+    const std::vector<Processor> starts = places;
+    const TaskView view = view_of(run, views_kept_);
+    std::vector<std::uint32_t> given;
+    bool gives = false;
+    for (const Processor& thief : processors_) {
+      if (thief.index == 0) {
+        gives = has_variant(run.task, thief.kind) &&
+                std::any_of(starts.begin(), starts.end(), [&](const Processor& start) {
+                  given.clear();
+                  mapper_of(start).permit_steal_request(*this, thief, {&view, 1}, given);
+                  return !given.empty();
+                });
+      }
+      if (gives && std::find(starts.begin(), starts.end(), thief) == starts.end()) {
+        places.push_back(thief);
+      }
+    }
   }
 
   void stand(Context& context, const Processor& at) {
@@ -438,7 +471,7 @@ class Rehearsal final : public Mapping {
     if (real) want(run, view.requirements[r], wish, places, r);
     if (!Mapping::map_requirement(run, view, wish, r)) {
       const bool no_room = result_.refusals.front().diagnostic.id == DiagId::kOutOfMemory;
-      if (no_room && !(certain_ && !store_.guessed()) && !exceeds(run, view, r)) {
+      if (no_room && !(certain_ && !store_.guessed()) && !exceeds(run, view, places, r)) {
         over_ = false;  // judge_memories says what may be
         run.instances.push_back(kVirtual);
         certain_ = false;
@@ -533,7 +566,8 @@ class Rehearsal final : public Mapping {
 
   // Whether the task's own data alone is more than the only memory for the requirement holds: what
   // can only lie there, each kind of instance counted once.
-  bool exceeds(const TaskRun& run, const TaskView& view, std::uint32_t position) {
+  bool exceeds(const TaskRun& run, const TaskView& view, const std::vector<Processor>& places,
+               std::uint32_t position) {
     const auto only = [&](std::uint32_t r) -> std::optional<InstanceQuery> {
       const RequirementWish& wish = wish_.requirements[r];
       if (view.requirements[r].empty() || wish.is_virtual || run.pieces[r] == nullptr) return {};
@@ -563,7 +597,10 @@ class Rehearsal final : public Mapping {
     }
     std::int64_t sum = 0;
     for (const auto& [key, bytes] : least) sum = add(sum, bytes);
-    return sum > memories_.group(mine->memory).capacity_bytes;
+    return std::all_of(places.begin(), places.end(), [&](const Processor& place) {
+      const std::int32_t memory = memories_.nearest(place, memories_[mine->memory].kind);
+      return memory < 0 || sum > memories_.group(memory).capacity_bytes;
+    });
   }
 
   // Which memories may be too small where the order is not known: those for which all instances
@@ -775,7 +812,7 @@ class Rehearsal final : public Mapping {
 
   // Kept for their memory.
   TaskRun run_;
-  std::vector<Processor> places_;
+  std::vector<Processor> places_, thieves_;
   std::vector<Choice> choices_;
   std::vector<std::int32_t> seen_;
   std::vector<RequirementView> views_kept_;

@@ -176,7 +176,7 @@ void Runtime::launch(Task& parent, const Step& step) {
     check(validate(options, view, *machine_));
     view.current = options.initial;
     if (!launch.is_index) {
-      slices.push_back({Rect{}, options.initial});
+      slices.push_back({Rect{}, options.initial, false, options.stealable});
     } else if (parent.shards.size() == 0) {
       cut(parent.processor, view, domain, slices);
     } else {
@@ -212,6 +212,7 @@ void Runtime::launch(Task& parent, const Step& step) {
       task.processor = slice.processor;
       task.replay = step.replay;
       task.wants_valid = options.valid_instances;
+      task.stealable = slice.stealable;
       task.created = now_;
       place(task, step.frame);
       if (future != nullptr) wait_for(future, &task.job);
@@ -229,17 +230,20 @@ void Runtime::launch(Task& parent, const Step& step) {
     release(future);
   }
   std::vector<Processor> asked;
+  bool steal = false;
   for (Task* task : points) {
     if (!mapper(task->processor).selects()) {
       map(*task);
       continue;
     }
     station(task->processor).unmapped.push_back(task);
+    steal |= task->stealable;
     if (std::find(asked.begin(), asked.end(), task->processor) == asked.end()) {
       asked.push_back(task->processor);
     }
   }
   for (const Processor& processor : asked) select(processor);
+  if (steal) at(now_, [this] { all_steal(); });
   if (points.empty()) at(now_ + picoseconds(options_.costs.issue_s), [&] { go_on(parent); });
 }
 

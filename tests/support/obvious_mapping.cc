@@ -35,6 +35,82 @@ void Runtime::select(const Processor& processor) {
     station(task.processor).unmapped.push_back(&task);
     at(now_, [this, there = task.processor] { select(there); });
   }
+  for (const auto& move : answer.relocate) {
+    if (!waiting[move.task]->stealable) continue;
+    at(now_, [this] { all_steal(); });
+    break;
+  }
+}
+
+std::vector<Processor> Runtime::all_processors() const {
+  std::vector<Processor> all;
+  for (std::int64_t node = 0; node < machine_->node_count(); ++node) {
+    for (std::size_t k = 0; k < kProcKindCount; ++k) {
+      const auto kind = static_cast<ProcKind>(k);
+      for (std::int64_t i = 0; i < machine_->processor_count(node, kind); ++i) {
+        all.push_back({kind, node, i});
+      }
+    }
+  }
+  return all;
+}
+
+std::vector<Task*> Runtime::may_steal(const Processor& thief, const Processor& victim) {
+  std::vector<Task*> found;
+  for (Task* task : station(victim).unmapped) {
+    const auto& variants = what(*task).variants;
+    const bool runs = std::any_of(variants.begin(), variants.end(),
+                                  [&](const auto& v) { return v.kind == thief.kind; });
+    if (task->stealable && runs) found.push_back(task);
+  }
+  return found;
+}
+
+void Runtime::all_steal() {
+  for (const Processor& p : all_processors()) steal(p);
+}
+
+void Runtime::steal(const Processor& thief) {
+  if (!is_idle(thief)) return;
+  std::vector<Processor> blacklist;
+  std::size_t others = 0;
+  for (const Processor& p : all_processors()) {
+    if (may_steal(thief, p).empty()) {
+      blacklist.push_back(p);
+    } else {
+      ++others;
+    }
+  }
+  while (others > 0 && is_idle(thief)) {
+    std::vector<Processor> victims;
+    mapper(thief).select_steal_targets(*this, blacklist, victims);
+    check(validate_steal_targets(victims, thief, *machine_));
+    std::size_t asked = 0;
+    for (const Processor& victim : victims) {
+      if (std::find(blacklist.begin(), blacklist.end(), victim) != blacklist.end()) continue;
+      ++asked;
+      blacklist.push_back(victim);
+      const std::vector<Task*> offered = may_steal(thief, victim);
+      std::vector<std::vector<RequirementView>> requirements(offered.size());
+      std::vector<TaskView> views;
+      for (std::size_t i = 0; i < offered.size(); ++i) {
+        views.push_back(view_of(*offered[i], requirements[i]));
+      }
+      std::vector<std::uint32_t> stolen;
+      mapper(victim).permit_steal_request(*this, thief, views, stolen);
+      check(validate_stolen(stolen, views));
+      for (std::uint32_t i : stolen) {
+        std::erase(station(victim).unmapped, offered[i]);
+        station(thief).unmapped.push_back(offered[i]);
+        offered[i]->processor = thief;
+        if (victim.node == thief.node) continue;
+        offered[i]->arrives = now_ + 2 * picoseconds(options_.costs.remote_s);
+      }
+    }
+    if (asked == 0) break;
+    others -= asked;
+  }
+  select(thief);
 }
 
 void Runtime::map(Task& task) {
@@ -43,7 +119,7 @@ void Runtime::map(Task& task) {
                       parent->processor.node != task.processor.node;
   const Time arrives = now_ + (remote ? picoseconds(options_.costs.remote_s) : 0);
   Time& until = mapping_until_[task.processor.node];
-  until = std::max(until, arrives) +
+  until = std::max({until, arrives, task.arrives}) +
           picoseconds(task.replay ? options_.costs.replay_s : options_.costs.map_s);
   task.mapped = until;
 

@@ -164,7 +164,8 @@ struct Task {
   std::vector<Requirement> requirements;
   Processor processor;
   bool replay = false;
-  bool wants_valid = false;
+  bool wants_valid = false, stealable = false;
+  Time arrives = 0;  // stolen from another node
   VariantId shard_variant = 0;
   ShardTable shards;
   // Mapped.
@@ -217,7 +218,7 @@ class Runtime final : public MapperRuntime {
 
   Capabilities capabilities() const override {
     Capabilities can;
-    can.stealing = can.instances = false;
+    can.instances = false;
     return can;
   }
   std::int64_t free_bytes(const Memory& memory) override {
@@ -318,6 +319,11 @@ class Runtime final : public MapperRuntime {
 
   // Mapping.
   void select(const Processor& processor);
+  std::vector<Processor> all_processors() const;
+  bool is_idle(const Processor& p) { return station(p).load == 0 && station(p).unmapped.empty(); }
+  std::vector<Task*> may_steal(const Processor& thief, const Processor& victim);
+  void steal(const Processor& thief);
+  void all_steal();
   void map(Task& task);
   void map_requirement(Task& task, const TaskView& view, const RequirementWish& wish,
                        std::size_t position, std::vector<Copy*>& copies);

@@ -295,6 +295,12 @@ void Runtime::over(Task& task) {
     report.processor = task.processor;
     mapper(task.processor).report_profiling(*this, view, report);
   }
+  const bool waits = std::any_of(stations_.begin(), stations_.end(), [](const auto& at) {
+    const std::vector<Task*>& there = at.second.unmapped;
+    return std::any_of(there.begin(), there.end(),
+                       [](const Task* each) { return each->stealable; });
+  });
+  if (waits) at(now_, [this, thief = task.processor] { steal(thief); });
   for (Instance* instance : task.instances) {
     if (instance != nullptr) release(*instance);
   }

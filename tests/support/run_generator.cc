@@ -388,6 +388,7 @@ class AppGenerator {
 struct Shared {  // of all mappers of a run
   int running = 0;
   MapperEvent event = 0;
+  std::int64_t* stolen = nullptr;
 };
 
 class RandomMapper final : public Mapper {
@@ -399,6 +400,7 @@ class RandomMapper final : public Mapper {
     Draw draw = draws(1, task);
     answer.initial = somewhere(draw, task);
     answer.valid_instances = draw.percent(50);
+    answer.stealable = draw.percent(50);
     if (task.depth == 0 && machine().node_count() > 1 && draw.percent(50)) {
       answer.replicate =
           std::any_of(task.variants.begin(), task.variants.end(),
@@ -448,6 +450,33 @@ class RandomMapper final : public Mapper {
         answer.slices.push_back({one, somewhere(draw, task)});
       } while (next_point(part, &point));
     }
+    for (TaskSlice& slice : answer.slices) slice.stealable = draw.percent(60);
+  }
+
+  // Mostly one that may have something, now and then several or one that has nothing.
+  void select_steal_targets(MapperRuntime&, std::span<const Processor> blacklist,
+                            std::vector<Processor>& answer) override {
+    Draw draw(seed_ + 177 + asked_++);
+    if (draw.percent(20)) return;
+    for (std::int64_t node = 0; node < machine().node_count(); ++node) {
+      for (const ProcessorGroup& group : machine().node(node).processors) {
+        for (std::int64_t i = 0; i < group.count; ++i) {
+          const Processor victim{group.kind, node, i};
+          if (victim == site().local || draw.percent(40)) continue;
+          const bool refused =
+              std::find(blacklist.begin(), blacklist.end(), victim) != blacklist.end();
+          if (!refused || draw.percent(10)) answer.push_back(victim);
+        }
+      }
+    }
+  }
+  void permit_steal_request(MapperRuntime&, const Processor&, std::span<const TaskView> stealable,
+                            std::vector<std::uint32_t>& answer) override {
+    Draw draw(seed_ + 277 + asked_++);
+    for (std::uint32_t i = 0; i < stealable.size(); ++i) {
+      if (draw.percent(50)) answer.push_back(i);
+    }
+    if (shared_->stolen != nullptr) *shared_->stolen += std::ssize(answer);
   }
 
   void map_task(MapperRuntime&, const TaskView& task,
@@ -585,9 +614,11 @@ class RandomMapper final : public Mapper {
 
 }  // namespace
 
-MapperFactory GeneratedRun::mappers() const {
+MapperFactory GeneratedRun::mappers(std::int64_t* stolen) const {
+  const auto shared = std::make_shared<Shared>();
+  shared->stolen = stolen;
   return [seed = this->seed, machine = machine,
-          shared = std::make_shared<Shared>()](const Processor& local) -> std::unique_ptr<Mapper> {
+          shared](const Processor& local) -> std::unique_ptr<Mapper> {
     MapperSite site;
     site.machine = machine;
     site.local = local;

@@ -18,7 +18,8 @@ struct GeneratedRun {
   RuntimeCosts costs;
   // Mappers of one run; what they answer is drawn from the task, point and requirement alone, so
   // that each call of this gives the same. They use neither ids nor times.
-  MapperFactory mappers() const;
+  // `stolen`: where to count what they give to thieves.
+  MapperFactory mappers(std::int64_t* stolen = nullptr) const;
   std::uint64_t seed = 0;
 };
 

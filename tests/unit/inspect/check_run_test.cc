@@ -319,6 +319,12 @@ class MappingDraws {
     if (percent(hostile_ ? 20 : 4)) line("SingleTaskMap " + task() + " near;");
     if (percent(15)) line("InstanceLimit " + task() + " " + std::to_string(1 + below(4)) + ";");
     if (percent(10)) line("ControlReplicate " + task() + ";");
+    if (percent(20)) {
+      const std::string stolen = task();
+      line("InstanceLimit " + stolen + " " + std::to_string(1 + below(2)) + ";");
+      line("TaskSteal " + stolen + of({" GPU", " GPU", " CPU"}) +
+           of({" SAME_NODE;", " ANY_NODE;"}));
+    }
     return text_;
   }
 

@@ -93,6 +93,13 @@ TEST_P(EveryBenchmark, WithAllDifferencesExchangedOneMappingIsTheOther) {
     CollectMemory * *
     InstanceLimit * 2
     TaskSteal * GPU SAME_NODE)"};
+  const std::string stolen = R"(
+    m = Machine(GPU)
+    def first(Task task) { return m[0, 0]; }
+    IndexTaskMap GPU first
+    InstanceLimit * 1
+    TaskSteal * GPU )";
+  for (const char* scope : {"SAME_NODE", "ANY_NODE"}) texts.push_back(stolen + scope);
   for (const DslFile& file : mappers()) {
     if (file.name == app || file.name == "cannon" || file.name == "solomonik") {
       texts.emplace_back(file.text);

@@ -99,7 +99,8 @@ class HostileMapper final : public Mapper {
     if (now()) answer.initial = garbage_.processor();
     if (now()) answer.replicate = !answer.replicate;
     if (now()) answer.map_locally = true;
-    if (now()) answer.inline_task = answer.stealable = true;
+    if (now()) answer.inline_task = true;
+    if (garbage_.one_in(2)) answer.stealable = true;
     if (now()) answer.valid_instances = true;
     if (now()) answer.collective = {garbage_.index()};
     if (now()) answer.parent_priority = garbage_.small();
@@ -118,6 +119,7 @@ class HostileMapper final : public Mapper {
                   SliceAnswer& answer) override {
     inside_->slice_task(runtime, task, part, answer);
     for (TaskSlice& slice : answer.slices) {
+      if (garbage_.one_in(2)) slice.stealable = true;
       if (now()) slice.recurse = true;
       if (now()) slice.processor = garbage_.processor();
       if (now()) slice.box = garbage_.box(part.dimensions());
@@ -175,6 +177,20 @@ class HostileMapper final : public Mapper {
     if (now()) answer.relocate.push_back({0, ready[0].current});
     if (now()) answer.deferral = static_cast<MapperEvent>(garbage_.integer());
     if (now()) answer.map.clear();
+  }
+  void select_steal_targets(MapperRuntime& runtime, std::span<const Processor> blacklist,
+                            std::vector<Processor>& answer) override {
+    inside_->select_steal_targets(runtime, blacklist, answer);
+    if (now()) answer.push_back(garbage_.processor());
+    if (now()) answer.push_back(site().local);
+    if (now() && !answer.empty()) answer.push_back(answer.front());
+  }
+  void permit_steal_request(MapperRuntime& runtime, const Processor& thief,
+                            std::span<const TaskView> stealable,
+                            std::vector<std::uint32_t>& answer) override {
+    inside_->permit_steal_request(runtime, thief, stealable, answer);
+    if (now()) answer.push_back(garbage_.index());
+    if (now() && !answer.empty()) answer.push_back(answer.front());
   }
   void report_profiling(MapperRuntime& runtime, const TaskView& task,
                         const ProfilingReport& report) override {
@@ -234,9 +250,9 @@ TEST(HostileMappers, AreRefused) {
     if (result.raw != first.message) ++in_legions_words[std::string(name_of(first.id))];
   }
   // Each answer was nonsense at least once.
-  for (const char* id :
-       {"bad-processor", "mixed-processors", "bad-variant", "missing-wish", "no-memory",
-        "bad-virtual", "bad-slices", "bad-schedule", "bad-replication", "cannot-run"}) {
+  for (const char* id : {"bad-processor", "mixed-processors", "bad-variant", "missing-wish",
+                         "no-memory", "bad-virtual", "bad-slices", "bad-schedule", "bad-steal",
+                         "bad-replication", "cannot-run"}) {
     EXPECT_GT(ends[id], 0) << id;
   }
   for (const char* id :

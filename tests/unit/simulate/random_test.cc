@@ -66,7 +66,7 @@ TEST(RandomRuns, AreThoseOfTheDocument) {
                              : one == nullptr ? 3000
                                               : 1;
   std::map<std::string, int> ends;
-  std::int64_t tasks = 0, copies = 0, folds = 0;
+  std::int64_t tasks = 0, copies = 0, folds = 0, stolen = 0;
   int failures = 0;
   for (std::uint64_t seed = first; seed < first + runs; ++seed) {
     const GeneratedRun run = generate_run(seed);
@@ -77,7 +77,7 @@ TEST(RandomRuns, AreThoseOfTheDocument) {
     options.record = true;
     int asked = 0;
     options.stop = [&] { return ++asked > 1000; };
-    const RunResult found = simulate(*workload, run.machine, run.mappers(), options);
+    const RunResult found = simulate(*workload, run.machine, run.mappers(&stolen), options);
     const RunResult expected = simulate_obviously(*workload, run.machine, run.mappers(), options);
     const std::string differs = difference(found, expected);
     EXPECT_EQ(differs, "") << "seed " << seed << ", GROMA_SEED=" << seed << " runs it alone; "
@@ -100,8 +100,10 @@ TEST(RandomRuns, AreThoseOfTheDocument) {
     }
     EXPECT_GT(copies, 2000);
     EXPECT_GT(folds, 300);
+    EXPECT_GT(stolen, 300);
   }
-  fmt::print("{} tasks, {} copies, {} of them reductions\n", tasks, copies, folds);
+  fmt::print("{} tasks, {} stolen; {} copies, {} of them reductions\n", tasks, stolen, copies,
+             folds);
 }
 
 }  // namespace
