@@ -323,10 +323,11 @@ double Engine::seconds_of(TaskRun& run) {
     if (privilege != Privilege::kNoAccess) add(r, twice ? 2 * bytes : bytes, Access::kStream);
   }
   double memory = 0;
-  run.streams.clear();
+  run.streams = 0;
   for (const Load& load : loads) {
     const auto m = static_cast<std::size_t>(load.memory);
-    run.streams.push_back(load.memory);
+    run.streams |=
+        static_cast<std::uint16_t>(1U << static_cast<unsigned>(memories_[load.memory].kind));
     const auto sharing = static_cast<double>(++streaming_[m]);
     const Affinity* affinity = node.find(run.processor.kind, memories_[load.memory].kind);
     double bandwidth = affinity == nullptr ? 0 : affinity->bandwidth_bytes_per_s;
@@ -371,7 +372,11 @@ void Engine::end_task(TaskRun& run) {
   run.ended = true;
   Station& station = stations_[static_cast<std::size_t>(run.number)];
   station.running = nullptr;
-  for (std::int32_t memory : run.streams) --streaming_[static_cast<std::size_t>(memory)];
+  for (std::size_t k = 0; run.streams >> k != 0; ++k) {
+    if ((run.streams >> k & 1) == 0) continue;
+    --streaming_[static_cast<std::size_t>(
+        memories_.nearest(run.processor, static_cast<MemKind>(k)))];
+  }
   if (run.context) {
     run.context->last_over = run.record;
     check_end(*run.context);
@@ -388,7 +393,7 @@ void Engine::complete_run(TaskRun& run) {
   if (run.profiling.any()) {
     const TaskView view = view_of(run, report_views_);
     ProfilingReport report;
-    report.created_ns = run.created / 1000;
+    report.created_ns = (run.of != nullptr ? run.of->created : 0) / 1000;
     report.ready_ns = run.ready / 1000;
     report.started_ns = run.start / 1000;
     report.ended_ns = now_ / 1000;

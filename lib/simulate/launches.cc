@@ -54,6 +54,8 @@ void Engine::launch(Context& context, const app::Launch& launch) {
   context.stage_end = now_;
   slices_.clear();
   if (points > 0 && !start_launch(context, launch, domain)) return;
+  const auto of = std::make_shared<const LaunchRun>(
+      LaunchRun{launches_, domain, now_, task_options_.valid_instances});
   const bool inner = !data_.tasks[launch.task].body.empty();
   if (inner && points > 0) context.inner.emplace_back(&launch, points);
   context.outstanding += points;
@@ -65,9 +67,8 @@ void Engine::launch(Context& context, const app::Launch& launch) {
     Point point = slice.box.lower;
     do {
       TaskRun& run = new_run();
-      run.created = now_;
       run.op = ops_.add();
-      if (!place(run, context, launch, domain, slice, point)) return;
+      if (!place(run, context, launch, of, slice, point)) return;
       if (join != kBeginning) ops_.depend(join, run.op);
       runs.push_back(&run);
     } while (launch.is_index && next_point(slice.box, &point));

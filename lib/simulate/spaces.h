@@ -75,6 +75,9 @@ class Spaces {
   const Piece& piece(std::uint32_t partition, std::int64_t color) const {
     return pieces_[partition][static_cast<std::size_t>(color)];
   }
+  std::int64_t color_of(std::uint32_t partition, const Piece& piece) const {
+    return &piece - pieces_[partition].data();
+  }
   // The groups of requirement r of the launch with that number.
   std::uint64_t groups(std::uint32_t launch, std::size_t r) const { return groups_[launch][r]; }
   std::uint64_t groups_of_top_level(std::size_t r) const { return groups_.back()[r]; }
