@@ -63,8 +63,7 @@ Engine::~Engine() = default;
 RunResult Engine::run() {
   if (launch_top()) drain();
   while (!events_.empty() && !over_) {
-    const Event event = events_.top();
-    events_.pop();
+    const Event event = events_.pop();
     now_ = event.time;
     handle(event);
     drain();
@@ -110,11 +109,17 @@ void Engine::push(RunTime time, Event::Kind kind, void* subject, std::int64_t id
     fail(data_.name, "it takes longer than 13 days, 2^60 picoseconds");
     return;
   }
-  events_.push({time, order_++, kind, subject, id});
+  Event event{time, order_++ << kKindBits | static_cast<std::uint64_t>(kind), {}};
+  if (subject != nullptr) {
+    event.subject = subject;
+  } else {
+    event.id = id;
+  }
+  events_.push(event);
 }
 
 void Engine::handle(const Event& event) {
-  switch (event.kind) {
+  switch (event.kind()) {
     case Event::Kind::kStep:
       return step(*static_cast<Context*>(event.subject));
     case Event::Kind::kReady:
@@ -270,9 +275,9 @@ double Engine::seconds_of(TaskRun& run) {
   const app::Variant& variant = *run.variant;
   const NodeType& node = machine_->node(run.processor.node);
   const ProcessorGroup& group = *node.find(run.processor.kind);
-  std::vector<Rect>& boxes = piece_boxes_;
+  std::vector<const Rect*>& boxes = piece_boxes_;
   boxes.clear();
-  for (const Piece* piece : run.pieces) boxes.push_back(piece == nullptr ? Rect{} : piece->box);
+  for (const Piece* piece : run.pieces) boxes.push_back(&box_of(piece));
   app::FormulaFault fault = app::FormulaFault::kNone;
   const auto value = [&](const app::Code& code) {
     return std::max<double>(0, static_cast<double>(code.value(run.arguments, fault, boxes)));
@@ -317,7 +322,7 @@ double Engine::seconds_of(TaskRun& run) {
     if (listed || run.pieces[r] == nullptr || variant.inner) continue;
     double bytes = 0;
     for (const AppField& field : requirements[r].fields) bytes += static_cast<double>(field.bytes);
-    bytes *= static_cast<double>(boxes[r].volume());
+    bytes *= static_cast<double>(boxes[r]->volume());
     const Privilege privilege = requirements[r].privilege;
     const bool twice = privilege == Privilege::kReadWrite || privilege == Privilege::kReduce;
     if (privilege != Privilege::kNoAccess) add(r, twice ? 2 * bytes : bytes, Access::kStream);

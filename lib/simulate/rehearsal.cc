@@ -528,7 +528,7 @@ class Rehearsal final : public Mapping {
   // As the run has them when the task starts.
   void check_formulas(TaskRun& run) {
     boxes_.clear();
-    for (const Piece* piece : run.pieces) boxes_.push_back(piece == nullptr ? Rect{} : piece->box);
+    for (const Piece* piece : run.pieces) boxes_.push_back(&box_of(piece));
     app::FormulaFault fault = app::FormulaFault::kNone;
     const app::Variant& variant = *run.variant;
     for (const app::Code* code :
@@ -829,7 +829,7 @@ class Rehearsal final : public Mapping {
   std::vector<Choice> choices_;
   std::vector<std::int32_t> seen_;
   std::vector<RequirementView> views_kept_;
-  std::vector<Rect> boxes_;
+  std::vector<const Rect*> boxes_;
 };
 
 }  // namespace

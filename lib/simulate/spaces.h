@@ -25,6 +25,12 @@ struct Piece {
   CellRange cells;
 };
 
+// Null, what is not described, has no dimensions.
+inline const Rect& box_of(const Piece* piece) {
+  static const Rect none;
+  return piece == nullptr ? none : piece->box;
+}
+
 struct RegionSpace {
   int dimensions = 1;
   std::vector<std::vector<std::int64_t>> cuts;  // by dimension: lower corners of cells, and the end
