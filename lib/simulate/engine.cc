@@ -204,7 +204,7 @@ void Engine::start_copy(CopyRun& copy) {
   if (record_) copy.record = static_cast<std::int64_t>(record_->events.size());
   const RunTime duration = to_time(with_noise(
       route->latency_s + static_cast<double>(copy.fetch.bytes) * route->seconds_per_byte));
-  const Links::Start start = links_.take(*route, now_, duration, copy.record);
+  const Lane::Start start = links_.take(*route, now_, duration, copy.record);
   copy.start = start.time;
   if (copy.start > now_) copy.cause = start.after;
   const RunTime end = copy.start + duration;
