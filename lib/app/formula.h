@@ -18,7 +18,7 @@ enum class FormulaFault : std::uint8_t { kNone, kDivisionByZero, kOverflow, kOut
 std::string_view words_of(FormulaFault fault);  // "it divides by zero"
 
 // What points() and extent() read: the pieces of a task's requirements.
-using Pieces = std::span<const Rect>;
+using Pieces = std::span<const Rect* const>;
 
 class Code {
  public:

@@ -63,8 +63,7 @@ Engine::~Engine() = default;
 RunResult Engine::run() {
   if (launch_top()) drain();
   while (!events_.empty() && !over_) {
-    const Event event = events_.top();
-    events_.pop();
+    const Event event = events_.pop();
     now_ = event.time;
     handle(event);
     drain();
@@ -110,11 +109,17 @@ void Engine::push(RunTime time, Event::Kind kind, void* subject, std::int64_t id
     fail(data_.name, "it takes longer than 13 days, 2^60 picoseconds");
     return;
   }
-  events_.push({time, order_++, kind, subject, id});
+  Event event{time, order_++ << kKindBits | static_cast<std::uint64_t>(kind), {}};
+  if (subject != nullptr) {
+    event.subject = subject;
+  } else {
+    event.id = id;
+  }
+  events_.push(event);
 }
 
 void Engine::handle(const Event& event) {
-  switch (event.kind) {
+  switch (event.kind()) {
     case Event::Kind::kStep:
       return step(*static_cast<Context*>(event.subject));
     case Event::Kind::kReady:
@@ -201,7 +206,7 @@ void Engine::start_copy(CopyRun& copy) {
   if (record_) copy.record = static_cast<std::int64_t>(record_->events.size());
   const RunTime duration = to_time(with_noise(
       route->latency_s + static_cast<double>(copy.fetch.bytes) * route->seconds_per_byte));
-  const Links::Start start = links_.take(*route, now_, duration, copy.record);
+  const Lane::Start start = links_.take(*route, now_, duration, copy.record);
   copy.start = start.time;
   if (copy.start > now_) copy.cause = start.after;
   const RunTime end = copy.start + duration;
@@ -272,9 +277,9 @@ double Engine::seconds_of(TaskRun& run) {
   const app::Variant& variant = *run.variant;
   const NodeType& node = machine_->node(run.processor.node);
   const ProcessorGroup& group = *node.find(run.processor.kind);
-  std::vector<Rect>& boxes = piece_boxes_;
+  std::vector<const Rect*>& boxes = piece_boxes_;
   boxes.clear();
-  for (const Piece* piece : run.pieces) boxes.push_back(piece == nullptr ? Rect{} : piece->box);
+  for (const Piece* piece : run.pieces) boxes.push_back(&box_of(piece));
   app::FormulaFault fault = app::FormulaFault::kNone;
   const auto value = [&](const app::Code& code) {
     return std::max<double>(0, static_cast<double>(code.value(run.arguments, fault, boxes)));
@@ -319,16 +324,17 @@ double Engine::seconds_of(TaskRun& run) {
     if (listed || run.pieces[r] == nullptr || variant.inner) continue;
     double bytes = 0;
     for (const AppField& field : requirements[r].fields) bytes += static_cast<double>(field.bytes);
-    bytes *= static_cast<double>(boxes[r].volume());
+    bytes *= static_cast<double>(boxes[r]->volume());
     const Privilege privilege = requirements[r].privilege;
     const bool twice = privilege == Privilege::kReadWrite || privilege == Privilege::kReduce;
     if (privilege != Privilege::kNoAccess) add(r, twice ? 2 * bytes : bytes, Access::kStream);
   }
   double memory = 0;
-  run.streams.clear();
+  run.streams = 0;
   for (const Load& load : loads) {
     const auto m = static_cast<std::size_t>(load.memory);
-    run.streams.push_back(load.memory);
+    run.streams |=
+        static_cast<std::uint16_t>(1U << static_cast<unsigned>(memories_[load.memory].kind));
     const auto sharing = static_cast<double>(++streaming_[m]);
     const Affinity* affinity = node.find(run.processor.kind, memories_[load.memory].kind);
     double bandwidth = affinity == nullptr ? 0 : affinity->bandwidth_bytes_per_s;
@@ -373,7 +379,11 @@ void Engine::end_task(TaskRun& run) {
   run.ended = true;
   Station& station = stations_[static_cast<std::size_t>(run.number)];
   station.running = nullptr;
-  for (std::int32_t memory : run.streams) --streaming_[static_cast<std::size_t>(memory)];
+  for (std::size_t k = 0; run.streams >> k != 0; ++k) {
+    if ((run.streams >> k & 1) == 0) continue;
+    --streaming_[static_cast<std::size_t>(
+        memories_.nearest(run.processor, static_cast<MemKind>(k)))];
+  }
   if (run.context) {
     run.context->last_over = run.record;
     check_end(*run.context);
@@ -390,7 +400,7 @@ void Engine::complete_run(TaskRun& run) {
   if (run.profiling.any()) {
     const TaskView view = view_of(run, report_views_);
     ProfilingReport report;
-    report.created_ns = run.created / 1000;
+    report.created_ns = (run.of != nullptr ? run.of->created : 0) / 1000;
     report.ready_ns = run.ready / 1000;
     report.started_ns = run.start / 1000;
     report.ended_ns = now_ / 1000;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "simulate/heap.h"
 #include "simulate/mapping.h"
 
 namespace groma::sim {
@@ -31,15 +32,18 @@ class Engine final : public Mapping {
   bool broadcast(std::uint32_t kind, std::span<const std::byte> message) override;
 
  private:
+  static constexpr int kKindBits = 3;
   struct Event {
     enum class Kind : std::uint8_t { kStep, kReady, kTaskEnd, kCopyEnd, kSelect, kSteal, kMessage };
     RunTime time;
-    std::uint64_t order;
-    Kind kind;
-    void* subject;    // a Context, TaskRun
-    std::int64_t id;  // an op, a processor (kSteal: -1 for all), a message
+    std::uint64_t order;  // and below it, in kKindBits, the kind
+    union {
+      void* subject;    // a Context, TaskRun
+      std::int64_t id;  // an op, a processor (kSteal: -1 for all), a message
+    };
+    Kind kind() const { return static_cast<Kind>(order & ((1U << kKindBits) - 1)); }
     bool operator<(const Event& other) const {
-      return time != other.time ? time > other.time : order > other.order;
+      return time != other.time ? time < other.time : order < other.order;
     }
   };
   struct CopyRun {
@@ -123,7 +127,7 @@ class Engine final : public Mapping {
   const SimulateOptions& options_;
   Links links_;
 
-  std::priority_queue<Event> events_;
+  Heap<Event> events_;
   std::uint64_t order_ = 0;
   RunTime now_ = 0;
   std::vector<OpUse> uses_;  // by op
@@ -153,7 +157,7 @@ class Engine final : public Mapping {
   // Kept for their memory.
   std::vector<RequirementView> point_views_, report_views_;
   std::vector<TaskRun*> launched_runs_;
-  std::vector<Rect> piece_boxes_;
+  std::vector<const Rect*> piece_boxes_;
   struct Load {  // on a memory, of the task that starts
     std::int32_t memory;
     double bytes;

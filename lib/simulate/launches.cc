@@ -54,6 +54,8 @@ void Engine::launch(Context& context, const app::Launch& launch) {
   context.stage_end = now_;
   slices_.clear();
   if (points > 0 && !start_launch(context, launch, domain)) return;
+  const auto of = std::make_shared<const LaunchRun>(
+      LaunchRun{launches_, domain, now_, task_options_.valid_instances});
   const bool inner = !data_.tasks[launch.task].body.empty();
   if (inner && points > 0) context.inner.emplace_back(&launch, points);
   context.outstanding += points;
@@ -65,9 +67,9 @@ void Engine::launch(Context& context, const app::Launch& launch) {
     Point point = slice.box.lower;
     do {
       TaskRun& run = new_run();
-      run.created = run.mapping = now_;
+      run.mapping = now_;
       run.op = ops_.add();
-      if (!place(run, context, launch, domain, slice, point)) return;
+      if (!place(run, context, launch, of, slice, point)) return;
       if (join != kBeginning) ops_.depend(join, run.op);
       runs.push_back(&run);
     } while (launch.is_index && next_point(slice.box, &point));
@@ -196,7 +198,7 @@ void Engine::steal(std::int32_t thief) {
     more = false;
     victims.clear();
     mapper(thief).select_steal_targets(*this, blacklist, victims);
-    if (!accepts(validate_steal_targets(victims, to, *machine_))) return;
+    if (!accepts(validate_steal_targets(victims, to, *machine_), TaskView{})) return;
     for (const Processor& victim : victims) {
       if (std::find(blacklist.begin(), blacklist.end(), victim) != blacklist.end()) continue;
       blacklist.push_back(victim);
@@ -218,7 +220,7 @@ void Engine::give(std::int32_t victim, std::int32_t thief) {
   const std::vector<TaskView> views = views_of(waiting, requirements);
   std::vector<std::uint32_t> stolen;
   mapper(victim).permit_steal_request(*this, to, views, stolen);
-  if (!accepts(validate_stolen(stolen, views))) return;
+  if (!accepts(validate_stolen(stolen, views), TaskView{})) return;
   const bool far = processors_[static_cast<std::size_t>(victim)].node != to.node;
   for (std::uint32_t i : stolen) {
     TaskRun& run = *waiting[i];

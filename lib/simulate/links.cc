@@ -170,42 +170,14 @@ const Route* Links::route(std::int32_t from, std::int32_t to) {
   return kept.links.empty() && from != to ? nullptr : &kept;
 }
 
-// Joined with what ends or begins there.
-void Links::add(Lane& lane, const Busy& busy) {
-  if (busy.begin == busy.end) return;
-  auto at = std::lower_bound(lane.begin(), lane.end(), busy.begin,
-                             [](const Busy& each, RunTime begin) { return each.begin < begin; });
-  if (at != lane.begin() && std::prev(at)->end == busy.begin) {
-    at = std::prev(at);
-    at->end = busy.end;
-    at->user = busy.user;
-  } else {
-    at = lane.insert(at, busy);
-  }
-  const auto next = std::next(at);
-  if (next == lane.end() || next->begin != at->end) return;
-  at->end = next->end;
-  at->user = next->user;
-  lane.erase(next);
-}
-
-Links::Start Links::take(const Route& route, RunTime now, RunTime duration, std::int64_t user) {
-  Start start{now, -1};
+Lane::Start Links::take(const Route& route, RunTime now, RunTime duration, std::int64_t user) {
+  Lane::Start start{now, -1};
   for (bool waits = true; waits;) {
     waits = false;
-    for (std::uint32_t link : route.links) {
-      for (const Busy& busy : lanes_[link]) {
-        if (busy.end <= start.time) continue;
-        if (busy.begin >= start.time + duration) break;
-        start = {busy.end, busy.user};
-        waits = true;
-      }
-    }
+    for (std::uint32_t link : route.links) waits |= lanes_[link].put_off(start, duration);
   }
   for (std::uint32_t link : route.links) {
-    Lane& lane = lanes_[link];
-    std::erase_if(lane, [now](const Busy& busy) { return busy.end <= now; });
-    add(lane, {start.time, start.time + duration, user});
+    lanes_[link].take(start.time, start.time + duration, user, now);
   }
   return start;
 }

@@ -11,6 +11,7 @@
 
 #include "groma/machine.h"
 #include "groma/run_record.h"
+#include "simulate/lane.h"
 
 namespace groma::sim {
 
@@ -62,25 +63,13 @@ class Links {
   // none. Good until the next call.
   const Route* route(std::int32_t from, std::int32_t to);
 
-  // When a copy that is ready now starts, and who had the link that it waited for last (-1: it did
-  // not wait).
-  struct Start {
-    RunTime time;
-    std::int64_t after;
-  };
   // Takes the links of the route from the first moment at which they are free for so long.
-  Start take(const Route& route, RunTime now, RunTime duration, std::int64_t user);
+  Lane::Start take(const Route& route, RunTime now, RunTime duration, std::int64_t user);
 
   // The links, and the routes by number, for a record.
   void describe(RunRecord& record) const;
 
  private:
-  struct Busy {
-    RunTime begin, end;
-    std::int64_t user;  // at the end
-  };
-  using Lane = std::vector<Busy>;  // in order, with time between them; those that are over may stay
-  static void add(Lane& lane, const Busy& busy);
   struct Hop {
     bool possible = false;
     std::array<std::uint32_t, 2> links{};

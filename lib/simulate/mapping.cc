@@ -26,12 +26,12 @@ bool is_empty(const Rect& box) {
 void TaskRun::clear() {
   parent = nullptr;
   launch = nullptr;
+  of = nullptr;
   ended = false;
   cause = record = -1;
   priority = 0;
   shard_variant = 0;
   arguments.clear();
-  colors.clear();
   pieces.clear();
   instances.clear();
 }
@@ -164,7 +164,6 @@ bool Mapping::place_top(TaskRun& run) {
   run.task = number;
   run.processor = processors_[static_cast<std::size_t>(first)];
   for (const app::Requirement& requirement : task.requirements) {
-    run.colors.push_back(0);
     const app::Where& where = requirement.data;
     run.pieces.push_back(
         where.what == app::Where::What::kRegion ? &spaces_.region(where.region).whole : nullptr);
@@ -174,7 +173,6 @@ bool Mapping::place_top(TaskRun& run) {
   mapper(first).select_task_options(*this, view, task_options_);
   if (!accepts(validate(task_options_, view, *machine_), view)) return false;
   run.processor = task_options_.initial;
-  run.valid_instances = false;
   if (task_options_.replicate) {
     ReplicateAnswer answer;
     view = view_of(run, launch_views_);
@@ -243,17 +241,16 @@ bool Mapping::start_launch(Context& context, const app::Launch& launch, const Re
   return true;
 }
 
-bool Mapping::place(TaskRun& run, Context& context, const app::Launch& launch, const Rect& domain,
-                    const TaskSlice& slice, const Point& point) {
+bool Mapping::place(TaskRun& run, Context& context, const app::Launch& launch,
+                    const std::shared_ptr<const LaunchRun>& of, const TaskSlice& slice,
+                    const Point& point) {
   run.launch = &launch;
-  run.launch_number = launches_;
+  run.of = of;
   run.task = launch.task;
   run.parent = &context;
   run.point = launch.is_index ? point : context.run->point;
-  run.domain = domain;
   run.processor = slice.processor;
   run.number = number_of(slice.processor);
-  run.valid_instances = task_options_.valid_instances;  // as far as its mapper reads them
   run.stealable = slice.stealable;
   return find_pieces(run);
 }
@@ -270,7 +267,6 @@ bool Mapping::find_pieces(TaskRun& run) {
   for (const app::Code& code : launch.arguments) run.arguments.push_back(code.value(frame, fault));
   for (const app::Where& where : launch.data) {
     if (where.what != app::Where::What::kPartition) {
-      run.colors.push_back(0);
       run.pieces.push_back(
           where.what == app::Where::What::kRegion ? &spaces_.region(where.region).whole : nullptr);
       continue;
@@ -291,7 +287,6 @@ bool Mapping::find_pieces(TaskRun& run) {
                   launch.is_index ? fmt::format("at point {}: {}", text_of(run.point), why) : why);
     }
     if (fault != app::FormulaFault::kNone) break;
-    run.colors.push_back(*index);
     run.pieces.push_back(&spaces_.piece(where.index, *index));
   }
   if (fault == app::FormulaFault::kNone) return keeps_apart(run);
@@ -372,7 +367,7 @@ TaskView Mapping::view_of(TaskRun& run, std::vector<RequirementView>& requiremen
   TaskView view = views_.view(run.task, run.launch, requirements);
   for (std::size_t r = 0; r < requirements.size(); ++r) {
     if (run.pieces[r] == nullptr) continue;
-    Views::set_piece(where_of(run, r), run.colors[r], *run.pieces[r], requirements[r]);
+    Views::set_piece(where_of(run, r), *run.pieces[r], spaces_, requirements[r]);
   }
   view.unique_id = run.op;
   view.current = run.processor;
@@ -382,13 +377,13 @@ TaskView Mapping::view_of(TaskRun& run, std::vector<RequirementView>& requiremen
   view.parent = &run.parent->view;
   view.depth = run.parent->view.depth + 1;
   view.is_index = run.launch->is_index;
-  view.domain = view.sharding_domain = run.domain;
+  view.domain = view.sharding_domain = run.of->domain;
   return view;
 }
 
 bool Mapping::ask(TaskRun& run, const TaskView& view, Mapper& mapper) {
   valid_.assign(view.requirements.size(), {});
-  if (run.valid_instances && mapper.reads_valid()) {
+  if (run.of != nullptr && run.of->valid_instances && mapper.reads_valid()) {
     valid_kept_.assign(valid_.size(), {});
     for (std::uint32_t r = 0; r < valid_.size(); ++r) {
       if (run.pieces[r] == nullptr || view.requirements[r].empty()) continue;
@@ -427,7 +422,7 @@ const Piece* Mapping::shape_of(const RequirementWish& wish, const InstanceWish& 
   std::array<const Piece*, kMaxAppPartitionDepth + 1> above;
   std::array<std::int64_t, kMaxAppPartitionDepth + 1> volumes;
   std::size_t count = 0;
-  std::int64_t color = run.colors[position];
+  std::int64_t color = spaces_.color_of(where.index, *piece);
   for (int at = static_cast<int>(where.index); at >= 0;) {
     const app::Partition& partition = data_.partitions[static_cast<std::size_t>(at)];
     above[count++] = &spaces_.piece(static_cast<std::uint32_t>(at), color);
@@ -515,7 +510,7 @@ bool Mapping::map_requirement(TaskRun& run, const TaskView& view, const Requirem
                  requirement.coherence == Coherence::kRelaxed ||
                  requirement.coherence == Coherence::kAtomic;
     use.untracked = wish.untracked;
-    use.launch = run.launch != nullptr && run.launch->is_index ? run.launch_number : 0;
+    use.launch = run.launch != nullptr && run.launch->is_index ? run.of->number : 0;
     if (run.parent != nullptr) use.ancestors = run.parent->ancestors;
     const bool well = store_.use(
         use,

@@ -33,34 +33,38 @@ struct Since {
   bool start = false;
 };
 
-// A task, or a point of a launch, from its launch to its end.
+// What the tasks of one launch have in common.
+struct LaunchRun {
+  std::uint32_t number = 0;  // of the run, from 1
+  Rect domain;               // of an index launch
+  RunTime created = 0;
+  bool valid_instances = false;
+};
+
+// A task, or a point of a launch, from its launch to its end. Millions may wait: kept small.
 struct TaskRun {
-  const app::Launch* launch = nullptr;  // null: the top-level task
-  std::uint32_t launch_number = 0;      // of the run
-  std::uint32_t task = 0;
+  const app::Launch* launch = nullptr;  // null: the top-level task, which is of no LaunchRun
+  std::shared_ptr<const LaunchRun> of;
   Context* parent = nullptr;  // that launched it
   Point point;
-  Rect domain;  // of its index launch
   std::vector<std::int64_t> arguments;
-  std::vector<std::int64_t> colors;  // of each requirement on a partition
-  std::vector<const Piece*> pieces;  // of each requirement; null: not described
-  Processor processor;               // where it stands, then where it runs
-  std::int32_t number = -1;          // of that
-  const app::Variant* variant = nullptr;
-  VariantId shard_variant = 0;            // replicated as it; 0: not
+  std::vector<const Piece*> pieces;       // of each requirement; null: not described
   std::vector<InstanceNumber> instances;  // of each requirement
-  Op op = kBeginning;
-  int priority = 0;
-  ProfilingWish profiling;
-  bool valid_instances = false;
-  bool stealable = false;            // while it waits to be mapped
+  Processor processor;                    // where it stands, then where it runs
+  const app::Variant* variant = nullptr;
   std::unique_ptr<Context> context;  // while it launches and waits for what it launched
-  bool ended = false;                // itself; not what it launched
-  RunTime created = 0;
-  RunTime mapping = 0;  // begins then; until it is known, not before
+  RunTime mapping = 0;               // begins then; until it is known, not before
   RunTime mapped = 0, ready = 0, start = 0;
   std::int64_t cause = -1, record = -1;
-  std::vector<std::int32_t> streams;  // memories that it works on
+  std::int32_t number = -1;  // of the processor
+  std::uint32_t task = 0;
+  VariantId shard_variant = 0;  // replicated as it; 0: not
+  Op op = kBeginning;
+  int priority = 0;
+  std::uint16_t streams = 0;  // a bit for each kind of memory near its processor that it works on
+  ProfilingWish profiling;
+  bool stealable = false;  // while it waits to be mapped
+  bool ended = false;      // itself; not what it launched
 
   void clear();  // for another task, its buffers kept
 };
@@ -133,8 +137,9 @@ class Mapping : public MapperRuntime {
   // Asks how it starts and how it is cut: task_options_, slices_. Not of a launch without points.
   bool start_launch(Context& context, const app::Launch& launch, const Rect& domain);
   // One point of it, in that slice: all of `run` until it is mapped but its op.
-  bool place(TaskRun& run, Context& context, const app::Launch& launch, const Rect& domain,
-             const TaskSlice& slice, const Point& point);
+  bool place(TaskRun& run, Context& context, const app::Launch& launch,
+             const std::shared_ptr<const LaunchRun>& of, const TaskSlice& slice,
+             const Point& point);
   TaskView view_of(TaskRun& run, std::vector<RequirementView>& requirements);
   // map_task, of that mapper: wish_, which can be carried out.
   bool ask(TaskRun& run, const TaskView& view, Mapper& mapper);

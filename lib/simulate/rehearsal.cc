@@ -243,6 +243,8 @@ class Rehearsal final : public Mapping {
     signature_ = mix(signature_, launch.number);
     if (points == 0 || !step(points)) return;
     if (!start_launch(context, launch, domain)) return collect(&launch, nullptr);
+    const auto of = std::make_shared<const LaunchRun>(
+        LaunchRun{launches_, domain, 0, task_options_.valid_instances});
     const bool turn = !launch.is_index && !task_options_.processor_origin;
     turns_ += turn ? 1 : 0;
     std::vector<Processor> may;
@@ -257,7 +259,7 @@ class Rehearsal final : public Mapping {
         TaskRun& run = run_;
         run.clear();
         run.op = ops_.add();
-        if (!place(run, context, launch, domain, slice, point)) {
+        if (!place(run, context, launch, of, slice, point)) {
           collect(&launch, &run);
           continue;
         }
@@ -511,7 +513,7 @@ class Rehearsal final : public Mapping {
   // As the run has them when the task starts.
   void check_formulas(TaskRun& run) {
     boxes_.clear();
-    for (const Piece* piece : run.pieces) boxes_.push_back(piece == nullptr ? Rect{} : piece->box);
+    for (const Piece* piece : run.pieces) boxes_.push_back(&box_of(piece));
     app::FormulaFault fault = app::FormulaFault::kNone;
     const app::Variant& variant = *run.variant;
     for (const app::Code* code :
@@ -778,7 +780,7 @@ class Rehearsal final : public Mapping {
     const std::string& name = data_.tasks[run.task].name;
     if (!run.launch->is_index) return fmt::format("`{}` on {}", name, sim::text_of(run.processor));
     return fmt::format("point {} of a launch of `{}` over {}, on {}", groma::text_of(run.point),
-                       name, fmt::join(run.domain.extents.coordinates(), " x "),
+                       name, fmt::join(run.of->domain.extents.coordinates(), " x "),
                        sim::text_of(run.processor));
   }
 
@@ -816,7 +818,7 @@ class Rehearsal final : public Mapping {
   std::vector<Choice> choices_;
   std::vector<std::int32_t> seen_;
   std::vector<RequirementView> views_kept_;
-  std::vector<Rect> boxes_;
+  std::vector<const Rect*> boxes_;
 };
 
 }  // namespace

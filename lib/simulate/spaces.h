@@ -26,6 +26,12 @@ struct Piece {
   CellRange cells;
 };
 
+// Null, what is not described, has no dimensions.
+inline const Rect& box_of(const Piece* piece) {
+  static const Rect none;
+  return piece == nullptr ? none : piece->box;
+}
+
 struct RegionSpace {
   int dimensions = 1;
   std::vector<std::vector<std::int64_t>> cuts;  // by dimension: lower corners of cells, and the end
@@ -77,6 +83,9 @@ class Spaces {
   // `color`: the place of the colour in its partition's colours, row-major.
   const Piece& piece(std::uint32_t partition, std::int64_t color) const {
     return pieces_[partition][static_cast<std::size_t>(color)];
+  }
+  std::int64_t color_of(std::uint32_t partition, const Piece& piece) const {
+    return &piece - pieces_[partition].data();
   }
   // The groups of requirement r of the launch with that number.
   std::uint64_t groups(std::uint32_t launch, std::size_t r) const { return groups_[launch][r]; }

@@ -53,11 +53,12 @@ TaskView Views::view(std::uint32_t task, const app::Launch* launch,
   return view;
 }
 
-void Views::set_piece(const app::Where& where, std::int64_t color, const Piece& piece,
+void Views::set_piece(const app::Where& where, const Piece& piece, const Spaces& spaces,
                       RequirementView& requirement) {
   requirement.points = piece.box.volume();
   if (where.what != app::Where::What::kPartition) return;
-  requirement.region = (std::uint64_t{where.index} + 1) << 40 | static_cast<std::uint64_t>(color);
+  requirement.region = (std::uint64_t{where.index} + 1) << 40 |
+                       static_cast<std::uint64_t>(spaces.color_of(where.index, piece));
 }
 
 }  // namespace groma::sim

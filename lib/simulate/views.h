@@ -24,7 +24,7 @@ class Views {
   TaskView view(std::uint32_t task, const app::Launch* launch,
                 std::vector<RequirementView>& requirements);
   // The requirement is of this piece: its region, as a number that no other piece has.
-  static void set_piece(const app::Where& where, std::int64_t color, const Piece& piece,
+  static void set_piece(const app::Where& where, const Piece& piece, const Spaces& spaces,
                         RequirementView& requirement);
 
  private:

@@ -197,8 +197,9 @@ double Runtime::seconds(Task& task) {
   const NodeType& node = machine_->node(task.processor.node);
   const ProcessorGroup& processor = *node.find(task.processor.kind);
   const bool gpu = task.processor.kind == ProcKind::kGpu;
-  std::vector<Rect> boxes;
-  for (const Requirement& each : task.requirements) boxes.push_back(each.box.value_or(Rect{}));
+  const Rect none;
+  std::vector<const Rect*> boxes;
+  for (const Requirement& each : task.requirements) boxes.push_back(each.box ? &*each.box : &none);
   app::FormulaFault fault = app::FormulaFault::kNone;
   const auto value = [&](const app::Code& code) {
     return static_cast<double>(std::max<std::int64_t>(0, code.value(task.arguments, fault, boxes)));
@@ -216,7 +217,7 @@ double Runtime::seconds(Task& task) {
     if (traffic.empty() && !variant.inner && instance != nullptr) {
       const bool once = requirement.privilege == Privilege::kReadOnly ||
                         requirement.privilege == Privilege::kWriteDiscard;
-      traffic.emplace_back((once ? 1 : 2) * element * static_cast<double>(boxes[r].volume()),
+      traffic.emplace_back((once ? 1 : 2) * element * static_cast<double>(boxes[r]->volume()),
                            Access::kStream);
     }
     for (auto [bytes, access] : traffic) {
@@ -232,7 +233,7 @@ double Runtime::seconds(Task& task) {
         const double takes = structure <= sector ? structure : std::min(structure, fields * sector);
         factor = std::max(1.0, takes / element);
       }
-      if (access == Access::kStream && variant.loops && boxes[r].dimensions() > 1 &&
+      if (access == Access::kStream && variant.loops && boxes[r]->dimensions() > 1 &&
           *variant.loops != instance->layout.dimensions) {
         factor = std::max(factor, sector * fields / element);
       }

@@ -41,7 +41,9 @@ std::vector<Visit> visits_of(const Data& data, std::string_view task) {
 std::int64_t value_of(const Data& data, const app::Code& code, const Visit& visit) {
   app::FormulaFault fault = app::FormulaFault::kNone;
   const std::vector<std::int64_t> frame(static_cast<std::size_t>(visit.task->frame_size));
-  const std::int64_t value = code.value(frame, fault, visit.pieces);
+  std::vector<const Rect*> pieces;
+  for (const Rect& piece : visit.pieces) pieces.push_back(&piece);
+  const std::int64_t value = code.value(frame, fault, pieces);
   EXPECT_EQ(fault, app::FormulaFault::kNone) << data.name;
   return value;
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <optional>
 #include <random>
 #include <string>
@@ -30,7 +31,7 @@ std::string value(const std::string& text, std::int64_t i = 3, std::int64_t j = 
   const std::int64_t frame[] = {i, j};
   const Rect pieces[] = {*Rect::make({5}), *Rect::make({4, 7})};
   FormulaFault fault = FormulaFault::kNone;
-  const std::int64_t value = code->value(frame, fault, pieces);
+  const std::int64_t value = code->value(frame, fault, std::array{&pieces[0], &pieces[1]});
   if (fault != FormulaFault::kNone) return std::string(words_of(fault));
   EXPECT_EQ(code->is_closed(), text.find_first_of("ijpx") == text.npos) << text;
   return std::to_string(value);

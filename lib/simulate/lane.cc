@@ -1,0 +1,83 @@
+#include "simulate/lane.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+
+namespace groma::sim {
+
+void Lane::Block::measure() {
+  widest = 0;
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    widest = std::max(widest, all[i].begin - all[i - 1].end);
+  }
+}
+
+bool Lane::put_off(Start& start, RunTime duration) const {
+  const RunTime wished = start.time;
+  const auto over = [&](const Busy& busy) { return busy.end <= start.time; };
+  auto block = std::partition_point(blocks_.begin(), blocks_.end(),
+                                    [&](const Block& each) { return over(each.all.back()); });
+  for (; block != blocks_.end(); ++block) {
+    const std::vector<Busy>& all = block->all;
+    if (all.front().begin >= start.time + duration) break;
+    if (block->widest < duration) {  // no need to look at each
+      start = {all.back().end, all.back().user};
+      continue;
+    }
+    auto busy = std::partition_point(all.begin(), all.end(), over);
+    for (; busy != all.end(); ++busy) {
+      if (busy->begin >= start.time + duration) return start.time != wished;
+      start = {busy->end, busy->user};
+    }
+  }
+  return start.time != wished;
+}
+
+void Lane::take(RunTime begin, RunTime end, std::int64_t user, RunTime now) {
+  if (begin == end) return;
+  auto block = std::partition_point(blocks_.begin(), blocks_.end(), [&](const Block& each) {
+    return each.all.front().begin < begin;
+  });
+  if (block != blocks_.begin()) {
+    block = std::prev(block);
+  } else if (block == blocks_.end()) {
+    block = blocks_.emplace(block);
+  }
+  std::vector<Busy>& all = block->all;
+  auto at = std::partition_point(all.begin(), all.end(),
+                                 [&](const Busy& each) { return each.begin < begin; });
+  // Joined with what ends or begins there.
+  if (at != all.begin() && std::prev(at)->end == begin) {
+    at = std::prev(at);
+    at->end = end;
+    at->user = user;
+  } else {
+    at = all.insert(at, {begin, end, user});
+  }
+  const bool last = std::next(at) == all.end();
+  const auto follows = last ? std::next(block) : block;
+  if (follows != blocks_.end()) {
+    const auto next = last ? follows->all.begin() : std::next(at);
+    if (next->begin == at->end) {
+      at->end = next->end;
+      at->user = next->user;
+      follows->all.erase(next);
+      follows->measure();
+      if (follows->all.empty()) blocks_.erase(follows);
+    }
+  }
+  block->measure();
+  if (all.size() < kMost) return;
+  const auto half = all.begin() + kMost / 2;
+  Block upper{{half, all.end()}, 0};
+  upper.measure();
+  all.erase(half, all.end());
+  block->measure();
+  blocks_.insert(std::next(block), std::move(upper));
+  blocks_.erase(blocks_.begin(),
+                std::find_if(blocks_.begin(), blocks_.end(),
+                             [now](const Block& each) { return each.all.back().end > now; }));
+}
+
+}  // namespace groma::sim
