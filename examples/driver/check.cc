@@ -54,9 +54,9 @@ std::string summary(const std::vector<std::optional<groma::Diagnostics>>& all) {
 }
 
 int run(const Options& options) {
-  const auto standard_inputs = std::count(options.files.begin(), options.files.end(), "-") +
-                               (options.machine == "-" ? 1 : 0) + (options.app == "-" ? 1 : 0);
-  if (standard_inputs > 1) throw CLI::ValidationError("FILE", "standard input can be read once");
+  std::vector<std::string> inputs = options.files;
+  inputs.insert(inputs.end(), {options.machine, options.app});
+  check_standard_input(inputs);
   std::vector<std::optional<groma::Diagnostics>> all(options.files.size());
   std::optional<groma::Machine> machine;
   std::optional<groma::Workload> app;

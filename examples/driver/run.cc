@@ -59,6 +59,12 @@ bool find_fit(const groma::Application& app, const groma::RunWorkload& run, cons
 
 int run(Options options) {
   check_standard_input({options.file, options.machine, options.app});
+  for (const std::string& path : {options.trace, options.report}) {
+    if (path == "-") throw CLI::ValidationError("--trace, --report", "they are files, not `-`");
+  }
+  if (!options.trace.empty() && options.trace == options.report) {
+    throw CLI::ValidationError("--report", "it is the file of --trace");
+  }
   catch_interrupts();
   options.simulate.stop = [] { return interrupted(); };
   options.simulate.record = true;
@@ -127,11 +133,19 @@ void add_run(CLI::App& app, int* exit_code) {
   add_machine_option(*command, &options->machine, "The machine");
   command->add_option("--app", options->app, "The application: its name or a JSON file")
       ->required();
-  command->add_option("--seed", options->simulate.seed, "Of the noise")->capture_default_str();
+  command->add_option("--seed", options->simulate.seed, "Of the noise")
+      ->check([](const std::string& value) {
+        const bool fits = value.size() < 20 && value.find_first_not_of("0123456789") == value.npos;
+        return fits ? "" : "it is no number from 0 to 10^19 - 1";
+      })
+      ->capture_default_str();
   command
       ->add_option("--noise", options->simulate.noise,
                    "Tasks and copies take up to this fraction longer or shorter")
       ->check(CLI::Range(0.0, 0.99))
+      ->check([](const std::string& value) {
+        return value.find_first_of("nN") == value.npos ? "" : "it is no number";
+      })
       ->capture_default_str();
   command->add_flag("--fit", options->fit, "Also find the largest problem that fits into memory");
   command
@@ -139,7 +153,8 @@ void add_run(CLI::App& app, int* exit_code) {
           "--grow", options->grow,
           "Parameters that --fit grows, the first and the others with it; unless given those "
           "by which the application's last two sizes differ")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->needs("--fit");
   command->add_option("--trace", options->trace,
                       "Write the run as a trace for chrome://tracing and ui.perfetto.dev");
   command->add_option("--report", options->report, "Write the profile as one HTML page");

@@ -34,7 +34,7 @@ struct SimulateOptions {
   RuntimeCosts costs = {};
   // Every task and copy takes up to this fraction longer or shorter, as drawn from the seed. The
   // same seed, application, machine and mapping give the same run.
-  double noise = 0;
+  double noise = 0;  // from 0, below 1; else the run is an error
   std::uint64_t seed = 0;
   bool record = false;                             // fill RunResult::record
   std::int64_t max_tasks = std::int64_t{1} << 26;  // point tasks; beyond, the run is an error

@@ -1,6 +1,8 @@
 // Cannon, SUMMA and PUMMA: a grid of gx x gy nodes, in each one of 2 x 2 GPUs. A node goes through
 // the blocks of k, its GPUs through the two halves of each; which block comes when is the
 // algorithm.
+#include <fmt/format.h>
+
 #include <string>
 #include <utility>
 
@@ -10,12 +12,14 @@
 namespace groma::app {
 namespace {
 
-// The largest divisor of `nodes` that is not above its root.
-constexpr const char* kSquarest =
-    "max(max(max(1, 2 * (nodes % 2 == 0) * (nodes >= 4)), max(3 * (nodes % 3 == 0) * (nodes >= 9), "
-    "4 * (nodes % 4 == 0) * (nodes >= 16))), max(max(5 * (nodes % 5 == 0) * (nodes >= 25), "
-    "6 * (nodes % 6 == 0) * (nodes >= 36)), max(8 * (nodes % 8 == 0) * (nodes >= 64), "
-    "16 * (nodes % 16 == 0) * (nodes >= 256))))";
+// The largest divisor of `nodes`, which are 1,024 at most, that is not above its root.
+Formula squarest() {
+  std::string formula = "1";
+  for (int d = 2; d <= 32; ++d) {
+    formula = fmt::format("max({}, {} * (nodes % {} == 0) * (nodes >= {}))", formula, d, d, d * d);
+  }
+  return formula;
+}
 
 struct Order {
   const char* outer;  // the block of k of node (in, jn) in step kos
@@ -25,7 +29,7 @@ struct Order {
 Application two_level(std::string name, std::string description, bool narrow, const Order& order) {
   Multiplication multiplication(std::move(name), std::move(description));
   AppBuilder& app = multiplication.app();
-  app.define(narrow ? "gy" : "gx", kSquarest)
+  app.define(narrow ? "gy" : "gx", squarest())
       .define(narrow ? "gx" : "gy", narrow ? "nodes / gy" : "nodes / gx");
   const Formulas tiles = {"2 * gx", "2 * gy"};
   multiplication.matrix("A").partition("A_nodes", {"gx", "gy"}).partition("A_tiles", tiles);

@@ -249,6 +249,15 @@ void Builder::read_demands(const std::string& path, const AppTask& of, const App
       fail(place + "/align", "bytes without an operator");
     }
     if (demand.memory == MemKind::kVirtual) fail(place + "/memory", "`VIRTUAL` is no memory");
+    const auto differ = [](const auto& a, const auto& b) { return a && b && a != b; };
+    for (std::size_t other = 0; other < i; ++other) {
+      const LayoutDemand& before = from.demands[other];
+      if (before.requirement != demand.requirement) continue;
+      if (differ(before.fields, demand.fields) || differ(before.dimensions, demand.dimensions) ||
+          differ(before.memory, demand.memory)) {
+        fail(place, fmt::format("no layout has this and what demand {} wants", other));
+      }
+    }
   }
 }
 

@@ -27,7 +27,7 @@ struct Mapping {
       : program(bound.program()),
         machine(bound.shared_machine()),
         shared(ProgramMapper::share(bound)),
-        explanation(*explain(bound, workload, {}, diags)) {}
+        explanation(explain(bound, workload, {}, diags).value()) {}  // no query, so none fails
 
   std::unique_ptr<Mapper> mapper(const Processor& local) const {
     return std::make_unique<ProgramMapper>(shared, MapperSite{machine, local});

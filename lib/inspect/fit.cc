@@ -141,6 +141,9 @@ Result<Fit> fit(const Application& app, const std::vector<std::string>& paramete
       return Error{Error::Code::kUnknown, fmt::format("`{}` has no parameter `{}`", app.name, name),
                    near.empty() ? "" : fmt::format("did you mean {}?", join_names(near))};
     }
+    if (std::find(found.begin(), found.end(), &*known) != found.end()) {
+      return Error{Error::Code::kMalformed, fmt::format("`{}` stands there twice", name)};
+    }
     found.push_back(&*known);
   }
   if (found.empty()) return Error{Error::Code::kUnknown, "no parameter to grow"};

@@ -28,9 +28,9 @@ struct Mix {
 // Adds that difference's decision.
 void exchange(const MappingDifference& difference, Mix& mix);
 
-// For simulate(): it answers the hooks that the embedded runtime calls. Both mappers hear
-// everything, so that each keeps its own counts; of a kind's placement to be changed both must
-// choose the kind.
+// For simulate(): it answers the hooks that the embedded runtime calls. Both mappers are asked
+// where a task starts and is mapped, so that each keeps its own turns; limits and stealing are
+// one's. Of a kind's placement to be changed both must choose the kind.
 class MixedMapper final : public Mapper {
  public:
   MixedMapper(std::unique_ptr<Mapper> first, std::unique_ptr<Mapper> second, const Mix& mix);

@@ -134,8 +134,8 @@ std::string draw(const RunResult& result, const Profile* profile, const ProfileW
                  bool color) {
   if (!result.ok()) return {};
   const std::string text =
-      fmt::format("{}: {} simulated, {}\n", words.title, seconds_words(result.seconds),
-                  rate_words(result.throughput, result.unit));
+      fmt::format("{}: {} simulated, {}\n", harmless(words.title), seconds_words(result.seconds),
+                  rate_words(result.throughput, harmless(result.unit)));
   return profile == nullptr ? text : text + "\n" + draw(*profile, words, color);
 }
 

@@ -193,7 +193,8 @@ class Rehearsal final : public Mapping {
     steps_ += steps;
     stops_ += steps;
     if (steps_ > options_.max_steps) {
-      return end(fmt::format("it launches more than {} tasks", options_.max_steps));
+      return end(fmt::format("it takes more than {} steps, statements and points of launches",
+                             options_.max_steps));
     }
     if (stops_ < kStepsBetweenStops || !options_.stop) return true;
     stops_ = 0;

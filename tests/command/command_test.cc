@@ -516,7 +516,12 @@ TEST(Run, FitsIntoMemory) {
 TEST(Run, WrongUsageIsToldFromWrongInput) {
   EXPECT_EQ(run("groma run dsl/mappers/cannon.mapper").exit_code, 2);
   EXPECT_EQ(run("groma run - --app -").exit_code, 2);
-  EXPECT_EQ(run("groma run --app cannon --noise 2").exit_code, 2);
+  for (const char* option : {"--noise 2", "--noise nan", "--seed -1", "--seed 18446744073709551616",
+                             "--grow n", "--trace -", "--trace /tmp/x --report /tmp/x"}) {
+    EXPECT_EQ(run(std::string("groma run --app cannon ") + option).exit_code, 2) << option;
+  }
+  EXPECT_EQ(run("groma check - --app -:n=8 --machine p100x4").exit_code, 2);
+  EXPECT_EQ(run("groma run --app cannon --fit --grow n,n").exit_code, 1);
   EXPECT_EQ(run("groma run --app canon").exit_code, 1);
 }
 

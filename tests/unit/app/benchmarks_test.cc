@@ -755,5 +755,34 @@ TEST(AppBuilder, FuturesOfTheRoundBefore) {
             "/tasks/0/body/0/wait: no launch of this task gives this future");
 }
 
+// Nodes stand in the squarest grid that they can fill.
+TEST(Cannon, NodesStandInTheSquarestGrid) {
+  const Application app = find_benchmark("cannon")->make();
+  for (std::int64_t nodes = 1; nodes <= 1024; ++nodes) {
+    const auto workload = Workload::make(app, {{"nodes", nodes}, {"n", 4096}});
+    ASSERT_TRUE(workload) << workload.error().message;
+    std::int64_t squarest = 1;
+    for (std::int64_t d = 1; d * d <= nodes; ++d) squarest = nodes % d == 0 ? d : squarest;
+    const Point grid = workload->data().partitions[0].colors.extents;
+    EXPECT_EQ(std::min(grid[0], grid[1]), squarest) << nodes;
+    EXPECT_EQ(grid[0] * grid[1], nodes);
+  }
+}
+
+TEST(Demands, ThatNoLayoutHasAreRefused) {
+  Application app = find_benchmark("cannon")->make();
+  for (AppTask& task : app.tasks) {
+    if (task.name != "task_4") continue;
+    LayoutDemand other;
+    other.dimensions = DimensionOrder::kF;
+    task.variants[0].demands.push_back(other);
+  }
+  const auto workload = Workload::make(app);
+  ASSERT_FALSE(workload);
+  EXPECT_NE(workload.error().message.find("no layout has this and what demand 0 wants"),
+            std::string::npos)
+      << workload.error().message;
+}
+
 }  // namespace
 }  // namespace groma
