@@ -9,6 +9,8 @@ namespace {
 
 constexpr std::uint8_t kOther = 0;  // in no literal: back to the start, as at a line's end
 constexpr std::uint8_t kSpace = 1;  // changes nothing
+constexpr std::size_t kFarLineEnd = 4096;
+constexpr std::size_t kOverlap = 512;
 
 struct Trie {
   unsigned shift = 0;
@@ -128,21 +130,26 @@ void Prefilter::walk(std::string_view text, std::size_t from, std::size_t to, st
 
 void Prefilter::scan(std::string_view text, std::vector<Hit>* hits) const {
   hits->clear();
-  std::array<std::size_t, kLanes + 1> cuts{};  // a lane begins after a line's end
+  // A lane begins after a line's end. In an endless line it begins anywhere, somewhat earlier than
+  // what is its own, so that it knows what comes before.
+  std::array<std::size_t, kLanes + 1> cuts{}, starts{};
   for (std::size_t lane = 1; lane < kLanes; ++lane) {
-    const std::size_t end = text.find('\n', std::max(cuts[lane - 1], lane * text.size() / kLanes));
-    cuts[lane] = end == std::string_view::npos ? text.size() : end + 1;
+    const std::size_t about = std::max(cuts[lane - 1], lane * text.size() / kLanes);
+    const std::size_t end = text.substr(about, kFarLineEnd).find('\n');
+    const bool found = end != std::string_view::npos;
+    cuts[lane] = found ? about + end + 1 : about;
+    starts[lane] = found ? cuts[lane] : about - std::min(about, kOverlap);
   }
   cuts[kLanes] = text.size();
   std::size_t together = text.size();
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
-    together = std::min(together, cuts[lane + 1] - cuts[lane]);
+    together = std::min(together, cuts[lane + 1] - starts[lane]);
   }
   std::array<std::vector<Hit>, kLanes> found;
-  const char* const a = text.data() + cuts[0];
-  const char* const b = text.data() + cuts[1];
-  const char* const c = text.data() + cuts[2];
-  const char* const d = text.data() + cuts[3];
+  const char* const a = text.data() + starts[0];
+  const char* const b = text.data() + starts[1];
+  const char* const c = text.data() + starts[2];
+  const char* const d = text.data() + starts[3];
   std::array<std::uint32_t, kLanes> states{};
   std::uint32_t sa = 0, sb = 0, sc = 0, sd = 0;
   const std::uint32_t first = first_output_;
@@ -155,14 +162,16 @@ void Prefilter::scan(std::string_view text, std::vector<Hit>* hits) const {
       states = {sa, sb, sc, sd};
       for (std::size_t lane = 0; lane < kLanes; ++lane) {
         if (states[lane] < first) continue;
-        found[lane].push_back({static_cast<std::uint32_t>(cuts[lane] + i + 1), states[lane]});
+        found[lane].push_back({static_cast<std::uint32_t>(starts[lane] + i + 1), states[lane]});
       }
     }
   }
   states = {sa, sb, sc, sd};
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
-    walk(text, cuts[lane] + together, cuts[lane + 1], states[lane], &found[lane]);
-    hits->insert(hits->end(), found[lane].begin(), found[lane].end());
+    walk(text, starts[lane] + together, cuts[lane + 1], states[lane], &found[lane]);
+    for (const Hit& hit : found[lane]) {
+      if (hit.end > cuts[lane]) hits->push_back(hit);
+    }
   }
 }
 

@@ -50,6 +50,20 @@ Role role_there(Role role, std::string_view text, std::size_t begin, std::size_t
   return role;
 }
 
+// In pieces whose count fits a byte, so that the compiler counts many bytes at once.
+std::int64_t line_ends(std::string_view text) {
+  constexpr std::size_t kPiece = 128;
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < text.size(); i += kPiece) {
+    std::uint8_t some = 0;
+    for (const char c : text.substr(i, kPiece)) {
+      some = static_cast<std::uint8_t>(some + (c == '\n' ? 1 : 0));
+    }
+    count += some;
+  }
+  return count;
+}
+
 std::string_view without_return(std::string_view line) {
   while (line.ends_with('\r')) line.remove_suffix(1);
   return line;
@@ -132,9 +146,9 @@ void Scanner::scan(std::string_view block, std::size_t from, std::size_t until) 
     if (whole_line) {
       spans_.clear();
     } else {
-      begin = std::max(begin, at - std::min(at, kWindowBytes / 2));
-      group_end = std::min(end, at + kWindowBytes / 4);
-      end = std::min(end, group_end + kWindowBytes / 2);
+      begin = std::max(begin, at - std::min(at, kWindowBytes / 4));
+      group_end = std::min(end, at + kWindowBytes / 16);
+      end = std::min(end, group_end + kWindowBytes / 4);
     }
     candidates_.clear();
     for (; i < hits_.size() && hits_[i].end <= group_end && hits_[i].end <= until; ++i) {
@@ -143,9 +157,7 @@ void Scanner::scan(std::string_view block, std::size_t from, std::size_t until) 
     }
     std::sort(candidates_.begin(), candidates_.end());
     candidates_.erase(std::unique(candidates_.begin(), candidates_.end()), candidates_.end());
-    lines_ += std::count(block.begin() + static_cast<std::ptrdiff_t>(counted),
-                         block.begin() + static_cast<std::ptrdiff_t>(std::max(counted, begin)),
-                         '\n');
+    if (begin > counted) lines_ += line_ends(block.substr(counted, begin - counted));
     counted = std::max(counted, begin);
     line_ = lines_ + 1;
     const std::size_t next_line = std::min(end + 1, until);
@@ -153,41 +165,71 @@ void Scanner::scan(std::string_view block, std::size_t from, std::size_t until) 
     match_window(block, {begin, end}, whole_line);
   }
   const std::size_t gone = block.rfind('\n') == std::string_view::npos ? counted : until;
-  lines_ += std::count(block.begin() + static_cast<std::ptrdiff_t>(counted),
-                       block.begin() + static_cast<std::ptrdiff_t>(std::max(counted, gone)), '\n');
+  if (gone > counted) lines_ += line_ends(block.substr(counted, gone - counted));
 }
 
+// Catch-alls are asked only where no other rule speaks.
 void Scanner::match_window(std::string_view block, Window window, bool whole_line) {
   const std::string_view text =
       without_return(block.substr(window.begin, window.end - window.begin));
   const std::int64_t offset = buffer_offset_ + static_cast<std::int64_t>(window.begin);
-  const bool alone = whole_line && candidates_.size() == 1;
-  for (const std::uint32_t rule : candidates_) match_rule(rule, text, offset, whole_line, alone);
+  const auto last_resort = std::stable_partition(
+      candidates_.begin(), candidates_.end(), [&](std::uint32_t rule) {
+        const Role role = rules_.rules[rule].role;
+        return role != Role::kGeneral && role != Role::kConsequence;
+      });
+  auto end = last_resort;
+  if (whole_line) {  // where a match begins costs more than whether there is one
+    end = std::remove_if(candidates_.begin(), last_resort,
+                         [&](std::uint32_t rule) { return !matches(rule, text); });
+    if (end - candidates_.begin() == 1 && counted_on(candidates_.front())) return;
+  }
+  bool any = false;
+  for (auto rule = candidates_.begin(); rule != end; ++rule) {
+    any = match_rule(*rule, text, offset, whole_line) || any;
+  }
+  for (auto rule = last_resort; rule != candidates_.end() && !any; ++rule) {
+    if (whole_line && !matches(*rule, text)) continue;
+    if (whole_line && counted_on(*rule)) return;
+    any = match_rule(*rule, text, offset, whole_line) && whole_line;
+  }
+}
+
+bool Scanner::matches(std::uint32_t rule, std::string_view text) const {
+  const re2::StringPiece piece(text.data(), text.size());
+  return rules_.rules[rule].regex->Match(piece, 0, text.size(), RE2::UNANCHORED, nullptr, 0);
+}
+
+// One more of a rule of which no more is to be learnt.
+bool Scanner::counted_on(std::uint32_t rule) {
+  if (found_[rule].count == 0 || rules_.rules[rule].role == Role::kMetric) return false;
+  ++found_[rule].count;
+  return true;
 }
 
 // In a line that is seen whole a rule matches once, in a longer one as often as it can.
-void Scanner::match_rule(std::uint32_t number, std::string_view text, std::int64_t offset,
-                         bool whole_line, bool alone) {
-  const Rule& rule = rules_.rules[number];
+bool Scanner::match_rule(std::uint32_t number, std::string_view text, std::int64_t offset,
+                         bool whole_line) {
   const re2::StringPiece piece(text.data(), text.size());
-  if (alone && found_[number].count > 0 && rule.role != Role::kMetric) {  // no more to learn
-    found_[number].count += rule.regex->Match(piece, 0, text.size(), RE2::UNANCHORED, nullptr, 0);
-    return;
-  }
+  bool any = false;
   for (std::size_t from = 0; from < text.size();) {
     re2::StringPiece match;
-    if (!rule.regex->Match(piece, from, text.size(), RE2::UNANCHORED, &match, 1)) return;
+    if (!rules_.rules[number].regex->Match(piece, from, text.size(), RE2::UNANCHORED, &match, 1)) {
+      return any;
+    }
     const auto begin = static_cast<std::size_t>(match.data() - text.data());
     const std::size_t end = begin + match.size();
     const Span span{offset + static_cast<std::int64_t>(begin),
                     offset + static_cast<std::int64_t>(end)};
     from = std::max(end, begin + 1);
     if (taken(span)) continue;
+    any = true;
     if (spans_.size() >= kSpans) spans_.erase(spans_.begin(), spans_.begin() + kSpans / 2);
     spans_.push_back(span);
     add(number, text, begin, end);
-    if (whole_line) return;
+    if (whole_line) return any;
   }
+  return any;
 }
 
 bool Scanner::taken(Span span) const {

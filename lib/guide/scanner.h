@@ -14,8 +14,8 @@
 namespace groma::guide {
 
 inline constexpr std::size_t kBlockBytes = std::size_t{256} << 10;
-// A rule looks at a line of at most this length, or at a window of it around its literal: Realm cuts
-// its own lines there.
+// A rule looks at a line of at most this length, since Realm cuts its own there; of a longer one at
+// a part around its literal.
 inline constexpr std::size_t kWindowBytes = 4096;
 inline constexpr std::size_t kLastLines = 8;
 
@@ -56,8 +56,10 @@ class Scanner {
   void take();
   void scan(std::string_view block, std::size_t from, std::size_t until);
   void match_window(std::string_view block, Window window, bool whole_line);
-  void match_rule(std::uint32_t number, std::string_view text, std::int64_t offset,
-                  bool whole_line, bool alone);
+  bool matches(std::uint32_t rule, std::string_view text) const;
+  bool counted_on(std::uint32_t rule);
+  bool match_rule(std::uint32_t number, std::string_view text, std::int64_t offset,
+                  bool whole_line);
   void add(std::uint32_t number, std::string_view text, std::size_t begin, std::size_t end);
   bool taken(Span span) const;
   void read_follow(std::string_view lines);
