@@ -111,7 +111,7 @@ struct GuideContext {
 // Immutable; cheap to copy; any threads may share it.
 class GuideRules {
  public:
-  // Those that come with Groma (5 ms), after those of `own`, which therefore win. Fails (kMalformed,
+  // Those that come with Groma (25 ms), after those of `own`, which therefore win. Fails (kMalformed,
   // kTooLarge) with the rule that cannot be used and why.
   static Result<GuideRules> make(std::span<const Source> own = {});
 
@@ -123,8 +123,8 @@ class GuideRules {
   std::shared_ptr<const guide::RuleSet> set_;
 };
 
-// Reads a run's output as it comes. Holds less than 3 MB, however much there is. One thread at a
-// time.
+// Reads a run's output as it comes. Holds less than 2 MB beside what RE2 keeps for the rules, at most
+// 1 MB for each that the log makes it ask, however much is read. One thread at a time.
 class GuideReader {
  public:
   explicit GuideReader(GuideRules rules);

@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <set>
+#include <optional>
 
 #include "base/harmless.h"
 #include "program/data.h"
@@ -29,54 +28,80 @@ std::string text_of(const Program& program, Range range) {
   return harmless(whole.substr(0, kShownText)) + (whole.size() > kShownText ? "..." : "");
 }
 
-// Statements of the kind that may have taken the decision, the likeliest first. Logs number regions
-// where programs name them: statements about a named region stay in.
-std::vector<Origin> suspects(const Program& program, MappingStatement statement,
-                             const Groups& groups) {
-  std::vector<Origin> found;
-  const auto add = [&](Origin origin) {
-    if (std::find(found.begin(), found.end(), origin) == found.end()) found.push_back(origin);
-  };
+bool speaks_of(const program::Row& row, const program::Data& data, const Groups& groups) {
   const std::string task = group(groups, "task");
-  const program::Data& data = program.data();
-  const auto table = static_cast<program::TableId>(statement);
-  if (!task.empty()) {
-    MatchQuery query;
-    query.statement = statement;
-    query.task = task;
-    query.kind = kind_of(groups);
-    query.region.position = -1;
-    const std::string req = group(groups, "req");
-    std::from_chars(req.data(), req.data() + req.size(), query.region.position);
-    const std::string name = group(groups, "region");
-    const std::string_view alias(name);
-    if (!name.empty()) query.region.aliases = std::span(&alias, 1);
-    for (const program::Row& row : data.rows) {
-      const bool named = (row.key.region & 0x80000000U) == 0 &&
-                         row.key.region != kStarName && name.empty();
-      if (row.key.table == table && named &&
-          (row.key.task == kStarName || data.names.text(row.key.task) == task)) {
-        add({row.statement});
-      }
-    }
-    for (const Match& match : program.matches(query)) {
-      if (!match.shadowed) add(match.origin);
-    }
-  } else {
-    for (const program::Row& row : data.rows) {
-      if (row.key.table == table) add({row.statement});
-    }
+  if (!task.empty() && row.key.task != kStarName && data.names.text(row.key.task) != task) {
+    return false;
   }
+  const auto kind = kind_of(groups);
+  const bool by_kind = row.key.table != program::TableId::kTask &&
+                       row.key.place != program::kAnyPlace && row.key.place < 0x40;
+  if (kind && by_kind && row.key.place != program::place_key(*kind)) return false;
+  if (row.key.region == kStarName) return true;
+  const std::string region = group(groups, "region"), req = group(groups, "req");
+  const bool numbered = (row.key.region & 0x80000000U) != 0;
+  if (numbered) return req.empty() || fmt::format("{}", row.key.region & 0x7FFFFFFFU) == req;
+  return region.empty() || data.names.text(row.key.region) == region;
+}
+
+// Rows of the table that may have taken the decision, the most specific first. Logs number regions
+// where programs name them: statements about a named region stay in.
+std::vector<program::Row> suspects(const Program& program, MappingStatement statement,
+                                   const Groups& groups) {
+  const program::Data& data = program.data();
+  std::vector<program::Row> found;
+  for (const program::Row& row : data.rows) {
+    if (row.key.table != static_cast<program::TableId>(statement)) continue;
+    const bool there = std::any_of(found.begin(), found.end(), [&](const program::Row& other) {
+      return other.statement == row.statement;
+    });
+    if (!there && speaks_of(row, data, groups)) found.push_back(row);
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    const auto rank = [](const program::Row& row) {
+      return (row.key.task == kStarName ? 2 : 0) + (row.key.region == kStarName ? 1 : 0);
+    };
+    return rank(a) < rank(b);
+  });
   return found;
 }
 
+// Every index of what the function returns, kept inside its machine view: `m[(i) % m.size[0], ...]`.
+std::optional<Fix> wrapped(const Program& program, std::int64_t function) {
+  const program::Data& data = program.data();
+  if (function < 0 || static_cast<std::size_t>(function) >= data.functions.size()) {
+    return std::nullopt;
+  }
+  const program::List body = data.functions[static_cast<std::size_t>(function)].body;
+  if (body.count == 0) return std::nullopt;
+  const program::Action& last = data.actions[body.begin + body.count - 1];
+  if (last.kind != program::Action::Kind::kReturn || last.value == program::kNoCode) {
+    return std::nullopt;
+  }
+  const program::Code& index = data.code[last.value];
+  if (index.op != program::Op::kIndex || data.code[index.c].op != program::Op::kGlobal) {
+    return std::nullopt;
+  }
+  const std::string view(program.source().text(data.code[index.c].range));
+  Fix fix{fmt::format("end the indices with `% {}.size[...]`", view), {}, true};
+  for (std::uint32_t i = 0; i < index.b; ++i) {
+    const program::Code& item = data.code[data.lists[index.a + i]];
+    if (item.op == program::Op::kSplice || item.op == program::Op::kAll) return std::nullopt;
+    const std::string_view text = program.source().text(item.range);
+    if (item.op == program::Op::kInt || text.find(".size[") != std::string_view::npos) continue;
+    fix.edits.push_back({item.range, fmt::format("({}) % {}.size[{}]", text, view, i)});
+  }
+  if (fix.edits.empty()) return std::nullopt;
+  return fix;
+}
+
 // The statement without what made it fail.
-std::optional<Fix> mended(const Program& program, const Rule& rule, Origin origin) {
-  const Range range = program.range(origin);
+std::optional<Fix> mended(const Program& program, const Rule& rule, const program::Row& row) {
+  const Range range = program.range({row.statement});
   const std::string_view text = program.source().text(range);
   const auto replace = [&](std::string_view from, std::string_view to) -> std::optional<Fix> {
     const std::size_t at = text.find(from);
-    if (at == std::string_view::npos) return std::nullopt;
+    if (at == std::string_view::npos || text.find(to) != std::string_view::npos) return std::nullopt;
     const auto begin = static_cast<std::uint32_t>(range.begin + at);
     return Fix{fmt::format("write `{}` for `{}`", to, from),
                {{{begin, begin + static_cast<std::uint32_t>(from.size())}, std::string(to)}},
@@ -92,6 +117,8 @@ std::optional<Fix> mended(const Program& program, const Rule& rule, Origin origi
     }
     case Mend::kSoa:
       return replace("AOS", "SOA");
+    case Mend::kWrap:
+      return wrapped(program, row.value);
     case Mend::kMemory: {  // of `Region task region KIND MEMORY, ...`
       if (text.find(" GPU ") != std::string_view::npos) {
         if (auto fix = replace("SYSMEM", "FBMEM")) return fix;
@@ -111,9 +138,19 @@ std::optional<Fix> mended(const Program& program, const Rule& rule, Origin origi
   return std::nullopt;
 }
 
-std::string place_of(const Program& program, Origin origin) {
-  const Position at = program.source().position(program.range(origin).begin);
-  return fmt::format("line {} (`{}`)", at.line, text_of(program, program.range(origin)));
+std::string place_of(const Program& program, const program::Row& row) {
+  const Range range = program.range({row.statement});
+  std::string text = fmt::format("line {} (`{}`)", program.source().position(range.begin).line,
+                                 text_of(program, range));
+  const bool maps = row.key.table == program::TableId::kIndexMap ||
+                    row.key.table == program::TableId::kSingleMap;
+  if (maps && row.value >= 0 &&
+      static_cast<std::size_t>(row.value) < program.function_count()) {
+    const Range function = program.function_range(static_cast<FunctionId>(row.value));
+    text += fmt::format(", whose function is in line {}",
+                        program.source().position(function.begin).line);
+  }
+  return text;
 }
 
 std::string percent(double share) { return fmt::format("{:.0f} %", share * 100); }
@@ -205,23 +242,27 @@ void explain_cause(const ProfileFacts::Cause& cause, const ProfileFacts& facts,
 void advise(const Rule& rule, const Groups& groups, const Program& program, Feedback* feedback) {
   bool any = false;
   for (const MappingStatement statement : rule.statements) {
-    const std::vector<Origin> origins = suspects(program, statement, groups);
-    if (origins.empty()) continue;
+    std::vector<program::Row> rows = suspects(program, statement, groups);
+    if (rows.empty()) continue;
     any = true;
+    std::vector<program::Row> mendable;
+    for (const program::Row& row : rows) {
+      if (mended(program, rule, row)) mendable.push_back(row);
+    }
+    if (mendable.size() == 1) rows = mendable;  // the others do no harm of this kind
     std::string places;
-    for (std::size_t i = 0; i < std::min(origins.size(), kShownStatements); ++i) {
-      places += (i == 0 ? "" : ", ") + place_of(program, origins[i]);
+    for (std::size_t i = 0; i < std::min(rows.size(), kShownStatements); ++i) {
+      places += (i == 0 ? "" : "; ") + place_of(program, rows[i]);
     }
-    if (origins.size() > kShownStatements) {
-      places += fmt::format(" and {} more", origins.size() - kShownStatements);
+    if (rows.size() > kShownStatements) {
+      places += fmt::format(" and {} more", rows.size() - kShownStatements);
     }
-    std::string text = fmt::format("{} of {} {}", origins.size() == 1 ? "the statement" : "one",
-                                   program.source().name(),
-                                   origins.size() == 1 ? "to change is " : "is to blame: ");
-    text += places;
-    if (origins.size() == 1) {
-      if (auto fix = mended(program, rule, origins.front())) {
-        text += fmt::format("; {}", fix->title);
+    std::string text =
+        fmt::format("in {} {} {}", harmless(program.source().name()),
+                    rows.size() == 1 ? "change" : "one of these is to blame:", places);
+    if (rows.size() == 1) {
+      if (auto fix = mended(program, rule, rows.front())) {
+        text += fmt::format(": {}", fix->title);
         feedback->fixes.push_back(std::move(*fix));
       }
     }
@@ -230,7 +271,7 @@ void advise(const Rule& rule, const Groups& groups, const Program& program, Feed
   if (!any && !rule.statements.empty()) {
     feedback->suggest.push_back(
         sentence(fmt::format("no statement of {} decides it, the default mapper does: add one",
-                             program.source().name())));
+                             harmless(program.source().name()))));
   }
 }
 
@@ -261,12 +302,12 @@ void explain_profile(const ProfileFacts& facts, const Program* program, Feedback
                     "IndexTaskMap",
                     kind.processors, kind.kind)));
     if (program != nullptr) {
-      for (const Origin origin : suspects(*program, MappingStatement::kIndexTaskMap,
-                                          {{"task", facts.by_task.front().task}})) {
-        feedback->suggest.push_back(sentence(fmt::format(
-            "{} of {} places `{}`", place_of(*program, origin), program->source().name(),
-            facts.by_task.front().task)));
-        break;
+      const auto rows = suspects(*program, MappingStatement::kIndexTaskMap,
+                                 {{"task", facts.by_task.front().task}});
+      if (!rows.empty()) {
+        feedback->suggest.push_back(sentence(
+            fmt::format("what places `{}` in {} is {}", facts.by_task.front().task,
+                        harmless(program->source().name()), place_of(*program, rows.front()))));
       }
     }
   }

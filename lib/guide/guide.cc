@@ -16,7 +16,7 @@ namespace guide {
 namespace {
 
 constexpr std::size_t kMaxExplained = 4;  // of one rank
-constexpr std::size_t kShownText = 200;
+constexpr std::size_t kShownText = 300;
 
 // One thing that is known of the run, from whatever source.
 struct Finding {
@@ -93,10 +93,12 @@ class Composer {
 
   void add_found() {
     const auto known = static_cast<std::int64_t>(findings_.size());
+    const bool explained = context_.diags != nullptr && context_.diags->has_errors();
     for (std::size_t i = 0; i < scanner_.found().size(); ++i) {
       const Found& found = scanner_.found()[i];
       const Rule& rule = rules_.rules[i];
       if (found.count == 0 || rule.role == Role::kHarmless) continue;
+      if (explained && fails(found.role)) continue;  // the same in the runtime's words
       Finding finding;
       finding.rule = &rule;
       finding.role = found.role;
@@ -111,11 +113,14 @@ class Composer {
     }
   }
 
+  // Without Realm's prefix, "[0 - 7f2c] 1.2 {5}{legion}: ".
   static std::string shown(std::string_view text) {
-    std::string line = harmless(text.substr(0, kShownText));
-    const std::size_t begin = line.find_first_not_of(' ');
-    if (begin != std::string::npos) line.erase(0, begin);
-    return text.size() > kShownText ? line + "..." : line;
+    const std::size_t level = text.find("}{");
+    const std::size_t begin = text.starts_with("[") ? text.find("}: ", std::min(level, text.size()))
+                                                    : std::string_view::npos;
+    if (begin != std::string_view::npos) text.remove_prefix(begin + 3);
+    while (text.starts_with(' ')) text.remove_prefix(1);
+    return harmless(text.substr(0, kShownText)) + (text.size() > kShownText ? "..." : "");
   }
 
   // The first metric rule that matched gives the score.
@@ -223,7 +228,10 @@ class Composer {
     for (const std::string& line : finding.follow) {
       const bool help = line.starts_with("help: ");
       const bool note = line.starts_with("note: ");
-      std::string text = sentence(help || note ? line.substr(6) : line);
+      const bool what = line.starts_with("what():");
+      std::string text = what          ? sentence("it says: " + line.substr(std::min(line.find_first_not_of(' ', 7), line.size())))
+                         : help || note ? sentence(line.substr(6))
+                                        : sentence(line);
       add(std::move(text), help ? &feedback_.suggest : &feedback_.explain);
     }
   }

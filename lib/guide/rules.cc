@@ -27,6 +27,7 @@ constexpr std::pair<std::string_view, Mend> kMends[] = {
     {"memory", Mend::kMemory},
     {"soa", Mend::kSoa},
     {"fallback", Mend::kFallback},
+    {"wrap", Mend::kWrap},
 };
 constexpr std::pair<std::string_view, MappingStatement> kStatements[] = {
     {"Task", MappingStatement::kTask},

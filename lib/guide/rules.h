@@ -44,6 +44,7 @@ enum class Mend : std::uint8_t {
   kMemory,    // Region: one that the kind of processor can address
   kSoa,       // Layout: AOS becomes SOA
   kFallback,  // Task: kinds after the one that it names
+  kWrap,      // IndexTaskMap, SingleTaskMap: indices inside the machine view
 };
 
 struct Rule {

@@ -303,6 +303,17 @@ void Scanner::clean(std::string* text) {
   text->resize(kept);
 }
 
+bool Scanner::is_harmless(std::string_view line) const {
+  std::vector<Prefilter::Hit> hits;
+  rules_.prefilter.scan(line, &hits);
+  for (const Prefilter::Hit& hit : hits) {
+    for (const std::uint32_t rule : rules_.prefilter.rules(hit)) {
+      if (rules_.rules[rule].role == Role::kHarmless && matches(rule, line)) return true;
+    }
+  }
+  return false;
+}
+
 std::vector<std::string> Scanner::last_lines() const {
   std::vector<std::string> lines;
   std::string_view rest(tail_);
@@ -312,7 +323,7 @@ std::vector<std::string> Scanner::last_lines() const {
     const std::size_t before = rest.substr(0, end + 1).rfind('\n');
     const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
     const std::string_view line = rest.substr(begin, end + 1 - begin);
-    lines.push_back(harmless(line.substr(0, kShownBytes)));
+    if (!is_harmless(line)) lines.push_back(harmless(line.substr(0, kShownBytes)));
     rest = rest.substr(0, begin);
   }
   std::reverse(lines.begin(), lines.end());

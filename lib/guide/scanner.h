@@ -42,7 +42,7 @@ class Scanner {
 
   const std::vector<Found>& found() const { return found_; }  // by rule
   bool empty() const { return bytes_ == 0; }
-  // Of everything; cut, fit to be shown, no empty ones.
+  // Of everything; cut, fit to be shown, no empty and no harmless ones.
   std::vector<std::string> last_lines() const;
 
  private:
@@ -58,6 +58,7 @@ class Scanner {
   void match_window(std::string_view block, Window window, bool whole_line);
   bool matches(std::uint32_t rule, std::string_view text) const;
   bool counted_on(std::uint32_t rule);
+  bool is_harmless(std::string_view line) const;
   bool match_rule(std::uint32_t number, std::string_view text, std::int64_t offset,
                   bool whole_line);
   void add(std::uint32_t number, std::string_view text, std::size_t begin, std::size_t end);
