@@ -1,5 +1,5 @@
-// How fast the guide reads a log with all its rules, beside `grep -E` with the same patterns as plain
-// groups. Both have to hit the same lines, in a log of one known line in a thousand.
+// How fast the guide reads a log with all its rules, beside `grep -E` with the same patterns as
+// plain groups. Both have to hit the same lines, in a log of one known line in a thousand.
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
@@ -213,8 +213,8 @@ std::int64_t read_by_guide() {
 }
 
 std::int64_t read_by_grep() {
-  const std::string command = "LC_ALL=C grep -c -a -E -f " + fixture().path("patterns") + " " +
-                              fixture().path("log");
+  const std::string command =
+      "LC_ALL=C grep -c -a -E -f " + fixture().path("patterns") + " " + fixture().path("log");
   FILE* output = ::popen(command.c_str(), "r");
   long long hit = -1;
   if (output == nullptr || std::fscanf(output, "%lld", &hit) != 1) hit = -1;
@@ -224,9 +224,9 @@ std::int64_t read_by_grep() {
 
 void report(benchmark::State& state, std::int64_t hit) {
   if (hit != fixture().planted()) {
-    state.SkipWithError(("hit " + std::to_string(hit) + " lines instead of " +
-                         std::to_string(fixture().planted()))
-                            .c_str());
+    state.SkipWithError(
+        ("hit " + std::to_string(hit) + " lines instead of " + std::to_string(fixture().planted()))
+            .c_str());
   }
   state.SetBytesProcessed(state.iterations() * fixture().bytes());
 }

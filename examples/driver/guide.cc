@@ -1,4 +1,6 @@
 // groma guide: what a run's output means and which statement to change.
+#include "groma/guide.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -10,7 +12,6 @@
 
 #include "commands.h"
 #include "console.h"
-#include "groma/guide.h"
 
 namespace driver {
 namespace {
@@ -36,8 +37,10 @@ bool read_log(const std::string& path, groma::GuideReader& reader) {
   ssize_t count = file < 0 ? -1 : 1;
   while (count > 0 && !interrupted()) {
     count = ::read(file, bytes->data(), bytes->size());
-    if (count < 0 && errno == EINTR) count = 1;
-    else if (count > 0) reader.read({bytes->data(), static_cast<std::size_t>(count)});
+    if (count < 0 && errno == EINTR)
+      count = 1;
+    else if (count > 0)
+      reader.read({bytes->data(), static_cast<std::size_t>(count)});
   }
   const int failure = errno;
   if (file > STDIN_FILENO) ::close(file);

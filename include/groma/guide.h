@@ -1,6 +1,6 @@
-// AutoGuide: what a run's output means, and which statement of the mapping to change. Rules are data
-// (docs/guide.md); a whole log is read in one pass, piece by piece, in bounded memory: it may be
-// huge, binary, one endless line, or still being written. After "AutoGuide" of Wei et al.,
+// AutoGuide: what a run's output means, and which statement of the mapping to change. Rules are
+// data (docs/guide.md); a whole log is read in one pass, piece by piece, in bounded memory: it may
+// be huge, binary, one endless line, or still being written. After "AutoGuide" of Wei et al.,
 // Agent-System Interfaces (sections 4.3 and A.5), whose keyword matching this grew from.
 #pragma once
 
@@ -40,11 +40,11 @@ struct Score {
 // 0 to 1.
 struct ProfileFacts {
   struct Cause {
-    std::string doing;                 // "task", "copy", "reduction", "runtime"
-    std::string task, region;          // what ran; what was moved
-    std::string from, to;              // kinds of memory
-    std::string statement, place;      // that had it moved there; empty: the default mapper
-    bool other_node = false;           // moved from one node to another
+    std::string doing;             // "task", "copy", "reduction", "runtime"
+    std::string task, region;      // what ran; what was moved
+    std::string from, to;          // kinds of memory
+    std::string statement, place;  // that had it moved there; empty: the default mapper
+    bool other_node = false;       // moved from one node to another
     double share = 0;
     double waiting = 0;  // of it, where the next waited for the same processor or channel
   };
@@ -86,24 +86,24 @@ struct GuideMatch {
 
 struct Feedback {
   enum class Status : std::uint8_t { kOk, kError, kUnknown } status = Status::kUnknown;
-  bool known = false;                    // whether anything was found, or given beside the output
-  std::string execution;                 // what happened, in a line of the output's own words
-  std::vector<std::string> explain;      // what that means; sentences
-  std::vector<std::string> suggest;      // what to change; sentences
+  bool known = false;                // whether anything was found, or given beside the output
+  std::string execution;             // what happened, in a line of the output's own words
+  std::vector<std::string> explain;  // what that means; sentences
+  std::vector<std::string> suggest;  // what to change; sentences
   std::optional<Score> score;
   std::optional<ProfileFacts> profile;
-  std::vector<Fix> fixes;                // edits of the program
-  std::vector<GuideMatch> matches;       // those that were explained first
-  std::vector<std::string> last_lines;   // of the output, where nothing in it was known
+  std::vector<Fix> fixes;               // edits of the program
+  std::vector<GuideMatch> matches;      // those that were explained first
+  std::vector<std::string> last_lines;  // of the output, where nothing in it was known
 };
 
 // What is known of the run beside its output. What is pointed at is read, not kept.
 struct GuideContext {
   std::optional<int> exit_code;  // as a shell gives it: 134 for an abort; -6 is taken for that too
   bool timed_out = false;
-  std::optional<Score> score;           // else the output's own figures
-  const Program* program = nullptr;     // so that advice names statements
-  const Diagnostics* diags = nullptr;   // what our own check or run had to say
+  std::optional<Score> score;          // else the output's own figures
+  const Program* program = nullptr;    // so that advice names statements
+  const Diagnostics* diags = nullptr;  // what our own check or run had to say
   const ProfileFacts* profile = nullptr;
   GuideDetail detail = GuideDetail::kProfile;
 };
@@ -111,8 +111,8 @@ struct GuideContext {
 // Immutable; cheap to copy; any threads may share it.
 class GuideRules {
  public:
-  // Those that come with Groma (25 ms), after those of `own`, which therefore win. Fails (kMalformed,
-  // kTooLarge) with the rule that cannot be used and why.
+  // Those that come with Groma (25 ms), after those of `own`, which therefore win. Fails
+  // (kMalformed, kTooLarge) with the rule that cannot be used and why.
   static Result<GuideRules> make(std::span<const Source> own = {});
 
   std::size_t size() const;
@@ -123,8 +123,8 @@ class GuideRules {
   std::shared_ptr<const guide::RuleSet> set_;
 };
 
-// Reads a run's output as it comes. Holds less than 2 MB beside what RE2 keeps for the rules, at most
-// 1 MB for each that the log makes it ask, however much is read. One thread at a time.
+// Reads a run's output as it comes. Holds less than 2 MB beside what RE2 keeps for the rules, at
+// most 1 MB for each that the log makes it ask, however much is read. One thread at a time.
 class GuideReader {
  public:
   explicit GuideReader(GuideRules rules);

@@ -66,7 +66,8 @@ std::vector<program::Row> suspects(const Program& program, MappingStatement stat
   return found;
 }
 
-// Every index of what the function returns, kept inside its machine view: `m[(i) % m.size[0], ...]`.
+// Every index of what the function returns, kept inside its machine view: `m[(i) % m.size[0],
+// ...]`.
 std::optional<Fix> wrapped(const Program& program, std::int64_t function) {
   const program::Data& data = program.data();
   if (function < 0 || static_cast<std::size_t>(function) >= data.functions.size()) {
@@ -101,7 +102,8 @@ std::optional<Fix> mended(const Program& program, const Rule& rule, const progra
   const std::string_view text = program.source().text(range);
   const auto replace = [&](std::string_view from, std::string_view to) -> std::optional<Fix> {
     const std::size_t at = text.find(from);
-    if (at == std::string_view::npos || text.find(to) != std::string_view::npos) return std::nullopt;
+    if (at == std::string_view::npos || text.find(to) != std::string_view::npos)
+      return std::nullopt;
     const auto begin = static_cast<std::uint32_t>(range.begin + at);
     return Fix{fmt::format("write `{}` for `{}`", to, from),
                {{{begin, begin + static_cast<std::uint32_t>(from.size())}, std::string(to)}},
@@ -142,10 +144,9 @@ std::string place_of(const Program& program, const program::Row& row) {
   const Range range = program.range({row.statement});
   std::string text = fmt::format("line {} (`{}`)", program.source().position(range.begin).line,
                                  text_of(program, range));
-  const bool maps = row.key.table == program::TableId::kIndexMap ||
-                    row.key.table == program::TableId::kSingleMap;
-  if (maps && row.value >= 0 &&
-      static_cast<std::size_t>(row.value) < program.function_count()) {
+  const bool maps =
+      row.key.table == program::TableId::kIndexMap || row.key.table == program::TableId::kSingleMap;
+  if (maps && row.value >= 0 && static_cast<std::size_t>(row.value) < program.function_count()) {
     const Range function = program.function_range(static_cast<FunctionId>(row.value));
     text += fmt::format(", whose function is in line {}",
                         program.source().position(function.begin).line);
@@ -159,10 +160,11 @@ std::string because_of(const ProfileFacts::Cause& cause) {
   if (cause.place.empty() && cause.statement.empty()) return ", as the default mapper places it";
   // "a.mapper:4:1"
   const std::size_t column = cause.place.rfind(':');
-  const std::size_t line = column == std::string::npos ? column : cause.place.rfind(':', column - 1);
+  const std::size_t line =
+      column == std::string::npos ? column : cause.place.rfind(':', column - 1);
   if (line == std::string::npos) return fmt::format(", because of `{}`", cause.statement);
-  return fmt::format(", because of line {} (`{}`)",
-                     cause.place.substr(line + 1, column - line - 1), cause.statement);
+  return fmt::format(", because of line {} (`{}`)", cause.place.substr(line + 1, column - line - 1),
+                     cause.statement);
 }
 
 bool between(const ProfileFacts::Cause& cause, std::string_view a, std::string_view b) {
@@ -202,10 +204,10 @@ std::string cure_of_copy(const ProfileFacts::Cause& cause) {
 void explain_cause(const ProfileFacts::Cause& cause, const ProfileFacts& facts,
                    Feedback* feedback) {
   if (cause.doing == "copy" || cause.doing == "reduction") {
-    std::string text = fmt::format(
-        "{} of the time is {} of `{}` from {} to {}{}{}", percent(cause.share),
-        cause.doing == "copy" ? "copies" : "reductions", cause.region, cause.from, cause.to,
-        cause.other_node ? " on another node" : "", because_of(cause));
+    std::string text =
+        fmt::format("{} of the time is {} of `{}` from {} to {}{}{}", percent(cause.share),
+                    cause.doing == "copy" ? "copies" : "reductions", cause.region, cause.from,
+                    cause.to, cause.other_node ? " on another node" : "", because_of(cause));
     if (cause.waiting > 0.5 * cause.share) text += "; most of it waits for a busy channel";
     feedback->explain.push_back(sentence(std::move(text)));
     feedback->suggest.push_back(sentence(cure_of_copy(cause)));
@@ -213,9 +215,9 @@ void explain_cause(const ProfileFacts::Cause& cause, const ProfileFacts& facts,
     const auto ran = std::find_if(facts.by_task.begin(), facts.by_task.end(),
                                   [&](const auto& task) { return task.task == cause.task; });
     const std::string kind = ran == facts.by_task.end() ? "" : ran->kind;
-    feedback->explain.push_back(sentence(
-        fmt::format("{} of the time is task `{}`{}", percent(cause.share), cause.task,
-                    kind.empty() ? "" : fmt::format(" on {}", kind))));
+    feedback->explain.push_back(
+        sentence(fmt::format("{} of the time is task `{}`{}", percent(cause.share), cause.task,
+                             kind.empty() ? "" : fmt::format(" on {}", kind))));
     if (!kind.empty() && kind != "GPU") {
       feedback->suggest.push_back(sentence(
           fmt::format("move `{0}` to GPUs where it has a variant for them: `Task {0} GPU,{1}`",
@@ -227,11 +229,10 @@ void explain_cause(const ProfileFacts::Cause& cause, const ProfileFacts& facts,
                       cause.task)));
     }
   } else if (cause.doing == "runtime") {
-    feedback->explain.push_back(
-        sentence(fmt::format("{} of the time the run waits for the runtime to launch and map "
-                             "tasks{}",
-                             percent(cause.share),
-                             cause.task.empty() ? "" : fmt::format(", here `{}`", cause.task))));
+    feedback->explain.push_back(sentence(fmt::format(
+        "{} of the time the run waits for the runtime to launch and map "
+        "tasks{}",
+        percent(cause.share), cause.task.empty() ? "" : fmt::format(", here `{}`", cause.task))));
     feedback->suggest.push_back(
         "Fewer and larger points cost the runtime less; a trace costs it least.");
   }
@@ -297,10 +298,10 @@ void explain_profile(const ProfileFacts& facts, const Program* program, Feedback
     } else {
       continue;
     }
-    feedback->suggest.push_back(sentence(
-        fmt::format("spread the points over all {} {} processors with another function in "
-                    "IndexTaskMap",
-                    kind.processors, kind.kind)));
+    feedback->suggest.push_back(
+        sentence(fmt::format("spread the points over all {} {} processors with another function in "
+                             "IndexTaskMap",
+                             kind.processors, kind.kind)));
     if (program != nullptr) {
       const auto rows = suspects(*program, MappingStatement::kIndexTaskMap,
                                  {{"task", facts.by_task.front().task}});

@@ -37,8 +37,9 @@ Json json_of(const ProfileFacts& facts) {
   for (const ProfileFacts::Memory& memory : facts.memories) {
     memories.push_back({{"memory", memory.kind}, {"full", memory.full}});
   }
-  return {{"title", facts.title},   {"seconds", facts.seconds}, {"tasks", facts.tasks},
-          {"copies", facts.copies}, {"runtime", facts.runtime}, {"causes", std::move(causes)},
+  return {{"title", facts.title},      {"seconds", facts.seconds},
+          {"tasks", facts.tasks},      {"copies", facts.copies},
+          {"runtime", facts.runtime},  {"causes", std::move(causes)},
           {"kinds", std::move(kinds)}, {"memories", std::move(memories)}};
 }
 
@@ -49,9 +50,8 @@ Json json_of(const Fix& fix, const Source& source) {
   };
   Json edits = Json::array();
   for (const Edit& edit : fix.edits) {
-    edits.push_back({{"start", place(edit.range.begin)},
-                     {"end", place(edit.range.end)},
-                     {"text", edit.text}});
+    edits.push_back(
+        {{"start", place(edit.range.begin)}, {"end", place(edit.range.end)}, {"text", edit.text}});
   }
   return {{"title", fix.title}, {"edits", std::move(edits)}, {"sure", fix.sure}};
 }
@@ -102,9 +102,9 @@ std::string draw(const Feedback& feedback, bool color) {
   const std::string_view off = color ? "\x1b[0m" : "";
   std::string text;
   if (feedback.execution.empty()) {
-    text = feedback.score ? fmt::format("{:.6g} {}\n", feedback.score->value, feedback.score->unit)
-                          : fmt::format("{}\n", kStatusNames[static_cast<std::size_t>(
-                                                    feedback.status)]);
+    text = feedback.score
+               ? fmt::format("{:.6g} {}\n", feedback.score->value, feedback.score->unit)
+               : fmt::format("{}\n", kStatusNames[static_cast<std::size_t>(feedback.status)]);
   } else {
     const bool failed = feedback.status == Feedback::Status::kError;
     text = fmt::format("{}{}{}\n", failed ? red : bold, feedback.execution, off);

@@ -69,8 +69,9 @@ class Composer {
       if (diagnostic.severity == Severity::kNote) continue;
       Finding finding;
       finding.rule = rules_.of_diagnostic(name_of(diagnostic.id));
-      finding.match.rule = finding.rule != nullptr ? finding.rule->id
-                                                   : fmt::format("groma.{}", name_of(diagnostic.id));
+      finding.match.rule = finding.rule != nullptr
+                               ? finding.rule->id
+                               : fmt::format("groma.{}", name_of(diagnostic.id));
       finding.match.text = harmless(diagnostic.message);
       finding.role = diagnostic.severity == Severity::kError ? Role::kError : Role::kWarning;
       finding.order = static_cast<std::int64_t>(findings_.size());
@@ -229,9 +230,11 @@ class Composer {
       const bool help = line.starts_with("help: ");
       const bool note = line.starts_with("note: ");
       const bool what = line.starts_with("what():");
-      std::string text = what          ? sentence("it says: " + line.substr(std::min(line.find_first_not_of(' ', 7), line.size())))
-                         : help || note ? sentence(line.substr(6))
-                                        : sentence(line);
+      std::string text =
+          what           ? sentence("it says: " +
+                                    line.substr(std::min(line.find_first_not_of(' ', 7), line.size())))
+          : help || note ? sentence(line.substr(6))
+                         : sentence(line);
       add(std::move(text), help ? &feedback_.suggest : &feedback_.explain);
     }
   }

@@ -7,8 +7,8 @@
 
 namespace groma::guide {
 
-// Literals of which at least one stands in everything that `pattern` (of RE2's language) matches, in
-// lower case and without spaces, since the prefilter ignores both. Empty: none could be derived.
+// Literals of which at least one stands in everything that `pattern` (of RE2's language) matches,
+// in lower case and without spaces, since the prefilter ignores both. Empty: none could be derived.
 std::vector<std::string> required_literals(std::string_view pattern);
 
 // The form in which the prefilter takes a literal.

@@ -106,8 +106,7 @@ bool Prefilter::build(std::span<const std::pair<std::string, std::uint32_t>> lit
       first_output_ = static_cast<std::uint32_t>(i + 1);
     } else {
       output_begin_.push_back(static_cast<std::uint32_t>(output_rules_.size()));
-      output_rules_.insert(output_rules_.end(), trie.rules[state].begin(),
-                           trie.rules[state].end());
+      output_rules_.insert(output_rules_.end(), trie.rules[state].begin(), trie.rules[state].end());
     }
   }
   output_begin_.push_back(static_cast<std::uint32_t>(output_rules_.size()));

@@ -42,8 +42,8 @@ class Prefilter {
   std::array<std::uint8_t, 256> classes_{};
   unsigned shift_ = 0;
   std::vector<std::uint16_t> next_;
-  std::uint32_t first_output_ = 0;            // states from here on have found something
-  std::vector<std::uint32_t> output_begin_;   // of state - first_output_, and one more
+  std::uint32_t first_output_ = 0;           // states from here on have found something
+  std::vector<std::uint32_t> output_begin_;  // of state - first_output_, and one more
   std::vector<std::uint32_t> output_rules_;
 };
 

@@ -17,17 +17,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::pair<std::string_view, Role> kRoles[] = {
-    {"error", Role::kError},           {"general", Role::kGeneral},
-    {"silent", Role::kSilent},         {"consequence", Role::kConsequence},
-    {"warning", Role::kWarning},       {"performance", Role::kPerformance},
-    {"metric", Role::kMetric},         {"harmless", Role::kHarmless},
+    {"error", Role::kError},     {"general", Role::kGeneral},
+    {"silent", Role::kSilent},   {"consequence", Role::kConsequence},
+    {"warning", Role::kWarning}, {"performance", Role::kPerformance},
+    {"metric", Role::kMetric},   {"harmless", Role::kHarmless},
 };
 constexpr std::pair<std::string_view, Mend> kMends[] = {
-    {"remove", Mend::kRemove},
-    {"memory", Mend::kMemory},
-    {"soa", Mend::kSoa},
-    {"fallback", Mend::kFallback},
-    {"wrap", Mend::kWrap},
+    {"remove", Mend::kRemove},     {"memory", Mend::kMemory}, {"soa", Mend::kSoa},
+    {"fallback", Mend::kFallback}, {"wrap", Mend::kWrap},
 };
 constexpr std::pair<std::string_view, MappingStatement> kStatements[] = {
     {"Task", MappingStatement::kTask},
@@ -64,7 +61,8 @@ constexpr std::pair<std::string_view, std::string_view> kShorthands[] = {
     {"q", R"((?:[`'"]|\xe2\x80.))"},  // a quotation mark, ASCII or not
 };
 
-// Shorthands written out; a space matches any number of spaces, none too, since Legion forgets some.
+// Shorthands written out; a space matches any number of spaces, none too, since Legion forgets
+// some.
 std::string written_out(std::string_view pattern) {
   std::string text;
   bool in_class = false;
@@ -179,9 +177,9 @@ class RuleReader {
 
   void read_rule(const Json& json) {
     constexpr std::string_view kKeys[] = {
-        "id",     "role",      "hook",      "pattern", "diagnostic", "meaning",
-        "advice", "example",   "literal",   "follow",  "statement",  "mend",
-        "exit",   "timed_out", "unit",      "scale",   "higher_is_better"};
+        "id",     "role",      "hook",    "pattern", "diagnostic",      "meaning",
+        "advice", "example",   "literal", "follow",  "statement",       "mend",
+        "exit",   "timed_out", "unit",    "scale",   "higher_is_better"};
     Rule rule;
     id_ = rule.id = text(json, "id");
     if (rule.id.empty()) return fail("a rule has no `id`");
@@ -243,8 +241,7 @@ class RuleReader {
     options.set_max_mem(std::int64_t{1} << 20);
     rule->regex = std::make_unique<const RE2>(rule->pattern, options);
     if (!rule->regex->ok()) return fail(rule->regex->error());
-    if (rule->role == Role::kMetric &&
-        !rule->regex->NamedCapturingGroups().contains("value")) {
+    if (rule->role == Role::kMetric && !rule->regex->NamedCapturingGroups().contains("value")) {
       return fail("a metric's pattern needs a group `value`");
     }
     read_literals(json, rule);
@@ -255,13 +252,14 @@ class RuleReader {
       rule->literals.push_back(folded(literal));
     }
     if (rule->literals.empty()) rule->literals = required_literals(rule->pattern);
-    const bool short_one = std::any_of(
-        rule->literals.begin(), rule->literals.end(),
-        [](const std::string& literal) { return literal.size() < kMinLiteral; });
+    const bool short_one =
+        std::any_of(rule->literals.begin(), rule->literals.end(),
+                    [](const std::string& literal) { return literal.size() < kMinLiteral; });
     if (rule->literals.empty() || short_one) {
-      fail(fmt::format("nothing of {} characters stands in all that its pattern matches; name it "
-                       "as `literal`",
-                       kMinLiteral));
+      fail(
+          fmt::format("nothing of {} characters stands in all that its pattern matches; name it "
+                      "as `literal`",
+                      kMinLiteral));
     }
   }
 

@@ -30,7 +30,8 @@ std::size_t escape_end(const std::string& text, std::size_t at) {
   return text.size() - at > kLongest ? at + 1 : std::string::npos;
 }
 
-// The level of Realm's prefix, `[0 - 7f2c] 1.2 {5}{legion}: `, the last before `at`; 0: there is none.
+// The level of Realm's prefix, `[0 - 7f2c] 1.2 {5}{legion}: `, the last before `at`; 0: there is
+// none.
 int realm_level(std::string_view text, std::size_t at) {
   const std::size_t found = text.substr(0, at).rfind("}{");
   if (found == std::string_view::npos || found < 2 || text[found - 2] != '{') return 0;
@@ -99,7 +100,8 @@ void Scanner::finish() {
   following_.reset();
 }
 
-// The whole lines of the buffer; of a line that fills it, what has enough after it to be understood.
+// The whole lines of the buffer; of a line that fills it, what has enough after it to be
+// understood.
 void Scanner::take() {
   if (buffer_.empty()) return;
   clean(&buffer_);
@@ -137,9 +139,10 @@ void Scanner::scan(std::string_view block, std::size_t from, std::size_t until) 
     while (begin > farthest && block[begin - 1] != '\n') --begin;
     const std::size_t reach = std::min(kWindowBytes, block.size() - at);
     const void* newline = std::memchr(block.data() + at, '\n', reach);
-    std::size_t end = newline == nullptr ? at + reach
-                                         : static_cast<std::size_t>(
-                                               static_cast<const char*>(newline) - block.data());
+    std::size_t end =
+        newline == nullptr
+            ? at + reach
+            : static_cast<std::size_t>(static_cast<const char*>(newline) - block.data());
     const bool begins = begin == 0 ? from == 0 : block[begin - 1] == '\n';
     const bool whole_line = begins && newline != nullptr && end - begin <= kWindowBytes;
     std::size_t group_end = end;  // hits up to here are looked at together
@@ -173,8 +176,8 @@ void Scanner::match_window(std::string_view block, Window window, bool whole_lin
   const std::string_view text =
       without_return(block.substr(window.begin, window.end - window.begin));
   const std::int64_t offset = buffer_offset_ + static_cast<std::int64_t>(window.begin);
-  const auto last_resort = std::stable_partition(
-      candidates_.begin(), candidates_.end(), [&](std::uint32_t rule) {
+  const auto last_resort =
+      std::stable_partition(candidates_.begin(), candidates_.end(), [&](std::uint32_t rule) {
         const Role role = rules_.rules[rule].role;
         return role != Role::kGeneral && role != Role::kConsequence;
       });
@@ -238,8 +241,7 @@ bool Scanner::taken(Span span) const {
   });
 }
 
-void Scanner::add(std::uint32_t number, std::string_view text, std::size_t begin,
-                  std::size_t end) {
+void Scanner::add(std::uint32_t number, std::string_view text, std::size_t begin, std::size_t end) {
   const Rule& rule = rules_.rules[number];
   Found& found = found_[number];
   if (rule.role == Role::kMetric) found.last_text = text;

@@ -70,17 +70,17 @@ class Scanner {
   std::vector<Found> found_;
   std::string log_;
   std::string buffer_;
-  std::size_t seen_ = 0;          // of the buffer: hits that end in here were dealt with
+  std::size_t seen_ = 0;  // of the buffer: hits that end in here were dealt with
   std::int64_t buffer_offset_ = 0;
-  std::int64_t lines_ = 0;        // whole ones before the buffer, of this log
-  std::int64_t line_ = 0;         // of the match at hand
+  std::int64_t lines_ = 0;  // whole ones before the buffer, of this log
+  std::int64_t line_ = 0;   // of the match at hand
   std::int64_t bytes_ = 0;
   std::int64_t matches_ = 0;
   std::string tail_;
   std::vector<Prefilter::Hit> hits_;
   std::vector<std::uint32_t> candidates_;
-  std::vector<Span> spans_;       // of the line at hand
-  std::string_view rest_;         // of the block, after the line at hand
+  std::vector<Span> spans_;  // of the line at hand
+  std::string_view rest_;    // of the block, after the line at hand
   std::optional<std::uint32_t> following_;
   int follow_lines_ = 0;
 };

@@ -17,11 +17,11 @@ constexpr std::pair<std::string_view, std::string_view> kProcessors[] = {
     {"GPUs", "GPU"},     {"CPUs", "CPU"},
 };
 constexpr std::pair<std::string_view, std::string_view> kMemories[] = {
-    {"GPU_FB_MEM", "FBMEM"},        {"Framebuffer", "FBMEM"}, {"GPU framebuffer", "FBMEM"},
-    {"SYSTEM_MEM", "SYSMEM"},       {"System", "SYSMEM"},     {"Z_COPY_MEM", "ZCMEM"},
-    {"Zero-Copy", "ZCMEM"},         {"Zerocopy", "ZCMEM"},    {"SOCKET_MEM", "SOCKMEM"},
-    {"Socket", "SOCKMEM"},          {"REGDMA_MEM", "RDMEM"},  {"Registered", "RDMEM"},
-    {"system", "SYSMEM"},           {"framebuffer", "FBMEM"}, {"zero-copy", "ZCMEM"},
+    {"GPU_FB_MEM", "FBMEM"},  {"Framebuffer", "FBMEM"}, {"GPU framebuffer", "FBMEM"},
+    {"SYSTEM_MEM", "SYSMEM"}, {"System", "SYSMEM"},     {"Z_COPY_MEM", "ZCMEM"},
+    {"Zero-Copy", "ZCMEM"},   {"Zerocopy", "ZCMEM"},    {"SOCKET_MEM", "SOCKMEM"},
+    {"Socket", "SOCKMEM"},    {"REGDMA_MEM", "RDMEM"},  {"Registered", "RDMEM"},
+    {"system", "SYSMEM"},     {"framebuffer", "FBMEM"}, {"zero-copy", "ZCMEM"},
 };
 
 template <typename Table>

@@ -1,5 +1,5 @@
-// What the guide says: the paper's cases, what wins over what, levels of detail, advice for a program
-// at hand and from a profile, how runs end.
+// What the guide says: the paper's cases, what wins over what, levels of detail, advice for a
+// program at hand and from a profile, how runs end.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -54,8 +54,7 @@ TEST(Paper, CasesAreExplainedAsThere) {
        "Adjust the layout constraints or move tasks to different processor types."},
       {"Execution Error: DGEMM parameter number 8 had an illegal value",
        "Memory layout is unexpected", "Adjust the layout constraint"},
-      {"Execution Error: Slice processor index out of bound",
-       "IndexTaskMap statements cause error",
+      {"Execution Error: Slice processor index out of bound", "IndexTaskMap statements cause error",
        "Ensure that the first index of mgpu ends with % mgpu.size[0], and the second element ends "
        "with % mgpu.size[1]."},
       {"Execution Error: Assertion ‘event.exists()’ failed", "InstanceLimit statements cause error",
@@ -86,7 +85,8 @@ TEST(Paper, FiguresAreTheScore) {
   EXPECT_DOUBLE_EQ(time.score->value, 0.03);
   EXPECT_EQ(time.score->unit, "s");
   EXPECT_FALSE(time.score->higher_is_better);
-  const Feedback rate = guided("Achieved throughput = 4877 GFLOPS\nAchieved throughput = 4,900.5 GFLOPS");
+  const Feedback rate =
+      guided("Achieved throughput = 4877 GFLOPS\nAchieved throughput = 4,900.5 GFLOPS");
   ASSERT_TRUE(rate.score);
   EXPECT_DOUBLE_EQ(rate.score->value, 4900.5);  // the last
   EXPECT_TRUE(rate.score->higher_is_better);
@@ -94,7 +94,8 @@ TEST(Paper, FiguresAreTheScore) {
 }
 
 constexpr const char* kNotVisible =
-    "[0 - 7f]    1.2 {5}{legion}: LEGION MAPPER EXCEPTION: Invalid mapper output from invocation of "
+    "[0 - 7f]    1.2 {5}{legion}: LEGION MAPPER EXCEPTION: Invalid mapper output from invocation "
+    "of "
     "'map_task' on mapper m. Mapper selected an instance for region requirement 1 in memory 1e00 "
     "which is not visible from the target processors for stencil(UID: 42)";
 constexpr const char* kWarning =
@@ -105,8 +106,8 @@ TEST(Ranking, ErrorsWinOverWarningsAndCausesOverConsequences) {
   const Feedback feedback = guided(std::string(kWarning) + "\n" +
                                    "a.cc:1: f(): Assertion `x' failed.\nAborted (core dumped)\n" +
                                    kNotVisible + "\nsrun: error: n1: task 0: Aborted\n");
-  EXPECT_THAT(ids(feedback), ElementsAre("map_task.memory_not_visible", "sys.assert",
-                                         "sys.aborted", "slurm.ended", "repl.one_shard_ignored"));
+  EXPECT_THAT(ids(feedback), ElementsAre("map_task.memory_not_visible", "sys.assert", "sys.aborted",
+                                         "slurm.ended", "repl.one_shard_ignored"));
   EXPECT_THAT(feedback.explain, ElementsAre(HasSubstr("Region argument 1 of `stencil`")));
   EXPECT_EQ(feedback.status, Feedback::Status::kError);
   EXPECT_THAT(feedback.execution, testing::StartsWith("Execution Error: LEGION MAPPER EXCEPTION"));
@@ -151,9 +152,9 @@ TEST(Endings, WithoutTextAreKnownByTheirCode) {
   const struct {
     int code;
     const char* rule;
-  } kEndings[] = {{134, "silent.abort"}, {-6, "silent.abort"},  {139, "silent.crash"},
-                  {-11, "silent.crash"}, {137, "silent.killed"}, {136, "silent.float"},
-                  {127, "silent.not_found"}, {3, "silent.exit"}, {1, "silent.exit"},
+  } kEndings[] = {{134, "silent.abort"},     {-6, "silent.abort"},   {139, "silent.crash"},
+                  {-11, "silent.crash"},     {137, "silent.killed"}, {136, "silent.float"},
+                  {127, "silent.not_found"}, {3, "silent.exit"},     {1, "silent.exit"},
                   {124, "silent.hang"}};
   for (const auto& [code, rule] : kEndings) {
     GuideContext context;
@@ -274,8 +275,7 @@ TEST(Program, WithoutAStatementTheDefaultMapperDecided) {
 // A run of the embedded runtime: its result is all that the guide needs.
 class SimulatedRun {
  public:
-  SimulatedRun(const std::string& app, const std::string& text)
-      : diags(Source("a.mapper", text)) {
+  SimulatedRun(const std::string& app, const std::string& text) : diags(Source("a.mapper", text)) {
     const auto machine = std::make_shared<const Machine>(make_machine("p100x4").value());
     workload = Workload::make(load_application(app).value()).value();
     bound = bind(compile(diags.source(), diags), *machine, diags);
@@ -333,8 +333,7 @@ TEST(Run, AProfileSaysWhatTookTheTimeAndWhy) {
               1e-6);
   EXPECT_THAT(feedback.explain, Contains(HasSubstr(" % of the time is ")));
   // The facts are the same from the JSON that `groma run` prints.
-  const auto read = read_profile_facts(
-      to_json(make_profile(run.result.record), run.words));
+  const auto read = read_profile_facts(to_json(make_profile(run.result.record), run.words));
   ASSERT_TRUE(read);
   EXPECT_EQ(read->causes.size(), run.facts->causes.size());
   EXPECT_EQ(read->title, run.facts->title);
@@ -361,7 +360,8 @@ TEST(Profile, CopiesNameRegionMemoriesLineAndCure) {
   EXPECT_THAT(feedback.suggest, Contains(HasSubstr("`Region * rp_shared GPU ZCMEM` would avoid")));
   EXPECT_THAT(feedback.suggest, Contains(HasSubstr("`Task work GPU,CPU`")));
   EXPECT_THAT(feedback.explain, Contains("Only 1 of 4 CPU processors ran anything."));
-  for (const char* wrong : {"", "[]", "{}", R"({"profile": 3})", R"({"path": {}, "time_ps": "x"})"}) {
+  for (const char* wrong :
+       {"", "[]", "{}", R"({"profile": 3})", R"({"path": {}, "time_ps": "x"})"}) {
     EXPECT_FALSE(read_profile_facts(wrong)) << wrong;
   }
   // Whatever else is in it, it is read.
@@ -405,12 +405,11 @@ TEST(Long, LogsAreReadAsOneInAnyPieces) {
   for (const bool binary : {false, true}) {
     std::string log;
     for (int i = 0; i < 40; ++i) {
-      log += words(draw, draw() % 60000, binary) + "\n" + (i % 2 == 0 ? kWarning : kNotVisible) +
-             "\n";
+      log +=
+          words(draw, draw() % 60000, binary) + "\n" + (i % 2 == 0 ? kWarning : kNotVisible) + "\n";
     }
     const Feedback whole = guided(log);
-    ASSERT_THAT(ids(whole),
-                ElementsAre("map_task.memory_not_visible", "repl.one_shard_ignored"));
+    ASSERT_THAT(ids(whole), ElementsAre("map_task.memory_not_visible", "repl.one_shard_ignored"));
     EXPECT_EQ(whole.matches[0].count, 20);
     EXPECT_EQ(whole.matches[1].count, 20);
     for (const std::size_t longest : {1000U, 100000U, 1000000U}) {
@@ -456,7 +455,8 @@ TEST(Long, LinesAndLogsAreCounted) {
 TEST(Long, LinesThatBelongToAMessageAreRead) {
   const std::string message =
       "a.mapper:1:8: error: no processor kind `GPUS` [unknown-processor]\n"
-      "    1 | Task * GPUS, CPU;\n      |        ^~~~\nnote: it is none\nhelp: did you mean `GPU`?\n";
+      "    1 | Task * GPUS, CPU;\n      |        ^~~~\nnote: it is none\nhelp: did you mean "
+      "`GPU`?\n";
   for (const std::size_t before :
        {std::size_t{0}, guide::kBlockBytes - 70, guide::kBlockBytes - 130}) {
     const Feedback feedback = guided(std::string(before, '\n') + message);

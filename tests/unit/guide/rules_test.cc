@@ -63,8 +63,8 @@ TEST(Rules, FindTheirExamplesHoweverTheyAreMangled) {
     const std::string& line = rule.example;
     for (const std::string& log :
          {line, "before\n" + line + "\nafter\n", line + "\r\n", replaced(line, " ", "  "),
-          replaced(line, " ", std::string(" \0", 2)), replaced(line, " ", " \x1b[1;32m") + "\x1b[0m",
-          replaced(line, "e", "e\x1b[0m")}) {
+          replaced(line, " ", std::string(" \0", 2)),
+          replaced(line, " ", " \x1b[1;32m") + "\x1b[0m", replaced(line, "e", "e\x1b[0m")}) {
       EXPECT_EQ(found_in(built_in(), log), expected) << rule.id << ": " << log;
     }
   }
