@@ -233,7 +233,7 @@ void explain_cause(const ProfileFacts::Cause& cause, const ProfileFacts& facts,
         "{} of the time the run waits for the runtime to launch and map "
         "tasks{}",
         percent(cause.share), cause.task.empty() ? "" : fmt::format(", here `{}`", cause.task))));
-    feedback->suggest.push_back(
+    feedback->suggest.emplace_back(
         "Fewer and larger points cost the runtime less; a trace costs it least.");
   }
 }

@@ -103,6 +103,9 @@ class Composer {
       Finding finding;
       finding.rule = &rule;
       finding.role = found.role;
+      // A run that ended well may speak of failures all the same.
+      const bool vague = found.role == Role::kGeneral || found.role == Role::kConsequence;
+      if (vague && context_.exit_code == 0 && !context_.timed_out) finding.role = Role::kWarning;
       finding.order = known + found.order;
       finding.follow = found.follow;
       const bool metric = rule.role == Role::kMetric;

@@ -283,8 +283,7 @@ void Scanner::read_follow(std::string_view lines) {
 
 // Terminals' escape sequences go; NUL bytes become spaces.
 void Scanner::clean(std::string* text) {
-  if (std::memchr(text->data(), '\x1b', text->size()) == nullptr &&
-      std::memchr(text->data(), '\0', text->size()) == nullptr) {
+  if (text->find('\x1b') == std::string::npos && text->find('\0') == std::string::npos) {
     return;
   }
   std::size_t kept = 0;

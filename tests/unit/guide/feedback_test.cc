@@ -174,6 +174,17 @@ TEST(Endings, WithoutTextAreKnownByTheirCode) {
               ElementsAre("silent.crash", "sys.segv", "repl.one_shard_ignored"));
 }
 
+// A catch-all is a word of warning where the run says that it ended well.
+TEST(Endings, AGoodEndOutweighsCatchAlls) {
+  GuideContext context;
+  context.exit_code = 0;
+  const std::string log = "Aborted (core dumped)\nAborted transactions: 0\n";
+  EXPECT_EQ(guided(log, context).status, Feedback::Status::kOk);
+  EXPECT_EQ(guided(log).status, Feedback::Status::kError);
+  EXPECT_EQ(guided(log).matches[0].count, 1);
+  EXPECT_EQ(guided(kNotVisible, context).status, Feedback::Status::kError);
+}
+
 TEST(Endings, NothingKnownSaysSoAndShowsTheLastLines) {
   std::string log;
   for (int i = 0; i < 20; ++i) log += "line " + std::to_string(i) + "\n\n";
