@@ -106,12 +106,15 @@ class Composer {
       // A run that ended well may speak of failures all the same.
       const bool vague = found.role == Role::kGeneral || found.role == Role::kConsequence;
       if (vague && context_.exit_code == 0 && !context_.timed_out) finding.role = Role::kWarning;
-      finding.order = known + found.order;
+      finding.order = known + found.offset;
       finding.follow = found.follow;
       const bool metric = rule.role == Role::kMetric;
       finding.groups = groups_of(rule, metric ? found.last_text : found.text);
       const std::string text = shown(metric ? found.last_text : found.text);
       finding.match = {rule.id, found.log, found.line, found.count, text};
+      if (!rule.diagnostic.empty()) {
+        finding.match.text = filled("{place|error}: {message}", finding.groups);
+      }
       if (metric) read_score(rule, finding.groups);
       findings_.push_back(std::move(finding));
     }

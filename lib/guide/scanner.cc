@@ -39,8 +39,18 @@ int realm_level(std::string_view text, std::size_t at) {
   return digit >= '0' && digit <= '6' ? digit - '0' : 0;
 }
 
-// Legion's warnings may be what was an error in an older release, and errors under -lg:werror.
-Role role_there(Role role, std::string_view text, std::size_t begin, std::size_t end) {
+// As bad as the log says. Our own diagnostics may be lowered to warnings; Legion's warnings may be
+// what was an error in an older release, and are errors under -lg:werror.
+Role role_there(const Rule& rule, std::string_view text, std::size_t begin, std::size_t end) {
+  const Role role = rule.role;
+  if (!rule.diagnostic.empty()) {
+    const std::string_view match = text.substr(begin, end - begin);
+    const auto first = [&](std::string_view a, std::string_view b) {
+      return std::min(match.find(a), match.find(b));
+    };
+    return first("warning: ", "\"warning\"") < first("error: ", "\"error\"") ? Role::kWarning
+                                                                            : Role::kError;
+  }
   const int level = realm_level(text, begin);
   if (level == 0 || text.substr(0, end).rfind("LEGION WARNING") == std::string_view::npos) {
     return role;
@@ -229,7 +239,7 @@ bool Scanner::match_rule(std::uint32_t number, std::string_view text, std::int64
     any = true;
     if (spans_.size() >= kSpans) spans_.erase(spans_.begin(), spans_.begin() + kSpans / 2);
     spans_.push_back(span);
-    add(number, text, begin, end);
+    add(number, text, begin, end, span.begin);
     if (whole_line) return any;
   }
   return any;
@@ -241,16 +251,17 @@ bool Scanner::taken(Span span) const {
   });
 }
 
-void Scanner::add(std::uint32_t number, std::string_view text, std::size_t begin, std::size_t end) {
+void Scanner::add(std::uint32_t number, std::string_view text, std::size_t begin, std::size_t end,
+                  std::int64_t offset) {
   const Rule& rule = rules_.rules[number];
   Found& found = found_[number];
   if (rule.role == Role::kMetric) found.last_text = text;
   if (found.count++ > 0) return;
   found.log = log_;
   found.line = line_;
-  found.order = ++matches_;
+  found.offset = offset;
   found.text = text;
-  found.role = role_there(rule.role, text, begin, end);
+  found.role = role_there(rule, text, begin, end);
   if (rule.follow.empty()) return;
   following_ = number;
   follow_lines_ = kFollowLines;

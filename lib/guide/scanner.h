@@ -24,7 +24,7 @@ struct Found {
   std::int64_t count = 0;
   std::string log;
   std::int64_t line = 0;
-  std::int64_t order = 0;  // over all logs
+  std::int64_t offset = 0;  // of the first, in all that was read
   std::string text;        // what the pattern is matched against once more, for its groups
   std::string last_text;   // kMetric: of the last one
   Role role = Role::kError;
@@ -61,7 +61,8 @@ class Scanner {
   bool is_harmless(std::string_view line) const;
   bool match_rule(std::uint32_t number, std::string_view text, std::int64_t offset,
                   bool whole_line);
-  void add(std::uint32_t number, std::string_view text, std::size_t begin, std::size_t end);
+  void add(std::uint32_t number, std::string_view text, std::size_t begin, std::size_t end,
+           std::int64_t offset);
   bool taken(Span span) const;
   void read_follow(std::string_view lines);
   static void clean(std::string* text);
@@ -75,7 +76,6 @@ class Scanner {
   std::int64_t lines_ = 0;  // whole ones before the buffer, of this log
   std::int64_t line_ = 0;   // of the match at hand
   std::int64_t bytes_ = 0;
-  std::int64_t matches_ = 0;
   std::string tail_;
   std::vector<Prefilter::Hit> hits_;
   std::vector<std::uint32_t> candidates_;

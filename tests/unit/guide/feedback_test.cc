@@ -174,6 +174,23 @@ TEST(Endings, WithoutTextAreKnownByTheirCode) {
               ElementsAre("silent.crash", "sys.segv", "repl.one_shard_ignored"));
 }
 
+// As `groma check --json` prints them: all on one line, in the order of the text.
+TEST(Ranking, OurDiagnosticsAreReadAsJson) {
+  const Feedback feedback = guided(
+      R"({"diagnostics": [{"id": "unknown-task", "severity": "warning", "message": "no \"x\""},)"
+      R"({"id": "unknown-processor","severity":"error","message":"no kind `GPUS`"},)"
+      R"({"id": "recursion", "severity": "error", "message": "`f` calls itself"},)"
+      R"({"id": "unknown-name", "severity": "error", "message": "nothing is named `m`"}]})");
+  EXPECT_THAT(ids(feedback), ElementsAre("groma.unknown-processor", "groma.diagnostic",
+                                         "groma.unknown-name", "groma.unknown-task"));
+  EXPECT_THAT(feedback.explain[0], "No kind `GPUS`.");
+  EXPECT_EQ(feedback.execution, "Compile Error: error: no kind `GPUS`");
+  GuideContext fine;
+  fine.exit_code = 0;
+  EXPECT_EQ(guided("a.mapper:1:2: warning: no task `x` [unknown-task]", fine).status,
+            Feedback::Status::kOk);
+}
+
 // A catch-all is a word of warning where the run says that it ended well.
 TEST(Endings, AGoodEndOutweighsCatchAlls) {
   GuideContext context;
