@@ -49,7 +49,7 @@ Role role_there(const Rule& rule, std::string_view text, std::size_t begin, std:
       return std::min(match.find(a), match.find(b));
     };
     return first("warning: ", "\"warning\"") < first("error: ", "\"error\"") ? Role::kWarning
-                                                                            : Role::kError;
+                                                                             : Role::kError;
   }
   const int level = realm_level(text, begin);
   if (level == 0 || text.substr(0, end).rfind("LEGION WARNING") == std::string_view::npos) {
@@ -154,7 +154,7 @@ void Scanner::scan(std::string_view block, std::size_t from, std::size_t until) 
             ? at + reach
             : static_cast<std::size_t>(static_cast<const char*>(newline) - block.data());
     const bool begins = begin == 0 ? from == 0 : block[begin - 1] == '\n';
-    const bool whole_line = begins && newline != nullptr && end - begin <= kWindowBytes;
+    const bool whole_line = begins && newline != nullptr && end - begin <= kLineBytes;
     std::size_t group_end = end;  // hits up to here are looked at together
     if (whole_line) {
       spans_.clear();
@@ -181,7 +181,8 @@ void Scanner::scan(std::string_view block, std::size_t from, std::size_t until) 
   if (gone > counted) lines_ += line_ends(block.substr(counted, gone - counted));
 }
 
-// Catch-alls are asked only where no other rule speaks.
+// Catch-alls are asked only where no other rule speaks: of the line, or of these words in a long
+// one.
 void Scanner::match_window(std::string_view block, Window window, bool whole_line) {
   const std::string_view text =
       without_return(block.substr(window.begin, window.end - window.begin));
@@ -201,10 +202,10 @@ void Scanner::match_window(std::string_view block, Window window, bool whole_lin
   for (auto rule = candidates_.begin(); rule != end; ++rule) {
     any = match_rule(*rule, text, offset, whole_line) || any;
   }
-  for (auto rule = last_resort; rule != candidates_.end() && !any; ++rule) {
+  for (auto rule = last_resort; rule != candidates_.end() && !(whole_line && any); ++rule) {
     if (whole_line && !matches(*rule, text)) continue;
     if (whole_line && counted_on(*rule)) return;
-    any = match_rule(*rule, text, offset, whole_line) && whole_line;
+    any = match_rule(*rule, text, offset, whole_line) || any;
   }
 }
 

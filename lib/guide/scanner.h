@@ -14,8 +14,10 @@
 namespace groma::guide {
 
 inline constexpr std::size_t kBlockBytes = std::size_t{256} << 10;
-// A rule looks at a line of at most this length, since Realm cuts its own there; of a longer one at
-// a part around its literal.
+// A line of at most this length is one message.
+inline constexpr std::size_t kLineBytes = 1024;
+// Of a longer one a rule looks at parts around its literal, not farther than this from it: Realm
+// cuts its own lines there.
 inline constexpr std::size_t kWindowBytes = 4096;
 inline constexpr std::size_t kLastLines = 8;
 
@@ -25,8 +27,8 @@ struct Found {
   std::string log;
   std::int64_t line = 0;
   std::int64_t offset = 0;  // of the first, in all that was read
-  std::string text;        // what the pattern is matched against once more, for its groups
-  std::string last_text;   // kMetric: of the last one
+  std::string text;         // what the pattern is matched against once more, for its groups
+  std::string last_text;    // kMetric: of the last one
   Role role = Role::kError;
   std::vector<std::string> follow;  // lines that belong to the first
 };

@@ -1,5 +1,5 @@
-// Any bytes as a log, whole and in pieces, with an exit code: the same is found, and all that is said
-// can be shown. The same bytes as rules: taken or refused with a message.
+// Any bytes as a log, whole and in pieces, with an exit code: the same is found, and all that is
+// said can be shown. The same bytes as rules: taken or refused with a message.
 #include <cstddef>
 #include <cstdint>
 #include <string>
