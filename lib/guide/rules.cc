@@ -272,8 +272,6 @@ class RuleReader {
 
 }  // namespace
 
-std::optional<Role> role_named(std::string_view name) { return named(kRoles, name); }
-
 const Rule* RuleSet::find(std::string_view id) const {
   const auto found =
       std::find_if(rules.begin(), rules.end(), [&](const Rule& rule) { return rule.id == id; });

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,7 +34,6 @@ enum class Role : std::uint8_t {
   kMetric,       // a figure that the run reports
   kHarmless,     // stays out
 };
-std::optional<Role> role_named(std::string_view name);
 
 // How the statement that a rule blames can be mended.
 enum class Mend : std::uint8_t {
