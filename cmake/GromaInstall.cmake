@@ -50,7 +50,8 @@ write_basic_package_version_file("${groma_BINARY_DIR}/gromaConfigVersion.cmake"
 install(FILES "${groma_BINARY_DIR}/gromaConfig.cmake"
               "${groma_BINARY_DIR}/gromaConfigVersion.cmake"
               "${groma_SOURCE_DIR}/cmake/FindLegion.cmake"
-              "${groma_SOURCE_DIR}/cmake/Findhwloc.cmake" DESTINATION "${groma_package_dir}")
+              "${groma_SOURCE_DIR}/cmake/Findhwloc.cmake"
+              "${groma_SOURCE_DIR}/cmake/Findre2.cmake" DESTINATION "${groma_package_dir}")
 
 # The prefix is found from where the .pc file lies, so that an installed tree may be moved.
 list(REMOVE_DUPLICATES groma_pc_requires)

@@ -1,6 +1,15 @@
-# Writes a C++ file that holds the programs of dsl/strategies and dsl/mappers (include/groma/dsl_files.h):
-#   cmake -DSOURCE_DIR=<the tree> -DOUTPUT=<file.cc> -P embed.cmake
-# groma_embed_dsl(VARIABLE) makes the rule for it and sets VARIABLE to the file it makes.
+# Writes a C++ file that holds the programs of dsl/strategies and dsl/mappers (WHAT dsl,
+# include/groma/dsl_files.h) or the guide's rules (WHAT rules, lib/guide/rule_files.h):
+#   cmake -DWHAT=dsl -DSOURCE_DIR=<the tree> -DOUTPUT=<file.cc> -P embed.cmake
+# groma_embed(VARIABLE WHAT FILES...) makes the rule for it and sets VARIABLE to the file it makes.
+
+# The text as a C++ literal.
+function(groma_literal path text out)
+  if("${text}" MATCHES "\\)groma\"")
+    message(FATAL_ERROR "${path} cannot be embedded: it contains the closing delimiter")
+  endif()
+  set(${out} "R\"groma(${text})groma\"" PARENT_SCOPE)
+endfunction()
 
 # The table of the programs in one folder, as C++.
 function(groma_embed_folder folder constant out)
@@ -14,19 +23,15 @@ function(groma_embed_folder folder constant out)
       message(FATAL_ERROR "${file} does not begin with a comment that says what it is")
     endif()
     set(summary "${CMAKE_MATCH_1}")
-    foreach(part summary text)
-      if("${${part}}" MATCHES "\\)groma\"")
-        message(FATAL_ERROR "${file} cannot be embedded: it contains the closing delimiter")
-      endif()
-      set(${part} "R\"groma(${${part}})groma\"")
-    endforeach()
+    groma_literal("${file}" "${summary}" summary)
+    groma_literal("${file}" "${text}" text)
     string(APPEND code "    {\"${name}\", ${summary},\n${text}},\n")
   endforeach()
   string(APPEND code "};\n")
   set(${out} "${code}" PARENT_SCOPE)
 endfunction()
 
-function(groma_write_embedded)
+function(groma_write_dsl)
   groma_embed_folder(strategies kStrategies strategies)
   groma_embed_folder(mappers kMappers mappers)
   file(WRITE "${OUTPUT}" "// Made from dsl/ by cmake/embed.cmake.
@@ -46,20 +51,47 @@ std::span<const DslFile> mappers() { return kMappers; }
 ")
 endfunction()
 
+function(groma_write_rules)
+  file(GLOB files "${SOURCE_DIR}/lib/guide/rules/*.json")
+  list(SORT files)
+  set(code "")
+  foreach(file IN LISTS files)
+    get_filename_component(name "${file}" NAME)
+    file(READ "${file}" text)
+    groma_literal("${file}" "${text}" text)
+    string(APPEND code "    {\"${name}\",\n${text}},\n")
+  endforeach()
+  file(WRITE "${OUTPUT}" "// Made from lib/guide/rules by cmake/embed.cmake.
+#include \"guide/rule_files.h\"
+
+namespace groma::guide {
+namespace {
+
+constexpr RuleFile kFiles[] = {
+${code}};
+
+}  // namespace
+
+std::span<const RuleFile> rule_files() { return kFiles; }
+
+}  // namespace groma::guide
+")
+endfunction()
+
 # New files are seen when CMake runs again, which it does by itself (CONFIGURE_DEPENDS).
-function(groma_embed_dsl variable)
-  set(output "${CMAKE_CURRENT_BINARY_DIR}/dsl_files.cc")
-  file(GLOB files CONFIGURE_DEPENDS "${groma_SOURCE_DIR}/dsl/strategies/*.mapper"
-       "${groma_SOURCE_DIR}/dsl/mappers/*.mapper")
+function(groma_embed variable what)
+  set(output "${CMAKE_CURRENT_BINARY_DIR}/${what}_files.cc")
+  list(TRANSFORM ARGN PREPEND "${groma_SOURCE_DIR}/" OUTPUT_VARIABLE patterns)
+  file(GLOB files CONFIGURE_DEPENDS ${patterns})
   add_custom_command(
     OUTPUT "${output}"
-    COMMAND "${CMAKE_COMMAND}" "-DSOURCE_DIR=${groma_SOURCE_DIR}" "-DOUTPUT=${output}" -P
-            "${groma_SOURCE_DIR}/cmake/embed.cmake"
+    COMMAND "${CMAKE_COMMAND}" "-DWHAT=${what}" "-DSOURCE_DIR=${groma_SOURCE_DIR}"
+            "-DOUTPUT=${output}" -P "${groma_SOURCE_DIR}/cmake/embed.cmake"
     DEPENDS "${groma_SOURCE_DIR}/cmake/embed.cmake" ${files}
     VERBATIM)
   set(${variable} "${output}" PARENT_SCOPE)
 endfunction()
 
 if(CMAKE_SCRIPT_MODE_FILE)
-  groma_write_embedded()
+  cmake_language(CALL "groma_write_${WHAT}")
 endif()

@@ -18,6 +18,7 @@ void add_check(CLI::App& app, int* exit_code);
 void add_diff(CLI::App& app, int* exit_code);
 void add_format(CLI::App& app, int* exit_code);
 void add_explain(CLI::App& app, int* exit_code);
+void add_guide(CLI::App& app, int* exit_code);
 void add_place(CLI::App& app, int* exit_code);
 void add_machines(CLI::App& app, int* exit_code);
 void add_run(CLI::App& app, int* exit_code);

@@ -42,8 +42,8 @@ TEST(Command, SaysHowItIsUsed) {
   EXPECT_THAT(run("groma xyzzy").err, HasSubstr("`groma --help` lists them"));
   EXPECT_EQ(run("groma check").exit_code, 2);
   EXPECT_EQ(run("groma check --no-such-option x").exit_code, 2);
-  for (const char* command : {"", "check", "format", "place", "explain", "run", "diff", "machines",
-                              "apps", "strategies", "grammar"}) {
+  for (const char* command : {"", "check", "format", "place", "explain", "run", "diff", "guide",
+                              "machines", "apps", "strategies", "grammar"}) {
     const Outcome help = run(std::string("groma ") + command + " --help");
     EXPECT_EQ(help.exit_code, 0) << command;
     EXPECT_THAT(help.out, HasSubstr("Examples:")) << command;
@@ -608,6 +608,61 @@ TEST(Grammar, PrintsEachNotation) {
   }
   EXPECT_EQ(run("groma grammar --format yacc").exit_code, 2);
 }
+
+TEST(Guide, ReadsFilesAndStandardInput) {
+  const TemporaryFolder folder;
+  const std::string log = folder.write("a.log", "x\nSlice processor index out of bound\n");
+  const std::string other = folder.write("b.log", "mgpu not found\n");
+  const json read = json::parse(run("groma guide " + log + " " + other + " --json").out);
+  EXPECT_EQ(read["status"], "error");
+  ASSERT_EQ(read["matches"].size(), 2U);
+  EXPECT_EQ(read["matches"][0]["rule"], "dsl.slice_index");
+  EXPECT_EQ(read["matches"][0]["line"], 2);
+  EXPECT_EQ(read["matches"][0]["log"], log);
+  EXPECT_EQ(read["matches"][1]["log"], other);
+  const json piped =
+      json::parse(run("groma guide - --json --exit-code 0", "Execution time is 2 s\n").out);
+  EXPECT_EQ(piped["status"], "ok");
+  EXPECT_EQ(piped["score"], json({{"value", 2.0}, {"unit", "s"}, {"higher_is_better", false}}));
+  EXPECT_FALSE(piped.contains("fixes"));
+}
+
+TEST(Guide, NothingKnownIsFineUnlessStrict) {
+  EXPECT_EQ(run("groma guide -", "nothing\n").exit_code, 0);
+  EXPECT_THAT(run("groma guide -", "some text\n").out, HasSubstr("some text"));
+  EXPECT_EQ(run("groma guide - --strict", "nothing\n").exit_code, 1);
+  EXPECT_EQ(run("groma guide - --strict", "mgpu not found\n").exit_code, 0);
+  EXPECT_EQ(run("groma guide --exit-code -11 --strict").exit_code, 0);
+}
+
+TEST(Guide, WrongUsageIsToldFromWrongInput) {
+  EXPECT_EQ(run("groma guide").exit_code, 2);
+  EXPECT_EQ(run("groma guide - --detail loud").exit_code, 2);
+  EXPECT_EQ(run("groma guide - --program -").exit_code, 2);
+  EXPECT_EQ(run("groma guide no/such.log").exit_code, 1);
+  EXPECT_THAT(run("groma guide no/such.log").err, HasSubstr("cannot read `no/such.log`"));
+  EXPECT_EQ(run("groma guide - --profile README.md", "").exit_code, 1);
+  EXPECT_THAT(run("groma guide - --rules README.md", "").err, HasSubstr("list of `rules`"));
+  EXPECT_EQ(run("groma guide - --program no/such.mapper", "").exit_code, 1);
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define GROMA_SANITIZED 1  // which takes terabytes of addresses
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define GROMA_SANITIZED 1
+#endif
+#endif
+#ifndef GROMA_SANITIZED
+// A log of 200 MB in memory that does not grow with it.
+TEST(Guide, ReadsMuchInLittleMemory) {
+  const Outcome outcome = run(
+      "(ulimit -v 400000; yes 'iteration 1: residual 0.5, nothing to see' | head -c 200000000 | "
+      "groma guide - --strict)");
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("nothing in it is known"));
+}
+#endif
 
 TEST(Output, AFullDiskIsNoSuccess) {
   EXPECT_EQ(run("groma machines > /dev/full").exit_code, 1);

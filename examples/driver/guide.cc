@@ -1,0 +1,153 @@
+// groma guide: what a run's output means and which statement to change.
+#include "groma/guide.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "commands.h"
+#include "console.h"
+
+namespace driver {
+namespace {
+
+struct Options {
+  std::vector<std::string> logs;
+  std::string detail = "profile", program, profile;
+  std::vector<std::string> rules;
+  std::optional<int> exit_code;
+  bool timed_out = false, strict = false, json = false;
+};
+
+int refuse(const groma::Error& error) {
+  print_error(fmt::format("groma: {}\n", error.message));
+  if (!error.help.empty()) print_error(fmt::format("help: {}\n", error.help));
+  return kWrongInput;
+}
+
+// Everything that is or comes there, until its end or Ctrl-C.
+bool read_log(const std::string& path, groma::GuideReader& reader) {
+  const int file = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  auto bytes = std::make_unique<std::array<char, std::size_t{256} << 10>>();
+  ssize_t count = file < 0 ? -1 : 1;
+  while (count > 0 && !interrupted()) {
+    count = ::read(file, bytes->data(), bytes->size());
+    if (count < 0 && errno == EINTR)
+      count = 1;
+    else if (count > 0)
+      reader.read({bytes->data(), static_cast<std::size_t>(count)});
+  }
+  const int failure = errno;
+  if (file > STDIN_FILENO) ::close(file);
+  if (count >= 0) return true;
+  print_error(fmt::format("groma: cannot read `{}`: {}\n", path, std::strerror(failure)));
+  return false;
+}
+
+// What is known of the run beside its output.
+struct Known {
+  std::optional<groma::Diagnostics> diags;
+  std::optional<groma::Program> program;
+  std::optional<groma::ProfileFacts> profile;
+};
+
+std::optional<groma::Error> read_known(const Options& options, Known* known) {
+  if (!options.program.empty()) {
+    if (!read_source(options.program, &known->diags)) {
+      return groma::Error{groma::Error::Code::kUnreadable, known->diags->all().front().message};
+    }
+    known->program = groma::compile(known->diags->source(), *known->diags);
+  }
+  if (options.profile.empty()) return std::nullopt;
+  const auto text = groma::read_file(options.profile, groma::kMaxSourceBytes);
+  if (!text) return text.error();
+  auto facts = groma::read_profile_facts(*text);
+  if (!facts) {
+    groma::Error error = facts.error();
+    error.message = fmt::format("`{}`: {}", options.profile, error.message);
+    return error;
+  }
+  known->profile = std::move(facts).value();
+  return std::nullopt;
+}
+
+int run(const Options& options) {
+  std::vector<std::string> inputs = options.logs;
+  inputs.push_back(options.program);
+  inputs.push_back(options.profile);
+  inputs.insert(inputs.end(), options.rules.begin(), options.rules.end());
+  check_standard_input(inputs);
+  if (options.logs.empty() && !options.exit_code && !options.timed_out && options.profile.empty()) {
+    throw CLI::ValidationError("LOG", "nothing to look at: name a log (`-` is standard input)");
+  }
+  catch_interrupts();
+  std::vector<groma::Source> own;
+  for (const std::string& path : options.rules) {
+    auto source = groma::Source::read(path);
+    if (!source) return refuse(source.error());
+    own.push_back(std::move(source).value());
+  }
+  const auto rules = groma::GuideRules::make(own);
+  if (!rules) return refuse(rules.error());
+  Known known;
+  if (const auto error = read_known(options, &known)) return refuse(*error);
+
+  groma::GuideReader reader(*rules);
+  bool readable = true;
+  for (const std::string& path : options.logs) {
+    if (options.logs.size() > 1) reader.begin(path);
+    readable = read_log(path, reader) && readable;
+  }
+  groma::GuideContext context;
+  context.exit_code = options.exit_code;
+  context.timed_out = options.timed_out;
+  context.program = known.program ? &*known.program : nullptr;
+  context.profile = known.profile ? &*known.profile : nullptr;
+  context.detail = *groma::guide_detail(options.detail);
+  const groma::Feedback feedback = reader.feedback(context);
+  const groma::Source* source = known.diags ? &known.diags->source() : nullptr;
+  const int printed = print(options.json ? groma::to_json(feedback, source)
+                                         : groma::draw(feedback, color_on_stdout()));
+  if (interrupted()) return kInterrupted;
+  const bool nothing = !feedback.known;
+  if (printed != kFine || !readable || (options.strict && nothing)) return kWrongInput;
+  return kFine;
+}
+
+}  // namespace
+
+void add_guide(CLI::App& app, int* exit_code) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("guide", "What a run's output means and which statement to change");
+  command->add_option("LOG", options->logs,
+                      "What the run printed; `-` is standard input, which may still be written");
+  command->add_option("--detail", options->detail, "How much is said: each adds to those before")
+      ->check(CLI::IsMember({"none", "execution", "explain", "suggest", "profile"}))
+      ->capture_default_str();
+  command->add_option("--program", options->program,
+                      "The mapping program of the run: advice then names its statements");
+  command->add_option("--profile", options->profile,
+                      "The run's profile, as `groma run --json` prints it");
+  command->add_option("--rules", options->rules, "Rules of your own, which come first")
+      ->allow_extra_args(false);
+  command->add_option("--exit-code", options->exit_code, "With which the run ended");
+  command->add_flag("--timed-out", options->timed_out, "The run was stopped at its time limit");
+  command->add_flag("--strict", options->strict, "Exit with 1 when nothing is found");
+  command->add_flag("--json", options->json, "One JSON document instead of text");
+  command->footer(
+      "Examples:\n"
+      "  groma guide run.log\n"
+      "  groma guide run_0.log run_1.log --program my.mapper --exit-code 134\n"
+      "  ./app -lg:safe_mapper -logfile stderr 2>&1 | groma guide -\n"
+      "  groma run my.mapper --app circuit --json > run.json\n"
+      "  groma guide run.json --profile run.json --program my.mapper");
+  command->callback([options, exit_code] { *exit_code = run(*options); });
+}
+
+}  // namespace driver

@@ -1,0 +1,322 @@
+#include "guide/advice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/harmless.h"
+#include "program/data.h"
+
+namespace groma::guide {
+namespace {
+
+constexpr std::size_t kShownStatements = 3;
+constexpr std::size_t kShownText = 100;
+
+std::string group(const Groups& groups, const char* name) {
+  const auto found = groups.find(name);
+  return found == groups.end() ? "" : found->second;
+}
+
+std::optional<ProcKind> kind_of(const Groups& groups) {
+  return find_proc_kind(group(groups, "prockind"));
+}
+
+std::string text_of(const Program& program, Range range) {
+  const std::string_view whole = program.source().text(range);
+  return harmless(whole.substr(0, kShownText)) + (whole.size() > kShownText ? "..." : "");
+}
+
+bool speaks_of(const program::Row& row, const program::Data& data, const Groups& groups) {
+  const std::string task = group(groups, "task");
+  if (!task.empty() && row.key.task != kStarName && data.names.text(row.key.task) != task) {
+    return false;
+  }
+  const auto kind = kind_of(groups);
+  const bool by_kind = row.key.table != program::TableId::kTask &&
+                       row.key.place != program::kAnyPlace && row.key.place < 0x40;
+  if (kind && by_kind && row.key.place != program::place_key(*kind)) return false;
+  if (row.key.region == kStarName) return true;
+  const std::string region = group(groups, "region"), req = group(groups, "req");
+  const bool numbered = (row.key.region & 0x80000000U) != 0;
+  if (numbered) return req.empty() || fmt::format("{}", row.key.region & 0x7FFFFFFFU) == req;
+  return region.empty() || data.names.text(row.key.region) == region;
+}
+
+// Rows of the table that may have taken the decision, the most specific first. Logs number regions
+// where programs name them: statements about a named region stay in.
+std::vector<program::Row> suspects(const Program& program, MappingStatement statement,
+                                   const Groups& groups) {
+  const program::Data& data = program.data();
+  std::vector<program::Row> found;
+  for (const program::Row& row : data.rows) {
+    if (row.key.table != static_cast<program::TableId>(statement)) continue;
+    const bool there = std::any_of(found.begin(), found.end(), [&](const program::Row& other) {
+      return other.statement == row.statement;
+    });
+    if (!there && speaks_of(row, data, groups)) found.push_back(row);
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    const auto rank = [](const program::Row& row) {
+      return (row.key.task == kStarName ? 2 : 0) + (row.key.region == kStarName ? 1 : 0);
+    };
+    return rank(a) < rank(b);
+  });
+  return found;
+}
+
+// Every index of what the function returns, kept inside its machine view: `m[(i) % m.size[0],
+// ...]`.
+std::optional<Fix> wrapped(const Program& program, std::int64_t function) {
+  const program::Data& data = program.data();
+  if (function < 0 || static_cast<std::size_t>(function) >= data.functions.size()) {
+    return std::nullopt;
+  }
+  const program::List body = data.functions[static_cast<std::size_t>(function)].body;
+  if (body.count == 0) return std::nullopt;
+  const program::Action& last = data.actions[body.begin + body.count - 1];
+  if (last.kind != program::Action::Kind::kReturn || last.value == program::kNoCode) {
+    return std::nullopt;
+  }
+  const program::Code& index = data.code[last.value];
+  if (index.op != program::Op::kIndex || data.code[index.c].op != program::Op::kGlobal) {
+    return std::nullopt;
+  }
+  const std::string view(program.source().text(data.code[index.c].range));
+  Fix fix{fmt::format("end the indices with `% {}.size[...]`", view), {}, true};
+  for (std::uint32_t i = 0; i < index.b; ++i) {
+    const program::Code& item = data.code[data.lists[index.a + i]];
+    if (item.op == program::Op::kSplice || item.op == program::Op::kAll) return std::nullopt;
+    const std::string_view text = program.source().text(item.range);
+    if (item.op == program::Op::kInt || text.find(".size[") != std::string_view::npos) continue;
+    fix.edits.push_back({item.range, fmt::format("({}) % {}.size[{}]", text, view, i)});
+  }
+  if (fix.edits.empty()) return std::nullopt;
+  return fix;
+}
+
+// The statement without what made it fail.
+std::optional<Fix> mended(const Program& program, const Rule& rule, const program::Row& row) {
+  const Range range = program.range({row.statement});
+  const std::string_view text = program.source().text(range);
+  const auto replace = [&](std::string_view from, std::string_view to) -> std::optional<Fix> {
+    const std::size_t at = text.find(from);
+    if (at == std::string_view::npos || text.find(to) != std::string_view::npos)
+      return std::nullopt;
+    const auto begin = static_cast<std::uint32_t>(range.begin + at);
+    return Fix{fmt::format("write `{}` for `{}`", to, from),
+               {{{begin, begin + static_cast<std::uint32_t>(from.size())}, std::string(to)}},
+               true};
+  };
+  switch (rule.mend) {
+    case Mend::kNone:
+      return std::nullopt;
+    case Mend::kRemove: {
+      Range whole = range;
+      if (program.source().text().substr(whole.end, 1) == ";") ++whole.end;
+      return Fix{fmt::format("remove `{}`", text_of(program, range)), {{whole, ""}}, true};
+    }
+    case Mend::kSoa:
+      return replace("AOS", "SOA");
+    case Mend::kWrap:
+      return wrapped(program, row.value);
+    case Mend::kMemory: {  // of `Region task region KIND MEMORY, ...`
+      if (text.find(" GPU ") != std::string_view::npos) {
+        if (auto fix = replace("SYSMEM", "FBMEM")) return fix;
+        return replace("SOCKMEM", "ZCMEM");
+      }
+      if (text.find(" CPU ") != std::string_view::npos ||
+          text.find(" OMP ") != std::string_view::npos) {
+        return replace("FBMEM", "SYSMEM");
+      }
+      return std::nullopt;
+    }
+    case Mend::kFallback: {
+      if (text.find("CPU") != std::string_view::npos) return std::nullopt;
+      return Fix{"let the task fall back to CPUs", {{{range.end, range.end}, ",CPU"}}, false};
+    }
+  }
+  return std::nullopt;
+}
+
+std::string place_of(const Program& program, const program::Row& row) {
+  const Range range = program.range({row.statement});
+  std::string text = fmt::format("line {} (`{}`)", program.source().position(range.begin).line,
+                                 text_of(program, range));
+  const bool maps =
+      row.key.table == program::TableId::kIndexMap || row.key.table == program::TableId::kSingleMap;
+  if (maps && row.value >= 0 && static_cast<std::size_t>(row.value) < program.function_count()) {
+    const Range function = program.function_range(static_cast<FunctionId>(row.value));
+    text += fmt::format(", whose function is in line {}",
+                        program.source().position(function.begin).line);
+  }
+  return text;
+}
+
+std::string percent(double share) { return fmt::format("{:.0f} %", share * 100); }
+
+std::string because_of(const ProfileFacts::Cause& cause) {
+  if (cause.place.empty() && cause.statement.empty()) return ", as the default mapper places it";
+  // "a.mapper:4:1"
+  const std::size_t column = cause.place.rfind(':');
+  const std::size_t line =
+      column == std::string::npos ? column : cause.place.rfind(':', column - 1);
+  if (line == std::string::npos) return fmt::format(", because of `{}`", cause.statement);
+  return fmt::format(", because of line {} (`{}`)", cause.place.substr(line + 1, column - line - 1),
+                     cause.statement);
+}
+
+bool between(const ProfileFacts::Cause& cause, std::string_view a, std::string_view b) {
+  return (cause.from == a && cause.to == b) || (cause.from == b && cause.to == a);
+}
+
+std::string cure_of_copy(const ProfileFacts::Cause& cause) {
+  const std::string& region = cause.region;
+  if (cause.other_node) {
+    return fmt::format(
+        "let points that share `{0}` run on one node: another function in IndexTaskMap, so that "
+        "less of `{0}` crosses the network",
+        region);
+  }
+  if (between(cause, "SYSMEM", "FBMEM") || between(cause, "SOCKMEM", "FBMEM")) {
+    return fmt::format(
+        "`Region * {0} GPU ZCMEM` would avoid these copies of `{0}`, since CPUs and GPUs both "
+        "reach that memory; or let all tasks that use `{0}` run on GPUs and keep it in FBMEM",
+        region);
+  }
+  if (between(cause, "ZCMEM", "FBMEM")) {
+    return fmt::format(
+        "keep `{0}` in one memory for all tasks that use it: `Region * {0} GPU FBMEM`, or ZCMEM "
+        "for all",
+        region);
+  }
+  if (cause.from == "FBMEM" && cause.to == "FBMEM") {
+    return fmt::format(
+        "let neighbouring points that share `{0}` run on one GPU (another function in "
+        "IndexTaskMap), or put `{0}` into ZCMEM, which all GPUs of a node reach",
+        region);
+  }
+  return fmt::format(
+      "keep `{0}` in one memory that all its tasks reach (a Region statement for `{0}`)", region);
+}
+
+void explain_cause(const ProfileFacts::Cause& cause, const ProfileFacts& facts,
+                   Feedback* feedback) {
+  if (cause.doing == "copy" || cause.doing == "reduction") {
+    std::string text =
+        fmt::format("{} of the time is {} of `{}` from {} to {}{}{}", percent(cause.share),
+                    cause.doing == "copy" ? "copies" : "reductions", cause.region, cause.from,
+                    cause.to, cause.other_node ? " on another node" : "", because_of(cause));
+    if (cause.waiting > 0.5 * cause.share) text += "; most of it waits for a busy channel";
+    feedback->explain.push_back(sentence(std::move(text)));
+    feedback->suggest.push_back(sentence(cure_of_copy(cause)));
+  } else if (cause.doing == "task") {
+    const auto ran = std::find_if(facts.by_task.begin(), facts.by_task.end(),
+                                  [&](const auto& task) { return task.task == cause.task; });
+    const std::string kind = ran == facts.by_task.end() ? "" : ran->kind;
+    feedback->explain.push_back(
+        sentence(fmt::format("{} of the time is task `{}`{}", percent(cause.share), cause.task,
+                             kind.empty() ? "" : fmt::format(" on {}", kind))));
+    if (!kind.empty() && kind != "GPU") {
+      feedback->suggest.push_back(sentence(
+          fmt::format("move `{0}` to GPUs where it has a variant for them: `Task {0} GPU,{1}`",
+                      cause.task, kind)));
+    } else if (cause.waiting > 0.5 * cause.share) {
+      feedback->suggest.push_back(sentence(
+          fmt::format("points of `{}` wait for each other's processor: spread them more evenly "
+                      "with another function in IndexTaskMap",
+                      cause.task)));
+    }
+  } else if (cause.doing == "runtime") {
+    feedback->explain.push_back(sentence(fmt::format(
+        "{} of the time the run waits for the runtime to launch and map "
+        "tasks{}",
+        percent(cause.share), cause.task.empty() ? "" : fmt::format(", here `{}`", cause.task))));
+    feedback->suggest.emplace_back(
+        "Fewer and larger points cost the runtime less; a trace costs it least.");
+  }
+}
+
+}  // namespace
+
+void advise(const Rule& rule, const Groups& groups, const Program& program, Feedback* feedback) {
+  bool any = false;
+  for (const MappingStatement statement : rule.statements) {
+    std::vector<program::Row> rows = suspects(program, statement, groups);
+    if (rows.empty()) continue;
+    any = true;
+    std::vector<program::Row> mendable;
+    for (const program::Row& row : rows) {
+      if (mended(program, rule, row)) mendable.push_back(row);
+    }
+    if (mendable.size() == 1) rows = mendable;  // the others do no harm of this kind
+    std::string places;
+    for (std::size_t i = 0; i < std::min(rows.size(), kShownStatements); ++i) {
+      places += (i == 0 ? "" : "; ") + place_of(program, rows[i]);
+    }
+    if (rows.size() > kShownStatements) {
+      places += fmt::format(" and {} more", rows.size() - kShownStatements);
+    }
+    std::string text =
+        fmt::format("in {} {} {}", harmless(program.source().name()),
+                    rows.size() == 1 ? "change" : "one of these is to blame:", places);
+    if (rows.size() == 1) {
+      if (auto fix = mended(program, rule, rows.front())) {
+        text += fmt::format(": {}", fix->title);
+        feedback->fixes.push_back(std::move(*fix));
+      }
+    }
+    feedback->suggest.push_back(sentence(std::move(text)));
+  }
+  if (!any && !rule.statements.empty()) {
+    feedback->suggest.push_back(
+        sentence(fmt::format("no statement of {} decides it, the default mapper does: add one",
+                             harmless(program.source().name()))));
+  }
+}
+
+void explain_profile(const ProfileFacts& facts, const Program* program, Feedback* feedback) {
+  constexpr double kWorthSaying = 0.1;
+  constexpr double kUneven = 1.25;
+  constexpr double kNearlyFull = 0.9;
+  constexpr int kCauses = 3;
+  int said = 0;
+  for (const ProfileFacts::Cause& cause : facts.causes) {
+    if (cause.share < kWorthSaying || said++ == kCauses) break;
+    explain_cause(cause, facts, feedback);
+  }
+  for (const ProfileFacts::Kind& kind : facts.kinds) {
+    const bool main = !facts.by_task.empty() && kind.kind == facts.by_task.front().kind;
+    if (!main || kind.processors < 2) continue;
+    if (kind.used < kind.processors) {
+      feedback->explain.push_back(fmt::format("Only {} of {} {} processors ran anything.",
+                                              kind.used, kind.processors, kind.kind));
+    } else if (kind.imbalance >= kUneven) {
+      feedback->explain.push_back(fmt::format(
+          "The busiest {} works {:.2g} times as long as the mean.", kind.kind, kind.imbalance));
+    } else {
+      continue;
+    }
+    feedback->suggest.push_back(
+        sentence(fmt::format("spread the points over all {} {} processors with another function in "
+                             "IndexTaskMap",
+                             kind.processors, kind.kind)));
+    if (program != nullptr) {
+      const auto rows = suspects(*program, MappingStatement::kIndexTaskMap,
+                                 {{"task", facts.by_task.front().task}});
+      if (!rows.empty()) {
+        feedback->suggest.push_back(sentence(
+            fmt::format("what places `{}` in {} is {}", facts.by_task.front().task,
+                        harmless(program->source().name()), place_of(*program, rows.front()))));
+      }
+    }
+  }
+  for (const ProfileFacts::Memory& memory : facts.memories) {
+    if (memory.full < kNearlyFull) continue;
+    feedback->explain.push_back(
+        fmt::format("{} is {} full at its peak.", memory.kind, percent(memory.full)));
+  }
+}
+
+}  // namespace groma::guide

@@ -1,0 +1,19 @@
+// What a match and a profile mean for the mapping at hand: statements to change, and how.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "groma/guide.h"
+#include "guide/words.h"
+
+namespace groma::guide {
+
+// Adds which statements of the program a rule blames, with the edit that mends them where there is
+// one.
+void advise(const Rule& rule, const Groups& groups, const Program& program, Feedback* feedback);
+
+// Adds what took the time, and what would change that.
+void explain_profile(const ProfileFacts& facts, const Program* program, Feedback* feedback);
+
+}  // namespace groma::guide

@@ -1,0 +1,349 @@
+// From what the scanner found to a Feedback: causes before consequences, errors before warnings.
+#include "groma/guide.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/harmless.h"
+#include "guide/advice.h"
+#include "guide/scanner.h"
+#include "guide/words.h"
+
+namespace groma {
+namespace guide {
+namespace {
+
+constexpr std::size_t kMaxExplained = 4;  // of one rank
+constexpr std::size_t kShownText = 300;
+
+// One thing that is known of the run, from whatever source.
+struct Finding {
+  const Rule* rule = nullptr;  // null: a diagnostic of ours that no rule speaks of
+  GuideMatch match;
+  Role role = Role::kError;
+  std::int64_t order = 0;
+  Groups groups;
+  std::vector<std::string> follow;
+};
+
+bool fails(Role role) {
+  return role == Role::kError || role == Role::kGeneral || role == Role::kSilent ||
+         role == Role::kConsequence;
+}
+
+class Composer {
+ public:
+  Composer(const RuleSet& rules, const Scanner& scanner, const GuideContext& context)
+      : rules_(rules), scanner_(scanner), context_(context) {}
+
+  Feedback compose() {
+    add_diagnostics();
+    add_found();
+    add_silent();
+    std::stable_sort(findings_.begin(), findings_.end(), [](const Finding& a, const Finding& b) {
+      if (rank(a) != rank(b)) return rank(a) < rank(b);
+      const bool by_count = !fails(a.role) && a.match.count != b.match.count;
+      return by_count ? a.match.count > b.match.count : a.order < b.order;
+    });
+    feedback_.score = context_.score ? context_.score : score_;
+    set_status();
+    feedback_.known = !findings_.empty() || context_.profile != nullptr;
+    explain();
+    for (Finding& finding : findings_) feedback_.matches.push_back(std::move(finding.match));
+    cut_to_detail();
+    return std::move(feedback_);
+  }
+
+ private:
+  // Those of the smallest rank are explained. Warnings and performance are one.
+  static int rank(const Finding& finding) {
+    return finding.role == Role::kPerformance ? static_cast<int>(Role::kWarning)
+                                              : static_cast<int>(finding.role);
+  }
+
+  void add_diagnostics() {
+    if (context_.diags == nullptr) return;
+    for (const Diagnostic& diagnostic : context_.diags->sorted()) {
+      if (diagnostic.severity == Severity::kNote) continue;
+      Finding finding;
+      finding.rule = rules_.of_diagnostic(name_of(diagnostic.id));
+      finding.match.rule = finding.rule != nullptr
+                               ? finding.rule->id
+                               : fmt::format("groma.{}", name_of(diagnostic.id));
+      finding.match.text = harmless(diagnostic.message);
+      finding.role = diagnostic.severity == Severity::kError ? Role::kError : Role::kWarning;
+      finding.order = static_cast<std::int64_t>(findings_.size());
+      const Source& source = context_.diags->source();
+      if (diagnostic.range) {
+        const Position at = source.position(diagnostic.range->begin);
+        finding.groups["place"] = fmt::format("{}:{}:{}", source.name(), at.line, at.column);
+      }
+      finding.groups["message"] = finding.match.text;
+      for (const DiagNote& note : diagnostic.notes) {
+        finding.follow.push_back("note: " + harmless(note.message));
+      }
+      for (const std::string& help : diagnostic.helps) {
+        finding.follow.push_back("help: " + harmless(help));
+      }
+      for (const Fix& fix : diagnostic.fixes) feedback_.fixes.push_back(fix);
+      findings_.push_back(std::move(finding));
+    }
+  }
+
+  void add_found() {
+    const auto known = static_cast<std::int64_t>(findings_.size());
+    const bool explained = context_.diags != nullptr && context_.diags->has_errors();
+    for (std::size_t i = 0; i < scanner_.found().size(); ++i) {
+      const Found& found = scanner_.found()[i];
+      const Rule& rule = rules_.rules[i];
+      if (found.count == 0 || rule.role == Role::kHarmless) continue;
+      if (explained && fails(found.role)) continue;  // the same in the runtime's words
+      Finding finding;
+      finding.rule = &rule;
+      finding.role = found.role;
+      // A run that ended well may speak of failures all the same.
+      const bool vague = found.role == Role::kGeneral || found.role == Role::kConsequence;
+      if (vague && context_.exit_code == 0 && !context_.timed_out) finding.role = Role::kWarning;
+      finding.order = known + found.offset;
+      finding.follow = found.follow;
+      const bool metric = rule.role == Role::kMetric;
+      finding.groups = groups_of(rule, metric ? found.last_text : found.text);
+      const std::string text = shown(metric ? found.last_text : found.text);
+      finding.match = {rule.id, found.log, found.line, found.count, text};
+      if (!rule.diagnostic.empty()) {
+        finding.match.text = filled("{place|error}: {message}", finding.groups);
+      }
+      if (metric) read_score(rule, finding.groups);
+      findings_.push_back(std::move(finding));
+    }
+  }
+
+  // Without Realm's prefix, "[0 - 7f2c] 1.2 {5}{legion}: ".
+  static std::string shown(std::string_view text) {
+    const std::size_t level = text.find("}{");
+    const std::size_t begin = text.starts_with("[") ? text.find("}: ", std::min(level, text.size()))
+                                                    : std::string_view::npos;
+    if (begin != std::string_view::npos) text.remove_prefix(begin + 3);
+    while (text.starts_with(' ')) text.remove_prefix(1);
+    return harmless(text.substr(0, kShownText)) + (text.size() > kShownText ? "..." : "");
+  }
+
+  // The first metric rule that matched gives the score.
+  void read_score(const Rule& rule, const Groups& groups) {
+    if (score_) return;
+    std::string digits = groups.contains("value") ? groups.at("value") : "";
+    std::erase(digits, ',');
+    double value = 0;
+    const auto end = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (end.ec != std::errc()) return;
+    std::string unit = rule.unit;
+    if (unit.empty() && groups.contains("unit")) unit = groups.at("unit");
+    double scale = rule.scale;
+    if (unit == "seconds" || unit == "sec") unit = "s";
+    if (unit == "ms" || unit == "us" || unit == "ns") {
+      scale *= unit == "ms" ? 1e-3 : unit == "us" ? 1e-6 : 1e-9;
+      unit = "s";
+    }
+    score_ = Score{value * scale, unit, rule.higher_is_better};
+  }
+
+  // What the way that a run ended says, where nothing in its output says more.
+  void add_silent() {
+    if (std::any_of(findings_.begin(), findings_.end(), [](const Finding& finding) {
+          return finding.role == Role::kError || finding.role == Role::kGeneral;
+        })) {
+      return;
+    }
+    int code = context_.exit_code.value_or(0);
+    if (code == 0 && !context_.timed_out) return;
+    if (code < 0) code = 128 - code;  // a signal, as some tools give it
+    const Rule* found = nullptr;
+    for (const Rule& rule : rules_.rules) {
+      if (rule.role != Role::kSilent || found != nullptr) continue;
+      const std::vector<std::int64_t>& codes = rule.exit_codes;
+      const bool any = codes.empty() && !rule.timed_out;
+      const bool one = std::find(codes.begin(), codes.end(), code) != codes.end();
+      if (context_.timed_out ? rule.timed_out : one || any) found = &rule;
+    }
+    if (found == nullptr) return;
+    Finding finding;
+    finding.rule = found;
+    finding.role = Role::kSilent;
+    finding.groups["exit"] = fmt::format("{}", code);
+    finding.match.rule = found->id;
+    finding.match.text = context_.timed_out ? "time-out" : fmt::format("exit code {}", code);
+    findings_.push_back(std::move(finding));
+  }
+
+  void set_status() {
+    const bool failed = !findings_.empty() && fails(findings_.front().role);
+    const bool ended = context_.exit_code == 0 || feedback_.score.has_value();
+    feedback_.status = failed  ? Feedback::Status::kError
+                       : ended ? Feedback::Status::kOk
+                               : Feedback::Status::kUnknown;
+  }
+
+  void explain() {
+    if (findings_.empty() || findings_.front().role == Role::kMetric) {
+      explain_success();
+      return;
+    }
+    const Finding& first = findings_.front();
+    if (fails(first.role)) {
+      feedback_.execution = execution_of(first);
+    } else {
+      execution_of_success();
+    }
+    std::size_t said = 0;
+    for (const Finding& finding : findings_) {
+      // A silent end has its last words: what crashed after it, what was warned of before it.
+      const bool hint = first.role == Role::kSilent && finding.role != Role::kMetric;
+      if (rank(finding) != rank(first) && !hint) continue;
+      if (said++ == kMaxExplained) break;
+      explain(finding);
+    }
+    if (!fails(first.role)) explain_success();
+    if (first.role == Role::kSilent) feedback_.last_lines = scanner_.last_lines();
+  }
+
+  void explain(const Finding& finding) {
+    if (finding.rule == nullptr) {
+      explain_own(finding);
+      return;
+    }
+    const Rule& rule = *finding.rule;
+    if (!rule.meaning.empty()) {
+      std::string text = sentence(filled(rule.meaning, finding.groups));
+      if (finding.match.count > 1) text += fmt::format(" (Said {} times.)", finding.match.count);
+      add(std::move(text), &feedback_.explain);
+    }
+    explain_follow(finding);
+    for (const std::string& advice : rule.advice) {
+      add(sentence(filled(advice, finding.groups)), &feedback_.suggest);
+    }
+    if (context_.program != nullptr) advise(rule, finding.groups, *context_.program, &feedback_);
+  }
+
+  void explain_own(const Finding& finding) {
+    add(sentence(finding.match.text), &feedback_.explain);
+    explain_follow(finding);
+  }
+
+  void explain_follow(const Finding& finding) {
+    for (const std::string& line : finding.follow) {
+      const bool help = line.starts_with("help: ");
+      const bool note = line.starts_with("note: ");
+      const bool what = line.starts_with("what():");
+      std::string text =
+          what           ? sentence("it says: " +
+                                    line.substr(std::min(line.find_first_not_of(' ', 7), line.size())))
+          : help || note ? sentence(line.substr(6))
+                         : sentence(line);
+      add(std::move(text), help ? &feedback_.suggest : &feedback_.explain);
+    }
+  }
+
+  static void add(std::string text, std::vector<std::string>* list) {
+    if (text.empty() || std::find(list->begin(), list->end(), text) != list->end()) return;
+    list->push_back(std::move(text));
+  }
+
+  static std::string execution_of(const Finding& finding) {
+    if (finding.role == Role::kSilent) {
+      return fmt::format("Execution Error: {}, and no text says why", finding.match.text);
+    }
+    for (const char* prefix : {"Execution Error:", "Compile Error:", "Performance Metric:"}) {
+      if (finding.match.text.starts_with(prefix)) return finding.match.text;
+    }
+    const bool compile = finding.rule != nullptr && finding.rule->hook == "compile";
+    return fmt::format("{} Error: {}", compile ? "Compile" : "Execution", finding.match.text);
+  }
+
+  void execution_of_success() {
+    if (feedback_.score) {
+      feedback_.execution = fmt::format("Performance Metric: {:.6g} {}", feedback_.score->value,
+                                        feedback_.score->unit);
+    } else if (context_.exit_code == 0) {
+      feedback_.execution = "The run ended well";
+    } else {
+      feedback_.execution = "The output does not say how the run ended";
+    }
+  }
+
+  void explain_success() {
+    execution_of_success();
+    const bool metric = !findings_.empty() && findings_.back().role == Role::kMetric;
+    if (context_.profile != nullptr) {
+      explain_profile(*context_.profile, context_.program, &feedback_);
+    } else if (metric) {  // general advice, since no profile gives a better one
+      for (const Finding& finding : findings_) {
+        if (finding.role != Role::kMetric) continue;
+        explain(finding);
+        break;
+      }
+    }
+    if (!findings_.empty() || context_.profile != nullptr) return;
+    if (context_.exit_code != 0 || !scanner_.empty()) {
+      feedback_.execution += context_.exit_code == 0
+                                 ? "; nothing in its output is known to the guide"
+                                 : "; nothing in it is known to the guide";
+      feedback_.last_lines = scanner_.last_lines();
+    }
+  }
+
+  void cut_to_detail() {
+    if (context_.profile != nullptr) feedback_.profile = *context_.profile;
+    if (context_.detail < GuideDetail::kProfile) feedback_.profile.reset();
+    if (context_.detail < GuideDetail::kSuggest) {
+      feedback_.suggest.clear();
+      feedback_.fixes.clear();
+    }
+    if (context_.detail < GuideDetail::kExplain) feedback_.explain.clear();
+    if (context_.detail < GuideDetail::kExecution) {
+      feedback_.execution.clear();
+      feedback_.last_lines.clear();
+      feedback_.matches.clear();
+    }
+  }
+
+  const RuleSet& rules_;
+  const Scanner& scanner_;
+  const GuideContext& context_;
+  std::vector<Finding> findings_;
+  std::optional<Score> score_;
+  Feedback feedback_;
+};
+
+}  // namespace
+}  // namespace guide
+
+std::optional<GuideDetail> guide_detail(std::string_view name) {
+  constexpr std::string_view kNames[] = {"none", "execution", "explain", "suggest", "profile"};
+  const auto found = std::find(std::begin(kNames), std::end(kNames), name);
+  if (found == std::end(kNames)) return std::nullopt;
+  return static_cast<GuideDetail>(found - std::begin(kNames));
+}
+
+GuideReader::GuideReader(GuideRules rules)
+    : rules_(std::move(rules)), scanner_(std::make_unique<guide::Scanner>(rules_.set())) {}
+GuideReader::~GuideReader() = default;
+GuideReader::GuideReader(GuideReader&&) noexcept = default;
+GuideReader& GuideReader::operator=(GuideReader&&) noexcept = default;
+
+void GuideReader::begin(std::string name) { scanner_->begin(std::move(name)); }
+void GuideReader::read(std::string_view bytes) { scanner_->read(bytes); }
+
+Feedback GuideReader::feedback(const GuideContext& context) {
+  scanner_->finish();
+  return guide::Composer(rules_.set(), *scanner_, context).compose();
+}
+
+Feedback guide_log(const GuideRules& rules, std::string_view log, const GuideContext& context) {
+  GuideReader reader(rules);
+  reader.read(log);
+  return reader.feedback(context);
+}
+
+}  // namespace groma

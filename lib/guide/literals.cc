@@ -1,0 +1,183 @@
+#include "guide/literals.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace groma::guide {
+namespace {
+
+constexpr std::size_t kMaxChoices = 12;
+constexpr std::size_t kMaxNesting = 32;
+
+using Choices = std::vector<std::string>;  // one of them is there; empty: nothing is known
+
+// How well it sorts lines out: by its shortest, since that decides.
+std::size_t weight(const Choices& choices) {
+  if (choices.empty() || choices.size() > kMaxChoices) return 0;
+  std::size_t shortest = std::string::npos;
+  for (const std::string& one : choices) shortest = std::min(shortest, one.size());
+  return shortest;
+}
+
+class Reader {
+ public:
+  explicit Reader(std::string_view pattern) : pattern_(pattern) {}
+
+  Choices alternation(std::size_t depth = 0) {
+    Choices all;
+    bool known = true;
+    while (true) {
+      const Choices branch = sequence(depth);
+      known = known && !branch.empty();
+      all.insert(all.end(), branch.begin(), branch.end());
+      if (!at('|')) break;
+      ++at_;
+    }
+    if (!known || all.size() > kMaxChoices) all.clear();
+    return all;
+  }
+
+  bool done() const { return at_ >= pattern_.size(); }
+
+ private:
+  enum class Item { kLiteral, kNothing, kOpaque, kGroup };
+
+  bool at(char c) const { return !done() && pattern_[at_] == c; }
+
+  Choices sequence(std::size_t depth) {
+    Choices best;
+    std::string run;
+    const auto offer = [&](Choices choices) {
+      if (weight(choices) > weight(best)) best = std::move(choices);
+    };
+    const auto end_run = [&] {
+      if (!run.empty()) offer({run});
+      run.clear();
+    };
+    while (!done() && !at('|') && !at(')')) {
+      char literal = 0;
+      Choices group;
+      const Item item = read_item(depth, &literal, &group);
+      bool optional = false, repeated = false;
+      read_quantifier(&optional, &repeated);
+      if (item == Item::kNothing) continue;
+      if (item == Item::kLiteral && !optional) run += literal;
+      if (item != Item::kLiteral || optional || repeated) end_run();
+      if (item == Item::kGroup && !optional) offer(std::move(group));
+    }
+    end_run();
+    return best;
+  }
+
+  Item read_item(std::size_t depth, char* literal, Choices* group) {
+    const char c = pattern_[at_++];
+    switch (c) {
+      case '^':
+      case '$':
+      case ' ':
+      case '\t':
+        return Item::kNothing;
+      case '.':
+        return Item::kOpaque;
+      case '[':
+        skip_class();
+        return Item::kOpaque;
+      case '(':
+        return read_group(depth, group);
+      case '\\':
+        return read_escape(literal);
+      default:
+        *literal = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        return Item::kLiteral;
+    }
+  }
+
+  Item read_escape(char* literal) {
+    if (done()) return Item::kOpaque;
+    const char c = pattern_[at_++];
+    if (c == 's' || c == 'b' || c == 'A' || c == 'z') return Item::kNothing;
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      if (c == 'x' || c == 'p' || c == 'P') skip_code(c == 'x' ? 2 : 1);
+      return Item::kOpaque;
+    }
+    *literal = c;
+    return Item::kLiteral;
+  }
+
+  // What \x and \p take: characters, or what stands in braces.
+  void skip_code(std::size_t length) {
+    if (at('{')) {
+      while (!done() && !at('}')) ++at_;
+      length = 1;
+    }
+    at_ = std::min(at_ + length, pattern_.size());
+  }
+
+  Item read_group(std::size_t depth, Choices* group) {
+    if (at('?')) {  // (?:, (?P<name>, (?i)
+      while (!done() && !at(':') && !at('>') && !at(')')) ++at_;
+      if (at(')')) {
+        ++at_;
+        return Item::kNothing;
+      }
+      if (!done()) ++at_;
+    }
+    if (depth >= kMaxNesting) {
+      at_ = pattern_.size();
+      return Item::kOpaque;
+    }
+    *group = alternation(depth + 1);
+    if (at(')')) ++at_;
+    return Item::kGroup;
+  }
+
+  void skip_class() {
+    if (at('^')) ++at_;
+    if (at(']')) ++at_;
+    while (!done() && !at(']')) at_ += at('\\') ? std::size_t{2} : std::size_t{1};
+    if (!done()) ++at_;
+  }
+
+  void read_quantifier(bool* optional, bool* repeated) {
+    if (at('?') || at('*')) {
+      *optional = true;
+      ++at_;
+    } else if (at('+')) {
+      *repeated = true;
+      ++at_;
+    } else if (at('{') && at_ + 1 < pattern_.size() &&
+               std::isdigit(static_cast<unsigned char>(pattern_[at_ + 1])) != 0) {
+      *optional = pattern_[at_ + 1] == '0';
+      *repeated = true;
+      while (!done() && !at('}')) ++at_;
+      if (!done()) ++at_;
+    } else {
+      return;
+    }
+    if (at('?')) ++at_;
+  }
+
+  std::string_view pattern_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::string> required_literals(std::string_view pattern) {
+  Reader reader(pattern);
+  Choices choices = reader.alternation();
+  if (!reader.done()) choices.clear();
+  return choices;
+}
+
+std::string folded(std::string_view literal) {
+  std::string text;
+  for (const char c : literal) {
+    if (c != ' ' && c != '\t') {
+      text += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+  }
+  return text;
+}
+
+}  // namespace groma::guide

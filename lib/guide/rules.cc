@@ -1,0 +1,318 @@
+#include "guide/rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <unordered_set>
+
+#include "groma/guide.h"
+#include "guide/literals.h"
+#include "guide/rule_files.h"
+
+namespace groma {
+namespace guide {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::pair<std::string_view, Role> kRoles[] = {
+    {"error", Role::kError},     {"general", Role::kGeneral},
+    {"silent", Role::kSilent},   {"consequence", Role::kConsequence},
+    {"warning", Role::kWarning}, {"performance", Role::kPerformance},
+    {"metric", Role::kMetric},   {"harmless", Role::kHarmless},
+};
+constexpr std::pair<std::string_view, Mend> kMends[] = {
+    {"remove", Mend::kRemove},     {"memory", Mend::kMemory}, {"soa", Mend::kSoa},
+    {"fallback", Mend::kFallback}, {"wrap", Mend::kWrap},
+};
+constexpr std::pair<std::string_view, MappingStatement> kStatements[] = {
+    {"Task", MappingStatement::kTask},
+    {"Region", MappingStatement::kRegion},
+    {"Layout", MappingStatement::kLayout},
+    {"InstanceLimit", MappingStatement::kInstanceLimit},
+    {"CollectMemory", MappingStatement::kCollectMemory},
+    {"IndexTaskMap", MappingStatement::kIndexTaskMap},
+    {"SingleTaskMap", MappingStatement::kSingleTaskMap},
+    {"ControlReplicate", MappingStatement::kControlReplicate},
+    {"TaskSteal", MappingStatement::kTaskSteal},
+};
+
+template <typename Table>
+auto named(const Table& table, std::string_view name)
+    -> std::optional<std::decay_t<decltype(table[0].second)>> {
+  for (const auto& [of, value] : table) {
+    if (of == name) return value;
+  }
+  return std::nullopt;
+}
+
+// What <name> stands for in a pattern. Legion writes a task as `task f (ID 3)`, `f (UID 3)` and
+// `f(UID: 3)`.
+constexpr std::pair<std::string_view, std::string_view> kShorthands[] = {
+    {"task", R"((?:(?:task|operation) )?(?P<task>\S.*?) \(U?ID:? (?P<uid>\d+)\))"},
+    {"mapper", R"((?P<mapper>.+?))"},
+    {"req", R"((?P<req>\d+))"},
+    {"mem", R"((?P<mem>[0-9a-f]+))"},
+    {"proc", R"((?P<proc>[0-9a-f]+))"},
+    {"memkind", R"((?P<memkind>.+?))"},
+    {"bytes", R"((?P<bytes>[\d,]+))"},
+    {"number", R"((?P<value>[0-9][0-9.,]*(?:[eE][-+]?[0-9]+)?))"},
+    {"q", R"((?:[`'"]|\xe2\x80.))"},  // a quotation mark, ASCII or not
+};
+
+// Shorthands written out; a space matches any number of spaces, none too, since Legion forgets
+// some.
+std::string written_out(std::string_view pattern) {
+  std::string text;
+  bool in_class = false;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    const char c = pattern[i];
+    if (c == '\\' && i + 1 < pattern.size()) {
+      text += pattern.substr(i++, 2);
+    } else if (in_class) {
+      in_class = c != ']';
+      text += c;
+    } else if (c == '[') {
+      in_class = true;
+      text += c;
+    } else if (c == ' ') {
+      const bool counted = i + 1 < pattern.size() &&
+                           std::string_view("?*+").find(pattern[i + 1]) != std::string_view::npos;
+      text += " *";
+      i += counted ? 1 : 0;
+    } else if (c == '<' && !text.ends_with("?P")) {
+      const std::size_t end = pattern.find('>', i);
+      const std::string_view name =
+          end == std::string_view::npos ? "" : pattern.substr(i + 1, end - i - 1);
+      const auto stands_for = named(kShorthands, name);
+      text += stands_for ? written_out(*stands_for) : std::string(1, c);
+      if (stands_for) i = end;
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
+// What our own diagnostic looks like, as text and as JSON.
+std::string pattern_of_diagnostic(const std::string& id) {
+  return fmt::format(
+      R"re((?:(?P<place>[^\s"]+:\d+:\d+): )?(?:error|warning): (?P<message>[^\n]*) \[{0}\]$)re"
+      R"re(|"id": ?"{0}", ?"severity": ?"(?:error|warning)", ?)re"
+      R"re("message": ?"(?P<quoted>(?:[^"\\]|\\.)*)")re",
+      id);
+}
+
+// Takes one text's rules apart; remembers the first thing that is wrong.
+class RuleReader {
+ public:
+  RuleReader(const Source& source, RuleSet* set) : source_(source), set_(set) {}
+
+  std::optional<Error> read() {
+    if (source_.text().size() > kMaxRulesBytes) {
+      return Error{Error::Code::kTooLarge,
+                   fmt::format("`{}` has more than {} bytes", source_.name(), kMaxRulesBytes)};
+    }
+    const Json json = Json::parse(source_.text(), nullptr, /*allow_exceptions=*/false);
+    if (!json.is_object() || !json.contains("rules") || !json["rules"].is_array()) {
+      return Error{Error::Code::kMalformed,
+                   fmt::format("`{}` is no JSON object with a list of `rules`", source_.name()),
+                   "docs/guide.md has an example"};
+    }
+    for (const Json& one : json["rules"]) {
+      if (!one.is_object()) {
+        fail("a rule is no object");
+      } else {
+        read_rule(one);
+      }
+      if (error_) return error_;
+      if (set_->rules.size() > kMaxRules) {
+        return Error{Error::Code::kTooLarge, fmt::format("more than {} rules", kMaxRules)};
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  void fail(const std::string& why) {
+    if (error_) return;
+    error_ = Error{Error::Code::kMalformed,
+                   id_.empty() ? fmt::format("`{}`: {}", source_.name(), why)
+                               : fmt::format("`{}`: rule `{}`: {}", source_.name(), id_, why)};
+  }
+
+  // A text, or a list of texts that are one.
+  std::string text(const Json& of, const char* key) {
+    if (!of.contains(key)) return {};
+    const Json& value = of[key];
+    if (value.is_string()) return value.get<std::string>();
+    std::string all;
+    for (const Json& part : value) {
+      if (!value.is_array() || !part.is_string()) {
+        fail(fmt::format("`{}` is no text and no list of texts", key));
+        return {};
+      }
+      all += part.get<std::string>();
+    }
+    return all;
+  }
+
+  // A text, or a list of which each item is a text or a list of texts that are one.
+  std::vector<std::string> texts(const Json& of, const char* key) {
+    if (!of.contains(key)) return {};
+    if (!of[key].is_array()) return {text(of, key)};
+    std::vector<std::string> all;
+    for (const Json& item : of[key]) all.push_back(text(Json{{key, item}}, key));
+    return all;
+  }
+
+  template <typename Table>
+  auto choice(const Table& table, const std::string& name, const char* key)
+      -> std::decay_t<decltype(table[0].second)> {
+    const auto found = named(table, name);
+    if (!found) fail(fmt::format("`{}` cannot be `{}`", key, name));
+    return found.value_or(table[0].second);
+  }
+
+  void read_rule(const Json& json) {
+    constexpr std::string_view kKeys[] = {
+        "id",     "role",      "hook",    "pattern", "diagnostic",      "meaning",
+        "advice", "example",   "literal", "follow",  "statement",       "mend",
+        "exit",   "timed_out", "unit",    "scale",   "higher_is_better"};
+    Rule rule;
+    id_ = rule.id = text(json, "id");
+    if (rule.id.empty()) return fail("a rule has no `id`");
+    for (const auto& [key, value] : json.items()) {
+      if (std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys)) {
+        return fail(fmt::format("there is no key `{}`", key));
+      }
+    }
+    if (!ids_.insert(rule.id).second) return fail("it is there twice");
+    rule.role = choice(kRoles, json.contains("role") ? text(json, "role") : "error", "role");
+    rule.hook = text(json, "hook");
+    rule.meaning = text(json, "meaning");
+    rule.advice = texts(json, "advice");
+    rule.example = text(json, "example");
+    rule.follow = texts(json, "follow");
+    rule.diagnostic = text(json, "diagnostic");
+    if (!rule.diagnostic.empty() && rule.follow.empty()) rule.follow = {"note: ", "help: "};
+    for (const std::string& name : texts(json, "statement")) {
+      rule.statements.push_back(choice(kStatements, name, "statement"));
+    }
+    if (json.contains("mend")) rule.mend = choice(kMends, text(json, "mend"), "mend");
+    read_numbers(json, &rule);
+    read_pattern(json, &rule);
+    if (!error_) set_->rules.push_back(std::move(rule));
+  }
+
+  void read_numbers(const Json& json, Rule* rule) {
+    rule->unit = text(json, "unit");
+    if (json.contains("scale")) {
+      if (!json["scale"].is_number()) return fail("`scale` is no number");
+      rule->scale = json["scale"].get<double>();
+    }
+    for (const char* key : {"timed_out", "higher_is_better"}) {
+      if (json.contains(key) && !json[key].is_boolean()) fail(fmt::format("`{}` is no bool", key));
+    }
+    rule->timed_out = !error_ && json.value("timed_out", false);
+    rule->higher_is_better = !error_ && json.value("higher_is_better", false);
+    if (!json.contains("exit")) return;
+    for (const Json& code : json["exit"]) {
+      if (!json["exit"].is_array() || !code.is_number_integer()) {
+        return fail("`exit` is no list of integers");
+      }
+      rule->exit_codes.push_back(code.get<std::int64_t>());
+    }
+  }
+
+  void read_pattern(const Json& json, Rule* rule) {
+    if (rule->role == Role::kSilent) return;
+    std::string pattern = text(json, "pattern");
+    if (pattern.empty() && !rule->diagnostic.empty()) {
+      pattern = pattern_of_diagnostic(rule->diagnostic);
+    }
+    if (pattern.empty()) return fail("it has no `pattern`");
+    if (pattern.size() > kMaxPatternBytes) return fail("its pattern is too long");
+    rule->pattern = written_out(pattern);
+    RE2::Options options;
+    options.set_log_errors(false);
+    options.set_encoding(RE2::Options::EncodingLatin1);  // a log is bytes
+    options.set_max_mem(std::int64_t{1} << 20);
+    rule->regex = std::make_unique<const RE2>(rule->pattern, options);
+    if (!rule->regex->ok()) return fail(rule->regex->error());
+    if (rule->role == Role::kMetric && !rule->regex->NamedCapturingGroups().contains("value")) {
+      return fail("a metric's pattern needs a group `value`");
+    }
+    read_literals(json, rule);
+  }
+
+  void read_literals(const Json& json, Rule* rule) {
+    for (const std::string& literal : texts(json, "literal")) {
+      rule->literals.push_back(folded(literal));
+    }
+    if (rule->literals.empty()) rule->literals = required_literals(rule->pattern);
+    const bool short_one =
+        std::any_of(rule->literals.begin(), rule->literals.end(),
+                    [](const std::string& literal) { return literal.size() < kMinLiteral; });
+    if (rule->literals.empty() || short_one) {
+      fail(
+          fmt::format("nothing of {} characters stands in all that its pattern matches; name it "
+                      "as `literal`",
+                      kMinLiteral));
+    }
+  }
+
+  const Source& source_;
+  RuleSet* set_;
+  std::string id_;
+  std::unordered_set<std::string> ids_;  // of this text: a user's rule may replace one of ours
+  std::optional<Error> error_;
+};
+
+}  // namespace
+
+const Rule* RuleSet::find(std::string_view id) const {
+  const auto found =
+      std::find_if(rules.begin(), rules.end(), [&](const Rule& rule) { return rule.id == id; });
+  return found == rules.end() ? nullptr : &*found;
+}
+
+const Rule* RuleSet::of_diagnostic(std::string_view id) const {
+  const auto found = std::find_if(rules.begin(), rules.end(),
+                                  [&](const Rule& rule) { return rule.diagnostic == id; });
+  return found == rules.end() ? nullptr : &*found;
+}
+
+Result<std::shared_ptr<const RuleSet>> make_rules(std::span<const Source> texts) {
+  auto set = std::make_shared<RuleSet>();
+  for (const Source& text : texts) {
+    if (const auto error = RuleReader(text, set.get()).read()) return *error;
+  }
+  std::vector<std::pair<std::string, std::uint32_t>> literals;
+  for (std::uint32_t i = 0; i < set->rules.size(); ++i) {
+    for (const std::string& literal : set->rules[i].literals) {
+      if (!literal.empty()) literals.emplace_back(literal, i);
+    }
+  }
+  if (!set->prefilter.build(literals)) {
+    return Error{Error::Code::kTooLarge, "the rules' literals are too many"};
+  }
+  return std::shared_ptr<const RuleSet>(std::move(set));
+}
+
+}  // namespace guide
+
+Result<GuideRules> GuideRules::make(std::span<const Source> own) {
+  std::vector<Source> texts(own.begin(), own.end());
+  for (const guide::RuleFile& file : guide::rule_files()) {
+    texts.emplace_back(std::string(file.name), std::string(file.text));
+  }
+  auto set = guide::make_rules(texts);
+  if (!set) return set.error();
+  return GuideRules(std::move(set).value());
+}
+
+std::size_t GuideRules::size() const { return set_->rules.size(); }
+
+}  // namespace groma

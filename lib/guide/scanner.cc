@@ -1,0 +1,346 @@
+#include "guide/scanner.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+
+#include "base/harmless.h"
+
+namespace groma::guide {
+namespace {
+
+constexpr int kFollowLines = 12;  // that may belong to a match
+constexpr std::size_t kMaxFollow = 8;
+constexpr std::size_t kShownBytes = 400;
+constexpr std::size_t kSpans = 64;
+
+// The end of the escape sequence that begins at `at`, or npos when the text ends in it.
+std::size_t escape_end(const std::string& text, std::size_t at) {
+  constexpr std::size_t kLongest = 256;
+  if (at + 1 >= text.size()) return std::string::npos;
+  const char kind = text[at + 1];
+  if (kind != '[' && kind != ']') return at + 2;
+  for (std::size_t i = at + 2; i < text.size(); ++i) {
+    const char c = text[i];
+    if (i - at > kLongest) return at + 1;  // none at all
+    if (kind == '[' && c >= 0x40 && c <= 0x7E) return i + 1;
+    if (kind == '[' && static_cast<unsigned char>(c) < 0x20) return at + 1;
+    if (kind == ']' && (c == '\a' || c == '\n')) return i + 1;
+  }
+  return text.size() - at > kLongest ? at + 1 : std::string::npos;
+}
+
+// The level of Realm's prefix, `[0 - 7f2c] 1.2 {5}{legion}: `, the last before `at`; 0: there is
+// none.
+int realm_level(std::string_view text, std::size_t at) {
+  const std::size_t found = text.substr(0, at).rfind("}{");
+  if (found == std::string_view::npos || found < 2 || text[found - 2] != '{') return 0;
+  const char digit = text[found - 1];
+  return digit >= '0' && digit <= '6' ? digit - '0' : 0;
+}
+
+// As bad as the log says. Our own diagnostics may be lowered to warnings; Legion's warnings may be
+// what was an error in an older release, and are errors under -lg:werror.
+Role role_there(const Rule& rule, std::string_view text, std::size_t begin, std::size_t end) {
+  const Role role = rule.role;
+  if (!rule.diagnostic.empty()) {
+    const std::string_view match = text.substr(begin, end - begin);
+    const auto first = [&](std::string_view a, std::string_view b) {
+      return std::min(match.find(a), match.find(b));
+    };
+    return first("warning: ", "\"warning\"") < first("error: ", "\"error\"") ? Role::kWarning
+                                                                             : Role::kError;
+  }
+  const int level = realm_level(text, begin);
+  if (level == 0 || text.substr(0, end).rfind("LEGION WARNING") == std::string_view::npos) {
+    return role;
+  }
+  const bool failure = role == Role::kError || role == Role::kGeneral;
+  if (failure && level <= 4) return Role::kWarning;
+  if ((role == Role::kWarning || role == Role::kPerformance) && level >= 5) return Role::kError;
+  return role;
+}
+
+// In pieces whose count fits a byte, so that the compiler counts many bytes at once.
+std::int64_t line_ends(std::string_view text) {
+  constexpr std::size_t kPiece = 128;
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < text.size(); i += kPiece) {
+    std::uint8_t some = 0;
+    for (const char c : text.substr(i, kPiece)) {
+      some = static_cast<std::uint8_t>(some + (c == '\n' ? 1 : 0));
+    }
+    count += some;
+  }
+  return count;
+}
+
+std::string_view without_return(std::string_view line) {
+  while (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+}  // namespace
+
+Scanner::Scanner(const RuleSet& rules) : rules_(rules), found_(rules.rules.size()) {
+  buffer_.reserve(kBlockBytes);
+}
+
+void Scanner::begin(std::string name) {
+  finish();
+  log_ = std::move(name);
+  lines_ = 0;
+}
+
+void Scanner::read(std::string_view bytes) {
+  bytes_ += static_cast<std::int64_t>(bytes.size());
+  while (!bytes.empty()) {
+    const std::size_t some = std::min(bytes.size(), kBlockBytes - buffer_.size());
+    buffer_.append(bytes.substr(0, some));
+    bytes.remove_prefix(some);
+    if (buffer_.size() == kBlockBytes) take();
+  }
+}
+
+void Scanner::finish() {
+  if (!buffer_.empty() && buffer_.back() != '\n') buffer_ += '\n';
+  take();
+  spans_.clear();
+  seen_ = 0;
+  following_.reset();
+}
+
+// The whole lines of the buffer; of a line that fills it, what has enough after it to be
+// understood.
+void Scanner::take() {
+  if (buffer_.empty()) return;
+  clean(&buffer_);
+  const std::string_view block(buffer_);
+  const std::size_t line_end = block.rfind('\n');
+  std::size_t until = line_end + 1, drop = until, seen = 0;
+  if (line_end == std::string_view::npos) {
+    if (block.size() < 3 * kWindowBytes) return;  // cleaning has made room
+    until = block.size() - kWindowBytes;
+    drop = until - kWindowBytes;
+    seen = kWindowBytes;
+  }
+  scan(block, seen_, until);
+  tail_.append(block.substr(drop - std::min(drop, kWindowBytes), std::min(drop, kWindowBytes)));
+  if (tail_.size() > 2 * kWindowBytes) tail_.erase(0, tail_.size() - kWindowBytes);
+  buffer_.erase(0, drop);
+  buffer_offset_ += static_cast<std::int64_t>(drop);
+  seen_ = seen;
+}
+
+// Deals with what ends in (from, until].
+void Scanner::scan(std::string_view block, std::size_t from, std::size_t until) {
+  if (following_) read_follow(block.substr(0, until));
+  rules_.prefilter.scan(block, &hits_);
+  std::size_t counted = 0;  // line ends before it are in lines_
+  for (std::size_t i = 0; i < hits_.size();) {
+    const std::size_t at = hits_[i].end;
+    if (at <= from || at > until) {
+      ++i;
+      continue;
+    }
+    // The line, as far as it can be seen from here.
+    std::size_t begin = at - 1;
+    const std::size_t farthest = at - std::min(at, kWindowBytes);
+    while (begin > farthest && block[begin - 1] != '\n') --begin;
+    const std::size_t reach = std::min(kWindowBytes, block.size() - at);
+    const void* newline = std::memchr(block.data() + at, '\n', reach);
+    std::size_t end =
+        newline == nullptr
+            ? at + reach
+            : static_cast<std::size_t>(static_cast<const char*>(newline) - block.data());
+    const bool begins = begin == 0 ? from == 0 : block[begin - 1] == '\n';
+    const bool whole_line = begins && newline != nullptr && end - begin <= kLineBytes;
+    std::size_t group_end = end;  // hits up to here are looked at together
+    if (whole_line) {
+      spans_.clear();
+    } else {
+      begin = std::max(begin, at - std::min(at, kWindowBytes / 4));
+      group_end = std::min(end, at + kWindowBytes / 16);
+      end = std::min(end, group_end + kWindowBytes / 4);
+    }
+    candidates_.clear();
+    for (; i < hits_.size() && hits_[i].end <= group_end && hits_[i].end <= until; ++i) {
+      const auto rules = rules_.prefilter.rules(hits_[i]);
+      candidates_.insert(candidates_.end(), rules.begin(), rules.end());
+    }
+    std::sort(candidates_.begin(), candidates_.end());
+    candidates_.erase(std::unique(candidates_.begin(), candidates_.end()), candidates_.end());
+    if (begin > counted) lines_ += line_ends(block.substr(counted, begin - counted));
+    counted = std::max(counted, begin);
+    line_ = lines_ + 1;
+    const std::size_t next_line = std::min(end + 1, until);
+    rest_ = block.substr(next_line, until - next_line);
+    match_window(block, {begin, end}, whole_line);
+  }
+  const std::size_t gone = block.rfind('\n') == std::string_view::npos ? counted : until;
+  if (gone > counted) lines_ += line_ends(block.substr(counted, gone - counted));
+}
+
+// Catch-alls are asked only where no other rule speaks: of the line, or of these words in a long
+// one.
+void Scanner::match_window(std::string_view block, Window window, bool whole_line) {
+  const std::string_view text =
+      without_return(block.substr(window.begin, window.end - window.begin));
+  const std::int64_t offset = buffer_offset_ + static_cast<std::int64_t>(window.begin);
+  const auto last_resort =
+      std::stable_partition(candidates_.begin(), candidates_.end(), [&](std::uint32_t rule) {
+        const Role role = rules_.rules[rule].role;
+        return role != Role::kGeneral && role != Role::kConsequence;
+      });
+  auto end = last_resort;
+  if (whole_line) {  // where a match begins costs more than whether there is one
+    end = std::remove_if(candidates_.begin(), last_resort,
+                         [&](std::uint32_t rule) { return !matches(rule, text); });
+    if (end - candidates_.begin() == 1 && counted_on(candidates_.front())) return;
+  }
+  bool any = false;
+  for (auto rule = candidates_.begin(); rule != end; ++rule) {
+    any = match_rule(*rule, text, offset, whole_line) || any;
+  }
+  for (auto rule = last_resort; rule != candidates_.end() && !(whole_line && any); ++rule) {
+    if (whole_line && !matches(*rule, text)) continue;
+    if (whole_line && counted_on(*rule)) return;
+    any = match_rule(*rule, text, offset, whole_line) || any;
+  }
+}
+
+bool Scanner::matches(std::uint32_t rule, std::string_view text) const {
+  const re2::StringPiece piece(text.data(), text.size());
+  return rules_.rules[rule].regex->Match(piece, 0, text.size(), RE2::UNANCHORED, nullptr, 0);
+}
+
+// One more of a rule of which no more is to be learnt.
+bool Scanner::counted_on(std::uint32_t rule) {
+  if (found_[rule].count == 0 || rules_.rules[rule].role == Role::kMetric) return false;
+  ++found_[rule].count;
+  return true;
+}
+
+// In a line that is seen whole a rule matches once, in a longer one as often as it can.
+bool Scanner::match_rule(std::uint32_t number, std::string_view text, std::int64_t offset,
+                         bool whole_line) {
+  const re2::StringPiece piece(text.data(), text.size());
+  bool any = false;
+  for (std::size_t from = 0; from < text.size();) {
+    re2::StringPiece match;
+    if (!rules_.rules[number].regex->Match(piece, from, text.size(), RE2::UNANCHORED, &match, 1)) {
+      return any;
+    }
+    const auto begin = static_cast<std::size_t>(match.data() - text.data());
+    const std::size_t end = begin + match.size();
+    const Span span{offset + static_cast<std::int64_t>(begin),
+                    offset + static_cast<std::int64_t>(end)};
+    from = std::max(end, begin + 1);
+    if (taken(span)) continue;
+    any = true;
+    if (spans_.size() >= kSpans) spans_.erase(spans_.begin(), spans_.begin() + kSpans / 2);
+    spans_.push_back(span);
+    add(number, text, begin, end, span.begin);
+    if (whole_line) return any;
+  }
+  return any;
+}
+
+bool Scanner::taken(Span span) const {
+  return std::any_of(spans_.begin(), spans_.end(), [&](const Span& other) {
+    return span.begin < other.end && other.begin < span.end;
+  });
+}
+
+void Scanner::add(std::uint32_t number, std::string_view text, std::size_t begin, std::size_t end,
+                  std::int64_t offset) {
+  const Rule& rule = rules_.rules[number];
+  Found& found = found_[number];
+  if (rule.role == Role::kMetric) found.last_text = text;
+  if (found.count++ > 0) return;
+  found.log = log_;
+  found.line = line_;
+  found.offset = offset;
+  found.text = text;
+  found.role = role_there(rule, text, begin, end);
+  if (rule.follow.empty()) return;
+  following_ = number;
+  follow_lines_ = kFollowLines;
+  read_follow(rest_);
+}
+
+// Lines that begin as the rule says, until another message begins.
+void Scanner::read_follow(std::string_view lines) {
+  Found& found = found_[*following_];
+  while (!lines.empty() && follow_lines_ > 0) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size());
+    std::string_view line = without_return(lines.substr(0, end));
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+    --follow_lines_;
+    if (line.find(": error: ") != std::string_view::npos ||
+        line.find(": warning: ") != std::string_view::npos) {
+      follow_lines_ = 0;
+      break;
+    }
+    while (!line.empty() && std::isspace(static_cast<unsigned char>(line.front())) != 0) {
+      line.remove_prefix(1);
+    }
+    for (const std::string& prefix : rules_.rules[*following_].follow) {
+      if (!line.starts_with(prefix) || found.follow.size() >= kMaxFollow) continue;
+      found.follow.push_back(harmless(line.substr(0, kShownBytes)));
+    }
+  }
+  if (follow_lines_ <= 0) following_.reset();
+}
+
+// Terminals' escape sequences go; NUL bytes become spaces.
+void Scanner::clean(std::string* text) {
+  if (text->find('\x1b') == std::string::npos && text->find('\0') == std::string::npos) {
+    return;
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < text->size();) {
+    const char c = (*text)[i];
+    if (c == '\x1b') {
+      const std::size_t end = escape_end(*text, i);
+      if (end == std::string::npos) {  // its rest is still to come
+        text->erase(kept, i - kept);
+        return;
+      }
+      i = end;
+      continue;
+    }
+    (*text)[kept++] = c == '\0' ? ' ' : c;
+    ++i;
+  }
+  text->resize(kept);
+}
+
+bool Scanner::is_harmless(std::string_view line) const {
+  std::vector<Prefilter::Hit> hits;
+  rules_.prefilter.scan(line, &hits);
+  for (const Prefilter::Hit& hit : hits) {
+    for (const std::uint32_t rule : rules_.prefilter.rules(hit)) {
+      if (rules_.rules[rule].role == Role::kHarmless && matches(rule, line)) return true;
+    }
+  }
+  return false;
+}
+
+std::vector<std::string> Scanner::last_lines() const {
+  std::vector<std::string> lines;
+  std::string_view rest(tail_);
+  while (!rest.empty() && lines.size() < kLastLines) {
+    const std::size_t end = rest.find_last_not_of("\r\n");
+    if (end == std::string_view::npos) break;
+    const std::size_t before = rest.substr(0, end + 1).rfind('\n');
+    const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+    const std::string_view line = rest.substr(begin, end + 1 - begin);
+    if (!is_harmless(line)) lines.push_back(harmless(line.substr(0, kShownBytes)));
+    rest = rest.substr(0, begin);
+  }
+  std::reverse(lines.begin(), lines.end());
+  return lines;
+}
+
+}  // namespace groma::guide

@@ -1,0 +1,93 @@
+#include "guide/words.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/harmless.h"
+
+namespace groma::guide {
+namespace {
+
+constexpr std::size_t kShownGroup = 300;
+
+constexpr std::pair<std::string_view, std::string_view> kProcessors[] = {
+    {"TOC_PROC", "GPU"}, {"LOC_PROC", "CPU"}, {"OMP_PROC", "OMP"}, {"IO_PROC", "IO"},
+    {"PY_PROC", "PY"},   {"1", "GPU"},        {"2", "CPU"},        {"4", "IO"},
+    {"8", "PY"},         {"7", "OMP"},        {"3", "utility"},    {"UTIL_PROC", "utility"},
+    {"GPUs", "GPU"},     {"CPUs", "CPU"},
+};
+constexpr std::pair<std::string_view, std::string_view> kMemories[] = {
+    {"GPU_FB_MEM", "FBMEM"},  {"Framebuffer", "FBMEM"}, {"GPU framebuffer", "FBMEM"},
+    {"SYSTEM_MEM", "SYSMEM"}, {"System", "SYSMEM"},     {"Z_COPY_MEM", "ZCMEM"},
+    {"Zero-Copy", "ZCMEM"},   {"Zerocopy", "ZCMEM"},    {"SOCKET_MEM", "SOCKMEM"},
+    {"Socket", "SOCKMEM"},    {"REGDMA_MEM", "RDMEM"},  {"Registered", "RDMEM"},
+    {"system", "SYSMEM"},     {"framebuffer", "FBMEM"}, {"zero-copy", "ZCMEM"},
+};
+
+template <typename Table>
+std::string word_of(const Table& table, std::string_view word) {
+  for (const auto& [theirs, ours] : table) {
+    if (theirs == word) return std::string(ours);
+  }
+  return std::string(word);
+}
+
+}  // namespace
+
+std::string processor_word(std::string_view word) { return word_of(kProcessors, word); }
+std::string memory_word(std::string_view word) { return word_of(kMemories, word); }
+
+Groups groups_of(const Rule& rule, std::string_view text) {
+  Groups groups;
+  if (rule.regex == nullptr) return groups;
+  const int count = rule.regex->NumberOfCapturingGroups();
+  std::vector<re2::StringPiece> found(static_cast<std::size_t>(count) + 1);
+  const re2::StringPiece piece(text.data(), text.size());
+  if (!rule.regex->Match(piece, 0, text.size(), RE2::UNANCHORED, found.data(), count + 1)) {
+    return groups;
+  }
+  for (const auto& [number, name] : rule.regex->CapturingGroupNames()) {
+    const re2::StringPiece& group = found[static_cast<std::size_t>(number)];
+    if (group.data() == nullptr || group.empty()) continue;
+    std::string value = harmless(std::string_view(group.data(), group.size()));
+    while (!value.empty() && value.back() == ' ') value.pop_back();
+    if (value.size() > kShownGroup) value = value.substr(0, kShownGroup) + "...";
+    if (name == "prockind") value = processor_word(value);
+    if (name == "memkind") value = memory_word(value);
+    groups[name == "quoted" ? "message" : name] = std::move(value);
+  }
+  return groups;
+}
+
+std::string filled(std::string_view text, const Groups& groups) {
+  std::string made;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::size_t end = text[i] == '{' ? text.find('}', i) : std::string_view::npos;
+    if (end == std::string_view::npos) {
+      made += text[i];
+      continue;
+    }
+    const std::string_view inside = text.substr(i + 1, end - i - 1);
+    const std::size_t bar = std::min(inside.find('|'), inside.size());
+    const auto found = groups.find(std::string(inside.substr(0, bar)));
+    if (found != groups.end()) {
+      made += found->second;
+    } else {
+      made += bar < inside.size() ? inside.substr(bar + 1) : "?";
+    }
+    i = end;
+  }
+  return made;
+}
+
+std::string sentence(std::string text) {
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) {
+    text.pop_back();
+  }
+  if (text.empty()) return text;
+  if (std::string_view(".!?:;").find(text.back()) == std::string_view::npos) text += '.';
+  text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+}  // namespace groma::guide

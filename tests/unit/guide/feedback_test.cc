@@ -1,0 +1,497 @@
+// What the guide says: the paper's cases, what wins over what, levels of detail, advice for a
+// program at hand and from a profile, how runs end.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "groma/guide.h"
+#include "groma/inspect.h"
+#include "groma/io.h"
+#include "groma/run.h"
+#include "guide/scanner.h"
+
+namespace groma {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+const GuideRules& rules() {
+  static const GuideRules kRules = std::move(GuideRules::make()).value();
+  return kRules;
+}
+
+Feedback guided(const std::string& log, const GuideContext& context = {}) {
+  return guide_log(rules(), log, context);
+}
+
+std::vector<std::string> ids(const Feedback& feedback) {
+  std::vector<std::string> all;
+  for (const GuideMatch& match : feedback.matches) all.push_back(match.rule);
+  return all;
+}
+
+// Tables 1 and A3 of Wei et al.; N/A is empty.
+TEST(Paper, CasesAreExplainedAsThere) {
+  const struct {
+    const char* output;
+    const char* explain;
+    const char* suggest;
+  } kCases[] = {
+      {"Compile Error: Syntax error, unexpected :, expecting {", "",
+       "There should be no colon : in function definition."},
+      {"Compile Error: IndexTaskMap’s function undefined", "",
+       "Define the IndexTaskMap function first before using it."},
+      {"Compile Error: mgpu not found", "", "Include `mgpu = Machine(GPU);`"},
+      {"Execution Error: Assertion failed: stride does not match expected value.",
+       "Memory layout is unexpected.",
+       "Adjust the layout constraints or move tasks to different processor types."},
+      {"Execution Error: DGEMM parameter number 8 had an illegal value",
+       "Memory layout is unexpected", "Adjust the layout constraint"},
+      {"Execution Error: Slice processor index out of bound", "IndexTaskMap statements cause error",
+       "Ensure that the first index of mgpu ends with % mgpu.size[0], and the second element ends "
+       "with % mgpu.size[1]."},
+      {"Execution Error: Assertion ‘event.exists()’ failed", "InstanceLimit statements cause error",
+       "Avoid generating InstanceLimit statements."},
+      {"Performance Metric: Execution time is 0.03s.", "",
+       "Move more tasks to GPU to reduce execution time."},
+      {"Performance Metric: Achieved throughput = 4877 GFLOPS", "",
+       "Try using different IndexTaskMap or SingleTaskMap statements to maximize throughput."},
+  };
+  for (const auto& [output, explain, suggest] : kCases) {
+    const Feedback feedback = guided(std::string(output) + "\n");
+    SCOPED_TRACE(output);
+    if (*explain == '\0') {
+      EXPECT_THAT(feedback.explain, IsEmpty());
+    } else {
+      EXPECT_THAT(feedback.explain, ElementsAre(HasSubstr(explain)));
+    }
+    EXPECT_THAT(feedback.suggest, ElementsAre(HasSubstr(suggest)));
+    EXPECT_EQ(feedback.matches.size(), 1U);
+  }
+}
+
+TEST(Paper, FiguresAreTheScore) {
+  const Feedback time = guided("Performance Metric: Execution time is 0.03s.\n");
+  EXPECT_EQ(time.status, Feedback::Status::kOk);
+  EXPECT_EQ(time.execution, "Performance Metric: 0.03 s");
+  ASSERT_TRUE(time.score);
+  EXPECT_DOUBLE_EQ(time.score->value, 0.03);
+  EXPECT_EQ(time.score->unit, "s");
+  EXPECT_FALSE(time.score->higher_is_better);
+  const Feedback rate =
+      guided("Achieved throughput = 4877 GFLOPS\nAchieved throughput = 4,900.5 GFLOPS");
+  ASSERT_TRUE(rate.score);
+  EXPECT_DOUBLE_EQ(rate.score->value, 4900.5);  // the last
+  EXPECT_TRUE(rate.score->higher_is_better);
+  EXPECT_DOUBLE_EQ(guided("ELAPSED TIME =  120.5 ms").score->value, 0.1205);
+}
+
+constexpr const char* kNotVisible =
+    "[0 - 7f]    1.2 {5}{legion}: LEGION MAPPER EXCEPTION: Invalid mapper output from invocation "
+    "of "
+    "'map_task' on mapper m. Mapper selected an instance for region requirement 1 in memory 1e00 "
+    "which is not visible from the target processors for stencil(UID: 42)";
+constexpr const char* kWarning =
+    "[0 - 7f]    0.9 {4}{legion}: LEGION WARNING: Mapper m requested to replicate task top (UID 1) "
+    "but only reqeuested one shard to be made.";
+
+TEST(Ranking, ErrorsWinOverWarningsAndCausesOverConsequences) {
+  const Feedback feedback = guided(std::string(kWarning) + "\n" +
+                                   "a.cc:1: f(): Assertion `x' failed.\nAborted (core dumped)\n" +
+                                   kNotVisible + "\nsrun: error: n1: task 0: Aborted\n");
+  EXPECT_THAT(ids(feedback), ElementsAre("map_task.memory_not_visible", "sys.assert", "sys.aborted",
+                                         "slurm.ended", "repl.one_shard_ignored"));
+  EXPECT_THAT(feedback.explain, ElementsAre(HasSubstr("Region argument 1 of `stencil`")));
+  EXPECT_EQ(feedback.status, Feedback::Status::kError);
+  EXPECT_THAT(feedback.execution, testing::StartsWith("Execution Error: LEGION MAPPER EXCEPTION"));
+}
+
+TEST(Ranking, TheFirstErrorIsTheCause) {
+  const Feedback feedback = guided(
+      "{5}{legion}: Missing instance for field pressure (FieldID: 101)\n"
+      "{5}{legion}: Invalid mapper output from invocation of 'map_copy' on mapper m. Mapper failed "
+      "to specify a physical instance for 2 fields of the destination region requirement 0of copy");
+  EXPECT_THAT(ids(feedback), ElementsAre("map_task.missing_field_line", "copy.missing_fields"));
+}
+
+TEST(Ranking, RepeatedMessagesCountOnce) {
+  std::string log;
+  for (int i = 0; i < 1000; ++i) log += "tick\n" + std::string(kWarning) + "\n";
+  const Feedback feedback = guided(log);
+  ASSERT_THAT(feedback.matches, SizeIs(1));
+  EXPECT_EQ(feedback.matches[0].count, 1000);
+  EXPECT_EQ(feedback.matches[0].line, 2);
+  EXPECT_THAT(feedback.explain, ElementsAre(HasSubstr("(Said 1000 times.)")));
+}
+
+// The same text is an error or a warning as Legion's release and -lg:werror have it.
+TEST(Ranking, TheLogSaysHowBadItIs) {
+  std::string text =
+      "Region requirement 0 of operation stencil (UID 9) in parent task main (UID 2) is using "
+      "uninitialized data for field(s) 101 of logical region (1,1,1)";
+  GuideContext fine;
+  fine.exit_code = 0;
+  const Feedback warned = guided("{4}{runtime}: LEGION WARNING: " + text, fine);
+  EXPECT_EQ(warned.status, Feedback::Status::kOk);
+  EXPECT_THAT(warned.explain, SizeIs(1));
+  EXPECT_EQ(guided("{5}{legion}: LEGION PROGRAMMING MODEL EXCEPTION: " + text).status,
+            Feedback::Status::kError);
+  std::string fatal = kWarning;
+  fatal[fatal.find("{4}") + 1] = '5';
+  EXPECT_EQ(guided(fatal).status, Feedback::Status::kError);
+}
+
+TEST(Endings, WithoutTextAreKnownByTheirCode) {
+  const struct {
+    int code;
+    const char* rule;
+  } kEndings[] = {{134, "silent.abort"},     {-6, "silent.abort"},   {139, "silent.crash"},
+                  {-11, "silent.crash"},     {137, "silent.killed"}, {136, "silent.float"},
+                  {127, "silent.not_found"}, {3, "silent.exit"},     {1, "silent.exit"},
+                  {124, "silent.hang"}};
+  for (const auto& [code, rule] : kEndings) {
+    GuideContext context;
+    context.exit_code = code;
+    const Feedback feedback = guided("hello\n", context);
+    EXPECT_THAT(ids(feedback), ElementsAre(rule));
+    EXPECT_THAT(feedback.last_lines, ElementsAre("hello"));
+    EXPECT_EQ(feedback.status, Feedback::Status::kError);
+  }
+  GuideContext context;
+  context.timed_out = true;
+  EXPECT_THAT(ids(guided("", context)), ElementsAre("silent.hang"));
+  EXPECT_THAT(ids(guided(kNotVisible, context)), ElementsAre("map_task.memory_not_visible"));
+  context.timed_out = false;
+  context.exit_code = 139;  // the crash says so itself, and what was warned of may be its cause
+  EXPECT_THAT(ids(guided(std::string(kWarning) + "\nSegmentation fault (core dumped)\n", context)),
+              ElementsAre("silent.crash", "sys.segv", "repl.one_shard_ignored"));
+}
+
+// As `groma check --json` prints them: all on one line, in the order of the text.
+TEST(Ranking, OurDiagnosticsAreReadAsJson) {
+  const Feedback feedback = guided(
+      R"({"diagnostics": [{"id": "unknown-task", "severity": "warning", "message": "no \"x\""},)"
+      R"({"id": "unknown-processor","severity":"error","message":"no kind `GPUS`"},)"
+      R"({"id": "recursion", "severity": "error", "message": "`f` calls itself"},)"
+      R"({"id": "unknown-name", "severity": "error", "message": "nothing is named `m`"}]})");
+  EXPECT_THAT(ids(feedback), ElementsAre("groma.unknown-processor", "groma.diagnostic",
+                                         "groma.unknown-name", "groma.unknown-task"));
+  EXPECT_THAT(feedback.explain[0], "No kind `GPUS`.");
+  EXPECT_EQ(feedback.execution, "Compile Error: error: no kind `GPUS`");
+  GuideContext fine;
+  fine.exit_code = 0;
+  EXPECT_EQ(guided("a.mapper:1:2: warning: no task `x` [unknown-task]", fine).status,
+            Feedback::Status::kOk);
+}
+
+// A catch-all is a word of warning where the run says that it ended well.
+TEST(Endings, AGoodEndOutweighsCatchAlls) {
+  GuideContext context;
+  context.exit_code = 0;
+  const std::string log = "Aborted (core dumped)\nAborted transactions: 0\n";
+  EXPECT_EQ(guided(log, context).status, Feedback::Status::kOk);
+  EXPECT_EQ(guided(log).status, Feedback::Status::kError);
+  EXPECT_EQ(guided(log).matches[0].count, 1);
+  EXPECT_EQ(guided(kNotVisible, context).status, Feedback::Status::kError);
+}
+
+TEST(Endings, NothingKnownSaysSoAndShowsTheLastLines) {
+  std::string log;
+  for (int i = 0; i < 20; ++i) log += "line " + std::to_string(i) + "\n\n";
+  log += "{5}{gpu}: We are not able to discover the CUDA resources.\n";
+  const Feedback feedback = guided(log);
+  EXPECT_EQ(feedback.status, Feedback::Status::kUnknown);
+  EXPECT_FALSE(feedback.known);
+  EXPECT_THAT(feedback.execution, HasSubstr("nothing in it is known"));
+  ASSERT_THAT(feedback.last_lines, Not(IsEmpty()));
+  EXPECT_EQ(feedback.last_lines.back(), "line 19");
+  EXPECT_THAT(feedback.matches, IsEmpty());
+}
+
+TEST(Detail, EachLevelAddsToThoseBefore) {
+  ProfileFacts facts;
+  facts.causes = {{"task", "work", "", "", "", "", "", false, 0.8, 0}};
+  GuideContext context;
+  context.profile = &facts;
+  const std::string log = std::string(kWarning) + "\nExecution time is 2 s\n";
+  const auto shape = [&](const char* detail) {
+    context.detail = *guide_detail(detail);
+    const Feedback f = guided(log, context);
+    EXPECT_TRUE(f.score);
+    return std::vector<bool>{!f.execution.empty(), !f.explain.empty(), !f.suggest.empty(),
+                             f.profile.has_value()};
+  };
+  EXPECT_THAT(shape("none"), ElementsAre(false, false, false, false));
+  EXPECT_THAT(shape("execution"), ElementsAre(true, false, false, false));
+  EXPECT_THAT(shape("explain"), ElementsAre(true, true, false, false));
+  EXPECT_THAT(shape("suggest"), ElementsAre(true, true, true, false));
+  EXPECT_THAT(shape("profile"), ElementsAre(true, true, true, true));
+  EXPECT_FALSE(guide_detail("all"));
+}
+
+// Advice names the statement; where a fix is sure, the mended program says what it should.
+TEST(Program, AdviceNamesStatementsAndMendsThem) {
+  const std::string text =
+      "Task * GPU,CPU;\n"
+      "Region * * GPU FBMEM;\n"
+      "Region stencil rp_shared GPU SYSMEM;\n"
+      "InstanceLimit stencil 2;\n"
+      "m = Machine(GPU);\n"
+      "def f(Task task) { ip = task.ipoint; return m[ip[0], 0]; }\n"
+      "IndexTaskMap stencil f;\n"
+      "ControlReplicate top_level;\n"
+      "Layout * * * AOS F_order;\n";
+  const struct {
+    const char* log;
+    const char* advice;
+    const char* line;  // of the mended program
+  } kCases[] = {
+      {kNotVisible, "change line 3 (`Region stencil rp_shared GPU SYSMEM`)",
+       "Region stencil rp_shared GPU FBMEM;"},
+      {"Assertion 'event.exists()' failed", "change line 4 (`InstanceLimit stencil 2`)", nullptr},
+      {"Slice processor index out of bound", "whose function is in line 6",
+       "return m[(ip[0]) % m.size[0], 0];"},
+      {"Mapper m requested to replicate must epoch task top_level (UID 12).",
+       "change line 8 (`ControlReplicate top_level`)", nullptr},
+      {"supports only the SOA layout for output regions, but output region 0 of stencil (UID: 14)",
+       "write `SOA` for `AOS`", "Layout * * * SOA F_order;"},
+  };
+  const Source source("a.mapper", text);
+  Diagnostics diags(source);
+  const Program program = compile(source, diags);
+  ASSERT_FALSE(diags.has_errors()) << render(diags);
+  GuideContext context;
+  context.program = &program;
+  for (const auto& [log, advice, line] : kCases) {
+    SCOPED_TRACE(log);
+    const Feedback feedback = guided(log, context);
+    EXPECT_THAT(feedback.suggest, Contains(HasSubstr(advice)));
+    ASSERT_THAT(feedback.fixes, SizeIs(1));
+    EXPECT_TRUE(feedback.fixes[0].sure);
+    std::size_t applied = 0;
+    const Source mended("a.mapper", apply_fixes(source, feedback.fixes, &applied));
+    EXPECT_EQ(applied, 1U);
+    Diagnostics again(mended);
+    compile(mended, again);
+    EXPECT_FALSE(again.has_errors()) << render(again);
+    if (line != nullptr) {
+      EXPECT_THAT(std::string(mended.text()), HasSubstr(line));
+    } else {
+      EXPECT_LT(mended.text().size(), text.size());
+    }
+    EXPECT_THAT(to_json(feedback, &source), HasSubstr("\"fixes\":[{\"title\""));
+  }
+}
+
+TEST(Program, WithoutAStatementTheDefaultMapperDecided) {
+  const Source source("a.mapper", "Task * CPU;\n");
+  Diagnostics diags(source);
+  const Program program = compile(source, diags);
+  GuideContext context;
+  context.program = &program;
+  EXPECT_THAT(guided(kNotVisible, context).suggest,
+              Contains(HasSubstr("No statement of a.mapper decides it")));
+}
+
+// A run of the embedded runtime: its result is all that the guide needs.
+class SimulatedRun {
+ public:
+  SimulatedRun(const std::string& app, const std::string& text) : diags(Source("a.mapper", text)) {
+    const auto machine = std::make_shared<const Machine>(make_machine("p100x4").value());
+    workload = Workload::make(load_application(app).value()).value();
+    bound = bind(compile(diags.source(), diags), *machine, diags);
+    SimulateOptions options;
+    options.record = true;
+    result = run(*bound, *workload, options, diags);
+    words = words_of(*workload, *machine, &bound->program());
+    if (result.ok()) facts = facts_of(make_profile(result.record), words);
+  }
+
+  Feedback feedback() const {
+    GuideContext context;
+    context.exit_code = result.ok() ? 0 : 1;
+    if (result.ok()) context.score = Score{result.throughput, result.unit, true};
+    context.program = &bound->program();
+    context.diags = &diags;
+    context.profile = facts ? &*facts : nullptr;
+    return guided(result.raw, context);
+  }
+
+  Diagnostics diags;
+  std::optional<Workload> workload;
+  std::optional<BoundProgram> bound;
+  RunResult result;
+  ProfileWords words;
+  std::optional<ProfileFacts> facts;
+};
+
+TEST(Run, AFailureIsExplainedOnceAndByItsDiagnostic) {
+  const SimulatedRun run("circuit", "Task * GPU;\n");
+  ASSERT_FALSE(run.result.ok());
+  const Feedback feedback = run.feedback();
+  EXPECT_EQ(feedback.status, Feedback::Status::kError);
+  EXPECT_THAT(ids(feedback), ElementsAre("groma.no-variant"));
+  EXPECT_THAT(feedback.explain, Contains(HasSubstr("can run on none of its kinds")));
+  EXPECT_THAT(feedback.explain, Contains("It has variants for `CPU`."));
+}
+
+TEST(Run, AProfileSaysWhatTookTheTimeAndWhy) {
+  const SimulatedRun run("circuit",
+                         "Task * GPU,OMP,CPU;\n"
+                         "Region * * GPU FBMEM;\n"
+                         "Region * * * SOCKMEM,SYSMEM;\n"
+                         "Region * rp_shared GPU ZCMEM;\n"
+                         "Region * rp_ghost GPU ZCMEM;\n");
+  ASSERT_TRUE(run.result.ok());
+  const Feedback feedback = run.feedback();
+  EXPECT_EQ(feedback.status, Feedback::Status::kOk);
+  ASSERT_TRUE(feedback.score);
+  ASSERT_TRUE(feedback.profile);
+  double all = 0;
+  for (const ProfileFacts::Cause& cause : feedback.profile->causes) all += cause.share;
+  EXPECT_LE(all, 1.0001);
+  EXPECT_NEAR(feedback.profile->tasks + feedback.profile->copies + feedback.profile->runtime, 1,
+              1e-6);
+  EXPECT_THAT(feedback.explain, Contains(HasSubstr(" % of the time is ")));
+  // The facts are the same from the JSON that `groma run` prints.
+  const auto read = read_profile_facts(to_json(make_profile(run.result.record), run.words));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->causes.size(), run.facts->causes.size());
+  EXPECT_EQ(read->title, run.facts->title);
+}
+
+TEST(Profile, CopiesNameRegionMemoriesLineAndCure) {
+  const auto facts = read_profile_facts(R"({"profile": {"title": "t", "time_ps": 1000,
+    "path": {"by_reason": [{"doing": "copy", "reason": "data", "time_ps": 630}],
+             "causes": [{"doing": "copy", "reason": "data", "time_ps": 400, "move": 0},
+                        {"doing": "copy", "reason": "channel", "time_ps": 230, "move": 0},
+                        {"doing": "task", "reason": "end", "time_ps": 300, "task": "work"}]},
+    "by_task": [{"task": "work", "kind": "CPU", "time_ps": 300}],
+    "by_kind": [{"kind": "CPU", "processors": 4, "used": 1, "imbalance": 4}],
+    "moves": [{"region": "rp_shared", "from": "SYSMEM", "to": "FBMEM", "other_node": false,
+               "by": {"text": "Region * rp_shared GPU FBMEM", "place": "a.mapper:4:1"}}]}})");
+  ASSERT_TRUE(facts) << facts.error().message;
+  GuideContext context;
+  context.exit_code = 0;
+  context.profile = &*facts;
+  const Feedback feedback = guided("", context);
+  EXPECT_THAT(feedback.explain,
+              Contains(HasSubstr("63 % of the time is copies of `rp_shared` from SYSMEM to FBMEM, "
+                                 "because of line 4 (`Region * rp_shared GPU FBMEM`)")));
+  EXPECT_THAT(feedback.suggest, Contains(HasSubstr("`Region * rp_shared GPU ZCMEM` would avoid")));
+  EXPECT_THAT(feedback.suggest, Contains(HasSubstr("`Task work GPU,CPU`")));
+  EXPECT_THAT(feedback.explain, Contains("Only 1 of 4 CPU processors ran anything."));
+  for (const char* wrong :
+       {"", "[]", "{}", R"({"profile": 3})", R"({"path": {}, "time_ps": "x"})"}) {
+    EXPECT_FALSE(read_profile_facts(wrong)) << wrong;
+  }
+  // Whatever else is in it, it is read.
+  EXPECT_TRUE(read_profile_facts(R"({"path": {"causes": [3, {"move": -1}]}, "time_ps": 1,
+    "moves": 4, "by_kind": {"a": 1}, "by_memory": [{"memory": [1]}]})"));
+}
+
+TEST(Forms, JsonHasItsShape) {
+  const std::string json = to_json(guided(std::string("\xff\x01 x\n") + kNotVisible));
+  EXPECT_THAT(json, HasSubstr(R"({"status":"error","execution":"Execution Error: )"));
+  EXPECT_THAT(json, HasSubstr(R"("score":null,"profile":null,"matches":[{"rule":)"
+                              R"("map_task.memory_not_visible","line":2,"count":1,)"));
+  EXPECT_EQ(json.back(), '\n');
+  EXPECT_EQ(std::count(json.begin(), json.end(), '\n'), 1);
+}
+
+// ------------------------------------------------------------------------------- long and odd logs
+
+Feedback in_pieces(const std::string& log, std::mt19937& draw, std::size_t longest) {
+  GuideReader reader(rules());
+  for (std::size_t at = 0; at < log.size();) {
+    const std::size_t some = 1 + draw() % longest;
+    reader.read(std::string_view(log).substr(at, some));
+    at += some;
+  }
+  return reader.feedback();
+}
+
+std::string words(std::mt19937& draw, std::size_t bytes, bool binary) {
+  constexpr std::string_view kLetters = "abcdefgh 0123 {2}{inst}: task region requirement\n";
+  std::string text;
+  while (text.size() < bytes) {
+    text += binary ? static_cast<char>(draw()) : kLetters[draw() % kLetters.size()];
+  }
+  return text;
+}
+
+// However the log is cut into pieces and whatever surrounds a message.
+TEST(Long, LogsAreReadAsOneInAnyPieces) {
+  std::mt19937 draw(3);
+  for (const bool binary : {false, true}) {
+    std::string log;
+    for (int i = 0; i < 40; ++i) {
+      log +=
+          words(draw, draw() % 60000, binary) + "\n" + (i % 2 == 0 ? kWarning : kNotVisible) + "\n";
+    }
+    const Feedback whole = guided(log);
+    ASSERT_THAT(ids(whole), ElementsAre("map_task.memory_not_visible", "repl.one_shard_ignored"));
+    EXPECT_EQ(whole.matches[0].count, 20);
+    EXPECT_EQ(whole.matches[1].count, 20);
+    for (const std::size_t longest : {1000U, 100000U, 1000000U}) {
+      const Feedback pieces = in_pieces(log, draw, longest);
+      EXPECT_EQ(to_json(pieces), to_json(whole));
+    }
+  }
+}
+
+TEST(Long, OneEndlessLineIsSearchedThroughout) {
+  std::mt19937 draw(5);
+  std::string log;
+  int count = 0;
+  while (log.size() < 3'000'000) {
+    std::string text = words(draw, 5000 + draw() % 90000, false);
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    log += text + kNotVisible + " ";
+    ++count;
+  }
+  for (const std::size_t longest : {5000U, 1000000U}) {
+    const Feedback feedback = in_pieces(log, draw, longest);
+    ASSERT_THAT(ids(feedback), ElementsAre("map_task.memory_not_visible"));
+    EXPECT_EQ(feedback.matches[0].count, count);
+    EXPECT_EQ(feedback.matches[0].line, 1);
+  }
+}
+
+TEST(Long, LinesAndLogsAreCounted) {
+  GuideReader reader(rules());
+  reader.begin("a.log");
+  reader.read("x\ny\n" + std::string(kWarning));  // without a line end
+  reader.begin("b.log");
+  reader.read(std::string(300000, '\n') + kNotVisible);
+  const Feedback feedback = reader.feedback();
+  ASSERT_THAT(feedback.matches, SizeIs(2));
+  EXPECT_EQ(feedback.matches[0].log, "b.log");
+  EXPECT_EQ(feedback.matches[0].line, 300001);
+  EXPECT_EQ(feedback.matches[1].log, "a.log");
+  EXPECT_EQ(feedback.matches[1].line, 3);
+}
+
+// Our own messages take their notes and helps along, over the end of a block too.
+TEST(Long, LinesThatBelongToAMessageAreRead) {
+  const std::string message =
+      "a.mapper:1:8: error: no processor kind `GPUS` [unknown-processor]\n"
+      "    1 | Task * GPUS, CPU;\n      |        ^~~~\nnote: it is none\nhelp: did you mean "
+      "`GPU`?\n";
+  for (const std::size_t before :
+       {std::size_t{0}, guide::kBlockBytes - 70, guide::kBlockBytes - 130}) {
+    const Feedback feedback = guided(std::string(before, '\n') + message);
+    EXPECT_THAT(feedback.explain, Contains("It is none."));
+    EXPECT_THAT(feedback.suggest, Contains("Did you mean `GPU`?"));
+  }
+}
+
+}  // namespace
+}  // namespace groma

@@ -1,0 +1,216 @@
+// The rules that come with Groma, each by its example; a user's own; and what finds them: literals
+// that are derived from patterns, the prefilter beside a plain search.
+#include "guide/rules.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <regex>
+#include <set>
+
+#include "groma/diagnostics.h"
+#include "groma/guide.h"
+#include "guide/literals.h"
+#include "guide/words.h"
+#include "support/files.h"
+
+namespace groma::guide {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const GuideRules& built_in() {
+  static const GuideRules kRules = std::move(GuideRules::make()).value();
+  return kRules;
+}
+
+std::vector<std::string> found_in(const GuideRules& rules, const std::string& log) {
+  std::vector<std::string> ids;
+  for (const GuideMatch& match : guide_log(rules, log).matches) ids.push_back(match.rule);
+  return ids;
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+TEST(Rules, EachMatchesItsExampleAndNoneBeforeItDoes) {
+  const std::vector<Rule>& rules = built_in().set().rules;
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    if (rules[i].role == Role::kSilent) continue;
+    ASSERT_FALSE(rules[i].example.empty()) << rules[i].id;
+    for (std::size_t before = 0; before <= i; ++before) {
+      if (rules[before].regex == nullptr) continue;
+      EXPECT_EQ(RE2::PartialMatch(rules[i].example, *rules[before].regex), before == i)
+          << rules[before].id << " and the example of " << rules[i].id;
+    }
+  }
+}
+
+// As logs have them: colours, NUL bytes, forgotten and doubled spaces, other line ends.
+TEST(Rules, FindTheirExamplesHoweverTheyAreMangled) {
+  for (const Rule& rule : built_in().set().rules) {
+    if (rule.role == Role::kSilent) continue;
+    const std::vector<std::string> expected =
+        rule.role == Role::kHarmless ? std::vector<std::string>{} : std::vector{rule.id};
+    const std::string& line = rule.example;
+    for (const std::string& log :
+         {line, "before\n" + line + "\nafter\n", line + "\r\n", replaced(line, " ", "  "),
+          replaced(line, " ", std::string(" \0", 2)),
+          replaced(line, " ", " \x1b[1;32m") + "\x1b[0m", replaced(line, "e", "e\x1b[0m")}) {
+      EXPECT_EQ(found_in(built_in(), log), expected) << rule.id << ": " << log;
+    }
+  }
+}
+
+TEST(Rules, LegionsForgottenSpacesDoNotHideItsMessages) {
+  for (const Rule& rule : built_in().set().rules) {
+    if (rule.id.find("dsl.") == 0 || rule.id.find("lib.") == 0 || rule.role == Role::kSilent ||
+        rule.role == Role::kHarmless || rule.hook == "compile") {
+      continue;
+    }
+    EXPECT_EQ(found_in(built_in(), replaced(rule.example, " ", "")), std::vector{rule.id});
+  }
+}
+
+TEST(Rules, SayWhatTheyMeanAndFillTheirTexts) {
+  for (const Rule& rule : built_in().set().rules) {
+    if (rule.role == Role::kHarmless) continue;
+    EXPECT_FALSE(rule.meaning.empty() && rule.advice.empty()) << rule.id;
+    Groups groups = groups_of(rule, rule.example);
+    groups["exit"] = "134";
+    std::string said = filled(rule.meaning, groups);
+    for (const std::string& advice : rule.advice) said += " " + filled(advice, groups);
+    EXPECT_EQ(said.find('?'), std::string::npos) << rule.id << ": " << said;
+  }
+}
+
+// The messages of Legion and Realm that are known, by the names that these have in the catalogue
+// they were collected in. All have a rule; one without would stand here with the reason.
+TEST(Rules, CoverLegionsMessages) {
+  std::istringstream names(testing::read_text(testing::in_tree("tests/data/legion_messages.txt")));
+  int count = 0;
+  for (std::string name; std::getline(names, name); ++count) {
+    EXPECT_NE(built_in().set().find(name), nullptr) << name;
+  }
+  EXPECT_EQ(count, 254);
+}
+
+TEST(Rules, CoverOurOwnDiagnostics) {
+  for (const CatalogueEntry& entry : catalogue()) {
+    if (entry.severity != Severity::kError) continue;
+    const std::string id(entry.name);
+    const Rule* rule = built_in().set().of_diagnostic(id);
+    const std::string expected = rule != nullptr ? rule->id : "groma.diagnostic";
+    EXPECT_THAT(found_in(built_in(), "a.mapper:1:2: error: something [" + id + "]\n"),
+                ElementsAre(expected));
+  }
+}
+
+TEST(Rules, OnesOwnComeFirst) {
+  const Source own("own.json", R"({"rules": [
+    {"id": "mine", "pattern": "Slice processor index <number> out", "meaning": "number {value}",
+     "advice": ["a", ["b", "c"]], "example": "Slice processor index 3 out of bound"}]})");
+  const auto rules = GuideRules::make({&own, 1});
+  ASSERT_TRUE(rules) << rules.error().message;
+  const Feedback feedback = guide_log(*rules, "Slice processor index 3 out of bound");
+  EXPECT_THAT(feedback.explain, ElementsAre("Number 3."));
+  EXPECT_THAT(feedback.suggest, ElementsAre("A.", "Bc."));
+}
+
+TEST(Rules, RefuseWhatTheyCannotUse) {
+  const struct {
+    const char* rule;
+    const char* why;
+  } kWrong[] = {
+      {R"({"pattern": "long enough"})", "no `id`"},
+      {R"({"id": "x"})", "rule `x`: it has no `pattern`"},
+      {R"({"id": "x", "pattern": "a.*b"})", "name it as `literal`"},
+      {R"({"id": "x", "pattern": "unclosed ("})", "missing )"},
+      {R"({"id": "x", "pattern": "fine pattern", "role": "loud"})", "`role` cannot be `loud`"},
+      {R"({"id": "x", "pattern": "fine pattern", "patern": ""})", "no key `patern`"},
+      {R"({"id": "x", "pattern": 3})", "`pattern` is no text"},
+      {R"({"id": "x", "pattern": "fine pattern", "exit": ["a"]})", "no list of integers"},
+      {R"({"id": "x", "pattern": "fine pattern", "role": "metric"})", "a group `value`"},
+      {R"({"id": "x", "pattern": "fine pattern"}, {"id": "x", "pattern": "fine"})", "twice"},
+      {"3", "a rule is no object"},
+  };
+  for (const auto& [rule, why] : kWrong) {
+    const Source own("own.json", std::string(R"({"rules": [)") + rule + "]}");
+    const auto rules = GuideRules::make({&own, 1});
+    ASSERT_FALSE(rules) << rule;
+    EXPECT_THAT(rules.error().message, HasSubstr(why));
+  }
+  for (const char* text : {"", "[]", "{", R"({"rules": 3})"}) {
+    const Source own("own.json", text);
+    EXPECT_FALSE(GuideRules::make({&own, 1})) << text;
+  }
+}
+
+TEST(Literals, AreWhatEveryMatchHolds) {
+  EXPECT_THAT(required_literals("Failed to open (?P<file>.*?) for writing"),
+              ElementsAre("failedtoopen"));
+  EXPECT_THAT(required_literals("abc(?:def|gh)? long one"), ElementsAre("longone"));
+  EXPECT_THAT(required_literals("(?:first|second) x"), ElementsAre("first", "second"));
+  EXPECT_THAT(required_literals("(?:first|sec.*) x"), ElementsAre("first", "sec"));
+  EXPECT_THAT(required_literals("ab*cde+f"), ElementsAre("cde"));
+  EXPECT_THAT(required_literals("a{0,3}bc{2}d"), ElementsAre("bc"));
+  EXPECT_THAT(required_literals(R"(\d+ \(from \[x\]\))"), ElementsAre("(from[x])"));
+  EXPECT_THAT(required_literals("[abc]]d"), ElementsAre("]d"));
+  EXPECT_THAT(required_literals("x|.*"), IsEmpty());
+  EXPECT_THAT(required_literals("(?i)Upper"), ElementsAre("upper"));
+  EXPECT_THAT(required_literals(R"(a\x{41}bc)"), ElementsAre("bc"));
+  EXPECT_THAT(required_literals("unbalanced)"), IsEmpty());
+}
+
+// Texts over few letters, so that literals overlap; lines, spaces and letters of both cases too.
+TEST(Prefilter, FindsWhatAPlainSearchFinds) {
+  std::mt19937 draw(7);
+  const auto text_of = [&](std::size_t size, std::string_view letters) {
+    std::string text;
+    while (text.size() < size) text += letters[draw() % letters.size()];
+    return text;
+  };
+  for (int round = 0; round < 200; ++round) {
+    std::vector<std::pair<std::string, std::uint32_t>> literals;
+    for (std::uint32_t i = 0; i < 1 + draw() % 12; ++i) {
+      literals.emplace_back(text_of(1 + draw() % 5, "abc"), i);
+    }
+    Prefilter prefilter;
+    ASSERT_TRUE(prefilter.build(literals));
+    const std::string text = text_of(draw() % 400, "aAbBc  \n");
+    std::set<std::pair<std::size_t, std::uint32_t>> expected;
+    for (const auto& [literal, rule] : literals) {
+      for (std::size_t begin = 0; begin < text.size(); ++begin) {
+        std::size_t matched = 0;
+        for (std::size_t i = begin; i < text.size() && text[i] != '\n'; ++i) {
+          if (text[i] == ' ') continue;
+          if (std::tolower(text[i]) != literal[matched]) break;
+          if (++matched == literal.size()) {
+            if (text[begin] != ' ') expected.emplace(i + 1, rule);
+            break;
+          }
+        }
+      }
+    }
+    // A literal is also found at the spaces after it, which change nothing.
+    std::vector<Prefilter::Hit> hits;
+    prefilter.scan(text, &hits);
+    std::set<std::pair<std::size_t, std::uint32_t>> found;
+    for (const Prefilter::Hit& hit : hits) {
+      if (text[hit.end - 1] == ' ') continue;
+      for (const std::uint32_t rule : prefilter.rules(hit)) found.emplace(hit.end, rule);
+    }
+    ASSERT_EQ(found, expected) << text;
+  }
+}
+
+}  // namespace
+}  // namespace groma::guide
