@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "support/files.h"
+
 namespace groma::test {
 
 struct Outcome {
@@ -14,20 +16,7 @@ struct Outcome {
 // is its standard input.
 Outcome run(const std::string& line, const std::string& input = "");
 
-// A folder for this test alone, empty, gone afterwards.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::string& path() const { return path_; }
-  std::string write(const std::string& name, const std::string& text) const;
-
- private:
-  std::string path_;
-};
-
-std::string read_text(const std::string& path);
+using testing::read_text;
+using testing::TemporaryFolder;
 
 }  // namespace groma::test
