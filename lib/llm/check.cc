@@ -106,8 +106,8 @@ Result<ChatCheck, ChatError> check_chat(ChatClient& client, std::optional<double
 
 std::string render(const ChatCheck& check) {
   const ChatReply& round = check.round;
-  const std::string money = round.money ? fmt::format("{:.2g} of money", *round.money)
-                                        : "its price is not known (--price)";
+  const std::string money = round.money ? fmt::format("costs {:.2g}", *round.money)
+                                        : "price not known";
   return fmt::format(
       "reachable   {}: {}\n"
       "structured  JSON schema {}, grammar {}\n"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "support/files.h"
+#include "support/temporary_folder.h"
 
 namespace groma::test {
 
@@ -16,7 +16,6 @@ struct Outcome {
 // is its standard input.
 Outcome run(const std::string& line, const std::string& input = "");
 
-using testing::read_text;
-using testing::TemporaryFolder;
+std::string read_text(const std::string& path);
 
 }  // namespace groma::test

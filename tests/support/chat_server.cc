@@ -30,30 +30,36 @@ sockaddr* any(sockaddr_in* address) { return reinterpret_cast<sockaddr*>(address
 
 }  // namespace
 
-ChatServer::ChatServer() {
+ServerProcess::ServerProcess(std::vector<std::string> words) {
   std::array<int, 2> in{}, out{};
   GROMA_CHECK(pipe2(in.data(), O_CLOEXEC) == 0 && pipe2(out.data(), O_CLOEXEC) == 0);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_adddup2(&files, in[0], STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&files, out[1], STDOUT_FILENO);
-  std::string words[] = {GROMA_PYTHON, GROMA_SOURCE_DIR "/tests/support/chat_server.py",
-                         GROMA_SOURCE_DIR "/tests/data/localhost.pem"};
-  char* pointers[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
-  GROMA_CHECK(posix_spawn(&process_, GROMA_PYTHON, &files, nullptr, pointers, environ) == 0);
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  GROMA_CHECK(posix_spawn(&process_, pointers[0], &files, nullptr, pointers.data(), environ) == 0);
   posix_spawn_file_actions_destroy(&files);
   close(in[0]);
   close(out[1]);
   input_ = in[1];
-  std::FILE* ports = fdopen(out[0], "r");
-  GROMA_CHECK(std::fscanf(ports, "%d %d", &port_, &secure_port_) == 2);
-  std::fclose(ports);
+  for (char c = 0; read(out[0], &c, 1) == 1 && c != '\n';) first_line_ += c;
+  close(out[0]);
 }
 
-ChatServer::~ChatServer() {
+ServerProcess::~ServerProcess() {
   close(input_);
   kill(process_, SIGKILL);
   waitpid(process_, nullptr, 0);
+}
+
+ChatServer::ChatServer()
+    : process_({GROMA_PYTHON, GROMA_SOURCE_DIR "/tests/support/chat_server.py",
+                GROMA_SOURCE_DIR "/tests/data/localhost.pem"}) {
+  const std::string& ports = process_.first_line();
+  GROMA_CHECK(std::sscanf(ports.c_str(), "%d %d", &port_, &secure_port_) == 2);
 }
 
 std::string ChatServer::at(const std::string& behaviour) const {

@@ -4,15 +4,28 @@
 #include <sys/types.h>
 
 #include <string>
+#include <vector>
 
 namespace groma::testing {
+
+// A program that prints a line when it is ready, and serves until its input ends.
+class ServerProcess {
+ public:
+  explicit ServerProcess(std::vector<std::string> words);
+  ~ServerProcess();  // ends it
+  ServerProcess(const ServerProcess&) = delete;
+  ServerProcess& operator=(const ServerProcess&) = delete;
+  const std::string& first_line() const { return first_line_; }
+
+ private:
+  pid_t process_ = 0;
+  int input_ = -1;
+  std::string first_line_;
+};
 
 class ChatServer {
  public:
   ChatServer();
-  ~ChatServer();  // ends it
-  ChatServer(const ChatServer&) = delete;
-  ChatServer& operator=(const ChatServer&) = delete;
 
   // The endpoint that behaves so.
   std::string at(const std::string& behaviour) const;
@@ -21,8 +34,7 @@ class ChatServer {
   std::string log() const;
 
  private:
-  pid_t process_ = 0;
-  int input_ = -1;
+  ServerProcess process_;
   int port_ = 0, secure_port_ = 0;
 };
 

@@ -9,8 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "groma/result.h"
-
 namespace groma::testing {
 
 inline std::filesystem::path in_tree(const std::string& path) {
@@ -21,31 +19,6 @@ inline std::string read_text(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
-
-// A folder for this test alone, empty, gone afterwards.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "groma-test-XXXXXX").string();
-    GROMA_CHECK(mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::string& path() const { return path_; }
-  std::string write(const std::string& name, const std::string& text) const {
-    const std::string path = path_ + "/" + name;
-    std::ofstream(path, std::ios::binary) << text;
-    return path;
-  }
-
- private:
-  std::string path_;
-};
 
 // What lies below `folder` with this extension, by name.
 inline std::vector<std::filesystem::path> files_below(const std::string& folder,

@@ -11,6 +11,7 @@
 #include "groma/llm.h"
 #include "support/chat_server.h"
 #include "support/files.h"
+#include "support/temporary_folder.h"
 
 namespace groma {
 namespace {
@@ -18,8 +19,8 @@ namespace {
 using Code = ChatError::Code;
 using Finish = ChatReply::Finish;
 using ::groma::testing::read_text;
-using ::groma::testing::TemporaryFolder;
 using nlohmann::json;
+using test::TemporaryFolder;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -610,7 +611,7 @@ TEST_F(Client, Check) {
   EXPECT_THAT(line_of(full), HasSubstr("/schema/v1: has the model `served`\n"
                                        "structured  JSON schema kept, grammar kept\n"
                                        "a round     "));
-  EXPECT_THAT(line_of(full), HasSubstr(" ms, 5 + 2 tokens, 7e-06 of money\n"));
+  EXPECT_THAT(line_of(full), HasSubstr(" ms, 5 + 2 tokens, costs 7e-06\n"));
   full = options("no-models");
   EXPECT_THAT(line_of(full), HasSubstr("it does not list its models\n"
                                        "structured  JSON schema ignored, grammar ignored\n"));

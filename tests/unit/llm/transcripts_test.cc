@@ -7,6 +7,7 @@
 #include "groma/llm.h"
 #include "llm/shape.h"
 #include "support/files.h"
+#include "support/temporary_folder.h"
 
 namespace groma {
 namespace {
@@ -80,7 +81,7 @@ Code code_of(int status, const std::string& body) {
 }
 
 TEST(Transcripts, AreReadAsTheyWereMeant) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   ChatRequest request;
   request.messages = {{ChatMessage::Role::kUser, "x"}};
   // Some errors name `max_tokens`; then it is tried by its other name.
