@@ -78,8 +78,9 @@ Result<ChatCheck, ChatError> check_chat(ChatClient& client, std::optional<double
   check.endpoint = options.replay.empty() ? options.endpoint : "the recording";
   check.wanted_model = options.model;
   auto models = client.models(watch);
-  if (models && !models->empty()) check.models = std::move(models).value();
-  if (!models && models.error().code != Code::kNotFound && models.error().code != Code::kBadReply) {
+  if (models) {
+    if (!models->empty()) check.models = std::move(models).value();
+  } else if (models.error().code != Code::kNotFound && models.error().code != Code::kBadReply) {
     return models.error();
   }
   auto round = client.ask(question(temperature, "Answer with the one word: ready"), watch);
@@ -106,8 +107,8 @@ Result<ChatCheck, ChatError> check_chat(ChatClient& client, std::optional<double
 
 std::string render(const ChatCheck& check) {
   const ChatReply& round = check.round;
-  const std::string money = round.money ? fmt::format("costs {:.2g}", *round.money)
-                                        : "price not known";
+  const std::string money =
+      round.money ? fmt::format("costs {:.2g}", *round.money) : "price not known";
   return fmt::format(
       "reachable   {}: {}\n"
       "structured  JSON schema {}, grammar {}\n"

@@ -37,35 +37,32 @@ class LiveText {
       : watch_(watch), key_(key), restarted_(restarted) {}
 
   void show(const std::string& all) {
-    if (!watch_.on_text) return;
-    const std::string safe = redacted(all, key_);
-    std::size_t end = safe.size();
-    for (std::size_t held = std::min(key_.size(), safe.size()); held > 0; --held) {
-      if (!std::string_view(key_).starts_with(std::string_view(safe).substr(safe.size() - held)))
-        continue;
-      end -= held;
-      break;
-    }
-    emit(safe, end);
+    if (!watch_.on_text || all.size() < taken_) return;
+    open_ = redacted(open_ + all.substr(taken_), key_);
+    taken_ = all.size();
+    std::size_t held = std::min(key_.size(), open_.size());
+    while (!std::string_view(key_).starts_with(std::string_view(open_).substr(open_.size() - held)))
+      --held;
+    emit(open_.size() - held);
   }
   void finish(const std::string& all) {
-    if (!watch_.on_text) return;
-    const std::string safe = redacted(all, key_);
-    emit(safe, safe.size());
+    show(all);
+    emit(open_.size());
   }
 
  private:
-  void emit(const std::string& text, std::size_t end) {
-    if (end <= shown_) return;
-    watch_.on_text(std::string_view(text).substr(shown_, end - shown_), restarted_);
+  void emit(std::size_t count) {
+    if (count == 0) return;
+    watch_.on_text(std::string_view(open_).substr(0, count), restarted_);
     restarted_ = false;
-    shown_ = end;
+    open_.erase(0, count);
   }
 
   const ChatClient::Watch& watch_;
   const std::string& key_;
   bool restarted_;
-  std::size_t shown_ = 0;
+  std::size_t taken_ = 0;
+  std::string open_;  // taken, but not shown
 };
 
 ChatReply::Finish finish_of(std::string_view word) {
@@ -320,13 +317,10 @@ class ChatClient::Impl {
   bool leave_out(const ServerError& told, const std::string& body, Dialect* dialect) const {
     const std::string field = refused_field(told, body);
     if (field.empty()) return false;
-    if (field == "max_tokens" && !dialect->completion_limit &&
-        !dialect->left_out.contains("max_completion_tokens")) {
+    if (field == "max_tokens") {
       dialect->completion_limit = true;
-    } else if (field.starts_with("max_")) {
+    } else if (field == "max_completion_tokens" || !dialect->left_out.insert(field).second) {
       return false;  // without a limit a reply may cost anything
-    } else if (!dialect->left_out.insert(field).second) {
-      return false;
     }
     log(LogLevel::kInfo, fmt::format("the server refuses `{}`: asking without it", field));
     return true;

@@ -37,9 +37,7 @@ class ExecTransport final : public Transport {
       reply.detail = outcome.error().message;
       return reply;
     }
-    const auto clean = [this](std::string text) {
-      return redacted(valid_utf8(std::move(text)), key_);
-    };
+    const auto clean = [this](const std::string& text) { return redacted(valid_utf8(text), key_); };
     reply.plain = true;
     reply.body = clean(outcome->out.text);
     reply.elapsed_ms = static_cast<std::int64_t>(outcome->seconds * 1000);

@@ -278,7 +278,7 @@ class HttpTransport final : public Transport {
     const std::string& key = ChatKeyText::of(options_.key);
     for (std::string* text :
          {&reply.body, &reply.detail, &reply.location, &reply.server, &reply.content_type}) {
-      *text = redacted(valid_utf8(std::move(*text)), key);
+      *text = redacted(valid_utf8(*text), key);
     }
     reply.elapsed_ms =
         std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin).count();
@@ -318,7 +318,7 @@ Result<std::string> normal_endpoint(const ChatOptions& options) {
     return copy;
   };
   // The address is not repeated: it may hold a password.
-  const auto wrong = [](std::string why, std::string help) {
+  const auto wrong = [](const std::string& why, std::string help) {
     return Error{Error::Code::kMalformed, "the endpoint " + why, std::move(help)};
   };
   const std::string example = "as in http://127.0.0.1:8080/v1 or exec:CMD";

@@ -184,7 +184,7 @@ class OpenAi final : public Shape {
 
   bool add_event(std::string_view data, ReadReply* reply) const override {
     if (data == "[DONE]") return false;
-    const json value = parse_json(valid_utf8(std::string(data)));
+    const json value = parse_json(valid_utf8(data));
     if (value.is_discarded()) {
       if (reply->wrong.empty()) reply->wrong = "an event of it is no JSON";
       return false;

@@ -29,18 +29,18 @@ std::size_t character_length(std::string_view text, std::size_t at) {
 
 }  // namespace
 
-std::string valid_utf8(std::string text) {
+std::string valid_utf8(std::string_view text) {
   std::string repaired;
   std::size_t kept = 0;  // what stands before is in `repaired`, once that is begun
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t length = character_length(text, at);
     if (length == 0) {
-      repaired.append(text, kept, at - kept).append("\xEF\xBF\xBD");
+      repaired.append(text.substr(kept, at - kept)).append("\xEF\xBF\xBD");
       kept = at + 1;
     }
     at += std::max<std::size_t>(length, 1);
   }
-  return kept == 0 ? text : repaired.append(text, kept);
+  return repaired.append(text.substr(kept));
 }
 
 std::string redacted(std::string text, std::string_view key) {
@@ -59,7 +59,7 @@ std::string shown(std::string_view text, std::size_t most) {
     while (most > 0 && continues(static_cast<unsigned char>(text[most]))) --most;
     text = text.substr(0, most);
   }
-  std::string line = valid_utf8(std::string(text));
+  std::string line = valid_utf8(text);
   for (std::size_t i = 0; i < line.size(); ++i) {
     const auto c = static_cast<unsigned char>(line[i]);
     const bool c1 = c == 0xC2U && static_cast<unsigned char>(line[i + 1]) < 0xA0U;

@@ -18,7 +18,7 @@ struct ChatKeyText {
 namespace groma::llm {
 
 // What is no UTF-8 becomes U+FFFD, a byte each.
-std::string valid_utf8(std::string text);
+std::string valid_utf8(std::string_view text);
 
 // "[key]" wherever the key stood.
 std::string redacted(std::string text, std::string_view key);
