@@ -56,6 +56,7 @@ install(FILES "${groma_BINARY_DIR}/gromaConfig.cmake"
 # The prefix is found from where the .pc file lies, so that an installed tree may be moved.
 list(REMOVE_DUPLICATES groma_pc_requires)
 list(REMOVE_ITEM groma_pc_requires Legion) # has no .pc file
+list(TRANSFORM groma_pc_requires REPLACE "^CURL$" libcurl)
 list(JOIN groma_pc_requires ", " groma_pc_requires)
 list(JOIN groma_pc_libs " " groma_pc_libs)
 file(RELATIVE_PATH groma_pc_prefix "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig"

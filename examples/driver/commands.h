@@ -20,6 +20,7 @@ void add_format(CLI::App& app, int* exit_code);
 void add_explain(CLI::App& app, int* exit_code);
 void add_guide(CLI::App& app, int* exit_code);
 void add_place(CLI::App& app, int* exit_code);
+void add_llm(CLI::App& app, int* exit_code);
 void add_machines(CLI::App& app, int* exit_code);
 void add_run(CLI::App& app, int* exit_code);
 void add_strategies(CLI::App& app, int* exit_code);

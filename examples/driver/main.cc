@@ -55,6 +55,7 @@ int main(int argc, char** argv) {
   driver::add_apps(app, &exit_code);
   driver::add_strategies(app, &exit_code);
   driver::add_grammar(app, &exit_code);
+  driver::add_llm(app, &exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -41,12 +41,13 @@ namespace internal {
   ((condition) ? static_cast<void>(0) \
                : ::groma::internal::check_failed(#condition, __FILE__, __LINE__))
 
-// A value or the reason why there is none. Reading the side that is not there is our fault.
-template <typename T>
+// A value or the reason why there is none: an Error, or what its place says (groma/llm.h). Reading
+// the side that is not there is our fault.
+template <typename T, typename E = Error>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT
+  Result(E error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT
 
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
@@ -68,13 +69,13 @@ class [[nodiscard]] Result {
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 
-  const Error& error() const {
+  const E& error() const {
     GROMA_CHECK(!ok());
     return *std::get_if<1>(&state_);
   }
 
  private:
-  std::variant<T, Error> state_;
+  std::variant<T, E> state_;
 };
 
 }  // namespace groma

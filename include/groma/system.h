@@ -1,9 +1,14 @@
-// The operating system: files that are written whole or not at all.
+// The operating system: files that are written whole or not at all; child processes with a
+// deadline, which end with all that they started.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "groma/result.h"
 
@@ -14,5 +19,39 @@ namespace groma {
 // followed. Returns the failure, if there was one; then nothing has changed and nothing is left
 // over.
 [[nodiscard]] std::optional<Error> write_file(const std::string& path, std::string_view text);
+
+// A process to run, in a process group of its own.
+struct Command {
+  std::vector<std::string> words;  // the program, looked for in PATH unless it has a `/`, and more
+  std::string input = {};          // its standard input, at hand at once (a file in memory)
+  std::string folder = {};         // where it runs; empty: where we are
+  // "NAME=VALUE" sets, "NAME" takes away; the rest is our own environment.
+  std::vector<std::string> environment = {};
+  std::int64_t deadline_ms = 0;  // 0: none
+  // Of each output what is more than this is read and forgotten, from the middle.
+  std::size_t max_output_bytes = std::size_t{16} << 20;
+  // Asked every 50 ms, in the caller's thread; true ends the group.
+  std::function<bool()> stop = {};
+};
+
+struct CommandOutput {
+  std::string text;
+  std::size_t left_out_bytes = 0;  // forgotten between text[0, cut_at) and text[cut_at, end)
+  std::size_t cut_at = 0;
+};
+
+struct CommandOutcome {
+  enum class End { kExited, kSignalled, kDeadline, kStopped };
+  End end = End::kExited;
+  int code = 0;  // of the exit; the signal's number otherwise
+  CommandOutput out, err;
+  double seconds = 0;
+};
+
+// Runs it to its end, or to its deadline. When it has ended, by itself or not, every process left
+// in its group is killed: a program that daemonises (setsid) escapes. Fails where it cannot be
+// started: kUnknown for no such program or folder, else kUnreadable. Any number of threads may run
+// commands.
+Result<CommandOutcome> run_command(const Command& command);
 
 }  // namespace groma

@@ -671,5 +671,22 @@ TEST(Output, AFullDiskIsNoSuccess) {
   EXPECT_EQ(run("groma --version > /dev/full").exit_code, 1);
 }
 
+TEST(LlmCommand, NeverShowsAKey) {
+  const Outcome outcome =
+      run("GROMA_API_KEY=sk-SECRET-123456 groma llm check --endpoint "
+          "'exec:cat; echo no use for $GROMA_API_KEY >&2; exit 1'");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("the command ended with 1: no use for [key]"));
+  EXPECT_EQ((outcome.out + outcome.err).find("SECRET"), std::string::npos);
+}
+
+TEST(LlmCommand, WrongUsage) {
+  for (const char* wrong : {"llm", "llm check --api x", "llm check --price 1",
+                            "llm check --record a --replay b", "llm check --temperature 3"}) {
+    EXPECT_EQ(run(std::string("groma ") + wrong).exit_code, 2) << wrong;
+  }
+  EXPECT_EQ(run("groma llm check --replay /no/such/file").exit_code, 1);
+}
+
 }  // namespace
 }  // namespace groma

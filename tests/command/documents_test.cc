@@ -47,7 +47,16 @@ TEST_P(Documents, ConsoleBlocksAreTrue) {
   }
 }
 
+// tests/package builds and runs it.
+TEST(Documents, ShowTheProgramThatIsRun) {
+  const std::string folder = GROMA_SOURCE_DIR;
+  const std::string program = test::read_text(folder + "/tests/package/use_llm.cc");
+  const std::string document = test::read_text(folder + "/docs/llm.md");
+  EXPECT_NE(document.find("```cpp\n" + program + "```\n"), std::string::npos);
+}
+
 constexpr const char* kDocuments[] = {"README.md", "docs/commands.md", "docs/diagnostics.md",
+                                      "docs/llm.md",
 #ifdef GROMA_EMBED  // where the examples are built
                                       "docs/embedding.md"
 #endif

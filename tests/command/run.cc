@@ -7,26 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "groma/result.h"
-
 namespace groma::test {
-
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "groma-test-XXXXXX").string();
-  GROMA_CHECK(mkdtemp(name.data()) != nullptr);
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-std::string TemporaryFolder::write(const std::string& name, const std::string& text) const {
-  const std::string path = path_ + "/" + name;
-  std::ofstream(path, std::ios::binary) << text;
-  return path;
-}
 
 std::string read_text(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

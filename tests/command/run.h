@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "support/temporary_folder.h"
+
 namespace groma::test {
 
 struct Outcome {
@@ -13,20 +15,6 @@ struct Outcome {
 // `line` is given to sh in the source folder; `groma` in it is the command that was built. `input`
 // is its standard input.
 Outcome run(const std::string& line, const std::string& input = "");
-
-// A folder for this test alone, empty, gone afterwards.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::string& path() const { return path_; }
-  std::string write(const std::string& name, const std::string& text) const;
-
- private:
-  std::string path_;
-};
 
 std::string read_text(const std::string& path);
 

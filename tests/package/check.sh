@@ -68,7 +68,7 @@ check_pkg_config() {
 install_moved "$build" static
 consume find_package -DCMAKE_PREFIX_PATH="$work/static"
 consume find_core_without_hwloc -DCMAKE_PREFIX_PATH="$work/static" -DGROMA_WANTED=core \
-  -DCMAKE_DISABLE_FIND_PACKAGE_hwloc=ON -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON
+  -DCMAKE_DISABLE_FIND_PACKAGE_hwloc=ON -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON -DCMAKE_DISABLE_FIND_PACKAGE_CURL=ON
 check_headers "$work/static"
 check_pkg_config "$work/static"
 say "examples/embed on its own"
@@ -82,7 +82,8 @@ consume add_subdirectory_shared -DGROMA_SOURCE="$source" "${fast[@]}" -DBUILD_SH
   -DGROMA_INSTALL=ON -DGROMA_BUILD_DRIVER=ON
 install_moved add_subdirectory_shared shared
 consume find_package_shared -DCMAKE_PREFIX_PATH="$work/shared" \
-  -DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON -DCMAKE_DISABLE_FIND_PACKAGE_hwloc=ON
+  -DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON -DCMAKE_DISABLE_FIND_PACKAGE_hwloc=ON \
+  -DCMAKE_DISABLE_FIND_PACKAGE_CURL=ON
 
 if [ "${2:-}" = all ]; then
   consume add_subdirectory_static -DGROMA_SOURCE="$source" "${fast[@]}"

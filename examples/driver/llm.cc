@@ -1,0 +1,96 @@
+// groma llm: whether a chat endpoint works.
+#include "llm.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "commands.h"
+#include "console.h"
+
+namespace driver {
+namespace {
+
+int say_error(const std::string& message, const std::string& help) {
+  print_error(fmt::format("groma: {}\n", message));
+  if (!help.empty()) print_error(fmt::format("help: {}\n", help));
+  return kWrongInput;
+}
+
+int run_check(const ChatArguments& arguments) {
+  catch_interrupts();
+  groma::ChatOptions options;
+  options.attempts = 3;  // somebody waits
+  auto client = make_chat_client(arguments, std::move(options));
+  if (!client) return say_error(client.error().message, client.error().help);
+  const auto check = groma::check_chat(client.value(), arguments.temperature, chat_watch());
+  if (check) return print(render(check.value()));
+  if (check.error().code == groma::ChatError::Code::kStopped) return kInterrupted;
+  return say_error(check.error().message, check.error().help);
+}
+
+}  // namespace
+
+void add_chat_options(CLI::App& command, ChatArguments* arguments) {
+  command.add_option("--endpoint", arguments->endpoint,
+                     "Its address, as in http://127.0.0.1:8080/v1, or exec:CMD; without one the "
+                     "public one of the API");
+  command.add_option("--api", arguments->api, "The shape of its messages")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"openai", "anthropic"}));
+  command.add_option("--model", arguments->model, "The model; without one the first it lists");
+  command.add_option("--key-file", arguments->key_file,
+                     "A file with the key, for nobody else to read; without one GROMA_API_KEY");
+  command.add_option("--temperature", arguments->temperature, "As the model takes it")
+      ->check(CLI::Range(0.0, 2.0));
+  command
+      .add_option("--price", arguments->price,
+                  "IN,OUT: what a million tokens of input and of output cost")
+      ->check([](const std::string& text) {
+        const auto price = groma::parse_chat_price(text);
+        return price ? "" : price.error().message;
+      });
+  auto* record =
+      command.add_option("--record", arguments->record, "Writes every exchange to this new file");
+  command.add_option("--replay", arguments->replay, "Takes the replies from such a file")
+      ->excludes(record);
+}
+
+groma::Result<groma::ChatClient> make_chat_client(const ChatArguments& arguments,
+                                                  groma::ChatOptions options) {
+  options.endpoint = arguments.endpoint;
+  options.api = arguments.api == "openai" ? groma::ChatApi::kOpenAi : groma::ChatApi::kAnthropic;
+  options.model = arguments.model;
+  options.record = arguments.record;
+  options.replay = arguments.replay;
+  options.log = &log();
+  if (!arguments.price.empty()) options.price = groma::parse_chat_price(arguments.price).value();
+  if (arguments.replay.empty()) {
+    auto key = groma::find_chat_key(arguments.key_file);
+    if (!key) return key.error();
+    options.key = std::move(key).value();
+  }
+  return groma::ChatClient::make(std::move(options));
+}
+
+groma::ChatClient::Watch chat_watch() {
+  return {[] { return interrupted(); }, {}};
+}
+
+void add_llm(CLI::App& app, int* exit_code) {
+  CLI::App* group = app.add_subcommand("llm", "Language models: whether an endpoint works");
+  group->require_subcommand(1);
+  auto arguments = std::make_shared<ChatArguments>();
+  CLI::App* command =
+      group->add_subcommand("check", "Whether a chat endpoint works, and what it can do");
+  add_chat_options(*command, arguments.get());
+  command->footer(
+      "Examples:\n"
+      "  groma llm check --endpoint http://127.0.0.1:8080/v1\n"
+      "  GROMA_API_KEY=... groma llm check --model gpt-4o --price 2.5,10\n"
+      "  groma llm check --endpoint 'exec:python3 my_model.py' --record round.jsonl\n"
+      "  groma llm check --replay round.jsonl");
+  command->callback([arguments, exit_code] { *exit_code = run_check(*arguments); });
+}
+
+}  // namespace driver

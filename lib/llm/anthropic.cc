@@ -1,0 +1,138 @@
+// Anthropic's message shape.
+#include "llm/json.h"
+#include "llm/text.h"
+
+namespace groma::llm {
+namespace {
+
+constexpr const char* kTool = "reply";  // a schema travels as a tool that has to be called
+
+void add_usage(const json& value, ReadReply* reply) {
+  const json* usage = member(value, "usage");
+  if (usage == nullptr || !usage->is_object()) return;
+  if (!reply->usage) reply->usage.emplace();
+  ChatUsage& total = *reply->usage;  // of a stream the last word counts
+  total.cached_tokens = count_in(*usage, "cache_read_input_tokens", total.cached_tokens);
+  if (member(*usage, "input_tokens") != nullptr) {
+    total.input_tokens = count_in(*usage, "input_tokens") + total.cached_tokens +
+                         count_in(*usage, "cache_creation_input_tokens");
+  }
+  total.output_tokens = count_in(*usage, "output_tokens", total.output_tokens);
+}
+
+void add_block(const json& block, ReadReply* reply) {
+  const std::string type = text_in(block, "type");
+  if (type == "text" || type == "text_delta") {
+    reply->text += text_in(block, "text");
+    reply->has_text = true;
+  } else if (type == "thinking" || type == "thinking_delta") {
+    reply->reasoning += text_in(block, "thinking");
+  } else if (type == "input_json_delta" && reply->tool == kTool) {
+    reply->text += text_in(block, "partial_json");
+    reply->has_text = true;
+  } else if (type == "tool_use") {
+    reply->tool = text_in(block, "name");
+    const json* input = member(block, "input");
+    if (reply->tool != kTool || input == nullptr || input->empty()) return;
+    reply->text += dump(*input);
+    reply->has_text = true;
+  }
+}
+
+class Anthropic final : public Shape {
+ public:
+  const char* path() const override { return "/messages"; }
+
+  std::vector<std::string> headers(const std::string& key) const override {
+    std::vector<std::string> lines = {"anthropic-version: 2023-06-01"};
+    if (!key.empty()) lines.push_back("x-api-key: " + key);
+    return lines;
+  }
+
+  std::string unsupported(const ChatConstraint& constraint, Server) const override {
+    return constraint.gbnf.empty() && constraint.lark.empty() ? "" : "this API takes no grammar";
+  }
+
+  std::string body(const ChatRequest& request, const std::string& model, bool stream,
+                   const Dialect& dialect) const override {
+    json body = {{"model", model}, {"max_tokens", request.max_tokens}, {"stream", stream}};
+    json& messages = body["messages"] = json::array();
+    std::string system;
+    for (const ChatMessage& message : request.messages) {
+      if (message.role == ChatMessage::Role::kSystem) {
+        system += (system.empty() ? "" : "\n\n") + message.text;
+        continue;
+      }
+      const char* role = message.role == ChatMessage::Role::kUser ? "user" : "assistant";
+      if (!messages.empty() && messages.back()["role"] == role) {  // they have to alternate
+        messages.back()["content"] =
+            messages.back()["content"].get<std::string>() + "\n\n" + message.text;
+      } else {
+        messages.push_back({{"role", role}, {"content", message.text}});
+      }
+    }
+    if (!system.empty()) body["system"] = system;
+    if (request.temperature && !dialect.left_out.contains("temperature")) {
+      body["temperature"] = *request.temperature;
+    }
+    if (!request.constraint.json_schema.empty()) {
+      body["tools"] = {{{"name", kTool},
+                        {"description", "Takes the reply."},
+                        {"input_schema", parse_json(request.constraint.json_schema)}}};
+      body["tool_choice"] = {{"type", "tool"}, {"name", kTool}};
+    }
+    return dump(body);
+  }
+
+  ReadReply read(std::string_view body) const override {
+    ReadReply reply;
+    const json value = parse_json(body);
+    if (value.is_discarded()) {
+      reply.wrong = "it is no JSON";
+      return reply;
+    }
+    reply.error = error_in(value);
+    add_usage(value, &reply);
+    reply.model = text_in(value, "model");
+    reply.finish = text_in(value, "stop_reason");
+    const json* content = member(value, "content");
+    if (content == nullptr || !content->is_array()) {
+      reply.wrong = "it has no `content`";
+      return reply;
+    }
+    for (const json& block : *content) add_block(block, &reply);
+    return reply;
+  }
+
+  bool add_event(std::string_view data, ReadReply* reply) const override {
+    const json value = parse_json(valid_utf8(data));
+    if (value.is_discarded()) {
+      if (reply->wrong.empty()) reply->wrong = "an event of it is no JSON";
+      return false;
+    }
+    if (auto error = error_in(value)) reply->error = std::move(error);
+    const std::size_t before = reply->text.size() + reply->reasoning.size();
+    if (const json* message = member(value, "message");
+        message != nullptr && message->is_object()) {
+      reply->model = text_in(*message, "model");
+      add_usage(*message, reply);
+    }
+    add_usage(value, reply);
+    if (const json* block = member(value, "content_block")) add_block(*block, reply);
+    if (const json* delta = member(value, "delta")) {
+      add_block(*delta, reply);
+      const std::string finish = text_in(*delta, "stop_reason");
+      if (!finish.empty()) reply->finish = finish;
+    }
+    return reply->text.size() + reply->reasoning.size() > before;
+  }
+};
+
+}  // namespace
+
+const Shape& anthropic_shape() {
+  static const Anthropic shape;
+  return shape;
+}
+
+}  // namespace groma::llm

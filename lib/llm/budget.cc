@@ -1,0 +1,54 @@
+#include "llm/budget.h"
+
+#include <fmt/format.h>
+
+namespace groma::llm {
+
+std::optional<double> Budget::money_of(const ChatUsage& usage) const {
+  if (!price_) return std::nullopt;
+  return (static_cast<double>(usage.input_tokens) * price_->input +
+          static_cast<double>(usage.output_tokens) * price_->output) /
+         1e6;
+}
+
+std::optional<ChatError> Budget::reserve(const ChatUsage& worst) {
+  const std::lock_guard lock(mutex_);
+  ChatUsage all;
+  all.input_tokens = spent_.input_tokens + reserved_.input_tokens + worst.input_tokens;
+  all.output_tokens = spent_.output_tokens + reserved_.output_tokens + worst.output_tokens;
+  ChatError error;
+  error.code = ChatError::Code::kCeiling;
+  const std::int64_t tokens = all.input_tokens + all.output_tokens;
+  if (max_tokens_ > 0 && tokens > max_tokens_) {
+    error.message = fmt::format("this request may bring the tokens to {}, the ceiling is {}",
+                                tokens, max_tokens_);
+    return error;
+  }
+  const double money = money_of(all).value_or(0);
+  if (max_money_ > 0 && money > max_money_) {
+    error.message = fmt::format("this request may bring the cost to {:.6g}, the ceiling is {:.6g}",
+                                money, max_money_);
+    return error;
+  }
+  reserved_.input_tokens += worst.input_tokens;
+  reserved_.output_tokens += worst.output_tokens;
+  return std::nullopt;
+}
+
+void Budget::settle(const ChatUsage& worst, const ChatUsage& cost) {
+  const std::lock_guard lock(mutex_);
+  reserved_.input_tokens -= worst.input_tokens;
+  reserved_.output_tokens -= worst.output_tokens;
+  ++spent_.requests;
+  spent_.input_tokens += cost.input_tokens;
+  spent_.output_tokens += cost.output_tokens;
+  spent_.money += money_of(cost).value_or(0);
+  spent_.estimated = spent_.estimated || cost.estimated;
+}
+
+ChatSpending Budget::spent() const {
+  const std::lock_guard lock(mutex_);
+  return spent_;
+}
+
+}  // namespace groma::llm

@@ -1,0 +1,121 @@
+// groma llm check: what an endpoint can do, found out by asking.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "groma/spelling.h"
+#include "llm/json.h"
+#include "llm/text.h"
+
+namespace groma {
+namespace {
+
+using Code = ChatError::Code;
+using Obeys = ChatCheck::Obeys;
+
+// What nobody answers to such a question unless it is made to.
+constexpr std::string_view kSchema =
+    R"({"type":"object","properties":{"groma":{"type":"string","enum":["cohort"]}},)"
+    R"("required":["groma"],"additionalProperties":false})";
+constexpr std::string_view kAnswer = "Task * GPU;";
+
+ChatRequest question(std::optional<double> temperature, std::string text) {
+  ChatRequest request;
+  request.messages = {{ChatMessage::Role::kUser, std::move(text)}};
+  request.temperature = temperature;
+  request.max_tokens = 256;
+  request.no_thinking = true;
+  return request;
+}
+
+bool keeps_schema(const std::string& text) {
+  const llm::json value = llm::parse_json(text);
+  return value.is_object() && value.size() == 1 && llm::text_in(value, "groma") == "cohort";
+}
+
+// How a constrained question went; nothing when the endpoint failed otherwise.
+template <typename Keeps>
+std::optional<Obeys> judged(const Result<ChatReply, ChatError>& reply, const Keeps& keeps) {
+  if (reply) return keeps(reply.value().text) ? Obeys::kYes : Obeys::kIgnored;
+  switch (reply.error().code) {
+    case Code::kBadRequest:
+    case Code::kUnsupported:
+    case Code::kServer:
+    case Code::kNoText:
+    case Code::kUnreachable:  // some servers die of a grammar
+      return Obeys::kRefused;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::string_view words_of(Obeys obeys) {
+  constexpr std::string_view kWords[] = {"kept", "ignored", "refused"};
+  return kWords[static_cast<int>(obeys)];
+}
+
+std::string model_words(const ChatCheck& check) {
+  const std::string& wanted = check.wanted_model;
+  if (!check.models) return "it does not list its models";
+  const auto& models = *check.models;
+  const std::string count = fmt::format("{} model{}", models.size(), models.size() == 1 ? "" : "s");
+  if (wanted.empty()) return fmt::format("{}, took `{}`", count, llm::shown(models.at(0), 80));
+  if (std::find(models.begin(), models.end(), wanted) != models.end()) {
+    return fmt::format("has the model `{}`", llm::shown(wanted, 80));
+  }
+  const std::vector<std::string_view> names(models.begin(), models.end());
+  const auto near = near_names(wanted, names);
+  return fmt::format("does not list `{}` among {}{}, but answers", llm::shown(wanted, 80), count,
+                     near.empty() ? "" : fmt::format(" (did you mean {}?)", join_names(near)));
+}
+
+}  // namespace
+
+Result<ChatCheck, ChatError> check_chat(ChatClient& client, std::optional<double> temperature,
+                                        const ChatClient::Watch& watch) {
+  ChatCheck check;
+  const ChatOptions& options = client.options();
+  check.endpoint = options.replay.empty() ? options.endpoint : "the recording";
+  check.wanted_model = options.model;
+  auto models = client.models(watch);
+  if (models) {
+    if (!models->empty()) check.models = std::move(models).value();
+  } else if (models.error().code != Code::kNotFound && models.error().code != Code::kBadReply) {
+    return models.error();
+  }
+  auto round = client.ask(question(temperature, "Answer with the one word: ready"), watch);
+  if (!round) return round.error();
+  check.round = std::move(round).value();
+
+  ChatRequest schema = question(temperature, "Say something about a camp, as JSON.");
+  schema.constraint.json_schema = kSchema;
+  const auto by_schema = client.ask(schema, watch);
+  const auto schema_kept = judged(by_schema, keeps_schema);
+  if (!schema_kept) return by_schema.error();
+  check.schema = *schema_kept;
+
+  ChatRequest grammar = question(temperature, "Say something about a camp.");
+  grammar.constraint.gbnf = fmt::format("root ::= \"{}\"\n", kAnswer);
+  grammar.constraint.lark = fmt::format("start: \"{}\"\n", kAnswer);
+  const auto by_grammar = client.ask(grammar, watch);
+  const auto grammar_kept =
+      judged(by_grammar, [](std::string_view text) { return text == kAnswer; });
+  if (!grammar_kept) return by_grammar.error();
+  check.grammar = *grammar_kept;
+  return check;
+}
+
+std::string render(const ChatCheck& check) {
+  const ChatReply& round = check.round;
+  const std::string money =
+      round.money ? fmt::format("costs {:.2g}", *round.money) : "price not known";
+  return fmt::format(
+      "reachable   {}: {}\n"
+      "structured  JSON schema {}, grammar {}\n"
+      "a round     {} ms, {} + {} tokens{}, {}\n",
+      check.endpoint, model_words(check), words_of(check.schema), words_of(check.grammar),
+      round.elapsed_ms, round.usage.input_tokens, round.usage.output_tokens,
+      round.usage.estimated ? " (estimated)" : "", money);
+}
+
+}  // namespace groma

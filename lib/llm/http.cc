@@ -1,0 +1,354 @@
+// One exchange over libcurl, driven by hand so that silence is told from slowness and a caller can
+// stop it at any time.
+#include <curl/curl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <ctime>
+#include <mutex>
+
+#include "groma/version.h"
+#include "llm/text.h"
+#include "llm/wire.h"
+
+namespace groma::llm {
+namespace {
+
+constexpr int kPollMs = 40;
+
+// One connection cache and its transfer; one thread at a time.
+struct Channel {
+  CURLM* multi = curl_multi_init();
+  CURL* easy = curl_easy_init();
+  Channel() = default;
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+  ~Channel() {
+    curl_easy_cleanup(easy);
+    curl_multi_cleanup(multi);
+  }
+};
+
+struct HeaderList {
+  curl_slist* list = nullptr;
+  explicit HeaderList(const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) list = curl_slist_append(list, line.c_str());
+  }
+  HeaderList(const HeaderList&) = delete;
+  HeaderList& operator=(const HeaderList&) = delete;
+  ~HeaderList() { curl_slist_free_all(list); }
+};
+
+struct RawHeaders {
+  std::string retry_after, retry_after_ms, should_retry, date;
+};
+
+// What the callbacks fill.
+struct Transfer {
+  CURL* easy = nullptr;
+  const WireWatch* watch = nullptr;
+  std::size_t most_bytes = 0;
+  WireReply reply;
+  RawHeaders headers;
+  Clock::time_point last_text;  // silence is counted from here, once it is set
+  bool too_large = false;
+};
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && static_cast<unsigned char>(text.front()) <= ' ') text.remove_prefix(1);
+  while (!text.empty() && static_cast<unsigned char>(text.back()) <= ' ') text.remove_suffix(1);
+  return text;
+}
+
+std::size_t take_header(char* bytes, std::size_t, std::size_t count, void* user) {
+  auto* transfer = static_cast<Transfer*>(user);
+  const std::string_view line(bytes, count);
+  if (line.starts_with("HTTP/")) {  // also after a 100
+    transfer->reply.content_type.clear();
+    transfer->headers = {};
+  }
+  const std::size_t colon = line.find(':');
+  if (colon == line.npos) return count;
+  std::string name(line.substr(0, colon));
+  for (char& c : name) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  const std::string value(trimmed(line.substr(colon + 1)).substr(0, 1000));
+  RawHeaders& headers = transfer->headers;
+  if (name == "content-type") transfer->reply.content_type = value;
+  if (name == "server") transfer->reply.server = value;
+  if (name == "location") transfer->reply.location = value;
+  if (name == "retry-after") headers.retry_after = value;
+  if (name == "retry-after-ms") headers.retry_after_ms = value;
+  if (name == "x-should-retry") headers.should_retry = value;
+  if (name == "date") headers.date = value;
+  return count;
+}
+
+std::size_t take_body(char* bytes, std::size_t, std::size_t count, void* user) {
+  auto* transfer = static_cast<Transfer*>(user);
+  WireReply& reply = transfer->reply;
+  if (count > transfer->most_bytes - reply.body.size()) {
+    transfer->too_large = true;
+    return 0;
+  }
+  const std::string_view text(bytes, count);
+  reply.body += text;
+  long status = 0;
+  curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
+  bool came = !trimmed(text).empty();
+  if (status == 200 && reply.is_stream() && transfer->watch->on_body) {
+    came = transfer->watch->on_body(text);
+  }
+  if (came) transfer->last_text = Clock::now();
+  return count;
+}
+
+std::optional<double> number_in(const std::string& text) {
+  double value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc() || end != text.data() + text.size() || !std::isfinite(value) || value < 0)
+    return std::nullopt;
+  return value;
+}
+
+// Seconds, milliseconds, or a date, which is compared with the server's own.
+std::optional<std::int64_t> retry_after_ms(const RawHeaders& headers) {
+  constexpr double kMostMs = 1e12;
+  if (const auto ms = number_in(headers.retry_after_ms)) {
+    return static_cast<std::int64_t>(std::min(*ms, kMostMs));
+  }
+  if (headers.retry_after.empty()) return std::nullopt;
+  if (const auto seconds = number_in(headers.retry_after)) {
+    return static_cast<std::int64_t>(std::min(*seconds * 1000, kMostMs));
+  }
+  const std::time_t then = curl_getdate(headers.retry_after.c_str(), nullptr);
+  if (then < 0) return std::nullopt;
+  const std::time_t sent = headers.date.empty() ? -1 : curl_getdate(headers.date.c_str(), nullptr);
+  const std::time_t now = sent < 0 ? std::time(nullptr) : sent;
+  return std::max<std::int64_t>(0, std::int64_t{then} - now) * 1000;
+}
+
+Failure failure_of(CURLcode code, const Transfer& transfer) {
+  switch (code) {
+    case CURLE_OK:
+      return Failure::kNone;
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_RESOLVE_PROXY:
+      return Failure::kUnknownHost;
+    case CURLE_COULDNT_CONNECT:
+      return Failure::kRefused;
+    case CURLE_OPERATION_TIMEDOUT:
+      return Failure::kConnectTimeout;  // the only limit that libcurl is given
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_ISSUER_ERROR:
+      return Failure::kCertificate;
+    case CURLE_SSL_CONNECT_ERROR:
+      return Failure::kTls;
+    case CURLE_GOT_NOTHING:
+      return Failure::kClosed;
+    case CURLE_PARTIAL_FILE:
+      return Failure::kCut;
+    case CURLE_WRITE_ERROR:
+      return transfer.too_large ? Failure::kTooLarge : Failure::kEncoding;
+    case CURLE_BAD_CONTENT_ENCODING:
+      return Failure::kEncoding;
+    case CURLE_WEIRD_SERVER_REPLY:
+    case CURLE_UNSUPPORTED_PROTOCOL:
+      return Failure::kNotHttp;
+    default:
+      return Failure::kReset;
+  }
+}
+
+class HttpTransport final : public Transport {
+ public:
+  HttpTransport(const ChatOptions& options, std::vector<std::string> headers)
+      : options_(options), headers_(std::move(headers)) {
+    static std::once_flag once;
+    std::call_once(once, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
+  }
+
+  WireReply exchange(const WireRequest& request, const WireWatch& watch) override {
+    std::unique_ptr<Channel> channel = take_channel();
+    const HeaderList headers(headers_for(request));
+    Transfer transfer;
+    transfer.easy = channel->easy;
+    transfer.watch = &watch;
+    transfer.most_bytes = options_.max_reply_bytes;
+    char why[CURL_ERROR_SIZE] = "";
+    set_up(channel->easy, headers.list, request, &transfer, why);
+    const auto begin = Clock::now();
+    curl_multi_add_handle(channel->multi, channel->easy);
+    drive(*channel, begin, &transfer, why);
+    finish(*channel, begin, &transfer);
+    curl_multi_remove_handle(channel->multi, channel->easy);
+    curl_easy_reset(channel->easy);
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(channel));
+    return std::move(transfer.reply);
+  }
+
+ private:
+  std::unique_ptr<Channel> take_channel() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) return std::make_unique<Channel>();
+    std::unique_ptr<Channel> channel = std::move(free_.back());
+    free_.pop_back();
+    return channel;
+  }
+
+  std::vector<std::string> headers_for(const WireRequest& request) const {
+    std::vector<std::string> lines = headers_;
+    if (request.post) lines.emplace_back("Content-Type: application/json");
+    if (request.stream) lines.emplace_back("Accept: text/event-stream");
+    lines.emplace_back("Expect:");
+    return lines;
+  }
+
+  void set_up(CURL* easy, curl_slist* headers, const WireRequest& request, Transfer* transfer,
+              char* why) const {
+    curl_easy_setopt(easy, CURLOPT_URL, (options_.endpoint + request.path).c_str());
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);  // a key goes nowhere else
+    curl_easy_setopt(easy, CURLOPT_NOPROXY, "localhost,127.0.0.1,::1");
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);  // to stop does not wait for a name server
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, long{options_.connect_timeout_ms});
+    curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");  // all that libcurl can undo
+    curl_easy_setopt(easy, CURLOPT_USERAGENT, fmt::format("groma/{}", kVersion).c_str());
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
+    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, why);
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
+    if (!options_.ca_file.empty()) curl_easy_setopt(easy, CURLOPT_CAINFO, options_.ca_file.c_str());
+    if (request.post) {
+      curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
+                       static_cast<curl_off_t>(request.body.size()));
+      curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request.body.data());
+    }
+  }
+
+  void fail(Transfer* transfer, Failure failure, std::string detail) const {
+    transfer->reply.failure = failure;
+    transfer->reply.detail = std::move(detail);
+  }
+
+  // Until it is done, late, silent for too long, or stopped.
+  void drive(const Channel& channel, Clock::time_point begin, Transfer* transfer, char* why) const {
+    const auto idle = std::chrono::milliseconds(options_.idle_timeout_ms);
+    for (int running = 1;;) {
+      curl_multi_perform(channel.multi, &running);
+      int left = 0;
+      if (const CURLMsg* message = curl_multi_info_read(channel.multi, &left)) {
+        const CURLcode code = message->data.result;
+        const Failure failure = failure_of(code, *transfer);
+        if (failure != Failure::kNone)
+          fail(transfer, failure, why[0] != 0 ? why : curl_easy_strerror(code));
+        return;
+      }
+      const auto now = Clock::now();
+      if (transfer->watch->stop && transfer->watch->stop()) {
+        return fail(transfer, Failure::kStopped, "stopped");
+      }
+      if (now >= transfer->watch->deadline) {
+        const auto waited = std::chrono::duration<double>(now - begin).count();
+        return fail(transfer, Failure::kTotal, fmt::format("not done after {:.1f} s", waited));
+      }
+      if (transfer->last_text != Clock::time_point() && now - transfer->last_text >= idle) {
+        return fail(transfer, Failure::kIdle,
+                    fmt::format("silent for {:.1f} s", options_.idle_timeout_ms / 1e3));
+      }
+      curl_multi_poll(channel.multi, nullptr, 0, kPollMs, nullptr);
+    }
+  }
+
+  void finish(const Channel& channel, Clock::time_point begin, Transfer* transfer) const {
+    WireReply& reply = transfer->reply;
+    long status = 0;
+    curl_easy_getinfo(channel.easy, CURLINFO_RESPONSE_CODE, &status);
+    reply.status = static_cast<int>(status);
+    if (reply.failure == Failure::kReset && reply.status != 0) reply.failure = Failure::kCut;
+    reply.retry_after_ms = retry_after_ms(transfer->headers);
+    const std::string& word = transfer->headers.should_retry;
+    if (word == "true" || word == "false") reply.should_retry = word == "true";
+    const std::string& key = ChatKeyText::of(options_.key);
+    for (std::string* text :
+         {&reply.body, &reply.detail, &reply.location, &reply.server, &reply.content_type}) {
+      *text = redacted(valid_utf8(*text), key);
+    }
+    reply.elapsed_ms =
+        std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin).count();
+  }
+
+  ChatOptions options_;
+  std::vector<std::string> headers_;  // the key among them
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Channel>> free_;
+};
+
+bool is_this_computer(std::string_view host) {
+  return host == "localhost" || host == "[::1]" ||
+         (host.starts_with("127.") && host.find_first_not_of("0123456789.") == host.npos);
+}
+
+}  // namespace
+
+Result<std::string> normal_endpoint(const ChatOptions& options) {
+  const std::string& given = options.endpoint;
+  if (given.empty()) {
+    return std::string(options.api == ChatApi::kOpenAi ? "https://api.openai.com/v1"
+                                                       : "https://api.anthropic.com/v1");
+  }
+  if (given.starts_with("exec:")) {
+    if (trimmed(given.substr(5)).empty()) {
+      return Error{Error::Code::kMalformed, "`exec:` names no command"};
+    }
+    return given;
+  }
+  const std::unique_ptr<CURLU, void (*)(CURLU*)> url(curl_url(), curl_url_cleanup);
+  const auto part = [&url](CURLUPart which) {
+    char* text = nullptr;
+    curl_url_get(url.get(), which, &text, 0);
+    std::string copy = text == nullptr ? "" : text;
+    curl_free(text);
+    return copy;
+  };
+  // The address is not repeated: it may hold a password.
+  const auto wrong = [](const std::string& why, std::string help) {
+    return Error{Error::Code::kMalformed, "the endpoint " + why, std::move(help)};
+  };
+  const std::string example = "as in http://127.0.0.1:8080/v1 or exec:CMD";
+  if (curl_url_set(url.get(), CURLUPART_URL, given.c_str(), 0) != CURLUE_OK) {
+    return wrong("is no address", example);
+  }
+  const std::string scheme = part(CURLUPART_SCHEME), host = part(CURLUPART_HOST);
+  if (scheme != "http" && scheme != "https") return wrong("begins with no http or https", example);
+  if (!part(CURLUPART_USER).empty() || !part(CURLUPART_PASSWORD).empty()) {
+    return wrong("has a name or password in it", "a key goes into GROMA_API_KEY or a file");
+  }
+  if (!part(CURLUPART_QUERY).empty() || !part(CURLUPART_FRAGMENT).empty()) {
+    return wrong("has a `?` or `#` in it", example);
+  }
+  if (!options.key.empty() && scheme == "http" && !is_this_computer(host)) {
+    return wrong("is plain http to another computer, where the key could be read on the way",
+                 "use https, or unset GROMA_API_KEY");
+  }
+  std::string path = part(CURLUPART_PATH);
+  for (const std::string_view method : {"/chat/completions", "/messages"}) {
+    while (path.ends_with('/')) path.pop_back();
+    if (path.ends_with(method)) path.resize(path.size() - method.size());
+  }
+  if (path.empty()) path = "/v1";
+  const std::string port = part(CURLUPART_PORT);
+  return fmt::format("{}://{}{}{}{}", scheme, host, port.empty() ? "" : ":", port, path);
+}
+
+std::unique_ptr<Transport> make_http(const ChatOptions& options, std::vector<std::string> headers) {
+  return std::make_unique<HttpTransport>(options, std::move(headers));
+}
+
+}  // namespace groma::llm

@@ -1,0 +1,91 @@
+// Keys: where they may come from. And prices.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+#include "llm/text.h"
+
+namespace groma {
+namespace {
+
+constexpr std::size_t kShortest = 8, kLongest = 4096;
+
+Result<std::string> read_key_file(const std::string& path) {
+  const auto failure = [&path](std::string_view why, std::string help = "") {
+    return Error{Error::Code::kUnreadable,
+                 fmt::format("cannot take a key from `{}`: {}", path, why), std::move(help)};
+  };
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return failure(std::strerror(errno));
+  struct stat status {};
+  std::array<char, kLongest + 2> text{};
+  const bool known = fstat(file, &status) == 0;
+  const ssize_t count =
+      known && S_ISREG(status.st_mode) ? read(file, text.data(), text.size()) : -1;
+  close(file);
+  if (!known || !S_ISREG(status.st_mode)) return failure("it is no file");
+  if (count < 0) return failure("it cannot be read");
+  if (status.st_uid != geteuid() && status.st_uid != 0) return failure("it is somebody else's");
+  if ((status.st_mode & 077) != 0) {
+    return failure(fmt::format("others may read it (mode {:o})", status.st_mode & 07777),
+                   fmt::format("chmod 600 {}", path));
+  }
+  std::string key(text.data(), static_cast<std::size_t>(count));
+  while (!key.empty() && (key.back() == '\n' || key.back() == '\r')) key.pop_back();
+  return key;
+}
+
+}  // namespace
+
+Result<ChatKey> ChatKey::make(std::string text) {
+  const auto wrong = [](const char* why) {
+    return Error{Error::Code::kMalformed, fmt::format("the key is none: {}", why)};
+  };
+  if (text.size() < kShortest) return wrong("it has fewer than 8 letters");
+  if (text.size() > kLongest) return wrong("it has more than 4096 letters");
+  if (std::any_of(text.begin(), text.end(), [](char c) { return c <= ' ' || c > '~'; })) {
+    return wrong("it has spaces, line ends or letters that are not ASCII in it");
+  }
+  ChatKey key;
+  key.text_ = std::move(text);
+  return key;
+}
+
+Result<ChatKey> find_chat_key(const std::string& file) {
+  if (!file.empty()) {
+    Result<std::string> text = read_key_file(file);
+    if (!text) return text.error();
+    return ChatKey::make(std::move(text).value());
+  }
+  const char* text = std::getenv("GROMA_API_KEY");
+  if (text == nullptr || *text == '\0') return ChatKey();
+  return ChatKey::make(text);
+}
+
+Result<ChatPrice> parse_chat_price(std::string_view text) {
+  const Error wrong{Error::Code::kMalformed,
+                    "a price is two numbers, for a million tokens of input and of output",
+                    "as in 0.15,0.6"};
+  ChatPrice price;
+  const std::size_t comma = text.find(',');
+  if (comma == text.npos) return wrong;
+  const auto read = [](std::string_view part, double* value) {
+    const auto [end, code] = std::from_chars(part.data(), part.data() + part.size(), *value);
+    return code == std::errc() && end == part.data() + part.size() && std::isfinite(*value) &&
+           *value >= 0;
+  };
+  if (!read(text.substr(0, comma), &price.input)) return wrong;
+  if (!read(text.substr(comma + 1), &price.output)) return wrong;
+  return price;
+}
+
+}  // namespace groma

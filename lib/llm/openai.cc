@@ -1,0 +1,213 @@
+// Chat completions as OpenAI has them, and as those who follow it have them.
+#include "llm/json.h"
+#include "llm/text.h"
+
+namespace groma::llm {
+namespace {
+
+constexpr const char* kRoles[] = {"system", "user", "assistant"};
+constexpr const char* kTool = "reply";  // our own, where a grammar travels as a tool
+
+ChatUsage usage_of(const json& value) {
+  ChatUsage usage;
+  usage.input_tokens = count_in(value, "prompt_tokens");
+  usage.output_tokens = count_in(value, "completion_tokens");
+  if (const json* more = member(value, "prompt_tokens_details")) {
+    usage.cached_tokens = count_in(*more, "cached_tokens");
+  }
+  if (const json* more = member(value, "completion_tokens_details")) {
+    usage.reasoning_tokens = count_in(*more, "reasoning_tokens");
+  }
+  return usage;
+}
+
+void add_usage(const json& value, ReadReply* reply) {
+  const json* usage = member(value, "usage");
+  if (usage == nullptr || !usage->is_object()) return;
+  const ChatUsage read = usage_of(*usage);
+  if (read.input_tokens + read.output_tokens > 0) reply->usage = read;
+}
+
+// A text, or parts of one. False for what is neither.
+bool add_content(const json& content, ReadReply* reply) {
+  if (content.is_string()) {
+    reply->text += content.get_ref<const std::string&>();
+    reply->has_text = true;
+    return true;
+  }
+  if (!content.is_array()) return false;
+  for (const json& part : content) {
+    reply->text += part.is_string() ? part.get<std::string>() : text_in(part, "text");
+    reply->refusal += text_in(part, "refusal");
+  }
+  reply->has_text = true;
+  return true;
+}
+
+void add_tools(const json& calls, ReadReply* reply) {
+  if (!calls.is_array()) return;
+  for (const json& call : calls) {
+    for (const char* kind : {"custom", "function"}) {
+      const json* tool = member(call, kind);
+      if (tool == nullptr) continue;
+      const std::string name = text_in(*tool, "name");
+      if (!name.empty()) reply->tool = name;
+      if (reply->tool == kTool && kind == std::string_view("custom")) {
+        reply->text += text_in(*tool, "input");
+        reply->has_text = true;
+      }
+      if (reply->tool.empty()) reply->tool = "?";
+    }
+  }
+}
+
+// A message or, in a stream, a piece of one.
+void add_message(const json& message, ReadReply* reply) {
+  if (const json* content = member(message, "content")) {
+    if (!add_content(*content, reply)) reply->wrong = "`content` is no text";
+  }
+  const json* thoughts = member(message, "reasoning_content");
+  if (thoughts == nullptr) thoughts = member(message, "reasoning");
+  if (thoughts != nullptr && thoughts->is_string())
+    reply->reasoning += thoughts->get<std::string>();
+  reply->refusal += text_in(message, "refusal");
+  if (const json* calls = member(message, "tool_calls")) add_tools(*calls, reply);
+}
+
+void add_choice(const json& choice, const char* key, ReadReply* reply) {
+  if (const json* error = member(choice, "error")) reply->error = error_in({{"error", *error}});
+  if (const json* message = member(choice, key)) add_message(*message, reply);
+  const std::string finish = text_in(choice, "finish_reason");
+  if (!finish.empty()) reply->finish = finish;
+}
+
+json format_of(const std::string& schema, Server server) {
+  json parsed = parse_json(schema);
+  if (server == Server::kLlamaCppPython) return {{"type", "json_object"}, {"schema", parsed}};
+  return {{"type", "json_schema"},
+          {"json_schema", {{"name", "reply"}, {"strict", true}, {"schema", parsed}}}};
+}
+
+void add_grammar(const ChatConstraint& constraint, Server server, json* body) {
+  switch (server) {
+    case Server::kVllm:
+      (*body)["structured_outputs"] = {{"grammar", constraint.gbnf}};
+      break;
+    case Server::kSglang:
+      (*body)["ebnf"] = constraint.gbnf;
+      break;
+    case Server::kFireworks:
+      (*body)["response_format"] = {{"type", "grammar"}, {"grammar", constraint.gbnf}};
+      break;
+    case Server::kOpenAi:
+      (*body)["tools"] = {
+          {{"type", "custom"},
+           {"custom",
+            {{"name", kTool},
+             {"format",
+              {{"type", "grammar"},
+               {"grammar", {{"syntax", "lark"}, {"definition", constraint.lark}}}}}}}}};
+      (*body)["tool_choice"] = {{"type", "custom"}, {"custom", {{"name", kTool}}}};
+      break;
+    default:
+      (*body)["grammar"] = constraint.gbnf;
+  }
+}
+
+class OpenAi final : public Shape {
+ public:
+  const char* path() const override { return "/chat/completions"; }
+
+  std::vector<std::string> headers(const std::string& key) const override {
+    if (key.empty()) return {};
+    return {"Authorization: Bearer " + key};
+  }
+
+  std::string unsupported(const ChatConstraint& constraint, Server server) const override {
+    if (constraint.gbnf.empty() && constraint.lark.empty()) return "";
+    if (server == Server::kOllama) return "Ollama takes no grammar";
+    const bool lark = server == Server::kOpenAi;
+    return (lark ? constraint.lark : constraint.gbnf).empty()
+               ? std::string("the server takes grammars in ") + (lark ? "Lark" : "GBNF")
+               : "";
+  }
+
+  std::string body(const ChatRequest& request, const std::string& model, bool stream,
+                   const Dialect& dialect) const override {
+    const auto wanted = [&dialect](const char* name) { return !dialect.left_out.contains(name); };
+    json body = {{"messages", json::array()}};
+    if (!model.empty()) body["model"] = model;
+    for (const ChatMessage& message : request.messages) {
+      body["messages"].push_back(
+          {{"role", kRoles[static_cast<int>(message.role)]}, {"content", message.text}});
+    }
+    const char* limit = dialect.completion_limit ? "max_completion_tokens" : "max_tokens";
+    if (wanted(limit)) body[limit] = request.max_tokens;
+    if (request.temperature && wanted("temperature")) body["temperature"] = *request.temperature;
+    if (request.seed && wanted("seed")) body["seed"] = *request.seed;
+    if (request.no_thinking && wanted("chat_template_kwargs")) {
+      body["chat_template_kwargs"] = {{"enable_thinking", false}};
+    }
+    body["stream"] = stream;
+    if (stream && wanted("stream_options")) body["stream_options"] = {{"include_usage", true}};
+    const ChatConstraint& constraint = request.constraint;
+    if (!constraint.json_schema.empty()) {
+      body["response_format"] = format_of(constraint.json_schema, dialect.server);
+    } else if (!constraint.gbnf.empty() || !constraint.lark.empty()) {
+      add_grammar(constraint, dialect.server, &body);
+    }
+    return dump(body);
+  }
+
+  ReadReply read(std::string_view body) const override {
+    ReadReply reply;
+    const json value = parse_json(body);
+    if (value.is_discarded()) {
+      reply.wrong = "it is no JSON";
+      return reply;
+    }
+    reply.error = error_in(value);
+    add_usage(value, &reply);
+    reply.model = text_in(value, "model");
+    const json* choices = member(value, "choices");
+    if (choices == nullptr || !choices->is_array()) {
+      reply.wrong = "it has no `choices`";
+    } else if (choices->empty()) {
+      reply.wrong = "its `choices` are empty";
+    } else if (member((*choices)[0], "message") == nullptr) {
+      reply.wrong = "its first choice has no `message`";
+    } else {
+      add_choice((*choices)[0], "message", &reply);
+    }
+    return reply;
+  }
+
+  bool add_event(std::string_view data, ReadReply* reply) const override {
+    if (data == "[DONE]") return false;
+    const json value = parse_json(valid_utf8(data));
+    if (value.is_discarded()) {
+      if (reply->wrong.empty()) reply->wrong = "an event of it is no JSON";
+      return false;
+    }
+    if (auto error = error_in(value)) reply->error = std::move(error);
+    add_usage(value, reply);
+    if (reply->model.empty()) reply->model = text_in(value, "model");
+    const std::size_t before = reply->text.size() + reply->reasoning.size();
+    const json* choices = member(value, "choices");
+    if (choices != nullptr && choices->is_array()) {
+      for (const json& choice : *choices) {
+        if (count_in(choice, "index") == 0) add_choice(choice, "delta", reply);
+      }
+    }
+    return reply->text.size() + reply->reasoning.size() > before;
+  }
+};
+
+}  // namespace
+
+const Shape& openai_shape() {
+  static const OpenAi shape;
+  return shape;
+}
+
+}  // namespace groma::llm

@@ -1,0 +1,230 @@
+// Exchanges as lines of JSON: written while they happen, and given back without a network.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <mutex>
+
+#include "llm/json.h"
+#include "llm/text.h"
+
+namespace groma::llm {
+namespace {
+
+constexpr const char* kHead = R"({"groma_chat_recording":1})";
+constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
+
+json request_json(const WireRequest& request, std::string_view key) {
+  json made = {{"method", request.post ? "POST" : "GET"}, {"path", request.path}};
+  const json body = parse_json(redacted(request.body, key));
+  if (request.post && !body.is_discarded()) made["body"] = body;
+  return made;
+}
+
+json reply_json(const WireReply& reply) {
+  json made = {{"status", reply.status}, {"body", reply.body}, {"elapsed_ms", reply.elapsed_ms}};
+  const auto add = [&made](const char* name, const std::string& text) {
+    if (!text.empty()) made[name] = text;
+  };
+  add("content_type", reply.content_type);
+  add("server", reply.server);
+  add("location", reply.location);
+  add("failure", std::string(kFailureNames[static_cast<int>(reply.failure)]));
+  add("detail", reply.detail);
+  if (reply.plain) made["plain"] = true;
+  if (reply.retry_after_ms) made["retry_after_ms"] = *reply.retry_after_ms;
+  if (reply.should_retry) made["should_retry"] = *reply.should_retry;
+  return made;
+}
+
+WireReply reply_from(const json& value) {
+  WireReply reply;
+  reply.status = static_cast<int>(count_in(value, "status"));
+  reply.body = text_in(value, "body");
+  reply.elapsed_ms = count_in(value, "elapsed_ms");
+  reply.content_type = text_in(value, "content_type");
+  reply.server = text_in(value, "server");
+  reply.location = text_in(value, "location");
+  reply.detail = text_in(value, "detail");
+  const auto* name =
+      std::find(std::begin(kFailureNames), std::end(kFailureNames), text_in(value, "failure"));
+  reply.failure = name == std::end(kFailureNames)
+                      ? Failure::kReset
+                      : static_cast<Failure>(name - std::begin(kFailureNames));
+  const auto flag = [&value](const char* key) {
+    const json* found = member(value, key);
+    return found != nullptr && found->is_boolean() ? std::optional<bool>(found->get<bool>())
+                                                   : std::nullopt;
+  };
+  reply.plain = flag("plain").value_or(false);
+  reply.should_retry = flag("should_retry");
+  if (member(value, "retry_after_ms") != nullptr) {
+    reply.retry_after_ms = count_in(value, "retry_after_ms");
+  }
+  return reply;
+}
+
+class Recorder final : public Transport {
+ public:
+  Recorder(int file, std::string path, std::string key, std::unique_ptr<Transport> inner)
+      : file_(file), path_(std::move(path)), key_(std::move(key)), inner_(std::move(inner)) {}
+  ~Recorder() override { close(file_); }
+
+  WireReply exchange(const WireRequest& request, const WireWatch& watch) override {
+    WireReply reply = inner_->exchange(request, watch);
+    if (reply.failure == Failure::kStopped) return reply;  // the caller's doing
+    const std::string line =
+        dump({{"request", request_json(request, key_)}, {"reply", reply_json(reply)}}) + "\n";
+    if (!append(line)) {
+      reply.failure = Failure::kRecording;
+      reply.detail = fmt::format("cannot write `{}`: {}", path_, std::strerror(errno));
+    }
+    return reply;
+  }
+  bool waits() const override { return inner_->waits(); }
+
+  bool append(std::string_view line) {
+    const std::lock_guard lock(mutex_);
+    while (!line.empty()) {
+      const ssize_t written = write(file_, line.data(), line.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return false;
+      line.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return true;
+  }
+
+ private:
+  int file_;
+  std::string path_, key_;
+  std::unique_ptr<Transport> inner_;
+  std::mutex mutex_;
+};
+
+// "/messages/0/content: recorded "..a..", now "..b.."", of up to three places.
+std::string difference(const json& recorded, const json& now) {
+  const auto value_at = [](const json& value, const std::string& place) {
+    const json::json_pointer pointer(place);
+    return value.contains(pointer) ? dump(value[pointer]) : std::string("nothing");
+  };
+  // From a little before the first letter that differs.
+  const auto window = [](const std::string& text, std::size_t first) {
+    const std::size_t from = first > 20 ? first - 20 : 0;
+    return (from > 0 ? ".." : "") + shown(std::string_view(text).substr(from), 60);
+  };
+  std::string text;
+  int places = 0;
+  for (const json& change : json::diff(recorded, now)) {
+    if (++places > 3) return text + "; ...";
+    const std::string place = change["path"].get<std::string>();
+    const std::string before = value_at(recorded, place), after = value_at(now, place);
+    const auto at = std::mismatch(before.begin(), before.end(), after.begin(), after.end()).first;
+    const auto first = static_cast<std::size_t>(at - before.begin());
+    text += fmt::format("{}{}: recorded {}, now {}", places > 1 ? "; " : "",
+                        place.empty() ? "/" : shown(place, 60), window(before, first),
+                        window(after, first));
+  }
+  return text;
+}
+
+class Replay final : public Transport {
+ public:
+  struct Line {
+    json request;
+    WireReply reply;
+    bool used = false;
+  };
+
+  Replay(std::vector<Line> lines, std::string path)
+      : lines_(std::move(lines)), path_(std::move(path)) {}
+
+  // The first equal request that was not given yet: threads may come in another order.
+  WireReply exchange(const WireRequest& request, const WireWatch& watch) override {
+    const json wanted = request_json(request, "");
+    const std::lock_guard lock(mutex_);
+    for (Line& line : lines_) {
+      if (line.used || line.request != wanted) continue;
+      line.used = true;
+      if (line.reply.is_stream() && line.reply.status == 200 && watch.on_body) {
+        watch.on_body(line.reply.body);
+      }
+      return line.reply;
+    }
+    return missing(wanted);
+  }
+  bool waits() const override { return false; }
+
+ private:
+  WireReply missing(const json& wanted) const {
+    WireReply reply;
+    reply.failure = Failure::kRecording;
+    const auto unused = [](const Line& line) { return !line.used; };
+    const auto next = std::find_if(lines_.begin(), lines_.end(), unused);
+    reply.detail =
+        next == lines_.end()
+            ? fmt::format("`{}` holds {} exchanges, and all were given", path_, lines_.size())
+            : fmt::format("this request is not the one recorded in `{}` line {}: {}", path_,
+                          next - lines_.begin() + 2, difference(next->request, wanted));
+    return reply;
+  }
+
+  std::vector<Line> lines_;
+  std::string path_;
+  std::mutex mutex_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Transport>> make_recorder(const std::string& path, std::string key,
+                                                 std::unique_ptr<Transport> inner) {
+  // Not over another recording, which may have cost money; for nobody else to read.
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
+  if (file < 0) {
+    return Error{Error::Code::kUnreadable,
+                 fmt::format("cannot record to `{}`: {}", path, std::strerror(errno))};
+  }
+  auto recorder = std::make_unique<Recorder>(file, path, std::move(key), std::move(inner));
+  if (!recorder->append(fmt::format("{}\n", kHead))) {
+    return Error{Error::Code::kUnreadable,
+                 fmt::format("cannot write `{}`: {}", path, std::strerror(errno))};
+  }
+  return std::unique_ptr<Transport>(std::move(recorder));
+}
+
+Result<std::unique_ptr<Transport>> make_replay(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    return Error{Error::Code::kUnreadable,
+                 fmt::format("cannot read `{}`: {}", path, std::strerror(errno))};
+  }
+  std::vector<Replay::Line> lines;
+  std::size_t bytes = 0, number = 0;
+  for (std::string text; std::getline(file, text);) {
+    const auto wrong = [&](std::string_view why) {
+      return Error{Error::Code::kMalformed, fmt::format("`{}` line {}: {}", path, number, why)};
+    };
+    ++number;
+    bytes += text.size();
+    if (bytes > kMaxBytes)
+      return Error{Error::Code::kTooLarge, fmt::format("`{}` is larger than 256 MiB", path)};
+    if (number == 1 && text != kHead) return wrong("no recording of a chat");
+    if (number == 1) continue;
+    const json value = parse_json(text);
+    const json* request = member(value, "request");
+    const json* reply = member(value, "reply");
+    // A killed recorder may have left half a line.
+    if ((request == nullptr || reply == nullptr) && file.peek() == std::char_traits<char>::eof())
+      break;
+    if (request == nullptr || reply == nullptr) return wrong("no exchange");
+    lines.push_back({*request, reply_from(*reply), false});
+  }
+  if (number == 0) return Error{Error::Code::kMalformed, fmt::format("`{}` is empty", path)};
+  return std::unique_ptr<Transport>(std::make_unique<Replay>(std::move(lines), path));
+}
+
+}  // namespace groma::llm

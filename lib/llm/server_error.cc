@@ -1,0 +1,126 @@
+// Errors in the shapes that servers give them, and lists of models.
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+
+#include "llm/json.h"
+
+namespace groma::llm {
+namespace {
+
+// The number after one of the phrases that servers use for the size of the context.
+std::int64_t context_in(const std::string& message) {
+  for (const std::string_view phrase :
+       {"maximum context length is ", "context length is only ", "context window of "}) {
+    const std::size_t at = message.find(phrase);
+    if (at == message.npos) continue;
+    std::int64_t number = 0;
+    std::from_chars(message.data() + at + phrase.size(), message.data() + message.size(), number);
+    if (number > 0) return number;
+  }
+  const std::size_t maximum = message.find(" maximum"), more = message.find("> ");
+  if (maximum == message.npos || more == message.npos || more > maximum) return 0;
+  std::int64_t number = 0;
+  std::from_chars(message.data() + more + 2, message.data() + maximum, number);
+  return std::max<std::int64_t>(number, 0);
+}
+
+ServerError error_of(const json& value) {
+  ServerError error;
+  error.message = text_in(value, "message");
+  error.type = text_in(value, "type");
+  error.param = text_in(value, "param");
+  error.code = text_in(value, "code");
+  const std::int64_t number = count_in(value, "code");
+  if (number >= 400 && number < 600) error.status = static_cast<int>(number);
+  error.context_tokens = count_in(value, "n_ctx", context_in(error.message));
+  return error;
+}
+
+// FastAPI's: a text, or a list of what is wrong where.
+ServerError detail_of(const json& detail) {
+  ServerError error;
+  if (detail.is_string()) error.message = detail.get<std::string>();
+  if (!detail.is_array() || detail.empty()) return error;
+  error.message = text_in(detail[0], "msg");
+  const json* place = member(detail[0], "loc");
+  if (place != nullptr && place->is_array() && !place->empty() && place->back().is_string()) {
+    error.param = place->back().get<std::string>();
+    error.message += " (" + error.param + ")";
+  }
+  return error;
+}
+
+bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+bool has_word(std::string_view text, std::string_view word) {
+  for (std::size_t at = 0; (at = text.find(word, at)) != text.npos; ++at) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || !in_word(text[at - 1])) && (end == text.size() || !in_word(text[end]))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<ServerError> error_in(const json& value) {
+  if (!value.is_object()) return std::nullopt;
+  if (const json* error = member(value, "error")) {
+    if (error->is_object()) return error_of(*error);
+    ServerError plain;
+    plain.message = error->is_string() ? error->get<std::string>() : dump(*error);
+    return plain;
+  }
+  if (const json* detail = member(value, "detail")) return detail_of(*detail);
+  if (text_in(value, "object") == "error") return error_of(value);
+  if (member(value, "choices") == nullptr && !text_in(value, "message").empty()) {
+    return error_of(value);
+  }
+  return std::nullopt;
+}
+
+std::optional<ServerError> read_error(std::string_view body) { return error_in(parse_json(body)); }
+
+std::optional<ModelList> read_models(std::string_view body) {
+  const json value = parse_json(body);
+  const json* data = member(value, "data");
+  if (data == nullptr || !data->is_array()) return std::nullopt;
+  struct Owner {
+    std::string_view name;
+    Server server;
+  };
+  constexpr std::array<Owner, 8> kOwners = {{{"llamacpp", Server::kLlamaCpp},
+                                             {"me", Server::kLlamaCppPython},
+                                             {"vllm", Server::kVllm},
+                                             {"sglang", Server::kSglang},
+                                             {"fireworks", Server::kFireworks},
+                                             {"openai", Server::kOpenAi},
+                                             {"system", Server::kOpenAi},
+                                             {"library", Server::kOllama}}};
+  ModelList list;
+  for (const json& model : *data) {
+    const std::string name = text_in(model, "id");
+    if (name.empty() || list.names.size() == 10'000) continue;
+    list.names.push_back(name);
+    const std::string by = text_in(model, "owned_by");
+    const auto* owner =
+        std::find_if(kOwners.begin(), kOwners.end(), [&](const Owner& o) { return o.name == by; });
+    if (owner != kOwners.end() && list.server == Server::kUnknown) list.server = owner->server;
+  }
+  return list;
+}
+
+std::string refused_field(const ServerError& error, std::string_view body) {
+  const json request = parse_json(body);
+  for (const char* field : {"max_tokens", "max_completion_tokens", "temperature", "seed",
+                            "stream_options", "chat_template_kwargs"}) {
+    if (member(request, field) == nullptr) continue;
+    if (error.param == field || has_word(error.message, field)) return field;
+  }
+  return "";
+}
+
+}  // namespace groma::llm

@@ -1,0 +1,79 @@
+// What requests and replies look like: OpenAI's shape and Anthropic's, and how servers ask for
+// structured replies. Reads whatever it is given.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "groma/llm.h"
+#include "llm/wire.h"
+
+namespace groma::llm {
+
+// As far as it decides how a schema or a grammar is asked for.
+enum class Server {
+  kUnknown,
+  kLlamaCpp,
+  kLlamaCppPython,
+  kVllm,
+  kSglang,
+  kFireworks,
+  kOpenAi,
+  kOllama
+};
+
+// What is known of a server's habits.
+struct Dialect {
+  Server server = Server::kUnknown;
+  bool completion_limit = false;   // `max_completion_tokens` for `max_tokens`
+  std::set<std::string> left_out;  // fields that it refuses
+};
+
+struct ServerError {
+  std::string message, type, code, param;
+  int status = 0;  // where the code is one of HTTP's
+  std::int64_t context_tokens = 0;
+};
+
+// What a body or a stream said.
+struct ReadReply {
+  std::string text, reasoning, refusal, tool, model, finish;
+  bool has_text = false;  // some content, were it empty
+  std::optional<ChatUsage> usage;
+  std::optional<ServerError> error;
+  std::string wrong;  // why it is no reply: "`choices` is empty"
+};
+
+class Shape {
+ public:
+  virtual ~Shape() = default;
+  virtual const char* path() const = 0;
+  virtual std::vector<std::string> headers(const std::string& key) const = 0;
+  // Why the constraint cannot be asked for; empty where it can.
+  virtual std::string unsupported(const ChatConstraint& constraint, Server server) const = 0;
+  virtual std::string body(const ChatRequest& request, const std::string& model, bool stream,
+                           const Dialect& dialect) const = 0;
+  virtual ReadReply read(std::string_view body) const = 0;
+  // The data of one event of a stream. Whether text or thoughts came.
+  virtual bool add_event(std::string_view data, ReadReply* reply) const = 0;
+};
+
+const Shape& openai_shape();
+const Shape& anthropic_shape();
+
+// The error that a body is, if it is one.
+std::optional<ServerError> read_error(std::string_view body);
+
+struct ModelList {
+  std::vector<std::string> names;
+  Server server = Server::kUnknown;
+};
+std::optional<ModelList> read_models(std::string_view body);
+
+// Of a refused request, the field that the error names and that can be left out; or empty.
+std::string refused_field(const ServerError& error, std::string_view body);
+
+}  // namespace groma::llm

@@ -1,0 +1,49 @@
+#include "llm/sse.h"
+
+namespace groma::llm {
+
+void SseParser::feed(std::string_view bytes, const OnData& on_data) {
+  while (!bytes.empty()) {
+    if (after_cr_ && bytes.front() == '\n') {
+      after_cr_ = false;
+      bytes.remove_prefix(1);
+      continue;
+    }
+    after_cr_ = false;
+    const std::size_t end = bytes.find_first_of("\r\n");
+    if (end == bytes.npos) {
+      line_ += bytes;
+      return;
+    }
+    after_cr_ = bytes[end] == '\r';
+    line_ += bytes.substr(0, end);
+    bytes.remove_prefix(end + 1);
+    line(line_, on_data);
+    line_.clear();
+  }
+}
+
+void SseParser::finish(const OnData& on_data) {
+  if (!line_.empty()) line(line_, on_data);
+  line_.clear();
+  line("", on_data);
+}
+
+void SseParser::line(std::string_view text, const OnData& on_data) {
+  if (text.empty()) {
+    if (has_data_) on_data(data_);
+    data_.clear();
+    has_data_ = false;
+    return;
+  }
+  const std::size_t colon = text.find(':');
+  const std::string_view field = text.substr(0, colon);
+  if (field != "data" && field != "error") return;
+  std::string_view value = colon == text.npos ? "" : text.substr(colon + 1);
+  if (value.starts_with(' ')) value.remove_prefix(1);
+  if (has_data_) data_ += '\n';
+  data_ += value;
+  has_data_ = true;
+}
+
+}  // namespace groma::llm

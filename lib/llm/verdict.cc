@@ -1,0 +1,178 @@
+#include "llm/verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "llm/text.h"
+
+namespace groma::llm {
+namespace {
+
+using Code = ChatError::Code;
+
+bool has_any(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::any_of(words.begin(), words.end(),
+                     [text](std::string_view word) { return text.find(word) != text.npos; });
+}
+
+bool is_context(const ServerError& error) {
+  return error.code == "context_length_exceeded" || error.type == "exceed_context_size_error" ||
+         has_any(error.message, {"context length", "context size", "context window",
+                                 "prompt is too long", "requested tokens"});
+}
+
+bool is_quota(const ServerError& error) {
+  for (const std::string& kind : {error.code, error.type}) {
+    if (has_any(kind, {"insufficient_quota", "billing", "spend_limit", "credit_balance"}))
+      return true;
+  }
+  return has_any(error.message,
+                 {"exceeded your current quota", "credit balance", "insufficient balance"});
+}
+
+int status_of(const ServerError& error, int status) {
+  if (status != 200) return status;
+  if (error.status != 0) return error.status;
+  if (has_any(error.type + error.code, {"overloaded"})) return 529;
+  if (has_any(error.type + error.code, {"rate_limit"})) return 429;
+  if (has_any(error.type + error.code, {"invalid_request"})) return 400;
+  if (has_any(error.type + error.code, {"authentication"})) return 401;
+  return 500;
+}
+
+Code code_of(int status) {
+  switch (status) {
+    case 401:
+    case 403:
+      return Code::kKey;
+    case 402:
+      return Code::kQuota;
+    case 404:
+    case 405:
+      return Code::kNotFound;
+    case 429:
+      return Code::kRateLimit;
+    default:
+      if (status >= 500 || status == 408 || status == 409 || status == 425) return Code::kServer;
+      return status >= 300 && status < 400 ? Code::kNotFound : Code::kBadRequest;
+  }
+}
+
+std::string help_for(Code code) {
+  switch (code) {
+    case Code::kKey:
+      return "put a key into GROMA_API_KEY, or into a file named with --key-file";
+    case Code::kNotFound:
+      return "is the address right (most end in /v1), and does it have the model?";
+    case Code::kQuota:
+      return "waiting does not help";
+    default:
+      return "";
+  }
+}
+
+struct FailureWords {
+  Code code;
+  const char* words;
+  bool again, may_have_cost;
+};
+
+FailureWords words_of(Failure failure) {
+  switch (failure) {
+    case Failure::kRefused:
+      return {Code::kUnreachable, "nobody answers", true, false};
+    case Failure::kUnknownHost:
+      return {Code::kUnreachable, "no such host", true, false};
+    case Failure::kConnectTimeout:
+      return {Code::kTimeout, "no connection in time", true, false};
+    case Failure::kCertificate:
+      return {Code::kCertificate, "its certificate is not to be trusted", false, false};
+    case Failure::kTls:
+      return {Code::kUnreachable, "no secure connection", true, false};
+    case Failure::kClosed:
+      return {Code::kUnreachable, "it closed the connection without an answer", true, true};
+    case Failure::kIdle:
+      return {Code::kTimeout, "it fell silent", true, true};
+    case Failure::kTotal:
+      return {Code::kTimeout, "out of time", false, true};
+    case Failure::kStopped:
+      return {Code::kStopped, "stopped", false, true};
+    case Failure::kTooLarge:
+      return {Code::kTooLarge, "the reply is larger than it may be", false, true};
+    case Failure::kEncoding:
+      return {Code::kBadReply, "its compressed reply is broken", false, true};
+    case Failure::kNotHttp:
+      return {Code::kBadReply, "what answers is no HTTP server", false, false};
+    case Failure::kChild:
+      return {Code::kServer, "the command failed", false, true};
+    case Failure::kRecording:
+      return {Code::kReplay, "the recording", false, false};
+    default:
+      return {Code::kUnreachable, "the connection broke", true, true};
+  }
+}
+
+}  // namespace
+
+Verdict judge_error(const ServerError& error, int status) {
+  Verdict verdict;
+  const int meant = status_of(error, status);
+  verdict.error.status = status;
+  verdict.error.code = code_of(meant);
+  if (is_quota(error)) {
+    verdict.error.code = Code::kQuota;
+  } else if (is_context(error) && meant != 429) {
+    verdict.error.code = Code::kContextTooLong;
+    verdict.error.context_tokens = error.context_tokens;
+  }
+  const Code code = verdict.error.code;
+  const std::string quoted = shown(error.message);
+  verdict.error.message =
+      fmt::format("the server answers {}{}{}", status, quoted.empty() ? "" : ": ", quoted);
+  verdict.error.help = help_for(code);
+  verdict.again = (code == Code::kServer && meant != 501) || code == Code::kRateLimit;
+  verdict.may_have_cost = status == 200;
+  return verdict;
+}
+
+Verdict judge(const WireReply& reply, const std::string& endpoint) {
+  if (reply.failure != Failure::kNone) {
+    const FailureWords words = words_of(reply.failure);
+    Verdict verdict;
+    verdict.error.code = words.code;
+    verdict.error.status = reply.status;
+    const std::string detail = shown(reply.detail, 600);
+    verdict.error.message =
+        reply.failure == Failure::kRecording
+            ? detail
+            : fmt::format("{}: {}{}{}", endpoint, words.words, detail.empty() ? "" : ": ", detail);
+    if (reply.failure == Failure::kRefused) verdict.error.help = "is the server running?";
+    verdict.again = words.again;
+    verdict.may_have_cost = words.may_have_cost;
+    return verdict;
+  }
+  ServerError error = read_error(reply.body).value_or(ServerError{});
+  if (error.message.empty()) error.message = reply.body;
+  if (reply.status >= 300 && reply.status < 400) {
+    error.message = "it is elsewhere, and nothing is sent there: " + reply.location;
+  }
+  Verdict verdict = judge_error(error, reply.status);
+  verdict.wait_ms = reply.retry_after_ms;
+  if (reply.should_retry && verdict.error.code != Code::kQuota) verdict.again = *reply.should_retry;
+  return verdict;
+}
+
+Verdict judge_wrong(const WireReply& reply, const std::string& why) {
+  Verdict verdict;
+  verdict.error.code = Code::kBadReply;
+  verdict.error.status = reply.status;
+  verdict.error.message = fmt::format("what the server answers is no chat reply: {}", why);
+  const std::string begin = shown(reply.body, 100);
+  if (!begin.empty()) verdict.error.message += fmt::format(" (`{}`)", begin);
+  if (reply.content_type.starts_with("text/html")) verdict.error.help = help_for(Code::kNotFound);
+  verdict.may_have_cost = true;
+  return verdict;
+}
+
+}  // namespace groma::llm

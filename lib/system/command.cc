@@ -1,0 +1,238 @@
+// A child process and its group: spawned, read until it ends, killed at its deadline.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include "groma/system.h"
+
+namespace groma {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr int kPollMs = 50, kPollBlindMs = 5;
+constexpr auto kDrain = std::chrono::milliseconds(500);
+
+class File {
+ public:
+  File() = default;
+  explicit File(int descriptor) : descriptor_(descriptor) {}
+  ~File() { reset(); }
+  File(File&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  File& operator=(File&& other) noexcept {
+    reset();
+    descriptor_ = std::exchange(other.descriptor_, -1);
+    return *this;
+  }
+  int get() const { return descriptor_; }
+  void reset() {
+    if (descriptor_ >= 0) close(descriptor_);
+    descriptor_ = -1;
+  }
+
+ private:
+  int descriptor_ = -1;
+};
+
+// One output: its first and its last bytes, half of the bound each.
+class Capture {
+ public:
+  explicit Capture(std::size_t limit) : half_(limit / 2) {}
+
+  void add(std::string_view bytes) {
+    const std::size_t first = std::min(bytes.size(), half_ - head_.size());
+    head_ += bytes.substr(0, first);
+    bytes.remove_prefix(first);
+    all_ += first + bytes.size();
+    tail_ += bytes;
+    if (tail_.size() > 2 * half_ + 4096) tail_.erase(0, tail_.size() - half_);
+  }
+
+  CommandOutput take() {
+    if (tail_.size() > half_) tail_.erase(0, tail_.size() - half_);
+    CommandOutput output;
+    output.cut_at = head_.size();
+    output.left_out_bytes = all_ - head_.size() - tail_.size();
+    output.text = std::move(head_) + tail_;
+    return output;
+  }
+
+ private:
+  std::size_t half_, all_ = 0;
+  std::string head_, tail_;
+};
+
+struct Pipe {
+  File read, write;
+};
+
+bool open_pipe(Pipe* made) {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return false;
+  made->read = File(ends[0]);
+  made->write = File(ends[1]);
+  return fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
+}
+
+// The input as a file, so that a child which does not read it holds nobody up.
+File input_file(const std::string& text) {
+  File file(memfd_create("groma-input", MFD_CLOEXEC));
+  std::string_view rest = text;
+  while (file.get() >= 0 && !rest.empty()) {
+    const ssize_t written = write(file.get(), rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return File();
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (file.get() >= 0) lseek(file.get(), 0, SEEK_SET);
+  return file;
+}
+
+std::vector<std::string> environment_of(const Command& command) {
+  std::vector<std::string> made;
+  const auto name_of = [](std::string_view entry) { return entry.substr(0, entry.find('=')); };
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const bool replaced =
+        std::any_of(command.environment.begin(), command.environment.end(),
+                    [&](const std::string& own) { return name_of(own) == name_of(*entry); });
+    if (!replaced) made.emplace_back(*entry);
+  }
+  for (const std::string& own : command.environment) {
+    if (own.find('=') != own.npos) made.push_back(own);
+  }
+  return made;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// 0, or why not.
+int spawn(const Command& command, int in, int out, int err, pid_t* child) {
+  posix_spawn_file_actions_t files;
+  posix_spawnattr_t how;
+  posix_spawn_file_actions_init(&files);
+  posix_spawnattr_init(&how);
+  posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&files, err, STDERR_FILENO);
+  if (!command.folder.empty()) {
+    posix_spawn_file_actions_addchdir_np(&files, command.folder.c_str());
+  }
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setflags(&how,
+                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  posix_spawnattr_setpgroup(&how, 0);
+  posix_spawnattr_setsigmask(&how, &none);
+  posix_spawnattr_setsigdefault(&how, &all);
+  std::vector<std::string> words = command.words, environment = environment_of(command);
+  const int code = posix_spawnp(child, words[0].c_str(), &files, &how, pointers_to(words).data(),
+                                pointers_to(environment).data());
+  posix_spawn_file_actions_destroy(&files);
+  posix_spawnattr_destroy(&how);
+  return code;
+}
+
+// Whether it has ended; it stays a zombie, so that its number, and its group's, remain ours.
+bool has_ended(pid_t child, siginfo_t* info) {
+  *info = {};
+  return waitid(P_PID, static_cast<id_t>(child), info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+         info->si_pid == child;
+}
+
+// Reads what is there; closes the file at its end.
+void read_some(File* file, Capture* capture) {
+  std::array<char, 65536> bytes;
+  const ssize_t count = read(file->get(), bytes.data(), bytes.size());
+  if (count > 0) {
+    capture->add({bytes.data(), static_cast<std::size_t>(count)});
+  } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
+    file->reset();
+  }
+}
+
+// Waits for output, the child's end, or at most `wait_ms`.
+void read_for(int wait_ms, File* out, Capture* out_text, File* err, Capture* err_text, int ended) {
+  std::array<pollfd, 3> files = {pollfd{out->get(), POLLIN, 0}, pollfd{err->get(), POLLIN, 0},
+                                 pollfd{ended, POLLIN, 0}};
+  if (poll(files.data(), files.size(), wait_ms) <= 0) return;
+  if (files[0].revents != 0) read_some(out, out_text);
+  if (files[1].revents != 0) read_some(err, err_text);
+}
+
+}  // namespace
+
+Result<CommandOutcome> run_command(const Command& command) {
+  GROMA_CHECK(!command.words.empty());
+  const auto failure = [&command](int code) {
+    const bool unknown = code == ENOENT || code == ENOTDIR;
+    return Error{unknown ? Error::Code::kUnknown : Error::Code::kUnreadable,
+                 fmt::format("cannot run `{}`: {}", command.words[0], std::strerror(code))};
+  };
+  const File in = input_file(command.input);
+  Pipe out, err;
+  if (in.get() < 0 || !open_pipe(&out) || !open_pipe(&err)) return failure(errno);
+
+  const auto begin = Clock::now();
+  pid_t child = 0;
+  const int code = spawn(command, in.get(), out.write.get(), err.write.get(), &child);
+  if (code != 0) return failure(code);
+  out.write.reset();
+  err.write.reset();
+
+  // None on an old kernel: then we look more often.
+  const File ended(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
+  Capture out_text(command.max_output_bytes), err_text(command.max_output_bytes);
+  CommandOutcome outcome;
+  siginfo_t info{};
+  const auto deadline = begin + std::chrono::milliseconds(command.deadline_ms);
+  while (!has_ended(child, &info)) {
+    const auto now = Clock::now();
+    const bool late = command.deadline_ms > 0 && now >= deadline;
+    if (late || (command.stop && command.stop())) {
+      outcome.end = late ? CommandOutcome::End::kDeadline : CommandOutcome::End::kStopped;
+      break;
+    }
+    int wait_ms = ended.get() >= 0 ? kPollMs : kPollBlindMs;
+    if (command.deadline_ms > 0) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - now);
+      wait_ms = static_cast<int>(std::min<std::int64_t>(wait_ms, left.count()));
+    }
+    read_for(wait_ms, &out.read, &out_text, &err.read, &err_text, ended.get());
+  }
+  kill(-child, SIGKILL);
+  outcome.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+
+  // What was written before the end; not what somebody who escaped the group may still write.
+  const auto drained = Clock::now() + kDrain;
+  while ((out.read.get() >= 0 || err.read.get() >= 0) && Clock::now() < drained) {
+    read_for(kPollMs, &out.read, &out_text, &err.read, &err_text, -1);
+  }
+  info = {};
+  while (waitid(P_PID, static_cast<id_t>(child), &info, WEXITED) != 0 && errno == EINTR) {
+  }
+  const bool ended_itself = outcome.end == CommandOutcome::End::kExited;
+  if (ended_itself && info.si_code != CLD_EXITED) outcome.end = CommandOutcome::End::kSignalled;
+  outcome.code = info.si_status;
+  outcome.out = out_text.take();
+  outcome.err = err_text.take();
+  return outcome;
+}
+
+}  // namespace groma

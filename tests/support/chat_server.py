@@ -1,0 +1,435 @@
+"""A chat server that fails in every way that we know of: the first part of the path says how.
+
+Prints its two ports (plain, TLS with a certificate that nobody signed), serves until its input ends.
+`/NAME/v1/chat/completions` runs the function of that name below; `/log` gives what was asked so far,
+as JSON.
+"""
+import collections, email.utils, gzip, json, socket, ssl, struct, sys, threading, time
+
+log = []
+lock = threading.Lock()
+counts = collections.Counter()
+CASES = {}
+
+
+def case(function):
+    CASES[function.__name__.replace("_", "-")] = function
+    return function
+
+
+class Request:
+    def __init__(self, connection):
+        self.connection = connection
+        data = b""
+        while b"\r\n\r\n" not in data:
+            more = connection.recv(65536)
+            if not more:
+                raise ConnectionError
+            data += more
+        head, _, body = data.partition(b"\r\n\r\n")
+        lines = head.decode().split("\r\n")
+        self.method, self.path, _ = lines[0].split(" ")
+        self.headers = {k.lower(): v for k, v in (line.split(": ", 1) for line in lines[1:])}
+        while len(body) < int(self.headers.get("content-length", 0)):
+            body += connection.recv(65536)
+        self.json = json.loads(body) if body else {}
+        self.case = self.path.split("/")[1]
+        with lock:
+            self.number = counts[self.case]  # of earlier requests
+            counts[self.case] += 1
+            if self.path != "/log":
+                log.append({"method": self.method, "path": self.path, "headers": self.headers, "body": self.json})
+
+    def send(self, data):
+        self.connection.sendall(data)
+
+    def answer(self, status, body, kind="application/json", **headers):
+        if not isinstance(body, (bytes, str)):
+            body = json.dumps(body)
+        if isinstance(body, str):
+            body = body.encode()
+        more = "".join(f"{k.replace('_', '-')}: {v}\r\n" for k, v in headers.items())
+        self.send(f"HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n"
+                  f"Connection: close\r\n{more}\r\n".encode() + body)
+
+    def error(self, status, message, **members):
+        headers = members.pop("headers", {})
+        self.answer(status, {"error": {"message": message, **members}}, **headers)
+
+    def stream(self, *events):
+        self.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
+        for event in events:
+            self.send(event if isinstance(event, bytes) else event_of(event))
+
+
+def event_of(value):
+    return b"data: " + (value if isinstance(value, str) else json.dumps(value)).encode() + b"\n\n"
+
+
+def delta(text=None, finish=None, **more):
+    return {"choices": [{"index": 0, "delta": {"content": text, **more}, "finish_reason": finish}]}
+
+
+USAGE = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
+
+
+def reply(text="hello", finish="stop", usage=USAGE, **message):
+    made = {"model": "served", "choices": [{"index": 0, "finish_reason": finish,
+                                            "message": {"role": "assistant", "content": text, **message}}]}
+    return {**made, "usage": usage} if usage else made
+
+
+@case
+def ok(r):
+    if r.method == "GET":
+        r.answer(200, {"data": [{"id": "served", "owned_by": "llamacpp"}, {"id": "other"}]})
+    elif r.json.get("stream"):
+        r.stream(delta(None, role="assistant"), b": ping\n\n", delta("hel"), delta("lo"), delta(None, "stop"),
+                 {"choices": [], "usage": USAGE}, "[DONE]")
+    else:
+        r.answer(200, reply())
+
+
+def first(failure):
+    """Fails the first time, then answers."""
+    def run(r):
+        failure(r) if r.number == 0 else ok(r)
+    return run
+
+
+def reset(r):
+    r.send(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 900\r\n\r\n{\"choices\":")
+    time.sleep(0.05)
+    r.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+def cut(r):
+    r.send(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 900\r\n\r\n{\"choices\":")
+
+
+def silence(r):
+    r.connection.recv(1)  # until the client leaves
+
+
+def stall(r):
+    r.stream(delta("hel"))
+    silence(r)
+
+
+@case
+def pings(r):
+    """Text, then only comments: alive, but silent."""
+    r.stream(delta("hel"))
+    while True:
+        r.send(b": ping\n\n")
+        time.sleep(0.02)
+
+
+@case
+def slow_first(r):
+    time.sleep(0.4)
+    ok(r)
+
+
+@case
+def drip(r):
+    r.send(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{")
+    while True:
+        r.send(b"1")
+        time.sleep(0.02)
+
+
+def later(**headers):
+    return lambda r: r.error(429, "slow down", type="rate_limit_error", headers=headers)
+
+
+def http_date(seconds):
+    return email.utils.formatdate(time.time() + seconds, usegmt=True)
+
+
+def streamed(*events):
+    return lambda r: r.stream(*events)
+
+
+FIRST = {
+    "closed": lambda r: None,
+    "reset": reset,
+    "cut": cut,
+    "stall": stall,
+    "408": lambda r: r.error(408, "too slow"),
+    "500": lambda r: r.answer(500, "Internal Server Error", "text/plain"),
+    "502": lambda r: r.answer(502, "<html><h1>Bad gateway</h1>", "text/html"),
+    "503": lambda r: r.error(503, "Loading model", type="unavailable_error", code=503),
+    "529": lambda r: r.answer(529, {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
+    "429": later(),
+    "429-seconds": later(Retry_After="0.2"),
+    "429-date": lambda r: later(Date=http_date(0), Retry_After=http_date(1))(r),
+    "429-past": lambda r: later(Date=http_date(0), Retry_After=http_date(-100))(r),
+    "429-ms": later(retry_after_ms="200", Retry_After="9999"),
+    "error-in-200": lambda r: r.answer(200, {"error": {"message": "try later", "code": 503}}),
+    "stream-error": streamed(delta("hel"), {"error": {"message": "it broke", "code": 500, "type": "server_error"}}),
+    "stream-no-finish": streamed(delta("hel"), "[DONE]"),
+    "stream-cut": streamed(delta("hel"), b'data: {"choices":[{"index":0,"del'),
+    "stream-nothing": streamed(),
+}
+for name, failure in FIRST.items():
+    CASES["first-" + name] = first(failure)
+    CASES["always-" + name] = failure
+
+ANSWERS = {
+    "error-words": {"error": "it broke"},
+    "broken-json": '{"choices": [{"message": {"content": "hel',
+    "not-json": "all is well",
+    "number": 17,
+    "null": None,
+    "choices-number": {"choices": 3},
+    "choice-null": {"choices": [None]},
+    "message-text": {"choices": [{"message": "hello"}]},
+    "content-number": reply(7),
+    "empty-choices": {"choices": [], "usage": USAGE},
+    "content-null": reply(None),
+    "content-parts": reply([{"type": "text", "text": "hel"}, {"type": "text", "text": "lo"}]),
+    "content-tool": reply(None, "tool_calls", tool_calls=[
+        {"id": "1", "type": "function", "function": {"name": "lookup", "arguments": "{}"}}]),
+    "content-refusal": reply(None, refusal="I would rather not"),
+    "filtered": reply("", "content_filter"),
+    "length": reply("hel", "length"),
+    "reasoning-only": reply("", "length", reasoning_content="let me see"),
+    "reasoning": reply("hello", reasoning="let me see"),
+    "think": reply("<think>let me see</think>\n\nhello"),
+    "think-no-begin": reply("let me see</think>hello"),
+    "think-no-end": reply("<think>let me see", "length"),
+    "no-usage": reply(usage=None),
+    "odd-usage": reply(usage={"prompt_tokens": "many", "completion_tokens": -3}),
+    "deep": "[" * 5000 + "]" * 5000,
+}
+for name, body in ANSWERS.items():
+    CASES[name] = lambda r, body=body: r.answer(200, body)
+
+ERRORS = {
+    "400-context": (400, {"error": {"code": 400, "message": "the request exceeds the available context size",
+                                    "type": "exceed_context_size_error", "n_prompt_tokens": 9000, "n_ctx": 4096}}),
+    "400-context-openai": (400, {"error": {"message": "This model's maximum context length is 8192 tokens. However,"
+                                           " you requested 9000", "code": "context_length_exceeded"}}),
+    "400-context-anthropic": (400, {"type": "error", "error": {
+        "type": "invalid_request_error", "message": "prompt is too long: 210000 tokens > 200000 maximum"}}),
+    "400": (400, {"object": "error", "message": "bad request", "type": "BadRequestError", "code": 400}),
+    "401": (401, {"detail": "Invalid API key"}),
+    "403": (403, {"error": {"message": "not in your region"}}),
+    "404": (404, {"error": {"message": "The model `x` does not exist", "code": "model_not_found"}}),
+    "quota": (429, {"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}}),
+    "501": (501, {"error": {"message": "not built for this"}}),
+}
+for name, (status, body) in ERRORS.items():
+    CASES[name] = lambda r, status=status, body=body: r.answer(status, body)
+
+
+@case
+def html(r):
+    r.answer(200, "<!doctype html><h1>Welcome</h1>", "text/html")
+
+
+@case
+def long_wait(r):
+    later(Retry_After="3600")(r)
+
+
+@case
+def do_not_retry(r):
+    r.error(500, "never", headers={"x_should_retry": "false"})
+
+
+@case
+def reasoning_model(r):
+    """As OpenAI's newer models: one limit, by the new name; no temperature, no seed."""
+    for field, word in (("max_tokens", "Use 'max_completion_tokens' instead."), ("temperature", "Only 1 is supported.")):
+        if field in r.json:
+            return r.error(400, f"Unsupported parameter: '{field}'. {word}", param=field, code="unsupported_parameter")
+    if "seed" in r.json:
+        return r.answer(422, {"detail": [{"loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]})
+    ok(r)
+
+
+@case
+def refuses_limits(r):
+    field = "max_tokens" if "max_tokens" in r.json else "max_completion_tokens"
+    r.error(400, f"unknown field {field}")
+
+
+@case
+def stream_no_done(r):
+    r.stream(delta("hel"), delta("lo"), delta(None, "stop"))
+
+
+@case
+def stream_split(r):
+    """Every byte alone, with CR LF, and a character that falls apart."""
+    data = b"".join(event_of(e) for e in (delta("h\u00e9l"), delta("lo"), delta(None, "stop"), "[DONE]"))
+    r.stream()
+    for byte in data.replace(b"\n", b"\r\n"):
+        r.send(bytes([byte]))
+
+
+@case
+def stream_as_json(r):
+    r.answer(200, reply())
+
+
+@case
+def stream_echo(r):
+    """The key, letter by letter."""
+    key = r.headers["authorization"].split()[1]
+    r.stream(*[delta(letter) for letter in "<" + key + ">"], delta(None, "stop"))
+
+
+@case
+def echo(r):
+    key = r.headers["authorization"]
+    if r.json["messages"][0]["content"] == "fail":
+        r.error(401, f"Incorrect API key provided: {key}", headers={"Server": key})
+    else:
+        r.answer(200, reply(f"your key is {key}", reasoning=key))
+
+
+@case
+def gzipped(r):
+    r.answer(200, gzip.compress(json.dumps(reply()).encode()), Content_Encoding="gzip")
+
+
+@case
+def gzip_broken(r):
+    r.answer(200, b"\x1f\x8b\x08\x00 this is no gzip at all", Content_Encoding="gzip")
+
+
+@case
+def gzip_bomb(r):
+    r.answer(200, gzip.compress(b" " * 50_000_000), Content_Encoding="gzip")
+
+
+@case
+def redirect(r):
+    r.answer(307, "", Location=f"http://127.0.0.1:{plain.getsockname()[1]}/ok/v1/chat/completions")
+
+
+@case
+def big(r):
+    r.send(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 50000000\r\n\r\n")
+    for _ in range(50):
+        r.send(b"x" * 1_000_000)
+
+
+@case
+def bad_utf8(r):
+    r.answer(200, json.dumps(reply("he@llo")).encode().replace(b"@", b"\xff\xc3"))
+
+
+@case
+def bad_utf8_stream(r):
+    r.stream(event_of(delta("he@llo", "stop")).replace(b"@", b"\xff\xc3"))
+
+
+@case
+def not_http(r):
+    r.send(b"220 mail ready\r\n")
+
+
+@case
+def no_models(r):
+    ok(r) if r.method == "POST" else r.error(404, "File Not Found")
+
+
+@case
+def schema(r):
+    """Keeps a schema of one constant, and a grammar that is one literal; lists itself as vLLM."""
+    if r.method == "GET":
+        return r.answer(200, {"data": [{"id": "served", "owned_by": "vllm"}]})
+    text = "ready"
+    if "response_format" in r.json:
+        properties = r.json["response_format"]["json_schema"]["schema"]["properties"]
+        text = json.dumps({k: v["enum"][0] for k, v in properties.items()})
+    if "structured_outputs" in r.json:
+        text = r.json["structured_outputs"]["grammar"].split('"')[1]
+    r.answer(200, reply(text))
+
+
+def owned(name):
+    def run(r):
+        r.answer(200, {"data": [{"id": "served", "owned_by": name}]}) if r.method == "GET" else tool_or_text(r)
+    return run
+
+
+def tool_or_text(r):
+    if "tools" not in r.json:
+        return ok(r)
+    r.answer(200, reply(None, "tool_calls", tool_calls=[{"type": "custom", "custom": {"name": "reply", "input": "hello"}}]))
+
+
+for name in ("llamacpp", "me", "vllm", "sglang", "fireworks", "openai", "library", "somebody"):
+    CASES["by-" + name] = owned(name)
+
+
+@case
+def anthropic(r):
+    usage = {"input_tokens": 5, "cache_read_input_tokens": 3, "output_tokens": 1}
+    if r.method == "GET":
+        return r.answer(200, {"data": [{"type": "model", "id": "served"}]})
+    if "x-api-key" not in r.headers or r.headers.get("anthropic-version") != "2023-06-01":
+        return r.answer(401, {"type": "error", "error": {"type": "authentication_error", "message": "no key"}})
+    if r.json.get("tools"):
+        return r.answer(200, {"content": [{"type": "tool_use", "name": "reply", "input": {"a": 1}}], "model": "served",
+                              "stop_reason": "tool_use", "usage": {**usage, "output_tokens": 2}})
+    if not r.json["stream"]:
+        return r.answer(200, {"model": "served", "stop_reason": "end_turn", "usage": {**usage, "output_tokens": 2},
+                              "content": [{"type": "thinking", "thinking": "let me see"}, {"type": "text", "text": "hel"},
+                                          {"type": "text", "text": "lo"}]})
+    events = ({"type": "message_start", "message": {"model": "served", "content": [], "usage": usage}},
+              {"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": ""}},
+              {"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": "let me see"}},
+              {"type": "ping"},
+              {"type": "content_block_start", "index": 1, "content_block": {"type": "text", "text": ""}},
+              {"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "hello"}},
+              {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 2}},
+              {"type": "message_stop"})
+    r.stream(*[b"event: " + e["type"].encode() + b"\n" + event_of(e) for e in events])
+
+
+@case
+def anthropic_overloaded(r):
+    if r.number == 0:
+        return r.stream(event_of({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}))
+    anthropic(r)
+
+
+@case
+def silent(r):
+    silence(r)
+
+
+def serve(connection, context=None):
+    try:
+        if context:
+            connection = context.wrap_socket(connection, server_side=True)
+        request = Request(connection)
+        if request.path == "/log":
+            request.answer(200, log)
+        else:
+            CASES[request.case](request)
+    except OSError:
+        pass  # the client left
+    finally:
+        connection.close()
+
+
+def accept(listener, context=None):
+    while True:
+        connection, _ = listener.accept()
+        threading.Thread(target=serve, args=(connection, context), daemon=True).start()
+
+
+plain, secure = (socket.create_server(("127.0.0.1", 0), backlog=64) for _ in range(2))
+tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+tls.load_cert_chain(sys.argv[1])
+threading.Thread(target=accept, args=(plain,), daemon=True).start()
+threading.Thread(target=accept, args=(secure, tls), daemon=True).start()
+print(plain.getsockname()[1], secure.getsockname()[1], flush=True)
+sys.stdin.read()

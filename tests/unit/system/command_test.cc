@@ -1,0 +1,146 @@
+// Child processes: what they print, how they end, and that nobody of their group outlives them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "groma/system.h"
+
+namespace groma {
+namespace {
+
+using End = CommandOutcome::End;
+using ::testing::HasSubstr;
+
+Command shell(const std::string& script) {
+  Command command;
+  command.words = {"sh", "-c", script};
+  return command;
+}
+
+CommandOutcome run(const Command& command) {
+  auto outcome = run_command(command);
+  EXPECT_TRUE(outcome.ok()) << outcome.error().message;
+  return outcome ? *outcome : CommandOutcome{};
+}
+
+TEST(Command, ReadsItsInputAndPrintsToBothOutputs) {
+  Command command = shell("cat; echo trouble >&2; exit 3");
+  command.input = std::string(300'000, 'x') + "end";
+  const CommandOutcome outcome = run(command);
+  EXPECT_EQ(outcome.end, End::kExited);
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_EQ(outcome.out.text, command.input);
+  EXPECT_EQ(outcome.err.text, "trouble\n");
+  EXPECT_EQ(outcome.out.left_out_bytes, 0U);
+}
+
+TEST(Command, AnInputThatNobodyReadsHoldsNobodyUp) {
+  Command command = shell("exit 0");
+  command.input = std::string(5'000'000, 'x');
+  EXPECT_EQ(run(command).code, 0);
+}
+
+TEST(Command, SaysWhatKilledIt) {
+  const CommandOutcome outcome = run(shell("kill -SEGV $$"));
+  EXPECT_EQ(outcome.end, End::kSignalled);
+  EXPECT_EQ(outcome.code, SIGSEGV);
+}
+
+TEST(Command, KeepsTheFirstAndTheLastOfTooMuchOutput) {
+  Command command = shell("echo first; head -c 3000000 /dev/zero | tr '\\0' x; echo last");
+  command.max_output_bytes = 1000;
+  const CommandOutput out = run(command).out;
+  EXPECT_EQ(out.text.size(), 1000U);
+  EXPECT_EQ(out.cut_at, 500U);
+  EXPECT_EQ(out.left_out_bytes, 3'000'011U - 1000U);
+  EXPECT_EQ(out.text.substr(0, 7), "first\nx");
+  EXPECT_EQ(out.text.substr(994), "xlast\n");
+}
+
+// The number that a process wrote of itself is nobody's any more.
+bool gone(const std::string& number) {
+  const pid_t process = static_cast<pid_t>(std::atoi(number.c_str()));
+  for (int i = 0; i < 200; ++i) {
+    if (kill(process, 0) != 0) return true;
+    std::error_code ignored;  // a zombie that init has not reaped runs no more
+    const auto at = std::filesystem::path("/proc") / std::to_string(process) / "exe";
+    if (!std::filesystem::exists(std::filesystem::read_symlink(at, ignored)) && ignored) {
+      return true;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+TEST(Command, AtItsDeadlineTheWholeGroupEnds) {
+  Command command = shell("sleep 300 & echo $!; trap '' TERM; while :; do sleep 1; done");
+  command.deadline_ms = 200;
+  const CommandOutcome outcome = run(command);
+  EXPECT_EQ(outcome.end, End::kDeadline);
+  ASSERT_FALSE(outcome.out.text.empty());
+  EXPECT_TRUE(gone(outcome.out.text));
+}
+
+TEST(Command, WhatItLeavesBehindEndsWithIt) {
+  const CommandOutcome outcome = run(shell("sleep 300 & echo $!"));
+  EXPECT_EQ(outcome.end, End::kExited);
+  EXPECT_TRUE(gone(outcome.out.text));
+}
+
+TEST(Command, IsStoppedWhenAsked) {
+  Command command = shell("sleep 300");
+  int asked = 0;
+  command.stop = [&asked] { return ++asked == 3; };
+  EXPECT_EQ(run(command).end, End::kStopped);
+  EXPECT_EQ(asked, 3);
+}
+
+TEST(Command, HasTheFolderAndTheEnvironmentThatItIsGiven) {
+  setenv("GROMA_TEST_SECRET", "secret", 1);
+  setenv("GROMA_TEST_KEPT", "kept", 1);
+  Command command = shell("pwd; echo \"$GROMA_TEST_SECRET,$GROMA_TEST_KEPT,$GROMA_TEST_NEW\"");
+  command.folder = "/";
+  command.environment = {"GROMA_TEST_SECRET", "GROMA_TEST_NEW=new"};
+  EXPECT_EQ(run(command).out.text, "/\n,kept,new\n");
+}
+
+TEST(Command, SaysWhyItCannotBeStarted) {
+  Command command;
+  command.words = {"no-such-program-here"};
+  const auto unknown = run_command(command);
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_EQ(unknown.error().code, Error::Code::kUnknown);
+  EXPECT_EQ(unknown.error().message,
+            "cannot run `no-such-program-here`: No such file or directory");
+  command = shell("true");
+  command.folder = "/no/such/folder";
+  EXPECT_FALSE(run_command(command).ok());
+  command = {};
+  command.words = {"/etc/passwd"};
+  const auto refused = run_command(command);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, Error::Code::kUnreadable);
+  EXPECT_THAT(refused.error().message, HasSubstr("Permission denied"));
+}
+
+TEST(Command, ManyThreadsRunTheirOwn) {
+  std::vector<std::thread> threads;
+  std::vector<std::string> texts(8);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    threads.emplace_back([&texts, i] {
+      Command command = shell("cat");
+      command.input = std::to_string(i);
+      texts[i] = run(command).out.text;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (std::size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(texts[i], std::to_string(i));
+}
+
+}  // namespace
+}  // namespace groma
