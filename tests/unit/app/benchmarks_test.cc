@@ -774,7 +774,7 @@ TEST(Demands, ThatNoLayoutHasAreRefused) {
   for (AppTask& task : app.tasks) {
     if (task.name != "task_4") continue;
     LayoutDemand other;
-    other.dimensions = DimensionOrder::kF;
+    other.dimensions = DimensionOrder::kFortran;
     task.variants[0].demands.push_back(other);
   }
   const auto workload = Workload::make(app);

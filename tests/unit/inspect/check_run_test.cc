@@ -238,8 +238,8 @@ TEST(CheckRun, SaysWhatItDidNotLookAt) {
   EXPECT_THAT(checked("Task * GPU, CPU;", stencil(1, std::int64_t{1} << 40)),
               HasSubstr("more than 67108864 tasks are launched [cannot-run]"));
   EXPECT_THAT(checked("Task * GPU, CPU;", stencil(1, 1 << 21)),
-              HasSubstr("warning: not all of `app` was checked: it takes more than 1048576 steps"
-                        "[check-incomplete]"));
+              HasSubstr("warning: not all of `app` was checked: it takes more than 1048576 steps, "
+                        "statements and points of launches [check-incomplete]"));
   CheckOptions stopped;
   stopped.stop = [] { return true; };
   EXPECT_THAT(
