@@ -7,9 +7,9 @@ namespace groma::llm {
 
 struct Verdict {
   ChatError error;
-  bool again = false;                   // another attempt may help
+  bool again = false;                        // another attempt may help
   std::optional<std::int64_t> wait_ms = {};  // what the server asks for
-  bool may_have_cost = false;           // the server may have worked for it
+  bool may_have_cost = false;                // the server may have worked for it
 };
 
 // Of an exchange that failed, or whose status is not 200.
