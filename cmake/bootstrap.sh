@@ -159,7 +159,8 @@ demo() {
       *) lines=1000 ;;
     esac
     # shellcheck disable=SC2086  # the words of a command
-    "$folder/examples/driver/groma" $line </dev/null | head -n $lines
+    shown=$("$folder/examples/driver/groma" $line </dev/null) || die "groma $line failed"
+    printf '%s\n' "$shown" | head -n $lines
   done
   say "the command is $folder/examples/driver/groma"
 }
