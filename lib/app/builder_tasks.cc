@@ -207,6 +207,7 @@ void Builder::read_task(const std::string& path, const AppTask& from, Task& to) 
 void Builder::read_variant(const std::string& path, const AppTask& of, const AppVariant& from,
                            PieceShapes shapes, Variant& to) {
   if (from.leaf && from.inner) fail(path, "a variant is not both `leaf` and `inner`");
+  to.place = path;
   read_demands(path + "/demands", of, from);
   to.kind = from.kind;
   to.leaf = from.leaf;
@@ -276,6 +277,7 @@ void Builder::read_body(const std::string& path, const std::vector<AppStatement>
       to.push_back({read_launch(place, *launch)});
     } else if (const auto* loop = std::get_if<AppLoop>(&from[i].node)) {
       Loop read;
+      read.place = place;
       read.traced = loop->traced;
       read.count = compile(place + "/repeat", loop->count);
       if (!loop->variable.empty()) formula_name(place + "/variable", loop->variable);
@@ -303,6 +305,7 @@ void Builder::read_body(const std::string& path, const std::vector<AppStatement>
 
 Launch Builder::read_launch(const std::string& path, const AppLaunch& from) {
   Launch launch;
+  launch.place = path;
   launch.number = data_.launches++;
   const int task = number_of_task(path + "/launch", from.task);
   if (!ok()) return launch;

@@ -56,6 +56,7 @@ struct Traffic {
 };
 
 struct Variant {
+  std::string place;  // as of a launch
   ProcKind kind = ProcKind::kCpu;
   bool leaf = false, inner = false, replicable = false, single = false;
   std::vector<LayoutDemand> demands;
@@ -74,6 +75,7 @@ struct Requirement {
 };
 
 struct Launch {
+  std::string place;         // a JSON pointer into the application
   std::uint32_t number = 0;  // of all launch statements of the application, in its order
   std::uint32_t task = 0;
   bool is_index = false;
@@ -89,6 +91,7 @@ struct Launch {
 struct Statement;
 using Body = std::vector<Statement>;
 struct Loop {
+  std::string place;  // as of a launch
   Code count;
   int slot = -1;  // of its variable
   bool traced = false;

@@ -112,6 +112,13 @@ bool Mapping::fail(std::string_view task, const std::string& why) {
   return false;
 }
 
+bool Mapping::fail_at(const std::string& place, std::string_view task, const std::string& why) {
+  Diagnostic diagnostic = one_diagnostic(DiagId::kCannotRun, task, why);
+  diagnostic.note(fmt::format("{} of the application", place));
+  refuse(RunStatus::kExecuteError, {{std::move(diagnostic), {}}}, why);
+  return false;
+}
+
 // ---- What mappers are offered
 
 Capabilities Mapping::capabilities() const {
@@ -209,8 +216,8 @@ bool Mapping::count(const Context& context, const app::Loop& loop, std::int64_t&
   app::FormulaFault fault = app::FormulaFault::kNone;
   count = loop.count.value(context.frame, fault);
   return fault == app::FormulaFault::kNone ||
-         fail(data_.tasks[context.run->task].name,
-              fmt::format("the count of a loop: {}", app::words_of(fault)));
+         fail_at(loop.place, data_.tasks[context.run->task].name,
+                 fmt::format("the count of a loop: {}", app::words_of(fault)));
 }
 
 bool Mapping::domain_of(const Context& context, const app::Launch& launch, Rect& domain) {
@@ -219,8 +226,8 @@ bool Mapping::domain_of(const Context& context, const app::Launch& launch, Rect&
   const auto found = app::domain_of(launch, context.frame, fault);
   if (found) domain = *found;
   return found.has_value() ||
-         fail(data_.tasks[launch.task].name,
-              fmt::format("the domain of its launch: {}", app::words_of(fault)));
+         fail_at(launch.place, data_.tasks[launch.task].name,
+                 fmt::format("the domain of its launch: {}", app::words_of(fault)));
 }
 
 bool Mapping::start_launch(Context& context, const app::Launch& launch, const Rect& domain) {
@@ -283,15 +290,17 @@ bool Mapping::find_pieces(TaskRun& run) {
     const auto index = color_index(partition, color);
     if (fault == app::FormulaFault::kNone && !index) {
       const std::string why = fmt::format("`{}` has no piece {}", partition.name, text_of(color));
-      return fail(data_.tasks[run.task].name,
-                  launch.is_index ? fmt::format("at point {}: {}", text_of(run.point), why) : why);
+      return fail_at(
+          launch.place, data_.tasks[run.task].name,
+          launch.is_index ? fmt::format("at point {}: {}", text_of(run.point), why) : why);
     }
     if (fault != app::FormulaFault::kNone) break;
     run.pieces.push_back(&spaces_.piece(where.index, *index));
   }
   if (fault == app::FormulaFault::kNone) return keeps_apart(run);
-  return fail(data_.tasks[run.task].name, fmt::format("at point {}: a formula of its launch: {}",
-                                                      text_of(run.point), app::words_of(fault)));
+  return fail_at(launch.place, data_.tasks[run.task].name,
+                 fmt::format("at point {}: a formula of its launch: {}", text_of(run.point),
+                             app::words_of(fault)));
 }
 
 // Whether no two requirements of the task are in each other's way.
@@ -568,8 +577,9 @@ Refusal Mapping::no_route(const Instance& from, const Instance& to) const {
 
 void Mapping::fail_formula(const TaskRun& run, app::FormulaFault fault) {
   if (fault == app::FormulaFault::kNone) return;
-  fail(data_.tasks[run.task].name, fmt::format("a formula of its variant for {}: {}",
-                                               name_of(run.variant->kind), app::words_of(fault)));
+  fail_at(run.variant->place, data_.tasks[run.task].name,
+          fmt::format("a formula of its variant for {}: {}", name_of(run.variant->kind),
+                      app::words_of(fault)));
 }
 
 InstanceView Mapping::instance_view(InstanceNumber number) const {

@@ -166,6 +166,8 @@ class Mapping : public MapperRuntime {
   bool accepts(std::vector<Refusal> refusals, const TaskView& task, const TaskWish* wish = nullptr);
   void refuse(RunStatus status, std::vector<Refusal> refusals, std::string raw);
   bool fail(std::string_view task, const std::string& why);  // false
+  // The same of what the application says at that place.
+  bool fail_at(const std::string& place, std::string_view task, const std::string& why);
 
   const app::Data& data_;
   const Spaces& spaces_;

@@ -556,6 +556,10 @@ TEST(BadInput, ColoursOutside) {
   EXPECT_EQ(why(one_launch(given)), "at point (3): `p` has no piece (4)");
   given.data = {{"p", {"1 / (2 - i)"}}};
   EXPECT_NE(why(one_launch(given)).find("it divides by zero"), std::string::npos);
+  const RunResult result = run(one_launch(given), machine_of(2));
+  ASSERT_EQ(result.refusals.front().diagnostic.notes.size(), 1U);
+  EXPECT_EQ(result.refusals.front().diagnostic.notes[0].message,
+            "/tasks/0/body/0 of the application");
 }
 
 TEST(BadInput, LoopsWithoutEnd) {
