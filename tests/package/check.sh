@@ -78,14 +78,13 @@ quietly cmake --build embed-build
 # Two in one, since both compile the library again: Groma as a folder of the consumer's build, and
 # shared libraries, installed from there.
 fast=(-DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=)
-consume add_subdirectory_shared -DGROMA_SOURCE="$source" "${fast[@]}" -DBUILD_SHARED_LIBS=ON \
-  -DGROMA_INSTALL=ON -DGROMA_BUILD_DRIVER=ON
-install_moved add_subdirectory_shared shared
-consume find_package_shared -DCMAKE_PREFIX_PATH="$work/shared" \
-  -DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON -DCMAKE_DISABLE_FIND_PACKAGE_hwloc=ON \
-  -DCMAKE_DISABLE_FIND_PACKAGE_CURL=ON
-
-if [ "${2:-}" = all ]; then
+if [ "${2:-}" = all ]; then # builds the library twice more
+  consume add_subdirectory_shared -DGROMA_SOURCE="$source" "${fast[@]}" -DBUILD_SHARED_LIBS=ON \
+    -DGROMA_INSTALL=ON -DGROMA_BUILD_DRIVER=ON
+  install_moved add_subdirectory_shared shared
+  consume find_package_shared -DCMAKE_PREFIX_PATH="$work/shared" \
+    -DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON -DCMAKE_DISABLE_FIND_PACKAGE_hwloc=ON \
+    -DCMAKE_DISABLE_FIND_PACKAGE_CURL=ON
   consume add_subdirectory_static -DGROMA_SOURCE="$source" "${fast[@]}"
 fi
 say "all ways work"
