@@ -370,7 +370,7 @@ void Builder::read_launch_data(const std::string& path, const AppLaunch& from, L
     Where where =
         own ? requirement.data : read_where(place, from.data[r], requirement, Where::Color::kFrame);
     data_bytes_ += sizeof(Where) + where.fields.size() * sizeof(std::uint32_t);
-    for (const std::string& name : where.names) data_bytes_ += sizeof(name) + name.size();
+    for (const std::string& name : where.names) data_bytes_ += sizeof(std::string) + name.size();
     if (data_bytes_ > kMaxDataBytes) {
       return fail(path, "the launches up to here take too much memory", {}, Error::Code::kTooLarge);
     }
