@@ -3,6 +3,8 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "commands.h"
 #include "console.h"
@@ -110,6 +112,31 @@ int run_strategies(const std::string& name) {
   return kWrongInput;
 }
 
+struct GrammarOptions {
+  std::string format = "ebnf", app, machine;
+};
+
+int run_grammar(const GrammarOptions& options) {
+  check_standard_input({options.app, options.machine});
+  groma::Diagnostics app_diags(groma::Source(options.app, ""));
+  std::optional<groma::Workload> app;
+  if (!options.app.empty()) {
+    app = read_application(options.app, app_diags);
+    if (!app) return fail(app_diags, false);
+  }
+  groma::Diagnostics machine_diags(groma::Source(options.machine, ""));
+  std::optional<groma::Machine> machine;
+  if (!options.machine.empty()) {
+    machine = read_machine(options.machine, machine_diags);
+    if (!machine) return fail(machine_diags, false);
+  }
+  const auto format = options.format == "gbnf"   ? groma::GrammarFormat::kGbnf
+                      : options.format == "lark" ? groma::GrammarFormat::kLark
+                                                 : groma::GrammarFormat::kEbnf;
+  return print(groma::grammar(
+      format, groma::grammar_names(app ? &*app : nullptr, machine ? &*machine : nullptr)));
+}
+
 }  // namespace
 
 void add_machines(CLI::App& app, int* exit_code) {
@@ -141,22 +168,26 @@ void add_strategies(CLI::App& app, int* exit_code) {
 }
 
 void add_grammar(CLI::App& app, int* exit_code) {
-  auto format = std::make_shared<std::string>("ebnf");
+  auto options = std::make_shared<GrammarOptions>();
   CLI::App* command =
       app.add_subcommand("grammar", "The language's grammar, also for constrained decoding");
-  command->add_option("--format", *format, "ebnf for people, gbnf for llama.cpp, lark for Lark")
+  command
+      ->add_option("--format", options->format,
+                   "ebnf for people, gbnf for llama.cpp, lark for Lark")
       ->capture_default_str()
       ->check(CLI::IsMember({"ebnf", "gbnf", "lark"}));
+  command->add_option("--app", options->app,
+                      "Only the tasks and regions of this application: its name or a JSON file");
+  command->add_option(
+      "--machine", options->machine,
+      "Only the processors and memories of this machine: a preset, `local`, a line of "
+      "counts, or a JSON file");
   command->footer(
       "Examples:\n"
       "  groma grammar\n"
-      "  groma grammar --format gbnf > groma.gbnf");
-  command->callback([format, exit_code] {
-    const auto chosen = *format == "gbnf"   ? groma::GrammarFormat::kGbnf
-                        : *format == "lark" ? groma::GrammarFormat::kLark
-                                            : groma::GrammarFormat::kEbnf;
-    *exit_code = print(groma::grammar(chosen));
-  });
+      "  groma grammar --format gbnf > groma.gbnf\n"
+      "  groma grammar --format gbnf --app circuit --machine p100x4 > circuit.gbnf");
+  command->callback([options, exit_code] { *exit_code = run_grammar(*options); });
 }
 
 }  // namespace driver

@@ -15,6 +15,7 @@
 #include "groma/geometry.h"
 #include "groma/machine.h"
 #include "groma/program.h"
+#include "groma/syntax.h"
 #include "groma/workload.h"
 
 namespace groma {
@@ -45,6 +46,11 @@ inline std::optional<BoundProgram> check(const Source& source, const Machine* ma
 // tenth of the time of a run. From any thread, any number at once with one binding.
 void check_run(const BoundProgram& bound, const Workload& app, Diagnostics& diags,
                const CheckOptions& options = {});
+
+// What grammar() is narrowed to for an application and a machine, null where any will do: its tasks
+// and every name of its data; kinds of processors that the machine has and some task a variant for;
+// the machine's memories and VIRTUAL.
+GrammarNames grammar_names(const Workload* app, const Machine* machine);
 
 // The text with all fixes made that are sure, again and again while there are some, since one may
 // uncover another; *made is their number.

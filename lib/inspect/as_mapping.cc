@@ -14,6 +14,7 @@
 #include "inspect/words.h"
 #include "mapper/default_policy.h"
 #include "mapper/processors.h"
+#include "syntax/lexer.h"
 
 namespace groma {
 namespace {
@@ -64,7 +65,7 @@ class DefaultProgram {
   void add_task(std::uint32_t number) {
     const app::Task& task = app_.tasks[number];
     const TaskUses& uses = uses_[number];
-    const std::optional<std::string> name = written_name(task.name);
+    const std::optional<std::string> name = syntax::written_name(task.name);
     const app::AppView views(app_, number, uses.names.front());
     const app::Use first = uses.uses.empty() ? app::Use{.task = number} : uses.uses.front();
     if (!name) {
@@ -172,7 +173,7 @@ class DefaultProgram {
                                std::size_t position) {
     const app::Names& names = all[number][position];
     const std::optional<std::string> name =
-        names.empty() ? std::nullopt : written_name(names.front());
+        names.empty() ? std::nullopt : syntax::written_name(names.front());
     if (!name) return std::to_string(position);
     for (const app::LaunchNames& launch : all) {
       for (std::size_t i = 0; i < launch.size(); ++i) {

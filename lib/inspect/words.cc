@@ -76,16 +76,4 @@ std::string steal_words(std::optional<StealScope> steal) {
                                         : "stolen by processors of any node";
 }
 
-std::optional<std::string> written_name(std::string_view name) {
-  const auto letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  };
-  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  const auto plain = [&](char c) { return letter(c) || digit(c); };
-  if (name.empty() || name == "*" || harmless(name) != name) return std::nullopt;
-  const bool word = letter(name.front()) && std::all_of(name.begin(), name.end(), plain);
-  if (word && syntax::find_reserved(name) == nullptr) return std::string(name);
-  return syntax::quoted(name);
-}
-
 }  // namespace groma

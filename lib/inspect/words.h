@@ -33,7 +33,5 @@ std::string collection_words(bool collected);
 std::string limit_words(std::int64_t limit);
 std::string replication_words(bool replicated);
 std::string steal_words(std::optional<StealScope> steal);
-// A task's or region's name as a statement writes it; nothing for what no string can hold.
-std::optional<std::string> written_name(std::string_view name);
 
 }  // namespace groma

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <string_view>
 #include <utility>
 
 #include "groma/kinds.h"
+#include "syntax/lexer.h"
 #include "syntax/limits.h"
 #include "syntax/token.h"
 #include "syntax/tree.h"
@@ -74,6 +76,26 @@ Item word(StatementKind kind, std::string_view after = " ") {
   return text(std::string(spelling(kind)) + std::string(after));
 }
 Item spaced(TokenKind kind) { return text(" " + words(kind)[0] + " "); }
+
+// The words of kinds: all of them, or those of `kinds`.
+template <typename Kind>
+std::vector<std::string> kind_words(TokenKind token, const std::vector<Kind>& kinds) {
+  std::vector<std::string> all = words(token);
+  std::erase_if(all, [&kinds](const std::string& word) {
+    return !kinds.empty() && std::none_of(kinds.begin(), kinds.end(),
+                                          [&](Kind kind) { return name_of(kind) == word; });
+  });
+  return all;
+}
+
+// These names as statements write them, or any.
+Item names_of(const std::vector<std::string>& names) {
+  std::vector<std::string> written;
+  for (const std::string& name : names) {
+    if (auto text = written_name(name)) written.push_back(*std::move(text));
+  }
+  return written.empty() ? rule("path-name") : texts(written);
+}
 
 // ------------------------------------------------------------------------------------ free names
 
@@ -226,20 +248,23 @@ void add_functions(std::vector<Production>& table) {
 
 // ------------------------------------------------------------------------------------ their parts
 
-void add_parts(std::vector<Production>& table) {
+void add_parts(const GrammarNames& names, std::vector<Production>& table) {
   const auto add = [&](std::string_view name, Item item) {
     table.push_back({std::string(name), std::move(item), false, ""});
   };
-  const Item requirement = one_of(rule("position"), rule("region-name"));
+  const bool positions = names.requirements != 0;
+  const Item region = rule("region-name");
+  const Item requirement = positions ? one_of(rule("position"), region) : region;
   add("names", one_of(text("*"), list(rule("task-name"))));
   table.back().heading = "Their parts";
   add("which", one_of(text("*"), list(requirement)));
-  add("task-name", rule("path-name"));
-  add("region-name", rule("path-name"));
-  add("proc", texts(words(TokenKind::kProcWord)));
-  add("mem", texts(words(TokenKind::kMemWord)));
-  std::vector<std::string> places = words(TokenKind::kProcWord);
-  for (const std::string& memory : words(TokenKind::kMemWord)) {
+  const std::vector<std::string> memories = kind_words(TokenKind::kMemWord, names.memories);
+  std::vector<std::string> places = kind_words(TokenKind::kProcWord, names.processors);
+  add("task-name", names_of(names.tasks));
+  add("region-name", names_of(names.regions));
+  add("proc", texts(places));
+  add("mem", texts(memories));
+  for (const std::string& memory : memories) {
     if (memory != name_of(MemKind::kVirtual)) places.push_back(memory);  // it has no layout
   }
   places.emplace_back("*");
@@ -334,7 +359,9 @@ void add_expressions(std::vector<Production>& table) {
 
 // ------------------------------------------------------------------------------------ tokens
 
-void add_tokens(std::vector<Production>& table) {
+constexpr std::size_t kListedPositions = 64;  // more of them are any number
+
+void add_tokens(const GrammarNames& names, std::vector<Production>& table) {
   const auto add = [&](std::string_view name, Item item) {
     table.push_back({std::string(name), std::move(item), true, ""});
   };
@@ -343,7 +370,12 @@ void add_tokens(std::vector<Production>& table) {
   static_assert(9'999 <= kMaxPosition);
   add("integer", one_of(zero, seq(first_digit, up_to(17, digit))));
   table.back().heading = "Tokens";
-  add("position", one_of(zero, seq(first_digit, up_to(3, digit))));
+  std::vector<std::string> positions;
+  for (int i = 0; i < names.requirements.value_or(0) && positions.size() <= kListedPositions; ++i) {
+    positions.push_back(std::to_string(i));
+  }
+  const bool any = positions.empty() || positions.size() > kListedPositions;
+  add("position", any ? one_of(zero, seq(first_digit, up_to(3, digit))) : texts(positions));
   // No controls, and of UTF-8 what every decoder takes for a character.
   const CharRange low{0xA0, 0xD7FF}, middle{0xE000, 0xFFFD}, high{0x10000, 0x10FFFF};
   const Item escaped = seq(text("\\"), one_of(text(" "), rule("visible")));
@@ -355,17 +387,41 @@ void add_tokens(std::vector<Production>& table) {
   add("comment", seq(one_of(text("#"), text("//")), many(seq(many(text(" ")), rule("visible")))));
 }
 
+// ------------------------------------------------------------------------------------ the table
+
+void find_used(const Item& item, const std::vector<Production>& table,
+               std::set<std::string>& used) {
+  for (const Item& part : item.items) find_used(part, table, used);
+  if (item.kind != Kind::kRule || !used.insert(item.text).second) return;
+  const auto found =
+      std::find_if(table.begin(), table.end(),
+                   [&item](const Production& production) { return production.name == item.text; });
+  find_used(found->item, table, used);
+}
+
+// Drops what a narrowed table no longer uses.
+void prune(std::vector<Production>& table) {
+  std::set<std::string> used = {table[0].name};
+  find_used(table[0].item, table, used);
+  std::vector<Production> kept;
+  for (Production& production : table) {
+    if (used.contains(production.name)) kept.push_back(std::move(production));
+  }
+  table = std::move(kept);
+}
+
 }  // namespace
 
-std::vector<Production> productions() {
+std::vector<Production> productions(const GrammarNames& names) {
   std::vector<Production> table;
   add_program(table);
   add_decisions(table);
   add_functions(table);
-  add_parts(table);
+  add_parts(names, table);
   add_expressions(table);
   add_names(table);
-  add_tokens(table);
+  add_tokens(names, table);
+  prune(table);
   return table;
 }
 

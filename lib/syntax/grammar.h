@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "groma/syntax.h"
+
 namespace groma::syntax {
 
 struct CharRange {
@@ -45,9 +47,8 @@ struct Production {
   std::string heading;  // begins a part of the grammar: its title
 };
 
-// The table, the start first. Every name that is used has one production, and each is used. To
-// narrow the language to one application or machine, replace `task-name`, `region-name`, `proc` or
-// `mem`.
-std::vector<Production> productions();
+// The table, narrowed to `names`, the start first. Every name that is used has one production, and
+// each is used.
+std::vector<Production> productions(const GrammarNames& names = {});
 
 }  // namespace groma::syntax

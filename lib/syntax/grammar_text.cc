@@ -25,8 +25,8 @@ class Writer {
  public:
   explicit Writer(GrammarFormat format) : format_(format) {}
 
-  std::string grammar() {
-    const std::vector<Production> table = syntax::productions();
+  std::string grammar(const GrammarNames& names) {
+    const std::vector<Production> table = syntax::productions(names);
     for (const Production& production : table) {
       if (production.token) tokens_.insert(production.name);
     }
@@ -172,6 +172,8 @@ class Writer {
 
 }  // namespace
 
-std::string grammar(GrammarFormat format) { return Writer(format).grammar(); }
+std::string grammar(GrammarFormat format, const GrammarNames& names) {
+  return Writer(format).grammar(names);
+}
 
 }  // namespace groma

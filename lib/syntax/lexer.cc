@@ -4,8 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
+
+#include "base/harmless.h"
 
 namespace groma::syntax {
 namespace {
@@ -348,6 +351,18 @@ std::string quoted(std::string_view value) {
     text += c;
   }
   return text + "\"";
+}
+
+std::optional<std::string> written_name(std::string_view name) {
+  const auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto plain = [&](char c) { return letter(c) || digit(c); };
+  if (name.empty() || name == "*" || harmless(name) != name) return std::nullopt;
+  const bool word = letter(name.front()) && std::all_of(name.begin(), name.end(), plain);
+  if (word && find_reserved(name) == nullptr) return std::string(name);
+  return quoted(name);
 }
 
 }  // namespace groma::syntax

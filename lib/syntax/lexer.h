@@ -2,6 +2,9 @@
 // memory for its tokens. It never fails: what is no token is reported and becomes kError.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "groma/diagnostics.h"
@@ -46,5 +49,8 @@ class Lexer {
 std::string string_value(std::string_view quoted);
 // The inverse.
 std::string quoted(std::string_view value);
+
+// A task's or region's name as a statement writes it; nothing for what no string can hold.
+std::optional<std::string> written_name(std::string_view name);
 
 }  // namespace groma::syntax

@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "inspect/explain_query.h"
 #include "inspect/words.h"
+#include "syntax/lexer.h"
 #include "tune/index_functions.h"
 
 namespace groma {
@@ -85,7 +86,7 @@ class SearchSpace::Maker {
                                    [](const TaskUses& uses) { return !uses.uses.empty(); });
     for (std::uint32_t t = 0; t < app.tasks.size(); ++t) {
       if (static_cast<int>(t) == app.top_level || (knows && uses_[t].uses.empty())) continue;
-      const std::optional<std::string> name = written_name(app.tasks[t].name);
+      const std::optional<std::string> name = syntax::written_name(app.tasks[t].name);
       if (!name) continue;
       Task& task = space.tasks_.emplace_back();
       task.name = *name;
@@ -202,7 +203,7 @@ class SearchSpace::Maker {
         if (!is_mapped(requirements[r])) continue;
         for (const app::LaunchNames& launch : uses_[number].names) {
           for (const std::string& name : launch[r]) {
-            const std::optional<std::string> text = written_name(name);
+            const std::optional<std::string> text = syntax::written_name(name);
             if (text && seen.insert(*text).second) names.push_back(*text);
           }
         }

@@ -607,6 +607,12 @@ TEST(Grammar, PrintsEachNotation) {
               test::read_text(std::string(GROMA_SOURCE_DIR) + "/dsl/grammar/groma." + format));
   }
   EXPECT_EQ(run("groma grammar --format yacc").exit_code, 2);
+  const Outcome narrow = run("groma grammar --app circuit --machine nodes=1,gpu=0");
+  EXPECT_THAT(narrow.out, HasSubstr("\"calculate_new_currents\" | "));
+  EXPECT_THAT(narrow.out, HasSubstr("proc = \"CPU\""));
+  EXPECT_THAT(narrow.out, Not(HasSubstr("FBMEM")));
+  EXPECT_THAT(run("groma grammar --app circut").err, HasSubstr("did you mean `circuit`?"));
+  EXPECT_EQ(run("groma grammar --machine mars").exit_code, 1);
 }
 
 TEST(Guide, ReadsFilesAndStandardInput) {

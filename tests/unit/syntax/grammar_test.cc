@@ -228,6 +228,80 @@ TEST(Grammar, RefusesWhatIsNotFormatted) {
   }
 }
 
+// ------------------------------------------------------------------------------------ narrowed
+
+GrammarNames few() {
+  GrammarNames names;
+  names.tasks = {"a", "Take one", "in", "a.b", "line\nend"};
+  names.regions = {"rp", "Wires"};
+  names.requirements = 3;
+  names.processors = {ProcKind::kGpu};
+  names.memories = {MemKind::kFbmem, MemKind::kVirtual};
+  return names;
+}
+
+TEST(NarrowedGrammar, IsAGrammarOfProgramsToo) {
+  GrammarNames names = few();
+  names.regions = {"rp"};  // a name with a capital is only quoted in the whole one
+  const auto table = productions(names);
+  EXPECT_EQ(testing::undefined(table), std::vector<std::string>());
+  EXPECT_EQ(testing::nullable(table), std::vector<std::string>());
+  SentenceGenerator generator(table, 8);
+  Recogniser whole(productions());
+  for (int i = 0; i < 1000; ++i) {
+    const std::string sentence = generator.sentence();
+    const Parsed tree = parsed(sentence);
+    ASSERT_TRUE(tree.ok) << sentence << "\n" << tree.messages;
+    ASSERT_EQ(tree.print, sentence);
+    if (i % 10 == 0) {
+      ASSERT_TRUE(whole.accepts(sentence)) << sentence;
+    }
+  }
+  for (const Production& production : table) {
+    EXPECT_TRUE(generator.used().contains(production.name)) << production.name;
+  }
+}
+
+TEST(NarrowedGrammar, NamesNothingElse) {
+  Recogniser table(productions(few()));
+  for (const char* text :
+       {"Task a, \"Take one\", \"in\", \"a.b\" GPU;\n", "Task * GPU;\n", "CollectMemory a 0;\n",
+        "Region a rp, Wires, 2 GPU FBMEM;\n", "Layout * * FBMEM SOA;\n",
+        "def f(Task t) {\n  return Machine(GPU)[0, 0];\n}\n"}) {
+    EXPECT_TRUE(table.accepts(text)) << text << "\n>>> " << table.understood();
+  }
+  for (const char* text :
+       {"Task b GPU;\n", "Task a CPU;\n", "Task \"a\" GPU;\n", "Task rp GPU;\n",
+        "CollectMemory a 3;\n", "Region a a GPU FBMEM;\n", "Region a rp GPU SYSMEM;\n",
+        "Layout * * SYSMEM SOA;\n", "Layout * * CPU SOA;\n",
+        "def f(Task t) {\n  return Machine(CPU)[0, 0];\n}\n"}) {
+    EXPECT_FALSE(table.accepts(text)) << text;
+  }
+}
+
+TEST(NarrowedGrammar, LeavesOpenWhatIsEmpty) {
+  GrammarNames names;
+  names.tasks = {"a"};
+  names.requirements = 0;
+  Recogniser table(productions(names));
+  EXPECT_TRUE(table.accepts("Region a any OMP RDMEM;\n")) << table.understood();
+  EXPECT_FALSE(table.accepts("Region a 0 OMP RDMEM;\n"));
+  names.requirements = 1000;
+  EXPECT_TRUE(Recogniser(productions(names)).accepts("Region a 999 OMP RDMEM;\n"));
+}
+
+TEST(NarrowedGrammar, IsWrittenAsGbnf) {
+  std::string problem;
+  const auto table = testing::parse_gbnf(grammar(GrammarFormat::kGbnf, few()), &problem);
+  EXPECT_EQ(problem, "");
+  SentenceGenerator generator(productions(few()), 9);
+  Recogniser gbnf(table);
+  for (int i = 0; i < 100; ++i) {
+    const std::string sentence = generator.sentence();
+    ASSERT_TRUE(gbnf.accepts(sentence)) << sentence << "\n>>> " << gbnf.understood();
+  }
+}
+
 // ------------------------------------------------------------------------------------ free names
 
 TEST(Grammar, NoReservedWordIsAFreeName) {
