@@ -1,24 +1,10 @@
 // Anthropic's message shape.
 #include "llm/json.h"
-#include "llm/text.h"
 
 namespace groma::llm {
 namespace {
 
 constexpr const char* kTool = "reply";  // a schema travels as a tool that has to be called
-
-void add_usage(const json& value, ReadReply* reply) {
-  const json* usage = member(value, "usage");
-  if (usage == nullptr || !usage->is_object()) return;
-  if (!reply->usage) reply->usage.emplace();
-  ChatUsage& total = *reply->usage;  // of a stream the last word counts
-  total.cached_tokens = count_in(*usage, "cache_read_input_tokens", total.cached_tokens);
-  if (member(*usage, "input_tokens") != nullptr) {
-    total.input_tokens = count_in(*usage, "input_tokens") + total.cached_tokens +
-                         count_in(*usage, "cache_creation_input_tokens");
-  }
-  total.output_tokens = count_in(*usage, "output_tokens", total.output_tokens);
-}
 
 void add_block(const json& block, ReadReply* reply) {
   const std::string type = text_in(block, "type");
@@ -84,47 +70,41 @@ class Anthropic final : public Shape {
     return dump(body);
   }
 
-  ReadReply read(std::string_view body) const override {
-    ReadReply reply;
-    const json value = parse_json(body);
-    if (value.is_discarded()) {
-      reply.wrong = "it is no JSON";
-      return reply;
+  void add_usage(const json& value, ReadReply* reply) const override {
+    const json* usage = member(value, "usage");
+    if (usage == nullptr || !usage->is_object()) return;
+    if (!reply->usage) reply->usage.emplace();
+    ChatUsage& total = *reply->usage;  // of a stream the last word counts
+    total.cached_tokens = count_in(*usage, "cache_read_input_tokens", total.cached_tokens);
+    if (member(*usage, "input_tokens") != nullptr) {
+      total.input_tokens = count_in(*usage, "input_tokens") + total.cached_tokens +
+                           count_in(*usage, "cache_creation_input_tokens");
     }
-    reply.error = error_in(value);
-    add_usage(value, &reply);
-    reply.model = text_in(value, "model");
-    reply.finish = text_in(value, "stop_reason");
-    const json* content = member(value, "content");
-    if (content == nullptr || !content->is_array()) {
-      reply.wrong = "it has no `content`";
-      return reply;
-    }
-    for (const json& block : *content) add_block(block, &reply);
-    return reply;
+    total.output_tokens = count_in(*usage, "output_tokens", total.output_tokens);
   }
 
-  bool add_event(std::string_view data, ReadReply* reply) const override {
-    const json value = parse_json(valid_utf8(data));
-    if (value.is_discarded()) {
-      if (reply->wrong.empty()) reply->wrong = "an event of it is no JSON";
-      return false;
+  void read_rest(const json& body, ReadReply* reply) const override {
+    reply->finish = text_in(body, "stop_reason");
+    const json* content = member(body, "content");
+    if (content == nullptr || !content->is_array()) {
+      reply->wrong = "it has no `content`";
+      return;
     }
-    if (auto error = error_in(value)) reply->error = std::move(error);
-    const std::size_t before = reply->text.size() + reply->reasoning.size();
-    if (const json* message = member(value, "message");
+    for (const json& block : *content) add_block(block, reply);
+  }
+
+  void read_event(const json& event, ReadReply* reply) const override {
+    if (const json* message = member(event, "message");
         message != nullptr && message->is_object()) {
       reply->model = text_in(*message, "model");
       add_usage(*message, reply);
     }
-    add_usage(value, reply);
-    if (const json* block = member(value, "content_block")) add_block(*block, reply);
-    if (const json* delta = member(value, "delta")) {
+    if (const json* block = member(event, "content_block")) add_block(*block, reply);
+    if (const json* delta = member(event, "delta")) {
       add_block(*delta, reply);
       const std::string finish = text_in(*delta, "stop_reason");
       if (!finish.empty()) reply->finish = finish;
     }
-    return reply->text.size() + reply->reasoning.size() > before;
   }
 };
 

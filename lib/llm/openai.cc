@@ -1,6 +1,5 @@
 // Chat completions as OpenAI has them, and as those who follow it have them.
 #include "llm/json.h"
-#include "llm/text.h"
 
 namespace groma::llm {
 namespace {
@@ -19,13 +18,6 @@ ChatUsage usage_of(const json& value) {
     usage.reasoning_tokens = count_in(*more, "reasoning_tokens");
   }
   return usage;
-}
-
-void add_usage(const json& value, ReadReply* reply) {
-  const json* usage = member(value, "usage");
-  if (usage == nullptr || !usage->is_object()) return;
-  const ChatUsage read = usage_of(*usage);
-  if (read.input_tokens + read.output_tokens > 0) reply->usage = read;
 }
 
 // A text, or parts of one. False for what is neither.
@@ -159,47 +151,32 @@ class OpenAi final : public Shape {
     return dump(body);
   }
 
-  ReadReply read(std::string_view body) const override {
-    ReadReply reply;
-    const json value = parse_json(body);
-    if (value.is_discarded()) {
-      reply.wrong = "it is no JSON";
-      return reply;
-    }
-    reply.error = error_in(value);
-    add_usage(value, &reply);
-    reply.model = text_in(value, "model");
-    const json* choices = member(value, "choices");
-    if (choices == nullptr || !choices->is_array()) {
-      reply.wrong = "it has no `choices`";
-    } else if (choices->empty()) {
-      reply.wrong = "its `choices` are empty";
-    } else if (member((*choices)[0], "message") == nullptr) {
-      reply.wrong = "its first choice has no `message`";
-    } else {
-      add_choice((*choices)[0], "message", &reply);
-    }
-    return reply;
+  void add_usage(const json& value, ReadReply* reply) const override {
+    const json* usage = member(value, "usage");
+    if (usage == nullptr || !usage->is_object()) return;
+    const ChatUsage read = usage_of(*usage);
+    if (read.input_tokens + read.output_tokens > 0) reply->usage = read;
   }
 
-  bool add_event(std::string_view data, ReadReply* reply) const override {
-    if (data == "[DONE]") return false;
-    const json value = parse_json(valid_utf8(data));
-    if (value.is_discarded()) {
-      if (reply->wrong.empty()) reply->wrong = "an event of it is no JSON";
-      return false;
+  void read_rest(const json& body, ReadReply* reply) const override {
+    const json* choices = member(body, "choices");
+    if (choices == nullptr || !choices->is_array()) {
+      reply->wrong = "it has no `choices`";
+    } else if (choices->empty()) {
+      reply->wrong = "its `choices` are empty";
+    } else if (member((*choices)[0], "message") == nullptr) {
+      reply->wrong = "its first choice has no `message`";
+    } else {
+      add_choice((*choices)[0], "message", reply);
     }
-    if (auto error = error_in(value)) reply->error = std::move(error);
-    add_usage(value, reply);
-    if (reply->model.empty()) reply->model = text_in(value, "model");
-    const std::size_t before = reply->text.size() + reply->reasoning.size();
-    const json* choices = member(value, "choices");
-    if (choices != nullptr && choices->is_array()) {
-      for (const json& choice : *choices) {
-        if (count_in(choice, "index") == 0) add_choice(choice, "delta", reply);
-      }
+  }
+
+  void read_event(const json& event, ReadReply* reply) const override {
+    const json* choices = member(event, "choices");
+    if (choices == nullptr || !choices->is_array()) return;
+    for (const json& choice : *choices) {
+      if (count_in(choice, "index") == 0) add_choice(choice, "delta", reply);
     }
-    return reply->text.size() + reply->reasoning.size() > before;
   }
 };
 

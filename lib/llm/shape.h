@@ -2,6 +2,7 @@
 // structured replies. Reads whatever it is given.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -50,15 +51,23 @@ struct ReadReply {
 class Shape {
  public:
   virtual ~Shape() = default;
+  // A whole body.
+  ReadReply read(std::string_view body) const;
+  // The data of one event of a stream. Whether text or thoughts came.
+  bool add_event(std::string_view data, ReadReply* reply) const;
+
   virtual const char* path() const = 0;
   virtual std::vector<std::string> headers(const std::string& key) const = 0;
   // Why the constraint cannot be asked for; empty where it can.
   virtual std::string unsupported(const ChatConstraint& constraint, Server server) const = 0;
   virtual std::string body(const ChatRequest& request, const std::string& model, bool stream,
                            const Dialect& dialect) const = 0;
-  virtual ReadReply read(std::string_view body) const = 0;
-  // The data of one event of a stream. Whether text or thoughts came.
-  virtual bool add_event(std::string_view data, ReadReply* reply) const = 0;
+
+ private:
+  // What is left to read when errors, usage and the model's name are.
+  virtual void read_rest(const nlohmann::json& body, ReadReply* reply) const = 0;
+  virtual void read_event(const nlohmann::json& event, ReadReply* reply) const = 0;
+  virtual void add_usage(const nlohmann::json& value, ReadReply* reply) const = 0;
 };
 
 const Shape& openai_shape();

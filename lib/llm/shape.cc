@@ -1,10 +1,11 @@
-// Errors in the shapes that servers give them, and lists of models.
+// What both shapes have alike: how replies begin, errors, lists of models.
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
 
 #include "llm/json.h"
+#include "llm/text.h"
 
 namespace groma::llm {
 namespace {
@@ -80,6 +81,35 @@ std::optional<ServerError> error_in(const json& value) {
     return error_of(value);
   }
   return std::nullopt;
+}
+
+ReadReply Shape::read(std::string_view body) const {
+  ReadReply reply;
+  const json value = parse_json(body);
+  if (value.is_discarded()) {
+    reply.wrong = "it is no JSON";
+    return reply;
+  }
+  reply.error = error_in(value);
+  add_usage(value, &reply);
+  reply.model = text_in(value, "model");
+  read_rest(value, &reply);
+  return reply;
+}
+
+bool Shape::add_event(std::string_view data, ReadReply* reply) const {
+  if (data == "[DONE]") return false;  // OpenAI's last
+  const json value = parse_json(valid_utf8(data));
+  if (value.is_discarded()) {
+    if (reply->wrong.empty()) reply->wrong = "an event of it is no JSON";
+    return false;
+  }
+  if (auto error = error_in(value)) reply->error = std::move(error);
+  add_usage(value, reply);
+  if (reply->model.empty()) reply->model = text_in(value, "model");
+  const std::size_t before = reply->text.size() + reply->reasoning.size();
+  read_event(value, reply);
+  return reply->text.size() + reply->reasoning.size() > before;
 }
 
 std::optional<ServerError> read_error(std::string_view body) { return error_in(parse_json(body)); }
