@@ -460,10 +460,15 @@ Result<ChatClient> ChatClient::make(ChatOptions options) {
       options.max_tokens < 0 || !(options.max_money >= 0) || options.max_reply_bytes == 0) {
     return wrong_options("a limit is out of range");
   }
+  const std::string key = ChatKeyText::of(options.key);
+  if (options.endpoint.empty() && options.replay.empty() && key.empty()) {
+    return wrong_options("there is neither an endpoint nor a key for the public one",
+                         "name an endpoint, such as http://127.0.0.1:8080/v1, or put a key into "
+                         "GROMA_API_KEY or a file");
+  }
   Result<std::string> endpoint = normal_endpoint(options);
   if (!endpoint) return endpoint.error();
   options.endpoint = std::move(endpoint).value();
-  const std::string key = ChatKeyText::of(options.key);
   if (!key.empty() && options.endpoint.find(key) != std::string::npos) {
     return wrong_options("the endpoint has the key in it");
   }

@@ -692,6 +692,9 @@ TEST(LlmCommand, WrongUsage) {
     EXPECT_EQ(run(std::string("groma ") + wrong).exit_code, 2) << wrong;
   }
   EXPECT_EQ(run("groma llm check --replay /no/such/file").exit_code, 1);
+  const Outcome nothing = run("env -u GROMA_API_KEY groma llm check");
+  EXPECT_EQ(nothing.exit_code, 1);
+  EXPECT_THAT(nothing.err, HasSubstr("neither an endpoint nor a key"));
 }
 
 }  // namespace

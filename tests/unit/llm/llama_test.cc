@@ -81,11 +81,18 @@ std::string whole_part(const std::string& text) {
 TEST_F(Llama, WritesProgramsUnderOurGrammar) {
   ChatClient shared = client();
   const std::string whole_grammar = grammar(GrammarFormat::kGbnf);
-  // Half of them are to end: random weights seldom want to.
+  // Some of them are to end: random weights seldom want to.
   std::string one_line = whole_grammar;
   const std::size_t root = one_line.find("root ::= ");
   ASSERT_NE(root, one_line.npos);
   one_line.replace(root, one_line.find('\n', root) - root, "root ::= line");
+  GrammarNames names;
+  names.tasks = {"calculate_new_currents", "distribute_charge", "Update voltages"};
+  names.regions = {"rp_shared", "rp_ghost"};
+  names.requirements = 5;
+  names.processors = {ProcKind::kCpu, ProcKind::kGpu};
+  const std::string narrow = grammar(GrammarFormat::kGbnf, names);
+  const std::string* const grammars[] = {&whole_grammar, &one_line, &narrow};
   constexpr int kReplies = 500, kThreads = 8;
   std::atomic<int> next{0}, complete{0}, cut{0}, wrong{0};
   std::vector<std::string> first_wrong(kThreads);
@@ -96,7 +103,7 @@ TEST_F(Llama, WritesProgramsUnderOurGrammar) {
         ChatRequest ask = request();
         ask.seed = seed;
         ask.max_tokens = 240;
-        ask.constraint.gbnf = seed % 2 == 0 ? whole_grammar : one_line;
+        ask.constraint.gbnf = *grammars[seed % 3];
         const auto reply = shared.ask(ask);
         const bool whole = reply && reply.value().finish == Finish::kStop;
         if (reply) ++(whole ? complete : cut);
