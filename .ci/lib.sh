@@ -71,6 +71,16 @@ has_legion_tests() {
   [ "$count" -gt 0 ]
 }
 
+# llama.cpp's own server, with a model of random weights.
+test_with_llama() {
+  python3 -m venv build/llama
+  build/llama/bin/pip install --quiet --requirement tests/support/llama.txt
+  cmake --preset release "-DGROMA_LLAMA_PYTHON=$PWD/build/llama/bin/python"
+  cmake --build --preset release --target groma_llama_test -j "$cores"
+  ctest --preset release -R '^llama\.'
+  cmake --preset release -DGROMA_LLAMA_PYTHON=
+}
+
 # What others compile (not tests, benchmarks and the command, which .ci/full builds with clang) through clang's front
 # end, with the flags of a real build but no code generation.
 clang_syntax() {

@@ -37,7 +37,9 @@ namespace s4u = simgrid::s4u;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kTurns = 5;
-constexpr double kSame = 0.01;  // times agree when they differ by no more
+// How far times may differ: where no two copies want one link, and where they share some, which
+// each models in its own way: in turns, in equal parts (docs/simulator.md).
+constexpr double kAlone = 0.01, kShared = 0.1, kHalo = 0.2;
 
 // ---- Graphs: in every step point i of `width` x `height` writes its own piece and reads pieces of
 // the step before.
@@ -407,20 +409,21 @@ Outcome in_simgrid(const Graph& graph, const Site& site) {
 
 bool wrong = false;
 
-// Times that have to agree, and those that may not: what shares a link.
-void compare_times(const Graph& graph, const Site& site, bool same) {
+// The last end, and the mean of all, which have to agree within `band`.
+void compare_times(const Graph& graph, const Site& site, double band) {
   const Outcome ours = apart([&] { return in_ours(graph, site, true); });
   const Outcome theirs = apart([&] { return in_simgrid(graph, site); });
   const double ratio = ours.seconds / theirs.seconds;
-  const bool agrees = std::abs(ratio - 1) <= kSame;
+  const double mean_ratio = ours.mean_seconds / theirs.mean_seconds;
+  const bool agree = std::abs(ratio - 1) <= band && std::abs(mean_ratio - 1) <= band;
   const bool counts =
       ours.tasks == theirs.tasks && ours.copies == theirs.copies && ours.tasks == graph.tasks();
-  wrong |= !counts || !(ours.seconds > 0) || (same && !agrees);
-  std::printf("%-34s %7ld %8ld %10.3f %10.3f %+8.2f %% %10.3f %10.3f%s%s\n", graph.name.c_str(),
-              static_cast<long>(ours.tasks), static_cast<long>(ours.copies), ours.seconds * 1e3,
-              theirs.seconds * 1e3, (ratio - 1) * 100, ours.mean_seconds * 1e3,
-              theirs.mean_seconds * 1e3, counts ? "" : "  COUNTS DIFFER",
-              same && !agrees ? "  HAVE TO AGREE" : "");
+  wrong |= !counts || !agree;
+  std::printf("%-34s %7ld %8ld %10.3f %10.3f %+8.2f %% %10.3f %10.3f %+8.2f %% (of %.0f)%s%s\n",
+              graph.name.c_str(), static_cast<long>(ours.tasks), static_cast<long>(ours.copies),
+              ours.seconds * 1e3, theirs.seconds * 1e3, (ratio - 1) * 100, ours.mean_seconds * 1e3,
+              theirs.mean_seconds * 1e3, (mean_ratio - 1) * 100, band * 100,
+              counts ? "" : "  COUNTS DIFFER", agree ? "" : "  HAVE TO AGREE");
 }
 
 double median(std::vector<double> values) {
@@ -457,19 +460,19 @@ void compare_speed(const Graph& graph, const Site& site) {
 int main(int argc, char** argv) {
   const std::int64_t most = argc > 1 ? std::atoll(argv[1]) : 100'000;
   constexpr std::int64_t kMega = 1'000'000;
-  std::printf("%-34s %7s %8s %10s %10s %10s %10s %10s\n", "simulated ms", "tasks", "copies", "ours",
-              "SimGrid", "differ", "task ends", "SimGrid");
+  std::printf("%-34s %7s %8s %10s %10s %10s %10s %10s %10s\n", "simulated ms", "tasks", "copies",
+              "ours", "SimGrid", "differ", "task ends", "SimGrid", "differ");
   const Site net = star(64), gpus = preset("p100x4:nodes=4");
-  compare_times(chain({"chain over 16 nodes", 16, 1, 200, kMega}), net, true);
-  compare_times(ring({"ring of 64 nodes", 64, 1, 50, kMega}), net, true);
-  compare_times(broadcast({"broadcast to 64 nodes", 64, 1, 20, 10 * kMega}), net, true);
-  compare_times(ring({"ring of 16 GPUs in 4 nodes", 16, 1, 50, 10 * kMega}), gpus, true);
-  std::printf("where copies share links in other orders\n");
-  compare_times(all_to_all({"all to all, 16 nodes", 16, 1, 20, 10 * kMega}), net, false);
-  compare_times(cannon({"Cannon's shifts, 8 x 8 nodes", 8, 8, 50, 10 * kMega}), net, false);
-  compare_times(stencil({"halo of 8 x 8 nodes", 8, 8, 50, 10 * kMega}), net, false);
-  compare_times(cannon({"Cannon's shifts, 16 GPUs, 4 nodes", 4, 4, 50, 10 * kMega}), gpus, false);
-  compare_times(stencil({"halo of 16 GPUs, 4 nodes", 4, 4, 50, 10 * kMega}), gpus, false);
+  compare_times(chain({"chain over 16 nodes", 16, 1, 200, kMega}), net, kAlone);
+  compare_times(ring({"ring of 64 nodes", 64, 1, 50, kMega}), net, kAlone);
+  compare_times(ring({"ring of 16 GPUs in 4 nodes", 16, 1, 50, 10 * kMega}), gpus, kAlone);
+  std::printf("where copies share links\n");
+  compare_times(broadcast({"broadcast to 64 nodes", 64, 1, 20, 10 * kMega}), net, kShared);
+  compare_times(all_to_all({"all to all, 16 nodes", 16, 1, 20, 10 * kMega}), net, kShared);
+  compare_times(cannon({"Cannon's shifts, 8 x 8 nodes", 8, 8, 50, 10 * kMega}), net, kShared);
+  compare_times(stencil({"halo of 8 x 8 nodes", 8, 8, 50, 10 * kMega}), net, kHalo);
+  compare_times(cannon({"Cannon's shifts, 16 GPUs, 4 nodes", 4, 4, 50, 10 * kMega}), gpus, kShared);
+  compare_times(stencil({"halo of 16 GPUs, 4 nodes", 4, 4, 50, 10 * kMega}), gpus, kShared);
 
   std::printf("\n%-34s %8s %9s %8s %8s %22s %8s %8s\n", "speed: million tasks and copies a second",
               "tasks", "copies", "ours", "SimGrid", "times as fast", "MB", "SimGrid");
