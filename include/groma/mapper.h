@@ -202,7 +202,8 @@ class Mapper {
 
   // ---- What comes back (report_profiling, handle_message, handle_task_result,
   // handle_instance_collection). A task's copies are reported with the task: `report.operation`
-  // says of what.
+  // says of what. Of an instance that is gone those objects are told that found, made or acquired
+  // it.
   virtual void report_profiling(MapperRuntime& runtime, const TaskView& operation,
                                 const ProfilingReport& report);
   virtual void handle_message(MapperRuntime& runtime, const Processor& sender, std::uint32_t kind,

@@ -27,14 +27,15 @@ struct Capabilities {
   bool instances = true;    // the calls below that find and make instances
 };
 
-// An instance to find or to make.
+// An instance to find or to make. One that makes no sense (no region, no field, none that exist, of
+// several region trees) is neither found nor made.
 struct InstanceRequest {
-  Memory memory;
-  LayoutSpec layout;
+  Memory memory;                      // of any node
+  LayoutSpec layout;                  // found with `exact`: of these regions and nothing around
   std::span<const RegionId> regions;  // of one region tree; the instance covers them all
   std::span<const FieldId> fields;
   ReductionId reduction = 0;
-  CollectPriority priority = kCollectDefault;
+  CollectPriority priority = kCollectDefault;  // of one that is made
 };
 struct FoundInstance {
   InstanceId id = 0;
@@ -50,17 +51,21 @@ class MapperRuntime {
 
   virtual Capabilities capabilities() const { return {}; }
 
-  // ---- Instances. What is found or made is acquired: it stays until the hook's operation is
-  // mapped. Legion: find_physical_instance, create_physical_instance. Nothing when there is none or
-  // no room.
+  // ---- Instances, for RequirementWish::instance. In the hooks of an operation while it is mapped
+  // (map_task, map_operation, select_sources) what is found or made is acquired: it stays until the
+  // operation is mapped. Elsewhere nothing is, and in hooks of no operation (select_tasks_to_map,
+  // stealing, messages) nothing can be made. Legion: find_physical_instance,
+  // create_physical_instance. Nothing when there is none or no room.
   virtual std::optional<FoundInstance> find_instance(const InstanceRequest& request);
   virtual std::optional<FoundInstance> create_instance(const InstanceRequest& request);
   // find_or_create_physical_instance.
   std::optional<FoundInstance> find_or_create_instance(const InstanceRequest& request);
-  // acquire_instance: false when it has been collected.
+  // acquire_instance: false when it has been collected, or nothing is mapped. Once is as good as
+  // often.
   virtual bool acquire_instance(InstanceId instance);
   virtual void release_instance(InstanceId instance);
-  // collect_instance: whether it is gone.
+  // collect_instance: whether it is gone. Not while it is acquired or in use, holds the only valid
+  // data, or has priority kCollectNever.
   virtual bool collect_instance(InstanceId instance);
   virtual void set_collect_priority(InstanceId instance, CollectPriority priority);
   // Bytes that can still be had in `memory`; -1: not known.

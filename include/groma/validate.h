@@ -34,7 +34,7 @@ std::vector<Refusal> validate(const SliceAnswer& answer, const TaskView& task, c
                               const Machine& machine);
 // Processors of one kind and node, a variant for it, for each requirement that needs one a memory
 // that they can address or a virtual instance where that is allowed, layouts that the variant
-// takes.
+// takes. Of an instance that it names the runtime knows more (RequirementWish::instance).
 std::vector<Refusal> validate(const TaskWish& answer, const TaskView& task, const Machine& machine);
 // Why a requirement cannot be virtual when that variant runs (null: it is not known which); null
 // when it can. What has to be asked before a virtual instance is taken as the last resort.

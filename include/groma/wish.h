@@ -49,6 +49,9 @@ struct RequirementWish {
   std::array<InstanceWish, kMemKindCount> candidates_in_order;
   std::uint8_t candidate_count = 0;
   bool is_virtual = false;  // no instance: the children map their parts. Candidates then count not
+  // This very instance, which the mapper found, made or saw; 0: none. The task then needs nothing
+  // of what is said here beside it but `untracked`.
+  InstanceId instance = 0;
   // Make a new instance even if one that fits exists.
   bool fresh = false;
   Region region = Region::kShared;
@@ -58,6 +61,7 @@ struct RequirementWish {
   bool untracked = false;
   Origin collect_origin;
   Origin virtual_origin;
+  Origin instance_origin;
 
   std::span<const InstanceWish> candidates() const {
     return {candidates_in_order.data(), candidate_count};

@@ -359,8 +359,10 @@ void Adapter::map_regions(MapperContext context, const Legion::Task& task, Call&
                                     output.target_procs.front(), output.output_targets[i - inputs],
                                     output.output_constraints[i - inputs], &reasons);
     if (!made) {
-      registration_->fail(one_diagnostic(DiagId::kNoMemory, i, view.name, reasons),
-                          wish.candidates().front().memory_origin, mapper_.get());
+      registration_->fail(
+          one_diagnostic(DiagId::kNoMemory, i, view.name, reasons),
+          wish.candidate_count > 0 ? wish.candidates().front().memory_origin : wish.instance_origin,
+          mapper_.get());
     }
     if (wish.untracked && i < inputs) {
       output.untracked_valid_regions.insert(static_cast<unsigned>(i));

@@ -105,6 +105,10 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
                     const RequirementWish& wish, const char* not_virtual,
                     std::vector<Legion::Processor>& targets, std::vector<PhysicalInstance>& chosen,
                     std::string* reasons) const {
+  if (wish.instance != 0) {  // Capabilities::instances is false
+    *reasons = "it names an instance, and nobody was given one";
+    return false;
+  }
   if (wish.is_virtual) {
     chosen.push_back(PhysicalInstance::get_virtual_instance());
     return true;

@@ -182,12 +182,23 @@ void check_layout(Checker& check, const TaskView& task, std::size_t i, const Var
   }
 }
 
+// Legion: "mixed composite and concrete instances"; an output has its instance from the task.
+void check_named(Checker& check, std::size_t i, const RequirementView& requirement,
+                 const RequirementWish& wish) {
+  if (!wish.is_virtual && !requirement.output) return;
+  check.refuse(DiagId::kBadInstance, wish.instance_origin, i, check.name(), wish.instance,
+               wish.is_virtual ? "it is virtual at the same time" : "the task makes it itself");
+}
+
 // Legion: a silent abort where there is no instance, a crash where one cannot be virtual.
 void check_requirement(Checker& check, const TaskView& task, std::size_t i, const TaskWish& answer,
                        const VariantView* variant) {
   const RequirementView& requirement = task.requirements[i];
   const RequirementWish& wish = answer.requirements[i];
   if (requirement.empty()) return;
+  if (wish.instance != 0) {  // the runtime knows it
+    return check_named(check, i, requirement, wish);
+  }
   if (wish.is_virtual) {
     const char* why = why_not_virtual(requirement, variant);
     if (why != nullptr) check.refuse(DiagId::kBadVirtual, wish.virtual_origin, i, task.name, why);
@@ -247,6 +258,9 @@ void check_operand(Checker& check, const TaskView& operation, std::size_t i,
                    const RequirementWish& wish) {
   const RequirementView& requirement = operation.requirements[i];
   if (requirement.empty()) return;
+  if (wish.instance != 0) {
+    return check_named(check, i, requirement, wish);
+  }
   const auto refusal = [&](MemKind memory) {
     return why_not(check.machine(), operation, requirement, memory);
   };
@@ -512,7 +526,7 @@ std::vector<Refusal> validate(const MustEpochAnswer& answer, std::span<const Tas
   check.none_twice("map_must_epoch", answer.processors, {});
   for (std::size_t i = 0; i < answer.constraints.size(); ++i) {  // Legion: a silent abort
     const RequirementWish& wish = answer.constraints[i];
-    if (wish.candidate_count > 0 || wish.is_virtual) continue;
+    if (wish.candidate_count > 0 || wish.is_virtual || wish.instance != 0) continue;
     check.refuse(DiagId::kNoMemory, {}, i, check.name(), "the answer names no memory");
   }
   return check.take();

@@ -67,6 +67,7 @@ RunResult Engine::run() {
     now_ = event.time;
     handle(event);
     drain();
+    tell_collected();
     if (stopped()) break;
   }
   return finish();
@@ -134,7 +135,7 @@ void Engine::handle(const Event& event) {
     case Event::Kind::kMessage: {
       const Message message = std::move(messages_[static_cast<std::size_t>(event.id)]);
       const std::int32_t target = number_of(message.target);
-      mapper(target).handle_message(*this, message.sender, message.kind, message.bytes);
+      scheduler(target).handle_message(*this, message.sender, message.kind, message.bytes);
       return;
     }
     case Event::Kind::kCopyEnd:

@@ -121,7 +121,7 @@ void Engine::select(std::int32_t processor) {
   std::vector<std::vector<RequirementView>> requirements;
   const std::vector<TaskView> views = views_of(waiting, requirements);
   ScheduleAnswer answer;
-  mapper(processor).select_tasks_to_map(*this, views, answer);
+  scheduler(processor).select_tasks_to_map(*this, views, answer);
   if (!accepts(validate(answer, views, *machine_), views.front())) return;
   std::vector<bool> taken(waiting.size());
   for (std::uint32_t i : answer.map) taken[i] = true;
@@ -197,7 +197,7 @@ void Engine::steal(std::int32_t thief) {
   for (bool more = true; more && blacklist.size() < processors_.size() && is_idle(thief);) {
     more = false;
     victims.clear();
-    mapper(thief).select_steal_targets(*this, blacklist, victims);
+    scheduler(thief).select_steal_targets(*this, blacklist, victims);
     if (!accepts(validate_steal_targets(victims, to, *machine_), TaskView{})) return;
     for (const Processor& victim : victims) {
       if (std::find(blacklist.begin(), blacklist.end(), victim) != blacklist.end()) continue;
@@ -219,7 +219,7 @@ void Engine::give(std::int32_t victim, std::int32_t thief) {
   std::vector<std::vector<RequirementView>> requirements;
   const std::vector<TaskView> views = views_of(waiting, requirements);
   std::vector<std::uint32_t> stolen;
-  mapper(victim).permit_steal_request(*this, to, views, stolen);
+  scheduler(victim).permit_steal_request(*this, to, views, stolen);
   if (!accepts(validate_stolen(stolen, views), TaskView{})) return;
   const bool far = processors_[static_cast<std::size_t>(victim)].node != to.node;
   for (std::uint32_t i : stolen) {
@@ -255,6 +255,7 @@ bool Engine::map(TaskRun& run) {
     return fail(data_.name, "it takes longer than 13 days, 2^60 picoseconds");
   }
 
+  const Holding holding(*this);
   const TaskView view = view_of(run, point_views_);
   if (!ask(run, view, mapper(run.number))) return false;
   // The least loaded of those that it may have.

@@ -53,11 +53,7 @@ std::string not_visible(const Diagnostic& diagnostic, const Refused& answer,
   const std::int32_t memory =
       memories.find(answer.wish->processors.front().node, wish.candidates().front().memory, 0);
   if (memory < 0) return {};
-  return from("map_task", answer) +
-         fmt::format(
-             "Mapper selected an instance for region requirement {} in memory {:x} which "
-             "is not visible from the target processors for task {} (ID {}).",
-             position, memory_id(memory), answer.task.name, answer.task.unique_id);
+  return NamedInstance{answer, static_cast<std::uint32_t>(position)}.not_visible(memory);
 }
 
 std::string layout_refused(const Diagnostic& diagnostic, const Refused& answer) {
@@ -142,6 +138,58 @@ std::uint64_t memory_id(std::int32_t memory) {
 
 std::uint64_t processor_id(std::int32_t processor) {
   return 0x1d00000000000000 + static_cast<std::uint64_t>(processor);
+}
+
+std::string NamedInstance::other_region(std::uint32_t found, std::uint32_t wanted) const {
+  return from("map_task", answer) +
+         fmt::format(
+             "Mapper specified an instance from region tree {} for use with region requirement {} "
+             "of task {} (ID {}) whose region is from region tree {}.",
+             found, position, answer.task.name, answer.task.unique_id, wanted);
+}
+
+std::string NamedInstance::missing_fields(std::size_t count) const {
+  return from("map_task", answer) +
+         fmt::format(
+             "Mapper failed to specify an instance for {} fields of region requirement {} on task "
+             "{} (ID {}). The missing fields are listed below.",
+             count, position, answer.task.name, answer.task.unique_id);
+}
+
+std::string NamedInstance::collected() const {
+  return fmt::format(
+      "Invalid mapper output from 'map_task' invocation on mapper {}. Mapper selected physical "
+      "instance for region requirement {} of task {} (ID {}) which has already been collected. If "
+      "the mapper had properly acquired this instance as part of the mapper call it would have "
+      "detected this.",
+      answer.mapper, position, answer.task.name, answer.task.unique_id);
+}
+
+std::string NamedInstance::not_visible(std::int32_t memory) const {
+  return from("map_task", answer) +
+         fmt::format(
+             "Mapper selected an instance for region requirement {} in memory {:x} which "
+             "is not visible from the target processors for task {} (ID {}).",
+             position, memory_id(memory), answer.task.name, answer.task.unique_id);
+}
+
+std::string NamedInstance::too_small() const {
+  return from("map_task", answer) +
+         fmt::format(
+             "Mapper specified instance that does not meet region requirement {} for task {} (ID "
+             "{}). The index space for the instance has insufficient space for the requested "
+             "logical region.",
+             position, answer.task.name, answer.task.unique_id);
+}
+
+std::string NamedInstance::reduction(bool reduces) const {
+  return from("map_task", answer) +
+         fmt::format(
+             "Mapper {} for region requirement {} of task {} (ID {}) which {} reduction "
+             "privileges.",
+             reduces ? "failed to choose a specialized reduction instance"
+                     : "selected illegal specialized reduction instance",
+             position, answer.task.name, answer.task.unique_id, reduces ? "has" : "does not have");
 }
 
 std::string legion_words(const Refusal& refusal, const Refused& answer, const Memories& memories) {

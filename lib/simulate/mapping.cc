@@ -45,6 +45,12 @@ Mapping::Mapping(const app::Data& data, const Spaces& spaces,
       memories_(*machine_),
       store_(data, spaces, memories_, ops_),
       views_(data) {
+  store_.on_removal = [this](InstanceNumber number) {
+    const auto given = given_.find(number);
+    if (given == given_.end()) return;
+    for (std::int32_t processor : given->second) collected_.emplace_back(processor, number);
+    given_.erase(given);
+  };
   first_processor_.resize(static_cast<std::size_t>(machine_->node_count()));
   for (std::int64_t node = 0; node < machine_->node_count(); ++node) {
     for (std::size_t k = 0; k < kProcKindCount; ++k) {
@@ -81,7 +87,14 @@ Mapper& Mapping::mapper(std::int32_t processor) {
     }
   }
   speaking_ = local;
+  for_operation_ = true;
   return *mapper;
+}
+
+Mapper& Mapping::scheduler(std::int32_t processor) {
+  Mapper& mapper = this->mapper(processor);
+  for_operation_ = false;
+  return mapper;
 }
 
 bool Mapping::has_variant(std::uint32_t task, ProcKind kind) const {
@@ -121,17 +134,15 @@ bool Mapping::fail_at(const std::string& place, std::string_view task, const std
 
 // ---- What mappers are offered
 
-Capabilities Mapping::capabilities() const {
-  Capabilities can;
-  can.instances = false;
-  return can;
-}
-
-std::int64_t Mapping::free_bytes(const Memory& memory) {
+std::int32_t Mapping::number_of(const Memory& memory) const {
   if (memory.node < 0 || memory.node >= machine_->node_count()) return -1;
   const MemoryGroup* group = machine_->node(memory.node).find(memory.kind);
   if (group == nullptr || memory.index < 0 || memory.index >= group->count) return -1;
-  const std::int32_t number = memories_.find(memory.node, memory.kind, memory.index);
+  return memories_.find(memory.node, memory.kind, memory.index);
+}
+
+std::int64_t Mapping::free_bytes(const Memory& memory) {
+  const std::int32_t number = number_of(memory);
   return number < 0 ? -1 : store_.free_bytes(number);
 }
 
@@ -403,8 +414,10 @@ bool Mapping::ask(TaskRun& run, const TaskView& view, Mapper& mapper) {
     }
   }
   wish_.clear();
+  let_go();
   mapper.map_task(*this, view, valid_, wish_);
   if (!accepts(validate(wish_, view, *machine_), view, &wish_)) return false;
+  if (!wish_.abort_mapping && !check_named(run, view)) return false;
   return !wish_.abort_mapping ||
          fail(view.name, "map_task gives up, and nothing says when to ask again");
 }
@@ -487,6 +500,11 @@ bool Mapping::map_requirement(TaskRun& run, const TaskView& view, const Requirem
     run.instances.push_back(kVirtual);
     return true;
   }
+  if (wish.instance != 0) {
+    const auto number = static_cast<InstanceNumber>(wish.instance - 1);
+    store_.take(number, static_cast<std::int32_t>(wish.instance_origin.statement));
+    return use_instance(run, view, wish, position, number);
+  }
   std::string tried;
   Origin origin;
   for (const InstanceWish& candidate : wish.candidates()) {
@@ -507,33 +525,39 @@ bool Mapping::map_requirement(TaskRun& run, const TaskView& view, const Requirem
       wanted_bytes_ = bytes;
       continue;
     }
-    store_.acquire(*found);
-    run.instances.push_back(*found);
-    Use use;
-    use.task = run.op;
-    use.instance = *found;
-    use.piece = run.pieces[position];
-    use.groups = query->groups;
-    use.privilege = requirement.privilege;
-    use.shares = requirement.coherence == Coherence::kSimultaneous ||
-                 requirement.coherence == Coherence::kRelaxed ||
-                 requirement.coherence == Coherence::kAtomic;
-    use.untracked = wish.untracked;
-    use.launch = run.launch != nullptr && run.launch->is_index ? run.of->number : 0;
-    if (run.parent != nullptr) use.ancestors = run.parent->ancestors;
-    const bool well = store_.use(
-        use,
-        [&](InstanceNumber target, std::vector<InstanceNumber>& sources) {
-          rank(view, target, sources);
-        },
-        fetches_);
-    if (well) return true;
-    refuse(RunStatus::kExecuteError,
-           {{one_diagnostic(DiagId::kInterferingPoints, view.name, position), {}}},
-           "index space launch with interfering requirements");
-    return false;
+    return use_instance(run, view, wish, position, *found);
   }
   refuse_memory(run, view, position, tried, origin);
+  return false;
+}
+
+bool Mapping::use_instance(TaskRun& run, const TaskView& view, const RequirementWish& wish,
+                           std::uint32_t position, InstanceNumber number) {
+  const RequirementView& requirement = view.requirements[position];
+  store_.acquire(number);
+  run.instances.push_back(number);
+  Use use;
+  use.task = run.op;
+  use.instance = number;
+  use.piece = run.pieces[position];
+  use.groups = groups_of(run, position);
+  use.privilege = requirement.privilege;
+  use.shares = requirement.coherence == Coherence::kSimultaneous ||
+               requirement.coherence == Coherence::kRelaxed ||
+               requirement.coherence == Coherence::kAtomic;
+  use.untracked = wish.untracked;
+  use.launch = run.launch != nullptr && run.launch->is_index ? run.of->number : 0;
+  if (run.parent != nullptr) use.ancestors = run.parent->ancestors;
+  const bool well = store_.use(
+      use,
+      [&](InstanceNumber target, std::vector<InstanceNumber>& sources) {
+        rank(view, target, sources);
+      },
+      fetches_);
+  if (well) return true;
+  refuse(RunStatus::kExecuteError,
+         {{one_diagnostic(DiagId::kInterferingPoints, view.name, position), {}}},
+         "index space launch with interfering requirements");
   return false;
 }
 
@@ -582,16 +606,203 @@ void Mapping::fail_formula(const TaskRun& run, app::FormulaFault fault) {
                       app::words_of(fault)));
 }
 
-InstanceView Mapping::instance_view(InstanceNumber number) const {
+// ---- Instances that mappers ask for
+
+InstanceView Mapping::instance_view(InstanceNumber number) {
   const Instance& instance = store_.instance(number);
   InstanceView view;
-  view.id = number + 1;
+  view.id = InstanceId{number} + 1;
   view.memory = memories_[instance.memory];
   view.region = instance.region + 1;
   view.layout = instance.layout;
+  const auto [fields, is_new] = fields_.try_emplace({instance.region, instance.groups});
+  if (is_new) fields->second = spaces_.region(instance.region).fields_of(instance.groups);
+  view.fields = fields->second;
   view.reduction = instance.reduction ? 1 : 0;
   view.bytes = instance.bytes;
   return view;
+}
+
+// The smallest box that holds the regions is asked for.
+std::optional<InstanceQuery> Mapping::query(const InstanceRequest& request) {
+  InstanceQuery query;
+  query.memory = number_of(request.memory);
+  const bool no_such_reduction = request.reduction != 0 && request.reduction != 1;
+  if (query.memory < 0 || request.regions.empty() || request.fields.empty() || no_such_reduction) {
+    return std::nullopt;
+  }
+  for (RegionId id : request.regions) {
+    std::uint32_t region = 0;
+    const Piece* piece = views_.piece_of(id, spaces_, region);
+    if (piece == nullptr || (query.piece != nullptr && region != query.region)) return std::nullopt;
+    query.region = region;
+    if (query.piece == nullptr || (query.piece->box.volume() == 0 && piece->box.volume() > 0)) {
+      query.piece = piece;
+    } else if (!within(piece->box, query.piece->box)) {
+      shape_ = around(*query.piece, *piece);
+      query.piece = &shape_;
+    }
+  }
+  query.shape = query.piece;
+  for (FieldId field : request.fields) {
+    const std::uint64_t group = spaces_.region(query.region).group_of(field);
+    if (group == 0) return std::nullopt;
+    query.groups |= group;
+  }
+  query.new_groups = query.groups;
+  query.layout = request.layout;
+  query.reduction = request.reduction != 0;
+  query.priority = request.priority;
+  return query;
+}
+
+std::optional<FoundInstance> Mapping::hand_out(std::optional<InstanceNumber> number, bool created) {
+  if (!number) return std::nullopt;
+  if (holds_) hold(*number);
+  std::vector<std::int32_t>& given = given_[*number];
+  const std::int32_t to = number_of(speaking_);
+  if (std::find(given.begin(), given.end(), to) == given.end()) given.push_back(to);
+  return FoundInstance{InstanceId{*number} + 1, created, store_.instance(*number).bytes};
+}
+
+std::optional<FoundInstance> Mapping::find_instance(const InstanceRequest& request) {
+  const auto query = this->query(request);
+  return query ? hand_out(store_.find(*query), false) : std::nullopt;
+}
+
+std::optional<FoundInstance> Mapping::create_instance(const InstanceRequest& request) {
+  auto query = for_operation_ ? this->query(request) : std::nullopt;
+  if (!query) return std::nullopt;
+  ++changes_;  // others may have gone for it, even in vain
+  const bool joined = query->piece == &shape_;
+  if (joined) query->piece = query->shape = &shapes_.emplace_back(shape_);
+  const auto made = store_.make(*query);
+  if (!made && joined) shapes_.pop_back();
+  return hand_out(made, true);
+}
+
+bool Mapping::is_alive(InstanceId instance) const {
+  return instance != 0 && store_.knows(instance - 1) &&
+         store_.instance(static_cast<InstanceNumber>(instance - 1)).alive;
+}
+
+void Mapping::hold(InstanceNumber number) {
+  if (std::find(held_.begin(), held_.end(), number) != held_.end()) return;
+  held_.push_back(number);
+  store_.acquire(number);
+}
+
+void Mapping::let_go() {
+  for (InstanceNumber number : held_) store_.release(number);
+  held_.clear();
+}
+
+bool Mapping::acquire_instance(InstanceId instance) {
+  return holds_ && is_alive(instance) &&
+         hand_out(static_cast<InstanceNumber>(instance - 1), false).has_value();
+}
+
+void Mapping::release_instance(InstanceId instance) {
+  const auto held = std::find_if(held_.begin(), held_.end(), [&](InstanceNumber number) {
+    return InstanceId{number} + 1 == instance;
+  });
+  if (held == held_.end()) return;
+  const InstanceNumber number = *held;
+  held_.erase(held);
+  store_.release(number);
+}
+
+bool Mapping::collect_instance(InstanceId instance) {
+  if (!is_alive(instance)) return instance != 0 && store_.knows(instance - 1);
+  ++changes_;
+  return store_.collect(static_cast<InstanceNumber>(instance - 1));
+}
+
+void Mapping::set_collect_priority(InstanceId instance, CollectPriority priority) {
+  if (!is_alive(instance)) return;
+  ++changes_;
+  store_.set_priority(static_cast<InstanceNumber>(instance - 1), priority);
+}
+
+void Mapping::tell_collected() {
+  for (std::size_t i = 0; i < collected_.size() && !over_; ++i) {
+    const auto [processor, number] = collected_[i];
+    scheduler(processor).handle_instance_collection(*this, InstanceId{number} + 1);
+  }
+  collected_.clear();
+}
+
+// Whether the instances that wish_ names can be had; they are held.
+bool Mapping::check_named(const TaskRun& run, const TaskView& view) {
+  bool any = false;
+  for (std::uint32_t r = 0; r < view.requirements.size(); ++r) {
+    if (wish_.requirements[r].instance == 0 || run.pieces[r] == nullptr) continue;
+    if (view.requirements[r].empty()) continue;
+    if (!check_named(run, view, r)) return false;
+    any = true;
+  }
+  if (!any) return true;
+  // What the variant demands of layouts, as of others.
+  named_ = wish_;
+  for (RequirementWish& wish : named_.requirements) {
+    if (wish.instance == 0 || !is_alive(wish.instance)) continue;
+    const Instance& instance = store_.instance(static_cast<InstanceNumber>(wish.instance - 1));
+    wish.candidate_count = 0;
+    wish.add({memories_[instance.memory].kind, wish.instance_origin, instance.layout,
+              wish.instance_origin});
+    wish.instance = 0;
+  }
+  return accepts(validate(named_, view, *machine_), view, &named_);
+}
+
+// In Legion's order.
+bool Mapping::check_named(const TaskRun& run, const TaskView& view, std::uint32_t position) {
+  const RequirementWish& wish = wish_.requirements[position];
+  const auto refuse = [&](std::string_view why, std::string raw) {
+    Diagnostic diagnostic =
+        one_diagnostic(DiagId::kBadInstance, position, view.name, wish.instance, why);
+    if (raw.empty()) raw = diagnostic.message;
+    this->refuse(RunStatus::kMapError, {{std::move(diagnostic), wish.instance_origin}},
+                 std::move(raw));
+    return false;
+  };
+  const NamedInstance words{{view, mapper(number_of(speaking_)).name(), &wish_}, position};
+  if (!store_.knows(wish.instance - 1)) return refuse("there was never one of that number", {});
+  const auto number = static_cast<InstanceNumber>(wish.instance - 1);
+  const Instance& instance = store_.instance(number);
+  const std::uint32_t region = where_of(run, position).region;
+  if (instance.region != region) {
+    return refuse(fmt::format("it is of `{}`, not of `{}`", data_.regions[instance.region].name,
+                              data_.regions[region].name),
+                  words.other_region(instance.region + 1, region + 1));
+  }
+  const std::uint64_t missing = groups_of(run, position) & ~instance.groups;
+  if (missing != 0) {
+    const std::vector<FieldId> fields = spaces_.region(region).fields_of(missing);
+    return refuse(fmt::format("it lacks field `{}`", data_.regions[region].fields[fields[0]].name),
+                  words.missing_fields(fields.size()));
+  }
+  if (!instance.alive) return refuse("it has been collected", words.collected());
+  const Memory& memory = memories_[instance.memory];
+  for (const Processor& p : wish_.processors) {
+    if (machine_->can_address(p.node, p.kind, memory.kind) &&
+        memories_.nearest(p, memory.kind) == instance.memory) {
+      continue;
+    }
+    return refuse(fmt::format("{} ({}, {}) does not work in {} ({}, {})", name_of(p.kind), p.node,
+                              p.index, name_of(memory.kind), memory.node, memory.index),
+                  words.not_visible(instance.memory));
+  }
+  if (!within(run.pieces[position]->box, instance.shape->box)) {
+    return refuse("it does not cover the region", words.too_small());
+  }
+  const bool reduces = view.requirements[position].privilege == Privilege::kReduce;
+  if (instance.reduction != reduces) {
+    return refuse(reduces ? "it is none to reduce to" : "it is one to reduce to",
+                  words.reduction(reduces));
+  }
+  hold(number);
+  return true;
 }
 
 void Mapping::rank(const TaskView& view, InstanceNumber target,

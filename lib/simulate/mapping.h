@@ -3,10 +3,14 @@
 // without.
 #pragma once
 
+#include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "groma/sharding.h"
@@ -114,7 +118,12 @@ struct Context {
 class Mapping : public MapperRuntime {
  public:
   // ---- What mappers are offered
-  Capabilities capabilities() const override;
+  std::optional<FoundInstance> find_instance(const InstanceRequest& request) override;
+  std::optional<FoundInstance> create_instance(const InstanceRequest& request) override;
+  bool acquire_instance(InstanceId instance) override;
+  void release_instance(InstanceId instance) override;
+  bool collect_instance(InstanceId instance) override;
+  void set_collect_priority(InstanceId instance, CollectPriority priority) override;
   std::int64_t free_bytes(const Memory& memory) override;
   std::span<const VariantView> variants(TaskId task) override;
   std::string_view task_name(TaskId task) override;
@@ -141,7 +150,21 @@ class Mapping : public MapperRuntime {
              const std::shared_ptr<const LaunchRun>& of, const TaskSlice& slice,
              const Point& point);
   TaskView view_of(TaskRun& run, std::vector<RequirementView>& requirements);
-  // map_task, of that mapper: wish_, which can be carried out.
+  // While a task is mapped: what the hooks find, make or acquire stays as long as this lives.
+  class Holding {
+   public:
+    explicit Holding(Mapping& mapping) : mapping_(mapping) { mapping_.holds_ = true; }
+    ~Holding() {
+      mapping_.let_go();
+      mapping_.holds_ = false;
+    }
+    Holding(const Holding&) = delete;
+    Holding& operator=(const Holding&) = delete;
+
+   private:
+    Mapping& mapping_;
+  };
+  // map_task, of that mapper: wish_, which can be carried out. What it held before is let go.
   bool ask(TaskRun& run, const TaskView& view, Mapper& mapper);
   // What the run is by wish_ on that of its processors.
   void take(TaskRun& run, const Processor& processor);
@@ -153,12 +176,17 @@ class Mapping : public MapperRuntime {
   bool map_requirement(TaskRun& run, const TaskView& view, const RequirementWish& wish,
                        std::uint32_t position);
   std::uint64_t groups_of(const TaskRun& run, std::uint32_t position) const;
+  // Tells the mappers of instances that are gone. Not within a hook.
+  void tell_collected();
   Refusal no_route(const Instance& from, const Instance& to) const;
   void fail_formula(const TaskRun& run, app::FormulaFault fault);  // of its variant; kNone: nothing
 
   Mapper& mapper(std::int32_t processor);
+  // For hooks that are about no operation, in which no instance can be made.
+  Mapper& scheduler(std::int32_t processor);
   bool has_variant(std::uint32_t task, ProcKind kind) const;
   std::int32_t number_of(const Processor& processor) const;
+  std::int32_t number_of(const Memory& memory) const;  // -1: none, or an empty one
   const app::Where& where_of(const TaskRun& run, std::size_t requirement) const {
     return app::where_of(data_.tasks[run.task], run.launch, requirement);
   }
@@ -182,6 +210,7 @@ class Mapping : public MapperRuntime {
   std::uint32_t launches_ = 0;  // of the run
   RunResult result_;
   bool over_ = false;
+  std::int64_t changes_ = 0;  // by mappers' calls: instances made, collected or given a priority
 
   // Kept for their memory, as what was answered last.
   TaskWish wish_;
@@ -200,7 +229,16 @@ class Mapping : public MapperRuntime {
                         const TaskRun& run, std::uint32_t position) const;
   void refuse_memory(const TaskRun& run, const TaskView& view, std::uint32_t position,
                      const std::string& tried, Origin origin);
-  InstanceView instance_view(InstanceNumber number) const;
+  InstanceView instance_view(InstanceNumber number);
+  std::optional<InstanceQuery> query(const InstanceRequest& request);
+  std::optional<FoundInstance> hand_out(std::optional<InstanceNumber> number, bool created);
+  bool is_alive(InstanceId instance) const;
+  void hold(InstanceNumber number);
+  void let_go();
+  bool check_named(const TaskRun& run, const TaskView& view);
+  bool check_named(const TaskRun& run, const TaskView& view, std::uint32_t position);
+  bool use_instance(TaskRun& run, const TaskView& view, const RequirementWish& wish,
+                    std::uint32_t position, InstanceNumber number);
   void rank(const TaskView& view, InstanceNumber target, std::vector<InstanceNumber>& sources);
 
   std::vector<std::unique_ptr<Mapper>> mappers_;                           // by processor
@@ -214,6 +252,17 @@ class Mapping : public MapperRuntime {
   std::vector<InstanceView> source_views_;
   std::vector<std::uint32_t> source_ranks_;
   std::vector<InstanceNumber> ranked_;
+
+  // Instances that mappers ask for by themselves.
+  bool holds_ = false;          // a task is being mapped
+  bool for_operation_ = false;  // the hook is about one
+  std::vector<InstanceNumber> held_;
+  std::deque<Piece> shapes_;  // of instances of several regions
+  Piece shape_;               // that is asked for
+  std::unordered_map<InstanceNumber, std::vector<std::int32_t>> given_;  // to whose mappers
+  std::vector<std::pair<std::int32_t, InstanceNumber>> collected_;       // whom to tell of what
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<FieldId>> fields_;  // of groups
+  TaskWish named_;  // wish_ with named instances as if they were wished for
 };
 
 }  // namespace groma::sim

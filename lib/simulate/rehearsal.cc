@@ -162,11 +162,11 @@ class Rehearsal final : public Mapping {
     for (std::int64_t i = 0; i < count && !ended_; ++i) {
       if (loop.slot >= 0) level.context.frame[static_cast<std::size_t>(loop.slot)] = i;
       const std::int64_t tasks = launched_, statements = statements_, live = live_;
-      const std::int64_t turns = turns_;
+      const std::int64_t turns = turns_, changes = changes_;
       signature_ = 1;
       body(level, loop.body);
       signature_ = mix(signature_, wants_.size() + findings_.size());
-      same = i > 0 && signature_ == last ? same + 1 : 0;
+      same = i > 0 && signature_ == last && changes_ == changes ? same + 1 : 0;
       last = signature_;
       all = mix(all, signature_);
       if (loop.slot >= 0 || same == 0) continue;
@@ -386,6 +386,14 @@ class Rehearsal final : public Mapping {
   // taken: it is refused.
   bool map(TaskRun& run, const std::vector<Processor>& may, std::vector<Processor>& places) {
     places.clear();
+    const bool mapped = take_instances(run, may, places);
+    tell_collected();
+    return mapped;
+  }
+
+  bool take_instances(TaskRun& run, const std::vector<Processor>& may,
+                      std::vector<Processor>& places) {
+    const Holding holding(*this);
     const Processor first = run.processor;
     for (const Processor& other : may) {
       if (other == first || std::find(places.begin(), places.end(), other) != places.end())
@@ -393,7 +401,7 @@ class Rehearsal final : public Mapping {
       run.processor = other;
       run.number = number_of(other);
       if (!ask(run, view_of(run, views_kept_), mapper_of(other))) {
-        collect(run.launch, &run, other.node == first.node);
+        collect(run.launch, &run, other.node == first.node && knows_instances());
         continue;
       }
       places.insert(places.end(), wish_.processors.begin(), wish_.processors.end());
@@ -405,7 +413,7 @@ class Rehearsal final : public Mapping {
       // Not certain only where it may start on other nodes.
       const bool here = std::all_of(may.begin(), may.end(),
                                     [&](const Processor& p) { return p.node == first.node; });
-      collect(run.launch, &run, here);
+      collect(run.launch, &run, here && knows_instances());
       return false;
     }
     places.insert(places.begin(), wish_.processors.begin(), wish_.processors.end());
@@ -422,6 +430,12 @@ class Rehearsal final : public Mapping {
     }
     for (const Fetch& fetch : fetches_) check_copy(run, fetch);
     return true;
+  }
+
+  // Whether what was refused last does not depend on an instance that may or may not be there.
+  bool knows_instances() const {
+    return result_.refusals.front().diagnostic.id != DiagId::kBadInstance ||
+           (certain_ && !store_.guessed());
   }
 
   // A task that launches others without holding what they use does not keep back what uses it too,
@@ -540,7 +554,15 @@ class Rehearsal final : public Mapping {
     choices_.clear();
     bool may_be_virtual = false;
     std::int32_t stage = 0;
+    if (wish.instance != 0) {
+      const auto number = static_cast<InstanceNumber>(wish.instance - 1);
+      const Instance& instance = store_.instance(number);
+      hash = mix(2, number);
+      choices_.push_back(
+          {hash, instance.memory, 0, instance.bytes, instance.region, wish.instance_origin});
+    }
     for (const InstanceWish& candidate : wish.candidates()) {
+      if (wish.instance != 0) break;
       if (candidate.memory == MemKind::kVirtual) {
         may_be_virtual = true;
         break;
@@ -574,6 +596,7 @@ class Rehearsal final : public Mapping {
     const auto only = [&](std::uint32_t r) -> std::optional<InstanceQuery> {
       const RequirementWish& wish = wish_.requirements[r];
       if (view.requirements[r].empty() || wish.is_virtual || run.pieces[r] == nullptr) return {};
+      if (wish.instance != 0) return {};
       std::optional<InstanceQuery> found;
       for (const InstanceWish& candidate : wish.candidates()) {
         if (candidate.memory == MemKind::kVirtual) return {};

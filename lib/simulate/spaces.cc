@@ -59,6 +59,20 @@ bool within(const Rect& inner, const Rect& outer) {
   return true;
 }
 
+Piece around(const Piece& a, const Piece& b) {
+  Piece all = a;
+  for (int d = 0; d < a.box.dimensions(); ++d) {
+    const auto i = static_cast<std::size_t>(d);
+    const std::int64_t end =
+        std::max(a.box.lower[d] + a.box.extents[d], b.box.lower[d] + b.box.extents[d]);
+    all.box.lower[d] = std::min(a.box.lower[d], b.box.lower[d]);
+    all.box.extents[d] = end - all.box.lower[d];
+    all.cells.lower[i] = std::min(a.cells.lower[i], b.cells.lower[i]);
+    all.cells.upper[i] = std::max(a.cells.upper[i], b.cells.upper[i]);
+  }
+  return all;
+}
+
 std::optional<std::int64_t> color_index(const app::Partition& partition, const Point& color) {
   if (!partition.colors.contains(color)) return std::nullopt;
   std::int64_t index = 0;
@@ -74,6 +88,25 @@ std::int64_t RegionSpace::bytes_of(std::uint64_t groups) const {
     if ((groups >> g & 1) != 0) bytes += group_bytes[g];
   }
   return bytes;
+}
+
+std::vector<std::uint32_t> RegionSpace::fields_of(std::uint64_t groups) const {
+  std::vector<std::uint32_t> fields;
+  for (std::size_t g = 0; g < group_fields.size(); ++g) {
+    if ((groups >> g & 1) == 0) continue;
+    fields.insert(fields.end(), group_fields[g].begin(), group_fields[g].end());
+  }
+  std::sort(fields.begin(), fields.end());
+  return fields;
+}
+
+std::uint64_t RegionSpace::group_of(std::uint32_t field) const {
+  for (std::size_t g = 0; g < group_fields.size(); ++g) {
+    const auto& fields = group_fields[g];
+    if (std::find(fields.begin(), fields.end(), field) != fields.end())
+      return std::uint64_t{1} << g;
+  }
+  return 0;
 }
 
 std::optional<Spaces> Spaces::make(const app::Data& data, std::string& why) {

@@ -43,6 +43,8 @@ struct RegionSpace {
   std::uint64_t all_groups = 0;
 
   std::int64_t bytes_of(std::uint64_t groups) const;
+  std::vector<std::uint32_t> fields_of(std::uint64_t groups) const;  // in their order
+  std::uint64_t group_of(std::uint32_t field) const;                 // 0: no such field
   // Calls use(cell, points) for every cell of the range that is not empty.
   template <typename Use>
   void for_cells(const CellRange& range, const Use& use) const {
@@ -72,6 +74,8 @@ struct RegionSpace {
 bool meet(const Rect& a, const Rect& b);
 // Whether the first lies within the second. An empty one does.
 bool within(const Rect& inner, const Rect& outer);
+// The smallest box that holds both, neither of them empty.
+Piece around(const Piece& a, const Piece& b);
 
 class Spaces {
  public:

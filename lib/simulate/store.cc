@@ -87,9 +87,9 @@ bool Store::fits(const Instance& instance, const InstanceQuery& query, bool same
   return within(query.piece->box, instance.shape->box);
 }
 
-std::optional<InstanceNumber> Store::find(const InstanceQuery& query, std::uint64_t place,
-                                          std::uint64_t key) const {
-  if (const auto here = same_.find(key); here != same_.end()) {
+std::optional<InstanceNumber> Store::find(const InstanceQuery& query) const {
+  const std::uint64_t place = place_of(query.memory, query.region);
+  if (const auto here = same_.find(box_key(place, query.shape->box)); here != same_.end()) {
     for (InstanceNumber number = here->second.oldest; number != kVirtual;
          number = instances_[number].next) {
       if (fits(instances_[number], query, true)) return number;
@@ -131,16 +131,24 @@ std::optional<InstanceNumber> Store::find_covering(const InstanceQuery& query,
 }
 
 std::optional<InstanceNumber> Store::find_or_make(const InstanceQuery& query) {
-  const std::uint64_t place = place_of(query.memory, query.region);
-  const std::uint64_t key = box_key(place, query.shape->box);
-  ++clock_;
-  if (const auto known = query.fresh ? std::nullopt : find(query, place, key)) {
-    instances_[*known].used = clock_;
-    instances_[*known].priority = query.priority;
-    return known;
-  }
+  const auto known = query.fresh ? std::nullopt : find(query);
+  if (!known) return make(query);
+  take(*known);
+  instances_[*known].priority = query.priority;
+  return known;
+}
+
+void Store::take(InstanceNumber number, std::int32_t statement) {
+  Instance& instance = instances_[number];
+  instance.used = ++clock_;
+  if (instance.statement == 0) instance.statement = statement;
+}
+
+std::optional<InstanceNumber> Store::make(const InstanceQuery& query) {
   const auto bytes = bytes_of(query);
   if (!bytes || !make_room(query.memory, *bytes)) return std::nullopt;
+  const std::uint64_t place = place_of(query.memory, query.region);
+  const std::uint64_t key = box_key(place, query.shape->box);
   const auto number = static_cast<InstanceNumber>(instances_.size());
   Instance& made = instances_.emplace_back();
   made.region = query.region;
@@ -151,7 +159,7 @@ std::optional<InstanceNumber> Store::find_or_make(const InstanceQuery& query) {
   made.reduction = query.reduction;
   made.bytes = *bytes;
   made.priority = query.priority;
-  made.used = clock_;
+  made.used = ++clock_;
   made.statement = query.statement;
   at_[place][width_of(query.region, made.shape->box)].push_back(number);
   const auto [chain, is_new] = same_.try_emplace(key, Chain{number, number});
@@ -264,12 +272,27 @@ void Store::remove(InstanceNumber number) {
   if (alike->second.empty()) here.erase(alike);
   unchain(number, same_.find(box_key(place, instance.shape->box)));
   if (on_allocation) on_allocation(instance, false);
+  if (on_removal) on_removal(number);
+}
+
+bool Store::collect(InstanceNumber number) {
+  const Instance& instance = instances_[number];
+  if (!instance.alive) return true;
+  if (instance.users > 0 || instance.priority == kCollectNever || !may_go(number)) return false;
+  guessed_ |= instance.left == waits_;
+  remove(number);
+  return true;
 }
 
 void Store::release(InstanceNumber number) {
   Instance& instance = instances_[number];
-  if (--instance.users > 0 || instance.priority != kCollectEager || !instance.alive) return;
-  if (may_go(number)) remove(number);
+  if (--instance.users == 0 && instance.priority == kCollectEager) collect(number);
+}
+
+void Store::set_priority(InstanceNumber number, CollectPriority priority) {
+  Instance& instance = instances_[number];
+  instance.priority = priority;
+  if (priority == kCollectEager) collect(number);
 }
 
 void Store::leave(InstanceNumber number) {
@@ -370,13 +393,13 @@ bool Store::in_the_way(const Use& use, Cell& cell) const {
 }
 
 bool Store::use(const Use& use, const Rank& rank, std::vector<Fetch>& fetches) {
-  const Instance& target = instances_[use.instance];
+  const std::uint32_t region = instances_[use.instance].region;
   const bool reads =
       use.privilege == Privilege::kReadOnly || use.privilege == Privilege::kReadWrite;
   bool clash = false;
   sources_.clear();
   // From where, before what.
-  for_cells(target.region, use.piece->cells, use.groups, [&](Cell& cell, std::int64_t) {
+  for_cells(region, use.piece->cells, use.groups, [&](Cell& cell, std::int64_t) {
     clash |= in_the_way(use, cell);
     if (!reads) return;
     bool here = false;
@@ -395,7 +418,7 @@ bool Store::use(const Use& use, const Rank& rank, std::vector<Fetch>& fetches) {
     rank(use.instance, sources_);
   }
   const std::size_t first = fetches.size();
-  for_cells(target.region, use.piece->cells, use.groups,
+  for_cells(region, use.piece->cells, use.groups,
             [&](Cell& cell, std::int64_t bytes) { use_cell(use, cell, bytes, fetches, first); });
   return true;
 }

@@ -91,9 +91,19 @@ class Store {
   }
   std::int64_t free_bytes(std::int32_t memory) const;
 
-  // Finds one that will do, the oldest of the same box before the oldest that covers it, or makes
-  // one, for which those that nobody needs may have to go. Nothing when there is no room.
+  // One that will do: the oldest of the same box before the oldest that covers it.
+  std::optional<InstanceNumber> find(const InstanceQuery& query) const;
+  // A new one, for which those that nobody needs may have to go. Nothing when there is no room.
+  std::optional<InstanceNumber> make(const InstanceQuery& query);
+  // One that will do, unless `fresh`, else a new one: taken for a task.
   std::optional<InstanceNumber> find_or_make(const InstanceQuery& query);
+  // It is taken for a task; by which statement, if nobody's put it there.
+  void take(InstanceNumber instance, std::int32_t statement = 0);
+  // Whether there was ever one of that number.
+  bool knows(std::uint64_t instance) const { return instance < instances_.size(); }
+  // Frees it, if nobody uses it and all that it holds is valid elsewhere too: whether it is gone.
+  bool collect(InstanceNumber instance);
+  void set_priority(InstanceNumber instance, CollectPriority priority);
   // A user more; one less.
   void acquire(InstanceNumber instance) { ++instances_[instance].users; }
   void release(InstanceNumber instance);
@@ -124,6 +134,7 @@ class Store {
 
   // Told of every allocation and of every freed instance.
   std::function<void(const Instance&, bool made)> on_allocation;
+  std::function<void(InstanceNumber)> on_removal;
 
  private:
   // Those that are over are dropped now and then.
@@ -177,8 +188,6 @@ class Store {
                 std::size_t first);
   void bring(const Use& use, Cell& cell, std::int64_t bytes, std::vector<Fetch>& fetches,
              std::size_t first);
-  std::optional<InstanceNumber> find(const InstanceQuery& query, std::uint64_t place,
-                                     std::uint64_t key) const;
   std::optional<InstanceNumber> find_covering(const InstanceQuery& query, const Wide& here) const;
   void unchain(InstanceNumber number, Chains::iterator chain);
   bool fits(const Instance& instance, const InstanceQuery& query, bool same_box) const;

@@ -4,6 +4,12 @@
 #include "groma/mapper.h"
 
 namespace groma::sim {
+namespace {
+
+// A piece's number: its partition's, then its colour's place.
+constexpr int kColorBits = 40;
+
+}  // namespace
 
 Views::Views(const app::Data& data) : data_(data), launches_(data.launches + 1) {
   for (const app::Task& task : data.tasks) variants_.push_back(app::views_of(task.variants));
@@ -57,8 +63,23 @@ void Views::set_piece(const app::Where& where, const Piece& piece, const Spaces&
                       RequirementView& requirement) {
   requirement.points = piece.box.volume();
   if (where.what != app::Where::What::kPartition) return;
-  requirement.region = (std::uint64_t{where.index} + 1) << 40 |
+  requirement.region = (std::uint64_t{where.index} + 1) << kColorBits |
                        static_cast<std::uint64_t>(spaces.color_of(where.index, piece));
+}
+
+const Piece* Views::piece_of(RegionId id, const Spaces& spaces, std::uint32_t& region) const {
+  const std::uint64_t partition = id >> kColorBits;
+  if (partition == 0) {
+    if (id == 0 || id > data_.regions.size()) return nullptr;
+    region = static_cast<std::uint32_t>(id - 1);
+    return &spaces.region(region).whole;
+  }
+  const auto color = static_cast<std::int64_t>(id & ((std::uint64_t{1} << kColorBits) - 1));
+  if (partition > data_.partitions.size()) return nullptr;
+  const app::Partition& of = data_.partitions[partition - 1];
+  if (color >= of.colors.volume()) return nullptr;
+  region = of.region;
+  return &spaces.piece(static_cast<std::uint32_t>(partition - 1), color);
 }
 
 }  // namespace groma::sim

@@ -26,6 +26,8 @@ class Views {
   // The requirement is of this piece: its region, as a number that no other piece has.
   static void set_piece(const app::Where& where, const Piece& piece, const Spaces& spaces,
                         RequirementView& requirement);
+  // The piece of that number, and of which region; null: there is none.
+  const Piece* piece_of(RegionId id, const Spaces& spaces, std::uint32_t& region) const;
 
  private:
   struct Requirement {

@@ -148,9 +148,14 @@ void Runtime::map(Task& task) {
   }
   const std::vector<std::span<const InstanceView>> valid(holding.begin(), holding.end());
   TaskWish wish;
+  mapping_now_ = true;
   mapper(task.processor).map_task(*this, view, valid, wish);
   check(validate(wish, view, *machine_));
   if (wish.abort_mapping) cannot();
+  for (std::size_t r = 0; r < requirements.size(); ++r) {
+    const bool is_named = wish.requirements[r].instance != 0 && !requirements[r].empty();
+    if (is_named && task.requirements[r].box) hold(named(task, wish, r));
+  }
   task.processor = wish.processors.front();
   for (const Processor& processor : wish.processors) {
     if (station(processor).load < station(task.processor).load) task.processor = processor;
@@ -163,6 +168,9 @@ void Runtime::map(Task& task) {
   for (std::size_t r = 0; r < requirements.size(); ++r) {
     map_requirement(task, view, wish.requirements[r], r, copies);
   }
+  for (Instance* instance : held_) release(*instance);
+  held_.clear();
+  mapping_now_ = false;
   for (Copy* copy : copies) copy->mapped = task.mapped + picoseconds(options_.costs.copy_s);
   for (Copy* copy : copies) release(&copy->job);
   ++station(task.processor).load;
@@ -186,23 +194,40 @@ void Runtime::map_requirement(Task& task, const TaskView& view, const Requiremen
   if (required.empty()) return task.instances.push_back(nullptr);
   if (!requirement.box) cannot();
   if (wish.is_virtual) return task.instances.push_back(nullptr);
-  const NodeType& node = machine_->node(task.processor.node);
+  const auto take = [&](Instance& instance) {
+    instance.mapped = ++mappings_;
+    ++instance.users;
+    task.instances.push_back(&instance);
+    use(task, view, requirement, required.privilege, required.coherence, wish.untracked, instance,
+        copies);
+  };
+  if (wish.instance != 0) return take(*of(wish.instance));
+  const bool reduces = required.privilege == Privilege::kReduce;
   for (const InstanceWish& candidate : wish.candidates()) {
     if (candidate.memory == MemKind::kVirtual) return task.instances.push_back(nullptr);
     if (!machine_->can_address(task.processor.node, task.processor.kind, candidate.memory)) {
       continue;
     }
-    const std::int64_t index = task.processor.index * node.find(candidate.memory)->count /
-                               node.find(task.processor.kind)->count;
-    const Memory memory{candidate.memory, task.processor.node, index};
-    Instance* const instance = find_or_make(requirement, wish, candidate, memory,
-                                            wished_box(task, wish, candidate, requirement),
-                                            required.privilege == Privilege::kReduce);
-    if (instance == nullptr) continue;
-    ++instance->users;
-    task.instances.push_back(instance);
-    return use(task, view, requirement, required.privilege, required.coherence, wish.untracked,
-               *instance, copies);
+    Wanted wanted;
+    wanted.region = requirement.where->region;
+    wanted.needs = *requirement.box;
+    wanted.box = wished_box(task, wish, candidate, requirement);
+    wanted.fields = {requirement.fields.begin(), requirement.fields.end()};
+    wanted.new_fields = wanted.fields;
+    for (std::uint32_t f = 0; f < data_.regions[wanted.region].fields.size(); ++f) {
+      if (wish.fields == RequirementWish::Fields::kAll && !reduces) wanted.new_fields.insert(f);
+    }
+    wanted.memory = nearest(task.processor, candidate.memory);
+    wanted.layout = candidate.layout;
+    wanted.reduces = reduces;
+    wanted.priority = wish.collect_priority;
+    Instance* instance = wish.fresh ? nullptr : find(wanted);
+    if (instance != nullptr) {
+      instance->priority = wish.collect_priority;
+    } else {
+      instance = make(wanted);
+    }
+    if (instance != nullptr) return take(*instance);
   }
   throw Failed{RunStatus::kMapError, DiagId::kOutOfMemory};
 }
@@ -226,59 +251,171 @@ Rect Runtime::wished_box(const Task&, const RequirementWish& wish, const Instanc
   return whole.volume() <= whole.volume() / machine_->node_count() ? whole : found;
 }
 
-Instance* Runtime::find_or_make(const Requirement& requirement, const RequirementWish& wish,
-                                const InstanceWish& candidate, const Memory& memory,
-                                const Rect& box, bool reduces) {
-  const std::uint32_t region = requirement.where->region;
-  ++mappings_;
+Instance* Runtime::find(const Wanted& wanted) {
   const auto fits = [&](const Instance& each) {
-    return each.alive && each.region == region && each.memory == memory &&
-           each.reduction == reduces && without_exact(each.layout, candidate.layout) &&
-           std::all_of(requirement.fields.begin(), requirement.fields.end(),
+    return each.alive && each.region == wanted.region && each.memory == wanted.memory &&
+           each.reduction == wanted.reduces && without_exact(each.layout, wanted.layout) &&
+           std::all_of(wanted.fields.begin(), wanted.fields.end(),
                        [&](std::uint32_t field) { return each.fields.contains(field); });
   };
-  Instance* found = nullptr;
   for (Instance& each : instances_) {
-    if (found == nullptr && fits(each) && same(each.box, box)) found = &each;
+    if (fits(each) && same(each.box, wanted.box)) return &each;
   }
   for (Instance& each : instances_) {
-    if (found == nullptr && fits(each) && !reduces && !candidate.layout.exact &&
-        covers(each.box, *requirement.box)) {
-      found = &each;
+    if (fits(each) && !wanted.reduces && !wanted.layout.exact && covers(each.box, wanted.needs)) {
+      return &each;
     }
   }
-  if (found != nullptr && !wish.fresh) {
-    found->mapped = mappings_;
-    found->priority = wish.collect_priority;
-    return found;
-  }
-  std::set<std::uint32_t> fields(requirement.fields.begin(), requirement.fields.end());
-  const std::vector<AppField>& all = data_.regions[region].fields;
-  for (std::uint32_t f = 0; f < all.size(); ++f) {
-    if (wish.fields == RequirementWish::Fields::kAll && !reduces) fields.insert(f);
-  }
+  return nullptr;
+}
+
+Instance* Runtime::make(const Wanted& wanted) {
+  const std::vector<AppField>& all = data_.regions[wanted.region].fields;
   std::int64_t bytes = 0;
-  for (std::uint32_t f : fields) bytes += all[f].bytes * box.volume();
-  const std::int64_t align = candidate.layout.align_bytes;
-  if (candidate.layout.align_op != AlignOp::kNone && align > 1) {
+  for (std::uint32_t f : wanted.new_fields) bytes += all[f].bytes * wanted.box.volume();
+  const std::int64_t align = wanted.layout.align_bytes;
+  if (wanted.layout.align_op != AlignOp::kNone && align > 1) {
     if (bytes > INT64_MAX - align) return nullptr;
     while (bytes % align != 0) ++bytes;
   }
-  if (!make_room(memory, bytes)) return nullptr;
+  if (!make_room(wanted.memory, bytes)) return nullptr;
   Instance& made = instances_.emplace_back();
   made.number = static_cast<std::int64_t>(instances_.size()) - 1;
-  made.region = region;
-  made.memory = memory;
-  made.box = box;
-  made.fields = fields;
-  made.layout = candidate.layout;
-  made.reduction = reduces;
+  made.region = wanted.region;
+  made.memory = wanted.memory;
+  made.box = wanted.box;
+  made.fields = wanted.new_fields;
+  made.layout = wanted.layout;
+  made.reduction = wanted.reduces;
   made.bytes = bytes;
-  made.priority = wish.collect_priority;
-  made.mapped = mappings_;
-  used_[key(memory)] += bytes;
-  peak_[key(memory)] = std::max(peak_[key(memory)], used_[key(memory)]);
+  made.priority = wanted.priority;
+  made.mapped = ++mappings_;
+  used_[key(made.memory)] += bytes;
+  peak_[key(made.memory)] = std::max(peak_[key(made.memory)], used_[key(made.memory)]);
   return &made;
+}
+
+Memory Runtime::nearest(const Processor& p, MemKind kind) const {
+  const NodeType& node = machine_->node(p.node);
+  return {kind, p.node, p.index * node.find(kind)->count / node.find(p.kind)->count};
+}
+
+// ---- What mappers ask for
+
+std::optional<Wanted> Runtime::wanted(const InstanceRequest& request) {
+  Wanted wanted;
+  if (number(request.memory) < 0 || request.regions.empty() || request.fields.empty()) return {};
+  std::vector<std::pair<std::uint32_t, Rect>> found;
+  for (RegionId id : request.regions) {
+    for (std::uint32_t r = 0; r < data_.regions.size(); ++r) {
+      if (id == r + 1) found.emplace_back(r, data_.regions[r].box);
+    }
+    for (std::uint32_t p = 0; p < data_.partitions.size(); ++p) {
+      const app::Partition& partition = data_.partitions[p];
+      for (const Point& color : points_of(partition.colors)) {
+        if (id != ((std::uint64_t{p} + 1) << 40 |
+                   static_cast<std::uint64_t>(row_major(partition.colors, color)))) {
+          continue;
+        }
+        app::FormulaFault fault = app::FormulaFault::kNone;
+        found.emplace_back(partition.region, app::piece(data_, partition, color, fault));
+      }
+    }
+  }
+  if (found.size() != request.regions.size()) return {};
+  wanted.region = found[0].first;
+  wanted.box = found[0].second;
+  bool any = wanted.box.volume() > 0;
+  for (const auto& [region, box] : found) {
+    if (region != wanted.region) return {};
+    if (box.volume() == 0) continue;
+    if (!any) wanted.box = box;
+    any = true;
+    for (int d = 0; d < box.dimensions(); ++d) {
+      const std::int64_t end =
+          std::max(wanted.box.lower[d] + wanted.box.extents[d], box.lower[d] + box.extents[d]);
+      wanted.box.lower[d] = std::min(wanted.box.lower[d], box.lower[d]);
+      wanted.box.extents[d] = end - wanted.box.lower[d];
+    }
+  }
+  wanted.needs = wanted.box;
+  wanted.fields = {request.fields.begin(), request.fields.end()};
+  if (*wanted.fields.rbegin() >= data_.regions[wanted.region].fields.size()) return {};
+  wanted.new_fields = wanted.fields;
+  wanted.memory = request.memory;
+  wanted.layout = request.layout;
+  wanted.reduces = request.reduction != 0;
+  wanted.priority = request.priority;
+  return wanted;
+}
+
+Instance* Runtime::of(InstanceId id) {
+  return id == 0 || id > instances_.size() ? nullptr : &instances_[id - 1];
+}
+
+void Runtime::hold(Instance& instance) {
+  if (std::find(held_.begin(), held_.end(), &instance) != held_.end()) return;
+  held_.push_back(&instance);
+  ++instance.users;
+}
+
+std::optional<FoundInstance> Runtime::hand_out(Instance* instance, bool created) {
+  if (instance == nullptr) return {};
+  if (mapping_now_) hold(*instance);
+  return FoundInstance{static_cast<InstanceId>(instance->number) + 1, created, instance->bytes};
+}
+
+std::optional<FoundInstance> Runtime::find_instance(const InstanceRequest& request) {
+  const auto wanted = this->wanted(request);
+  return wanted ? hand_out(find(*wanted), false) : std::nullopt;
+}
+
+std::optional<FoundInstance> Runtime::create_instance(const InstanceRequest& request) {
+  const auto wanted = this->wanted(request);
+  return wanted ? hand_out(make(*wanted), true) : std::nullopt;
+}
+
+bool Runtime::acquire_instance(InstanceId id) {
+  Instance* const instance = of(id);
+  if (instance == nullptr || !instance->alive || !mapping_now_) return false;
+  hold(*instance);
+  return true;
+}
+
+void Runtime::release_instance(InstanceId id) {
+  if (std::erase(held_, of(id)) > 0) release(*of(id));
+}
+
+bool Runtime::collect_instance(InstanceId id) {
+  Instance* const instance = of(id);
+  if (instance == nullptr) return false;
+  if (!instance->alive) return true;
+  if (instance->users > 0 || instance->priority == kCollectNever || needed(*instance)) return false;
+  remove(*instance);
+  return true;
+}
+
+void Runtime::set_collect_priority(InstanceId id, CollectPriority priority) {
+  Instance* const instance = of(id);
+  if (instance == nullptr || !instance->alive) return;
+  instance->priority = priority;
+  if (priority == kCollectEager) collect_instance(id);
+}
+
+Instance& Runtime::named(const Task& task, const TaskWish& wish, std::size_t position) {
+  Instance* const instance = of(wish.requirements[position].instance);
+  const Requirement& requirement = task.requirements[position];
+  const bool reduces = what(task).requirements[position].privilege == Privilege::kReduce;
+  bool fits = instance != nullptr && instance->alive &&
+              instance->region == requirement.where->region && instance->reduction == reduces &&
+              covers(instance->box, *requirement.box);
+  for (std::uint32_t field : requirement.fields) fits = fits && instance->fields.contains(field);
+  for (const Processor& p : wish.processors) {
+    fits = fits && machine_->can_address(p.node, p.kind, instance->memory.kind) &&
+           nearest(p, instance->memory.kind) == instance->memory;
+  }
+  if (!fits) throw Failed{RunStatus::kMapError, DiagId::kBadInstance};
+  return *instance;
 }
 
 bool Runtime::make_room(const Memory& memory, std::int64_t bytes) {

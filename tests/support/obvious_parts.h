@@ -208,6 +208,17 @@ struct Way {
   double latency = 0, seconds_per_byte = 0;
 };
 
+// An instance that is wanted: to hold `needs` of these fields, made of `box` and `new_fields`.
+struct Wanted {
+  std::uint32_t region = 0;
+  Rect needs, box;
+  std::set<std::uint32_t> fields, new_fields;
+  Memory memory;
+  LayoutSpec layout;
+  bool reduces = false;
+  CollectPriority priority = 0;
+};
+
 class Runtime final : public MapperRuntime {
  public:
   Runtime(const app::Data& data, std::shared_ptr<const Machine> machine, const MapperFactory& make,
@@ -216,11 +227,12 @@ class Runtime final : public MapperRuntime {
 
   RunResult run();
 
-  Capabilities capabilities() const override {
-    Capabilities can;
-    can.instances = false;
-    return can;
-  }
+  std::optional<FoundInstance> find_instance(const InstanceRequest& request) override;
+  std::optional<FoundInstance> create_instance(const InstanceRequest& request) override;
+  bool acquire_instance(InstanceId instance) override;
+  void release_instance(InstanceId instance) override;
+  bool collect_instance(InstanceId instance) override;
+  void set_collect_priority(InstanceId instance, CollectPriority priority) override;
   std::int64_t free_bytes(const Memory& memory) override {
     if (memory.node < 0 || memory.node >= machine_->node_count()) return -1;
     const MemoryGroup* group = machine_->node(memory.node).find(memory.kind);
@@ -267,6 +279,9 @@ class Runtime final : public MapperRuntime {
   std::vector<std::vector<VariantView>> variants_;
   std::deque<std::vector<std::string_view>> names_;
   std::deque<std::vector<FieldView>> fields_;
+  std::deque<std::vector<FieldId>> field_ids_;
+  bool mapping_now_ = false;
+  std::vector<Instance*> held_;  // by the task that is being mapped
   RunResult result_;
   std::shared_ptr<RunRecord> record_ = std::make_shared<RunRecord>();
 
@@ -329,9 +344,14 @@ class Runtime final : public MapperRuntime {
                        std::size_t position, std::vector<Copy*>& copies);
   Rect wished_box(const Task& task, const RequirementWish& wish, const InstanceWish& candidate,
                   const Requirement& requirement) const;
-  Instance* find_or_make(const Requirement& requirement, const RequirementWish& wish,
-                         const InstanceWish& candidate, const Memory& memory, const Rect& box,
-                         bool reduces);
+  Instance* find(const Wanted& wanted);
+  Instance* make(const Wanted& wanted);
+  std::optional<Wanted> wanted(const InstanceRequest& request);
+  std::optional<FoundInstance> hand_out(Instance* instance, bool created);
+  Instance* of(InstanceId id);
+  void hold(Instance& instance);
+  Instance& named(const Task& task, const TaskWish& wish, std::size_t position);
+  Memory nearest(const Processor& p, MemKind kind) const;
   bool make_room(const Memory& memory, std::int64_t bytes);
   bool needed(Instance& instance);
   void remove(Instance& instance);
@@ -339,7 +359,7 @@ class Runtime final : public MapperRuntime {
   template <typename Use>
   void each_datum(std::uint32_t region, const Rect& box, const std::vector<std::uint32_t>& fields,
                   const Use& use);
-  InstanceView view_of(const Instance& instance) const;
+  InstanceView view_of(const Instance& instance);
   void use(Task& task, const TaskView& view, const Requirement& requirement, Privilege privilege,
            Coherence coherence, bool untracked, Instance& target, std::vector<Copy*>& copies);
   void wait(Job* job, Job* on, const Task& task);

@@ -150,12 +150,13 @@ TaskView Runtime::view_of(const Task& task, std::vector<RequirementView>& requir
   return view;
 }
 
-InstanceView Runtime::view_of(const Instance& instance) const {
+InstanceView Runtime::view_of(const Instance& instance) {
   InstanceView view;
   view.id = static_cast<InstanceId>(instance.number) + 1;
   view.memory = instance.memory;
   view.region = instance.region + 1;
   view.layout = instance.layout;
+  view.fields = field_ids_.emplace_back(instance.fields.begin(), instance.fields.end());
   view.reduction = instance.reduction ? 1 : 0;
   view.bytes = instance.bytes;
   return view;

@@ -388,7 +388,7 @@ class AppGenerator {
 struct Shared {  // of all mappers of a run
   int running = 0;
   MapperEvent event = 0;
-  std::int64_t* stolen = nullptr;
+  Drawn own, *drawn = &own;
 };
 
 class RandomMapper final : public Mapper {
@@ -476,10 +476,10 @@ class RandomMapper final : public Mapper {
     for (std::uint32_t i = 0; i < stealable.size(); ++i) {
       if (draw.percent(50)) answer.push_back(i);
     }
-    if (shared_->stolen != nullptr) *shared_->stolen += std::ssize(answer);
+    shared_->drawn->stolen += std::ssize(answer);
   }
 
-  void map_task(MapperRuntime&, const TaskView& task,
+  void map_task(MapperRuntime& runtime, const TaskView& task,
                 std::span<const std::span<const InstanceView>> valid, TaskWish& answer) override {
     Draw draw = draws(3, task);
     Processor where = task.current;
@@ -504,9 +504,64 @@ class RandomMapper final : public Mapper {
       Draw own = draws(10 + r * 2 + (valid[r].size() > 2 ? 1 : 0), task);
       wish(own, task, task.requirements[r], where, variant->leaf, answer.requirements[r]);
     }
+    Draw own = draws(100, task);
+    if (own.percent(25)) name_instances(runtime, own, task, valid, where, answer);
   }
 
-  void select_sources(MapperRuntime&, const TaskView& task, const InstanceView& target,
+  // Makes instances, or takes what it sees; mostly such as can be had.
+  void name_instances(MapperRuntime& runtime, Draw& draw, const TaskView& task,
+                      std::span<const std::span<const InstanceView>> valid, const Processor& where,
+                      TaskWish& answer) const {
+    for (std::size_t r = 0; r < task.requirements.size(); ++r) {
+      const RequirementView& requirement = task.requirements[r];
+      RequirementWish& wish = answer.requirements[r];
+      if (requirement.empty() || wish.is_virtual || draw.percent(30)) continue;
+      answer.processors = {where};
+      for (const InstanceView& seen : valid[r]) {
+        if (draw.percent(20)) runtime.collect_instance(seen.id);
+        if (draw.percent(20)) runtime.set_collect_priority(seen.id, priority(draw));
+        const bool near = (machine().node(where.node).find(seen.memory.kind) != nullptr &&
+                           seen.memory == near_memory(where, seen.memory.kind)) ||
+                          draw.percent(2);
+        if (near && runtime.acquire_instance(seen.id) && draw.percent(50)) wish.instance = seen.id;
+        if (draw.percent(20)) runtime.release_instance(seen.id);
+      }
+      if (draw.percent(40)) continue;
+      std::vector<RegionId> regions = {requirement.region};
+      std::vector<FieldId> fields;
+      for (const FieldView& field : requirement.fields) fields.push_back(field.id);
+      for (const RequirementView& other : task.requirements) {  // for both
+        if (other.parent != requirement.parent || other.empty() || draw.percent(40)) continue;
+        regions.push_back(other.region);
+        for (const FieldView& field : other.fields) fields.push_back(field.id);
+      }
+      InstanceRequest request;
+      const InstanceWish& candidate = wish.candidates().front();
+      request.memory = near_memory(where, candidate.memory);
+      if (draw.percent(2)) request.memory.node = machine().node_count() - 1;
+      request.layout = candidate.layout;
+      request.regions = regions;
+      request.fields = fields;
+      request.reduction = draw.percent(99) ? requirement.reduction : 1 - requirement.reduction;
+      request.priority = priority(draw);
+      const auto found = draw.percent(70) ? runtime.find_or_create_instance(request)
+                                          : runtime.create_instance(request);
+      if (!found) continue;
+      if (draw.percent(85)) wish.instance = found->id;
+      shared_->drawn->named += wish.instance == found->id ? 1 : 0;
+      if (draw.percent(10)) runtime.release_instance(found->id);
+    }
+  }
+  Memory near_memory(const Processor& p, MemKind kind) const {
+    const NodeType& node = machine().node(p.node);
+    return {kind, p.node, p.index * node.find(kind)->count / node.find(p.kind)->count};
+  }
+  static CollectPriority priority(Draw& draw) {
+    return draw.of<CollectPriority>(
+        {kCollectNever, kCollectLast, kCollectDefault, kCollectDefault, 5, kCollectEager});
+  }
+
+  void select_sources(MapperRuntime& runtime, const TaskView& task, const InstanceView& target,
                       std::span<const InstanceView> sources,
                       std::vector<std::uint32_t>& answer) override {
     Draw draw = draws(4 + static_cast<std::uint64_t>(target.memory.kind), task);
@@ -514,6 +569,9 @@ class RandomMapper final : public Mapper {
       answer.push_back(
           static_cast<std::uint32_t>(draw.below(static_cast<std::int64_t>(sources.size()) + 1)));
     }
+    if (!draw.percent(15)) return;
+    const std::vector<RegionId> regions = {target.region};
+    runtime.create_instance({target.memory, target.layout, regions, target.fields});
   }
 
   bool selects() const override { return mix(seed_ + 5) % 3 == 0; }
@@ -602,8 +660,7 @@ class RandomMapper final : public Mapper {
         draw.percent(50) ? RequirementWish::Region::kRequired : RequirementWish::Region::kShared;
     wish.fields =
         draw.percent(50) ? RequirementWish::Fields::kRequired : RequirementWish::Fields::kAll;
-    wish.collect_priority = draw.of<CollectPriority>(
-        {kCollectNever, kCollectLast, kCollectDefault, kCollectDefault, 5, kCollectEager});
+    wish.collect_priority = priority(draw);
     wish.untracked = requirement.privilege == Privilege::kReadOnly && draw.percent(20);
   }
 
@@ -614,9 +671,9 @@ class RandomMapper final : public Mapper {
 
 }  // namespace
 
-MapperFactory GeneratedRun::mappers(std::int64_t* stolen) const {
+MapperFactory GeneratedRun::mappers(Drawn* drawn) const {
   const auto shared = std::make_shared<Shared>();
-  shared->stolen = stolen;
+  if (drawn != nullptr) shared->drawn = drawn;
   return [seed = this->seed, machine = machine,
           shared](const Processor& local) -> std::unique_ptr<Mapper> {
     MapperSite site;

@@ -12,14 +12,19 @@
 
 namespace groma::testing {
 
+// What the mappers of a run did.
+struct Drawn {
+  std::int64_t stolen = 0;  // given to thieves
+  std::int64_t named = 0;   // instances that they made or found themselves
+};
+
 struct GeneratedRun {
   Application app;
   std::shared_ptr<const Machine> machine;
   RuntimeCosts costs;
   // Mappers of one run; what they answer is drawn from the task, point and requirement alone, so
-  // that each call of this gives the same. They use neither ids nor times.
-  // `stolen`: where to count what they give to thieves.
-  MapperFactory mappers(std::int64_t* stolen = nullptr) const;
+  // that each call of this gives the same. They use neither ids, but those of instances, nor times.
+  MapperFactory mappers(Drawn* drawn = nullptr) const;
   std::uint64_t seed = 0;
 };
 

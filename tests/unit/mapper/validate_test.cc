@@ -144,6 +144,34 @@ TEST(Validate, VirtualWhereItCannotBe) {
   EXPECT_THAT(validate(wish, task.view(), two_nodes()), IsEmpty());
 }
 
+TEST(Validate, NamedInstances) {
+  FakeTask task("t", {ProcKind::kGpu});
+  RequirementView& region = task.region({"r"}, Privilege::kReadOnly);
+  TaskWish wish = good_wish(task);
+  RequirementWish& named = wish.requirements[0];
+  named.instance = 3;
+  named.instance_origin = Origin{5};
+  named.candidate_count = 0;  // the runtime knows where it is
+  EXPECT_THAT(validate(wish, task.view(), two_nodes()), IsEmpty());
+  region.output = true;
+  const auto refusals = validate(wish, task.view(), two_nodes());
+  EXPECT_THAT(text_of(refusals), ElementsAre("region 0 of `t` cannot have instance 3: the task "
+                                             "makes it itself [bad-instance]"));
+  EXPECT_EQ(refusals[0].origin, Origin{5});
+  region.output = false;
+  named.is_virtual = true;
+  EXPECT_THAT(text_of(validate(wish, task.view(), two_nodes())),
+              ElementsAre("region 0 of `t` cannot have instance 3: it is virtual at the same time "
+                          "[bad-instance]"));
+  FakeOperation copy(OperationKind::kCopy);
+  copy.regions.region({"r"}, Privilege::kReadWrite);
+  copy.wish.requirements.assign(1, named);
+  EXPECT_THAT(copy.refusals(), ElementsAre("region 0 of `copy` cannot have instance 3: it is "
+                                           "virtual at the same time [bad-instance]"));
+  copy.wish.requirements[0].is_virtual = false;
+  EXPECT_THAT(copy.refusals(), IsEmpty());
+}
+
 TEST(Validate, VirtualAsTheLastResort) {
   FakeTask task("t", {ProcKind::kGpu});
   task.variants[0].leaf = true;

@@ -95,6 +95,7 @@ class HostileMapper final : public Mapper {
   void select_task_options(MapperRuntime& runtime, const TaskView& task,
                            TaskOptions& answer) override {
     speak(runtime);
+    want(runtime, task);
     inside_->select_task_options(runtime, task, answer);
     if (now()) answer.initial = garbage_.processor();
     if (now()) answer.replicate = !answer.replicate;
@@ -105,11 +106,14 @@ class HostileMapper final : public Mapper {
     if (now()) answer.collective = {garbage_.index()};
     if (now()) answer.parent_priority = garbage_.small();
   }
-  ShardingId select_sharding_functor(MapperRuntime&, const TaskView&, const ShardTable&) override {
+  ShardingId select_sharding_functor(MapperRuntime& runtime, const TaskView& task,
+                                     const ShardTable&) override {
+    want(runtime, task);
     return garbage_.one_in(3) ? garbage_.index() : static_cast<ShardingId>(garbage_.next() % 4);
   }
   void replicate_task(MapperRuntime& runtime, const TaskView& task,
                       ReplicateAnswer& answer) override {
+    want(runtime, task);
     inside_->replicate_task(runtime, task, answer);
     if (now()) answer.variant = garbage_.index();
     if (now()) answer.processors.push_back(garbage_.processor());
@@ -117,6 +121,7 @@ class HostileMapper final : public Mapper {
   }
   void slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
                   SliceAnswer& answer) override {
+    want(runtime, task);
     inside_->slice_task(runtime, task, part, answer);
     for (TaskSlice& slice : answer.slices) {
       if (garbage_.one_in(2)) slice.stealable = true;
@@ -130,6 +135,10 @@ class HostileMapper final : public Mapper {
   void map_task(MapperRuntime& runtime, const TaskView& task,
                 std::span<const std::span<const InstanceView>> valid, TaskWish& answer) override {
     speak(runtime);
+    want(runtime, task);
+    for (const auto& each : valid) {
+      for (const InstanceView& seen : each) known_.push_back(seen.id);
+    }
     inside_->map_task(runtime, task, valid, answer);
     if (now()) answer.processors.push_back(garbage_.processor());
     if (now()) answer.processors.push_back({ProcKind::kCpu, machine().node_count() - 1, 0});
@@ -148,6 +157,8 @@ class HostileMapper final : public Mapper {
       if (now()) wish.region = garbage_.kind<RequirementWish::Region>();
       if (now()) wish.fields = garbage_.kind<RequirementWish::Fields>();
       if (now()) wish.collect_priority = garbage_.small();
+      if (now()) wish.instance = instance();
+      if (now()) wish.instance_origin.statement = garbage_.index();
       for (InstanceWish& candidate : wish.candidates_in_order) {
         if (now()) candidate.memory = garbage_.kind<MemKind>();
         if (now()) candidate.layout.dimensions = garbage_.kind<DimensionOrder>();
@@ -158,12 +169,20 @@ class HostileMapper final : public Mapper {
       }
     }
   }
-  void select_sources(MapperRuntime&, const TaskView&, const InstanceView&,
-                      std::span<const InstanceView>, std::vector<std::uint32_t>& answer) override {
+  void select_sources(MapperRuntime& runtime, const TaskView& task, const InstanceView& target,
+                      std::span<const InstanceView> sources,
+                      std::vector<std::uint32_t>& answer) override {
+    want(runtime, task);
+    for (const InstanceView& source : sources) {
+      if (garbage_.one_in(2)) runtime.collect_instance(source.id);
+    }
+    if (now()) runtime.collect_instance(target.id);
+    if (now()) runtime.release_instance(target.id);
     for (std::uint64_t n = garbage_.next() % 6; n > 0; --n) answer.push_back(garbage_.index());
   }
   void select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
                            ScheduleAnswer& answer) override {
+    want(runtime, ready.front());
     if (calm_ % 4 == 0) {  // never maps anything
       for (std::uint32_t i = 0; i < ready.size() && calm_ % 8 == 0; ++i) {
         answer.relocate.push_back({i, ready[i].current});
@@ -188,6 +207,7 @@ class HostileMapper final : public Mapper {
   void permit_steal_request(MapperRuntime& runtime, const Processor& thief,
                             std::span<const TaskView> stealable,
                             std::vector<std::uint32_t>& answer) override {
+    if (!stealable.empty()) want(runtime, stealable.front());
     inside_->permit_steal_request(runtime, thief, stealable, answer);
     if (now()) answer.push_back(garbage_.index());
     if (now() && !answer.empty()) answer.push_back(answer.front());
@@ -195,12 +215,18 @@ class HostileMapper final : public Mapper {
   void report_profiling(MapperRuntime& runtime, const TaskView& task,
                         const ProfilingReport& report) override {
     speak(runtime);
+    want(runtime, task);
     inside_->report_profiling(runtime, task, report);
   }
   void handle_message(MapperRuntime& runtime, const Processor& sender, std::uint32_t kind,
                       std::span<const std::byte> message) override {
     runtime.send_message(sender, kind, message);  // for ever
     if (kind == 0) runtime.broadcast(1, message);
+    touch(runtime);
+  }
+  void handle_instance_collection(MapperRuntime& runtime, InstanceId instance) override {
+    known_.push_back(instance);
+    touch(runtime);
   }
 
  private:
@@ -212,13 +238,52 @@ class HostileMapper final : public Mapper {
     if (now()) runtime.variants(garbage_.index());
     if (now()) runtime.task_name(garbage_.index());
     if (now()) runtime.find_instance({});
-    if (now()) runtime.acquire_instance(garbage_.next());
+    touch(runtime);
     const std::byte byte{1};
     if (garbage_.one_in(400)) runtime.send_message(garbage_.processor(), 0, {&byte, 1});
     if (garbage_.one_in(2000)) runtime.broadcast(0, {&byte, 1});
   }
 
+  // One that was there, or any number.
+  InstanceId instance() {
+    if (known_.empty() || garbage_.one_in(4)) return garbage_.next() >> garbage_.next() % 64;
+    return known_[garbage_.next() % known_.size()];
+  }
+  void touch(MapperRuntime& runtime) {
+    if (now()) runtime.acquire_instance(instance());
+    if (now()) runtime.release_instance(instance());
+    if (now()) runtime.collect_instance(instance());
+    if (now()) runtime.set_collect_priority(instance(), garbage_.small());
+  }
+  // An instance of what the task needs, or of anything.
+  void want(MapperRuntime& runtime, const TaskView& task) {
+    if (!now()) return;
+    InstanceRequest request;
+    std::vector<RegionId> regions;
+    std::vector<FieldId> fields;
+    for (const RequirementView& requirement : task.requirements) {
+      if (garbage_.one_in(2)) regions.push_back(requirement.region);
+      if (garbage_.one_in(8)) regions.push_back(static_cast<RegionId>(garbage_.integer()));
+      for (const FieldView& field : requirement.fields) fields.push_back(field.id);
+      request.reduction = requirement.reduction;
+    }
+    if (garbage_.one_in(8)) fields.push_back(garbage_.index());
+    request.memory = {garbage_.kind<MemKind>(), task.current.node, 0};
+    if (garbage_.one_in(4)) request.memory.node = garbage_.integer();
+    if (garbage_.one_in(4)) request.memory.index = garbage_.integer();
+    if (garbage_.one_in(8)) request.layout.align_bytes = garbage_.integer();
+    if (garbage_.one_in(8)) request.layout.align_op = garbage_.kind<AlignOp>();
+    if (garbage_.one_in(8)) request.reduction = garbage_.small();
+    request.priority = garbage_.small();
+    request.regions = regions;
+    request.fields = fields;
+    const auto found = garbage_.one_in(2) ? runtime.find_or_create_instance(request)
+                                          : runtime.create_instance(request);
+    if (found) known_.push_back(found->id);
+  }
+
   std::unique_ptr<Mapper> inside_;
+  std::vector<InstanceId> known_;
   Garbage garbage_;
   std::uint64_t calm_;
   GarbageFunctor functor_;
@@ -252,11 +317,11 @@ TEST(HostileMappers, AreRefused) {
   // Each answer was nonsense at least once.
   for (const char* id : {"bad-processor", "mixed-processors", "bad-variant", "missing-wish",
                          "no-memory", "bad-virtual", "bad-slices", "bad-schedule", "bad-steal",
-                         "bad-replication", "cannot-run"}) {
+                         "bad-replication", "bad-instance", "cannot-run"}) {
     EXPECT_GT(ends[id], 0) << id;
   }
   for (const char* id :
-       {"no-memory", "bad-variant", "bad-slices", "bad-schedule", "bad-sharding"}) {
+       {"no-memory", "bad-variant", "bad-slices", "bad-schedule", "bad-sharding", "bad-instance"}) {
     EXPECT_GT(in_legions_words[id], 0) << id;
   }
 }

@@ -66,7 +66,8 @@ TEST(RandomRuns, AreThoseOfTheDocument) {
                              : one == nullptr ? 3000
                                               : 1;
   std::map<std::string, int> ends;
-  std::int64_t tasks = 0, copies = 0, folds = 0, stolen = 0;
+  std::int64_t tasks = 0, copies = 0, folds = 0;
+  Drawn drawn;
   int failures = 0;
   for (std::uint64_t seed = first; seed < first + runs; ++seed) {
     const GeneratedRun run = generate_run(seed);
@@ -77,7 +78,7 @@ TEST(RandomRuns, AreThoseOfTheDocument) {
     options.record = true;
     int asked = 0;
     options.stop = [&] { return ++asked > 1000; };
-    const RunResult found = simulate(*workload, run.machine, run.mappers(&stolen), options);
+    const RunResult found = simulate(*workload, run.machine, run.mappers(&drawn), options);
     const RunResult expected = simulate_obviously(*workload, run.machine, run.mappers(), options);
     const std::string differs = difference(found, expected);
     EXPECT_EQ(differs, "") << "seed " << seed << ", GROMA_SEED=" << seed << " runs it alone; "
@@ -95,15 +96,16 @@ TEST(RandomRuns, AreThoseOfTheDocument) {
   if (one == nullptr && many == nullptr) {  // that they are worth comparing
     EXPECT_GT(ends["none"], static_cast<int>(runs / 2));
     for (const char* id : {"aliased-requirements", "cannot-run", "interfering-points", "no-route",
-                           "out-of-memory"}) {
+                           "out-of-memory", "bad-instance"}) {
       EXPECT_GT(ends[id], 10) << id;
     }
     EXPECT_GT(copies, 2000);
     EXPECT_GT(folds, 300);
-    EXPECT_GT(stolen, 300);
+    EXPECT_GT(drawn.stolen, 300);
+    EXPECT_GT(drawn.named, 1000);
   }
-  fmt::print("{} tasks, {} stolen; {} copies, {} of them reductions\n", tasks, stolen, copies,
-             folds);
+  fmt::print("{} tasks, {} stolen; {} instances named; {} copies, {} of them reductions\n", tasks,
+             drawn.stolen, drawn.named, copies, folds);
 }
 
 }  // namespace
