@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "groma/app.h"
 #include "groma/diagnostics.h"
 #include "groma/evaluate.h"
 #include "groma/explain.h"
@@ -114,6 +115,10 @@ std::string draw_svg(const Placement& placement, const BoundProgram& bound);
 
 // {"task": ..., "points": ..., "loads": ..., "diagnostics": [...]}
 std::string to_json(const Placement& placement, const Diagnostics& diags);
+// What there is of an application, for a person: parameters, sizes, regions and how they are cut,
+// tasks. `name` is how --app calls it. Long formulas are cut. Ends with a line end.
+std::string draw(const Application& app, std::string_view name);
+
 // {"diagnostics": [...]} for any number of texts.
 std::string to_json(const std::vector<const Diagnostics*>& all);
 

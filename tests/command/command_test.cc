@@ -404,7 +404,7 @@ TEST(Explain, WrongInputsAreNamed) {
   const Outcome bad = run(program + "--app -", R"({"tasks": [{"nam": "t"}]})");
   EXPECT_EQ(bad.exit_code, 1);
   EXPECT_EQ(bad.err,
-            "-: error: `<stdin>`: /tasks/0: no such key: `nam` [bad-application]\n"
+            "<stdin>: error: /tasks/0: no such key: `nam` [bad-application]\n"
             "help: did you mean `name`?\n");
   EXPECT_THAT(run(program + "--app docs/examples/none.json").err, HasSubstr("[unreadable-file]"));
   EXPECT_THAT(run(program + "--app docs/examples/circuit.json --region all_sharde").err,
@@ -588,6 +588,53 @@ TEST(Apps, ListsAndShows) {
   EXPECT_EQ(unknown.exit_code, 1);
   EXPECT_THAT(unknown.err, HasSubstr("did you mean `cannon`?"));
   EXPECT_EQ(run("groma apps --json").exit_code, 2);
+}
+
+TEST(Apps, TakesWhateverAppTakes) {
+  const Outcome file = run("groma apps docs/examples/circuit.json:size=small");
+  EXPECT_EQ(file.exit_code, 0) << file.err;
+  EXPECT_THAT(file.out, HasSubstr("  nodes       = 5000        nodes of a piece\n"));
+  const Outcome with = run("groma apps cannon:nodes=4 --json");
+  EXPECT_EQ(json::parse(with.out)["parameters"][0]["value"], 4);
+  EXPECT_THAT(run("groma apps no/such.json").err, HasSubstr("[unreadable-file]"));
+}
+
+// A piece of a piece stands below it; what is too long to be read is cut, and said to be.
+TEST(Apps, ShowsAllOfAnApplication) {
+  const Outcome outcome = run("groma apps -", R"({
+    "parameters": [{"name": "n", "value": 8}],
+    "definitions": [{"name": "long", "value": "n)" +
+                                                  std::string(200, ' ') + R"(+ 1"}],
+    "regions": [{"name": "r", "extents": ["n + 1", 4]}],
+    "partitions": [{"name": "halves", "of": "r", "colors": [2, 1]},
+                   {"name": "quarters", "of": "halves", "colors": [1, 2]}],
+    "tasks": [{"name": "t", "variants": [{"kind": "CPU"}],
+               "requirements": [{"privilege": "read-only", "names": ["some\u001b[2Jname"]}]}]})");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("  r                     (n + 1) x 4: \n"
+                                     "    halves              colors 2 x 1\n"
+                                     "      quarters            colors 1 x 2 of each\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("(204 characters in all: see --json)"));
+  EXPECT_THAT(outcome.out, HasSubstr("some [2Jname"));
+}
+
+TEST(Apps, EveryValueStandsThereOnce) {
+  const auto said = [](const std::string& spec) {
+    const Outcome outcome = run("groma apps " + spec);
+    EXPECT_EQ(outcome.exit_code, 1) << spec;
+    return outcome.err;
+  };
+  EXPECT_EQ(said("cannon:n=16,n=32"),
+            "cannon:n=16,n=32: error: `n` has two values [bad-application]\n");
+  EXPECT_THAT(said("cannon:size=small,size=small"), HasSubstr("`size` has two values"));
+  EXPECT_EQ(said("cannon:n"),
+            "cannon:n: error: `n` has no value [bad-application]\nhelp: it is written `n=4000`\n");
+  EXPECT_THAT(said("cannon:size"), HasSubstr("`size=small`"));
+  EXPECT_THAT(said("cannon:"), HasSubstr("no values stand behind the colon of `cannon:`"));
+  EXPECT_THAT(said("docs/examples/circuit.json:pieces"), HasSubstr("`pieces=64`"));
+  // A size gives what nothing else does, wherever it stands.
+  EXPECT_EQ(run("groma apps cannon:n=32,size=small").out,
+            run("groma apps cannon:size=small,n=32").out);
 }
 
 TEST(Strategies, ListsAndPrintsTexts) {
