@@ -63,7 +63,7 @@ std::optional<Error> set_size(Application& app, std::string_view name, const Giv
 std::optional<Error> set_value(Application& app, std::string_view item, Given& given) {
   const std::size_t equals = item.find('=');
   const std::string_view name = item.substr(0, equals);
-  const bool has_value = equals != item.npos;
+  const bool has_value = equals != item.npos && equals + 1 < item.size();
   const std::string_view text = has_value ? item.substr(equals + 1) : std::string_view();
   AppParameter* parameter = find_parameter(app, name);
   const bool is_size = parameter == nullptr && name == "size";

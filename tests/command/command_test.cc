@@ -483,6 +483,21 @@ TEST(Run, JsonHasTheContractsShape) {
   EXPECT_EQ(unmapped["diagnostics"][0]["start"]["line"], 1);
 }
 
+TEST(Run, DataThatIsMissingIsSaidWhere) {
+  const std::string app = R"({"top_level": "main", "tasks": [
+    {"name": "main", "variants": [{"kind": "CPU"}], "body": [{"launch": "a", "domain": [4]}]},
+    {"name": "a", "variants": [{"kind": "CPU"}], "requirements": [{"privilege": "read-only"}]}]})";
+  const Outcome outcome = run("groma run --app -", app);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("its requirement 0 has no `data` [cannot-run]\n"
+                                     "note: /tasks/1/requirements/0 of the application\n"
+                                     "help: `data` names the region or partition"));
+  const TemporaryFolder folder;
+  const Outcome check =
+      run("groma check - --machine p100x4 --app " + folder.write("a.json", app), "Task * CPU;");
+  EXPECT_THAT(check.out, HasSubstr("requirement 0 of `a` (/tasks/1/requirements/0) has no `data`"));
+}
+
 TEST(Run, WritesWhatItIsAskedFor) {
   const TemporaryFolder folder;
   const std::string trace = folder.path() + "/t.json", page = folder.path() + "/p.html";
