@@ -76,6 +76,9 @@ int run(const Options& options) {
     if (readable && options.fix) readable = fix_file(options.files[i], &all[i]);
     if (readable) {
       groma::check(all[i]->source(), machine, app, *all[i], &log());
+      if (machine != nullptr && app != nullptr) {
+        groma::check_nodes(*machine, *with->app, *all[i]);
+      }
     }
     text += render(*all[i], to_stderr ? color_on_stderr() : color_on_stdout());
     failed = failed || all[i]->has_errors();

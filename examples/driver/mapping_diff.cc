@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "console.h"
 #include "groma/diff.h"
+#include "groma/inspect.h"
 
 namespace driver {
 namespace {
@@ -30,6 +31,7 @@ int run(Options options) {
   if (!a) return fail(*diags_a, options.json);
   const auto b = read_mapping(options.files.back(), *with->machine, &diags_b);
   if (!b) return fail(*diags_b, options.json);
+  groma::check_nodes(*with->machine, *with->app, *diags_b);
   const auto diff = groma::diff(*a, *b, *with->workload, options.simulate, *diags_a, *diags_b);
   if (interrupted()) return kInterrupted;
   if (!options.json) {

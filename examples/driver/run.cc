@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "console.h"
 #include "groma/evaluate.h"
+#include "groma/inspect.h"
 #include "groma/system.h"
 
 namespace driver {
@@ -88,6 +89,7 @@ int run(Options options) {
     return bound ? groma::run(*bound, of, how, why, &log())
                  : groma::run_default(shared, of, how, why);
   };
+  groma::check_nodes(*with->machine, *with->app, *diags);
   const groma::RunResult result = run_it(*with->workload, options.simulate, *diags);
   if (result.status == groma::RunStatus::kStopped) return kInterrupted;
   const groma::ProfileWords words =

@@ -47,6 +47,10 @@ inline std::optional<BoundProgram> check(const Source& source, const Machine* ma
 void check_run(const BoundProgram& bound, const Workload& app, Diagnostics& diags,
                const CheckOptions& options = {});
 
+// Notes that a parameter that says the machine's nodes (its meaning begins with "nodes of the
+// machine") says another number than there are: nodes may stay without work, or share it.
+void check_nodes(const Machine& machine, const Application& app, Diagnostics& diags);
+
 // The text with all fixes made that are sure, again and again while there are some, since one may
 // uncover another; *made is their number.
 Source mend(const Source& source, std::size_t* made);

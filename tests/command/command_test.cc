@@ -141,6 +141,42 @@ TEST(Check, AnApplicationHasNames) {
   EXPECT_EQ(run("groma check - --app -").exit_code, 2);
 }
 
+TEST(Check, RegionsThatTheNamedTasksDoNotHaveDecideNothing) {
+  const std::string check = "groma check - --app circuit";
+  const Outcome outcome = run(check,
+                              "Region init_nodes rp_wires CPU SYSMEM;\n"
+                              "Layout init_nodes, init_wires 7 * SOA;\n"
+                              "CollectMemory init_nodes rp_privat;\n"
+                              "Region init_wires, init_nodes rp_wires GPU FBMEM;\n"
+                              "Region * rp_wires CPU SYSMEM;\n"
+                              "Region distribute_charge 3 CPU SYSMEM;\n");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.out,
+              HasSubstr("<stdin>:1:19: warning: `init_nodes` has no region `rp_wires`, "
+                        "so nothing is decided here [matches-nothing]\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("note: its regions are `all_nodes`, "));
+  EXPECT_THAT(outcome.out, HasSubstr("<stdin>:2:31: warning: `init_nodes` and `init_wires` have no "
+                                     "region 7, so nothing is decided here [matches-nothing]\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("`rp_privat` [unknown-region]\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("no errors, 3 warnings in 1 file\n"));
+  EXPECT_EQ(run("groma check dsl/mappers/circuit.mapper --app circuit").out,
+            "no errors, no warnings in 1 file\n");
+}
+
+TEST(Check, SaysThatTheMachineHasOtherNodes) {
+  const std::string said =
+      "note: `cannon` is set up for 1 node, `p100x4:nodes=4` has 4 [nodes-differ]\n"
+      "help: `nodes=4` behind the application is for that machine\n";
+  const std::string with = " --app cannon:size=small --machine p100x4:nodes=4";
+  EXPECT_THAT(run("groma check -" + with, "Task * GPU,OMP,CPU;").out, HasSubstr(said));
+  EXPECT_THAT(run("groma run" + with).err, HasSubstr(said));
+  EXPECT_THAT(run("groma diff -" + with, "Task * GPU,OMP,CPU;").err, HasSubstr(said));
+  EXPECT_EQ(run("groma run" + with + ",nodes=4").exit_code, 1);  // of the machine: there are two
+  EXPECT_EQ(run("groma run --app cannon:size=small,nodes=4 --machine p100x4:nodes=4").err, "");
+  // In other applications the name may mean anything.
+  EXPECT_EQ(run("groma run --app docs/examples/circuit.json:size=small").err, "");
+}
+
 TEST(Check, BadMachineNamesTheValue) {
   const Outcome outcome = run("groma check - --machine nodes=0", "Task * GPU;");
   EXPECT_EQ(outcome.exit_code, 1);
