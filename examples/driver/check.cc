@@ -58,23 +58,15 @@ int run(const Options& options) {
   inputs.insert(inputs.end(), {options.machine, options.app});
   check_standard_input(inputs);
   std::vector<std::optional<groma::Diagnostics>> all(options.files.size());
-  std::optional<groma::Machine> machine;
-  std::optional<groma::Workload> app;
-  bool failed = false;
-  const auto refuse = [&](const groma::Diagnostics& diags) {
-    print(options.json ? groma::to_json({&diags}) : render(diags, color_on_stdout()));
+  std::optional<groma::Diagnostics> unread;
+  const auto with = read_inputs(options.machine, options.app, &unread);
+  if (!with) {
+    print(options.json ? groma::to_json({&*unread}) : render(*unread, color_on_stdout()));
     return kWrongInput;
-  };
-  if (!options.machine.empty()) {
-    groma::Diagnostics diags(groma::Source(options.machine, ""));
-    machine = read_machine(options.machine, diags);
-    if (!machine) return refuse(diags);
   }
-  if (!options.app.empty()) {
-    groma::Diagnostics diags(groma::Source(options.app, ""));
-    app = read_application(options.app, diags);
-    if (!app) return refuse(diags);
-  }
+  const groma::Machine* machine = with->machine ? &*with->machine : nullptr;
+  const groma::Workload* app = with->workload ? &*with->workload : nullptr;
+  bool failed = false;
   std::string text;
   // With --fix from standard input, standard output is the mended text.
   const bool to_stderr =
@@ -83,8 +75,10 @@ int run(const Options& options) {
     bool readable = read_source(options.files[i], &all[i]);
     if (readable && options.fix) readable = fix_file(options.files[i], &all[i]);
     if (readable) {
-      groma::check(all[i]->source(), machine ? &*machine : nullptr, app ? &*app : nullptr, *all[i],
-                   &log());
+      groma::check(all[i]->source(), machine, app, *all[i], &log());
+      if (machine != nullptr && app != nullptr) {
+        groma::check_nodes(*machine, *with->app, *all[i]);
+      }
     }
     text += render(*all[i], to_stderr ? color_on_stderr() : color_on_stdout());
     failed = failed || all[i]->has_errors();
@@ -114,12 +108,12 @@ void add_check(CLI::App& app, int* exit_code) {
                      "Also bind them to this machine, which computes globals and finds what it "
                      "lacks: a preset, `local`, a line of counts "
                      "such as nodes=4,gpu=4, or a JSON file");
-  command->add_option("--app", options->app,
-                      "Also look for what they name in this application, its name or a JSON file "
-                      "with values for its parameters such as a.json:n=4096; with a machine also "
-                      "for what would fail when it runs there");
+  add_app_option(*command, &options->app,
+                 "Also look for what they name in this application, its name or a JSON file with "
+                 "values for its parameters such as a.json:n=4096; with a machine also for what "
+                 "would fail when it runs there");
   command->add_flag("--fix", options->fix, "Make the fixes that are sure, in the files");
-  command->add_flag("--json", options->json, "One JSON document instead of text");
+  add_json_flag(*command, &options->json);
   command->footer(
       "Examples:\n"
       "  groma check my.mapper\n"

@@ -6,11 +6,24 @@
 
 namespace driver {
 
-// `--machine`, which is read by read_machine.
-inline void add_machine_option(CLI::App& command, std::string* machine, const std::string& help) {
+// Options of several commands; read_inputs reads what the first two name.
+inline void add_machine_option(CLI::App& command, std::string* machine,
+                               const std::string& help = "The machine") {
   command.add_option("--machine", *machine, help)
       ->check([](const std::string& spec) { return spec.empty() ? "it is empty" : ""; })
       ->capture_default_str();
+}
+inline CLI::Option* add_app_option(
+    CLI::App& command, std::string* app,
+    const std::string& help =
+        "The application: the name of one of `groma apps` or a JSON file, with values for its "
+        "parameters such as cannon:n=8000,repeats=2") {
+  return command.add_option("--app", *app, help)->check([](const std::string& spec) {
+    return spec.empty() ? "it is empty" : "";
+  });
+}
+inline void add_json_flag(CLI::App& command, bool* json) {
+  command.add_flag("--json", *json, "One JSON document instead of text");
 }
 
 void add_apps(CLI::App& app, int* exit_code);

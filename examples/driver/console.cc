@@ -114,37 +114,49 @@ void check_standard_input(const std::vector<std::string>& inputs) {
 
 namespace {
 
-void report_error(const groma::Error& error, groma::DiagId unknown, groma::DiagId otherwise,
-                  groma::Diagnostics& diags) {
+// Why what `--machine` or `--app` names cannot be had.
+std::nullopt_t refuse(const std::string& spec, const groma::Error& error, groma::DiagId unknown,
+                      groma::DiagId otherwise, std::optional<groma::Diagnostics>* diags) {
   using Code = groma::Error::Code;
   const groma::DiagId id = error.code == Code::kUnknown      ? unknown
                            : error.code == Code::kUnreadable ? groma::DiagId::kUnreadableFile
                                                              : otherwise;
-  groma::Diagnostic& diagnostic = diags.report(id, std::nullopt, error.message);
+  const std::string name = spec == "-" || spec.starts_with("-:") ? "<stdin>" : spec;
+  diags->emplace(groma::Source(name, ""));
+  // The file's name is said by what stands before every diagnostic, perhaps with values.
+  std::string_view message = error.message;
+  for (const std::string& file : {name, name.substr(0, name.rfind(':'))}) {
+    const std::string prefix = fmt::format("`{}`: ", file);
+    if (message.starts_with(prefix)) message.remove_prefix(prefix.size());
+  }
+  groma::Diagnostic& diagnostic = (*diags)->report(id, std::nullopt, message);
   if (!error.help.empty()) diagnostic.help(error.help);
+  return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<groma::Machine> read_machine(const std::string& spec, groma::Diagnostics& diags) {
-  auto machine = groma::load_machine(spec);
-  if (machine) return std::move(machine).value();
-  report_error(machine.error(), groma::DiagId::kUnknownMachine, groma::DiagId::kBadMachine, diags);
-  return std::nullopt;
-}
-
-std::optional<groma::Workload> read_application(const std::string& spec, groma::Diagnostics& diags,
-                                                groma::Application* app) {
-  auto read = groma::load_application(spec);
+std::optional<Inputs> read_inputs(const std::string& machine, const std::string& app,
+                                  std::optional<groma::Diagnostics>* diags) {
+  Inputs inputs;
+  if (!machine.empty()) {
+    auto read = groma::load_machine(machine);
+    if (!read)
+      return refuse(machine, read.error(), groma::DiagId::kUnknownMachine,
+                    groma::DiagId::kBadMachine, diags);
+    inputs.machine = std::move(read).value();
+  }
+  if (app.empty()) return inputs;
+  auto read = groma::load_application(app);
   auto workload =
       read ? groma::Workload::make(*read) : groma::Result<groma::Workload>(read.error());
-  if (workload) {
-    if (app != nullptr) *app = std::move(read).value();
-    return std::move(workload).value();
+  if (!workload) {
+    return refuse(app, workload.error(), groma::DiagId::kUnknownApplication,
+                  groma::DiagId::kBadApplication, diags);
   }
-  report_error(workload.error(), groma::DiagId::kUnknownApplication, groma::DiagId::kBadApplication,
-               diags);
-  return std::nullopt;
+  inputs.app = std::move(read).value();
+  inputs.workload = std::move(workload).value();
+  return inputs;
 }
 
 groma::LogSink& log() {

@@ -32,12 +32,15 @@ int fail(const groma::Diagnostics& diags, bool json);
 
 // The source at `path`, or (with kUnreadableFile in `*diags`) none. `*diags` is made for it.
 bool read_source(const std::string& path, std::optional<groma::Diagnostics>* diags);
-// The machine of `--machine M`, or none, with the reason in `diags`.
-std::optional<groma::Machine> read_machine(const std::string& spec, groma::Diagnostics& diags);
-
-// The application of `--app A`, likewise; `*app`, where it is asked for, with its parameters open.
-std::optional<groma::Workload> read_application(const std::string& spec, groma::Diagnostics& diags,
-                                                groma::Application* app = nullptr);
+// What `--machine M` and `--app A` name, each nothing where it is empty.
+struct Inputs {
+  std::optional<groma::Machine> machine;
+  std::optional<groma::Application> app;  // its parameters open
+  std::optional<groma::Workload> workload;
+};
+// Nothing, with the reason in `*diags`, which is made for it.
+std::optional<Inputs> read_inputs(const std::string& machine, const std::string& app,
+                                  std::optional<groma::Diagnostics>* diags);
 
 // The program at `path`, bound to the machine, or none, with the reason in `*diags`, which is made
 // for it and gets what it prints to log().

@@ -30,24 +30,22 @@ void check_usage(const Options& options) {
 
 int run(const Options& options) {
   check_usage(options);
-  groma::Diagnostics machine_diags(groma::Source(options.machine, ""));
-  groma::Diagnostics app_diags(groma::Source(options.app, ""));
-  const auto machine = read_machine(options.machine, machine_diags);
-  if (!machine) return fail(machine_diags, options.json);
-  const auto app = read_application(options.app, app_diags);
-  if (!app) return fail(app_diags, options.json);
+  std::optional<groma::Diagnostics> diags;
+  const auto with = read_inputs(options.machine, options.app, &diags);
+  if (!with) return fail(*diags, options.json);
   if (options.as_mapping) {
     if (!options.file.empty()) {
       print_error(fmt::format("note: `{}` is not read: this is what the default mapper decides\n",
                               options.file));
     }
-    const auto text = groma::default_mapping(*app, *machine, options.query, app_diags);
-    return text ? print(*text) : fail(app_diags, false);
+    diags.emplace(groma::Source(options.app, ""));
+    const auto text =
+        groma::default_mapping(*with->workload, *with->machine, options.query, *diags);
+    return text ? print(*text) : fail(*diags, false);
   }
-  std::optional<groma::Diagnostics> diags;
-  const auto bound = read_mapping(options.file, *machine, &diags);
+  const auto bound = read_mapping(options.file, *with->machine, &diags);
   if (!bound) return fail(*diags, options.json);
-  const auto explanation = groma::explain(*bound, *app, options.query, *diags);
+  const auto explanation = groma::explain(*bound, *with->workload, options.query, *diags);
   if (!explanation) return fail(*diags, options.json);
   const bool failed = diags->has_errors();
   if (options.json) {
@@ -67,18 +65,14 @@ void add_explain(CLI::App& app, int* exit_code) {
   CLI::App* command = app.add_subcommand(
       "explain", "Every decision about an application, and the statement that took it");
   command->add_option("FILE", options->file, "A mapping program; `-` is standard input");
-  command->add_option("--machine", options->machine, "The machine")->capture_default_str();
-  command
-      ->add_option("--app", options->app,
-                   "The application: a JSON file, with values for its parameters such as "
-                   "a.json:n=4096,steps=10")
-      ->required();
+  add_machine_option(*command, &options->machine);
+  add_app_option(*command, &options->app)->required();
   command->add_option("--task", options->query.task, "This task alone");
   command->add_option("--region", options->query.region,
                       "Of the regions this one alone: a name, or a position");
   command->add_flag("--as-mapping", options->as_mapping,
                     "Instead, what the default mapper decides, as a program; FILE is not read");
-  command->add_flag("--json", options->json, "One JSON document instead of text");
+  add_json_flag(*command, &options->json);
   command->footer(
       "Examples:\n"
       "  groma explain my.mapper --machine p100x4 --app my.json\n"

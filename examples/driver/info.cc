@@ -51,9 +51,13 @@ std::string describe_node(const groma::NodeType& node) {
         kinds.empty() ? "\n" : fmt::format(", addressed by {}\n", groma::join_names(kinds, "and"));
   }
   for (const groma::Channel& channel : node.channels) {
-    text += fmt::format("  {} from {} to {}: {} x {:.4g} GB/s, {:.4g} us\n", channel.name,
-                        name_of(channel.from), name_of(channel.to), channel.links,
-                        channel.bandwidth_bytes_per_s / 1e9, channel.latency_s * 1e6);
+    using Scope = groma::Channel::Scope;
+    const bool peer = channel.scope == Scope::kPeer;
+    text += fmt::format("  {} from {} to {}{}{}: {} x {:.4g} GB/s{}, {:.4g} us\n", channel.name,
+                        name_of(channel.from), peer ? "another " : "", name_of(channel.to),
+                        channel.scope == Scope::kNetwork ? " of another node" : "", channel.links,
+                        channel.bandwidth_bytes_per_s / 1e9, peer ? ", the mean of all pairs" : "",
+                        channel.latency_s * 1e6);
   }
   return text;
 }
@@ -83,17 +87,11 @@ std::string describe_machine(const std::string& spec, const groma::Machine& mach
 
 int run_machines(const std::string& spec, bool json) {
   if (spec.empty()) return print(list_machines());
-  groma::Diagnostics diags(groma::Source(spec, ""));
-  const auto machine = read_machine(spec, diags);
-  if (!machine) {
-    if (json) {
-      print(groma::to_json({&diags}));
-    } else {
-      print_error(render(diags, color_on_stderr()));
-    }
-    return kWrongInput;
-  }
-  return print(json ? groma::machine_to_json(*machine) : describe_machine(spec, *machine));
+  std::optional<groma::Diagnostics> diags;
+  const auto inputs = read_inputs(spec, "", &diags);
+  if (!inputs) return fail(*diags, json);
+  const groma::Machine& machine = *inputs->machine;
+  return print(json ? groma::machine_to_json(machine) : describe_machine(spec, machine));
 }
 
 int run_strategies(const std::string& name) {

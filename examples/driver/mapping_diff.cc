@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "console.h"
 #include "groma/diff.h"
+#include "groma/inspect.h"
 
 namespace driver {
 namespace {
@@ -21,20 +22,17 @@ int run(Options options) {
   check_standard_input(inputs);
   catch_interrupts();
   options.simulate.stop = [] { return interrupted(); };
-  groma::Diagnostics machine_diags(groma::Source(options.machine, ""));
-  groma::Diagnostics app_diags(groma::Source(options.app, ""));
-  const auto machine = read_machine(options.machine, machine_diags);
-  if (!machine) return fail(machine_diags, options.json);
-  const auto workload = read_application(options.app, app_diags);
-  if (!workload) return fail(app_diags, options.json);
   std::optional<groma::Diagnostics> diags_a, diags_b;
+  const auto with = read_inputs(options.machine, options.app, &diags_a);
+  if (!with) return fail(*diags_a, options.json);
   const bool alone = options.files.size() == 1;
-  const auto a = alone ? bind_default(*machine, &diags_a)
-                       : read_mapping(options.files.front(), *machine, &diags_a);
+  const auto a = alone ? bind_default(*with->machine, &diags_a)
+                       : read_mapping(options.files.front(), *with->machine, &diags_a);
   if (!a) return fail(*diags_a, options.json);
-  const auto b = read_mapping(options.files.back(), *machine, &diags_b);
+  const auto b = read_mapping(options.files.back(), *with->machine, &diags_b);
   if (!b) return fail(*diags_b, options.json);
-  const auto diff = groma::diff(*a, *b, *workload, options.simulate, *diags_a, *diags_b);
+  groma::check_nodes(*with->machine, *with->app, *diags_b);
+  const auto diff = groma::diff(*a, *b, *with->workload, options.simulate, *diags_a, *diags_b);
   if (interrupted()) return kInterrupted;
   if (!options.json) {
     print_error(render(*diags_a, color_on_stderr()) + render(*diags_b, color_on_stderr()));
@@ -59,10 +57,9 @@ void add_diff(CLI::App& app, int* exit_code) {
           "mapper")
       ->required()
       ->expected(1, 2);
-  add_machine_option(*command, &options->machine, "The machine");
-  command->add_option("--app", options->app, "The application: its name or a JSON file")
-      ->required();
-  command->add_flag("--json", options->json, "One JSON document instead of text");
+  add_machine_option(*command, &options->machine);
+  add_app_option(*command, &options->app)->required();
+  add_json_flag(*command, &options->json);
   command->footer(
       "Examples:\n"
       "  groma diff old.mapper new.mapper --machine p100x4 --app circuit\n"

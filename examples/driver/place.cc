@@ -90,12 +90,9 @@ int run(const Options& options) {
   }
   const groma::PlaceQuery query = parse_query(options);
   std::optional<groma::Diagnostics> diags;
-  if (!read_source(options.file, &diags)) return fail(*diags, options.json);
-  groma::Diagnostics machine_diags(groma::Source(options.machine, ""));
-  const auto machine = read_machine(options.machine, machine_diags);
-  if (!machine) return fail(machine_diags, options.json);
-  const groma::Program program = groma::compile(diags->source(), *diags);
-  const auto bound = groma::bind(program, *machine, *diags, &log());
+  const auto with = read_inputs(options.machine, "", &diags);
+  if (!with) return fail(*diags, options.json);
+  const auto bound = read_mapping(options.file, *with->machine, &diags);
   if (!bound) return fail(*diags, options.json);
   catch_interrupts();
   std::optional<groma::Placement> placement;
@@ -133,7 +130,7 @@ void add_place(CLI::App& app, int* exit_code) {
   CLI::App* command = app.add_subcommand("place", "Where every point of a launch goes");
   command->add_option("FILE", options->file, "A mapping program; `-` is standard input")
       ->required();
-  add_machine_option(*command, &options->machine, "The machine");
+  add_machine_option(*command, &options->machine);
   command->add_option("--domain", options->domain, "Extents of the index launch, such as 8x4");
   command->add_option("--lower", options->lower, "Its lower corner, such as 0x0 (the default)");
   auto* task = command->add_option("--task", options->task, "The task that is launched");

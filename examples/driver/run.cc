@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "console.h"
 #include "groma/evaluate.h"
+#include "groma/inspect.h"
 #include "groma/system.h"
 
 namespace driver {
@@ -68,21 +69,15 @@ int run(Options options) {
   catch_interrupts();
   options.simulate.stop = [] { return interrupted(); };
   options.simulate.record = true;
-  groma::Diagnostics machine_diags(groma::Source(options.machine, ""));
-  groma::Diagnostics app_diags(groma::Source(options.app, ""));
-  const auto machine = read_machine(options.machine, machine_diags);
-  if (!machine) return fail(machine_diags, options.json);
-  groma::Application app;
-  const auto workload = read_application(options.app, app_diags, &app);
-  if (!workload) return fail(app_diags, options.json);
-
   std::optional<groma::Diagnostics> diags;
-  const auto shared = std::make_shared<const groma::Machine>(*machine);
+  const auto with = read_inputs(options.machine, options.app, &diags);
+  if (!with) return fail(*diags, options.json);
+  const auto shared = std::make_shared<const groma::Machine>(*with->machine);
   std::optional<groma::BoundProgram> bound;
   if (options.file.empty()) {
     diags.emplace(groma::Source(options.app, ""));
   } else {
-    bound = read_mapping(options.file, *machine, &diags);
+    bound = read_mapping(options.file, *with->machine, &diags);
     if (!bound && options.json) {
       print(groma::check_failed_json(*diags));
       return kWrongInput;
@@ -94,10 +89,11 @@ int run(Options options) {
     return bound ? groma::run(*bound, of, how, why, &log())
                  : groma::run_default(shared, of, how, why);
   };
-  const groma::RunResult result = run_it(*workload, options.simulate, *diags);
+  groma::check_nodes(*with->machine, *with->app, *diags);
+  const groma::RunResult result = run_it(*with->workload, options.simulate, *diags);
   if (result.status == groma::RunStatus::kStopped) return kInterrupted;
   const groma::ProfileWords words =
-      groma::words_of(*workload, *machine, bound ? &bound->program() : nullptr);
+      groma::words_of(*with->workload, *with->machine, bound ? &bound->program() : nullptr);
   std::optional<groma::Profile> profile;
   if (result.ok()) profile = groma::make_profile(result.record);
   bool fine = !profile || write_forms(*profile, words, options);
@@ -109,14 +105,14 @@ int run(Options options) {
       groma::Diagnostics ignored(diags->source());
       return run_it(of, how, ignored);
     };
-    fine = find_fit(app, quietly, options, &fit) && fine;
+    fine = find_fit(*with->app, quietly, options, &fit) && fine;
   }
   if (!options.json) print_error(render(*diags, color_on_stderr()));
   const groma::Profile* shown = profile ? &*profile : nullptr;
   std::string text = options.json
                          ? groma::to_json(result, shown, fit ? &*fit : nullptr, *diags, words)
                          : groma::draw(result, shown, words, color_on_stdout());
-  if (fit && !options.json) text += (text.empty() ? "" : "\n") + groma::draw(*fit, app);
+  if (fit && !options.json) text += (text.empty() ? "" : "\n") + groma::draw(*fit, *with->app);
   fine = print(text) == kFine && fine;
   if (interrupted()) return kInterrupted;
   return result.ok() && fine ? kFine : kWrongInput;
@@ -130,9 +126,8 @@ void add_run(CLI::App& app, int* exit_code) {
       app.add_subcommand("run", "How fast an application runs under a mapping, simulated");
   command->add_option("FILE", options->file,
                       "A mapping program, `-` is standard input; without it the default mapper");
-  add_machine_option(*command, &options->machine, "The machine");
-  command->add_option("--app", options->app, "The application: its name or a JSON file")
-      ->required();
+  add_machine_option(*command, &options->machine);
+  add_app_option(*command, &options->app)->required();
   command->add_option("--seed", options->simulate.seed, "Of the noise")
       ->check([](const std::string& value) {
         const bool fits = value.size() < 20 && value.find_first_not_of("0123456789") == value.npos;
@@ -158,7 +153,7 @@ void add_run(CLI::App& app, int* exit_code) {
   command->add_option("--trace", options->trace,
                       "Write the run as a trace for chrome://tracing and ui.perfetto.dev");
   command->add_option("--report", options->report, "Write the profile as one HTML page");
-  command->add_flag("--json", options->json, "One JSON document instead of text");
+  add_json_flag(*command, &options->json);
   command->footer(
       "Examples:\n"
       "  groma run my.mapper --machine p100x4 --app circuit\n"

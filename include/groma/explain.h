@@ -141,8 +141,8 @@ struct Explanation {
 std::optional<Explanation> explain(const BoundProgram& bound, const Workload& app,
                                    const ExplainQuery& query, Diagnostics& diags);
 
-// Warns of tasks and regions that the program names and the application does not have, with the
-// nearest name; each name once.
+// Warns of tasks and regions that the program names and the application does not have, each name
+// once, and of regions that none of a statement's tasks has; with the nearest name.
 void check_names(const Program& program, const Workload& app, Diagnostics& diags);
 
 // For a person: ends with a line end. `color`: ANSI colours.

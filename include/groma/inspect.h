@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "groma/app.h"
 #include "groma/diagnostics.h"
 #include "groma/evaluate.h"
 #include "groma/explain.h"
@@ -51,6 +52,10 @@ void check_run(const BoundProgram& bound, const Workload& app, Diagnostics& diag
 // and every name of its data; kinds of processors that the machine has and some task a variant for;
 // the machine's memories and VIRTUAL.
 GrammarNames grammar_names(const Workload* app, const Machine* machine);
+
+// Notes that a parameter that says the machine's nodes (its meaning begins with "nodes of the
+// machine") says another number than there are: nodes may stay without work, or share it.
+void check_nodes(const Machine& machine, const Application& app, Diagnostics& diags);
 
 // The text with all fixes made that are sure, again and again while there are some, since one may
 // uncover another; *made is their number.
@@ -120,6 +125,10 @@ std::string draw_svg(const Placement& placement, const BoundProgram& bound);
 
 // {"task": ..., "points": ..., "loads": ..., "diagnostics": [...]}
 std::string to_json(const Placement& placement, const Diagnostics& diags);
+// What there is of an application, for a person: parameters, sizes, regions and how they are cut,
+// tasks. `name` is how --app calls it. Long formulas are cut. Ends with a line end.
+std::string draw(const Application& app, std::string_view name);
+
 // {"diagnostics": [...]} for any number of texts.
 std::string to_json(const std::vector<const Diagnostics*>& all);
 

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "groma/spelling.h"
+#include "machine/quote.h"
 
 namespace groma::app {
 namespace {
@@ -39,16 +40,23 @@ void Builder::fail(std::string path, std::string message, std::string help, Erro
 
 void Builder::fail_unknown(std::string path, std::string message, std::string_view name,
                            const std::vector<std::string_view>& known) {
+  constexpr std::size_t kMostListed = 8;
   const auto near = near_names(name, known);
-  fail(std::move(path), std::move(message),
-       near.empty() ? "" : fmt::format("did you mean {}?", join_names(near)));
+  std::string help;
+  if (!near.empty()) {
+    help = fmt::format("did you mean {}?", join_names(near));
+  } else if (!known.empty() && known.size() <= kMostListed) {
+    help = fmt::format("known {} {}", known.size() == 1 ? "is" : "are", join_names(known, "and"));
+  }
+  fail(std::move(path), std::move(message), std::move(help));
 }
 
 void Builder::fail_unknown_data(std::string path, std::string_view name) {
   std::vector<std::string_view> known;
   for (const AppRegion& each : app_.regions) known.push_back(each.name);
   for (const AppPartition& each : app_.partitions) known.push_back(each.name);
-  fail_unknown(std::move(path), "no region or partition has this name", name, known);
+  fail_unknown(std::move(path), fmt::format("no region or partition is named {}", in_quotes(name)),
+               name, known);
 }
 
 bool Builder::at_most(const std::string& path, std::size_t count, std::size_t most,

@@ -6,6 +6,7 @@
 #include "app/builder.h"
 #include "base/point_text.h"
 #include "groma/spelling.h"
+#include "machine/quote.h"
 
 namespace groma::app {
 namespace {
@@ -65,7 +66,7 @@ int Builder::number_of_task(const std::string& path, std::string_view name) {
   if (found != task_numbers_.end()) return static_cast<int>(found->second);
   std::vector<std::string_view> names;
   for (const AppTask& task : app_.tasks) names.push_back(task.name);
-  fail_unknown(path, "no task has this name", name, names);
+  fail_unknown(path, fmt::format("no task is named {}", in_quotes(name)), name, names);
   return -1;
 }
 
@@ -88,7 +89,8 @@ void Builder::find_futures(const std::vector<AppStatement>& body, int depth) {
 int Builder::number_of_future(const std::string& path, std::string_view name) {
   const auto found = future_numbers_.find(name);
   if (found != future_numbers_.end()) return static_cast<int>(found->second);
-  fail_unknown(path, "no launch of this task gives this future", name, futures_);
+  fail_unknown(path, fmt::format("no launch of this task gives the future {}", in_quotes(name)),
+               name, futures_);
   return -1;
 }
 

@@ -32,7 +32,18 @@ std::string help_for(std::string_view word, const std::vector<std::string_view>&
                        : fmt::format("known are {}", join_names(known, "and"));
 }
 
-std::optional<Error> set_size(Application& app, std::string_view name) {
+// Of what there are values so far.
+using Given = std::vector<std::string_view>;
+
+bool has(const Given& given, std::string_view name) {
+  return std::find(given.begin(), given.end(), name) != given.end();
+}
+
+Error malformed(std::string message, std::string help = {}) {
+  return {Error::Code::kMalformed, std::move(message), std::move(help)};
+}
+
+std::optional<Error> set_size(Application& app, std::string_view name, const Given& given) {
   const auto size = std::find_if(app.sizes.begin(), app.sizes.end(),
                                  [name](const AppSize& each) { return each.name == name; });
   if (size == app.sizes.end()) {
@@ -43,39 +54,53 @@ std::optional<Error> set_size(Application& app, std::string_view name) {
                  help_for(name, known, "it has no sizes")};
   }
   for (const auto& [parameter, value] : size->values) {
-    if (AppParameter* known = find_parameter(app, parameter)) known->value = value;
+    AppParameter* known = find_parameter(app, parameter);
+    if (known != nullptr && !has(given, parameter)) known->value = value;
   }
   return std::nullopt;
 }
 
-std::optional<Error> set_value(Application& app, std::string_view item) {
-  const std::size_t equals = std::min(item.find('='), item.size());
+std::optional<Error> set_value(Application& app, std::string_view item, Given& given) {
+  const std::size_t equals = item.find('=');
   const std::string_view name = item.substr(0, equals);
-  const std::string_view text = item.substr(std::min(equals + 1, item.size()));
+  const bool has_value = equals != item.npos && equals + 1 < item.size();
+  const std::string_view text = has_value ? item.substr(equals + 1) : std::string_view();
   AppParameter* parameter = find_parameter(app, name);
-  if (parameter == nullptr && name == "size") return set_size(app, text);
-  if (parameter == nullptr) {
+  const bool is_size = parameter == nullptr && name == "size";
+  if (parameter == nullptr && !is_size) {
     std::vector<std::string_view> known;
     for (const AppParameter& each : app.parameters) known.push_back(each.name);
     return Error{Error::Code::kUnknown,
                  fmt::format("{} has no parameter {}", in_quotes(app.name), in_quotes(name)),
                  help_for(name, known, "it has no parameters")};
   }
-  const std::optional<std::int64_t> value = number_of(text);
-  if (!value) {
-    return Error{Error::Code::kMalformed, fmt::format("`{}` is {}, which is no whole number",
-                                                      parameter->name, in_quotes(text))};
+  if (has(given, name)) return malformed(fmt::format("`{}` has two values", name));
+  if (!has_value) {
+    const std::string example = !is_size            ? std::to_string(parameter->value)
+                                : app.sizes.empty() ? "small"
+                                                    : app.sizes.front().name;
+    return malformed(fmt::format("`{}` has no value", name),
+                     fmt::format("it is written `{}={}`", name, example));
   }
-  parameter->value = *value;
+  if (is_size) {
+    if (auto error = set_size(app, text, given)) return error;
+  } else if (const std::optional<std::int64_t> value = number_of(text)) {
+    parameter->value = *value;
+  } else {
+    return malformed(
+        fmt::format("`{}` is {}, which is no whole number", parameter->name, in_quotes(text)));
+  }
+  given.push_back(name);
   return std::nullopt;
 }
 
 }  // namespace
 
 Result<Application> with_values(Application app, std::string_view given) {
+  Given so_far;
   while (!given.empty()) {
     const std::size_t comma = std::min(given.find(','), given.size());
-    if (auto error = set_value(app, given.substr(0, comma))) return *std::move(error);
+    if (auto error = set_value(app, given.substr(0, comma), so_far)) return *std::move(error);
     given.remove_prefix(std::min(comma + 1, given.size()));
   }
   return app;

@@ -1,4 +1,6 @@
 // Checking of a program, and the mending of what is surely meant otherwise.
+#include <fmt/format.h>
+
 #include "groma/inspect.h"
 
 namespace groma {
@@ -11,6 +13,18 @@ std::optional<BoundProgram> check(const Source& source, const Machine* machine, 
   auto bound = bind(program, *machine, diags, log);
   if (bound && app != nullptr) check_run(*bound, *app, diags, options);
   return bound;
+}
+
+void check_nodes(const Machine& machine, const Application& app, Diagnostics& diags) {
+  for (const AppParameter& parameter : app.parameters) {
+    const bool meant = parameter.meaning.starts_with("nodes of the machine");
+    if (!meant || parameter.value == machine.node_count()) continue;
+    diags
+        .report(DiagId::kNodesDiffer, std::nullopt, app.name, parameter.value,
+                parameter.value == 1 ? "" : "s", machine.name(), machine.node_count())
+        .help(fmt::format("`{}={}` behind the application is for that machine", parameter.name,
+                          machine.node_count()));
+  }
 }
 
 Source mend(const Source& source, std::size_t* made) {

@@ -1,6 +1,9 @@
 // The names that an application has: which of a program's it does not have, and a grammar of no
 // others.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -8,6 +11,8 @@
 #include "app/data.h"
 #include "groma/explain.h"
 #include "groma/inspect.h"
+#include "groma/spelling.h"
+#include "inspect/explain_query.h"
 #include "syntax/parser.h"
 #include "syntax/tree.h"
 
@@ -35,7 +40,22 @@ class NameChecker {
         names_(app),
         diags_(diags),
         ignored_(program.source()),
-        tree_(syntax::parse(program.source(), ignored_)) {}
+        tree_(syntax::parse(program.source(), ignored_)) {
+    bool complete = true;
+    const std::vector<TaskUses> uses = uses_by_task(app, complete);
+    for (std::size_t t = 0; t < app.tasks.size(); ++t) {
+      const app::Task& task = app.tasks[t];
+      Regions& own = of_task_[task.name];
+      own.count = static_cast<std::uint32_t>(task.requirements.size());
+      for (const app::Requirement& requirement : task.requirements) {
+        own.names.insert(requirement.data.names.begin(), requirement.data.names.end());
+      }
+      for (const app::LaunchNames& launch : uses[t].names) {
+        for (const app::Names& names : launch) own.names.insert(names.begin(), names.end());
+      }
+      own.all = complete;
+    }
+  }
 
   void check() {
     for (const syntax::Statement& statement : tree_.statements) {
@@ -53,10 +73,43 @@ class NameChecker {
     }
     if constexpr (requires { node.which; }) {
       for (const syntax::Which& region : syntax::Tree::slice(tree_.which, node.which)) {
-        if (region.is_position) continue;
-        look_at(DiagId::kUnknownRegion, region.value, region.range, names_.regions, seen_regions_);
+        if (!region.is_position) {
+          look_at(DiagId::kUnknownRegion, region.value, region.range, names_.regions,
+                  seen_regions_);
+        }
+        look_at(tree_.names_of(node.names), region);
       }
     }
+  }
+
+  // Whether one of the tasks has the region; what nobody has at all was said.
+  void look_at(std::span<const syntax::Name> tasks, const syntax::Which& region) {
+    const bool star = !region.is_position && region.value == kStarName;
+    const std::string_view name = region.is_position ? "" : tree_.table.text(region.value);
+    if (star || (!region.is_position && !names_.regions.contains(name))) return;
+    std::vector<std::string_view> without, candidates;
+    for (const syntax::Name& task : tasks) {
+      if (task.id == kStarName || --pairs_ < 0) return;
+      const auto found = of_task_.find(tree_.table.text(task.id));
+      if (found == of_task_.end()) continue;
+      const Regions& has = found->second;
+      if (!has.all) return;
+      if (region.is_position ? region.value < has.count : has.names.contains(name)) return;
+      without.push_back(found->first);
+      candidates.insert(candidates.end(), has.names.begin(), has.names.end());
+    }
+    if (without.empty() || idle_++ == kMaxErrors) return;
+    constexpr std::size_t kListed = 8;
+    without.resize(std::min(without.size(), kListed));
+    Diagnostic& diagnostic = diags_.report(
+        DiagId::kMatchesNothing, region.range,
+        fmt::format("{} {}", join_names(without, "and"), without.size() == 1 ? "has" : "have"),
+        region.is_position ? std::to_string(region.value) : fmt::format("`{}`", name));
+    std::sort(candidates.begin(), candidates.end());
+    candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
+    if (suggest(diagnostic, name, candidates) || candidates.empty()) return;
+    if (candidates.size() <= kListed)
+      diagnostic.note("its regions are " + join_names(candidates, "and"));
   }
 
   void look_at(DiagId id, NameId name, Range range, const std::set<std::string_view>& known,
@@ -69,12 +122,22 @@ class NameChecker {
     suggest(diagnostic.lower_to(Severity::kWarning), text, candidates);
   }
 
+  // Of a task.
+  struct Regions {
+    std::set<std::string_view> names;
+    std::uint32_t count = 0;
+    bool all = true;  // no launch was left out
+  };
+
   const app::Data& app_;
   const AppNames names_;
   Diagnostics& diags_;
   Diagnostics ignored_;  // compile said it
   syntax::Tree tree_;
+  std::map<std::string_view, Regions> of_task_;
   std::set<NameId> seen_tasks_, seen_regions_;
+  std::size_t idle_ = 0;
+  std::int64_t pairs_ = std::int64_t{1} << 20;  // that are looked at; then it is late enough
 };
 
 }  // namespace

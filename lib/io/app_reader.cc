@@ -7,6 +7,7 @@
 #include "app/builder.h"
 #include "app/formula.h"
 #include "groma/io.h"
+#include "groma/spelling.h"
 #include "groma/workload.h"
 #include "io/app_defaults.h"
 #include "io/app_keys.h"
@@ -19,6 +20,10 @@ namespace {
 constexpr std::size_t kLongestDefaultName = 200;
 // A body in a body is two levels; what a statement holds, and what holds the first, the rest.
 constexpr std::size_t kMaxAppJsonDepth = 16 + 2 * static_cast<std::size_t>(kMaxAppDepth);
+
+std::string one_of(std::span<const std::string_view> names) {
+  return fmt::format("one of {}", join_names(names, "and"));
+}
 
 class AppReader {
  public:
@@ -140,7 +145,12 @@ Formulas AppReader::formulas(const JsonPlace& place, std::string_view key, std::
 
 Formula AppReader::read_formula(const JsonPlace& place) {
   if (const auto* text = std::get_if<std::string>(&place.value->data)) return *text;
-  return json_.integer(place);
+  if (std::holds_alternative<std::int64_t>(place.value->data) ||
+      std::holds_alternative<double>(place.value->data)) {
+    return json_.integer(place);
+  }
+  json_.fail_type(place, "a whole number or a formula");
+  return 0;
 }
 
 // ---- Parameters and data
@@ -243,6 +253,8 @@ AppData AppReader::read_data(const JsonPlace& place) {
   AppData data;
   if (const auto* name = std::get_if<std::string>(&place.value->data)) {
     data.of = *name;
+  } else if (place.value->object() == nullptr) {
+    json_.fail_type(place, "a region, a partition or an object");
   } else if (json_.is_object(place, keys::kDataKeys)) {
     data.of = text_or(place, keys::kOf, {});
     data.color = formulas(place, keys::kColor, kMaxDimensions);
@@ -303,7 +315,7 @@ AppTraffic AppReader::read_traffic(const JsonPlace& place) {
 AppVariant AppReader::read_variant(const JsonPlace& place) {
   AppVariant variant;
   if (!json_.is_object(place, keys::kVariantKeys)) return variant;
-  if (const auto kind = json_.required(place, keys::kProcKind)) {
+  if (const auto kind = json_.required(place, keys::kProcKind, one_of(kProcKindNames))) {
     variant.kind = static_cast<ProcKind>(json_.word(*kind, kProcKindNames, "processor kind"));
   }
   variant.leaf = truth_or(place, keys::kLeaf, false);
@@ -329,7 +341,7 @@ AppRequirement AppReader::read_requirement(const JsonPlace& place) {
   AppRequirement requirement;
   if (!json_.is_object(place, keys::kRequirementKeys)) return requirement;
   requirement.names = texts(place, keys::kNames, kMaxAppAliases);
-  if (const auto privilege = json_.required(place, keys::kPrivilege)) {
+  if (const auto privilege = json_.required(place, keys::kPrivilege, one_of(kPrivilegeNames))) {
     requirement.privilege =
         static_cast<Privilege>(json_.word(*privilege, kPrivilegeNames, "privilege"));
   }
@@ -420,7 +432,7 @@ AppTask AppReader::read_task(const JsonPlace& place) {
   AppTask task;
   if (!json_.is_object(place, keys::kTaskKeys)) return task;
   task.name = required_text(place, keys::kAppName);
-  json_.required(place, keys::kVariants);
+  json_.required(place, keys::kVariants, "such as `[{\"kind\": \"CPU\"}]`");
   if (!json_.ok()) return task;
   task.arguments = texts(place, keys::kArguments, kMaxAppNames);
   task.variants = list<AppVariant>(place, keys::kVariants, kMaxAppVariants,
@@ -435,7 +447,9 @@ AppTask AppReader::read_task(const JsonPlace& place) {
 Result<Application> AppReader::read(const JsonValue& root) {
   const JsonPlace place{&root};
   Application app;
-  if (json_.is_object(place, keys::kAppKeys)) json_.required(place, keys::kTasks);
+  if (json_.is_object(place, keys::kAppKeys)) {
+    json_.required(place, keys::kTasks, "an application has at least `{\"tasks\": [...]}`");
+  }
   if (!json_.ok()) return json_.error();
   app.name = text_or(place, keys::kAppName, name_.substr(0, kLongestDefaultName));
   app.description = text_or(place, keys::kAppDescription, {});

@@ -285,9 +285,10 @@ std::string_view JsonReader::existing(const JsonPlace& place, std::string_view p
   return pointer.substr(0, end);
 }
 
-std::optional<JsonPlace> JsonReader::required(const JsonPlace& place, std::string_view key) {
+std::optional<JsonPlace> JsonReader::required(const JsonPlace& place, std::string_view key,
+                                              std::string help) {
   std::optional<JsonPlace> found = member(place, key);
-  if (!found) fail(place, fmt::format("`{}` is missing", key));
+  if (!found) fail(place, fmt::format("`{}` is missing", key), std::move(help));
   return found;
 }
 

@@ -77,12 +77,12 @@ class JsonReader {
   static std::optional<JsonPlace> member(const JsonPlace& place, std::string_view key);
   // How much of a pointer there is below `place`: what stands behind it was left out.
   static std::string_view existing(const JsonPlace& place, std::string_view pointer);
-  // A member, failing where it is not there.
-  std::optional<JsonPlace> required(const JsonPlace& place, std::string_view key);
-
- private:
+  // A member, failing where it is not there, with what it may be.
+  std::optional<JsonPlace> required(const JsonPlace& place, std::string_view key,
+                                    std::string help = {});
   void fail_type(const JsonPlace& place, std::string_view due);
 
+ private:
   std::string name_;
   std::optional<Error> error_;
 };

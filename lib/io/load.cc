@@ -30,15 +30,20 @@ Result<Machine> read_machine(const std::string& path) {
 }
 
 // Where the values of "a.json:n=4096,steps=10" begin, at their colon; the end where there are none.
+// A colon without values behind it is one where an application stands before it: "cannon:n".
 std::size_t begin_of_values(std::string_view spec) {
+  constexpr std::string_view kLetters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
   const std::size_t colon = spec.rfind(':');
   if (colon == spec.npos) return spec.size();
-  const std::string_view name = spec.substr(colon + 1, spec.find('=', colon) - colon - 1);
-  const bool is_name =
-      spec.find('=', colon) != spec.npos &&
-      name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
-          name.npos;
-  return is_name ? colon : spec.size();
+  const std::size_t equals = spec.find('=', colon);
+  const std::string_view name = spec.substr(colon + 1, equals - colon - 1);
+  if (equals != spec.npos)
+    return name.find_first_not_of(kLetters) == name.npos ? colon : spec.size();
+  const std::string_view before = spec.substr(0, colon);
+  return before == "-" || before.ends_with(".json") || find_benchmark(before) != nullptr
+             ? colon
+             : spec.size();
 }
 
 Result<Application> read_application(const std::string& path) {
@@ -64,6 +69,11 @@ Result<Application> load_application(const std::string& spec) {
   const std::size_t values = begin_of_values(spec);
   Result<Application> app = read_application(spec.substr(0, values));
   if (!app || values == spec.size()) return app;
+  if (values + 1 == spec.size()) {
+    return Error{Error::Code::kMalformed,
+                 fmt::format("no values stand behind the colon of {}", in_quotes(spec)),
+                 "they are written `:name=1,other=2`"};
+  }
   app = with_values(std::move(app).value(), std::string_view(spec).substr(values + 1));
   if (!app) return app;
   const Result<Workload> workload = Workload::make(*app);

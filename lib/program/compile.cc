@@ -114,8 +114,13 @@ class Compiler {
     if (known->statement != origin_) data_->shadowed.push_back(row);
     const Range first =
         known->statement == origin_ ? range : data_->statements[known->statement - 1];
-    diags_.report(DiagId::kShadowedStatement, range, what())
-        .note(known->statement == origin_ ? "by the same statement" : "by this statement", first);
+    Diagnostic& diagnostic =
+        diags_.report(DiagId::kShadowedStatement, range, what())
+            .note(known->statement == origin_ ? "by the same statement" : "by this statement",
+                  first);
+    if (row.key.table == TableId::kLayout) {
+      diagnostic.help("`Layout` statements are not put together: write all words in the first");
+    }
   }
 
   // "`foo`" or "every task".

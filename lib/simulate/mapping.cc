@@ -491,10 +491,13 @@ bool Mapping::map_requirement(TaskRun& run, const TaskView& view, const Requirem
     return true;
   }
   if (run.pieces[position] == nullptr) {
-    return fail(view.name,
-                fmt::format("the data of its requirement {} is not described, so it can be "
-                            "explained but not run",
-                            position));
+    const std::string why = fmt::format("its requirement {} has no `data`", position);
+    Diagnostic diagnostic = one_diagnostic(DiagId::kCannotRun, view.name, why);
+    diagnostic.note(
+        fmt::format("/tasks/{}/requirements/{} of the application", run.task, position));
+    diagnostic.help("`data` names the region or partition that it is on; explain does without");
+    refuse(RunStatus::kExecuteError, {{std::move(diagnostic), {}}}, why);
+    return false;
   }
   if (wish.is_virtual) {
     run.instances.push_back(kVirtual);

@@ -477,9 +477,9 @@ class Rehearsal final : public Mapping {
       // The run refuses that, whatever the mapping; all else can be looked at.
       if (incomplete_.empty()) {
         incomplete_ = fmt::format(
-            "the data of requirement {} of `{}` is not described, so it can be "
-            "explained but not run",
-            r, view.name);
+            "requirement {} of `{}` (/tasks/{}/requirements/{}) has no `data`, without which it "
+            "cannot be run",
+            r, view.name, run.task, r);
       }
       run.instances.push_back(kVirtual);
       return true;

@@ -141,6 +141,42 @@ TEST(Check, AnApplicationHasNames) {
   EXPECT_EQ(run("groma check - --app -").exit_code, 2);
 }
 
+TEST(Check, RegionsThatTheNamedTasksDoNotHaveDecideNothing) {
+  const std::string check = "groma check - --app circuit";
+  const Outcome outcome = run(check,
+                              "Region init_nodes rp_wires CPU SYSMEM;\n"
+                              "Layout init_nodes, init_wires 7 * SOA;\n"
+                              "CollectMemory init_nodes rp_privat;\n"
+                              "Region init_wires, init_nodes rp_wires GPU FBMEM;\n"
+                              "Region * rp_wires CPU SYSMEM;\n"
+                              "Region distribute_charge 3 CPU SYSMEM;\n");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.out,
+              HasSubstr("<stdin>:1:19: warning: `init_nodes` has no region `rp_wires`, "
+                        "so nothing is decided here [matches-nothing]\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("note: its regions are `all_nodes`, "));
+  EXPECT_THAT(outcome.out, HasSubstr("<stdin>:2:31: warning: `init_nodes` and `init_wires` have no "
+                                     "region 7, so nothing is decided here [matches-nothing]\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("`rp_privat` [unknown-region]\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("no errors, 3 warnings in 1 file\n"));
+  EXPECT_EQ(run("groma check dsl/mappers/circuit.mapper --app circuit").out,
+            "no errors, no warnings in 1 file\n");
+}
+
+TEST(Check, SaysThatTheMachineHasOtherNodes) {
+  const std::string said =
+      "note: `cannon` is set up for 1 node, `p100x4:nodes=4` has 4 [nodes-differ]\n"
+      "help: `nodes=4` behind the application is for that machine\n";
+  const std::string with = " --app cannon:size=small --machine p100x4:nodes=4";
+  EXPECT_THAT(run("groma check -" + with, "Task * GPU,OMP,CPU;").out, HasSubstr(said));
+  EXPECT_THAT(run("groma run" + with).err, HasSubstr(said));
+  EXPECT_THAT(run("groma diff -" + with, "Task * GPU,OMP,CPU;").err, HasSubstr(said));
+  EXPECT_EQ(run("groma run" + with + ",nodes=4").exit_code, 1);  // of the machine: there are two
+  EXPECT_EQ(run("groma run --app cannon:size=small,nodes=4 --machine p100x4:nodes=4").err, "");
+  // In other applications the name may mean anything.
+  EXPECT_EQ(run("groma run --app docs/examples/circuit.json:size=small").err, "");
+}
+
 TEST(Check, BadMachineNamesTheValue) {
   const Outcome outcome = run("groma check - --machine nodes=0", "Task * GPU;");
   EXPECT_EQ(outcome.exit_code, 1);
@@ -404,7 +440,7 @@ TEST(Explain, WrongInputsAreNamed) {
   const Outcome bad = run(program + "--app -", R"({"tasks": [{"nam": "t"}]})");
   EXPECT_EQ(bad.exit_code, 1);
   EXPECT_EQ(bad.err,
-            "-: error: `<stdin>`: /tasks/0: no such key: `nam` [bad-application]\n"
+            "<stdin>: error: /tasks/0: no such key: `nam` [bad-application]\n"
             "help: did you mean `name`?\n");
   EXPECT_THAT(run(program + "--app docs/examples/none.json").err, HasSubstr("[unreadable-file]"));
   EXPECT_THAT(run(program + "--app docs/examples/circuit.json --region all_sharde").err,
@@ -481,6 +517,21 @@ TEST(Run, JsonHasTheContractsShape) {
   EXPECT_EQ(unmapped["stage"], "map");
   EXPECT_EQ(unmapped["diagnostics"][0]["id"], "no-variant");
   EXPECT_EQ(unmapped["diagnostics"][0]["start"]["line"], 1);
+}
+
+TEST(Run, DataThatIsMissingIsSaidWhere) {
+  const std::string app = R"({"top_level": "main", "tasks": [
+    {"name": "main", "variants": [{"kind": "CPU"}], "body": [{"launch": "a", "domain": [4]}]},
+    {"name": "a", "variants": [{"kind": "CPU"}], "requirements": [{"privilege": "read-only"}]}]})";
+  const Outcome outcome = run("groma run --app -", app);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("its requirement 0 has no `data` [cannot-run]\n"
+                                     "note: /tasks/1/requirements/0 of the application\n"
+                                     "help: `data` names the region or partition"));
+  const TemporaryFolder folder;
+  const Outcome check =
+      run("groma check - --machine p100x4 --app " + folder.write("a.json", app), "Task * CPU;");
+  EXPECT_THAT(check.out, HasSubstr("requirement 0 of `a` (/tasks/1/requirements/0) has no `data`"));
 }
 
 TEST(Run, WritesWhatItIsAskedFor) {
@@ -588,6 +639,53 @@ TEST(Apps, ListsAndShows) {
   EXPECT_EQ(unknown.exit_code, 1);
   EXPECT_THAT(unknown.err, HasSubstr("did you mean `cannon`?"));
   EXPECT_EQ(run("groma apps --json").exit_code, 2);
+}
+
+TEST(Apps, TakesWhateverAppTakes) {
+  const Outcome file = run("groma apps docs/examples/circuit.json:size=small");
+  EXPECT_EQ(file.exit_code, 0) << file.err;
+  EXPECT_THAT(file.out, HasSubstr("  nodes       = 5000        nodes of a piece\n"));
+  const Outcome with = run("groma apps cannon:nodes=4 --json");
+  EXPECT_EQ(json::parse(with.out)["parameters"][0]["value"], 4);
+  EXPECT_THAT(run("groma apps no/such.json").err, HasSubstr("[unreadable-file]"));
+}
+
+// A piece of a piece stands below it; what is too long to be read is cut, and said to be.
+TEST(Apps, ShowsAllOfAnApplication) {
+  const Outcome outcome = run("groma apps -", R"({
+    "parameters": [{"name": "n", "value": 8}],
+    "definitions": [{"name": "long", "value": "n)" +
+                                                  std::string(200, ' ') + R"(+ 1"}],
+    "regions": [{"name": "r", "extents": ["n + 1", 4]}],
+    "partitions": [{"name": "halves", "of": "r", "colors": [2, 1]},
+                   {"name": "quarters", "of": "halves", "colors": [1, 2]}],
+    "tasks": [{"name": "t", "variants": [{"kind": "CPU"}],
+               "requirements": [{"privilege": "read-only", "names": ["some\u001b[2Jname"]}]}]})");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("  r                     (n + 1) x 4: \n"
+                                     "    halves              colors 2 x 1\n"
+                                     "      quarters            colors 1 x 2 of each\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("(204 characters in all: see --json)"));
+  EXPECT_THAT(outcome.out, HasSubstr("some [2Jname"));
+}
+
+TEST(Apps, EveryValueStandsThereOnce) {
+  const auto said = [](const std::string& spec) {
+    const Outcome outcome = run("groma apps " + spec);
+    EXPECT_EQ(outcome.exit_code, 1) << spec;
+    return outcome.err;
+  };
+  EXPECT_EQ(said("cannon:n=16,n=32"),
+            "cannon:n=16,n=32: error: `n` has two values [bad-application]\n");
+  EXPECT_THAT(said("cannon:size=small,size=small"), HasSubstr("`size` has two values"));
+  EXPECT_EQ(said("cannon:n"),
+            "cannon:n: error: `n` has no value [bad-application]\nhelp: it is written `n=4000`\n");
+  EXPECT_THAT(said("cannon:size"), HasSubstr("`size=small`"));
+  EXPECT_THAT(said("cannon:"), HasSubstr("no values stand behind the colon of `cannon:`"));
+  EXPECT_THAT(said("docs/examples/circuit.json:pieces"), HasSubstr("`pieces=64`"));
+  // A size gives what nothing else does, wherever it stands.
+  EXPECT_EQ(run("groma apps cannon:n=32,size=small").out,
+            run("groma apps cannon:size=small,n=32").out);
 }
 
 TEST(Strategies, ListsAndPrintsTexts) {

@@ -752,7 +752,7 @@ TEST(AppBuilder, FuturesOfTheRoundBefore) {
   const auto refused = Workload::make(unknown.top_level("main").done());
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().message,
-            "/tasks/0/body/0/wait: no launch of this task gives this future");
+            "/tasks/0/body/0/wait: no launch of this task gives the future `dt`");
 }
 
 // Nodes stand in the squarest grid that they can fill.

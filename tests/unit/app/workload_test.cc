@@ -71,7 +71,8 @@ TEST(Workload, GoodOnes) {
 
 TEST(Workload, Parameters) {
   const auto none = [](Application&) {};
-  EXPECT_EQ(fault(none, {{"m", 1}}), "/parameters: `good` has no parameter `m`");
+  EXPECT_EQ(fault(none, {{"m", 1}}),
+            "/parameters: `good` has no parameter `m` [known are `n` and `p`]");
   EXPECT_EQ(Workload::make(good(), {{"m", 1}}).error().code, Error::Code::kUnknown);
   EXPECT_EQ(fault(none, {{"p", 0}}),
             "/parameters/1/value: `p` is 0; 1 to 9223372036854775807 may be");
@@ -145,8 +146,10 @@ TEST(Workload, Partitions) {
             "/partitions/0/name: a region has this name already");
   EXPECT_EQ(fault([](auto& a) { a.partitions[1].name = "blocks"; }),
             "/partitions/1/name: another partition has this name already");
-  EXPECT_EQ(fault([](auto& a) { a.partitions[0].of = "q"; }),
-            "/partitions/0/of: no region or partition has this name");
+  EXPECT_EQ(
+      fault([](auto& a) { a.partitions[0].of = "q"; }),
+      "/partitions/0/of: no region or partition is named `q` [known are `r`, `s`, `blocks` and "
+      "`tiles`]");
   EXPECT_EQ(fault([](auto& a) {
               a.partitions[0].of = "tiles";
               a.partitions[1].of = "blocks";
@@ -204,7 +207,7 @@ TEST(Workload, Tasks) {
   EXPECT_EQ(fault([](auto& a) { a.tasks[1].name = "main"; }),
             "/tasks/1/name: task 0 has this name already");
   EXPECT_EQ(fault([](auto& a) { a.top_level = "mian"; }),
-            "/top_level: no task has this name [did you mean `main`?]");
+            "/top_level: no task is named `mian` [did you mean `main`?]");
   EXPECT_EQ(fault([](auto& a) { a.top_level = "work"; }),
             "/top_level: nobody gives this task its arguments");
   EXPECT_EQ(fault([](auto& a) { a.tasks[1].arguments = {"1"}; }),
@@ -251,9 +254,10 @@ TEST(Workload, Requirements) {
               r.names = {"a", ""};
             }),
             "/tasks/1/requirements/0/names/1: a name is empty");
-  EXPECT_EQ(changed([](auto& r) { r.data.of = "block"; }),
-            "/tasks/1/requirements/0/data/of: no region or partition has this name [did you mean "
-            "`blocks`?]");
+  EXPECT_EQ(
+      changed([](auto& r) { r.data.of = "block"; }),
+      "/tasks/1/requirements/0/data/of: no region or partition is named `block` [did you mean "
+      "`blocks`?]");
   EXPECT_EQ(changed([](auto& r) {
               r.data = {"r", {0}};
             }),
@@ -269,7 +273,7 @@ TEST(Workload, Requirements) {
   EXPECT_EQ(changed([](auto& r) { r.data.color = {"i"}; }),
             "/tasks/1/requirements/0/data/color/0: `i` is not known here");
   EXPECT_EQ(changed([](auto& r) { r.fields[0].name = "z"; }),
-            "/tasks/1/requirements/0/data: `r` has no field `z`");
+            "/tasks/1/requirements/0/data: `r` has no field `z` [known are `x` and `y`]");
   EXPECT_EQ(changed([](auto& r) { r.fields[0].bytes = 4; }),
             "/tasks/1/requirements/0/data: field `x` of `r` has 8 bytes, not 4");
   EXPECT_EQ(changed([](auto& r) { r.fields.push_back(r.fields[0]); }),
@@ -288,10 +292,10 @@ TEST(Workload, Bodies) {
   EXPECT_EQ(fault([](auto& a) { phase_of(a).name = ""; }), loop + "/body/0/phase: a name is empty");
   EXPECT_EQ(fault([](auto& a) { phase_of(a).body[1] = {AppWait{"dx"}}; }),
             loop +
-                "/body/0/body/1/wait: no launch of this task gives this future [did you mean "
+                "/body/0/body/1/wait: no launch of this task gives the future `dx` [did you mean "
                 "`dt`?]");
   EXPECT_EQ(changed([](auto& l) { l.task = "wrok"; }),
-            launch + "/launch: no task has this name [did you mean `work`?]");
+            launch + "/launch: no task is named `wrok` [did you mean `work`?]");
   EXPECT_EQ(changed([](auto& l) { l.domain = Formulas(10, 1); }),
             launch + "/domain: 10 dimensions; at most 9 may be");
   EXPECT_EQ(changed([](auto& l) {
@@ -315,7 +319,7 @@ TEST(Workload, Bodies) {
   EXPECT_EQ(changed([](auto& l) { l.arguments = {}; }),
             launch + "/arguments: 0 given, `work` has 1");
   EXPECT_EQ(changed([](auto& l) { l.takes = {"dx"}; }),
-            launch + "/takes/0: no launch of this task gives this future [did you mean `dt`?]");
+            launch + "/takes/0: no launch of this task gives the future `dx` [did you mean `dt`?]");
   EXPECT_EQ(fault([](auto& a) {
               std::vector<AppStatement> body;
               for (int i = 0; i < 40; ++i) body = {{AppLoop{1, "", false, std::move(body)}}};

@@ -607,7 +607,7 @@ TEST(BadInput, TimesBeyondAllMeasure) {
 TEST(BadInput, DataThatIsNotDescribed) {
   Application app = one_launch(launch("work"));
   app.tasks[1].requirements[0].data = {};
-  EXPECT_NE(why(app).find("is not described"), std::string::npos);
+  EXPECT_NE(why(app).find("has no `data`"), std::string::npos);
   app.top_level = "";
   EXPECT_EQ(why(app), "it has no top-level task");
 }

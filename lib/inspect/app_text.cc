@@ -1,0 +1,146 @@
+// An application for a person.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+#include <string_view>
+
+#include "base/harmless.h"
+#include "groma/inspect.h"
+
+namespace groma {
+namespace {
+
+std::string join(const std::vector<std::string>& words, std::string_view separator) {
+  std::string text;
+  for (const std::string& word : words) {
+    if (!text.empty()) text += separator;
+    text += word;
+  }
+  return text;
+}
+
+// What a formula is, short enough to be read; --json has all of it.
+std::string formula_text(const Formula& formula) {
+  constexpr std::size_t kMost = 100;
+  const std::string text = formula.text();
+  if (text.size() <= kMost) return text;
+  return fmt::format("{} ... ({} characters in all: see --json)", text.substr(0, kMost / 2),
+                     text.size());
+}
+
+// "n x n", "(2 * gx) x (2 * gy)"
+std::string join(const Formulas& formulas) {
+  std::vector<std::string> texts;
+  for (const Formula& formula : formulas) {
+    const std::string text = formula_text(formula);
+    const bool alone = formulas.size() == 1 || text.find(' ') == text.npos;
+    texts.push_back(alone ? text : fmt::format("({})", text));
+  }
+  return join(texts, " x ");
+}
+
+std::string fields_text(const std::vector<AppField>& fields) {
+  constexpr std::size_t kMost = 6;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < fields.size() && i < kMost; ++i) names.push_back(fields[i].name);
+  if (fields.size() > kMost) names.push_back(fmt::format("and {} more", fields.size() - kMost));
+  return join(names, ", ");
+}
+
+// How wide a column of these names is.
+template <typename Items>
+std::size_t width_of(const Items& items, std::size_t least = 10) {
+  for (const auto& item : items) least = std::max(least, item.name.size());
+  return std::min<std::size_t>(least, 32);
+}
+
+std::string describe_parameters(const Application& app, std::string_view name) {
+  std::string text;
+  if (!app.parameters.empty()) {
+    text += fmt::format("\nParameters (as in --app {}:{}={})\n", name, app.parameters[0].name,
+                        app.parameters[0].value);
+  }
+  std::size_t width = width_of(app.parameters);
+  for (const AppParameter& parameter : app.parameters) {
+    text += fmt::format("  {:<{}}  = {:<10}  {}\n", parameter.name, width, parameter.value,
+                        parameter.meaning);
+  }
+  if (!app.definitions.empty()) text += "\nOf these follow\n";
+  width = width_of(app.definitions);
+  for (const AppDefinition& definition : app.definitions) {
+    text += fmt::format("  {:<{}}  = {}\n", definition.name, width, formula_text(definition.value));
+  }
+  if (!app.sizes.empty()) {
+    text += fmt::format("\nSizes: values of parameters (as in --app {}:size={})\n", name,
+                        app.sizes[0].name);
+  }
+  width = width_of(app.sizes);
+  for (const AppSize& size : app.sizes) {
+    std::vector<std::string> values;
+    for (const auto& [parameter, value] : size.values) {
+      values.push_back(fmt::format("{}={}", parameter, value));
+    }
+    text += fmt::format("  {:<{}}  {}\n", size.name, width, join(values, ","));
+    if (!size.reason.empty()) text += fmt::format("  {:<{}}  {}\n", "", width, size.reason);
+  }
+  return text;
+}
+
+// What is cut of `of`, and in turn what is cut of that.
+std::string describe_partitions(const Application& app, std::string_view of, int depth) {
+  std::string text;
+  for (const AppPartition& partition : app.partitions) {
+    if (partition.of != of || depth > kMaxAppPartitionDepth) continue;
+    text += fmt::format("  {:{}}{:<18}  colors {}{}\n", "", 2 * depth, partition.name,
+                        join(partition.colors), depth > 1 ? " of each" : "");
+    text += describe_partitions(app, partition.name, depth + 1);
+  }
+  return text;
+}
+
+std::string describe_data(const Application& app) {
+  std::string text = app.regions.empty() ? "" : "\nRegions, and below them how they are cut\n";
+  for (const AppRegion& region : app.regions) {
+    text += fmt::format("  {:<20}  {}: {}\n", region.name, join(region.extents),
+                        fields_text(region.fields));
+    text += describe_partitions(app, region.name, 1);
+  }
+  return text;
+}
+
+std::string describe_tasks(const Application& app) {
+  std::string text = "\nTasks\n";
+  for (const AppTask& task : app.tasks) {
+    std::vector<std::string> kinds;
+    for (const AppVariant& variant : task.variants) {
+      kinds.push_back(fmt::format("{}{}", name_of(variant.kind), variant.inner ? " (inner)" : ""));
+    }
+    text += fmt::format("  {}: {}{}\n", task.name, join(kinds, ", "),
+                        task.name == app.top_level ? ", the top level" : "");
+    for (std::size_t i = 0; i < task.requirements.size(); ++i) {
+      const AppRequirement& requirement = task.requirements[i];
+      const std::string data =
+          requirement.data.of.empty() ? join(requirement.names, ", ") : requirement.data.of;
+      text += fmt::format("    {} {:<14}{}{}{}\n", i, name_of(requirement.privilege), data,
+                          requirement.fields.empty() ? "" : ": ", fields_text(requirement.fields));
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string draw(const Application& app, std::string_view name) {
+  std::string text = app.name;
+  if (!app.description.empty()) text += ": " + app.description;
+  text += fmt::format("\n\nIt is measured in {}{}.\n", app.metric.unit,
+                      app.metric.phase.empty() ? "" : " of phase `" + app.metric.phase + "`");
+  text += describe_parameters(app, name) + describe_data(app) + describe_tasks(app);
+  std::string shown;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) shown += harmless(line) + '\n';
+  return shown;
+}
+
+}  // namespace groma
