@@ -54,6 +54,7 @@ struct Known {
   std::optional<groma::Diagnostics> diags;
   std::optional<groma::Program> program;
   std::optional<groma::ProfileFacts> profile;
+  std::optional<std::string> failure;  // instead, where the run of --profile failed
 };
 
 std::optional<groma::Error> read_known(const Options& options, Known* known) {
@@ -66,6 +67,8 @@ std::optional<groma::Error> read_known(const Options& options, Known* known) {
   if (options.profile.empty()) return std::nullopt;
   const auto text = groma::read_file(options.profile, groma::kMaxSourceBytes);
   if (!text) return text.error();
+  known->failure = groma::failure_of_run(*text);
+  if (known->failure) return std::nullopt;
   auto facts = groma::read_profile_facts(*text);
   if (!facts) {
     groma::Error error = facts.error();
@@ -105,6 +108,14 @@ int run(const Options& options) {
   }
   groma::GuideContext context;
   context.exit_code = options.exit_code;
+  if (known.failure) {
+    if (options.logs.size() > 1) reader.begin(options.profile);
+    reader.read(*known.failure);
+    if (!context.exit_code) context.exit_code = kWrongInput;
+  }
+  // Only a run that came to its end has a profile.
+  const bool ended = known.profile && options.logs.empty() && !context.timed_out;
+  if (ended && !context.exit_code) context.exit_code = kFine;
   context.timed_out = options.timed_out;
   context.program = known.program ? &*known.program : nullptr;
   context.profile = known.profile ? &*known.profile : nullptr;

@@ -116,23 +116,15 @@ struct GrammarOptions {
 
 int run_grammar(const GrammarOptions& options) {
   check_standard_input({options.app, options.machine});
-  groma::Diagnostics app_diags(groma::Source(options.app, ""));
-  std::optional<groma::Workload> app;
-  if (!options.app.empty()) {
-    app = read_application(options.app, app_diags);
-    if (!app) return fail(app_diags, false);
-  }
-  groma::Diagnostics machine_diags(groma::Source(options.machine, ""));
-  std::optional<groma::Machine> machine;
-  if (!options.machine.empty()) {
-    machine = read_machine(options.machine, machine_diags);
-    if (!machine) return fail(machine_diags, false);
-  }
+  std::optional<groma::Diagnostics> diags;
+  const auto with = read_inputs(options.machine, options.app, &diags);
+  if (!with) return fail(*diags, false);
   const auto format = options.format == "gbnf"   ? groma::GrammarFormat::kGbnf
                       : options.format == "lark" ? groma::GrammarFormat::kLark
                                                  : groma::GrammarFormat::kEbnf;
-  return print(groma::grammar(
-      format, groma::grammar_names(app ? &*app : nullptr, machine ? &*machine : nullptr)));
+  const groma::Workload* app = with->workload ? &*with->workload : nullptr;
+  const groma::Machine* machine = with->machine ? &*with->machine : nullptr;
+  return print(groma::grammar(format, groma::grammar_names(app, machine)));
 }
 
 }  // namespace
@@ -174,10 +166,10 @@ void add_grammar(CLI::App& app, int* exit_code) {
                    "ebnf for people, gbnf for llama.cpp, lark for Lark")
       ->capture_default_str()
       ->check(CLI::IsMember({"ebnf", "gbnf", "lark"}));
-  command->add_option("--app", options->app,
-                      "Only the tasks and regions of this application: its name or a JSON file");
-  command->add_option(
-      "--machine", options->machine,
+  add_app_option(*command, &options->app,
+                 "Only the tasks and regions of this application: its name or a JSON file");
+  add_machine_option(
+      *command, &options->machine,
       "Only the processors and memories of this machine: a preset, `local`, a line of "
       "counts, or a JSON file");
   command->footer(

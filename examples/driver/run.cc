@@ -78,11 +78,18 @@ int run(Options options) {
     diags.emplace(groma::Source(options.app, ""));
   } else {
     bound = read_mapping(options.file, *with->machine, &diags);
-    if (!bound && options.json) {
-      print(groma::check_failed_json(*diags));
-      return kWrongInput;
+  }
+  groma::GuidedRun guided{&*with->workload, shared, bound ? &*bound : nullptr, options.simulate,
+                          &*diags};
+  if (!bound && !options.file.empty()) {
+    const groma::Feedback feedback = groma::guide_run(guided);
+    if (options.json) {
+      print(groma::check_failed_json(*diags, &feedback));
+    } else {
+      fail(*diags, false);
+      print(groma::draw_advice(feedback, color_on_stdout()));
     }
-    if (!bound) return fail(*diags, false);
+    return kWrongInput;
   }
   const auto run_it = [&](const groma::Workload& of, const groma::SimulateOptions& how,
                           groma::Diagnostics& why) {
@@ -96,6 +103,9 @@ int run(Options options) {
       groma::words_of(*with->workload, *with->machine, bound ? &bound->program() : nullptr);
   std::optional<groma::Profile> profile;
   if (result.ok()) profile = groma::make_profile(result.record);
+  guided.result = &result;
+  guided.profile = profile ? &*profile : nullptr;
+  const groma::Feedback feedback = groma::guide_run(guided);
   bool fine = !profile || write_forms(*profile, words, options);
   std::optional<groma::Fit> fit;
   if (options.fit) {
@@ -109,9 +119,10 @@ int run(Options options) {
   }
   if (!options.json) print_error(render(*diags, color_on_stderr()));
   const groma::Profile* shown = profile ? &*profile : nullptr;
-  std::string text = options.json
-                         ? groma::to_json(result, shown, fit ? &*fit : nullptr, *diags, words)
-                         : groma::draw(result, shown, words, color_on_stdout());
+  std::string text =
+      options.json ? groma::to_json(result, &feedback, shown, fit ? &*fit : nullptr, *diags, words)
+                   : groma::draw(result, shown, words, color_on_stdout()) +
+                         groma::draw_advice(feedback, color_on_stdout());
   if (fit && !options.json) text += (text.empty() ? "" : "\n") + groma::draw(*fit, *with->app);
   fine = print(text) == kFine && fine;
   if (interrupted()) return kInterrupted;

@@ -37,7 +37,7 @@ struct Score {
 };
 
 // Where a run's time went, as far as the guide speaks of it. Shares are parts of the critical path,
-// 0 to 1.
+// 0 to 1; where the application measures a phase, of what of the path lies within that.
 struct ProfileFacts {
   struct Cause {
     std::string doing;             // "task", "copy", "reduction", "runtime"
@@ -46,7 +46,8 @@ struct ProfileFacts {
     std::string statement, place;  // that had it moved there; empty: the default mapper
     bool other_node = false;       // moved from one node to another
     double share = 0;
-    double waiting = 0;  // of it, where the next waited for the same processor or channel
+    double waiting = 0;        // of it, where the next waited for the same processor or channel
+    bool same_memory = false;  // moved within one memory
   };
   struct Kind {
     std::string kind;
@@ -63,16 +64,22 @@ struct ProfileFacts {
     double full = 0;  // the fullest of the kind: its peak by its capacity
   };
   std::string title;
-  double seconds = 0;
+  double seconds = 0;    // of the whole run
+  std::string measured;  // the phase that the application measures; empty: the whole run
+  double measured_seconds = 0;
   double tasks = 0, copies = 0, runtime = 0;  // shares; copies with reductions
   std::vector<Cause> causes;                  // the largest first; at most 8
   std::vector<Kind> kinds;
   std::vector<Task> by_task;  // the longest first; at most 8
   std::vector<Memory> memories;
+  // What guide_run() suggested for this run, having tried it: then nothing else is suggested.
+  std::optional<std::vector<std::string>> tried;
 };
 // Of the JSON that `groma run --json` prints, or of its "profile" alone. Fails (kMalformed) on what
 // is neither; what is missing is left out.
 Result<ProfileFacts> read_profile_facts(std::string_view json);
+// What such a run printed where it failed and so has no profile: a log. Nothing of other texts.
+std::optional<std::string> failure_of_run(std::string_view json);
 ProfileFacts facts_of(const Profile& profile, const ProfileWords& words);
 
 // A rule that something in the output matched.
@@ -105,6 +112,9 @@ struct GuideContext {
   const Program* program = nullptr;    // so that advice names statements
   const Diagnostics* diags = nullptr;  // what our own check or run had to say
   const ProfileFacts* profile = nullptr;
+  // Kinds of processors and memories that the machine does not have ("GPU", "FBMEM"), as far as it
+  // is known: advice that would have them written is left out.
+  std::vector<std::string> lacking = {};
   GuideDetail detail = GuideDetail::kProfile;
 };
 
@@ -147,6 +157,11 @@ class GuideReader {
 // All at once, of an output that is in memory: of a RunResult, its `raw`.
 Feedback guide_log(const GuideRules& rules, std::string_view log, const GuideContext& context = {});
 
+// Of a run that ended well, what its profile says alone; needs no rules.
+Feedback guide_profile(const ProfileFacts& facts, const Program* program = nullptr);
+
+// `explain` and `suggest` alone, for a person: each begins with an empty line; empty without both.
+std::string draw_advice(const Feedback& feedback, bool color = false);
 // For a person. Ends with a line end; no control characters but these and, with `color`, ANSI's.
 std::string draw(const Feedback& feedback, bool color = false);
 // What docs/commands.md says of `groma guide --json`: one line with its end. `source` is the

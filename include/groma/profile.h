@@ -79,6 +79,7 @@ struct Profile {
     std::int32_t region = -1;
     std::string from, to;        // kinds of memory
     bool other_node = false;     // from one node to another
+    bool same_memory = false;    // within one memory
     std::int32_t statement = 0;  // 0: the default mapper
     bool reduction = false;
     std::int64_t number = 0, bytes = 0;
@@ -99,6 +100,7 @@ struct Profile {
     Reason reason = Reason::kEnd;
     std::int64_t event = -1;  // kRuntime: that was launched and mapped; -1: the end of the run
     RunTime begin = 0, end = 0;
+    std::int32_t cause = -1;  // of `path_causes`
   };
   struct PathCause {  // segments of one kind: of a task, of copies of one Move, or the runtime
     Doing doing = Doing::kRuntime;
@@ -129,6 +131,8 @@ struct Profile {
   std::array<std::array<RunTime, 5>, 4> path_time = {};  // by Doing and Reason; so do these
 
   RunTime path_doing(Doing doing) const;
+  // Of each of `path_causes`, the time of it that lies within phases of that name.
+  std::vector<RunTime> path_within(const std::string& phase) const;
   // Busiest processor over the mean of those of its kind that the machine has; 1 is even.
   static double imbalance(const Kind& kind);
 };
@@ -141,6 +145,8 @@ struct ProfileWords {
   std::string title;  // "circuit on p100x4 by a.mapper"
   // What is known of a statement; may be empty.
   std::function<StatementText(std::int32_t)> statement;
+  // The phase that the application's metric measures; empty: the whole run.
+  std::string measured = {};
 };
 
 // For a terminal, 80 columns, at most some 60 lines: the time and what it is made of, then the

@@ -9,6 +9,7 @@
 #include "groma/diagnostics.h"
 #include "groma/evaluate.h"
 #include "groma/fit.h"
+#include "groma/guide.h"
 #include "groma/log.h"
 #include "groma/profile.h"
 #include "groma/simulate.h"
@@ -29,14 +30,39 @@ RunResult run_default(std::shared_ptr<const Machine> machine, const Workload& wo
 // null: the default mapper's run.
 ProfileWords words_of(const Workload& workload, const Machine& machine, const Program* program);
 
+// A run and what came of it. What is pointed at outlives guide_run().
+struct GuidedRun {
+  const Workload* workload = nullptr;
+  std::shared_ptr<const Machine> machine;
+  const BoundProgram* bound = nullptr;  // null: the default mapper's, or it cannot be bound
+  SimulateOptions options;              // of the run
+  const Diagnostics* diags = nullptr;   // of the program's source, or of no particular text
+  const RunResult* result = nullptr;    // null: the program of `diags` cannot be bound
+  const Profile* profile = nullptr;     // of a run that succeeded
+};
+// What guide_run() spends on runs of changed mappings.
+struct GuideLimits {
+  std::size_t runs = 32;
+  std::int64_t tasks = 1 << 15;  // point tasks, all runs together: some tenth of a second
+};
+
+// What the run means and which statement to change (AutoGuide). Changes of the mapping are tried in
+// the embedded runtime, and those alone are suggested that make the run faster, or possible; each
+// with a fix, of `diags->source()`, and how fast the run then was. Where the limits leave nothing
+// to try, advice is the guide's own, in words without a fix. `rules`: null takes those that come
+// with Groma, which a run that failed then waits for (25 ms).
+Feedback guide_run(const GuidedRun& run, const GuideLimits& limits = {},
+                   const GuideRules* rules = nullptr);
+
 // {"status": "ok", "seconds": ..., "throughput": ..., "unit": ..., "runtime": "simulator", ...} or
 // {"status": "error", "stage": "map" | "execute", "raw": ..., "diagnostics": [...]}
-// (docs/commands.md), with "profile" and "fit" where they are not null. One line.
-std::string to_json(const RunResult& result, const Profile* profile, const Fit* fit,
-                    const Diagnostics& diags, const ProfileWords& words);
+// (docs/commands.md), with "explain", "suggest", "fixes", "profile" and "fit" where they are not
+// null. One line.
+std::string to_json(const RunResult& result, const Feedback* feedback, const Profile* profile,
+                    const Fit* fit, const Diagnostics& diags, const ProfileWords& words);
 // Of a program that cannot be bound: {"status": "error", "stage": "check", "raw": the first error,
-// "diagnostics": [...]}.
-std::string check_failed_json(const Diagnostics& diags);
+// "diagnostics": [...]}, likewise.
+std::string check_failed_json(const Diagnostics& diags, const Feedback* feedback = nullptr);
 // For a person: the time, then the profile where it is not null. Ends with a line end; empty when
 // the run failed, since its diagnostics then say all.
 std::string draw(const RunResult& result, const Profile* profile, const ProfileWords& words,

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "base/harmless.h"
+#include "profile/words.h"
 #include "program/data.h"
 
 namespace groma::guide {
@@ -156,6 +158,10 @@ std::string place_of(const Program& program, const program::Row& row) {
 
 std::string percent(double share) { return fmt::format("{:.0f} %", share * 100); }
 
+std::string time_of(double seconds) {
+  return profile::time_words(std::llround(std::clamp(seconds, 0.0, 1e6) / kPicosecond));
+}
+
 std::string because_of(const ProfileFacts::Cause& cause) {
   if (cause.place.empty() && cause.statement.empty()) return ", as the default mapper places it";
   // "a.mapper:4:1"
@@ -171,6 +177,14 @@ bool between(const ProfileFacts::Cause& cause, std::string_view a, std::string_v
   return (cause.from == a && cause.to == b) || (cause.from == b && cause.to == a);
 }
 
+// "from SYSMEM to FBMEM"; within one memory, from one to another of its kind.
+std::string way_of(const ProfileFacts::Cause& cause) {
+  if (cause.same_memory) return fmt::format("within one {}", cause.to);
+  const bool another = cause.from == cause.to && !cause.other_node;
+  return fmt::format("from {} to {}{}{}", cause.from, another ? "another " : "", cause.to,
+                     cause.other_node ? " on another node" : "");
+}
+
 std::string cure_of_copy(const ProfileFacts::Cause& cause) {
   const std::string& region = cause.region;
   if (cause.other_node) {
@@ -179,62 +193,83 @@ std::string cure_of_copy(const ProfileFacts::Cause& cause) {
         "less of `{0}` crosses the network",
         region);
   }
+  if (cause.same_memory) {
+    return fmt::format(
+        "copies within one memory are from one layout or shape to another: give all tasks that use "
+        "`{0}` one layout (`Layout * {0} * ...`), and points pieces of one shape",
+        region);
+  }
   if (between(cause, "SYSMEM", "FBMEM") || between(cause, "SOCKMEM", "FBMEM")) {
     return fmt::format(
-        "`Region * {0} GPU ZCMEM` would avoid these copies of `{0}`, since CPUs and GPUs both "
-        "reach that memory; or let all tasks that use `{0}` run on GPUs and keep it in FBMEM",
+        "let all tasks that use `{0}` run on GPUs where they have variants for them, and keep it "
+        "in FBMEM. `Region * {0} GPU ZCMEM` would avoid these copies too, at a price: GPUs then "
+        "reach `{0}` over the bus at each access, so it pays for data that they touch little, and "
+        "only while ZCMEM has room",
         region);
   }
   if (between(cause, "ZCMEM", "FBMEM")) {
     return fmt::format(
-        "keep `{0}` in one memory for all tasks that use it: `Region * {0} GPU FBMEM`, or ZCMEM "
-        "for all",
+        "keep `{0}` in one memory for all tasks that use it: `Region * {0} GPU FBMEM` where GPUs "
+        "touch it much and it fits, else ZCMEM for all",
         region);
   }
-  if (cause.from == "FBMEM" && cause.to == "FBMEM") {
+  if (cause.from == cause.to) {
     return fmt::format(
-        "let neighbouring points that share `{0}` run on one GPU (another function in "
-        "IndexTaskMap), or put `{0}` into ZCMEM, which all GPUs of a node reach",
+        "let neighbouring points that share `{0}` run on one processor: another function in "
+        "IndexTaskMap or SingleTaskMap",
         region);
   }
   return fmt::format(
       "keep `{0}` in one memory that all its tasks reach (a Region statement for `{0}`)", region);
 }
 
+// That took most of the time which counts.
+ProfileFacts::Task longest_task(const ProfileFacts& facts) {
+  for (const ProfileFacts::Cause& cause : facts.causes) {
+    if (cause.doing != "task") continue;
+    for (const ProfileFacts::Task& task : facts.by_task) {
+      if (task.task == cause.task) return task;
+    }
+  }
+  return {};
+}
+
 void explain_cause(const ProfileFacts::Cause& cause, const ProfileFacts& facts,
                    Feedback* feedback) {
   if (cause.doing == "copy" || cause.doing == "reduction") {
-    std::string text =
-        fmt::format("{} of the time is {} of `{}` from {} to {}{}{}", percent(cause.share),
-                    cause.doing == "copy" ? "copies" : "reductions", cause.region, cause.from,
-                    cause.to, cause.other_node ? " on another node" : "", because_of(cause));
+    std::string text = fmt::format("{} of the time is {} of `{}` {}{}", percent(cause.share),
+                                   cause.doing == "copy" ? "copies" : "reductions", cause.region,
+                                   way_of(cause), because_of(cause));
     if (cause.waiting > 0.5 * cause.share) text += "; most of it waits for a busy channel";
-    feedback->explain.push_back(sentence(std::move(text)));
-    feedback->suggest.push_back(sentence(cure_of_copy(cause)));
+    add_sentence(std::move(text), &feedback->explain);
+    add_sentence(cure_of_copy(cause), &feedback->suggest);
   } else if (cause.doing == "task") {
     const auto ran = std::find_if(facts.by_task.begin(), facts.by_task.end(),
                                   [&](const auto& task) { return task.task == cause.task; });
     const std::string kind = ran == facts.by_task.end() ? "" : ran->kind;
-    feedback->explain.push_back(
-        sentence(fmt::format("{} of the time is task `{}`{}", percent(cause.share), cause.task,
-                             kind.empty() ? "" : fmt::format(" on {}", kind))));
+    add_sentence(fmt::format("{} of the time is task `{}`{}", percent(cause.share), cause.task,
+                             kind.empty() ? "" : fmt::format(" on {}", kind)),
+                 &feedback->explain);
     if (!kind.empty() && kind != "GPU") {
-      feedback->suggest.push_back(sentence(
-          fmt::format("move `{0}` to GPUs where it has a variant for them: `Task {0} GPU,{1}`",
-                      cause.task, kind)));
+      add_sentence(
+          fmt::format("`Task {0} GPU,{1}` moves `{0}` to GPUs, where the machine has some and the "
+                      "task a variant for them",
+                      cause.task, kind),
+          &feedback->suggest);
     } else if (cause.waiting > 0.5 * cause.share) {
-      feedback->suggest.push_back(sentence(
-          fmt::format("points of `{}` wait for each other's processor: spread them more evenly "
-                      "with another function in IndexTaskMap",
-                      cause.task)));
+      add_sentence(fmt::format("points of `{}` wait for each other's processor: spread them more "
+                               "evenly with another function in IndexTaskMap",
+                               cause.task),
+                   &feedback->suggest);
     }
   } else if (cause.doing == "runtime") {
-    feedback->explain.push_back(sentence(fmt::format(
-        "{} of the time the run waits for the runtime to launch and map "
-        "tasks{}",
-        percent(cause.share), cause.task.empty() ? "" : fmt::format(", here `{}`", cause.task))));
-    feedback->suggest.emplace_back(
-        "Fewer and larger points cost the runtime less; a trace costs it least.");
+    add_sentence(fmt::format("{} of the time the run waits for the runtime to launch and map "
+                             "tasks{}",
+                             percent(cause.share),
+                             cause.task.empty() ? "" : fmt::format(", here `{}`", cause.task)),
+                 &feedback->explain);
+    add_sentence("Fewer and larger points cost the runtime less; a trace costs it least.",
+                 &feedback->suggest);
   }
 }
 
@@ -267,12 +302,12 @@ void advise(const Rule& rule, const Groups& groups, const Program& program, Feed
         feedback->fixes.push_back(std::move(*fix));
       }
     }
-    feedback->suggest.push_back(sentence(std::move(text)));
+    add_sentence(std::move(text), &feedback->suggest);
   }
   if (!any && !rule.statements.empty()) {
-    feedback->suggest.push_back(
-        sentence(fmt::format("no statement of {} decides it, the default mapper does: add one",
-                             harmless(program.source().name()))));
+    add_sentence(fmt::format("no statement of {} decides it, the default mapper does: add one",
+                             harmless(program.source().name())),
+                 &feedback->suggest);
   }
 }
 
@@ -281,42 +316,47 @@ void explain_profile(const ProfileFacts& facts, const Program* program, Feedback
   constexpr double kUneven = 1.25;
   constexpr double kNearlyFull = 0.9;
   constexpr int kCauses = 3;
+  if (!facts.measured.empty()) {
+    add_sentence(fmt::format("the application measures its phase `{}`, {}: what follows is of that",
+                             facts.measured, time_of(facts.measured_seconds)),
+                 &feedback->explain);
+  }
   int said = 0;
   for (const ProfileFacts::Cause& cause : facts.causes) {
     if (cause.share < kWorthSaying || said++ == kCauses) break;
     explain_cause(cause, facts, feedback);
   }
+  const ProfileFacts::Task longest = longest_task(facts);
   for (const ProfileFacts::Kind& kind : facts.kinds) {
-    const bool main = !facts.by_task.empty() && kind.kind == facts.by_task.front().kind;
-    if (!main || kind.processors < 2) continue;
+    if (kind.kind != longest.kind || kind.processors < 2) continue;
     if (kind.used < kind.processors) {
-      feedback->explain.push_back(fmt::format("Only {} of {} {} processors ran anything.",
-                                              kind.used, kind.processors, kind.kind));
+      add_sentence(fmt::format("only {} of {} {} processors ran anything", kind.used,
+                               kind.processors, kind.kind),
+                   &feedback->explain);
     } else if (kind.imbalance >= kUneven) {
-      feedback->explain.push_back(fmt::format(
-          "The busiest {} works {:.2g} times as long as the mean.", kind.kind, kind.imbalance));
+      add_sentence(fmt::format("the busiest {} works {:.2g} times as long as the mean", kind.kind,
+                               kind.imbalance),
+                   &feedback->explain);
     } else {
       continue;
     }
-    feedback->suggest.push_back(
-        sentence(fmt::format("spread the points over all {} {} processors with another function in "
+    add_sentence(fmt::format("spread the points over all {} {} processors with another function in "
                              "IndexTaskMap",
-                             kind.processors, kind.kind)));
-    if (program != nullptr) {
-      const auto rows = suspects(*program, MappingStatement::kIndexTaskMap,
-                                 {{"task", facts.by_task.front().task}});
-      if (!rows.empty()) {
-        feedback->suggest.push_back(sentence(
-            fmt::format("what places `{}` in {} is {}", facts.by_task.front().task,
-                        harmless(program->source().name()), place_of(*program, rows.front()))));
-      }
-    }
+                             kind.processors, kind.kind),
+                 &feedback->suggest);
+    if (program == nullptr) continue;
+    const auto rows = suspects(*program, MappingStatement::kIndexTaskMap, {{"task", longest.task}});
+    if (rows.empty()) continue;
+    add_sentence(fmt::format("what places `{}` in {} is {}", longest.task,
+                             harmless(program->source().name()), place_of(*program, rows.front())),
+                 &feedback->suggest);
   }
   for (const ProfileFacts::Memory& memory : facts.memories) {
     if (memory.full < kNearlyFull) continue;
-    feedback->explain.push_back(
-        fmt::format("{} is {} full at its peak.", memory.kind, percent(memory.full)));
+    add_sentence(fmt::format("{} is {} full at its peak", memory.kind, percent(memory.full)),
+                 &feedback->explain);
   }
+  if (facts.tried) feedback->suggest = *facts.tried;
 }
 
 }  // namespace groma::guide

@@ -1,4 +1,6 @@
 // What the guide takes from a profile, in the form that docs/commands.md gives its JSON.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -33,29 +35,41 @@ std::int64_t count(const Json& json, const char* key) {
   return value.is_number_integer() ? value.get<std::int64_t>() : 0;
 }
 
+std::vector<std::string> texts(const Json& list) {
+  std::vector<std::string> all;
+  for (const Json& one : list) {
+    if (one.is_string()) all.push_back(harmless(one.get_ref<const std::string&>()));
+  }
+  return all;
+}
+
 // Causes of one thing, whyever the next had to wait for it, are one here.
-void add_cause(const Json& json, const Json& moves, double total, ProfileFacts* facts) {
+void add_cause(const Json& json, const Json& moves, const char* time, double total,
+               ProfileFacts* facts) {
   ProfileFacts::Cause cause;
   cause.doing = text(json, "doing");
   cause.task = text(json, "task");
-  cause.share = number(json, "time_ps") / total;
+  cause.share = number(json, time) / total;
+  if (cause.share <= 0) return;  // not measured
   const std::string reason = text(json, "reason");
   if (reason == "channel" || reason == "processor") cause.waiting = cause.share;
   const Json& index = member(json, "move");
-  if (index.is_number_unsigned() && moves.is_array() && index.get<std::size_t>() < moves.size()) {
-    const Json& move = moves[index.get<std::size_t>()];
+  const std::int64_t at = index.is_number_integer() ? index.get<std::int64_t>() : -1;
+  if (at >= 0 && moves.is_array() && static_cast<std::size_t>(at) < moves.size()) {
+    const Json& move = moves[static_cast<std::size_t>(at)];
     const Json& by = member(move, "by");
     cause.region = text(move, "region");
     cause.from = text(move, "from");
     cause.to = text(move, "to");
     cause.other_node = member(move, "other_node") == Json(true);
+    cause.same_memory = member(move, "same_memory") == Json(true);
     cause.statement = text(by, "text");
     cause.place = text(by, "place");
   }
   for (ProfileFacts::Cause& other : facts->causes) {
     if (other.doing == cause.doing && other.task == cause.task && other.region == cause.region &&
         other.from == cause.from && other.to == cause.to && other.place == cause.place &&
-        other.other_node == cause.other_node) {
+        other.other_node == cause.other_node && other.same_memory == cause.same_memory) {
       other.share += cause.share;
       other.waiting += cause.waiting;
       return;
@@ -67,17 +81,26 @@ void add_cause(const Json& json, const Json& moves, double total, ProfileFacts* 
 ProfileFacts facts_of_json(const Json& json) {
   ProfileFacts facts;
   facts.title = text(json, "title");
-  const double total = std::max(number(json, "time_ps"), 1.0);
-  facts.seconds = number(json, "time_ps") * kPicosecond;
+  double total = std::max(number(json, "time_ps"), 1.0);
+  facts.seconds = facts.measured_seconds = number(json, "time_ps") * kPicosecond;
   const Json& path = member(json, "path");
-  for (const Json& part : member(path, "by_reason")) {
+  const Json& causes = member(path, "causes");
+  double measured = 0;
+  for (const Json& cause : causes) measured += number(cause, "measured_ps");
+  if (measured > 0) {
+    facts.measured = text(path, "measured");
+    total = measured;
+    facts.measured_seconds = measured * kPicosecond;
+  }
+  const char* time = measured > 0 ? "measured_ps" : "time_ps";
+  for (const Json& part : measured > 0 ? causes : member(path, "by_reason")) {
     const std::string doing = text(part, "doing");
     (doing == "task"      ? facts.tasks
      : doing == "runtime" ? facts.runtime
-                          : facts.copies) += number(part, "time_ps") / total;
+                          : facts.copies) += number(part, time) / total;
   }
-  for (const Json& cause : member(path, "causes")) {
-    add_cause(cause, member(json, "moves"), total, &facts);
+  for (const Json& cause : causes) {
+    add_cause(cause, member(json, "moves"), time, total, &facts);
   }
   std::stable_sort(facts.causes.begin(), facts.causes.end(),
                    [](const auto& a, const auto& b) { return a.share > b.share; });
@@ -120,7 +143,33 @@ Result<ProfileFacts> read_profile_facts(std::string_view json) {
     return Error{Error::Code::kMalformed, "it is no profile of a run",
                  "`groma run --json` prints one"};
   }
-  return facts_of_json(found);
+  ProfileFacts facts = facts_of_json(found);
+  const Json& tried = member(document, "suggest");
+  if (tried.is_array()) facts.tried = texts(tried);
+  return facts;
+}
+
+std::optional<std::string> failure_of_run(std::string_view json) {
+  const Json document = Json::parse(json, nullptr, /*allow_exceptions=*/false);
+  if (member(document, "status") != Json("error")) return std::nullopt;
+  std::string log;
+  std::vector<std::string> helps = texts(member(document, "suggest"));
+  for (const Json& diagnostic : member(document, "diagnostics")) {
+    const Json& start = member(diagnostic, "start");
+    const std::string place = start.is_object()
+                                  ? fmt::format("{}:{}:{}", text(diagnostic, "file"),
+                                                count(start, "line"), count(start, "column"))
+                                  : text(diagnostic, "file");
+    log += fmt::format("{}: {}: {} [{}]\n", place, text(diagnostic, "severity"),
+                       text(diagnostic, "message"), text(diagnostic, "id"));
+    for (const Json& note : member(diagnostic, "notes")) {
+      log += fmt::format("note: {}\n", text(note, "message"));
+    }
+    if (text(diagnostic, "severity") != "error") continue;
+    for (const std::string& help : helps) log += fmt::format("help: {}\n", help);
+    helps.clear();
+  }
+  return log.empty() ? text(document, "raw") + "\n" : log;
 }
 
 ProfileFacts facts_of(const Profile& profile, const ProfileWords& words) {

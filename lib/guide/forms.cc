@@ -20,6 +20,7 @@ Json json_of(const ProfileFacts& facts) {
       one["from"] = cause.from;
       one["to"] = cause.to;
       one["other_node"] = cause.other_node;
+      one["same_memory"] = cause.same_memory;
       one["by"] = cause.place.empty() ? Json(nullptr)
                                       : Json{{"text", cause.statement}, {"place", cause.place}};
     }
@@ -37,10 +38,16 @@ Json json_of(const ProfileFacts& facts) {
   for (const ProfileFacts::Memory& memory : facts.memories) {
     memories.push_back({{"memory", memory.kind}, {"full", memory.full}});
   }
-  return {{"title", facts.title},      {"seconds", facts.seconds},
-          {"tasks", facts.tasks},      {"copies", facts.copies},
-          {"runtime", facts.runtime},  {"causes", std::move(causes)},
-          {"kinds", std::move(kinds)}, {"memories", std::move(memories)}};
+  return {{"title", facts.title},
+          {"seconds", facts.seconds},
+          {"measured", facts.measured.empty() ? Json(nullptr) : Json(facts.measured)},
+          {"measured_seconds", facts.measured_seconds},
+          {"tasks", facts.tasks},
+          {"copies", facts.copies},
+          {"runtime", facts.runtime},
+          {"causes", std::move(causes)},
+          {"kinds", std::move(kinds)},
+          {"memories", std::move(memories)}};
 }
 
 Json json_of(const Fix& fix, const Source& source) {
@@ -96,6 +103,15 @@ std::string to_json(const Feedback& feedback, const Source* source) {
   return json.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
+std::string draw_advice(const Feedback& feedback, bool color) {
+  const std::string_view bold = color ? "\x1b[1m" : "";
+  const std::string_view off = color ? "\x1b[0m" : "";
+  std::string text;
+  draw_list("Explain", feedback.explain, bold, off, &text);
+  draw_list("Suggest", feedback.suggest, bold, off, &text);
+  return text;
+}
+
 std::string draw(const Feedback& feedback, bool color) {
   const std::string_view bold = color ? "\x1b[1m" : "";
   const std::string_view red = color ? "\x1b[1;31m" : "";
@@ -109,8 +125,7 @@ std::string draw(const Feedback& feedback, bool color) {
     const bool failed = feedback.status == Feedback::Status::kError;
     text = fmt::format("{}{}{}\n", failed ? red : bold, feedback.execution, off);
   }
-  draw_list("Explain", feedback.explain, bold, off, &text);
-  draw_list("Suggest", feedback.suggest, bold, off, &text);
+  text += draw_advice(feedback, color);
   if (!feedback.matches.empty()) {
     text += fmt::format("\n{}Found{}\n", bold, off);
     for (const GuideMatch& match : feedback.matches) {

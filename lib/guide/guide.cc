@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t kMaxExplained = 4;  // of one rank
 constexpr std::size_t kShownText = 300;
+constexpr std::size_t kShownStatement = 100;
 
 // One thing that is known of the run, from whatever source.
 struct Finding {
@@ -26,6 +27,7 @@ struct Finding {
   std::int64_t order = 0;
   Groups groups;
   std::vector<std::string> follow;
+  std::optional<Range> range = {};  // that a diagnostic of ours is about
 };
 
 bool fails(Role role) {
@@ -49,7 +51,7 @@ class Composer {
     });
     feedback_.score = context_.score ? context_.score : score_;
     set_status();
-    feedback_.known = !findings_.empty() || context_.profile != nullptr;
+    feedback_.known = !findings_.empty() || ended_well_ || context_.profile != nullptr;
     explain();
     for (Finding& finding : findings_) feedback_.matches.push_back(std::move(finding.match));
     cut_to_detail();
@@ -77,6 +79,8 @@ class Composer {
       finding.order = static_cast<std::int64_t>(findings_.size());
       const Source& source = context_.diags->source();
       if (diagnostic.range) {
+        const bool compile = finding.rule != nullptr && finding.rule->hook == "compile";
+        if (!compile) finding.range = diagnostic.range;
         const Position at = source.position(diagnostic.range->begin);
         finding.groups["place"] = fmt::format("{}:{}:{}", source.name(), at.line, at.column);
       }
@@ -88,6 +92,11 @@ class Composer {
         finding.follow.push_back("help: " + harmless(help));
       }
       for (const Fix& fix : diagnostic.fixes) feedback_.fixes.push_back(fix);
+      if (!findings_.empty() && finding.range && finding.rule == findings_.back().rule &&
+          same(*finding.range, findings_.back().range)) {
+        ++findings_.back().match.count;  // of the next requirement, by the same statement
+        continue;
+      }
       findings_.push_back(std::move(finding));
     }
   }
@@ -98,7 +107,9 @@ class Composer {
     for (std::size_t i = 0; i < scanner_.found().size(); ++i) {
       const Found& found = scanner_.found()[i];
       const Rule& rule = rules_.rules[i];
-      if (found.count == 0 || rule.role == Role::kHarmless) continue;
+      if (found.count > 0 && rule.role == Role::kSuccess) ended_well_ = true;
+      const bool stays_out = rule.role == Role::kHarmless || rule.role == Role::kSuccess;
+      if (found.count == 0 || stays_out) continue;
       if (explained && fails(found.role)) continue;  // the same in the runtime's words
       Finding finding;
       finding.rule = &rule;
@@ -118,6 +129,10 @@ class Composer {
       if (metric) read_score(rule, finding.groups);
       findings_.push_back(std::move(finding));
     }
+  }
+
+  static bool same(const Range& a, const std::optional<Range>& b) {
+    return b && a.begin == b->begin && a.end == b->end;
   }
 
   // Without Realm's prefix, "[0 - 7f2c] 1.2 {5}{legion}: ".
@@ -179,7 +194,7 @@ class Composer {
 
   void set_status() {
     const bool failed = !findings_.empty() && fails(findings_.front().role);
-    const bool ended = context_.exit_code == 0 || feedback_.score.has_value();
+    const bool ended = context_.exit_code == 0 || ended_well_ || feedback_.score.has_value();
     feedback_.status = failed  ? Feedback::Status::kError
                        : ended ? Feedback::Status::kOk
                                : Feedback::Status::kUnknown;
@@ -217,18 +232,50 @@ class Composer {
     if (!rule.meaning.empty()) {
       std::string text = sentence(filled(rule.meaning, finding.groups));
       if (finding.match.count > 1) text += fmt::format(" (Said {} times.)", finding.match.count);
-      add(std::move(text), &feedback_.explain);
+      add_sentence(std::move(text), &feedback_.explain);
     }
+    explain_place(finding);
     explain_follow(finding);
     for (const std::string& advice : rule.advice) {
-      add(sentence(filled(advice, finding.groups)), &feedback_.suggest);
+      const std::string text = filled(advice, finding.groups);
+      if (may_be_written(text)) add_sentence(text, &feedback_.suggest);
     }
     if (context_.program != nullptr) advise(rule, finding.groups, *context_.program, &feedback_);
   }
 
   void explain_own(const Finding& finding) {
-    add(sentence(finding.match.text), &feedback_.explain);
+    add_sentence(finding.match.text, &feedback_.explain);
+    explain_place(finding);
     explain_follow(finding);
+  }
+
+  // The statement that our own runtime blames.
+  void explain_place(const Finding& finding) {
+    if (!finding.range) return;
+    const Source& source = context_.diags->source();
+    const std::string_view text = source.text(*finding.range);
+    add_sentence(fmt::format("line {} of {} says so: `{}`",
+                             source.position(finding.range->begin).line, harmless(source.name()),
+                             harmless(text.substr(0, kShownStatement)) +
+                                 (text.size() > kShownStatement ? "..." : "")),
+                 &feedback_.explain);
+  }
+
+  // Whether code in it is for this machine.
+  bool may_be_written(std::string_view advice) const {
+    bool code = false;
+    std::string word;
+    for (const char c : fmt::format("{} ", advice)) {
+      if (c >= 'A' && c <= 'Z') {
+        word += c;
+        continue;
+      }
+      const std::vector<std::string>& lacking = context_.lacking;
+      if (code && std::find(lacking.begin(), lacking.end(), word) != lacking.end()) return false;
+      word.clear();
+      if (c == '`') code = !code;
+    }
+    return true;
   }
 
   void explain_follow(const Finding& finding) {
@@ -241,13 +288,9 @@ class Composer {
                                     line.substr(std::min(line.find_first_not_of(' ', 7), line.size())))
           : help || note ? sentence(line.substr(6))
                          : sentence(line);
-      add(std::move(text), help ? &feedback_.suggest : &feedback_.explain);
+      if (help && !may_be_written(text)) continue;
+      add_sentence(std::move(text), help ? &feedback_.suggest : &feedback_.explain);
     }
-  }
-
-  static void add(std::string text, std::vector<std::string>* list) {
-    if (text.empty() || std::find(list->begin(), list->end(), text) != list->end()) return;
-    list->push_back(std::move(text));
   }
 
   static std::string execution_of(const Finding& finding) {
@@ -267,8 +310,10 @@ class Composer {
                                         feedback_.score->unit);
     } else if (context_.exit_code == 0) {
       feedback_.execution = "The run ended well";
+    } else if (ended_well_) {
+      feedback_.execution = "The run says that it ended well";
     } else {
-      feedback_.execution = "The output does not say how the run ended";
+      feedback_.execution = "The output does not say how the run ended (its exit code would)";
     }
   }
 
@@ -285,10 +330,9 @@ class Composer {
       }
     }
     if (!findings_.empty() || context_.profile != nullptr) return;
+    if (ended_well_) return;
     if (context_.exit_code != 0 || !scanner_.empty()) {
-      feedback_.execution += context_.exit_code == 0
-                                 ? "; nothing in its output is known to the guide"
-                                 : "; nothing in it is known to the guide";
+      feedback_.execution += "; nothing in it speaks of a failure or of a time";
       feedback_.last_lines = scanner_.last_lines();
     }
   }
@@ -313,6 +357,7 @@ class Composer {
   const GuideContext& context_;
   std::vector<Finding> findings_;
   std::optional<Score> score_;
+  bool ended_well_ = false;  // as the output says
   Feedback feedback_;
 };
 
@@ -344,6 +389,15 @@ Feedback guide_log(const GuideRules& rules, std::string_view log, const GuideCon
   GuideReader reader(rules);
   reader.read(log);
   return reader.feedback(context);
+}
+
+Feedback guide_profile(const ProfileFacts& facts, const Program* program) {
+  Feedback feedback;
+  feedback.status = Feedback::Status::kOk;
+  feedback.known = true;
+  feedback.profile = facts;
+  guide::explain_profile(facts, program, &feedback);
+  return feedback;
 }
 
 }  // namespace groma

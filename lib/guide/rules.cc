@@ -21,6 +21,7 @@ constexpr std::pair<std::string_view, Role> kRoles[] = {
     {"silent", Role::kSilent},   {"consequence", Role::kConsequence},
     {"warning", Role::kWarning}, {"performance", Role::kPerformance},
     {"metric", Role::kMetric},   {"harmless", Role::kHarmless},
+    {"success", Role::kSuccess},
 };
 constexpr std::pair<std::string_view, Mend> kMends[] = {
     {"remove", Mend::kRemove},     {"memory", Mend::kMemory}, {"soa", Mend::kSoa},

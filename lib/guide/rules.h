@@ -33,6 +33,7 @@ enum class Role : std::uint8_t {
   kPerformance,  // the run goes on, but slowly
   kMetric,       // a figure that the run reports
   kHarmless,     // stays out
+  kSuccess,      // stays out; the run says that it ended well
 };
 
 // How the statement that a rule blames can be mended.

@@ -85,9 +85,16 @@ std::string sentence(std::string text) {
     text.pop_back();
   }
   if (text.empty()) return text;
-  if (std::string_view(".!?:;").find(text.back()) == std::string_view::npos) text += '.';
+  const bool ended = std::string_view(".!?:;").find(text.back()) != std::string_view::npos;
+  if (!ended && !text.ends_with(".)")) text += '.';
   text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
   return text;
+}
+
+void add_sentence(std::string text, std::vector<std::string>* list) {
+  text = sentence(std::move(text));
+  if (text.empty() || std::find(list->begin(), list->end(), text) != list->end()) return;
+  list->push_back(std::move(text));
 }
 
 }  // namespace groma::guide

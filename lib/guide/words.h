@@ -26,5 +26,7 @@ std::string memory_word(std::string_view word);
 
 // With a capital letter and a full stop.
 std::string sentence(std::string text);
+// Adds it as a sentence, unless it is there.
+void add_sentence(std::string text, std::vector<std::string>* list);
 
 }  // namespace groma::guide

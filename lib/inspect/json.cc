@@ -20,17 +20,6 @@ void add_range(const Source& source, const std::optional<Range>& range, Json& js
   json["end"] = position_json(source, range->end);
 }
 
-Json fix_json(const Source& source, const Fix& fix) {
-  Json edits = Json::array();
-  for (const Edit& edit : fix.edits) {
-    Json one = Json::object();
-    add_range(source, edit.range, one);
-    one["text"] = edit.text;
-    edits.push_back(std::move(one));
-  }
-  return {{"title", fix.title}, {"edits", std::move(edits)}, {"sure", fix.sure}};
-}
-
 Json diagnostic_json(const Source& source, const Diagnostic& diagnostic) {
   Json json = {{"id", name_of(diagnostic.id)},
                {"severity", name_of(diagnostic.severity)},
@@ -45,7 +34,7 @@ Json diagnostic_json(const Source& source, const Diagnostic& diagnostic) {
   }
   json["help"] = diagnostic.helps;
   json["fixes"] = Json::array();
-  for (const Fix& fix : diagnostic.fixes) json["fixes"].push_back(fix_json(source, fix));
+  for (const Fix& fix : diagnostic.fixes) json["fixes"].push_back(json_of(source, fix));
   return json;
 }
 
@@ -64,6 +53,17 @@ Json coordinates_json(const Point& point) {
 }
 
 }  // namespace
+
+Json json_of(const Source& source, const Fix& fix) {
+  Json edits = Json::array();
+  for (const Edit& edit : fix.edits) {
+    Json one = Json::object();
+    add_range(source, edit.range, one);
+    one["text"] = edit.text;
+    edits.push_back(std::move(one));
+  }
+  return {{"title", fix.title}, {"edits", std::move(edits)}, {"sure", fix.sure}};
+}
 
 Json json_of(const Diagnostics& diags) {
   Json list = Json::array();

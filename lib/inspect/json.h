@@ -11,6 +11,8 @@ namespace groma {
 
 using OrderedJson = nlohmann::ordered_json;
 
+// An edit of the source: {"title": ..., "edits": [...], "sure": ...}.
+OrderedJson json_of(const Source& source, const Fix& fix);
 // The diagnostics, in the order of the text.
 OrderedJson json_of(const Diagnostics& diags);
 // {"file": ..., "line": ..., "column": ..., "text": ...}; null where the default mapper decides.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "app/data.h"
 #include "groma/program_mapper.h"
 #include "inspect/json.h"
 #include "inspect/locate.h"
@@ -49,6 +50,14 @@ OrderedJson json_of(const Fit& fit) {
   return json;
 }
 
+void add_words(const Feedback* feedback, const Source& source, OrderedJson& json) {
+  if (feedback == nullptr) return;
+  json["explain"] = feedback->explain;
+  json["suggest"] = feedback->suggest;
+  json["fixes"] = OrderedJson::array();
+  for (const Fix& fix : feedback->fixes) json["fixes"].push_back(json_of(source, fix));
+}
+
 }  // namespace
 
 RunResult run(const BoundProgram& bound, const Workload& workload, const SimulateOptions& options,
@@ -80,6 +89,8 @@ RunResult run_default(std::shared_ptr<const Machine> machine, const Workload& wo
 ProfileWords words_of(const Workload& workload, const Machine& machine, const Program* program) {
   ProfileWords words;
   words.title = fmt::format("{} on {}", workload.name(), machine.name());
+  const int measured = workload.data().metric_phase;
+  if (measured >= 0) words.measured = workload.data().phases[static_cast<std::size_t>(measured)];
   if (program == nullptr) {
     words.title += " by the default mapper";
     return words;
@@ -96,8 +107,8 @@ ProfileWords words_of(const Workload& workload, const Machine& machine, const Pr
   return words;
 }
 
-std::string to_json(const RunResult& result, const Profile* profile, const Fit* fit,
-                    const Diagnostics& diags, const ProfileWords& words) {
+std::string to_json(const RunResult& result, const Feedback* feedback, const Profile* profile,
+                    const Fit* fit, const Diagnostics& diags, const ProfileWords& words) {
   OrderedJson json;
   json["status"] = result.ok() ? "ok" : "error";
   if (result.ok()) {
@@ -108,17 +119,19 @@ std::string to_json(const RunResult& result, const Profile* profile, const Fit* 
     json["total_seconds"] = result.total_seconds;
     json["tasks"] = result.tasks;
     json["copies"] = result.copies;
+    add_words(feedback, diags.source(), json);
     if (profile != nullptr) json["profile"] = profile::json_of(*profile, words);
   } else {
     json["stage"] = result.status == RunStatus::kMapError ? "map" : "execute";
     json["raw"] = result.raw;
+    add_words(feedback, diags.source(), json);
   }
   if (fit != nullptr) json["fit"] = json_of(*fit);
   json["diagnostics"] = json_of(diags);
   return json_line(json);
 }
 
-std::string check_failed_json(const Diagnostics& diags) {
+std::string check_failed_json(const Diagnostics& diags, const Feedback* feedback) {
   OrderedJson json = {{"status", "error"}, {"stage", "check"}};
   json["raw"] = "";
   for (const Diagnostic& diagnostic : diags.all()) {
@@ -126,6 +139,7 @@ std::string check_failed_json(const Diagnostics& diags) {
     json["raw"] = diagnostic.message;
     break;
   }
+  add_words(feedback, diags.source(), json);
   json["diagnostics"] = json_of(diags);
   return json_line(json);
 }

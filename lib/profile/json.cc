@@ -99,6 +99,7 @@ class Writer {
             {"from", move.from},
             {"to", move.to},
             {"other_node", move.other_node},
+            {"same_memory", move.same_memory},
             {"by", statement_json(move.statement)},
             {"number", move.number},
             {"bytes", move.bytes},
@@ -116,6 +117,12 @@ class Writer {
                                      {"time_ps", profile_.path_time[d][r]}});
       }
     }
+    std::vector<RunTime> measured;
+    if (!words_.measured.empty()) {
+      measured = profile_.path_within(words_.measured);
+      json["measured"] = words_.measured;
+    }
+    std::size_t number = 0;
     json["causes"] = list(profile_.path_causes, [&](const Profile::PathCause& cause) {
       Json one = {{"doing", name_of(cause.doing)},
                   {"reason", name_of(cause.reason)},
@@ -123,6 +130,7 @@ class Writer {
                   {"time_ps", cause.time}};
       if (cause.task >= 0) one["task"] = task_name(record_, cause.task);
       if (cause.move >= 0) one["move"] = cause.move;
+      if (!measured.empty()) one["measured_ps"] = measured[number++];
       return one;
     });
     segments(json);

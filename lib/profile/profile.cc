@@ -156,11 +156,13 @@ class Maker {
         within(event.from, record_.memories) && within(event.where, record_.memories);
     const bool other =
         known && at(record_.memories, event.from).node != at(record_.memories, event.where).node;
+    const bool same = known && event.from == event.where;
     const bool reduction = event.kind == Event::Kind::kReduction;
     const std::int32_t region = within(event.region, record_.regions) ? event.region : -1;
     const std::uint32_t from = kind_of_memory(event.from), to = kind_of_memory(event.where);
-    const MoveKey key = {region, event.statement,
-                         (from << 15 ^ to) << 2 | (other ? 2U : 0U) | (reduction ? 1U : 0U)};
+    const MoveKey key = {
+        region, event.statement,
+        (from << 14 ^ to) << 3 | (same ? 4U : 0U) | (other ? 2U : 0U) | (reduction ? 1U : 0U)};
     const auto [found, is_new] = move_numbers_.emplace(key, profile_.moves.size());
     if (is_new) {
       Profile::Move move;
@@ -168,6 +170,7 @@ class Maker {
       move.from = kinds_[from];
       move.to = kinds_[to];
       move.other_node = other;
+      move.same_memory = same;
       move.statement = event.statement;
       move.reduction = reduction;
       profile_.moves.push_back(std::move(move));
@@ -201,7 +204,7 @@ class Maker {
   // ---- The critical path, from its end
 
   void push(Doing doing, Reason reason, std::int64_t event, RunTime begin, RunTime end) {
-    if (begin < end) profile_.path.push_back({doing, reason, event, begin, end});
+    if (begin < end) profile_.path.push_back({doing, reason, event, begin, end, -1});
   }
 
   void walk() {
@@ -259,7 +262,7 @@ class Maker {
 
   void sum_path() {
     std::unordered_map<std::uint64_t, std::size_t> numbers;
-    for (const Profile::Segment& segment : profile_.path) {
+    for (Profile::Segment& segment : profile_.path) {
       const RunTime time = segment.end - segment.begin;
       const auto doing = static_cast<std::size_t>(segment.doing);
       const auto reason = static_cast<std::size_t>(segment.reason);
@@ -280,9 +283,27 @@ class Maker {
       Profile::PathCause& sum = profile_.path_causes[found->second];
       ++sum.segments;
       add(sum.time, time);
+      segment.cause = static_cast<std::int32_t>(found->second);
     }
-    std::stable_sort(profile_.path_causes.begin(), profile_.path_causes.end(),
-                     [](const auto& a, const auto& b) { return a.time > b.time; });
+    const std::vector<std::int32_t> places = order_causes();
+    for (Profile::Segment& segment : profile_.path) segment.cause = at(places, segment.cause);
+  }
+
+  // The longest first; where each stands now.
+  std::vector<std::int32_t> order_causes() {
+    std::vector<std::size_t> sorted(profile_.path_causes.size());
+    for (std::size_t i = 0; i < sorted.size(); ++i) sorted[i] = i;
+    std::stable_sort(sorted.begin(), sorted.end(), [&](std::size_t a, std::size_t b) {
+      return profile_.path_causes[a].time > profile_.path_causes[b].time;
+    });
+    std::vector<std::int32_t> places(sorted.size());
+    std::vector<Profile::PathCause> causes;
+    for (std::size_t i = 0; i < sorted.size(); ++i) {
+      places[sorted[i]] = static_cast<std::int32_t>(i);
+      causes.push_back(profile_.path_causes[sorted[i]]);
+    }
+    profile_.path_causes = std::move(causes);
+    return places;
   }
 
   // ---- What is listed, and in which order
@@ -372,6 +393,20 @@ RunTime Profile::path_doing(Doing doing) const {
   RunTime time = 0;
   for (RunTime each : path_time[static_cast<std::size_t>(doing)]) time += each;
   return time;
+}
+
+std::vector<RunTime> Profile::path_within(const std::string& phase) const {
+  std::vector<RunTime> times(path_causes.size());
+  for (const RunRecord::Phase& each : record->phases) {
+    if (each.name != phase) continue;
+    auto segment = std::partition_point(path.begin(), path.end(),
+                                        [&](const Segment& s) { return s.end <= each.begin; });
+    for (; segment != path.end() && segment->begin < each.end; ++segment) {
+      const RunTime time = std::min(segment->end, each.end) - std::max(segment->begin, each.begin);
+      add(at(times, segment->cause), std::max<RunTime>(0, time));
+    }
+  }
+  return times;
 }
 
 double Profile::imbalance(const Kind& kind) {

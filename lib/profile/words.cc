@@ -82,9 +82,13 @@ std::string_view words_of(Profile::Reason reason) {
 }
 
 std::string words_of(const Profile& profile, const Profile::Move& move) {
-  return fmt::format("{} of {}, {} to {}{}", move.reduction ? "reduction" : "copy",
-                     region_name(*profile.record, move.region), move.from.empty() ? "?" : move.from,
-                     move.to.empty() ? "?" : move.to, move.other_node ? " of another node" : "");
+  const std::string what = fmt::format("{} of {}", move.reduction ? "reduction" : "copy",
+                                       region_name(*profile.record, move.region));
+  const std::string to = move.to.empty() ? "?" : move.to;
+  if (move.same_memory) return fmt::format("{}, within one {}", what, to);
+  const bool another = !move.other_node && !move.to.empty() && move.from == move.to;
+  return fmt::format("{}, {} to {}{}{}", what, move.from.empty() ? "?" : move.from,
+                     another ? "another " : "", to, move.other_node ? " of another node" : "");
 }
 
 std::string words_of(const Profile& profile, const Profile::PathCause& cause) {

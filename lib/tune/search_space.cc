@@ -12,9 +12,9 @@
 #include "app/data.h"
 #include "base/random.h"
 #include "inspect/explain_query.h"
+#include "inspect/index_functions.h"
 #include "inspect/words.h"
 #include "syntax/lexer.h"
-#include "tune/index_functions.h"
 
 namespace groma {
 namespace {
@@ -182,13 +182,13 @@ class SearchSpace::Maker {
       }
     }
     if (dimensions > 0) {
-      std::vector<std::string> options = tune::index_functions(dimensions);
+      std::vector<std::string> options = inspect::index_functions(dimensions);
       options.insert(options.begin(), "");
       space_.add(MappingStatement::kIndexTaskMap, t, "IndexTaskMap " + name, std::move(options));
     }
     if (single) {
       space_.add(MappingStatement::kSingleTaskMap, t, "SingleTaskMap " + name,
-                 {"", std::string(tune::kSamePoint)});
+                 {"", std::string(inspect::kSamePoint)});
     }
   }
 
@@ -257,8 +257,8 @@ std::string SearchSpace::text_of(const Choice& choice) const {
       if (first.statement == MappingStatement::kIndexTaskMap ||
           first.statement == MappingStatement::kSingleTaskMap) {
         const ProcKind kind = kind_of(tasks_[task_of_[d]], choice);
-        const std::string name = tune::name_for(option, kind);
-        functions.emplace(name, tune::definition(option, kind));
+        const std::string name = inspect::name_for(option, kind);
+        functions.emplace(name, inspect::definition(option, kind));
         words += name;
       } else {
         words += option;

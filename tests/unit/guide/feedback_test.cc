@@ -202,6 +202,24 @@ TEST(Endings, AGoodEndOutweighsCatchAlls) {
   EXPECT_EQ(guided(kNotVisible, context).status, Feedback::Status::kError);
 }
 
+// As programs that follow the examples of Legion say it.
+TEST(Endings, AGoodEndMayBeSaid) {
+  for (const char* said : {"done", "SUCCESS!", "[  PASSED  ] 3 tests.", "All tests passed",
+                           "Simulation finished successfully"}) {
+    const Feedback feedback =
+        guided(std::string("{5}{gpu}: We are not able to discover the CUDA resources.\n") + said);
+    EXPECT_EQ(feedback.status, Feedback::Status::kOk) << said;
+    EXPECT_TRUE(feedback.known);
+    EXPECT_THAT(feedback.matches, IsEmpty());
+    EXPECT_THAT(feedback.last_lines, IsEmpty());
+  }
+  EXPECT_EQ(guided("done\n" + std::string(kNotVisible)).status, Feedback::Status::kError);
+  EXPECT_EQ(guided("it is done later\n").status, Feedback::Status::kUnknown);
+  GuideContext context;
+  context.exit_code = 139;
+  EXPECT_EQ(guided("done\n", context).status, Feedback::Status::kError);
+}
+
 TEST(Endings, NothingKnownSaysSoAndShowsTheLastLines) {
   std::string log;
   for (int i = 0; i < 20; ++i) log += "line " + std::to_string(i) + "\n\n";
@@ -209,7 +227,7 @@ TEST(Endings, NothingKnownSaysSoAndShowsTheLastLines) {
   const Feedback feedback = guided(log);
   EXPECT_EQ(feedback.status, Feedback::Status::kUnknown);
   EXPECT_FALSE(feedback.known);
-  EXPECT_THAT(feedback.execution, HasSubstr("nothing in it is known"));
+  EXPECT_THAT(feedback.execution, HasSubstr("nothing in it speaks of a failure"));
   ASSERT_THAT(feedback.last_lines, Not(IsEmpty()));
   EXPECT_EQ(feedback.last_lines.back(), "line 19");
   EXPECT_THAT(feedback.matches, IsEmpty());
@@ -331,6 +349,19 @@ class SimulatedRun {
   ProfileWords words;
   std::optional<ProfileFacts> facts;
 };
+
+TEST(Run, ACopyIsNamedWhetherByItsValueOrItsJson) {
+  const SimulatedRun run("cannon", "Task * GPU,OMP,CPU;\n");
+  ASSERT_TRUE(run.result.ok());
+  const auto read = read_profile_facts(to_json(make_profile(run.result.record), run.words));
+  for (const ProfileFacts& facts : {*run.facts, *read}) {
+    EXPECT_THAT(guide_profile(facts).explain,
+                Contains(HasSubstr("copies of `A` from FBMEM to another FBMEM")));
+    EXPECT_EQ(facts.measured, "compute");
+    EXPECT_NEAR(facts.measured_seconds, run.result.seconds, 1e-9);
+    EXPECT_NEAR(facts.tasks + facts.copies + facts.runtime, 1, 1e-6);
+  }
+}
 
 TEST(Run, AFailureIsExplainedOnceAndByItsDiagnostic) {
   const SimulatedRun run("circuit", "Task * GPU;\n");

@@ -7,7 +7,7 @@
 
 #include "groma/kinds.h"
 
-namespace groma::tune {
+namespace groma::inspect {
 
 // The functions for index launches of that many dimensions, from 1 on, by name: where the points
 // are numbered before they are dealt out, the name begins with how.
@@ -20,4 +20,4 @@ inline constexpr std::string_view kSamePoint = "same_point";
 std::string name_for(std::string_view name, ProcKind kind);
 std::string definition(std::string_view name, ProcKind kind);
 
-}  // namespace groma::tune
+}  // namespace groma::inspect

@@ -1,12 +1,12 @@
 // A function is a way to number the points of a launch and a way to deal out the numbers.
-#include "tune/index_functions.h"
+#include "inspect/index_functions.h"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <cctype>
 
-namespace groma::tune {
+namespace groma::inspect {
 namespace {
 
 // The number of a point. Names end in the launch's dimensions, but for `first`, which any has.
@@ -125,4 +125,4 @@ std::string definition(std::string_view name, ProcKind kind) {
                      name_of(kind), body(name));
 }
 
-}  // namespace groma::tune
+}  // namespace groma::inspect

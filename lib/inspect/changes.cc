@@ -1,0 +1,419 @@
+#include "inspect/changes.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "inspect/explain_query.h"
+#include "inspect/index_functions.h"
+#include "inspect/words.h"
+#include "mapper/processors.h"
+#include "program/data.h"
+#include "syntax/lexer.h"
+
+namespace groma::inspect {
+namespace {
+
+constexpr std::size_t kTasks = 4;      // that are looked at, those with the most time first
+constexpr std::size_t kRegions = 3;    // likewise, by the time of their copies
+constexpr double kWorthTrying = 0.02;  // of the measured time
+
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    const bool space = c == ' ' || c == '\n' || c == '\t' || c == '\r';
+    if (!space) {
+      line += c;
+    } else if (!line.empty() && line.back() != ' ') {
+      line += ' ';
+    }
+  }
+  while (line.ends_with(' ')) line.pop_back();
+  return line;
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string words_of(const Program& program, Origin origin) {
+  return one_line(program.source().text(program.range(origin)));
+}
+
+std::string head_of(std::string_view words, std::size_t count) {
+  std::size_t at = 0;
+  for (; count > 0 && at < words.size(); ++at) {
+    if (words[at] == ' ' && --count == 0) break;
+  }
+  return std::string(words.substr(0, at));
+}
+
+// ------------------------------------------------------------------------------------------ Editor
+
+std::string Editor::line_of(std::uint32_t offset) const {
+  return fmt::format("line {}", program_.source().position(offset).line);
+}
+
+void Editor::add(std::string title, std::string about, std::vector<Edit> edits) {
+  changes_.push_back({std::move(about), {harmless(title), std::move(edits), false}});
+}
+
+void Editor::set(const std::string& head, const std::string& rest, const std::string& function,
+                 const std::string& definition) {
+  const std::vector<Range>& statements = program_.data().statements;
+  const std::string_view text = program_.source().text();
+  const auto count = static_cast<std::size_t>(1 + std::count(head.begin(), head.end(), ' '));
+  std::string written = fmt::format("{} {}", head, rest), defined = definition;
+  if (!definition.empty()) {
+    if (text.find(definition) != text.npos) {
+      defined.clear();
+    } else if (program_.find_function(function)) {  // another of that name
+      std::string name = function;
+      for (int i = 2; program_.find_function(name); ++i) name = fmt::format("{}_{}", function, i);
+      written = replaced(written, function, name);
+      defined = replaced(definition, function, name);
+    }
+  }
+  const std::string with = defined.empty() ? "" : fmt::format(" and `{}`", one_line(defined));
+  // Before the others, since the first of two about one thing counts.
+  const std::uint32_t first =
+      statements.empty() ? static_cast<std::uint32_t>(text.size()) : statements.front().begin;
+  std::vector<Edit> edits;
+  for (std::uint32_t s = 0; s < statements.size(); ++s) {
+    const std::string words = words_of(program_, {s + 1});
+    if (head_of(words, count) != head) continue;
+    if (words == written) return;
+    if (!defined.empty()) edits.push_back({{first, first}, defined});
+    if (first == statements[s].begin && !edits.empty()) {
+      edits.back() = {statements[s], defined + written};
+    } else {
+      edits.push_back({statements[s], written});
+    }
+    add(fmt::format("in {} write `{}` for `{}`{}", line_of(statements[s].begin), written,
+                    statement_text(program_, {s + 1}), with),
+        head, std::move(edits));
+    return;
+  }
+  const bool own_line = !text.empty() && statements.empty() && text.back() != '\n';
+  edits.push_back(
+      {{first, first}, fmt::format("{}{}{};\n", own_line ? "\n" : "", defined, written)});
+  add(fmt::format("add `{};`{}", written, with), head, std::move(edits));
+}
+
+void Editor::rewrite(Origin origin, const std::string& text) {
+  Range range = program_.range(origin);
+  const std::string line = line_of(range.begin), before = statement_text(program_, origin);
+  if (text == words_of(program_, origin)) return;
+  if (text.empty()) {
+    if (program_.source().text().substr(range.end, 1) == ";") ++range.end;
+    add(fmt::format("remove {} (`{}`)", line, before), before, {{range, ""}});
+  } else {
+    add(fmt::format("in {} write `{}` for `{}`", line, text, before), before, {{range, text}});
+  }
+}
+
+void Editor::rewrite(const std::vector<Origin>& origins,
+                     const std::function<std::string(const std::string&)>& text) {
+  const std::size_t first = changes_.size();
+  for (Origin origin : origins) rewrite(origin, text(words_of(program_, origin)));
+  if (changes_.size() < first + 2) return;
+  Fix all;
+  std::string about;
+  for (std::size_t i = first; i < changes_.size(); ++i) {
+    all.title += (all.title.empty() ? "" : "; ") + changes_[i].fix.title;
+    about += changes_[i].about;
+    all.edits.push_back(changes_[i].fix.edits.front());
+  }
+  std::sort(all.edits.begin(), all.edits.end(),
+            [](const Edit& a, const Edit& b) { return a.range.begin < b.range.begin; });
+  changes_.push_back({std::move(about), std::move(all)});
+}
+
+void Editor::edit(Range range, const std::string& text) {
+  add(fmt::format("in {} write `{}` for `{}`", line_of(range.begin), text,
+                  program_.source().text(range)),
+      fmt::format("{}", range.begin), {{range, text}});
+}
+
+void Editor::remove(MappingStatement statement) {
+  std::vector<std::uint32_t> done;
+  for (const program::Row& row : program_.data().rows) {
+    if (row.key.table != static_cast<program::TableId>(statement)) continue;
+    if (std::find(done.begin(), done.end(), row.statement) != done.end()) continue;
+    done.push_back(row.statement);
+    rewrite({row.statement}, "");
+  }
+}
+
+// ---------------------------------------------------------------------------------------- subjects
+
+std::vector<ProcKind> kinds_of(const Subject& subject, const app::Task& task) {
+  std::vector<ProcKind> kinds;
+  for (ProcKind kind :
+       {ProcKind::kGpu, ProcKind::kOmp, ProcKind::kCpu, ProcKind::kIo, ProcKind::kPy}) {
+    if (!subject.machine.has(kind)) continue;
+    const bool runs =
+        std::any_of(task.variants.begin(), task.variants.end(),
+                    [&](const app::Variant& variant) { return variant.kind == kind; });
+    if (runs) kinds.push_back(kind);
+  }
+  return kinds;
+}
+
+std::optional<ProcKind> kind_of(const Subject& subject, const app::Task& task) {
+  const std::vector<ProcKind> kinds = kinds_of(subject, task);
+  const auto decision = subject.program.task(task.name);
+  if (!decision) return kinds.empty() ? std::nullopt : std::optional(kinds.front());
+  for (ProcKind kind : decision->kinds) {
+    if (std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) return kind;
+  }
+  return std::nullopt;
+}
+
+std::vector<MemKind> memories_of(const Machine& machine, ProcKind kind) {
+  std::vector<MemKind> memories;
+  for (MemKind memory :
+       {MemKind::kFbmem, MemKind::kSockmem, MemKind::kSysmem, MemKind::kZcmem, MemKind::kRdmem}) {
+    if (machine.can_address(0, kind, memory)) memories.push_back(memory);
+  }
+  return memories;
+}
+
+void place(const Subject& subject, std::uint32_t task, ProcKind kind, Editor& editor) {
+  const app::Task& of = subject.app.tasks[task];
+  const auto name = syntax::written_name(of.name);
+  if (!name) return;
+  int dimensions = 0;
+  bool single = false, complete = true;
+  const std::vector<TaskUses> uses = uses_by_task(subject.app, complete);
+  for (const app::Use& use : uses[task].uses) {
+    if (!use.domain) {
+      single = single || use.depth > 0;
+    } else if (dimensions == 0 || use.domain->dimensions() < dimensions) {
+      dimensions = use.domain->dimensions();
+    }
+  }
+  const auto set = [&](const char* statement, std::string_view function) {
+    const std::string known = name_for(function, kind);
+    editor.set(fmt::format("{} {}", statement, *name), known, known, definition(function, kind));
+  };
+  if (single) set("SingleTaskMap", kSamePoint);
+  if (dimensions == 0) return;
+  for (const std::string& function : index_functions(dimensions)) {
+    const bool plain = function.starts_with("row") || function.starts_with("column") ||
+                       function.starts_with("grid") || dimensions == 1;
+    if (plain && !function.ends_with("cyclic1d")) set("IndexTaskMap", function);
+  }
+}
+
+// ------------------------------------------------------------------------------------------ faster
+
+namespace {
+
+// Where the measured time of the critical path went.
+class Weights {
+ public:
+  Weights(const Profile& profile, const std::string& measured) {
+    const RunRecord& record = *profile.record;
+    for (const RunRecord::Phase& phase : record.phases) {
+      if (phase.name == measured) add(profile, phase.begin, phase.end);
+    }
+    if (total_ == 0) add(profile, 0, profile.total);
+  }
+
+  template <typename Key>
+  using Ranked = std::vector<std::pair<Key, RunTime>>;
+  Ranked<std::int32_t> tasks() const { return ranked(tasks_, kTasks); }
+  Ranked<std::int32_t> regions() const { return ranked(regions_, kRegions); }
+
+ private:
+  void add(const Profile& profile, RunTime begin, RunTime end) {
+    const RunRecord& record = *profile.record;
+    auto segment = std::partition_point(profile.path.begin(), profile.path.end(),
+                                        [&](const auto& each) { return each.end <= begin; });
+    for (; segment != profile.path.end() && segment->begin < end; ++segment) {
+      const RunTime time = std::min(segment->end, end) - std::max(segment->begin, begin);
+      total_ += time;
+      if (segment->event < 0) continue;
+      const auto& event = record.events[static_cast<std::size_t>(segment->event)];
+      tasks_[event.name] += time;
+      const bool moves =
+          segment->doing == Profile::Doing::kCopy || segment->doing == Profile::Doing::kReduction;
+      if (moves) regions_[event.region] += time;
+    }
+  }
+
+  Ranked<std::int32_t> ranked(const std::map<std::int32_t, RunTime>& times,
+                              std::size_t most) const {
+    Ranked<std::int32_t> all;
+    for (const auto& [key, time] : times) {
+      if (key >= 0 && static_cast<double>(time) >= kWorthTrying * static_cast<double>(total_)) {
+        all.emplace_back(key, time);
+      }
+    }
+    std::stable_sort(all.begin(), all.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    all.resize(std::min(all.size(), most));
+    return all;
+  }
+
+  RunTime total_ = 0;
+  std::map<std::int32_t, RunTime> tasks_, regions_;  // of copies: that wanted them
+};
+
+class Faster {
+ public:
+  Faster(const Subject& subject, const Profile& profile, const std::string& measured)
+      : subject_(subject),
+        record_(*profile.record),
+        weights_(profile, measured),
+        editor_(subject.program) {}
+
+  std::vector<Change> changes() {
+    const auto tasks = weights_.tasks();
+    for (std::size_t i = 0; i < std::max(tasks.size(), kRegions); ++i) {
+      if (i < tasks.size()) {
+        const int task = task_of(tasks[i].first);
+        if (task < 0) continue;
+        const auto number = static_cast<std::uint32_t>(task);
+        let_run_elsewhere(number);
+        if (const auto kind = kind_of(subject_, subject_.app.tasks[number])) {
+          place(subject_, number, *kind, editor_);
+          forget_placement(number, *kind);
+          keep_in_fastest(number, *kind);
+        }
+      }
+      const auto regions = weights_.regions();
+      if (i < regions.size()) keep_elsewhere(regions[i].first);
+    }
+    for (MappingStatement statement :
+         {MappingStatement::kInstanceLimit, MappingStatement::kCollectMemory,
+          MappingStatement::kTaskSteal}) {
+      editor_.remove(statement);
+    }
+    replicate();
+    for (std::size_t i = 0; i < std::min<std::size_t>(tasks.size(), 2); ++i) {
+      const int task = task_of(tasks[i].first);
+      if (task >= 0) lay_out(static_cast<std::uint32_t>(task));
+    }
+    return editor_.take();
+  }
+
+ private:
+  int task_of(std::int32_t name) const {
+    return name < 0 ? -1 : subject_.app.find_task(record_.tasks[static_cast<std::size_t>(name)]);
+  }
+
+  void let_run_elsewhere(std::uint32_t number) {
+    const app::Task& task = subject_.app.tasks[number];
+    const auto name = syntax::written_name(task.name);
+    const auto now = kind_of(subject_, task);
+    if (!name || !now) return;
+    for (ProcKind kind : kinds_of(subject_, task)) {
+      if (kind != *now) {
+        editor_.set("Task " + *name, fmt::format("{}, {}", name_of(kind), name_of(*now)));
+      }
+    }
+  }
+
+  // As the default mapper places it.
+  void forget_placement(std::uint32_t number, ProcKind kind) {
+    const std::string& name = subject_.app.tasks[number].name;
+    for (const auto& decision : {subject_.program.index_function(name, kind),
+                                 subject_.program.single_function(name, kind)}) {
+      if (decision) editor_.rewrite(decision->origin, "");
+    }
+  }
+
+  // Statements that keep the task's data elsewhere say the memory that its processor reaches with
+  // the most bandwidth; each by itself, and all.
+  void keep_in_fastest(std::uint32_t number, ProcKind kind) {
+    const auto fastest = mapper::best_memory(subject_.machine, 0, kind);
+    if (!fastest) return;
+    const app::Task& task = subject_.app.tasks[number];
+    bool complete = true;
+    const std::vector<TaskUses> uses = uses_by_task(subject_.app, complete);
+    std::vector<Origin> origins;
+    for (std::size_t r = 0; r < task.requirements.size(); ++r) {
+      const app::Names& given = uses[number].names.front()[r];
+      const std::vector<std::string_view> names(given.begin(), given.end());
+      const auto memories =
+          subject_.program.memories(task.name, {static_cast<std::int64_t>(r), names}, kind);
+      if (memories.empty() || memories.front().memory == *fastest) continue;
+      const Origin origin = memories.front().origin;
+      if (std::find(origins.begin(), origins.end(), origin) == origins.end()) {
+        origins.push_back(origin);
+      }
+    }
+    editor_.rewrite(origins, [&](const std::string& words) {
+      return fmt::format("{} {}", head_of(words, 4), name_of(*fastest));
+    });
+  }
+
+  // Another memory for the region, and another kind of processor for tasks that use it.
+  void keep_elsewhere(std::int32_t region) {
+    const std::string& name = record_.regions[static_cast<std::size_t>(region)];
+    const auto written = syntax::written_name(name);
+    if (!written) return;
+    std::vector<ProcKind> kinds;
+    for (std::uint32_t t = 0; t < subject_.app.tasks.size(); ++t) {
+      const app::Task& task = subject_.app.tasks[t];
+      const bool uses = std::any_of(
+          task.requirements.begin(), task.requirements.end(), [&](const auto& requirement) {
+            const auto& names =
+                requirement.names.empty() ? requirement.data.names : requirement.names;
+            return std::find(names.begin(), names.end(), name) != names.end();
+          });
+      const auto kind = uses ? kind_of(subject_, task) : std::nullopt;
+      if (!kind) continue;
+      if (std::find(kinds.begin(), kinds.end(), *kind) == kinds.end()) kinds.push_back(*kind);
+      if (*kind != ProcKind::kGpu) let_run_elsewhere(t);
+    }
+    if (kinds.empty()) kinds.push_back(ProcKind::kGpu);
+    for (ProcKind kind : kinds) {
+      for (MemKind memory : memories_of(subject_.machine, kind)) {
+        if (memory == MemKind::kRdmem) continue;
+        editor_.set(fmt::format("Region * {} {}", *written, name_of(kind)),
+                    std::string(name_of(memory)));
+      }
+    }
+  }
+
+  void replicate() {
+    const int top = subject_.app.top_level;
+    if (top < 0 || subject_.machine.node_count() < 2 || subject_.program.replicates_any()) return;
+    const auto name = syntax::written_name(subject_.app.tasks[static_cast<std::size_t>(top)].name);
+    if (name) editor_.set("ControlReplicate", *name);
+  }
+
+  void lay_out(std::uint32_t number) {
+    const app::Task& task = subject_.app.tasks[number];
+    const auto name = syntax::written_name(task.name);
+    const auto kind = kind_of(subject_, task);
+    if (!name || !kind) return;
+    for (const char* layout : {"SOA F_order", "SOA C_order", "AOS C_order"}) {
+      editor_.set(fmt::format("Layout {} * {}", *name, name_of(*kind)), layout);
+    }
+  }
+
+  const Subject& subject_;
+  const RunRecord& record_;
+  Weights weights_;
+  Editor editor_;
+};
+
+}  // namespace
+
+std::vector<Change> faster_changes(const Subject& subject, const Profile& profile,
+                                   const std::string& measured) {
+  return Faster(subject, profile, measured).changes();
+}
+
+}  // namespace groma::inspect

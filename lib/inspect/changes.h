@@ -1,0 +1,77 @@
+// Changes of a mapping program, each a few statements: what may make a run faster (faster_changes)
+// or possible (mending_changes). Candidates: whether one helps, a run tells (guide_run.cc).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/data.h"
+#include "groma/machine.h"
+#include "groma/profile.h"
+#include "groma/program.h"
+#include "groma/validate.h"
+
+namespace groma::inspect {
+
+struct Change {
+  std::string about;  // changes of one thing exclude each other
+  Fix fix;            // of the program; its title says what is written where
+};
+
+// Writes statements into a program.
+class Editor {
+ public:
+  explicit Editor(const Program& program) : program_(program) {}
+
+  // `head rest` instead of the statement that begins with `head`, or beside the others.
+  // `definition` of a function that it needs, under the name `function`; empty: none.
+  void set(const std::string& head, const std::string& rest, const std::string& function = {},
+           const std::string& definition = {});
+  // This statement otherwise; empty: without it.
+  void rewrite(Origin origin, const std::string& text);
+  // Each of these statements by itself, then all of them.
+  void rewrite(const std::vector<Origin>& origins,
+               const std::function<std::string(const std::string& words)>& text);
+  void edit(Range range, const std::string& text);
+  void remove(MappingStatement statement);
+
+  std::vector<Change> take() { return std::move(changes_); }
+
+ private:
+  void add(std::string title, std::string about, std::vector<Edit> edits);
+  std::string line_of(std::uint32_t offset) const;
+
+  const Program& program_;
+  std::vector<Change> changes_;
+};
+
+// The words of a statement, with no more than one space between them.
+std::string words_of(const Program& program, Origin origin);
+// Its first `count` words.
+std::string head_of(std::string_view words, std::size_t count);
+
+// What the candidates are about.
+struct Subject {
+  const Program& program;
+  const Machine& machine;
+  const app::Data& app;
+};
+// The kinds of processors on which the task can run, as the default mapper prefers them.
+std::vector<ProcKind> kinds_of(const Subject& subject, const app::Task& task);
+// The kind on which it does; nothing where there is none.
+std::optional<ProcKind> kind_of(const Subject& subject, const app::Task& task);
+// That a processor of the kind can address.
+std::vector<MemKind> memories_of(const Machine& machine, ProcKind kind);
+// Functions for its launches: IndexTaskMap or SingleTaskMap statements.
+void place(const Subject& subject, std::uint32_t task, ProcKind kind, Editor& editor);
+
+// The most promising first.
+std::vector<Change> faster_changes(const Subject& subject, const Profile& profile,
+                                   const std::string& measured);
+std::vector<Change> mending_changes(const Subject& subject, const Refusal& refusal);
+
+}  // namespace groma::inspect

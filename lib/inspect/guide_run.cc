@@ -1,0 +1,270 @@
+// guide_run: the guide's words about a run, and changes of its mapping that were tried.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "groma/run.h"
+#include "inspect/changes.h"
+#include "inspect/words.h"
+#include "program/data.h"
+
+namespace groma {
+namespace {
+
+using inspect::Change;
+
+constexpr double kWorthSaying = 0.98;  // of the time that it was
+constexpr std::size_t kSuggested = 3;
+constexpr std::size_t kMostSteps = 6;  // that together make a run possible
+
+// "1.8 times as fast", "6 % faster"
+std::string gain_words(double before, double after) {
+  const double gain = before / std::max(after, kPicosecond);
+  return gain >= 1.095 ? fmt::format("{:.1f} times as fast", gain)
+                       : fmt::format("{:.0f} % faster", 100 * (gain - 1));
+}
+
+// What lies between what both texts begin and end with.
+Fix difference(const Source& from, std::string_view to, std::string title) {
+  const std::string_view text = from.text();
+  const std::size_t most = std::min(text.size(), to.size());
+  std::size_t begin = 0, end = 0;
+  while (begin < most && text[begin] == to[begin]) ++begin;
+  while (end < most - begin && text[text.size() - 1 - end] == to[to.size() - 1 - end]) ++end;
+  const Range range{static_cast<std::uint32_t>(begin),
+                    static_cast<std::uint32_t>(text.size() - end)};
+  return {
+      std::move(title), {{range, std::string(to.substr(begin, to.size() - end - begin))}}, false};
+}
+
+class Adviser {
+ public:
+  Adviser(const GuidedRun& run, const GuideLimits& limits)
+      : run_(run), app_(run.workload->data()), runs_left_(limits.runs), tasks_left_(limits.tasks) {
+    run_.options.record = false;
+    std::size_t applied = 0;
+    seen_.insert(apply_fixes(source(), {}, &applied));
+  }
+
+  // Whether anything can be tried at all.
+  bool may_try() const {
+    return runs_left_ > 0 && run_.result != nullptr && run_.result->tasks <= tasks_left_;
+  }
+
+  void make_faster(Feedback* feedback) {
+    const Program program = this->program();
+    const std::string measured = words_of(*run_.workload, *run_.machine, nullptr).measured;
+    const double before = run_.result->seconds;
+    std::vector<Tried> found;
+    std::size_t tried = 0;
+    for (Change& change :
+         inspect::faster_changes({program, *run_.machine, app_}, *run_.profile, measured)) {
+      if (tasks_left_ < run_.result->tasks) break;
+      auto attempt = this->attempt(source(), change.fix);
+      if (!attempt) continue;
+      ++tried;
+      if (!attempt->result.ok() || attempt->result.seconds > kWorthSaying * before) continue;
+      found.push_back({std::move(change), std::move(*attempt)});
+    }
+    const std::size_t said = suggest(std::move(found), feedback, [&](double seconds) {
+      return fmt::format("simulated {} ({})", gain_words(before, seconds), seconds_words(seconds));
+    });
+    if (said == 0 && tried > 0) {
+      feedback->explain.push_back(
+          fmt::format("Of {} changed mappings, one statement each, none is simulated as 2 % faster "
+                      "or more.",
+                      tried));
+    }
+  }
+
+  // Each step is a change after which the run fails of something else, the last those with which it
+  // does not fail.
+  void make_possible(Feedback* feedback) {
+    std::string titles;
+    Source at = source();
+    std::vector<Refusal> why = run_.result->refusals;
+    for (std::size_t step = 0; step < kMostSteps && !why.empty(); ++step) {
+      Diagnostics diags(at);
+      const Program program = compile(at, diags);
+      std::vector<Tried> found;
+      std::optional<Tried> further;
+      for (Change& change : inspect::mending_changes({program, *run_.machine, app_}, why.front())) {
+        auto attempt = this->attempt(at, change.fix);
+        if (!attempt) continue;
+        if (attempt->result.ok()) {
+          found.push_back({std::move(change), std::move(*attempt)});
+        } else if (!further && is_another(attempt->result, why.front())) {
+          further = {std::move(change), std::move(*attempt)};
+        }
+      }
+      if (!found.empty()) {
+        for (Tried& each : found) {
+          if (step == 0) continue;
+          each.change.fix = difference(source(), each.attempt.source.text(),
+                                       fmt::format("{}; then {}", titles, each.change.fix.title));
+        }
+        suggest(std::move(found), feedback, runs_words);
+        return;
+      }
+      if (!further) break;
+      titles += (titles.empty() ? "" : "; then ") + further->change.fix.title;
+      at = further->attempt.source;
+      why = further->attempt.result.refusals;
+    }
+    if (tried_ > 0) {
+      feedback->explain.push_back(
+          fmt::format("None of {} changed mappings that were tried runs either.", tried_));
+    }
+  }
+
+  // The corrections that the diagnostics of a program propose.
+  void make_readable(Feedback* feedback) {
+    std::vector<Fix> fixes;
+    std::string titles;
+    for (const Diagnostic& diagnostic : run_.diags->sorted()) {
+      if (diagnostic.severity != Severity::kError || diagnostic.fixes.empty()) continue;
+      fixes.push_back(diagnostic.fixes.front());
+      titles += fmt::format("{}in line {} {}", titles.empty() ? "" : "; ",
+                            source().position(fixes.back().edits.front().range.begin).line,
+                            fixes.back().title);
+    }
+    std::size_t applied = 0;
+    const std::string text = apply_fixes(source(), fixes, &applied);
+    Fix whole = difference(source(), text, titles);
+    auto attempt = fixes.empty() ? std::nullopt : this->attempt(source(), whole);
+    if (!attempt || !attempt->result.ok()) return;
+    suggest({{{"", std::move(whole)}, std::move(*attempt)}}, feedback, runs_words);
+  }
+
+ private:
+  struct Attempt {
+    Source source;
+    RunResult result;
+  };
+  struct Tried {
+    Change change;
+    Attempt attempt;
+  };
+
+  const Source& source() const { return run_.diags->source(); }
+
+  Program program() const {
+    if (run_.bound != nullptr) return run_.bound->program();
+    Diagnostics ignored(source());
+    return compile(source(), ignored);
+  }
+
+  // Nothing where it is no new mapping, or none at all.
+  std::optional<Attempt> attempt(const Source& from, const Fix& fix) {
+    std::size_t applied = 0;
+    std::string text = apply_fixes(from, {fix}, &applied);
+    if (runs_left_ == 0 || applied != 1 || !seen_.insert(text).second) return std::nullopt;
+    Source source(from.name(), std::move(text));
+    Diagnostics diags(source);
+    const auto bound = bind(compile(source, diags), *run_.machine, diags);
+    if (!bound) return std::nullopt;
+    --runs_left_;
+    ++tried_;
+    RunResult result = groma::run(*bound, *run_.workload, run_.options, diags);
+    tasks_left_ -= std::max<std::int64_t>(1, result.tasks);
+    if (result.status == RunStatus::kStopped) {
+      runs_left_ = 0;
+      return std::nullopt;
+    }
+    return Attempt{std::move(source), std::move(result)};
+  }
+
+  static bool is_another(const RunResult& result, const Refusal& before) {
+    return !result.refusals.empty() &&
+           result.refusals.front().diagnostic.message != before.diagnostic.message;
+  }
+
+  static std::string runs_words(double seconds) {
+    return fmt::format("it then runs, in {} simulated", seconds_words(seconds));
+  }
+
+  // The fastest, of changes of one thing only that; before what else is suggested. How many.
+  template <typename Words>
+  std::size_t suggest(std::vector<Tried> found, Feedback* feedback, const Words& words) {
+    std::stable_sort(found.begin(), found.end(), [](const Tried& a, const Tried& b) {
+      return a.attempt.result.seconds < b.attempt.result.seconds;
+    });
+    std::set<std::string> about;
+    std::vector<std::string> said;
+    for (Tried& each : found) {
+      if (said.size() == kSuggested) break;
+      if (!about.insert(each.change.about).second) continue;
+      std::string text = each.change.fix.title;
+      if (source().text().empty() && text.starts_with("add ")) {
+        text = "Write a mapping with " + text.substr(4);
+      } else if (!source().name().empty()) {
+        text = fmt::format("{}: {}", harmless(source().name()), text);
+      }
+      said.push_back(fmt::format("{}: {}.", text, words(each.attempt.result.seconds)));
+      feedback->fixes.push_back(std::move(each.change.fix));
+    }
+    if (said.size() > 1) {
+      said.emplace_back("Each of these was simulated by itself, without the others.");
+    }
+    feedback->suggest.insert(feedback->suggest.begin(), said.begin(), said.end());
+    return feedback->fixes.size();
+  }
+
+  GuidedRun run_;
+  const app::Data& app_;
+  std::size_t runs_left_, tried_ = 0;
+  std::int64_t tasks_left_;
+  std::set<std::string> seen_;  // texts
+};
+
+std::vector<std::string> lacking(const Machine& machine) {
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < kProcKindCount; ++k) {
+    const auto kind = static_cast<ProcKind>(k);
+    if (!machine.has(kind)) names.emplace_back(name_of(kind));
+  }
+  for (std::size_t m = 0; m < kMemKindCount; ++m) {
+    const auto memory = static_cast<MemKind>(m);
+    const bool there = memory == MemKind::kVirtual ||
+                       std::any_of(machine.node_types().begin(), machine.node_types().end(),
+                                   [&](const NodeType& node) { return node.find(memory); });
+    if (!there) names.emplace_back(name_of(memory));
+  }
+  return names;
+}
+
+}  // namespace
+
+Feedback guide_run(const GuidedRun& run, const GuideLimits& limits, const GuideRules* rules) {
+  const Program* program = run.bound != nullptr ? &run.bound->program() : nullptr;
+  Adviser adviser(run, limits);
+  if (run.result != nullptr && run.result->ok()) {
+    const ProfileFacts facts =
+        facts_of(*run.profile, words_of(*run.workload, *run.machine, program));
+    Feedback feedback = guide_profile(facts, program);
+    if (!adviser.may_try()) return feedback;
+    feedback.suggest.clear();  // what was not tried
+    adviser.make_faster(&feedback);
+    return feedback;
+  }
+  std::optional<GuideRules> own;
+  if (rules == nullptr) own = std::move(GuideRules::make()).value();
+  GuideContext context;
+  context.exit_code = 1;
+  context.program = program;
+  context.diags = run.diags;
+  context.lacking = lacking(*run.machine);
+  Feedback feedback = guide_log(rules == nullptr ? *own : *rules,
+                                run.result == nullptr ? "" : run.result->raw, context);
+  feedback.fixes.clear();
+  if (run.result == nullptr) {
+    adviser.make_readable(&feedback);
+  } else if (adviser.may_try()) {
+    adviser.make_possible(&feedback);
+  }
+  return feedback;
+}
+
+}  // namespace groma
