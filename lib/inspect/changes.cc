@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 
-#include "inspect/explain_query.h"
 #include "inspect/index_functions.h"
 #include "inspect/words.h"
 #include "mapper/processors.h"
@@ -190,9 +189,8 @@ void place(const Subject& subject, std::uint32_t task, ProcKind kind, Editor& ed
   const auto name = written_name(of.name);
   if (!name) return;
   int dimensions = 0;
-  bool single = false, complete = true;
-  const std::vector<TaskUses> uses = uses_by_task(subject.app, complete);
-  for (const app::Use& use : uses[task].uses) {
+  bool single = false;
+  for (const app::Use& use : subject.uses[task].uses) {
     if (!use.domain) {
       single = single || use.depth > 0;
     } else if (dimensions == 0 || use.domain->dimensions() < dimensions) {
@@ -337,11 +335,9 @@ class Faster {
     const auto fastest = mapper::best_memory(subject_.machine, 0, kind);
     if (!fastest) return;
     const app::Task& task = subject_.app.tasks[number];
-    bool complete = true;
-    const std::vector<TaskUses> uses = uses_by_task(subject_.app, complete);
     std::vector<Origin> origins;
     for (std::size_t r = 0; r < task.requirements.size(); ++r) {
-      const app::Names& given = uses[number].names.front()[r];
+      const app::Names& given = subject_.uses[number].names.front()[r];
       const std::vector<std::string_view> names(given.begin(), given.end());
       const auto memories =
           subject_.program.memories(task.name, {static_cast<std::int64_t>(r), names}, kind);

@@ -14,6 +14,7 @@
 #include "groma/profile.h"
 #include "groma/program.h"
 #include "groma/validate.h"
+#include "inspect/explain_query.h"
 
 namespace groma::inspect {
 
@@ -59,6 +60,7 @@ struct Subject {
   const Program& program;
   const Machine& machine;
   const app::Data& app;
+  const std::vector<TaskUses>& uses;  // by task
 };
 // The kinds of processors on which the task can run, as the default mapper prefers them.
 std::vector<ProcKind> kinds_of(const Subject& subject, const app::Task& task);

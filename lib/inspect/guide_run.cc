@@ -60,7 +60,7 @@ class Adviser {
     std::vector<Tried> found;
     std::size_t tried = 0;
     for (Change& change :
-         inspect::faster_changes({program, *run_.machine, app_}, *run_.profile, measured)) {
+         inspect::faster_changes({program, *run_.machine, app_, uses_}, *run_.profile, measured)) {
       if (tasks_left_ < run_.result->tasks) break;
       auto attempt = this->attempt(source(), change.fix);
       if (!attempt) continue;
@@ -90,7 +90,8 @@ class Adviser {
       const Program program = compile(at, diags);
       std::vector<Tried> found;
       std::optional<Tried> further;
-      for (Change& change : inspect::mending_changes({program, *run_.machine, app_}, why.front())) {
+      for (Change& change :
+           inspect::mending_changes({program, *run_.machine, app_, uses_}, why.front())) {
         auto attempt = this->attempt(at, change.fix);
         if (!attempt) continue;
         if (attempt->result.ok()) {
@@ -214,6 +215,8 @@ class Adviser {
 
   GuidedRun run_;
   const app::Data& app_;
+  bool complete_ = true;
+  const std::vector<TaskUses> uses_ = uses_by_task(app_, complete_);
   std::size_t runs_left_, tried_ = 0;
   std::int64_t tasks_left_;
   std::set<std::string> seen_;  // texts
