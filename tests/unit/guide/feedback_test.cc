@@ -1,5 +1,6 @@
 // What the guide says: the paper's cases, what wins over what, levels of detail, advice for a
 // program at hand and from a profile, how runs end.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -305,6 +306,35 @@ TEST(Program, AdviceNamesStatementsAndMendsThem) {
       EXPECT_LT(mended.text().size(), text.size());
     }
     EXPECT_THAT(to_json(feedback, &source), HasSubstr("\"fixes\":[{\"title\""));
+  }
+}
+
+TEST(Program, AFullMemoryIsBlamedOnThoseWhoNameIt) {
+  const Source source("a.mapper",
+                      "Region * * GPU FBMEM;\n"
+                      "Region * * CPU SYSMEM;\n"
+                      "Region stencil grid GPU ZCMEM;\n"
+                      "CollectMemory stencil *;\n");
+  Diagnostics diags(source);
+  const Program program = compile(source, diags);
+  GuideContext context;
+  context.program = &program;
+  const struct {
+    const char* memory;
+    const char* processor;
+    const char* line;
+  } kCases[] = {{"GPU_FB_MEM", "TOC_PROC", "change line 1 (`Region * * GPU FBMEM`)"},
+                {"Z_COPY_MEM", "TOC_PROC", "change line 3 (`Region stencil grid GPU ZCMEM`)"},
+                {"SYSTEM_MEM", "LOC_PROC", "change line 2 (`Region * * CPU SYSMEM`)"}};
+  for (const auto& [memory, processor, line] : kCases) {
+    const Feedback feedback =
+        guided(fmt::format("Default mapper failed allocation of size 4 bytes for region  "
+                           "requirement 0 of task stencil (UID 75) in memory 1e00000000000003 ({}) "
+                           "for processor 1d00000000000009 ({}).",
+                           memory, processor),
+               context);
+    EXPECT_THAT(feedback.suggest, Contains(HasSubstr(line)));
+    EXPECT_THAT(feedback.suggest, Not(Contains(HasSubstr("line 4"))));
   }
 }
 
