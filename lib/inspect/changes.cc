@@ -117,10 +117,9 @@ void Editor::rewrite(Origin origin, const std::string& text) {
   }
 }
 
-void Editor::rewrite(const std::vector<Origin>& origins,
-                     const std::function<std::string(const std::string&)>& text) {
+void Editor::rewrite(const std::map<std::uint32_t, std::string>& texts) {
   const std::size_t first = changes_.size();
-  for (Origin origin : origins) rewrite(origin, text(words_of(program_, origin)));
+  for (const auto& [statement, text] : texts) rewrite(Origin{statement}, text);
   if (changes_.size() < first + 2) return;
   Fix all;
   std::string about;
@@ -129,8 +128,6 @@ void Editor::rewrite(const std::vector<Origin>& origins,
     about += changes_[i].about;
     all.edits.push_back(changes_[i].fix.edits.front());
   }
-  std::sort(all.edits.begin(), all.edits.end(),
-            [](const Edit& a, const Edit& b) { return a.range.begin < b.range.begin; });
   changes_.push_back({std::move(about), std::move(all)});
 }
 
@@ -275,6 +272,7 @@ class Faster {
 
   std::vector<Change> changes() {
     const auto tasks = weights_.tasks();
+    let_all_run_elsewhere();
     for (std::size_t i = 0; i < std::max(tasks.size(), kRegions); ++i) {
       if (i < tasks.size()) {
         const int task = task_of(tasks[i].first);
@@ -320,6 +318,37 @@ class Faster {
     }
   }
 
+  // Statements by which the tasks with the most time run where they do say another kind first; each
+  // by itself, and all.
+  void let_all_run_elsewhere() {
+    for (ProcKind kind : {ProcKind::kGpu, ProcKind::kOmp, ProcKind::kCpu}) {
+      if (!subject_.machine.has(kind)) continue;
+      std::map<std::uint32_t, std::string> texts;
+      for (const auto& [name, time] : weights_.tasks()) {
+        const auto decision = subject_.program.task(record_.tasks[static_cast<std::size_t>(name)]);
+        if (!decision || !decision->origin || decision->kinds.front() == kind) continue;
+        texts[decision->origin.statement] =
+            with_first(words_of(subject_.program, decision->origin), decision->kinds, kind);
+      }
+      editor_.rewrite(texts);
+    }
+  }
+
+  // "Task a, b GPU, OMP" of "Task a, b OMP,GPU".
+  static std::string with_first(const std::string& words, const std::vector<ProcKind>& kinds,
+                                ProcKind first) {
+    std::size_t end = words.size();  // of what stands before the kinds
+    for (std::size_t i = 0; i < kinds.size() && end != words.npos; ++i) {
+      const std::size_t word = words.find_last_not_of(", ", end == 0 ? 0 : end - 1);
+      end = word == words.npos ? word : words.find_last_of(", ", word);
+    }
+    std::string list(name_of(first));
+    for (ProcKind kind : kinds) {
+      if (kind != first) list += fmt::format(", {}", name_of(kind));
+    }
+    return fmt::format("{} {}", words.substr(0, end), list);
+  }
+
   // As the default mapper places it.
   void forget_placement(std::uint32_t number, ProcKind kind) {
     const std::string& name = subject_.app.tasks[number].name;
@@ -335,7 +364,7 @@ class Faster {
     const auto fastest = mapper::best_memory(subject_.machine, 0, kind);
     if (!fastest) return;
     const app::Task& task = subject_.app.tasks[number];
-    std::vector<Origin> origins;
+    std::map<std::uint32_t, std::string> texts;
     for (std::size_t r = 0; r < task.requirements.size(); ++r) {
       const app::Names& given = subject_.uses[number].names.front()[r];
       const std::vector<std::string_view> names(given.begin(), given.end());
@@ -343,13 +372,10 @@ class Faster {
           subject_.program.memories(task.name, {static_cast<std::int64_t>(r), names}, kind);
       if (memories.empty() || memories.front().memory == *fastest) continue;
       const Origin origin = memories.front().origin;
-      if (std::find(origins.begin(), origins.end(), origin) == origins.end()) {
-        origins.push_back(origin);
-      }
+      texts[origin.statement] =
+          fmt::format("{} {}", head_of(words_of(subject_.program, origin), 4), name_of(*fastest));
     }
-    editor_.rewrite(origins, [&](const std::string& words) {
-      return fmt::format("{} {}", head_of(words, 4), name_of(*fastest));
-    });
+    editor_.rewrite(texts);
   }
 
   // Another memory for the region, and another kind of processor for tasks that use it.

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,8 +35,7 @@ class Editor {
   // This statement otherwise; empty: without it.
   void rewrite(Origin origin, const std::string& text);
   // Each of these statements by itself, then all of them.
-  void rewrite(const std::vector<Origin>& origins,
-               const std::function<std::string(const std::string& words)>& text);
+  void rewrite(const std::map<std::uint32_t, std::string>& texts);
   void edit(Range range, const std::string& text);
   void remove(MappingStatement statement);
 

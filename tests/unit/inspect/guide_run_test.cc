@@ -135,6 +135,17 @@ TEST(Faster, StatementsThatSlowItDownAreNamed) {
                                  "rp_ghost GPU ZCMEM`: simulated ")));
 }
 
+// Where one task alone would only move its data to and fro.
+TEST(Faster, TasksOfOneStatementAreMovedTogether) {
+  const MappedRun run("stencil", "Task stencil, increment OMP,CPU;\nTask * CPU;\n");
+  EXPECT_THAT(run.feedback().suggest,
+              Contains(HasSubstr("in line 1 write `Task stencil, increment GPU, OMP, CPU`")));
+  const MappedRun two("stencil", "Task stencil CPU;\nTask increment CPU;\n");
+  EXPECT_THAT(two.feedback().suggest,
+              Contains(::testing::AllOf(HasSubstr("in line 1 write `Task stencil GPU, CPU`"),
+                                        HasSubstr("; in line 2 write `Task increment GPU, CPU`"))));
+}
+
 TEST(Faster, ANameThatIsTakenIsNotTakenTwice) {
   const MappedRun run("cannon",
                       "def same_point_gpu(Task task) { return Machine(GPU)[0, 0]; }\n"
