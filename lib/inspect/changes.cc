@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "inspect/index_functions.h"
 #include "inspect/words.h"
@@ -16,6 +17,7 @@ namespace {
 
 constexpr std::size_t kTasks = 4;      // that are looked at, those with the most time first
 constexpr std::size_t kRegions = 3;    // likewise, by the time of their copies
+constexpr std::size_t kRemoved = 4;    // statements of one kind
 constexpr double kWorthTrying = 0.02;  // of the measured time
 
 std::string one_line(std::string_view text) {
@@ -55,11 +57,16 @@ std::string head_of(std::string_view words, std::size_t count) {
 
 // ------------------------------------------------------------------------------------------ Editor
 
+Editor::Editor(const Program& program) : program_(program) {
+  const std::size_t count = program.data().statements.size();
+  for (std::uint32_t s = 1; s <= count; ++s) words_.push_back(words_of(program, {s}));
+}
+
 std::string Editor::line_of(std::uint32_t offset) const {
   return fmt::format("line {}", program_.source().position(offset).line);
 }
 
-void Editor::add(std::string title, std::string about, std::vector<Edit> edits) {
+void Editor::add(const std::string& title, std::string about, std::vector<Edit> edits) {
   changes_.push_back({std::move(about), {harmless(title), std::move(edits), false}});
 }
 
@@ -85,9 +92,8 @@ void Editor::set(const std::string& head, const std::string& rest, const std::st
       statements.empty() ? static_cast<std::uint32_t>(text.size()) : statements.front().begin;
   std::vector<Edit> edits;
   for (std::uint32_t s = 0; s < statements.size(); ++s) {
-    const std::string words = words_of(program_, {s + 1});
-    if (head_of(words, count) != head) continue;
-    if (words == written) return;
+    if (head_of(words_[s], count) != head) continue;
+    if (words_[s] == written) return;
     if (!defined.empty()) edits.push_back({{first, first}, defined});
     if (first == statements[s].begin && !edits.empty()) {
       edits.back() = {statements[s], defined + written};
@@ -138,12 +144,11 @@ void Editor::edit(Range range, const std::string& text) {
 }
 
 void Editor::remove(MappingStatement statement) {
-  std::vector<std::uint32_t> done;
+  std::set<std::uint32_t> done;
   for (const program::Row& row : program_.data().rows) {
     if (row.key.table != static_cast<program::TableId>(statement)) continue;
-    if (std::find(done.begin(), done.end(), row.statement) != done.end()) continue;
-    done.push_back(row.statement);
-    rewrite({row.statement}, "");
+    if (done.insert(row.statement).second) rewrite({row.statement}, "");
+    if (done.size() == kRemoved) return;
   }
 }
 
@@ -384,6 +389,7 @@ class Faster {
     const auto written = written_name(name);
     if (!written) return;
     std::vector<ProcKind> kinds;
+    std::size_t moved = 0;
     for (std::uint32_t t = 0; t < subject_.app.tasks.size(); ++t) {
       const app::Task& task = subject_.app.tasks[t];
       const bool uses = std::any_of(
@@ -395,7 +401,7 @@ class Faster {
       const auto kind = uses ? kind_of(subject_, task) : std::nullopt;
       if (!kind) continue;
       if (std::find(kinds.begin(), kinds.end(), *kind) == kinds.end()) kinds.push_back(*kind);
-      if (*kind != ProcKind::kGpu) let_run_elsewhere(t);
+      if (*kind != ProcKind::kGpu && moved++ < kTasks) let_run_elsewhere(t);
     }
     if (kinds.empty()) kinds.push_back(ProcKind::kGpu);
     for (ProcKind kind : kinds) {

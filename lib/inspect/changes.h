@@ -26,7 +26,7 @@ struct Change {
 // Writes statements into a program.
 class Editor {
  public:
-  explicit Editor(const Program& program) : program_(program) {}
+  explicit Editor(const Program& program);
 
   // `head rest` instead of the statement that begins with `head`, or beside the others.
   // `definition` of a function that it needs, under the name `function`; empty: none.
@@ -37,15 +37,17 @@ class Editor {
   // Each of these statements by itself, then all of them.
   void rewrite(const std::map<std::uint32_t, std::string>& texts);
   void edit(Range range, const std::string& text);
+  // Statements of the kind left out, each by itself; the first few.
   void remove(MappingStatement statement);
 
   std::vector<Change> take() { return std::move(changes_); }
 
  private:
-  void add(std::string title, std::string about, std::vector<Edit> edits);
+  void add(const std::string& title, std::string about, std::vector<Edit> edits);
   std::string line_of(std::uint32_t offset) const;
 
   const Program& program_;
+  std::vector<std::string> words_;  // of each statement
   std::vector<Change> changes_;
 };
 
