@@ -227,6 +227,32 @@ TEST(Possible, AFullMemoryNamesWhatFillsItAndWhoPutItThere) {
   EXPECT_GE(check_proposals("cannon:n=30000", text), 1);
 }
 
+// A run that is too long to be tried is not said to fail.
+TEST(Possible, TriesAreCutOff) {
+  const MappedRun run("circuit", "Task * GPU;\n");
+  GuideLimits limits;
+  limits.tasks = 10;
+  const Feedback feedback = run.feedback(limits);
+  EXPECT_THAT(feedback.fixes, IsEmpty());
+  EXPECT_THAT(feedback.explain, Not(Contains(HasSubstr("runs either"))));
+  EXPECT_THAT(MappedRun("cannon:n=60000", "").feedback().explain,
+              Contains(HasSubstr("that were tried runs either")));
+}
+
+// Edits are of whole characters.
+TEST(Possible, StepsLeaveCharactersWhole) {
+  const std::string text =
+      "# \xc3\xa9\nTask * GPU; # \xc3\xa9\nRegion * * GPU SYSMEM; # \xc3\xa8\n";
+  const MappedRun run("circuit", text);
+  for (const Fix& fix : run.feedback().fixes) {
+    for (const Edit& edit : fix.edits) {
+      EXPECT_NE(text[edit.range.begin] & 0xC0, 0x80);
+      EXPECT_NE(text[edit.range.end] & 0xC0, 0x80);
+    }
+  }
+  EXPECT_GE(check_proposals("circuit", text), 1);
+}
+
 TEST(Possible, NothingIsToBeWrittenThatTheMachineLacks) {
   const MappedRun run("stencil", "Task * GPU;\n", "nodes=1,gpu=0,cpu=4,omp=0");
   const Feedback feedback = run.feedback();
