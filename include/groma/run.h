@@ -42,7 +42,7 @@ struct GuidedRun {
 };
 // What guide_run() spends on runs of changed mappings.
 struct GuideLimits {
-  std::size_t runs = 32;
+  std::size_t runs = 24;
   std::int64_t tasks = 1 << 15;  // point tasks, all runs together: some tenth of a second
 };
 

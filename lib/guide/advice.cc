@@ -39,6 +39,12 @@ bool speaks_of(const program::Row& row, const program::Data& data, const Groups&
   const bool by_kind = row.key.table != program::TableId::kTask &&
                        row.key.place != program::kAnyPlace && row.key.place < 0x40;
   if (kind && by_kind && row.key.place != program::place_key(*kind)) return false;
+  // A memory that a Region statement does not name was not full because of it.
+  const auto memory = find_mem_kind(group(groups, "memkind"));
+  if (memory && row.key.table == program::TableId::kRegion) {
+    const auto* end = row.kinds.data() + row.kind_count;
+    if (std::find(row.kinds.data(), end, static_cast<std::uint8_t>(*memory)) == end) return false;
+  }
   if (row.key.region == kStarName) return true;
   const std::string region = group(groups, "region"), req = group(groups, "req");
   const bool numbered = (row.key.region & 0x80000000U) != 0;

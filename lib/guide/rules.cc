@@ -63,7 +63,7 @@ constexpr std::pair<std::string_view, std::string_view> kShorthands[] = {
 };
 
 // Shorthands written out; a space matches any number of spaces, none too, since Legion forgets
-// some.
+// some; a quotation mark any other.
 std::string written_out(std::string_view pattern) {
   std::string text;
   bool in_class = false;
@@ -82,6 +82,8 @@ std::string written_out(std::string_view pattern) {
                            std::string_view("?*+").find(pattern[i + 1]) != std::string_view::npos;
       text += " *";
       i += counted ? 1 : 0;
+    } else if (c == '\'' || c == '`') {
+      text += *named(kShorthands, "q");
     } else if (c == '<' && !text.ends_with("?P")) {
       const std::size_t end = pattern.find('>', i);
       const std::string_view name =

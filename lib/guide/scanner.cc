@@ -196,15 +196,19 @@ void Scanner::match_window(std::string_view block, Window window, bool whole_lin
   if (whole_line) {  // where a match begins costs more than whether there is one
     end = std::remove_if(candidates_.begin(), last_resort,
                          [&](std::uint32_t rule) { return !matches(rule, text); });
-    if (end - candidates_.begin() == 1 && counted_on(candidates_.front())) return;
+    const bool one = end - candidates_.begin() == 1;
+    const bool harmless = one && rules_.rules[candidates_.front()].role == Role::kHarmless;
+    if (one && !harmless && counted_on(candidates_.front())) return;
   }
   bool any = false;
   for (auto rule = candidates_.begin(); rule != end; ++rule) {
-    any = match_rule(*rule, text, offset, whole_line) || any;
+    const bool matched = match_rule(*rule, text, offset, whole_line);
+    // What is harmless keeps catch-alls from its own words alone: lines may have lost their ends.
+    any = any || (matched && rules_.rules[*rule].role != Role::kHarmless);
   }
   for (auto rule = last_resort; rule != candidates_.end() && !(whole_line && any); ++rule) {
     if (whole_line && !matches(*rule, text)) continue;
-    if (whole_line && counted_on(*rule)) return;
+    if (whole_line && spans_.empty() && counted_on(*rule)) return;
     any = match_rule(*rule, text, offset, whole_line) || any;
   }
 }

@@ -87,6 +87,8 @@ std::string sentence(std::string text) {
   if (text.empty()) return text;
   const bool ended = std::string_view(".!?:;").find(text.back()) != std::string_view::npos;
   if (!ended && !text.ends_with(".)")) text += '.';
+  const std::string_view word = std::string_view(text).substr(0, text.find(' '));
+  if (word.substr(0, word.size() - 1).find_first_of("./") != word.npos) return text;  // a file
   text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
   return text;
 }

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
-#include "inspect/explain_query.h"
 #include "inspect/index_functions.h"
 #include "inspect/words.h"
 #include "mapper/processors.h"
@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::size_t kTasks = 4;      // that are looked at, those with the most time first
 constexpr std::size_t kRegions = 3;    // likewise, by the time of their copies
+constexpr std::size_t kRemoved = 4;    // statements of one kind
 constexpr double kWorthTrying = 0.02;  // of the measured time
 
 std::string one_line(std::string_view text) {
@@ -57,11 +58,16 @@ std::string head_of(std::string_view words, std::size_t count) {
 
 // ------------------------------------------------------------------------------------------ Editor
 
+Editor::Editor(const Program& program) : program_(program) {
+  const std::size_t count = program.data().statements.size();
+  for (std::uint32_t s = 1; s <= count; ++s) words_.push_back(words_of(program, {s}));
+}
+
 std::string Editor::line_of(std::uint32_t offset) const {
   return fmt::format("line {}", program_.source().position(offset).line);
 }
 
-void Editor::add(std::string title, std::string about, std::vector<Edit> edits) {
+void Editor::add(const std::string& title, std::string about, std::vector<Edit> edits) {
   changes_.push_back({std::move(about), {harmless(title), std::move(edits), false}});
 }
 
@@ -87,9 +93,8 @@ void Editor::set(const std::string& head, const std::string& rest, const std::st
       statements.empty() ? static_cast<std::uint32_t>(text.size()) : statements.front().begin;
   std::vector<Edit> edits;
   for (std::uint32_t s = 0; s < statements.size(); ++s) {
-    const std::string words = words_of(program_, {s + 1});
-    if (head_of(words, count) != head) continue;
-    if (words == written) return;
+    if (head_of(words_[s], count) != head) continue;
+    if (words_[s] == written) return;
     if (!defined.empty()) edits.push_back({{first, first}, defined});
     if (first == statements[s].begin && !edits.empty()) {
       edits.back() = {statements[s], defined + written};
@@ -119,10 +124,9 @@ void Editor::rewrite(Origin origin, const std::string& text) {
   }
 }
 
-void Editor::rewrite(const std::vector<Origin>& origins,
-                     const std::function<std::string(const std::string&)>& text) {
+void Editor::rewrite(const std::map<std::uint32_t, std::string>& texts) {
   const std::size_t first = changes_.size();
-  for (Origin origin : origins) rewrite(origin, text(words_of(program_, origin)));
+  for (const auto& [statement, text] : texts) rewrite(Origin{statement}, text);
   if (changes_.size() < first + 2) return;
   Fix all;
   std::string about;
@@ -131,8 +135,6 @@ void Editor::rewrite(const std::vector<Origin>& origins,
     about += changes_[i].about;
     all.edits.push_back(changes_[i].fix.edits.front());
   }
-  std::sort(all.edits.begin(), all.edits.end(),
-            [](const Edit& a, const Edit& b) { return a.range.begin < b.range.begin; });
   changes_.push_back({std::move(about), std::move(all)});
 }
 
@@ -143,12 +145,11 @@ void Editor::edit(Range range, const std::string& text) {
 }
 
 void Editor::remove(MappingStatement statement) {
-  std::vector<std::uint32_t> done;
+  std::set<std::uint32_t> done;
   for (const program::Row& row : program_.data().rows) {
     if (row.key.table != static_cast<program::TableId>(statement)) continue;
-    if (std::find(done.begin(), done.end(), row.statement) != done.end()) continue;
-    done.push_back(row.statement);
-    rewrite({row.statement}, "");
+    if (done.insert(row.statement).second) rewrite({row.statement}, "");
+    if (done.size() == kRemoved) return;
   }
 }
 
@@ -191,9 +192,8 @@ void place(const Subject& subject, std::uint32_t task, ProcKind kind, Editor& ed
   const auto name = syntax::written_name(of.name);
   if (!name) return;
   int dimensions = 0;
-  bool single = false, complete = true;
-  const std::vector<TaskUses> uses = uses_by_task(subject.app, complete);
-  for (const app::Use& use : uses[task].uses) {
+  bool single = false;
+  for (const app::Use& use : subject.uses[task].uses) {
     if (!use.domain) {
       single = single || use.depth > 0;
     } else if (dimensions == 0 || use.domain->dimensions() < dimensions) {
@@ -278,6 +278,7 @@ class Faster {
 
   std::vector<Change> changes() {
     const auto tasks = weights_.tasks();
+    let_all_run_elsewhere();
     for (std::size_t i = 0; i < std::max(tasks.size(), kRegions); ++i) {
       if (i < tasks.size()) {
         const int task = task_of(tasks[i].first);
@@ -323,6 +324,37 @@ class Faster {
     }
   }
 
+  // Statements by which the tasks with the most time run where they do say another kind first; each
+  // by itself, and all.
+  void let_all_run_elsewhere() {
+    for (ProcKind kind : {ProcKind::kGpu, ProcKind::kOmp, ProcKind::kCpu}) {
+      if (!subject_.machine.has(kind)) continue;
+      std::map<std::uint32_t, std::string> texts;
+      for (const auto& [name, time] : weights_.tasks()) {
+        const auto decision = subject_.program.task(record_.tasks[static_cast<std::size_t>(name)]);
+        if (!decision || !decision->origin || decision->kinds.front() == kind) continue;
+        texts[decision->origin.statement] =
+            with_first(words_of(subject_.program, decision->origin), decision->kinds, kind);
+      }
+      editor_.rewrite(texts);
+    }
+  }
+
+  // "Task a, b GPU, OMP" of "Task a, b OMP,GPU".
+  static std::string with_first(const std::string& words, const std::vector<ProcKind>& kinds,
+                                ProcKind first) {
+    std::size_t end = words.size();  // of what stands before the kinds
+    for (std::size_t i = 0; i < kinds.size() && end != words.npos; ++i) {
+      const std::size_t word = words.find_last_not_of(", ", end == 0 ? 0 : end - 1);
+      end = word == words.npos ? word : words.find_last_of(", ", word);
+    }
+    std::string list(name_of(first));
+    for (ProcKind kind : kinds) {
+      if (kind != first) list += fmt::format(", {}", name_of(kind));
+    }
+    return fmt::format("{} {}", words.substr(0, end), list);
+  }
+
   // As the default mapper places it.
   void forget_placement(std::uint32_t number, ProcKind kind) {
     const std::string& name = subject_.app.tasks[number].name;
@@ -338,23 +370,18 @@ class Faster {
     const auto fastest = mapper::best_memory(subject_.machine, 0, kind);
     if (!fastest) return;
     const app::Task& task = subject_.app.tasks[number];
-    bool complete = true;
-    const std::vector<TaskUses> uses = uses_by_task(subject_.app, complete);
-    std::vector<Origin> origins;
+    std::map<std::uint32_t, std::string> texts;
     for (std::size_t r = 0; r < task.requirements.size(); ++r) {
-      const app::Names& given = uses[number].names.front()[r];
+      const app::Names& given = subject_.uses[number].names.front()[r];
       const std::vector<std::string_view> names(given.begin(), given.end());
       const auto memories =
           subject_.program.memories(task.name, {static_cast<std::int64_t>(r), names}, kind);
       if (memories.empty() || memories.front().memory == *fastest) continue;
       const Origin origin = memories.front().origin;
-      if (std::find(origins.begin(), origins.end(), origin) == origins.end()) {
-        origins.push_back(origin);
-      }
+      texts[origin.statement] =
+          fmt::format("{} {}", head_of(words_of(subject_.program, origin), 4), name_of(*fastest));
     }
-    editor_.rewrite(origins, [&](const std::string& words) {
-      return fmt::format("{} {}", head_of(words, 4), name_of(*fastest));
-    });
+    editor_.rewrite(texts);
   }
 
   // Another memory for the region, and another kind of processor for tasks that use it.
@@ -363,6 +390,7 @@ class Faster {
     const auto written = syntax::written_name(name);
     if (!written) return;
     std::vector<ProcKind> kinds;
+    std::size_t moved = 0;
     for (std::uint32_t t = 0; t < subject_.app.tasks.size(); ++t) {
       const app::Task& task = subject_.app.tasks[t];
       const bool uses = std::any_of(
@@ -374,7 +402,7 @@ class Faster {
       const auto kind = uses ? kind_of(subject_, task) : std::nullopt;
       if (!kind) continue;
       if (std::find(kinds.begin(), kinds.end(), *kind) == kinds.end()) kinds.push_back(*kind);
-      if (*kind != ProcKind::kGpu) let_run_elsewhere(t);
+      if (*kind != ProcKind::kGpu && moved++ < kTasks) let_run_elsewhere(t);
     }
     if (kinds.empty()) kinds.push_back(ProcKind::kGpu);
     for (ProcKind kind : kinds) {

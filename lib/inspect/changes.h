@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +14,7 @@
 #include "groma/profile.h"
 #include "groma/program.h"
 #include "groma/validate.h"
+#include "inspect/explain_query.h"
 
 namespace groma::inspect {
 
@@ -25,7 +26,7 @@ struct Change {
 // Writes statements into a program.
 class Editor {
  public:
-  explicit Editor(const Program& program) : program_(program) {}
+  explicit Editor(const Program& program);
 
   // `head rest` instead of the statement that begins with `head`, or beside the others.
   // `definition` of a function that it needs, under the name `function`; empty: none.
@@ -34,18 +35,19 @@ class Editor {
   // This statement otherwise; empty: without it.
   void rewrite(Origin origin, const std::string& text);
   // Each of these statements by itself, then all of them.
-  void rewrite(const std::vector<Origin>& origins,
-               const std::function<std::string(const std::string& words)>& text);
+  void rewrite(const std::map<std::uint32_t, std::string>& texts);
   void edit(Range range, const std::string& text);
+  // Statements of the kind left out, each by itself; the first few.
   void remove(MappingStatement statement);
 
   std::vector<Change> take() { return std::move(changes_); }
 
  private:
-  void add(std::string title, std::string about, std::vector<Edit> edits);
+  void add(const std::string& title, std::string about, std::vector<Edit> edits);
   std::string line_of(std::uint32_t offset) const;
 
   const Program& program_;
+  std::vector<std::string> words_;  // of each statement
   std::vector<Change> changes_;
 };
 
@@ -59,6 +61,7 @@ struct Subject {
   const Program& program;
   const Machine& machine;
   const app::Data& app;
+  const std::vector<TaskUses>& uses;  // by task
 };
 // The kinds of processors on which the task can run, as the default mapper prefers them.
 std::vector<ProcKind> kinds_of(const Subject& subject, const app::Task& task);

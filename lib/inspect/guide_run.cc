@@ -33,6 +33,11 @@ Fix difference(const Source& from, std::string_view to, std::string title) {
   std::size_t begin = 0, end = 0;
   while (begin < most && text[begin] == to[begin]) ++begin;
   while (end < most - begin && text[text.size() - 1 - end] == to[to.size() - 1 - end]) ++end;
+  const auto within = [&](std::size_t at) {  // a character
+    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
+  };
+  while (begin > 0 && within(begin)) --begin;
+  while (end > 0 && within(text.size() - end)) --end;
   const Range range{static_cast<std::uint32_t>(begin),
                     static_cast<std::uint32_t>(text.size() - end)};
   return {
@@ -60,7 +65,7 @@ class Adviser {
     std::vector<Tried> found;
     std::size_t tried = 0;
     for (Change& change :
-         inspect::faster_changes({program, *run_.machine, app_}, *run_.profile, measured)) {
+         inspect::faster_changes({program, *run_.machine, app_, uses_}, *run_.profile, measured)) {
       if (tasks_left_ < run_.result->tasks) break;
       auto attempt = this->attempt(source(), change.fix);
       if (!attempt) continue;
@@ -90,7 +95,8 @@ class Adviser {
       const Program program = compile(at, diags);
       std::vector<Tried> found;
       std::optional<Tried> further;
-      for (Change& change : inspect::mending_changes({program, *run_.machine, app_}, why.front())) {
+      for (Change& change :
+           inspect::mending_changes({program, *run_.machine, app_, uses_}, why.front())) {
         auto attempt = this->attempt(at, change.fix);
         if (!attempt) continue;
         if (attempt->result.ok()) {
@@ -160,19 +166,26 @@ class Adviser {
   std::optional<Attempt> attempt(const Source& from, const Fix& fix) {
     std::size_t applied = 0;
     std::string text = apply_fixes(from, {fix}, &applied);
-    if (runs_left_ == 0 || applied != 1 || !seen_.insert(text).second) return std::nullopt;
+    if (runs_left_ == 0 || tasks_left_ <= 0 || applied != 1 || !seen_.insert(text).second)
+      return std::nullopt;
     Source source(from.name(), std::move(text));
     Diagnostics diags(source);
     const auto bound = bind(compile(source, diags), *run_.machine, diags);
     if (!bound) return std::nullopt;
-    --runs_left_;
-    ++tried_;
-    RunResult result = groma::run(*bound, *run_.workload, run_.options, diags);
+    SimulateOptions options = run_.options;
+    options.max_tasks = std::min(options.max_tasks, tasks_left_);
+    RunResult result = groma::run(*bound, *run_.workload, options, diags);
     tasks_left_ -= std::max<std::int64_t>(1, result.tasks);
-    if (result.status == RunStatus::kStopped) {
-      runs_left_ = 0;
+    const bool cut_off =
+        options.max_tasks < run_.options.max_tasks && !result.refusals.empty() &&
+        result.refusals.front().diagnostic.message.find(
+            fmt::format("more than {} tasks are launched", options.max_tasks)) != std::string::npos;
+    if (result.status == RunStatus::kStopped || cut_off) {
+      runs_left_ = tried_ = 0;  // what it would have been is not known
       return std::nullopt;
     }
+    --runs_left_;
+    ++tried_;
     return Attempt{std::move(source), std::move(result)};
   }
 
@@ -214,6 +227,8 @@ class Adviser {
 
   GuidedRun run_;
   const app::Data& app_;
+  bool complete_ = true;
+  const std::vector<TaskUses> uses_ = uses_by_task(app_, complete_);
   std::size_t runs_left_, tried_ = 0;
   std::int64_t tasks_left_;
   std::set<std::string> seen_;  // texts

@@ -1,4 +1,5 @@
-// The mapping functions of the search space, as text (docs/search_space.md).
+// The mapping functions of the search space (docs/search_space.md) and of what guide_run() tries,
+// as text.
 #pragma once
 
 #include <string>

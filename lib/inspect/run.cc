@@ -147,10 +147,13 @@ std::string check_failed_json(const Diagnostics& diags, const Feedback* feedback
 std::string draw(const RunResult& result, const Profile* profile, const ProfileWords& words,
                  bool color) {
   if (!result.ok()) return {};
-  const std::string text =
+  std::string text =
       fmt::format("{}: {} simulated, {}\n", harmless(words.title), seconds_words(result.seconds),
                   rate_words(result.throughput, harmless(result.unit)));
-  return profile == nullptr ? text : text + "\n" + draw(*profile, words, color);
+  if (profile == nullptr) return text;
+  ProfileWords rest = words;
+  rest.title = "the whole run";
+  return text + "\n" + draw(*profile, rest, color);
 }
 
 }  // namespace groma

@@ -739,6 +739,23 @@ TEST(Guide, NothingKnownIsFineUnlessStrict) {
   EXPECT_EQ(run("groma guide --exit-code -11 --strict").exit_code, 0);
 }
 
+// What `groma run` prints of a run, whether it failed or not, is a profile or a log.
+TEST(Guide, ReadsWhatRunPrints) {
+  const std::string failing = "printf 'Task * GPU;' | groma run - --app circuit";
+  const Outcome text = run(failing);
+  EXPECT_EQ(text.exit_code, 1);
+  EXPECT_THAT(text.err, HasSubstr("[no-variant]"));
+  EXPECT_THAT(text.out, HasSubstr("\nSuggest\n  <stdin>: in line 1 write `Task * GPU, OMP, CPU`"));
+  const Outcome told = run(failing + " --json | groma guide --profile -");
+  EXPECT_EQ(told.exit_code, 0);
+  EXPECT_THAT(told.out, HasSubstr("Execution Error: "));
+  EXPECT_THAT(told.out, HasSubstr("can run on none of its kinds"));
+  EXPECT_THAT(told.out, HasSubstr("in line 1 write `Task * GPU, OMP, CPU`"));
+  const Outcome slow = run("groma run --app cannon --json | groma guide --profile - --json");
+  EXPECT_THAT(slow.out, HasSubstr(R"({"status":"ok")"));
+  EXPECT_THAT(slow.out, HasSubstr("simulated 2.6 times as fast"));
+}
+
 TEST(Guide, WrongUsageIsToldFromWrongInput) {
   EXPECT_EQ(run("groma guide").exit_code, 2);
   EXPECT_EQ(run("groma guide - --detail loud").exit_code, 2);
@@ -764,7 +781,7 @@ TEST(Guide, ReadsMuchInLittleMemory) {
       "(ulimit -v 400000; yes 'iteration 1: residual 0.5, nothing to see' | head -c 200000000 | "
       "groma guide - --strict)");
   EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("nothing in it is known"));
+  EXPECT_THAT(outcome.out, HasSubstr("nothing in it speaks of a failure"));
 }
 #endif
 

@@ -1,5 +1,6 @@
 // What the guide says: the paper's cases, what wins over what, levels of detail, advice for a
 // program at hand and from a profile, how runs end.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -308,6 +309,35 @@ TEST(Program, AdviceNamesStatementsAndMendsThem) {
   }
 }
 
+TEST(Program, AFullMemoryIsBlamedOnThoseWhoNameIt) {
+  const Source source("a.mapper",
+                      "Region * * GPU FBMEM;\n"
+                      "Region * * CPU SYSMEM;\n"
+                      "Region stencil grid GPU ZCMEM;\n"
+                      "CollectMemory stencil *;\n");
+  Diagnostics diags(source);
+  const Program program = compile(source, diags);
+  GuideContext context;
+  context.program = &program;
+  const struct {
+    const char* memory;
+    const char* processor;
+    const char* line;
+  } kCases[] = {{"GPU_FB_MEM", "TOC_PROC", "change line 1 (`Region * * GPU FBMEM`)"},
+                {"Z_COPY_MEM", "TOC_PROC", "change line 3 (`Region stencil grid GPU ZCMEM`)"},
+                {"SYSTEM_MEM", "LOC_PROC", "change line 2 (`Region * * CPU SYSMEM`)"}};
+  for (const auto& [memory, processor, line] : kCases) {
+    const Feedback feedback =
+        guided(fmt::format("Default mapper failed allocation of size 4 bytes for region  "
+                           "requirement 0 of task stencil (UID 75) in memory 1e00000000000003 ({}) "
+                           "for processor 1d00000000000009 ({}).",
+                           memory, processor),
+               context);
+    EXPECT_THAT(feedback.suggest, Contains(HasSubstr(line)));
+    EXPECT_THAT(feedback.suggest, Not(Contains(HasSubstr("line 4"))));
+  }
+}
+
 TEST(Program, WithoutAStatementTheDefaultMapperDecided) {
   const Source source("a.mapper", "Task * CPU;\n");
   Diagnostics diags(source);
@@ -398,6 +428,28 @@ TEST(Run, AProfileSaysWhatTookTheTimeAndWhy) {
   EXPECT_EQ(read->title, run.facts->title);
 }
 
+// Whether a copy leaves its memory, and its node, decides what helps.
+TEST(Profile, CopiesWithinOneKindOfMemoryAreToldApart) {
+  ProfileFacts facts;
+  ProfileFacts::Cause cause;
+  cause.doing = "copy";
+  cause.region = "r";
+  cause.from = cause.to = "FBMEM";
+  cause.share = 0.3;
+  facts.causes = {cause, cause, cause};
+  facts.causes[1].other_node = true;
+  facts.causes[2].same_memory = true;
+  const Feedback feedback = guide_profile(facts);
+  EXPECT_THAT(feedback.explain, ElementsAre(HasSubstr("from FBMEM to another FBMEM"),
+                                            HasSubstr("from FBMEM to FBMEM on another node"),
+                                            HasSubstr("within one FBMEM")));
+  EXPECT_THAT(feedback.suggest, ElementsAre(HasSubstr("run on one processor"),
+                                            HasSubstr("run on one node"), HasSubstr("one layout")));
+  facts.causes = {cause, cause};  // said once
+  EXPECT_THAT(guide_profile(facts).explain, SizeIs(1));
+  EXPECT_THAT(guide_profile(facts).suggest, SizeIs(1));
+}
+
 TEST(Profile, CopiesNameRegionMemoriesLineAndCure) {
   const auto facts = read_profile_facts(R"({"profile": {"title": "t", "time_ps": 1000,
     "path": {"by_reason": [{"doing": "copy", "reason": "data", "time_ps": 630}],
@@ -416,7 +468,9 @@ TEST(Profile, CopiesNameRegionMemoriesLineAndCure) {
   EXPECT_THAT(feedback.explain,
               Contains(HasSubstr("63 % of the time is copies of `rp_shared` from SYSMEM to FBMEM, "
                                  "because of line 4 (`Region * rp_shared GPU FBMEM`)")));
-  EXPECT_THAT(feedback.suggest, Contains(HasSubstr("`Region * rp_shared GPU ZCMEM` would avoid")));
+  EXPECT_THAT(feedback.suggest,
+              Contains(testing::AllOf(HasSubstr("`Region * rp_shared GPU ZCMEM` would avoid"),
+                                      HasSubstr("at a price"), HasSubstr("has room"))));
   EXPECT_THAT(feedback.suggest, Contains(HasSubstr("`Task work GPU,CPU`")));
   EXPECT_THAT(feedback.explain, Contains("Only 1 of 4 CPU processors ran anything."));
   for (const char* wrong :

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <numeric>
 #include <ostream>
 #include <set>
 
@@ -28,7 +29,7 @@ void expect_sums(const Profile& profile) {
   std::map<std::pair<std::string, std::string>, std::array<std::int64_t, 4>> tasks;
   std::map<std::int32_t, RunTime> busy;
   std::map<std::int32_t, std::int64_t> link_bytes, in, out;
-  std::map<std::tuple<std::int32_t, std::string, std::string, bool, std::int32_t, bool>,
+  std::map<std::tuple<std::int32_t, std::string, std::string, bool, bool, std::int32_t, bool>,
            std::array<std::int64_t, 4>>
       moves;
   std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t> flows;
@@ -44,8 +45,9 @@ void expect_sums(const Profile& profile) {
       continue;
     }
     const auto &from = at(record.memories, event.from), &to = at(record.memories, event.where);
-    auto& sum = moves[{event.region, from.kind, to.kind, from.node != to.node, event.statement,
-                       event.kind == Event::Kind::kReduction}];
+    auto& sum =
+        moves[{event.region, from.kind, to.kind, from.node != to.node, event.from == event.where,
+               event.statement, event.kind == Event::Kind::kReduction}];
     sum[0] += 1;
     sum[1] += event.bytes;
     sum[2] += time;
@@ -65,9 +67,13 @@ void expect_sums(const Profile& profile) {
   for (const auto& each : profile.processors) EXPECT_EQ(each.busy, busy[each.processor]);
   ASSERT_EQ(profile.moves.size(), moves.size());
   for (const auto& move : profile.moves) {
-    EXPECT_EQ(
-        (moves[{move.region, move.from, move.to, move.other_node, move.statement, move.reduction}]),
-        (std::array<std::int64_t, 4>{move.number, move.bytes, move.time, move.waited}));
+    EXPECT_EQ((moves[{move.region, move.from, move.to, move.other_node, move.same_memory,
+                      move.statement, move.reduction}]),
+              (std::array<std::int64_t, 4>{move.number, move.bytes, move.time, move.waited}));
+  }
+  for (const auto& phase : profile.phases) {  // the path has no gap
+    const std::vector<RunTime> within = profile.path_within(phase.name);
+    EXPECT_EQ(std::accumulate(within.begin(), within.end(), RunTime{0}), phase.time);
   }
   ASSERT_EQ(profile.flows.size(), flows.size());
   for (const auto& flow : profile.flows) EXPECT_EQ(flow.bytes, (flows[{flow.from, flow.to}]));
