@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <tuple>
 
 namespace groma::sim {
 namespace {
@@ -33,6 +32,7 @@ Store::Store(const app::Data& data, const Spaces& spaces, const Memories& memori
     : data_(data), spaces_(spaces), ops_(ops) {
   used_.resize(memories.size());
   peak_.resize(memories.size());
+  idle_.resize(memories.size());
   for (std::size_t m = 0; m < memories.size(); ++m) {
     capacity_.push_back(memories.group(static_cast<std::int32_t>(m)).capacity_bytes);
   }
@@ -133,15 +133,18 @@ std::optional<InstanceNumber> Store::find_covering(const InstanceQuery& query,
 std::optional<InstanceNumber> Store::find_or_make(const InstanceQuery& query) {
   const auto known = query.fresh ? std::nullopt : find(query);
   if (!known) return make(query);
-  take(*known);
-  instances_[*known].priority = query.priority;
+  change(*known, [&](Instance& instance) {
+    instance.used = ++clock_;
+    instance.priority = query.priority;
+  });
   return known;
 }
 
 void Store::take(InstanceNumber number, std::int32_t statement) {
-  Instance& instance = instances_[number];
-  instance.used = ++clock_;
-  if (instance.statement == 0) instance.statement = statement;
+  change(number, [&](Instance& instance) {
+    instance.used = ++clock_;
+    if (instance.statement == 0) instance.statement = statement;
+  });
 }
 
 std::optional<InstanceNumber> Store::make(const InstanceQuery& query) {
@@ -151,6 +154,7 @@ std::optional<InstanceNumber> Store::make(const InstanceQuery& query) {
   const std::uint64_t key = box_key(place, query.shape->box);
   const auto number = static_cast<InstanceNumber>(instances_.size());
   Instance& made = instances_.emplace_back();
+  made.alive = false;
   made.region = query.region;
   made.memory = query.memory;
   made.shape = query.shape;
@@ -168,6 +172,7 @@ std::optional<InstanceNumber> Store::make(const InstanceQuery& query) {
     chain->second.newest = number;
   }
   const auto m = static_cast<std::size_t>(query.memory);
+  change(number, [](Instance& instance) { instance.alive = true; });
   used_[m] += *bytes;
   peak_[m] = std::max(peak_[m], used_[m]);
   if (on_allocation) on_allocation(made, true);
@@ -183,68 +188,64 @@ std::optional<std::int64_t> Store::bytes_of(const InstanceQuery& query) const {
   return (bytes + align - 1) / align * align;
 }
 
-// Those that may go, by priority, the ones first that were not used for longest, until there is
-// room.
+// Nobody uses it, and all that it holds is valid elsewhere too.
+bool Store::may_go(const Instance& instance) {
+  return instance.alive && instance.users == 0 && instance.needed == 0 &&
+         instance.priority != kCollectNever;
+}
+
+// By priority, of equals the ones first that were not used for longest.
+Store::Order::value_type Store::place_in_order(InstanceNumber number) const {
+  const Instance& instance = instances_[number];
+  return {-std::int64_t{instance.priority}, instance.used, number};
+}
+
+// All that decides whether and when an instance may go is changed so.
+template <typename Change>
+void Store::change(InstanceNumber number, const Change& change) {
+  Instance& instance = instances_[number];
+  std::optional<Order>& idle = idle_[static_cast<std::size_t>(instance.memory)];
+  if (!idle) return change(instance);
+  if (may_go(instance)) idle->erase(place_in_order(number));
+  change(instance);
+  if (may_go(instance)) idle->insert(place_in_order(number));
+}
+
+// Those that may go, in their order, until there is room.
 bool Store::make_room(std::int32_t memory, std::int64_t bytes) {
   const auto m = static_cast<std::size_t>(memory);
   if (bytes > capacity_[m]) return false;
-  if (used_[m] <= capacity_[m] - bytes) return true;
-  std::vector<InstanceNumber> candidates;
-  for (std::uint32_t region = 0; region < data_.regions.size(); ++region) {
-    const auto here = at_.find(place_of(memory, region));
-    if (here == at_.end()) continue;
-    for (const auto& [width, numbers] : here->second) {
-      for (InstanceNumber number : numbers) {
-        const Instance& instance = instances_[number];
-        if (instance.users == 0 && instance.priority != kCollectNever) candidates.push_back(number);
-      }
+  const std::int64_t most = capacity_[m] - bytes;
+  if (used_[m] <= most) return true;
+  std::optional<Order>& idle = idle_[m];
+  if (!idle) {
+    idle.emplace();
+    for (InstanceNumber number = 0; number < instances_.size(); ++number) {
+      const Instance& instance = instances_[number];
+      if (instance.memory == memory && may_go(instance)) idle->insert(place_in_order(number));
     }
   }
-  std::sort(candidates.begin(), candidates.end(), [&](InstanceNumber a, InstanceNumber b) {
-    const Instance &x = instances_[a], &y = instances_[b];
-    return std::tuple(-std::int64_t{x.priority}, x.used, a) <
-           std::tuple(-std::int64_t{y.priority}, y.used, b);
-  });
-  if (never_fits(candidates, used_[m] - (capacity_[m] - bytes))) return false;
-  for (InstanceNumber number : candidates) {
-    if (used_[m] <= capacity_[m] - bytes) break;
-    if (!may_go(number)) continue;
+  if (never_fits(*idle, used_[m] - most)) return false;
+  while (used_[m] > most && !idle->empty()) {
+    const InstanceNumber number = std::get<InstanceNumber>(*idle->begin());
     guessed_ |= instances_[number].left == waits_;
     remove(number);
   }
-  return used_[m] <= capacity_[m] - bytes;
+  return used_[m] <= most;
 }
 
-// Where it is not certain which of them may go: whether all that may do not make up for it,
-// whatever their order. Nothing is given up then.
-bool Store::never_fits(const std::vector<InstanceNumber>& candidates, std::int64_t missing) {
-  const bool certain =
-      std::none_of(candidates.begin(), candidates.end(),
-                   [this](InstanceNumber number) { return instances_[number].left == waits_; });
-  if (certain) return false;
-  for (InstanceNumber number : candidates) {
-    if (missing > 0 && may_go(number)) missing -= instances_[number].bytes;
+// Where it is not certain which of them may go: whether all do not make up for it, whatever their
+// order. Nothing is given up then.
+bool Store::never_fits(const Order& idle, std::int64_t missing) {
+  bool certain = true;
+  for (const auto& place : idle) {
+    const Instance& instance = instances_[std::get<InstanceNumber>(place)];
+    missing -= instance.bytes;
+    if (missing <= 0) return false;
+    certain = certain && instance.left != waits_;
   }
-  forked_ |= missing > 0;
-  return missing > 0;
-}
-
-// Whether all that it holds is valid elsewhere too.
-bool Store::may_go(InstanceNumber number) {
-  const Instance& instance = instances_[number];
-  if (instance.valid == 0 && !instance.reduction) return true;
-  bool needed = false;
-  for_cells(instance.region, instance.shape->cells, instance.groups, [&](Cell& cell, std::int64_t) {
-    if (needed) return;
-    bool here = false, elsewhere = false;
-    for (const Holder& holder : cell.holders) {
-      if (!holder.valid) continue;
-      (holder.instance == number ? here : elsewhere) = true;
-    }
-    for (const Pending& pending : cell.pending) needed |= pending.instance == number;
-    needed |= here && !elsewhere;
-  });
-  return !needed;
+  forked_ |= !certain;
+  return !certain;
 }
 
 void Store::unchain(InstanceNumber number, Chains::iterator chain) {
@@ -258,12 +259,13 @@ void Store::unchain(InstanceNumber number, Chains::iterator chain) {
 }
 
 void Store::remove(InstanceNumber number) {
-  Instance& instance = instances_[number];
+  change(number, [](Instance& instance) { instance.alive = false; });
+  const Instance& instance = instances_[number];
   for_cells(instance.region, instance.shape->cells, instance.groups, [&](Cell& cell, std::int64_t) {
-    std::erase_if(cell.holders, [number](const Holder& each) { return each.instance == number; });
+    revise(cell, [&] {
+      std::erase_if(cell.holders, [number](const Holder& each) { return each.instance == number; });
+    });
   });
-  instance.alive = false;
-  instance.valid = 0;
   used_[static_cast<std::size_t>(instance.memory)] -= instance.bytes;
   const std::uint64_t place = place_of(instance.memory, instance.region);
   Wide& here = at_[place];
@@ -278,25 +280,29 @@ void Store::remove(InstanceNumber number) {
 bool Store::collect(InstanceNumber number) {
   const Instance& instance = instances_[number];
   if (!instance.alive) return true;
-  if (instance.users > 0 || instance.priority == kCollectNever || !may_go(number)) return false;
+  if (!may_go(instance)) return false;
   guessed_ |= instance.left == waits_;
   remove(number);
   return true;
 }
 
+void Store::acquire(InstanceNumber number) {
+  change(number, [](Instance& instance) { ++instance.users; });
+}
+
 void Store::release(InstanceNumber number) {
-  Instance& instance = instances_[number];
-  if (--instance.users == 0 && instance.priority == kCollectEager) collect(number);
+  change(number, [](Instance& instance) { --instance.users; });
+  const Instance& instance = instances_[number];
+  if (instance.users == 0 && instance.priority == kCollectEager) collect(number);
 }
 
 void Store::set_priority(InstanceNumber number, CollectPriority priority) {
-  Instance& instance = instances_[number];
-  instance.priority = priority;
+  change(number, [priority](Instance& instance) { instance.priority = priority; });
   if (priority == kCollectEager) collect(number);
 }
 
 void Store::leave(InstanceNumber number) {
-  --instances_[number].users;
+  change(number, [](Instance& instance) { --instance.users; });
   instances_[number].left = waits_;
 }
 
@@ -348,10 +354,40 @@ Store::Holder& Store::holder(Cell& cell, InstanceNumber instance) {
   return cell.holders.emplace_back(Holder{instance, kBeginning, false, {}});
 }
 
-void Store::set_valid(Holder& holder, bool valid) {
-  if (holder.valid == valid) return;
-  holder.valid = valid;
-  instances_[holder.instance].valid += valid ? 1 : -1;
+// kVirtual: none, or several.
+InstanceNumber Store::only_valid(const Cell& cell) {
+  InstanceNumber only = kVirtual;
+  for (const Holder& each : cell.holders) {
+    if (!each.valid) continue;
+    if (only != kVirtual) return kVirtual;
+    only = each.instance;
+  }
+  return only;
+}
+
+// A change of which holders are valid.
+template <typename Change>
+void Store::revise(Cell& cell, const Change& change) {
+  const InstanceNumber before = only_valid(cell);
+  change();
+  const InstanceNumber after = only_valid(cell);
+  if (before == after) return;
+  if (before != kVirtual) this->change(before, [](Instance& each) { --each.needed; });
+  if (after != kVirtual) this->change(after, [](Instance& each) { ++each.needed; });
+}
+
+void Store::make_only_valid(Cell& cell, InstanceNumber instance) {
+  if (only_valid(cell) == instance) return;
+  revise(cell, [&] {
+    for (Holder& each : cell.holders) each.valid = each.instance == instance;
+  });
+}
+
+void Store::drop_pending(Cell& cell) {
+  for (const Pending& pending : cell.pending) {
+    change(pending.instance, [](Instance& each) { --each.needed; });
+  }
+  cell.pending.clear();
 }
 
 // Neither what runs around a task nor itself has to end before it begins.
@@ -456,7 +492,7 @@ void Store::bring(const Use& use, Cell& cell, std::int64_t bytes, std::vector<Fe
       mine.ready = copy.op;
       theirs.users.add(copy.op, ops_);
     }
-    set_valid(mine, true);
+    revise(cell, [&] { mine.valid = true; });
   }
   if (cell.pending.empty()) return;
   // In one order everywhere, so that they do not wait for each other in a circle.
@@ -474,10 +510,8 @@ void Store::bring(const Use& use, Cell& cell, std::int64_t bytes, std::vector<Fe
       if (each.instance == pending.instance) each.users.add(fold.op, ops_);
     }
   }
-  cell.pending.clear();
-  for (Holder& each : cell.holders) {
-    if (each.instance != use.instance) set_valid(each, false);
-  }
+  drop_pending(cell);
+  make_only_valid(cell, use.instance);
 }
 
 void Store::use_cell(const Use& use, Cell& cell, std::int64_t bytes, std::vector<Fetch>& fetches,
@@ -492,6 +526,7 @@ void Store::use_cell(const Use& use, Cell& cell, std::int64_t bytes, std::vector
     wait_for_users(use, use.task, mine);  // that fold what was there before
     mine.users.ops.clear();
     cell.pending.push_back({use.instance, {{use.task}}});
+    change(use.instance, [](Instance& instance) { ++instance.needed; });
     return;
   }
   const bool writes = use.privilege != Privilege::kReadOnly;
@@ -504,17 +539,14 @@ void Store::use_cell(const Use& use, Cell& cell, std::int64_t bytes, std::vector
     const bool elsewhere = std::any_of(
         cell.holders.begin(), cell.holders.end(),
         [&](const Holder& each) { return each.valid && each.instance != use.instance; });
-    if (elsewhere) set_valid(mine, false);
+    if (elsewhere && mine.valid) revise(cell, [&] { mine.valid = false; });
     return;
   }
   wait_for_users(use, use.task, mine);
   mine.users.ops.clear();
-  cell.pending.clear();
+  drop_pending(cell);
   mine.ready = use.task;
-  set_valid(mine, true);
-  for (Holder& each : cell.holders) {
-    if (each.instance != use.instance) set_valid(each, false);
-  }
+  make_only_valid(cell, use.instance);
 }
 
 }  // namespace groma::sim

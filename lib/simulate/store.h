@@ -7,8 +7,10 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -34,8 +36,9 @@ struct Instance {
   std::int64_t bytes = 0;
   std::int32_t users = 0;  // tasks that are mapped to it and copies, not over yet
   CollectPriority priority = kCollectDefault;
-  std::int64_t used = 0;           // when it was mapped last, counted in calls
-  std::int64_t valid = 0;          // cells and groups of which it holds valid data
+  std::int64_t used = 0;  // when it was mapped last, counted in calls
+  // Cells and groups of which it alone holds valid data, or reductions that nobody read.
+  std::int64_t needed = 0;
   std::int64_t left = -1;          // Store::leave: before which all_over
   std::int32_t statement = 0;      // of the mapping, that put it there
   InstanceNumber next = kVirtual;  // the next newer one with a box of the same hash
@@ -105,7 +108,7 @@ class Store {
   bool collect(InstanceNumber instance);
   void set_priority(InstanceNumber instance, CollectPriority priority);
   // A user more; one less.
-  void acquire(InstanceNumber instance) { ++instances_[instance].users; }
+  void acquire(InstanceNumber instance);
   void release(InstanceNumber instance);
 
   // For who has no clock: the user is one less, now or at any time before the next all_over().
@@ -178,7 +181,11 @@ class Store {
   void for_cells(std::uint32_t region, const CellRange& range, std::uint64_t groups,
                  const Visit& visit);
   Holder& holder(Cell& cell, InstanceNumber instance);
-  void set_valid(Holder& holder, bool valid);
+  static InstanceNumber only_valid(const Cell& cell);
+  template <typename Change>
+  void revise(Cell& cell, const Change& change);
+  void make_only_valid(Cell& cell, InstanceNumber instance);
+  void drop_pending(Cell& cell);
   void wait(const Use& use, Op op, Op on);
   void wait_for_users(const Use& use, Op op, Holder& holder);
   bool in_the_way(const Use& use, Cell& cell) const;
@@ -192,8 +199,12 @@ class Store {
   void unchain(InstanceNumber number, Chains::iterator chain);
   bool fits(const Instance& instance, const InstanceQuery& query, bool same_box) const;
   bool make_room(std::int32_t memory, std::int64_t bytes);
-  bool never_fits(const std::vector<InstanceNumber>& candidates, std::int64_t missing);
-  bool may_go(InstanceNumber number);
+  using Order = std::set<std::tuple<std::int64_t, std::int64_t, InstanceNumber>>;
+  bool never_fits(const Order& idle, std::int64_t missing);
+  static bool may_go(const Instance& instance);
+  Order::value_type place_in_order(InstanceNumber number) const;
+  template <typename Change>
+  void change(InstanceNumber number, const Change& change);
   void remove(InstanceNumber number);
 
   const app::Data& data_;
@@ -201,12 +212,14 @@ class Store {
   Ops& ops_;
   std::vector<Instance> instances_;
   std::vector<std::int64_t> used_, peak_, capacity_;  // by memory
-  std::unordered_map<std::uint64_t, Wide> at_;        // by memory and region
-  Chains same_;                                       // by these and a box's hash; none empty
-  std::vector<std::vector<Cell>> cells_;              // by region
-  std::vector<std::size_t> groups_;                   // their number, by region
-  std::vector<int> cut_most_;                         // dimension, by region
-  std::vector<InstanceNumber> sources_;               // ranked, of the use at hand
+  // Instances that may go, the first first, by memory: of those that were full once.
+  std::vector<std::optional<Order>> idle_;
+  std::unordered_map<std::uint64_t, Wide> at_;  // by memory and region
+  Chains same_;                                 // by these and a box's hash; none empty
+  std::vector<std::vector<Cell>> cells_;        // by region
+  std::vector<std::size_t> groups_;             // their number, by region
+  std::vector<int> cut_most_;                   // dimension, by region
+  std::vector<InstanceNumber> sources_;         // ranked, of the use at hand
   std::int64_t clock_ = 0;
   std::int64_t waits_ = 0;
   bool guessed_ = false, forked_ = false;
