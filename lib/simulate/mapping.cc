@@ -37,13 +37,16 @@ void TaskRun::clear() {
 }
 
 Mapping::Mapping(const app::Data& data, const Spaces& spaces,
-                 std::shared_ptr<const Machine> machine, const MapperFactory& make)
+                 std::shared_ptr<const Machine> machine, const MapperFactory& make,
+                 std::int64_t max_bytes)
     : data_(data),
       spaces_(spaces),
       machine_(std::move(machine)),
       make_(make),
+      max_bytes_(max_bytes),
+      space_bytes_(spaces.bytes()),
       memories_(*machine_),
-      store_(data, spaces, memories_, ops_),
+      store_(data, spaces, memories_, ops_, max_bytes),
       views_(data) {
   store_.on_removal = [this](InstanceNumber number) {
     const auto given = given_.find(number);
@@ -130,6 +133,18 @@ bool Mapping::fail_at(const std::string& place, std::string_view task, const std
   diagnostic.note(fmt::format("{} of the application", place));
   refuse(RunStatus::kExecuteError, {{std::move(diagnostic), {}}}, why);
   return false;
+}
+
+std::int64_t Mapping::bytes() const {
+  return space_bytes_ + ops_.bytes() + store_.bytes() + heap_bytes(slices_) +
+         static_cast<std::int64_t>(shapes_.size() * sizeof(Piece));
+}
+
+bool Mapping::has_memory(std::uint32_t task, std::int64_t more) {
+  const std::int64_t bytes = this->bytes();
+  if (bytes <= max_bytes_ && more <= max_bytes_ - bytes) return true;
+  return fail(data_.tasks[task].name,
+              fmt::format("more than {} bytes of memory are needed to run it", max_bytes_));
 }
 
 // ---- What mappers are offered
@@ -554,7 +569,7 @@ bool Mapping::use_instance(TaskRun& run, const TaskView& view, const Requirement
         rank(view, target, sources);
       },
       fetches_);
-  if (well) return true;
+  if (well) return has_memory(run.task);
   refuse(RunStatus::kExecuteError,
          {{one_diagnostic(DiagId::kInterferingPoints, view.name, position), {}}},
          "index space launch with interfering requirements");

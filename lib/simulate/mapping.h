@@ -95,6 +95,7 @@ struct Context {
   int replaying = 0;  // traced loops around, past their first iteration
   std::vector<Op> futures;
 
+  std::int64_t bytes = 0;        // of memory, with what it refers to, when it began
   std::int64_t outstanding = 0;  // launched, not over
   std::int64_t unmapped = 0;     // launched, not mapped with all that they launch
   bool issued = false;           // all
@@ -130,7 +131,7 @@ class Mapping : public MapperRuntime {
 
  protected:
   Mapping(const app::Data& data, const Spaces& spaces, std::shared_ptr<const Machine> machine,
-          const MapperFactory& make);
+          const MapperFactory& make, std::int64_t max_bytes);
   ~Mapping() override;
 
   // All of these say whether it went well. Where not, refuse() was told.
@@ -192,6 +193,10 @@ class Mapping : public MapperRuntime {
   }
   // An answer about that task, of the mapper that was asked last. False: the run is over.
   bool accepts(std::vector<Refusal> refusals, const TaskView& task, const TaskWish* wish = nullptr);
+  // Of the run's memory, about.
+  virtual std::int64_t bytes() const;
+  // Whether that is not too much, with so many more for that task.
+  bool has_memory(std::uint32_t task, std::int64_t more = 0);
   void refuse(RunStatus status, std::vector<Refusal> refusals, std::string raw);
   bool fail(std::string_view task, const std::string& why);  // false
   // The same of what the application says at that place.
@@ -201,6 +206,7 @@ class Mapping : public MapperRuntime {
   const Spaces& spaces_;
   std::shared_ptr<const Machine> machine_;
   const MapperFactory& make_;
+  std::int64_t max_bytes_, space_bytes_;
   Memories memories_;
   Ops ops_;
   Store store_;

@@ -59,7 +59,7 @@ class Rehearsal final : public Mapping {
  public:
   Rehearsal(const app::Data& data, const Spaces& spaces, std::shared_ptr<const Machine> machine,
             const MapperFactory& make, const RehearsalOptions& options, bool notes_wants)
-      : Mapping(data, spaces, std::move(machine), make),
+      : Mapping(data, spaces, std::move(machine), make, options.max_bytes),
         options_(options),
         links_(*machine_, memories_),
         notes_wants_(notes_wants) {}

@@ -22,6 +22,7 @@ namespace groma::sim {
 
 struct RehearsalOptions {
   std::int64_t max_tasks = SimulateOptions().max_tasks;  // as the run has it
+  std::int64_t max_bytes = SimulateOptions().max_bytes;  // the same
   std::int64_t max_steps = std::int64_t{1} << 20;        // statements and points looked at
   std::function<bool()> stop = {};                       // asked now and then
 };

@@ -28,8 +28,9 @@ bool same_box(const Rect& a, const Rect& b) {
 
 }  // namespace
 
-Store::Store(const app::Data& data, const Spaces& spaces, const Memories& memories, Ops& ops)
-    : data_(data), spaces_(spaces), ops_(ops) {
+Store::Store(const app::Data& data, const Spaces& spaces, const Memories& memories, Ops& ops,
+             std::int64_t max_bytes)
+    : data_(data), spaces_(spaces), ops_(ops), max_bytes_(max_bytes) {
   used_.resize(memories.size());
   peak_.resize(memories.size());
   idle_.resize(memories.size());
@@ -52,12 +53,20 @@ std::int64_t Store::free_bytes(std::int32_t memory) const {
   return capacity_[m] - used_[m];
 }
 
+std::int64_t Store::bytes() const {
+  constexpr std::int64_t kInMaps = 160;  // of an instance: nodes of at_, same_ and idle_
+  return cell_bytes_ + heap_bytes(instances_) + alive_ * kInMaps;
+}
+
 template <typename Visit>
 void Store::for_cells(std::uint32_t region, const CellRange& range, std::uint64_t groups,
                       const Visit& visit) {
   const RegionSpace& space = spaces_.region(region);
   if (cells_[region].empty()) {
-    cells_[region].resize(static_cast<std::size_t>(space.cells) * groups_[region]);
+    const std::size_t count = static_cast<std::size_t>(space.cells) * groups_[region];
+    cell_bytes_ += heap_bytes(count * sizeof(Cell));
+    if (cell_bytes_ > max_bytes_) return;
+    cells_[region].resize(count);
   }
   space.for_cells(range, [&](std::int64_t c, std::int64_t points) {
     for (std::size_t g = 0; g < space.group_bytes.size(); ++g) {
@@ -173,6 +182,7 @@ std::optional<InstanceNumber> Store::make(const InstanceQuery& query) {
   }
   const auto m = static_cast<std::size_t>(query.memory);
   change(number, [](Instance& instance) { instance.alive = true; });
+  ++alive_;
   used_[m] += *bytes;
   peak_[m] = std::max(peak_[m], used_[m]);
   if (on_allocation) on_allocation(made, true);
@@ -263,9 +273,14 @@ void Store::remove(InstanceNumber number) {
   const Instance& instance = instances_[number];
   for_cells(instance.region, instance.shape->cells, instance.groups, [&](Cell& cell, std::int64_t) {
     revise(cell, [&] {
-      std::erase_if(cell.holders, [number](const Holder& each) { return each.instance == number; });
+      std::erase_if(cell.holders, [&](const Holder& each) {
+        if (each.instance != number) return false;
+        cell_bytes_ -= heap_bytes(each.users.ops);
+        return true;
+      });
     });
   });
+  --alive_;
   used_[static_cast<std::size_t>(instance.memory)] -= instance.bytes;
   const std::uint64_t place = place_of(instance.memory, instance.region);
   Wide& here = at_[place];
@@ -351,7 +366,7 @@ Store::Holder& Store::holder(Cell& cell, InstanceNumber instance) {
   for (Holder& each : cell.holders) {
     if (each.instance == instance) return each;
   }
-  return cell.holders.emplace_back(Holder{instance, kBeginning, false, {}});
+  return append(cell.holders, Holder{instance, kBeginning, false, {}}, cell_bytes_);
 }
 
 // kVirtual: none, or several.
@@ -386,6 +401,7 @@ void Store::make_only_valid(Cell& cell, InstanceNumber instance) {
 void Store::drop_pending(Cell& cell) {
   for (const Pending& pending : cell.pending) {
     change(pending.instance, [](Instance& each) { --each.needed; });
+    cell_bytes_ -= heap_bytes(pending.users.ops);
   }
   cell.pending.clear();
 }
@@ -401,13 +417,13 @@ void Store::wait_for_users(const Use& use, Op op, Holder& holder) {
   for (Op user : holder.users.ops) wait(use, op, user);
 }
 
-void Store::Users::add(Op op, const Ops& all) {
+void Store::Users::add(Op op, const Ops& all, std::int64_t& bytes) {
   if (!ops.empty() && ops.back() == op) return;
   if (ops.size() >= most) {
     std::erase_if(ops, [&all](Op user) { return all.done(user); });
     most = std::max<std::size_t>(8, 2 * ops.size());
   }
-  ops.push_back(op);
+  append(ops, op, bytes);
 }
 
 // Points of one launch run in any order, so none writes what another reads, writes or reduces to.
@@ -454,8 +470,9 @@ bool Store::use(const Use& use, const Rank& rank, std::vector<Fetch>& fetches) {
     rank(use.instance, sources_);
   }
   const std::size_t first = fetches.size();
-  for_cells(region, use.piece->cells, use.groups,
-            [&](Cell& cell, std::int64_t bytes) { use_cell(use, cell, bytes, fetches, first); });
+  for_cells(region, use.piece->cells, use.groups, [&](Cell& cell, std::int64_t bytes) {
+    if (cell_bytes_ <= max_bytes_) use_cell(use, cell, bytes, fetches, first);
+  });
   return true;
 }
 
@@ -490,7 +507,7 @@ void Store::bring(const Use& use, Cell& cell, std::int64_t bytes, std::vector<Fe
       wait_for_users(use, copy.op, mine);
       mine.users.ops.clear();
       mine.ready = copy.op;
-      theirs.users.add(copy.op, ops_);
+      theirs.users.add(copy.op, ops_, cell_bytes_);
     }
     revise(cell, [&] { mine.valid = true; });
   }
@@ -507,7 +524,7 @@ void Store::bring(const Use& use, Cell& cell, std::int64_t bytes, std::vector<Fe
     mine.users.ops.clear();
     mine.ready = fold.op;
     for (Holder& each : cell.holders) {
-      if (each.instance == pending.instance) each.users.add(fold.op, ops_);
+      if (each.instance == pending.instance) each.users.add(fold.op, ops_, cell_bytes_);
     }
   }
   drop_pending(cell);
@@ -519,13 +536,14 @@ void Store::use_cell(const Use& use, Cell& cell, std::int64_t bytes, std::vector
   if (use.privilege == Privilege::kReduce) {
     for (Pending& pending : cell.pending) {
       if (pending.instance != use.instance) continue;
-      pending.users.add(use.task, ops_);
+      pending.users.add(use.task, ops_, cell_bytes_);
       return;
     }
     Holder& mine = holder(cell, use.instance);
     wait_for_users(use, use.task, mine);  // that fold what was there before
     mine.users.ops.clear();
-    cell.pending.push_back({use.instance, {{use.task}}});
+    Pending& pending = append(cell.pending, {use.instance, {}}, cell_bytes_);
+    pending.users.add(use.task, ops_, cell_bytes_);
     change(use.instance, [](Instance& instance) { ++instance.needed; });
     return;
   }
@@ -534,7 +552,7 @@ void Store::use_cell(const Use& use, Cell& cell, std::int64_t bytes, std::vector
   Holder& mine = holder(cell, use.instance);
   wait(use, use.task, mine.ready);
   if (!writes) {
-    mine.users.add(use.task, ops_);
+    mine.users.add(use.task, ops_, cell_bytes_);
     if (!use.untracked) return;
     const bool elsewhere = std::any_of(
         cell.holders.begin(), cell.holders.end(),

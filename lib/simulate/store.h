@@ -83,7 +83,12 @@ struct Use {
 
 class Store {
  public:
-  Store(const app::Data& data, const Spaces& spaces, const Memories& memories, Ops& ops);
+  // `max_bytes`: of its own memory; beyond, use() does nothing.
+  Store(const app::Data& data, const Spaces& spaces, const Memories& memories, Ops& ops,
+        std::int64_t max_bytes);
+
+  // Of its own memory, about.
+  std::int64_t bytes() const;
 
   const Instance& instance(InstanceNumber number) const { return instances_[number]; }
   std::int64_t used_bytes(std::int32_t memory) const {
@@ -144,7 +149,7 @@ class Store {
   struct Users {
     std::vector<Op> ops;
     std::size_t most = 8;  // before they are looked through
-    void add(Op op, const Ops& all);
+    void add(Op op, const Ops& all, std::int64_t& bytes);
   };
   struct Holder {
     InstanceNumber instance = 0;
@@ -222,6 +227,9 @@ class Store {
   std::vector<InstanceNumber> sources_;         // ranked, of the use at hand
   std::int64_t clock_ = 0;
   std::int64_t waits_ = 0;
+  std::int64_t alive_ = 0;       // instances
+  std::int64_t max_bytes_;       // of its own memory
+  std::int64_t cell_bytes_ = 0;  // of cells_ and all in them
   bool guessed_ = false, forked_ = false;
 };
 
