@@ -157,6 +157,7 @@ std::int32_t Mapping::number_of(const Memory& memory) const {
 }
 
 std::int64_t Mapping::free_bytes(const Memory& memory) {
+  asked_instances_ = true;
   const std::int32_t number = number_of(memory);
   return number < 0 ? -1 : store_.free_bytes(number);
 }
@@ -640,6 +641,7 @@ InstanceView Mapping::instance_view(InstanceNumber number) {
 
 // The smallest box that holds the regions is asked for.
 std::optional<InstanceQuery> Mapping::query(const InstanceRequest& request) {
+  asked_instances_ = true;
   InstanceQuery query;
   query.memory = number_of(request.memory);
   const bool no_such_reduction = request.reduction != 0 && request.reduction != 1;
@@ -692,11 +694,13 @@ std::optional<FoundInstance> Mapping::create_instance(const InstanceRequest& req
   const bool joined = query->piece == &shape_;
   if (joined) query->piece = query->shape = &shapes_.emplace_back(shape_);
   const auto made = store_.make(*query);
+  made_by_mapper(*query, made);
   if (!made && joined) shapes_.pop_back();
   return hand_out(made, true);
 }
 
-bool Mapping::is_alive(InstanceId instance) const {
+bool Mapping::is_alive(InstanceId instance) {
+  asked_instances_ = true;
   return instance != 0 && store_.knows(instance - 1) &&
          store_.instance(static_cast<InstanceNumber>(instance - 1)).alive;
 }

@@ -193,6 +193,8 @@ class Mapping : public MapperRuntime {
   }
   // An answer about that task, of the mapper that was asked last. False: the run is over.
   bool accepts(std::vector<Refusal> refusals, const TaskView& task, const TaskWish* wish = nullptr);
+  // A mapper asked for an instance; nothing: there was no room.
+  virtual void made_by_mapper(const InstanceQuery&, std::optional<InstanceNumber>) {}
   // Of the run's memory, about.
   virtual std::int64_t bytes() const;
   // Whether that is not too much, with so many more for that task.
@@ -217,6 +219,7 @@ class Mapping : public MapperRuntime {
   RunResult result_;
   bool over_ = false;
   std::int64_t changes_ = 0;  // by mappers' calls: instances made, collected or given a priority
+  bool asked_instances_ = false;  // mappers did, so that answers may depend on what is there
 
   // Kept for their memory, as what was answered last.
   TaskWish wish_;
@@ -238,7 +241,7 @@ class Mapping : public MapperRuntime {
   InstanceView instance_view(InstanceNumber number);
   std::optional<InstanceQuery> query(const InstanceRequest& request);
   std::optional<FoundInstance> hand_out(std::optional<InstanceNumber> number, bool created);
-  bool is_alive(InstanceId instance) const;
+  bool is_alive(InstanceId instance);
   void hold(InstanceNumber number);
   void let_go();
   bool check_named(const TaskRun& run, const TaskView& view);

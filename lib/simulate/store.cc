@@ -319,6 +319,7 @@ void Store::set_priority(InstanceNumber number, CollectPriority priority) {
 void Store::leave(InstanceNumber number) {
   change(number, [](Instance& instance) { --instance.users; });
   instances_[number].left = waits_;
+  keeps_eager_ |= instances_[number].priority == kCollectEager;
 }
 
 std::vector<InstanceNumber> Store::fill(std::int32_t memory, std::size_t most) const {

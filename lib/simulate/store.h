@@ -124,6 +124,8 @@ class Store {
   // it gave up before it said so is not known.
   bool guessed() const { return guessed_; }
   bool forked() const { return guessed_ || forked_; }
+  // Whether one that was left is there that would have been looked at when it was (kCollectEager).
+  bool keeps_eager() const { return keeps_eager_; }
   // The bytes of an instance made for that; nothing: more than can be counted.
   std::optional<std::int64_t> bytes_of(const InstanceQuery& query) const;
 
@@ -230,7 +232,7 @@ class Store {
   std::int64_t alive_ = 0;       // instances
   std::int64_t max_bytes_;       // of its own memory
   std::int64_t cell_bytes_ = 0;  // of cells_ and all in them
-  bool guessed_ = false, forked_ = false;
+  bool guessed_ = false, forked_ = false, keeps_eager_ = false;
 };
 
 }  // namespace groma::sim
