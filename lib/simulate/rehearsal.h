@@ -34,7 +34,8 @@ struct RehearsalResult {
   std::string incomplete;  // why not everything was looked at; empty: it was
 };
 
-// `make` makes ProgramMappers or DefaultMappers, all of one program.
+// `make` makes ProgramMappers or DefaultMappers, all of one program, or others that answer for a
+// processor by its kind and node.
 RehearsalResult rehearse(const Workload& workload, const std::shared_ptr<const Machine>& machine,
                          const MapperFactory& make, const RehearsalOptions& options = {});
 
