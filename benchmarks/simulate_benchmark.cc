@@ -1,7 +1,7 @@
 // What the embedded runtime costs: an evaluation of each of the nine applications (text to
 // simulated time) under its expert's mapping and the default mapper; stencil and circuit on more
 // and more GPUs, and more and more points for each of four, to a million point tasks, with the
-// memory that takes.
+// memory that takes; a memory that is full.
 #include <benchmark/benchmark.h>
 #include <malloc.h>
 
@@ -111,6 +111,29 @@ BENCHMARK(points)
     ->ArgName("points")
     ->RangeMultiplier(10)
     ->Range(5'000, 500'000)
+    ->Unit(benchmark::kMillisecond);
+
+// So many pieces come to a GPU one after the other, twice, whose memory holds half of them; half of
+// it has data that is nowhere else.
+void full_memory(benchmark::State& state) {
+  AppBuilder app("full");
+  app.parameter("n", state.range(0), "");
+  app.region("kept", {1 << 30}).field("value", 8).partition("kept_pieces", {"n / 4"});  // 8 GiB
+  app.region("line", {std::int64_t{1} << 31}).field("value", 8).partition("pieces", {"n"});
+  app.task("keep").variant(gpu().leaf()).writes("kept_pieces");
+  app.task("write").variant(cpu().leaf()).writes("pieces");
+  app.task("read").variant(gpu().leaf()).reads("pieces");
+  const AppStatement reads = loop("n", {launch("read").on("pieces", {"i"}), wait()}, "i");
+  app.task("main").variant(cpu()).body(
+      {launch("keep").over({"n / 4"}), launch("write").over({"n"}), wait(), loop(2, {reads})});
+  with_memory(state, *Workload::make(app.top_level("main").done()),
+              std::make_shared<const Machine>(*make_machine("p100x4:gpu=1")), Source());
+}
+BENCHMARK(full_memory)
+    ->ArgName("pieces")
+    ->Arg(1'000)
+    ->Arg(4'000)
+    ->Arg(16'000)
     ->Unit(benchmark::kMillisecond);
 
 const bool registered = [] {

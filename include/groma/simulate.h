@@ -38,6 +38,8 @@ struct SimulateOptions {
   std::uint64_t seed = 0;
   bool record = false;                             // fill RunResult::record
   std::int64_t max_tasks = std::int64_t{1} << 26;  // point tasks; beyond, the run is an error
+  // Of memory, as estimated while it grows, without what mappers hold; beyond, the run is an error.
+  std::int64_t max_bytes = std::int64_t{1} << 32;
   // Asked now and then; true ends the run (RunStatus::kStopped).
   std::function<bool()> stop = {};
 };

@@ -16,6 +16,11 @@ void Engine::begin_context(TaskRun& run) {
     return;
   }
   context.futures.assign(task.futures, kBeginning);
+  context.bytes = static_cast<std::int64_t>(sizeof(Context)) + heap_bytes(context.requirements) +
+                  heap_bytes(context.frame) + heap_bytes(context.ancestors) +
+                  heap_bytes(context.futures);
+  context_bytes_ += context.bytes;
+  if (!has_memory(run.task)) return;
   context.places.push_back({&task.body});
   context.since = {run.record, true};
   push(now_, Event::Kind::kStep, &context, 0);

@@ -29,7 +29,7 @@ double draw(std::uint64_t seed, std::uint64_t number) {
 
 Engine::Engine(const app::Data& data, const Spaces& spaces, std::shared_ptr<const Machine> machine,
                const MapperFactory& make, const SimulateOptions& options)
-    : Mapping(data, spaces, std::move(machine), make),
+    : Mapping(data, spaces, std::move(machine), make, options.max_bytes),
       options_(options),
       links_(*machine_, memories_) {
   stations_.resize(processors_.size());
@@ -59,6 +59,18 @@ Engine::Engine(const app::Data& data, const Spaces& spaces, std::shared_ptr<cons
 }
 
 Engine::~Engine() = default;
+
+// Of links' schedules: some entries for each copy.
+std::int64_t Engine::bytes() const {
+  constexpr std::size_t kScheduled = 128, kEventMade = 64;
+  std::int64_t bytes = Mapping::bytes() + run_bytes_ + context_bytes_ + events_.bytes();
+  bytes += heap_bytes(uses_) + heap_bytes(ready_) + heap_bytes(messages_);
+  bytes += static_cast<std::int64_t>(runs_.size() * sizeof(TaskRun) +
+                                     copies_.size() * (sizeof(CopyRun) + kScheduled) +
+                                     events_made_.size() * kEventMade);
+  if (record_) bytes += heap_bytes(record_->events) + heap_bytes(record_->allocations);
+  return bytes;
+}
 
 RunResult Engine::run() {
   if (launch_top()) drain();
@@ -418,7 +430,10 @@ void Engine::complete_run(TaskRun& run) {
   uses_[run.op].run = nullptr;
   --live_;
   Context* const parent = run.parent;
-  if (run.context) --contexts_;
+  if (run.context) {
+    --contexts_;
+    context_bytes_ -= run.context->bytes;
+  }
   run.context.reset();
   free_runs_.push_back(&run);
   if (parent == nullptr) return;

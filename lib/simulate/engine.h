@@ -79,6 +79,8 @@ class Engine final : public Mapping {
     std::vector<std::byte> bytes;
   };
 
+  std::int64_t bytes() const override;
+
   // ---- The loop (engine.cc)
   void push(RunTime time, Event::Kind kind, void* subject, std::int64_t id);
   void handle(const Event& event);
@@ -149,6 +151,7 @@ class Engine final : public Mapping {
   std::vector<RunTime> phase_time_;
   std::uint64_t draws_ = 0;
   std::uint64_t steps_ = 0;
+  std::int64_t run_bytes_ = 0, context_bytes_ = 0;  // of memory: of runs_' vectors, of contexts
   std::int64_t asked_in_vain_ = 0;  // about tasks that were not mapped, since one was
   std::int64_t contexts_ = 0;       // tasks that launch, not over
   std::int64_t stealable_ = 0;      // tasks that wait to be mapped and may be stolen

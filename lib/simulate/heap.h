@@ -6,12 +6,15 @@
 #include <cstddef>
 #include <vector>
 
+#include "simulate/bytes.h"
+
 namespace groma::sim {
 
 template <typename T>
 class Heap {
  public:
   bool empty() const { return all_.empty(); }
+  std::int64_t bytes() const { return heap_bytes(all_); }
 
   void push(const T& value) {
     all_.push_back(value);

@@ -11,6 +11,14 @@ namespace {
 // How often mappers are asked about tasks that wait before one of them is mapped.
 constexpr std::int64_t kMaxInVain = std::int64_t{1} << 20;
 
+// What a task takes at least, from its launch on.
+constexpr std::int64_t kLeastBytes = sizeof(TaskRun) + 32;
+
+// On the heap, of a task that waits.
+std::int64_t bytes_of(const TaskRun& run) {
+  return heap_bytes(run.arguments) + heap_bytes(run.pieces) + heap_bytes(run.instances);
+}
+
 }  // namespace
 
 TaskRun& Engine::new_run() {
@@ -43,6 +51,8 @@ void Engine::launch(Context& context, const app::Launch& launch) {
     fail(name, fmt::format("more than {} tasks are under way", kMaxLive));
     return;
   }
+  const std::int64_t more = points * kLeastBytes;
+  if (!has_memory(launch.task, more)) return;
   launched_ += points;
   ++launches_;
   const Op join = launch.gives >= 0 ? ops_.add() : kBeginning;
@@ -54,6 +64,7 @@ void Engine::launch(Context& context, const app::Launch& launch) {
   context.stage_end = now_;
   slices_.clear();
   if (points > 0 && !start_launch(context, launch, domain)) return;
+  if (!has_memory(launch.task, more)) return;  // with its slices
   const auto of = std::make_shared<const LaunchRun>(
       LaunchRun{launches_, domain, now_, task_options_.valid_instances});
   const bool inner = !data_.tasks[launch.task].body.empty();
@@ -69,7 +80,10 @@ void Engine::launch(Context& context, const app::Launch& launch) {
       TaskRun& run = new_run();
       run.mapping = now_;
       run.op = ops_.add();
+      const std::int64_t before = bytes_of(run);
       if (!place(run, context, launch, of, slice, point)) return;
+      run.instances.reserve(run.pieces.size());
+      run_bytes_ += bytes_of(run) - before;
       if (join != kBeginning) ops_.depend(join, run.op);
       runs.push_back(&run);
     } while (launch.is_index && next_point(slice.box, &point));
@@ -255,6 +269,7 @@ bool Engine::map(TaskRun& run) {
     return fail(data_.name, "it takes longer than 13 days, 2^60 picoseconds");
   }
 
+  if (!has_memory(run.task)) return false;
   const Holding holding(*this);
   const TaskView view = view_of(run, point_views_);
   if (!ask(run, view, mapper(run.number))) return false;

@@ -37,13 +37,16 @@ void TaskRun::clear() {
 }
 
 Mapping::Mapping(const app::Data& data, const Spaces& spaces,
-                 std::shared_ptr<const Machine> machine, const MapperFactory& make)
+                 std::shared_ptr<const Machine> machine, const MapperFactory& make,
+                 std::int64_t max_bytes)
     : data_(data),
       spaces_(spaces),
       machine_(std::move(machine)),
       make_(make),
+      max_bytes_(max_bytes),
+      space_bytes_(spaces.bytes()),
       memories_(*machine_),
-      store_(data, spaces, memories_, ops_),
+      store_(data, spaces, memories_, ops_, max_bytes),
       views_(data) {
   store_.on_removal = [this](InstanceNumber number) {
     const auto given = given_.find(number);
@@ -132,6 +135,18 @@ bool Mapping::fail_at(const std::string& place, std::string_view task, const std
   return false;
 }
 
+std::int64_t Mapping::bytes() const {
+  return space_bytes_ + ops_.bytes() + store_.bytes() + heap_bytes(slices_) +
+         static_cast<std::int64_t>(shapes_.size() * sizeof(Piece));
+}
+
+bool Mapping::has_memory(std::uint32_t task, std::int64_t more) {
+  const std::int64_t bytes = this->bytes();
+  if (bytes <= max_bytes_ && more <= max_bytes_ - bytes) return true;
+  return fail(data_.tasks[task].name,
+              fmt::format("more than {} bytes of memory are needed to run it", max_bytes_));
+}
+
 // ---- What mappers are offered
 
 std::int32_t Mapping::number_of(const Memory& memory) const {
@@ -142,6 +157,7 @@ std::int32_t Mapping::number_of(const Memory& memory) const {
 }
 
 std::int64_t Mapping::free_bytes(const Memory& memory) {
+  asked_instances_ = true;
   const std::int32_t number = number_of(memory);
   return number < 0 ? -1 : store_.free_bytes(number);
 }
@@ -557,7 +573,7 @@ bool Mapping::use_instance(TaskRun& run, const TaskView& view, const Requirement
         rank(view, target, sources);
       },
       fetches_);
-  if (well) return true;
+  if (well) return has_memory(run.task);
   refuse(RunStatus::kExecuteError,
          {{one_diagnostic(DiagId::kInterferingPoints, view.name, position), {}}},
          "index space launch with interfering requirements");
@@ -628,6 +644,7 @@ InstanceView Mapping::instance_view(InstanceNumber number) {
 
 // The smallest box that holds the regions is asked for.
 std::optional<InstanceQuery> Mapping::query(const InstanceRequest& request) {
+  asked_instances_ = true;
   InstanceQuery query;
   query.memory = number_of(request.memory);
   const bool no_such_reduction = request.reduction != 0 && request.reduction != 1;
@@ -680,11 +697,13 @@ std::optional<FoundInstance> Mapping::create_instance(const InstanceRequest& req
   const bool joined = query->piece == &shape_;
   if (joined) query->piece = query->shape = &shapes_.emplace_back(shape_);
   const auto made = store_.make(*query);
+  made_by_mapper(*query, made);
   if (!made && joined) shapes_.pop_back();
   return hand_out(made, true);
 }
 
-bool Mapping::is_alive(InstanceId instance) const {
+bool Mapping::is_alive(InstanceId instance) {
+  asked_instances_ = true;
   return instance != 0 && store_.knows(instance - 1) &&
          store_.instance(static_cast<InstanceNumber>(instance - 1)).alive;
 }

@@ -95,6 +95,7 @@ struct Context {
   int replaying = 0;  // traced loops around, past their first iteration
   std::vector<Op> futures;
 
+  std::int64_t bytes = 0;        // of memory, with what it refers to, when it began
   std::int64_t outstanding = 0;  // launched, not over
   std::int64_t unmapped = 0;     // launched, not mapped with all that they launch
   bool issued = false;           // all
@@ -130,7 +131,7 @@ class Mapping : public MapperRuntime {
 
  protected:
   Mapping(const app::Data& data, const Spaces& spaces, std::shared_ptr<const Machine> machine,
-          const MapperFactory& make);
+          const MapperFactory& make, std::int64_t max_bytes);
   ~Mapping() override;
 
   // All of these say whether it went well. Where not, refuse() was told.
@@ -192,6 +193,12 @@ class Mapping : public MapperRuntime {
   }
   // An answer about that task, of the mapper that was asked last. False: the run is over.
   bool accepts(std::vector<Refusal> refusals, const TaskView& task, const TaskWish* wish = nullptr);
+  // A mapper asked for an instance; nothing: there was no room.
+  virtual void made_by_mapper(const InstanceQuery&, std::optional<InstanceNumber>) {}
+  // Of the run's memory, about.
+  virtual std::int64_t bytes() const;
+  // Whether that is not too much, with so many more for that task.
+  bool has_memory(std::uint32_t task, std::int64_t more = 0);
   void refuse(RunStatus status, std::vector<Refusal> refusals, std::string raw);
   bool fail(std::string_view task, const std::string& why);  // false
   // The same of what the application says at that place.
@@ -201,6 +208,7 @@ class Mapping : public MapperRuntime {
   const Spaces& spaces_;
   std::shared_ptr<const Machine> machine_;
   const MapperFactory& make_;
+  std::int64_t max_bytes_, space_bytes_;
   Memories memories_;
   Ops ops_;
   Store store_;
@@ -211,6 +219,7 @@ class Mapping : public MapperRuntime {
   RunResult result_;
   bool over_ = false;
   std::int64_t changes_ = 0;  // by mappers' calls: instances made, collected or given a priority
+  bool asked_instances_ = false;  // mappers did, so that answers may depend on what is there
 
   // Kept for their memory, as what was answered last.
   TaskWish wish_;
@@ -232,7 +241,7 @@ class Mapping : public MapperRuntime {
   InstanceView instance_view(InstanceNumber number);
   std::optional<InstanceQuery> query(const InstanceRequest& request);
   std::optional<FoundInstance> hand_out(std::optional<InstanceNumber> number, bool created);
-  bool is_alive(InstanceId instance) const;
+  bool is_alive(InstanceId instance);
   void hold(InstanceNumber number);
   void let_go();
   bool check_named(const TaskRun& run, const TaskView& view);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "groma/run_record.h"
+#include "simulate/bytes.h"
 
 namespace groma::sim {
 
@@ -23,6 +24,7 @@ class Ops {
   }
   std::size_t size() const { return ops_.size(); }
   bool done(Op op) const { return ops_[op].done; }
+  std::int64_t bytes() const { return heap_bytes(ops_) + heap_bytes(edges_); }
 
   // `op` waits for `on`.
   void depend(Op op, Op on) {

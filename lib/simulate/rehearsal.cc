@@ -41,6 +41,9 @@ std::uint64_t key_of(const InstanceQuery& query) {
                       (layout.compact ? 2U : 0U) | (query.reduction ? 1U : 0U));
 }
 
+// Of one that a wish names.
+std::uint64_t key_of_named(InstanceNumber number) { return mix(2, number); }
+
 std::string text_of(const Processor& p) {
   return fmt::format("{} ({}, {})", name_of(p.kind), p.node, p.index);
 }
@@ -59,7 +62,7 @@ class Rehearsal final : public Mapping {
  public:
   Rehearsal(const app::Data& data, const Spaces& spaces, std::shared_ptr<const Machine> machine,
             const MapperFactory& make, const RehearsalOptions& options, bool notes_wants)
-      : Mapping(data, spaces, std::move(machine), make),
+      : Mapping(data, spaces, std::move(machine), make, options.max_bytes),
         options_(options),
         links_(*machine_, memories_),
         notes_wants_(notes_wants) {}
@@ -393,14 +396,18 @@ class Rehearsal final : public Mapping {
 
   bool take_instances(TaskRun& run, const std::vector<Processor>& may,
                       std::vector<Processor>& places) {
+    asking_ = run.task;
     const Holding holding(*this);
     const Processor first = run.processor;
+    const std::int64_t changes = changes_;
     for (const Processor& other : may) {
       if (other == first || std::find(places.begin(), places.end(), other) != places.end())
         continue;
       run.processor = other;
       run.number = number_of(other);
-      if (!ask(run, view_of(run, views_kept_), mapper_of(other))) {
+      const bool well = ask(run, view_of(run, views_kept_), mapper_of(other));
+      if (changes_ > changes) certain_ = false;  // by an answer that may not be carried out
+      if (!well) {
         collect(run.launch, &run, other.node == first.node && knows_instances());
         continue;
       }
@@ -435,7 +442,7 @@ class Rehearsal final : public Mapping {
   // Whether what was refused last does not depend on an instance that may or may not be there.
   bool knows_instances() const {
     return result_.refusals.front().diagnostic.id != DiagId::kBadInstance ||
-           (certain_ && !store_.guessed());
+           (certain_ && !store_.guessed() && !store_.keeps_eager());
   }
 
   // A task that launches others without holding what they use does not keep back what uses it too,
@@ -557,7 +564,7 @@ class Rehearsal final : public Mapping {
     if (wish.instance != 0) {
       const auto number = static_cast<InstanceNumber>(wish.instance - 1);
       const Instance& instance = store_.instance(number);
-      hash = mix(2, number);
+      hash = key_of_named(number);
       choices_.push_back(
           {hash, instance.memory, 0, instance.bytes, instance.region, wish.instance_origin});
     }
@@ -578,8 +585,9 @@ class Rehearsal final : public Mapping {
           continue;
         }
         seen_.push_back(query->memory);
+        const std::uint64_t key = key_of(*query) + (wish.fresh ? ++fresh_ : 0);
         choices_.push_back(
-            {key_of(*query), query->memory, stage, bytes, query->region, candidate.memory_origin});
+            {key, query->memory, stage, bytes, query->region, candidate.memory_origin});
         hash = mix(hash, choices_.back().key + static_cast<std::uint64_t>(stage));
       }
       if (seen_.size() > 1) certain_ = false;
@@ -587,6 +595,14 @@ class Rehearsal final : public Mapping {
     }
     if (choices_.empty() || !known_wants_.insert(hash).second) return;
     wants_.push_back({choices_, may_be_virtual, run.task, position});
+  }
+
+  // Takes room whoever names it.
+  void made_by_mapper(const InstanceQuery& query, std::optional<InstanceNumber> made) override {
+    if (!notes_wants_) return;
+    const std::uint64_t key = made ? key_of_named(*made) : key_of(query);
+    const std::int64_t bytes = store_.bytes_of(query).value_or(INT64_MAX);
+    wants_.push_back({{{key, query.memory, 0, bytes, query.region, {}}}, true, asking_, 0});
   }
 
   // Whether the task's own data alone is more than the only memory for the requirement holds: what
@@ -809,6 +825,16 @@ class Rehearsal final : public Mapping {
   }
 
   RehearsalResult finish() {
+    const bool refused = std::any_of(findings_.begin(), findings_.end(), [](const Refusal& each) {
+      return each.diagnostic.severity == Severity::kError;
+    });
+    const bool unsure = !refused && (!certain_ || store_.guessed() || store_.keeps_eager());
+    if (asked_instances_ && unsure && incomplete_.empty()) {
+      incomplete_ =
+          "its mapper looks at instances, and which of them are there depends on the order in "
+          "which "
+          "tasks run";
+    }
     // One that waits has its place in the limit, which what it waits for may need.
     if (limited_inside_ && incomplete_.empty()) {
       incomplete_ =
@@ -833,6 +859,8 @@ class Rehearsal final : public Mapping {
   bool notes_wants_;
   std::vector<Want> wants_;
   std::unordered_set<std::uint64_t> known_wants_;
+  std::uint64_t fresh_ = 0;   // instances that are not to be shared
+  std::uint32_t asking_ = 0;  // the task whose mapper is asked
   std::vector<Refusal> findings_;
   std::set<std::tuple<DiagId, std::uint32_t, std::string>> known_;
 

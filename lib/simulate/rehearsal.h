@@ -22,6 +22,7 @@ namespace groma::sim {
 
 struct RehearsalOptions {
   std::int64_t max_tasks = SimulateOptions().max_tasks;  // as the run has it
+  std::int64_t max_bytes = SimulateOptions().max_bytes;  // the same
   std::int64_t max_steps = std::int64_t{1} << 20;        // statements and points looked at
   std::function<bool()> stop = {};                       // asked now and then
 };
@@ -33,7 +34,8 @@ struct RehearsalResult {
   std::string incomplete;  // why not everything was looked at; empty: it was
 };
 
-// `make` makes ProgramMappers or DefaultMappers, all of one program.
+// `make` makes ProgramMappers or DefaultMappers, all of one program, or others that answer for a
+// processor by its kind and node.
 RehearsalResult rehearse(const Workload& workload, const std::shared_ptr<const Machine>& machine,
                          const MapperFactory& make, const RehearsalOptions& options = {});
 

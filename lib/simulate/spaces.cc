@@ -6,6 +6,8 @@
 #include <map>
 
 #include "base/point_text.h"
+#include "simulate/bytes.h"
+
 namespace groma::sim {
 namespace {
 
@@ -117,6 +119,15 @@ std::optional<Spaces> Spaces::make(const app::Data& data, std::string& why) {
                     spaces.make_groups(data, why);
   if (!made) return std::nullopt;
   return spaces;
+}
+
+std::int64_t Spaces::bytes() const {
+  std::int64_t bytes = 0;
+  for (const auto& pieces : pieces_) bytes += heap_bytes(pieces);
+  for (const RegionSpace& region : regions_) {
+    for (const auto& cut : region.cuts) bytes += heap_bytes(cut);
+  }
+  return bytes;
 }
 
 bool Spaces::make_pieces(const app::Data& data, std::string& why) {

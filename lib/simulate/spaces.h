@@ -98,6 +98,7 @@ class Spaces {
   using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
   const Pairs& clashes(std::uint32_t launch) const { return clashes_[launch]; }
   std::uint64_t groups_of_top_level(std::size_t r) const { return groups_.back()[r]; }
+  std::int64_t bytes() const;  // of memory
 
  private:
   bool make_pieces(const app::Data& data, std::string& why);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <tuple>
 
 namespace groma::sim {
 namespace {
@@ -29,10 +28,12 @@ bool same_box(const Rect& a, const Rect& b) {
 
 }  // namespace
 
-Store::Store(const app::Data& data, const Spaces& spaces, const Memories& memories, Ops& ops)
-    : data_(data), spaces_(spaces), ops_(ops) {
+Store::Store(const app::Data& data, const Spaces& spaces, const Memories& memories, Ops& ops,
+             std::int64_t max_bytes)
+    : data_(data), spaces_(spaces), ops_(ops), max_bytes_(max_bytes) {
   used_.resize(memories.size());
   peak_.resize(memories.size());
+  idle_.resize(memories.size());
   for (std::size_t m = 0; m < memories.size(); ++m) {
     capacity_.push_back(memories.group(static_cast<std::int32_t>(m)).capacity_bytes);
   }
@@ -52,12 +53,20 @@ std::int64_t Store::free_bytes(std::int32_t memory) const {
   return capacity_[m] - used_[m];
 }
 
+std::int64_t Store::bytes() const {
+  constexpr std::int64_t kInMaps = 160;  // of an instance: nodes of at_, same_ and idle_
+  return cell_bytes_ + heap_bytes(instances_) + alive_ * kInMaps;
+}
+
 template <typename Visit>
 void Store::for_cells(std::uint32_t region, const CellRange& range, std::uint64_t groups,
                       const Visit& visit) {
   const RegionSpace& space = spaces_.region(region);
   if (cells_[region].empty()) {
-    cells_[region].resize(static_cast<std::size_t>(space.cells) * groups_[region]);
+    const std::size_t count = static_cast<std::size_t>(space.cells) * groups_[region];
+    cell_bytes_ += heap_bytes(count * sizeof(Cell));
+    if (cell_bytes_ > max_bytes_) return;
+    cells_[region].resize(count);
   }
   space.for_cells(range, [&](std::int64_t c, std::int64_t points) {
     for (std::size_t g = 0; g < space.group_bytes.size(); ++g) {
@@ -133,15 +142,18 @@ std::optional<InstanceNumber> Store::find_covering(const InstanceQuery& query,
 std::optional<InstanceNumber> Store::find_or_make(const InstanceQuery& query) {
   const auto known = query.fresh ? std::nullopt : find(query);
   if (!known) return make(query);
-  take(*known);
-  instances_[*known].priority = query.priority;
+  change(*known, [&](Instance& instance) {
+    instance.used = ++clock_;
+    instance.priority = query.priority;
+  });
   return known;
 }
 
 void Store::take(InstanceNumber number, std::int32_t statement) {
-  Instance& instance = instances_[number];
-  instance.used = ++clock_;
-  if (instance.statement == 0) instance.statement = statement;
+  change(number, [&](Instance& instance) {
+    instance.used = ++clock_;
+    if (instance.statement == 0) instance.statement = statement;
+  });
 }
 
 std::optional<InstanceNumber> Store::make(const InstanceQuery& query) {
@@ -151,6 +163,7 @@ std::optional<InstanceNumber> Store::make(const InstanceQuery& query) {
   const std::uint64_t key = box_key(place, query.shape->box);
   const auto number = static_cast<InstanceNumber>(instances_.size());
   Instance& made = instances_.emplace_back();
+  made.alive = false;
   made.region = query.region;
   made.memory = query.memory;
   made.shape = query.shape;
@@ -168,6 +181,8 @@ std::optional<InstanceNumber> Store::make(const InstanceQuery& query) {
     chain->second.newest = number;
   }
   const auto m = static_cast<std::size_t>(query.memory);
+  change(number, [](Instance& instance) { instance.alive = true; });
+  ++alive_;
   used_[m] += *bytes;
   peak_[m] = std::max(peak_[m], used_[m]);
   if (on_allocation) on_allocation(made, true);
@@ -183,68 +198,64 @@ std::optional<std::int64_t> Store::bytes_of(const InstanceQuery& query) const {
   return (bytes + align - 1) / align * align;
 }
 
-// Those that may go, by priority, the ones first that were not used for longest, until there is
-// room.
+// Nobody uses it, and all that it holds is valid elsewhere too.
+bool Store::may_go(const Instance& instance) {
+  return instance.alive && instance.users == 0 && instance.needed == 0 &&
+         instance.priority != kCollectNever;
+}
+
+// By priority, of equals the ones first that were not used for longest.
+Store::Order::value_type Store::place_in_order(InstanceNumber number) const {
+  const Instance& instance = instances_[number];
+  return {-std::int64_t{instance.priority}, instance.used, number};
+}
+
+// All that decides whether and when an instance may go is changed so.
+template <typename Change>
+void Store::change(InstanceNumber number, const Change& change) {
+  Instance& instance = instances_[number];
+  std::optional<Order>& idle = idle_[static_cast<std::size_t>(instance.memory)];
+  if (!idle) return change(instance);
+  if (may_go(instance)) idle->erase(place_in_order(number));
+  change(instance);
+  if (may_go(instance)) idle->insert(place_in_order(number));
+}
+
+// Those that may go, in their order, until there is room.
 bool Store::make_room(std::int32_t memory, std::int64_t bytes) {
   const auto m = static_cast<std::size_t>(memory);
   if (bytes > capacity_[m]) return false;
-  if (used_[m] <= capacity_[m] - bytes) return true;
-  std::vector<InstanceNumber> candidates;
-  for (std::uint32_t region = 0; region < data_.regions.size(); ++region) {
-    const auto here = at_.find(place_of(memory, region));
-    if (here == at_.end()) continue;
-    for (const auto& [width, numbers] : here->second) {
-      for (InstanceNumber number : numbers) {
-        const Instance& instance = instances_[number];
-        if (instance.users == 0 && instance.priority != kCollectNever) candidates.push_back(number);
-      }
+  const std::int64_t most = capacity_[m] - bytes;
+  if (used_[m] <= most) return true;
+  std::optional<Order>& idle = idle_[m];
+  if (!idle) {
+    idle.emplace();
+    for (InstanceNumber number = 0; number < instances_.size(); ++number) {
+      const Instance& instance = instances_[number];
+      if (instance.memory == memory && may_go(instance)) idle->insert(place_in_order(number));
     }
   }
-  std::sort(candidates.begin(), candidates.end(), [&](InstanceNumber a, InstanceNumber b) {
-    const Instance &x = instances_[a], &y = instances_[b];
-    return std::tuple(-std::int64_t{x.priority}, x.used, a) <
-           std::tuple(-std::int64_t{y.priority}, y.used, b);
-  });
-  if (never_fits(candidates, used_[m] - (capacity_[m] - bytes))) return false;
-  for (InstanceNumber number : candidates) {
-    if (used_[m] <= capacity_[m] - bytes) break;
-    if (!may_go(number)) continue;
+  if (never_fits(*idle, used_[m] - most)) return false;
+  while (used_[m] > most && !idle->empty()) {
+    const InstanceNumber number = std::get<InstanceNumber>(*idle->begin());
     guessed_ |= instances_[number].left == waits_;
     remove(number);
   }
-  return used_[m] <= capacity_[m] - bytes;
+  return used_[m] <= most;
 }
 
-// Where it is not certain which of them may go: whether all that may do not make up for it,
-// whatever their order. Nothing is given up then.
-bool Store::never_fits(const std::vector<InstanceNumber>& candidates, std::int64_t missing) {
-  const bool certain =
-      std::none_of(candidates.begin(), candidates.end(),
-                   [this](InstanceNumber number) { return instances_[number].left == waits_; });
-  if (certain) return false;
-  for (InstanceNumber number : candidates) {
-    if (missing > 0 && may_go(number)) missing -= instances_[number].bytes;
+// Where it is not certain which of them may go: whether all do not make up for it, whatever their
+// order. Nothing is given up then.
+bool Store::never_fits(const Order& idle, std::int64_t missing) {
+  bool certain = true;
+  for (const auto& place : idle) {
+    const Instance& instance = instances_[std::get<InstanceNumber>(place)];
+    missing -= instance.bytes;
+    if (missing <= 0) return false;
+    certain = certain && instance.left != waits_;
   }
-  forked_ |= missing > 0;
-  return missing > 0;
-}
-
-// Whether all that it holds is valid elsewhere too.
-bool Store::may_go(InstanceNumber number) {
-  const Instance& instance = instances_[number];
-  if (instance.valid == 0 && !instance.reduction) return true;
-  bool needed = false;
-  for_cells(instance.region, instance.shape->cells, instance.groups, [&](Cell& cell, std::int64_t) {
-    if (needed) return;
-    bool here = false, elsewhere = false;
-    for (const Holder& holder : cell.holders) {
-      if (!holder.valid) continue;
-      (holder.instance == number ? here : elsewhere) = true;
-    }
-    for (const Pending& pending : cell.pending) needed |= pending.instance == number;
-    needed |= here && !elsewhere;
-  });
-  return !needed;
+  forked_ |= !certain;
+  return !certain;
 }
 
 void Store::unchain(InstanceNumber number, Chains::iterator chain) {
@@ -258,12 +269,18 @@ void Store::unchain(InstanceNumber number, Chains::iterator chain) {
 }
 
 void Store::remove(InstanceNumber number) {
-  Instance& instance = instances_[number];
+  change(number, [](Instance& instance) { instance.alive = false; });
+  const Instance& instance = instances_[number];
   for_cells(instance.region, instance.shape->cells, instance.groups, [&](Cell& cell, std::int64_t) {
-    std::erase_if(cell.holders, [number](const Holder& each) { return each.instance == number; });
+    revise(cell, [&] {
+      std::erase_if(cell.holders, [&](const Holder& each) {
+        if (each.instance != number) return false;
+        cell_bytes_ -= heap_bytes(each.users.ops);
+        return true;
+      });
+    });
   });
-  instance.alive = false;
-  instance.valid = 0;
+  --alive_;
   used_[static_cast<std::size_t>(instance.memory)] -= instance.bytes;
   const std::uint64_t place = place_of(instance.memory, instance.region);
   Wide& here = at_[place];
@@ -278,26 +295,31 @@ void Store::remove(InstanceNumber number) {
 bool Store::collect(InstanceNumber number) {
   const Instance& instance = instances_[number];
   if (!instance.alive) return true;
-  if (instance.users > 0 || instance.priority == kCollectNever || !may_go(number)) return false;
+  if (!may_go(instance)) return false;
   guessed_ |= instance.left == waits_;
   remove(number);
   return true;
 }
 
+void Store::acquire(InstanceNumber number) {
+  change(number, [](Instance& instance) { ++instance.users; });
+}
+
 void Store::release(InstanceNumber number) {
-  Instance& instance = instances_[number];
-  if (--instance.users == 0 && instance.priority == kCollectEager) collect(number);
+  change(number, [](Instance& instance) { --instance.users; });
+  const Instance& instance = instances_[number];
+  if (instance.users == 0 && instance.priority == kCollectEager) collect(number);
 }
 
 void Store::set_priority(InstanceNumber number, CollectPriority priority) {
-  Instance& instance = instances_[number];
-  instance.priority = priority;
+  change(number, [priority](Instance& instance) { instance.priority = priority; });
   if (priority == kCollectEager) collect(number);
 }
 
 void Store::leave(InstanceNumber number) {
-  --instances_[number].users;
+  change(number, [](Instance& instance) { --instance.users; });
   instances_[number].left = waits_;
+  keeps_eager_ |= instances_[number].priority == kCollectEager;
 }
 
 std::vector<InstanceNumber> Store::fill(std::int32_t memory, std::size_t most) const {
@@ -345,13 +367,44 @@ Store::Holder& Store::holder(Cell& cell, InstanceNumber instance) {
   for (Holder& each : cell.holders) {
     if (each.instance == instance) return each;
   }
-  return cell.holders.emplace_back(Holder{instance, kBeginning, false, {}});
+  return append(cell.holders, Holder{instance, kBeginning, false, {}}, cell_bytes_);
 }
 
-void Store::set_valid(Holder& holder, bool valid) {
-  if (holder.valid == valid) return;
-  holder.valid = valid;
-  instances_[holder.instance].valid += valid ? 1 : -1;
+// kVirtual: none, or several.
+InstanceNumber Store::only_valid(const Cell& cell) {
+  InstanceNumber only = kVirtual;
+  for (const Holder& each : cell.holders) {
+    if (!each.valid) continue;
+    if (only != kVirtual) return kVirtual;
+    only = each.instance;
+  }
+  return only;
+}
+
+// A change of which holders are valid.
+template <typename Change>
+void Store::revise(Cell& cell, const Change& change) {
+  const InstanceNumber before = only_valid(cell);
+  change();
+  const InstanceNumber after = only_valid(cell);
+  if (before == after) return;
+  if (before != kVirtual) this->change(before, [](Instance& each) { --each.needed; });
+  if (after != kVirtual) this->change(after, [](Instance& each) { ++each.needed; });
+}
+
+void Store::make_only_valid(Cell& cell, InstanceNumber instance) {
+  if (only_valid(cell) == instance) return;
+  revise(cell, [&] {
+    for (Holder& each : cell.holders) each.valid = each.instance == instance;
+  });
+}
+
+void Store::drop_pending(Cell& cell) {
+  for (const Pending& pending : cell.pending) {
+    change(pending.instance, [](Instance& each) { --each.needed; });
+    cell_bytes_ -= heap_bytes(pending.users.ops);
+  }
+  cell.pending.clear();
 }
 
 // Neither what runs around a task nor itself has to end before it begins.
@@ -365,13 +418,13 @@ void Store::wait_for_users(const Use& use, Op op, Holder& holder) {
   for (Op user : holder.users.ops) wait(use, op, user);
 }
 
-void Store::Users::add(Op op, const Ops& all) {
+void Store::Users::add(Op op, const Ops& all, std::int64_t& bytes) {
   if (!ops.empty() && ops.back() == op) return;
   if (ops.size() >= most) {
     std::erase_if(ops, [&all](Op user) { return all.done(user); });
     most = std::max<std::size_t>(8, 2 * ops.size());
   }
-  ops.push_back(op);
+  append(ops, op, bytes);
 }
 
 // Points of one launch run in any order, so none writes what another reads, writes or reduces to.
@@ -418,8 +471,9 @@ bool Store::use(const Use& use, const Rank& rank, std::vector<Fetch>& fetches) {
     rank(use.instance, sources_);
   }
   const std::size_t first = fetches.size();
-  for_cells(region, use.piece->cells, use.groups,
-            [&](Cell& cell, std::int64_t bytes) { use_cell(use, cell, bytes, fetches, first); });
+  for_cells(region, use.piece->cells, use.groups, [&](Cell& cell, std::int64_t bytes) {
+    if (cell_bytes_ <= max_bytes_) use_cell(use, cell, bytes, fetches, first);
+  });
   return true;
 }
 
@@ -454,9 +508,9 @@ void Store::bring(const Use& use, Cell& cell, std::int64_t bytes, std::vector<Fe
       wait_for_users(use, copy.op, mine);
       mine.users.ops.clear();
       mine.ready = copy.op;
-      theirs.users.add(copy.op, ops_);
+      theirs.users.add(copy.op, ops_, cell_bytes_);
     }
-    set_valid(mine, true);
+    revise(cell, [&] { mine.valid = true; });
   }
   if (cell.pending.empty()) return;
   // In one order everywhere, so that they do not wait for each other in a circle.
@@ -471,13 +525,11 @@ void Store::bring(const Use& use, Cell& cell, std::int64_t bytes, std::vector<Fe
     mine.users.ops.clear();
     mine.ready = fold.op;
     for (Holder& each : cell.holders) {
-      if (each.instance == pending.instance) each.users.add(fold.op, ops_);
+      if (each.instance == pending.instance) each.users.add(fold.op, ops_, cell_bytes_);
     }
   }
-  cell.pending.clear();
-  for (Holder& each : cell.holders) {
-    if (each.instance != use.instance) set_valid(each, false);
-  }
+  drop_pending(cell);
+  make_only_valid(cell, use.instance);
 }
 
 void Store::use_cell(const Use& use, Cell& cell, std::int64_t bytes, std::vector<Fetch>& fetches,
@@ -485,13 +537,15 @@ void Store::use_cell(const Use& use, Cell& cell, std::int64_t bytes, std::vector
   if (use.privilege == Privilege::kReduce) {
     for (Pending& pending : cell.pending) {
       if (pending.instance != use.instance) continue;
-      pending.users.add(use.task, ops_);
+      pending.users.add(use.task, ops_, cell_bytes_);
       return;
     }
     Holder& mine = holder(cell, use.instance);
     wait_for_users(use, use.task, mine);  // that fold what was there before
     mine.users.ops.clear();
-    cell.pending.push_back({use.instance, {{use.task}}});
+    Pending& pending = append(cell.pending, {use.instance, {}}, cell_bytes_);
+    pending.users.add(use.task, ops_, cell_bytes_);
+    change(use.instance, [](Instance& instance) { ++instance.needed; });
     return;
   }
   const bool writes = use.privilege != Privilege::kReadOnly;
@@ -499,22 +553,19 @@ void Store::use_cell(const Use& use, Cell& cell, std::int64_t bytes, std::vector
   Holder& mine = holder(cell, use.instance);
   wait(use, use.task, mine.ready);
   if (!writes) {
-    mine.users.add(use.task, ops_);
+    mine.users.add(use.task, ops_, cell_bytes_);
     if (!use.untracked) return;
     const bool elsewhere = std::any_of(
         cell.holders.begin(), cell.holders.end(),
         [&](const Holder& each) { return each.valid && each.instance != use.instance; });
-    if (elsewhere) set_valid(mine, false);
+    if (elsewhere && mine.valid) revise(cell, [&] { mine.valid = false; });
     return;
   }
   wait_for_users(use, use.task, mine);
   mine.users.ops.clear();
-  cell.pending.clear();
+  drop_pending(cell);
   mine.ready = use.task;
-  set_valid(mine, true);
-  for (Holder& each : cell.holders) {
-    if (each.instance != use.instance) set_valid(each, false);
-  }
+  make_only_valid(cell, use.instance);
 }
 
 }  // namespace groma::sim

@@ -7,8 +7,10 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -34,8 +36,9 @@ struct Instance {
   std::int64_t bytes = 0;
   std::int32_t users = 0;  // tasks that are mapped to it and copies, not over yet
   CollectPriority priority = kCollectDefault;
-  std::int64_t used = 0;           // when it was mapped last, counted in calls
-  std::int64_t valid = 0;          // cells and groups of which it holds valid data
+  std::int64_t used = 0;  // when it was mapped last, counted in calls
+  // Cells and groups of which it alone holds valid data, or reductions that nobody read.
+  std::int64_t needed = 0;
   std::int64_t left = -1;          // Store::leave: before which all_over
   std::int32_t statement = 0;      // of the mapping, that put it there
   InstanceNumber next = kVirtual;  // the next newer one with a box of the same hash
@@ -80,7 +83,12 @@ struct Use {
 
 class Store {
  public:
-  Store(const app::Data& data, const Spaces& spaces, const Memories& memories, Ops& ops);
+  // `max_bytes`: of its own memory; beyond, use() does nothing.
+  Store(const app::Data& data, const Spaces& spaces, const Memories& memories, Ops& ops,
+        std::int64_t max_bytes);
+
+  // Of its own memory, about.
+  std::int64_t bytes() const;
 
   const Instance& instance(InstanceNumber number) const { return instances_[number]; }
   std::int64_t used_bytes(std::int32_t memory) const {
@@ -105,7 +113,7 @@ class Store {
   bool collect(InstanceNumber instance);
   void set_priority(InstanceNumber instance, CollectPriority priority);
   // A user more; one less.
-  void acquire(InstanceNumber instance) { ++instances_[instance].users; }
+  void acquire(InstanceNumber instance);
   void release(InstanceNumber instance);
 
   // For who has no clock: the user is one less, now or at any time before the next all_over().
@@ -116,6 +124,8 @@ class Store {
   // it gave up before it said so is not known.
   bool guessed() const { return guessed_; }
   bool forked() const { return guessed_ || forked_; }
+  // Whether one that was left is there that would have been looked at when it was (kCollectEager).
+  bool keeps_eager() const { return keeps_eager_; }
   // The bytes of an instance made for that; nothing: more than can be counted.
   std::optional<std::int64_t> bytes_of(const InstanceQuery& query) const;
 
@@ -141,7 +151,7 @@ class Store {
   struct Users {
     std::vector<Op> ops;
     std::size_t most = 8;  // before they are looked through
-    void add(Op op, const Ops& all);
+    void add(Op op, const Ops& all, std::int64_t& bytes);
   };
   struct Holder {
     InstanceNumber instance = 0;
@@ -178,7 +188,11 @@ class Store {
   void for_cells(std::uint32_t region, const CellRange& range, std::uint64_t groups,
                  const Visit& visit);
   Holder& holder(Cell& cell, InstanceNumber instance);
-  void set_valid(Holder& holder, bool valid);
+  static InstanceNumber only_valid(const Cell& cell);
+  template <typename Change>
+  void revise(Cell& cell, const Change& change);
+  void make_only_valid(Cell& cell, InstanceNumber instance);
+  void drop_pending(Cell& cell);
   void wait(const Use& use, Op op, Op on);
   void wait_for_users(const Use& use, Op op, Holder& holder);
   bool in_the_way(const Use& use, Cell& cell) const;
@@ -192,8 +206,12 @@ class Store {
   void unchain(InstanceNumber number, Chains::iterator chain);
   bool fits(const Instance& instance, const InstanceQuery& query, bool same_box) const;
   bool make_room(std::int32_t memory, std::int64_t bytes);
-  bool never_fits(const std::vector<InstanceNumber>& candidates, std::int64_t missing);
-  bool may_go(InstanceNumber number);
+  using Order = std::set<std::tuple<std::int64_t, std::int64_t, InstanceNumber>>;
+  bool never_fits(const Order& idle, std::int64_t missing);
+  static bool may_go(const Instance& instance);
+  Order::value_type place_in_order(InstanceNumber number) const;
+  template <typename Change>
+  void change(InstanceNumber number, const Change& change);
   void remove(InstanceNumber number);
 
   const app::Data& data_;
@@ -201,15 +219,20 @@ class Store {
   Ops& ops_;
   std::vector<Instance> instances_;
   std::vector<std::int64_t> used_, peak_, capacity_;  // by memory
-  std::unordered_map<std::uint64_t, Wide> at_;        // by memory and region
-  Chains same_;                                       // by these and a box's hash; none empty
-  std::vector<std::vector<Cell>> cells_;              // by region
-  std::vector<std::size_t> groups_;                   // their number, by region
-  std::vector<int> cut_most_;                         // dimension, by region
-  std::vector<InstanceNumber> sources_;               // ranked, of the use at hand
+  // Instances that may go, the first first, by memory: of those that were full once.
+  std::vector<std::optional<Order>> idle_;
+  std::unordered_map<std::uint64_t, Wide> at_;  // by memory and region
+  Chains same_;                                 // by these and a box's hash; none empty
+  std::vector<std::vector<Cell>> cells_;        // by region
+  std::vector<std::size_t> groups_;             // their number, by region
+  std::vector<int> cut_most_;                   // dimension, by region
+  std::vector<InstanceNumber> sources_;         // ranked, of the use at hand
   std::int64_t clock_ = 0;
   std::int64_t waits_ = 0;
-  bool guessed_ = false, forked_ = false;
+  std::int64_t alive_ = 0;       // instances
+  std::int64_t max_bytes_;       // of its own memory
+  std::int64_t cell_bytes_ = 0;  // of cells_ and all in them
+  bool guessed_ = false, forked_ = false, keeps_eager_ = false;
 };
 
 }  // namespace groma::sim

@@ -550,6 +550,50 @@ TEST(BadInput, LaunchesThatAreTooLarge) {
             "2^63-1 points");
 }
 
+// Of memory: by tasks that wait, what the run remembers of all, data that is told apart, tasks that
+// launch.
+TEST(BadInput, WhatTakesTooMuchMemory) {
+  const auto refused_by = [](const Application& app, std::int64_t bytes) {
+    SimulateOptions options;
+    options.max_bytes = bytes;
+    EXPECT_EQ(why(app, options),
+              fmt::format("more than {} bytes of memory are needed to run it", bytes));
+  };
+  const auto fits = [](const Application& app, std::int64_t bytes) {
+    SimulateOptions options;
+    options.max_bytes = bytes;
+    return run(app, machine_of(2), std::move(options)).ok();
+  };
+  constexpr std::int64_t kSmall = 1 << 20, kLarge = 1 << 26;
+  EXPECT_TRUE(fits(one_launch(launch("work", {100})), kSmall));
+  refused_by(one_launch(launch("work", {100'000})), kSmall);
+  const auto one_by_one = [](std::int64_t count) {
+    AppLoop loop;
+    loop.count = count;
+    loop.body = {{launch("work")}, {AppWait{}}};
+    Application app = one_launch(launch("work"));
+    app.tasks[0].body = {{loop}};
+    return app;
+  };
+  EXPECT_TRUE(fits(one_by_one(1'000), kSmall));
+  refused_by(one_by_one(100'000), kSmall);
+  EXPECT_TRUE(fits(one_by_one(100'000), kLarge));
+  const auto of_pieces = [](std::int64_t count) {
+    return pieces_of(count,
+                     {main_task({{launch("all")}}), leaf("all", {on("r", Privilege::kReadOnly)})});
+  };
+  EXPECT_TRUE(fits(of_pieces(100), kSmall));
+  refused_by(of_pieces(4'000), kSmall);  // their parts alone; of 10,000 the pieces, too
+  refused_by(of_pieces(10'000), kSmall);
+  EXPECT_TRUE(fits(of_pieces(10'000), kLarge));
+  AppTask inner = main_task({{launch("work")}});
+  inner.name = "inner";
+  const Application nested = pieces_of(1, {main_task({{launch("inner", {1'000})}}), inner,
+                                           leaf("work", {on("r", Privilege::kReadOnly)})});
+  refused_by(nested, kSmall);
+  EXPECT_TRUE(fits(nested, kLarge));
+}
+
 TEST(BadInput, ColoursOutside) {
   AppLaunch given = launch("work", {4});
   given.data = {{"p", {"i + 1"}}};

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "simulate/rehearsal.h"
 #include "support/obvious_runtime.h"
 #include "support/run_generator.h"
 
@@ -106,6 +107,35 @@ TEST(RandomRuns, AreThoseOfTheDocument) {
   }
   fmt::print("{} tasks, {} stolen; {} instances named; {} copies, {} of them reductions\n", tasks,
              drawn.stolen, drawn.named, copies, folds);
+}
+
+// Of mappers that make and name instances, too. What it is not sure of it says.
+TEST(RandomRehearsals, RefuseWhatTheRunRefuses) {
+  std::map<std::string, int> ends;
+  Drawn drawn;
+  int unsure = 0;
+  for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
+    const GeneratedRun run = generate_run(seed);
+    if (run.mappers()({ProcKind::kCpu, 0, 0})->selects()) continue;  // in any order
+    const auto workload = Workload::make(run.app);
+    ASSERT_TRUE(workload);
+    const sim::RehearsalResult found = sim::rehearse(*workload, run.machine, run.mappers(&drawn));
+    const bool refused = std::any_of(
+        found.findings.begin(), found.findings.end(),
+        [](const Refusal& refusal) { return refusal.diagnostic.severity == Severity::kError; });
+    if (!refused && (!found.findings.empty() || !found.incomplete.empty())) {
+      ++unsure;
+      continue;
+    }
+    const RunResult ran = simulate(*workload, run.machine, run.mappers(), {.costs = run.costs});
+    EXPECT_EQ(ran.ok(), !refused) << "seed " << seed << ": " << ran.raw;
+    ++ends[id_of(ran)];
+  }
+  EXPECT_GT(ends["none"], 1000);
+  EXPECT_GT(ends["bad-instance"], 5);
+  EXPECT_GT(ends["out-of-memory"], 20);
+  EXPECT_GT(drawn.named, 1000);
+  EXPECT_LT(unsure, 700);
 }
 
 }  // namespace

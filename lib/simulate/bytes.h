@@ -1,0 +1,31 @@
+// What a run's memory is estimated to be: what its vectors hold on the heap.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace groma::sim {
+
+// What the heap takes for a block: its size and a header, of a few words at least.
+inline std::int64_t heap_bytes(std::size_t bytes) {
+  return bytes == 0 ? 0 : static_cast<std::int64_t>(std::max<std::size_t>(32, bytes + 16));
+}
+template <typename T>
+std::int64_t heap_bytes(const std::vector<T>& of) {
+  return heap_bytes(of.capacity() * sizeof(T));
+}
+
+// Appends, and adds to `bytes` what the heap took for it.
+template <typename T>
+T& append(std::vector<T>& to, T value, std::int64_t& bytes) {
+  const bool grows = to.size() == to.capacity();
+  if (grows) bytes -= heap_bytes(to);
+  T& added = to.emplace_back(std::move(value));
+  if (grows) bytes += heap_bytes(to);
+  return added;
+}
+
+}  // namespace groma::sim
