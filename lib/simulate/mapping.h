@@ -168,6 +168,9 @@ class Mapping : public MapperRuntime {
   bool fail(std::string_view task, const std::string& why);  // false
   // The same of what the application says at that place.
   bool fail_at(const std::string& place, std::string_view task, const std::string& why);
+  // Adds to what was refused which launch it was, and which point of it unless `run` is null;
+  // false.
+  bool noted(const app::Launch* launch, const TaskRun* run);
 
   const app::Data& data_;
   const Spaces& spaces_;
@@ -198,6 +201,7 @@ class Mapping : public MapperRuntime {
                 std::vector<TaskSlice>& slices);
   const Piece* shape_of(const RequirementWish& wish, const InstanceWish& candidate,
                         const TaskRun& run, std::uint32_t position) const;
+  void refuse_point(TaskRun& run, const TaskView& view, std::uint32_t position);
   void refuse_memory(const TaskRun& run, const TaskView& view, std::uint32_t position,
                      const std::string& tried, Origin origin);
   InstanceView instance_view(InstanceNumber number) const;
