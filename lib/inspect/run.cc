@@ -136,7 +136,10 @@ std::string draw(const RunResult& result, const Profile* profile, const ProfileW
   const std::string text =
       fmt::format("{}: {} simulated, {}\n", harmless(words.title), seconds_words(result.seconds),
                   rate_words(result.throughput, harmless(result.unit)));
-  return profile == nullptr ? text : text + "\n" + draw(*profile, words, color);
+  if (profile == nullptr) return text;
+  ProfileWords whole = words;
+  whole.title = "the whole run";
+  return text + "\n" + draw(*profile, whole, color);
 }
 
 }  // namespace groma
