@@ -92,7 +92,8 @@ int run(Options options) {
   const auto shared = std::make_shared<const groma::Machine>(*with->machine);
   std::optional<groma::BoundProgram> bound;
   if (options.file.empty()) {
-    diags.emplace(groma::Source(options.app, ""));
+    const bool piped = options.app == "-" || options.app.starts_with("-:");
+    diags.emplace(groma::Source(piped ? "<stdin>" : options.app, ""));
   } else {
     bound = read_mapping(options.file, *with->machine, &diags);
     if (!bound && options.json) {
