@@ -558,7 +558,6 @@ bool Mapping::map_requirement(TaskRun& run, const TaskView& view, const Requirem
 
 // Says also which point of the launch is in the way.
 void Mapping::refuse_point(TaskRun& run, const TaskView& view, std::uint32_t position) {
-  constexpr int kMostLookedAt = 1 << 16;
   refuse(RunStatus::kExecuteError,
          {{one_diagnostic(DiagId::kInterferingPoints, view.name, position), {}}},
          "index space launch with interfering requirements");
@@ -573,8 +572,8 @@ void Mapping::refuse_point(TaskRun& run, const TaskView& view, std::uint32_t pos
   Diagnostic& diagnostic = result_.refusals.front().diagnostic;
   diagnostic.note(fmt::format("{} of the application", run.launch->place));
   Point point = run.of->domain.lower;
-  int looked_at = 0;
   do {
+    pieces_to_look_at_ -= static_cast<std::int64_t>(requirements.size());
     if (point == run.point) continue;
     TaskRun other;
     other.launch = run.launch;
@@ -582,14 +581,15 @@ void Mapping::refuse_point(TaskRun& run, const TaskView& view, std::uint32_t pos
     other.task = run.task;
     other.parent = run.parent;
     other.point = point;
-    if (!find_pieces(other)) continue;
+    find_pieces(other);
+    if (other.pieces.size() < requirements.size()) continue;  // it has none
     for (std::uint32_t r = 0; r < other.pieces.size(); ++r) {
       if (!clashes(other, r)) continue;
       diagnostic.note(
           fmt::format("point {} has some of the same data as its region {}", text_of(point), r));
       return;
     }
-  } while (++looked_at < kMostLookedAt && next_point(run.of->domain, &point));
+  } while (pieces_to_look_at_ > 0 && next_point(run.of->domain, &point));
 }
 
 void Mapping::refuse_memory(const TaskRun& run, const TaskView& view, std::uint32_t position,

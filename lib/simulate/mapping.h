@@ -212,6 +212,7 @@ class Mapping : public MapperRuntime {
   ShardTable top_shards_;         // of the top-level task, where it is replicated
   std::int32_t full_memory_ = 0;  // that had no room last, for so many
   std::int64_t wanted_bytes_ = 0;
+  std::int64_t pieces_to_look_at_ = std::int64_t{1} << 16;  // for points in each other's way
   std::vector<RequirementView> launch_views_;
   std::vector<std::span<const InstanceView>> valid_;
   std::vector<std::vector<InstanceView>> valid_kept_;

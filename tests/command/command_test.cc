@@ -182,6 +182,28 @@ TEST(Check, SaysThatTheMachineHasOtherNodes) {
   EXPECT_EQ(run("groma run --app docs/examples/circuit.json:size=small").err, "");
 }
 
+// Each point is in the way of the one before, far from the first: who it is, is not looked for
+// again and again.
+TEST(Check, ManyPointsInEachOthersWayAreSaidOnce) {
+  const TemporaryFolder folder;
+  const std::string app = folder.write("a.json", R"({
+    "regions": [{"name": "r", "extents": [100001], "fields": [{"name": "x", "bytes": 8}]}],
+    "partitions": [{"name": "p", "of": "r", "colors": [100000], "index": ["c"], "lower": ["c"],
+                    "extents": [2]}],
+    "top_level": "m", "tasks": [
+    {"name": "m", "variants": [{"kind": "CPU"}], "body": [{"launch": "w", "domain": [100000]}]},
+    {"name": "w", "variants": [{"kind": "CPU", "leaf": true}],
+     "requirements": [{"privilege": "read-write", "data": "p"}]}]})");
+  const std::string with = " - --machine p100x4 --app " + app;
+  const Outcome check = run("groma check" + with, "Task * CPU;");
+  EXPECT_EQ(check.exit_code, 1);
+  EXPECT_THAT(check.out, HasSubstr("note: /tasks/0/body/0 of the application\n"
+                                   "note: point (0) has some of the same data as its region 0\n"
+                                   "note: point (1) of a launch of `w` over 100000, on CPU (0, "));
+  EXPECT_THAT(check.out, HasSubstr("\n1 error, no warnings in 1 file\n"));
+  EXPECT_THAT(run("groma run" + with, "Task * CPU;").err, HasSubstr("note: point (0) has some"));
+}
+
 TEST(Check, BadMachineNamesTheValue) {
   const Outcome outcome = run("groma check - --machine nodes=0", "Task * GPU;");
   EXPECT_EQ(outcome.exit_code, 1);
