@@ -2,7 +2,8 @@
 // of the nine benchmarks in three sizes under the experts' mapping, the default mapper and mappings
 // drawn at random; how many of those are valid, why the others are not, and what `check` said of
 // them beforehand; and the six matrix multiplications under every mapping function of the space.
-// Prints the tables of docs/simulator.md. All times are simulated, the same in each run.
+// Prints the tables of docs/simulator.md; ends with 1 where check and run disagree. All times are
+// simulated, the same in each run.
 //
 //   groma_paper_comparison [MAPPINGS [SIZE...]]    1000 of each space; small middle large
 #include <fmt/format.h>
@@ -53,7 +54,10 @@ struct Outcome {
   std::string_view error;    // why not: an id of the catalogue
   bool refused = false;      // by check
   bool may_not_fit = false;  // check warned so
+  bool warned = false;       // of anything
   bool ran() const { return error.empty(); }
+  // What check refuses does not run; what it passes without a warning does.
+  bool agrees() const { return refused ? !ran() : ran() || warned; }
 };
 
 std::string_view first_error(const Diagnostics& diags) {
@@ -83,6 +87,7 @@ Outcome try_mapping(std::string text, const Machine& machine, const Workload& wo
   outcome.refused = said.has_errors();
   for (const Diagnostic& diagnostic : said.all()) {
     outcome.may_not_fit = outcome.may_not_fit || name_of(diagnostic.id) == "may-not-fit";
+    outcome.warned = outcome.warned || diagnostic.severity == Severity::kWarning;
   }
   return outcome;
 }
@@ -294,6 +299,17 @@ void print_validity(const std::vector<Case>& cases) {
   }
 }
 
+std::size_t disagreements(const std::vector<Case>& cases) {
+  std::size_t count = 0;
+  const auto look_at = [&count](const Outcome& outcome) { count += outcome.agrees() ? 0U : 1U; };
+  for (const Case& each : cases) {
+    look_at(each.expert);
+    for (const auto& drawn : each.drawn) std::for_each(drawn.begin(), drawn.end(), look_at);
+    for (const Function& function : each.functions) look_at(function.outcome);
+  }
+  return count;
+}
+
 void print_agreement(const std::vector<Case>& cases, const std::vector<std::string>& sizes) {
   fmt::print(
       "\nWhat `check` said before the run, and what the run did:\n\n"
@@ -392,4 +408,7 @@ int main(int argc, char** argv) {
   print_functions(cases, sizes);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
   fmt::print(stderr, "took {:.0f} s\n", took.count());
+  if (const std::size_t count = disagreements(cases); count > 0) {
+    fail(fmt::format("of {} mappings check said another thing than the run did", count));
+  }
 }

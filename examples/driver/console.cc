@@ -174,19 +174,37 @@ void catch_interrupts() {
 
 bool interrupted() { return interrupt_seen; }
 
+Deadline::Deadline(double seconds)
+    : end_ms_(now_ms() + static_cast<std::int64_t>(1000 * std::min(seconds, 1e9))) {}
+
+bool Deadline::over() const { return now_ms() >= end_ms_; }
+
 ProgressLine::ProgressLine(std::string_view what) : what_(what), begin_ms_(now_ms()) {}
 
 ProgressLine::~ProgressLine() {
   if (shown_ms_ != 0) print_error("\r\x1b[K");
 }
 
-void ProgressLine::update(std::int64_t done, std::int64_t all) {
+bool ProgressLine::due() {
   constexpr std::int64_t kQuietMs = 2000, kBetweenMs = 100;
   const std::int64_t now = now_ms();
-  if (now - begin_ms_ < kQuietMs || now - shown_ms_ < kBetweenMs) return;
-  if (isatty(STDERR_FILENO) == 0) return;
+  if (now - begin_ms_ < kQuietMs || now - shown_ms_ < kBetweenMs) return false;
+  if (isatty(STDERR_FILENO) == 0) return false;
   shown_ms_ = now;
-  print_error(fmt::format("\r{}: {} of {} ({} %)\x1b[K", what_, done, all, done * 100 / all));
+  return true;
+}
+
+void ProgressLine::show(std::string_view state) {
+  print_error(fmt::format("\r{}: {}\x1b[K", what_, state));
+}
+
+void ProgressLine::update(std::int64_t done, std::int64_t all) {
+  if (due()) show(fmt::format("{} of {} ({} %)", done, all, done * 100 / all));
+}
+
+void ProgressLine::update(std::string_view state) {
+  if (!due()) return;
+  show(fmt::format("{}{} s", state, (shown_ms_ - begin_ms_) / 1000));
 }
 
 }  // namespace driver

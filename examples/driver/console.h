@@ -63,6 +63,16 @@ groma::LogSink& log();
 void catch_interrupts();
 bool interrupted();
 
+// True once so many seconds are over.
+class Deadline {
+ public:
+  explicit Deadline(double seconds);
+  bool over() const;
+
+ private:
+  std::int64_t end_ms_;
+};
+
 // A line on standard error for what takes longer than two seconds; only on a terminal.
 class ProgressLine {
  public:
@@ -71,8 +81,13 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
   void update(std::int64_t done, std::int64_t all);
+  // Where nobody knows how much there is: what it is at, and since when.
+  void update(std::string_view state);
 
  private:
+  bool due();  // to be shown
+  void show(std::string_view state);
+
   std::string what_;
   std::int64_t begin_ms_;
   std::int64_t shown_ms_ = 0;

@@ -1,7 +1,10 @@
 // The command `groma`: parses arguments, calls the library, prints. docs/commands.md is its manual.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "commands.h"
 #include "console.h"
@@ -56,10 +59,18 @@ int main(int argc, char** argv) {
   driver::add_strategies(app, &exit_code);
   driver::add_grammar(app, &exit_code);
   driver::add_llm(app, &exit_code);
+  // `groma help` and `groma help run` are `groma --help` and `groma run --help`.
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (!arguments.empty() && arguments.front() == "help") {
+    arguments.erase(arguments.begin());
+    arguments.emplace_back("--help");
+  }
+  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
   try {
-    app.parse(argc, argv);
+    app.parse(std::move(arguments));
   } catch (const CLI::ParseError& error) {
-    if (unknown_command(app, argc, argv)) return driver::kWrongUsage;
+    const int asks_help = argc > 1 && std::string_view(argv[1]) == "help" ? 1 : 0;
+    if (unknown_command(app, argc - asks_help, argv + asks_help)) return driver::kWrongUsage;
     std::ostringstream out;
     const bool asked = app.exit(error, out) == 0;  // for help or the version
     return asked ? driver::print(out.str()) : driver::kWrongUsage;

@@ -32,7 +32,13 @@ int run(Options options) {
   const auto b = read_mapping(options.files.back(), *with->machine, &diags_b);
   if (!b) return fail(*diags_b, options.json);
   groma::check_nodes(*with->machine, *with->app, *diags_b);
-  const auto diff = groma::diff(*a, *b, *with->workload, options.simulate, *diags_a, *diags_b);
+  std::optional<ProgressLine> line("comparing");
+  const auto diff = groma::diff(*a, *b, *with->workload, options.simulate, *diags_a, *diags_b,
+                                [&line](std::int64_t done, std::int64_t all) {
+                                  line->update(done, all);
+                                  return !interrupted();
+                                });
+  line.reset();
   if (interrupted()) return kInterrupted;
   if (!options.json) {
     print_error(render(*diags_a, color_on_stderr()) + render(*diags_b, color_on_stderr()));

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "commands.h"
@@ -14,12 +16,15 @@
 namespace driver {
 namespace {
 
+constexpr double kMostFitSeconds = 300;
+
 struct Options {
   std::string file, machine = "p100x4", app;
   groma::SimulateOptions simulate;
   std::string trace, report;
   bool fit = false;
   std::vector<std::string> grow;
+  std::optional<double> time;
   bool json = false;
 };
 
@@ -42,20 +47,26 @@ bool write_forms(const groma::Profile& profile, const groma::ProfileWords& words
   return written;
 }
 
-// The largest problem that fits; false where there is no answer, with the reason on standard error.
-bool find_fit(const groma::Application& app, const groma::RunWorkload& run, const Options& options,
-              std::optional<groma::Fit>* fit) {
+// The largest problem that fits; nothing where there is no answer, with the reason in `diags`.
+std::optional<groma::Fit> find_fit(const groma::Application& app, const groma::RunWorkload& run,
+                                   const Options& options, groma::Diagnostics& diags) {
   groma::Result<std::vector<std::string>> parameters =
       options.grow.empty() ? groma::growing_parameters(app)
                            : groma::Result<std::vector<std::string>>(options.grow);
   auto found = parameters ? groma::fit(app, *parameters, run) : parameters.error();
-  if (found) {
-    fit->emplace(std::move(found).value());
-    return true;
-  }
-  print_error(fmt::format("groma: --fit: {}\n", found.error().message));
-  if (!found.error().help.empty()) print_error(fmt::format("help: {}\n", found.error().help));
-  return false;
+  if (found) return std::move(found).value();
+  groma::Diagnostic& diagnostic =
+      diags.report(groma::DiagId::kBadApplication, std::nullopt, "--fit: " + found.error().message);
+  if (!found.error().help.empty()) diagnostic.help(found.error().help);
+  return std::nullopt;
+}
+
+// Whether a larger or smaller problem may run where this one does not.
+bool memory_decides(const groma::RunResult& result) {
+  return result.ok() || std::any_of(result.refusals.begin(), result.refusals.end(),
+                                    [](const groma::Refusal& refusal) {
+                                      return refusal.diagnostic.id == groma::DiagId::kOutOfMemory;
+                                    });
 }
 
 int run(Options options) {
@@ -67,7 +78,13 @@ int run(Options options) {
     throw CLI::ValidationError("--report", "it is the file of --trace");
   }
   catch_interrupts();
-  options.simulate.stop = [] { return interrupted(); };
+  const Deadline deadline(options.time.value_or(options.fit ? kMostFitSeconds : HUGE_VAL));
+  std::optional<ProgressLine> line("running");
+  std::string at;
+  options.simulate.stop = [&] {
+    line->update(at);
+    return interrupted() || deadline.over();
+  };
   options.simulate.record = true;
   std::optional<groma::Diagnostics> diags;
   const auto with = read_inputs(options.machine, options.app, &diags);
@@ -75,7 +92,8 @@ int run(Options options) {
   const auto shared = std::make_shared<const groma::Machine>(*with->machine);
   std::optional<groma::BoundProgram> bound;
   if (options.file.empty()) {
-    diags.emplace(groma::Source(options.app, ""));
+    const bool piped = options.app == "-" || options.app.starts_with("-:");
+    diags.emplace(groma::Source(piped ? "<stdin>" : options.app, ""));
   } else {
     bound = read_mapping(options.file, *with->machine, &diags);
   }
@@ -97,8 +115,12 @@ int run(Options options) {
                  : groma::run_default(shared, of, how, why);
   };
   groma::check_nodes(*with->machine, *with->app, *diags);
-  const groma::RunResult result = run_it(*with->workload, options.simulate, *diags);
-  if (result.status == groma::RunStatus::kStopped) return kInterrupted;
+  groma::RunResult result = run_it(*with->workload, options.simulate, *diags);
+  if (interrupted()) return kInterrupted;
+  if (result.status == groma::RunStatus::kStopped) {
+    result.raw = "it takes longer than `--time` allows";
+    diags->report(groma::DiagId::kCannotRun, std::nullopt, with->app->name, result.raw);
+  }
   const groma::ProfileWords words =
       groma::words_of(*with->workload, *with->machine, bound ? &bound->program() : nullptr);
   std::optional<groma::Profile> profile;
@@ -108,15 +130,19 @@ int run(Options options) {
   const groma::Feedback feedback = groma::guide_run(guided);
   bool fine = !profile || write_forms(*profile, words, options);
   std::optional<groma::Fit> fit;
-  if (options.fit) {
+  if (options.fit && memory_decides(result)) {
     groma::SimulateOptions how = options.simulate;
     how.record = false;
+    int runs = 0;
     const auto quietly = [&](const groma::Workload& of) {
+      at = fmt::format("--fit, run {}, ", ++runs);
       groma::Diagnostics ignored(diags->source());
       return run_it(of, how, ignored);
     };
-    fine = find_fit(*with->app, quietly, options, &fit) && fine;
+    fit = find_fit(*with->app, quietly, options, *diags);
+    fine = fine && fit;
   }
+  line.reset();
   if (!options.json) print_error(render(*diags, color_on_stderr()));
   const groma::Profile* shown = profile ? &*profile : nullptr;
   std::string text =
@@ -161,6 +187,11 @@ void add_run(CLI::App& app, int* exit_code) {
           "by which the application's last two sizes differ")
       ->delimiter(',')
       ->needs("--fit");
+  command
+      ->add_option("--time", options->time,
+                   "At most so many seconds by the clock, then what is known; --fit: 300 unless "
+                   "given")
+      ->check(CLI::PositiveNumber);
   command->add_option("--trace", options->trace,
                       "Write the run as a trace for chrome://tracing and ui.perfetto.dev");
   command->add_option("--report", options->report, "Write the profile as one HTML page");

@@ -8,6 +8,7 @@
 
 #include "groma/diagnostics.h"
 #include "groma/evaluate.h"
+#include "groma/inspect.h"
 #include "groma/program.h"
 #include "groma/simulate.h"
 #include "groma/workload.h"
@@ -62,9 +63,11 @@ struct MappingDiff {
 // Both must be bound to one machine. An empty program stands for the default mapper. What is wrong
 // with A or B goes to its own diagnostics; a mapping that does not run has its differences still.
 // `options.record` is ignored. Asked `options.stop` says true, the rest has no cost
-// (RunStatus::kStopped where A or B were not finished).
+// (RunStatus::kStopped where A or B were not finished). `progress` hears of the differences that
+// were run; false ends it likewise.
 MappingDiff diff(const BoundProgram& a, const BoundProgram& b, const Workload& workload,
-                 const SimulateOptions& options, Diagnostics& diags_a, Diagnostics& diags_b);
+                 const SimulateOptions& options, Diagnostics& diags_a, Diagnostics& diags_b,
+                 const Progress& progress = {});
 
 std::string_view name_of(MappingDifference::What what);  // "placement"
 

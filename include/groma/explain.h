@@ -120,6 +120,7 @@ struct ExplainedTask {
   Decided limit_decided;
   bool replicated = false;
   Decided replication;
+  std::string why_not_replicated;   // where a statement would have it
   std::optional<StealScope> steal;  // none: not stolen
   Decided stealing;
 };

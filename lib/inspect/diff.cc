@@ -10,8 +10,8 @@
 
 #include "groma/explain.h"
 #include "groma/program_mapper.h"
+#include "groma/run.h"
 #include "inspect/explain_query.h"
-#include "inspect/locate.h"
 #include "inspect/mixed_mapper.h"
 #include "inspect/words.h"
 #include "mapper/decisions.h"
@@ -257,34 +257,31 @@ RunResult run_mixed(const Mapping& a, const Mapping& b, const Mix& mix, const Wo
       options);
 }
 
-RunResult run_alone(const Mapping& mapping, const Workload& workload,
-                    const SimulateOptions& options, Diagnostics& diags) {
-  RunResult result = simulate(
-      workload, mapping.machine, [&](const Processor& local) { return mapping.mapper(local); },
-      options);
-  if (diags.has_errors()) return result;  // explain() said why
-  for (const Refusal& refusal : result.refusals) add_located(mapping.program, refusal, diags);
-  return result;
-}
-
 }  // namespace
 
 MappingDiff diff(const BoundProgram& a, const BoundProgram& b, const Workload& workload,
-                 const SimulateOptions& options, Diagnostics& diags_a, Diagnostics& diags_b) {
+                 const SimulateOptions& options, Diagnostics& diags_a, Diagnostics& diags_b,
+                 const Progress& progress) {
   SimulateOptions quick = options;
   quick.record = false;
   const Mapping first(a, workload, diags_a);
   const Mapping second(b, workload, diags_b);
   MappingDiff diff;
   diff.differences = Differ(first, second, workload.data()).differences();
-  diff.a = run_alone(first, workload, quick, diags_a);
+  const auto run_alone = [&](const BoundProgram& bound, Diagnostics& diags) {
+    Diagnostics ignored(diags.source());  // where explain() said why
+    return run(bound, workload, quick, diags.has_errors() ? ignored : diags);
+  };
+  diff.a = run_alone(a, diags_a);
   if (diff.a.status == RunStatus::kStopped) return diff;
-  diff.b = run_alone(second, workload, quick, diags_b);
+  diff.b = run_alone(b, diags_b);
   if (!diff.a.ok() || diff.b.status == RunStatus::kStopped) return diff;
   std::size_t runs = 0;
   bool limits_known = false;
   for (MappingDifference& each : diff.differences) {
     if (runs == kMaxDiffRuns) break;
+    const auto all = static_cast<std::int64_t>(std::min(diff.differences.size(), kMaxDiffRuns));
+    if (progress && !progress(static_cast<std::int64_t>(runs), all)) break;
     if (each.what == What::kLimit && std::exchange(limits_known, true)) continue;
     Mix mix;
     exchange(each, mix);

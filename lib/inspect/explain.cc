@@ -511,6 +511,10 @@ class Explainer {
     explained.replicated = options.replicate;
     explained.replication = decided({MappingStatement::kControlReplicate, view.name, {}, kind, {}},
                                     options.replicate_origin);
+    if (options.replicate || !options.replicate_origin) return;
+    const char* const why = mapper::why_not_replicated(view);
+    explained.why_not_replicated =
+        why != nullptr ? why : fmt::format("its variant for {} is not replicable", name_of(kind));
   }
 
   const BoundProgram& bound_;

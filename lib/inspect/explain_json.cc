@@ -70,6 +70,7 @@ class Writer {
     json["limit"] =
         decision(task.limit == 0 ? Json(nullptr) : Json(task.limit), task.limit_decided);
     json["replicate"] = decision(task.replicated, task.replication);
+    if (!task.why_not_replicated.empty()) json["replicate"]["why"] = task.why_not_replicated;
     const auto steal = [&]() -> Json {
       if (!task.steal) return nullptr;
       return task.steal == StealScope::kSameNode ? "SAME_NODE" : "ANY_NODE";

@@ -173,7 +173,8 @@ class Writer {
       decided(2, decision);
     };
     option(task.limit != 0, task.limit_decided, limit_words(task.limit));
-    option(task.replicated, task.replication, replication_words(task.replicated));
+    const std::string why = task.why_not_replicated.empty() ? "" : ", " + task.why_not_replicated;
+    option(task.replicated, task.replication, replication_words(task.replicated) + why);
     option(task.steal.has_value(), task.stealing, steal_words(task.steal));
     if (rest.empty()) return;
     line(1, rest);

@@ -21,33 +21,25 @@ class Fitter {
     const AppParameter& first = *parameters_.front();
     const std::int64_t start = std::max<std::int64_t>(1, first.value);
     std::int64_t fits = 0, fails = 0;  // 0: none yet
-    Outcome outcome = attempt(start);
+    Outcome outcome = Outcome::kFits;
+    const auto attempted = [&](std::int64_t next) {  // false: it was stopped
+      outcome = attempt(next);
+      if (outcome != Outcome::kStopped) (outcome == Outcome::kFits ? fits : fails) = next;
+      return outcome != Outcome::kStopped;
+    };
+    if (!attempted(start)) return std::move(fit_);
     if (outcome == Outcome::kOther) {
       return Error{Error::Code::kMalformed, std::move(fit_.other_bound)};
     }
-    if (outcome == Outcome::kFits) {
-      fits = start;
-      while (fails == 0 && fits < first.most) {
-        const std::int64_t next = fits > first.most / 2 ? first.most : 2 * fits;
-        outcome = attempt(next);
-        if (outcome == Outcome::kStopped) return std::move(fit_);
-        (outcome == Outcome::kFits ? fits : fails) = next;
-      }
-    } else {
-      fails = start;
-      while (fits == 0 && fails > std::max<std::int64_t>(1, first.least)) {
-        const std::int64_t next = std::max({first.least, std::int64_t{1}, fails / 2});
-        outcome = attempt(next);
-        if (outcome == Outcome::kStopped) return std::move(fit_);
-        (outcome == Outcome::kFits ? fits : fails) = next;
-      }
-      if (fits == 0) return std::move(fit_);
+    const std::int64_t least = std::max<std::int64_t>(1, first.least);
+    while (fails == 0 && fits < first.most) {
+      if (!attempted(fits > first.most / 2 ? first.most : 2 * fits)) return std::move(fit_);
     }
-    while (fails - fits > 1) {
-      const std::int64_t middle = fits + (fails - fits) / 2;
-      outcome = attempt(middle);
-      if (outcome == Outcome::kStopped) return std::move(fit_);
-      (outcome == Outcome::kFits ? fits : fails) = middle;
+    while (fits == 0 && fails > least) {
+      if (!attempted(std::max(least, fails / 2))) return std::move(fit_);
+    }
+    while (fits != 0 && fails - fits > 1) {
+      if (!attempted(fits + (fails - fits) / 2)) return std::move(fit_);
     }
     return std::move(fit_);
   }
@@ -186,7 +178,7 @@ std::string draw(const Fit& fit, const Application& app) {
   } else if (!fit.stopped) {
     text += "  the parameter's range ends there\n";
   }
-  if (fit.stopped) text += "  interrupted: it may be larger\n";
+  if (fit.stopped) text += "  it was ended there: it may be larger\n";
   return text;
 }
 

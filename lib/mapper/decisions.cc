@@ -45,11 +45,11 @@ Diagnostic no_kind(const Program& program, const TaskView& task, const Machine& 
     return names.empty() ? std::string("none") : join_names(names, "and");
   };
   Diagnostics diags(program.source());
-  diags
-      .report(DiagId::kNoVariant, program.range(decision->origin), task.name,
-              join_names(wanted, "and"))
-      .note("it has variants for " + list(variants))
+  Diagnostic& diagnostic = diags.report(DiagId::kNoVariant, program.range(decision->origin),
+                                        task.name, join_names(wanted, "and"));
+  diagnostic.note("it has variants for " + list(variants))
       .note("`" + machine.name() + "` has " + list(present));
+  add_variant_cure(task, machine, diagnostic);
   return diags.all().front();
 }
 

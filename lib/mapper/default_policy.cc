@@ -170,18 +170,35 @@ double copy_bandwidth(const Machine& machine, const Memory& from, const Memory& 
   return best;
 }
 
+void add_variant_cure(const TaskView& task, const Machine& machine, Diagnostic& diagnostic) {
+  std::vector<std::string_view> variants, usable;
+  for (std::size_t k = 0; k < kProcKindCount; ++k) {
+    const auto kind = static_cast<ProcKind>(k);
+    if (best_variant(task, kind) == nullptr) continue;
+    variants.push_back(name_of(kind));
+    if (machine.has(kind)) usable.push_back(name_of(kind));
+  }
+  if (!usable.empty()) {
+    diagnostic.help("name " + join_names(usable) + " in its `Task` statement");
+  } else if (!variants.empty()) {
+    diagnostic.help("take a machine that has " + join_names(variants));
+  }
+}
+
 Diagnostic no_variant(const TaskView& task, const Machine& machine, std::optional<ProcKind> kind) {
-  std::vector<std::string_view> variants;
-  std::vector<std::string_view> present;
+  std::vector<std::string_view> variants, present;
   for (std::size_t k = 0; k < kProcKindCount; ++k) {
     const auto one = static_cast<ProcKind>(k);
     if (best_variant(task, one) != nullptr) variants.push_back(name_of(one));
     if (machine.has(one)) present.push_back(name_of(one));
   }
-  return one_diagnostic(DiagId::kNoVariant, task.name,
-                        variants.empty() ? "it has no variant" : join_names(variants, "and"))
-      .note(kind ? "it was to run on `" + std::string(name_of(*kind)) + "`"
-                 : "`" + machine.name() + "` has " + join_names(present, "and"));
+  Diagnostic diagnostic =
+      one_diagnostic(DiagId::kNoVariant, task.name,
+                     variants.empty() ? "it has no variant" : join_names(variants, "and"));
+  diagnostic.note(kind ? "it was to run on `" + std::string(name_of(*kind)) + "`"
+                       : "`" + machine.name() + "` has " + join_names(present, "and"));
+  add_variant_cure(task, machine, diagnostic);
+  return diagnostic;
 }
 
 }  // namespace groma::mapper

@@ -62,5 +62,7 @@ double copy_bandwidth(const Machine& machine, const Memory& from, const Memory& 
 // The error for a task that has no variant for a kind of the machine, or for `kind`.
 Diagnostic no_variant(const TaskView& task, const Machine& machine,
                       std::optional<ProcKind> kind = {});
+// What to write, or that only another machine will do.
+void add_variant_cure(const TaskView& task, const Machine& machine, Diagnostic& diagnostic);
 
 }  // namespace groma::mapper

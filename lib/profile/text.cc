@@ -82,6 +82,16 @@ class Writer {
     return color_ && length > 0 ? fmt::format("\x1b[{}m{}\x1b[0m", color, signs) : signs;
   }
 
+  // "..., by a.mapper:8:1: Region * * GPU FBMEM"; without the folders of the file where they would
+  // take the statement's place.
+  std::string with_statement(const std::string& words, std::int32_t statement) const {
+    const std::string by = statement_words(words_, statement);
+    const std::string whole = words + "; by " + by;
+    if (whole.size() <= kColumns - kIndent || statement == 0 || !words_.statement) return whole;
+    const std::size_t folders = words_.statement(statement).place.rfind('/');
+    return folders == std::string::npos ? whole : words + "; by " + by.substr(folders + 1);
+  }
+
   void more(std::size_t all, std::string_view what, std::size_t listed = kListed) {
     if (all > listed) line(fmt::format("  and {} more {}", all - listed, what));
   }
@@ -122,7 +132,7 @@ class Writer {
       std::string why(words_of(cause.reason));
       if (cause.move >= 0) {
         const auto& move = profile_.moves[static_cast<std::size_t>(cause.move)];
-        why += "; by " + statement_words(words_, move.statement);
+        why = with_statement(why, move.statement);
       }
       const std::string shown = cut(why, kColumns - kIndent);
       line(std::string(kIndent, ' ') + (color_ ? fmt::format("\x1b[2m{}\x1b[0m", shown) : shown));
@@ -194,10 +204,10 @@ class Writer {
       line(fmt::format("  {:>9} {}  {}", bytes_words(move.bytes),
                        percent(share(move.bytes, profile_.moved_bytes)),
                        cut(words_of(profile_, move), kColumns - kIndent)));
-      const std::string shown =
-          cut(fmt::format("{} times {}; by {}", move.number, time_words(move.time / move.number),
-                          statement_words(words_, move.statement)),
-              kColumns - kIndent);
+      const std::string shown = cut(with_statement(fmt::format("{} times {}", move.number,
+                                                               time_words(move.time / move.number)),
+                                                   move.statement),
+                                    kColumns - kIndent);
       line(std::string(kIndent, ' ') + (color_ ? fmt::format("\x1b[2m{}\x1b[0m", shown) : shown));
     }
     more(profile_.moves.size(), "causes", kFewListed);

@@ -63,7 +63,10 @@ void Engine::launch(Context& context, const app::Launch& launch) {
   context.mapping = points;
   context.stage_end = now_;
   slices_.clear();
-  if (points > 0 && !start_launch(context, launch, domain)) return;
+  if (points > 0 && !start_launch(context, launch, domain)) {
+    noted(&launch, nullptr);
+    return;
+  }
   if (!has_memory(launch.task, more)) return;  // with its slices
   const auto of = std::make_shared<const LaunchRun>(
       LaunchRun{launches_, domain, now_, task_options_.valid_instances});
@@ -81,7 +84,10 @@ void Engine::launch(Context& context, const app::Launch& launch) {
       run.mapping = now_;
       run.op = ops_.add();
       const std::int64_t before = bytes_of(run);
-      if (!place(run, context, launch, of, slice, point)) return;
+      if (!place(run, context, launch, of, slice, point)) {
+        noted(&launch, &run);
+        return;
+      }
       run.instances.reserve(run.pieces.size());
       run_bytes_ += bytes_of(run) - before;
       if (join != kBeginning) ops_.depend(join, run.op);
@@ -272,7 +278,7 @@ bool Engine::map(TaskRun& run) {
   if (!has_memory(run.task)) return false;
   const Holding holding(*this);
   const TaskView view = view_of(run, point_views_);
-  if (!ask(run, view, mapper(run.number))) return false;
+  if (!ask(run, view, mapper(run.number))) return noted(nullptr, &run);
   // The least loaded of those that it may have.
   const auto load = [this](const Processor& processor) {
     return stations_[static_cast<std::size_t>(number_of(processor))].load;
@@ -282,7 +288,7 @@ bool Engine::map(TaskRun& run) {
                 [&](const Processor& a, const Processor& b) { return load(a) < load(b); }));
   fetches_.clear();
   for (std::uint32_t r = 0; r < view.requirements.size(); ++r) {
-    if (!map_requirement(run, view, wish_.requirements[r], r)) return false;
+    if (!map_requirement(run, view, wish_.requirements[r], r)) return noted(nullptr, &run);
   }
   uses_.resize(ops_.size());
   for (const Fetch& fetch : fetches_) {

@@ -14,7 +14,7 @@ namespace groma::sim {
 namespace {
 
 constexpr int kMaxRecursion = 32;  // of slices that want to be cut again
-constexpr std::size_t kShownInstances = 4;
+constexpr std::size_t kShownRegions = 4;
 
 bool is_empty(const Rect& box) {
   const auto extents = box.extents.coordinates();
@@ -132,6 +132,25 @@ bool Mapping::fail_at(const std::string& place, std::string_view task, const std
   Diagnostic diagnostic = one_diagnostic(DiagId::kCannotRun, task, why);
   diagnostic.note(fmt::format("{} of the application", place));
   refuse(RunStatus::kExecuteError, {{std::move(diagnostic), {}}}, why);
+  return false;
+}
+
+bool Mapping::noted(const app::Launch* launch, const TaskRun* run) {
+  std::string note;
+  if (run != nullptr && run->launch != nullptr) {
+    const Processor& at = run->processor;
+    const std::string on = fmt::format("{} ({}, {})", name_of(at.kind), at.node, at.index);
+    const std::string& name = data_.tasks[run->task].name;
+    note = !run->launch->is_index
+               ? fmt::format("`{}` on {}", name, on)
+               : fmt::format("point {} of a launch of `{}` over {}, on {}", text_of(run->point),
+                             name, fmt::join(run->of->domain.extents.coordinates(), " x "), on);
+  } else if (launch != nullptr) {
+    note = fmt::format("in a launch of `{}`", data_.tasks[launch->task].name);
+  }
+  for (Refusal& refusal : result_.refusals) {
+    if (!note.empty()) refusal.diagnostic.note(note);
+  }
   return false;
 }
 
@@ -535,8 +554,7 @@ bool Mapping::map_requirement(TaskRun& run, const TaskView& view, const Requirem
     if (!query) continue;
     const auto found = store_.find_or_make(*query);
     if (!found) {
-      const std::int64_t bytes =
-          spaces_.region(query->region).bytes_of(query->new_groups) * query->shape->box.volume();
+      const std::int64_t bytes = store_.bytes_of(*query).value_or(INT64_MAX);
       tried += fmt::format("{}{} ({} bytes wanted, {} free)", tried.empty() ? "" : ", ",
                            name_of(candidate.memory), bytes, store_.free_bytes(query->memory));
       if (!origin) origin = candidate.memory_origin;
@@ -574,10 +592,44 @@ bool Mapping::use_instance(TaskRun& run, const TaskView& view, const Requirement
       },
       fetches_);
   if (well) return has_memory(run.task);
+  refuse_point(run, view, position);
+  return false;
+}
+
+// Says also which point of the launch is in the way.
+void Mapping::refuse_point(TaskRun& run, const TaskView& view, std::uint32_t position) {
   refuse(RunStatus::kExecuteError,
          {{one_diagnostic(DiagId::kInterferingPoints, view.name, position), {}}},
          "index space launch with interfering requirements");
-  return false;
+  const std::vector<app::Requirement>& requirements = data_.tasks[run.task].requirements;
+  const auto clashes = [&](const TaskRun& other, std::uint32_t r) {
+    return app::interfere(requirements[position].privilege, requirements[r].privilege) &&
+           other.pieces[r] != nullptr &&
+           where_of(run, r).region == where_of(run, position).region &&
+           (groups_of(run, r) & groups_of(run, position)) != 0 &&
+           meet(other.pieces[r]->box, run.pieces[position]->box);
+  };
+  Diagnostic& diagnostic = result_.refusals.front().diagnostic;
+  diagnostic.note(fmt::format("{} of the application", run.launch->place));
+  Point point = run.of->domain.lower;
+  do {
+    pieces_to_look_at_ -= static_cast<std::int64_t>(requirements.size());
+    if (point == run.point) continue;
+    TaskRun other;
+    other.launch = run.launch;
+    other.of = run.of;
+    other.task = run.task;
+    other.parent = run.parent;
+    other.point = point;
+    find_pieces(other);
+    if (other.pieces.size() < requirements.size()) continue;  // it has none
+    for (std::uint32_t r = 0; r < other.pieces.size(); ++r) {
+      if (!clashes(other, r)) continue;
+      diagnostic.note(
+          fmt::format("point {} has some of the same data as its region {}", text_of(point), r));
+      return;
+    }
+  } while (pieces_to_look_at_ > 0 && next_point(run.of->domain, &point));
 }
 
 void Mapping::refuse_memory(const TaskRun& run, const TaskView& view, std::uint32_t position,
@@ -591,12 +643,14 @@ void Mapping::refuse_memory(const TaskRun& run, const TaskView& view, std::uint3
   std::string raw;
   if (!tried.empty()) {
     const Memory memory = memories_[full_memory_];
-    for (InstanceNumber number : store_.fill(full_memory_, kShownInstances)) {
-      const Instance& instance = store_.instance(number);
-      diagnostic.note(fmt::format("{} ({}, {}) holds {} bytes of `{}`{}", name_of(memory.kind),
-                                  memory.node, memory.index, instance.bytes,
-                                  data_.regions[instance.region].name,
-                                  instance.users > 0 ? ", in use" : ""));
+    for (const Store::Held& held : store_.fill(full_memory_, kShownRegions)) {
+      const std::string used = held.used == held.count ? ", in use"
+                               : held.used > 0 ? fmt::format(", {} of them in use", held.used)
+                                               : "";
+      diagnostic.note(fmt::format("{} ({}, {}) holds {} instance{} of `{}`, {} bytes{}",
+                                  name_of(memory.kind), memory.node, memory.index, held.count,
+                                  held.count == 1 ? "" : "s", data_.regions[held.region].name,
+                                  held.bytes, used));
     }
     raw = fmt::format(
         "Default mapper failed allocation of size {} bytes for region requirement {} of task {} "

@@ -203,6 +203,9 @@ class Mapping : public MapperRuntime {
   bool fail(std::string_view task, const std::string& why);  // false
   // The same of what the application says at that place.
   bool fail_at(const std::string& place, std::string_view task, const std::string& why);
+  // Adds to what was refused which launch it was, and which point of it unless `run` is null;
+  // false.
+  bool noted(const app::Launch* launch, const TaskRun* run);
 
   const app::Data& data_;
   const Spaces& spaces_;
@@ -236,6 +239,7 @@ class Mapping : public MapperRuntime {
                 std::vector<TaskSlice>& slices);
   const Piece* shape_of(const RequirementWish& wish, const InstanceWish& candidate,
                         const TaskRun& run, std::uint32_t position) const;
+  void refuse_point(TaskRun& run, const TaskView& view, std::uint32_t position);
   void refuse_memory(const TaskRun& run, const TaskView& view, std::uint32_t position,
                      const std::string& tried, Origin origin);
   InstanceView instance_view(InstanceNumber number);
@@ -255,6 +259,7 @@ class Mapping : public MapperRuntime {
   ShardTable top_shards_;         // of the top-level task, where it is replicated
   std::int32_t full_memory_ = 0;  // that had no room last, for so many
   std::int64_t wanted_bytes_ = 0;
+  std::int64_t pieces_to_look_at_ = std::int64_t{1} << 16;  // for points in each other's way
   std::vector<RequirementView> launch_views_;
   std::vector<std::span<const InstanceView>> valid_;
   std::vector<std::vector<InstanceView>> valid_kept_;

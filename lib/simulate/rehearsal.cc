@@ -12,7 +12,6 @@
 #include <unordered_set>
 
 #include "base/one_diagnostic.h"
-#include "base/point_text.h"
 #include "simulate/mapping.h"
 
 namespace groma::sim {
@@ -43,10 +42,6 @@ std::uint64_t key_of(const InstanceQuery& query) {
 
 // Of one that a wish names.
 std::uint64_t key_of_named(InstanceNumber number) { return mix(2, number); }
-
-std::string text_of(const Processor& p) {
-  return fmt::format("{} ({}, {})", name_of(p.kind), p.node, p.index);
-}
 
 // Sums that end at the largest number.
 std::int64_t add(std::int64_t a, std::int64_t b) {
@@ -792,6 +787,7 @@ class Rehearsal final : public Mapping {
   // What refuse() was told last, with where. The run's store is not known after it.
   void collect(const app::Launch* launch, const TaskRun* run, bool certain = true) {
     over_ = false;
+    noted(launch, run);
     for (Refusal& refusal : result_.refusals) {
       if (findings_.size() >= kMaxFindings) break;
       Diagnostic& diagnostic = refusal.diagnostic;
@@ -804,24 +800,11 @@ class Rehearsal final : public Mapping {
         diagnostic.lower_to(Severity::kWarning);
         diagnostic.note("whether it comes to that, the order in which tasks run decides");
       }
-      if (run != nullptr && run->launch != nullptr) {
-        diagnostic.note(text_of(*run));
-      } else if (launch != nullptr) {
-        diagnostic.note(fmt::format("in a launch of `{}`", data_.tasks[launch->task].name));
-      }
       findings_.push_back(std::move(refusal));
     }
     result_.refusals.clear();
     certain_ = false;
     signature_ = mix(signature_, findings_.size());
-  }
-
-  std::string text_of(const TaskRun& run) const {
-    const std::string& name = data_.tasks[run.task].name;
-    if (!run.launch->is_index) return fmt::format("`{}` on {}", name, sim::text_of(run.processor));
-    return fmt::format("point {} of a launch of `{}` over {}, on {}", groma::text_of(run.point),
-                       name, fmt::join(run.of->domain.extents.coordinates(), " x "),
-                       sim::text_of(run.processor));
   }
 
   RehearsalResult finish() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 
 namespace groma::sim {
 namespace {
@@ -322,14 +323,20 @@ void Store::leave(InstanceNumber number) {
   keeps_eager_ |= instances_[number].priority == kCollectEager;
 }
 
-std::vector<InstanceNumber> Store::fill(std::int32_t memory, std::size_t most) const {
-  std::vector<InstanceNumber> found;
-  for (InstanceNumber number = 0; number < instances_.size(); ++number) {
-    if (instances_[number].alive && instances_[number].memory == memory) found.push_back(number);
+std::vector<Store::Held> Store::fill(std::int32_t memory, std::size_t most) const {
+  std::map<std::uint32_t, Held> by_region;
+  for (const Instance& instance : instances_) {
+    if (!instance.alive || instance.memory != memory) continue;
+    Held& held = by_region[instance.region];
+    held.region = instance.region;
+    ++held.count;
+    held.used += instance.users > 0 ? 1 : 0;
+    held.bytes += instance.bytes;
   }
-  std::stable_sort(found.begin(), found.end(), [&](InstanceNumber a, InstanceNumber b) {
-    return instances_[a].bytes > instances_[b].bytes;
-  });
+  std::vector<Held> found;
+  for (const auto& [region, held] : by_region) found.push_back(held);
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Held& a, const Held& b) { return a.bytes > b.bytes; });
   if (found.size() > most) found.resize(most);
   return found;
 }

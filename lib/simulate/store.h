@@ -139,8 +139,12 @@ class Store {
   // Instances with valid data for all of a piece, oldest first.
   void valid_for(std::uint32_t region, const Piece& piece, std::uint64_t groups,
                  std::vector<InstanceNumber>& answer) const;
-  // Those that fill a memory, largest first.
-  std::vector<InstanceNumber> fill(std::int32_t memory, std::size_t most) const;
+  // What fills a memory: the instances of a region together, the most bytes first.
+  struct Held {
+    std::uint32_t region = 0;
+    std::int64_t count = 0, used = 0, bytes = 0;
+  };
+  std::vector<Held> fill(std::int32_t memory, std::size_t most) const;
 
   // Told of every allocation and of every freed instance.
   std::function<void(const Instance&, bool made)> on_allocation;

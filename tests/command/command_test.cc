@@ -49,6 +49,11 @@ TEST(Command, SaysHowItIsUsed) {
     EXPECT_THAT(help.out, HasSubstr("Examples:")) << command;
   }
   EXPECT_EQ(run("groma --version").out, "groma 0.1.0\n");
+  EXPECT_EQ(run("groma help").out, run("groma --help").out);
+  EXPECT_EQ(run("groma help run").out, run("groma run --help").out);
+  EXPECT_EQ(run("groma help run").exit_code, 0);
+  EXPECT_EQ(run("groma help rnu").err,
+            "groma: no command is named `rnu`\nhelp: did you mean `run`?\n");
 }
 
 TEST(Check, CleanFilesAreFine) {
@@ -175,6 +180,28 @@ TEST(Check, SaysThatTheMachineHasOtherNodes) {
   EXPECT_EQ(run("groma run --app cannon:size=small,nodes=4 --machine p100x4:nodes=4").err, "");
   // In other applications the name may mean anything.
   EXPECT_EQ(run("groma run --app docs/examples/circuit.json:size=small").err, "");
+}
+
+// Each point is in the way of the one before, far from the first: who it is, is not looked for
+// again and again.
+TEST(Check, ManyPointsInEachOthersWayAreSaidOnce) {
+  const TemporaryFolder folder;
+  const std::string app = folder.write("a.json", R"({
+    "regions": [{"name": "r", "extents": [100001], "fields": [{"name": "x", "bytes": 8}]}],
+    "partitions": [{"name": "p", "of": "r", "colors": [100000], "index": ["c"], "lower": ["c"],
+                    "extents": [2]}],
+    "top_level": "m", "tasks": [
+    {"name": "m", "variants": [{"kind": "CPU"}], "body": [{"launch": "w", "domain": [100000]}]},
+    {"name": "w", "variants": [{"kind": "CPU", "leaf": true}],
+     "requirements": [{"privilege": "read-write", "data": "p"}]}]})");
+  const std::string with = " - --machine p100x4 --app " + app;
+  const Outcome check = run("groma check" + with, "Task * CPU;");
+  EXPECT_EQ(check.exit_code, 1);
+  EXPECT_THAT(check.out, HasSubstr("note: /tasks/0/body/0 of the application\n"
+                                   "note: point (0) has some of the same data as its region 0\n"
+                                   "note: point (1) of a launch of `w` over 100000, on CPU (0, "));
+  EXPECT_THAT(check.out, HasSubstr("\n1 error, no warnings in 1 file\n"));
+  EXPECT_THAT(run("groma run" + with, "Task * CPU;").err, HasSubstr("note: point (0) has some"));
 }
 
 TEST(Check, BadMachineNamesTheValue) {
@@ -527,11 +554,40 @@ TEST(Run, DataThatIsMissingIsSaidWhere) {
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("its requirement 0 has no `data` [cannot-run]\n"
                                      "note: /tasks/1/requirements/0 of the application\n"
+                                     "note: point (0) of a launch of `a` over 4, on CPU (0, 0)\n"
                                      "help: `data` names the region or partition"));
   const TemporaryFolder folder;
   const Outcome check =
       run("groma check - --machine p100x4 --app " + folder.write("a.json", app), "Task * CPU;");
   EXPECT_THAT(check.out, HasSubstr("requirement 0 of `a` (/tasks/1/requirements/0) has no `data`"));
+}
+
+// What is wanted is what an instance takes, its padding included.
+TEST(Run, NoRoomIsSaidOfWholeInstances) {
+  EXPECT_THAT(run("groma run - --app cannon:size=small", "Layout * * * Align==1099511627776;").err,
+              HasSubstr("(1099511627776 bytes wanted, "));
+}
+
+// What run refuses, check refuses in the same words.
+TEST(Run, SaysWhatCheckSays) {
+  const auto first = [](const std::string& text) {
+    const std::size_t from = text.find(": error:");
+    return text.substr(from, text.find("\n<stdin>", from) - from + 1);
+  };
+  const std::string_view programs[] = {"Task * GPU,OMP,CPU; Region * * GPU SYSMEM;", "Task * CPU;",
+                                       "Task * GPU,OMP,CPU; Region * * * VIRTUAL;",
+                                       "Task * GPU,OMP,CPU; Region * * GPU FBMEM;"};
+  for (const std::string_view program : programs) {
+    const std::string with = " - --machine p100x4 --app cannon:n=100000";
+    const Outcome ran = run("groma run" + with, std::string(program));
+    EXPECT_EQ(ran.exit_code, 1) << program;
+    const std::string said = first(ran.err);
+    EXPECT_THAT(said, HasSubstr("note: ")) << program;
+    EXPECT_THAT(said, HasSubstr("help: ")) << program;
+    EXPECT_THAT(run("groma check" + with, std::string(program)).out, HasSubstr(said));
+  }
+  EXPECT_THAT(run("groma run - --app cannon --machine nodes=1,gpu=0", "Task * GPU,CPU;").err,
+              HasSubstr("help: take a machine that has `GPU`\n"));
 }
 
 TEST(Run, WritesWhatItIsAskedFor) {
@@ -562,6 +618,30 @@ TEST(Run, FitsIntoMemory) {
   EXPECT_EQ(run("groma run --app cannon:n=" + std::to_string(n)).exit_code, 0);
   EXPECT_EQ(run("groma run --app cannon:n=" + std::to_string(n + 1)).exit_code, 1);
   EXPECT_THAT(run("groma run --app cannon --fit --grow m").err, HasSubstr("no parameter `m`"));
+}
+
+TEST(Run, FitSaysItsErrorsAsRunDoes) {
+  const Outcome outcome = run("groma run --app cannon:size=small --fit --grow m --json");
+  EXPECT_EQ(outcome.exit_code, 1);
+  const json document = json::parse(outcome.out);
+  EXPECT_EQ(document["status"], "ok");
+  EXPECT_FALSE(document.contains("fit"));
+  EXPECT_EQ(document["diagnostics"][0]["message"], "--fit: `cannon` has no parameter `m`");
+}
+
+// A loop that would go round for days ends at the time that is given, and says so.
+TEST(Run, EndsAtItsTime) {
+  const std::string app = R"({"name": "long", "top_level": "m", "tasks": [
+    {"name": "m", "variants": [{"kind": "CPU"}],
+     "body": [{"repeat": 1000000000, "body": [{"launch": "w"}]}]},
+    {"name": "w", "variants": [{"kind": "CPU"}]}]})";
+  const Outcome outcome = run("groma run --app - --time 0.2 --json", app);
+  EXPECT_EQ(outcome.exit_code, 1);
+  const json document = json::parse(outcome.out);
+  EXPECT_EQ(document["status"], "error");
+  EXPECT_EQ(document["raw"], "it takes longer than `--time` allows");
+  EXPECT_EQ(document["diagnostics"][0]["id"], "cannot-run");
+  EXPECT_EQ(run("groma run --app cannon --time 0").exit_code, 2);
 }
 
 TEST(Run, WrongUsageIsToldFromWrongInput) {

@@ -143,6 +143,13 @@ Moved: 1.00 GiB by 1 copies and 0 reductions
 Channels, busy of the whole time
   pcie (0, 0) out                   1.00 GiB   30 %  ######
 )");
+  // Where the file's folders would leave no room for the statement, they go.
+  const ProfileWords far = {
+      "", [](std::int32_t) {
+        return StatementText{"Region * * GPU FBMEM", "some/folders/deep/down/of/mine/a.mapper:6:1"};
+      }};
+  EXPECT_THAT(draw(make_profile(record), far),
+              HasSubstr("its data is needed; by a.mapper:6:1: Region * * GPU FBMEM\n"));
 }
 
 // ---- JSON

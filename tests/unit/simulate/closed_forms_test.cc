@@ -417,8 +417,10 @@ TEST(Ends, OutOfMemorySaysWhatFillsIt) {
   const Diagnostic& diagnostic = result.refusals[0].diagnostic;
   EXPECT_EQ(diagnostic.message,
             "no room for region 0 (p) of `write`: SYSMEM (8000 bytes wanted, 7999 free)");
-  ASSERT_EQ(diagnostic.notes.size(), 3U);
-  EXPECT_EQ(diagnostic.notes[0].message, "SYSMEM (0, 0) holds 8000 bytes of `r`, in use");
+  ASSERT_EQ(diagnostic.notes.size(), 2U);
+  EXPECT_EQ(diagnostic.notes[0].message,
+            "SYSMEM (0, 0) holds 3 instances of `r`, 24000 bytes, in use");
+  EXPECT_EQ(diagnostic.notes[1].message, "point (3) of a launch of `write` over 4, on CPU (0, 0)");
   EXPECT_EQ(result.refusals[0].origin.statement, 7U);
   EXPECT_TRUE(result.raw.starts_with(
       "Default mapper failed allocation of size 8000 bytes for region requirement 0 of task write"))
@@ -481,6 +483,19 @@ TEST(Ends, PointsInEachOthersWay) {
   EXPECT_EQ(ends(kReduce, kReduce, kAlone), "");
   EXPECT_EQ(ends(kWriteDiscard, kReduce, kAlone), "[interfering-points]");
   EXPECT_EQ(ends(kWriteDiscard, kReadOnly, Coherence::kRelaxed), "");
+}
+
+TEST(Ends, PointsInEachOthersWayAreNamed) {
+  AppTask work = leaf("work", {on("p", Privilege::kReadOnly), on("p", Privilege::kReadWrite)});
+  Application app = pieces_of(3, {main_task({{launch("work", {3})}}), work});
+  std::get<AppLaunch>(app.tasks[0].body[0].node).data = {{"p", {"i"}}, {"p", {"(i + 1) % 3"}}};
+  const RunResult result = run(app, machine_of(1));
+  ASSERT_EQ(ids_of(result), "[interfering-points]");
+  const std::vector<DiagNote>& notes = result.refusals[0].diagnostic.notes;
+  ASSERT_EQ(notes.size(), 3U);
+  EXPECT_EQ(notes[0].message, "/tasks/0/body/0 of the application");
+  EXPECT_EQ(notes[1].message, "point (0) has some of the same data as its region 1");
+  EXPECT_EQ(notes[2].message, "point (1) of a launch of `work` over 3, on CPU (0, 0)");
 }
 
 // Two points read the piece that the last one writes.
@@ -601,7 +616,7 @@ TEST(BadInput, ColoursOutside) {
   given.data = {{"p", {"1 / (2 - i)"}}};
   EXPECT_NE(why(one_launch(given)).find("it divides by zero"), std::string::npos);
   const RunResult result = run(one_launch(given), machine_of(2));
-  ASSERT_EQ(result.refusals.front().diagnostic.notes.size(), 1U);
+  ASSERT_EQ(result.refusals.front().diagnostic.notes.size(), 2U);
   EXPECT_EQ(result.refusals.front().diagnostic.notes[0].message,
             "/tasks/0/body/0 of the application");
 }
