@@ -15,7 +15,8 @@ inline std::int64_t heap_bytes(std::size_t bytes) {
 }
 template <typename T>
 std::int64_t heap_bytes(const std::vector<T>& of) {
-  return heap_bytes(of.capacity() * sizeof(T));
+  return heap_bytes(of.capacity() *
+                    sizeof(T));  // NOLINT(bugprone-sizeof-expression): of pointers, too
 }
 
 // Appends, and adds to `bytes` what the heap took for it.

@@ -31,7 +31,7 @@ bool same_box(const Rect& a, const Rect& b) {
 
 Store::Store(const app::Data& data, const Spaces& spaces, const Memories& memories, Ops& ops,
              std::int64_t max_bytes)
-    : data_(data), spaces_(spaces), ops_(ops), max_bytes_(max_bytes) {
+    : spaces_(spaces), ops_(ops), max_bytes_(max_bytes) {
   used_.resize(memories.size());
   peak_.resize(memories.size());
   idle_.resize(memories.size());

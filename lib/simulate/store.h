@@ -218,7 +218,6 @@ class Store {
   void change(InstanceNumber number, const Change& change);
   void remove(InstanceNumber number);
 
-  const app::Data& data_;
   const Spaces& spaces_;
   Ops& ops_;
   std::vector<Instance> instances_;
