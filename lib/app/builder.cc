@@ -213,7 +213,7 @@ void Builder::read_sizes() {
       const auto known = std::find_if(
           app_.parameters.begin(), app_.parameters.end(),
           [&name = name](const AppParameter& parameter) { return parameter.name == name; });
-      const std::string place = path + "/values/" + name;
+      const std::string place = fmt::format("{}/values/{}", path, name);
       if (known == app_.parameters.end()) {
         fail(path + "/values", "a value of what is no parameter");
       } else if (!seen.insert(name).second) {

@@ -48,7 +48,7 @@ class Writer {
 
  private:
   void line(int depth, std::string_view words) {
-    text_.append(static_cast<std::size_t>(2 * depth), ' ');
+    text_.append(2 * static_cast<std::size_t>(depth), ' ');
     text_ += words;
     text_ += '\n';
   }

@@ -133,7 +133,7 @@ std::string check_failed_json(const Diagnostics& diags) {
 std::string draw(const RunResult& result, const Profile* profile, const ProfileWords& words,
                  bool color) {
   if (!result.ok()) return {};
-  const std::string text =
+  std::string text =
       fmt::format("{}: {} simulated, {}\n", harmless(words.title), seconds_words(result.seconds),
                   rate_words(result.throughput, harmless(result.unit)));
   if (profile == nullptr) return text;
