@@ -23,7 +23,7 @@ std::string join(const std::vector<std::string>& words, std::string_view separat
 // What a formula is, short enough to be read; --json has all of it.
 std::string formula_text(const Formula& formula) {
   constexpr std::size_t kMost = 100;
-  const std::string text = formula.text();
+  const std::string& text = formula.text();
   if (text.size() <= kMost) return text;
   return fmt::format("{} ... ({} characters in all: see --json)", text.substr(0, kMost / 2),
                      text.size());
