@@ -86,7 +86,7 @@ class Writer {
   // take the statement's place.
   std::string with_statement(const std::string& words, std::int32_t statement) const {
     const std::string by = statement_words(words_, statement);
-    const std::string whole = words + "; by " + by;
+    std::string whole = words + "; by " + by;
     if (whole.size() <= kColumns - kIndent || statement == 0 || !words_.statement) return whole;
     const std::size_t folders = words_.statement(statement).place.rfind('/');
     return folders == std::string::npos ? whole : words + "; by " + by.substr(folders + 1);
