@@ -163,13 +163,6 @@ TEST(Validate, NamedInstances) {
   EXPECT_THAT(text_of(validate(wish, task.view(), two_nodes())),
               ElementsAre("region 0 of `t` cannot have instance 3: it is virtual at the same time "
                           "[bad-instance]"));
-  FakeOperation copy(OperationKind::kCopy);
-  copy.regions.region({"r"}, Privilege::kReadWrite);
-  copy.wish.requirements.assign(1, named);
-  EXPECT_THAT(copy.refusals(), ElementsAre("region 0 of `copy` cannot have instance 3: it is "
-                                           "virtual at the same time [bad-instance]"));
-  copy.wish.requirements[0].is_virtual = false;
-  EXPECT_THAT(copy.refusals(), IsEmpty());
 }
 
 TEST(Validate, VirtualAsTheLastResort) {
@@ -327,6 +320,19 @@ class FakeOperation {
   OperationKind kind_;
   TaskView parent_;
 };
+
+TEST(Validate, NamedInstancesOfOperations) {
+  FakeOperation copy(OperationKind::kCopy);
+  copy.regions.region({"r"}, Privilege::kReadWrite);
+  RequirementWish named;
+  named.instance = 3;
+  named.is_virtual = true;
+  copy.wish.requirements.assign(1, named);
+  EXPECT_THAT(copy.refusals(), ElementsAre("region 0 of `copy` cannot have instance 3: it is "
+                                           "virtual at the same time [bad-instance]"));
+  copy.wish.requirements[0].is_virtual = false;
+  EXPECT_THAT(copy.refusals(), IsEmpty());
+}
 
 TEST(Validate, InlineMappings) {
   using enum MemKind;
