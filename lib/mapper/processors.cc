@@ -1,10 +1,23 @@
 // Walks over a machine's processors. Nodes may be unequal, and some may have none of a kind.
 #include "mapper/processors.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 
 namespace groma::mapper {
+namespace {
+
+template <typename Place>
+std::string place_text(const Place& place) {
+  return fmt::format("{} ({}, {})", name_of(place.kind), place.node, place.index);
+}
+
+}  // namespace
+
+std::string text_of(const Processor& processor) { return place_text(processor); }
+std::string text_of(const Memory& memory) { return place_text(memory); }
 
 std::optional<Processor> first_from(const Machine& machine, ProcKind kind, std::int64_t node) {
   const std::int64_t nodes = machine.node_count();

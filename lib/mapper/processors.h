@@ -2,11 +2,16 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "groma/diagnostics.h"
 #include "groma/machine.h"
 
 namespace groma::mapper {
+
+// "GPU (0, 3)": its kind, node and number there.
+std::string text_of(const Processor& processor);
+std::string text_of(const Memory& memory);
 
 inline bool exists(const Machine& machine, const Processor& processor) {
   return processor.node >= 0 && processor.node < machine.node_count() && processor.index >= 0 &&

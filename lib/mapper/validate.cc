@@ -16,9 +16,7 @@
 namespace groma {
 namespace {
 
-std::string text_of(const Processor& p) {
-  return fmt::format("{} ({}, {})", name_of(p.kind), p.node, p.index);
-}
+using mapper::text_of;
 
 // Collects the refusals of one answer about the task of that name.
 class Checker {

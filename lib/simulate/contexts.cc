@@ -131,18 +131,10 @@ bool Engine::leave(Context& context) {
 
 // What is not mapped to the end keeps back what needs its data: mapping follows the program.
 bool Engine::conflicts(const Context& context, const app::Launch& launch) const {
-  const auto& requirements = data_.tasks[launch.task].requirements;
   for (const auto& [earlier, left] : context.inner) {
-    const auto& before = data_.tasks[earlier->task].requirements;
-    for (std::size_t a = 0; a < before.size(); ++a) {
-      for (std::size_t b = 0; b < requirements.size(); ++b) {
-        if (earlier->data[a].region != launch.data[b].region) continue;
-        if (earlier->data[a].what == app::Where::What::kUnknown) continue;
-        if (launch.data[b].what == app::Where::What::kUnknown) continue;
-        if (!app::interfere(before[a].privilege, requirements[b].privilege)) continue;
-        if ((spaces_.groups(earlier->number, a) & spaces_.groups(launch.number, b)) != 0) {
-          return true;
-        }
+    for (std::size_t a = 0; a < earlier->data.size(); ++a) {
+      for (std::size_t b = 0; b < launch.data.size(); ++b) {
+        if (spaces_.interfere(data_, *earlier, a, launch, b)) return true;
       }
     }
   }

@@ -8,6 +8,7 @@
 #include "base/one_diagnostic.h"
 #include "base/point_text.h"
 #include "mapper/default_policy.h"
+#include "mapper/processors.h"
 #include "simulate/legion_words.h"
 
 namespace groma::sim {
@@ -123,14 +124,9 @@ void Mapping::refuse(RunStatus status, std::vector<Refusal> refusals, std::strin
   result_.raw = std::move(raw);
 }
 
-bool Mapping::fail(std::string_view task, const std::string& why) {
-  refuse(RunStatus::kExecuteError, {{one_diagnostic(DiagId::kCannotRun, task, why), {}}}, why);
-  return false;
-}
-
-bool Mapping::fail_at(const std::string& place, std::string_view task, const std::string& why) {
+bool Mapping::fail(std::string_view task, const std::string& why, std::string_view place) {
   Diagnostic diagnostic = one_diagnostic(DiagId::kCannotRun, task, why);
-  diagnostic.note(fmt::format("{} of the application", place));
+  if (!place.empty()) diagnostic.note(fmt::format("{} of the application", place));
   refuse(RunStatus::kExecuteError, {{std::move(diagnostic), {}}}, why);
   return false;
 }
@@ -138,8 +134,7 @@ bool Mapping::fail_at(const std::string& place, std::string_view task, const std
 bool Mapping::noted(const app::Launch* launch, const TaskRun* run) {
   std::string note;
   if (run != nullptr && run->launch != nullptr) {
-    const Processor& at = run->processor;
-    const std::string on = fmt::format("{} ({}, {})", name_of(at.kind), at.node, at.index);
+    const std::string on = mapper::text_of(run->processor);
     const std::string& name = data_.tasks[run->task].name;
     note = !run->launch->is_index
                ? fmt::format("`{}` on {}", name, on)
@@ -262,8 +257,8 @@ bool Mapping::count(const Context& context, const app::Loop& loop, std::int64_t&
   app::FormulaFault fault = app::FormulaFault::kNone;
   count = loop.count.value(context.frame, fault);
   return fault == app::FormulaFault::kNone ||
-         fail_at(loop.place, data_.tasks[context.run->task].name,
-                 fmt::format("the count of a loop: {}", app::words_of(fault)));
+         fail(data_.tasks[context.run->task].name,
+              fmt::format("the count of a loop: {}", app::words_of(fault)), loop.place);
 }
 
 bool Mapping::domain_of(const Context& context, const app::Launch& launch, Rect& domain) {
@@ -272,8 +267,8 @@ bool Mapping::domain_of(const Context& context, const app::Launch& launch, Rect&
   const auto found = app::domain_of(launch, context.frame, fault);
   if (found) domain = *found;
   return found.has_value() ||
-         fail_at(launch.place, data_.tasks[launch.task].name,
-                 fmt::format("the domain of its launch: {}", app::words_of(fault)));
+         fail(data_.tasks[launch.task].name,
+              fmt::format("the domain of its launch: {}", app::words_of(fault)), launch.place);
 }
 
 bool Mapping::start_launch(Context& context, const app::Launch& launch, const Rect& domain) {
@@ -336,17 +331,18 @@ bool Mapping::find_pieces(TaskRun& run) {
     const auto index = color_index(partition, color);
     if (fault == app::FormulaFault::kNone && !index) {
       const std::string why = fmt::format("`{}` has no piece {}", partition.name, text_of(color));
-      return fail_at(
-          launch.place, data_.tasks[run.task].name,
-          launch.is_index ? fmt::format("at point {}: {}", text_of(run.point), why) : why);
+      return fail(data_.tasks[run.task].name,
+                  launch.is_index ? fmt::format("at point {}: {}", text_of(run.point), why) : why,
+                  launch.place);
     }
     if (fault != app::FormulaFault::kNone) break;
     run.pieces.push_back(&spaces_.piece(where.index, *index));
   }
   if (fault == app::FormulaFault::kNone) return keeps_apart(run);
-  return fail_at(launch.place, data_.tasks[run.task].name,
-                 fmt::format("at point {}: a formula of its launch: {}", text_of(run.point),
-                             app::words_of(fault)));
+  return fail(data_.tasks[run.task].name,
+              fmt::format("at point {}: a formula of its launch: {}", text_of(run.point),
+                          app::words_of(fault)),
+              launch.place);
 }
 
 // Whether no two requirements of the task are in each other's way.
@@ -647,10 +643,9 @@ void Mapping::refuse_memory(const TaskRun& run, const TaskView& view, std::uint3
       const std::string used = held.used == held.count ? ", in use"
                                : held.used > 0 ? fmt::format(", {} of them in use", held.used)
                                                : "";
-      diagnostic.note(fmt::format("{} ({}, {}) holds {} instance{} of `{}`, {} bytes{}",
-                                  name_of(memory.kind), memory.node, memory.index, held.count,
-                                  held.count == 1 ? "" : "s", data_.regions[held.region].name,
-                                  held.bytes, used));
+      diagnostic.note(fmt::format("{} holds {} instance{} of `{}`, {} bytes{}",
+                                  mapper::text_of(memory), held.count, held.count == 1 ? "" : "s",
+                                  data_.regions[held.region].name, held.bytes, used));
     }
     raw = fmt::format(
         "Default mapper failed allocation of size {} bytes for region requirement {} of task {} "
@@ -674,9 +669,10 @@ Refusal Mapping::no_route(const Instance& from, const Instance& to) const {
 
 void Mapping::fail_formula(const TaskRun& run, app::FormulaFault fault) {
   if (fault == app::FormulaFault::kNone) return;
-  fail_at(run.variant->place, data_.tasks[run.task].name,
-          fmt::format("a formula of its variant for {}: {}", name_of(run.variant->kind),
-                      app::words_of(fault)));
+  fail(data_.tasks[run.task].name,
+       fmt::format("a formula of its variant for {}: {}", name_of(run.variant->kind),
+                   app::words_of(fault)),
+       run.variant->place);
 }
 
 // ---- Instances that mappers ask for
@@ -865,9 +861,9 @@ bool Mapping::check_named(const TaskRun& run, const TaskView& view, std::uint32_
         memories_.nearest(p, memory.kind) == instance.memory) {
       continue;
     }
-    return refuse(fmt::format("{} ({}, {}) does not work in {} ({}, {})", name_of(p.kind), p.node,
-                              p.index, name_of(memory.kind), memory.node, memory.index),
-                  words.not_visible(instance.memory));
+    return refuse(
+        fmt::format("{} does not work in {}", mapper::text_of(p), mapper::text_of(memory)),
+        words.not_visible(instance.memory));
   }
   if (!within(run.pieces[position]->box, instance.shape->box)) {
     return refuse("it does not cover the region", words.too_small());

@@ -200,9 +200,8 @@ class Mapping : public MapperRuntime {
   // Whether that is not too much, with so many more for that task.
   bool has_memory(std::uint32_t task, std::int64_t more = 0);
   void refuse(RunStatus status, std::vector<Refusal> refusals, std::string raw);
-  bool fail(std::string_view task, const std::string& why);  // false
-  // The same of what the application says at that place.
-  bool fail_at(const std::string& place, std::string_view task, const std::string& why);
+  // False. `place`: of the application that says what is at fault.
+  bool fail(std::string_view task, const std::string& why, std::string_view place = {});
   // Adds to what was refused which launch it was, and which point of it unless `run` is null;
   // false.
   bool noted(const app::Launch* launch, const TaskRun* run);

@@ -12,6 +12,7 @@
 #include <unordered_set>
 
 #include "base/one_diagnostic.h"
+#include "mapper/processors.h"
 #include "simulate/mapping.h"
 
 namespace groma::sim {
@@ -750,9 +751,8 @@ class Rehearsal final : public Mapping {
 
   Diagnostic may_not_fit(std::int32_t memory, std::int64_t wanted, const std::vector<bool>& full) {
     const std::int64_t capacity = memories_.group(memory).capacity_bytes;
-    const Memory& at = memories_[memory];
-    const std::string name = fmt::format("{} ({}, {})", name_of(at.kind), at.node, at.index);
-    Diagnostic diagnostic = one_diagnostic(DiagId::kMayNotFit, name, wanted, capacity);
+    Diagnostic diagnostic =
+        one_diagnostic(DiagId::kMayNotFit, mapper::text_of(memories_[memory]), wanted, capacity);
     struct Part {
       std::int64_t bytes = 0, count = 0;
       std::uint32_t task = 0, position = 0;

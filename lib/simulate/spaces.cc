@@ -278,17 +278,26 @@ bool Spaces::make_groups(const app::Data& data, std::string& why) {
   return true;
 }
 
+bool Spaces::interfere(const app::Data& data, const app::Launch& one, std::size_t a,
+                       const app::Launch& other, std::size_t b) const {
+  const app::Where& first = one.data[a];
+  const app::Where& second = other.data[b];
+  if (first.region != second.region) return false;
+  if (first.what == app::Where::What::kUnknown || second.what == app::Where::What::kUnknown) {
+    return false;
+  }
+  return app::interfere(data.tasks[one.task].requirements[a].privilege,
+                        data.tasks[other.task].requirements[b].privilege) &&
+         (groups(one.number, a) & groups(other.number, b)) != 0;
+}
+
 void Spaces::find_clashes(const app::Data& data, const app::Launch& launch) {
   const std::vector<app::Requirement>& requirements = data.tasks[launch.task].requirements;
   for (std::uint32_t a = 0; a < requirements.size(); ++a) {
     for (std::uint32_t b = a + 1; b < requirements.size(); ++b) {
       const bool shared = requirements[a].coherence != Coherence::kExclusive &&
                           requirements[b].coherence != Coherence::kExclusive;
-      const bool same = launch.data[a].what != app::Where::What::kUnknown &&
-                        launch.data[b].what != app::Where::What::kUnknown &&
-                        launch.data[a].region == launch.data[b].region &&
-                        (groups(launch.number, a) & groups(launch.number, b)) != 0;
-      if (same && !shared && app::interfere(requirements[a].privilege, requirements[b].privilege)) {
+      if (!shared && interfere(data, launch, a, launch, b)) {
         clashes_[launch.number].emplace_back(a, b);
       }
     }

@@ -5,17 +5,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/random.h"
 #include "groma/validate.h"
 
 namespace groma::testing {
 namespace {
 
-std::uint64_t mix(std::uint64_t x) {  // splitmix64
-  x += 0x9E3779B97F4A7C15;
-  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;
-  x = (x ^ x >> 27) * 0x94D049BB133111EB;
-  return x ^ x >> 31;
-}
+std::uint64_t mix(std::uint64_t x) { return random_at(x, 0); }
 
 class Draw {
  public:

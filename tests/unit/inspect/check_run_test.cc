@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/data.h"
+#include "base/random.h"
 #include "groma/app_builder.h"
 #include "groma/benchmarks.h"
 #include "groma/inspect.h"
@@ -273,7 +274,7 @@ TEST(CheckRun, ThreadsShareABinding) {
 // layouts that often do and sometimes do not suit.
 class MappingDraws {
  public:
-  MappingDraws(const app::Data& app, std::uint64_t seed) : app_(app), state_(seed * 2 + 1) {}
+  MappingDraws(const app::Data& app, std::uint64_t seed) : app_(app), seed_(seed * 2 + 1) {}
 
   std::string draw() {
     hostile_ = percent(30);
@@ -329,11 +330,7 @@ class MappingDraws {
 
  private:
   int below(int n) {
-    state_ += 0x9E3779B97F4A7C15;
-    std::uint64_t x = state_;
-    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;
-    x = (x ^ x >> 27) * 0x94D049BB133111EB;
-    return static_cast<int>((x ^ x >> 31) % static_cast<std::uint64_t>(n));
+    return static_cast<int>(random_at(seed_, drawn_++) % static_cast<std::uint64_t>(n));
   }
   bool percent(int chance) { return below(100) < chance; }
   std::string of(const std::vector<std::string>& all) {
@@ -363,7 +360,7 @@ class MappingDraws {
   }
 
   const app::Data& app_;
-  std::uint64_t state_;
+  std::uint64_t seed_, drawn_ = 0;
   std::string text_, order_;
   bool hostile_ = false;  // says more often what nobody can do
 };

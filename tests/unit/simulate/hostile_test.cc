@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/random.h"
 #include "support/run_generator.h"
 
 namespace groma::testing {
@@ -16,14 +17,8 @@ namespace {
 
 class Garbage {
  public:
-  explicit Garbage(std::uint64_t seed) : state_(seed * 2 + 1) {}
-  std::uint64_t next() {  // splitmix64
-    state_ += 0x9E3779B97F4A7C15;
-    std::uint64_t x = state_;
-    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;
-    x = (x ^ x >> 27) * 0x94D049BB133111EB;
-    return x ^ x >> 31;
-  }
+  explicit Garbage(std::uint64_t seed) : seed_(seed * 2 + 1) {}
+  std::uint64_t next() { return random_at(seed_, drawn_++); }
   bool one_in(std::uint64_t n) { return next() % n == 0; }
   std::int64_t integer() {
     switch (next() % 5) {
@@ -54,7 +49,7 @@ class Garbage {
   Rect box(int dimensions) { return {point(dimensions), point(dimensions)}; }
 
  private:
-  std::uint64_t state_;
+  std::uint64_t seed_, drawn_ = 0;
 };
 
 class GarbageFunctor final : public ShardingFunctor {
