@@ -241,12 +241,8 @@ class ChatClient::Impl {
     return std::nullopt;
   }
 
-  // Asks for the list of models, where it is wanted, once and while other threads wait.
+  // Asks for the list of models, where it is wanted, once. Threads may do so at the same time.
   std::optional<ChatError> learn(Call& call, bool constrained, std::string* model) {
-    std::unique_lock learning(learning_, std::defer_lock);
-    while (!learning.try_lock_for(kTurn)) {
-      if (auto error = given_up(call)) return error;
-    }
     bool listed = false;
     {
       const std::lock_guard lock(mutex_);
@@ -409,8 +405,7 @@ class ChatClient::Impl {
   const Shape& shape_;
   const std::unique_ptr<Transport> transport_;
   Budget budget_;
-  std::timed_mutex learning_;  // held for the list of models
-  mutable std::mutex mutex_;   // of all below
+  mutable std::mutex mutex_;  // of all below
   Dialect dialect_;
   std::string model_;
   bool listed_ = false;
