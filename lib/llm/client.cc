@@ -23,8 +23,6 @@ namespace {
 using Code = ChatError::Code;
 constexpr std::int64_t kMaxBackoffMs = 30'000;
 constexpr auto kTurn = std::chrono::milliseconds(20);  // between looks whether to go on
-constexpr const char* kOptionalFields[] = {"temperature", "seed", "stream_options",
-                                           "chat_template_kwargs"};
 
 ChatError failure(Code code, std::string message, std::string help = "") {
   ChatError error;
@@ -214,6 +212,7 @@ class ChatClient::Impl {
       const std::lock_guard lock(mutex_);
       dialect_.server = list->server;
       listed_ = true;
+      if (model_.empty() && !list->names.empty()) model_ = list->names.front();
       return Step<ModelList>{std::move(*list), {}};
     });
   }
@@ -322,18 +321,21 @@ class ChatClient::Impl {
     return field == "stream_options" ? options_.stream : request.no_thinking;
   }
 
-  // Of all ways to ask the one that comes first in the recording: what had been learnt of the
-  // server by then depends on the order in which threads asked.
+  // With and without what the server refused at the time, the way to ask that comes first in the
+  // recording: what had been learnt by then depends on the order in which threads asked.
   Dialect recorded_way(const ChatRequest& request, const std::string& model, Dialect now) const {
     std::vector<Dialect> ways = {now};
-    ways[0].completion_limit = !now.completion_limit;
-    ways.push_back(now);
-    for (const char* field : kOptionalFields) {
-      if (!asks_for(request, field) || std::string_view(field) == shape_.lacks()) continue;
+    for (const std::string& field : transport_->refused()) {
+      const bool limit = field == "max_tokens";
+      if (!limit && !asks_for(request, field)) continue;
       const std::size_t count = ways.size();
       for (std::size_t i = 0; i < count; ++i) {
         Dialect other = ways[i];
-        if (other.left_out.erase(field) == 0) other.left_out.insert(field);
+        if (limit) {
+          other.completion_limit = !other.completion_limit;
+        } else if (other.left_out.erase(field) == 0) {
+          other.left_out.insert(field);
+        }
         ways.push_back(std::move(other));
       }
     }

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 #include <mutex>
+#include <set>
 #include <unordered_map>
 
 #include "llm/json.h"
@@ -143,6 +144,11 @@ class Replay final : public Transport {
 
   void add(json request, WireReply reply) {
     places_[dump(request)].push_back(lines_.size());
+    const json* body = member(request, "body");
+    const bool wrong = reply.status == 400 || reply.status == 422;
+    const auto error = wrong ? read_error(reply.body) : std::nullopt;
+    const std::string field = error && body != nullptr ? refused_field(*error, dump(*body)) : "";
+    if (!field.empty()) refused_.insert(field);
     lines_.push_back({std::move(request), std::move(reply), false});
   }
 
@@ -165,6 +171,7 @@ class Replay final : public Transport {
     const Line* line = find(wanted, !request.post);
     return line == nullptr ? std::nullopt : std::optional<std::size_t>(line - lines_.data());
   }
+  std::vector<std::string> refused() const override { return {refused_.begin(), refused_.end()}; }
 
  private:
   struct Line {
@@ -213,6 +220,7 @@ class Replay final : public Transport {
 
   std::vector<Line> lines_;
   std::unordered_map<std::string, std::deque<std::size_t>> places_;  // of equal requests
+  std::set<std::string> refused_;
   std::string path_, key_;
   std::mutex mutex_;
 };

@@ -1,5 +1,8 @@
 #include "llm/redact.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -83,7 +86,8 @@ void collect(json* value, const std::string& place, Texts* texts) {
   if (value->is_array()) {
     for (json& item : *value) collect(&item, place + "/", texts);
   } else if (value->is_object()) {
-    for (auto& [name, item] : value->items()) collect(&item, place + "/" + name, texts);
+    for (auto& [name, item] : value->items())
+      collect(&item, fmt::format("{}/{}", place, name), texts);
   }
 }
 

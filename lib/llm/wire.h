@@ -94,6 +94,8 @@ class Transport {
   virtual bool waits() const { return true; }  // between attempts
   // Of a recording: where the answer to this request stands; none where it is not held.
   virtual std::optional<std::size_t> place_of(const WireRequest&) { return std::nullopt; }
+  // Of a recording: the fields that its server refused.
+  virtual std::vector<std::string> refused() const { return {}; }
 };
 
 // Where requests go: "https://host:1/v1", without a final slash; the rules for keys hold for it.

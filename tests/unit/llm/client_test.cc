@@ -274,6 +274,12 @@ TEST_F(Client, FindsTheModelItself) {
   ASSERT_TRUE(client.ask(hello()).ok());
   EXPECT_EQ(asked("ok").back()["body"]["model"], "served");
   EXPECT_THAT(client.models().value(), ElementsAre("served", "other"));
+  ChatClient listed = make(open);
+  ASSERT_TRUE(listed.models().ok());
+  const std::size_t lists = asked("ok").size();
+  ASSERT_TRUE(listed.ask(hello()).ok());
+  EXPECT_EQ(asked("ok").back()["body"]["model"], "served");
+  EXPECT_EQ(asked("ok").size(), lists + 1) << "the list is known";
   ChatOptions closed = options("no-models");
   closed.model.clear();
   EXPECT_EQ(make(closed).ask(hello()).error().code, Code::kNotFound);

@@ -81,6 +81,11 @@ TEST_F(Client, ARequestThatDiffersFromTheRecordingSaysWhere) {
             "this request is not the one recorded in `" + live.replay +
                 "` line 2: /body/max_tokens: recorded 64, now 65; /body/messages/0/content: "
                 "recorded \"say hello\", now \"say goodbye\"");
+  // Nor is a field left out that nobody refused.
+  other = hello();
+  other.temperature = 0.5;
+  EXPECT_THAT(make(live).ask(other).error().message,
+              HasSubstr("/body/temperature: recorded nothing, now 0.5"));
 }
 
 TEST_F(Client, ADifferenceIsFromTheNearestRequest) {
