@@ -1,5 +1,6 @@
 // The command `groma`: parses arguments, calls the library, prints. docs/commands.md is its manual.
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <sstream>
@@ -29,6 +30,7 @@ bool unknown_command(const CLI::App& app, int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  signal(SIGCHLD, SIG_DFL);  // or nobody learns how a command ended
   int exit_code = driver::kFine;
   CLI::App app("Decides where the tasks and data of a parallel program go.", "groma");
   app.set_version_flag("--version", fmt::format("groma {}", groma::kVersion));

@@ -24,7 +24,8 @@ class ChatKey {
  public:
   ChatKey() = default;  // none
   bool empty() const { return text_.empty(); }
-  // For whoever has keys from elsewhere; refuses what is no key (8 to 4096 visible ASCII letters).
+  // For whoever has keys from elsewhere; refuses what is no key (4 to 4096 visible ASCII
+  // letters without `"` and `\`).
   static Result<ChatKey> make(std::string text);
 
  private:
@@ -57,7 +58,8 @@ struct ChatOptions {
   bool stream = false;
 
   std::optional<ChatPrice> price;
-  // Ceilings on all that this client spends, also by retries; 0: none. Money needs the price.
+  // Ceilings on all that this client spends, also by retries; 0: none. Money needs the price. A
+  // request waits for those of other threads where only what they may need stands in its way.
   std::int64_t max_tokens = 0;
   double max_money = 0;
 
@@ -71,9 +73,11 @@ struct ChatOptions {
   int max_retry_after_ms = 120'000;  // a server that wants a longer wait is not asked again
   std::size_t max_reply_bytes = std::size_t{8} << 20;  // as decoded, with all of a stream's events
 
-  std::string record;   // every exchange is appended to this new file, for `replay`
-  std::string replay;   // answers come from this file; no network, no waiting, no endpoint needed
-  std::string ca_file;  // certificates to trust instead of the system's
+  std::string record;  // every exchange is appended to this new file, for `replay`
+  // Answers come from this file; no network, no waiting. Endpoint and API are those it was recorded
+  // of; the key is needed only to find prompts that hold it.
+  std::string replay;
+  std::string ca_file;     // certificates to trust instead of the system's
   LogSink* log = nullptr;  // attempts that failed, waits, fields left out; not owned
 };
 
@@ -114,7 +118,7 @@ struct ChatReply {
   std::string model;  // as the server names it
   ChatUsage usage;    // of this reply
   std::optional<double> money;
-  std::vector<std::string> left_out;  // fields that the server refused and did without
+  std::vector<std::string> left_out;  // wanted fields that the server does not take
   int attempts = 1;
   std::int64_t elapsed_ms = 0;  // exchanges, without the waits between them
 };
@@ -148,7 +152,8 @@ struct ChatError {
   int attempts = 1;
 };
 
-// What a client has spent. Exchanges that broke off count as what they may have cost at most.
+// What a client has spent. Exchanges that broke off, or whose cost the server does not say, count
+// as what they may have cost at most.
 struct ChatSpending {
   std::int64_t requests = 0, input_tokens = 0, output_tokens = 0;
   double money = 0;        // 0 without a price

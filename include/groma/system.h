@@ -30,6 +30,7 @@ struct Command {
   std::int64_t deadline_ms = 0;  // 0: none
   // Of each output what is more than this is read and forgotten, from the middle.
   std::size_t max_output_bytes = std::size_t{16} << 20;
+  bool end_at_max_output = false;  // more than this on the standard output ends the group
   // Asked every 50 ms, in the caller's thread; true ends the group.
   std::function<bool()> stop = {};
 };
@@ -41,17 +42,18 @@ struct CommandOutput {
 };
 
 struct CommandOutcome {
-  enum class End { kExited, kSignalled, kDeadline, kStopped };
+  enum class End { kExited, kSignalled, kDeadline, kStopped, kTooMuchOutput };
   End end = End::kExited;
   int code = 0;  // of the exit; the signal's number otherwise
   CommandOutput out, err;
   double seconds = 0;
 };
 
-// Runs it to its end, or to its deadline. When it has ended, by itself or not, every process left
-// in its group is killed: a program that daemonises (setsid) escapes. Fails where it cannot be
-// started: kUnknown for no such program or folder, else kUnreadable. Any number of threads may run
-// commands.
+// Runs it to its end, to its deadline, or until it is stopped. When it has ended, by itself or not,
+// every process left in its group is killed: a program that daemonises (setsid) escapes. Fails
+// where it cannot be started: kUnknown for no such program or folder, else kUnreadable, also where
+// SIGCHLD is ignored, since the system then tells nobody how a child ended. Any number of threads
+// may run commands.
 Result<CommandOutcome> run_command(const Command& command);
 
 }  // namespace groma

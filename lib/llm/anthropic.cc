@@ -4,22 +4,21 @@
 namespace groma::llm {
 namespace {
 
-constexpr const char* kTool = "reply";  // a schema travels as a tool that has to be called
-
-void add_block(const json& block, ReadReply* reply) {
+// A schema travels as a tool that has to be called. In a stream its input comes afterwards.
+void add_block(const json& block, bool whole, ReadReply* reply) {
   const std::string type = text_in(block, "type");
   if (type == "text" || type == "text_delta") {
     reply->text += text_in(block, "text");
     reply->has_text = true;
   } else if (type == "thinking" || type == "thinking_delta") {
     reply->reasoning += text_in(block, "thinking");
-  } else if (type == "input_json_delta" && reply->tool == kTool) {
+  } else if (type == "input_json_delta" && reply->tool == kReplyTool) {
     reply->text += text_in(block, "partial_json");
     reply->has_text = true;
   } else if (type == "tool_use") {
     reply->tool = text_in(block, "name");
     const json* input = member(block, "input");
-    if (reply->tool != kTool || input == nullptr || input->empty()) return;
+    if (reply->tool != kReplyTool || input == nullptr || !whole) return;
     reply->text += dump(*input);
     reply->has_text = true;
   }
@@ -34,6 +33,8 @@ class Anthropic final : public Shape {
     if (!key.empty()) lines.push_back("x-api-key: " + key);
     return lines;
   }
+
+  const char* lacks() const override { return "seed"; }
 
   std::string unsupported(const ChatConstraint& constraint, Server) const override {
     return constraint.gbnf.empty() && constraint.lark.empty() ? "" : "this API takes no grammar";
@@ -62,10 +63,10 @@ class Anthropic final : public Shape {
       body["temperature"] = *request.temperature;
     }
     if (!request.constraint.json_schema.empty()) {
-      body["tools"] = {{{"name", kTool},
+      body["tools"] = {{{"name", kReplyTool},
                         {"description", "Takes the reply."},
                         {"input_schema", parse_json(request.constraint.json_schema)}}};
-      body["tool_choice"] = {{"type", "tool"}, {"name", kTool}};
+      body["tool_choice"] = {{"type", "tool"}, {"name", kReplyTool}};
     }
     return dump(body);
   }
@@ -73,8 +74,7 @@ class Anthropic final : public Shape {
   void add_usage(const json& value, ReadReply* reply) const override {
     const json* usage = member(value, "usage");
     if (usage == nullptr || !usage->is_object()) return;
-    if (!reply->usage) reply->usage.emplace();
-    ChatUsage& total = *reply->usage;  // of a stream the last word counts
+    ChatUsage& total = reply->counted;  // of a stream the last word counts
     total.cached_tokens = count_in(*usage, "cache_read_input_tokens", total.cached_tokens);
     if (member(*usage, "input_tokens") != nullptr) {
       total.input_tokens = count_in(*usage, "input_tokens") + total.cached_tokens +
@@ -90,7 +90,7 @@ class Anthropic final : public Shape {
       reply->wrong = "it has no `content`";
       return;
     }
-    for (const json& block : *content) add_block(block, reply);
+    for (const json& block : *content) add_block(block, true, reply);
   }
 
   void read_event(const json& event, ReadReply* reply) const override {
@@ -98,12 +98,17 @@ class Anthropic final : public Shape {
         message != nullptr && message->is_object()) {
       reply->model = text_in(*message, "model");
       add_usage(*message, reply);
+      reply->counted.output_tokens = -1;  // of what is still to come
     }
-    if (const json* block = member(event, "content_block")) add_block(*block, reply);
+    if (const json* block = member(event, "content_block")) add_block(*block, false, reply);
     if (const json* delta = member(event, "delta")) {
-      add_block(*delta, reply);
+      add_block(*delta, false, reply);
       const std::string finish = text_in(*delta, "stop_reason");
       if (!finish.empty()) reply->finish = finish;
+      if (finish == "tool_use" && reply->tool == kReplyTool && !reply->has_text) {
+        reply->text = "{}";
+        reply->has_text = true;
+      }
     }
   }
 };

@@ -11,28 +11,36 @@ std::optional<double> Budget::money_of(const ChatUsage& usage) const {
          1e6;
 }
 
-std::optional<ChatError> Budget::reserve(const ChatUsage& worst) {
+Budget::Reserve Budget::reserve(const ChatUsage& worst, ChatError* why) {
   const std::lock_guard lock(mutex_);
-  ChatUsage all;
-  all.input_tokens = spent_.input_tokens + reserved_.input_tokens + worst.input_tokens;
-  all.output_tokens = spent_.output_tokens + reserved_.output_tokens + worst.output_tokens;
-  ChatError error;
-  error.code = ChatError::Code::kCeiling;
+  ChatUsage alone;
+  alone.input_tokens = spent_.input_tokens + worst.input_tokens;
+  alone.output_tokens = spent_.output_tokens + worst.output_tokens;
+  if (passes(alone, why)) return Reserve::kRefused;
+  ChatUsage all = alone;
+  all.input_tokens += reserved_.input_tokens;
+  all.output_tokens += reserved_.output_tokens;
+  if (passes(all, why)) return Reserve::kLater;
+  reserved_.input_tokens += worst.input_tokens;
+  reserved_.output_tokens += worst.output_tokens;
+  return Reserve::kDone;
+}
+
+bool Budget::passes(const ChatUsage& all, ChatError* why) const {
+  why->code = ChatError::Code::kCeiling;
   const std::int64_t tokens = all.input_tokens + all.output_tokens;
   if (max_tokens_ > 0 && tokens > max_tokens_) {
-    error.message = fmt::format("this request may bring the tokens to {}, the ceiling is {}",
-                                tokens, max_tokens_);
-    return error;
+    why->message = fmt::format("this request may bring the tokens to {}, the ceiling is {}", tokens,
+                               max_tokens_);
+    return true;
   }
   const double money = money_of(all).value_or(0);
   if (max_money_ > 0 && money > max_money_) {
-    error.message = fmt::format("this request may bring the cost to {:.6g}, the ceiling is {:.6g}",
-                                money, max_money_);
-    return error;
+    why->message = fmt::format("this request may bring the cost to {:.6g}, the ceiling is {:.6g}",
+                               money, max_money_);
+    return true;
   }
-  reserved_.input_tokens += worst.input_tokens;
-  reserved_.output_tokens += worst.output_tokens;
-  return std::nullopt;
+  return false;
 }
 
 void Budget::settle(const ChatUsage& worst, const ChatUsage& cost) {

@@ -13,8 +13,10 @@ class Budget {
   explicit Budget(const ChatOptions& options)
       : max_tokens_(options.max_tokens), max_money_(options.max_money), price_(options.price) {}
 
-  // Sets the worst case aside; the reason why it may not be.
-  std::optional<ChatError> reserve(const ChatUsage& worst);
+  enum class Reserve { kDone, kRefused, kLater };
+  // Sets the worst case aside; refused, for the reason in `*why`, or to be asked again: others have
+  // set aside what they may not need.
+  Reserve reserve(const ChatUsage& worst, ChatError* why);
   // What the exchange cost instead.
   void settle(const ChatUsage& worst, const ChatUsage& cost);
 
@@ -22,6 +24,8 @@ class Budget {
   std::optional<double> money_of(const ChatUsage& usage) const;
 
  private:
+  bool passes(const ChatUsage& all, ChatError* why) const;
+
   mutable std::mutex mutex_;
   std::int64_t max_tokens_;
   double max_money_;

@@ -2,15 +2,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <mutex>
 #include <random>
 #include <thread>
 
 #include "llm/budget.h"
-#include "llm/shape.h"
+#include "llm/json.h"
+#include "llm/outcome.h"
 #include "llm/sse.h"
 #include "llm/text.h"
-#include "llm/verdict.h"
 #include "llm/wire.h"
 
 namespace groma {
@@ -21,6 +22,7 @@ namespace {
 
 using Code = ChatError::Code;
 constexpr std::int64_t kMaxBackoffMs = 30'000;
+constexpr auto kTurn = std::chrono::milliseconds(20);  // between looks whether to go on
 
 ChatError failure(Code code, std::string message, std::string help = "") {
   ChatError error;
@@ -38,7 +40,7 @@ class LiveText {
 
   void show(const std::string& all) {
     if (!watch_.on_text || all.size() < taken_) return;
-    open_ = redacted(open_ + all.substr(taken_), key_);
+    open_ = redacted_so_far(open_ + all.substr(taken_), key_);
     taken_ = all.size();
     std::size_t held = std::min(key_.size(), open_.size());
     while (!std::string_view(key_).starts_with(std::string_view(open_).substr(open_.size() - held)))
@@ -47,6 +49,7 @@ class LiveText {
   }
   void finish(const std::string& all) {
     show(all);
+    open_ = redacted(open_, key_);
     emit(open_.size());
   }
 
@@ -65,37 +68,6 @@ class LiveText {
   std::string open_;  // taken, but not shown
 };
 
-ChatReply::Finish finish_of(std::string_view word) {
-  if (word == "stop" || word == "end_turn" || word == "stop_sequence" || word == "eos") {
-    return ChatReply::Finish::kStop;
-  }
-  if (word == "length" || word == "max_tokens" || word == "model_context_window_exceeded") {
-    return ChatReply::Finish::kLength;
-  }
-  const bool tool = word == "tool_calls" || word == "tool_use" || word == "function_call";
-  return tool ? ChatReply::Finish::kToolCall : ChatReply::Finish::kOther;
-}
-
-// At most this: no tokeniser makes more tokens than bytes, but templates add some.
-ChatUsage worst_case(const WireRequest& request, int max_tokens) {
-  ChatUsage usage;
-  usage.input_tokens = static_cast<std::int64_t>(request.body.size());
-  usage.output_tokens = max_tokens;
-  usage.estimated = true;
-  return usage;
-}
-
-ChatUsage estimate(const ChatRequest& request, const ReadReply& reply) {
-  std::size_t in = request.constraint.json_schema.size();
-  for (const ChatMessage& message : request.messages) in += message.text.size() + 4;
-  ChatUsage usage;
-  usage.input_tokens = static_cast<std::int64_t>((in + 2) / 3);
-  usage.output_tokens =
-      static_cast<std::int64_t>((reply.text.size() + reply.reasoning.size() + 2) / 3);
-  usage.estimated = true;
-  return usage;
-}
-
 Error wrong_options(std::string message, std::string help = "") {
   return {Error::Code::kMalformed, std::move(message), std::move(help)};
 }
@@ -110,7 +82,9 @@ class ChatClient::Impl {
         shape_(options_.api == ChatApi::kOpenAi ? openai_shape() : anthropic_shape()),
         transport_(std::move(transport)),
         budget_(options_),
-        random_(std::random_device{}()) {}
+        random_(std::random_device{}()) {
+    if (*shape_.lacks() != 0) dialect_.left_out.insert(shape_.lacks());
+  }
 
   Result<ChatReply, ChatError> ask(const ChatRequest& request, const Watch& watch) {
     Call call = begin(watch);
@@ -137,27 +111,23 @@ class ChatClient::Impl {
   // One call of the user's, with all of its exchanges.
   struct Call {
     const Watch& watch;
-    Clock::time_point deadline;
+    Clock::time_point begin, deadline;
+    int most_attempts;
     int attempts = 0;
     std::int64_t elapsed_ms = 0;
     std::int64_t waited_ms = 0;
   };
 
-  // What an attempt ended with: a value, or a verdict.
-  template <typename T>
-  struct Step {
-    std::optional<T> value;
-    Verdict verdict;
-  };
-
   Call begin(const Watch& watch) const {
-    return {watch, Clock::now() + std::chrono::milliseconds(options_.total_timeout_ms)};
+    const auto now = Clock::now();
+    return {watch, now, now + std::chrono::milliseconds(options_.total_timeout_ms),
+            options_.attempts};
   }
 
   ChatError finished(const Call& call, ChatError error) const {
     error.attempts = std::max(call.attempts, 1);
-    error.message = redacted(std::move(error.message), key_);
-    error.help = redacted(std::move(error.help), key_);
+    error.message = redacted(error.message, key_);
+    error.help = redacted(error.help, key_);
     return error;
   }
 
@@ -192,8 +162,7 @@ class ChatClient::Impl {
     const auto until = Clock::now() + std::chrono::milliseconds(wait_ms);
     while (Clock::now() < until) {
       if (stopped(call)) return false;
-      std::this_thread::sleep_for(
-          std::min<Clock::duration>(std::chrono::milliseconds(20), until - Clock::now()));
+      std::this_thread::sleep_for(std::min<Clock::duration>(kTurn, until - Clock::now()));
     }
     return true;
   }
@@ -206,7 +175,7 @@ class ChatClient::Impl {
       Step<T> step = once(attempt);
       if (step.value) return std::move(*step.value);
       Verdict& verdict = step.verdict;
-      if (!verdict.again || attempt >= options_.attempts) return verdict.error;
+      if (!verdict.again || attempt >= call.most_attempts) return verdict.error;
       const std::int64_t wait_ms = wait_before(attempt, verdict);
       if (verdict.wait_ms.value_or(0) > options_.max_retry_after_ms) {
         verdict.error.help = fmt::format("it asks to wait for {} s", *verdict.wait_ms / 1000);
@@ -214,20 +183,27 @@ class ChatClient::Impl {
       }
       log(LogLevel::kInfo, fmt::format("attempt {} of {}: {}; again in {} ms", attempt,
                                        options_.attempts, verdict.error.message, wait_ms));
-      if (!transport_->waits()) continue;
-      if (Clock::now() + std::chrono::milliseconds(wait_ms) >= call.deadline) {
+      if (gone_ms(call) + wait_ms >= options_.total_timeout_ms) {
         verdict.error.help = "no time is left to try again";
         return verdict.error;
       }
-      if (!wait(call, wait_ms)) return failure(Code::kStopped, "stopped");
+      call.waited_ms += wait_ms;
+      if (transport_->waits() && !wait(call, wait_ms)) return failure(Code::kStopped, "stopped");
     }
+  }
+
+  // A replay goes by the time that was recorded.
+  std::int64_t gone_ms(const Call& call) const {
+    if (!transport_->waits()) return call.elapsed_ms + call.waited_ms;
+    const auto gone = Clock::now() - call.begin;
+    return std::chrono::duration_cast<std::chrono::milliseconds>(gone).count();
   }
 
   Result<ModelList, ChatError> list_models(Call& call) {
     return with_retries<ModelList>(call, [&](int) {
       const WireRequest request{false, "/models", "", false};
       const WireReply reply = exchange(call, request);
-      if (reply.failure != Failure::kNone || reply.status != 200) {
+      if (!reply.done()) {
         return Step<ModelList>{{}, judge(reply, options_.endpoint)};
       }
       auto list = read_models(reply.body);
@@ -236,6 +212,7 @@ class ChatClient::Impl {
       const std::lock_guard lock(mutex_);
       dialect_.server = list->server;
       listed_ = true;
+      if (model_.empty() && !list->names.empty()) model_ = list->names.front();
       return Step<ModelList>{std::move(*list), {}};
     });
   }
@@ -251,32 +228,56 @@ class ChatClient::Impl {
     if (grammar && !constraint.json_schema.empty()) {
       return failure(Code::kBadRequest, "a schema and a grammar at once");
     }
+    if (!constraint.json_schema.empty() && !parse_json(constraint.json_schema).is_object()) {
+      return failure(Code::kBadRequest, "the schema is no JSON object");
+    }
     if (constraint.gbnf.find('\0') != std::string::npos) {
       return failure(Code::kBadRequest, "the grammar has a NUL in it");
     }
+    if (auto error = learn(call, constrained, model)) return error;
+    const std::string why = shape_.unsupported(constraint, dialect().server);
+    if (!why.empty()) return failure(Code::kUnsupported, why);
+    return std::nullopt;
+  }
+
+  // Asks for the list of models, where it is wanted, once. Threads may do so at the same time.
+  std::optional<ChatError> learn(Call& call, bool constrained, std::string* model) {
     bool listed = false;
     {
       const std::lock_guard lock(mutex_);
       *model = options_.model.empty() ? model_ : options_.model;
       listed = listed_;
     }
-    const bool exec = options_.endpoint.starts_with("exec:");
-    if (!exec && !listed && (model->empty() || constrained)) {
-      const auto list = list_models(call);
-      if (!list && (model->empty() || list.error().code == Code::kStopped)) return list.error();
-      if (list && model->empty()) {
-        if (list->names.empty()) {
-          return failure(Code::kNotFound, "the endpoint lists no model", "name one with --model");
-        }
-        *model = list->names.front();
-      }
-      const std::lock_guard lock(mutex_);
-      model_ = *model;
-      listed_ = true;  // asked once, whatever came of it
+    if (options_.endpoint.starts_with("exec:")) return std::nullopt;
+    if (!model->empty() && (listed || !constrained)) return std::nullopt;
+    Call asking = call;
+    if (!model->empty()) {  // it is a hint only
+      const auto soon = Clock::now() + std::chrono::milliseconds(options_.connect_timeout_ms);
+      asking.deadline = std::min(call.deadline, soon);
+      asking.most_attempts = 1;
     }
-    const std::string why = shape_.unsupported(constraint, dialect().server);
-    if (!why.empty()) return failure(Code::kUnsupported, why);
+    const auto list = list_models(asking);
+    call.elapsed_ms = asking.elapsed_ms;
+    call.waited_ms = asking.waited_ms;
+    call.attempts = asking.attempts;
+    if (!list && (model->empty() || list.error().code == Code::kStopped)) return list.error();
+    if (list && model->empty()) {
+      if (list->names.empty()) {
+        return failure(Code::kNotFound, "the endpoint lists no model", "name one with --model");
+      }
+      *model = list->names.front();
+    }
+    const std::lock_guard lock(mutex_);
+    model_ = *model;
+    listed_ = true;  // asked once, whatever came of it
     return std::nullopt;
+  }
+
+  // Why a call that waits for other threads does so no longer.
+  std::optional<ChatError> given_up(const Call& call) const {
+    if (stopped(call)) return failure(Code::kStopped, "stopped");
+    if (Clock::now() < call.deadline) return std::nullopt;
+    return failure(Code::kTimeout, "out of time: other threads' requests came first");
   }
 
   Dialect dialect() const {
@@ -291,13 +292,14 @@ class ChatClient::Impl {
     Dialect dialect = this->dialect();
     return with_retries<ChatReply>(call, [&](int attempt) {
       for (;;) {
-        const WireRequest wire{true, shape_.path(),
-                               shape_.body(request, model, options_.stream, dialect),
-                               options_.stream};
+        if (!transport_->waits()) dialect = recorded_way(request, model, std::move(dialect));
+        const WireRequest wire = wire_of(request, model, dialect);
         std::optional<ServerError> told;
         Step<ChatReply> step = attempt_once(call, request, wire, attempt, &told);
         if (step.value) {
-          step.value->left_out.assign(dialect.left_out.begin(), dialect.left_out.end());
+          for (const std::string& field : dialect.left_out) {
+            if (asks_for(request, field)) step.value->left_out.push_back(field);
+          }
           keep(dialect);
           return step;
         }
@@ -305,6 +307,46 @@ class ChatClient::Impl {
         if (stopped(call)) return Step<ChatReply>{{}, {failure(Code::kStopped, "stopped")}};
       }
     });
+  }
+
+  WireRequest wire_of(const ChatRequest& request, const std::string& model,
+                      const Dialect& dialect) const {
+    return {true, shape_.path(), shape_.body(request, model, options_.stream, dialect),
+            options_.stream};
+  }
+
+  bool asks_for(const ChatRequest& request, std::string_view field) const {
+    if (field == "temperature") return request.temperature.has_value();
+    if (field == "seed") return request.seed.has_value();
+    return field == "stream_options" ? options_.stream : request.no_thinking;
+  }
+
+  // With and without what the server refused at the time, the way to ask that comes first in the
+  // recording: what had been learnt by then depends on the order in which threads asked.
+  Dialect recorded_way(const ChatRequest& request, const std::string& model, Dialect now) const {
+    std::vector<Dialect> ways = {now};
+    for (const std::string& field : transport_->refused()) {
+      const bool limit = field == "max_tokens";
+      if (!limit && !asks_for(request, field)) continue;
+      const std::size_t count = ways.size();
+      for (std::size_t i = 0; i < count; ++i) {
+        Dialect other = ways[i];
+        if (limit) {
+          other.completion_limit = !other.completion_limit;
+        } else if (other.left_out.erase(field) == 0) {
+          other.left_out.insert(field);
+        }
+        ways.push_back(std::move(other));
+      }
+    }
+    std::optional<std::size_t> first;
+    for (Dialect& way : ways) {
+      const auto place = transport_->place_of(wire_of(request, model, way));
+      if (!place || (first && *first <= *place)) continue;
+      first = place;
+      now = std::move(way);
+    }
+    return now;
   }
 
   void keep(const Dialect& dialect) {
@@ -330,7 +372,13 @@ class ChatClient::Impl {
   Step<ChatReply> attempt_once(Call& call, const ChatRequest& request, const WireRequest& wire,
                                int attempt, std::optional<ServerError>* told) {
     const ChatUsage worst = worst_case(wire, request.max_tokens);
-    if (auto error = budget_.reserve(worst)) return {{}, {*error}};
+    ChatError ceiling;
+    auto aside = budget_.reserve(worst, &ceiling);
+    for (; aside == Budget::Reserve::kLater; aside = budget_.reserve(worst, &ceiling)) {
+      if (auto error = given_up(call)) return {{}, {*error}};
+      std::this_thread::sleep_for(kTurn);
+    }
+    if (aside == Budget::Reserve::kRefused) return {{}, {ceiling}};
 
     ReadReply live;
     SseParser parser;
@@ -342,93 +390,16 @@ class ChatClient::Impl {
       if (came) text.show(live.text);
       return came;
     });
-    ReadReply read = read_body(reply);
-    if (reply.failure == Failure::kNone && reply.status == 200 && options_.stream) {
-      text.finish(read.text);
-    }
+    ReadReply read = read_body(shape_, reply);
+    if (reply.done() && options_.stream) text.finish(read.text);
 
-    Step<ChatReply> step = conclude(call, request, reply, &read);
-    ChatUsage cost;
-    if (read.usage) {
-      cost = *read.usage;
-    } else if (step.value) {
-      cost = step.value->usage;
-    } else if (step.verdict.may_have_cost) {
-      cost = worst;
-    }
-    budget_.settle(worst, cost);
+    Step<ChatReply> step = conclude(request, reply, &read, options_);
+    const bool may_have_cost = step.value || step.verdict.may_have_cost;
+    budget_.settle(worst, cost_of(reply, read, may_have_cost, worst));
     if (step.value) step.value->money = budget_.money_of(step.value->usage);
     const bool refused = reply.status == 400 || reply.status == 422;
     if (refused && step.verdict.error.code == Code::kBadRequest) *told = read_error(reply.body);
     return step;
-  }
-
-  // Again from the whole body, so that a stream and its recording are read in one way.
-  ReadReply read_body(const WireReply& reply) const {
-    ReadReply read;
-    if (reply.plain) {
-      read.text = reply.body;
-      read.has_text = true;
-      read.finish = "stop";
-    } else if (reply.status == 200 && reply.is_stream()) {
-      SseParser parser;
-      const auto add = [&](std::string_view data) { shape_.add_event(data, &read); };
-      parser.feed(reply.body, add);
-      parser.finish(add);
-    } else if (reply.status == 200) {
-      read = shape_.read(reply.body);
-    }
-    return read;
-  }
-
-  Step<ChatReply> conclude(const Call&, const ChatRequest& request, const WireReply& reply,
-                           ReadReply* read) const {
-    if (reply.failure != Failure::kNone || reply.status != 200) {
-      return {{}, judge(reply, options_.endpoint)};
-    }
-    if (read->error) return {{}, judge_error(*read->error, 200)};
-    if (reply.is_stream() && read->finish.empty()) {
-      WireReply cut = reply;
-      cut.failure = Failure::kCut;
-      const bool nothing = read->text.empty() && read->reasoning.empty();
-      cut.detail = nothing ? "a stream without text; perhaps the prompt is too long for it"
-                           : "the stream ended before the reply did";
-      return {{}, judge(cut, options_.endpoint)};
-    }
-    if (!read->wrong.empty()) return {{}, judge_wrong(reply, read->wrong)};
-    return accept(request, read);
-  }
-
-  Step<ChatReply> accept(const ChatRequest& request, ReadReply* read) const {
-    Verdict verdict;
-    verdict.may_have_cost = true;
-    verdict.error.status = 200;
-    const bool filtered = read->finish == "content_filter" || read->finish == "refusal";
-    if (!read->refusal.empty() || (filtered && read->text.empty())) {
-      verdict.error.code = Code::kRefusal;
-      verdict.error.message = read->refusal.empty()
-                                  ? "a filter refuses"
-                                  : fmt::format("the model refuses: {}", shown(read->refusal));
-      return {{}, verdict};
-    }
-    if (!read->has_text && read->reasoning.empty()) {
-      verdict.error.code = Code::kNoText;
-      verdict.error.message = read->tool.empty()
-                                  ? "the reply has no text"
-                                  : fmt::format("the model calls a tool `{}` instead of answering",
-                                                shown(read->tool, 60));
-      return {{}, verdict};
-    }
-    ChatReply reply;
-    reply.usage = read->usage ? *read->usage : estimate(request, *read);
-    reply.text = std::move(read->text);
-    reply.reasoning = std::move(read->reasoning);
-    split_thoughts(&reply.text, &reply.reasoning);
-    reply.text = redacted(std::move(reply.text), key_);
-    reply.reasoning = redacted(std::move(reply.reasoning), key_);
-    reply.model = redacted(shown(read->model, 200), key_);
-    reply.finish = finish_of(read->finish);
-    return {std::move(reply), {}};
   }
 
   const ChatOptions options_;
@@ -452,6 +423,10 @@ Result<ChatClient> ChatClient::make(ChatOptions options) {
   if (options.max_money > 0 && !options.price) {
     return wrong_options("a ceiling on money needs the price of tokens");
   }
+  const ChatPrice price = options.price.value_or(ChatPrice{});
+  if (!std::isfinite(price.input + price.output) || price.input < 0 || price.output < 0) {
+    return wrong_options("a price is out of range");
+  }
   if (!options.record.empty() && !options.replay.empty()) {
     return wrong_options("a replay cannot be recorded");
   }
@@ -474,8 +449,13 @@ Result<ChatClient> ChatClient::make(ChatOptions options) {
   }
   std::unique_ptr<Transport> transport;
   if (!options.replay.empty()) {
-    auto replay = make_replay(options.replay);
+    Recorded recorded;
+    auto replay = make_replay(options, &recorded);
     if (!replay) return replay.error();
+    if (!recorded.endpoint.empty()) {
+      options.endpoint = recorded.endpoint;
+      options.api = recorded.api;
+    }
     transport = std::move(replay).value();
   } else if (options.endpoint.starts_with("exec:")) {
     transport = make_exec(options);
@@ -484,7 +464,7 @@ Result<ChatClient> ChatClient::make(ChatOptions options) {
     transport = make_http(options, shape.headers(key));
   }
   if (!options.record.empty()) {
-    auto recorder = make_recorder(options.record, key, std::move(transport));
+    auto recorder = make_recorder(options, std::move(transport));
     if (!recorder) return recorder.error();
     transport = std::move(recorder).value();
   }

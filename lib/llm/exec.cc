@@ -1,8 +1,6 @@
 // A child process that answers: the request on its standard input, the text on its output.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "groma/system.h"
 #include "llm/text.h"
 #include "llm/wire.h"
@@ -27,8 +25,9 @@ class ExecTransport final : public Transport {
     command.words = {"sh", "-c", script_};
     command.input = request.body;
     command.stop = watch.stop;
-    // Half of the kept output may be its end.
-    command.max_output_bytes = 2 * std::max<std::size_t>(max_bytes_, 1);
+    command.environment = {"GROMA_API_KEY"};  // it is not given the key
+    command.max_output_bytes = max_bytes_;
+    command.end_at_max_output = true;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(watch.deadline - Clock::now());
     command.deadline_ms = std::max<std::int64_t>(left.count(), 1);
     const auto outcome = run_command(command);
@@ -41,8 +40,8 @@ class ExecTransport final : public Transport {
     reply.plain = true;
     reply.body = clean(outcome->out.text);
     reply.elapsed_ms = static_cast<std::int64_t>(outcome->seconds * 1000);
-    const std::string& err = outcome->err.text;
-    const std::string said = clean(err.size() > 200 ? err.substr(err.size() - 200) : err);
+    std::string said = clean(outcome->err.text);
+    if (said.size() > 200) said = valid_utf8(said.substr(said.size() - 200));
     const std::string because = said.empty() ? "" : fmt::format(": {}", said);
     using End = CommandOutcome::End;
     if (outcome->end == End::kDeadline) {
@@ -50,12 +49,12 @@ class ExecTransport final : public Transport {
       reply.detail = fmt::format("not done after {:.1f} s", outcome->seconds);
     } else if (outcome->end == End::kStopped) {
       reply.failure = Failure::kStopped;
+    } else if (outcome->end == End::kTooMuchOutput) {
+      reply.failure = Failure::kTooLarge;
     } else if (outcome->end == End::kSignalled || outcome->code != 0) {
       const char* how = outcome->end == End::kSignalled ? "ended by signal" : "ended with";
       reply.failure = Failure::kChild;
       reply.detail = fmt::format("the command {} {}{}", how, outcome->code, because);
-    } else if (outcome->out.left_out_bytes > 0 || reply.body.size() > max_bytes_) {
-      reply.failure = Failure::kTooLarge;
     } else {
       reply.status = 200;
     }

@@ -1,7 +1,9 @@
 // One exchange over libcurl, driven by hand so that silence is told from slowness and a caller can
 // stop it at any time.
+#include <arpa/inet.h>
 #include <curl/curl.h>
 #include <fmt/format.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <charconv>
@@ -17,6 +19,7 @@ namespace groma::llm {
 namespace {
 
 constexpr int kPollMs = 40;
+constexpr std::size_t kMostHeaderBytes = 1000;
 
 // One connection cache and its transfer; one thread at a time.
 struct Channel {
@@ -53,6 +56,7 @@ struct Transfer {
   WireReply reply;
   RawHeaders headers;
   Clock::time_point last_text;  // silence is counted from here, once it is set
+  std::size_t given = 0;        // of a stream, to on_body
   bool too_large = false;
 };
 
@@ -73,7 +77,7 @@ std::size_t take_header(char* bytes, std::size_t, std::size_t count, void* user)
   if (colon == line.npos) return count;
   std::string name(line.substr(0, colon));
   for (char& c : name) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  const std::string value(trimmed(line.substr(colon + 1)).substr(0, 1000));
+  const std::string value(trimmed(line.substr(colon + 1)));
   RawHeaders& headers = transfer->headers;
   if (name == "content-type") transfer->reply.content_type = value;
   if (name == "server") transfer->reply.server = value;
@@ -97,11 +101,17 @@ std::size_t take_body(char* bytes, std::size_t, std::size_t count, void* user) {
   long status = 0;
   curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
   bool came = !trimmed(text).empty();
-  if (status == 200 && reply.is_stream() && transfer->watch->on_body) {
-    came = transfer->watch->on_body(text);
+  if (status / 100 == 2 && reply.is_stream() && transfer->watch->on_body) {
+    came = transfer->watch->on_body(std::string_view(reply.body).substr(transfer->given));
+    transfer->given = reply.body.size();
   }
   if (came) transfer->last_text = Clock::now();
   return count;
+}
+
+// libcurl's own are handed on to children.
+curl_socket_t open_socket(void*, curlsocktype, curl_sockaddr* address) {
+  return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
 std::optional<double> number_in(const std::string& text) {
@@ -162,12 +172,36 @@ Failure failure_of(CURLcode code, const Transfer& transfer) {
   }
 }
 
+// Only what no name server has a say in, and libcurl reads as we do.
+bool is_this_computer(const std::string& host) {
+  in_addr address{};
+  const bool numbers = inet_pton(AF_INET, host.c_str(), &address) == 1;
+  return host == "localhost" || host == "[::1]" || (numbers && ntohl(address.s_addr) >> 24 == 127);
+}
+
+struct Address {
+  std::unique_ptr<CURLU, void (*)(CURLU*)> url{curl_url(), curl_url_cleanup};
+
+  bool set(const std::string& text) const {
+    return curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) == CURLUE_OK;
+  }
+  std::string part(CURLUPart which) const {
+    char* text = nullptr;
+    curl_url_get(url.get(), which, &text, 0);
+    std::string copy = text == nullptr ? "" : text;
+    curl_free(text);
+    return copy;
+  }
+};
+
 class HttpTransport final : public Transport {
  public:
   HttpTransport(const ChatOptions& options, std::vector<std::string> headers)
       : options_(options), headers_(std::move(headers)) {
     static std::once_flag once;
     std::call_once(once, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
+    const Address address;
+    near_ = address.set(options.endpoint) && is_this_computer(address.part(CURLUPART_HOST));
   }
 
   WireReply exchange(const WireRequest& request, const WireWatch& watch) override {
@@ -211,8 +245,9 @@ class HttpTransport final : public Transport {
               char* why) const {
     curl_easy_setopt(easy, CURLOPT_URL, (options_.endpoint + request.path).c_str());
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);  // a key goes nowhere else
-    curl_easy_setopt(easy, CURLOPT_NOPROXY, "localhost,127.0.0.1,::1");
+    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);    // a key goes nowhere else
+    if (near_) curl_easy_setopt(easy, CURLOPT_PROXY, "");  // a key would pass it in the open
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);  // to stop does not wait for a name server
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, long{options_.connect_timeout_ms});
@@ -240,6 +275,9 @@ class HttpTransport final : public Transport {
   // Until it is done, late, silent for too long, or stopped.
   void drive(const Channel& channel, Clock::time_point begin, Transfer* transfer, char* why) const {
     const auto idle = std::chrono::milliseconds(options_.idle_timeout_ms);
+    if (begin >= transfer->watch->deadline) {
+      return fail(transfer, Failure::kTotal, "no time was left to ask");
+    }
     for (int running = 1;;) {
       curl_multi_perform(channel.multi, &running);
       int left = 0;
@@ -268,7 +306,9 @@ class HttpTransport final : public Transport {
 
   void finish(const Channel& channel, Clock::time_point begin, Transfer* transfer) const {
     WireReply& reply = transfer->reply;
-    long status = 0;
+    long status = 0, sent_bytes = 0;
+    curl_easy_getinfo(channel.easy, CURLINFO_REQUEST_SIZE, &sent_bytes);
+    reply.sent = sent_bytes > 0;
     curl_easy_getinfo(channel.easy, CURLINFO_RESPONSE_CODE, &status);
     reply.status = static_cast<int>(status);
     if (reply.failure == Failure::kReset && reply.status != 0) reply.failure = Failure::kCut;
@@ -276,24 +316,21 @@ class HttpTransport final : public Transport {
     const std::string& word = transfer->headers.should_retry;
     if (word == "true" || word == "false") reply.should_retry = word == "true";
     const std::string& key = ChatKeyText::of(options_.key);
-    for (std::string* text :
-         {&reply.body, &reply.detail, &reply.location, &reply.server, &reply.content_type}) {
-      *text = redacted(valid_utf8(*text), key);
+    for (std::string* text : {&reply.detail, &reply.location, &reply.server, &reply.content_type}) {
+      *text = shown(redacted(valid_utf8(*text), key), kMostHeaderBytes);
     }
+    reply.body = redacted(valid_utf8(reply.body), key);
+    if (reply.is_stream()) reply.body = redacted_stream(reply.body, key);
     reply.elapsed_ms =
         std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin).count();
   }
 
   ChatOptions options_;
+  bool near_ = false;                 // the endpoint is of this computer
   std::vector<std::string> headers_;  // the key among them
   std::mutex mutex_;
   std::vector<std::unique_ptr<Channel>> free_;
 };
-
-bool is_this_computer(std::string_view host) {
-  return host == "localhost" || host == "[::1]" ||
-         (host.starts_with("127.") && host.find_first_not_of("0123456789.") == host.npos);
-}
 
 }  // namespace
 
@@ -309,22 +346,14 @@ Result<std::string> normal_endpoint(const ChatOptions& options) {
     }
     return given;
   }
-  const std::unique_ptr<CURLU, void (*)(CURLU*)> url(curl_url(), curl_url_cleanup);
-  const auto part = [&url](CURLUPart which) {
-    char* text = nullptr;
-    curl_url_get(url.get(), which, &text, 0);
-    std::string copy = text == nullptr ? "" : text;
-    curl_free(text);
-    return copy;
-  };
+  const Address url;
+  const auto part = [&url](CURLUPart which) { return url.part(which); };
   // The address is not repeated: it may hold a password.
   const auto wrong = [](const std::string& why, std::string help) {
     return Error{Error::Code::kMalformed, "the endpoint " + why, std::move(help)};
   };
   const std::string example = "as in http://127.0.0.1:8080/v1 or exec:CMD";
-  if (curl_url_set(url.get(), CURLUPART_URL, given.c_str(), 0) != CURLUE_OK) {
-    return wrong("is no address", example);
-  }
+  if (!url.set(given)) return wrong("is no address", example);
   const std::string scheme = part(CURLUPART_SCHEME), host = part(CURLUPART_HOST);
   if (scheme != "http" && scheme != "https") return wrong("begins with no http or https", example);
   if (!part(CURLUPART_USER).empty() || !part(CURLUPART_PASSWORD).empty()) {

@@ -13,18 +13,7 @@ namespace groma::llm {
 using nlohmann::json;
 
 // A discarded value where it is none, or nested too deep.
-inline json parse_json(std::string_view text) {
-  constexpr int kMaxDepth = 200;
-  bool too_deep = false;
-  json value = json::parse(
-      text,
-      [&too_deep](int depth, json::parse_event_t, json&) {
-        too_deep = too_deep || depth > kMaxDepth;
-        return !too_deep;
-      },
-      false);
-  return too_deep ? json(json::value_t::discarded) : value;
-}
+json parse_json(std::string_view text);
 
 // One line; what is no UTF-8 becomes replacement characters.
 inline std::string dump(const json& value) {

@@ -12,12 +12,12 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "llm/text.h"
+#include "groma/llm.h"
 
 namespace groma {
 namespace {
 
-constexpr std::size_t kShortest = 8, kLongest = 4096;
+constexpr std::size_t kShortest = 4, kLongest = 4096;
 
 Result<std::string> read_key_file(const std::string& path) {
   const auto failure = [&path](std::string_view why, std::string help = "") {
@@ -40,6 +40,7 @@ Result<std::string> read_key_file(const std::string& path) {
                    fmt::format("chmod 600 {}", path));
   }
   std::string key(text.data(), static_cast<std::size_t>(count));
+  if (key.starts_with("\xEF\xBB\xBF")) key.erase(0, 3);  // a byte order mark
   while (!key.empty() && (key.back() == '\n' || key.back() == '\r')) key.pop_back();
   return key;
 }
@@ -50,11 +51,12 @@ Result<ChatKey> ChatKey::make(std::string text) {
   const auto wrong = [](const char* why) {
     return Error{Error::Code::kMalformed, fmt::format("the key is none: {}", why)};
   };
-  if (text.size() < kShortest) return wrong("it has fewer than 8 letters");
+  if (text.size() < kShortest) return wrong("it has fewer than 4 letters");
   if (text.size() > kLongest) return wrong("it has more than 4096 letters");
   if (std::any_of(text.begin(), text.end(), [](char c) { return c <= ' ' || c > '~'; })) {
     return wrong("it has spaces, line ends or letters that are not ASCII in it");
   }
+  if (text.find_first_of("\"\\") != text.npos) return wrong("it has `\"` or `\\` in it");
   ChatKey key;
   key.text_ = std::move(text);
   return key;

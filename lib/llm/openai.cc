@@ -5,12 +5,11 @@ namespace groma::llm {
 namespace {
 
 constexpr const char* kRoles[] = {"system", "user", "assistant"};
-constexpr const char* kTool = "reply";  // our own, where a grammar travels as a tool
 
 ChatUsage usage_of(const json& value) {
   ChatUsage usage;
-  usage.input_tokens = count_in(value, "prompt_tokens");
-  usage.output_tokens = count_in(value, "completion_tokens");
+  usage.input_tokens = count_in(value, "prompt_tokens", -1);
+  usage.output_tokens = count_in(value, "completion_tokens", -1);
   if (const json* more = member(value, "prompt_tokens_details")) {
     usage.cached_tokens = count_in(*more, "cached_tokens");
   }
@@ -44,7 +43,7 @@ void add_tools(const json& calls, ReadReply* reply) {
       if (tool == nullptr) continue;
       const std::string name = text_in(*tool, "name");
       if (!name.empty()) reply->tool = name;
-      if (reply->tool == kTool && kind == std::string_view("custom")) {
+      if (reply->tool == kReplyTool && kind == std::string_view("custom")) {
         reply->text += text_in(*tool, "input");
         reply->has_text = true;
       }
@@ -95,11 +94,11 @@ void add_grammar(const ChatConstraint& constraint, Server server, json* body) {
       (*body)["tools"] = {
           {{"type", "custom"},
            {"custom",
-            {{"name", kTool},
+            {{"name", kReplyTool},
              {"format",
               {{"type", "grammar"},
                {"grammar", {{"syntax", "lark"}, {"definition", constraint.lark}}}}}}}}};
-      (*body)["tool_choice"] = {{"type", "custom"}, {"custom", {{"name", kTool}}}};
+      (*body)["tool_choice"] = {{"type", "custom"}, {"custom", {{"name", kReplyTool}}}};
       break;
     default:
       (*body)["grammar"] = constraint.gbnf;
@@ -154,8 +153,7 @@ class OpenAi final : public Shape {
   void add_usage(const json& value, ReadReply* reply) const override {
     const json* usage = member(value, "usage");
     if (usage == nullptr || !usage->is_object()) return;
-    const ChatUsage read = usage_of(*usage);
-    if (read.input_tokens + read.output_tokens > 0) reply->usage = read;
+    reply->counted = usage_of(*usage);
   }
 
   void read_rest(const json& body, ReadReply* reply) const override {

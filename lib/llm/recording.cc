@@ -6,9 +6,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <deque>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <mutex>
+#include <set>
+#include <unordered_map>
 
 #include "llm/json.h"
 #include "llm/text.h"
@@ -16,7 +20,7 @@
 namespace groma::llm {
 namespace {
 
-constexpr const char* kHead = R"({"groma_chat_recording":1})";
+constexpr const char* kApiNames[] = {"openai", "anthropic"};
 constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
 
 json request_json(const WireRequest& request, std::string_view key) {
@@ -37,6 +41,7 @@ json reply_json(const WireReply& reply) {
   add("failure", std::string(kFailureNames[static_cast<int>(reply.failure)]));
   add("detail", reply.detail);
   if (reply.plain) made["plain"] = true;
+  if (!reply.sent) made["sent"] = false;
   if (reply.retry_after_ms) made["retry_after_ms"] = *reply.retry_after_ms;
   if (reply.should_retry) made["should_retry"] = *reply.should_retry;
   return made;
@@ -62,6 +67,7 @@ WireReply reply_from(const json& value) {
                                                    : std::nullopt;
   };
   reply.plain = flag("plain").value_or(false);
+  reply.sent = flag("sent").value_or(true);
   reply.should_retry = flag("should_retry");
   if (member(value, "retry_after_ms") != nullptr) {
     reply.retry_after_ms = count_in(value, "retry_after_ms");
@@ -134,86 +140,152 @@ std::string difference(const json& recorded, const json& now) {
 
 class Replay final : public Transport {
  public:
+  Replay(std::string path, std::string key) : path_(std::move(path)), key_(std::move(key)) {}
+
+  void add(json request, WireReply reply) {
+    places_[dump(request)].push_back(lines_.size());
+    const json* body = member(request, "body");
+    const bool wrong = reply.status == 400 || reply.status == 422;
+    const auto error = wrong ? read_error(reply.body) : std::nullopt;
+    const std::string field = error && body != nullptr ? refused_field(*error, dump(*body)) : "";
+    if (!field.empty()) refused_.insert(field);
+    lines_.push_back({std::move(request), std::move(reply), false});
+  }
+
+  // The first equal request that was not given yet: threads may come in another order. Lists of
+  // models are all one.
+  WireReply exchange(const WireRequest& request, const WireWatch& watch) override {
+    const json wanted = request_json(request, key_);
+    const std::lock_guard lock(mutex_);
+    Line* line = find(dump(wanted), !request.post);
+    if (line == nullptr) return missing(wanted);
+    line->used = true;
+    const WireReply& reply = line->reply;
+    if (reply.is_stream() && reply.status / 100 == 2 && watch.on_body) watch.on_body(reply.body);
+    return reply;
+  }
+  bool waits() const override { return false; }
+  std::optional<std::size_t> place_of(const WireRequest& request) override {
+    const std::string wanted = dump(request_json(request, key_));
+    const std::lock_guard lock(mutex_);
+    const Line* line = find(wanted, !request.post);
+    return line == nullptr ? std::nullopt : std::optional<std::size_t>(line - lines_.data());
+  }
+  std::vector<std::string> refused() const override { return {refused_.begin(), refused_.end()}; }
+
+ private:
   struct Line {
     json request;
     WireReply reply;
     bool used = false;
   };
 
-  Replay(std::vector<Line> lines, std::string path)
-      : lines_(std::move(lines)), path_(std::move(path)) {}
-
-  // The first equal request that was not given yet: threads may come in another order.
-  WireReply exchange(const WireRequest& request, const WireWatch& watch) override {
-    const json wanted = request_json(request, "");
-    const std::lock_guard lock(mutex_);
-    for (Line& line : lines_) {
-      if (line.used || line.request != wanted) continue;
-      line.used = true;
-      if (line.reply.is_stream() && line.reply.status == 200 && watch.on_body) {
-        watch.on_body(line.reply.body);
-      }
-      return line.reply;
-    }
-    return missing(wanted);
+  Line* find(const std::string& wanted, bool again) {
+    const auto found = places_.find(wanted);
+    if (found == places_.end()) return nullptr;
+    std::deque<std::size_t>& places = found->second;
+    while (places.size() > 1 && lines_[places.front()].used) places.pop_front();
+    Line& line = lines_[places.front()];
+    return line.used && !again ? nullptr : &line;
   }
-  bool waits() const override { return false; }
 
- private:
+  // Of the unused lines the one that is alike for the longest at its beginning and its end.
+  const Line* nearest(const json& wanted) const {
+    const std::string text = dump(wanted);
+    const Line* best = nullptr;
+    std::ptrdiff_t most = -1;
+    for (const Line& line : lines_) {
+      if (line.used) continue;
+      const std::string other = dump(line.request);
+      const auto first = std::mismatch(text.begin(), text.end(), other.begin(), other.end());
+      const auto last = std::mismatch(text.rbegin(), text.rend(), other.rbegin(), other.rend());
+      const auto alike = (first.first - text.begin()) + (last.first - text.rbegin());
+      if (alike > most) best = &line;
+      most = std::max(most, alike);
+    }
+    return best;
+  }
+
   WireReply missing(const json& wanted) const {
     WireReply reply;
     reply.failure = Failure::kRecording;
-    const auto unused = [](const Line& line) { return !line.used; };
-    const auto next = std::find_if(lines_.begin(), lines_.end(), unused);
+    const Line* line = nearest(wanted);
     reply.detail =
-        next == lines_.end()
+        line == nullptr
             ? fmt::format("`{}` holds {} exchanges, and all were given", path_, lines_.size())
             : fmt::format("this request is not the one recorded in `{}` line {}: {}", path_,
-                          next - lines_.begin() + 2, difference(next->request, wanted));
+                          line - lines_.data() + 2, difference(line->request, wanted));
     return reply;
   }
 
   std::vector<Line> lines_;
-  std::string path_;
+  std::unordered_map<std::string, std::deque<std::size_t>> places_;  // of equal requests
+  std::set<std::string> refused_;
+  std::string path_, key_;
   std::mutex mutex_;
 };
 
+// What the first line says; nothing where it is none of ours.
+std::optional<Recorded> head_of(std::string_view line) {
+  const json head = parse_json(line);
+  if (count_in(head, "groma_chat_recording") != 1) return std::nullopt;
+  Recorded recorded;
+  if (text_in(head, "api") == kApiNames[1]) recorded.api = ChatApi::kAnthropic;
+  recorded.endpoint = text_in(head, "endpoint");
+  return recorded;
+}
+
 }  // namespace
 
-Result<std::unique_ptr<Transport>> make_recorder(const std::string& path, std::string key,
+Result<std::unique_ptr<Transport>> make_recorder(const ChatOptions& options,
                                                  std::unique_ptr<Transport> inner) {
+  const std::string& path = options.record;
   // Not over another recording, which may have cost money; for nobody else to read.
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
   if (file < 0) {
     return Error{Error::Code::kUnreadable,
                  fmt::format("cannot record to `{}`: {}", path, std::strerror(errno))};
   }
-  auto recorder = std::make_unique<Recorder>(file, path, std::move(key), std::move(inner));
-  if (!recorder->append(fmt::format("{}\n", kHead))) {
+  const std::string& key = ChatKeyText::of(options.key);
+  auto recorder = std::make_unique<Recorder>(file, path, key, std::move(inner));
+  const json head = {{"groma_chat_recording", 1},
+                     {"api", kApiNames[static_cast<int>(options.api)]},
+                     {"endpoint", options.endpoint}};
+  if (!recorder->append(dump(head) + "\n")) {
     return Error{Error::Code::kUnreadable,
                  fmt::format("cannot write `{}`: {}", path, std::strerror(errno))};
   }
   return std::unique_ptr<Transport>(std::move(recorder));
 }
 
-Result<std::unique_ptr<Transport>> make_replay(const std::string& path) {
+Result<std::unique_ptr<Transport>> make_replay(const ChatOptions& options, Recorded* recorded) {
+  const std::string& path = options.replay;
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(path, unknown)) {
+    return Error{Error::Code::kUnreadable,
+                 fmt::format("cannot read `{}`: {}", path,
+                             unknown ? unknown.message() : std::string("it is no file"))};
+  }
+  if (std::filesystem::file_size(path, unknown) > kMaxBytes) {
+    return Error{Error::Code::kTooLarge, fmt::format("`{}` is larger than 256 MiB", path)};
+  }
   std::ifstream file(path, std::ios::binary);
   if (!file) {
     return Error{Error::Code::kUnreadable,
                  fmt::format("cannot read `{}`: {}", path, std::strerror(errno))};
   }
-  std::vector<Replay::Line> lines;
-  std::size_t bytes = 0, number = 0;
+  auto replay = std::make_unique<Replay>(path, ChatKeyText::of(options.key));
+  std::size_t number = 0;
   for (std::string text; std::getline(file, text);) {
     const auto wrong = [&](std::string_view why) {
       return Error{Error::Code::kMalformed, fmt::format("`{}` line {}: {}", path, number, why)};
     };
-    ++number;
-    bytes += text.size();
-    if (bytes > kMaxBytes)
-      return Error{Error::Code::kTooLarge, fmt::format("`{}` is larger than 256 MiB", path)};
-    if (number == 1 && text != kHead) return wrong("no recording of a chat");
-    if (number == 1) continue;
+    if (++number == 1) {
+      const auto head = head_of(text);
+      if (!head) return wrong("no recording of a chat");
+      *recorded = *head;
+      continue;
+    }
     const json value = parse_json(text);
     const json* request = member(value, "request");
     const json* reply = member(value, "reply");
@@ -221,10 +293,10 @@ Result<std::unique_ptr<Transport>> make_replay(const std::string& path) {
     if ((request == nullptr || reply == nullptr) && file.peek() == std::char_traits<char>::eof())
       break;
     if (request == nullptr || reply == nullptr) return wrong("no exchange");
-    lines.push_back({*request, reply_from(*reply), false});
+    replay->add(*request, reply_from(*reply));
   }
   if (number == 0) return Error{Error::Code::kMalformed, fmt::format("`{}` is empty", path)};
-  return std::unique_ptr<Transport>(std::make_unique<Replay>(std::move(lines), path));
+  return std::unique_ptr<Transport>(std::move(replay));
 }
 
 }  // namespace groma::llm

@@ -65,7 +65,28 @@ bool has_word(std::string_view text, std::string_view word) {
   return false;
 }
 
+// The parser's own callback would look at all that is open for each object that ends.
+bool too_deep(std::string_view text) {
+  constexpr int kMostOpen = 200;
+  int open = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted && c == '\\') ++i;
+    if (c == '"') quoted = !quoted;
+    if (quoted) continue;
+    if (c == '[' || c == '{') ++open;
+    if (c == ']' || c == '}') --open;
+    if (open > kMostOpen) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+json parse_json(std::string_view text) {
+  return too_deep(text) ? json(json::value_t::discarded) : json::parse(text, nullptr, false);
+}
 
 std::optional<ServerError> error_in(const json& value) {
   if (!value.is_object()) return std::nullopt;
@@ -81,6 +102,24 @@ std::optional<ServerError> error_in(const json& value) {
     return error_of(value);
   }
   return std::nullopt;
+}
+
+bool WireReply::is_stream() const {
+  const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
+  const auto typed = [&](std::string_view type) {
+    return content_type.size() >= type.size() &&
+           std::equal(type.begin(), type.end(), content_type.begin(),
+                      [&](char wanted, char c) { return same(c, wanted); });
+  };
+  const bool begins = body.starts_with("data:") || body.starts_with("event:");
+  if (plain) return false;
+  return typed("text/event-stream") || (begins && !typed("application/json"));
+}
+
+std::optional<ChatUsage> ReadReply::usage() const {
+  const bool said = counted.input_tokens >= 0 && counted.output_tokens >= 0;
+  if (!said || counted.input_tokens + counted.output_tokens == 0) return std::nullopt;
+  return counted;
 }
 
 ReadReply Shape::read(std::string_view body) const {
@@ -145,10 +184,18 @@ std::optional<ModelList> read_models(std::string_view body) {
 
 std::string refused_field(const ServerError& error, std::string_view body) {
   const json request = parse_json(body);
+  // A limit that is out of range is refused too, and by its other name some do not know it.
+  const auto unknown = [&error] {
+    const std::string& text = error.message;
+    return error.code == "unsupported_parameter" || has_word(text, "max_completion_tokens") ||
+           has_word(text, "unknown") || has_word(text, "Unknown") ||
+           text.find("nsupported") != text.npos || text.find("not permitted") != text.npos;
+  };
   for (const char* field : {"max_tokens", "max_completion_tokens", "temperature", "seed",
                             "stream_options", "chat_template_kwargs"}) {
     if (member(request, field) == nullptr) continue;
-    if (error.param == field || has_word(error.message, field)) return field;
+    if (error.param != field && !has_word(error.message, field)) continue;
+    return std::string_view(field) != "max_tokens" || unknown() ? field : "";
   }
   return "";
 }

@@ -39,13 +39,19 @@ struct ServerError {
   std::int64_t context_tokens = 0;
 };
 
+// The tool that a structured reply may travel as.
+inline constexpr const char* kReplyTool = "reply";
+
 // What a body or a stream said.
 struct ReadReply {
   std::string text, reasoning, refusal, tool, model, finish;
-  bool has_text = false;  // some content, were it empty
-  std::optional<ChatUsage> usage;
+  bool has_text = false;                                       // some content, were it empty
+  ChatUsage counted{.input_tokens = -1, .output_tokens = -1};  // -1: not said
   std::optional<ServerError> error;
   std::string wrong;  // why it is no reply: "`choices` is empty"
+
+  // Only where both are said, and not both are nothing.
+  std::optional<ChatUsage> usage() const;
 };
 
 class Shape {
@@ -58,6 +64,8 @@ class Shape {
 
   virtual const char* path() const = 0;
   virtual std::vector<std::string> headers(const std::string& key) const = 0;
+  // A field that it does not have.
+  virtual const char* lacks() const { return ""; }
   // Why the constraint cannot be asked for; empty where it can.
   virtual std::string unsupported(const ChatConstraint& constraint, Server server) const = 0;
   virtual std::string body(const ChatRequest& request, const std::string& model, bool stream,

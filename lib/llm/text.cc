@@ -27,6 +27,16 @@ std::size_t character_length(std::string_view text, std::size_t at) {
   return (first == 0xF0U && second < 0x90U) || (first == 0xF4U && second > 0x8FU) ? 0 : 4;
 }
 
+// Where the tag stands, but not in a comment or a string of a program.
+std::size_t find_tag(std::string_view text, std::string_view tag) {
+  for (std::size_t at = 0; (at = text.find(tag, at)) != text.npos; ++at) {
+    const std::size_t begin = text.rfind('\n', at) + 1;
+    const std::string_view before = text.substr(begin, at - begin);
+    if (before.find_first_of("#\"") == text.npos && before.find("//") == text.npos) return at;
+  }
+  return text.npos;
+}
+
 }  // namespace
 
 std::string valid_utf8(std::string_view text) {
@@ -41,15 +51,6 @@ std::string valid_utf8(std::string_view text) {
     at += std::max<std::size_t>(length, 1);
   }
   return repaired.append(text.substr(kept));
-}
-
-std::string redacted(std::string text, std::string_view key) {
-  constexpr std::string_view kShown = "[key]";
-  if (key.empty()) return text;
-  for (std::size_t at = 0; (at = text.find(key, at)) != text.npos; at += kShown.size()) {
-    text.replace(at, key.size(), kShown);
-  }
-  return text;
 }
 
 std::string shown(std::string_view text, std::size_t most) {
@@ -71,15 +72,20 @@ std::string shown(std::string_view text, std::size_t most) {
 void split_thoughts(std::string* text, std::string* reasoning) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kTags = {
       {{"<think>", "</think>"}, {"<thinking>", "</thinking>"}}};
-  for (const auto& [open, close] : kTags) {
-    const std::size_t begin = text->find(open), end = text->rfind(close);
-    if (begin == text->npos && end == text->npos) continue;
-    const bool opened = begin != text->npos && (end == text->npos || begin < end);
-    const std::size_t from = opened ? begin : 0;
-    const std::size_t first = opened ? begin + open.size() : 0;
-    *reasoning += text->substr(first, end == text->npos ? text->npos : end - first);
-    text->erase(from, end == text->npos ? text->npos : end + close.size() - from);
+  const bool come_apart = !reasoning->empty();
+  const auto move_out = [&](std::size_t from, std::size_t first, std::size_t end,
+                            std::string_view close) {
+    *reasoning += text->substr(first, end == text->npos ? end : end - first);
+    text->erase(from, end == text->npos ? end : end + close.size() - from);
     text->erase(0, text->find_first_not_of(" \r\n"));
+  };
+  for (const auto& [open, close] : kTags) {
+    for (std::size_t begin = 0; (begin = find_tag(*text, open)) != text->npos;) {
+      const std::size_t first = begin + open.size();
+      move_out(begin, first, text->find(close, first), close);
+    }
+    const std::size_t end = come_apart ? text->npos : find_tag(*text, close);
+    if (end != text->npos) move_out(0, 0, end, close);
   }
 }
 

@@ -32,7 +32,7 @@ bool is_quota(const ServerError& error) {
 }
 
 int status_of(const ServerError& error, int status) {
-  if (status != 200) return status;
+  if (status / 100 != 2) return status;
   if (error.status != 0) return error.status;
   if (has_any(error.type + error.code, {"overloaded"})) return 529;
   if (has_any(error.type + error.code, {"rate_limit"})) return 429;
@@ -132,7 +132,9 @@ Verdict judge_error(const ServerError& error, int status) {
       fmt::format("the server answers {}{}{}", status, quoted.empty() ? "" : ": ", quoted);
   verdict.error.help = help_for(code);
   verdict.again = (code == Code::kServer && meant != 501) || code == Code::kRateLimit;
-  verdict.may_have_cost = status == 200;
+  // Others are refused before they are worked on.
+  const bool begun = status >= 500 && status != 501 && status != 503 && status != 529;
+  verdict.may_have_cost = status / 100 == 2 || status == 408 || begun;
   return verdict;
 }
 
@@ -149,7 +151,8 @@ Verdict judge(const WireReply& reply, const std::string& endpoint) {
             : fmt::format("{}: {}{}{}", endpoint, words.words, detail.empty() ? "" : ": ", detail);
     if (reply.failure == Failure::kRefused) verdict.error.help = "is the server running?";
     verdict.again = words.again;
-    verdict.may_have_cost = words.may_have_cost;
+    const bool answered = reply.failure == Failure::kRecording && reply.status != 0;
+    verdict.may_have_cost = (words.may_have_cost && reply.sent) || answered;
     return verdict;
   }
   ServerError error = read_error(reply.body).value_or(ServerError{});

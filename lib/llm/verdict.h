@@ -12,13 +12,14 @@ struct Verdict {
   bool may_have_cost = false;                // the server may have worked for it
 };
 
-// Of an exchange that failed, or whose status is not 200.
+// Of an exchange that failed, or whose status is no success.
 Verdict judge(const WireReply& reply, const std::string& endpoint);
 
-// Of an error that a server told, in a body or an event, under this status (200 where it hid it).
+// Of an error that a server told, in a body or an event, under this status (a success where it hid
+// it).
 Verdict judge_error(const ServerError& error, int status);
 
-// Of a 200 that is no reply.
+// Of a success that is no reply.
 Verdict judge_wrong(const WireReply& reply, const std::string& why);
 
 }  // namespace groma::llm

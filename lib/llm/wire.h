@@ -71,9 +71,11 @@ struct WireReply {
   bool plain = false;                // the body is the reply's text (a child's)
   Failure failure = Failure::kNone;
   std::string detail;  // of the failure
+  bool sent = true;    // some of the request was
   std::int64_t elapsed_ms = 0;
 
-  bool is_stream() const { return content_type.starts_with("text/event-stream"); }
+  bool done() const { return failure == Failure::kNone && status / 100 == 2; }
+  bool is_stream() const;  // of events, as its type or its beginning says
 };
 
 struct WireWatch {
@@ -90,15 +92,25 @@ class Transport {
   virtual ~Transport() = default;
   virtual WireReply exchange(const WireRequest& request, const WireWatch& watch) = 0;
   virtual bool waits() const { return true; }  // between attempts
+  // Of a recording: where the answer to this request stands; none where it is not held.
+  virtual std::optional<std::size_t> place_of(const WireRequest&) { return std::nullopt; }
+  // Of a recording: the fields that its server refused.
+  virtual std::vector<std::string> refused() const { return {}; }
 };
 
 // Where requests go: "https://host:1/v1", without a final slash; the rules for keys hold for it.
 Result<std::string> normal_endpoint(const ChatOptions& options);
 
+// What a recording is of.
+struct Recorded {
+  ChatApi api = ChatApi::kOpenAi;
+  std::string endpoint;  // none in those that do not say
+};
+
 std::unique_ptr<Transport> make_http(const ChatOptions& options, std::vector<std::string> headers);
 std::unique_ptr<Transport> make_exec(const ChatOptions& options);
-Result<std::unique_ptr<Transport>> make_recorder(const std::string& path, std::string key,
+Result<std::unique_ptr<Transport>> make_recorder(const ChatOptions& options,
                                                  std::unique_ptr<Transport> inner);
-Result<std::unique_ptr<Transport>> make_replay(const std::string& path);
+Result<std::unique_ptr<Transport>> make_replay(const ChatOptions& options, Recorded* recorded);
 
 }  // namespace groma::llm

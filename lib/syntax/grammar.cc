@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -88,13 +89,15 @@ std::vector<std::string> kind_words(TokenKind token, const std::vector<Kind>& ki
   return all;
 }
 
-// These names as statements write them, or any.
-Item names_of(const std::vector<std::string>& names) {
+// These names as statements write them, those of them that can be written; any where none are
+// named.
+std::optional<Item> names_of(const std::vector<std::string>& names) {
+  if (names.empty()) return rule("path-name");
   std::vector<std::string> written;
   for (const std::string& name : names) {
     if (auto text = written_name(name)) written.push_back(*std::move(text));
   }
-  return written.empty() ? rule("path-name") : texts(written);
+  return written.empty() ? std::nullopt : std::optional(texts(written));
 }
 
 // ------------------------------------------------------------------------------------ free names
@@ -253,15 +256,19 @@ void add_parts(const GrammarNames& names, std::vector<Production>& table) {
     table.push_back({std::string(name), std::move(item), false, ""});
   };
   const bool positions = names.requirements != 0;
-  const Item region = rule("region-name");
-  const Item requirement = positions ? one_of(rule("position"), region) : region;
-  add("names", one_of(text("*"), list(rule("task-name"))));
+  const std::optional<Item> tasks = names_of(names.tasks), regions = names_of(names.regions);
+  std::vector<Item> requirements;
+  if (positions) requirements.push_back(rule("position"));
+  if (regions) requirements.push_back(rule("region-name"));
+  const Item all = text("*");
+  add("names", tasks ? one_of(all, list(rule("task-name"))) : all);
   table.back().heading = "Their parts";
-  add("which", one_of(text("*"), list(requirement)));
+  const bool any = !requirements.empty();
+  add("which", any ? one_of(all, list(compound(Kind::kChoice, std::move(requirements)))) : all);
   const std::vector<std::string> memories = kind_words(TokenKind::kMemWord, names.memories);
   std::vector<std::string> places = kind_words(TokenKind::kProcWord, names.processors);
-  add("task-name", names_of(names.tasks));
-  add("region-name", names_of(names.regions));
+  if (tasks) add("task-name", *tasks);
+  if (regions) add("region-name", *regions);
   add("proc", texts(places));
   add("mem", texts(memories));
   for (const std::string& memory : memories) {

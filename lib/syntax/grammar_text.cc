@@ -2,6 +2,7 @@
 // groma::grammar.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <set>
 
@@ -134,7 +135,19 @@ class Writer {
     return text;
   }
 
+  // EBNF has no escape for a quote: a text with both is written in pieces.
   std::string quote(const std::string& text) const {
+    if (ebnf() && text.find('"') != text.npos && text.find('\'') != text.npos) {
+      std::string pieces;
+      for (std::size_t at = 0; at < text.size();) {
+        const char other =
+            text[std::min(text.find_first_of("\"'", at), text.size() - 1)] == '"' ? '\'' : '"';
+        const std::size_t end = std::min(text.find(other, at), text.size());
+        pieces += (pieces.empty() ? "" : ", ") + quote(text.substr(at, end - at));
+        at = end;
+      }
+      return "(" + pieces + ")";
+    }
     const bool single = ebnf() && text.find('"') != std::string::npos;
     std::string quoted;
     for (const char c : text) {

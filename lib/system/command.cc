@@ -48,16 +48,18 @@ class File {
 // One output: its first and its last bytes, half of the bound each.
 class Capture {
  public:
-  explicit Capture(std::size_t limit) : half_(limit / 2) {}
+  explicit Capture(std::size_t limit) : first_(limit - limit / 2), half_(limit / 2) {}
 
   void add(std::string_view bytes) {
-    const std::size_t first = std::min(bytes.size(), half_ - head_.size());
+    const std::size_t first = std::min(bytes.size(), first_ - head_.size());
     head_ += bytes.substr(0, first);
     bytes.remove_prefix(first);
     all_ += first + bytes.size();
     tail_ += bytes;
     if (tail_.size() > 2 * half_ + 4096) tail_.erase(0, tail_.size() - half_);
   }
+
+  std::size_t size() const { return all_; }
 
   CommandOutput take() {
     if (tail_.size() > half_) tail_.erase(0, tail_.size() - half_);
@@ -69,7 +71,7 @@ class Capture {
   }
 
  private:
-  std::size_t half_, all_ = 0;
+  std::size_t first_, half_, all_ = 0;
   std::string head_, tail_;
 };
 
@@ -185,6 +187,13 @@ Result<CommandOutcome> run_command(const Command& command) {
     return Error{unknown ? Error::Code::kUnknown : Error::Code::kUnreadable,
                  fmt::format("cannot run `{}`: {}", command.words[0], std::strerror(code))};
   };
+  struct sigaction on_end {};
+  sigaction(SIGCHLD, nullptr, &on_end);
+  if (on_end.sa_handler == SIG_IGN || (on_end.sa_flags & SA_NOCLDWAIT) != 0) {
+    return Error{Error::Code::kUnreadable,
+                 fmt::format("cannot run `{}`: SIGCHLD is ignored, so nobody learns its end",
+                             command.words[0])};
+  }
   const File in = input_file(command.input);
   Pipe out, err;
   if (in.get() < 0 || !open_pipe(&out) || !open_pipe(&err)) return failure(errno);
@@ -202,11 +211,20 @@ Result<CommandOutcome> run_command(const Command& command) {
   CommandOutcome outcome;
   siginfo_t info{};
   const auto deadline = begin + std::chrono::milliseconds(command.deadline_ms);
+  // Why it may not go on.
+  const auto cause = [&](Clock::time_point now) -> std::optional<CommandOutcome::End> {
+    using End = CommandOutcome::End;
+    if (command.deadline_ms > 0 && now >= deadline) return End::kDeadline;
+    if (command.stop && command.stop()) return End::kStopped;
+    const bool full = command.end_at_max_output && out_text.size() > command.max_output_bytes;
+    return full ? std::optional(End::kTooMuchOutput) : std::nullopt;
+  };
+  bool broken_off = false;
   while (!has_ended(child, &info)) {
     const auto now = Clock::now();
-    const bool late = command.deadline_ms > 0 && now >= deadline;
-    if (late || (command.stop && command.stop())) {
-      outcome.end = late ? CommandOutcome::End::kDeadline : CommandOutcome::End::kStopped;
+    if (const auto end = cause(now)) {
+      outcome.end = *end;
+      broken_off = true;
       break;
     }
     int wait_ms = ended.get() >= 0 ? kPollMs : kPollBlindMs;
@@ -217,15 +235,21 @@ Result<CommandOutcome> run_command(const Command& command) {
     read_for(wait_ms, &out.read, &out_text, &err.read, &err_text, ended.get());
   }
   kill(-child, SIGKILL);
+  kill(child, SIGKILL);  // it may have left its group
   outcome.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
 
   // What was written before the end; not what somebody who escaped the group may still write.
-  const auto drained = Clock::now() + kDrain;
-  while ((out.read.get() >= 0 || err.read.get() >= 0) && Clock::now() < drained) {
-    read_for(kPollMs, &out.read, &out_text, &err.read, &err_text, -1);
+  const auto drained = Clock::now() + (broken_off ? std::chrono::milliseconds(0) : kDrain);
+  for (bool again = true; again && (out.read.get() >= 0 || err.read.get() >= 0);) {
+    read_for(broken_off ? 0 : kPollMs, &out.read, &out_text, &err.read, &err_text, -1);
+    const auto now = Clock::now();
+    again = now < drained && !cause(now);
   }
   info = {};
   while (waitid(P_PID, static_cast<id_t>(child), &info, WEXITED) != 0 && errno == EINTR) {
+  }
+  if (command.end_at_max_output && !broken_off && out_text.size() > command.max_output_bytes) {
+    outcome.end = CommandOutcome::End::kTooMuchOutput;
   }
   const bool ended_itself = outcome.end == CommandOutcome::End::kExited;
   if (ended_itself && info.si_code != CLD_EXITED) outcome.end = CommandOutcome::End::kSignalled;

@@ -29,9 +29,9 @@ std::vector<Include> includes_of(const fs::path& file) {
 // <vector>, <cstdio>; and what every POSIX system has.
 bool is_system_header(const std::string& path) {
   static const std::regex kStandard("[a-z0-9_]+");
-  static const std::set<std::string> kPosix = {"dirent.h", "dlfcn.h",   "fcntl.h",
-                                               "poll.h",   "pthread.h", "signal.h",
-                                               "spawn.h",  "termios.h", "unistd.h"};
+  static const std::set<std::string> kPosix = {"arpa/inet.h", "dirent.h",  "dlfcn.h",  "fcntl.h",
+                                               "poll.h",      "pthread.h", "signal.h", "spawn.h",
+                                               "termios.h",   "unistd.h"};
   return std::regex_match(path, kStandard) || path.starts_with("sys/") || kPosix.contains(path);
 }
 

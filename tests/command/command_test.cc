@@ -874,8 +874,8 @@ TEST(Output, AFullDiskIsNoSuccess) {
 
 TEST(LlmCommand, NeverShowsAKey) {
   const Outcome outcome =
-      run("GROMA_API_KEY=sk-SECRET-123456 groma llm check --endpoint "
-          "'exec:cat; echo no use for $GROMA_API_KEY >&2; exit 1'");
+      run("WORD=sk-SECRET-123456 GROMA_API_KEY=sk-SECRET-123456 groma llm check --endpoint "
+          "'exec:cat; echo no use for $WORD$GROMA_API_KEY >&2; exit 1'");
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("the command ended with 1: no use for [key]"));
   EXPECT_EQ((outcome.out + outcome.err).find("SECRET"), std::string::npos);

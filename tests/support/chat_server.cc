@@ -59,7 +59,7 @@ ChatServer::ChatServer()
     : process_({GROMA_PYTHON, GROMA_SOURCE_DIR "/tests/support/chat_server.py",
                 GROMA_SOURCE_DIR "/tests/data/localhost.pem"}) {
   const std::string& ports = process_.first_line();
-  GROMA_CHECK(std::sscanf(ports.c_str(), "%d %d", &port_, &secure_port_) == 2);
+  GROMA_CHECK(std::sscanf(ports.c_str(), "%d %d %d", &port_, &secure_port_, &deaf_port_) == 3);
 }
 
 std::string ChatServer::at(const std::string& behaviour) const {
@@ -68,6 +68,14 @@ std::string ChatServer::at(const std::string& behaviour) const {
 
 std::string ChatServer::secure(const std::string& behaviour) const {
   return "https://127.0.0.1:" + std::to_string(secure_port_) + "/" + behaviour + "/v1";
+}
+
+std::string ChatServer::deaf() const {
+  return "http://127.0.0.1:" + std::to_string(deaf_port_) + "/v1";
+}
+
+std::string ChatServer::mute() const {
+  return "https://127.0.0.1:" + std::to_string(port_) + "/v1";
 }
 
 std::string ChatServer::log() const {

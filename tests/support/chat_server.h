@@ -30,12 +30,15 @@ class ChatServer {
   // The endpoint that behaves so.
   std::string at(const std::string& behaviour) const;
   std::string secure(const std::string& behaviour) const;
+  // Where connecting never ends; where a handshake never does.
+  std::string deaf() const;
+  std::string mute() const;
   // All requests so far, as a JSON array of {method, path, headers, body}.
   std::string log() const;
 
  private:
   ServerProcess process_;
-  int port_ = 0, secure_port_ = 0;
+  int port_ = 0, secure_port_ = 0, deaf_port_ = 0;
 };
 
 // A port of this computer where nobody listens.

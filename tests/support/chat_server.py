@@ -1,8 +1,8 @@
 """A chat server that fails in every way that we know of: the first part of the path says how.
 
-Prints its two ports (plain, TLS with a certificate that nobody signed), serves until its input ends.
-`/NAME/v1/chat/completions` runs the function of that name below; `/log` gives what was asked so far,
-as JSON.
+Prints its three ports (plain, TLS with a certificate that nobody signed, one where connecting never
+ends), serves until its input ends. `/NAME/v1/chat/completions` runs the function of that name below;
+`/log` gives what was asked so far, as JSON. It is a proxy too, which answers itself.
 """
 import collections, email.utils, gzip, json, socket, ssl, struct, sys, threading, time
 
@@ -163,7 +163,7 @@ FIRST = {
     "529": lambda r: r.answer(529, {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
     "429": later(),
     "429-seconds": later(Retry_After="0.2"),
-    "429-date": lambda r: later(Date=http_date(0), Retry_After=http_date(1))(r),
+    "429-date": lambda r: later(Date=http_date(-3600), Retry_After=http_date(-3599))(r),  # its clock is late
     "429-past": lambda r: later(Date=http_date(0), Retry_After=http_date(-100))(r),
     "429-ms": later(retry_after_ms="200", Retry_After="9999"),
     "error-in-200": lambda r: r.answer(200, {"error": {"message": "try later", "code": 503}}),
@@ -202,6 +202,12 @@ ANSWERS = {
     "no-usage": reply(usage=None),
     "odd-usage": reply(usage={"prompt_tokens": "many", "completion_tokens": -3}),
     "deep": "[" * 5000 + "]" * 5000,
+    "wide": '{"choices":[' + "{}," * 700_000 + "{}]}",
+    "half-usage": reply(usage={"prompt_tokens": 5}),
+    "empty-choices-costly": {"choices": [], "usage": USAGE},
+    "tag-in-comment": reply("Task * GPU;  # no </think> and no <think>\nTask a CPU;\n"),
+    "think-twice": reply("<think>let me</think><think> see</think>hello"),
+    "tag-beside-reasoning": reply("hello</think> you", reasoning="let me see"),
 }
 for name, body in ANSWERS.items():
     CASES[name] = lambda r, body=body: r.answer(200, body)
@@ -219,9 +225,63 @@ ERRORS = {
     "404": (404, {"error": {"message": "The model `x` does not exist", "code": "model_not_found"}}),
     "quota": (429, {"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}}),
     "501": (501, {"error": {"message": "not built for this"}}),
+    "504": (504, "gateway time-out"),
+    "max-range": (400, {"error": {"message": "Invalid max_tokens value, the valid range of max_tokens is [1, 3]",
+                                  "type": "invalid_request_error", "code": "invalid_request_error"}}),
+    "201": (201, reply()),
+    "204": (204, ""),
 }
 for name, (status, body) in ERRORS.items():
     CASES[name] = lambda r, status=status, body=body: r.answer(status, body)
+
+
+@case
+def by_proxy(r):
+    r.answer(200, reply("by the proxy"))
+
+
+CASES[""] = by_proxy  # the path is a whole address
+
+
+@case
+def no_usage_slow(r):
+    time.sleep(0.1)
+    r.answer(200, reply(usage=None))
+
+
+@case
+def slow_ok(r):
+    time.sleep(0.1)
+    ok(r)
+
+
+@case
+def hang_models(r):
+    silence(r) if r.method == "GET" else ok(r)
+
+
+@case
+def no_temperature(r):
+    time.sleep(0.02)
+    if r.method == "GET":
+        return ok(r)
+    if "temperature" in r.json:
+        return r.error(400, "Unsupported parameter: 'temperature'", param="temperature")
+    r.answer(200, reply(r.json["messages"][0]["content"]))
+
+
+@case
+def later_5(r):
+    later(Retry_After="5")(r)
+
+
+def typed_stream(kind):
+    data = b"".join(event_of(e) for e in (delta("hel"), delta("lo"), delta(None, "stop"), "[DONE]"))
+    return lambda r: r.answer(200, data, kind)
+
+
+CASES["stream-caps"] = typed_stream("Text/Event-Stream; charset=utf-8")
+CASES["stream-plain"] = typed_stream("text/plain")
 
 
 @case
@@ -280,6 +340,31 @@ def stream_echo(r):
     """The key, letter by letter."""
     key = r.headers["authorization"].split()[1]
     r.stream(*[delta(letter) for letter in "<" + key + ">"], delta(None, "stop"))
+
+
+@case
+def echo_escaped(r):
+    key = r.headers["authorization"].split()[1]
+    r.answer(401, '{"error":{"message":"not \\u%04x%s"}}' % (ord(key[0]), key[1:].replace("/", "\\/")))
+
+
+@case
+def echo_cut(r):
+    """Ends within the key."""
+    key = r.headers["authorization"].split()[1]
+    r.send(b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 900\r\n\r\n{"choices":[{"message":'
+           b'{"content":"' + key[:-3].encode())
+
+
+@case
+def echo_far(r):
+    """The key where a header's bound cuts it."""
+    r.answer(307, "", Location="http://h/" + "a" * 976 + r.headers["authorization"].split()[1])
+
+
+@case
+def echo_many(r):
+    r.answer(200, reply(r.headers["authorization"].split()[1] * 280_000))
 
 
 @case
@@ -394,6 +479,31 @@ def anthropic(r):
 
 
 @case
+def anthropic_cut(r):
+    r.stream({"type": "message_start", "message": {"model": "m", "content": [], "usage": {"input_tokens": 5, "output_tokens": 1}}},
+             {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "hello " * 300}})
+
+
+@case
+def anthropic_no_usage(r):
+    r.answer(200, {"content": [{"type": "text", "text": "hello"}], "model": "m", "stop_reason": "end_turn", "usage": {}})
+
+
+@case
+def anthropic_empty(r):
+    """The tool without arguments: an empty object."""
+    if r.method == "GET":
+        return anthropic(r)
+    block = {"type": "tool_use", "name": "reply", "input": {}}
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    if not r.json["stream"]:
+        return r.answer(200, {"content": [block], "stop_reason": "tool_use", "usage": usage})
+    r.stream({"type": "message_start", "message": {"model": "m", "content": [], "usage": usage}},
+             {"type": "content_block_start", "index": 0, "content_block": block},
+             {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": usage})
+
+
+@case
 def anthropic_overloaded(r):
     if r.number == 0:
         return r.stream(event_of({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}))
@@ -431,5 +541,10 @@ tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 tls.load_cert_chain(sys.argv[1])
 threading.Thread(target=accept, args=(plain,), daemon=True).start()
 threading.Thread(target=accept, args=(secure, tls), daemon=True).start()
-print(plain.getsockname()[1], secure.getsockname()[1], flush=True)
+deaf = socket.create_server(("127.0.0.1", 0), backlog=0)  # its queue is full
+waiting = [socket.socket() for _ in range(4)]
+for one in waiting:
+    one.setblocking(False)
+    one.connect_ex(deaf.getsockname())
+print(plain.getsockname()[1], secure.getsockname()[1], deaf.getsockname()[1], flush=True)
 sys.stdin.read()

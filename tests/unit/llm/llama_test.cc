@@ -94,7 +94,7 @@ TEST_F(Llama, WritesProgramsUnderOurGrammar) {
   const std::string narrow = grammar(GrammarFormat::kGbnf, names);
   const std::string* const grammars[] = {&whole_grammar, &one_line, &narrow};
   constexpr int kReplies = 500, kThreads = 8;
-  std::atomic<int> next{0}, complete{0}, cut{0}, wrong{0};
+  std::atomic<int> next{0}, complete{0}, cut{0}, empty{0}, wrong{0};
   std::vector<std::string> first_wrong(kThreads);
   std::vector<std::thread> threads;
   for (std::string& bad : first_wrong) {
@@ -110,6 +110,7 @@ TEST_F(Llama, WritesProgramsUnderOurGrammar) {
         const std::string text = !reply  ? ""
                                  : whole ? reply.value().text
                                          : whole_part(reply.value().text);
+        if (reply && text.empty()) ++empty;
         if (reply && parses(text)) continue;
         ++wrong;
         bad = reply ? reply.value().text : reply.error().message;
@@ -121,6 +122,7 @@ TEST_F(Llama, WritesProgramsUnderOurGrammar) {
   EXPECT_EQ(complete + cut, kReplies);
   EXPECT_GT(complete, kReplies / 10);
   EXPECT_GT(cut, kReplies / 10);
+  EXPECT_GT(cut - empty, kReplies / 10) << "of too few was something left to parse";
   EXPECT_EQ(shared.spent().requests, kReplies);
   EXPECT_FALSE(shared.spent().estimated);
   std::printf("%d complete, %d cut\n", complete.load(), cut.load());

@@ -71,6 +71,13 @@ TEST(Text, ThoughtsAreTakenOut) {
 TEST(Text, KeysAreTakenOut) {
   EXPECT_EQ(redacted("a secret, secret", "secret"), "a [key], [key]");
   EXPECT_EQ(redacted("a secret", ""), "a secret");
+  EXPECT_EQ(redacted("secsecret", "secret"), "sec[key]");
+  // As JSON may write it, once or in a text within a text.
+  EXPECT_EQ(redacted(R"("\u0073ec\/ret" "\\u0073ec\\/ret" "\nsec/ret")", "sec/ret"),
+            R"("[key]" "[key]" "\n[key]")");
+  EXPECT_EQ(redacted("\\\\\\secre", "secret"), "[key]") << "an end that begins it";
+  EXPECT_EQ(redacted("a sec", "secret"), "a sec");
+  EXPECT_EQ(redacted("secre t", "secret"), "secre t");
 }
 
 }  // namespace

@@ -290,6 +290,28 @@ TEST(NarrowedGrammar, LeavesOpenWhatIsEmpty) {
   EXPECT_TRUE(Recogniser(productions(names)).accepts("Region a 999 OMP RDMEM;\n"));
 }
 
+// Of names that cannot be written none is left, not all.
+TEST(NarrowedGrammar, HasNoNamesWhereNoneCanBeWritten) {
+  GrammarNames names;
+  names.tasks = {"line\nend"};
+  names.regions = {"line\nend"};
+  names.requirements = 0;
+  Recogniser table(productions(names));
+  EXPECT_TRUE(table.accepts("Task * CPU;\n")) << table.understood();
+  EXPECT_TRUE(table.accepts("Region * * CPU SYSMEM;\n")) << table.understood();
+  EXPECT_FALSE(table.accepts("Task any CPU;\n"));
+  EXPECT_FALSE(table.accepts("Region * any CPU SYSMEM;\n"));
+  names.requirements = 2;
+  EXPECT_TRUE(Recogniser(productions(names)).accepts("Region * 1 CPU SYSMEM;\n"));
+}
+
+TEST(NarrowedGrammar, WritesBothQuotesInEbnf) {
+  GrammarNames names;
+  names.tasks = {"a'b\"c"};
+  const std::string ebnf = grammar(GrammarFormat::kEbnf, names);
+  EXPECT_NE(ebnf.find(R"(task-name = ('"a', "'b\\", '"c"') ;)"), ebnf.npos) << ebnf;
+}
+
 TEST(NarrowedGrammar, IsWrittenAsGbnf) {
   std::string problem;
   const auto table = testing::parse_gbnf(grammar(GrammarFormat::kGbnf, few()), &problem);

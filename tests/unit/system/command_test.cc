@@ -100,6 +100,39 @@ TEST(Command, IsStoppedWhenAsked) {
   EXPECT_EQ(asked, 3);
 }
 
+// It left the group, but not our reach.
+TEST(Command, WhatLeavesItsGroupEndsToo) {
+  Command command;
+  command.words = {"perl", "-e",
+                   "setpgrp(0, getpgrp(getppid)); $| = 1; print \"$$\\n\"; sleep 300"};
+  command.deadline_ms = 500;
+  const CommandOutcome outcome = run(command);
+  EXPECT_EQ(outcome.end, End::kDeadline);
+  EXPECT_TRUE(gone(outcome.out.text));
+}
+
+TEST(Command, EndsAtItsMostOutput) {
+  Command command = shell("yes");
+  command.max_output_bytes = 1000;
+  command.end_at_max_output = true;
+  const CommandOutcome outcome = run(command);
+  EXPECT_EQ(outcome.end, End::kTooMuchOutput);
+  EXPECT_EQ(outcome.out.text.size(), 1000U);
+  command = shell("printf 12345");
+  command.max_output_bytes = 5;
+  command.end_at_max_output = true;
+  EXPECT_EQ(run(command).end, End::kExited);
+}
+
+TEST(Command, NeedsToBeToldOfEnds) {
+  const auto before = signal(SIGCHLD, SIG_IGN);
+  const auto outcome = run_command(shell("exit 3"));
+  signal(SIGCHLD, before);
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.error().message,
+            "cannot run `sh`: SIGCHLD is ignored, so nobody learns its end");
+}
+
 TEST(Command, HasTheFolderAndTheEnvironmentThatItIsGiven) {
   setenv("GROMA_TEST_SECRET", "secret", 1);
   setenv("GROMA_TEST_KEPT", "kept", 1);

@@ -1,0 +1,130 @@
+#include "llm/outcome.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "llm/sse.h"
+#include "llm/text.h"
+
+namespace groma::llm {
+namespace {
+
+using Code = ChatError::Code;
+
+ChatReply::Finish finish_of(std::string_view word) {
+  if (word == "stop" || word == "end_turn" || word == "stop_sequence" || word == "eos") {
+    return ChatReply::Finish::kStop;
+  }
+  if (word == "length" || word == "max_tokens" || word == "model_context_window_exceeded") {
+    return ChatReply::Finish::kLength;
+  }
+  const bool tool = word == "tool_calls" || word == "tool_use" || word == "function_call";
+  return tool ? ChatReply::Finish::kToolCall : ChatReply::Finish::kOther;
+}
+
+ChatUsage estimate(const ChatRequest& request, const ReadReply& reply) {
+  std::size_t in = request.constraint.json_schema.size();
+  for (const ChatMessage& message : request.messages) in += message.text.size() + 4;
+  ChatUsage usage;
+  usage.input_tokens = static_cast<std::int64_t>((in + 2) / 3);
+  usage.output_tokens =
+      static_cast<std::int64_t>((reply.text.size() + reply.reasoning.size() + 2) / 3);
+  usage.estimated = true;
+  return usage;
+}
+
+Step<ChatReply> accept(const ChatRequest& request, int status, ReadReply* read,
+                       const std::string& key) {
+  Verdict verdict;
+  verdict.may_have_cost = true;
+  verdict.error.status = status;
+  const bool filtered = read->finish == "content_filter" || read->finish == "refusal";
+  if (!read->refusal.empty() || (filtered && read->text.empty())) {
+    verdict.error.code = Code::kRefusal;
+    verdict.error.message = read->refusal.empty()
+                                ? "a filter refuses"
+                                : fmt::format("the model refuses: {}", shown(read->refusal));
+    return {{}, verdict};
+  }
+  if (!read->has_text && read->reasoning.empty()) {
+    verdict.error.code = Code::kNoText;
+    verdict.error.message = read->tool.empty()
+                                ? "the reply has no text"
+                                : fmt::format("the model calls a tool `{}` instead of answering",
+                                              shown(read->tool, 60));
+    return {{}, verdict};
+  }
+  ChatReply reply;
+  reply.usage = read->usage().value_or(estimate(request, *read));
+  reply.text = std::move(read->text);
+  reply.reasoning = std::move(read->reasoning);
+  split_thoughts(&reply.text, &reply.reasoning);
+  reply.text = redacted(reply.text, key);
+  reply.reasoning = redacted(reply.reasoning, key);
+  reply.model = shown(redacted(read->model, key), 200);
+  reply.finish = finish_of(read->finish);
+  const bool ours = reply.finish == ChatReply::Finish::kToolCall && read->tool == kReplyTool;
+  if (ours) reply.finish = ChatReply::Finish::kStop;
+  return {std::move(reply), {}};
+}
+
+}  // namespace
+
+ReadReply read_body(const Shape& shape, const WireReply& reply) {
+  ReadReply read;
+  if (reply.plain) {
+    read.text = reply.body;
+    read.has_text = true;
+    read.finish = "stop";
+  } else if (reply.status / 100 == 2 && reply.is_stream()) {
+    SseParser parser;
+    const auto add = [&](std::string_view data) { shape.add_event(data, &read); };
+    parser.feed(reply.body, add);
+    parser.finish(add);
+  } else if (reply.status / 100 == 2) {
+    read = shape.read(reply.body);
+  }
+  return read;
+}
+
+Step<ChatReply> conclude(const ChatRequest& request, const WireReply& reply, ReadReply* read,
+                         const ChatOptions& options) {
+  if (!reply.done()) {
+    return {{}, judge(reply, options.endpoint)};
+  }
+  if (read->error) return {{}, judge_error(*read->error, reply.status)};
+  if (reply.is_stream() && read->finish.empty()) {
+    WireReply cut = reply;
+    cut.failure = Failure::kCut;
+    const bool nothing = read->text.empty() && read->reasoning.empty();
+    cut.detail = nothing ? "a stream without text; perhaps the prompt is too long for it"
+                         : "the stream ended before the reply did";
+    return {{}, judge(cut, options.endpoint)};
+  }
+  if (!read->wrong.empty()) return {{}, judge_wrong(reply, read->wrong)};
+  return accept(request, reply.status, read, ChatKeyText::of(options.key));
+}
+
+// No tokeniser makes more tokens than bytes, but templates add some.
+ChatUsage worst_case(const WireRequest& request, int max_tokens) {
+  ChatUsage usage;
+  usage.input_tokens = static_cast<std::int64_t>(request.body.size());
+  usage.output_tokens = max_tokens;
+  usage.estimated = true;
+  return usage;
+}
+
+ChatUsage cost_of(const WireReply& reply, const ReadReply& read, bool may_have_cost,
+                  const ChatUsage& worst) {
+  if (!may_have_cost) return {};
+  const std::optional<ChatUsage> said = read.usage();
+  if (!said) return worst;
+  if (reply.done() && !read.error && (!reply.is_stream() || !read.finish.empty())) return *said;
+  ChatUsage cost = worst;
+  cost.input_tokens = std::max(cost.input_tokens, said->input_tokens);
+  cost.output_tokens = std::max(cost.output_tokens, said->output_tokens);
+  return cost;
+}
+
+}  // namespace groma::llm

@@ -1,0 +1,246 @@
+// Keys: where they come from, where they go, and that they are read nowhere else.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "groma/llm.h"
+#include "support/files.h"
+#include "support/temporary_folder.h"
+#include "unit/llm/chat_fixture.h"
+
+namespace groma {
+namespace {
+
+using Code = ChatError::Code;
+using ::groma::testing::read_text;
+using nlohmann::json;
+using test::TemporaryFolder;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+TEST_F(Client, ACertificateThatNobodySignedIsNotTrusted) {
+  ChatOptions secure = options("ok");
+  secure.endpoint = server_->secure("ok");
+  secure.key = key();
+  const auto reply = make(secure).ask(hello());
+  EXPECT_EQ(reply.error().code, Code::kCertificate);
+  EXPECT_EQ(reply.error().attempts, 1);
+  secure.ca_file = GROMA_SOURCE_DIR "/tests/data/localhost.pem";
+  const auto trusted = make(secure).ask(hello());
+  ASSERT_TRUE(trusted.ok()) << trusted.error().message;
+  EXPECT_EQ(trusted.value().text, "hello");
+}
+
+TEST_F(Client, AKeyFollowsNoRedirect) {
+  ChatOptions with_key = options("redirect");
+  with_key.key = key();
+  const std::size_t before = asked("ok").size();
+  EXPECT_EQ(make(with_key).ask(hello()).error().code, Code::kNotFound);
+  EXPECT_EQ(asked("redirect").back()["headers"].count("authorization"), 1U);
+  EXPECT_EQ(asked("ok").size(), before);
+}
+
+// Everything that is written or said, with a server that repeats the key wherever it can.
+TEST_F(Client, AKeyAppearsNowhere) {
+  const TemporaryFolder folder;
+  Lines lines;
+  std::string all, shown;
+  int number = 0;
+  std::string the_key = kKey;
+  const auto use = [&](const std::string& behaviour, bool stream, const std::string& text) {
+    ChatOptions loud = options(behaviour, stream);
+    loud.key = ChatKey::make(the_key).value();
+    loud.log = &lines;
+    loud.record = folder.path() + "/" + std::to_string(number++);
+    ChatRequest request = hello();
+    request.messages[0].text = text;
+    ChatClient::Watch watch;
+    watch.on_text = [&shown](std::string_view piece, bool) { shown += piece; };
+    const auto reply = make(loud).ask(request, watch);
+    all += reply ? reply.value().text + reply.value().reasoning + reply.value().model
+                 : reply.error().message + reply.error().help;
+    all += read_text(loud.record);
+  };
+  use("echo", false, std::string("my key is ") + kKey);
+  use("echo", false, "fail");
+  use("stream-echo", true, "hello");
+  use("first-503", false, "hello");
+  use("always-500", false, kKey);
+  use("redirect", false, "hello");
+  use("reasoning-model", true, "hello");
+  use("echo-cut", false, "hello");
+  use("echo-far", false, "hello");
+  use("echo-escaped", false, "hello");
+  the_key = "sk-ab/cd/SECRET-01";
+  use("echo-escaped", false, "hello");
+  const auto wrong = ChatClient::make([&] {
+    ChatOptions remote;
+    remote.endpoint = "http://example.com/v1";
+    remote.key = key();
+    return remote;
+  }());
+  all += wrong.error().message + wrong.error().help;
+  all += ChatKey::make(std::string(kKey) + " ").error().message;
+  EXPECT_THAT(all, HasSubstr("[key]"));
+  EXPECT_THAT(shown, HasSubstr("<[key]>"));
+  EXPECT_THAT(lines.text, Not(IsEmpty()));
+  for (const std::string* text : {&all, &shown, &lines.text}) {
+    EXPECT_THAT(*text, Not(HasSubstr(kKey)));
+    EXPECT_THAT(*text, Not(HasSubstr("SECRET")));
+  }
+}
+
+// A stream that gives the key letter by letter is recorded without the letters.
+TEST_F(Client, AKeyInPiecesIsNotRecorded) {
+  const TemporaryFolder folder;
+  ChatOptions loud = options("stream-echo", true);
+  loud.key = key();
+  loud.record = folder.path() + "/recording";
+  EXPECT_EQ(make(loud).ask(hello())->text, "<[key]>");
+  const std::string line = read_text(loud.record);
+  const std::size_t begin = line.find('\n') + 1;
+  const std::string body = json::parse(line.substr(begin))["reply"]["body"];
+  std::string text;
+  for (std::size_t at = 0; (at = body.find("data: {", at)) != body.npos; ++at) {
+    const json event = json::parse(body.substr(at + 6, body.find('\n', at) - at - 6));
+    text += event["choices"][0]["delta"].value("content", json("")).is_string()
+                ? event["choices"][0]["delta"]["content"].get<std::string>()
+                : "";
+  }
+  EXPECT_EQ(text, "<[key]>");
+  loud.replay = loud.record;
+  loud.record = "";
+  EXPECT_EQ(make(loud).ask(hello())->text, "<[key]>");
+}
+
+// A message that quotes a command's words takes the key out before it cuts them.
+TEST_F(Client, AKeyIsTakenOutBeforeWordsAreCut) {
+  ChatOptions exec = options("ok");
+  exec.key = key();
+  exec.endpoint = "exec:cat \"$GROMA_TEST_FOLDER/words\" >&2; exit 1";
+  const TemporaryFolder folder;
+  setenv("GROMA_TEST_FOLDER", folder.path().c_str(), 1);
+  folder.write("words", kKey + std::string(187, 'x'));
+  EXPECT_THAT(make(exec).ask(hello()).error().message, Not(HasSubstr("0123456789")));
+}
+
+TEST_F(Client, AReplyFullOfKeysIsReadAtOnce) {
+  ChatOptions loud = options("echo-many");
+  loud.key = key();
+  EXPECT_EQ(make(loud).ask(hello())->text.size(), 280'000 * std::string("[key]").size());
+}
+
+// No proxy stands between us and this computer; for others the environment's rules hold.
+TEST_F(Client, AProxyIsForOthers) {
+  const std::string proxy = server_->at("");
+  setenv("http_proxy", proxy.substr(0, proxy.find('/', 7)).c_str(), 1);
+  ChatOptions here = options("ok");
+  here.attempts = 1;
+  here.key = key();
+  EXPECT_EQ(make(here).ask(hello())->text, "hello");
+  for (const char* host : {"127.0.0.2", "127.1.2.3"}) {
+    here.endpoint =
+        "http://" + std::string(host) + ":" + std::to_string(::groma::testing::free_port());
+    const auto reply = make(here).ask(hello());
+    EXPECT_FALSE(reply.ok()) << host << ": it came from the proxy";
+  }
+  here.key = {};
+  here.endpoint = "http://no-such-host.invalid";
+  EXPECT_EQ(make(here).ask(hello())->text, "by the proxy");
+  setenv("no_proxy", "no-such-host.invalid", 1);
+  EXPECT_THAT(make(here).ask(hello()).error().message, HasSubstr("no such host"));
+  unsetenv("no_proxy");
+  unsetenv("http_proxy");
+}
+
+TEST_F(Client, ACommandHasNoKey) {
+  setenv("GROMA_API_KEY", kKey, 1);
+  ChatOptions exec = options("ok");
+  exec.endpoint = "exec:echo \"<${GROMA_API_KEY-none}>\"";
+  EXPECT_EQ(make(exec).ask(hello())->text, "<none>\n");
+  unsetenv("GROMA_API_KEY");
+}
+
+TEST(ChatKeys, ComeFromAFileThatNobodyElseReads) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("key", std::string(kKey) + "\n");
+  chmod(path.c_str(), 0644);
+  const auto open = find_chat_key(path);
+  ASSERT_FALSE(open.ok());
+  EXPECT_THAT(open.error().message, HasSubstr("others may read it (mode 644)"));
+  EXPECT_EQ(open.error().help, "chmod 600 " + path);
+  chmod(path.c_str(), 0600);
+  EXPECT_TRUE(find_chat_key(path).ok());
+  if (geteuid() == 0) {  // only then can a file be somebody else's
+    ASSERT_EQ(chown(path.c_str(), 1, 1), 0);
+    EXPECT_THAT(find_chat_key(path).error().message, HasSubstr("somebody else's"));
+  }
+  const std::string marked = folder.write("marked", "\xEF\xBB\xBF" + std::string(kKey) + "\r\n");
+  chmod(marked.c_str(), 0600);
+  EXPECT_TRUE(find_chat_key(marked).ok()) << "a byte order mark is none of its letters";
+  EXPECT_FALSE(find_chat_key(folder.path()).ok());
+  EXPECT_FALSE(find_chat_key(folder.path() + "/none").ok());
+  for (const char* text : {"", "abc", "two words here", "line\r\nX-Other: 1", "caf\xC3\xA9-caf",
+                           "with\"quote", "with\\slash"}) {
+    EXPECT_FALSE(ChatKey::make(text).ok()) << text;
+  }
+  EXPECT_FALSE(ChatKey::make(std::string(5000, 'k')).ok());
+  for (const char* local : {"EMPTY", "none", "ollama", "sk-1234"}) {
+    EXPECT_TRUE(ChatKey::make(local).ok()) << local;
+  }
+}
+
+TEST(ChatKeys, ComeFromTheEnvironment) {
+  unsetenv("GROMA_API_KEY");
+  EXPECT_TRUE(find_chat_key("").value().empty());
+  setenv("GROMA_API_KEY", kKey, 1);
+  EXPECT_FALSE(find_chat_key("").value().empty());
+  unsetenv("GROMA_API_KEY");
+}
+
+TEST(ChatEndpoints, AreMadeWholeOrRefused) {
+  const auto made = [](const std::string& endpoint, bool with_key = false) {
+    ChatOptions options;
+    options.endpoint = endpoint;
+    if (with_key) options.key = ChatKey::make(kKey).value();
+    const auto client = ChatClient::make(options);
+    return client ? client.value().options().endpoint : client.error().message;
+  };
+  EXPECT_EQ(made("", true), "https://api.openai.com/v1");
+  EXPECT_EQ(made("http://h:8080"), "http://h:8080/v1");
+  EXPECT_EQ(made("http://h:8080/"), "http://h:8080/v1");
+  EXPECT_EQ(made("http://h/v1/"), "http://h/v1");
+  EXPECT_EQ(made("http://h/v1/chat/completions"), "http://h/v1");
+  EXPECT_EQ(made("https://h/api/v2"), "https://h/api/v2");
+  for (const char* wrong : {"h:8080", "ftp://h/v1", "http://", "http://user:pw@h/v1",
+                            "http://h/v1?key=1", "http://h/v1#x", "exec: "}) {
+    EXPECT_THAT(made(wrong), ::testing::AnyOf(HasSubstr("the endpoint "), HasSubstr("no command")))
+        << wrong;
+  }
+  EXPECT_THAT(made("http://example.com/v1", true), HasSubstr("plain http to another computer"));
+  EXPECT_THAT(made("http://127.example.com/v1", true), HasSubstr("plain http"));
+  EXPECT_THAT(made("http://localhost.example.com", true), HasSubstr("plain http"));
+  for (const char* odd : {"http://127.5.:..", "http://127.0.0.1.5:1", "http://127.0.0.1.:1"}) {
+    EXPECT_THAT(made(odd, true), ::testing::StartsWith("the endpoint ")) << odd;
+  }
+  for (const char* here :
+       {"http://localhost:1", "http://127.0.0.1:1", "http://127.0.0.2:1", "http://[::1]:1"}) {
+    EXPECT_EQ(made(here, true), std::string(here) + "/v1");
+  }
+  EXPECT_EQ(made("https://example.com", true), "https://example.com/v1");
+}
+
+TEST(ChatPrices, AreTwoNumbers) {
+  EXPECT_EQ(parse_chat_price("0.15,0.6").value().output, 0.6);
+  for (const char* text : {"", "1", "1,", ",1", "1,2,3", "-1,2", "nan,1", "1 ,2", "inf,1"}) {
+    EXPECT_FALSE(parse_chat_price(text).ok()) << text;
+  }
+}
+
+}  // namespace
+}  // namespace groma
