@@ -87,7 +87,7 @@ class NameChecker {
     const bool star = !region.is_position && region.value == kStarName;
     const std::string_view name = region.is_position ? "" : tree_.table.text(region.value);
     if (star || (!region.is_position && !names_.regions.contains(name))) return;
-    std::vector<std::string_view> without, candidates;
+    std::set<std::string_view> without;
     for (const syntax::Name& task : tasks) {
       if (task.id == kStarName || --pairs_ < 0) return;
       const auto found = of_task_.find(tree_.table.text(task.id));
@@ -95,15 +95,20 @@ class NameChecker {
       const Regions& has = found->second;
       if (!has.all) return;
       if (region.is_position ? region.value < has.count : has.names.contains(name)) return;
-      without.push_back(found->first);
-      candidates.insert(candidates.end(), has.names.begin(), has.names.end());
+      without.insert(found->first);
     }
-    if (without.empty() || idle_++ == kMaxErrors) return;
+    if (without.empty() || idle_++ >= kMaxErrors) return;
     constexpr std::size_t kListed = 8;
-    without.resize(std::min(without.size(), kListed));
+    std::vector<std::string_view> listed, candidates;
+    for (const std::string_view task : without) {
+      if (listed.size() == kListed) break;
+      listed.push_back(task);
+      const auto& names = of_task_.at(task).names;
+      candidates.insert(candidates.end(), names.begin(), names.end());
+    }
     Diagnostic& diagnostic = diags_.report(
         DiagId::kMatchesNothing, region.range,
-        fmt::format("{} {}", join_names(without, "and"), without.size() == 1 ? "has" : "have"),
+        fmt::format("{} {}", join_names(listed, "and"), listed.size() == 1 ? "has" : "have"),
         region.is_position ? std::to_string(region.value) : fmt::format("`{}`", name));
     std::sort(candidates.begin(), candidates.end());
     candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());

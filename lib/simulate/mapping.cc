@@ -530,10 +530,7 @@ bool Mapping::map_requirement(TaskRun& run, const TaskView& view, const Requirem
     refuse(RunStatus::kExecuteError, {{std::move(diagnostic), {}}}, why);
     return false;
   }
-  if (wish.is_virtual) {
-    run.instances.push_back(kVirtual);
-    return true;
-  }
+  if (wish.is_virtual) return hand_on(run, view, position);
   if (wish.instance != 0) {
     const auto number = static_cast<InstanceNumber>(wish.instance - 1);
     store_.take(number, static_cast<std::int32_t>(wish.instance_origin.statement));
@@ -542,10 +539,7 @@ bool Mapping::map_requirement(TaskRun& run, const TaskView& view, const Requirem
   std::string tried;
   Origin origin;
   for (const InstanceWish& candidate : wish.candidates()) {
-    if (candidate.memory == MemKind::kVirtual) {
-      run.instances.push_back(kVirtual);
-      return true;
-    }
+    if (candidate.memory == MemKind::kVirtual) return hand_on(run, view, position);
     const auto query = this->query(run, requirement, wish, candidate, position);
     if (!query) continue;
     const auto found = store_.find_or_make(*query);
@@ -564,23 +558,38 @@ bool Mapping::map_requirement(TaskRun& run, const TaskView& view, const Requirem
   return false;
 }
 
-bool Mapping::use_instance(TaskRun& run, const TaskView& view, const RequirementWish& wish,
-                           std::uint32_t position, InstanceNumber number) {
+Use Mapping::use_of(const TaskRun& run, const TaskView& view, std::uint32_t position) const {
   const RequirementView& requirement = view.requirements[position];
-  store_.acquire(number);
-  run.instances.push_back(number);
   Use use;
   use.task = run.op;
-  use.instance = number;
   use.piece = run.pieces[position];
   use.groups = groups_of(run, position);
   use.privilege = requirement.privilege;
   use.shares = requirement.coherence == Coherence::kSimultaneous ||
                requirement.coherence == Coherence::kRelaxed ||
                requirement.coherence == Coherence::kAtomic;
-  use.untracked = wish.untracked;
   use.launch = run.launch != nullptr && run.launch->is_index ? run.of->number : 0;
   if (run.parent != nullptr) use.ancestors = run.parent->ancestors;
+  return use;
+}
+
+// No instance: the tasks that it launches map their parts.
+bool Mapping::hand_on(TaskRun& run, const TaskView& view, std::uint32_t position) {
+  run.instances.push_back(kVirtual);
+  if (store_.touch(where_of(run, position).region, use_of(run, view, position))) {
+    return has_memory(run.task);
+  }
+  refuse_point(run, view, position);
+  return false;
+}
+
+bool Mapping::use_instance(TaskRun& run, const TaskView& view, const RequirementWish& wish,
+                           std::uint32_t position, InstanceNumber number) {
+  store_.acquire(number);
+  run.instances.push_back(number);
+  Use use = use_of(run, view, position);
+  use.instance = number;
+  use.untracked = wish.untracked;
   const bool well = store_.use(
       use,
       [&](InstanceNumber target, std::vector<InstanceNumber>& sources) {

@@ -249,6 +249,8 @@ class Mapping : public MapperRuntime {
   void let_go();
   bool check_named(const TaskRun& run, const TaskView& view);
   bool check_named(const TaskRun& run, const TaskView& view, std::uint32_t position);
+  Use use_of(const TaskRun& run, const TaskView& view, std::uint32_t position) const;
+  bool hand_on(TaskRun& run, const TaskView& view, std::uint32_t position);
   bool use_instance(TaskRun& run, const TaskView& view, const RequirementWish& wish,
                     std::uint32_t position, InstanceNumber number);
   void rank(const TaskView& view, InstanceNumber target, std::vector<InstanceNumber>& sources);

@@ -502,6 +502,13 @@ class Rehearsal final : public Mapping {
       return false;
     }
     if (store_.forked()) certain_ = false;
+    const bool launches = !data_.tasks[run.task].body.empty();
+    if (wish.untracked && launches && run.instances.back() != kVirtual && incomplete_.empty()) {
+      incomplete_ = fmt::format(
+          "region {} of `{}` is not kept, and another task may have it copied again while the "
+          "tasks that `{}` launches read it",
+          r, view.name, view.name);
+    }
     sign(run.instances.back());
     return true;
   }

@@ -452,6 +452,13 @@ bool Store::in_the_way(const Use& use, Cell& cell) const {
   return clash;
 }
 
+bool Store::touch(std::uint32_t region, const Use& use) {
+  bool clash = false;
+  for_cells(region, use.piece->cells, use.groups,
+            [&](Cell& cell, std::int64_t) { clash |= in_the_way(use, cell); });
+  return !clash;
+}
+
 bool Store::use(const Use& use, const Rank& rank, std::vector<Fetch>& fetches) {
   const std::uint32_t region = instances_[use.instance].region;
   const bool reads =

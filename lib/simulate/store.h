@@ -135,6 +135,8 @@ class Store {
   // each other's way.
   using Rank = std::function<void(InstanceNumber target, std::vector<InstanceNumber>& sources)>;
   bool use(const Use& use, const Rank& rank, std::vector<Fetch>& fetches);
+  // The same for who needs no instance of the region, since the tasks that it launches do.
+  bool touch(std::uint32_t region, const Use& use);
 
   // Instances with valid data for all of a piece, oldest first.
   void valid_for(std::uint32_t region, const Piece& piece, std::uint64_t groups,

@@ -193,7 +193,11 @@ void Runtime::map_requirement(Task& task, const TaskView& view, const Requiremen
   const Requirement& requirement = task.requirements[position];
   if (required.empty()) return task.instances.push_back(nullptr);
   if (!requirement.box) cannot();
-  if (wish.is_virtual) return task.instances.push_back(nullptr);
+  const auto hand_on = [&] {
+    task.instances.push_back(nullptr);
+    touch(task, requirement, required.privilege, required.coherence);
+  };
+  if (wish.is_virtual) return hand_on();
   const auto take = [&](Instance& instance) {
     instance.mapped = ++mappings_;
     ++instance.users;
@@ -204,7 +208,7 @@ void Runtime::map_requirement(Task& task, const TaskView& view, const Requiremen
   if (wish.instance != 0) return take(*of(wish.instance));
   const bool reduces = required.privilege == Privilege::kReduce;
   for (const InstanceWish& candidate : wish.candidates()) {
-    if (candidate.memory == MemKind::kVirtual) return task.instances.push_back(nullptr);
+    if (candidate.memory == MemKind::kVirtual) return hand_on();
     if (!machine_->can_address(task.processor.node, task.processor.kind, candidate.memory)) {
       continue;
     }
@@ -489,6 +493,27 @@ void Runtime::wait(Job* job, Job* on, const Task& task) {
   wait_for(job, on);
 }
 
+// Points in each other's way.
+void Runtime::touch(Task& task, const Requirement& requirement, Privilege privilege,
+                    Coherence coherence) {
+  if (coherence != Coherence::kExclusive || task.launch == nullptr || !task.launch->is_index)
+    return;
+  const bool writes = privilege == Privilege::kReadWrite || privilege == Privilege::kWriteDiscard;
+  bool clash = false;
+  each_datum(requirement.where->region, *requirement.box, requirement.fields,
+             [&](Datum& datum, std::int64_t) {
+               const auto others = [&](const Datum::Touched& touched) {
+                 return touched.launch == task.launch_number &&
+                        touched.points.size() > touched.points.count(&task);
+               };
+               clash |= others(datum.written) || (writes && others(datum.read));
+               Datum::Touched& touched = writes ? datum.written : datum.read;
+               if (touched.launch != task.launch_number) touched = {task.launch_number, {}};
+               touched.points.insert(&task);
+             });
+  if (clash) throw Failed{RunStatus::kExecuteError, DiagId::kInterferingPoints};
+}
+
 void Runtime::use(Task& task, const TaskView& view, const Requirement& requirement,
                   Privilege privilege, Coherence coherence, bool untracked, Instance& target,
                   std::vector<Copy*>& copies) {
@@ -499,21 +524,7 @@ void Runtime::use(Task& task, const TaskView& view, const Requirement& requireme
   const auto each = [&](const auto& visit) {
     each_datum(region, *requirement.box, requirement.fields, visit);
   };
-  // Points in each other's way.
-  if (coherence == Coherence::kExclusive && task.launch != nullptr && task.launch->is_index) {
-    bool clash = false;
-    each([&](Datum& datum, std::int64_t) {
-      const auto others = [&](const Datum::Touched& touched) {
-        return touched.launch == task.launch_number &&
-               touched.points.size() > touched.points.count(&task);
-      };
-      clash |= others(datum.written) || (writes && others(datum.read));
-      Datum::Touched& touched = writes ? datum.written : datum.read;
-      if (touched.launch != task.launch_number) touched = {task.launch_number, {}};
-      touched.points.insert(&task);
-    });
-    if (clash) throw Failed{RunStatus::kExecuteError, DiagId::kInterferingPoints};
-  }
+  touch(task, requirement, privilege, coherence);
   // From where.
   std::set<std::int64_t> oldest_first;
   each([&](Datum& datum, std::int64_t) {

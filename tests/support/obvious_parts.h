@@ -360,6 +360,7 @@ class Runtime final : public MapperRuntime {
   void each_datum(std::uint32_t region, const Rect& box, const std::vector<std::uint32_t>& fields,
                   const Use& use);
   InstanceView view_of(const Instance& instance);
+  void touch(Task& task, const Requirement& requirement, Privilege privilege, Coherence coherence);
   void use(Task& task, const TaskView& view, const Requirement& requirement, Privilege privilege,
            Coherence coherence, bool untracked, Instance& target, std::vector<Copy*>& copies);
   void wait(Job* job, Job* on, const Task& task);

@@ -222,6 +222,19 @@ TEST(CheckRun, FindsRequirementsInEachOthersWay) {
               HasSubstr("requirements 0 and 1 of `work` are in each other's way"));
 }
 
+// Whether they have instances or hand on what they share.
+TEST(CheckRun, FindsPointsInEachOthersWayThatAreVirtual) {
+  AppBuilder app("app");
+  app.region("x", {80}).field("a", 8);
+  app.task("part").variant(cpu().leaf()).writes("x");
+  app.task("work").variant(cpu().inner()).writes("x").body({launch("part")});
+  app.task("main").variant(cpu());
+  app.body({launch("work").over({2})});
+  for (const char* text : {"Region work * CPU SYSMEM;", "Region work * CPU VIRTUAL;"}) {
+    EXPECT_THAT(checked(text, made(app)), HasSubstr("[interfering-points]")) << text;
+  }
+}
+
 // ---- How long it takes
 
 TEST(CheckRun, LooksAtRoundsUntilTheyRepeat) {

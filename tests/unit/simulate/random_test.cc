@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -109,12 +110,16 @@ TEST(RandomRuns, AreThoseOfTheDocument) {
              drawn.stolen, drawn.named, copies, folds);
 }
 
-// Of mappers that make and name instances, too. What it is not sure of it says.
+// Of mappers that make and name instances, too. What it is not sure of it says. In some beyond 3000
+// tasks wait for each other's copies, in others that was once so.
 TEST(RandomRehearsals, RefuseWhatTheRunRefuses) {
   std::map<std::string, int> ends;
   Drawn drawn;
   int unsure = 0;
-  for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
+  std::vector<std::uint64_t> seeds(3000);
+  std::iota(seeds.begin(), seeds.end(), 1);
+  seeds.insert(seeds.end(), {3620, 14623, 18389, 19785});
+  for (const std::uint64_t seed : seeds) {
     const GeneratedRun run = generate_run(seed);
     if (run.mappers()({ProcKind::kCpu, 0, 0})->selects()) continue;  // in any order
     const auto workload = Workload::make(run.app);
