@@ -158,7 +158,7 @@ bool Mapping::has_memory(std::uint32_t task, std::int64_t more) {
   const std::int64_t bytes = this->bytes();
   if (bytes <= max_bytes_ && more <= max_bytes_ - bytes) return true;
   return fail(data_.tasks[task].name,
-              fmt::format("more than {} bytes of memory are needed to run it", max_bytes_));
+              fmt::format("more than {} bytes of memory are needed to simulate it", max_bytes_));
 }
 
 // ---- What mappers are offered

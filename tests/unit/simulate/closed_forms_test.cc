@@ -572,7 +572,7 @@ TEST(BadInput, WhatTakesTooMuchMemory) {
     SimulateOptions options;
     options.max_bytes = bytes;
     EXPECT_EQ(why(app, options),
-              fmt::format("more than {} bytes of memory are needed to run it", bytes));
+              fmt::format("more than {} bytes of memory are needed to simulate it", bytes));
   };
   const auto fits = [](const Application& app, std::int64_t bytes) {
     SimulateOptions options;
