@@ -101,11 +101,14 @@ int run(const Options& options) {
   if (const auto error = read_known(options, &known)) return refuse(*error);
 
   groma::GuideReader reader(*rules);
-  bool readable = true;
+  bool readable = true, any = options.logs.empty();
   for (const std::string& path : options.logs) {
     if (options.logs.size() > 1) reader.begin(path);
-    readable = read_log(path, reader) && readable;
+    const bool read = read_log(path, reader);
+    readable = read && readable;
+    any = read || any;
   }
+  if (!any && !options.json) return kWrongInput;  // and nothing to say
   groma::GuideContext context;
   context.exit_code = options.exit_code;
   if (known.failure) {

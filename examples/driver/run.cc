@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "console.h"
 #include "groma/evaluate.h"
+#include "groma/explain.h"
 #include "groma/inspect.h"
 #include "groma/system.h"
 
@@ -115,6 +116,7 @@ int run(Options options) {
                  : groma::run_default(shared, of, how, why);
   };
   groma::check_nodes(*with->machine, *with->app, *diags);
+  if (bound) groma::check_names(bound->program(), *with->workload, *diags);
   groma::RunResult result = run_it(*with->workload, options.simulate, *diags);
   if (interrupted()) return kInterrupted;
   if (result.status == groma::RunStatus::kStopped) {

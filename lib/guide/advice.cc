@@ -162,6 +162,17 @@ std::string place_of(const Program& program, const program::Row& row) {
   return text;
 }
 
+std::string places_of(const Program& program, const std::vector<program::Row>& rows) {
+  std::string places;
+  for (std::size_t i = 0; i < std::min(rows.size(), kShownStatements); ++i) {
+    places += (i == 0 ? "" : "; ") + place_of(program, rows[i]);
+  }
+  if (rows.size() > kShownStatements) {
+    places += fmt::format(" and {} more", rows.size() - kShownStatements);
+  }
+  return places;
+}
+
 std::string percent(double share) { return fmt::format("{:.0f} %", share * 100); }
 
 std::string time_of(double seconds) {
@@ -215,8 +226,8 @@ std::string cure_of_copy(const ProfileFacts::Cause& cause) {
   }
   if (between(cause, "ZCMEM", "FBMEM")) {
     return fmt::format(
-        "keep `{0}` in one memory for all tasks that use it: `Region * {0} GPU FBMEM` where GPUs "
-        "touch it much and it fits, else ZCMEM for all",
+        "keep `{}` in one memory for all tasks that use it: FBMEM where GPUs touch it much and it "
+        "fits, else ZCMEM for all",
         region);
   }
   if (cause.from == cause.to) {
@@ -241,7 +252,7 @@ ProfileFacts::Task longest_task(const ProfileFacts& facts) {
 }
 
 void explain_cause(const ProfileFacts::Cause& cause, const ProfileFacts& facts,
-                   Feedback* feedback) {
+                   const Program* program, Feedback* feedback) {
   if (cause.doing == "copy" || cause.doing == "reduction") {
     std::string text = fmt::format("{} of the time is {} of `{}` {}{}", percent(cause.share),
                                    cause.doing == "copy" ? "copies" : "reductions", cause.region,
@@ -249,6 +260,12 @@ void explain_cause(const ProfileFacts::Cause& cause, const ProfileFacts& facts,
     if (cause.waiting > 0.5 * cause.share) text += "; most of it waits for a busy channel";
     add_sentence(std::move(text), &feedback->explain);
     add_sentence(cure_of_copy(cause), &feedback->suggest);
+    if (program == nullptr || !between(cause, "ZCMEM", "FBMEM")) return;
+    const auto rows = suspects(*program, MappingStatement::kRegion, {{"memkind", "ZCMEM"}});
+    if (rows.empty()) return;
+    add_sentence(fmt::format("what keeps data in ZCMEM in {} is {}",
+                             harmless(program->source().name()), places_of(*program, rows)),
+                 &feedback->suggest);
   } else if (cause.doing == "task") {
     const auto ran = std::find_if(facts.by_task.begin(), facts.by_task.end(),
                                   [&](const auto& task) { return task.task == cause.task; });
@@ -262,11 +279,6 @@ void explain_cause(const ProfileFacts::Cause& cause, const ProfileFacts& facts,
                       "task a variant for them",
                       cause.task, kind),
           &feedback->suggest);
-    } else if (cause.waiting > 0.5 * cause.share) {
-      add_sentence(fmt::format("points of `{}` wait for each other's processor: spread them more "
-                               "evenly with another function in IndexTaskMap",
-                               cause.task),
-                   &feedback->suggest);
     }
   } else if (cause.doing == "runtime") {
     add_sentence(fmt::format("{} of the time the run waits for the runtime to launch and map "
@@ -292,16 +304,9 @@ void advise(const Rule& rule, const Groups& groups, const Program& program, Feed
       if (mended(program, rule, row)) mendable.push_back(row);
     }
     if (mendable.size() == 1) rows = mendable;  // the others do no harm of this kind
-    std::string places;
-    for (std::size_t i = 0; i < std::min(rows.size(), kShownStatements); ++i) {
-      places += (i == 0 ? "" : "; ") + place_of(program, rows[i]);
-    }
-    if (rows.size() > kShownStatements) {
-      places += fmt::format(" and {} more", rows.size() - kShownStatements);
-    }
-    std::string text =
-        fmt::format("in {} {} {}", harmless(program.source().name()),
-                    rows.size() == 1 ? "change" : "one of these is to blame:", places);
+    std::string text = fmt::format(
+        "in {} {} {}", harmless(program.source().name()),
+        rows.size() == 1 ? "change" : "one of these is to blame:", places_of(program, rows));
     if (rows.size() == 1) {
       if (auto fix = mended(program, rule, rows.front())) {
         text += fmt::format(": {}", fix->title);
@@ -310,11 +315,29 @@ void advise(const Rule& rule, const Groups& groups, const Program& program, Feed
     }
     add_sentence(std::move(text), &feedback->suggest);
   }
-  if (!any && !rule.statements.empty()) {
+  // How a run ended says too little to ask for more statements, or that one does too much.
+  const bool lacks =
+      rule.role != Role::kSilent && rule.mend != Mend::kRemove &&
+      std::any_of(rule.statements.begin(), rule.statements.end(), [](MappingStatement statement) {
+        return statement != MappingStatement::kInstanceLimit;
+      });
+  if (!any && lacks) {
     add_sentence(fmt::format("no statement of {} decides it, the default mapper does: add one",
                              harmless(program.source().name())),
                  &feedback->suggest);
   }
+}
+
+bool prefers_gpus(const Program& program) {
+  bool all = false;
+  for (const program::Row& row : program.data().rows) {
+    if (row.key.table != program::TableId::kTask) continue;
+    if (row.kind_count == 0 || row.kinds[0] != static_cast<std::uint8_t>(ProcKind::kGpu)) {
+      return false;
+    }
+    all = all || row.key.task == kStarName;
+  }
+  return all;
 }
 
 void explain_profile(const ProfileFacts& facts, const Program* program, Feedback* feedback) {
@@ -330,7 +353,7 @@ void explain_profile(const ProfileFacts& facts, const Program* program, Feedback
   int said = 0;
   for (const ProfileFacts::Cause& cause : facts.causes) {
     if (cause.share < kWorthSaying || said++ == kCauses) break;
-    explain_cause(cause, facts, feedback);
+    explain_cause(cause, facts, program, feedback);
   }
   const ProfileFacts::Task longest = longest_task(facts);
   for (const ProfileFacts::Kind& kind : facts.kinds) {

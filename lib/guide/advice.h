@@ -13,6 +13,9 @@ namespace groma::guide {
 // one.
 void advise(const Rule& rule, const Groups& groups, const Program& program, Feedback* feedback);
 
+// Whether all tasks run on GPUs where they can.
+bool prefers_gpus(const Program& program);
+
 // Adds what took the time, and what would change that.
 void explain_profile(const ProfileFacts& facts, const Program* program, Feedback* feedback);
 

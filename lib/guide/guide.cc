@@ -238,7 +238,9 @@ class Composer {
     explain_follow(finding);
     for (const std::string& advice : rule.advice) {
       const std::string text = filled(advice, finding.groups);
-      if (may_be_written(text)) add_sentence(text, &feedback_.suggest);
+      const bool done = text.starts_with("Move more tasks to GPU") && context_.program != nullptr &&
+                        prefers_gpus(*context_.program);
+      if (!done && may_be_written(text)) add_sentence(text, &feedback_.suggest);
     }
     if (context_.program != nullptr) advise(rule, finding.groups, *context_.program, &feedback_);
   }
@@ -332,8 +334,12 @@ class Composer {
     if (!findings_.empty() || context_.profile != nullptr) return;
     if (ended_well_) return;
     if (context_.exit_code != 0 || !scanner_.empty()) {
-      feedback_.execution += "; nothing in it speaks of a failure or of a time";
-      feedback_.last_lines = scanner_.last_lines();
+      feedback_.execution += "; nothing in it is known as a failure or a time";
+      if (scanner_.is_binary()) {
+        feedback_.execution += ": it is binary, no text";
+      } else {
+        feedback_.last_lines = scanner_.last_lines();
+      }
     }
   }
 

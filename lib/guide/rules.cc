@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <unordered_set>
 
 #include "groma/guide.h"
@@ -110,7 +111,8 @@ std::string pattern_of_diagnostic(const std::string& id) {
 // Takes one text's rules apart; remembers the first thing that is wrong.
 class RuleReader {
  public:
-  RuleReader(const Source& source, RuleSet* set) : source_(source), set_(set) {}
+  RuleReader(const Source& source, bool own, RuleSet* set)
+      : source_(source), own_(own), set_(set) {}
 
   std::optional<Error> read() {
     if (source_.text().size() > kMaxRulesBytes) {
@@ -206,6 +208,7 @@ class RuleReader {
     if (json.contains("mend")) rule.mend = choice(kMends, text(json, "mend"), "mend");
     read_numbers(json, &rule);
     read_pattern(json, &rule);
+    if (own_ && !error_) check_texts(rule);
     if (!error_) set_->rules.push_back(std::move(rule));
   }
 
@@ -250,6 +253,36 @@ class RuleReader {
     read_literals(json, rule);
   }
 
+  void check_texts(const Rule& rule) {
+    const bool speaks =
+        rule.role != Role::kMetric && rule.role != Role::kHarmless && rule.role != Role::kSuccess;
+    if (speaks && rule.meaning.empty() && rule.advice.empty()) {
+      return fail("it has neither `meaning` nor `advice`");
+    }
+    std::set<std::string, std::less<>> groups = {"exit"};
+    if (rule.regex != nullptr) {
+      groups.clear();
+      for (const auto& [name, number] : rule.regex->NamedCapturingGroups()) groups.insert(name);
+      if (!rule.example.empty() && !RE2::PartialMatch(rule.example, *rule.regex)) {
+        return fail("its pattern does not match its `example`");
+      }
+    }
+    check_groups(rule.meaning, groups);
+    for (const std::string& advice : rule.advice) check_groups(advice, groups);
+  }
+
+  void check_groups(std::string_view text, const std::set<std::string, std::less<>>& groups) {
+    for (std::size_t at = text.find('{'); at != text.npos; at = text.find('{', at + 1)) {
+      const std::size_t end = text.find('}', at);
+      if (end == text.npos) return;
+      std::string_view name = text.substr(at + 1, end - at - 1);
+      name = name.substr(0, name.find('|'));
+      if (!groups.contains(name)) {
+        return fail(fmt::format("`{{{}}}`: its pattern has no group of that name", name));
+      }
+    }
+  }
+
   void read_literals(const Json& json, Rule* rule) {
     for (const std::string& literal : texts(json, "literal")) {
       rule->literals.push_back(folded(literal));
@@ -267,6 +300,7 @@ class RuleReader {
   }
 
   const Source& source_;
+  bool own_;
   RuleSet* set_;
   std::string id_;
   std::unordered_set<std::string> ids_;  // of this text: a user's rule may replace one of ours
@@ -287,10 +321,10 @@ const Rule* RuleSet::of_diagnostic(std::string_view id) const {
   return found == rules.end() ? nullptr : &*found;
 }
 
-Result<std::shared_ptr<const RuleSet>> make_rules(std::span<const Source> texts) {
+Result<std::shared_ptr<const RuleSet>> make_rules(std::span<const Source> texts, std::size_t own) {
   auto set = std::make_shared<RuleSet>();
-  for (const Source& text : texts) {
-    if (const auto error = RuleReader(text, set.get()).read()) return *error;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (const auto error = RuleReader(texts[i], i < own, set.get()).read()) return *error;
   }
   std::vector<std::pair<std::string, std::uint32_t>> literals;
   for (std::uint32_t i = 0; i < set->rules.size(); ++i) {
@@ -311,7 +345,7 @@ Result<GuideRules> GuideRules::make(std::span<const Source> own) {
   for (const guide::RuleFile& file : guide::rule_files()) {
     texts.emplace_back(std::string(file.name), std::string(file.text));
   }
-  auto set = guide::make_rules(texts);
+  auto set = guide::make_rules(texts, own.size());
   if (!set) return set.error();
   return GuideRules(std::move(set).value());
 }

@@ -75,7 +75,9 @@ class RuleSet {
   const Rule* of_diagnostic(std::string_view id) const;
 };
 
-// Of these texts, each {"rules": [...]}, in this order.
-Result<std::shared_ptr<const RuleSet>> make_rules(std::span<const Source> texts);
+// Of these texts, each {"rules": [...]}, in this order. Rules of the first `own` are held to their
+// examples and to the groups of their patterns (tests do so with ours).
+Result<std::shared_ptr<const RuleSet>> make_rules(std::span<const Source> texts,
+                                                  std::size_t own = 0);
 
 }  // namespace groma::guide

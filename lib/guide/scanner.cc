@@ -331,6 +331,13 @@ bool Scanner::is_harmless(std::string_view line) const {
   return false;
 }
 
+bool Scanner::is_binary() const {
+  const auto controls = std::count_if(tail_.begin(), tail_.end(), [](char c) {
+    return static_cast<unsigned char>(c) < ' ' && c != '\t' && c != '\n' && c != '\r';
+  });
+  return 20 * static_cast<std::size_t>(controls) > tail_.size();
+}
+
 std::vector<std::string> Scanner::last_lines() const {
   std::vector<std::string> lines;
   std::string_view rest(tail_);

@@ -45,6 +45,7 @@ class Scanner {
   bool empty() const { return bytes_ == 0; }
   // Of everything; cut, fit to be shown, no empty and no harmless ones.
   std::vector<std::string> last_lines() const;
+  bool is_binary() const;  // what they are made of
 
  private:
   struct Span {

@@ -279,6 +279,7 @@ class Faster {
   std::vector<Change> changes() {
     const auto tasks = weights_.tasks();
     let_all_run_elsewhere();
+    forget_shared_placements();
     for (std::size_t i = 0; i < std::max(tasks.size(), kRegions); ++i) {
       if (i < tasks.size()) {
         const int task = task_of(tasks[i].first);
@@ -361,6 +362,28 @@ class Faster {
     for (const auto& decision : {subject_.program.index_function(name, kind),
                                  subject_.program.single_function(name, kind)}) {
       if (decision) editor_.rewrite(decision->origin, "");
+    }
+  }
+
+  // Statements that give several tasks one function, which one of them alone may not leave: all.
+  void forget_shared_placements() {
+    std::set<FunctionId> done;
+    for (const auto& [name, time] : weights_.tasks()) {
+      const int task = task_of(name);
+      if (task < 0) continue;
+      const app::Task& of = subject_.app.tasks[static_cast<std::size_t>(task)];
+      const auto kind = kind_of(subject_, of);
+      const auto decision = kind ? subject_.program.index_function(of.name, *kind) : std::nullopt;
+      if (!decision || !done.insert(decision->function).second) continue;
+      std::map<std::uint32_t, std::string> texts;
+      for (const program::Row& row : subject_.program.data().rows) {
+        const bool places = row.key.table == program::TableId::kIndexMap ||
+                            row.key.table == program::TableId::kSingleMap;
+        if (places && row.value == static_cast<std::int64_t>(decision->function)) {
+          texts[row.statement] = "";
+        }
+      }
+      if (texts.size() > 1) editor_.rewrite(texts);
     }
   }
 

@@ -47,7 +47,11 @@ Fix difference(const Source& from, std::string_view to, std::string title) {
 class Adviser {
  public:
   Adviser(const GuidedRun& run, const GuideLimits& limits)
-      : run_(run), app_(run.workload->data()), runs_left_(limits.runs), tasks_left_(limits.tasks) {
+      : run_(run),
+        app_(run.workload->data()),
+        most_tasks_(limits.tasks),
+        runs_left_(limits.runs),
+        tasks_left_(limits.tasks) {
     run_.options.record = false;
     std::size_t applied = 0;
     seen_.insert(apply_fixes(source(), {}, &applied));
@@ -58,15 +62,26 @@ class Adviser {
     return runs_left_ > 0 && run_.result != nullptr && run_.result->tasks <= tasks_left_;
   }
 
+  // Where nothing can be for the size of the run.
+  void say_why_not(Feedback* feedback) const {
+    if (run_.result->tasks <= tasks_left_) return;
+    feedback->explain.push_back(fmt::format(
+        "No change was tried: the run has {} point tasks, more than the {} of all trials together; "
+        "a run of fewer steps or pieces can be tried.",
+        run_.result->tasks, tasks_left_));
+  }
+
   void make_faster(Feedback* feedback) {
     const Program program = this->program();
     const std::string measured = words_of(*run_.workload, *run_.machine, nullptr).measured;
     const double before = run_.result->seconds;
     std::vector<Tried> found;
     std::size_t tried = 0;
+    bool all = true;
     for (Change& change :
          inspect::faster_changes({program, *run_.machine, app_, uses_}, *run_.profile, measured)) {
-      if (tasks_left_ < run_.result->tasks) break;
+      all = tasks_left_ >= run_.result->tasks;
+      if (!all) break;
       auto attempt = this->attempt(source(), change.fix);
       if (!attempt) continue;
       ++tried;
@@ -76,11 +91,18 @@ class Adviser {
     const std::size_t said = suggest(std::move(found), feedback, [&](double seconds) {
       return fmt::format("simulated {} ({})", gain_words(before, seconds), seconds_words(seconds));
     });
+    if (said == 0 && all) feedback->suggest.clear();  // what was not tried
     if (said == 0 && tried > 0) {
       feedback->explain.push_back(
           fmt::format("Of {} changed mappings, one statement each, none is simulated as 2 % faster "
                       "or more.",
                       tried));
+    }
+    if (!all) {
+      feedback->explain.push_back(
+          fmt::format("Further changes were not tried: the run has {} point tasks, and all trials "
+                      "together may have {}.",
+                      run_.result->tasks, most_tasks_));
     }
   }
 
@@ -198,7 +220,7 @@ class Adviser {
     return fmt::format("it then runs, in {} simulated", seconds_words(seconds));
   }
 
-  // The fastest, of changes of one thing only that; before what else is suggested. How many.
+  // The fastest, of changes of one thing only that; instead of what was not tried. How many.
   template <typename Words>
   std::size_t suggest(std::vector<Tried> found, Feedback* feedback, const Words& words) {
     std::stable_sort(found.begin(), found.end(), [](const Tried& a, const Tried& b) {
@@ -221,7 +243,7 @@ class Adviser {
     if (said.size() > 1) {
       said.emplace_back("Each of these was simulated by itself, without the others.");
     }
-    feedback->suggest.insert(feedback->suggest.begin(), said.begin(), said.end());
+    if (!said.empty()) feedback->suggest = std::move(said);
     return feedback->fixes.size();
   }
 
@@ -229,6 +251,7 @@ class Adviser {
   const app::Data& app_;
   bool complete_ = true;
   const std::vector<TaskUses> uses_ = uses_by_task(app_, complete_);
+  const std::int64_t most_tasks_;
   std::size_t runs_left_, tried_ = 0;
   std::int64_t tasks_left_;
   std::set<std::string> seen_;  // texts
@@ -259,9 +282,11 @@ Feedback guide_run(const GuidedRun& run, const GuideLimits& limits, const GuideR
     const ProfileFacts facts =
         facts_of(*run.profile, words_of(*run.workload, *run.machine, program));
     Feedback feedback = guide_profile(facts, program);
-    if (!adviser.may_try()) return feedback;
-    feedback.suggest.clear();  // what was not tried
-    adviser.make_faster(&feedback);
+    if (adviser.may_try()) {
+      adviser.make_faster(&feedback);
+    } else {
+      adviser.say_why_not(&feedback);
+    }
     return feedback;
   }
   std::optional<GuideRules> own;
@@ -269,7 +294,8 @@ Feedback guide_run(const GuidedRun& run, const GuideLimits& limits, const GuideR
   GuideContext context;
   context.exit_code = 1;
   context.program = program;
-  context.diags = run.diags;
+  const bool stopped = run.result != nullptr && run.result->status == RunStatus::kStopped;
+  if (!stopped) context.diags = run.diags;  // else its own words say more
   context.lacking = lacking(*run.machine);
   Feedback feedback = guide_log(rules == nullptr ? *own : *rules,
                                 run.result == nullptr ? "" : run.result->raw, context);
@@ -278,6 +304,8 @@ Feedback guide_run(const GuidedRun& run, const GuideLimits& limits, const GuideR
     adviser.make_readable(&feedback);
   } else if (adviser.may_try()) {
     adviser.make_possible(&feedback);
+  } else if (!stopped) {
+    adviser.say_why_not(&feedback);
   }
   return feedback;
 }

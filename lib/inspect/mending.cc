@@ -195,8 +195,12 @@ class Mending {
     };
     while (begin > 0 && is_name(text[begin - 1])) --begin;
     if (begin == open - 1) return;
-    editor_.edit(*range, fmt::format("({}) % {}.size[{}]",
-                                     text.substr(range->begin, range->end - range->begin),
+    const std::string_view index = text.substr(range->begin, range->end - range->begin);
+    const bool plain = std::all_of(index.begin(), index.end(), [&](char c) {
+      return is_name(c) || c == '.' || c == '[' || c == ']';
+    });
+    editor_.edit(*range, fmt::format("{} % {}.size[{}]",
+                                     plain ? std::string(index) : fmt::format("({})", index),
                                      text.substr(begin, open - 1 - begin), *number));
   }
 

@@ -590,6 +590,15 @@ TEST(Run, SaysWhatCheckSays) {
               HasSubstr("help: take a machine that has `GPU`\n"));
 }
 
+TEST(Run, NamesThatTheApplicationLacksAreWarnedOf) {
+  const Outcome outcome = run("groma run - --app stencil --json", "Task stencl GPU,CPU;");
+  EXPECT_EQ(outcome.exit_code, 0);
+  const json document = json::parse(outcome.out);
+  EXPECT_THAT(document["diagnostics"].dump(), HasSubstr("stencl"));
+  EXPECT_THAT(run("groma run - --app stencil", "Task stencl GPU,CPU;").err,
+              HasSubstr("did you mean `stencil`"));
+}
+
 TEST(Run, WritesWhatItIsAskedFor) {
   const TemporaryFolder folder;
   const std::string trace = folder.path() + "/t.json", page = folder.path() + "/p.html";
@@ -641,6 +650,8 @@ TEST(Run, EndsAtItsTime) {
   EXPECT_EQ(document["status"], "error");
   EXPECT_EQ(document["raw"], "it takes longer than `--time` allows");
   EXPECT_EQ(document["diagnostics"][0]["id"], "cannot-run");
+  ASSERT_EQ(document["suggest"].size(), 1U);
+  EXPECT_THAT(document["suggest"][0], HasSubstr("Allow more time"));
   EXPECT_EQ(run("groma run --app cannon --time 0").exit_code, 2);
 }
 
@@ -842,6 +853,7 @@ TEST(Guide, WrongUsageIsToldFromWrongInput) {
   EXPECT_EQ(run("groma guide - --program -").exit_code, 2);
   EXPECT_EQ(run("groma guide no/such.log").exit_code, 1);
   EXPECT_THAT(run("groma guide no/such.log").err, HasSubstr("cannot read `no/such.log`"));
+  EXPECT_EQ(run("groma guide no/such.log").out, "");
   EXPECT_EQ(run("groma guide - --profile README.md", "").exit_code, 1);
   EXPECT_THAT(run("groma guide - --rules README.md", "").err, HasSubstr("list of `rules`"));
   EXPECT_EQ(run("groma guide - --program no/such.mapper", "").exit_code, 1);
@@ -861,7 +873,7 @@ TEST(Guide, ReadsMuchInLittleMemory) {
       "(ulimit -v 400000; yes 'iteration 1: residual 0.5, nothing to see' | head -c 200000000 | "
       "groma guide - --strict)");
   EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("nothing in it speaks of a failure"));
+  EXPECT_THAT(outcome.out, HasSubstr("nothing in it is known as a failure"));
 }
 #endif
 

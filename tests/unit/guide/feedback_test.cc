@@ -228,10 +228,30 @@ TEST(Endings, NothingKnownSaysSoAndShowsTheLastLines) {
   const Feedback feedback = guided(log);
   EXPECT_EQ(feedback.status, Feedback::Status::kUnknown);
   EXPECT_FALSE(feedback.known);
-  EXPECT_THAT(feedback.execution, HasSubstr("nothing in it speaks of a failure"));
+  EXPECT_THAT(feedback.execution, HasSubstr("nothing in it is known as a failure"));
   ASSERT_THAT(feedback.last_lines, Not(IsEmpty()));
   EXPECT_EQ(feedback.last_lines.back(), "line 19");
   EXPECT_THAT(feedback.matches, IsEmpty());
+}
+
+TEST(Endings, ABinaryLogIsNotShown) {
+  std::mt19937 random(7);
+  std::string log;
+  for (int i = 0; i < 20000; ++i) log += static_cast<char>(random() & 0xFF);
+  const Feedback feedback = guided(log);
+  EXPECT_THAT(feedback.execution, HasSubstr("it is binary"));
+  EXPECT_THAT(feedback.last_lines, IsEmpty());
+}
+
+TEST(Endings, LinesThatSayErrorAreKnown) {
+  for (const char* line : {"ERROR: solver failed to converge", "fatal: not a git repository",
+                           "error: use of undeclared identifier 'x'"}) {
+    EXPECT_THAT(ids(guided(std::string(line) + "\n")), ElementsAre("sys.error")) << line;
+  }
+  EXPECT_THAT(ids(guided("error: 1e-9\n")), IsEmpty());  // of a solver
+  EXPECT_THAT(ids(guided("app[1234]: segfault at 0 ip 0000\n")), ElementsAre("sys.segv"));
+  EXPECT_THAT(ids(guided("[0] NCCL WARN Cuda failure 2 'out of memory'\n")),
+              ElementsAre("nccl.memory"));
 }
 
 TEST(Detail, EachLevelAddsToThoseBefore) {
@@ -346,6 +366,22 @@ TEST(Program, WithoutAStatementTheDefaultMapperDecided) {
   context.program = &program;
   EXPECT_THAT(guided(kNotVisible, context).suggest,
               Contains(HasSubstr("No statement of a.mapper decides it")));
+  // Of a hang no statement that is missing would help.
+  context.timed_out = true;
+  EXPECT_THAT(guided("", context).suggest, Not(Contains(HasSubstr("No statement"))));
+}
+
+TEST(Program, TasksThatRunOnGpusNeedNotMoveThere) {
+  for (const auto& [text, said] : {std::pair("Task * GPU,CPU;\n", false),
+                                   {"Task * GPU;\nTask a CPU;\n", true},
+                                   {"Task a GPU;\n", true}}) {
+    Diagnostics diags(Source("a.mapper", text));
+    const Program program = compile(diags.source(), diags);
+    GuideContext context;
+    context.program = &program;
+    const auto suggest = guided("Execution time is 0.03s.\n", context).suggest;
+    EXPECT_EQ(said, !suggest.empty()) << text;
+  }
 }
 
 // A run of the embedded runtime: its result is all that the guide needs.
@@ -473,6 +509,22 @@ TEST(Profile, CopiesNameRegionMemoriesLineAndCure) {
                                       HasSubstr("at a price"), HasSubstr("has room"))));
   EXPECT_THAT(feedback.suggest, Contains(HasSubstr("`Task work GPU,CPU`")));
   EXPECT_THAT(feedback.explain, Contains("Only 1 of 4 CPU processors ran anything."));
+  // The statement that decides, where another that is added would not; evenly spread points are not
+  // to be spread.
+  const auto zero_copy = read_profile_facts(R"({"profile": {"title": "t", "time_ps": 1000,
+    "path": {"causes": [{"doing": "copy", "reason": "data", "time_ps": 600, "move": 0},
+                        {"doing": "task", "reason": "processor", "time_ps": 400, "task": "work"}]},
+    "by_task": [{"task": "work", "kind": "GPU", "time_ps": 300}],
+    "by_kind": [{"kind": "GPU", "processors": 4, "used": 4, "imbalance": 1}],
+    "moves": [{"region": "T", "from": "FBMEM", "to": "ZCMEM"}]}})");
+  ASSERT_TRUE(zero_copy);
+  Diagnostics diags(Source("a.mapper", "Region * * GPU FBMEM;\nRegion * T_halo GPU ZCMEM;\n"));
+  const Program program = compile(diags.source(), diags);
+  const Feedback by_program = guide_profile(*zero_copy, &program);
+  EXPECT_THAT(by_program.suggest,
+              Contains("What keeps data in ZCMEM in a.mapper is line 2 (`Region * T_halo GPU "
+                       "ZCMEM`)."));
+  EXPECT_THAT(by_program.suggest, Not(Contains(HasSubstr("spread"))));
   for (const char* wrong :
        {"", "[]", "{}", R"({"profile": 3})", R"({"path": {}, "time_ps": "x"})"}) {
     EXPECT_FALSE(read_profile_facts(wrong)) << wrong;

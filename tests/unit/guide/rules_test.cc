@@ -144,7 +144,13 @@ TEST(Rules, RefuseWhatTheyCannotUse) {
       {R"({"id": "x", "pattern": 3})", "`pattern` is no text"},
       {R"({"id": "x", "pattern": "fine pattern", "exit": ["a"]})", "no list of integers"},
       {R"({"id": "x", "pattern": "fine pattern", "role": "metric"})", "a group `value`"},
-      {R"({"id": "x", "pattern": "fine pattern"}, {"id": "x", "pattern": "fine"})", "twice"},
+      {R"({"id": "x", "pattern": "fine pattern", "meaning": "m"}, {"id": "x", "pattern": "fine"})",
+       "twice"},
+      {R"({"id": "x", "pattern": "fine pattern"})", "neither `meaning` nor `advice`"},
+      {R"({"id": "x", "pattern": "fine <task>", "meaning": "{tsak|none}"})",
+       "`{tsak}`: its pattern"},
+      {R"({"id": "x", "pattern": "fine pattern", "meaning": "m", "example": "another"})",
+       "does not match its `example`"},
       {"3", "a rule is no object"},
   };
   for (const auto& [rule, why] : kWrong) {

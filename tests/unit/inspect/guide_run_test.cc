@@ -146,6 +146,16 @@ TEST(Faster, TasksOfOneStatementAreMovedTogether) {
                                         HasSubstr("; in line 2 write `Task increment GPU, CPU`"))));
 }
 
+// Where each task alone on another processor would only fetch its data from there.
+TEST(Faster, TasksOfOneFunctionArePlacedTogether) {
+  const MappedRun run("stencil",
+                      "m = Machine(GPU);\ndef f(Task task) { return m[0, 0]; }\n"
+                      "IndexTaskMap stencil f;\nIndexTaskMap increment f;\n");
+  ASSERT_TRUE(run.result && run.result->ok());
+  EXPECT_THAT(run.feedback().suggest,
+              Contains(HasSubstr("remove line 3 (`IndexTaskMap stencil f`); remove line 4")));
+}
+
 TEST(Faster, ANameThatIsTakenIsNotTakenTwice) {
   const MappedRun run("cannon",
                       "def same_point_gpu(Task task) { return Machine(GPU)[0, 0]; }\n"
@@ -172,8 +182,11 @@ TEST(Faster, WithoutTriesTheGuidesWordsHaveTheirPriceAndNoFix) {
     EXPECT_THAT(feedback.fixes, IsEmpty());
     EXPECT_THAT(feedback.suggest, Contains(HasSubstr("`Task distribute_charge GPU,CPU` moves")));
   }
+  EXPECT_THAT(run.feedback(few).explain, Contains(HasSubstr("No change was tried: the run has ")));
+  EXPECT_THAT(run.feedback(none).explain, Not(Contains(HasSubstr("No change was tried"))));
   few.tasks = 3 * run.result->tasks;  // some
   EXPECT_THAT(run.feedback(few).fixes, SizeIs(::testing::Le(3U)));
+  EXPECT_THAT(run.feedback(few).explain, Contains(HasSubstr("Further changes were not tried")));
 }
 
 TEST(Faster, NothingIsSuggestedWhereNothingHelps) {
@@ -199,6 +212,9 @@ TEST(Possible, TheStatementIsNamedWithWhatMakesItRun) {
       {"m = Machine(GPU);\ndef f(Task task) { ip = task.ipoint; return m[0, ip[0] + 1]; }\n"
        "IndexTaskMap calculate_new_currents f;\n",
        "outside of its machine view", "write `(ip[0] + 1) % m.size[1]` for `ip[0] + 1`"},
+      {"m = Machine(GPU);\ndef f(Task task) { return m[task.ipoint[0], 0]; }\n"
+       "IndexTaskMap calculate_new_currents f;\n",
+       "outside of its machine view", "write `task.ipoint[0] % m.size[0]` for `task.ipoint[0]`"},
       {"m = Machine(CPU);\ndef f(Task task) { return m[0, 0]; }\n"
        "IndexTaskMap calculate_new_currents f;\n",
        "returned a CPU processor", "it then runs"},
@@ -213,6 +229,7 @@ TEST(Possible, TheStatementIsNamedWithWhatMakesItRun) {
     EXPECT_EQ(feedback.status, Feedback::Status::kError);
     EXPECT_THAT(feedback.explain, Contains(HasSubstr(explain)));
     EXPECT_THAT(feedback.suggest, Contains(HasSubstr(suggest)));
+    EXPECT_LE(feedback.suggest.size(), feedback.fixes.size() + 1);  // nothing that was not tried
     EXPECT_GE(check_proposals("circuit", text), 1);
   }
 }
@@ -259,7 +276,9 @@ TEST(Possible, NothingIsToBeWrittenThatTheMachineLacks) {
   EXPECT_THAT(feedback.fixes, Not(IsEmpty()));
   EXPECT_THAT(feedback.suggest, Not(Contains(HasSubstr("`Task * GPU,OMP,CPU;`"))));
   const MappedRun on_gpus("stencil", "Task * OMP;\n", "nodes=1,gpu=1,cpu=4,omp=2");
-  EXPECT_THAT(on_gpus.feedback().suggest, Contains(HasSubstr("`Task * GPU,OMP,CPU;`")));
+  GuideLimits none;
+  none.runs = 0;
+  EXPECT_THAT(on_gpus.feedback(none).suggest, Contains(HasSubstr("`Task * GPU,OMP,CPU;`")));
 }
 
 TEST(Forms, TheRunsJsonHasWordsAndFixes) {
