@@ -48,11 +48,13 @@ class Adviser {
  public:
   Adviser(const GuidedRun& run, const GuideLimits& limits)
       : run_(run),
+        noisy_(run.options.noise > 0),
         app_(run.workload->data()),
         most_tasks_(limits.tasks),
         runs_left_(limits.runs),
         tasks_left_(limits.tasks) {
     run_.options.record = false;
+    run_.options.noise = 0;  // which is no reason to change a mapping
     std::size_t applied = 0;
     seen_.insert(apply_fixes(source(), {}, &applied));
   }
@@ -74,7 +76,7 @@ class Adviser {
   void make_faster(Feedback* feedback) {
     const Program program = this->program();
     const std::string measured = words_of(*run_.workload, *run_.machine, nullptr).measured;
-    const double before = run_.result->seconds;
+    const double before = noisy_ ? seconds_without_noise() : run_.result->seconds;
     std::vector<Tried> found;
     std::size_t tried = 0;
     bool all = true;
@@ -184,6 +186,14 @@ class Adviser {
     return compile(source(), ignored);
   }
 
+  double seconds_without_noise() const {
+    Diagnostics ignored(source());
+    return (run_.bound != nullptr
+                ? groma::run(*run_.bound, *run_.workload, run_.options, ignored)
+                : run_default(run_.machine, *run_.workload, run_.options, ignored))
+        .seconds;
+  }
+
   // Nothing where it is no new mapping, or none at all.
   std::optional<Attempt> attempt(const Source& from, const Fix& fix) {
     std::size_t applied = 0;
@@ -247,7 +257,8 @@ class Adviser {
     return feedback->fixes.size();
   }
 
-  GuidedRun run_;
+  GuidedRun run_;  // without record and noise
+  bool noisy_;
   const app::Data& app_;
   bool complete_ = true;
   const std::vector<TaskUses> uses_ = uses_by_task(app_, complete_);
