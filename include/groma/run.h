@@ -43,7 +43,7 @@ struct GuidedRun {
 // What guide_run() spends on runs of changed mappings.
 struct GuideLimits {
   std::size_t runs = 24;
-  std::int64_t tasks = 1 << 15;  // point tasks, all runs together: some tenth of a second
+  std::int64_t tasks = 1 << 17;  // point tasks, all runs together: some half a second
 };
 
 // What the run means and which statement to change (AutoGuide). Changes of the mapping are tried in

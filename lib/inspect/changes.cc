@@ -285,12 +285,12 @@ class Faster {
         const int task = task_of(tasks[i].first);
         if (task < 0) continue;
         const auto number = static_cast<std::uint32_t>(task);
-        let_run_elsewhere(number);
         if (const auto kind = kind_of(subject_, subject_.app.tasks[number])) {
+          keep_in_fastest(number, *kind);
           place(subject_, number, *kind, editor_);
           forget_placement(number, *kind);
-          keep_in_fastest(number, *kind);
         }
+        let_run_elsewhere(number);
       }
       const auto regions = weights_.regions();
       if (i < regions.size()) keep_elsewhere(regions[i].first);

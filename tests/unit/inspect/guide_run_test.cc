@@ -32,12 +32,12 @@ const GuideRules& rules() {
 class MappedRun {
  public:
   MappedRun(const std::string& app, const std::string& text,
-            const std::string& machine_spec = "p100x4")
+            const std::string& machine_spec = "p100x4", double noise = 0)
       : machine(std::make_shared<const Machine>(make_machine(machine_spec).value())),
         workload(Workload::make(load_application(app).value()).value()),
         diags(Source("a.mapper", text)) {
-    SimulateOptions options;
     options.record = true;
+    options.noise = noise;
     if (text.empty()) {
       result = run_default(machine, workload, options, diags);
     } else {
@@ -53,6 +53,7 @@ class MappedRun {
     run.workload = &workload;
     run.machine = machine;
     run.bound = bound ? &*bound : nullptr;
+    run.options = options;
     run.diags = &diags;
     run.result = result ? &*result : nullptr;
     run.profile = profile ? &*profile : nullptr;
@@ -70,6 +71,7 @@ class MappedRun {
   std::shared_ptr<const Machine> machine;
   Workload workload;
   Diagnostics diags;
+  SimulateOptions options;
   std::optional<BoundProgram> bound;
   std::optional<RunResult> result;
   std::optional<Profile> profile;
@@ -123,6 +125,18 @@ TEST(Faster, TheDefaultMapperGetsAMappingToBeginWith) {
   EXPECT_THAT(run.mended(feedback.fixes.front()),
               ::testing::AllOf(HasSubstr("def same_point_gpu(Task task) {\n"),
                                HasSubstr("SingleTaskMap task_4 same_point_gpu;\n")));
+}
+
+// Changes are tried and compared without it.
+TEST(Faster, NoiseIsNoReason) {
+  for (const char* app : {"circuit", "cannon"}) {
+    const MappedRun quiet(app, ""), noisy(app, "", "p100x4", 0.9);
+    const Feedback feedback = noisy.feedback();
+    EXPECT_EQ(feedback.fixes.empty(), quiet.feedback().fixes.empty()) << app;
+    for (const Fix& fix : feedback.fixes) {
+      EXPECT_LE(MappedRun(app, noisy.mended(fix)).result->seconds, 0.98 * quiet.result->seconds);
+    }
+  }
 }
 
 TEST(Faster, StatementsThatSlowItDownAreNamed) {
