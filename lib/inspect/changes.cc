@@ -45,7 +45,18 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 }  // namespace
 
 std::string words_of(const Program& program, Origin origin) {
-  return one_line(program.source().text(program.range(origin)));
+  const Source statement("", std::string(program.source().text(program.range(origin))));
+  Diagnostics ignored(statement);
+  syntax::Lexer lexer(statement, ignored, nullptr);
+  std::string words;
+  std::uint32_t end = 0;
+  for (syntax::Token token = lexer.next(); token.kind != syntax::TokenKind::kEnd;
+       token = lexer.next()) {
+    if (token.range.begin > end && !words.empty()) words += ' ';
+    words += statement.text(token.range);
+    end = token.range.end;
+  }
+  return words;
 }
 
 std::string head_of(std::string_view words, std::size_t count) {
@@ -59,8 +70,37 @@ std::string head_of(std::string_view words, std::size_t count) {
 // ------------------------------------------------------------------------------------------ Editor
 
 Editor::Editor(const Program& program) : program_(program) {
-  const std::size_t count = program.data().statements.size();
-  for (std::uint32_t s = 1; s <= count; ++s) words_.push_back(words_of(program, {s}));
+  const std::vector<Range>& statements = program.data().statements;
+  const std::string_view text = program.source().text();
+  for (std::uint32_t s = 1; s <= statements.size(); ++s) words_.push_back(words_of(program, {s}));
+  Diagnostics ignored(program.source());
+  std::vector<syntax::Comment> comments;
+  syntax::Lexer lexer(program.source(), ignored, &comments);
+  while (lexer.next().kind != syntax::TokenKind::kEnd) {
+  }
+  for (const syntax::Comment& comment : comments) comments_.push_back(comment.range.begin);
+  if (text.find("\r\n") != text.npos) line_end_ = "\r\n";
+  // Before the others, since the first of two about one thing counts, and before the comment that
+  // belongs to it.
+  first_ = statements.empty() ? static_cast<std::uint32_t>(text.size()) : statements.front().begin;
+  for (auto comment = comments.rbegin(); comment != comments.rend(); ++comment) {
+    if (comment->range.begin >= first_ || !comment->own_line) continue;
+    const std::string_view between = text.substr(comment->range.end, first_ - comment->range.end);
+    const bool touches = between.find_first_not_of(" \t\r\n") == between.npos &&
+                         std::count(between.begin(), between.end(), '\n') == 1;
+    if (!touches) break;
+    first_ = comment->range.begin;
+  }
+}
+
+// A comment in the middle of a statement would be lost with it.
+bool Editor::has_comment(Range range) const {
+  const auto comment = std::lower_bound(comments_.begin(), comments_.end(), range.begin);
+  return comment != comments_.end() && *comment < range.end;
+}
+
+std::string Editor::in_lines(const std::string& text) const {
+  return replaced(text, "\n", line_end_);
 }
 
 std::string Editor::line_of(std::uint32_t offset) const {
@@ -88,16 +128,14 @@ void Editor::set(const std::string& head, const std::string& rest, const std::st
     }
   }
   const std::string with = defined.empty() ? "" : fmt::format(" and `{}`", one_line(defined));
-  // Before the others, since the first of two about one thing counts.
-  const std::uint32_t first =
-      statements.empty() ? static_cast<std::uint32_t>(text.size()) : statements.front().begin;
   std::vector<Edit> edits;
   for (std::uint32_t s = 0; s < statements.size(); ++s) {
     if (head_of(words_[s], count) != head) continue;
     if (words_[s] == written) return;
-    if (!defined.empty()) edits.push_back({{first, first}, defined});
-    if (first == statements[s].begin && !edits.empty()) {
-      edits.back() = {statements[s], defined + written};
+    if (has_comment(statements[s])) break;
+    if (!defined.empty()) edits.push_back({{first_, first_}, in_lines(defined)});
+    if (first_ == statements[s].begin && !edits.empty()) {
+      edits.back() = {statements[s], in_lines(defined) + written};
     } else {
       edits.push_back({statements[s], written});
     }
@@ -107,21 +145,33 @@ void Editor::set(const std::string& head, const std::string& rest, const std::st
     return;
   }
   const bool own_line = !text.empty() && statements.empty() && text.back() != '\n';
-  edits.push_back(
-      {{first, first}, fmt::format("{}{}{};\n", own_line ? "\n" : "", defined, written)});
+  edits.push_back({{first_, first_},
+                   in_lines(fmt::format("{}{}{};\n", own_line ? "\n" : "", defined, written))});
   add(fmt::format("add `{};`{}", written, with), head, std::move(edits));
 }
 
 void Editor::rewrite(Origin origin, const std::string& text) {
   Range range = program_.range(origin);
   const std::string line = line_of(range.begin), before = statement_text(program_, origin);
-  if (text == words_of(program_, origin)) return;
+  if (text == words_of(program_, origin) || has_comment(range)) return;
   if (text.empty()) {
-    if (program_.source().text().substr(range.end, 1) == ";") ++range.end;
-    add(fmt::format("remove {} (`{}`)", line, before), before, {{range, ""}});
+    add(fmt::format("in {} remove `{}`", line, before), before, {{with_its_line(range), ""}});
   } else {
     add(fmt::format("in {} write `{}` for `{}`", line, text, before), before, {{range, text}});
   }
+}
+
+// With its semicolon, and the whole line where nothing else stands there.
+Range Editor::with_its_line(Range range) const {
+  const std::string_view text = program_.source().text();
+  if (text.substr(range.end, 1) == ";") ++range.end;
+  std::size_t begin = range.begin, end = range.end;
+  while (begin > 0 && (text[begin - 1] == ' ' || text[begin - 1] == '\t')) --begin;
+  while (end < text.size() && (text[end] == ' ' || text[end] == '\t' || text[end] == '\r')) ++end;
+  const bool alone =
+      (begin == 0 || text[begin - 1] == '\n') && end < text.size() && text[end] == '\n';
+  if (!alone) return range;
+  return {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end + 1)};
 }
 
 void Editor::rewrite(const std::map<std::uint32_t, std::string>& texts) {

@@ -23,7 +23,8 @@ struct Change {
   Fix fix;            // of the program; its title says what is written where
 };
 
-// Writes statements into a program.
+// Writes statements into a program, in its own line ends. A statement with a comment in its middle
+// stays as it is.
 class Editor {
  public:
   explicit Editor(const Program& program);
@@ -45,13 +46,19 @@ class Editor {
  private:
   void add(const std::string& title, std::string about, std::vector<Edit> edits);
   std::string line_of(std::uint32_t offset) const;
+  bool has_comment(Range range) const;
+  std::string in_lines(const std::string& text) const;
+  Range with_its_line(Range range) const;
 
   const Program& program_;
-  std::vector<std::string> words_;  // of each statement
+  std::vector<std::string> words_;       // of each statement
+  std::vector<std::uint32_t> comments_;  // where they begin
+  std::uint32_t first_ = 0;              // where statements are added
+  std::string line_end_ = "\n";
   std::vector<Change> changes_;
 };
 
-// The words of a statement, with no more than one space between them.
+// The words of a statement, with no more than one space between them and without comments.
 std::string words_of(const Program& program, Origin origin);
 // Its first `count` words.
 std::string head_of(std::string_view words, std::size_t count);

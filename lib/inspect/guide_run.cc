@@ -44,6 +44,40 @@ Fix difference(const Source& from, std::string_view to, std::string title) {
       std::move(title), {{range, std::string(to.substr(begin, to.size() - end - begin))}}, false};
 }
 
+// The edits of `first`, then those that `second` makes of what comes out, as edits of one text.
+// Nothing where the second changes across the border of what the first wrote.
+std::optional<std::vector<Edit>> joined(std::vector<Edit> first, const std::vector<Edit>& second) {
+  std::stable_sort(first.begin(), first.end(),
+                   [](const Edit& a, const Edit& b) { return a.range.begin < b.range.begin; });
+  const std::vector<Edit> written = first;
+  std::vector<Edit> all;
+  for (const Edit& edit : second) {
+    const std::int64_t begin = edit.range.begin, end = edit.range.end;
+    std::int64_t shift = 0;
+    bool inside = false;
+    for (std::size_t i = 0; i < written.size() && !inside; ++i) {
+      const Range range = written[i].range;
+      const std::int64_t from = range.begin + shift;
+      const std::int64_t to = from + static_cast<std::int64_t>(written[i].text.size());
+      if (end <= from) break;
+      if (begin >= to) {
+        shift += to - from - static_cast<std::int64_t>(range.end - range.begin);
+        continue;
+      }
+      if (begin < from || end > to || first[i].text != written[i].text) return std::nullopt;
+      first[i].text.replace(static_cast<std::size_t>(begin - from),
+                            static_cast<std::size_t>(end - begin), edit.text);
+      inside = true;
+    }
+    if (inside) continue;
+    all.push_back(
+        {{static_cast<std::uint32_t>(begin - shift), static_cast<std::uint32_t>(end - shift)},
+         edit.text});
+  }
+  all.insert(all.end(), first.begin(), first.end());
+  return all;
+}
+
 class Adviser {
  public:
   Adviser(const GuidedRun& run, const GuideLimits& limits)
@@ -112,6 +146,7 @@ class Adviser {
   // does not fail.
   void make_possible(Feedback* feedback) {
     std::string titles;
+    std::vector<Edit> edits;
     Source at = source();
     std::vector<Refusal> why = run_.result->refusals;
     for (std::size_t step = 0; step < kMostSteps && !why.empty(); ++step) {
@@ -132,14 +167,15 @@ class Adviser {
       if (!found.empty()) {
         for (Tried& each : found) {
           if (step == 0) continue;
-          each.change.fix = difference(source(), each.attempt.source.text(),
-                                       fmt::format("{}; then {}", titles, each.change.fix.title));
+          each.change.fix = steps(edits, each.change.fix.edits, each.attempt.source.text(),
+                                  fmt::format("{}; then {}", titles, each.change.fix.title));
         }
         suggest(std::move(found), feedback, runs_words);
         return;
       }
       if (!further) break;
       titles += (titles.empty() ? "" : "; then ") + further->change.fix.title;
+      edits = steps(edits, further->change.fix.edits, further->attempt.source.text(), "").edits;
       at = further->attempt.source;
       why = further->attempt.result.refusals;
     }
@@ -152,17 +188,21 @@ class Adviser {
   // The corrections that the diagnostics of a program propose.
   void make_readable(Feedback* feedback) {
     std::vector<Fix> fixes;
-    std::string titles;
+    Fix whole;
     for (const Diagnostic& diagnostic : run_.diags->sorted()) {
       if (diagnostic.severity != Severity::kError || diagnostic.fixes.empty()) continue;
       fixes.push_back(diagnostic.fixes.front());
-      titles += fmt::format("{}in line {} {}", titles.empty() ? "" : "; ",
-                            source().position(fixes.back().edits.front().range.begin).line,
-                            fixes.back().title);
+      std::size_t applied = 0;
+      apply_fixes(source(), fixes, &applied);
+      if (applied < fixes.size()) {  // in the way of one before
+        fixes.pop_back();
+        continue;
+      }
+      const Fix& fix = fixes.back();
+      whole.edits.insert(whole.edits.end(), fix.edits.begin(), fix.edits.end());
+      whole.title += fmt::format("{}in line {} {}", whole.title.empty() ? "" : "; ",
+                                 source().position(fix.edits.front().range.begin).line, fix.title);
     }
-    std::size_t applied = 0;
-    const std::string text = apply_fixes(source(), fixes, &applied);
-    Fix whole = difference(source(), text, titles);
     auto attempt = fixes.empty() ? std::nullopt : this->attempt(source(), whole);
     if (!attempt || !attempt->result.ok()) return;
     suggest({{{"", std::move(whole)}, std::move(*attempt)}}, feedback, runs_words);
@@ -184,6 +224,17 @@ class Adviser {
     if (run_.bound != nullptr) return run_.bound->program();
     Diagnostics ignored(source());
     return compile(source(), ignored);
+  }
+
+  // Of the program, what these edits do one after the other, after which it is `text`.
+  Fix steps(const std::vector<Edit>& first, const std::vector<Edit>& second, std::string_view text,
+            std::string title) const {
+    auto edits = joined(first, second);
+    std::size_t applied = 0;
+    if (!edits || apply_fixes(source(), {{"", *edits, false}}, &applied) != text) {
+      return difference(source(), text, std::move(title));
+    }
+    return {std::move(title), *std::move(edits), false};
   }
 
   double seconds_without_noise() const {

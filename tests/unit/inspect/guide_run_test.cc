@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -167,7 +168,7 @@ TEST(Faster, TasksOfOneFunctionArePlacedTogether) {
                       "IndexTaskMap stencil f;\nIndexTaskMap increment f;\n");
   ASSERT_TRUE(run.result && run.result->ok());
   EXPECT_THAT(run.feedback().suggest,
-              Contains(HasSubstr("remove line 3 (`IndexTaskMap stencil f`); remove line 4")));
+              Contains(HasSubstr("in line 3 remove `IndexTaskMap stencil f`; in line 4 remove")));
 }
 
 TEST(Faster, ANameThatIsTakenIsNotTakenTwice) {
@@ -210,6 +211,50 @@ TEST(Faster, NothingIsSuggestedWhereNothingHelps) {
   EXPECT_THAT(feedback.explain.back(), HasSubstr("none is simulated as 2 % faster"));
 }
 
+// ------------------------------------------------------------------------------------------- edits
+
+TEST(Edits, CommentsStayWithTheirStatements) {
+  const MappedRun run("circuit",
+                      "# Where tasks run.\n"
+                      "Task * GPU,OMP,CPU;\n"
+                      "Region * rp_shared GPU # seen by all\n  ZCMEM;\n"
+                      "Region * rp_ghost GPU ZCMEM; # these, too\n");
+  const Feedback feedback = run.feedback();
+  ASSERT_THAT(feedback.fixes, Not(IsEmpty()));
+  for (const Fix& fix : feedback.fixes) {
+    const std::string text = run.mended(fix);
+    EXPECT_THAT(text, HasSubstr("# Where tasks run.\nTask * GPU,OMP,CPU;\n"));
+    EXPECT_THAT(text, HasSubstr("Region * rp_shared GPU # seen by all\n  ZCMEM;\n"));
+    EXPECT_THAT(text, HasSubstr("; # these, too\n"));
+  }
+}
+
+TEST(Edits, LinesEndAsInTheFile) {
+  const MappedRun run("cannon", "Task * GPU,OMP,CPU;\r\nCollectMemory task_4 *;\r\n");
+  const Feedback feedback = run.feedback();
+  ASSERT_THAT(feedback.fixes, Not(IsEmpty()));
+  for (const Fix& fix : feedback.fixes) {
+    const std::string text = run.mended(fix);
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'),
+              std::count(text.begin(), text.end(), '\r'));
+    EXPECT_THAT(text, Not(HasSubstr("\r\n\r\n"))) << "a line is removed whole";
+  }
+}
+
+TEST(Edits, OfSeveralMistakesAreSeveral) {
+  std::string text = "Task * GPUS,CPU;\n";
+  for (int i = 0; i < 100; ++i) text += fmt::format("Task t{} GPU, CPU;\n", i);
+  const MappedRun words("circuit", text + "Region * * GPUS FBMEM;\n");
+  ASSERT_THAT(words.feedback().fixes, SizeIs(1));
+  EXPECT_THAT(words.feedback().fixes.front().edits, SizeIs(2));
+  // A step after the other.
+  const MappedRun steps("circuit", "Task * GPU;\n" + text.substr(17) + "Region * * GPU SYSMEM;\n");
+  ASSERT_THAT(steps.feedback().fixes, Not(IsEmpty()));
+  for (const Fix& fix : steps.feedback().fixes) {
+    for (const Edit& edit : fix.edits) EXPECT_LT(edit.range.end - edit.range.begin, 60U);
+  }
+}
+
 // ---------------------------------------------------------------------------------- runs that fail
 
 TEST(Possible, TheStatementIsNamedWithWhatMakesItRun) {
@@ -222,7 +267,7 @@ TEST(Possible, TheStatementIsNamedWithWhatMakesItRun) {
        "in line 1 write `Task * GPU, OMP, CPU` for `Task * GPU`: it then runs, in 10.6 ms"},
       {"Task * GPU,CPU;\nRegion * * GPU SYSMEM;\n", "(Said 6 times.)",
        "in line 2 write `Region * * GPU FBMEM, ZCMEM` for `Region * * GPU SYSMEM`"},
-      {"Region * * GPU VIRTUAL;\n", "cannot be virtual", "remove line 1"},
+      {"Region * * GPU VIRTUAL;\n", "cannot be virtual", "in line 1 remove `"},
       {"m = Machine(GPU);\ndef f(Task task) { ip = task.ipoint; return m[0, ip[0] + 1]; }\n"
        "IndexTaskMap calculate_new_currents f;\n",
        "outside of its machine view", "write `(ip[0] + 1) % m.size[1]` for `ip[0] + 1`"},
