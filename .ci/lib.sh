@@ -81,19 +81,6 @@ test_with_llama() {
   cmake --preset release -DGROMA_LLAMA_PYTHON=
 }
 
-# What others compile (not tests, benchmarks and the command, which .ci/full builds with clang) through clang's front
-# end, with the flags of a real build but no code generation.
-clang_syntax() {
-  cmake --preset clang >/dev/null
-  cmake --build --preset clang --target groma_generated >/dev/null
-  local commands=build/clang/compile_commands.json
-  sed -n 's/^ *"command": "\(.*\)",*$/\1/p' $commands | grep -v -e ' -c [^ ]*/tests/' -e ' -c [^ ]*/benchmarks/' -e ' -c [^ ]*/examples/driver/' |
-    sed 's/\\"/"/g; s/\\\\/\\/g' | (
-      cd build/clang || exit
-      xargs -d '\n' -P "$cores" -I '{}' sh -c '{} -fsyntax-only'
-    )
-}
-
 # Files that clang-tidy reads: the library's and the command's, tests only when asked for all.
 tidy_units() {
   own_files | grep -E '^(lib|examples)/.*\.cc$'
@@ -124,7 +111,8 @@ changed_units() {
   done
 }
 
-# tidy: reads the names of units; needs build/clang configured.
+# tidy: reads the names of units, which clang compiles on the way; its warnings count, too. .ci/full builds
+# everything with clang.
 tidy() {
   local units status=0
   units=$(cat)
@@ -132,6 +120,8 @@ tidy() {
     echo "nothing changed"
     return
   fi
+  cmake --preset clang >/dev/null
+  cmake --build --preset clang --target groma_generated >/dev/null
   xargs -n 1 -P "$cores" clang-tidy --quiet --warnings-as-errors='*' -p build/clang \
     <<<"$units" >build/clang/tidy.log 2>&1 || status=$?
   grep -v 'warnings\? generated\.$\|^Suppressed \|^Use -header-filter' build/clang/tidy.log || true
