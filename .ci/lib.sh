@@ -56,7 +56,7 @@ build_and_test() {
 test_under_asan() {
   cmake --preset asan -DGROMA_BUILD_DRIVER=OFF
   local targets
-  targets=$(printf 'groma_%s_test ' base inspect io language program simulate syntax)
+  targets=$(printf 'groma_%s_test ' inspect io program simulate)
   targets+=$(printf 'groma_%s_fuzzer ' application program source)
   # shellcheck disable=SC2086  # a list of words
   cmake --build --preset asan -j "$cores" --target $targets
