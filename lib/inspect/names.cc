@@ -42,7 +42,7 @@ class NameChecker {
         ignored_(program.source()),
         tree_(syntax::parse(program.source(), ignored_)) {
     bool complete = true;
-    const std::vector<TaskUses> uses = uses_by_task(app, complete);
+    uses_ = uses_by_task(app, complete);
     for (std::size_t t = 0; t < app.tasks.size(); ++t) {
       const app::Task& task = app.tasks[t];
       Regions& own = of_task_[task.name];
@@ -50,7 +50,7 @@ class NameChecker {
       for (const app::Requirement& requirement : task.requirements) {
         own.names.insert(requirement.data.names.begin(), requirement.data.names.end());
       }
-      for (const app::LaunchNames& launch : uses[t].names) {
+      for (const app::LaunchNames& launch : uses_[t].names) {
         for (const app::Names& names : launch) own.names.insert(names.begin(), names.end());
       }
       own.all = complete;
@@ -136,6 +136,7 @@ class NameChecker {
 
   const app::Data& app_;
   const AppNames names_;
+  std::vector<TaskUses> uses_;  // whose names of_task_ has
   Diagnostics& diags_;
   Diagnostics ignored_;  // compile said it
   syntax::Tree tree_;
