@@ -487,7 +487,7 @@ class Rehearsal final : public Mapping {
       run.instances.push_back(kVirtual);
       return true;
     }
-    const bool real = !view.requirements[r].empty() && run.pieces[r] != nullptr && !wish.is_virtual;
+    const bool real = !view.requirements[r].empty() && !wish.is_virtual;
     if (real) want(run, view.requirements[r], wish, places, r);
     if (!Mapping::map_requirement(run, view, wish, r)) {
       const bool no_room = result_.refusals.front().diagnostic.id == DiagId::kOutOfMemory;

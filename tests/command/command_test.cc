@@ -6,6 +6,7 @@
 
 #include "command/run.h"
 #include "groma/benchmarks.h"
+#include "support/sanitized.h"
 
 namespace groma {
 namespace {
@@ -859,14 +860,7 @@ TEST(Guide, WrongUsageIsToldFromWrongInput) {
   EXPECT_EQ(run("groma guide - --program no/such.mapper", "").exit_code, 1);
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define GROMA_SANITIZED 1  // which takes terabytes of addresses
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define GROMA_SANITIZED 1
-#endif
-#endif
-#ifndef GROMA_SANITIZED
+#if !GROMA_SANITIZED  // which takes terabytes of addresses
 // A log of 200 MB in memory that does not grow with it.
 TEST(Guide, ReadsMuchInLittleMemory) {
   const Outcome outcome = run(

@@ -12,21 +12,18 @@
 #include "groma/io.h"
 #include "groma/run.h"
 #include "guide/scanner.h"
+#include "support/guide_rules.h"
 
 namespace groma {
 namespace {
 
+using test::rules;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
-
-const GuideRules& rules() {
-  static const GuideRules kRules = std::move(GuideRules::make()).value();
-  return kRules;
-}
 
 Feedback guided(const std::string& log, const GuideContext& context = {}) {
   return guide_log(rules(), log, context);

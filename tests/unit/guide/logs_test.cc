@@ -12,9 +12,12 @@
 
 #include "groma/guide.h"
 #include "support/files.h"
+#include "support/guide_rules.h"
 
 namespace groma {
 namespace {
+
+using test::rules;
 
 using Json = nlohmann::json;
 
@@ -51,11 +54,6 @@ std::string silent_cause(const std::string& run) {
     if (run == name) return cause;
   }
   return {};
-}
-
-const GuideRules& rules() {
-  static const GuideRules kRules = std::move(GuideRules::make()).value();
-  return kRules;
 }
 
 struct RecordedRun {

@@ -15,6 +15,7 @@
 #include "guide/literals.h"
 #include "guide/words.h"
 #include "support/files.h"
+#include "support/guide_rules.h"
 
 namespace groma::guide {
 namespace {
@@ -22,11 +23,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-const GuideRules& built_in() {
-  static const GuideRules kRules = std::move(GuideRules::make()).value();
-  return kRules;
-}
 
 std::vector<std::string> found_in(const GuideRules& rules, const std::string& log) {
   std::vector<std::string> ids;
@@ -47,7 +43,7 @@ bool stays_out(const guide::Rule& rule) {
 }
 
 TEST(Rules, EachMatchesItsExampleAndNoneBeforeItDoes) {
-  const std::vector<Rule>& rules = built_in().set().rules;
+  const std::vector<Rule>& rules = test::rules().set().rules;
   for (std::size_t i = 0; i < rules.size(); ++i) {
     if (rules[i].role == Role::kSilent) continue;
     ASSERT_FALSE(rules[i].example.empty()) << rules[i].id;
@@ -61,7 +57,7 @@ TEST(Rules, EachMatchesItsExampleAndNoneBeforeItDoes) {
 
 // As logs have them: colours, NUL bytes, forgotten and doubled spaces, other line ends.
 TEST(Rules, FindTheirExamplesHoweverTheyAreMangled) {
-  for (const Rule& rule : built_in().set().rules) {
+  for (const Rule& rule : test::rules().set().rules) {
     if (rule.role == Role::kSilent) continue;
     const std::vector<std::string> expected =
         stays_out(rule) ? std::vector<std::string>{} : std::vector{rule.id};
@@ -70,23 +66,23 @@ TEST(Rules, FindTheirExamplesHoweverTheyAreMangled) {
          {line, "before\n" + line + "\nafter\n", line + "\r\n", replaced(line, " ", "  "),
           replaced(line, " ", std::string(" \0", 2)),
           replaced(line, " ", " \x1b[1;32m") + "\x1b[0m", replaced(line, "e", "e\x1b[0m")}) {
-      EXPECT_EQ(found_in(built_in(), log), expected) << rule.id << ": " << log;
+      EXPECT_EQ(found_in(test::rules(), log), expected) << rule.id << ": " << log;
     }
   }
 }
 
 TEST(Rules, LegionsForgottenSpacesDoNotHideItsMessages) {
-  for (const Rule& rule : built_in().set().rules) {
+  for (const Rule& rule : test::rules().set().rules) {
     if (rule.id.find("dsl.") == 0 || rule.id.find("lib.") == 0 || rule.role == Role::kSilent ||
         stays_out(rule) || rule.hook == "compile") {
       continue;
     }
-    EXPECT_EQ(found_in(built_in(), replaced(rule.example, " ", "")), std::vector{rule.id});
+    EXPECT_EQ(found_in(test::rules(), replaced(rule.example, " ", "")), std::vector{rule.id});
   }
 }
 
 TEST(Rules, SayWhatTheyMeanAndFillTheirTexts) {
-  for (const Rule& rule : built_in().set().rules) {
+  for (const Rule& rule : test::rules().set().rules) {
     if (stays_out(rule)) continue;
     EXPECT_FALSE(rule.meaning.empty() && rule.advice.empty()) << rule.id;
     Groups groups = groups_of(rule, rule.example);
@@ -103,7 +99,7 @@ TEST(Rules, CoverLegionsMessages) {
   std::istringstream names(testing::read_text(testing::in_tree("tests/data/legion_messages.txt")));
   int count = 0;
   for (std::string name; std::getline(names, name); ++count) {
-    EXPECT_NE(built_in().set().find(name), nullptr) << name;
+    EXPECT_NE(test::rules().set().find(name), nullptr) << name;
   }
   EXPECT_EQ(count, 254);
 }
@@ -112,9 +108,9 @@ TEST(Rules, CoverOurOwnDiagnostics) {
   for (const CatalogueEntry& entry : catalogue()) {
     if (entry.severity != Severity::kError) continue;
     const std::string id(entry.name);
-    const Rule* rule = built_in().set().of_diagnostic(id);
+    const Rule* rule = test::rules().set().of_diagnostic(id);
     const std::string expected = rule != nullptr ? rule->id : "groma.diagnostic";
-    EXPECT_THAT(found_in(built_in(), "a.mapper:1:2: error: something [" + id + "]\n"),
+    EXPECT_THAT(found_in(test::rules(), "a.mapper:1:2: error: something [" + id + "]\n"),
                 ElementsAre(expected));
   }
 }

@@ -14,20 +14,18 @@
 #include "groma/io.h"
 #include "groma/run.h"
 #include "groma/search_space.h"
+#include "support/guide_rules.h"
+#include "support/sanitized.h"
 
 namespace groma {
 namespace {
 
+using test::rules;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
-
-const GuideRules& rules() {
-  static const GuideRules kRules = std::move(GuideRules::make()).value();
-  return kRules;
-}
 
 // A run as `groma run` makes it; an empty text is the default mapper.
 class MappedRun {
@@ -374,7 +372,7 @@ TEST(Forms, AFailedRunsJsonIsALog) {
 }
 
 // Draws are few under the sanitizers, where each takes ten times as long.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if GROMA_SANITIZED
 constexpr int kRan = 4, kFailed = 4;
 #else
 constexpr int kRan = 23, kFailed = 12;
