@@ -1,0 +1,256 @@
+// The tuner: searches for a text (a mapping program, or any other) that is better. A Proposer says
+// what to try next, an Evaluator how good that is, tune() goes round between them within budgets
+// and writes everything down. docs/tune.md is the manual.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "groma/guide.h"
+#include "groma/llm.h"
+#include "groma/machine.h"
+#include "groma/result.h"
+#include "groma/workload.h"
+
+namespace groma {
+
+// ------------------------------------------------------------------------------------- evaluations
+
+// What came of trying a text.
+struct Evaluation {
+  enum class Status : std::uint8_t {
+    kOk,
+    kRefused,   // before anything ran: by check, by a correctness command
+    kFailed,    // by a run
+    kTimedOut,  // by its deadline
+  };
+  Status status = Status::kRefused;
+  std::vector<double> values;  // of each input, in the evaluator's unit; empty unless kOk
+  // Smaller is better: the geometric mean of the values, of their reciprocals where higher values
+  // are better; infinite unless kOk.
+  double score = std::numeric_limits<double>::infinity();
+  // Part of the score by which repeated measurements differ: less than this is no difference.
+  double noise = 0;
+  // Of the input that failed, else of the first, as much as was asked for.
+  Feedback feedback;
+
+  bool ok() const { return status == Status::kOk; }
+};
+
+struct EvaluationRequest {
+  std::string text;
+  GuideDetail detail = GuideDetail::kNone;  // of the feedback
+  // The best text so far, for those that measure: both in turn, so that a noisy machine does not
+  // decide; empty: none.
+  std::string incumbent = {};
+  double incumbent_score = std::numeric_limits<double>::infinity();
+  std::function<bool()> stop = {};  // asked now and then; true: the answer is of no interest
+};
+
+// Says how good a text is. Texts are untrusted: time and memory are the evaluator's to bound.
+class Evaluator {
+ public:
+  virtual ~Evaluator() = default;
+  // What each value is of: "solomonik:n=8000". At least one.
+  virtual std::vector<std::string> inputs() const = 0;
+  virtual std::string unit() const = 0;
+  virtual bool higher_is_better() const { return false; }
+  // How many may run at once without disturbing each other; evaluate() is then called from so many
+  // threads.
+  virtual int parallel() const { return 1; }
+  // Whether one text always gets one score, so that none is measured twice and the runs themselves
+  // cost nothing but time.
+  virtual bool simulated() const { return false; }
+
+  // The same for texts that mean the same: results are kept by it.
+  virtual std::string canonical(const std::string& text) const { return text; }
+  // The text with mistakes corrected that have one sure correction.
+  virtual std::string repaired(const std::string& text) const { return text; }
+  // Why the text is not worth a run, found without one; nothing where nothing is known against it.
+  // From any thread.
+  virtual std::optional<Evaluation> check(const std::string& text, GuideDetail detail) const;
+  virtual Evaluation evaluate(const EvaluationRequest& request) = 0;
+};
+
+// --------------------------------------------------------------------------------------- proposals
+
+// What is searched for.
+struct Problem {
+  std::string start;  // a text to begin with; of a mapping "" is the default mapper
+  // Of a mapping, where it is to run what; null and none of any other text.
+  std::shared_ptr<const Machine> machine;
+  std::vector<Workload> inputs;
+  std::string about;  // of any other text: what it is and must do, in words for a model
+
+  bool is_mapping() const { return machine != nullptr; }
+};
+
+struct Proposal {
+  std::string text;
+  std::string why;       // a line for people: what is tried
+  std::int64_t tag = 0;  // the proposer's own
+};
+
+// A proposal that was tried.
+struct Step {
+  std::int64_t number = 0;  // from 1, in the order of the proposals
+  Proposal proposal;        // its text as it was evaluated
+  Evaluation evaluation;
+};
+
+// What was tried so far; of a long search the best and the last.
+class History {
+ public:
+  static constexpr std::size_t kKept = 64;  // of each of the lists below
+
+  void add(Step step);
+
+  const Step* best() const;  // null: none was valid
+  const Step* last() const;  // null: none was tried
+  // The best first, of different texts, valid ones.
+  const std::vector<Step>& best_first() const { return best_; }
+  // The oldest first.
+  const std::vector<Step>& recent() const { return recent_; }
+  // What was not valid, the last of each sentence about why; the oldest first.
+  const std::vector<Step>& failures() const { return failures_; }
+
+ private:
+  std::vector<Step> best_, recent_, failures_;
+};
+
+// What a proposer may use while it makes up its mind.
+class Round {
+ public:
+  virtual ~Round() = default;
+  virtual const Problem& problem() const = 0;
+  virtual const History& history() const = 0;
+  virtual std::size_t most() const = 0;            // proposals that can still be tried, at least 1
+  virtual GuideDetail detail() const = 0;          // of the feedback that may be shown to a model
+  virtual const Evaluator& evaluator() const = 0;  // to check, not to evaluate
+
+  // Asks the model, up to eight at once, and answers in their order. What it costs is counted, and
+  // written down before the answer is given. Without a model: kUnsupported.
+  virtual std::vector<Result<ChatReply, ChatError>> ask(std::span<const ChatRequest> requests) = 0;
+  // What a cheaper evaluator says, where there is one (has_estimates), in their order; at most
+  // what is left of its budget, so the answer may be shorter.
+  virtual bool has_estimates() const = 0;
+  virtual std::vector<Evaluation> estimate(std::span<const std::string> texts,
+                                           GuideDetail detail) = 0;
+  // That a model's reply was no use, and why. A round that proposes nothing and says nothing ends
+  // the search.
+  virtual void reject(std::string why) = 0;
+  virtual bool stop() const = 0;
+};
+
+// Decides what is tried next. What it proposes may depend on what it was made of and on what its
+// Round answers, on nothing else (no clock, no random device): a search is resumed by going through
+// it again with the answers that are written down. One thread at a time.
+class Proposer {
+ public:
+  virtual ~Proposer() = default;
+  virtual std::string_view name() const = 0;
+  // How much of the feedback it reads.
+  virtual GuideDetail reads() const { return GuideDetail::kNone; }
+  // At most round.most() proposals, which are tried in any order and learnt of in this one.
+  virtual std::vector<Proposal> propose(Round& round) = 0;
+  virtual void learn(const Step& step);
+};
+
+struct ProposerInfo {
+  std::string_view name;
+  std::string_view what;  // a line for people
+  bool asks_model = false;
+  bool mappings_only = false;  // not any marked text
+};
+std::span<const ProposerInfo> proposers();
+// Fails (kUnknown) for no such name, and where it cannot search for such a text.
+Result<std::unique_ptr<Proposer>> make_proposer(std::string_view name, const Problem& problem,
+                                                std::uint64_t seed);
+
+// -------------------------------------------------------------------------------------- the search
+
+// 0: no bound, of each.
+struct TuneBudget {
+  std::int64_t evaluations = 10;
+  std::int64_t estimates = 10'000;  // runs of the cheaper evaluator
+  double seconds = 0;
+  std::int64_t tokens = 0;  // of the model, input and output
+  double money = 0;
+};
+
+// What the search has used.
+struct TuneSpending {
+  std::int64_t evaluations = 0, estimates = 0, model_calls = 0;
+  double seconds = 0;
+  std::int64_t tokens = 0;
+  double money = 0;
+};
+
+// Something that happened, for a display.
+struct TuneEvent {
+  enum class Kind : std::uint8_t {
+    kProposed,   // `proposal` is about to be tried
+    kEvaluated,  // `step` was
+    kAsking,     // the model is being asked
+    kRejected,   // `text` says why a reply was no use
+    kResumed,    // what was written down has been gone through
+  } kind = Kind::kProposed;
+  const Proposal* proposal = nullptr;
+  const Step* step = nullptr;
+  bool is_best = false;     // the step, of all so far
+  bool from_cache = false;  // the step's text had been tried
+  std::string text;
+  TuneSpending spent;
+  double best_score = std::numeric_limits<double>::infinity();
+};
+
+struct TuneOptions {
+  TuneBudget budget;
+  std::uint64_t seed = 0;
+  GuideDetail feedback = GuideDetail::kProfile;  // what the proposer may see of it
+  // For comparisons of proposers: every proposal counts as an evaluation, also one that is refused
+  // or was tried before, and none is repaired.
+  bool compare = false;
+  // Begin with an evaluation of the problem's start.
+  bool evaluate_start = true;
+  // Where the journal, best.mapper (of any other text best.txt) and report.txt go; empty: nowhere.
+  std::string directory;
+  bool resume = false;  // of that directory; else it must not hold a search
+  std::string
+      fingerprint;  // of what the caller made the problem from; a resumed search has the same
+  int threads = 0;  // 0: as the evaluator allows, at most the computer's
+  std::function<void(const TuneEvent&)> on_event = {};
+  std::function<bool()> stop = {};
+};
+
+struct TuneOutcome {
+  enum class End : std::uint8_t {
+    kBudget,     // one of the budgets is used up
+    kExhausted,  // the proposer has nothing more
+    kStopped,
+    kRejected,  // too many replies in a row were no use
+    kModel,     // the model cannot be asked
+  } end = End::kBudget;
+  std::string why;  // of the last two
+  std::optional<Step> best;
+  std::optional<Step> start;
+  // Each improvement: the number of evaluations after which it was known, and the score.
+  std::vector<std::pair<std::int64_t, double>> trajectory;
+  TuneSpending spent;
+};
+
+// Searches. `model` and `estimator` may be null; everything pointed at outlives the call. Fails on
+// what is wrong with the directory: it is in use, cannot be written, holds another search, or its
+// journal is damaged.
+Result<TuneOutcome> tune(const Problem& problem, Evaluator& evaluator, Proposer& proposer,
+                         ChatClient* model, Evaluator* estimator, const TuneOptions& options);
+
+}  // namespace groma

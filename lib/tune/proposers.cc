@@ -1,0 +1,49 @@
+#include "tune/proposers.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "groma/spelling.h"
+
+namespace groma {
+namespace {
+
+struct Listed {
+  ProposerInfo info;
+  std::unique_ptr<Proposer> (*make)(const Problem& problem, std::uint64_t seed);
+};
+
+constexpr std::array kListed = {
+    Listed{{"random", "draws from the search space", false, true}, tuning::make_random},
+};
+
+constexpr auto kInfos = [] {
+  std::array<ProposerInfo, kListed.size()> infos;
+  for (std::size_t i = 0; i < kListed.size(); ++i) infos[i] = kListed[i].info;
+  return infos;
+}();
+
+}  // namespace
+
+std::span<const ProposerInfo> proposers() { return kInfos; }
+
+Result<std::unique_ptr<Proposer>> make_proposer(std::string_view name, const Problem& problem,
+                                                std::uint64_t seed) {
+  std::vector<std::string_view> names;
+  for (const Listed& listed : kListed) {
+    names.push_back(listed.info.name);
+    if (listed.info.name != name) continue;
+    if (listed.info.mappings_only && !problem.is_mapping()) {
+      return Error{
+          Error::Code::kUnknown,
+          fmt::format("the proposer `{}` searches for mappings, not for other texts", name),
+          "name one that asks a model"};
+    }
+    return listed.make(problem, seed);
+  }
+  return Error{Error::Code::kUnknown, fmt::format("no proposer is named `{}`", name),
+               fmt::format("there are {}", join_names(names))};
+}
+
+}  // namespace groma

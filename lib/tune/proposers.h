@@ -1,0 +1,14 @@
+// The proposers that come with the tuner, each in a file of its name; proposers.cc lists them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "groma/tune.h"
+
+namespace groma::tuning {
+
+// Draws from the search space (search_space.h), every option of every decision alike.
+std::unique_ptr<Proposer> make_random(const Problem& problem, std::uint64_t seed);
+
+}  // namespace groma::tuning

@@ -1,0 +1,104 @@
+// A round of the tuner for tests of proposers: in memory, with a scripted model.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "groma/tune.h"
+
+namespace groma::testing {
+
+// Any text for which a function gives values; negative ones are failures.
+class FakeEvaluator : public Evaluator {
+ public:
+  using Values = std::function<double(const std::string& text)>;
+  explicit FakeEvaluator(Values value) : value_(std::move(value)) {}
+
+  std::vector<std::string> inputs() const override { return {"input"}; }
+  std::string unit() const override { return "s"; }
+  bool simulated() const override { return true; }
+  Evaluation evaluate(const EvaluationRequest& request) override {
+    const double value = value_(request.text);
+    Evaluation evaluation;
+    if (value < 0) {
+      evaluation.status = Evaluation::Status::kFailed;
+      evaluation.feedback.status = Feedback::Status::kError;
+      evaluation.feedback.execution = "it fails";
+      return evaluation;
+    }
+    evaluation.status = Evaluation::Status::kOk;
+    evaluation.values = {value};
+    evaluation.score = value;
+    return evaluation;
+  }
+
+ private:
+  Values value_;
+};
+
+class FakeRound : public Round {
+ public:
+  FakeRound(const Problem& problem, Evaluator& evaluator)
+      : problem_(problem), evaluator_(evaluator) {}
+
+  // What the model answers; every request is kept.
+  std::function<Result<std::string, ChatError>(const ChatRequest&)> model;
+  std::vector<ChatRequest> asked;
+  std::vector<std::string> rejected;
+  std::size_t left = 10;
+  GuideDetail shown = GuideDetail::kProfile;
+  bool estimates = false;
+  History past;
+
+  // One round of the proposer: what it proposes is evaluated and learnt of. How many.
+  std::size_t play(Proposer& proposer) {
+    const std::vector<Proposal> proposals = proposer.propose(*this);
+    for (const Proposal& proposal : proposals) {
+      Step step{++number_, proposal, evaluator_.evaluate({proposal.text, proposer.reads()})};
+      past.add(step);
+      proposer.learn(step);
+      --left;
+    }
+    return proposals.size();
+  }
+
+  const Problem& problem() const override { return problem_; }
+  const History& history() const override { return past; }
+  std::size_t most() const override { return left; }
+  GuideDetail detail() const override { return shown; }
+  const Evaluator& evaluator() const override { return evaluator_; }
+  std::vector<Result<ChatReply, ChatError>> ask(std::span<const ChatRequest> requests) override {
+    std::vector<Result<ChatReply, ChatError>> replies;
+    for (const ChatRequest& request : requests) {
+      asked.push_back(request);
+      Result<std::string, ChatError> text =
+          model ? model(request) : ChatError{ChatError::Code::kUnsupported, "no model"};
+      if (text) {
+        ChatReply reply;
+        reply.text = *text;
+        replies.emplace_back(std::move(reply));
+      } else {
+        replies.emplace_back(text.error());
+      }
+    }
+    return replies;
+  }
+  bool has_estimates() const override { return estimates; }
+  std::vector<Evaluation> estimate(std::span<const std::string> texts,
+                                   GuideDetail detail) override {
+    std::vector<Evaluation> all;
+    if (!estimates) return all;
+    for (const std::string& text : texts) all.push_back(evaluator_.evaluate({text, detail}));
+    return all;
+  }
+  void reject(std::string why) override { rejected.push_back(std::move(why)); }
+  bool stop() const override { return false; }
+
+ private:
+  const Problem& problem_;
+  Evaluator& evaluator_;
+  std::int64_t number_ = 0;
+};
+
+}  // namespace groma::testing

@@ -1,0 +1,95 @@
+// The list of proposers, what all of them hold to, and the random one.
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "groma/benchmarks.h"
+#include "support/tune_round.h"
+
+namespace groma {
+namespace {
+
+using testing::FakeEvaluator;
+using testing::FakeRound;
+
+Problem mapping_problem() {
+  Problem problem;
+  problem.machine = std::make_shared<const Machine>(make_machine("p100x4").value());
+  problem.inputs.push_back(Workload::make(find_benchmark("stencil")->make()).value());
+  return problem;
+}
+
+std::vector<std::string> texts_of(const std::string& name, std::uint64_t seed) {
+  const Problem problem = mapping_problem();
+  FakeEvaluator evaluator(
+      [](const std::string& text) { return 1.0 + static_cast<double>(text.size() % 7); });
+  FakeRound round(problem, evaluator);
+  auto proposer = make_proposer(name, problem, seed);
+  EXPECT_TRUE(proposer.ok()) << name;
+  while (round.left > 0 && round.play(**proposer) > 0) {
+  }
+  std::vector<std::string> texts;
+  for (const Step& step : round.past.recent()) texts.push_back(step.proposal.text);
+  return texts;
+}
+
+TEST(Proposers, AreFoundByName) {
+  const Problem problem = mapping_problem();
+  for (const ProposerInfo& info : proposers()) {
+    const auto made = make_proposer(info.name, problem, 1);
+    ASSERT_TRUE(made.ok()) << info.name;
+    EXPECT_EQ((*made)->name(), info.name);
+  }
+  const auto none = make_proposer("gess", problem, 1);
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().message, "no proposer is named `gess`");
+  Problem kernel;
+  kernel.start = "int main() {}\n";
+  EXPECT_FALSE(make_proposer("random", kernel, 1).ok());
+}
+
+TEST(Proposers, ThatAskNoModelDependOnTheSeedAlone) {
+  for (const ProposerInfo& info : proposers()) {
+    if (info.asks_model) continue;
+    const auto texts = texts_of(std::string(info.name), 3);
+    EXPECT_FALSE(texts.empty()) << info.name;
+    EXPECT_EQ(texts, texts_of(std::string(info.name), 3)) << info.name;
+  }
+  EXPECT_NE(texts_of("random", 3), texts_of("random", 4));
+}
+
+TEST(History, KeepsTheBestFirstAndAFailureOfEachKind) {
+  History history;
+  const auto step = [](std::int64_t number, std::string text, double value) {
+    Step made;
+    made.number = number;
+    made.proposal.text = std::move(text);
+    if (value < 0) {
+      made.evaluation.feedback.execution = "out of memory";
+    } else {
+      made.evaluation.status = Evaluation::Status::kOk;
+      made.evaluation.values = {value};
+      made.evaluation.score = value;
+    }
+    return made;
+  };
+  EXPECT_EQ(history.best(), nullptr);
+  EXPECT_EQ(history.last(), nullptr);
+  history.add(step(1, "a", 3));
+  history.add(step(2, "b", 2));
+  history.add(step(3, "c", -1));
+  history.add(step(4, "d", -1));
+  history.add(step(5, "b", 2));
+  ASSERT_EQ(history.best_first().size(), 2U);
+  EXPECT_EQ(history.best()->proposal.text, "b");
+  EXPECT_EQ(history.last()->number, 5);
+  ASSERT_EQ(history.failures().size(), 1U);
+  EXPECT_EQ(history.failures().front().number, 4);
+  for (int i = 0; i < 1000; ++i) history.add(step(6 + i, std::to_string(i), 10 + i));
+  EXPECT_EQ(history.best_first().size(), History::kKept);
+  EXPECT_EQ(history.recent().size(), History::kKept);
+  EXPECT_EQ(history.best()->proposal.text, "b");
+}
+
+}  // namespace
+}  // namespace groma
