@@ -253,6 +253,16 @@ std::string sparkline(std::span<const double> scores, std::size_t most = 60);
 // For a person: start, best, how it came, what it cost. Ends with a line end.
 std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator);
 
+// What docs/commands.md says of `groma tune --json`: one line with its end.
+std::string to_json(const TuneEvent& event);
+std::string to_json(const TuneOutcome& outcome);
+
+// What the search in this directory was begun with. Fails where there is none.
+struct RecordedSearch {
+  std::string fingerprint, start;  // of TuneOptions and Problem
+};
+Result<RecordedSearch> recorded_search(const std::string& directory);
+
 // Searches. `model` and `estimator` may be null; everything pointed at outlives the call. Fails on
 // what is wrong with the directory: it is in use, cannot be written, holds another search, or its
 // journal is damaged.

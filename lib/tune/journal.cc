@@ -14,10 +14,6 @@ namespace {
 
 constexpr std::size_t kMaxLineBytes = std::size_t{64} << 20;
 
-std::string line_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
 Error cannot(const char* what, const std::string& path, int code) {
   return {Error::Code::kUnreadable,
           fmt::format("cannot {} `{}`: {}", what, path, std::strerror(code))};
@@ -29,6 +25,10 @@ Error malformed(const std::string& path, std::int64_t line, const std::string& w
 }
 
 }  // namespace
+
+std::string line_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
 
 Journal::~Journal() {
   if (file_ >= 0) close(file_);
@@ -333,3 +333,21 @@ Result<ChatReply, ChatError> reply_of(const Json& json) {
 }
 
 }  // namespace groma::tuning
+
+namespace groma {
+
+Result<RecordedSearch> recorded_search(const std::string& directory) {
+  const std::string path = directory + "/journal.jsonl";
+  std::ifstream lines(path, std::ios::binary);
+  std::string line;
+  std::getline(lines, line);
+  const tuning::Json first = tuning::Json::parse(line, nullptr, false);
+  const tuning::Json& search = tuning::member(first, "search");
+  if (!search.is_object()) {
+    return Error{Error::Code::kUnreadable, fmt::format("there is no search in `{}`", directory)};
+  }
+  return RecordedSearch{tuning::value<std::string>(search, "of"),
+                        tuning::value<std::string>(search, "start")};
+}
+
+}  // namespace groma

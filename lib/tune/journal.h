@@ -16,6 +16,9 @@ namespace groma::tuning {
 
 using Json = nlohmann::ordered_json;
 
+// With its end; what is no UTF-8 becomes replacement characters.
+std::string line_of(const Json& json);
+
 // A journal's lines: {"search": ...} first, then in turn what a line is about and that:
 // {"asked": [request, ...]} and then {"replies": [reply, ...]}; {"step": ...}.
 class Journal {
