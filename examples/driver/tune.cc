@@ -22,7 +22,7 @@ namespace {
 struct Options {
   std::string machine = "p100x4";
   std::vector<std::string> apps;
-  std::string proposer = "random", start, feedback = "profile", out, resume;
+  std::string proposer = "guided", start, feedback = "profile", out, resume;
   groma::TuneOptions tune;
   groma::SimulateOptions simulate;
   ChatArguments chat;

@@ -267,7 +267,7 @@ class Drafts::Collector {
     if (!drafts_.top_level_.empty() && drafts_.machine_.node_count() > 1) {
       Draft draft = from_;
       draft.replicate = !draft.replicate;
-      add(std::move(draft),
+      add(Move::What::kReplicate, std::move(draft),
           draft.replicate ? "without replication" : "with the top level replicated",
           runtime_share());
     }
@@ -275,8 +275,8 @@ class Drafts::Collector {
   }
 
  private:
-  void add(Draft draft, std::string why, double weight) {
-    moves_.push_back({std::move(draft), std::move(why), std::max(weight, kLeast)});
+  void add(Move::What what, Draft draft, std::string why, double weight) {
+    moves_.push_back({std::move(draft), what, std::move(why), std::max(weight, kLeast)});
   }
 
   double task_share(std::size_t t) const {
@@ -303,8 +303,8 @@ class Drafts::Collector {
       if (kind == drafts_.kind_of(from_, t)) continue;
       Draft draft = from_;
       drafts_.set_kind(draft, t, kind);
-      add(std::move(draft), fmt::format("{} on {}", drafts_.tasks_[t].name, name_of(kind)),
-          task_share(t) / 2);
+      add(Move::What::kKind, std::move(draft),
+          fmt::format("{} on {}", drafts_.tasks_[t].name, name_of(kind)), task_share(t) / 2);
     }
   }
 
@@ -319,7 +319,9 @@ class Drafts::Collector {
         drafts_.set_kind(draft, t, kind);
         any = true;
       }
-      if (any) add(std::move(draft), fmt::format("all that can on {}", name_of(kind)), 0.1);
+      if (any)
+        add(Move::What::kKind, std::move(draft), fmt::format("all that can on {}", name_of(kind)),
+            0.1);
     }
   }
 
@@ -329,7 +331,7 @@ class Drafts::Collector {
     if (task.single) {
       Draft draft = from_;
       draft.tasks[t].same_point = !draft.tasks[t].same_point;
-      add(std::move(draft),
+      add(Move::What::kWithParent, std::move(draft),
           fmt::format("{} {} its parent runs", task.name,
                       from_.tasks[t].same_point ? "not bound to where" : "where"),
           share);
@@ -344,7 +346,8 @@ class Drafts::Collector {
       if (limit == from_.tasks[t].limit) continue;
       Draft draft = from_;
       draft.tasks[t].limit = limit;
-      add(std::move(draft), fmt::format("{} limited to {}", task.name, limit), 0);
+      add(Move::What::kLimit, std::move(draft), fmt::format("{} limited to {}", task.name, limit),
+          0);
     }
   }
 
@@ -381,7 +384,7 @@ class Drafts::Collector {
     if (!changed) return;
     const std::string who = tasks.size() == 1 ? drafts_.tasks_[tasks.front()].name
                                               : fmt::format("{} tasks", tasks.size());
-    add(std::move(draft),
+    add(tasks.size() == 1 ? Move::What::kPlace : Move::What::kPlaceAlike, std::move(draft),
         fmt::format("{} placed {}", who, function ? "by " + function->name : "by default"), share);
   }
 
@@ -396,7 +399,7 @@ class Drafts::Collector {
         Draft draft = from_;
         if (draft.tasks[t].arguments[a].memory == memory) continue;
         draft.tasks[t].arguments[a].memory = memory;
-        add(std::move(draft), fmt::format("{} {}", what, in(memory)), weight);
+        add(Move::What::kMemory, std::move(draft), fmt::format("{} {}", what, in(memory)), weight);
       }
       lay_out({{t, a}}, what, weight / 2);
     }
@@ -437,14 +440,14 @@ class Drafts::Collector {
     for (const auto& memory : memories(kind)) {
       Draft draft = from_;
       for (const auto& [t, a] : arguments) draft.tasks[t].arguments[a].memory = memory;
-      add(std::move(draft), fmt::format("{} {}", what, in(memory)), weight);
+      add(Move::What::kMemory, std::move(draft), fmt::format("{} {}", what, in(memory)), weight);
     }
   }
   void lay_out(const Arguments& arguments, const std::string& what, double weight) {
     for (const char* layout : kLayouts) {
       Draft draft = from_;
       for (const auto& [t, a] : arguments) draft.tasks[t].arguments[a].layout = layout;
-      add(std::move(draft),
+      add(Move::What::kLayout, std::move(draft),
           fmt::format("{} laid out {}", what, *layout == 0 ? "by default" : layout), weight);
     }
   }
@@ -471,7 +474,8 @@ Move Drafts::random_move(const Draft& draft, std::uint64_t random) const {
     const std::size_t task = placed[draw(1, placed.size())];
     const Function function = random_function(task, kind_of(draft, task), random_at(random, 2));
     const bool alike = draw(3, 2) == 0;
-    Move move{draft, fmt::format("{} placed by {}", tasks_[task].name, function->name)};
+    Move move{draft, Move::What::kPlace,
+              fmt::format("{} placed by {}", tasks_[task].name, function->name)};
     for (const std::size_t t : placed) {
       const bool same =
           tasks_[t].extents == tasks_[task].extents && kind_of(draft, t) == kind_of(draft, task);
@@ -480,7 +484,8 @@ Move Drafts::random_move(const Draft& draft, std::uint64_t random) const {
     return move;
   }
   std::vector<Move> all = moves(draft, nullptr);
-  return all.empty() ? Move{draft, "nothing"} : std::move(all[draw(4, all.size())]);
+  return all.empty() ? Move{draft, Move::What::kKind, "nothing"}
+                     : std::move(all[draw(4, all.size())]);
 }
 
 }  // namespace groma::tuning

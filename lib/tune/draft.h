@@ -41,7 +41,19 @@ struct Draft {
 
 // A draft that differs from another in one thing, as people would say it.
 struct Move {
+  enum class What : std::uint8_t {
+    kKind,
+    kPlace,
+    kPlaceAlike,
+    kWithParent,
+    kMemory,
+    kLayout,
+    kLimit,
+    kReplicate
+  };
+  static constexpr std::size_t kWhats = 8;
   Draft draft;
+  What what = What::kKind;
   std::string why;
   double weight = 0;  // how much of the time it is about, 0 to 1
 };

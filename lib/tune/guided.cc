@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <unordered_set>
 
@@ -55,6 +56,8 @@ class Guided : public Proposer {
 
   // ---- Without.
   std::vector<Proposal> next_change(Round& round);
+  void fill_queues();
+  double prior(Move::What what) const;
 
   std::uint64_t random() { return random_at(random_, drawn_++); }
   double jitter() { return 0.5 + static_cast<double>(random() >> 11) * 0x1p-53; }
@@ -71,8 +74,10 @@ class Guided : public Proposer {
 
   Known best_;
   std::optional<Known> pending_;
-  std::vector<Move> queue_;
-  bool began_ = false;
+  std::size_t pending_what_ = Move::kWhats;
+  std::array<std::vector<Move>, Move::kWhats> queues_;  // by Move::what, the heaviest last
+  bool queues_stale_ = true, began_ = false;
+  std::array<int, Move::kWhats> tries_{}, wins_{};
 };
 
 // ------------------------------------------------------------------------------------ the
@@ -198,21 +203,73 @@ std::vector<Proposal> Guided::next_change(Round& round) {
     best_.score = round.history().last()->evaluation.score;
     best_.facts = round.history().last()->evaluation.feedback.profile;
   }
-  if (queue_.empty()) {
-    queue_ = drafts_.moves(best_.draft, best_.facts ? &*best_.facts : nullptr);
-    for (Move& move : queue_) move.weight *= jitter();
-    std::stable_sort(queue_.begin(), queue_.end(),
-                     [](const Move& a, const Move& b) { return a.weight < b.weight; });
-  }
-  while (!queue_.empty()) {
-    Move move = std::move(queue_.back());
-    queue_.pop_back();
+  if (queues_stale_) fill_queues();
+  for (;;) {
+    // What promises most: by what it is about, by how often its kind was tried and how often that
+    // was of use.
+    std::size_t chosen = Move::kWhats;
+    double most = -1;
+    for (std::size_t w = 0; w < Move::kWhats; ++w) {
+      if (queues_[w].empty()) continue;
+      const double promise =
+          prior(static_cast<Move::What>(w)) * (1 + 2 * wins_[w]) / (1 + tries_[w]);
+      if (promise > most) chosen = w;
+      most = std::max(most, promise);
+    }
+    if (chosen == Move::kWhats) return {};
+    Move move = std::move(queues_[chosen].back());
+    queues_[chosen].pop_back();
     std::string text = drafts_.text_of(move.draft);
     if (!is_new(text) || round.evaluator().check(text, GuideDetail::kNone)) continue;
     pending_ = Known{std::move(move.draft), move.why, HUGE_VAL, {}};
+    pending_what_ = chosen;
+    ++tries_[chosen];
     return {{std::move(text), move.why}};
   }
-  return {};
+}
+
+// Changes of the best mapping, the heaviest last.
+void Guided::fill_queues() {
+  queues_stale_ = false;
+  for (auto& queue : queues_) queue.clear();
+  for (Move& move : drafts_.moves(best_.draft, best_.facts ? &*best_.facts : nullptr)) {
+    move.weight *= jitter();
+    queues_[static_cast<std::size_t>(move.what)].push_back(std::move(move));
+  }
+  for (auto& queue : queues_) {
+    std::stable_sort(queue.begin(), queue.end(),
+                     [](const Move& a, const Move& b) { return a.weight < b.weight; });
+  }
+}
+
+// How much of the time changes of a kind are about.
+double Guided::prior(Move::What what) const {
+  constexpr double kAlways = 0.02;
+  if (!best_.facts) return kAlways;
+  const ProfileFacts& facts = *best_.facts;
+  double waiting = 0, imbalance = 0;
+  for (const ProfileFacts::Cause& cause : facts.causes) waiting += cause.waiting;
+  for (const ProfileFacts::Kind& kind : facts.kinds) {
+    if (kind.busy > 0.05) imbalance = std::max(imbalance, 1 - 1 / std::max(kind.imbalance, 1.0));
+  }
+  switch (what) {
+    case Move::What::kPlaceAlike:
+    case Move::What::kWithParent:
+      return kAlways + facts.copies + waiting + imbalance;
+    case Move::What::kPlace:
+      return kAlways + (facts.copies + waiting + imbalance) / 2;
+    case Move::What::kMemory:
+      return kAlways + facts.copies;
+    case Move::What::kKind:
+      return kAlways + facts.tasks / 4;
+    case Move::What::kLayout:
+      return kAlways + facts.tasks / 8;
+    case Move::What::kReplicate:
+      return kAlways + facts.runtime;
+    case Move::What::kLimit:
+      break;
+  }
+  return kAlways;
 }
 
 void Guided::learn(const Step& step) {
@@ -221,7 +278,8 @@ void Guided::learn(const Step& step) {
     best_ = std::move(*pending_);
     best_.score = step.evaluation.score;
     best_.facts = step.evaluation.feedback.profile;
-    queue_.clear();
+    queues_stale_ = true;
+    if (pending_what_ < Move::kWhats) ++wins_[pending_what_];
   }
   pending_.reset();
 }
