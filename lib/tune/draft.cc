@@ -24,8 +24,9 @@ constexpr std::array kMemories = {MemKind::kFbmem, MemKind::kZcmem, MemKind::kSy
                                   MemKind::kSockmem};
 constexpr std::array kLayouts = {"", "C_order SOA", "F_order SOA", "C_order AOS", "F_order AOS"};
 constexpr std::array kLimits = {0, 1, 2, 4};
-constexpr std::size_t kMostGrids = 12;  // that moves() tries of a task
-constexpr double kLeast = 0.01;         // the weight of what the facts do not speak of
+constexpr std::size_t kMostFunctions = 24;   // that moves() tries of a task
+constexpr std::size_t kMostCompared = 4096;  // points by which they are told apart
+constexpr double kLeast = 0.01;              // the weight of what the facts do not speak of
 
 std::string lower(std::string_view name) {
   std::string text(name);
@@ -169,16 +170,25 @@ std::vector<Drafts::Function> Drafts::functions_of(std::size_t task, ProcKind ki
   const std::int64_t nodes = machine_.node_count();
   const std::int64_t processors = machine_.processors_per_node(kind);
   std::vector<Function> all;
-  const auto add = [&](PlacementFunction made) {
-    for (const Function& other : all) {
-      if (other->name == made.name) return;
+  std::set<std::vector<std::int64_t>> known;  // where they send the points
+  const auto add = [&](PlacementFunction made, const auto& destination_of) {
+    std::vector<std::int64_t> where, point(dimensions, 0);
+    for (bool more = true; more && where.size() < kMostCompared;) {
+      where.push_back(destination_of(point));
+      std::size_t d = dimensions;
+      while (d > 0 && ++point[d - 1] == of.extents[d - 1]) point[--d] = 0;
+      more = d > 0;
     }
-    all.push_back(std::make_shared<const PlacementFunction>(std::move(made)));
+    if (known.insert(std::move(where)).second) {
+      all.push_back(std::make_shared<const PlacementFunction>(std::move(made)));
+    }
   };
   const auto line = [&](std::vector<std::int64_t> weights, std::int64_t run) {
     for (const bool nodes_first : {false, true}) {
-      if (nodes_first && nodes == 1) continue;
-      add(line_function({weights, nodes_first, std::max<std::int64_t>(run, 1)}));
+      const LineShape shape{weights, nodes_first, std::max<std::int64_t>(run, 1)};
+      add(line_function(shape), [&](const std::vector<std::int64_t>& point) {
+        return destination(shape, nodes, processors, point);
+      });
     }
   };
   std::int64_t volume = 1;
@@ -203,12 +213,14 @@ std::vector<Drafts::Function> Drafts::functions_of(std::size_t task, ProcKind ki
   }
   if (dimensions > 1) line(std::vector<std::int64_t>(dimensions, 1), 1);
   if (dimensions == 1) return all;
-  std::size_t grids = 0;
   for (const auto& outer : factorisations(nodes, of.dimensions, 64)) {
     for (const auto& inner : factorisations(processors, of.dimensions, 64)) {
       for (const bool cyclic : {false, true}) {
-        if (++grids > kMostGrids) return all;
-        add(grid_function({outer, inner, std::vector<bool>(dimensions, cyclic), false}));
+        if (all.size() == kMostFunctions) return all;
+        const GridShape shape{outer, inner, std::vector<bool>(dimensions, cyclic), false};
+        add(grid_function(shape), [&](const std::vector<std::int64_t>& point) {
+          return destination(shape, of.extents, point);
+        });
       }
     }
   }

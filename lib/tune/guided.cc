@@ -196,6 +196,7 @@ std::vector<Proposal> Guided::next_change(Round& round) {
   if (!began_) {
     began_ = true;
     best_ = {drafts_.untaken(), "the default mapper", HUGE_VAL, {}};
+    is_new(drafts_.text_of(best_.draft));
     if (round.history().last() == nullptr) {
       pending_ = best_;
       return {{drafts_.text_of(best_.draft), best_.why}};

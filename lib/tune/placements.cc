@@ -87,6 +87,31 @@ PlacementFunction line_function(const LineShape& shape) {
   return {name, body + "  return m[i / m.size[1] % m.size[0], i % m.size[1]];\n"};
 }
 
+std::int64_t destination(const GridShape& shape, const std::vector<std::int64_t>& extents,
+                         const std::vector<std::int64_t>& point) {
+  // The first part of a split is the fastest.
+  std::int64_t node = 0, processor = 0, node_stride = 1, processor_stride = 1;
+  for (std::size_t d = 0; d < point.size(); ++d) {
+    const std::int64_t nodes = shape.nodes[d], processors = shape.processors[d];
+    const std::int64_t all = nodes * processors;
+    const std::int64_t at = shape.cyclic[d] ? point[d] % all : point[d] * all / extents[d];
+    node += (shape.interleaved ? at % nodes : at / processors) * node_stride;
+    processor += (shape.interleaved ? at / nodes : at % processors) * processor_stride;
+    node_stride *= nodes;
+    processor_stride *= processors;
+  }
+  return node * processor_stride + processor;
+}
+
+std::int64_t destination(const LineShape& shape, std::int64_t nodes, std::int64_t processors,
+                         const std::vector<std::int64_t>& point) {
+  std::int64_t i = 0;
+  for (std::size_t d = 0; d < point.size(); ++d) i += point[d] * shape.weights[d];
+  i /= shape.run;
+  return shape.nodes_first ? i % nodes * processors + i / nodes % processors
+                           : i / processors % nodes * processors + i % processors;
+}
+
 std::vector<std::vector<std::int64_t>> factorisations(std::int64_t n, int dimensions,
                                                       std::size_t most) {
   std::vector<std::vector<std::int64_t>> all;

@@ -17,6 +17,10 @@ struct GridShape {
   bool interleaved = false;                     // neighbours on different nodes
 };
 PlacementFunction grid_function(const GridShape& shape);
+// The processor that it sends a point of a launch with these extents to: its node times the
+// processors of a node, and its index there.
+std::int64_t destination(const GridShape& shape, const std::vector<std::int64_t>& extents,
+                         const std::vector<std::int64_t>& point);
 
 // Points numbered by a weighted sum of their coordinates, dealt out in turn or in blocks.
 struct LineShape {
@@ -25,6 +29,8 @@ struct LineShape {
   std::int64_t run = 1;               // so many go to one processor before the next
 };
 PlacementFunction line_function(const LineShape& shape);
+std::int64_t destination(const LineShape& shape, std::int64_t nodes, std::int64_t processors,
+                         const std::vector<std::int64_t>& point);
 
 // Every way to write n as a product of `dimensions` factors, in lexicographic order, at most
 // `most`.

@@ -61,6 +61,31 @@ TEST(Placements, GridsUseEveryProcessorAlike) {
   }
 }
 
+TEST(Placements, DestinationsAreTheFunctions) {
+  const Machine machine = make_machine("nodes=4,gpu=6").value();
+  const auto expect = [&](const PlacementFunction& function, const auto& destination_of) {
+    std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> expected;
+    for (std::int64_t x = 0; x < 9; ++x) {
+      for (std::int64_t y = 0; y < 7; ++y) {
+        const std::int64_t at = destination_of({x, y});
+        ++expected[{at / 6, at % 6}];
+      }
+    }
+    EXPECT_EQ(loads_of(function, machine, {9, 7}), expected) << function.body;
+  };
+  for (int mode = 0; mode < 8; ++mode) {
+    const GridShape shape{{2, 2}, {1, 6}, {(mode & 1) != 0, (mode & 2) != 0}, (mode & 4) != 0};
+    expect(grid_function(shape), [&](const std::vector<std::int64_t>& point) {
+      return destination(shape, {9, 7}, point);
+    });
+  }
+  for (const LineShape& shape :
+       {LineShape{{1, 9}}, LineShape{{2, 0}, true}, LineShape{{7, 1}, false, 3}}) {
+    expect(line_function(shape),
+           [&](const std::vector<std::int64_t>& point) { return destination(shape, 4, 6, point); });
+  }
+}
+
 TEST(Placements, LinesGoRound) {
   const Machine machine = make_machine("nodes=2,gpu=4").value();
   const auto at = [&](const LineShape& shape, std::int64_t count) {
