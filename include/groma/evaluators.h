@@ -22,23 +22,47 @@ std::unique_ptr<Evaluator> make_simulated_evaluator(std::shared_ptr<const Machin
                                                     std::vector<Workload> inputs,
                                                     SimulateOptions options = {});
 
-// A program that is run on a text: for sh, `{file}` is the name of a file with the text.
+// A program that is run on a text. Commands are for sh, in which `{file}` is the name of a file
+// with the text, in a folder of its own where a command may leave what the next one needs
+// (`g++ {file} -o {file}.out`), and `{input}` one of the inputs. They reach the shell as
+// "$GROMA_FILE" and "$GROMA_INPUT", so nothing in them is ever read as a command. The commands have
+// our environment but for the key of the language model. They run with our rights: put what keeps
+// them in (a container, another user) into the command.
 struct CommandEvaluatorOptions {
-  std::string command;             // "make -s FILE={file} && ./bench {input}"
-  std::string check_command = {};  // run first; fails: the text is refused
+  std::string command;             // "{file}.out {input}"; has `{file}`
+  std::string check_command = {};  // run first, for each input if it has `{input}`; an exit with
+                                   // anything but 0 or no end in time: the text is refused
   // What `{input}` stands for, one value for each; none: the command is run once.
   std::vector<std::string> inputs = {};
   // Where the value stands in what the command prints: an RE2 pattern with one group, whose last
-  // match counts, or a JSON pointer into the standard output. Neither: the seconds that it took.
+  // match counts, in the standard output or, without one there, in the other; or a JSON pointer
+  // into the standard output. Neither: the seconds that it took. A value is finite and above 0.
   std::string metric_pattern = {}, metric_pointer = {};
   std::string unit = "s";
   bool higher_is_better = false;
   int warmup = 0, repeats = 3;        // runs that do not count, that do; the median counts
-  std::int64_t timeout_ms = 600'000;  // of a run; ten times the best so far where that is less
+  std::int64_t timeout_ms = 600'000;  // of a run; ten times the incumbent's where that is less, but
+                                      // no less than a second
   std::int64_t memory_bytes = 0;      // of each process of a run (its address space); 0: no bound
   std::string file_suffix = {};       // of the file's name: ".cc"
   std::string folder = {};            // where the commands run; empty: where we are
 };
+
+// Runs one thing at a time. Where the request has an incumbent, that is measured again beside the
+// text, for each input: incumbent, text, incumbent, text, ..., incumbent. The score is then
+//     incumbent_score * median(text) / median(incumbent)
+// with the geometric mean over the inputs, and the values are scaled alike: what they would have
+// been when the incumbent got its score. So neither a machine that has become slower since, nor one
+// that becomes slower steadily while they run, decides. The noise is half the range of
+// text / neighbouring incumbents. An incumbent that now fails is left out. The files of the best
+// text so far are kept until there is a better one or the evaluator ends; all others, also of texts
+// that fail, are removed at once. What a command prints is read up to 1 MB of each output, its
+// beginning and its end. A stop is noticed within 50 ms.
+//
+// A failure's feedback is the guide's (guide.h), but for ends without a known text: there the
+// guide's rules speak of Legion, which this need not be.
+//
+// Fails (kMalformed) on options that cannot be meant, and (kUnknown) for no such folder.
 Result<std::unique_ptr<Evaluator>> make_command_evaluator(CommandEvaluatorOptions options);
 
 }  // namespace groma

@@ -1,4 +1,4 @@
-// The operating system: files that are written whole or not at all; child processes with a
+// The operating system: files that are written whole or not at all; locks; child processes with a
 // deadline, which end with all that they started.
 #pragma once
 
@@ -20,6 +20,24 @@ namespace groma {
 // over.
 [[nodiscard]] std::optional<Error> write_file(const std::string& path, std::string_view text);
 
+// A lock that one at a time has, of all processes and within this one. It ends with this object or
+// with the process, however that ends; children do not inherit it.
+class FileLock {
+ public:
+  // Makes the file where there is none; it stays there, and holds the number of the process that
+  // has the lock. Does not wait: fails (kUnreadable) where another has it, whom the message names
+  // as far as that is known, and where the file cannot be opened or the file system has no locks.
+  static Result<FileLock> take(const std::string& path);
+  FileLock(FileLock&& other) noexcept;
+  FileLock& operator=(FileLock&& other) noexcept;
+  ~FileLock();
+
+ private:
+  explicit FileLock(int descriptor) : descriptor_(descriptor) {}
+  void release();
+  int descriptor_ = -1;
+};
+
 // A process to run, in a process group of its own.
 struct Command {
   std::vector<std::string> words;  // the program, looked for in PATH unless it has a `/`, and more
@@ -27,7 +45,8 @@ struct Command {
   std::string folder = {};         // where it runs; empty: where we are
   // "NAME=VALUE" sets, "NAME" takes away; the rest is our own environment.
   std::vector<std::string> environment = {};
-  std::int64_t deadline_ms = 0;  // 0: none
+  std::int64_t deadline_ms = 0;   // 0: none
+  std::int64_t memory_bytes = 0;  // of each process's address space, in whole KB; 0: no bound
   // Of each output what is more than this is read and forgotten, from the middle.
   std::size_t max_output_bytes = std::size_t{16} << 20;
   bool end_at_max_output = false;  // more than this on the standard output ends the group
@@ -52,8 +71,9 @@ struct CommandOutcome {
 // Runs it to its end, to its deadline, or until it is stopped. When it has ended, by itself or not,
 // every process left in its group is killed: a program that daemonises (setsid) escapes. Fails
 // where it cannot be started: kUnknown for no such program or folder, else kUnreadable, also where
-// SIGCHLD is ignored, since the system then tells nobody how a child ended. Any number of threads
-// may run commands.
+// SIGCHLD is ignored, since the system then tells nobody how a child ended. With a bound on its
+// memory a shell starts it: then no such program is an exit with 127, a refused one with 126. Any
+// number of threads may run commands.
 Result<CommandOutcome> run_command(const Command& command);
 
 }  // namespace groma

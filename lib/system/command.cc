@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -116,6 +117,18 @@ std::vector<std::string> environment_of(const Command& command) {
   return made;
 }
 
+// The shell bounds itself, then becomes the program. A bound that is ours already stays.
+std::vector<std::string> words_of(const Command& command) {
+  std::vector<std::string> words = command.words;
+  if (command.memory_bytes <= 0) return words;
+  rlimit ours{};
+  getrlimit(RLIMIT_AS, &ours);
+  const rlim_t bytes = std::min(static_cast<rlim_t>(command.memory_bytes), ours.rlim_max);
+  words.insert(words.begin(),
+               {"sh", "-c", fmt::format("ulimit -v {} && exec \"$@\"", bytes / 1024), "sh"});
+  return words;
+}
+
 std::vector<char*> pointers_to(std::vector<std::string>& words) {
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
@@ -143,7 +156,7 @@ int spawn(const Command& command, int in, int out, int err, pid_t* child) {
   posix_spawnattr_setpgroup(&how, 0);
   posix_spawnattr_setsigmask(&how, &none);
   posix_spawnattr_setsigdefault(&how, &all);
-  std::vector<std::string> words = command.words, environment = environment_of(command);
+  std::vector<std::string> words = words_of(command), environment = environment_of(command);
   const int code = posix_spawnp(child, words[0].c_str(), &files, &how, pointers_to(words).data(),
                                 pointers_to(environment).data());
   posix_spawn_file_actions_destroy(&files);

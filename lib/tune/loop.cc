@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstring>
 #include <deque>
+#include <filesystem>
 #include <thread>
 #include <unordered_map>
 
@@ -199,6 +200,7 @@ class Search : public Round {
   Clock::time_point begin_;
   double seconds_before_ = 0;  // of the search that is resumed
 
+  std::optional<FileLock> lock_;
   Journal journal_;
   History history_;
   Tried tried_;
@@ -458,6 +460,11 @@ std::optional<Error> Search::open_journal() {
   if (!options_.resume && mkdir(options_.directory.c_str(), 0777) != 0 && errno != EEXIST) {
     return Error{Error::Code::kUnreadable, fmt::format("cannot make the directory `{}`: {}",
                                                        options_.directory, std::strerror(errno))};
+  }
+  if (!options_.resume || std::filesystem::is_directory(options_.directory)) {
+    auto lock = FileLock::take(path_of("lock"));
+    if (!lock) return lock.error();
+    lock_ = std::move(lock).value();
   }
   Json search = {{"version", kVersion},
                  {"proposer", proposer_.name()},

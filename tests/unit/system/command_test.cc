@@ -14,7 +14,9 @@ namespace groma {
 namespace {
 
 using End = CommandOutcome::End;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Command shell(const std::string& script) {
   Command command;
@@ -159,6 +161,34 @@ TEST(Command, SaysWhyItCannotBeStarted) {
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, Error::Code::kUnreadable);
   EXPECT_THAT(refused.error().message, HasSubstr("Permission denied"));
+}
+
+// The bound holds for the program from its start, for its children, and to the KB.
+TEST(Command, BoundsTheMemoryOfEachProcess) {
+  Command command = shell("grep 'address space' /proc/self/limits");
+  command.memory_bytes = std::int64_t{100} << 20;
+  EXPECT_THAT(run(command).out.text, HasSubstr(" 104857600            104857600 "));
+  constexpr const char* kFill = "my $x = 'x' x 300_000_000; print length $x";
+  command.words = {"perl", "-e", kFill};
+  command.memory_bytes = std::int64_t{200} << 20;
+  const CommandOutcome alone = run(command);
+  EXPECT_NE(alone.code, 0);
+  EXPECT_EQ(alone.out.text, "");
+  command.words = {"sh", "-c", "perl -e \"$0\"; echo \", $?\"", kFill};
+  EXPECT_THAT(run(command).out.text, AllOf(HasSubstr(", "), Not(HasSubstr(", 0"))));
+  command.memory_bytes = std::int64_t{800} << 20;
+  EXPECT_EQ(run(command).out.text, "300000000, 0\n");
+}
+
+TEST(Command, WithAMemoryBoundHasItsWordsAndEndsAsThey) {
+  Command command;
+  command.memory_bytes = std::int64_t{1} << 30;
+  command.words = {"printf", "%s|", "a b", "$(id)", "\"", ""};
+  EXPECT_EQ(run(command).out.text, "a b|$(id)|\"||");
+  command.words = {"sh", "-c", "kill -SEGV $$"};
+  EXPECT_EQ(run(command).end, End::kSignalled);
+  command.words = {"no-such-program-here"};
+  EXPECT_EQ(run(command).code, 127);
 }
 
 TEST(Command, ManyThreadsRunTheirOwn) {

@@ -325,6 +325,35 @@ TEST(Resume, RefusesWhatIsNotTheSearch) {
   EXPECT_THAT(again("9", true), HasSubstr("cannot read"));
 }
 
+TEST(Resume, TwoDoNotWriteIntoOneDirectory) {
+  const TemporaryFolder directory;
+  const std::string path = directory.path() + "/search";
+  TuneOptions options;
+  options.directory = path;
+  options.budget.evaluations = 3;
+  std::string other;
+  options.on_event = [&](const TuneEvent& event) {
+    if (event.kind != TuneEvent::Kind::kEvaluated || !other.empty()) return;
+    const pid_t child = fork();
+    if (child == 0) {
+      options.on_event = {};
+      options.resume = true;
+      Numbers numbers;
+      CountDown proposer;
+      const auto outcome = tune(from("9"), numbers, proposer, nullptr, nullptr, options);
+      std::ofstream(directory.path() + "/said") << (outcome ? "" : outcome.error().message);
+      _exit(0);
+    }
+    waitpid(child, nullptr, 0);
+    other = read_text(directory.path() + "/said");
+  };
+  Numbers numbers;
+  CountDown proposer;
+  ASSERT_TRUE(tune(from("9"), numbers, proposer, nullptr, nullptr, options).ok());
+  EXPECT_THAT(other, HasSubstr(std::to_string(getpid())));
+  EXPECT_EQ(read_text(path + "/best.txt"), "7");
+}
+
 // ----------------------------------------------------------------------------------- the simulator
 
 TEST(SimulatedEvaluator, GivesWhatARunGives) {

@@ -1,0 +1,169 @@
+// Checks and times multiply() of kernel.h:
+//     check          with a plain multiplication, at sizes that no block divides; exit code 1:
+//     wrong time [N ...]   GFLOP/s at each size and their geometric mean on the last line openblas
+//     [N ...]   the same of OpenBLAS on one thread, where this was built with it
+// What a timed run leaves is checked too, so that nothing but a right product counts.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <limits>
+#include <vector>
+
+#include "kernel.h"
+
+#ifdef GROMA_OPENBLAS
+#include <cblas.h>
+#endif
+
+namespace {
+
+using Matrix = std::vector<double>;
+using Multiply = void (*)(std::size_t n, const double* a, const double* b, double* c);
+
+constexpr double kSeconds = 0.15;   // of timing at each size
+constexpr std::size_t kGuard = 64;  // elements before and behind C
+constexpr double kUntouched = 12345;
+
+// Values in [-1, 1), the same on every run.
+Matrix matrix_of(std::size_t n, unsigned seed) {
+  Matrix made(n * n);
+  for (double& value : made) {
+    seed = seed * 1664525U + 1013904223U;
+    value = static_cast<double>(seed >> 8) / (1U << 23) - 1;
+  }
+  return made;
+}
+
+double now() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+// By which the rounding of sums of n products of values below 1 may differ.
+double tolerance(std::size_t n) {
+  return 4 * static_cast<double>(n + 1) * std::numeric_limits<double>::epsilon();
+}
+
+bool is_near(double value, double expected, double allowed) {
+  return std::abs(value - expected) <= allowed;  // not of NaN
+}
+
+bool is_right(std::size_t n) {
+  const Matrix a = matrix_of(n, 1), b = matrix_of(n, 2);
+  Matrix given_a = a, given_b = b;
+  Matrix c(n * n + 2 * kGuard, kUntouched);
+  std::fill(c.begin() + kGuard, c.end() - kGuard, std::numeric_limits<double>::quiet_NaN());
+  multiply(n, given_a.data(), given_b.data(), c.data() + kGuard);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (std::size_t k = 0; k < n; ++k) sum += a[i * n + k] * b[k * n + j];
+      const double value = c[kGuard + i * n + j];
+      if (is_near(value, sum, tolerance(n))) continue;
+      std::printf("error: n = %zu: c[%zu][%zu] is %.17g, not %.17g\n", n, i, j, value, sum);
+      return false;
+    }
+  }
+  const auto untouched = [](double value) { return value == kUntouched; };
+  if (given_a != a || given_b != b || !std::all_of(c.begin(), c.begin() + kGuard, untouched) ||
+      !std::all_of(c.end() - kGuard, c.end(), untouched)) {
+    std::printf("error: n = %zu: something beside C was written\n", n);
+    return false;
+  }
+  return true;
+}
+
+Matrix times(const Matrix& matrix, const Matrix& vector) {
+  const std::size_t n = vector.size();
+  Matrix made(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) made[i] += matrix[i * n + j] * vector[j];
+  }
+  return made;
+}
+
+// 0: the product was wrong (Freivalds: C x is A (B x)).
+double gflops(Multiply function, std::size_t n) {
+  const Matrix a = matrix_of(n, 3), b = matrix_of(n, 4);
+  Matrix c(n * n);
+  function(n, a.data(), b.data(), c.data());
+  std::vector<double> seconds;
+  for (const double begin = now(); now() - begin < kSeconds || seconds.size() < 3;) {
+    std::fill(c.begin(), c.end(), kUntouched);
+    const double before = now();
+    function(n, a.data(), b.data(), c.data());
+    seconds.push_back(now() - before);
+  }
+  Matrix vector = matrix_of(n, 5);
+  vector.resize(n);
+  const Matrix left = times(c, vector), right = times(a, times(b, vector));
+  for (std::size_t i = 0; i < n; ++i) {
+    const double allowed = tolerance(n) * static_cast<double>(n);
+    if (!is_near(left[i], right[i], allowed)) {
+      std::printf("error: n = %zu: row %zu of the timed product is wrong\n", n, i);
+      return 0;
+    }
+  }
+  const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
+  std::nth_element(seconds.begin(), middle, seconds.end());
+  const double size = static_cast<double>(n);
+  return 2 * size * size * size / *middle * 1e-9;
+}
+
+int time_all(Multiply function, const std::vector<std::size_t>& sizes) {
+  double logarithms = 0;
+  for (const std::size_t n : sizes) {
+    const double rate = gflops(function, n);
+    if (rate == 0) return 1;
+    std::printf("n = %zu: %.4g GFLOP/s\n", n, rate);
+    logarithms += std::log(rate);
+  }
+  std::printf("GFLOP/s: %.5g\n", std::exp(logarithms / static_cast<double>(sizes.size())));
+  return 0;
+}
+
+#ifdef GROMA_OPENBLAS
+void by_openblas(std::size_t n, const double* a, const double* b, double* c) {
+  const int size = static_cast<int>(n);
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, size, size, size, 1, a, size, b, size, 0,
+              c, size);
+}
+#endif
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<std::size_t> sizes;
+  for (int i = 2; i < argc; ++i) sizes.push_back(std::strtoull(argv[i], nullptr, 10));
+  if (sizes.empty()) sizes = {192, 500, 768};
+  const char* what = argc > 1 ? argv[1] : "";
+  if (std::any_of(sizes.begin(), sizes.end(), [](std::size_t n) { return n < 1 || n > 8192; })) {
+    std::puts("error: sizes are 1 to 8192");
+    return 2;
+  }
+  if (std::strcmp(what, "time") == 0) return time_all(multiply, sizes);
+  if (std::strcmp(what, "check") == 0) {
+    for (const std::size_t n : {1U, 2U, 7U, 33U, 64U, 129U, 261U}) {
+      if (!is_right(n)) return 1;
+    }
+    std::puts("right");
+    return 0;
+  }
+  if (std::strcmp(what, "openblas") == 0) {
+#ifdef GROMA_OPENBLAS
+    openblas_set_num_threads(1);
+    // Of a processor that it does not know it takes the oldest; OPENBLAS_CORETYPE names another.
+    std::printf("its kernels are for %s\n", openblas_get_corename());
+    return time_all(by_openblas, sizes);
+#else
+    std::puts("built without OpenBLAS (libopenblas-dev), so it is left out");
+    return 0;
+#endif
+  }
+  std::puts("usage: check | time [N ...] | openblas [N ...]");
+  return 2;
+}

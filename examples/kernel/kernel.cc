@@ -1,0 +1,40 @@
+// Matrix multiplication as it is first written. A search changes what stands between the marks;
+// each part may become anything as long as multiply() does what kernel.h says.
+#include "kernel.h"
+
+#include <algorithm>
+// groma: begin flags  more headers, and pragmas for the compiler, which is called with -O2
+// groma: end
+
+namespace {
+
+// groma: begin blocking  the extents of the blocks into which the matrices are cut
+constexpr std::size_t kRows = 32, kColumns = 32, kDepth = 32;
+// groma: end
+
+// groma: begin inner  c += a * b for one block; at the matrices' edges the extents are smaller
+void multiply_block(std::size_t rows, std::size_t columns, std::size_t depth, std::size_t n,
+                    const double* a, const double* b, double* c) {
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < columns; ++j) {
+      for (std::size_t k = 0; k < depth; ++k) c[i * n + j] += a[i * n + k] * b[k * n + j];
+    }
+  }
+}
+// groma: end
+
+}  // namespace
+
+// groma: begin loops  the order of the blocks, and copies of them if that helps
+void multiply(std::size_t n, const double* a, const double* b, double* c) {
+  std::fill(c, c + n * n, 0.0);
+  for (std::size_t i = 0; i < n; i += kRows) {
+    for (std::size_t j = 0; j < n; j += kColumns) {
+      for (std::size_t k = 0; k < n; k += kDepth) {
+        multiply_block(std::min(kRows, n - i), std::min(kColumns, n - j), std::min(kDepth, n - k),
+                       n, a + i * n + k, b + k * n + j, c + i * n + j);
+      }
+    }
+  }
+}
+// groma: end

@@ -1,0 +1,73 @@
+// A lock on a file by flock(2), which the system takes back when its holder ends.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <utility>
+
+#include "groma/system.h"
+
+namespace groma {
+namespace {
+
+// Whose number stands in the file; 0: nobody's.
+long holder_of(int file) {
+  std::array<char, 32> text{};
+  const ssize_t count = pread(file, text.data(), text.size(), 0);
+  long process = 0;
+  std::from_chars(text.data(), text.data() + std::max<ssize_t>(count, 0), process);
+  return process;
+}
+
+}  // namespace
+
+Result<FileLock> FileLock::take(const std::string& path) {
+  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (file < 0) {
+    return Error{Error::Code::kUnreadable,
+                 fmt::format("cannot lock `{}`: {}", path, std::strerror(errno))};
+  }
+  FileLock lock(file);
+  if (flock(file, LOCK_EX | LOCK_NB) == 0) {
+    const std::string number = fmt::format("{}\n", getpid());
+    // That it cannot be written only costs others the number.
+    if (ftruncate(file, 0) == 0) static_cast<void>(!pwrite(file, number.data(), number.size(), 0));
+    return lock;
+  }
+  const int code = errno;
+  const long holder = holder_of(file);
+  close(std::exchange(lock.descriptor_, -1));  // as it is: the number in it is not ours
+  if (code != EWOULDBLOCK) {
+    return Error{Error::Code::kUnreadable,
+                 fmt::format("cannot lock `{}`: {}", path, std::strerror(code))};
+  }
+  return Error{Error::Code::kUnreadable,
+               holder > 0 ? fmt::format("process {} has the lock `{}`", holder, path)
+                          : fmt::format("another process has the lock `{}`", path)};
+}
+
+FileLock::FileLock(FileLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+FileLock& FileLock::operator=(FileLock&& other) noexcept {
+  if (this == &other) return *this;
+  release();
+  descriptor_ = std::exchange(other.descriptor_, -1);
+  return *this;
+}
+
+FileLock::~FileLock() { release(); }
+
+void FileLock::release() {
+  if (descriptor_ < 0) return;
+  // So that whoever finds it taken in a moment does not blame us.
+  static_cast<void>(!ftruncate(descriptor_, 0));
+  close(std::exchange(descriptor_, -1));
+}
+
+}  // namespace groma

@@ -1,0 +1,400 @@
+// The user's command as an evaluator: texts in folders of their own, checked, then run in turn with
+// the incumbent.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "groma/evaluators.h"
+#include "groma/system.h"
+#include "tune/metric.h"
+
+namespace groma {
+namespace {
+
+namespace fs = std::filesystem;
+using tuning::Metric;
+using Status = Evaluation::Status;
+using End = CommandOutcome::End;
+
+constexpr std::size_t kMaxOutputBytes = std::size_t{1} << 20;
+constexpr std::int64_t kMostRuns = 1000;  // warm-ups, repeats
+constexpr std::int64_t kLeastDeadlineMs = 1000;
+constexpr double kSlowerThanIncumbent = 10;
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+// Half the range, as part of the median.
+double half_range(const std::vector<double>& values) {
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  return (*most - *least) / 2 / median(values);
+}
+
+double geometric_mean(const std::vector<double>& values) {
+  if (values.size() == 1) return values.front();  // to the last bit
+  double sum = 0;
+  for (const double value : values) sum += std::log(value);
+  return std::exp(sum / static_cast<double>(values.size()));
+}
+
+// A text in a file in a folder of its own, both of which end with this object.
+class Placed {
+ public:
+  static Result<std::shared_ptr<const Placed>> make(const std::string& text,
+                                                    const std::string& suffix) {
+    std::error_code code;
+    std::string folder = (fs::temp_directory_path(code) / "groma-XXXXXX").string();
+    if (code) folder = "/tmp/groma-XXXXXX";
+    if (mkdtemp(folder.data()) == nullptr) {
+      return Error{Error::Code::kUnreadable,
+                   fmt::format("cannot make a folder like `{}`: {}", folder, std::strerror(errno))};
+    }
+    auto placed = std::make_shared<Placed>();
+    placed->folder_ = folder;
+    placed->file_ = folder + "/text" + suffix;
+    placed->text_ = text;
+    if (auto error = write_file(placed->file_, text)) return *error;
+    return std::shared_ptr<const Placed>(placed);
+  }
+  Placed() = default;
+  Placed(const Placed&) = delete;
+  Placed& operator=(const Placed&) = delete;
+  ~Placed() {
+    std::error_code code;
+    fs::remove_all(folder_, code);
+    if (!code) return;
+    // Folders that a command made and locked.
+    std::vector<fs::path> folders = {folder_};
+    while (!folders.empty()) {
+      const fs::path folder = std::exchange(folders.back(), {});
+      folders.pop_back();
+      fs::permissions(folder, fs::perms::owner_all, fs::perm_options::add, code);
+      for (fs::directory_iterator entry(folder, code), end; !code && entry != end;
+           entry.increment(code)) {
+        std::error_code ignored;
+        if (entry->symlink_status(ignored).type() == fs::file_type::directory) {
+          folders.push_back(entry->path());
+        }
+      }
+    }
+    fs::remove_all(folder_, code);
+  }
+
+  const std::string& text() const { return text_; }
+  const std::string& file() const { return file_; }
+
+ private:
+  std::string folder_, file_, text_;
+};
+
+// Why a text has no score.
+struct Failure {
+  Status status = Status::kFailed;
+  std::string what;  // a sentence without its full stop, for where the output does not say more
+  CommandOutcome outcome;
+  bool has_ended_well = false;  // but for what is missing in its output
+};
+
+struct Measured {
+  double value = 0, seconds = 0;
+};
+
+// Of one input.
+struct Comparison {
+  std::vector<double> text, incumbent;  // the incumbent's: empty, or one more
+
+  // The text's by the geometric mean of the two that stood beside it.
+  std::vector<double> quotients() const {
+    if (incumbent.empty()) return text;
+    std::vector<double> made;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      made.push_back(text[i] / std::sqrt(incumbent[i] * incumbent[i + 1]));
+    }
+    return made;
+  }
+};
+
+class CommandEvaluator final : public Evaluator {
+ public:
+  CommandEvaluator(CommandEvaluatorOptions options, Metric metric, GuideRules rules)
+      : options_(std::move(options)), metric_(std::move(metric)), rules_(std::move(rules)) {
+    check_for_each_ = options_.check_command.find("{input}") != std::string::npos;
+    for (std::string* command : {&options_.command, &options_.check_command}) {
+      replace(*command, "{file}", "\"$GROMA_FILE\"");
+      replace(*command, "{input}", "\"$GROMA_INPUT\"");
+    }
+  }
+
+  std::vector<std::string> inputs() const override {
+    return options_.inputs.empty() ? std::vector<std::string>{"the command"} : options_.inputs;
+  }
+  std::string unit() const override { return options_.unit; }
+  bool higher_is_better() const override { return options_.higher_is_better; }
+
+  Evaluation evaluate(const EvaluationRequest& request) override {
+    auto placed = Placed::make(request.text, options_.file_suffix);
+    if (!placed) return failed({Status::kFailed, placed.error().message, {}}, request.detail);
+    if (const auto failure = checked(**placed, request)) return failed(*failure, request.detail);
+    const std::shared_ptr<const Placed> incumbent = incumbent_of(request);
+    std::vector<Comparison> all;
+    for (const std::string& input : runs()) {
+      auto compared = compare(**placed, incumbent.get(), input, request);
+      if (!compared) return failed(compared.error(), request.detail);
+      all.push_back(std::move(*compared));
+    }
+    const Evaluation evaluation = score_of(all, request);
+    // It is what the next texts will be compared with.
+    if (evaluation.score < request.incumbent_score) kept_ = *placed;
+    return evaluation;
+  }
+
+ private:
+  static void replace(std::string& command, std::string_view what, std::string_view by) {
+    for (std::size_t at = command.find(what); at != command.npos;
+         at = command.find(what, at + by.size())) {
+      command.replace(at, what.size(), by);
+    }
+  }
+
+  std::vector<std::string> runs() const {
+    return options_.inputs.empty() ? std::vector<std::string>{""} : options_.inputs;
+  }
+
+  Result<CommandOutcome> run(const std::string& script, const Placed& placed,
+                             const std::string& input, std::int64_t deadline_ms,
+                             const EvaluationRequest& request) const {
+    Command command;
+    command.words = {"sh", "-c", script};
+    command.folder = options_.folder;
+    command.environment = {"GROMA_API_KEY", "GROMA_FILE=" + placed.file(), "GROMA_INPUT=" + input};
+    command.deadline_ms = deadline_ms;
+    command.memory_bytes = options_.memory_bytes;
+    command.max_output_bytes = kMaxOutputBytes;
+    command.stop = request.stop;
+    return run_command(command);
+  }
+
+  static std::string how_it_ended(const CommandOutcome& outcome) {
+    if (outcome.end == End::kExited) return fmt::format("ended with exit code {}", outcome.code);
+    if (outcome.end == End::kSignalled) {
+      return fmt::format("was ended by signal {} ({})", outcome.code, strsignal(outcome.code));
+    }
+    if (outcome.end == End::kStopped) return "was stopped";
+    return fmt::format("was still running at its time limit, after {:.3g} s", outcome.seconds);
+  }
+
+  // Nothing: the text is correct as far as the check command knows.
+  std::optional<Failure> checked(const Placed& placed, const EvaluationRequest& request) const {
+    if (options_.check_command.empty()) return std::nullopt;
+    for (const std::string& input : runs()) {
+      const auto outcome = run(options_.check_command, placed, input, options_.timeout_ms, request);
+      if (!outcome) return Failure{Status::kRefused, outcome.error().message, {}};
+      if (outcome->end != End::kExited || outcome->code != 0) {
+        return Failure{Status::kRefused, "the correctness command " + how_it_ended(*outcome),
+                       *outcome};
+      }
+      if (!check_for_each_) break;
+    }
+    return std::nullopt;
+  }
+
+  Result<Measured, Failure> measure(const Placed& placed, const std::string& input,
+                                    std::int64_t deadline_ms,
+                                    const EvaluationRequest& request) const {
+    const auto outcome = run(options_.command, placed, input, deadline_ms, request);
+    if (!outcome) return Failure{Status::kFailed, outcome.error().message, {}};
+    if (outcome->end != End::kExited || outcome->code != 0) {
+      const Status status = outcome->end == End::kDeadline ? Status::kTimedOut : Status::kFailed;
+      return Failure{status, "the command " + how_it_ended(*outcome), *outcome};
+    }
+    const auto value = metric_.read(*outcome);
+    if (!value) return Failure{Status::kFailed, value.error(), *outcome, true};
+    return Measured{*value, outcome->seconds};
+  }
+
+  // The incumbent as it is to be measured again; null: there is none, or it fails now.
+  std::shared_ptr<const Placed> incumbent_of(const EvaluationRequest& request) {
+    const bool scored = std::isfinite(request.incumbent_score) && request.incumbent_score > 0;
+    if (!scored || request.incumbent.empty() || request.incumbent == request.text) return nullptr;
+    if (kept_ != nullptr && kept_->text() == request.incumbent) return kept_;
+    const auto placed = Placed::make(request.incumbent, options_.file_suffix);
+    if (!placed || checked(**placed, request)) return nullptr;
+    kept_ = *placed;
+    return kept_;
+  }
+
+  // The incumbent first and last, the text between two of it.
+  Result<Comparison, Failure> compare(const Placed& text, const Placed* incumbent,
+                                      const std::string& input,
+                                      const EvaluationRequest& request) const {
+    Comparison compared;
+    std::int64_t deadline_ms = options_.timeout_ms;
+    const auto run_incumbent = [&](bool counts) {
+      if (incumbent == nullptr) return;
+      const auto measured = measure(*incumbent, input, options_.timeout_ms, request);
+      if (!measured) {
+        incumbent = nullptr;
+        compared.incumbent.clear();
+        return;
+      }
+      const double ms = kSlowerThanIncumbent * measured->seconds * 1000;
+      deadline_ms =
+          std::min(options_.timeout_ms, std::max(kLeastDeadlineMs, static_cast<std::int64_t>(ms)));
+      if (counts) compared.incumbent.push_back(measured->value);
+    };
+    for (int i = -options_.warmup; i < options_.repeats; ++i) {
+      run_incumbent(i >= 0);
+      const auto measured = measure(text, input, deadline_ms, request);
+      if (!measured) return measured.error();
+      if (i >= 0) compared.text.push_back(measured->value);
+    }
+    run_incumbent(true);
+    return compared;
+  }
+
+  Evaluation score_of(const std::vector<Comparison>& all, const EvaluationRequest& request) const {
+    std::vector<double> text, incumbent;
+    double squares = 0;
+    for (const Comparison& one : all) {
+      text.push_back(median(one.text));
+      if (!one.incumbent.empty()) incumbent.push_back(median(one.incumbent));
+      const double noise = half_range(one.quotients());
+      squares += noise * noise;
+    }
+    Evaluation evaluation;
+    evaluation.status = Status::kOk;
+    evaluation.noise = std::sqrt(squares) / static_cast<double>(all.size());
+    if (incumbent.size() == all.size()) {  // of each input
+      const double better =
+          options_.higher_is_better ? 1 / request.incumbent_score : request.incumbent_score;
+      const double scale = better / geometric_mean(incumbent);
+      for (double& value : text) value *= scale;
+    }
+    const double mean = geometric_mean(text);
+    evaluation.score = options_.higher_is_better ? 1 / mean : mean;
+    evaluation.values = std::move(text);
+    Feedback& feedback = evaluation.feedback;
+    feedback.status = Feedback::Status::kOk;
+    if (request.detail >= GuideDetail::kExecution) {
+      const double first = evaluation.values.front();
+      feedback.score = Score{first, options_.unit, options_.higher_is_better};
+      feedback.execution = fmt::format("Performance Metric: {:.6g} {}", first, options_.unit);
+    }
+    return evaluation;
+  }
+
+  Evaluation failed(const Failure& failure, GuideDetail detail) const {
+    const CommandOutcome& outcome = failure.outcome;
+    GuideContext context;
+    context.detail = detail;
+    context.exit_code = outcome.end == End::kSignalled ? 128 + outcome.code : outcome.code;
+    context.timed_out = outcome.end == End::kDeadline;
+    Evaluation evaluation;
+    evaluation.status = failure.status;
+    Feedback& feedback = evaluation.feedback;
+    feedback = guide_log(rules_, outcome.out.text + "\n" + outcome.err.text, context);
+    // What the guide says of an end without a known text is about Legion.
+    const bool silent =
+        std::any_of(feedback.matches.begin(), feedback.matches.end(),
+                    [](const GuideMatch& match) { return match.rule.starts_with("silent."); });
+    const bool known = feedback.status == Feedback::Status::kError && !silent;
+    feedback.status = Feedback::Status::kError;
+    if (detail == GuideDetail::kNone || known) return evaluation;
+    feedback.execution = fmt::format("Execution Error: {}", failure.what);
+    feedback.score.reset();
+    feedback.explain.clear();
+    feedback.suggest.clear();
+    if (detail < GuideDetail::kExplain || feedback.last_lines.empty()) return evaluation;
+    feedback.explain.push_back(failure.has_ended_well
+                                   ? "The command ended well, but no value was found."
+                                   : "What it printed last may say why.");
+    return evaluation;
+  }
+
+  CommandEvaluatorOptions options_;
+  Metric metric_;
+  GuideRules rules_;
+  bool check_for_each_ = false;
+  std::shared_ptr<const Placed> kept_;  // the best text so far, with what its commands left there
+};
+
+std::optional<Error> wrong_commands(const CommandEvaluatorOptions& options) {
+  const auto wrong = [](std::string message, std::string help = "") {
+    return Error{Error::Code::kMalformed, std::move(message), std::move(help)};
+  };
+  if (options.command.find("{file}") == options.command.npos) {
+    return wrong("the command has no `{file}`, so no text would reach it");
+  }
+  const bool takes = options.command.find("{input}") != options.command.npos;
+  if (takes && options.inputs.empty()) return wrong("the command has `{input}`, but no inputs");
+  if (!takes && !options.inputs.empty()) {
+    return wrong("there are inputs, but the command has no `{input}`");
+  }
+  if (!takes && options.check_command.find("{input}") != options.check_command.npos) {
+    return wrong("the correctness command has `{input}`, but there are no inputs");
+  }
+  for (const std::string* text : {&options.command, &options.check_command}) {
+    if (text->find('\0') != text->npos) return wrong("a command has a NUL byte in it");
+  }
+  for (const std::string& input : options.inputs) {
+    if (input.find('\0') != input.npos) return wrong("an input has a NUL byte in it");
+    if (std::count(options.inputs.begin(), options.inputs.end(), input) > 1) {
+      return wrong(fmt::format("the input `{}` is there twice", input));
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> wrong_options(const CommandEvaluatorOptions& options) {
+  const auto wrong = [](std::string message, Error::Code code = Error::Code::kMalformed) {
+    return Error{code, std::move(message)};
+  };
+  if (options.repeats < 1 || options.repeats > kMostRuns) {
+    return wrong(fmt::format("there are 1 to {} repeats, not {}", kMostRuns, options.repeats));
+  }
+  if (options.warmup < 0 || options.warmup > kMostRuns) {
+    return wrong(fmt::format("there are 0 to {} warm-up runs, not {}", kMostRuns, options.warmup));
+  }
+  if (options.timeout_ms <= 0) return wrong("the time limit of a run is above 0");
+  if (options.memory_bytes < 0) return wrong("the memory of a run is not below 0");
+  const bool measures = !options.metric_pattern.empty() || !options.metric_pointer.empty();
+  if (options.higher_is_better && !measures) {
+    return wrong("of seconds fewer are better; a metric is missing");
+  }
+  if (options.file_suffix.size() > 100 ||
+      std::any_of(options.file_suffix.begin(), options.file_suffix.end(), [](unsigned char c) {
+        return std::isalnum(c) == 0 && c != '.' && c != '_' && c != '-';
+      })) {
+    return wrong(fmt::format("`{}` cannot end a file's name", options.file_suffix));
+  }
+  std::error_code code;
+  if (!options.folder.empty() && !fs::is_directory(options.folder, code)) {
+    return wrong(fmt::format("`{}` is no folder", options.folder), Error::Code::kUnknown);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Evaluator>> make_command_evaluator(CommandEvaluatorOptions options) {
+  if (auto error = wrong_commands(options)) return *error;
+  if (auto error = wrong_options(options)) return *error;
+  auto metric = Metric::make(options.metric_pattern, options.metric_pointer);
+  if (!metric) return metric.error();
+  auto rules = GuideRules::make();
+  if (!rules) return rules.error();
+  return std::unique_ptr<Evaluator>(
+      new CommandEvaluator(std::move(options), std::move(*metric), std::move(*rules)));
+}
+
+}  // namespace groma

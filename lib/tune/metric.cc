@@ -1,0 +1,156 @@
+#include "tune/metric.h"
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "base/harmless.h"
+#include "llm/json.h"
+
+namespace groma::tuning {
+namespace {
+
+constexpr std::size_t kShownText = 60;
+constexpr std::size_t kMaxMetricBytes = 1000;  // of a pattern or a pointer
+constexpr std::int64_t kPatternMemory = std::int64_t{8} << 20;
+
+using Read = Result<double, std::string>;
+
+std::string shown(std::string_view text) {
+  return harmless(text.substr(0, kShownText)) + (text.size() > kShownText ? "..." : "");
+}
+
+Read checked(double value) {
+  if (std::isfinite(value) && value > 0) return value;
+  return fmt::format("the value is {}, not a finite number above 0", value);
+}
+
+// "1,234.5e3", also with a `+`, which from_chars does not take.
+Read number_in(std::string_view text) {
+  std::string digits(text);
+  std::erase(digits, ',');
+  const char* begin = digits.data() + (digits.starts_with('+') ? 1 : 0);
+  const char* end = digits.data() + digits.size();
+  double value = 0;
+  const auto [stopped, code] = std::from_chars(begin, end, value);
+  if (code != std::errc() || stopped != end) {
+    return fmt::format("the value is `{}`, which is no number", shown(text));
+  }
+  return checked(value);
+}
+
+// The group of the last match.
+std::optional<std::string_view> last_match(const re2::RE2& pattern, const std::string& text) {
+  std::optional<std::string_view> found;
+  const re2::StringPiece piece(text);
+  std::size_t at = 0;
+  while (at <= text.size()) {
+    re2::StringPiece match[2];
+    if (!pattern.Match(piece, at, text.size(), re2::RE2::UNANCHORED, match, 2)) break;
+    const auto begin = static_cast<std::size_t>(match[0].data() - text.data());
+    found = std::string_view(match[1].data(), match[1].size());
+    at = begin + std::max<std::size_t>(match[0].size(), 1);
+  }
+  return found;
+}
+
+Result<std::vector<std::string>> keys_of(const std::string& pointer) {
+  const auto failure = [&](std::string_view why) {
+    return Error{Error::Code::kMalformed,
+                 fmt::format("`{}` is no JSON pointer: {}", shown(pointer), why)};
+  };
+  if (!pointer.starts_with('/')) return failure("it begins with `/`");
+  std::vector<std::string> keys;
+  for (std::size_t i = 0; i < pointer.size(); ++i) {
+    const char next = i + 1 < pointer.size() ? pointer[i + 1] : '\0';
+    if (pointer[i] == '/') {
+      keys.emplace_back();
+    } else if (pointer[i] != '~') {
+      keys.back() += pointer[i];
+    } else if (next == '0' || next == '1') {
+      keys.back() += next == '0' ? '~' : '/';
+      ++i;
+    } else {
+      return failure("after `~` stands `0` or `1`");
+    }
+  }
+  return keys;
+}
+
+const llm::json* found_in(const llm::json& value, const std::vector<std::string>& keys) {
+  const llm::json* at = &value;
+  for (const std::string& key : keys) {
+    if (at->is_object()) {
+      const auto member = at->find(key);
+      if (member == at->end()) return nullptr;
+      at = &*member;
+      continue;
+    }
+    std::size_t index = 0;
+    const char* end = key.data() + key.size();
+    const auto [stopped, code] = std::from_chars(key.data(), end, index);
+    if (!at->is_array() || code != std::errc() || stopped != end || index >= at->size()) {
+      return nullptr;
+    }
+    at = &(*at)[index];
+  }
+  return at;
+}
+
+}  // namespace
+
+Result<Metric> Metric::make(const std::string& pattern, const std::string& pointer) {
+  const auto failure = [](std::string message, std::string help = "") {
+    return Error{Error::Code::kMalformed, std::move(message), std::move(help)};
+  };
+  Metric metric;
+  metric.text_ = pattern.empty() ? pointer : pattern;
+  if (!pattern.empty() && !pointer.empty()) {
+    return failure("the metric is either a pattern or a JSON pointer");
+  }
+  if (metric.text_.size() > kMaxMetricBytes) return failure("the metric is too long");
+  if (!pointer.empty()) {
+    auto keys = keys_of(pointer);
+    if (!keys) return keys.error();
+    metric.pointer_ = std::move(*keys);
+  }
+  if (pattern.empty()) return metric;
+  re2::RE2::Options options(re2::RE2::Latin1);  // what is printed is bytes
+  options.set_log_errors(false);
+  options.set_max_mem(kPatternMemory);
+  const auto made = std::make_shared<const re2::RE2>(pattern, options);
+  if (!made->ok()) {
+    return failure(fmt::format("the metric `{}` is no pattern: {}", shown(pattern), made->error()));
+  }
+  if (made->NumberOfCapturingGroups() != 1) {
+    return failure(fmt::format("the metric `{}` has {} groups, not one", shown(pattern),
+                               made->NumberOfCapturingGroups()),
+                   "put brackets round the number alone: `time: ([0-9.]+) s`");
+  }
+  metric.pattern_ = made;
+  return metric;
+}
+
+Read Metric::read(const CommandOutcome& outcome) const {
+  if (is_seconds()) return checked(outcome.seconds);
+  if (pattern_ != nullptr) {
+    for (const CommandOutput* output : {&outcome.out, &outcome.err}) {
+      const auto found = last_match(*pattern_, output->text);
+      if (found) return number_in(*found);
+    }
+    return fmt::format("nothing that was printed matches `{}`", shown(text_));
+  }
+  if (outcome.out.left_out_bytes > 0) return std::string("it printed too much to be read as JSON");
+  const llm::json value = llm::parse_json(outcome.out.text);
+  if (value.is_discarded()) return std::string("what was printed is no JSON");
+  const llm::json* found = found_in(value, pointer_);
+  if (found == nullptr) return fmt::format("the JSON that was printed has no `{}`", shown(text_));
+  if (!found->is_number())
+    return fmt::format("`{}` is no number in what was printed", shown(text_));
+  return checked(found->get<double>());
+}
+
+}  // namespace groma::tuning

@@ -1,0 +1,463 @@
+// The command evaluator with real processes: most texts are shell scripts that print their value.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "groma/evaluators.h"
+#include "support/files.h"
+
+namespace groma {
+namespace {
+
+namespace fs = std::filesystem;
+using Status = Evaluation::Status;
+using ::testing::DoubleNear;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::read_text;
+
+class CommandEvaluator : public ::testing::Test {
+ protected:
+  CommandEvaluator() {
+    std::string made = (fs::temp_directory_path() / "groma test.XXXXXX").string();
+    EXPECT_NE(mkdtemp(made.data()), nullptr);
+    folder_ = made;
+    options_.command = "sh {file}";
+    options_.metric_pattern = "time: (\\S+)";
+    options_.repeats = 1;
+    options_.folder = folder_;
+  }
+  ~CommandEvaluator() override {
+    evaluator_.reset();
+    fs::remove_all(folder_);
+  }
+
+  Evaluator& evaluator() {
+    if (evaluator_ == nullptr) {
+      auto made = make_command_evaluator(options_);
+      EXPECT_TRUE(made.ok()) << made.error().message;
+      evaluator_ = std::move(*made);
+    }
+    return *evaluator_;
+  }
+
+  Evaluation evaluate(const std::string& text) {
+    EvaluationRequest request;
+    request.text = text;
+    request.detail = GuideDetail::kProfile;
+    return evaluator().evaluate(request);
+  }
+  Evaluation evaluate_beside(const std::string& text, const std::string& incumbent, double score) {
+    EvaluationRequest request;
+    request.text = text;
+    request.detail = GuideDetail::kProfile;
+    request.incumbent = incumbent;
+    request.incumbent_score = score;
+    return evaluator().evaluate(request);
+  }
+  double value_of(const std::string& text) {
+    const Evaluation evaluation = evaluate(text);
+    EXPECT_EQ(evaluation.status, Status::kOk) << evaluation.feedback.execution;
+    return evaluation.ok() ? evaluation.values.at(0) : std::nan("");
+  }
+  std::string failure_of(const std::string& text, Status status = Status::kFailed) {
+    const Evaluation evaluation = evaluate(text);
+    EXPECT_EQ(evaluation.status, status);
+    EXPECT_TRUE(evaluation.values.empty());
+    EXPECT_TRUE(std::isinf(evaluation.score));
+    EXPECT_EQ(evaluation.feedback.status, Feedback::Status::kError);
+    return evaluation.feedback.execution;
+  }
+  std::string said(const std::string& file) const { return read_text(folder_ + "/" + file); }
+  std::string option_error() const {
+    const auto made = make_command_evaluator(options_);
+    return made.ok() ? "none" : made.error().message;
+  }
+
+  std::string folder_;
+  CommandEvaluatorOptions options_;
+  std::unique_ptr<Evaluator> evaluator_;
+};
+
+// The number that a process wrote of itself is nobody's any more.
+bool gone(const std::string& number) {
+  const pid_t process = static_cast<pid_t>(std::atoi(number.c_str()));
+  for (int i = 0; process > 0 && i < 500; ++i) {
+    if (kill(process, 0) != 0) return true;
+    std::error_code zombie;
+    const fs::path at = fs::path("/proc") / std::to_string(process) / "exe";
+    if (!fs::exists(fs::read_symlink(at, zombie)) && zombie) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+// ----------------------------------------------------------------------------------- the value
+
+TEST_F(CommandEvaluator, TakesTheLastMatch) {
+  EXPECT_EQ(value_of("echo time: 3; echo time: 1,234.5; echo 'no times: 7'"), 1234.5);
+  EXPECT_EQ(value_of("echo time: 2 >&2"), 2);
+  EXPECT_EQ(value_of("echo time: 2 >&2; echo time: +1e-3"), 1e-3);
+  EXPECT_EQ(evaluator().inputs().size(), 1U);
+  EXPECT_EQ(evaluate("echo time: 2").feedback.execution, "Performance Metric: 2 s");
+}
+
+TEST_F(CommandEvaluator, TakesWhatAJsonPointerSays) {
+  options_.metric_pattern.clear();
+  options_.metric_pointer = "/runs/1/a~1b~0";
+  EXPECT_EQ(value_of(R"(echo '{"runs": [1, {"a/b~": 2.5}]}')"), 2.5);
+  EXPECT_THAT(failure_of(R"(echo '{"runs": [1]}')"), HasSubstr("has no `/runs/1/a~1b~0`"));
+  EXPECT_THAT(failure_of(R"(echo '{"runs": [1, {"a/b~": "2"}]}')"), HasSubstr("is no number"));
+  EXPECT_THAT(failure_of(R"(echo '{"runs": [1, {"a/b~": -2}]}')"), HasSubstr("the value is -2"));
+  EXPECT_THAT(failure_of("echo fast"), HasSubstr("is no JSON"));
+  EXPECT_THAT(failure_of("yes '[' | head -n 100000"), HasSubstr("is no JSON"));
+  EXPECT_THAT(failure_of("echo '{}'; head -c 2000000 /dev/zero"), HasSubstr("too much"));
+}
+
+TEST_F(CommandEvaluator, WithoutAMetricTakesTheSeconds) {
+  options_.metric_pattern.clear();
+  EXPECT_GE(value_of("sleep 0.2"), 0.2);
+}
+
+TEST_F(CommandEvaluator, NeedsAValueThatIsAboveZero) {
+  for (const char* value : {"0", "-1", "nan", "inf", "-inf"}) {
+    EXPECT_THAT(failure_of(fmt::format("echo time: {}", value)),
+                HasSubstr("not a finite number above 0"));
+  }
+  EXPECT_EQ(failure_of("echo time: soon"),
+            "Execution Error: the value is `soon`, which is no number");
+  EXPECT_THAT(failure_of("echo time: 1e999"), HasSubstr("no number"));
+  EXPECT_EQ(failure_of("echo slow"),
+            "Execution Error: nothing that was printed matches `time: (\\S+)`");
+  EXPECT_THAT(evaluate("echo slow").feedback.last_lines, ElementsAre("slow"));
+}
+
+// The first two of five runs do not count.
+TEST_F(CommandEvaluator, TakesTheMedianOfTheRepeats) {
+  options_.warmup = 2;
+  options_.repeats = 3;
+  const Evaluation evaluation = evaluate(
+      "echo x >> count; echo time: $(sed -n $(wc -l < count)p <<END\n100\n200\n8\n5\n4\nEND\n)");
+  EXPECT_EQ(evaluation.score, 5);
+  EXPECT_EQ(evaluation.noise, 0.4);
+  EXPECT_EQ(said("count"), "x\nx\nx\nx\nx\n");
+}
+
+TEST_F(CommandEvaluator, HasAValueForEachInput) {
+  options_.command = "sh {file} {input}";
+  options_.inputs = {"2", "8"};
+  EXPECT_EQ(evaluator().inputs(), options_.inputs);
+  const Evaluation evaluation = evaluate("echo time: $1");
+  EXPECT_THAT(evaluation.values, ElementsAre(2, 8));
+  EXPECT_THAT(evaluation.score, DoubleNear(4, 1e-12));
+  EXPECT_THAT(failure_of("test $1 = 2 && echo time: 3"), HasSubstr("exit code 1"));
+}
+
+TEST_F(CommandEvaluator, MayHaveValuesThatAreBetterWhenHigher) {
+  options_.command = "sh {file} {input}";
+  options_.inputs = {"2", "8"};
+  options_.higher_is_better = true;
+  options_.unit = "GFLOP/s";
+  const Evaluation evaluation = evaluate("echo time: $1");
+  EXPECT_THAT(evaluation.values, ElementsAre(2, 8));
+  EXPECT_THAT(evaluation.score, DoubleNear(0.25, 1e-12));
+  const Evaluation beside = evaluate_beside("echo time: $(($1 * 2))", "echo time: $1", 0.5);
+  EXPECT_THAT(beside.score, DoubleNear(0.25, 1e-12));
+  EXPECT_THAT(beside.values, ElementsAre(DoubleNear(2, 1e-12), DoubleNear(8, 1e-12)));
+}
+
+// ------------------------------------------------------------------------- beside the incumbent
+
+// A machine on which every run takes a tenth of the first one's time longer than the one before.
+class SlowingMachine : public CommandEvaluator {
+ protected:
+  SlowingMachine() {
+    options_.command =
+        "n=$(cat runs 2>/dev/null || echo 0); echo $((n + 1)) > runs; cost=$(cat {file}); "
+        "echo time: $((cost * (10 + n)))";
+    options_.repeats = 3;
+  }
+};
+
+TEST_F(SlowingMachine, DoesNotDecide) {
+  const Evaluation first = evaluate("1000");
+  EXPECT_EQ(first.score, 11'000);
+  const Evaluation better = evaluate_beside("900", "1000", first.score);
+  EXPECT_THAT(better.score, DoubleNear(0.9 * first.score, 1e-6));
+  const Evaluation worse = evaluate_beside("1100", "1000", first.score);
+  EXPECT_THAT(worse.score, DoubleNear(1.1 * first.score, 1e-6));
+  const Evaluation best = evaluate_beside("500", "900", better.score);
+  EXPECT_THAT(best.score, DoubleNear(0.5 * first.score, 1e-6));
+  // Measured by itself the better one would have lost.
+  EXPECT_GT(evaluate("900").score, first.score);
+  EXPECT_LT(better.noise, 0.01);
+}
+
+TEST_F(SlowingMachine, ComparesWithTheSameInput) {
+  options_.command += "0 # {input}";
+  options_.inputs = {"a", "b"};
+  const Evaluation first = evaluate("1000");
+  const Evaluation better = evaluate_beside("900", "1000", first.score);
+  EXPECT_THAT(better.score, DoubleNear(0.9 * first.score, 1e-6));
+  EXPECT_THAT(std::sqrt(better.values[0] * better.values[1]), DoubleNear(better.score, 1e-6));
+}
+
+// Each is run once more than counts: a run of either that something disturbed changes nothing.
+TEST_F(CommandEvaluator, ADisturbedRunDoesNotDecide) {
+  options_.repeats = 3;
+  const std::string sometimes =
+      "echo x >> {0}; test $(wc -l < {0}) = 2 && echo time: 90 || echo time: {1}";
+  const std::string incumbent = fmt::format(fmt::runtime(sometimes), "a", 4);
+  const std::string text = fmt::format(fmt::runtime(sometimes), "b", 3);
+  EXPECT_EQ(evaluate_beside(text, incumbent, 8).score, 6);
+  EXPECT_EQ(said("a"), "x\nx\nx\nx\n");
+  EXPECT_EQ(said("b"), "x\nx\nx\n");
+}
+
+TEST_F(CommandEvaluator, AnIncumbentThatFailsNowIsLeftOut) {
+  EXPECT_EQ(evaluate_beside("echo time: 3", "exit 1", 100).score, 3);
+  EXPECT_EQ(
+      evaluate_beside("echo time: 3", "echo x >> a; test $(wc -l < a) = 1 && echo time: 4", 100)
+          .score,
+      3);
+  EXPECT_EQ(evaluate_beside("echo time: 3", "echo time: 3", 100).score, 3);  // itself
+}
+
+// What the check left is there for the runs, of the incumbent too, which is built once.
+TEST_F(CommandEvaluator, TheIncumbentKeepsWhatItsCheckLeft) {
+  options_.check_command = "sh {file} > {file}.out; echo x >> checks";
+  options_.command = "cat {file}.out";
+  const Evaluation first = evaluate("echo time: 4");
+  EXPECT_DOUBLE_EQ(evaluate_beside("echo time: 5", "echo time: 4", first.score).score, 5);
+  const Evaluation third = evaluate_beside("echo time: 2", "echo time: 4", first.score);
+  EXPECT_EQ(third.score, 2);
+  EXPECT_DOUBLE_EQ(evaluate_beside("echo time: 1", "echo time: 2", third.score).score, 1);
+  EXPECT_EQ(said("checks"), "x\nx\nx\nx\n");
+  evaluator_.reset();  // as after a resumption
+  EXPECT_EQ(evaluate_beside("echo time: 3", "echo time: 1", 1).score, 3);
+  EXPECT_EQ(said("checks"), "x\nx\nx\nx\nx\nx\n");
+}
+
+// ------------------------------------------------------------------------------ what is refused
+
+TEST_F(CommandEvaluator, RefusesWhatTheCheckRefuses) {
+  options_.check_command = "grep -q right {file} || { echo 'c[3] is 7, not 9'; exit 3; }";
+  options_.command = "touch ran; sh {file}";
+  EXPECT_EQ(failure_of("echo time: 1", Status::kRefused),
+            "Execution Error: the correctness command ended with exit code 3");
+  const Feedback feedback = evaluate("echo time: 1").feedback;
+  EXPECT_THAT(feedback.last_lines, ElementsAre("c[3] is 7, not 9"));
+  EXPECT_THAT(feedback.explain, ElementsAre("What it printed last may say why."));
+  EXPECT_THAT(feedback.suggest, ElementsAre());
+  EXPECT_FALSE(fs::exists(folder_ + "/ran"));
+  EXPECT_EQ(value_of("echo time: 1 # right"), 1);
+}
+
+TEST_F(CommandEvaluator, ChecksEachInputWhereItIsAsked) {
+  options_.check_command = "test {input} != b";
+  options_.command = "sh {file} # {input}";
+  options_.inputs = {"a", "b"};
+  EXPECT_THAT(failure_of("echo time: 1", Status::kRefused), HasSubstr("exit code 1"));
+}
+
+TEST_F(CommandEvaluator, SaysWhatTheGuideKnows) {
+  options_.check_command = "sh {file}";
+  const std::string text =
+      "echo \"text.cc:12:7: error: 'tile' was not declared in this scope\" >&2; exit 1";
+  const Feedback feedback = evaluate(text).feedback;
+  EXPECT_THAT(feedback.execution, HasSubstr("Compile Error: text.cc:12:7: error: 'tile'"));
+  ASSERT_FALSE(feedback.explain.empty());
+  EXPECT_THAT(feedback.explain.front(), HasSubstr("line 12, does not compile: 'tile'"));
+}
+
+TEST_F(CommandEvaluator, SaysAsMuchAsIsAskedFor) {
+  const auto asked = [&](GuideDetail detail) {
+    return evaluator().evaluate({"echo why; exit 1", detail}).feedback;
+  };
+  EXPECT_EQ(asked(GuideDetail::kNone).execution, "");
+  EXPECT_TRUE(asked(GuideDetail::kNone).last_lines.empty());
+  EXPECT_NE(asked(GuideDetail::kExecution).execution, "");
+  EXPECT_TRUE(asked(GuideDetail::kExecution).explain.empty());
+  EXPECT_FALSE(asked(GuideDetail::kExplain).explain.empty());
+  EXPECT_EQ(evaluator().evaluate({"echo time: 1", GuideDetail::kNone}).feedback.execution, "");
+}
+
+TEST_F(CommandEvaluator, SaysHowARunEnded) {
+  options_.command = "exec sh {file}";
+  EXPECT_EQ(failure_of("exit 7"), "Execution Error: the command ended with exit code 7");
+  EXPECT_EQ(failure_of("kill -KILL $$"),
+            "Execution Error: the command was ended by signal 9 (Killed)");
+  EXPECT_EQ(failure_of("echo time: 1; exit 1"),
+            "Execution Error: the command ended with exit code 1");
+  options_.check_command = "kill -KILL $$ # {file}";
+  evaluator_.reset();
+  EXPECT_THAT(failure_of("", Status::kRefused), HasSubstr("signal 9"));
+}
+
+// --------------------------------------------------------------------------------- hostile texts
+
+TEST_F(CommandEvaluator, InputsAreNotReadAsCommands) {
+  options_.inputs = {"a b",          "'; touch evil; '", "$(touch evil)", "\"; touch evil; \"",
+                     "`touch evil`", "x\ntouch evil",    "{file}",        ""};
+  options_.command =
+      "printf '%s|' {input} >> said; printf '%s|' \"{input}\" '{input}' > /dev/null; "
+      "sh {file}";
+  EXPECT_EQ(value_of("echo time: 1"), 1);
+  EXPECT_FALSE(fs::exists(folder_ + "/evil"));
+  EXPECT_EQ(said("said"),
+            "a b|'; touch evil; '|$(touch evil)|\"; touch evil; \"|`touch evil`|x\ntouch evil|"
+            "{file}||");
+}
+
+TEST_F(CommandEvaluator, TheModelsKeyIsNotGivenAway) {
+  setenv("GROMA_API_KEY", "secret-1234", 1);
+  EXPECT_EQ(value_of("test -z \"$GROMA_API_KEY\" && echo time: 1"), 1);
+  unsetenv("GROMA_API_KEY");
+}
+
+TEST_F(CommandEvaluator, WhatATextLeavesRunningEnds) {
+  EXPECT_EQ(value_of("sleep 300 & echo $! > left; echo time: 1"), 1);
+  EXPECT_TRUE(gone(said("left")));
+}
+
+TEST_F(CommandEvaluator, ReadsBoundedOutput) {
+  EXPECT_EQ(value_of("echo time: 1; yes aaaaaaaaaaaaaaa | head -c 100000000; echo time: 2"), 2);
+  EXPECT_THAT(failure_of("yes bbbbbbbbbbbbbbb | head -c 100000000"), HasSubstr("matches"));
+}
+
+TEST_F(CommandEvaluator, BoundsMemory) {
+  options_.memory_bytes = std::int64_t{200} << 20;
+  options_.command = "perl {file}";
+  EXPECT_EQ(evaluate("my $x = 'x' x 2_000_000_000; print 'time: ', length $x").status,
+            Status::kFailed);
+  EXPECT_EQ(value_of("my $x = 'x' x 2_000_000; print 'time: ', length $x"), 2e6);
+}
+
+TEST_F(CommandEvaluator, EndsTheGroupAtTheTimeLimit) {
+  options_.timeout_ms = 300;
+  const std::string text = "sleep 300 & echo $! > left; sleep 300";
+  EXPECT_THAT(failure_of(text, Status::kTimedOut), HasSubstr("still running at its time limit"));
+  EXPECT_TRUE(gone(said("left")));
+  options_.check_command = "sh {file}";
+  evaluator_.reset();
+  EXPECT_THAT(failure_of(text, Status::kRefused), HasSubstr("still running at its time limit"));
+}
+
+// Ten times what the incumbent takes, not the ten minutes of the options.
+TEST_F(CommandEvaluator, ALateTextIsEndedSooner) {
+  const Evaluation late = evaluate_beside("sleep 500; echo time: 1", "echo time: 2", 2);
+  EXPECT_EQ(late.status, Status::kTimedOut);
+}
+
+TEST_F(CommandEvaluator, IsStoppedWhenAsked) {
+  options_.repeats = 100;
+  EvaluationRequest request;
+  request.text = "touch began; sleep 300";
+  request.stop = [&] { return fs::exists(folder_ + "/began"); };
+  EXPECT_EQ(evaluator().evaluate(request).status, Status::kFailed);
+  request.incumbent = "sleep 300";
+  request.incumbent_score = 1;
+  EXPECT_EQ(evaluator().evaluate(request).status, Status::kFailed);
+}
+
+// ---------------------------------------------------------------------------------- its folders
+
+TEST_F(CommandEvaluator, LeavesNothingBehind) {
+  options_.file_suffix = ".tar.gz";
+  options_.command = "dirname {file} >> at; basename {file} > name; sh {file}";
+  // Those of all texts so far that are still there.
+  const auto left = [&] {
+    std::set<std::string> there;
+    std::istringstream lines(said("at"));
+    for (std::string line; std::getline(lines, line);) {
+      if (fs::exists(line)) there.insert(line);
+    }
+    return there;
+  };
+  const Evaluation first = evaluate("echo time: 4");
+  EXPECT_EQ(said("name"), "text.tar.gz\n");
+  const std::set<std::string> best = left();  // which stays, the others go
+  ASSERT_EQ(best.size(), 1U);
+  EXPECT_EQ(fs::status(*best.begin()).permissions(), fs::perms::owner_all);
+  for (const char* text : {"exit 1", "kill -9 $$", "echo slow", "echo time: 5",
+                           "d=$(dirname $0)/a; mkdir -p $d/b; chmod 0 $d/b $d; exit 1"}) {
+    evaluate_beside(text, "echo time: 4", first.score);
+    EXPECT_EQ(left(), best) << text;
+  }
+  evaluate_beside("echo time: 3", "echo time: 4", first.score);
+  EXPECT_EQ(left().size(), 1U);
+  EXPECT_NE(left(), best);
+  evaluator_.reset();
+  EXPECT_TRUE(left().empty());
+}
+
+TEST_F(CommandEvaluator, TheTextComesByteForByte) {
+  options_.command = "cp {file} copy; echo time: 1";
+  const std::string text("a\r\n\0\xFF b", 8);
+  EXPECT_EQ(value_of(text), 1);
+  EXPECT_EQ(said("copy"), text);
+}
+
+// ---------------------------------------------------------------------------------- its options
+
+TEST_F(CommandEvaluator, SaysWhatItsOptionsLack) {
+  EXPECT_EQ(option_error(), "none");
+  const CommandEvaluatorOptions good = options_;
+  const auto wrong = [&](auto change) {
+    options_ = good;
+    change(options_);
+    return option_error();
+  };
+  using Options = CommandEvaluatorOptions&;
+  EXPECT_EQ(wrong([](Options o) { o.command = "make"; }),
+            "the command has no `{file}`, so no text would reach it");
+  EXPECT_EQ(wrong([](Options o) { o.command += " {input}"; }),
+            "the command has `{input}`, but no inputs");
+  EXPECT_EQ(wrong([](Options o) { o.check_command = "test {input}"; }),
+            "the correctness command has `{input}`, but there are no inputs");
+  EXPECT_EQ(wrong([](Options o) { o.inputs = {"1"}; }),
+            "there are inputs, but the command has no `{input}`");
+  EXPECT_EQ(wrong([](Options o) {
+              o.command += " {input}";
+              o.inputs = {"1", "2", "1"};
+            }),
+            "the input `1` is there twice");
+  EXPECT_EQ(wrong([](Options o) { o.metric_pointer = "/a"; }),
+            "the metric is either a pattern or a JSON pointer");
+  EXPECT_EQ(wrong([](Options o) { o.metric_pattern = "time: .*"; }),
+            "the metric `time: .*` has 0 groups, not one");
+  EXPECT_EQ(wrong([](Options o) { o.metric_pattern = "(a)(b)"; }),
+            "the metric `(a)(b)` has 2 groups, not one");
+  EXPECT_THAT(wrong([](Options o) { o.metric_pattern = "time: ("; }),
+              HasSubstr("the metric `time: (` is no pattern: missing )"));
+  const auto pointer = [&](const char* text) {
+    return wrong([text](Options o) {
+      o.metric_pattern.clear();
+      o.metric_pointer = text;
+    });
+  };
+  EXPECT_EQ(pointer("a"), "`a` is no JSON pointer: it begins with `/`");
+  EXPECT_EQ(pointer("/a~2"), "`/a~2` is no JSON pointer: after `~` stands `0` or `1`");
+  EXPECT_EQ(wrong([](Options o) { o.repeats = 0; }), "there are 1 to 1000 repeats, not 0");
+  EXPECT_EQ(wrong([](Options o) { o.warmup = -1; }), "there are 0 to 1000 warm-up runs, not -1");
+  EXPECT_EQ(wrong([](Options o) { o.timeout_ms = 0; }), "the time limit of a run is above 0");
+  EXPECT_EQ(wrong([](Options o) { o.memory_bytes = -1; }), "the memory of a run is not below 0");
+  EXPECT_EQ(wrong([](Options o) {
+              o.metric_pattern.clear();
+              o.higher_is_better = true;
+            }),
+            "of seconds fewer are better; a metric is missing");
+  EXPECT_EQ(wrong([](Options o) { o.file_suffix = "/../x"; }), "`/../x` cannot end a file's name");
+  EXPECT_EQ(wrong([](Options o) { o.folder = "/no/such"; }), "`/no/such` is no folder");
+}
+
+}  // namespace
+}  // namespace groma
