@@ -24,7 +24,8 @@ struct Options {
   std::vector<std::string> apps;
   std::string proposer = "guided", start, feedback = "profile", out, resume;
   groma::TuneOptions tune;
-  groma::SimulateOptions simulate;
+  std::string file, about;
+  groma::CommandEvaluatorOptions command;
   ChatArguments chat;
   bool json = false;
 };
@@ -35,11 +36,46 @@ int say_error(const groma::Error& error) {
   return kWrongInput;
 }
 
+// In one line, and back.
+std::string on_one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text) line += c == '\n' ? "\\n" : c == '\\' ? "\\\\" : std::string(1, c);
+  return line;
+}
+std::string on_its_lines(std::string_view line) {
+  std::string text;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const bool escaped = line[i] == '\\' && i + 1 < line.size();
+    text += !escaped ? line[i] : line[++i] == 'n' ? '\n' : line[i];
+  }
+  return text;
+}
+
 // What a search is begun with, a line each, so that --resume needs nothing else. Budgets and the
 // model may be others then.
 std::string words_of(const Options& options) {
-  std::string words = fmt::format("machine {}\n", options.machine);
-  for (const std::string& app : options.apps) words += fmt::format("app {}\n", app);
+  std::string words;
+  const auto add = [&words](const char* name, const auto& value) {
+    words += fmt::format("{} {}\n", name, on_one_line(fmt::format("{}", value)));
+  };
+  if (options.file.empty()) {
+    add("machine", options.machine);
+    for (const std::string& app : options.apps) add("app", app);
+  } else {
+    add("file", options.file);
+    add("about", options.about);
+    add("command", options.command.command);
+    add("check-command", options.command.check_command);
+    for (const std::string& input : options.command.inputs) add("input", input);
+    add("metric", options.command.metric_pattern);
+    add("metric-json", options.command.metric_pointer);
+    add("unit", options.command.unit);
+    add("higher-is-better", options.command.higher_is_better ? 1 : 0);
+    add("repeats", options.command.repeats);
+    add("warmup", options.command.warmup);
+    add("timeout", options.command.timeout_ms);
+    add("memory", options.command.memory_bytes);
+  }
   return words + fmt::format("proposer {}\nseed {}\nfeedback {}\ncompare {}\n", options.proposer,
                              options.tune.seed, options.feedback, options.tune.compare ? 1 : 0);
 }
@@ -51,9 +87,23 @@ void read_words(const std::string& words, Options* options) {
   for (std::string line; std::getline(lines, line);) {
     const std::size_t space = line.find(' ');
     if (space == line.npos) continue;
-    const std::string name = line.substr(0, space), value = line.substr(space + 1);
+    const std::string name = line.substr(0, space), value = on_its_lines(line.substr(space + 1));
+    groma::CommandEvaluatorOptions& command = options->command;
     if (name == "machine") options->machine = value;
     if (name == "app") options->apps.push_back(value);
+    if (name == "file") options->file = value;
+    if (name == "about") options->about = value;
+    if (name == "command") command.command = value;
+    if (name == "check-command") command.check_command = value;
+    if (name == "input") command.inputs.push_back(value);
+    if (name == "metric") command.metric_pattern = value;
+    if (name == "metric-json") command.metric_pointer = value;
+    if (name == "unit") command.unit = value;
+    if (name == "higher-is-better") command.higher_is_better = value == "1";
+    if (name == "repeats") command.repeats = std::atoi(value.c_str());
+    if (name == "warmup") command.warmup = std::atoi(value.c_str());
+    if (name == "timeout") command.timeout_ms = std::atoll(value.c_str());
+    if (name == "memory") command.memory_bytes = std::atoll(value.c_str());
     if (name == "proposer") options->proposer = value;
     if (name == "seed") options->tune.seed = std::strtoull(value.c_str(), nullptr, 10);
     if (name == "feedback") options->feedback = value;
@@ -136,45 +186,98 @@ std::string fresh_directory() {
   }
 }
 
+// What is searched and who judges it.
+struct Subject {
+  groma::Problem problem;
+  std::unique_ptr<groma::Evaluator> evaluator;
+};
+
+// Nothing, with the reason said and *exit_code set.
+std::optional<Subject> read_subject(const Options& options, const std::string& recorded_start,
+                                    int* exit_code) {
+  *exit_code = kWrongInput;
+  Subject subject;
+  std::optional<groma::Diagnostics> diags;
+  const std::string& start = options.file.empty() ? options.start : options.file;
+  if (options.tune.resume) {
+    subject.problem.start = recorded_start;
+  } else if (!start.empty()) {
+    if (!read_source(start, &diags)) {
+      fail(*diags, options.json);
+      return std::nullopt;
+    }
+    subject.problem.start = std::string(diags->source().text());
+  }
+  if (!options.file.empty()) {
+    subject.problem.about = options.about;
+    groma::CommandEvaluatorOptions command = options.command;
+    command.file_suffix = std::filesystem::path(options.file).extension().string();
+    auto evaluator = groma::make_command_evaluator(std::move(command));
+    if (!evaluator) {
+      say_error(evaluator.error());
+      return std::nullopt;
+    }
+    subject.evaluator = std::move(evaluator).value();
+    return subject;
+  }
+  for (const std::string& app : options.apps) {
+    const auto with = read_inputs(options.machine, app, &diags);
+    if (!with) {
+      fail(*diags, options.json);
+      return std::nullopt;
+    }
+    if (!subject.problem.machine) {
+      subject.problem.machine = std::make_shared<const groma::Machine>(*with->machine);
+    }
+    subject.problem.inputs.push_back(*with->workload);
+  }
+  subject.evaluator =
+      groma::make_simulated_evaluator(subject.problem.machine, subject.problem.inputs);
+  return subject;
+}
+
+bool asks_model(const std::string& proposer) {
+  const auto infos = groma::proposers();
+  return std::any_of(infos.begin(), infos.end(), [&](const groma::ProposerInfo& info) {
+    return info.name == proposer && info.asks_model;
+  });
+}
+
+// What a script reads of how it ended.
+int exit_code_of(const groma::TuneOutcome& outcome) {
+  using End = groma::TuneOutcome::End;
+  if (outcome.end == End::kStopped) return kInterrupted;
+  const bool failed = outcome.end == End::kModel || outcome.end == End::kRejected;
+  return outcome.best && !failed ? kFine : kWrongInput;
+}
+
 int run(Options options) {
   std::vector<std::string> inputs = options.apps;
-  inputs.push_back(options.machine);
-  inputs.push_back(options.start);
+  for (const std::string& input : {options.machine, options.start, options.file}) {
+    inputs.push_back(input);
+  }
   check_standard_input(inputs);
   catch_interrupts();
-  groma::Problem problem;
-  if (!options.resume.empty()) {
+  std::string recorded_start;
+  options.tune.resume = !options.resume.empty();
+  if (options.tune.resume) {
     const auto before = groma::recorded_search(options.resume);
     if (!before) return say_error(before.error());
     read_words(before->fingerprint, &options);
-    problem.start = before->start;
-  } else if (options.apps.empty()) {
-    throw CLI::RequiredError("--app");
+    recorded_start = before->start;
+  } else if (options.apps.empty() == options.file.empty()) {
+    throw CLI::ValidationError("--app, --file", "one of them says what is searched");
   }
-  std::optional<groma::Diagnostics> diags;
-  for (const std::string& app : options.apps) {
-    const auto with = read_inputs(options.machine, app, &diags);
-    if (!with) return fail(*diags, options.json);
-    if (!problem.machine) problem.machine = std::make_shared<const groma::Machine>(*with->machine);
-    problem.inputs.push_back(*with->workload);
-  }
-  if (!options.start.empty()) {
-    if (!read_source(options.start, &diags)) return fail(*diags, options.json);
-    problem.start = std::string(diags->source().text());
-  }
-  auto evaluator =
-      groma::make_simulated_evaluator(problem.machine, problem.inputs, options.simulate);
-  auto proposer = groma::make_proposer(options.proposer, problem, options.tune.seed);
+  int exit_code = kFine;
+  auto subject = read_subject(options, recorded_start, &exit_code);
+  if (!subject) return exit_code;
+  auto proposer = groma::make_proposer(options.proposer, subject->problem, options.tune.seed);
   if (!proposer) {
     throw CLI::ValidationError("--proposer",
                                proposer.error().message + "; " + proposer.error().help);
   }
-  const auto infos = groma::proposers();
-  const bool asks = std::any_of(infos.begin(), infos.end(), [&](const groma::ProposerInfo& info) {
-    return info.name == options.proposer && info.asks_model;
-  });
   std::optional<groma::ChatClient> model;
-  if (asks) {
+  if (asks_model(options.proposer)) {
     groma::ChatOptions chat;
     chat.max_tokens = options.tune.budget.tokens;
     chat.max_money = options.tune.budget.money;
@@ -183,39 +286,87 @@ int run(Options options) {
     model = std::move(client).value();
   }
   options.tune.feedback = *groma::guide_detail(options.feedback);
-  options.tune.resume = !options.resume.empty();
   options.tune.directory = options.tune.resume   ? options.resume
                            : options.out.empty() ? fresh_directory()
                                                  : options.out;
   options.tune.fingerprint = words_of(options);
-  if (options.tune.compare) options.tune.evaluate_start = !problem.start.empty();
-  Display display(*evaluator, options.json);
+  if (options.tune.compare) options.tune.evaluate_start = !subject->problem.start.empty();
+  Display display(*subject->evaluator, options.json);
   options.tune.on_event = [&](const groma::TuneEvent& event) { display(event); };
   options.tune.stop = [] { return interrupted(); };
-  const auto outcome = groma::tune(problem, *evaluator, **proposer, model ? &*model : nullptr,
-                                   nullptr, options.tune);
+  const auto outcome = groma::tune(subject->problem, *subject->evaluator, **proposer,
+                                   model ? &*model : nullptr, nullptr, options.tune);
   display.clear();
   if (!outcome) return say_error(outcome.error());
-  std::string text;
-  if (options.json) {
-    text = groma::to_json(*outcome);
-  } else {
-    text =
-        "\n" + groma::draw(*outcome, *evaluator) +
-        fmt::format("in     {}: best.mapper, report.txt, journal.jsonl\n", options.tune.directory);
-  }
-  const bool fine = print(text) == kFine && display.fine();
-  if (outcome->end == groma::TuneOutcome::End::kStopped && interrupted()) return kInterrupted;
-  const bool failed = outcome->end == groma::TuneOutcome::End::kModel ||
-                      outcome->end == groma::TuneOutcome::End::kRejected;
-  return fine && outcome->best && !failed ? kFine : kWrongInput;
+  const std::string best = subject->problem.is_mapping() ? "best.mapper" : "best.txt";
+  const bool fine =
+      print(options.json ? groma::to_json(*outcome)
+                         : fmt::format("\n{}in     {}: {}, report.txt, journal.jsonl\n",
+                                       groma::draw(*outcome, *subject->evaluator),
+                                       options.tune.directory, best)) == kFine;
+  return fine && display.fine() ? exit_code_of(*outcome) : kWrongInput;
+}
+
+}  // namespace
+
+namespace {
+
+// Of any text with marked segments.
+void add_command_options(CLI::App& command, Options* options) {
+  constexpr const char* kGroup = "Any other text";
+  groma::CommandEvaluatorOptions& how = options->command;
+  auto* file = command.add_option("--file", options->file,
+                                  "A text with `groma: begin NAME` and `groma: end` in lines "
+                                  "around each segment that may be changed");
+  auto* run = command.add_option("--command", how.command,
+                                 "For sh: builds and measures `{file}`, with one of `--input` as "
+                                 "`{input}`");
+  file->group(kGroup)->needs(run);
+  run->group(kGroup)->needs(file);
+  const auto add = [&](const char* name, auto& value, const char* what) {
+    return command.add_option(name, value, what)->group(kGroup)->needs(file);
+  };
+  add("--about", options->about, "What the text is and must do, in words for a model");
+  add("--check-command", how.check_command, "Run first: unless it exits with 0 the text is wrong");
+  add("--input", how.inputs, "What `{input}` stands for; several make a vector");
+  auto* metric = add("--metric", how.metric_pattern,
+                     "A regular expression with one group, the value, in what the command prints; "
+                     "without one the seconds it takes");
+  add("--metric-json", how.metric_pointer, "A JSON pointer to the value in what it prints")
+      ->excludes(metric);
+  add("--unit", how.unit, "Of the value")->capture_default_str();
+  command.add_flag("--higher-is-better", how.higher_is_better, "Of the value")
+      ->group(kGroup)
+      ->needs(file);
+  add("--repeats", how.repeats, "Runs of which the median counts")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  add("--warmup", how.warmup, "Runs before, which do not count")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
+  command
+      .add_option_function<double>(
+          "--timeout",
+          [&how](double seconds) { how.timeout_ms = static_cast<std::int64_t>(1000 * seconds); },
+          "Seconds after which a run is ended; 600 unless given")
+      ->check(CLI::Range(0.001, 1e6))
+      ->group(kGroup)
+      ->needs(file);
+  command
+      .add_option_function<std::int64_t>(
+          "--memory", [&how](std::int64_t megabytes) { how.memory_bytes = megabytes << 20; },
+          "MiB that each process of a run may have")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30))
+      ->group(kGroup)
+      ->needs(file);
 }
 
 }  // namespace
 
 void add_tune(CLI::App& app, int* exit_code) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("tune", "Searches for a faster mapping");
+  CLI::App* command = app.add_subcommand(
+      "tune", "Searches for a faster mapping, or for a better text of another kind");
   add_chat_options(*command, &options->chat);
   add_machine_option(*command, &options->machine);
   command->add_option("--app", options->apps,
@@ -259,13 +410,16 @@ void add_tune(CLI::App& app, int* exit_code) {
           "Goes on with the search in this directory, as it was begun; budgets may be others")
       ->excludes(out)
       ->excludes(start);
-  add_json_flag(*command, &options->json);
+  command->add_flag("--json", options->json, "A line of JSON for each event instead of text");
+  add_command_options(*command, options.get());
   command->footer(
       "Examples:\n"
       "  groma tune --app solomonik                     ten evaluations, no model\n"
       "  groma tune --app circuit --machine lassen:nodes=4 --evaluations 100 --out circuit\n"
       "  groma tune --resume circuit --evaluations 200  goes on\n"
-      "  groma tune --app pennant --proposer trace --endpoint http://127.0.0.1:8080/v1");
+      "  groma tune --app pennant --proposer trace --endpoint http://127.0.0.1:8080/v1\n"
+      "  groma tune --file kernel.cc --command 'g++ -O2 {file} -o {file}.out && {file}.out' \\\n"
+      "      --metric '([0-9.]+) GFLOPS' --higher-is-better --proposer evolve");
   command->callback([options, exit_code] { *exit_code = run(*options); });
 }
 

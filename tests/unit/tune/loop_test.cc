@@ -336,11 +336,12 @@ TEST(Resume, TwoDoNotWriteIntoOneDirectory) {
     if (event.kind != TuneEvent::Kind::kEvaluated || !other.empty()) return;
     const pid_t child = fork();
     if (child == 0) {
-      options.on_event = {};
-      options.resume = true;
+      TuneOptions second;
+      second.directory = path;
+      second.resume = true;
       Numbers numbers;
       CountDown proposer;
-      const auto outcome = tune(from("9"), numbers, proposer, nullptr, nullptr, options);
+      const auto outcome = tune(from("9"), numbers, proposer, nullptr, nullptr, second);
       std::ofstream(directory.path() + "/said") << (outcome ? "" : outcome.error().message);
       _exit(0);
     }
