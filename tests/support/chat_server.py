@@ -188,6 +188,9 @@ ANSWERS = {
     "content-number": reply(7),
     "empty-choices": {"choices": [], "usage": USAGE},
     "content-null": reply(None),
+    "content-empty": reply(""),
+    "content-blank": reply(" \n"),
+    "all-unseen": reply("", "length"),
     "content-parts": reply([{"type": "text", "text": "hel"}, {"type": "text", "text": "lo"}]),
     "content-tool": reply(None, "tool_calls", tool_calls=[
         {"id": "1", "type": "function", "function": {"name": "lookup", "arguments": "{}"}}]),
@@ -435,6 +438,20 @@ def schema(r):
     if "structured_outputs" in r.json:
         text = r.json["structured_outputs"]["grammar"].split('"')[1]
     r.answer(200, reply(text))
+
+
+@case
+def schema_only(r):
+    """Keeps a schema; takes a grammar, but does not look at it."""
+    r.json.pop("structured_outputs", None)
+    schema(r)
+
+
+@case
+def refuses_structure(r):
+    if r.method == "POST" and ("response_format" in r.json or "structured_outputs" in r.json):
+        return r.error(400, "no structured output here")
+    schema(r)
 
 
 def owned(name):
