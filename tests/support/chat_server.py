@@ -325,6 +325,12 @@ def stream_no_done(r):
 
 
 @case
+def stream_cut_usage(r):
+    """All of the text, with a byte order mark before it; then it breaks off."""
+    r.stream(b"\xef\xbb\xbf" + event_of(delta("hel")), delta("lo"), delta(None, "stop"), b'data: {"choices":[],"usa')
+
+
+@case
 def stream_split(r):
     """Every byte alone, with CR LF, and a character that falls apart."""
     data = b"".join(event_of(e) for e in (delta("h\u00e9l"), delta("lo"), delta(None, "stop"), "[DONE]"))

@@ -213,6 +213,7 @@ TEST_F(Client, TakesRepliesAsTheyCome) {
            {"bad-utf8", "he\xEF\xBF\xBD\xEF\xBF\xBDllo"},
            {"bad-utf8-stream", "he\xEF\xBF\xBD\xEF\xBF\xBDllo", "", Finish::kStop, true},
            {"stream-no-done", "hello", "", Finish::kStop, true},
+           {"stream-cut-usage", "hello", "", Finish::kStop, true},
            {"stream-split", "h\xC3\xA9llo", "", Finish::kStop, true},
            {"stream-as-json", "hello", "", Finish::kStop, true},
            {"slow-first", "hello"}}) {  // later than the idle time-out
