@@ -124,13 +124,17 @@ std::nullopt_t refuse(const std::string& spec, const groma::Error& error, groma:
   const std::string name = spec == "-" || spec.starts_with("-:") ? "<stdin>" : spec;
   diags->emplace(groma::Source(name, ""));
   // The file's name is said by what stands before every diagnostic, perhaps with values.
-  std::string_view message = error.message;
-  for (const std::string& file : {name, name.substr(0, name.rfind(':'))}) {
-    const std::string prefix = fmt::format("`{}`: ", file);
-    if (message.starts_with(prefix)) message.remove_prefix(prefix.size());
-  }
-  groma::Diagnostic& diagnostic = (*diags)->report(id, std::nullopt, message);
-  if (!error.help.empty()) diagnostic.help(error.help);
+  const auto report = [&](const groma::Error& each) {
+    std::string_view message = each.message;
+    for (const std::string& file : {name, name.substr(0, name.rfind(':'))}) {
+      const std::string prefix = fmt::format("`{}`: ", file);
+      if (message.starts_with(prefix)) message.remove_prefix(prefix.size());
+    }
+    groma::Diagnostic& diagnostic = (*diags)->report(id, std::nullopt, message);
+    if (!each.help.empty()) diagnostic.help(each.help);
+  };
+  report(error);
+  for (const groma::Error& each : error.more) report(each);
   return std::nullopt;
 }
 

@@ -11,22 +11,36 @@
 namespace driver {
 namespace {
 
-int say_error(const std::string& message, const std::string& help) {
-  print_error(fmt::format("groma: {}\n", message));
-  if (!help.empty()) print_error(fmt::format("help: {}\n", help));
+struct CheckArguments {
+  ChatArguments chat;
+  bool strict = false, json = false;
+};
+
+// An Error or a ChatError.
+template <typename E>
+int refuse(const E& error, bool json) {
+  if (json) {
+    static_cast<void>(print(to_json(error)));
+    return kWrongInput;
+  }
+  print_error(fmt::format("groma: {}\n", error.message));
+  if (!error.help.empty()) print_error(fmt::format("help: {}\n", error.help));
   return kWrongInput;
 }
 
-int run_check(const ChatArguments& arguments) {
+int run_check(const CheckArguments& arguments) {
   catch_interrupts();
   groma::ChatOptions options;
   options.attempts = 3;  // somebody waits
-  auto client = make_chat_client(arguments, std::move(options));
-  if (!client) return say_error(client.error().message, client.error().help);
-  const auto check = groma::check_chat(client.value(), arguments.temperature, chat_watch());
-  if (check) return print(render(check.value()));
-  if (check.error().code == groma::ChatError::Code::kStopped) return kInterrupted;
-  return say_error(check.error().message, check.error().help);
+  auto client = make_chat_client(arguments.chat, std::move(options));
+  if (!client) return refuse(client.error(), arguments.json);
+  const auto check = groma::check_chat(client.value(), arguments.chat.temperature, chat_watch());
+  if (!check && check.error().code == groma::ChatError::Code::kStopped) return kInterrupted;
+  if (!check) return refuse(check.error(), arguments.json);
+  const int printed = print(arguments.json ? to_json(*check) : render(*check));
+  if (!arguments.strict || check->structured()) return printed;
+  print_error("groma: the endpoint keeps replies neither to a JSON schema nor to a grammar\n");
+  return kWrongInput;
 }
 
 }  // namespace
@@ -80,10 +94,13 @@ groma::ChatClient::Watch chat_watch() {
 void add_llm(CLI::App& app, int* exit_code) {
   CLI::App* group = app.add_subcommand("llm", "Language models: whether an endpoint works");
   group->require_subcommand(1);
-  auto arguments = std::make_shared<ChatArguments>();
+  auto arguments = std::make_shared<CheckArguments>();
   CLI::App* command =
       group->add_subcommand("check", "Whether a chat endpoint works, and what it can do");
-  add_chat_options(*command, arguments.get());
+  add_chat_options(*command, &arguments->chat);
+  command->add_flag("--strict", arguments->strict,
+                    "Exit with 1 when replies are kept neither to a JSON schema nor to a grammar");
+  add_json_flag(*command, &arguments->json);
   command->footer(
       "Examples:\n"
       "  groma llm check --endpoint http://127.0.0.1:8080/v1\n"

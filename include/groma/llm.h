@@ -200,6 +200,7 @@ struct ChatCheck {
   ChatReply round;                                 // the plain question's
   enum class Obeys { kYes, kIgnored, kRefused };
   Obeys schema = Obeys::kRefused, grammar = Obeys::kRefused;
+  bool structured() const { return schema == Obeys::kYes || grammar == Obeys::kYes; }
 };
 
 Result<ChatCheck, ChatError> check_chat(ChatClient& client, std::optional<double> temperature,
@@ -207,5 +208,11 @@ Result<ChatCheck, ChatError> check_chat(ChatClient& client, std::optional<double
 
 // Three lines: reachable and the model there; structured replies; latency and cost of a round.
 std::string render(const ChatCheck& check);
+
+// The same as one JSON document, and that of a failure, of a call or of ChatClient::make;
+// docs/commands.md gives their shapes.
+std::string to_json(const ChatCheck& check);
+std::string to_json(const ChatError& error);
+std::string to_json(const Error& error);
 
 }  // namespace groma

@@ -5,14 +5,19 @@
 // Error.
 #pragma once
 
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace groma {
+
+// More mistakes of one file are not told.
+inline constexpr std::size_t kMaxFileErrors = 20;
 
 // Why an operation failed: a code to branch on, a message that names the thing.
 struct Error {
@@ -25,6 +30,8 @@ struct Error {
   Code code;
   std::string message;    // lower case, no full stop: "cannot read `a.mapper`: permission denied"
   std::string help = {};  // what to do instead; may be empty
+  // What else is wrong with a file, beside this and not because of it: up to kMaxFileErrors in all.
+  std::vector<Error> more = {};
 };
 
 namespace internal {

@@ -26,8 +26,9 @@ class Workload {
   // Checks the application: names there, none twice, known where they are used and not too long;
   // formulas that can be read, with values for these parameters; partitions of something, in no
   // circle; demands and traffic of requirements that there are; sizes within the bounds of app.h.
-  // Parameters that `values` leaves out have their own. Fails with the place, as a JSON pointer
-  // into the application: kUnknown for a parameter that does not exist, kMalformed, kTooLarge.
+  // Parameters that `values` leaves out have their own. Fails with each place (Error::more), a JSON
+  // pointer into the application: kUnknown for a parameter that does not exist, kMalformed,
+  // kTooLarge.
   static Result<Workload> make(const Application& app, const std::vector<AppValue>& values = {});
 
   const std::string& name() const;

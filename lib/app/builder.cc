@@ -16,12 +16,11 @@ constexpr std::int64_t kMaxFieldBytes = std::int64_t{1} << 40;
 
 }  // namespace
 
-std::optional<Fault> build(const Application& app, const std::vector<AppValue>& values,
-                           Data& data) {
+std::vector<Fault> build(const Application& app, const std::vector<AppValue>& values, Data& data) {
   return Builder(app, values, data).build();
 }
 
-std::optional<Fault> Builder::build() {
+std::vector<Fault> Builder::build() {
   data_.name = app_.name;
   if (app_.name.size() > kMaxAppNameBytes) good_name("/name", app_.name);
   read_values();
@@ -31,11 +30,14 @@ std::optional<Fault> Builder::build() {
   if (ok()) read_partitions();
   if (ok()) read_tasks();
   if (ok()) read_metric();
-  return std::move(fault_);
+  return std::move(faults_);
 }
 
 void Builder::fail(std::string path, std::string message, std::string help, Error::Code code) {
-  if (!fault_) fault_ = {std::move(path), std::move(message), std::move(help), code};
+  if (!ok() || enough_) return;
+  faults_.push_back({std::move(path), std::move(message), std::move(help), code});
+  // What is too large in all is so for everything that comes after.
+  enough_ = faults_.size() == kMaxFileErrors || code == Error::Code::kTooLarge;
 }
 
 void Builder::fail_unknown(std::string path, std::string message, std::string_view name,
@@ -168,20 +170,21 @@ void Builder::read_values() {
     if (known == data_.values.end()) {
       fail_unknown("/parameters", fmt::format("`{}` has no parameter `{}`", app_.name, name), name,
                    {names.begin(), names.end()});
-      if (fault_) fault_->code = Error::Code::kUnknown;
+      faults_.back().code = Error::Code::kUnknown;
       return;
     }
     known->second = value;
   }
-  for (std::size_t i = 0; i < app_.parameters.size() && ok(); ++i) {
+  for (std::size_t i = 0; i < app_.parameters.size(); ++i) {
     const AppParameter& parameter = app_.parameters[i];
     const std::int64_t value = data_.values[i].second;
-    if (value < parameter.least || value > parameter.most) {
+    scope_.constant(parameter.name, value);
+    if (value >= parameter.least && value <= parameter.most) continue;
+    apart([&] {
       fail(fmt::format("/parameters/{}/value", i),
            fmt::format("`{}` is {}; {} to {} may be", parameter.name, value, parameter.least,
                        parameter.most));
-    }
-    scope_.constant(parameter.name, value);
+    });
   }
 }
 
@@ -199,30 +202,34 @@ void Builder::read_definitions() {
 
 void Builder::read_sizes() {
   at_most("/sizes", app_.sizes.size(), kMaxAppNames, "sizes");
-  for (std::size_t i = 0; i < app_.sizes.size() && ok(); ++i) {
-    const std::string path = fmt::format("/sizes/{}", i);
-    good_name(path + "/name", app_.sizes[i].name);
-    for (std::size_t other = 0; other < i; ++other) {
-      if (app_.sizes[other].name == app_.sizes[i].name) {
-        fail(path + "/name", fmt::format("size {} has this name already", other));
-      }
+  for (std::size_t i = 0; i < app_.sizes.size() && !enough_; ++i) {
+    apart([&] { read_size(fmt::format("/sizes/{}", i), i); });
+  }
+}
+
+void Builder::read_size(const std::string& path, std::size_t number) {
+  const AppSize& size = app_.sizes[number];
+  good_name(path + "/name", size.name);
+  for (std::size_t other = 0; other < number; ++other) {
+    if (app_.sizes[other].name == size.name) {
+      fail(path + "/name", fmt::format("size {} has this name already", other));
     }
-    at_most(path + "/values", app_.sizes[i].values.size(), kMaxAppParameters, "values");
-    std::unordered_set<std::string_view> seen;
-    for (const auto& [name, value] : app_.sizes[i].values) {
-      const auto known = std::find_if(
-          app_.parameters.begin(), app_.parameters.end(),
-          [&name = name](const AppParameter& parameter) { return parameter.name == name; });
-      const std::string place = fmt::format("{}/values/{}", path, name);
-      if (known == app_.parameters.end()) {
-        fail(path + "/values", "a value of what is no parameter");
-      } else if (!seen.insert(name).second) {
-        fail(place, "it has a value already");
-      } else if (value < known->least || value > known->most) {
-        fail(place, fmt::format("{} is not within {} to {}", value, known->least, known->most));
-      }
-      if (!ok()) return;
+  }
+  at_most(path + "/values", size.values.size(), kMaxAppParameters, "values");
+  std::unordered_set<std::string_view> seen;
+  for (const auto& [name, value] : size.values) {
+    const auto known = std::find_if(
+        app_.parameters.begin(), app_.parameters.end(),
+        [&name = name](const AppParameter& parameter) { return parameter.name == name; });
+    const std::string place = fmt::format("{}/values/{}", path, name);
+    if (known == app_.parameters.end()) {
+      fail(path + "/values", "a value of what is no parameter");
+    } else if (!seen.insert(name).second) {
+      fail(place, "it has a value already");
+    } else if (value < known->least || value > known->most) {
+      fail(place, fmt::format("{} is not within {} to {}", value, known->least, known->most));
     }
+    if (!ok()) return;
   }
 }
 
@@ -245,99 +252,114 @@ bool Builder::fields_fit(const std::string& path, const std::vector<AppField>& f
 
 void Builder::read_regions() {
   at_most("/regions", app_.regions.size(), kMaxAppRegions, "regions");
-  for (std::size_t i = 0; i < app_.regions.size() && ok(); ++i) {
-    const AppRegion& from = app_.regions[i];
-    const std::string path = fmt::format("/regions/{}", i);
-    good_name(path + "/name", from.name);
-    good_names(path + "/aliases", from.aliases);
-    if (ok() && !region_numbers_.emplace(from.name, i).second) {
-      fail(path + "/name", "another region has this name already");
+  for (std::size_t i = 0; i < app_.regions.size() && !enough_; ++i) {
+    apart([&] { read_region(fmt::format("/regions/{}", i), i); });
+  }
+}
+
+void Builder::read_region(const std::string& path, std::size_t number) {
+  const AppRegion& from = app_.regions[number];
+  good_name(path + "/name", from.name);
+  good_names(path + "/aliases", from.aliases);
+  if (ok() && !region_numbers_.emplace(from.name, number).second) {
+    fail(path + "/name", "another region has this name already");
+  }
+  fields_fit(path + "/fields", from.fields, true);
+  auto& seen = field_numbers_.emplace_back();
+  for (std::size_t f = 0; f < from.fields.size() && ok(); ++f) {
+    if (!seen.emplace(from.fields[f].name, f).second) {
+      fail(fmt::format("{}/fields/{}/name", path, f), "another field has this name already");
     }
-    fields_fit(path + "/fields", from.fields, true);
-    auto& seen = field_numbers_.emplace_back();
-    for (std::size_t f = 0; f < from.fields.size() && ok(); ++f) {
-      if (!seen.emplace(from.fields[f].name, f).second) {
-        fail(fmt::format("{}/fields/{}/name", path, f), "another field has this name already");
-      }
-    }
-    const std::optional<Rect> box = this->box(path + "/extents", from.extents);
-    if (!box) return;
-    Region& region = data_.regions.emplace_back();
-    region.name = from.name;
-    region.names = {from.name};
-    region.names.insert(region.names.end(), from.aliases.begin(), from.aliases.end());
-    region.box = *box;
-    region.fields = from.fields;
-    std::int64_t bytes = 0;
-    for (const AppField& field : from.fields) bytes += field.bytes;
-    if (__builtin_mul_overflow(bytes, box->volume(), &bytes)) {
-      fail(path, "it has more than 2^63-1 bytes", {}, Error::Code::kTooLarge);
-    }
+  }
+  const std::optional<Rect> box = this->box(path + "/extents", from.extents);
+  if (!box) return;
+  Region& region = data_.regions.emplace_back();
+  region.name = from.name;
+  region.names = {from.name};
+  region.names.insert(region.names.end(), from.aliases.begin(), from.aliases.end());
+  region.box = *box;
+  region.fields = from.fields;
+  std::int64_t bytes = 0;
+  for (const AppField& field : from.fields) bytes += field.bytes;
+  if (__builtin_mul_overflow(bytes, box->volume(), &bytes)) {
+    fail(path, "it has more than 2^63-1 bytes", {}, Error::Code::kTooLarge);
   }
 }
 
 void Builder::read_partitions() {
   at_most("/partitions", app_.partitions.size(), kMaxAppRegions, "partitions");
-  for (std::size_t i = 0; i < app_.partitions.size() && ok(); ++i) {
-    const std::string path = fmt::format("/partitions/{}/name", i);
-    const std::string& name = app_.partitions[i].name;
-    good_name(path, name);
-    if (region_numbers_.contains(name)) fail(path, "a region has this name already");
-    if (ok() && !partition_numbers_.emplace(name, i).second) {
-      fail(path, "another partition has this name already");
-    }
+  for (std::size_t i = 0; i < app_.partitions.size() && !enough_; ++i) {
+    apart([&] {
+      const std::string path = fmt::format("/partitions/{}/name", i);
+      const std::string& name = app_.partitions[i].name;
+      good_name(path, name);
+      if (region_numbers_.contains(name)) fail(path, "a region has this name already");
+      if (ok() && !partition_numbers_.emplace(name, i).second) {
+        fail(path, "another partition has this name already");
+      }
+    });
   }
   if (!ok()) return;
   data_.partitions.resize(app_.partitions.size());
-  std::vector<int> state(app_.partitions.size());  // 0: to do, 1: at it, 2: done
-  for (std::size_t i = 0; i < app_.partitions.size() && ok(); ++i) read_partition(i, state, 1);
+  partitions_.resize(app_.partitions.size());
+  for (std::size_t i = 0; i < app_.partitions.size() && !enough_; ++i) {
+    apart([&] { read_partition(i, 1); });
+  }
+}
+
+bool Builder::read_partition(std::size_t number, int depth) {
+  const AppPartition& from = app_.partitions[number];
+  const std::string path = fmt::format("/partitions/{}", number);
+  switch (partitions_[number]) {
+    case Progress::kToDo: {
+      partitions_[number] = Progress::kAtIt;
+      const bool right = read_cut(path, from, depth, data_.partitions[number]);
+      partitions_[number] = right ? Progress::kDone : Progress::kWrong;
+      return right;
+    }
+    case Progress::kAtIt:
+      fail(path + "/of", fmt::format("`{}` is cut from itself", from.name),
+           "a partition cuts a region, or a partition that does in the end");
+      return false;
+    default:
+      return partitions_[number] == Progress::kDone;
+  }
 }
 
 // What it cuts first.
-void Builder::read_partition(std::size_t number, std::vector<int>& state, int depth) {
-  const AppPartition& from = app_.partitions[number];
-  const std::string path = fmt::format("/partitions/{}", number);
-  if (state[number] == 2) return;
-  if (state[number] == 1) {
-    return fail(path + "/of", fmt::format("`{}` is cut from itself", from.name),
-                "a partition cuts a region, or a partition that does in the end");
-  }
-  state[number] = 1;
-  if (depth > kMaxAppPartitionDepth) {
-    return fail(path + "/of",
-                fmt::format("more than {} partitions of each other", kMaxAppPartitionDepth));
-  }
-  Partition& to = data_.partitions[number];
+bool Builder::read_cut(const std::string& path, const AppPartition& from, int depth,
+                       Partition& to) {
+  const auto too_deep = [&] {
+    fail(path + "/of", fmt::format("more than {} partitions of each other", kMaxAppPartitionDepth));
+    return false;
+  };
+  if (depth > kMaxAppPartitionDepth) return too_deep();
   to.name = from.name;
   to.names = {from.name};
   to.names.insert(to.names.end(), from.aliases.begin(), from.aliases.end());
-  good_names(path + "/aliases", from.aliases);
-  if (!ok()) return;
+  if (!good_names(path + "/aliases", from.aliases)) return false;
   const Names* above = nullptr;
   if (const auto region = region_numbers_.find(from.of); region != region_numbers_.end()) {
     to.region = region->second;
     above = &data_.regions[to.region].names;
   } else if (const auto outer = partition_numbers_.find(from.of);
              outer != partition_numbers_.end()) {
-    read_partition(outer->second, state, depth + 1);
-    if (!ok()) return;
+    if (!read_partition(outer->second, depth + 1)) return false;
     int levels = 1;
     for (int o = static_cast<int>(outer->second); o >= 0; ++levels) {
       o = data_.partitions[static_cast<std::size_t>(o)].outer;
     }
-    if (levels > kMaxAppPartitionDepth) {
-      return fail(path + "/of",
-                  fmt::format("more than {} partitions of each other", kMaxAppPartitionDepth));
-    }
+    if (levels > kMaxAppPartitionDepth) return too_deep();
     to.outer = static_cast<int>(outer->second);
     to.region = data_.partitions[outer->second].region;
     above = &data_.partitions[outer->second].names;
   } else {
-    return fail_unknown_data(path + "/of", from.of);
+    fail_unknown_data(path + "/of", from.of);
+    return false;
   }
   to.names.insert(to.names.end(), above->begin(), above->end());
   read_pieces(path, from, to);
-  state[number] = 2;
+  return ok();
 }
 
 void Builder::read_pieces(const std::string& path, const AppPartition& from, Partition& to) {

@@ -1,4 +1,4 @@
-// From an Application to what a Workload holds, with the place of the first thing that is wrong:
+// From an Application to what a Workload holds, with the places of what is wrong:
 // parameters and data in builder.cc, tasks and what they launch in builder_tasks.cc.
 #pragma once
 
@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "app/data.h"
@@ -21,19 +22,27 @@ struct Fault {
   Error::Code code = Error::Code::kMalformed;
 };
 
-// Fills `data`, or says what is wrong.
-std::optional<Fault> build(const Application& app, const std::vector<AppValue>& values, Data& data);
+// Fills `data`, or says what is wrong, up to kMaxFileErrors things of which none comes of another.
+std::vector<Fault> build(const Application& app, const std::vector<AppValue>& values, Data& data);
 
-// Stops at the first fault.
 class Builder {
  public:
   Builder(const Application& app, const std::vector<AppValue>& values, Data& data)
       : app_(app), given_(values), data_(data) {}
-  std::optional<Fault> build();
+  std::vector<Fault> build();
 
  private:
-  // ---- Faults
-  bool ok() const { return !fault_.has_value(); }
+  // ---- Faults. One is taken of each thing that is read apart from others, and of what holds it
+  // none where there is one.
+  bool ok() const { return faults_.size() == known_; }
+  // Reads what may be wrong without what comes after it being so. After it all is ok where all was.
+  template <typename Read>
+  void apart(const Read& read) {
+    if (enough_) return;
+    const std::size_t known = std::exchange(known_, faults_.size());
+    read();
+    known_ = known;
+  }
   void fail(std::string path, std::string message, std::string help = {},
             Error::Code code = Error::Code::kMalformed);
   void fail_unknown(std::string path, std::string message, std::string_view name,
@@ -59,14 +68,19 @@ class Builder {
   void read_values();
   void read_definitions();
   void read_sizes();
+  void read_size(const std::string& path, std::size_t number);
   void read_regions();
+  void read_region(const std::string& path, std::size_t number);
   void read_partitions();
-  void read_partition(std::size_t number, std::vector<int>& state, int depth);
+  // Whether it is right; its faults are told once.
+  bool read_partition(std::size_t number, int depth);
+  bool read_cut(const std::string& path, const AppPartition& from, int depth, Partition& to);
   void read_pieces(const std::string& path, const AppPartition& from, Partition& partition);
   bool fields_fit(const std::string& path, const std::vector<AppField>& fields, bool named);
 
   // ---- Tasks
   void read_tasks();
+  void read_signature(const std::string& path, const AppTask& from, Task& to);
   void read_task(const std::string& path, const AppTask& from, Task& task);
   void read_requirement(const std::string& path, const AppRequirement& from, Requirement& to);
   void read_variant(const std::string& path, const AppTask& of, const AppVariant& from,
@@ -74,6 +88,7 @@ class Builder {
   void read_demands(const std::string& path, const AppTask& of, const AppVariant& from);
   void read_body(const std::string& path, const std::vector<AppStatement>& from, int depth,
                  Body& to);
+  void read_statement(const std::string& path, const AppStatement& from, int depth, Body& to);
   Launch read_launch(const std::string& path, const AppLaunch& from);
   void read_launch_data(const std::string& path, const AppLaunch& from, Launch& to);
   // What can be told of a launch's domain and colours before it runs.
@@ -85,17 +100,22 @@ class Builder {
   void find_fields(const std::string& path, const Requirement& requirement, Where& where);
   int number_of_task(const std::string& path, std::string_view name);
   void find_futures(const std::vector<AppStatement>& body, int depth);
+  void read_top_level();
   int number_of_future(const std::string& path, std::string_view name);
   void read_metric();
 
   const Application& app_;
   const std::vector<AppValue>& given_;
   Data& data_;
-  std::optional<Fault> fault_;
+  std::vector<Fault> faults_;
+  std::size_t known_ = 0;  // faults of other things
+  bool enough_ = false;
   Scope scope_;
   std::unordered_map<std::string_view, std::uint32_t> region_numbers_, partition_numbers_,
       task_numbers_, phase_numbers_;
   std::vector<std::unordered_map<std::string_view, std::uint32_t>> field_numbers_;  // by region
+  enum class Progress : std::uint8_t { kToDo, kAtIt, kDone, kWrong };
+  std::vector<Progress> partitions_;
   std::size_t statements_ = 0;
   std::size_t data_bytes_ = 0;  // of what launches are on
 

@@ -20,11 +20,13 @@ bool power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
 void Builder::read_tasks() {
   at_most("/tasks", app_.tasks.size(), kMaxAppTasks, "tasks");
   if (app_.tasks.empty()) fail("/tasks", "an application has at least one task");
-  for (std::size_t i = 0; i < app_.tasks.size() && ok(); ++i) {
-    const std::string path = fmt::format("/tasks/{}/name", i);
-    good_name(path, app_.tasks[i].name);
-    const auto [known, is_new] = task_numbers_.emplace(app_.tasks[i].name, i);
-    if (ok() && !is_new) fail(path, fmt::format("task {} has this name already", known->second));
+  for (std::size_t i = 0; i < app_.tasks.size() && !enough_; ++i) {
+    apart([&] {
+      const std::string path = fmt::format("/tasks/{}/name", i);
+      good_name(path, app_.tasks[i].name);
+      const auto [known, is_new] = task_numbers_.emplace(app_.tasks[i].name, i);
+      if (ok() && !is_new) fail(path, fmt::format("task {} has this name already", known->second));
+    });
   }
   std::size_t requirements = 0, fields = 0;
   for (const AppTask& task : app_.tasks) {
@@ -34,30 +36,39 @@ void Builder::read_tasks() {
   at_most("/tasks", requirements, kMaxAppParts, "requirements in all");
   at_most("/tasks", fields, kMaxAppAllFields, "fields of requirements in all");
   if (!ok()) return;
-  if (!app_.top_level.empty()) data_.top_level = number_of_task("/top_level", app_.top_level);
-  if (data_.top_level >= 0 &&
-      !app_.tasks[static_cast<std::size_t>(data_.top_level)].arguments.empty()) {
-    fail("/top_level", "nobody gives this task its arguments");
-  }
   // Requirements first: launches refer to those of other tasks.
   data_.tasks.resize(app_.tasks.size());
-  for (std::size_t i = 0; i < app_.tasks.size() && ok(); ++i) {
-    const AppTask& from = app_.tasks[i];
-    const std::string path = fmt::format("/tasks/{}/requirements", i);
-    data_.tasks[i].name = from.name;
-    data_.tasks[i].arguments = static_cast<int>(from.arguments.size());
-    at_most(path, from.requirements.size(), kMaxAppRequirements, "requirements");
-    variables(fmt::format("/tasks/{}/arguments", i), from.arguments);
-    const Scope::Mark mark = scope_.mark();
-    for (const std::string& name : from.arguments) scope_.variable(name);
-    for (std::size_t r = 0; r < from.requirements.size() && ok(); ++r) {
-      read_requirement(fmt::format("{}/{}", path, r), from.requirements[r],
-                       data_.tasks[i].requirements.emplace_back());
-    }
-    scope_.back(mark);
+  for (std::size_t i = 0; i < app_.tasks.size() && !enough_; ++i) {
+    apart([&] { read_signature(fmt::format("/tasks/{}", i), app_.tasks[i], data_.tasks[i]); });
   }
-  for (std::size_t i = 0; i < app_.tasks.size() && ok(); ++i) {
-    read_task(fmt::format("/tasks/{}", i), app_.tasks[i], data_.tasks[i]);
+  if (!ok()) return;
+  for (std::size_t i = 0; i < app_.tasks.size() && !enough_; ++i) {
+    apart([&] { read_task(fmt::format("/tasks/{}", i), app_.tasks[i], data_.tasks[i]); });
+  }
+  apart([&] { read_top_level(); });
+}
+
+void Builder::read_signature(const std::string& path, const AppTask& from, Task& to) {
+  to.name = from.name;
+  to.arguments = static_cast<int>(from.arguments.size());
+  at_most(path + "/requirements", from.requirements.size(), kMaxAppRequirements, "requirements");
+  if (!variables(path + "/arguments", from.arguments)) return;
+  const Scope::Mark mark = scope_.mark();
+  for (const std::string& name : from.arguments) scope_.variable(name);
+  for (std::size_t r = 0; r < from.requirements.size() && !enough_; ++r) {
+    apart([&] {
+      read_requirement(fmt::format("{}/requirements/{}", path, r), from.requirements[r],
+                       to.requirements.emplace_back());
+    });
+  }
+  scope_.back(mark);
+}
+
+void Builder::read_top_level() {
+  if (app_.top_level.empty()) return;
+  data_.top_level = number_of_task("/top_level", app_.top_level);
+  if (ok() && !app_.tasks[static_cast<std::size_t>(data_.top_level)].arguments.empty()) {
+    fail("/top_level", "nobody gives this task its arguments");
   }
 }
 
@@ -191,11 +202,13 @@ void Builder::read_task(const std::string& path, const AppTask& from, Task& to) 
   find_futures(from.body, 1);
   std::vector<int> shapes;
   for (const Requirement& requirement : to.requirements) shapes.push_back(requirement.dimensions);
-  for (std::size_t i = 0; i < from.variants.size() && ok(); ++i) {
-    read_variant(fmt::format("{}/variants/{}", path, i), from, from.variants[i], shapes,
-                 to.variants.emplace_back());
+  for (std::size_t i = 0; i < from.variants.size() && !enough_; ++i) {
+    apart([&] {
+      read_variant(fmt::format("{}/variants/{}", path, i), from, from.variants[i], shapes,
+                   to.variants.emplace_back());
+    });
   }
-  if (ok()) read_body(path + "/body", from.body, 1, to.body);
+  apart([&] { read_body(path + "/body", from.body, 1, to.body); });
   to.frame_size = frame_size_;
   to.futures = static_cast<std::uint32_t>(futures_.size());
   scope_.back(mark);
@@ -273,35 +286,40 @@ void Builder::read_body(const std::string& path, const std::vector<AppStatement>
   if (depth > kMaxAppDepth) {
     fail(path, fmt::format("loops and phases are nested more than {} deep", kMaxAppDepth));
   }
-  for (std::size_t i = 0; i < from.size() && ok(); ++i) {
-    const std::string place = fmt::format("{}/{}", path, i);
-    if (const auto* launch = std::get_if<AppLaunch>(&from[i].node)) {
-      to.push_back({read_launch(place, *launch)});
-    } else if (const auto* loop = std::get_if<AppLoop>(&from[i].node)) {
-      Loop read;
-      read.place = place;
-      read.traced = loop->traced;
-      read.count = compile(place + "/repeat", loop->count);
-      if (!loop->variable.empty()) formula_name(place + "/variable", loop->variable);
-      if (!ok()) return;
-      const Scope::Mark mark = scope_.mark();
-      if (!loop->variable.empty()) read.slot = scope_.variable(loop->variable);
-      frame_size_ = std::max(frame_size_, scope_.variables());
-      read_body(place + "/body", loop->body, depth + 1, read.body);
-      scope_.back(mark);
-      to.push_back({std::move(read)});
-    } else if (const auto* phase = std::get_if<AppPhase>(&from[i].node)) {
-      if (!good_name(place + "/phase", phase->name)) return;
-      const auto [known, is_new] =
-          phase_numbers_.emplace(phase->name, static_cast<std::uint32_t>(data_.phases.size()));
-      if (is_new) data_.phases.push_back(phase->name);
-      Phase read{known->second, {}};
-      read_body(place + "/body", phase->body, depth + 1, read.body);
-      to.push_back({std::move(read)});
-    } else {
-      const std::string& future = std::get<AppWait>(from[i].node).future;
-      to.push_back({Wait{future.empty() ? -1 : number_of_future(place + "/wait", future)}});
-    }
+  if (!ok()) return;
+  for (std::size_t i = 0; i < from.size() && !enough_; ++i) {
+    apart([&] { read_statement(fmt::format("{}/{}", path, i), from[i], depth, to); });
+  }
+}
+
+void Builder::read_statement(const std::string& path, const AppStatement& from, int depth,
+                             Body& to) {
+  if (const auto* launch = std::get_if<AppLaunch>(&from.node)) {
+    to.push_back({read_launch(path, *launch)});
+  } else if (const auto* loop = std::get_if<AppLoop>(&from.node)) {
+    Loop read;
+    read.place = path;
+    read.traced = loop->traced;
+    read.count = compile(path + "/repeat", loop->count);
+    if (!loop->variable.empty()) formula_name(path + "/variable", loop->variable);
+    if (!ok()) return;
+    const Scope::Mark mark = scope_.mark();
+    if (!loop->variable.empty()) read.slot = scope_.variable(loop->variable);
+    frame_size_ = std::max(frame_size_, scope_.variables());
+    read_body(path + "/body", loop->body, depth + 1, read.body);
+    scope_.back(mark);
+    to.push_back({std::move(read)});
+  } else if (const auto* phase = std::get_if<AppPhase>(&from.node)) {
+    if (!good_name(path + "/phase", phase->name)) return;
+    const auto [known, is_new] =
+        phase_numbers_.emplace(phase->name, static_cast<std::uint32_t>(data_.phases.size()));
+    if (is_new) data_.phases.push_back(phase->name);
+    Phase read{known->second, {}};
+    read_body(path + "/body", phase->body, depth + 1, read.body);
+    to.push_back({std::move(read)});
+  } else {
+    const std::string& future = std::get<AppWait>(from.node).future;
+    to.push_back({Wait{future.empty() ? -1 : number_of_future(path + "/wait", future)}});
   }
 }
 

@@ -9,11 +9,15 @@ namespace groma {
 
 Result<Workload> Workload::make(const Application& app, const std::vector<AppValue>& values) {
   auto data = std::make_shared<app::Data>();
-  if (auto fault = app::build(app, values, *data)) {
-    return Error{fault->code, fmt::format("{}: {}", fault->path, fault->message),
-                 std::move(fault->help)};
+  std::vector<Error> errors;
+  for (app::Fault& fault : app::build(app, values, *data)) {
+    errors.push_back(
+        {fault.code, fmt::format("{}: {}", fault.path, fault.message), std::move(fault.help)});
   }
-  return Workload(std::move(data));
+  if (errors.empty()) return Workload(std::move(data));
+  Error first = std::move(errors.front());
+  first.more.assign(errors.begin() + 1, errors.end());
+  return first;
 }
 
 const std::string& Workload::name() const { return data_->name; }

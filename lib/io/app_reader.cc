@@ -42,7 +42,7 @@ class AppReader {
                                      std::string_view what);
   std::string required_text(const JsonPlace& place, std::string_view key);
   Formula required_formula(const JsonPlace& place, std::string_view key);
-  // Calls read(element) for what the list `key` holds, if it is there, up to the first error.
+  // Calls read(element) for what the list `key` holds, if it is there.
   template <typename Item, typename Read>
   std::vector<Item> list(const JsonPlace& place, std::string_view key, std::size_t most,
                          const Read& read);
@@ -127,8 +127,9 @@ std::vector<Item> AppReader::list(const JsonPlace& place, std::string_view key, 
   const JsonValue::Array& values = json_.array(*found);
   if (values.size() > most) {
     json_.fail(*found, fmt::format("it has {} items, at most {} may be", values.size(), most));
+    return items;
   }
-  for (std::size_t i = 0; i < values.size() && json_.ok(); ++i) {
+  for (std::size_t i = 0; i < values.size() && !json_.full(); ++i) {
     items.push_back(read(JsonPlace{&values[i], &*found, {}, i}));
   }
   return items;
@@ -191,7 +192,6 @@ AppSize AppReader::read_size(const JsonPlace& place) {
   for (const JsonMember& member : *members) {
     if (!app::is_formula_name(member.key)) {
       json_.fail(*values, fmt::format("{} is no parameter's name", in_quotes(member.key)));
-      return size;
     }
     size.values.emplace_back(member.key,
                              json_.integer(JsonPlace{&member.value, &*values, member.key, 0}));
@@ -358,6 +358,7 @@ AppRequirement AppReader::read_requirement(const JsonPlace& place) {
     requirement.fields = list<AppField>(place, keys::kFields, kMaxAppFields,
                                         [&](const JsonPlace& at) { return read_field(at, of); });
   } else {
+    if (fields_ > kMaxAppAllFields) return requirement;  // said already
     const std::vector<AppField>& all = defaults_->fields(of);
     fields_ += all.size();
     if (fields_ > kMaxAppAllFields) {
@@ -378,7 +379,7 @@ AppLaunch AppReader::read_launch(const JsonPlace& place) {
   launch.task = required_text(place, keys::kLaunchOf);
   launch.domain = formulas(place, keys::kDomain, kMaxDimensions);
   const auto domain = JsonReader::member(place, keys::kDomain);
-  if (domain && launch.domain.empty()) {
+  if (domain && domain->value->array() != nullptr && domain->value->array()->empty()) {
     json_.fail(*domain, "an index launch has at least one dimension");
   }
   launch.lower = formulas(place, keys::kLower, kMaxDimensions);
@@ -417,7 +418,7 @@ AppStatement AppReader::read_statement(const JsonPlace& place) {
   AppWait wait;
   if (JsonReader::member(place, keys::kWait)) {
     if (json_.is_object(place, keys::kWaitKeys)) wait.future = required_text(place, keys::kWait);
-  } else if (json_.is_object(place, keys::kStatementKeys)) {
+  } else if (json_.is_object(place, keys::kStatementKeys) && !json_.has_wrong_keys(place)) {
     json_.fail(place, "a statement has one of the keys `launch`, `repeat`, `phase` and `wait`");
   }
   return {wait};
@@ -433,7 +434,6 @@ AppTask AppReader::read_task(const JsonPlace& place) {
   if (!json_.is_object(place, keys::kTaskKeys)) return task;
   task.name = required_text(place, keys::kAppName);
   json_.required(place, keys::kVariants, "such as `[{\"kind\": \"CPU\"}]`");
-  if (!json_.ok()) return task;
   task.arguments = texts(place, keys::kArguments, kMaxAppNames);
   task.variants = list<AppVariant>(place, keys::kVariants, kMaxAppVariants,
                                    [&](const JsonPlace& at) { return read_variant(at); });
@@ -447,10 +447,8 @@ AppTask AppReader::read_task(const JsonPlace& place) {
 Result<Application> AppReader::read(const JsonValue& root) {
   const JsonPlace place{&root};
   Application app;
-  if (json_.is_object(place, keys::kAppKeys)) {
-    json_.required(place, keys::kTasks, "an application has at least `{\"tasks\": [...]}`");
-  }
-  if (!json_.ok()) return json_.error();
+  if (!json_.is_object(place, keys::kAppKeys)) return json_.error();
+  json_.required(place, keys::kTasks, "an application has at least `{\"tasks\": [...]}`");
   app.name = text_or(place, keys::kAppName, name_.substr(0, kLongestDefaultName));
   app.description = text_or(place, keys::kAppDescription, {});
   app.parameters = list<AppParameter>(place, keys::kParameters, kMaxAppParameters,
@@ -472,10 +470,10 @@ Result<Application> AppReader::read(const JsonValue& root) {
                             [&](const JsonPlace& at) { return read_task(at); });
   if (!json_.ok()) return json_.error();
   app::Data unused;
-  if (const auto fault = app::build(app, {}, unused)) {
-    json_.fail(place, fault->message, fault->help, JsonReader::existing(place, fault->path));
-    return json_.error();
+  for (const app::Fault& fault : app::build(app, {}, unused)) {
+    json_.fail(place, fault.message, fault.help, JsonReader::existing(place, fault.path));
   }
+  if (!json_.ok()) return json_.error();
   return app;
 }
 

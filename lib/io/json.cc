@@ -174,13 +174,20 @@ std::string json_string(std::string_view text) {
   return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
+Error JsonReader::error() const {
+  Error error = errors_.front();
+  error.more.assign(errors_.begin() + 1, errors_.end());
+  return error;
+}
+
 void JsonReader::fail(const JsonPlace& place, std::string_view message, std::string help,
                       std::string_view below) {
-  if (error_) return;
+  if (full()) return;
   const std::string pointer = pointer_to(place) + std::string(below);
-  error_ = {Error::Code::kMalformed,
-            fmt::format("`{}`: {}{}{}", name_, pointer, pointer.empty() ? "" : ": ", message),
-            std::move(help)};
+  errors_.push_back(
+      {Error::Code::kMalformed,
+       fmt::format("`{}`: {}{}{}", name_, pointer, pointer.empty() ? "" : ": ", message),
+       std::move(help)});
 }
 
 void JsonReader::fail_type(const JsonPlace& place, std::string_view due) {
@@ -196,9 +203,13 @@ bool JsonReader::is_object(const JsonPlace& place, std::span<const std::string_v
   for (const JsonMember& member : *members) {
     if (std::find(keys.begin(), keys.end(), member.key) != keys.end()) continue;
     fail(place, fmt::format("no such key: {}", in_quotes(member.key)), help_for(member.key, keys));
-    return false;
+    if (!has_wrong_keys(place)) wrong_keys_.push_back(place.value);
   }
   return true;
+}
+
+bool JsonReader::has_wrong_keys(const JsonPlace& place) const {
+  return std::find(wrong_keys_.begin(), wrong_keys_.end(), place.value) != wrong_keys_.end();
 }
 
 const JsonValue::Array& JsonReader::array(const JsonPlace& place) {
@@ -247,8 +258,9 @@ std::int64_t JsonReader::integer(const JsonPlace& place) {
 
 std::size_t JsonReader::word(const JsonPlace& place, std::span<const std::string_view> names,
                              std::string_view what) {
+  const std::size_t before = count();
   const std::string word = text(place);
-  if (!ok()) return 0;
+  if (failed_since(before)) return 0;
   const auto at = std::find(names.begin(), names.end(), word);
   if (at != names.end()) return static_cast<std::size_t>(at - names.begin());
   fail(place, fmt::format("{} is no {}", in_quotes(word), what), help_for(word, names));
@@ -288,7 +300,9 @@ std::string_view JsonReader::existing(const JsonPlace& place, std::string_view p
 std::optional<JsonPlace> JsonReader::required(const JsonPlace& place, std::string_view key,
                                               std::string help) {
   std::optional<JsonPlace> found = member(place, key);
-  if (!found) fail(place, fmt::format("`{}` is missing", key), std::move(help));
+  if (!found && !has_wrong_keys(place)) {
+    fail(place, fmt::format("`{}` is missing", key), std::move(help));
+  }
   return found;
 }
 

@@ -1,5 +1,5 @@
 // JSON as a bounded tree, for files that people write: parse_json is the only way in. JsonReader
-// takes a tree apart and remembers the first thing that is wrong, with its JSON pointer.
+// takes a tree apart and remembers what is wrong, with its JSON pointer.
 #pragma once
 
 #include <cstdint>
@@ -54,14 +54,20 @@ class JsonReader {
  public:
   explicit JsonReader(std::string name) : name_(std::move(name)) {}
 
-  bool ok() const { return !error_.has_value(); }
-  const Error& error() const { return *error_; }
-  // Records an error at `place` (and `below` it, a pointer), unless there is one already.
+  bool ok() const { return errors_.empty(); }
+  std::size_t count() const { return errors_.size(); }
+  bool full() const { return count() == kMaxFileErrors; }
+  // Whether anything was wrong since there were `count` errors, or may have been.
+  bool failed_since(std::size_t count) const { return full() || errors_.size() != count; }
+  // All of them, the first before its `more`.
+  Error error() const;
+  // Records an error at `place` (and `below` it, a pointer), unless there are enough.
   void fail(const JsonPlace& place, std::string_view message, std::string help = {},
             std::string_view below = {});
 
   // Each of these fails where the value is of another type and then returns something harmless.
-  // The members of an object, whose keys must be among `keys`.
+  // Whether it is an object. Its keys must be among `keys`; nothing is missed in one that has
+  // others.
   bool is_object(const JsonPlace& place, std::span<const std::string_view> keys);
   const JsonValue::Array& array(const JsonPlace& place);
   std::string text(const JsonPlace& place);
@@ -77,6 +83,7 @@ class JsonReader {
   static std::optional<JsonPlace> member(const JsonPlace& place, std::string_view key);
   // How much of a pointer there is below `place`: what stands behind it was left out.
   static std::string_view existing(const JsonPlace& place, std::string_view pointer);
+  bool has_wrong_keys(const JsonPlace& place) const;
   // A member, failing where it is not there, with what it may be.
   std::optional<JsonPlace> required(const JsonPlace& place, std::string_view key,
                                     std::string help = {});
@@ -84,7 +91,8 @@ class JsonReader {
 
  private:
   std::string name_;
-  std::optional<Error> error_;
+  std::vector<Error> errors_;
+  std::vector<const JsonValue*> wrong_keys_;  // objects that have some
 };
 
 }  // namespace groma

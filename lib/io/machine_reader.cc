@@ -107,7 +107,7 @@ std::vector<Item> MachineReader::list_or(const JsonPlace& node, std::string_view
   if (!list) return otherwise;
   std::vector<Item> items;
   const std::size_t size = json_.array(*list).size();
-  for (std::size_t i = 0; i < size && json_.ok(); ++i) items.push_back(read(element(*list, i)));
+  for (std::size_t i = 0; i < size && !json_.full(); ++i) items.push_back(read(element(*list, i)));
   return items;
 }
 
@@ -132,9 +132,11 @@ MemoryGroup MachineReader::read_memory(const JsonPlace& place, const NodeCounts&
 
 Affinity MachineReader::read_affinity(const JsonPlace& place, const NodeType& node) {
   if (!json_.is_object(place, keys::kAffinityKeys)) return {};
+  const std::size_t before = json_.count();
   const ProcKind processor = required_processor(place, keys::kProcessor);
   const MemKind memory = required_memory(place, keys::kMemory);
   Affinity affinity{processor, memory, 0, 0};
+  if (json_.failed_since(before)) return affinity;
   if (addressable(processor, memory)) affinity = make_affinity(figures_, node, processor, memory);
   affinity.bandwidth_bytes_per_s = rate_or(place, affinity.bandwidth_bytes_per_s);
   affinity.latency_s = number_or(place, keys::kLatency, affinity.latency_s);
@@ -143,12 +145,14 @@ Affinity MachineReader::read_affinity(const JsonPlace& place, const NodeType& no
 
 Channel MachineReader::read_channel(const JsonPlace& place, const std::vector<Channel>& defaults) {
   if (!json_.is_object(place, keys::kChannelKeys)) return {};
+  const std::size_t before = json_.count();
   const MemKind from = required_memory(place, keys::kFrom);
   const MemKind to = required_memory(place, keys::kTo);
   const auto scope =
       static_cast<Channel::Scope>(required_word(place, keys::kScope, keys::kScopeNames, "scope"));
   Channel channel{
       std::string(keys::kScopeNames[static_cast<std::size_t>(scope)]), from, to, scope, 1, 0, 0};
+  if (json_.failed_since(before)) return channel;
   for (const Channel& known : defaults) {
     const bool joins =
         (known.from == from && known.to == to) || (known.from == to && known.to == from);
@@ -165,6 +169,7 @@ Channel MachineReader::read_channel(const JsonPlace& place, const std::vector<Ch
 
 NodeType MachineReader::read_node(const JsonPlace& place) {
   NodeType node;
+  const std::size_t before = json_.count();
   if (!json_.is_object(place, keys::kNodeKeys)) return node;
   if (!json_.required(place, keys::kProcessors)) return node;
   node.processors = list_or<ProcessorGroup>(
@@ -174,7 +179,7 @@ NodeType MachineReader::read_node(const JsonPlace& place) {
   for (const ProcessorGroup& group : node.processors) counts.of(group.kind) = group.count;
   node.memories = list_or(place, keys::kMemories, make_memories(figures_, counts),
                           [&](const JsonPlace& at) { return read_memory(at, counts); });
-  if (!json_.ok()) return node;
+  if (json_.failed_since(before)) return node;  // the rest follows from these
   node.affinities = list_or(place, keys::kAffinities, make_affinities(figures_, node),
                             [&](const JsonPlace& at) { return read_affinity(at, node); });
   const std::vector<Channel> channels = make_channels(figures_, node);
@@ -185,10 +190,11 @@ NodeType MachineReader::read_node(const JsonPlace& place) {
 
 // One kind of node, and (where `order` does not say it) how many of it there are.
 void MachineReader::add_nodes(const JsonPlace& place, bool ordered) {
+  const std::size_t before = json_.count();
   NodeType type = read_node(place);
   const std::optional<JsonPlace> count = JsonReader::member(place, keys::kCount);
   const std::int64_t nodes = count ? json_.integer(*count) : 1;
-  if (!json_.ok()) return;
+  if (json_.failed_since(before)) return;
   if (const std::optional<Fault> fault = find_fault(type)) {
     return json_.fail(place, fault->message, {}, fault->path);
   }
@@ -211,11 +217,12 @@ void MachineReader::read_nodes(const JsonPlace& root) {
   const std::optional<JsonPlace> order = JsonReader::member(root, keys::kOrder);
   if (!list) return;
   const std::size_t size = json_.array(*list).size();
-  if (json_.ok() && size == 0) json_.fail(*list, "a machine has at least one node");
+  if (size == 0 && list->value->array() != nullptr)
+    json_.fail(*list, "a machine has at least one node");
   if (size > kMaxNodeTypes) {
-    json_.fail(*list, fmt::format("{} kinds of nodes; at most {}", size, kMaxNodeTypes));
+    return json_.fail(*list, fmt::format("{} kinds of nodes; at most {}", size, kMaxNodeTypes));
   }
-  for (std::size_t i = 0; i < size && json_.ok(); ++i) {
+  for (std::size_t i = 0; i < size && !json_.full(); ++i) {
     add_nodes(element(*list, i), order.has_value());
   }
   if (order && json_.ok()) read_order(*order);
@@ -223,10 +230,11 @@ void MachineReader::read_nodes(const JsonPlace& root) {
 
 void MachineReader::read_order(const JsonPlace& list) {
   const std::size_t size = json_.array(list).size();
-  if (json_.ok() && (size == 0 || size > static_cast<std::size_t>(kMaxNodes))) {
+  if (list.value->array() == nullptr) return;
+  if (size == 0 || size > static_cast<std::size_t>(kMaxNodes)) {
     return json_.fail(list, fmt::format("{} is no count of nodes (1 to {})", size, kMaxNodes));
   }
-  for (std::size_t i = 0; i < size && json_.ok(); ++i) {
+  for (std::size_t i = 0; i < size && !json_.full(); ++i) {
     const JsonPlace place = element(list, i);
     const std::int64_t type = json_.integer(place);
     if (type < 0 || type >= static_cast<std::int64_t>(types_.size())) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "groma/spelling.h"
 #include "llm/json.h"
@@ -12,6 +13,13 @@ namespace {
 
 using Code = ChatError::Code;
 using Obeys = ChatCheck::Obeys;
+using Json = nlohmann::ordered_json;
+
+constexpr std::array<std::string_view, 18> kCodeNames = {
+    "unreachable",      "certificate", "timeout",    "stopped", "key",         "not-found",
+    "context-too-long", "bad-request", "rate-limit", "quota",   "server",      "bad-reply",
+    "no-text",          "refusal",     "too-large",  "ceiling", "unsupported", "replay"};
+static_assert(kCodeNames.size() == static_cast<std::size_t>(Code::kReplay) + 1);
 
 // What nobody answers to such a question unless it is made to.
 constexpr std::string_view kSchema =
@@ -54,6 +62,10 @@ std::string_view words_of(Obeys obeys) {
   return kWords[static_cast<int>(obeys)];
 }
 
+std::string as_line(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 std::string model_words(const ChatCheck& check) {
   const std::string& wanted = check.wanted_model;
   if (!check.models) return "it does not list its models";
@@ -76,7 +88,7 @@ Result<ChatCheck, ChatError> check_chat(ChatClient& client, std::optional<double
   ChatCheck check;
   const ChatOptions& options = client.options();
   check.endpoint = options.replay.empty() ? options.endpoint : "the recording";
-  check.wanted_model = options.model;
+  check.wanted_model = llm::redacted(options.model, ChatKeyText::of(options.key));
   auto models = client.models(watch);
   if (models) {
     if (!models->empty()) check.models = std::move(models).value();
@@ -111,11 +123,48 @@ std::string render(const ChatCheck& check) {
       round.money ? fmt::format("costs {:.2g}", *round.money) : "price not known";
   return fmt::format(
       "reachable   {}: {}\n"
-      "structured  JSON schema {}, grammar {}\n"
+      "structured  {}JSON schema {}, grammar {}{}\n"
       "a round     {} ms, {} + {} tokens{}, {}\n",
-      check.endpoint, model_words(check), words_of(check.schema), words_of(check.grammar),
-      round.elapsed_ms, round.usage.input_tokens, round.usage.output_tokens,
+      check.endpoint, model_words(check),
+      check.structured() ? "" : "not kept: ", words_of(check.schema), words_of(check.grammar),
+      check.structured() ? "" : "; replies are parsed anyway", round.elapsed_ms,
+      round.usage.input_tokens, round.usage.output_tokens,
       round.usage.estimated ? " (estimated)" : "", money);
+}
+
+std::string to_json(const ChatCheck& check) {
+  const ChatReply& round = check.round;
+  const Json money = round.money ? Json(*round.money) : Json();
+  const Json of_round = {{"model", round.model},
+                         {"elapsed_ms", round.elapsed_ms},
+                         {"input_tokens", round.usage.input_tokens},
+                         {"output_tokens", round.usage.output_tokens},
+                         {"estimated", round.usage.estimated},
+                         {"money", money}};
+  const Json json = {
+      {"status", "ok"},
+      {"endpoint", check.endpoint},
+      {"wanted_model", check.wanted_model.empty() ? Json() : Json(check.wanted_model)},
+      {"models", check.models ? Json(*check.models) : Json()},
+      {"schema", words_of(check.schema)},
+      {"grammar", words_of(check.grammar)},
+      {"structured", check.structured()},
+      {"round", of_round}};
+  return as_line(json);
+}
+
+std::string to_json(const ChatError& error) {
+  return as_line({{"status", "error"},
+                  {"code", kCodeNames.at(static_cast<std::size_t>(error.code))},
+                  {"message", error.message},
+                  {"help", error.help},
+                  {"http_status", error.status == 0 ? Json() : Json(error.status)},
+                  {"attempts", error.attempts}});
+}
+
+std::string to_json(const Error& error) {
+  return as_line(
+      {{"status", "error"}, {"code", "options"}, {"message", error.message}, {"help", error.help}});
 }
 
 }  // namespace groma

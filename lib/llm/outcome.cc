@@ -34,11 +34,18 @@ ChatUsage estimate(const ChatRequest& request, const ReadReply& reply) {
   return usage;
 }
 
-Step<ChatReply> accept(const ChatRequest& request, int status, ReadReply* read,
+// What was cut by the limit may have gone into thoughts that nobody is shown.
+bool says_nothing(const ReadReply& read) {
+  if (!read.reasoning.empty()) return false;
+  const bool blank = read.text.find_first_not_of(" \t\r\n") == std::string::npos;
+  return !read.has_text || (blank && finish_of(read.finish) != ChatReply::Finish::kLength);
+}
+
+Step<ChatReply> accept(const ChatRequest& request, const WireReply& wire, ReadReply* read,
                        const std::string& key) {
   Verdict verdict;
   verdict.may_have_cost = true;
-  verdict.error.status = status;
+  verdict.error.status = wire.status;
   const bool filtered = read->finish == "content_filter" || read->finish == "refusal";
   if (!read->refusal.empty() || (filtered && read->text.empty())) {
     verdict.error.code = Code::kRefusal;
@@ -47,12 +54,15 @@ Step<ChatReply> accept(const ChatRequest& request, int status, ReadReply* read,
                                 : fmt::format("the model refuses: {}", shown(read->refusal));
     return {{}, verdict};
   }
-  if (!read->has_text && read->reasoning.empty()) {
+  if (says_nothing(*read)) {
     verdict.error.code = Code::kNoText;
     verdict.error.message = read->tool.empty()
                                 ? "the reply has no text"
                                 : fmt::format("the model calls a tool `{}` instead of answering",
                                               shown(read->tool, 60));
+    verdict.error.help = wire.plain
+                             ? "the command has to write the reply's text to its standard output"
+                             : "another model or prompt may get one";
     return {{}, verdict};
   }
   ChatReply reply;
@@ -103,7 +113,7 @@ Step<ChatReply> conclude(const ChatRequest& request, const WireReply& reply, Rea
     return {{}, judge(cut, options.endpoint)};
   }
   if (!read->wrong.empty()) return {{}, judge_wrong(reply, read->wrong)};
-  return accept(request, reply.status, read, ChatKeyText::of(options.key));
+  return accept(request, reply, read, ChatKeyText::of(options.key));
 }
 
 // No tokeniser makes more tokens than bytes, but templates add some.

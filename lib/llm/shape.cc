@@ -140,7 +140,8 @@ bool Shape::add_event(std::string_view data, ReadReply* reply) const {
   if (data == "[DONE]") return false;  // OpenAI's last
   const json value = parse_json(valid_utf8(data));
   if (value.is_discarded()) {
-    if (reply->wrong.empty()) reply->wrong = "an event of it is no JSON";
+    // After the end there is only usage to come.
+    if (reply->wrong.empty() && reply->finish.empty()) reply->wrong = "an event of it is no JSON";
     return false;
   }
   if (auto error = error_in(value)) reply->error = std::move(error);

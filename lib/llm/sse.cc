@@ -30,6 +30,9 @@ void SseParser::finish(const OnData& on_data) {
 }
 
 void SseParser::line(std::string_view text, const OnData& on_data) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  if (!begun_ && text.starts_with(kMark)) text.remove_prefix(kMark.size());
+  begun_ = true;
   if (text.empty()) {
     if (has_data_) on_data(data_);
     data_.clear();

@@ -7,9 +7,9 @@
 
 namespace groma::llm {
 
-// Takes LF, CR LF and CR; joins an event's `data` lines; passes comments and other fields over. An
-// `error` field, which some servers write instead, counts as data. Holds no more than one event:
-// who feeds it bounds the whole.
+// Takes LF, CR LF and CR, and a byte order mark before it all; joins an event's `data` lines;
+// passes comments and other fields over. An `error` field, which some servers write instead, counts
+// as data. Holds no more than one event: who feeds it bounds the whole.
 class SseParser {
  public:
   using OnData = std::function<void(std::string_view data)>;
@@ -22,7 +22,7 @@ class SseParser {
   void line(std::string_view text, const OnData& on_data);
 
   std::string line_, data_;
-  bool has_data_ = false, after_cr_ = false;
+  bool begun_ = false, has_data_ = false, after_cr_ = false;
 };
 
 }  // namespace groma::llm

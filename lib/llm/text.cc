@@ -27,14 +27,50 @@ std::size_t character_length(std::string_view text, std::size_t at) {
   return (first == 0xF0U && second < 0x90U) || (first == 0xF4U && second > 0x8FU) ? 0 : 4;
 }
 
-// Where the tag stands, but not in a comment or a string of a program.
-std::size_t find_tag(std::string_view text, std::string_view tag) {
-  for (std::size_t at = 0; (at = text.find(tag, at)) != text.npos; ++at) {
-    const std::size_t begin = text.rfind('\n', at) + 1;
-    const std::string_view before = text.substr(begin, at - begin);
-    if (before.find_first_of("#\"") == text.npos && before.find("//") == text.npos) return at;
+// A line as far as it is read: whether a comment or a string of a program may have begun in it.
+class Line {
+ public:
+  bool quoted() const { return quoted_; }
+  void read(std::string_view text) {
+    for (const char c : text) {
+      quoted_ = c != '\n' && (quoted_ || c == '#' || c == '"' || (c == '/' && last_ == '/'));
+      last_ = c;
+    }
   }
-  return text.npos;
+
+ private:
+  bool quoted_ = false;
+  char last_ = '\n';
+};
+
+// Where the tag stands from `at` on, but not quoted; `line` reads what comes before it.
+std::size_t find_tag(std::string_view text, std::string_view tag, std::size_t at, Line* line) {
+  for (;;) {
+    const std::size_t found = text.find(tag, at);
+    line->read(text.substr(at, found - at));
+    if (found == text.npos || !line->quoted()) return found;
+    line->read(text.substr(found, 1));
+    at = found + 1;
+  }
+}
+
+// All from `open` to `close` or to the end; whether there was any.
+bool move_out(std::string* text, std::string* reasoning, std::string_view open,
+              std::string_view close) {
+  const std::string_view all = *text;
+  std::string kept;
+  Line line;  // of what is kept
+  for (std::size_t at = 0;;) {
+    const std::size_t begin = find_tag(all, open, at, &line);
+    kept += all.substr(at, begin - at);
+    if (begin == all.npos) break;
+    const std::size_t first = begin + open.size(), end = all.find(close, first);
+    *reasoning += all.substr(first, end - first);
+    at = end == all.npos ? all.size() : end + close.size();
+  }
+  const bool any = kept.size() < all.size();
+  *text = std::move(kept);
+  return any;
 }
 
 }  // namespace
@@ -73,20 +109,17 @@ void split_thoughts(std::string* text, std::string* reasoning) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kTags = {
       {{"<think>", "</think>"}, {"<thinking>", "</thinking>"}}};
   const bool come_apart = !reasoning->empty();
-  const auto move_out = [&](std::size_t from, std::size_t first, std::size_t end,
-                            std::string_view close) {
-    *reasoning += text->substr(first, end == text->npos ? end : end - first);
-    text->erase(from, end == text->npos ? end : end + close.size() - from);
-    text->erase(0, text->find_first_not_of(" \r\n"));
-  };
+  bool any = false;
   for (const auto& [open, close] : kTags) {
-    for (std::size_t begin = 0; (begin = find_tag(*text, open)) != text->npos;) {
-      const std::size_t first = begin + open.size();
-      move_out(begin, first, text->find(close, first), close);
-    }
-    const std::size_t end = come_apart ? text->npos : find_tag(*text, close);
-    if (end != text->npos) move_out(0, 0, end, close);
+    any = move_out(text, reasoning, open, close) || any;
+    Line line;
+    const std::size_t end = come_apart ? text->npos : find_tag(*text, close, 0, &line);
+    if (end == text->npos) continue;
+    *reasoning += text->substr(0, end);
+    text->erase(0, end + close.size());
+    any = true;
   }
+  if (any) text->erase(0, text->find_first_not_of(" \r\n"));
 }
 
 }  // namespace groma::llm

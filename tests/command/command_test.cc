@@ -887,6 +887,29 @@ TEST(LlmCommand, NeverShowsAKey) {
   EXPECT_EQ((outcome.out + outcome.err).find("SECRET"), std::string::npos);
 }
 
+TEST(LlmCommand, TellsWhetherRepliesAreKept) {
+  const std::string ignores = "groma llm check --endpoint 'exec:echo ready'";
+  EXPECT_EQ(run(ignores).exit_code, 0);
+  const Outcome strict = run(ignores + " --strict");
+  EXPECT_EQ(strict.exit_code, 1);
+  EXPECT_THAT(strict.err, HasSubstr("neither to a JSON schema nor to a grammar"));
+  EXPECT_THAT(strict.out, HasSubstr("schema ignored, grammar ignored"));
+  const Outcome both = run(ignores + " --strict --json");
+  EXPECT_EQ(both.exit_code, 1);
+  EXPECT_THAT(both.out, HasSubstr("\"structured\":false"));
+  const std::string recording = std::string(GROMA_SOURCE_DIR) + "/docs/examples/chat_check.jsonl";
+  EXPECT_EQ(run("groma llm check --strict --replay " + recording).exit_code, 0);
+  const Outcome empty = run("groma llm check --endpoint exec:true");
+  EXPECT_EQ(empty.exit_code, 1);
+  EXPECT_EQ(empty.out, "");
+  EXPECT_THAT(empty.err, HasSubstr("no text"));
+  EXPECT_THAT(empty.err, HasSubstr("help: the command has to write"));
+  const Outcome failed = run("groma llm check --endpoint exec:true --json");
+  EXPECT_EQ(failed.exit_code, 1);
+  EXPECT_THAT(failed.out, HasSubstr("{\"status\":\"error\",\"code\":\"no-text\","));
+  EXPECT_EQ(failed.err, "");
+}
+
 TEST(LlmCommand, WrongUsage) {
   for (const char* wrong : {"llm", "llm check --api x", "llm check --price 1",
                             "llm check --record a --replay b", "llm check --temperature 3"}) {

@@ -55,7 +55,8 @@ TEST(Documents, ShowTheProgramThatIsRun) {
   EXPECT_NE(document.find("```cpp\n" + program + "```\n"), std::string::npos);
 }
 
-constexpr const char* kDocuments[] = {"README.md", "docs/commands.md", "docs/diagnostics.md",
+constexpr const char* kDocuments[] = {"README.md",        "docs/applications.md",
+                                      "docs/commands.md", "docs/diagnostics.md",
                                       "docs/llm.md",
 #ifdef GROMA_EMBED  // where the examples are built
                                       "docs/embedding.md"

@@ -188,6 +188,9 @@ ANSWERS = {
     "content-number": reply(7),
     "empty-choices": {"choices": [], "usage": USAGE},
     "content-null": reply(None),
+    "content-empty": reply(""),
+    "content-blank": reply(" \n"),
+    "all-unseen": reply("", "length"),
     "content-parts": reply([{"type": "text", "text": "hel"}, {"type": "text", "text": "lo"}]),
     "content-tool": reply(None, "tool_calls", tool_calls=[
         {"id": "1", "type": "function", "function": {"name": "lookup", "arguments": "{}"}}]),
@@ -322,6 +325,12 @@ def stream_no_done(r):
 
 
 @case
+def stream_cut_usage(r):
+    """All of the text, with a byte order mark before it; then it breaks off."""
+    r.stream(b"\xef\xbb\xbf" + event_of(delta("hel")), delta("lo"), delta(None, "stop"), b'data: {"choices":[],"usa')
+
+
+@case
 def stream_split(r):
     """Every byte alone, with CR LF, and a character that falls apart."""
     data = b"".join(event_of(e) for e in (delta("h\u00e9l"), delta("lo"), delta(None, "stop"), "[DONE]"))
@@ -435,6 +444,20 @@ def schema(r):
     if "structured_outputs" in r.json:
         text = r.json["structured_outputs"]["grammar"].split('"')[1]
     r.answer(200, reply(text))
+
+
+@case
+def schema_only(r):
+    """Keeps a schema; takes a grammar, but does not look at it."""
+    r.json.pop("structured_outputs", None)
+    schema(r)
+
+
+@case
+def refuses_structure(r):
+    if r.method == "POST" and ("response_format" in r.json or "structured_outputs" in r.json):
+        return r.error(400, "no structured output here")
+    schema(r)
 
 
 def owned(name):

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <random>
+#include <thread>
 
 #include "groma/guide.h"
 #include "groma/inspect.h"
@@ -625,6 +626,36 @@ TEST(Long, LinesThatBelongToAMessageAreRead) {
     EXPECT_THAT(feedback.explain, Contains("It is none."));
     EXPECT_THAT(feedback.suggest, Contains("Did you mean `GPU`?"));
   }
+}
+
+// RE2 makes its automata while it matches: many logs at once, of which each needs others.
+TEST(Threads, ShareTheRules) {
+  std::vector<std::string> logs, alone;
+  std::string all;
+  for (const auto& rule :
+       {"no processor kind `GPUS` [unknown-processor]", "Assertion failed: stride",
+        "DGEMM parameter number 8 had an illegal value", "mgpu not found",
+        "Slice processor index out of bound", "Segmentation fault",
+        "error: 'x' was not declared in this scope", "out of memory"}) {
+    logs.push_back(fmt::format("line\n{}\nline\n", rule));
+    all += logs.back();
+  }
+  logs.push_back(all);
+  const GuideRules fresh = std::move(GuideRules::make()).value();
+  const auto said = [&fresh](const std::string& log) { return to_json(guide_log(fresh, log)); };
+  for (const std::string& log : logs) alone.push_back(to_json(guided(log)));
+  std::vector<std::thread> threads;
+  std::vector<int> different(4);
+  for (std::size_t t = 0; t < different.size(); ++t) {
+    threads.emplace_back([&, t] {
+      for (std::size_t i = 0; i < 3 * logs.size(); ++i) {
+        const std::size_t log = (i * 5 + t) % logs.size();
+        different[t] += said(logs[log]) == alone[log] ? 0 : 1;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(different, std::vector<int>(4));
 }
 
 }  // namespace

@@ -33,6 +33,19 @@ std::string refusal(std::string_view text) {
   return app.error().help.empty() ? message : message + " [" + app.error().help + "]";
 }
 
+// All that is wrong, in order.
+std::vector<std::string> refusals(std::string_view text) {
+  const Result<Application> app = application_from_json(text, "a.json");
+  EXPECT_FALSE(app.ok()) << text;
+  if (app.ok()) return {};
+  std::vector<std::string> messages = {app.error().message.substr(10)};
+  for (const Error& error : app.error().more) {
+    EXPECT_TRUE(error.message.starts_with("`a.json`: ") && error.more.empty()) << error.message;
+    messages.push_back(error.message.substr(10));
+  }
+  return messages;
+}
+
 // Of one task, whose members are `task`.
 std::string task_refusal(const std::string& task) {
   return refusal(R"({"tasks": [{"name": "t", "variants": [{"kind": "CPU"}], )" + task + "}]}");
@@ -358,6 +371,91 @@ TEST(AppJson, WrongParametersAndDataAreNamedByPlace) {
   EXPECT_EQ(app(R"("metric": {"work": "n"})"), "/metric/work: `n` is not known here");
 }
 
+using Messages = std::vector<std::string>;
+
+// Each mistake once, and nothing that only comes of one.
+TEST(AppJson, AllWrongTypesAndKeysAreTold) {
+  EXPECT_EQ(
+      refusals(R"({"nme": "a", "parameters": [{"name": 1, "value": "2"}, 3],
+                         "regions": [{"name": "r"}, {"nam": "s", "extents": [true]}]})"),
+      (Messages{
+          "no such key: `nme`", "/parameters/0/name: a number stands where a string is due",
+          "/parameters/0/value: a string stands where a whole number is due",
+          "/parameters/1: a number stands where an object is due",
+          "/regions/0: `extents` is missing", "/regions/1: no such key: `nam`",
+          "/regions/1/extents/0: a truth value stands where a whole number or a formula is due"}));
+  EXPECT_EQ(
+      refusals(R"({"parameters": {}, "tasks": [
+                {"name": "a", "variants": [{"kind": 3}, {"kind": "GPUS"}], "requirements": [
+                    {"privilege": 1}, {"privilege": "read", "data": {"off": "r"}}]},
+                {"name": "b", "body": [{"launch": 1, "domain": 4}, {"lanch": "b"}, {}, {"repeat": []},
+                    {"launch": "b", "domain": []}]}]})"),
+      (Messages{"/parameters: an object stands where an array is due",
+                "/tasks/0/variants/0/kind: a number stands where a string is due",
+                "/tasks/0/variants/1/kind: `GPUS` is no processor kind",
+                "/tasks/0/requirements/0/privilege: a number stands where a string is due",
+                "/tasks/0/requirements/1/privilege: `read` is no privilege",
+                "/tasks/0/requirements/1/data: no such key: `off`",
+                "/tasks/1: `variants` is missing",
+                "/tasks/1/body/0/launch: a number stands where a string is due",
+                "/tasks/1/body/0/domain: a number stands where an array is due",
+                "/tasks/1/body/1: no such key: `lanch`",
+                "/tasks/1/body/2: a statement has one of the keys `launch`, `repeat`, `phase` "
+                "and `wait`",
+                "/tasks/1/body/3/repeat: an array stands where a whole number or a formula is due",
+                "/tasks/1/body/4/domain: an index launch has at least one dimension"}));
+}
+
+TEST(AppJson, AllThatContradictsIsTold) {
+  EXPECT_EQ(refusals(R"({"parameters": [{"name": "n", "value": 0}, {"name": "m", "value": -1}],
+                         "sizes": [{"name": "", "values": {}}], "tasks": []})"),
+            (Messages{"/parameters/0/value: `n` is 0; 1 to 9223372036854775807 may be",
+                      "/parameters/1/value: `m` is -1; 1 to 9223372036854775807 may be"}))
+      << "what is told of the rest may come of these";
+  const std::string task = R"("tasks": [{"name": "t", "variants": [{"kind": "CPU"}]}]})";
+  EXPECT_EQ(
+      refusals(R"({"regions": [{"name": "r", "extents": ["x"]}, {"name": "s", "extents": [-1]}],
+                         "partitions": [{"name": "p", "of": "r", "colors": [2]}], )" +
+               task),
+      (Messages{"/regions/0/extents/0: `x` is not known here",
+                "/regions/1/extents/0: -1 is no size"}));
+  // What is cut of a partition that is wrong is not wrong for that.
+  EXPECT_EQ(refusals(R"({"regions": [{"name": "r", "extents": [8]}], "partitions": [
+                {"name": "a", "of": "b", "colors": [2]}, {"name": "b", "of": "c", "colors": [2]},
+                {"name": "c", "of": "q", "colors": [2]}, {"name": "d", "of": "c", "colors": [2]},
+                {"name": "e", "of": "r", "colors": [-2]}], )" +
+                     task),
+            (Messages{"/partitions/2/of: no region or partition is named `q`",
+                      "/partitions/4/colors/0: -2 is no size"}));
+  EXPECT_EQ(
+      refusals(R"({"top_level": "mian", "metric": {"work": "n", "phase": "p"}, "tasks": [
+                {"name": "a", "variants": [{"kind": "CPU", "flops": "1 +"}, {"kind": "GPU", "flops": "y"}],
+                 "body": [{"launch": "c"}, {"repeat": 2, "body": [{"launch": "b", "domain": [-1]},
+                          {"wait": "f"}]}, {"launch": "b"}, {"repeat": "z", "body": [{"launch": "d"}]}]},
+                {"name": "b", "variants": [{"kind": "CPU", "leaf": true, "inner": true}]}]})"),
+      (Messages{"/tasks/0/variants/0/flops: the formula ends too early",
+                "/tasks/0/variants/1/flops: `y` is not known here",
+                "/tasks/0/body/0/launch: no task is named `c`",
+                "/tasks/0/body/1/body/0/domain: an extent is negative, or there are more than "
+                "2^63-1 points",
+                "/tasks/0/body/1/body/1/wait: no launch of this task gives the future `f`",
+                "/tasks/0/body/3/repeat: `z` is not known here",
+                "/tasks/1/variants/0: a variant is not both `leaf` and `inner`",
+                "/top_level: no task is named `mian`"}));
+}
+
+TEST(AppJson, MistakesAreBounded) {
+  std::string launches, numbers;
+  for (int i = 0; i < 100; ++i) {
+    launches += std::string(i == 0 ? "" : ",") + R"({"launch": "s"})";
+    numbers += i == 0 ? "1" : ",1";
+  }
+  const std::string begin = R"({"tasks": [{"name": "t", "variants": [{"kind": "CPU"}], "body": [)";
+  EXPECT_EQ(refusals(begin + launches + "]}]}").size(), kMaxFileErrors);
+  EXPECT_EQ(refusals(begin + numbers + "]}]}").size(), kMaxFileErrors);
+  EXPECT_EQ(refusals(R"({"tasks": [)" + numbers + "]}").size(), kMaxFileErrors);
+}
+
 TEST(AppJson, NestingIsBounded) {
   const auto nested = [](int depth) {
     std::string text = R"({"tasks": [{"name": "t", "variants": [{"kind": "CPU"}], "body": [)";
@@ -387,6 +485,10 @@ TEST(AppJson, FieldsThatAreLeftOutAreBounded) {
   EXPECT_EQ(refusal(R"({"regions": [{"name": "r", "extents": [1], "fields": [)" + fields +
                     R"(]}], "tasks": [)" + tasks + "]}"),
             "/tasks/1/requirements/0: more than 1048576 fields of requirements in all");
+  EXPECT_EQ(refusals(R"({"regions": [{"name": "r", "extents": [1], "fields": [)" + fields +
+                     R"(]}], "tasks": [)" + tasks + "]}")
+                .size(),
+            1U);
 }
 
 TEST(AppJson, SizesAreBounded) {
@@ -507,16 +609,16 @@ TEST(AppJson, TheSchemaHasTheReadersKeys) {
   EXPECT_EQ(parts["demand"]["properties"]["memory"]["enum"].size(), kMemKindCount - 1);
 }
 
-TEST(AppJson, TheManualsExampleIsOne) {
+TEST(AppJson, TheManualsExamplesAreSome) {
   std::istringstream lines(testing::read_text(testing::in_tree("docs/applications.md")));
-  std::string block;
+  std::string block, last;
   bool inside = false;
   int blocks = 0;
   for (std::string line; std::getline(lines, line);) {
     if (inside && line == "```") {
       read(block);
       ++blocks;
-      block.clear();
+      last = std::exchange(block, {});
     }
     if (line.starts_with("```")) {
       inside = line == "```json";
@@ -524,7 +626,8 @@ TEST(AppJson, TheManualsExampleIsOne) {
       block += line + "\n";
     }
   }
-  EXPECT_GT(blocks, 0);
+  EXPECT_EQ(blocks, 2);
+  EXPECT_EQ(last, testing::read_text(testing::in_tree("docs/examples/ring.json")));
 }
 
 }  // namespace

@@ -215,6 +215,32 @@ TEST(MachineJson, UnknownWords) {
             "/nodes/0/channels/0/scope: `far` is no scope");
 }
 
+// Each mistake once, and nothing that only comes of one.
+TEST(MachineJson, AllMistakesAreTold) {
+  const Error error = refused(R"({"name": 1, "order": [0, 7], "nodes": [
+      {"processors": [{"kind": "GPUS", "count": 1}, {"kind": "CPU", "count": "2"}], "memories": 3,
+       "affinities": [{"processor": "GPU", "memory": "RAM"}]},
+      {"procesors": []}, {"processors": [{"kind": "GPU", "count": 0}]},
+      {"processors": [{"kind": "CPU", "count": 1}], "affinities": [{"processor": "GPUS", "memory":
+       "SYSMEM"}], "channels": [{"from": "FBMEM", "to": "SYSMEM", "scope": "far"}]}]})");
+  std::vector<std::string> messages = {error.message};
+  for (const Error& more : error.more) messages.push_back(more.message);
+  EXPECT_EQ(
+      messages,
+      (std::vector<std::string>{
+          "`m.json`: /nodes/0/processors/0/kind: `GPUS` is no processor kind",
+          "`m.json`: /nodes/0/processors/1/count: a string stands where a whole number is due",
+          "`m.json`: /nodes/0/memories: a number stands where an array is due",
+          "`m.json`: /nodes/1: no such key: `procesors`",
+          "`m.json`: /nodes/2/processors/0/count: 0 is no count (1 to 65536)",
+          "`m.json`: /nodes/3/affinities/0/processor: `GPUS` is no processor kind",
+          "`m.json`: /nodes/3/channels/0/scope: `far` is no scope",
+          "`m.json`: /name: a number stands where a string is due"}));
+  std::string nodes;
+  for (int i = 0; i < 100; ++i) nodes += i == 0 ? "1" : ",1";
+  EXPECT_EQ(refused(R"({"nodes": [)" + nodes + "]}").more.size() + 1, kMaxFileErrors);
+}
+
 TEST(MachineJson, Twice) {
   EXPECT_EQ(node_refusal(R"("processors": [{"kind": "GPU", "count": 4, "count": 5}])"),
             "/nodes/0/processors/0: the key `count` stands there twice");

@@ -158,6 +158,8 @@ TEST_F(Client, TellsFailuresApart) {
            {"content-number", Code::kBadReply, 1, "`content` is no text"},
            {"empty-choices", Code::kBadReply, 1, "empty"},
            {"content-null", Code::kNoText, 1, "no text"},
+           {"content-empty", Code::kNoText, 1, "no text"},
+           {"content-blank", Code::kNoText, 1, "no text"},
            {"content-tool", Code::kNoText, 1, "`lookup`"},
            {"content-refusal", Code::kRefusal, 1, "I would rather not"},
            {"filtered", Code::kRefusal, 1, "filter"},
@@ -194,6 +196,7 @@ TEST_F(Client, TakesRepliesAsTheyCome) {
            {"content-parts", "hello"},
            {"length", "hel", "", Finish::kLength},
            {"reasoning-only", "", "let me see", Finish::kLength},
+           {"all-unseen", "", "", Finish::kLength},
            {"reasoning", "hello", "let me see"},
            {"think", "hello", "let me see"},
            {"think-no-begin", "hello", "let me see"},
@@ -210,6 +213,7 @@ TEST_F(Client, TakesRepliesAsTheyCome) {
            {"bad-utf8", "he\xEF\xBF\xBD\xEF\xBF\xBDllo"},
            {"bad-utf8-stream", "he\xEF\xBF\xBD\xEF\xBF\xBDllo", "", Finish::kStop, true},
            {"stream-no-done", "hello", "", Finish::kStop, true},
+           {"stream-cut-usage", "hello", "", Finish::kStop, true},
            {"stream-split", "h\xC3\xA9llo", "", Finish::kStop, true},
            {"stream-as-json", "hello", "", Finish::kStop, true},
            {"slow-first", "hello"}}) {  // later than the idle time-out
@@ -410,6 +414,13 @@ TEST_F(Client, ACommandAnswers) {
   EXPECT_EQ(reply.error().code, Code::kServer);
   EXPECT_EQ(reply.error().attempts, 1);
   EXPECT_THAT(reply.error().message, HasSubstr("the command ended with 3: useless"));
+  for (const char* silent : {"exec:true", "exec:echo"}) {
+    exec.endpoint = silent;
+    reply = make(exec).ask(hello());
+    ASSERT_FALSE(reply.ok()) << silent;
+    EXPECT_EQ(reply.error().code, Code::kNoText) << silent;
+    EXPECT_THAT(reply.error().help, HasSubstr("standard output")) << silent;
+  }
   exec.endpoint = "exec:sleep 300 & sleep 300";
   exec.total_timeout_ms = 200;
   EXPECT_EQ(make(exec).ask(hello()).error().code, Code::kTimeout);
@@ -433,14 +444,75 @@ TEST_F(Client, Check) {
                                        "structured  JSON schema kept, grammar kept\n"
                                        "a round     "));
   EXPECT_THAT(line_of(full), HasSubstr(" ms, 5 + 2 tokens, costs 7e-06\n"));
+  EXPECT_THAT(line_of(options("schema-only")),
+              HasSubstr("structured  JSON schema kept, grammar ignored\n"));
   full = options("no-models");
   EXPECT_THAT(line_of(full), HasSubstr("it does not list its models\n"
-                                       "structured  JSON schema ignored, grammar ignored\n"));
+                                       "structured  not kept: JSON schema ignored, grammar "
+                                       "ignored; replies are parsed anyway\n"));
+  EXPECT_THAT(line_of(options("refuses-structure")),
+              HasSubstr("structured  not kept: JSON schema refused, grammar refused; replies"));
   full = options("ok");
   full.model = "serve";
   EXPECT_THAT(line_of(full), HasSubstr("does not list `serve` among 2 models (did you mean "
                                        "`served`?), but answers"));
   EXPECT_THAT(line_of(options("401")), HasSubstr("Invalid API key"));
+  full.endpoint = "exec:true";
+  EXPECT_THAT(line_of(full), HasSubstr("no text"));
+}
+
+// The shape of docs/commands.md, whole.
+TEST_F(Client, CheckAsJson) {
+  const auto checked = [](ChatOptions options) {
+    options.key = key();
+    ChatClient client = make(options);
+    json made = json::parse(to_json(check_chat(client, 0.0).value()));
+    EXPECT_GE(made["round"]["elapsed_ms"].get<int>(), 0);
+    made["round"].erase("elapsed_ms");
+    return made;
+  };
+  ChatOptions full = options("schema");
+  full.price = ChatPrice{1, 1};
+  EXPECT_EQ(checked(full), json({{"status", "ok"},
+                                 {"endpoint", full.endpoint},
+                                 {"wanted_model", "served"},
+                                 {"models", {"served"}},
+                                 {"schema", "kept"},
+                                 {"grammar", "kept"},
+                                 {"structured", true},
+                                 {"round",
+                                  {{"model", "served"},
+                                   {"input_tokens", 5},
+                                   {"output_tokens", 2},
+                                   {"estimated", false},
+                                   {"money", 7e-6}}}}));
+  EXPECT_EQ(checked(options("schema-only"))["structured"], true);
+  ChatOptions none = options("no-models");
+  none.model = kKey;  // a slip
+  const json made = checked(none);
+  EXPECT_EQ(made["models"], nullptr);
+  EXPECT_EQ(made["schema"], "ignored");
+  EXPECT_EQ(made["structured"], false);
+  EXPECT_EQ(made["round"]["money"], nullptr);
+  EXPECT_EQ(made["wanted_model"], "[key]");
+  EXPECT_EQ(made.dump().find("SECRET"), std::string::npos);
+  EXPECT_EQ(checked(options("refuses-structure"))["grammar"], "refused");
+  none = options("ok");
+  none.model = "";
+  EXPECT_EQ(checked(none)["wanted_model"], nullptr);
+
+  EXPECT_EQ(json::parse(to_json(ask("401").error())),
+            json({{"status", "error"},
+                  {"code", "key"},
+                  {"message", "the server answers 401: Invalid API key"},
+                  {"help", ask("401").error().help},
+                  {"http_status", 401},
+                  {"attempts", 1}}));
+  ChatError last;
+  last.code = Code::kReplay;
+  EXPECT_EQ(json::parse(to_json(last))["code"], "replay");
+  EXPECT_EQ(json::parse(to_json(last))["http_status"], nullptr);
+  EXPECT_EQ(json::parse(to_json(ChatClient::make({}).error()))["code"], "options");
 }
 
 }  // namespace

@@ -66,6 +66,27 @@ TEST(Text, ThoughtsAreTakenOut) {
   EXPECT_EQ(split("<think>a"), "|a");
   EXPECT_EQ(split("b <think>a"), "b |a");
   EXPECT_EQ(split("<thinking>a</thinking>b"), "b|a");
+  EXPECT_EQ(split("a # <think>b\n<think>c</think>d"), "a # <think>b\nd|c");
+  EXPECT_EQ(split("a / <think># b</think>/ <think>c"), "a / / |# bc");
+  EXPECT_EQ(split("a // </think>b\n</think>c"), "c|a // </think>b\n");
+}
+
+// In time that grows with the text: each of these would take minutes otherwise.
+TEST(Text, ManyThoughtsAreTakenOut) {
+  constexpr std::size_t kMany = 500'000;
+  std::string many, quoted = "# ", reasoning;
+  for (std::size_t i = 0; i < kMany; ++i) {
+    many += "<think>a</think>b";
+    quoted += "<think></think>";
+  }
+  split_thoughts(&many, &reasoning);
+  EXPECT_EQ(many, std::string(kMany, 'b'));
+  EXPECT_EQ(reasoning, std::string(kMany, 'a'));
+  const std::string before = quoted;
+  reasoning.clear();
+  split_thoughts(&quoted, &reasoning);
+  EXPECT_EQ(quoted, before);
+  EXPECT_EQ(reasoning, "");
 }
 
 TEST(Text, KeysAreTakenOut) {

@@ -1,0 +1,229 @@
+// What mappers are offered, above all instances that they find, make, hold and name by themselves.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/one_diagnostic.h"
+#include "mapper/processors.h"
+#include "simulate/legion_words.h"
+#include "simulate/mapping.h"
+
+namespace groma::sim {
+
+std::int64_t Mapping::free_bytes(const Memory& memory) {
+  asked_instances_ = true;
+  const std::int32_t number = number_of(memory);
+  return number < 0 ? -1 : store_.free_bytes(number);
+}
+
+std::span<const VariantView> Mapping::variants(TaskId task) {
+  if (task == 0 || task > data_.tasks.size()) return {};
+  return views_.variants(task - 1);
+}
+
+std::string_view Mapping::task_name(TaskId task) {
+  if (task == 0 || task > data_.tasks.size()) return {};
+  return data_.tasks[task - 1].name;
+}
+
+InstanceView Mapping::instance_view(InstanceNumber number) {
+  const Instance& instance = store_.instance(number);
+  InstanceView view;
+  view.id = InstanceId{number} + 1;
+  view.memory = memories_[instance.memory];
+  view.region = instance.region + 1;
+  view.layout = instance.layout;
+  const auto [fields, is_new] = fields_.try_emplace({instance.region, instance.groups});
+  if (is_new) fields->second = spaces_.region(instance.region).fields_of(instance.groups);
+  view.fields = fields->second;
+  view.reduction = instance.reduction ? 1 : 0;
+  view.bytes = instance.bytes;
+  return view;
+}
+
+// The smallest box that holds the regions is asked for.
+std::optional<InstanceQuery> Mapping::query(const InstanceRequest& request) {
+  asked_instances_ = true;
+  InstanceQuery query;
+  query.memory = number_of(request.memory);
+  const bool no_such_reduction = request.reduction != 0 && request.reduction != 1;
+  if (query.memory < 0 || request.regions.empty() || request.fields.empty() || no_such_reduction) {
+    return std::nullopt;
+  }
+  for (RegionId id : request.regions) {
+    std::uint32_t region = 0;
+    const Piece* piece = views_.piece_of(id, spaces_, region);
+    if (piece == nullptr || (query.piece != nullptr && region != query.region)) return std::nullopt;
+    query.region = region;
+    if (query.piece == nullptr || (query.piece->box.volume() == 0 && piece->box.volume() > 0)) {
+      query.piece = piece;
+    } else if (!within(piece->box, query.piece->box)) {
+      shape_ = around(*query.piece, *piece);
+      query.piece = &shape_;
+    }
+  }
+  query.shape = query.piece;
+  for (FieldId field : request.fields) {
+    const std::uint64_t group = spaces_.region(query.region).group_of(field);
+    if (group == 0) return std::nullopt;
+    query.groups |= group;
+  }
+  query.new_groups = query.groups;
+  query.layout = request.layout;
+  query.reduction = request.reduction != 0;
+  query.priority = request.priority;
+  return query;
+}
+
+std::optional<FoundInstance> Mapping::hand_out(std::optional<InstanceNumber> number, bool created) {
+  if (!number) return std::nullopt;
+  if (holds_) hold(*number);
+  std::vector<std::int32_t>& given = given_[*number];
+  const std::int32_t to = number_of(speaking_);
+  if (std::find(given.begin(), given.end(), to) == given.end()) given.push_back(to);
+  return FoundInstance{InstanceId{*number} + 1, created, store_.instance(*number).bytes};
+}
+
+std::optional<FoundInstance> Mapping::find_instance(const InstanceRequest& request) {
+  const auto query = this->query(request);
+  return query ? hand_out(store_.find(*query), false) : std::nullopt;
+}
+
+std::optional<FoundInstance> Mapping::create_instance(const InstanceRequest& request) {
+  auto query = for_operation_ ? this->query(request) : std::nullopt;
+  if (!query) return std::nullopt;
+  ++changes_;  // others may have gone for it, even in vain
+  const bool joined = query->piece == &shape_;
+  if (joined) query->piece = query->shape = &shapes_.emplace_back(shape_);
+  const auto made = store_.make(*query);
+  made_by_mapper(*query, made);
+  if (!made && joined) shapes_.pop_back();
+  return hand_out(made, true);
+}
+
+bool Mapping::is_alive(InstanceId instance) {
+  asked_instances_ = true;
+  return instance != 0 && store_.knows(instance - 1) &&
+         store_.instance(static_cast<InstanceNumber>(instance - 1)).alive;
+}
+
+void Mapping::hold(InstanceNumber number) {
+  if (std::find(held_.begin(), held_.end(), number) != held_.end()) return;
+  held_.push_back(number);
+  store_.acquire(number);
+}
+
+void Mapping::let_go() {
+  for (InstanceNumber number : held_) store_.release(number);
+  held_.clear();
+}
+
+bool Mapping::acquire_instance(InstanceId instance) {
+  return holds_ && is_alive(instance) &&
+         hand_out(static_cast<InstanceNumber>(instance - 1), false).has_value();
+}
+
+void Mapping::release_instance(InstanceId instance) {
+  const auto held = std::find_if(held_.begin(), held_.end(), [&](InstanceNumber number) {
+    return InstanceId{number} + 1 == instance;
+  });
+  if (held == held_.end()) return;
+  const InstanceNumber number = *held;
+  held_.erase(held);
+  store_.release(number);
+}
+
+bool Mapping::collect_instance(InstanceId instance) {
+  if (!is_alive(instance)) return instance != 0 && store_.knows(instance - 1);
+  ++changes_;
+  return store_.collect(static_cast<InstanceNumber>(instance - 1));
+}
+
+void Mapping::set_collect_priority(InstanceId instance, CollectPriority priority) {
+  if (!is_alive(instance)) return;
+  ++changes_;
+  store_.set_priority(static_cast<InstanceNumber>(instance - 1), priority);
+}
+
+void Mapping::tell_collected() {
+  for (std::size_t i = 0; i < collected_.size() && !over_; ++i) {
+    const auto [processor, number] = collected_[i];
+    scheduler(processor).handle_instance_collection(*this, InstanceId{number} + 1);
+  }
+  collected_.clear();
+}
+
+// Whether the instances that wish_ names can be had; they are held.
+bool Mapping::check_named(const TaskRun& run, const TaskView& view) {
+  bool any = false;
+  for (std::uint32_t r = 0; r < view.requirements.size(); ++r) {
+    if (wish_.requirements[r].instance == 0 || run.pieces[r] == nullptr) continue;
+    if (view.requirements[r].empty()) continue;
+    if (!check_named(run, view, r)) return false;
+    any = true;
+  }
+  if (!any) return true;
+  // What the variant demands of layouts, as of others.
+  named_ = wish_;
+  for (RequirementWish& wish : named_.requirements) {
+    if (wish.instance == 0 || !is_alive(wish.instance)) continue;
+    const Instance& instance = store_.instance(static_cast<InstanceNumber>(wish.instance - 1));
+    wish.candidate_count = 0;
+    wish.add({memories_[instance.memory].kind, wish.instance_origin, instance.layout,
+              wish.instance_origin});
+    wish.instance = 0;
+  }
+  return accepts(validate(named_, view, *machine_), view, &named_);
+}
+
+// In Legion's order.
+bool Mapping::check_named(const TaskRun& run, const TaskView& view, std::uint32_t position) {
+  const RequirementWish& wish = wish_.requirements[position];
+  const auto refuse = [&](std::string_view why, std::string raw) {
+    Diagnostic diagnostic =
+        one_diagnostic(DiagId::kBadInstance, position, view.name, wish.instance, why);
+    if (raw.empty()) raw = diagnostic.message;
+    this->refuse(RunStatus::kMapError, {{std::move(diagnostic), wish.instance_origin}},
+                 std::move(raw));
+    return false;
+  };
+  const NamedInstance words{{view, mapper(number_of(speaking_)).name(), &wish_}, position};
+  if (!store_.knows(wish.instance - 1)) return refuse("there was never one of that number", {});
+  const auto number = static_cast<InstanceNumber>(wish.instance - 1);
+  const Instance& instance = store_.instance(number);
+  const std::uint32_t region = where_of(run, position).region;
+  if (instance.region != region) {
+    return refuse(fmt::format("it is of `{}`, not of `{}`", data_.regions[instance.region].name,
+                              data_.regions[region].name),
+                  words.other_region(instance.region + 1, region + 1));
+  }
+  const std::uint64_t missing = groups_of(run, position) & ~instance.groups;
+  if (missing != 0) {
+    const std::vector<FieldId> fields = spaces_.region(region).fields_of(missing);
+    return refuse(fmt::format("it lacks field `{}`", data_.regions[region].fields[fields[0]].name),
+                  words.missing_fields(fields.size()));
+  }
+  if (!instance.alive) return refuse("it has been collected", words.collected());
+  const Memory& memory = memories_[instance.memory];
+  for (const Processor& p : wish_.processors) {
+    if (machine_->can_address(p.node, p.kind, memory.kind) &&
+        memories_.nearest(p, memory.kind) == instance.memory) {
+      continue;
+    }
+    return refuse(
+        fmt::format("{} does not work in {}", mapper::text_of(p), mapper::text_of(memory)),
+        words.not_visible(instance.memory));
+  }
+  if (!within(run.pieces[position]->box, instance.shape->box)) {
+    return refuse("it does not cover the region", words.too_small());
+  }
+  const bool reduces = view.requirements[position].privilege == Privilege::kReduce;
+  if (instance.reduction != reduces) {
+    return refuse(reduces ? "it is none to reduce to" : "it is one to reduce to",
+                  words.reduction(reduces));
+  }
+  hold(number);
+  return true;
+}
+
+}  // namespace groma::sim
