@@ -159,8 +159,8 @@ bool Mapping::has_memory(std::uint32_t task, std::int64_t more) {
   const std::int64_t bytes = this->bytes();
   if (bytes <= max_bytes_ && more <= max_bytes_ - bytes) return true;
   return fail(data_.tasks[task].name,
-              fmt::format("more than {} bytes of memory are needed to simulate it", max_bytes_),
-              {}, RunStatus::kTooLarge);
+              fmt::format("more than {} bytes of memory are needed to simulate it", max_bytes_), {},
+              RunStatus::kTooLarge);
 }
 
 // ---- What mappers are offered
