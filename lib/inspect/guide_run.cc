@@ -132,7 +132,10 @@ class Adviser {
     suggest(std::move(found), feedback, [&](double seconds) {
       return fmt::format("simulated {} ({})", gain_words(before, seconds), seconds_words(seconds));
     });
-    if (!any && all) feedback->suggest.clear();  // what was not tried
+    if (!any && all) {  // what was not tried
+      feedback->suggest.clear();
+      feedback->tried = true;
+    }
     if (tried_ > 0 && (!any || iterations_ != kWhole)) {
       feedback->explain.push_back(outcome_words(any, promising));
     }
@@ -380,7 +383,9 @@ class Adviser {
     if (said.size() > 1) {
       said.emplace_back("Each of these was simulated by itself, without the others.");
     }
-    if (!said.empty()) feedback->suggest = std::move(said);
+    if (said.empty()) return;
+    feedback->suggest = std::move(said);
+    feedback->tried = true;
   }
 
   GuidedRun run_;  // without record and noise
