@@ -51,7 +51,7 @@ class Part {
 
   bool has(const char* key) const { return !member(json_, key).is_null(); }
   Part object(const char* key) const {
-    const Part part = at(key);
+    Part part = at(key);
     part.must_be(part.json_.is_object(), "object");
     return part;
   }
