@@ -129,7 +129,9 @@ int run(Options options) {
   if (result.ok()) profile = groma::make_profile(result.record);
   guided.result = &result;
   guided.profile = profile ? &*profile : nullptr;
-  const groma::Feedback feedback = groma::guide_run(guided);
+  groma::GuideLimits limits;
+  limits.tasks = std::max(limits.tasks, result.tasks);  // then trials take as long as the run did
+  const groma::Feedback feedback = groma::guide_run(guided, limits);
   bool fine = !profile || write_forms(*profile, words, options);
   std::optional<groma::Fit> fit;
   if (options.fit && memory_decides(result)) {

@@ -64,6 +64,7 @@ struct ProfileFacts {
     double full = 0;  // the fullest of the kind: its peak by its capacity
   };
   std::string title;
+  std::string mapping;   // mapping_mark() of the program, "default"; empty: not known
   double seconds = 0;    // of the whole run
   std::string measured;  // the phase that the application measures; empty: the whole run
   double measured_seconds = 0;
@@ -72,11 +73,13 @@ struct ProfileFacts {
   std::vector<Kind> kinds;
   std::vector<Task> by_task;  // the longest first; at most 8
   std::vector<Memory> memories;
-  // What guide_run() suggested for this run, having tried it: then nothing else is suggested.
+  // What guide_run() suggested for this run, having tried it: then nothing else is suggested, but
+  // for another mapping.
   std::optional<std::vector<std::string>> tried;
 };
 // Of the JSON that `groma run --json` prints, or of its "profile" alone. Fails (kMalformed) on what
-// is neither; what is missing is left out.
+// is neither, and on figures that none can be (negative, more than the whole, no number), with a
+// JSON pointer to the first; what is missing is left out.
 Result<ProfileFacts> read_profile_facts(std::string_view json);
 // What such a run printed where it failed and so has no profile: a log. Nothing of other texts.
 std::optional<std::string> failure_of_run(std::string_view json);
@@ -99,6 +102,7 @@ struct Feedback {
   std::vector<std::string> suggest;  // what to change; sentences
   std::optional<Score> score;
   std::optional<ProfileFacts> profile;
+  bool tried = false;                   // so `suggest` is what guide_run() tried, nothing else
   std::vector<Fix> fixes;               // edits of the program
   std::vector<GuideMatch> matches;      // those that were explained first
   std::vector<std::string> last_lines;  // of the output, where nothing in it was known
@@ -157,10 +161,12 @@ class GuideReader {
 // All at once, of an output that is in memory: of a RunResult, its `raw`.
 Feedback guide_log(const GuideRules& rules, std::string_view log, const GuideContext& context = {});
 
-// Of a run that ended well, what its profile says alone; needs no rules.
+// Of a run that ended well, what its profile says alone; needs no rules. Where `program` is not the
+// one that ran, that is said, and advice names no lines.
 Feedback guide_profile(const ProfileFacts& facts, const Program* program = nullptr);
 
 // `explain` and `suggest` alone, for a person: each begins with an empty line; empty without both.
+// A function that is to be written stands beneath its sentence.
 std::string draw_advice(const Feedback& feedback, bool color = false);
 // For a person. Ends with a line end; no control characters but these and, with `color`, ANSI's.
 std::string draw(const Feedback& feedback, bool color = false);

@@ -147,6 +147,8 @@ struct ProfileWords {
   std::function<StatementText(std::int32_t)> statement;
   // The phase that the application's metric measures; empty: the whole run.
   std::string measured = {};
+  // What tells the mapping from others (mapping_mark of groma/program.h); may be empty.
+  std::string mapping = {};
 };
 
 // For a terminal, 80 columns, at most some 60 lines: the time and what it is made of, then the

@@ -152,4 +152,8 @@ class Program {
 // it is then good for looking at, but not for binding.
 Program compile(const Source& source, Diagnostics& diags);
 
+// A word that is the same for programs which differ in comments and spaces alone, on any platform;
+// of others it differs, as far as 64 bits can.
+std::string mapping_mark(const Program& program);
+
 }  // namespace groma

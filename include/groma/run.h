@@ -44,6 +44,9 @@ struct GuidedRun {
 struct GuideLimits {
   std::size_t runs = 24;
   std::int64_t tasks = 1 << 17;  // point tasks, all runs together: some half a second
+  // Where that is too little for as many whole runs, loops are cut short
+  // (SimulateOptions::max_iterations), and so many of the best changes then run whole, beside.
+  std::size_t whole_runs = 2;
 };
 
 // What the run means and which statement to change (AutoGuide). Changes of the mapping are tried in

@@ -38,6 +38,9 @@ struct SimulateOptions {
   std::uint64_t seed = 0;
   bool record = false;                             // fill RunResult::record
   std::int64_t max_tasks = std::int64_t{1} << 26;  // point tasks; beyond, the run is an error
+  // Of each loop of the top-level task that is in no other: fewer make a short run of the same
+  // kind, whose times are its own.
+  std::int64_t max_iterations = INT64_MAX;
   // Of memory, as estimated while it grows, without what mappers hold; beyond, the run is an error.
   std::int64_t max_bytes = std::int64_t{1} << 32;
   // Asked now and then; true ends the run (RunStatus::kStopped).
@@ -48,6 +51,7 @@ enum class RunStatus : std::uint8_t {
   kOk,
   kMapError,      // an answer of the mapper cannot be carried out
   kExecuteError,  // the run itself cannot go on: the application's fault, or everything waits
+  kTooLarge,      // it goes beyond max_tasks or max_bytes
   kStopped,
 };
 

@@ -74,8 +74,24 @@ std::vector<program::Row> suspects(const Program& program, MappingStatement stat
   return found;
 }
 
-// Every index of what the function returns, kept inside its machine view: `m[(i) % m.size[0],
-// ...]`.
+// The item of an index into a view that has a name, kept inside of it.
+std::optional<Edit> kept_inside(const program::Data& data, const Source& source,
+                                const program::Code& index, std::uint32_t i) {
+  using program::Op;
+  const program::Code& view = data.code[index.c];
+  const program::Code& item = data.code[data.lists[index.a + i]];
+  if ((view.op != Op::kGlobal && view.op != Op::kLocal) || item.op == Op::kSplice ||
+      item.op == Op::kAll) {
+    return std::nullopt;
+  }
+  const bool looser = item.op == Op::kAdd || item.op == Op::kSubtract || item.op == Op::kNot ||
+                      (item.op >= Op::kEqual && item.op <= Op::kConditional);  // than `%`
+  return Edit{item.range,
+              fmt::format("{0}{1}{2} % {3}.size[{4}]", looser ? "(" : "", source.text(item.range),
+                          looser ? ")" : "", source.text(view.range), i)};
+}
+
+// Every index of what the function returns, kept inside its machine view.
 std::optional<Fix> wrapped(const Program& program, std::int64_t function) {
   const program::Data& data = program.data();
   if (function < 0 || static_cast<std::size_t>(function) >= data.functions.size()) {
@@ -88,17 +104,18 @@ std::optional<Fix> wrapped(const Program& program, std::int64_t function) {
     return std::nullopt;
   }
   const program::Code& index = data.code[last.value];
-  if (index.op != program::Op::kIndex || data.code[index.c].op != program::Op::kGlobal) {
-    return std::nullopt;
-  }
-  const std::string view(program.source().text(data.code[index.c].range));
-  Fix fix{fmt::format("end the indices with `% {}.size[...]`", view), {}, true};
+  if (index.op != program::Op::kIndex) return std::nullopt;
+  const Source& source = program.source();
+  Fix fix{
+      fmt::format("end the indices with `% {}.size[...]`", source.text(data.code[index.c].range)),
+      {},
+      true};
   for (std::uint32_t i = 0; i < index.b; ++i) {
     const program::Code& item = data.code[data.lists[index.a + i]];
-    if (item.op == program::Op::kSplice || item.op == program::Op::kAll) return std::nullopt;
-    const std::string_view text = program.source().text(item.range);
-    if (item.op == program::Op::kInt || text.find(".size[") != std::string_view::npos) continue;
-    fix.edits.push_back({item.range, fmt::format("({}) % {}.size[{}]", text, view, i)});
+    auto edit = kept_inside(data, source, index, i);
+    if (!edit) return std::nullopt;
+    const bool inside = source.text(item.range).find(".size[") != std::string_view::npos;
+    if (item.op != program::Op::kInt && !inside) fix.edits.push_back(std::move(*edit));
   }
   if (fix.edits.empty()) return std::nullopt;
   return fix;
@@ -179,15 +196,47 @@ std::string time_of(double seconds) {
   return profile::time_words(std::llround(std::clamp(seconds, 0.0, 1e6) / kPicosecond));
 }
 
-std::string because_of(const ProfileFacts::Cause& cause) {
-  if (cause.place.empty() && cause.statement.empty()) return ", as the default mapper places it";
-  // "a.mapper:4:1"
-  const std::size_t column = cause.place.rfind(':');
+// "4" and "1" of "a.mapper:4:1".
+std::optional<std::pair<std::string, std::string>> line_and_column(const std::string& place) {
+  const std::size_t column = place.rfind(':');
   const std::size_t line =
-      column == std::string::npos ? column : cause.place.rfind(':', column - 1);
-  if (line == std::string::npos) return fmt::format(", because of `{}`", cause.statement);
-  return fmt::format(", because of line {} (`{}`)", cause.place.substr(line + 1, column - line - 1),
-                     cause.statement);
+      column == 0 || column == place.npos ? place.npos : place.rfind(':', column - 1);
+  if (line == place.npos) return std::nullopt;
+  return std::pair(place.substr(line + 1, column - line - 1), place.substr(column + 1));
+}
+
+// Whether the statement of the profile stands in the program where the profile says.
+bool stands_in(const ProfileFacts::Cause& cause, const Program& program) {
+  const auto at = line_and_column(cause.place);
+  if (!at) return false;
+  const std::vector<Range>& statements = program.data().statements;
+  return std::any_of(statements.begin(), statements.end(), [&](const Range& range) {
+    const Position begin = program.source().position(range.begin);
+    return at->first == std::to_string(begin.line) && at->second == std::to_string(begin.column) &&
+           cause.statement == text_of(program, range);
+  });
+}
+
+bool has_statement(const ProfileFacts::Cause& cause) {
+  return !cause.place.empty() || !cause.statement.empty();
+}
+
+// Whether the profile is of that program; one that does not say so, as far as its statements tell.
+bool is_of(const ProfileFacts& facts, const Program& program) {
+  if (!facts.mapping.empty()) return facts.mapping == mapping_mark(program);
+  return std::all_of(facts.causes.begin(), facts.causes.end(), [&](const auto& cause) {
+    return !has_statement(cause) || stands_in(cause, program);
+  });
+}
+
+// `program`: where the line has to be, or null.
+std::string because_of(const ProfileFacts::Cause& cause, const Program* program) {
+  if (!has_statement(cause)) return ", as the default mapper places it";
+  const auto at = line_and_column(cause.place);
+  if (!at || (program != nullptr && !stands_in(cause, *program))) {
+    return fmt::format(", because of `{}`", cause.statement);
+  }
+  return fmt::format(", because of line {} (`{}`)", at->first, cause.statement);
 }
 
 bool between(const ProfileFacts::Cause& cause, std::string_view a, std::string_view b) {
@@ -251,12 +300,13 @@ ProfileFacts::Task longest_task(const ProfileFacts& facts) {
   return {};
 }
 
-void explain_cause(const ProfileFacts::Cause& cause, const ProfileFacts& facts,
-                   const Program* program, Feedback* feedback) {
+// `because`: of which statement; `program`: whose profile it is, or null.
+void explain_cause(const ProfileFacts::Cause& cause, const std::string& because,
+                   const ProfileFacts& facts, const Program* program, Feedback* feedback) {
   if (cause.doing == "copy" || cause.doing == "reduction") {
     std::string text = fmt::format("{} of the time is {} of `{}` {}{}", percent(cause.share),
                                    cause.doing == "copy" ? "copies" : "reductions", cause.region,
-                                   way_of(cause), because_of(cause));
+                                   way_of(cause), because);
     if (cause.waiting > 0.5 * cause.share) text += "; most of it waits for a busy channel";
     add_sentence(std::move(text), &feedback->explain);
     add_sentence(cure_of_copy(cause), &feedback->suggest);
@@ -328,6 +378,19 @@ void advise(const Rule& rule, const Groups& groups, const Program& program, Feed
   }
 }
 
+std::optional<Edit> wrapped_index(const Program& program, Range item) {
+  const program::Data& data = program.data();
+  for (const program::Code& code : data.code) {
+    if (code.op != program::Op::kIndex) continue;
+    for (std::uint32_t i = 0; i < code.b; ++i) {
+      const Range range = data.code[data.lists[code.a + i]].range;
+      if (range.begin != item.begin || range.end != item.end) continue;
+      return kept_inside(data, program.source(), code, i);
+    }
+  }
+  return std::nullopt;
+}
+
 bool prefers_gpus(const Program& program) {
   bool all = false;
   for (const program::Row& row : program.data().rows) {
@@ -345,6 +408,15 @@ void explain_profile(const ProfileFacts& facts, const Program* program, Feedback
   constexpr double kUneven = 1.25;
   constexpr double kNearlyFull = 0.9;
   constexpr int kCauses = 3;
+  const Program* const given = program;
+  if (program != nullptr && !is_of(facts, *program)) {
+    add_sentence(
+        fmt::format("the profile is of another mapping than {}: what it says of statements "
+                    "is of that one",
+                    harmless(program->source().name())),
+        &feedback->explain);
+    program = nullptr;
+  }
   if (!facts.measured.empty()) {
     add_sentence(fmt::format("the application measures its phase `{}`, {}: what follows is of that",
                              facts.measured, time_of(facts.measured_seconds)),
@@ -353,7 +425,7 @@ void explain_profile(const ProfileFacts& facts, const Program* program, Feedback
   int said = 0;
   for (const ProfileFacts::Cause& cause : facts.causes) {
     if (cause.share < kWorthSaying || said++ == kCauses) break;
-    explain_cause(cause, facts, program, feedback);
+    explain_cause(cause, because_of(cause, given), facts, program, feedback);
   }
   const ProfileFacts::Task longest = longest_task(facts);
   for (const ProfileFacts::Kind& kind : facts.kinds) {
@@ -385,7 +457,7 @@ void explain_profile(const ProfileFacts& facts, const Program* program, Feedback
     add_sentence(fmt::format("{} is {} full at its peak", memory.kind, percent(memory.full)),
                  &feedback->explain);
   }
-  if (facts.tried) feedback->suggest = *facts.tried;
+  if (facts.tried && program == given) feedback->suggest = *facts.tried;
 }
 
 }  // namespace groma::guide

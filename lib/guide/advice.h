@@ -1,6 +1,7 @@
 // What a match and a profile mean for the mapping at hand: statements to change, and how.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,10 @@ namespace groma::guide {
 // Adds which statements of the program a rule blames, with the edit that mends them where there is
 // one.
 void advise(const Rule& rule, const Groups& groups, const Program& program, Feedback* feedback);
+
+// The index of a machine view that stands there, kept inside of it: `i % m.size[0]`. Nothing where
+// none does, or the view has no name.
+std::optional<Edit> wrapped_index(const Program& program, Range item);
 
 // Whether all tasks run on GPUs where they can.
 bool prefers_gpus(const Program& program);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/harmless.h"
@@ -15,6 +16,8 @@ using Json = profile::Json;
 
 constexpr std::size_t kMaxCauses = 8;
 constexpr std::size_t kMaxTasks = 8;
+constexpr std::size_t kShownValue = 60;
+constexpr double kMostFigure = 0x1p63, kMostCount = 0x1p53;
 
 const Json& member(const Json& json, const char* key) {
   static const Json kNothing;
@@ -25,10 +28,6 @@ const Json& member(const Json& json, const char* key) {
 std::string text(const Json& json, const char* key) {
   const Json& value = member(json, key);
   return value.is_string() ? harmless(value.get_ref<const std::string&>()) : "";
-}
-double number(const Json& json, const char* key) {
-  const Json& value = member(json, key);
-  return value.is_number() ? value.get<double>() : 0;
 }
 std::int64_t count(const Json& json, const char* key) {
   const Json& value = member(json, key);
@@ -43,28 +42,118 @@ std::vector<std::string> texts(const Json& list) {
   return all;
 }
 
+// A part of a profile and where it stands, a JSON pointer. What is missing is empty, or 0; of what
+// is not as it should be the first is kept.
+class Part {
+ public:
+  Part(const Json& json, std::string place, std::optional<Error>& error)
+      : json_(json), place_(std::move(place)), error_(error) {}
+
+  bool has(const char* key) const { return !member(json_, key).is_null(); }
+  Part object(const char* key) const {
+    Part part = at(key);
+    part.must_be(part.json_.is_object(), "object");
+    return part;
+  }
+  std::vector<Part> list(const char* key) const {
+    const Part all = at(key);
+    std::vector<Part> parts;
+    if (!all.must_be(all.json_.is_array(), "list")) return parts;
+    for (std::size_t i = 0; i < all.json_.size(); ++i) {
+      parts.emplace_back(all.json_[i], fmt::format("{}/{}", all.place_, i), error_);
+      if (!all.json_[i].is_object()) parts.back().refuse_kind("object");
+    }
+    return parts;
+  }
+  std::string text(const char* key) const {
+    const Part part = at(key);
+    return part.must_be(part.json_.is_string(), "text")
+               ? harmless(part.json_.get_ref<const std::string&>())
+               : "";
+  }
+  bool flag(const char* key) const {
+    const Part part = at(key);
+    return part.must_be(part.json_.is_boolean(), "true or false") && part.json_.get<bool>();
+  }
+  // From 0 to `most`; `limit` says what that is.
+  double figure(const char* key, double most = kMostFigure, const char* limit = "2^63") const {
+    const Part part = at(key);
+    if (!part.must_be(part.json_.is_number(), "number")) return 0;
+    const auto value = part.json_.get<double>();
+    if (value >= 0 && value <= most) return value;
+    part.refuse(fmt::format("it is {}, {}", part.shown(),
+                            value < 0 ? "a negative number" : fmt::format("more than {}", limit)));
+    return 0;
+  }
+  std::int64_t count(const char* key, double most = kMostCount, const char* limit = "2^53") const {
+    const double value = figure(key, most, limit);
+    if (value == std::floor(value)) return static_cast<std::int64_t>(value);
+    const Part part = at(key);
+    part.refuse(fmt::format("it is {}, no whole number", part.shown()));
+    return 0;
+  }
+  // The kind in `memory`, a list of a kind, a node and an index.
+  std::string kind_of_memory() const {
+    const Part part = at("memory");
+    if (!part.must_be(part.json_.is_array(), "list") || part.json_.empty()) return "";
+    const Part kind(part.json_[0], part.place_ + "/0", error_);
+    return kind.must_be(kind.json_.is_string(), "text")
+               ? harmless(kind.json_.get_ref<const std::string&>())
+               : "";
+  }
+  void refuse(const std::string& why) const {
+    if (error_) return;
+    error_ = Error{Error::Code::kMalformed, fmt::format("{}: {}", place_, why),
+                   "take what `groma run --json` prints as it is"};
+  }
+
+ private:
+  Part at(const char* key) const {
+    return {member(json_, key), fmt::format("{}/{}", place_, key), error_};
+  }
+  // False also where there is nothing.
+  bool must_be(bool right, const char* kind) const {
+    if (!right && !json_.is_null()) refuse_kind(kind);
+    return right;
+  }
+  void refuse_kind(const char* kind) const {
+    refuse(fmt::format("it is {}, where {} {} is due", shown(),
+                       std::string_view(kind).starts_with('o') ? "an" : "a", kind));
+  }
+  std::string shown() const {
+    if (json_.is_structured()) return json_.is_array() ? "a list" : "an object";
+    const std::string text = json_.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return harmless(text.substr(0, kShownValue)) + (text.size() > kShownValue ? "..." : "");
+  }
+
+  const Json& json_;
+  std::string place_;
+  std::optional<Error>& error_;
+};
+
 // Causes of one thing, whyever the next had to wait for it, are one here.
-void add_cause(const Json& json, const Json& moves, const char* time, double total,
+void add_cause(const Part& part, const std::vector<Part>& moves, double share,
                ProfileFacts* facts) {
+  if (share <= 0) return;  // not measured
   ProfileFacts::Cause cause;
-  cause.doing = text(json, "doing");
-  cause.task = text(json, "task");
-  cause.share = number(json, time) / total;
-  if (cause.share <= 0) return;  // not measured
-  const std::string reason = text(json, "reason");
-  if (reason == "channel" || reason == "processor") cause.waiting = cause.share;
-  const Json& index = member(json, "move");
-  const std::int64_t at = index.is_number_integer() ? index.get<std::int64_t>() : -1;
-  if (at >= 0 && moves.is_array() && static_cast<std::size_t>(at) < moves.size()) {
-    const Json& move = moves[static_cast<std::size_t>(at)];
-    const Json& by = member(move, "by");
-    cause.region = text(move, "region");
-    cause.from = text(move, "from");
-    cause.to = text(move, "to");
-    cause.other_node = member(move, "other_node") == Json(true);
-    cause.same_memory = member(move, "same_memory") == Json(true);
-    cause.statement = text(by, "text");
-    cause.place = text(by, "place");
+  cause.doing = part.text("doing");
+  cause.task = part.text("task");
+  cause.share = share;
+  const std::string reason = part.text("reason");
+  if (reason == "channel" || reason == "processor") cause.waiting = share;
+  if (part.has("move")) {
+    const double last = static_cast<double>(moves.size()) - 1;
+    const std::int64_t at = part.count("move", last, "the number of the last of `moves`");
+    if (at < static_cast<std::int64_t>(moves.size())) {
+      const Part& move = moves[static_cast<std::size_t>(at)];
+      cause.region = move.text("region");
+      cause.from = move.text("from");
+      cause.to = move.text("to");
+      cause.other_node = move.flag("other_node");
+      cause.same_memory = move.flag("same_memory");
+      cause.statement = move.object("by").text("text");
+      cause.place = move.object("by").text("place");
+    }
   }
   for (ProfileFacts::Cause& other : facts->causes) {
     if (other.doing == cause.doing && other.task == cause.task && other.region == cause.region &&
@@ -78,50 +167,63 @@ void add_cause(const Json& json, const Json& moves, const char* time, double tot
   facts->causes.push_back(std::move(cause));
 }
 
-ProfileFacts facts_of_json(const Json& json) {
-  ProfileFacts facts;
-  facts.title = text(json, "title");
-  double total = std::max(number(json, "time_ps"), 1.0);
-  facts.seconds = facts.measured_seconds = number(json, "time_ps") * kPicosecond;
-  const Json& path = member(json, "path");
-  const Json& causes = member(path, "causes");
-  double measured = 0;
-  for (const Json& cause : causes) measured += number(cause, "measured_ps");
+// What the critical path is made of: of the measured phase where there is one.
+void read_path(const Part& profile, double whole, ProfileFacts* facts) {
+  const Part path = profile.object("path");
+  const std::vector<Part> causes = path.list("causes"), moves = profile.list("moves");
+  double measured = 0, all = 0;
+  for (const Part& cause : causes) {
+    const double time = cause.figure("time_ps", whole, "`time_ps`");
+    measured += cause.figure("measured_ps", time, "its `time_ps`");
+    all += time;
+  }
+  if (all > whole * (1 + 1e-9)) {
+    path.refuse("the times of its `causes` add up to more than `time_ps`");
+  }
   if (measured > 0) {
-    facts.measured = text(path, "measured");
-    total = measured;
-    facts.measured_seconds = measured * kPicosecond;
+    facts->measured = path.text("measured");
+    facts->measured_seconds = measured * kPicosecond;
   }
+  const double total = measured > 0 ? measured : whole;
   const char* time = measured > 0 ? "measured_ps" : "time_ps";
-  for (const Json& part : measured > 0 ? causes : member(path, "by_reason")) {
-    const std::string doing = text(part, "doing");
-    (doing == "task"      ? facts.tasks
-     : doing == "runtime" ? facts.runtime
-                          : facts.copies) += number(part, time) / total;
+  for (const Part& part : measured > 0 ? causes : path.list("by_reason")) {
+    const std::string doing = part.text("doing");
+    (doing == "task"      ? facts->tasks
+     : doing == "runtime" ? facts->runtime
+                          : facts->copies) += part.figure(time, whole, "`time_ps`") / total;
   }
-  for (const Json& cause : causes) {
-    add_cause(cause, member(json, "moves"), time, total, &facts);
-  }
-  std::stable_sort(facts.causes.begin(), facts.causes.end(),
+  for (const Part& cause : causes) add_cause(cause, moves, cause.figure(time) / total, facts);
+  std::stable_sort(facts->causes.begin(), facts->causes.end(),
                    [](const auto& a, const auto& b) { return a.share > b.share; });
-  facts.causes.resize(std::min(facts.causes.size(), kMaxCauses));
-  for (const Json& one : member(json, "by_kind")) {
-    const double busy = number(one, "busy_ps");
-    facts.kinds.push_back({text(one, "kind"), count(one, "processors"), count(one, "used"),
-                           busy / std::max(busy + number(one, "idle_ps"), 1.0),
-                           number(one, "imbalance")});
+  facts->causes.resize(std::min(facts->causes.size(), kMaxCauses));
+}
+
+ProfileFacts facts_of_json(const Part& profile) {
+  ProfileFacts facts;
+  facts.title = profile.text("title");
+  facts.mapping = profile.text("mapping");
+  const double whole = std::max(profile.figure("time_ps"), 1.0);
+  facts.seconds = facts.measured_seconds = profile.figure("time_ps") * kPicosecond;
+  read_path(profile, whole, &facts);
+  for (const Part& one : profile.list("by_kind")) {
+    const double busy = one.figure("busy_ps");
+    const std::int64_t processors = one.count("processors");
+    const auto most = static_cast<double>(processors);
+    facts.kinds.push_back(
+        {one.text("kind"), processors, one.count("used", most, "its `processors`"),
+         busy / std::max(busy + one.figure("idle_ps"), 1.0), one.figure("imbalance")});
   }
-  const double all_tasks = std::max(number(json, "task_ps"), 1.0);
-  for (const Json& one : member(json, "by_task")) {
-    if (facts.by_task.size() == kMaxTasks) break;
-    facts.by_task.push_back(
-        {text(one, "task"), text(one, "kind"), number(one, "time_ps") / all_tasks});
+  const double all_tasks = std::max(profile.figure("task_ps"), 1.0);
+  for (const Part& one : profile.list("by_task")) {
+    const double time = one.figure("time_ps");
+    if (facts.by_task.size() == kMaxTasks) continue;
+    facts.by_task.push_back({one.text("task"), one.text("kind"), time / all_tasks});
   }
-  for (const Json& one : member(json, "by_memory")) {
-    const Json& memory = member(one, "memory");
-    if (!memory.is_array() || memory.empty() || !memory[0].is_string()) continue;
-    const std::string kind = harmless(memory[0].get_ref<const std::string&>());
-    const double full = number(one, "peak_bytes") / std::max(number(one, "capacity_bytes"), 1.0);
+  for (const Part& one : profile.list("by_memory")) {
+    const std::string kind = one.kind_of_memory();
+    const double capacity = one.figure("capacity_bytes");
+    const double full =
+        one.figure("peak_bytes", capacity, "its `capacity_bytes`") / std::max(capacity, 1.0);
     const auto same = std::find_if(facts.memories.begin(), facts.memories.end(),
                                    [&](const auto& other) { return other.kind == kind; });
     if (same == facts.memories.end()) {
@@ -133,19 +235,30 @@ ProfileFacts facts_of_json(const Json& json) {
   return facts;
 }
 
+Error no_profile(const std::string& why) {
+  return {Error::Code::kMalformed, why, "`groma run --json` prints one"};
+}
+
 }  // namespace
 
 Result<ProfileFacts> read_profile_facts(std::string_view json) {
-  const Json document = Json::parse(json, nullptr, /*allow_exceptions=*/false);
-  const Json& profile = member(document, "profile");
-  const Json& found = profile.is_object() ? profile : document;
-  if (!member(found, "path").is_object() || !member(found, "time_ps").is_number()) {
-    return Error{Error::Code::kMalformed, "it is no profile of a run",
-                 "`groma run --json` prints one"};
+  Json document;
+  try {
+    document = Json::parse(json);
+  } catch (const Json::exception& error) {
+    const std::string_view what = error.what();  // "[json.exception...] parse error at line 1, ..."
+    return no_profile(fmt::format("it is no JSON: {}",
+                                  harmless(what.substr(what.find(']') + 2, 2 * kShownValue))));
   }
-  ProfileFacts facts = facts_of_json(found);
-  const Json& tried = member(document, "suggest");
-  if (tried.is_array()) facts.tried = texts(tried);
+  const bool whole = member(document, "profile").is_object();
+  const Json& found = whole ? member(document, "profile") : document;
+  if (!member(found, "path").is_object() || member(found, "time_ps").is_null()) {
+    return no_profile("it is no profile of a run");
+  }
+  std::optional<Error> error;
+  ProfileFacts facts = facts_of_json({found, whole ? "/profile" : "", error});
+  if (error) return *error;
+  if (member(document, "tried") == Json(true)) facts.tried = texts(member(document, "suggest"));
   return facts;
 }
 
@@ -173,7 +286,9 @@ std::optional<std::string> failure_of_run(std::string_view json) {
 }
 
 ProfileFacts facts_of(const Profile& profile, const ProfileWords& words) {
-  return facts_of_json(profile::json_of(profile, words));
+  const Json json = profile::json_of(profile, words);
+  std::optional<Error> error;
+  return facts_of_json({json, "", error});
 }
 
 }  // namespace groma

@@ -1,9 +1,11 @@
 // A Feedback as text and as JSON.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "groma/guide.h"
+#include "groma/syntax.h"
 
 namespace groma {
 namespace {
@@ -72,6 +74,28 @@ void draw_list(std::string_view title, const std::vector<std::string>& lines, st
   for (const std::string& line : lines) *text += fmt::format("  {}\n", line);
 }
 
+// A sentence with its functions beneath it, instead of in one line within.
+std::string with_blocks(std::string sentence) {
+  constexpr std::string_view kBegin = "`def ";
+  std::string blocks;
+  for (std::size_t at = sentence.find(kBegin); at != sentence.npos;
+       at = sentence.find(kBegin, at)) {
+    const std::size_t end = sentence.find('`', at + 1);
+    if (end == sentence.npos) break;
+    const Source function("", sentence.substr(at + 1, end - at - 1));
+    Diagnostics ignored(function);
+    const auto lines = format(function, ignored);
+    if (!lines) break;
+    sentence.replace(at, end + 1 - at, "this function");
+    blocks += "\n      ";
+    for (const char c : std::string_view(*lines).substr(0, lines->size() - 1)) {
+      blocks += c;
+      if (c == '\n') blocks += "      ";
+    }
+  }
+  return sentence + blocks;
+}
+
 }  // namespace
 
 std::string to_json(const Feedback& feedback, const Source* source) {
@@ -108,7 +132,9 @@ std::string draw_advice(const Feedback& feedback, bool color) {
   const std::string_view off = color ? "\x1b[0m" : "";
   std::string text;
   draw_list("Explain", feedback.explain, bold, off, &text);
-  draw_list("Suggest", feedback.suggest, bold, off, &text);
+  std::vector<std::string> suggest = feedback.suggest;
+  std::transform(suggest.begin(), suggest.end(), suggest.begin(), with_blocks);
+  draw_list("Suggest", suggest, bold, off, &text);
   return text;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -282,6 +283,7 @@ class Weights {
   using Ranked = std::vector<std::pair<Key, RunTime>>;
   Ranked<std::int32_t> tasks() const { return ranked(tasks_, kTasks); }
   Ranked<std::int32_t> regions() const { return ranked(regions_, kRegions); }
+  RunTime runtime() const { return runtime_; }
 
  private:
   void add(const Profile& profile, RunTime begin, RunTime end) {
@@ -291,6 +293,7 @@ class Weights {
     for (; segment != profile.path.end() && segment->begin < end; ++segment) {
       const RunTime time = std::min(segment->end, end) - std::max(segment->begin, begin);
       total_ += time;
+      if (segment->doing == Profile::Doing::kRuntime) runtime_ += time;
       if (segment->event < 0) continue;
       const auto& event = record.events[static_cast<std::size_t>(segment->event)];
       tasks_[event.name] += time;
@@ -314,7 +317,7 @@ class Weights {
     return all;
   }
 
-  RunTime total_ = 0;
+  RunTime total_ = 0, runtime_ = 0;
   std::map<std::int32_t, RunTime> tasks_, regions_;  // of copies: that wanted them
 };
 
@@ -330,27 +333,22 @@ class Faster {
     const auto tasks = weights_.tasks();
     let_all_run_elsewhere();
     forget_shared_placements();
-    for (std::size_t i = 0; i < std::max(tasks.size(), kRegions); ++i) {
-      if (i < tasks.size()) {
-        const int task = task_of(tasks[i].first);
-        if (task < 0) continue;
-        const auto number = static_cast<std::uint32_t>(task);
-        if (const auto kind = kind_of(subject_, subject_.app.tasks[number])) {
-          keep_in_fastest(number, *kind);
-          place(subject_, number, *kind, editor_);
-          forget_placement(number, *kind);
-        }
-        let_run_elsewhere(number);
-      }
-      const auto regions = weights_.regions();
-      if (i < regions.size()) keep_elsewhere(regions[i].first);
+    std::vector<std::pair<RunTime, std::function<void()>>> by_time;
+    for (const auto& [name, time] : tasks) {
+      by_time.emplace_back(time, [this, name = name] { map_otherwise(name); });
     }
+    for (const auto& [region, time] : weights_.regions()) {
+      by_time.emplace_back(time, [this, region = region] { keep_elsewhere(region); });
+    }
+    by_time.emplace_back(weights_.runtime(), [this] { replicate(); });
+    std::stable_sort(by_time.begin(), by_time.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    for (const auto& [time, change] : by_time) change();
     for (MappingStatement statement :
          {MappingStatement::kInstanceLimit, MappingStatement::kCollectMemory,
           MappingStatement::kTaskSteal}) {
       editor_.remove(statement);
     }
-    replicate();
     for (std::size_t i = 0; i < std::min<std::size_t>(tasks.size(), 2); ++i) {
       const int task = task_of(tasks[i].first);
       if (task >= 0) lay_out(static_cast<std::uint32_t>(task));
@@ -361,6 +359,18 @@ class Faster {
  private:
   int task_of(std::int32_t name) const {
     return name < 0 ? -1 : subject_.app.find_task(record_.tasks[static_cast<std::size_t>(name)]);
+  }
+
+  void map_otherwise(std::int32_t name) {
+    const int task = task_of(name);
+    if (task < 0) return;
+    const auto number = static_cast<std::uint32_t>(task);
+    if (const auto kind = kind_of(subject_, subject_.app.tasks[number])) {
+      keep_in_fastest(number, *kind);
+      place(subject_, number, *kind, editor_);
+      forget_placement(number, *kind);
+    }
+    let_run_elsewhere(number);
   }
 
   void let_run_elsewhere(std::uint32_t number) {

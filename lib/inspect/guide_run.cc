@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -18,6 +19,10 @@ using inspect::Change;
 constexpr double kWorthSaying = 0.98;  // of the time that it was
 constexpr std::size_t kSuggested = 3;
 constexpr std::size_t kMostSteps = 6;  // that together make a run possible
+constexpr std::int64_t kWhole = INT64_MAX;
+constexpr std::int64_t kLeastIterations = 2;  // the first of a trace is not as the others
+constexpr std::int64_t kFewTrials = 4;
+constexpr double kAnyTime = std::numeric_limits<double>::infinity();
 
 // "1.8 times as fast", "6 % faster"
 std::string gain_words(double before, double after) {
@@ -83,9 +88,11 @@ class Adviser {
   Adviser(const GuidedRun& run, const GuideLimits& limits)
       : run_(run),
         noisy_(run.options.noise > 0),
+        failed_(run.result == nullptr || !run.result->ok()),
         app_(run.workload->data()),
         most_tasks_(limits.tasks),
         runs_left_(limits.runs),
+        whole_left_(limits.whole_runs),
         tasks_left_(limits.tasks) {
     run_.options.record = false;
     run_.options.noise = 0;  // which is no reason to change a mapping
@@ -93,52 +100,51 @@ class Adviser {
     seen_.insert(apply_fixes(source(), {}, &applied));
   }
 
-  // Whether anything can be tried at all.
+  // Whether anything may be tried at all.
   bool may_try() const {
-    return runs_left_ > 0 && run_.result != nullptr && run_.result->tasks <= tasks_left_;
-  }
-
-  // Where nothing can be for the size of the run.
-  void say_why_not(Feedback* feedback) const {
-    if (run_.result->tasks <= tasks_left_) return;
-    feedback->explain.push_back(fmt::format(
-        "No change was tried: the run has {} point tasks, more than the {} of all trials together; "
-        "a run of fewer steps or pieces can be tried.",
-        run_.result->tasks, tasks_left_));
+    return runs_left_ > 0 && run_.result != nullptr &&
+           run_.result->status != RunStatus::kTooLarge;  // no matter of its mapping
   }
 
   void make_faster(Feedback* feedback) {
+    const std::int64_t whole = run_.result->tasks;
+    const double before = noisy_ ? run_without_noise(kWhole).seconds : run_.result->seconds;
+    double of_trials = before;
+    std::int64_t tasks = whole;  // of a trial
+    if (whole > tasks_left_ / static_cast<std::int64_t>(runs_left_)) shorten(&of_trials, &tasks);
+    if (tasks > tasks_left_) return say_why_not(feedback);
     const Program program = this->program();
     const std::string measured = words_of(*run_.workload, *run_.machine, nullptr).measured;
-    const double before = noisy_ ? seconds_without_noise() : run_.result->seconds;
     std::vector<Tried> found;
-    std::size_t tried = 0;
     bool all = true;
     for (Change& change :
          inspect::faster_changes({program, *run_.machine, app_, uses_}, *run_.profile, measured)) {
-      all = tasks_left_ >= run_.result->tasks;
+      all = tasks_left_ >= tasks;
       if (!all) break;
       auto attempt = this->attempt(source(), change.fix);
-      if (!attempt) continue;
-      ++tried;
-      if (!attempt->result.ok() || attempt->result.seconds > kWorthSaying * before) continue;
+      if (!attempt || !attempt->result.ok()) continue;
+      if (attempt->result.seconds > kWorthSaying * of_trials) continue;
       found.push_back({std::move(change), std::move(*attempt)});
     }
-    const std::size_t said = suggest(std::move(found), feedback, [&](double seconds) {
+    const bool promising = !found.empty();
+    found = best(std::move(found), kWorthSaying * before);
+    const bool any = !found.empty();
+    suggest(std::move(found), feedback, [&](double seconds) {
       return fmt::format("simulated {} ({})", gain_words(before, seconds), seconds_words(seconds));
     });
-    if (said == 0 && all) feedback->suggest.clear();  // what was not tried
-    if (said == 0 && tried > 0) {
-      feedback->explain.push_back(
-          fmt::format("Of {} changed mappings, one statement each, none is simulated as 2 % faster "
-                      "or more.",
-                      tried));
+    if (!any && all) {  // what was not tried
+      feedback->suggest.clear();
+      feedback->tried = true;
+    }
+    if (tried_ > 0 && (!any || iterations_ != kWhole)) {
+      feedback->explain.push_back(outcome_words(any, promising));
     }
     if (!all) {
       feedback->explain.push_back(
-          fmt::format("Further changes were not tried: the run has {} point tasks, and all trials "
-                      "together may have {}.",
-                      run_.result->tasks, most_tasks_));
+          fmt::format("Further changes were not tried: {} {} point tasks, and all trials together "
+                      "may have {}.",
+                      iterations_ == kWhole ? "the run has" : "even the shortened run has", tasks,
+                      most_tasks_));
     }
   }
 
@@ -164,14 +170,14 @@ class Adviser {
           further = {std::move(change), std::move(*attempt)};
         }
       }
+      found = best(std::move(found), kAnyTime);
       if (!found.empty()) {
         for (Tried& each : found) {
           if (step == 0) continue;
           each.change.fix = steps(edits, each.change.fix.edits, each.attempt.source.text(),
                                   fmt::format("{}; then {}", titles, each.change.fix.title));
         }
-        suggest(std::move(found), feedback, runs_words);
-        return;
+        return suggest(std::move(found), feedback, runs_words);
       }
       if (!further) break;
       titles += (titles.empty() ? "" : "; then ") + further->change.fix.title;
@@ -179,7 +185,7 @@ class Adviser {
       at = further->attempt.source;
       why = further->attempt.result.refusals;
     }
-    if (tried_ > 0) {
+    if (tried_ > 0 && !unknown_) {
       feedback->explain.push_back(
           fmt::format("None of {} changed mappings that were tried runs either.", tried_));
     }
@@ -205,7 +211,7 @@ class Adviser {
     }
     auto attempt = fixes.empty() ? std::nullopt : this->attempt(source(), whole);
     if (!attempt || !attempt->result.ok()) return;
-    suggest({{{"", std::move(whole)}, std::move(*attempt)}}, feedback, runs_words);
+    suggest(best({{{"", std::move(whole)}, std::move(*attempt)}}, kAnyTime), feedback, runs_words);
   }
 
  private:
@@ -237,12 +243,52 @@ class Adviser {
     return {std::move(title), *std::move(edits), false};
   }
 
-  double seconds_without_noise() const {
+  RunResult run_without_noise(std::int64_t iterations, std::int64_t most_tasks = INT64_MAX) const {
     Diagnostics ignored(source());
-    return (run_.bound != nullptr
-                ? groma::run(*run_.bound, *run_.workload, run_.options, ignored)
-                : run_default(run_.machine, *run_.workload, run_.options, ignored))
-        .seconds;
+    SimulateOptions options = run_.options;
+    options.max_iterations = iterations;
+    options.max_tasks = std::min(options.max_tasks, most_tasks);
+    return run_.bound != nullptr ? groma::run(*run_.bound, *run_.workload, options, ignored)
+                                 : run_default(run_.machine, *run_.workload, options, ignored);
+  }
+
+  // Trials are of as many iterations, at least two, as leave enough for all of them, or for a few;
+  // of the whole run where none do. What such a run takes, and its tasks.
+  void shorten(double* seconds, std::int64_t* tasks) {
+    const std::int64_t share = most_tasks_ / static_cast<std::int64_t>(runs_left_);
+    for (std::int64_t iterations = kLeastIterations; tasks_left_ > 0; iterations *= 2) {
+      const std::int64_t most =
+          iterations == kLeastIterations ? std::max(share, most_tasks_ / kFewTrials) : share;
+      const RunResult run = run_without_noise(iterations, most);
+      tasks_left_ -= std::max<std::int64_t>(1, run.tasks);
+      if (!run.ok() || run.tasks == run_.result->tasks) return;
+      iterations_ = iterations;
+      *seconds = run.seconds;
+      *tasks = run.tasks;
+    }
+  }
+
+  void say_why_not(Feedback* feedback) const {
+    feedback->explain.push_back(fmt::format(
+        "No change was tried: the run has {} point tasks, more than the {} of all trials together; "
+        "a run of fewer steps or pieces can be tried.",
+        run_.result->tasks, most_tasks_));
+  }
+
+  std::string outcome_words(bool any, bool promising) const {
+    std::string text = fmt::format("Of {} changed mappings, one statement each, ", tried_);
+    if (any) {
+      text = fmt::format("{} changed mappings, one statement each, were tried ", tried_);
+    } else if (!promising) {
+      text += "none is simulated as 2 % faster or more";
+    } else {
+      text += "none is simulated as 2 % faster or more in the whole run";
+    }
+    if (iterations_ == kWhole) return text + ".";
+    text += fmt::format("{}{} iterations of each outer loop",
+                        any ? "with " : "; they were tried with ", iterations_);
+    if (promising) text += ", the best of them then in the whole run";
+    return text + ".";
   }
 
   // Nothing where it is no new mapping, or none at all.
@@ -255,21 +301,32 @@ class Adviser {
     Diagnostics diags(source);
     const auto bound = bind(compile(source, diags), *run_.machine, diags);
     if (!bound) return std::nullopt;
-    SimulateOptions options = run_.options;
-    options.max_tasks = std::min(options.max_tasks, tasks_left_);
-    RunResult result = groma::run(*bound, *run_.workload, options, diags);
-    tasks_left_ -= std::max<std::int64_t>(1, result.tasks);
-    const bool cut_off =
-        options.max_tasks < run_.options.max_tasks && !result.refusals.empty() &&
-        result.refusals.front().diagnostic.message.find(
-            fmt::format("more than {} tasks are launched", options.max_tasks)) != std::string::npos;
-    if (result.status == RunStatus::kStopped || cut_off) {
-      runs_left_ = tried_ = 0;  // what it would have been is not known
-      return std::nullopt;
+    RunResult result = trial(*bound);
+    if (result.status == RunStatus::kTooLarge && iterations_ == kWhole && failed_) {
+      iterations_ = kLeastIterations;
+      result = trial(*bound);
     }
     --runs_left_;
+    if (result.status == RunStatus::kStopped || result.status == RunStatus::kTooLarge) {
+      unknown_ = true;  // what it would have been
+      if (result.status == RunStatus::kStopped) runs_left_ = 0;
+      return std::nullopt;
+    }
     ++tried_;
     return Attempt{std::move(source), std::move(result)};
+  }
+
+  // A run that failed does not tell how long one is that does not: half of what is left at most,
+  // so that a shorter one can follow.
+  RunResult trial(const BoundProgram& bound) {
+    SimulateOptions options = run_.options;
+    options.max_iterations = iterations_;
+    const bool halve = iterations_ == kWhole && failed_;
+    options.max_tasks = std::min(options.max_tasks, halve ? (tasks_left_ + 1) / 2 : tasks_left_);
+    Diagnostics ignored(bound.program().source());
+    RunResult result = groma::run(bound, *run_.workload, options, ignored);
+    tasks_left_ -= std::max<std::int64_t>(1, result.tasks);
+    return result;
   }
 
   static bool is_another(const RunResult& result, const Refusal& before) {
@@ -281,17 +338,39 @@ class Adviser {
     return fmt::format("it then runs, in {} simulated", seconds_words(seconds));
   }
 
-  // The fastest, of changes of one thing only that; instead of what was not tried. How many.
-  template <typename Words>
-  std::size_t suggest(std::vector<Tried> found, Feedback* feedback, const Words& words) {
-    std::stable_sort(found.begin(), found.end(), [](const Tried& a, const Tried& b) {
+  // The fastest few, of changes of one thing only that; where trials are of shortened runs, those
+  // whose whole run takes at most so long.
+  std::vector<Tried> best(std::vector<Tried> found, double most_seconds) {
+    const auto by_seconds = [](const Tried& a, const Tried& b) {
       return a.attempt.result.seconds < b.attempt.result.seconds;
-    });
+    };
+    std::stable_sort(found.begin(), found.end(), by_seconds);
     std::set<std::string> about;
+    std::vector<Tried> best;
+    for (Tried& each : found) {
+      if (best.size() == kSuggested) break;
+      if (about.contains(each.change.about)) continue;
+      if (iterations_ != kWhole) {
+        if (whole_left_ == 0) break;
+        --whole_left_;
+        Diagnostics diags(each.attempt.source);
+        const auto bound = bind(compile(each.attempt.source, diags), *run_.machine, diags);
+        each.attempt.result = groma::run(*bound, *run_.workload, run_.options, diags);
+        const RunResult& whole = each.attempt.result;
+        if (!whole.ok() || whole.seconds > most_seconds) continue;
+      }
+      about.insert(each.change.about);
+      best.push_back(std::move(each));
+    }
+    std::stable_sort(best.begin(), best.end(), by_seconds);
+    return best;
+  }
+
+  // Instead of what was not tried.
+  template <typename Words>
+  void suggest(std::vector<Tried> found, Feedback* feedback, const Words& words) {
     std::vector<std::string> said;
     for (Tried& each : found) {
-      if (said.size() == kSuggested) break;
-      if (!about.insert(each.change.about).second) continue;
       std::string text = each.change.fix.title;
       if (source().text().empty() && text.starts_with("add ")) {
         text = "Write a mapping with " + text.substr(4);
@@ -304,19 +383,22 @@ class Adviser {
     if (said.size() > 1) {
       said.emplace_back("Each of these was simulated by itself, without the others.");
     }
-    if (!said.empty()) feedback->suggest = std::move(said);
-    return feedback->fixes.size();
+    if (said.empty()) return;
+    feedback->suggest = std::move(said);
+    feedback->tried = true;
   }
 
   GuidedRun run_;  // without record and noise
-  bool noisy_;
+  bool noisy_, failed_;
   const app::Data& app_;
   bool complete_ = true;
   const std::vector<TaskUses> uses_ = uses_by_task(app_, complete_);
   const std::int64_t most_tasks_;
-  std::size_t runs_left_, tried_ = 0;
+  std::size_t runs_left_, whole_left_, tried_ = 0;
   std::int64_t tasks_left_;
-  std::set<std::string> seen_;  // texts
+  std::int64_t iterations_ = kWhole;  // of trials
+  bool unknown_ = false;              // what became of one of them
+  std::set<std::string> seen_;        // texts
 };
 
 std::vector<std::string> lacking(const Machine& machine) {
@@ -344,11 +426,7 @@ Feedback guide_run(const GuidedRun& run, const GuideLimits& limits, const GuideR
     const ProfileFacts facts =
         facts_of(*run.profile, words_of(*run.workload, *run.machine, program));
     Feedback feedback = guide_profile(facts, program);
-    if (adviser.may_try()) {
-      adviser.make_faster(&feedback);
-    } else {
-      adviser.say_why_not(&feedback);
-    }
+    if (adviser.may_try()) adviser.make_faster(&feedback);
     return feedback;
   }
   std::optional<GuideRules> own;
@@ -366,8 +444,6 @@ Feedback guide_run(const GuidedRun& run, const GuideLimits& limits, const GuideR
     adviser.make_readable(&feedback);
   } else if (adviser.may_try()) {
     adviser.make_possible(&feedback);
-  } else if (!stopped) {
-    adviser.say_why_not(&feedback);
   }
   return feedback;
 }

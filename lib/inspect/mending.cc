@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "guide/advice.h"
 #include "inspect/changes.h"
 #include "inspect/words.h"
 #include "program/data.h"
@@ -175,33 +176,10 @@ class Mending {
     }
   }
 
-  // `m[i, j]` with the index at fault kept inside the view: `(i) % m.size[0]`.
   void wrap() {
-    const auto range = refusal_.diagnostic.range;
-    const std::vector<DiagArg>& args = refusal_.diagnostic.args;
-    const auto* number = args.empty() ? nullptr : std::get_if<std::int64_t>(&args.front());
-    if (!range || number == nullptr) return;
-    const std::string_view text = subject_.program.source().text();
-    std::size_t open = range->begin;
-    for (int depth = 0; open > 0; --open) {
-      const char c = text[open - 1];
-      if (c == ']' || c == ')') ++depth;
-      if ((c == '[' || c == '(') && depth-- == 0) break;
-    }
-    if (open == 0 || text[open - 1] != '[') return;
-    std::size_t begin = open - 1;
-    const auto is_name = [](char c) {
-      return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
-    };
-    while (begin > 0 && is_name(text[begin - 1])) --begin;
-    if (begin == open - 1) return;
-    const std::string_view index = text.substr(range->begin, range->end - range->begin);
-    const bool plain = std::all_of(index.begin(), index.end(), [&](char c) {
-      return is_name(c) || c == '.' || c == '[' || c == ']';
-    });
-    editor_.edit(*range, fmt::format("{} % {}.size[{}]",
-                                     plain ? std::string(index) : fmt::format("({})", index),
-                                     text.substr(begin, open - 1 - begin), *number));
+    if (!refusal_.diagnostic.range) return;
+    const auto edit = guide::wrapped_index(subject_.program, *refusal_.diagnostic.range);
+    if (edit) editor_.edit(edit->range, edit->text);
   }
 
   // Other functions for the task, and the default mapper's way; without a task for all that have

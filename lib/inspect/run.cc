@@ -54,6 +54,7 @@ void add_words(const Feedback* feedback, const Source& source, OrderedJson& json
   if (feedback == nullptr) return;
   json["explain"] = feedback->explain;
   json["suggest"] = feedback->suggest;
+  json["tried"] = feedback->tried;
   json["fixes"] = OrderedJson::array();
   for (const Fix& fix : feedback->fixes) json["fixes"].push_back(json_of(source, fix));
 }
@@ -93,9 +94,11 @@ ProfileWords words_of(const Workload& workload, const Machine& machine, const Pr
   if (measured >= 0) words.measured = workload.data().phases[static_cast<std::size_t>(measured)];
   if (program == nullptr) {
     words.title += " by the default mapper";
+    words.mapping = "default";
     return words;
   }
   words.title += fmt::format(" by {}", program->source().name());
+  words.mapping = mapping_mark(*program);
   words.statement = [program](std::int32_t statement) {
     const Origin origin{static_cast<std::uint32_t>(std::max(statement, 0))};
     if (!origin) return StatementText{};

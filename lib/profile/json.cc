@@ -15,6 +15,7 @@ class Writer {
 
   Json write() {
     Json json = {{"title", words_.title},
+                 {"mapping", words_.mapping.empty() ? Json(nullptr) : Json(words_.mapping)},
                  {"time_ps", profile_.total},
                  {"tasks", profile_.task_runs},
                  {"copies", profile_.copies},

@@ -1,9 +1,12 @@
 // The questions of a Program: which statement decides.
 #include "groma/program.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "program/data.h"
+#include "syntax/lexer.h"
 
 namespace groma {
 
@@ -258,6 +261,19 @@ bool Program::is_mapping_function(FunctionId function) const {
   if (parameters.count != 1) return false;
   const syntax::ParamType type = data_->parameters[parameters.begin].type;
   return type == syntax::ParamType::kTask || type == syntax::ParamType::kAny;
+}
+
+std::string mapping_mark(const Program& program) {
+  const Source& source = program.source();
+  Diagnostics ignored(source);
+  syntax::Lexer lexer(source, ignored, nullptr);
+  std::uint64_t mark = 0;
+  for (syntax::Token token = lexer.next(); token.kind != syntax::TokenKind::kEnd;
+       token = lexer.next()) {
+    for (const char c : source.text(token.range)) mark = mix(mark ^ static_cast<unsigned char>(c));
+    mark = mix(mark + 1);  // where one ends
+  }
+  return fmt::format("{:016x}", mark);
 }
 
 }  // namespace groma

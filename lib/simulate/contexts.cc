@@ -72,6 +72,11 @@ bool Engine::enter(Context& context, const app::Statement& statement) {
   if (const auto* loop = std::get_if<app::Loop>(&statement.node)) {
     std::int64_t count = 0;
     if (!this->count(context, *loop, count)) return false;
+    const bool outermost =
+        context.run->parent == nullptr &&
+        std::none_of(context.places.begin(), context.places.end(),
+                     [](const Context::Place& place) { return place.loop != nullptr; });
+    if (outermost) count = std::min(count, options_.max_iterations);
     ++context.places[at].next;
     if (count <= 0) return true;
     if (loop->slot >= 0) context.frame[static_cast<std::size_t>(loop->slot)] = 0;

@@ -44,7 +44,8 @@ void Engine::launch(Context& context, const app::Launch& launch) {
   if (!domain_of(context, launch, domain)) return;
   const std::int64_t points = domain.volume();
   if (points > options_.max_tasks - launched_) {
-    fail(name, fmt::format("more than {} tasks are launched", options_.max_tasks));
+    fail(name, fmt::format("more than {} tasks are launched", options_.max_tasks), {},
+         RunStatus::kTooLarge);
     return;
   }
   if (points > kMaxLive - live_) {

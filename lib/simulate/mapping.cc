@@ -132,10 +132,11 @@ void Mapping::refuse(RunStatus status, std::vector<Refusal> refusals, std::strin
   result_.raw = std::move(raw);
 }
 
-bool Mapping::fail(std::string_view task, const std::string& why, std::string_view place) {
+bool Mapping::fail(std::string_view task, const std::string& why, std::string_view place,
+                   RunStatus status) {
   Diagnostic diagnostic = one_diagnostic(DiagId::kCannotRun, task, why);
   if (!place.empty()) diagnostic.note(fmt::format("{} of the application", place));
-  refuse(RunStatus::kExecuteError, {{std::move(diagnostic), {}}}, why);
+  refuse(status, {{std::move(diagnostic), {}}}, why);
   return false;
 }
 
@@ -166,7 +167,8 @@ bool Mapping::has_memory(std::uint32_t task, std::int64_t more) {
   const std::int64_t bytes = this->bytes();
   if (bytes <= max_bytes_ && more <= max_bytes_ - bytes) return true;
   return fail(data_.tasks[task].name,
-              fmt::format("more than {} bytes of memory are needed to simulate it", max_bytes_));
+              fmt::format("more than {} bytes of memory are needed to simulate it", max_bytes_), {},
+              RunStatus::kTooLarge);
 }
 
 // ---- Tasks that launch, and what they launch

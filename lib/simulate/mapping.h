@@ -201,7 +201,8 @@ class Mapping : public MapperRuntime {
   bool has_memory(std::uint32_t task, std::int64_t more = 0);
   void refuse(RunStatus status, std::vector<Refusal> refusals, std::string raw);
   // False. `place`: of the application that says what is at fault.
-  bool fail(std::string_view task, const std::string& why, std::string_view place = {});
+  bool fail(std::string_view task, const std::string& why, std::string_view place = {},
+            RunStatus status = RunStatus::kExecuteError);
   // Adds to what was refused which launch it was, and which point of it unless `run` is null;
   // false.
   bool noted(const app::Launch* launch, const TaskRun* run);

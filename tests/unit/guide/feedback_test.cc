@@ -294,7 +294,7 @@ TEST(Program, AdviceNamesStatementsAndMendsThem) {
        "Region stencil rp_shared GPU FBMEM;"},
       {"Assertion 'event.exists()' failed", "change line 4 (`InstanceLimit stencil 2`)", nullptr},
       {"Slice processor index out of bound", "whose function is in line 6",
-       "return m[(ip[0]) % m.size[0], 0];"},
+       "return m[ip[0] % m.size[0], 0];"},
       {"Mapper m requested to replicate must epoch task top_level (UID 12).",
        "change line 8 (`ControlReplicate top_level`)", nullptr},
       {"supports only the SOA layout for output regions, but output region 0 of stencil (UID: 14)",
@@ -527,9 +527,225 @@ TEST(Profile, CopiesNameRegionMemoriesLineAndCure) {
        {"", "[]", "{}", R"({"profile": 3})", R"({"path": {}, "time_ps": "x"})"}) {
     EXPECT_FALSE(read_profile_facts(wrong)) << wrong;
   }
-  // Whatever else is in it, it is read.
-  EXPECT_TRUE(read_profile_facts(R"({"path": {"causes": [3, {"move": -1}]}, "time_ps": 1,
-    "moves": 4, "by_kind": {"a": 1}, "by_memory": [{"memory": [1]}]})"));
+  EXPECT_TRUE(read_profile_facts(R"({"path": {}, "time_ps": 1, "more": {"a": [1]}})"));
+}
+
+// Of another program than the given one its lines would be wrong, and what was tried.
+TEST(Profile, OfAnotherMappingNamesNoLines) {
+  const auto profile = [](const std::string& mapping) {
+    return read_profile_facts(R"({"tried": true, "suggest": ["Tried."],
+      "profile": {"title": "t", "time_ps": 1000, )" +
+                              mapping + R"(
+        "path": {"causes": [{"doing": "copy", "reason": "data", "time_ps": 600, "move": 0}]},
+        "moves": [{"region": "T", "from": "FBMEM", "to": "ZCMEM",
+                   "by": {"text": "Region * T GPU ZCMEM", "place": "a.mapper:2:1"}}]}})")
+        .value();
+  };
+  const auto guided_by = [](const ProfileFacts& facts, const char* text) {
+    Diagnostics diags(Source("b.mapper", text));
+    const Program program = compile(diags.source(), diags);
+    return guide_profile(facts, &program);
+  };
+  const char* const same = "Task * GPU;\nRegion * T GPU ZCMEM;\n";
+  const char* const other = "Task * GPU;\nRegion * U GPU FBMEM, ZCMEM;\n";
+  Diagnostics diags(Source("a.mapper", same));
+  const Program ran = compile(diags.source(), diags);
+  const std::string mark = R"("mapping": ")" + mapping_mark(ran) + R"(",)";
+  const char* const is_another = "The profile is of another mapping than b.mapper";
+  for (const std::string& mapping : {mark, std::string()}) {
+    const Feedback of_it = guided_by(profile(mapping), same);
+    EXPECT_THAT(of_it.explain,
+                ElementsAre(HasSubstr("because of line 2 (`Region * T GPU ZCMEM`)")));
+    EXPECT_THAT(of_it.suggest, ElementsAre("Tried."));
+    const Feedback of_another = guided_by(profile(mapping), other);
+    EXPECT_THAT(of_another.explain,
+                ElementsAre(HasSubstr(is_another), HasSubstr("because of `Region * T GPU ZCMEM`")));
+    EXPECT_THAT(of_another.suggest, ElementsAre(HasSubstr("Keep `T` in one memory")));
+  }
+  // Comments make no other mapping, though other lines.
+  const Feedback commented =
+      guided_by(profile(mark), "# More.\nTask * GPU; # Tasks.\nRegion * T  GPU ZCMEM;\n");
+  EXPECT_THAT(commented.explain, ElementsAre(HasSubstr("because of `Region * T GPU ZCMEM`")));
+  EXPECT_THAT(commented.suggest, ElementsAre("Tried."));
+  // Without a program there is nothing to compare; the default mapper's run is of none.
+  EXPECT_THAT(guide_profile(profile(mark)).suggest, ElementsAre("Tried."));
+  EXPECT_THAT(guided_by(profile(R"("mapping": "default",)"), same).explain,
+              Contains(HasSubstr(is_another)));
+  // What was not tried is said anew.
+  EXPECT_FALSE(
+      read_profile_facts(R"({"suggest": ["x"], "profile": {"time_ps": 1, "path": {}}})")->tried);
+}
+
+TEST(Profile, FiguresThatNoneCanBeAreRefusedWithTheirPlace) {
+  const struct {
+    const char* members;  // beside `time_ps`
+    const char* message;
+  } kCases[] = {
+      {R"("path": {"causes": [{"time_ps": 1}, {"time_ps": -5}]})",
+       "/profile/path/causes/1/time_ps: it is -5, a negative number"},
+      {R"("path": {"causes": [{"time_ps": 1001}]})",
+       "/profile/path/causes/0/time_ps: it is 1001, more than `time_ps`"},
+      {R"("path": {"causes": [{"time_ps": 600}, {"time_ps": 600}]})",
+       "/profile/path: the times of its `causes` add up to more than `time_ps`"},
+      {R"("path": {"causes": [{"time_ps": 5, "measured_ps": 6}]})",
+       "/profile/path/causes/0/measured_ps: it is 6, more than its `time_ps`"},
+      {R"("path": {"causes": [{"time_ps": "5"}]})",
+       R"(/profile/path/causes/0/time_ps: it is "5", where a number is due)"},
+      {R"("path": {"causes": 7})", "/profile/path/causes: it is 7, where a list is due"},
+      {R"("path": {"causes": [[]]})",
+       "/profile/path/causes/0: it is a list, where an object is due"},
+      {R"("path": {"causes": [{"time_ps": 1, "move": -1}]})",
+       "/profile/path/causes/0/move: it is -1, a negative number"},
+      {R"("path": {"causes": [{"time_ps": 1, "move": 0}]})",
+       "/profile/path/causes/0/move: it is 0, more than the number of the last of `moves`"},
+      {R"("path": {"causes": [{"time_ps": 1, "move": 0.5}]}, "moves": [{}, {}])",
+       "/profile/path/causes/0/move: it is 0.5, no whole number"},
+      {R"("path": {"causes": [{"time_ps": 1, "move": 0}]}, "moves": [{"region": 3}])",
+       "/profile/moves/0/region: it is 3, where a text is due"},
+      {R"("path": {}, "by_kind": [{"processors": 2, "used": 3}])",
+       "/profile/by_kind/0/used: it is 3, more than its `processors`"},
+      {R"("path": {}, "by_kind": [{"processors": 1e300}])",
+       "/profile/by_kind/0/processors: it is 1e+300, more than 2^53"},
+      {R"("path": {}, "by_memory": [{"memory": ["FBMEM"], "capacity_bytes": 1, "peak_bytes": 2}])",
+       "/profile/by_memory/0/peak_bytes: it is 2, more than its `capacity_bytes`"},
+      {R"("path": {}, "by_memory": [{"memory": [1]}])",
+       "/profile/by_memory/0/memory/0: it is 1, where a text is due"},
+  };
+  for (const auto& [members, message] : kCases) {
+    const auto facts =
+        read_profile_facts(fmt::format(R"({{"profile": {{"time_ps": 1000, {}}}}})", members));
+    ASSERT_FALSE(facts) << members;
+    EXPECT_EQ(facts.error().message, message);
+    EXPECT_THAT(facts.error().help, HasSubstr("groma run --json"));
+  }
+  for (const char* number : {"NaN", "1e999", "0x1"}) {
+    const auto facts =
+        read_profile_facts(fmt::format("{{\"path\": {{}},\n\"time_ps\": {}}}", number));
+    ASSERT_FALSE(facts);
+    EXPECT_THAT(facts.error().message, HasSubstr("it is no JSON: ")) << number;
+    const bool value = std::string_view(number) == "1e999";
+    EXPECT_THAT(facts.error().message, HasSubstr(value ? number : "error at line 2"));
+    EXPECT_LT(facts.error().message.size(), 200U);
+  }
+}
+
+TEST(Forms, FunctionsStandBeneathTheirSentence) {
+  Feedback feedback;
+  feedback.suggest = {
+      "Write `IndexTaskMap t f;` and `def f(Task task) { m = Machine(GPU); return m[0, 0]; }`: it "
+      "runs.",
+      "Not `def this`."};
+  EXPECT_EQ(draw_advice(feedback),
+            "\nSuggest\n"
+            "  Write `IndexTaskMap t f;` and this function: it runs.\n"
+            "      def f(Task task) {\n"
+            "        m = Machine(GPU);\n"
+            "        return m[0, 0];\n"
+            "      }\n"
+            "  Not `def this`.\n");
+  EXPECT_THAT(to_json(feedback), HasSubstr("`def f(Task task) { m ="));
+}
+
+// What compilers, batch systems, MPI, GPUs and checkers print: which rule explains it first.
+TEST(Outputs, OfRealLife) {
+  const struct {
+    const char* log;
+    const char* rule;
+  } kCases[] = {
+      {"a.cc:42:7: error: use of undeclared identifier 'f'\n1 error generated.\n"
+       "make: *** [Makefile:12: a.o] Error 1\n",
+       "build.compiler"},
+      {"In file included from m.cc:3:\nm.h:12:10: error: 'Foo' has not been declared\n"
+       "m.cc:8:3: warning: unused variable 'x' [-Wunused-variable]\n",
+       "build.compiler"},
+      {"g++: fatal error: Killed signal terminated program cc1plus\ncompilation terminated.\n"
+       "make: *** [Makefile:3: a.o] Error 1\n",
+       "build.killed"},
+      {"/usr/bin/ld: /opt/lib/liblegion.a: error adding symbols: file format not recognized\n"
+       "collect2: error: ld returned 1 exit status\n",
+       "build.linker"},
+      {"/usr/bin/ld: cannot open output file app: Permission denied\n"
+       "collect2: error: ld returned 1 exit status\n",
+       "build.linker"},
+      {"/usr/bin/ld: main.o: undefined reference to symbol 'dlopen@@GLIBC_2.2.5'\n"
+       "/usr/bin/ld: libdl.so.2: error adding symbols: DSO missing from command line\n",
+       "build.undefined_reference"},
+      {"slurmstepd: error: Detected 1 oom_kill event in StepId=123.0. Some of the step tasks have "
+       "been OOM Killed.\nsrun: error: n01: task 0: Out Of Memory\n",
+       "sys.oom_kill"},
+      {"srun: error: n01: task 0: Out Of Memory\n", "sys.oom_kill"},
+      {"slurmstepd: error: *** JOB 1 ON n01 CANCELLED AT 2025-01-01T00:00:00 DUE TO TIME LIMIT "
+       "***\n",
+       "sys.time_limit"},
+      {"slurmstepd: error: *** JOB 1 ON n01 CANCELLED AT 2025-01-01T00:00:00 DUE TO NODE FAILURE, "
+       "SEE SLURMCTLD LOG FOR DETAILS ***\n",
+       "sys.taken_away"},
+      {"srun: Job step aborted: Waiting up to 32 seconds for job step to finish.\n"
+       "slurmstepd: error: *** STEP 1.0 ON n01 CANCELLED AT 2025-01-01T00:00:00 ***\n"
+       "0: CUDA error: out of memory\n",
+       "cuda.out_of_memory"},
+      {"srun: error: Unable to allocate resources: Requested node configuration is not "
+       "available\n",
+       "sys.not_started"},
+      {"There are not enough slots available in the system to satisfy the 8\nslots that were "
+       "requested by the application:\n",
+       "mpi.slots"},
+      {"Abort(1) on node 0 (rank 0 in comm 0): application called MPI_Abort(MPI_COMM_WORLD, 1)\n",
+       "mpi.ended"},
+      {"=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n=   EXIT CODE: 139\n",
+       "mpi.ended"},
+      {"CUDA Runtime Error at circuit_gpu.cu:88: invalid device ordinal\n", "cuda.no_device"},
+      {"CUDA Runtime Error at circuit_gpu.cu:88: invalid argument\n", "cuda.error"},
+      {"GPUassert: out of memory foo.cu 44\n", "cuda.out_of_memory"},
+      {"terminate called after throwing an instance of 'thrust::system::system_error'\n"
+       "  what():  parallel_for failed: cudaErrorInvalidDeviceFunction: invalid device function\n",
+       "cuda.no_image"},
+      {"cudaErrorECCUncorrectable: uncorrectable ECC error encountered\n", "cuda.hardware"},
+      {"WARNING: ThreadSanitizer: data race (pid=1234)\n", "sys.sanitizer"},
+      {"==7==WARNING: MemorySanitizer: use-of-uninitialized-value\n", "sys.sanitizer"},
+      {"==123== Invalid read of size 8\n==123==    at 0x4005: main (a.c:5)\n", "sys.valgrind"},
+      {"Traceback (most recent call last):\n  File \"run.py\", line 3, in <module>\n"
+       "AssertionError\n",
+       "python.exception"},
+      {"ImportError: libcudart.so.11.0: cannot open shared object file: No such file or "
+       "directory\n",
+       "load.library"},
+      {"/opt/regent/terra: attempt to index global 'foo' (a nil value)\nstack traceback:\n",
+       "regent.lua"},
+      {"bash: ./circuit: Permission denied\n", "sys.shell"},
+      // One process writes into the line of another.
+      {"ELAPSED TIME = 1.2[0 - 7f12] 1.2 {5}{legion}: [error 506] LEGION ERROR: Out of memory\n "
+       "s\n",
+       "sys.generic_mapper"},
+  };
+  for (const auto& [log, rule] : kCases) {
+    const Feedback feedback = guided(log);
+    ASSERT_THAT(feedback.matches, Not(testing::IsEmpty())) << log;
+    EXPECT_EQ(feedback.matches.front().rule, rule) << log;
+    EXPECT_THAT(feedback.explain, Not(testing::IsEmpty())) << log;
+  }
+}
+
+// What a run says of its results counts more than how fast it was, however it ended.
+TEST(Results, ThatAreNoNumbersAreNoSuccess) {
+  for (const char* line :
+       {"NaN detected in field pressure at step 12", "2 NaNs found", "GFLOPS = nan",
+        "residual: -nan", "Throughput = inf GFLOPS", "VERIFICATION FAILED! max error = 3.5"}) {
+    GuideContext context;
+    context.exit_code = 0;
+    const Feedback feedback = guided(std::string(line) + "\nELAPSED TIME = 1.2 s\n", context);
+    EXPECT_EQ(feedback.status, Feedback::Status::kError) << line;
+    EXPECT_THAT(feedback.suggest, ElementsAre(HasSubstr("A mapping changes no result")));
+  }
+  for (const char* line :
+       {"No NaN detected", "0 NaNs found", "best error = inf", "max error = 1.2e-15",
+        "L2 error: 3e-9", "error: 0", "name = nancy", "Time: info", "verification passed",
+        "0 errors, 0 failures", "GFLOPS = 12", "bash: /etc/profile.d/a.sh: Permission denied"}) {
+    GuideContext context;
+    context.exit_code = 0;
+    const Feedback feedback = guided(std::string(line) + "\nELAPSED TIME = 1.2 s\n", context);
+    EXPECT_EQ(feedback.status, Feedback::Status::kOk) << line;
+  }
 }
 
 TEST(Forms, JsonHasItsShape) {

@@ -197,9 +197,40 @@ TEST(Faster, WithoutTriesTheGuidesWordsHaveTheirPriceAndNoFix) {
   }
   EXPECT_THAT(run.feedback(few).explain, Contains(HasSubstr("No change was tried: the run has ")));
   EXPECT_THAT(run.feedback(none).explain, Not(Contains(HasSubstr("No change was tried"))));
-  few.tasks = 3 * run.result->tasks;  // some
-  EXPECT_THAT(run.feedback(few).fixes, SizeIs(::testing::Le(3U)));
-  EXPECT_THAT(run.feedback(few).explain, Contains(HasSubstr("Further changes were not tried")));
+}
+
+// Where that is too much for the limits, loops are cut short; what is said is of the whole run.
+TEST(Faster, LongRunsAreTriedShortened) {
+  const std::string app = "circuit:loops=200";
+  const std::string text = "Task * GPU,CPU;\nTask distribute_charge CPU;\n";
+  const MappedRun run(app, text);
+  ASSERT_GT(run.result->tasks, 2000);
+  GuideLimits limits;
+  limits.tasks = run.result->tasks - 1;  // not one whole run
+  const Feedback feedback = run.feedback(limits);
+  ASSERT_THAT(feedback.fixes, Not(IsEmpty()));
+  EXPECT_LE(feedback.fixes.size(), limits.whole_runs);
+  EXPECT_THAT(feedback.explain, Contains(HasSubstr("iterations of each outer loop, the best of "
+                                                   "them then in the whole run.")));
+  for (std::size_t i = 0; i < feedback.fixes.size(); ++i) {
+    const MappedRun after(app, run.mended(feedback.fixes[i]));
+    EXPECT_LE(after.result->seconds, 0.98 * run.result->seconds);
+    EXPECT_THAT(feedback.suggest[i],
+                HasSubstr(fmt::format("({:.3g} ms)", 1000 * after.result->seconds)));
+  }
+  // One that the whole run does not confirm is not proposed.
+  limits.whole_runs = 0;
+  EXPECT_THAT(run.feedback(limits).fixes, IsEmpty());
+  EXPECT_THAT(run.feedback(limits).explain,
+              Contains(HasSubstr("none is simulated as 2 % faster or more in the whole run")));
+}
+
+TEST(Faster, WhatTheLimitsLeaveOutIsSaid) {
+  const MappedRun run("cannon:repeats=1", "", "lassen:nodes=4");
+  GuideLimits limits;
+  limits.tasks = 3 * run.result->tasks;  // nothing to shorten
+  EXPECT_THAT(run.feedback(limits).explain,
+              Contains(HasSubstr("Further changes were not tried: the run has ")));
 }
 
 TEST(Faster, NothingIsSuggestedWhereNothingHelps) {
@@ -311,6 +342,20 @@ TEST(Possible, TriesAreCutOff) {
   EXPECT_THAT(feedback.explain, Not(Contains(HasSubstr("runs either"))));
   EXPECT_THAT(MappedRun("cannon:n=60000", "").feedback().explain,
               Contains(HasSubstr("that were tried runs either")));
+}
+
+TEST(Possible, LongRunsAreTriedShortenedAndThenRun) {
+  const std::string app = "circuit:loops=400", text = "Task * GPU;\n";
+  const MappedRun run(app, text);
+  GuideLimits limits;
+  limits.tasks = 2000;
+  const Feedback feedback = run.feedback(limits);
+  ASSERT_THAT(feedback.fixes, Not(IsEmpty()));
+  const MappedRun after(app, run.mended(feedback.fixes.front()));
+  ASSERT_TRUE(after.result->ok());
+  EXPECT_GT(after.result->tasks, limits.tasks);
+  EXPECT_THAT(feedback.suggest.front(),
+              HasSubstr(fmt::format("it then runs, in {:.3g} ms", 1000 * after.result->seconds)));
 }
 
 // Edits are of whole characters.

@@ -381,6 +381,36 @@ TEST(Pipelines, AreBoundByTheirTasksOrByMapping) {
   EXPECT_EQ(result.record->end, (600 + 99 * 10 + 2) * kMicrosecond);
 }
 
+// As if the application said so; loops inside of loops, and of other tasks, stay.
+TEST(Pipelines, MayBeCutShort) {
+  const auto loop_of = [](std::int64_t times, std::vector<AppStatement> body) {
+    AppLoop loop;
+    loop.count = times;
+    loop.body = std::move(body);
+    return loop;
+  };
+  const auto nested = [&](std::int64_t times) {
+    Application app = pipeline(1, 1000);
+    app.tasks[0].body = {{loop_of(times, {{loop_of(5, {{launch("outer")}})}})}};
+    AppTask outer = app.tasks[1];
+    outer.name = "outer";
+    outer.requirements.clear();
+    outer.variants[0].traffic.clear();
+    outer.variants[0].leaf = false;
+    outer.body = {{loop_of(4, {{launch("work")}})}};
+    app.tasks.push_back(outer);
+    return app;
+  };
+  SimulateOptions options;
+  options.max_iterations = 3;
+  const RunResult cut = run(nested(100), machine_of(1), options);
+  const RunResult said = run(nested(3), machine_of(1));
+  ASSERT_TRUE(cut.ok() && said.ok()) << cut.raw << said.raw;
+  EXPECT_EQ(cut.tasks, 1 + 3 * 5 * (1 + 4));
+  EXPECT_EQ(cut.seconds, said.seconds);
+  EXPECT_EQ(run(nested(2), machine_of(1), options).tasks, 1 + 2 * 5 * (1 + 4));
+}
+
 TEST(Pipelines, WaitForAFutureThatComesLast) {
   AppLaunch work = launch("work");
   work.gives = "f";
@@ -537,7 +567,9 @@ TEST(Ends, RequirementsOfOneTaskInEachOthersWay) {
 
 std::string why(const Application& app, SimulateOptions options = {}) {
   const RunResult result = run(app, machine_of(2), std::move(options));
-  EXPECT_EQ(result.status, RunStatus::kExecuteError);
+  const bool limit = result.raw.ends_with("tasks are launched") ||
+                     result.raw.ends_with("bytes of memory are needed to simulate it");
+  EXPECT_EQ(result.status, limit ? RunStatus::kTooLarge : RunStatus::kExecuteError);
   EXPECT_EQ(ids_of(result), "[cannot-run]");
   return result.raw;
 }
