@@ -131,7 +131,7 @@ class Measurement {
 
   Rect domain_;
   BoundProgram bound_;
-  Evaluator evaluator_;
+  FunctionEvaluator evaluator_;
   FunctionId function_ = 0;
   TaskPoint task_;
   std::shared_ptr<const IndexMap> map_;

@@ -36,6 +36,7 @@ void add_place(CLI::App& app, int* exit_code);
 void add_llm(CLI::App& app, int* exit_code);
 void add_machines(CLI::App& app, int* exit_code);
 void add_run(CLI::App& app, int* exit_code);
+void add_tune(CLI::App& app, int* exit_code);
 void add_strategies(CLI::App& app, int* exit_code);
 void add_grammar(CLI::App& app, int* exit_code);
 

@@ -45,6 +45,7 @@ int main(int argc, char** argv) {
       "  groma run my.mapper --app circuit              how fast it runs, simulated\n"
       "  groma diff a.mapper b.mapper --app circuit     what differs, and what that costs\n"
       "  groma guide run.log --program my.mapper        what a run's output means\n"
+      "  groma tune --app circuit                       a faster mapping\n"
       "  groma format --in-place my.mapper              the one style\n"
       "  groma machines                                 machines that come with it\n"
       "  groma apps                                     applications that come with it\n\n"
@@ -56,6 +57,7 @@ int main(int argc, char** argv) {
   driver::add_diff(app, &exit_code);
   driver::add_run(app, &exit_code);
   driver::add_guide(app, &exit_code);
+  driver::add_tune(app, &exit_code);
   driver::add_machines(app, &exit_code);
   driver::add_apps(app, &exit_code);
   driver::add_strategies(app, &exit_code);

@@ -28,7 +28,8 @@ inline constexpr std::int64_t kMaxTupleItems = 65'536;
 // Dimensions of a machine view, and operations that made it one of another.
 inline constexpr int kMaxViewDimensions = 32;
 inline constexpr int kMaxViewOperations = 256;
-// Lines that `print` writes before it falls silent, for a binding and for an Evaluator each.
+// Lines that `print` writes before it falls silent, for a binding and for an FunctionEvaluator
+// each.
 inline constexpr int kMaxPrintLines = 1'000;
 
 // A program whose globals have their values on one machine. Cheap to copy; immutable; safe to read
@@ -74,12 +75,12 @@ struct Placed {
 
 // Evaluates mapping functions of one bound program. Keeps what it needs between points, so make one
 // and ask it often. Not thread-safe; make one for each thread.
-class Evaluator {
+class FunctionEvaluator {
  public:
-  explicit Evaluator(BoundProgram bound, LogSink* log = nullptr);
-  ~Evaluator();
-  Evaluator(Evaluator&&) noexcept;
-  Evaluator& operator=(Evaluator&&) noexcept;
+  explicit FunctionEvaluator(BoundProgram bound, LogSink* log = nullptr);
+  ~FunctionEvaluator();
+  FunctionEvaluator(FunctionEvaluator&&) noexcept;
+  FunctionEvaluator& operator=(FunctionEvaluator&&) noexcept;
 
   // Where `function`, which must be a mapping function, sends that point. Nothing when the
   // evaluation fails or takes more than kMaxSteps; `diags` then has one error with the function and

@@ -1,5 +1,6 @@
-// IndexMap: a mapping function specialised to a machine and a launch. It gives what an Evaluator
-// gives, point by point and error by error, for whole rows and boxes of points at once.
+// IndexMap: a mapping function specialised to a machine and a launch. It gives what an
+// FunctionEvaluator gives, point by point and error by error, for whole rows and boxes of points at
+// once.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +43,8 @@ class IndexMap {
  public:
   // `function`, which must be a mapping function, for the launch `launch.domain` (`launch.point` is
   // not read, texts are copied), or for the single task of which `launch.processor` and `parent`
-  // are. `kind`: as Evaluator::place. `diags` gets warnings about the machine. Fails (kTooLarge) on
-  // a machine of more than 2^31 processors.
+  // are. `kind`: as FunctionEvaluator::place. `diags` gets warnings about the machine. Fails
+  // (kTooLarge) on a machine of more than 2^31 processors.
   static Result<std::shared_ptr<const IndexMap>> make(BoundProgram bound, FunctionId function,
                                                       const TaskPoint& launch,
                                                       std::optional<ProcKind> kind,
@@ -65,8 +66,8 @@ class IndexMap {
   // What one thread asks with. It keeps what it needs, so that no question allocates for a point
   // but where the reference is asked.
   // A point at which the function fails ends the question: `diags` then has the error that an
-  // Evaluator gives there, and what was given before it stands. So does the point at which the
-  // question has taken more than kMaxQuestionSteps.
+  // FunctionEvaluator gives there, and what was given before it stands. So does the point at which
+  // the question has taken more than kMaxQuestionSteps.
   class Cursor {
    public:
     // `warns`: whether `diags` are to get the warning about sets on several nodes.

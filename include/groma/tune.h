@@ -227,8 +227,8 @@ struct TuneOptions {
   std::string
       fingerprint;  // of what the caller made the problem from; a resumed search has the same
   int threads = 0;  // 0: as the evaluator allows, at most the computer's
-  std::function<void(const TuneEvent&)> on_event = {};
-  std::function<bool()> stop = {};
+  std::function<void(const TuneEvent&)> on_event = {};  // in the caller's thread
+  std::function<bool()> stop = {};                      // asked now and then, from any thread
 };
 
 struct TuneOutcome {
@@ -246,6 +246,22 @@ struct TuneOutcome {
   std::vector<std::pair<std::int64_t, double>> trajectory;
   TuneSpending spent;
 };
+
+// For a person, of scores in their order: a letter each, at most `most`, of later ones among too
+// many the best; invalid ones are a dot.
+std::string sparkline(std::span<const double> scores, std::size_t most = 60);
+// For a person: start, best, how it came, what it cost. Ends with a line end.
+std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator);
+
+// What docs/commands.md says of `groma tune --json`: one line with its end.
+std::string to_json(const TuneEvent& event);
+std::string to_json(const TuneOutcome& outcome);
+
+// What the search in this directory was begun with. Fails where there is none.
+struct RecordedSearch {
+  std::string fingerprint, start;  // of TuneOptions and Problem
+};
+Result<RecordedSearch> recorded_search(const std::string& directory);
 
 // Searches. `model` and `estimator` may be null; everything pointed at outlives the call. Fails on
 // what is wrong with the directory: it is in use, cannot be written, holds another search, or its

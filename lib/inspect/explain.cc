@@ -525,7 +525,7 @@ class Explainer {
   const ExplainQuery& query_;
   Diagnostics& diags_;
   Diagnostics ignored_;
-  Evaluator evaluator_;
+  FunctionEvaluator evaluator_;
   std::shared_ptr<ProgramMapper::Shared> shared_;
   MapperSite site_;
   bool asked_ = true;

@@ -220,7 +220,7 @@ std::optional<Placement> place(const BoundProgram& bound, const PlaceQuery& quer
     task.point = query.domain.lower;
   }
   const std::int64_t all = placement.domain.volume();
-  Evaluator evaluator(bound, log);
+  FunctionEvaluator evaluator(bound, log);
   bool any_set = false;
   std::int64_t set_items = 0;
   do {

@@ -63,7 +63,7 @@ std::optional<BoundProgram> bind(const Program& program, Machine machine, Diagno
   return BoundProgram(std::move(binding));
 }
 
-struct Evaluator::State {
+struct FunctionEvaluator::State {
   BoundProgram bound;
   std::vector<mapper::Value> globals;
   mapper::Interpreter interpreter;
@@ -74,16 +74,16 @@ struct Evaluator::State {
         interpreter(bound.program(), bound.machine(), globals, log) {}
 };
 
-Evaluator::Evaluator(BoundProgram bound, LogSink* log)
+FunctionEvaluator::FunctionEvaluator(BoundProgram bound, LogSink* log)
     : state_(std::make_unique<State>(std::move(bound), log)) {}
-Evaluator::~Evaluator() = default;
-Evaluator::Evaluator(Evaluator&&) noexcept = default;
-Evaluator& Evaluator::operator=(Evaluator&&) noexcept = default;
+FunctionEvaluator::~FunctionEvaluator() = default;
+FunctionEvaluator::FunctionEvaluator(FunctionEvaluator&&) noexcept = default;
+FunctionEvaluator& FunctionEvaluator::operator=(FunctionEvaluator&&) noexcept = default;
 
-std::int64_t Evaluator::steps() const { return state_->interpreter.steps(); }
+std::int64_t FunctionEvaluator::steps() const { return state_->interpreter.steps(); }
 
-std::optional<Placed> Evaluator::place(FunctionId function, const TaskPoint& task,
-                                       std::optional<ProcKind> kind, Diagnostics& diags) {
+std::optional<Placed> FunctionEvaluator::place(FunctionId function, const TaskPoint& task,
+                                               std::optional<ProcKind> kind, Diagnostics& diags) {
   const Program& program = state_->bound.program();
   GROMA_CHECK(program.is_mapping_function(function));
   const mapper::Value value = state_->interpreter.map(function, task, diags);

@@ -64,7 +64,7 @@ std::int64_t MapCursor::steps() const {
 }
 
 ProcessorNumber MapCursor::ask(Diagnostics& diags) {
-  if (!evaluator_) evaluator_ = std::make_unique<Evaluator>(map_.bound);
+  if (!evaluator_) evaluator_ = std::make_unique<FunctionEvaluator>(map_.bound);
   for (int d = 0; d < map_.dimensions(); ++d) {
     task_.point[d] = map_.launch.domain.lower[d] + coordinate(d);
   }
@@ -119,7 +119,7 @@ const Placed& MapCursor::placed(ProcessorNumber number) {
   return placed;
 }
 
-// As Evaluator::place does, which was not asked.
+// As FunctionEvaluator::place does, which was not asked.
 void MapCursor::warn_of_nodes(ProcessorNumber number, Diagnostics& diags) {
   const bool is_set = number >= map_.numbers || map_.shape_of(number).is_set;
   if (!warns_ || !is_set) return;

@@ -45,8 +45,8 @@ struct Specialised {
 // The shapes of single processors on that machine.
 std::vector<Shape> processor_shapes(const Machine& machine);
 
-// `launch.point` is not read. `kind`: as Evaluator::place. `diags` gets warnings that do not depend
-// on the point.
+// `launch.point` is not read. `kind`: as FunctionEvaluator::place. `diags` gets warnings that do
+// not depend on the point.
 Specialised specialise(const BoundProgram& bound, FunctionId function, const TaskPoint& launch,
                        std::optional<ProcKind> kind, Diagnostics& diags);
 

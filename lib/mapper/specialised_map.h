@@ -145,7 +145,7 @@ class MapCursor {
   std::shared_ptr<const IndexMap> owner_;
   const SpecialisedMap& map_;
   Registers registers_, fast_, slow_;
-  std::unique_ptr<Evaluator> evaluator_;  // made when it is first needed
+  std::unique_ptr<FunctionEvaluator> evaluator_;  // made when it is first needed
   // Before the question that is under way, and the points at which the reference told for it.
   std::int64_t steps_before_ = 0, asked_ = 0;
   TaskPoint task_;

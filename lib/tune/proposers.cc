@@ -15,6 +15,8 @@ struct Listed {
 };
 
 constexpr std::array kListed = {
+    Listed{{"guided", "changes what a run's profile says costs most", false, true},
+           tuning::make_guided},
     Listed{{"random", "draws from the search space", false, true}, tuning::make_random},
 };
 

@@ -346,7 +346,7 @@ class Expected {
     task.name = task_;
     task.domain = domain;
     task.point = point;
-    Evaluator evaluator(*bound_);
+    FunctionEvaluator evaluator(*bound_);
     const auto function = program_.index_function(task_, ProcKind::kCpu);
     const auto placed = evaluator.place(function->function, task, ProcKind::kCpu, diags_);
     return placed ? placed->processors.front().index : -1;

@@ -45,7 +45,7 @@ ReferenceAnswers::ReferenceAnswers(BoundProgram bound, FunctionId function, cons
                                    std::optional<ProcKind> kind, const Rect& part)
     : bound_(std::move(bound)), function_(function), launch_(launch), kind_(kind), part_(part) {
   if (part.volume() == 0) return;
-  Evaluator evaluator(bound_);
+  FunctionEvaluator evaluator(bound_);
   TaskPoint task = launch;
   task.point = part.lower;
   do {

@@ -66,7 +66,7 @@ bool on_machine(const Machine& machine, const Processor& processor) {
          processor.index < machine.processor_count(processor.node, processor.kind);
 }
 
-std::string check_point(Evaluator& evaluator, const Machine& machine, FunctionId function,
+std::string check_point(FunctionEvaluator& evaluator, const Machine& machine, FunctionId function,
                         const TaskPoint& task, Diagnostics& diags) {
   const auto placed = evaluator.place(function, task, std::nullopt, diags);
   if (!placed) return diags.has_errors() ? "" : "no processor and no error";
@@ -156,7 +156,7 @@ std::string check_tables(const Program& program) {
 std::string check_launch(const BoundProgram& bound, FunctionId function,
                          const LaunchCheck& launch) {
   Silent log;
-  Evaluator evaluator(bound, &log);
+  FunctionEvaluator evaluator(bound, &log);
   Diagnostics diags(bound.program().source());
   TaskPoint task;
   task.name = "t";

@@ -39,7 +39,7 @@ std::vector<Processor> places(const BoundProgram& bound, const TaskView& task) {
   const auto function = mapper::decide_function(bound.program(), task, kind->kind);
   std::vector<Processor> processors;
   if (!function) return processors;
-  Evaluator evaluator(bound);
+  FunctionEvaluator evaluator(bound);
   TaskPoint point;
   point.name = task.name;
   point.domain = task.domain;

@@ -174,7 +174,7 @@ class ListingTest : public ::testing::TestWithParam<Listing> {
       : program_(listing(GetParam().file)),
         function_(*program_.find_function(GetParam().function)) {}
 
-  void compare(const Grid& grid, const Rect& domain, Evaluator& evaluator) {
+  void compare(const Grid& grid, const Rect& domain, FunctionEvaluator& evaluator) {
     TaskPoint task;
     task.name = "task_1";
     task.domain = domain;
@@ -209,7 +209,7 @@ class ListingTest : public ::testing::TestWithParam<Listing> {
 
 TEST_P(ListingTest, EqualsTheFormula) {
   for (const Grid& grid : grids()) {
-    Evaluator evaluator(bound_to(program_, grid));
+    FunctionEvaluator evaluator(bound_to(program_, grid));
     for (const Rect& domain : launches()) {
       const int needed = GetParam().dimensions;
       if (needed != 0 && needed != domain.dimensions()) continue;
@@ -235,7 +235,7 @@ TEST(SinglePoint, IsTheParents) {
     const Program program = listing(file);
     const FunctionId function = *program.find_function("same_point");
     for (const Grid& grid : grids()) {
-      Evaluator evaluator(bound_to(program, grid));
+      FunctionEvaluator evaluator(bound_to(program, grid));
       for (std::int64_t node = 0; node < grid.nodes; ++node) {
         for (std::int64_t index = 0; index < grid.gpus; ++index) {
           const Processor parent{ProcKind::kGpu, node, index};

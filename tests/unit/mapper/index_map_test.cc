@@ -411,12 +411,12 @@ TEST(IndexMap, UnequalNodesAreToldOfOnce) {
   TaskPoint task;
   task.name = "t";
   task.domain = at({0}, {4});
-  Evaluator evaluator(*bound);
+  FunctionEvaluator evaluator(*bound);
   Diagnostics fresh(source), fresh_too(source);
   for (Diagnostics* each : {&diags, &fresh}) {
     for (std::int64_t x = 0; x < 4; ++x) {
       task.point = {x};
-      EXPECT_TRUE((each == &diags ? evaluator : *std::make_unique<Evaluator>(*bound))
+      EXPECT_TRUE((each == &diags ? evaluator : *std::make_unique<FunctionEvaluator>(*bound))
                       .place(0, task, ProcKind::kGpu, *each));
     }
   }

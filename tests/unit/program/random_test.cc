@@ -73,7 +73,7 @@ struct Tally {
       }
       Diagnostics errors(program.source());
       ++functions;
-      Evaluator evaluator(*on);
+      FunctionEvaluator evaluator(*on);
       if (evaluator.place(*program.find_function(function.name), task, {}, errors)) ++placed;
     }
   }

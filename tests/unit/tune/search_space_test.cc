@@ -227,7 +227,7 @@ TEST(SearchSpace, FunctionsSendPointsWhereTheirNamesSay) {
     choice[d] = o;
     const auto bound = bound_of(space.text_of(choice), machine);
     ASSERT_TRUE(bound.has_value());
-    Evaluator evaluator(*bound);
+    FunctionEvaluator evaluator(*bound);
     const auto function = bound->program().find_function(option + "_gpu");
     ASSERT_TRUE(function.has_value()) << option;
     seen.insert(option);
@@ -273,7 +273,7 @@ TEST(SearchSpace, GridCutsEveryDimension) {
   choice[d] = option_of(space.decisions()[d], "grid");
   const auto bound = bound_of(space.text_of(choice), machine_of("p100x4:nodes=2"));
   ASSERT_TRUE(bound.has_value());
-  Evaluator evaluator(*bound);
+  FunctionEvaluator evaluator(*bound);
   for (std::int64_t v = 0; v < 8; ++v) {
     TaskPoint task;
     task.name = "task_5";

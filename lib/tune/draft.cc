@@ -1,0 +1,503 @@
+#include "tune/draft.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "app/data.h"
+#include "base/random.h"
+#include "inspect/explain_query.h"
+#include "inspect/index_functions.h"
+#include "syntax/lexer.h"
+#include "tune/placements.h"
+
+namespace groma::tuning {
+namespace {
+
+constexpr std::array kPreferred = {ProcKind::kGpu, ProcKind::kOmp, ProcKind::kCpu};
+constexpr std::array kMemories = {MemKind::kFbmem, MemKind::kZcmem, MemKind::kSysmem,
+                                  MemKind::kSockmem};
+constexpr std::array kLayouts = {"", "C_order SOA", "F_order SOA", "C_order AOS", "F_order AOS"};
+constexpr std::array kLimits = {0, 1, 2, 4};
+constexpr std::size_t kMostFunctions = 24;   // that moves() tries of a task
+constexpr std::size_t kMostCompared = 4096;  // points by which they are told apart
+constexpr double kLeast = 0.01;              // the weight of what the facts do not speak of
+
+std::string lower(std::string_view name) {
+  std::string text(name);
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+}  // namespace
+
+Drafts::Drafts(const Machine& machine, const Workload& workload) : machine_(machine) {
+  const app::Data& app = workload.data();
+  bool complete = true;
+  const std::vector<TaskUses> uses = uses_by_task(app, complete);
+  std::set<std::string> regions;
+  for (std::size_t t = 0; t < app.tasks.size(); ++t) {
+    const auto written = syntax::written_name(app.tasks[t].name);
+    if (!written) continue;
+    if (static_cast<int>(t) == app.top_level) {
+      top_level_ = *written;
+      continue;
+    }
+    Task task;
+    task.name = app.tasks[t].name;
+    task.written = *written;
+    for (const ProcKind kind : kPreferred) {
+      const bool runs =
+          std::any_of(app.tasks[t].variants.begin(), app.tasks[t].variants.end(),
+                      [&](const app::Variant& variant) { return variant.kind == kind; });
+      if (runs && machine.has(kind)) task.kinds.push_back(kind);
+    }
+    if (task.kinds.empty() || uses[t].uses.empty()) continue;
+    for (const app::Use& use : uses[t].uses) {
+      if (!use.domain) {
+        task.single = task.single || use.depth > 0;
+      } else if (task.dimensions == 0 || use.domain->dimensions() < task.dimensions) {
+        task.dimensions = use.domain->dimensions();
+        task.extents.clear();
+        for (int d = 0; d < task.dimensions; ++d) task.extents.push_back(use.domain->extents[d]);
+      }
+    }
+    for (std::size_t r = 0; r < app.tasks[t].requirements.size(); ++r) {
+      const app::Requirement& requirement = app.tasks[t].requirements[r];
+      if (requirement.fields.empty() || requirement.privilege == Privilege::kNoAccess) continue;
+      const app::Names& names = uses[t].names.front()[r];
+      task.arguments.push_back({r, names.empty() ? "" : names.front()});
+      if (!names.empty() && regions.insert(names.front()).second) {
+        regions_.push_back(names.front());
+      }
+    }
+    tasks_.push_back(std::move(task));
+  }
+}
+
+Draft Drafts::untaken() const {
+  Draft draft;
+  for (const Task& task : tasks_) {
+    draft.tasks.emplace_back().arguments.resize(task.arguments.size());
+  }
+  return draft;
+}
+
+ProcKind Drafts::kind_of(const Draft& draft, std::size_t task) const {
+  return draft.tasks[task].kind.value_or(tasks_[task].kinds.front());
+}
+
+// What was decided for processors of the other kind is forgotten.
+void Drafts::set_kind(Draft& draft, std::size_t task, ProcKind kind) const {
+  Draft::Task& changed = draft.tasks[task];
+  changed = {};
+  changed.arguments.resize(tasks_[task].arguments.size());
+  if (kind != tasks_[task].kinds.front()) changed.kind = kind;
+}
+
+std::vector<MemKind> Drafts::memories_of(ProcKind kind) const {
+  std::vector<MemKind> memories;
+  for (const MemKind memory : kMemories) {
+    if (machine_.can_address(0, kind, memory)) memories.push_back(memory);
+  }
+  return memories;
+}
+
+// --------------------------------------------------------------------------------------- the text
+
+std::string Drafts::text_of(const Draft& draft) const {
+  std::string kinds, data, limits, functions, maps;
+  std::map<std::string, std::string> users;  // "name_kind": of the function
+  std::set<ProcKind> same_point;
+  for (std::size_t t = 0; t < tasks_.size(); ++t) {
+    const Task& task = tasks_[t];
+    const Draft::Task& said = draft.tasks[t];
+    const ProcKind kind = kind_of(draft, t);
+    const std::string_view kind_name = name_of(kind);
+    if (said.kind) {
+      kinds += fmt::format("Task {} {}", task.written, kind_name);
+      for (const ProcKind other : task.kinds) {
+        if (other != kind) kinds += fmt::format(", {}", name_of(other));
+      }
+      kinds += ";\n";
+    }
+    for (std::size_t a = 0; a < said.arguments.size(); ++a) {
+      const std::string what =
+          fmt::format("{} {} {}", task.written, task.arguments[a].position, kind_name);
+      const Draft::Argument& argument = said.arguments[a];
+      if (argument.memory) {
+        data += fmt::format("Region {} {};\n", what, name_of(*argument.memory));
+      }
+      if (!argument.layout.empty()) data += fmt::format("Layout {} {};\n", what, argument.layout);
+    }
+    if (said.limit > 0) limits += fmt::format("InstanceLimit {} {};\n", task.written, said.limit);
+    if (said.placement) {
+      const std::string name = fmt::format("{}_{}", said.placement->name, lower(kind_name));
+      std::string& names = users[name];
+      if (names.empty()) {
+        functions += fmt::format("\ndef {}(Task task) {{\n  m = Machine({});\n{}}}\n", name,
+                                 kind_name, said.placement->body);
+      }
+      names += (names.empty() ? "" : ", ") + task.written;
+    }
+    if (said.same_point) {
+      if (same_point.insert(kind).second) {
+        functions += "\n" + inspect::definition(inspect::kSamePoint, kind);
+      }
+      maps += fmt::format("SingleTaskMap {} {};\n", task.written,
+                          inspect::name_for(inspect::kSamePoint, kind));
+    }
+  }
+  for (const auto& [function, tasks] : users) {
+    maps += fmt::format("IndexTaskMap {} {};\n", tasks, function);
+  }
+  if (!maps.empty()) maps.insert(0, "\n");
+  std::string text = kinds + data + limits + functions + maps;
+  if (draft.replicate) text += fmt::format("ControlReplicate {};\n", top_level_);
+  return text;
+}
+
+// -------------------------------------------------------------------------------------- functions
+
+std::vector<Drafts::Function> Drafts::functions_of(std::size_t task, ProcKind kind) const {
+  const Task& of = tasks_[task];
+  const auto dimensions = static_cast<std::size_t>(of.dimensions);
+  const std::int64_t nodes = machine_.node_count();
+  const std::int64_t processors = machine_.processors_per_node(kind);
+  std::vector<Function> all;
+  std::set<std::vector<std::int64_t>> known;  // where they send the points
+  const auto add = [&](PlacementFunction made, const auto& destination_of) {
+    std::vector<std::int64_t> where, point(dimensions, 0);
+    for (bool more = true; more && where.size() < kMostCompared;) {
+      where.push_back(destination_of(point));
+      std::size_t d = dimensions;
+      while (d > 0 && ++point[d - 1] == of.extents[d - 1]) point[--d] = 0;
+      more = d > 0;
+    }
+    if (known.insert(std::move(where)).second) {
+      all.push_back(std::make_shared<const PlacementFunction>(std::move(made)));
+    }
+  };
+  const auto line = [&](std::vector<std::int64_t> weights, std::int64_t run) {
+    for (const bool nodes_first : {false, true}) {
+      const LineShape shape{weights, nodes_first, std::max<std::int64_t>(run, 1)};
+      add(line_function(shape), [&](const std::vector<std::int64_t>& point) {
+        return destination(shape, nodes, processors, point);
+      });
+    }
+  };
+  std::int64_t volume = 1;
+  for (const std::int64_t extent : of.extents) volume *= extent;
+  const std::int64_t run = (volume + nodes * processors - 1) / (nodes * processors);
+  // In the order of rows and of columns, in turn and in runs; by single coordinates and their sum.
+  for (const bool rows : {true, false}) {
+    std::vector<std::int64_t> weights(dimensions, 1);
+    std::int64_t stride = 1;
+    for (std::size_t i = 0; i < dimensions; ++i) {
+      const std::size_t d = rows ? dimensions - 1 - i : i;
+      weights[d] = stride;
+      stride *= of.extents[d];
+    }
+    line(weights, 1);
+    line(weights, run);
+  }
+  for (std::size_t d = 0; d < dimensions && dimensions > 1; ++d) {
+    std::vector<std::int64_t> weights(dimensions, 0);
+    weights[d] = 1;
+    line(weights, 1);
+  }
+  if (dimensions > 1) line(std::vector<std::int64_t>(dimensions, 1), 1);
+  if (dimensions == 1) return all;
+  for (const auto& outer : factorisations(nodes, of.dimensions, 64)) {
+    for (const auto& inner : factorisations(processors, of.dimensions, 64)) {
+      for (const bool cyclic : {false, true}) {
+        if (all.size() == kMostFunctions) return all;
+        const GridShape shape{outer, inner, std::vector<bool>(dimensions, cyclic), false};
+        add(grid_function(shape), [&](const std::vector<std::int64_t>& point) {
+          return destination(shape, of.extents, point);
+        });
+      }
+    }
+  }
+  return all;
+}
+
+Drafts::Function Drafts::random_function(std::size_t task, ProcKind kind,
+                                         std::uint64_t random) const {
+  const Task& of = tasks_[task];
+  const auto dimensions = static_cast<std::size_t>(of.dimensions);
+  const std::int64_t nodes = machine_.node_count();
+  const std::int64_t processors = machine_.processors_per_node(kind);
+  std::uint64_t place = 0;
+  const auto draw = [&](std::size_t count) {
+    return static_cast<std::size_t>((random_at(random, place++) >> 32) * count >> 32);
+  };
+  if (dimensions > 1 && draw(3) > 0) {
+    const auto outer = factorisations(nodes, of.dimensions, 4096);
+    const auto inner = factorisations(processors, of.dimensions, 4096);
+    GridShape shape{outer[draw(outer.size())], inner[draw(inner.size())], {}, false};
+    for (std::size_t d = 0; d < dimensions; ++d) shape.cyclic.push_back(draw(2) == 1);
+    shape.interleaved = draw(2) == 1;
+    return std::make_shared<const PlacementFunction>(grid_function(shape));
+  }
+  LineShape shape;
+  for (std::size_t d = 0; d < dimensions; ++d) {
+    const std::array<std::int64_t, 5> weights = {0, 1, 2, processors, of.extents[d]};
+    shape.weights.push_back(weights[draw(weights.size())]);
+  }
+  if (std::all_of(shape.weights.begin(), shape.weights.end(), [](auto w) { return w == 0; })) {
+    shape.weights[draw(dimensions)] = 1;
+  }
+  shape.nodes_first = nodes > 1 && draw(2) == 1;
+  const std::array<std::int64_t, 4> runs = {1, 1, 2, processors};
+  shape.run = runs[draw(runs.size())];
+  return std::make_shared<const PlacementFunction>(line_function(shape));
+}
+
+// ------------------------------------------------------------------------------------------ moves
+
+// Gathers moves from one draft.
+class Drafts::Collector {
+ public:
+  Collector(const Drafts& drafts, const Draft& from, const ProfileFacts* facts)
+      : drafts_(drafts), from_(from), facts_(facts) {}
+
+  std::vector<Move> moves() {
+    for (std::size_t t = 0; t < drafts_.tasks_.size(); ++t) {
+      change_kind(t);
+      change_place(t);
+      change_data(t);
+    }
+    change_all_kinds();
+    change_all_places();
+    for (const std::string& region : drafts_.regions_) change_region(region);
+    if (!drafts_.top_level_.empty() && drafts_.machine_.node_count() > 1) {
+      Draft draft = from_;
+      draft.replicate = !draft.replicate;
+      add(Move::What::kReplicate, std::move(draft),
+          draft.replicate ? "without replication" : "with the top level replicated",
+          runtime_share());
+    }
+    return std::move(moves_);
+  }
+
+ private:
+  void add(Move::What what, Draft draft, std::string why, double weight) {
+    moves_.push_back({std::move(draft), what, std::move(why), std::max(weight, kLeast)});
+  }
+
+  double task_share(std::size_t t) const {
+    double share = 0;
+    if (facts_ == nullptr) return share;
+    for (const ProfileFacts::Cause& cause : facts_->causes) {
+      if (cause.task == drafts_.tasks_[t].name) share += cause.share;
+    }
+    return share;
+  }
+  double region_share(const std::string& region) const {
+    double share = 0;
+    if (facts_ == nullptr) return share;
+    for (const ProfileFacts::Cause& cause : facts_->causes) {
+      if (cause.region == region) share += cause.share;
+    }
+    return share;
+  }
+  double runtime_share() const { return facts_ == nullptr ? 0 : facts_->runtime; }
+  double copy_share() const { return facts_ == nullptr ? 0 : facts_->copies; }
+
+  void change_kind(std::size_t t) {
+    for (const ProcKind kind : drafts_.tasks_[t].kinds) {
+      if (kind == drafts_.kind_of(from_, t)) continue;
+      Draft draft = from_;
+      drafts_.set_kind(draft, t, kind);
+      add(Move::What::kKind, std::move(draft),
+          fmt::format("{} on {}", drafts_.tasks_[t].name, name_of(kind)), task_share(t) / 2);
+    }
+  }
+
+  void change_all_kinds() {
+    for (const ProcKind kind : kPreferred) {
+      Draft draft = from_;
+      bool any = false;
+      for (std::size_t t = 0; t < drafts_.tasks_.size(); ++t) {
+        const auto& kinds = drafts_.tasks_[t].kinds;
+        if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) continue;
+        if (drafts_.kind_of(from_, t) == kind) continue;
+        drafts_.set_kind(draft, t, kind);
+        any = true;
+      }
+      if (any)
+        add(Move::What::kKind, std::move(draft), fmt::format("all that can on {}", name_of(kind)),
+            0.1);
+    }
+  }
+
+  void change_place(std::size_t t) {
+    const Task& task = drafts_.tasks_[t];
+    const double share = task_share(t) + copy_share() / 4;
+    if (task.single) {
+      Draft draft = from_;
+      draft.tasks[t].same_point = !draft.tasks[t].same_point;
+      add(Move::What::kWithParent, std::move(draft),
+          fmt::format("{} {} its parent runs", task.name,
+                      from_.tasks[t].same_point ? "not bound to where" : "where"),
+          share);
+    }
+    if (task.dimensions > 0) {
+      if (from_.tasks[t].placement) place({t}, nullptr, share);
+      for (const Function& function : drafts_.functions_of(t, drafts_.kind_of(from_, t))) {
+        place({t}, function, share);
+      }
+    }
+    for (const int limit : kLimits) {
+      if (limit == from_.tasks[t].limit) continue;
+      Draft draft = from_;
+      draft.tasks[t].limit = limit;
+      add(Move::What::kLimit, std::move(draft), fmt::format("{} limited to {}", task.name, limit),
+          0);
+    }
+  }
+
+  // Tasks launched over one number of dimensions, on one kind, placed alike.
+  void change_all_places() {
+    std::map<std::tuple<ProcKind, int, std::vector<std::int64_t>>, std::vector<std::size_t>> alike;
+    for (std::size_t t = 0; t < drafts_.tasks_.size(); ++t) {
+      const Task& task = drafts_.tasks_[t];
+      if (task.dimensions == 0) continue;
+      alike[{drafts_.kind_of(from_, t), task.dimensions, task.extents}].push_back(t);
+      alike[{drafts_.kind_of(from_, t), task.dimensions, {}}].push_back(t);
+    }
+    std::set<std::vector<std::size_t>> done;
+    for (const auto& [key, tasks] : alike) {
+      if (tasks.size() < 2 || !done.insert(tasks).second) continue;
+      double share = copy_share() / 2;
+      for (const std::size_t t : tasks) share = std::max(share, task_share(t));
+      place(tasks, nullptr, share);
+      for (const Function& function : drafts_.functions_of(tasks.front(), std::get<0>(key))) {
+        place(tasks, function, share);
+      }
+    }
+  }
+
+  void place(const std::vector<std::size_t>& tasks, const Function& function, double share) {
+    Draft draft = from_;
+    bool changed = false;
+    for (const std::size_t t : tasks) {
+      const Function& now = from_.tasks[t].placement;
+      changed = changed || (now == nullptr) != (function == nullptr) ||
+                (now != nullptr && now->name != function->name);
+      draft.tasks[t].placement = function;
+    }
+    if (!changed) return;
+    const std::string who = tasks.size() == 1 ? drafts_.tasks_[tasks.front()].name
+                                              : fmt::format("{} tasks", tasks.size());
+    add(tasks.size() == 1 ? Move::What::kPlace : Move::What::kPlaceAlike, std::move(draft),
+        fmt::format("{} placed {}", who, function ? "by " + function->name : "by default"), share);
+  }
+
+  void change_data(std::size_t t) {
+    const Task& task = drafts_.tasks_[t];
+    const ProcKind kind = drafts_.kind_of(from_, t);
+    const double share = task_share(t);
+    for (std::size_t a = 0; a < task.arguments.size(); ++a) {
+      const std::string what = fmt::format("{} of {}", task.arguments[a].region, task.name);
+      const double weight = region_share(task.arguments[a].region) + share / 4;
+      for (const auto& memory : memories(kind)) {
+        Draft draft = from_;
+        if (draft.tasks[t].arguments[a].memory == memory) continue;
+        draft.tasks[t].arguments[a].memory = memory;
+        add(Move::What::kMemory, std::move(draft), fmt::format("{} {}", what, in(memory)), weight);
+      }
+      lay_out({{t, a}}, what, weight / 2);
+    }
+    if (task.arguments.size() < 2) return;
+    std::vector<std::pair<std::size_t, std::size_t>> all;
+    for (std::size_t a = 0; a < task.arguments.size(); ++a) all.emplace_back(t, a);
+    keep(all, kind, fmt::format("all data of {}", task.name), share / 2);
+    lay_out(all, fmt::format("all data of {}", task.name), share / 2);
+  }
+
+  void change_region(const std::string& region) {
+    for (const ProcKind kind : kPreferred) {
+      std::vector<std::pair<std::size_t, std::size_t>> all;
+      for (std::size_t t = 0; t < drafts_.tasks_.size(); ++t) {
+        if (drafts_.kind_of(from_, t) != kind) continue;
+        for (std::size_t a = 0; a < drafts_.tasks_[t].arguments.size(); ++a) {
+          if (drafts_.tasks_[t].arguments[a].region == region) all.emplace_back(t, a);
+        }
+      }
+      if (all.size() < 2) continue;
+      const std::string what = fmt::format("{} for {}", region, name_of(kind));
+      keep(all, kind, what, region_share(region));
+      lay_out(all, what, region_share(region) / 2);
+    }
+  }
+
+  static std::string in(const std::optional<MemKind>& memory) {
+    return memory ? fmt::format("in {}", name_of(*memory)) : "where the default mapper has it";
+  }
+  std::vector<std::optional<MemKind>> memories(ProcKind kind) const {
+    std::vector<std::optional<MemKind>> all = {std::nullopt};
+    for (const MemKind memory : drafts_.memories_of(kind)) all.emplace_back(memory);
+    return all;
+  }
+
+  using Arguments = std::vector<std::pair<std::size_t, std::size_t>>;
+  void keep(const Arguments& arguments, ProcKind kind, const std::string& what, double weight) {
+    for (const auto& memory : memories(kind)) {
+      Draft draft = from_;
+      for (const auto& [t, a] : arguments) draft.tasks[t].arguments[a].memory = memory;
+      add(Move::What::kMemory, std::move(draft), fmt::format("{} {}", what, in(memory)), weight);
+    }
+  }
+  void lay_out(const Arguments& arguments, const std::string& what, double weight) {
+    for (const char* layout : kLayouts) {
+      Draft draft = from_;
+      for (const auto& [t, a] : arguments) draft.tasks[t].arguments[a].layout = layout;
+      add(Move::What::kLayout, std::move(draft),
+          fmt::format("{} laid out {}", what, *layout == 0 ? "by default" : layout), weight);
+    }
+  }
+
+  const Drafts& drafts_;
+  const Draft& from_;
+  const ProfileFacts* facts_;
+  std::vector<Move> moves_;
+};
+
+std::vector<Move> Drafts::moves(const Draft& draft, const ProfileFacts* facts) const {
+  return Collector(*this, draft, facts).moves();
+}
+
+Move Drafts::random_move(const Draft& draft, std::uint64_t random) const {
+  std::vector<std::size_t> placed;
+  for (std::size_t t = 0; t < tasks_.size(); ++t) {
+    if (tasks_[t].dimensions > 0) placed.push_back(t);
+  }
+  const auto draw = [&](std::uint64_t place, std::size_t count) {
+    return static_cast<std::size_t>((random_at(random, place) >> 32) * count >> 32);
+  };
+  if (!placed.empty() && draw(0, 2) == 0) {
+    const std::size_t task = placed[draw(1, placed.size())];
+    const Function function = random_function(task, kind_of(draft, task), random_at(random, 2));
+    const bool alike = draw(3, 2) == 0;
+    Move move{draft, Move::What::kPlace,
+              fmt::format("{} placed by {}", tasks_[task].name, function->name)};
+    for (const std::size_t t : placed) {
+      const bool same =
+          tasks_[t].extents == tasks_[task].extents && kind_of(draft, t) == kind_of(draft, task);
+      if (t == task || (alike && same)) move.draft.tasks[t].placement = function;
+    }
+    return move;
+  }
+  std::vector<Move> all = moves(draft, nullptr);
+  return all.empty() ? Move{draft, Move::What::kKind, "nothing"}
+                     : std::move(all[draw(4, all.size())]);
+}
+
+}  // namespace groma::tuning

@@ -1,0 +1,104 @@
+// A mapping as decisions that can be changed one by one, over all that the language has: what
+// `guided` searches. Functions are made of machine operations, not taken from a list.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "groma/guide.h"
+#include "groma/kinds.h"
+#include "groma/machine.h"
+#include "groma/workload.h"
+
+namespace groma::tuning {
+
+// Where the points of a launch go: the body of a mapping function, `m` being the processors of the
+// task's kind, and a name that says what it does.
+struct PlacementFunction {
+  std::string name, body;
+};
+
+// The decisions; all of them untaken is the default mapper.
+struct Draft {
+  struct Argument {
+    std::optional<MemKind> memory;
+    std::string layout;  // "F_order AOS"; empty: none said
+  };
+  struct Task {
+    std::optional<ProcKind> kind;
+    std::shared_ptr<const PlacementFunction> placement;  // null: none said
+    bool same_point = false;
+    int limit = 0;
+    std::vector<Argument> arguments;
+  };
+  std::vector<Task> tasks;
+  bool replicate = false;
+};
+
+// A draft that differs from another in one thing, as people would say it.
+struct Move {
+  enum class What : std::uint8_t {
+    kKind,
+    kPlace,
+    kPlaceAlike,
+    kWithParent,
+    kMemory,
+    kLayout,
+    kLimit,
+    kReplicate
+  };
+  static constexpr std::size_t kWhats = 8;
+  Draft draft;
+  What what = What::kKind;
+  std::string why;
+  double weight = 0;  // how much of the time it is about, 0 to 1
+};
+
+// The drafts of some workload on a machine. What it makes depends on nothing else.
+class Drafts {
+ public:
+  Drafts(const Machine& machine, const Workload& workload);
+
+  Draft untaken() const;
+  std::string text_of(const Draft& draft) const;
+
+  // What can be changed at once: of a task, of all data of one name, of all tasks alike. Weighted
+  // by what the facts (may be null) say costs time.
+  std::vector<Move> moves(const Draft& draft, const ProfileFacts* facts) const;
+  // One of them, or one that moves() leaves out, since there are too many: some function of the
+  // whole family. `random` is any number.
+  Move random_move(const Draft& draft, std::uint64_t random) const;
+
+ private:
+  struct Argument {
+    std::size_t position = 0;
+    std::string region;  // the first name
+  };
+  struct Task {
+    std::string name, written;
+    std::vector<ProcKind> kinds;        // with a variant, the default mapper's first
+    std::vector<std::int64_t> extents;  // of its first index launch; none: it has none
+    int dimensions = 0;                 // the fewest of its index launches
+    bool single = false;
+    std::vector<Argument> arguments;
+  };
+  using Function = std::shared_ptr<const PlacementFunction>;
+  class Collector;
+
+  ProcKind kind_of(const Draft& draft, std::size_t task) const;
+  void set_kind(Draft& draft, std::size_t task, ProcKind kind) const;
+  std::vector<MemKind> memories_of(ProcKind kind) const;
+  std::vector<Function> functions_of(std::size_t task, ProcKind kind) const;
+  Function random_function(std::size_t task, ProcKind kind, std::uint64_t random) const;
+
+  const Machine& machine_;
+  std::vector<Task> tasks_;
+  std::vector<std::string> regions_;  // names of data, each once
+  std::string top_level_;             // as written; empty: nothing launches
+};
+
+}  // namespace groma::tuning

@@ -1,0 +1,294 @@
+// guided: the proposer that asks no model. It reads where a run's time went, changes what costs the
+// most, and searches the whole language. Where a cheaper evaluator stands beside the real one, it
+// tries thousands of changes there and proposes the best of them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <unordered_set>
+
+#include "base/random.h"
+#include "tune/draft.h"
+#include "tune/proposers.h"
+
+namespace groma::tuning {
+namespace {
+
+constexpr std::size_t kBatch = 16;    // estimates at once
+constexpr double kWorthIt = 0.999;    // of the score that it was
+constexpr std::size_t kSampled = 96;  // moves that are tried after a jump
+constexpr std::size_t kElite = 32;    // drafts that are remembered
+
+class Guided : public Proposer {
+ public:
+  Guided(const Problem& problem, std::uint64_t seed)
+      : drafts_(*problem.machine, problem.inputs.front()), random_(seed) {}
+
+  std::string_view name() const override { return "guided"; }
+  GuideDetail reads() const override { return GuideDetail::kProfile; }
+
+  std::vector<Proposal> propose(Round& round) override {
+    if (round.has_estimates()) {
+      if (!searched_) search(round);
+      searched_ = true;
+      return next_of_elite(round);
+    }
+    return next_change(round);
+  }
+
+  void learn(const Step& step) override;
+
+ private:
+  struct Known {
+    Draft draft;
+    std::string why;
+    double score = HUGE_VAL;
+    std::optional<ProfileFacts> facts;
+  };
+
+  // ---- With estimates.
+  void search(Round& round);
+  bool improve(Round& round, Known& at, std::vector<Move> moves);
+  std::vector<Proposal> next_of_elite(Round& round);
+  void remember(const Known& known);
+  void look_at(Round& round, Known& known);
+
+  // ---- Without.
+  std::vector<Proposal> next_change(Round& round);
+  void fill_queues();
+  double prior(Move::What what) const;
+
+  std::uint64_t random() { return random_at(random_, drawn_++); }
+  double jitter() { return 0.5 + static_cast<double>(random() >> 11) * 0x1p-53; }
+  bool is_new(const std::string& text) {
+    return seen_.insert(std::hash<std::string>{}(text)).second;
+  }
+
+  Drafts drafts_;
+  std::uint64_t random_, drawn_ = 0;
+  std::unordered_set<std::size_t> seen_;  // texts that were estimated or proposed
+  bool searched_ = false, exhausted_ = false;
+  std::vector<Known> elite_;  // the best first
+  std::size_t proposed_ = 0;  // of elite_
+
+  Known best_;
+  std::optional<Known> pending_;
+  std::size_t pending_what_ = Move::kWhats;
+  std::array<std::vector<Move>, Move::kWhats> queues_;  // by Move::what, the heaviest last
+  bool queues_stale_ = true, began_ = false;
+  std::array<int, Move::kWhats> tries_{}, wins_{};
+};
+
+// ------------------------------------------------------------------------------------ the
+// estimates
+
+void Guided::remember(const Known& known) {
+  const auto place =
+      std::upper_bound(elite_.begin(), elite_.end(), known,
+                       [](const Known& a, const Known& b) { return a.score < b.score; });
+  elite_.insert(place, known);
+  if (elite_.size() > kElite) elite_.pop_back();
+}
+
+// Where its time goes.
+void Guided::look_at(Round& round, Known& known) {
+  const std::string text = drafts_.text_of(known.draft);
+  const auto estimates = round.estimate({&text, 1}, GuideDetail::kProfile);
+  if (estimates.empty()) {
+    exhausted_ = true;
+    return;
+  }
+  known.score = estimates.front().score;
+  known.facts = estimates.front().feedback.profile;
+}
+
+// Tries the moves, the most promising first, and takes the first batch's best that is better.
+bool Guided::improve(Round& round, Known& at, std::vector<Move> moves) {
+  for (Move& move : moves) move.weight *= jitter();
+  std::stable_sort(moves.begin(), moves.end(),
+                   [](const Move& a, const Move& b) { return a.weight > b.weight; });
+  for (std::size_t first = 0; first < moves.size() && !exhausted_ && !round.stop();) {
+    std::vector<std::string> texts;
+    std::vector<std::size_t> tried;
+    for (; first < moves.size() && texts.size() < kBatch; ++first) {
+      std::string text = drafts_.text_of(moves[first].draft);
+      if (!is_new(text)) continue;
+      texts.push_back(std::move(text));
+      tried.push_back(first);
+    }
+    const auto estimates = round.estimate(texts, GuideDetail::kNone);
+    exhausted_ = estimates.size() < texts.size();
+    std::size_t best = estimates.size();
+    for (std::size_t i = 0; i < estimates.size(); ++i) {
+      if (!estimates[i].ok()) continue;
+      if (best == estimates.size() || estimates[i].score < estimates[best].score) best = i;
+    }
+    if (best == estimates.size() || estimates[best].score > kWorthIt * at.score) continue;
+    Move& move = moves[tried[best]];
+    at = {std::move(move.draft), std::move(move.why), estimates[best].score, {}};
+    return true;
+  }
+  return false;
+}
+
+// Down from the default mapper; then again and again from a few changes of the best.
+void Guided::search(Round& round) {
+  Known at{drafts_.untaken(), "the default mapper", HUGE_VAL, {}};
+  look_at(round, at);
+  is_new(drafts_.text_of(at.draft));
+  while (!exhausted_ && !round.stop() &&
+         improve(round, at, drafts_.moves(at.draft, at.facts ? &*at.facts : nullptr))) {
+    look_at(round, at);
+  }
+  remember(at);
+  Known best = at;
+  for (std::size_t failed = 0; !exhausted_ && !round.stop() && failed < 1000;) {
+    at = best;
+    const std::size_t jumps = 1 + random() % 3;
+    for (std::size_t j = 0; j < jumps; ++j) {
+      Move move = drafts_.random_move(at.draft, random());
+      at.draft = std::move(move.draft);
+      at.why = std::move(move.why);
+    }
+    const std::string text = drafts_.text_of(at.draft);
+    if (!is_new(text)) {
+      ++failed;
+      continue;
+    }
+    look_at(round, at);
+    if (exhausted_ || !std::isfinite(at.score) || at.score > 1.3 * best.score) continue;
+    for (bool better = true; better && !exhausted_ && !round.stop();) {
+      std::vector<Move> moves = drafts_.moves(at.draft, at.facts ? &*at.facts : nullptr);
+      if (moves.size() > kSampled) {
+        for (std::size_t i = 0; i < kSampled; ++i) {
+          std::swap(moves[i], moves[i + random() % (moves.size() - i)]);
+        }
+        moves.resize(kSampled);
+      }
+      for (std::size_t i = 0; i < kSampled / 4; ++i) {
+        moves.push_back(drafts_.random_move(at.draft, random()));
+        moves.back().weight = kWorthIt;
+      }
+      better = improve(round, at, std::move(moves));
+    }
+    remember(at);
+    failed = at.score < kWorthIt * best.score ? 0 : failed + 1;
+    if (at.score < best.score) best = at;
+  }
+}
+
+std::vector<Proposal> Guided::next_of_elite(Round& round) {
+  while (proposed_ < elite_.size()) {
+    const Known& known = elite_[proposed_++];
+    std::string text = drafts_.text_of(known.draft);
+    if (round.evaluator().check(text, GuideDetail::kNone)) continue;
+    return {{std::move(text), fmt::format("the estimates' number {}: {}", proposed_, known.why),
+             static_cast<std::int64_t>(proposed_)}};
+  }
+  return {};
+}
+
+// --------------------------------------------------------------------------------- without
+// estimates
+
+std::vector<Proposal> Guided::next_change(Round& round) {
+  if (!began_) {
+    began_ = true;
+    best_ = {drafts_.untaken(), "the default mapper", HUGE_VAL, {}};
+    is_new(drafts_.text_of(best_.draft));
+    if (round.history().last() == nullptr) {
+      pending_ = best_;
+      return {{drafts_.text_of(best_.draft), best_.why}};
+    }
+    best_.score = round.history().last()->evaluation.score;
+    best_.facts = round.history().last()->evaluation.feedback.profile;
+  }
+  if (queues_stale_) fill_queues();
+  for (;;) {
+    // What promises most: by what it is about, by how often its kind was tried and how often that
+    // was of use.
+    std::size_t chosen = Move::kWhats;
+    double most = -1;
+    for (std::size_t w = 0; w < Move::kWhats; ++w) {
+      if (queues_[w].empty()) continue;
+      const double promise =
+          prior(static_cast<Move::What>(w)) * (1 + 2 * wins_[w]) / (1 + tries_[w]);
+      if (promise > most) chosen = w;
+      most = std::max(most, promise);
+    }
+    if (chosen == Move::kWhats) return {};
+    Move move = std::move(queues_[chosen].back());
+    queues_[chosen].pop_back();
+    std::string text = drafts_.text_of(move.draft);
+    if (!is_new(text) || round.evaluator().check(text, GuideDetail::kNone)) continue;
+    pending_ = Known{std::move(move.draft), move.why, HUGE_VAL, {}};
+    pending_what_ = chosen;
+    ++tries_[chosen];
+    return {{std::move(text), move.why}};
+  }
+}
+
+// Changes of the best mapping, the heaviest last.
+void Guided::fill_queues() {
+  queues_stale_ = false;
+  for (auto& queue : queues_) queue.clear();
+  for (Move& move : drafts_.moves(best_.draft, best_.facts ? &*best_.facts : nullptr)) {
+    move.weight *= jitter();
+    queues_[static_cast<std::size_t>(move.what)].push_back(std::move(move));
+  }
+  for (auto& queue : queues_) {
+    std::stable_sort(queue.begin(), queue.end(),
+                     [](const Move& a, const Move& b) { return a.weight < b.weight; });
+  }
+}
+
+// How much of the time changes of a kind are about.
+double Guided::prior(Move::What what) const {
+  constexpr double kAlways = 0.02;
+  if (!best_.facts) return kAlways;
+  const ProfileFacts& facts = *best_.facts;
+  double waiting = 0, imbalance = 0;
+  for (const ProfileFacts::Cause& cause : facts.causes) waiting += cause.waiting;
+  for (const ProfileFacts::Kind& kind : facts.kinds) {
+    if (kind.busy > 0.05) imbalance = std::max(imbalance, 1 - 1 / std::max(kind.imbalance, 1.0));
+  }
+  switch (what) {
+    case Move::What::kPlaceAlike:
+    case Move::What::kWithParent:
+      return kAlways + facts.copies + waiting + imbalance;
+    case Move::What::kPlace:
+      return kAlways + (facts.copies + waiting + imbalance) / 2;
+    case Move::What::kMemory:
+      return kAlways + facts.copies;
+    case Move::What::kKind:
+      return kAlways + facts.tasks / 4;
+    case Move::What::kLayout:
+      return kAlways + facts.tasks / 8;
+    case Move::What::kReplicate:
+      return kAlways + facts.runtime;
+    case Move::What::kLimit:
+      break;
+  }
+  return kAlways;
+}
+
+void Guided::learn(const Step& step) {
+  if (!pending_) return;
+  if (step.evaluation.ok() && step.evaluation.score < best_.score) {
+    best_ = std::move(*pending_);
+    best_.score = step.evaluation.score;
+    best_.facts = step.evaluation.feedback.profile;
+    queues_stale_ = true;
+    if (pending_what_ < Move::kWhats) ++wins_[pending_what_];
+  }
+  pending_.reset();
+}
+
+}  // namespace
+
+std::unique_ptr<Proposer> make_guided(const Problem& problem, std::uint64_t seed) {
+  return std::make_unique<Guided>(problem, seed);
+}
+
+}  // namespace groma::tuning

@@ -1,0 +1,73 @@
+// What happens in a search, for a tool that follows it.
+#include "groma/tune.h"
+#include "tune/journal.h"
+
+namespace groma {
+
+using tuning::Json;
+using tuning::line_of;
+
+std::string to_json(const TuneEvent& event) {
+  using Kind = TuneEvent::Kind;
+  Json json;
+  switch (event.kind) {
+    case Kind::kProposed:
+      json = {{"event", "proposed"}, {"why", event.proposal->why}};
+      break;
+    case Kind::kEvaluated: {
+      const Evaluation& evaluation = event.step->evaluation;
+      json = {{"event", "evaluated"},
+              {"number", event.step->number},
+              {"valid", evaluation.ok()},
+              {"values", evaluation.values}};
+      if (evaluation.ok()) json["score"] = evaluation.score;
+      json["best"] = event.is_best;
+      if (event.from_cache) json["repeated"] = true;
+      json["why"] = event.step->proposal.why;
+      const Feedback& feedback = evaluation.feedback;
+      if (!feedback.execution.empty()) json["execution"] = feedback.execution;
+      json["explain"] = feedback.explain;
+      json["suggest"] = feedback.suggest;
+      break;
+    }
+    case Kind::kAsking:
+      json = {{"event", "asking"}};
+      break;
+    case Kind::kRejected:
+      json = {{"event", "rejected"}, {"why", event.text}};
+      break;
+    case Kind::kResumed:
+      json = {{"event", "resumed"}};
+      break;
+  }
+  json["evaluations"] = event.spent.evaluations;
+  json["model_calls"] = event.spent.model_calls;
+  json["tokens"] = event.spent.tokens;
+  return line_of(json);
+}
+
+std::string to_json(const TuneOutcome& outcome) {
+  constexpr const char* kEnds[] = {"budget", "exhausted", "stopped", "rejected", "model"};
+  Json json = {{"event", "end"}, {"end", kEnds[static_cast<int>(outcome.end)]}};
+  if (!outcome.why.empty()) json["why"] = outcome.why;
+  if (outcome.start && outcome.start->evaluation.ok()) {
+    json["start"] = outcome.start->evaluation.score;
+  }
+  if (outcome.best) {
+    json["best"] = {{"number", outcome.best->number},
+                    {"score", outcome.best->evaluation.score},
+                    {"values", outcome.best->evaluation.values},
+                    {"text", outcome.best->proposal.text}};
+  }
+  json["trajectory"] = outcome.trajectory;
+  const TuneSpending& spent = outcome.spent;
+  json["spent"] = {{"evaluations", spent.evaluations},
+                   {"estimates", spent.estimates},
+                   {"model_calls", spent.model_calls},
+                   {"tokens", spent.tokens},
+                   {"money", spent.money},
+                   {"seconds", spent.seconds}};
+  return line_of(json);
+}
+
+}  // namespace groma

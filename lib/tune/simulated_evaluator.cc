@@ -1,0 +1,163 @@
+// Mappings in the embedded runtime.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <mutex>
+#include <thread>
+
+#include "groma/evaluators.h"
+#include "groma/inspect.h"
+#include "groma/run.h"
+#include "syntax/lexer.h"
+
+namespace groma {
+namespace {
+
+// Mappings are untrusted: one that makes a run of hours is worth no hours.
+constexpr auto kLongestRun = std::chrono::seconds(60);
+// Advice without runs of its own, which nobody would count.
+constexpr GuideLimits kNoTrials = {0, std::int64_t{1} << 62};
+constexpr double kShortest = 1e-12;  // seconds, so that a score is never 0
+
+std::string name_of(const Workload& workload) {
+  std::string name = workload.name();
+  char separator = ':';
+  for (const auto& [parameter, value] : workload.values()) {
+    name += fmt::format("{}{}={}", std::exchange(separator, ','), parameter, value);
+  }
+  return name;
+}
+
+class SimulatedEvaluator : public Evaluator {
+ public:
+  SimulatedEvaluator(std::shared_ptr<const Machine> machine, std::vector<Workload> inputs,
+                     SimulateOptions options)
+      : machine_(std::move(machine)), inputs_(std::move(inputs)), options_(std::move(options)) {}
+
+  std::vector<std::string> inputs() const override {
+    std::vector<std::string> names;
+    for (const Workload& input : inputs_) names.push_back(name_of(input));
+    return names;
+  }
+  std::string unit() const override { return "s"; }
+  int parallel() const override {
+    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  }
+  bool simulated() const override { return true; }
+
+  // Its tokens.
+  std::string canonical(const std::string& text) const override {
+    const Source source("", text);
+    Diagnostics ignored(source);
+    syntax::Lexer lexer(source, ignored, nullptr);
+    std::string words;
+    for (syntax::Token token = lexer.next(); token.kind != syntax::TokenKind::kEnd;
+         token = lexer.next()) {
+      words += source.text(token.range);
+      words += ' ';
+    }
+    return words;
+  }
+
+  std::string repaired(const std::string& text) const override {
+    std::size_t made = 0;
+    return std::string(mend(Source("mapping", text), &made).text());
+  }
+
+  std::optional<Evaluation> check(const std::string& text, GuideDetail detail) const override {
+    Diagnostics diags(Source("mapping", text));
+    for (const Workload& input : inputs_) {
+      diags.clear();
+      if (groma::check(diags.source(), machine_.get(), &input, diags)) {
+        if (!diags.has_errors()) continue;
+      }
+      Evaluation evaluation;
+      evaluation.status = Evaluation::Status::kRefused;
+      if (detail != GuideDetail::kNone) {
+        GuideContext context;
+        context.exit_code = 1;
+        context.diags = &diags;
+        context.detail = detail;
+        evaluation.feedback = guide_log(rules(), "", context);
+      }
+      return evaluation;
+    }
+    return std::nullopt;
+  }
+
+  Evaluation evaluate(const EvaluationRequest& request) override {
+    Evaluation evaluation;
+    double product = 0;
+    for (const Workload& input : inputs_) {
+      if (!run_on(input, request, &evaluation)) {
+        evaluation.values.clear();
+        return evaluation;
+      }
+      product += std::log(evaluation.values.back());
+    }
+    evaluation.status = Evaluation::Status::kOk;
+    evaluation.score = inputs_.size() == 1
+                           ? evaluation.values.front()
+                           : std::exp(product / static_cast<double>(inputs_.size()));
+    return evaluation;
+  }
+
+ private:
+  const GuideRules& rules() const {
+    std::call_once(once_, [this] { rules_ = std::move(GuideRules::make()).value(); });
+    return *rules_;
+  }
+
+  // False: it cannot be carried out, which `evaluation` then says.
+  bool run_on(const Workload& input, const EvaluationRequest& request,
+              Evaluation* evaluation) const {
+    Diagnostics diags(Source("mapping", request.text));
+    const bool explains = request.detail > GuideDetail::kExecution;
+    const bool is_first = evaluation->values.empty();
+    const auto end = std::chrono::steady_clock::now() + kLongestRun;
+    const auto bound = bind(compile(diags.source(), diags), *machine_, diags);
+    GuidedRun guided{&input, machine_, bound ? &*bound : nullptr, options_, &diags};
+    guided.options.stop = [&] {
+      return (request.stop && request.stop()) || std::chrono::steady_clock::now() > end;
+    };
+    guided.options.record = explains && is_first;
+    std::optional<RunResult> result;
+    if (bound) result = groma::run(*bound, input, guided.options, diags);
+    guided.result = result ? &*result : nullptr;
+    if (result && result->ok()) {
+      evaluation->values.push_back(std::max(result->seconds, kShortest));
+      if (!guided.options.record) return true;
+      const Profile profile = make_profile(result->record);
+      guided.profile = &profile;
+      evaluation->feedback = guide_run(guided, kNoTrials);
+      return true;
+    }
+    const bool stopped = result && result->status == RunStatus::kStopped;
+    evaluation->status = !result   ? Evaluation::Status::kRefused
+                         : stopped ? Evaluation::Status::kTimedOut
+                                   : Evaluation::Status::kFailed;
+    if (request.detail != GuideDetail::kNone) {
+      evaluation->feedback = guide_run(guided, kNoTrials, &rules());
+    }
+    return false;
+  }
+
+  std::shared_ptr<const Machine> machine_;
+  std::vector<Workload> inputs_;
+  SimulateOptions options_;
+  mutable std::once_flag once_;
+  mutable std::optional<GuideRules> rules_;
+};
+
+}  // namespace
+
+std::unique_ptr<Evaluator> make_simulated_evaluator(std::shared_ptr<const Machine> machine,
+                                                    std::vector<Workload> inputs,
+                                                    SimulateOptions options) {
+  return std::make_unique<SimulatedEvaluator>(std::move(machine), std::move(inputs),
+                                              std::move(options));
+}
+
+}  // namespace groma

@@ -1,0 +1,192 @@
+// guided: functions made of machine operations send every point somewhere; every move is a mapping
+// that the checker accepts or knows why not; and the search finds what is worth finding.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "groma/benchmarks.h"
+#include "groma/evaluators.h"
+#include "groma/inspect.h"
+#include "groma/syntax.h"
+#include "tune/draft.h"
+#include "tune/placements.h"
+
+namespace groma::tuning {
+namespace {
+
+using ::testing::ElementsAre;
+
+Problem problem_of(const std::string& app, const std::string& machine) {
+  Problem problem;
+  problem.machine = std::make_shared<const Machine>(make_machine(machine).value());
+  problem.inputs.push_back(
+      Workload::make(with_values(find_benchmark(app)->make(), "size=small").value()).value());
+  return problem;
+}
+
+// Where the function sends the points of a launch, by node and processor.
+std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> loads_of(
+    const PlacementFunction& function, const Machine& machine, const Point& extents) {
+  Diagnostics diags(Source("f.mapper", "def f(Task task) {\n  m = Machine(GPU);\n" + function.body +
+                                           "}\nIndexTaskMap work f;\n"));
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> loads;
+  const auto bound = check(diags.source(), &machine, diags);
+  EXPECT_TRUE(bound.has_value()) << render(diags);
+  if (!bound) return loads;
+  PlaceQuery query;
+  query.function = "f";
+  query.domain = *Rect::make(extents);
+  query.from = ProcKind::kGpu;
+  const auto placed = place(*bound, query, diags);
+  EXPECT_TRUE(placed.has_value()) << render(diags) << function.body;
+  if (!placed) return loads;
+  for (const Processor& processor : placed->points) ++loads[{processor.node, processor.index}];
+  return loads;
+}
+
+TEST(Placements, GridsUseEveryProcessorAlike) {
+  const Machine machine = make_machine("nodes=4,gpu=6").value();
+  for (const auto& nodes : factorisations(4, 2, 100)) {
+    for (const auto& processors : factorisations(6, 2, 100)) {
+      for (int mode = 0; mode < 8; ++mode) {
+        const GridShape shape{
+            nodes, processors, {(mode & 1) != 0, (mode & 2) != 0}, (mode & 4) != 0};
+        const auto loads = loads_of(grid_function(shape), machine, {12 * 4, 12 * 2});
+        ASSERT_EQ(loads.size(), 24U) << grid_function(shape).body;
+        for (const auto& [processor, load] : loads) EXPECT_EQ(load, 48 * 24 / 24);
+      }
+    }
+  }
+}
+
+TEST(Placements, DestinationsAreTheFunctions) {
+  const Machine machine = make_machine("nodes=4,gpu=6").value();
+  const auto expect = [&](const PlacementFunction& function, const auto& destination_of) {
+    std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> expected;
+    for (std::int64_t x = 0; x < 9; ++x) {
+      for (std::int64_t y = 0; y < 7; ++y) {
+        const std::int64_t at = destination_of({x, y});
+        ++expected[{at / 6, at % 6}];
+      }
+    }
+    EXPECT_EQ(loads_of(function, machine, {9, 7}), expected) << function.body;
+  };
+  for (int mode = 0; mode < 8; ++mode) {
+    const GridShape shape{{2, 2}, {1, 6}, {(mode & 1) != 0, (mode & 2) != 0}, (mode & 4) != 0};
+    expect(grid_function(shape), [&](const std::vector<std::int64_t>& point) {
+      return destination(shape, {9, 7}, point);
+    });
+  }
+  for (const LineShape& shape :
+       {LineShape{{1, 9}}, LineShape{{2, 0}, true}, LineShape{{7, 1}, false, 3}}) {
+    expect(line_function(shape),
+           [&](const std::vector<std::int64_t>& point) { return destination(shape, 4, 6, point); });
+  }
+}
+
+TEST(Placements, LinesGoRound) {
+  const Machine machine = make_machine("nodes=2,gpu=4").value();
+  const auto at = [&](const LineShape& shape, std::int64_t count) {
+    return loads_of(line_function(shape), machine, {count});
+  };
+  EXPECT_EQ(at({{1}}, 8).size(), 8U);
+  EXPECT_EQ(at({{1}}, 4).size(), 4U);
+  EXPECT_EQ(at({{1}}, 4).begin()->first.first, 0);
+  EXPECT_EQ(at({{1}, true}, 2).rbegin()->first.first, 1);
+  EXPECT_EQ(at({{1}, false, 4}, 8).size(), 2U);
+}
+
+TEST(Placements, FactorisationsAreAllThereAre) {
+  EXPECT_EQ(factorisations(1, 3, 100).size(), 1U);
+  EXPECT_THAT(factorisations(4, 2, 100),
+              ElementsAre(ElementsAre(1, 4), ElementsAre(2, 2), ElementsAre(4, 1)));
+  EXPECT_EQ(factorisations(12, 3, 100).size(), 18U);
+  EXPECT_EQ(factorisations(12, 3, 5).size(), 5U);
+  for (const auto& each : factorisations(360, 4, 10'000)) {
+    EXPECT_EQ(each[0] * each[1] * each[2] * each[3], 360);
+  }
+}
+
+TEST(Drafts, EveryMoveIsAnotherProgramInTheLanguage) {
+  for (const char* app : {"circuit", "solomonik", "stencil"}) {
+    const Problem problem = problem_of(app, "lassen:nodes=4");
+    const Drafts drafts(*problem.machine, problem.inputs.front());
+    EXPECT_EQ(drafts.text_of(drafts.untaken()), "");
+    Draft at = drafts.untaken();
+    std::set<std::string> texts;
+    for (std::uint64_t step = 0; step < 4; ++step) {
+      const std::string before = drafts.text_of(at);
+      std::size_t same = 0, moves = 0;
+      for (const Move& move : drafts.moves(at, nullptr)) {
+        ++moves;
+        const std::string text = drafts.text_of(move.draft);
+        same += text == before ? 1U : 0U;
+        if (!texts.insert(text).second) continue;
+        Diagnostics diags(Source("move.mapper", text));
+        ASSERT_TRUE(check(diags.source(), problem.machine.get(), diags).has_value())
+            << render(diags) << text;
+        EXPECT_FALSE(move.why.empty());
+      }
+      EXPECT_GT(moves, 100U);
+      EXPECT_LT(same, moves / 2) << app;
+      at = drafts.random_move(at, step).draft;
+      at = drafts.random_move(at, step + 100).draft;
+    }
+  }
+}
+
+TEST(Drafts, WhatCostsMostWeighsMost) {
+  const Problem problem = problem_of("circuit", "p100x4");
+  const Drafts drafts(*problem.machine, problem.inputs.front());
+  ProfileFacts facts;
+  facts.causes.emplace_back();
+  facts.causes.back().doing = "copy";
+  facts.causes.back().region = "rp_shared";
+  facts.causes.back().share = 0.7;
+  facts.copies = 0.7;
+  const auto moves = drafts.moves(drafts.untaken(), &facts);
+  const auto heaviest = std::max_element(
+      moves.begin(), moves.end(), [](const Move& a, const Move& b) { return a.weight < b.weight; });
+  EXPECT_NE(heaviest->why.find("rp_shared"), std::string::npos) << heaviest->why;
+}
+
+TuneOutcome search(const Problem& problem, bool estimates, std::uint64_t seed) {
+  auto evaluator = make_simulated_evaluator(problem.machine, problem.inputs);
+  auto estimator = make_simulated_evaluator(problem.machine, problem.inputs);
+  auto proposer = make_proposer("guided", problem, seed).value();
+  TuneOptions options;
+  options.seed = seed;
+  options.budget.evaluations = 10;
+  options.budget.estimates = 300;
+  return tune(problem, *evaluator, *proposer, nullptr, estimates ? estimator.get() : nullptr,
+              options)
+      .value();
+}
+
+TEST(Guided, IsFasterThanTheDefaultMapperInTenEvaluations) {
+  const Problem problem = problem_of("solomonik", "p100x4");
+  const TuneOutcome outcome = search(problem, false, 1);
+  ASSERT_TRUE(outcome.best && outcome.start);
+  EXPECT_LT(outcome.best->evaluation.score, 0.97 * outcome.start->evaluation.score);
+  EXPECT_EQ(outcome.spent.evaluations, 10);
+  EXPECT_EQ(search(problem, false, 1).best->proposal.text, outcome.best->proposal.text);
+}
+
+TEST(Guided, AsksTheEstimatesFirst) {
+  const Problem problem = problem_of("stencil", "lassen:nodes=4");
+  const TuneOutcome outcome = search(problem, true, 1), again = search(problem, true, 1);
+  ASSERT_TRUE(outcome.best && outcome.start);
+  EXPECT_LE(outcome.spent.estimates, 300);
+  EXPECT_GT(outcome.spent.estimates, 100);
+  // The first that it proposes is the best that the estimates know.
+  EXPECT_EQ(outcome.best->number, 2);
+  EXPECT_LT(outcome.best->evaluation.score, outcome.start->evaluation.score);
+  EXPECT_EQ(again.trajectory, outcome.trajectory);
+  const TuneOutcome without = search(problem, false, 1);
+  EXPECT_LE(outcome.best->evaluation.score, without.best->evaluation.score);
+}
+
+}  // namespace
+}  // namespace groma::tuning

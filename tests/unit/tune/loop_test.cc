@@ -1,0 +1,393 @@
+// The loop: budgets, what counts, and that a search which dies at any byte of its journal goes on
+// as though it had not.
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "groma/benchmarks.h"
+#include "groma/evaluators.h"
+#include "support/files.h"
+#include "support/temporary_folder.h"
+#include "support/tune_round.h"
+
+namespace groma {
+namespace {
+
+using test::TemporaryFolder;
+using testing::FakeEvaluator;
+using ::testing::HasSubstr;
+using testing::read_text;
+using End = TuneOutcome::End;
+
+// Counts down from the best so far; asks a model before each, if it is to.
+class CountDown : public Proposer {
+ public:
+  explicit CountDown(bool asks = false) : asks_(asks) {}
+  std::string_view name() const override { return "count down"; }
+  GuideDetail reads() const override { return GuideDetail::kExplain; }
+  std::vector<Proposal> propose(Round& round) override {
+    const int next = last_ - 1;
+    if (next < 0) return {};
+    std::string why = "one less";
+    if (asks_) {
+      ChatRequest request;
+      request.messages.push_back({ChatMessage::Role::kUser, std::to_string(next)});
+      request.max_tokens = 16;
+      const auto replies = round.ask({&request, 1});
+      if (!replies.front()) return {};
+      why = replies.front()->text;
+    }
+    return {{std::to_string(next), why, next}};
+  }
+  void learn(const Step& step) override { last_ = std::stoi(step.proposal.text); }
+
+ private:
+  bool asks_;
+  int last_ = 0;
+};
+
+// The value is the number, of 13 nothing.
+class Numbers : public FakeEvaluator {
+ public:
+  Numbers()
+      : FakeEvaluator(
+            [](const std::string& text) { return text == "13" ? -1.0 : 1 + std::stod(text); }) {}
+  Evaluation evaluate(const EvaluationRequest& request) override {
+    ++calls;
+    return FakeEvaluator::evaluate(request);
+  }
+  std::optional<Evaluation> check(const std::string& text, GuideDetail) const override {
+    if (text != "17") return std::nullopt;
+    Evaluation refused;
+    refused.feedback.execution = "17 is no number";
+    return refused;
+  }
+  std::atomic<int> calls = 0;
+};
+
+Problem from(std::string start) {
+  Problem problem;
+  problem.start = std::move(start);
+  return problem;
+}
+
+TEST(Tune, GoesOnUntilTheBudgetIsUsedUp) {
+  Numbers numbers;
+  CountDown proposer;
+  TuneOptions options;
+  options.budget.evaluations = 8;
+  std::vector<std::int64_t> said;
+  options.on_event = [&](const TuneEvent& event) {
+    if (event.kind == TuneEvent::Kind::kEvaluated) said.push_back(event.step->number);
+  };
+  const auto outcome = tune(from("20"), numbers, proposer, nullptr, nullptr, options);
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_EQ(outcome->end, End::kBudget);
+  // 17 is refused without a run and costs nothing; 13 fails.
+  EXPECT_EQ(outcome->spent.evaluations, 8);
+  EXPECT_EQ(numbers.calls, 8);
+  EXPECT_EQ(outcome->best->proposal.text, "12");
+  EXPECT_EQ(outcome->start->evaluation.score, 21);
+  EXPECT_EQ(outcome->trajectory.size(), 7U);
+  EXPECT_EQ(said.size(), 9U);
+}
+
+TEST(Tune, InAComparisonEverythingCounts) {
+  Numbers numbers;
+  CountDown proposer;
+  TuneOptions options;
+  options.budget.evaluations = 8;
+  options.compare = true;
+  const auto outcome = tune(from("20"), numbers, proposer, nullptr, nullptr, options);
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_EQ(outcome->best->proposal.text, "14");
+  EXPECT_EQ(outcome->spent.evaluations, 8);
+  EXPECT_EQ(numbers.calls, 7);
+}
+
+TEST(Tune, EndsWhereTheProposerDoes) {
+  Numbers numbers;
+  CountDown proposer;
+  const auto outcome = tune(from("3"), numbers, proposer, nullptr, nullptr, {});
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_EQ(outcome->end, End::kExhausted);
+  EXPECT_EQ(outcome->spent.evaluations, 4);
+}
+
+TEST(Tune, OneTextIsEvaluatedOnce) {
+  class Same : public Proposer {
+   public:
+    std::string_view name() const override { return "same"; }
+    std::vector<Proposal> propose(Round&) override { return {{"7", ""}, {"7", ""}, {"8", ""}}; }
+    void learn(const Step& step) override { explained = step.evaluation.feedback.explain; }
+    std::vector<std::string> explained;
+  } proposer;
+  Numbers numbers;
+  const auto outcome = tune(from("9"), numbers, proposer, nullptr, nullptr, {});
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_EQ(outcome->end, End::kExhausted);
+  EXPECT_EQ(numbers.calls, 3);
+  EXPECT_EQ(outcome->spent.evaluations, 3);
+  EXPECT_THAT(proposer.explained, ::testing::ElementsAre("This was tried before, as number 4."));
+}
+
+TEST(Tune, StopsAndLeavesTheBest) {
+  const TemporaryFolder directory;
+  Numbers numbers;
+  CountDown proposer;
+  TuneOptions options;
+  options.directory = directory.path() + "/search";
+  bool stop = false;
+  options.stop = [&] { return stop; };
+  options.on_event = [&](const TuneEvent& event) { stop = event.spent.evaluations == 3; };
+  const auto outcome = tune(from("9"), numbers, proposer, nullptr, nullptr, options);
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_EQ(outcome->end, End::kStopped);
+  EXPECT_EQ(read_text(directory.path() + "/search/best.txt"), "7");
+  EXPECT_THAT(read_text(directory.path() + "/search/report.txt"), HasSubstr("best   8 s"));
+}
+
+TEST(Tune, WithoutAModelThereIsNoneToAsk) {
+  Numbers numbers;
+  CountDown proposer(true);
+  const auto outcome = tune(from("9"), numbers, proposer, nullptr, nullptr, {});
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_EQ(outcome->end, End::kModel);
+  EXPECT_EQ(outcome->why, "there is no model to ask");
+}
+
+// ------------------------------------------------------------------------------- resuming a search
+
+// A child process as the model: it answers "well, N" and notes in a file that it was asked.
+ChatClient model_noting(const std::string& path) {
+  ChatOptions options;
+  options.endpoint = "exec:cat > /dev/null; echo asked >> " + path + "; echo well";
+  return ChatClient::make(std::move(options)).value();
+}
+
+std::size_t lines_in(const std::string& path) {
+  std::ifstream file(path);
+  std::size_t count = 0;
+  for (std::string line; std::getline(file, line);) ++count;
+  return count;
+}
+
+std::string without_times(const std::string& journal) {
+  std::string kept = journal;
+  for (std::size_t at = kept.find(",\"seconds\":"); at != kept.npos;
+       at = kept.find(",\"seconds\":", at)) {
+    kept.erase(at, kept.find_first_of(",}", at + 1) - at);
+  }
+  return kept;
+}
+
+Result<TuneOutcome> search(const std::string& directory, bool resume, Numbers& numbers) {
+  CountDown proposer(true);
+  ChatClient model = model_noting(directory + ".asked");
+  TuneOptions options;
+  options.directory = directory;
+  options.resume = resume;
+  options.budget.evaluations = 6;
+  return tune(from("18"), numbers, proposer, &model, nullptr, options);
+}
+
+// Runs the search in a process that is killed when its journal has so many bytes.
+void search_until(const std::string& directory, std::size_t bytes, bool full_disk) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit limit{bytes, bytes};
+    const rlimit no_core{0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    if (full_disk) signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    Numbers numbers;
+    const auto outcome = search(directory, false, numbers);
+    _exit(outcome.ok() ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (full_disk) {
+    EXPECT_TRUE(WIFEXITED(status));
+  }
+}
+
+void expect_resumed(bool full_disk) {
+  const TemporaryFolder directory;
+  Numbers numbers;
+  const std::string whole = directory.path() + "/whole";
+  const auto expected = search(whole, false, numbers);
+  ASSERT_TRUE(expected.ok());
+  const std::string journal = read_text(whole + "/journal.jsonl");
+  const std::size_t asked = lines_in(whole + ".asked");
+  std::set<std::size_t> cuts;
+  for (std::size_t at = journal.find('\n'); at != journal.npos; at = journal.find('\n', at + 1)) {
+    for (const std::size_t cut : {at, at + 30}) cuts.insert(cut);
+  }
+  EXPECT_GT(cuts.size(), 30U);
+  for (const std::size_t cut : cuts) {
+    if (cut >= journal.size() - 2) continue;
+    const std::string killed = directory.path() + "/" + std::to_string(cut);
+    search_until(killed, cut, full_disk);
+    const std::string left = read_text(killed + "/journal.jsonl");
+    ASSERT_LE(left.size(), cut);
+    const auto recorded = [&](const char* about) {
+      std::size_t count = 0;
+      for (std::size_t at = left.find(about); at != left.npos; at = left.find(about, at + 1)) {
+        count += left.find('\n', at) != left.npos ? 1U : 0U;
+      }
+      return count;
+    };
+    const std::size_t steps = recorded("{\"step\""), free = recorded("\"free\"");
+    Numbers again;
+    const auto outcome = search(killed, true, again);
+    ASSERT_TRUE(outcome.ok()) << cut << ": " << outcome.error().message;
+    EXPECT_EQ(outcome->best->proposal.text, expected->best->proposal.text) << cut;
+    EXPECT_EQ(outcome->trajectory, expected->trajectory) << cut;
+    EXPECT_EQ(outcome->spent.evaluations, expected->spent.evaluations) << cut;
+    EXPECT_EQ(static_cast<std::size_t>(again.calls),
+              static_cast<std::size_t>(expected->spent.evaluations) + free - steps)
+        << cut;
+    // A reply that was being written when the end came is asked for again, and counted twice.
+    const std::size_t lost = recorded("{\"asked\"") - recorded("{\"replies\"");
+    const std::size_t all = lines_in(killed + ".asked");
+    EXPECT_LE(all, asked + 1) << cut;
+    if (lost > 0) {
+      EXPECT_GT(outcome->spent.tokens, expected->spent.tokens) << cut;
+    } else {
+      EXPECT_EQ(outcome->spent.tokens, expected->spent.tokens) << cut;
+    }
+    const std::string now = without_times(read_text(killed + "/journal.jsonl"));
+    if (lost == 0) {
+      EXPECT_EQ(now, without_times(journal)) << cut;
+    }
+    EXPECT_EQ(read_text(killed + "/best.txt"), read_text(whole + "/best.txt")) << cut;
+    std::filesystem::remove_all(killed);
+  }
+}
+
+TEST(Resume, AfterAnEndAtAnyWrite) { expect_resumed(false); }
+TEST(Resume, AfterAFullDiskAtAnyWrite) { expect_resumed(true); }
+
+TEST(Resume, GoesOnWithALargerBudget) {
+  const TemporaryFolder directory;
+  TuneOptions options;
+  options.directory = directory.path() + "/search";
+  options.budget.evaluations = 3;
+  Numbers numbers;
+  CountDown first;
+  ASSERT_TRUE(tune(from("9"), numbers, first, nullptr, nullptr, options).ok());
+  options.resume = true;
+  options.budget.evaluations = 5;
+  CountDown second;
+  const auto outcome = tune(from("9"), numbers, second, nullptr, nullptr, options);
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_EQ(outcome->best->proposal.text, "5");
+  EXPECT_EQ(numbers.calls, 5);
+}
+
+TEST(Resume, RefusesWhatIsNotTheSearch) {
+  const TemporaryFolder directory;
+  TuneOptions options;
+  options.directory = directory.path() + "/search";
+  options.budget.evaluations = 3;
+  Numbers numbers;
+  const auto again = [&](const std::string& start, bool resume) {
+    CountDown proposer;
+    options.resume = resume;
+    const auto outcome = tune(from(start), numbers, proposer, nullptr, nullptr, options);
+    return outcome.ok() ? std::string("it went on") : outcome.error().message;
+  };
+  EXPECT_EQ(again("9", false), "it went on");
+  EXPECT_THAT(again("9", false), HasSubstr("holds a search already"));
+  EXPECT_THAT(again("8", true),
+              HasSubstr("journal.jsonl:1: this is the journal of another search"));
+  // Damaged before its end.
+  const std::string path = directory.path() + "/search/journal.jsonl";
+  std::string journal = read_text(path);
+  const std::size_t second = journal.find('\n') + 1;
+  std::string damaged = journal;
+  damaged[second + 2] = '\1';
+  std::ofstream(path) << damaged;
+  EXPECT_THAT(again("9", true), HasSubstr("journal.jsonl:2: the journal is damaged here"));
+  // Of a search that went another way.
+  const std::size_t text = journal.find("\"text\":\"8\"");
+  ASSERT_NE(text, journal.npos);
+  std::ofstream(path) << journal.substr(0, text) + "\"text\":\"6\"" + journal.substr(text + 10);
+  EXPECT_THAT(again("9", true), HasSubstr("proposes something else"));
+  options.directory = directory.path() + "/nowhere";
+  EXPECT_THAT(again("9", true), HasSubstr("cannot read"));
+}
+
+TEST(Resume, TwoDoNotWriteIntoOneDirectory) {
+  const TemporaryFolder directory;
+  const std::string path = directory.path() + "/search";
+  TuneOptions options;
+  options.directory = path;
+  options.budget.evaluations = 3;
+  std::string other;
+  options.on_event = [&](const TuneEvent& event) {
+    if (event.kind != TuneEvent::Kind::kEvaluated || !other.empty()) return;
+    const pid_t child = fork();
+    if (child == 0) {
+      options.on_event = {};
+      options.resume = true;
+      Numbers numbers;
+      CountDown proposer;
+      const auto outcome = tune(from("9"), numbers, proposer, nullptr, nullptr, options);
+      std::ofstream(directory.path() + "/said") << (outcome ? "" : outcome.error().message);
+      _exit(0);
+    }
+    waitpid(child, nullptr, 0);
+    other = read_text(directory.path() + "/said");
+  };
+  Numbers numbers;
+  CountDown proposer;
+  ASSERT_TRUE(tune(from("9"), numbers, proposer, nullptr, nullptr, options).ok());
+  EXPECT_THAT(other, HasSubstr(std::to_string(getpid())));
+  EXPECT_EQ(read_text(path + "/best.txt"), "7");
+}
+
+// ----------------------------------------------------------------------------------- the simulator
+
+TEST(SimulatedEvaluator, GivesWhatARunGives) {
+  const auto machine = std::make_shared<const Machine>(make_machine("p100x4").value());
+  const Workload stencil = Workload::make(find_benchmark("stencil")->make()).value();
+  const Workload small =
+      Workload::make(with_values(find_benchmark("stencil")->make(), "size=small").value()).value();
+  auto evaluator = make_simulated_evaluator(machine, {stencil, small});
+  EXPECT_EQ(evaluator->inputs().size(), 2U);
+  EXPECT_NE(evaluator->inputs()[0], evaluator->inputs()[1]);
+  const Evaluation default_mapper = evaluator->evaluate({"", GuideDetail::kProfile});
+  ASSERT_TRUE(default_mapper.ok());
+  ASSERT_EQ(default_mapper.values.size(), 2U);
+  EXPECT_NEAR(default_mapper.score, std::sqrt(default_mapper.values[0] * default_mapper.values[1]),
+              1e-12);
+  ASSERT_TRUE(default_mapper.feedback.profile.has_value());
+  EXPECT_FALSE(default_mapper.feedback.explain.empty());
+  EXPECT_FALSE(evaluator->check("Task * GPU, CPU;", GuideDetail::kNone).has_value());
+  const auto refused = evaluator->check("Task * GPUS;", GuideDetail::kSuggest);
+  ASSERT_TRUE(refused.has_value());
+  EXPECT_THAT(refused->feedback.execution, HasSubstr("GPUS"));
+  EXPECT_EQ(evaluator->evaluate({"Task * GPUS;"}).status, Evaluation::Status::kRefused);
+  EXPECT_EQ(evaluator->canonical("Task  * GPU; # a"), evaluator->canonical("Task * GPU;"));
+  EXPECT_NE(evaluator->canonical("Task * GPU;"), evaluator->canonical("Task * CPU;"));
+}
+
+TEST(Sparkline, IsALetterForEachScore) {
+  EXPECT_EQ(sparkline(std::vector<double>{}), "");
+  const double inf = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(sparkline(std::vector<double>{8, inf, 4, 1}), "█·▆▁");
+  EXPECT_EQ(sparkline(std::vector<double>{2, 2}), "▁▁");
+  const std::vector<double> many(1000, 3.0);
+  EXPECT_EQ(sparkline(many, 10).size(), 10 * std::string("▁").size());
+}
+
+}  // namespace
+}  // namespace groma
