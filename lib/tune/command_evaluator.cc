@@ -152,7 +152,7 @@ class CommandEvaluator final : public Evaluator {
       if (!compared) return failed(compared.error(), request.detail);
       all.push_back(std::move(*compared));
     }
-    const Evaluation evaluation = score_of(all, request);
+    Evaluation evaluation = score_of(all, request);
     // It is what the next texts will be compared with.
     if (evaluation.score < request.incumbent_score) kept_ = *placed;
     return evaluation;
@@ -315,9 +315,9 @@ class CommandEvaluator final : public Evaluator {
     feedback.explain.clear();
     feedback.suggest.clear();
     if (detail < GuideDetail::kExplain || feedback.last_lines.empty()) return evaluation;
-    feedback.explain.push_back(failure.has_ended_well
-                                   ? "The command ended well, but no value was found."
-                                   : "What it printed last may say why.");
+    feedback.explain.emplace_back(failure.has_ended_well
+                                      ? "The command ended well, but no value was found."
+                                      : "What it printed last may say why.");
     return evaluation;
   }
 
