@@ -15,6 +15,10 @@ struct Listed {
 };
 
 constexpr std::array kListed = {
+    Listed{{"anneal", "simulated annealing", false, true}, tuning::make_anneal},
+    Listed{{"ccd", "AutoMap's constrained coordinate descent", false, true}, tuning::make_ccd},
+    Listed{{"opentuner", "OpenTuner's ensemble of techniques", false, true},
+           tuning::make_opentuner},
     Listed{{"random", "draws from the search space", false, true}, tuning::make_random},
 };
 
