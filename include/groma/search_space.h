@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,10 @@ struct Decision {
   // What may follow, at least one; "" says nothing. Of an IndexTaskMap or SingleTaskMap a function,
   // written for the kind of processor that the task runs on.
   std::vector<std::string> options;
+  // What it is about, where it is about one.
+  std::int32_t task = -1;             // its number in the workload
+  std::string region = {};            // a name, as the application has it
+  std::optional<ProcKind> kind = {};  // of processors
 };
 
 // A mapping: of each decision, in their order, the number of an option.
@@ -58,8 +63,6 @@ class SearchSpace {
     std::vector<ProcKind> variants;
   };
   class Maker;
-  void add(MappingStatement statement, std::uint32_t task, std::string head,
-           std::vector<std::string> options);
   ProcKind kind_of(const Task& task, const Choice& choice) const;
 
   std::vector<Decision> decisions_;

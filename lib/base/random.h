@@ -1,7 +1,9 @@
 // Random numbers that are the same on every platform.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "base/names.h"
 
@@ -11,5 +13,31 @@ namespace groma {
 inline std::uint64_t random_at(std::uint64_t seed, std::uint64_t place) {
   return mix(seed + (place + 1) * 0x9E3779B97F4A7C15U);
 }
+
+// One draw after the other of a seed's sequence.
+class Draws {
+ public:
+  explicit Draws(std::uint64_t seed) : seed_(seed) {}
+
+  std::uint64_t bits() { return random_at(seed_, place_++); }
+  // From 0; less than `count`, which is at least 1.
+  std::uint32_t below(std::uint32_t count) {
+    return static_cast<std::uint32_t>((bits() >> 32) * count >> 32);
+  }
+  // From 0; less than 1.
+  double unit() { return static_cast<double>(bits() >> 11) * 0x1.0p-53; }
+  bool chance(double probability) { return unit() < probability; }
+
+  template <typename List>
+  void shuffle(List& list) {
+    using std::swap;
+    for (std::size_t i = list.size(); i > 1; --i) {
+      swap(list[i - 1], list[below(static_cast<std::uint32_t>(i))]);
+    }
+  }
+
+ private:
+  std::uint64_t seed_, place_ = 0;
+};
 
 }  // namespace groma

@@ -17,6 +17,10 @@ struct Listed {
 constexpr std::array kListed = {
     Listed{{"guided", "changes what a run's profile says costs most", false, true},
            tuning::make_guided},
+    Listed{{"anneal", "simulated annealing", false, true}, tuning::make_anneal},
+    Listed{{"ccd", "AutoMap's constrained coordinate descent", false, true}, tuning::make_ccd},
+    Listed{{"opentuner", "OpenTuner's ensemble of techniques", false, true},
+           tuning::make_opentuner},
     Listed{{"random", "draws from the search space", false, true}, tuning::make_random},
 };
 

@@ -10,6 +10,12 @@ namespace groma::tuning {
 
 // Reads where the time goes and changes that (draft.h).
 std::unique_ptr<Proposer> make_guided(const Problem& problem, std::uint64_t seed);
+// Simulated annealing over the search space, as cold as the budget is used up.
+std::unique_ptr<Proposer> make_anneal(const Problem& problem, std::uint64_t seed);
+// AutoMap's constrained coordinate-wise descent over the search space. Draws nothing.
+std::unique_ptr<Proposer> make_ccd(const Problem& problem, std::uint64_t seed);
+// OpenTuner's default ensemble, over the search space.
+std::unique_ptr<Proposer> make_opentuner(const Problem& problem, std::uint64_t seed);
 // Draws from the search space (search_space.h), every option of every decision alike.
 std::unique_ptr<Proposer> make_random(const Problem& problem, std::uint64_t seed);
 

@@ -66,6 +66,8 @@ std::vector<std::string> memories_of(const Machine& machine) {
   return names;
 }
 
+const std::vector<std::string> kOrders = {"", "SOA", "AOS"};
+const std::vector<std::string> kDimensions = {"", "C_order", "F_order"};
 const std::vector<std::string> kAlignments = {"", "Align==64", "Align==128"};
 
 bool is_mapped(const app::Requirement& requirement) {
@@ -103,26 +105,37 @@ class SearchSpace::Maker {
     for (const std::vector<ProcKind>& list : space_.kind_lists_) lists.push_back(list_words(list));
     for_each_task([&](std::uint32_t t, const std::string& name) {
       space_.tasks_[t].decision = static_cast<std::uint32_t>(space_.decisions_.size());
-      space_.add(MappingStatement::kTask, t, "Task " + name, lists);
+      add(MappingStatement::kTask, t, "Task " + name, lists);
     });
     add_regions(grain);
     add_layouts(grain);
     for_each_task([&](std::uint32_t t, const std::string& name) {
-      space_.add(MappingStatement::kInstanceLimit, t, "InstanceLimit " + name,
-                 {"", "1", "2", "4", "8"});
+      add(MappingStatement::kInstanceLimit, t, "InstanceLimit " + name, {"", "1", "2", "4", "8"});
     });
     for_each_task([&](std::uint32_t t, const std::string& name) { add_functions(t, name); });
     for_each_task([&](std::uint32_t t, const std::string& name) {
-      space_.add(MappingStatement::kCollectMemory, t, "CollectMemory " + name, {"", "*"});
+      add(MappingStatement::kCollectMemory, t, "CollectMemory " + name, {"", "*"});
     });
-    space_.add(MappingStatement::kControlReplicate, 0, "ControlReplicate", {"", "*"});
+    add(MappingStatement::kControlReplicate, kNoTask, "ControlReplicate", {"", "*"});
     for (ProcKind kind : kinds_) {
-      space_.add(MappingStatement::kTaskSteal, 0, fmt::format("TaskSteal * {}", name_of(kind)),
-                 {"", "SAME_NODE", "ANY_NODE"});
+      add(MappingStatement::kTaskSteal, kNoTask, fmt::format("TaskSteal * {}", name_of(kind)),
+          {"", "SAME_NODE", "ANY_NODE"})
+          .kind = kind;
     }
   }
 
  private:
+  static constexpr std::uint32_t kNoTask = 0xFFFFFFFF;
+
+  Decision& add(MappingStatement statement, std::uint32_t task, std::string head,
+                std::vector<std::string> options) {
+    Decision& made =
+        space_.decisions_.emplace_back(Decision{statement, std::move(head), std::move(options)});
+    if (task != kNoTask) made.task = static_cast<std::int32_t>(numbers_[task]);
+    space_.task_of_.push_back(task);
+    return made;
+  }
+
   template <typename Visit>
   void for_each_task(const Visit& visit) {
     for (std::uint32_t t = 0; t < space_.tasks_.size(); ++t) visit(t, space_.tasks_[t].name);
@@ -139,16 +152,20 @@ class SearchSpace::Maker {
   }
 
   void add_regions(SpaceGrain grain) {
-    const auto add = [&](std::uint32_t task, const std::string& which) {
+    const auto add_kinds = [&](std::uint32_t task, const std::string& which,
+                               const std::string& region) {
       for (ProcKind kind : kinds_) {
-        space_.add(MappingStatement::kRegion, task,
-                   fmt::format("Region {} {}", which, name_of(kind)), memories_);
+        Decision& made = add(MappingStatement::kRegion, task,
+                             fmt::format("Region {} {}", which, name_of(kind)), memories_);
+        made.region = region;
+        made.kind = kind;
       }
     };
     if (grain == SpaceGrain::kArguments) {
-      for_each_argument(add);
+      for_each_argument(
+          [&](std::uint32_t task, const std::string& which) { add_kinds(task, which, ""); });
     } else {
-      for (const std::string& name : region_names()) add(0, "* " + name);
+      for (const auto& [name, text] : region_names()) add_kinds(kNoTask, "* " + text, name);
     }
   }
 
@@ -157,18 +174,18 @@ class SearchSpace::Maker {
       for_each_argument([&](std::uint32_t task, const std::string& which) {
         for (ProcKind kind : kinds_) {
           const std::string head = fmt::format("Layout {} {}", which, name_of(kind));
-          space_.add(MappingStatement::kLayout, task, head, {"", "SOA", "AOS"});
-          space_.add(MappingStatement::kLayout, task, head, {"", "C_order", "F_order"});
-          space_.add(MappingStatement::kLayout, task, head, kAlignments);
+          for (const auto& options : {kOrders, kDimensions, kAlignments}) {
+            add(MappingStatement::kLayout, task, head, options).kind = kind;
+          }
         }
       });
     }
     const std::string head = "Layout * * *";
-    space_.add(MappingStatement::kLayout, 0, head, {"SOA", "AOS"});
-    space_.add(MappingStatement::kLayout, 0, head, {"C_order", "F_order"});
-    space_.add(MappingStatement::kLayout, 0, head, {"", "Compact"});
-    space_.add(MappingStatement::kLayout, 0, head, {"", "Exact"});
-    space_.add(MappingStatement::kLayout, 0, head, kAlignments);
+    add(MappingStatement::kLayout, kNoTask, head, {"SOA", "AOS"});
+    add(MappingStatement::kLayout, kNoTask, head, {"C_order", "F_order"});
+    add(MappingStatement::kLayout, kNoTask, head, {"", "Compact"});
+    add(MappingStatement::kLayout, kNoTask, head, {"", "Exact"});
+    add(MappingStatement::kLayout, kNoTask, head, kAlignments);
   }
 
   void add_functions(std::uint32_t t, const std::string& name) {
@@ -184,18 +201,18 @@ class SearchSpace::Maker {
     if (dimensions > 0) {
       std::vector<std::string> options = inspect::index_functions(dimensions);
       options.insert(options.begin(), "");
-      space_.add(MappingStatement::kIndexTaskMap, t, "IndexTaskMap " + name, std::move(options));
+      add(MappingStatement::kIndexTaskMap, t, "IndexTaskMap " + name, std::move(options));
     }
     if (single) {
-      space_.add(MappingStatement::kSingleTaskMap, t, "SingleTaskMap " + name,
-                 {"", std::string(inspect::kSamePoint)});
+      add(MappingStatement::kSingleTaskMap, t, "SingleTaskMap " + name,
+          {"", std::string(inspect::kSamePoint)});
     }
   }
 
-  // Every name by which a launch gives a region that is mapped, in the order of the launches'
-  // tasks.
-  std::vector<std::string> region_names() const {
-    std::vector<std::string> names;
+  // Every name by which a launch gives a region that is mapped, and how statements write it, in the
+  // order of the launches' tasks.
+  std::vector<std::pair<std::string, std::string>> region_names() const {
+    std::vector<std::pair<std::string, std::string>> names;
     std::set<std::string> seen;
     for (std::uint32_t number : numbers_) {
       const std::vector<app::Requirement>& requirements = app_.tasks[number].requirements;
@@ -204,7 +221,7 @@ class SearchSpace::Maker {
         for (const app::LaunchNames& launch : uses_[number].names) {
           for (const std::string& name : launch[r]) {
             const std::optional<std::string> text = syntax::written_name(name);
-            if (text && seen.insert(*text).second) names.push_back(*text);
+            if (text && seen.insert(*text).second) names.emplace_back(name, *text);
           }
         }
       }
@@ -222,12 +239,6 @@ class SearchSpace::Maker {
 
 SearchSpace::SearchSpace(const Machine& machine, const Workload& workload, SpaceGrain grain) {
   Maker(*this, machine, workload.data()).make(grain);
-}
-
-void SearchSpace::add(MappingStatement statement, std::uint32_t task, std::string head,
-                      std::vector<std::string> options) {
-  decisions_.push_back({statement, std::move(head), std::move(options)});
-  task_of_.push_back(task);
 }
 
 // The first of its list that it has a variant for; the first of the list where there is none, which

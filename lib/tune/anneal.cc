@@ -1,0 +1,178 @@
+// anneal: simulated annealing over the search space. From the first that runs of some to begin
+// with, then of drawn ones, to one that differs in a few options, each as likely; one that is worse
+// by a part x of the score is gone on from with the probability exp(-x / temperature). The
+// temperature falls from kHot to kCold while the budget, as it was at the first round, is used up.
+// Where long nothing better was found it goes back to the best.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "base/random.h"
+#include "groma/search_space.h"
+#include "tune/beginnings.h"
+#include "tune/proposers.h"
+#include "tune/score_memory.h"
+
+namespace groma::tuning {
+namespace {
+
+constexpr double kHot = 0.2, kCold = 0.0005;
+constexpr double kMore = 0.3;          // probability of another decision that changes, each time
+constexpr double kWide = 0.15;         // that it changes for all tasks or regions
+constexpr std::size_t kMost = 4;       // decisions that change at once
+constexpr std::size_t kMany = 200;     // evaluations: from then on four are tried side by side
+constexpr std::size_t kPatience = 50;  // evaluations, at least, until it goes back to the best
+constexpr std::size_t kEndless = 10'000'000;  // a budget above this is none: it is reheated
+constexpr std::int64_t kCycle = 10'000;       // after so many
+constexpr int kTries = 1000;                  // for one that was not tried before
+
+class Anneal : public Proposer {
+ public:
+  Anneal(const Problem& problem, std::uint64_t seed)
+      : space_(*problem.machine, problem.inputs.front()),
+        draws_(seed),
+        beginnings_(beginnings(space_)) {
+    for (std::size_t d = 0; d < space_.decisions().size(); ++d) {
+      for (std::size_t o = 1; o < space_.decisions()[d].options.size(); ++o) moves_.push_back(d);
+    }
+  }
+
+  std::string_view name() const override { return "anneal"; }
+  std::vector<Proposal> propose(Round& round) override;
+  void learn(const Step& step) override;
+
+ private:
+  struct State {
+    Choice choice;
+    double score = std::numeric_limits<double>::infinity();
+    bool runs() const { return std::isfinite(score); }
+  };
+
+  bool next(Choice& choice);
+  Choice neighbour();
+  void widen(std::size_t d, Choice& choice) const;
+  void go_on(Choice choice, double score);
+
+  SearchSpace space_;
+  Draws draws_;
+  std::vector<Choice> beginnings_;
+  std::size_t next_beginning_ = 0;
+  std::vector<std::size_t> moves_;  // each decision as often as it has another option
+  State current_, best_;
+  std::size_t budget_ = 0, since_best_ = 0;
+  double temperature_ = kHot;
+  struct Tried {
+    std::int64_t tag = 0;
+    Choice choice;
+  };
+  std::vector<Tried> pending_;
+  std::int64_t tags_ = 0;
+  ScoreMemory memory_;
+};
+
+std::vector<Proposal> Anneal::propose(Round& round) {
+  budget_ = std::max(budget_, round.most());
+  const double used = budget_ > kEndless
+                          ? static_cast<double>(tags_ % kCycle) / kCycle
+                          : 1 - static_cast<double>(round.most()) / static_cast<double>(budget_);
+  temperature_ = kHot * std::pow(kCold / kHot, used);
+  const std::size_t length = budget_ > kEndless ? kCycle : budget_;
+  if (since_best_ >= std::max(kPatience, length / 10)) {
+    current_ = best_;
+    since_best_ = 0;
+  }
+  std::vector<Proposal> proposals;
+  pending_.clear();
+  const std::size_t wanted =
+      budget_ < kMany || !current_.runs() ? 1 : std::min<std::size_t>(4, round.most());
+  while (proposals.size() < wanted) {
+    Choice choice;
+    if (!next(choice)) break;
+    proposals.push_back({space_.text_of(choice),
+                         current_.runs() ? "near the one that it stands on" : "to begin with",
+                         ++tags_});
+    pending_.push_back({tags_, std::move(choice)});
+  }
+  return proposals;
+}
+
+// One that was not tried before. Those that were are walked over as if they were tried now.
+bool Anneal::next(Choice& choice) {
+  for (int i = 0; i < kTries; ++i) {
+    if (current_.runs()) {
+      choice = neighbour();
+    } else if (next_beginning_ < beginnings_.size()) {
+      choice = beginnings_[next_beginning_++];
+    } else {
+      choice = space_.sample(draws_.bits());
+    }
+    const std::uint64_t hash = hash_of(choice);
+    if (std::any_of(pending_.begin(), pending_.end(),
+                    [&](const Tried& tried) { return tried.choice == choice; })) {
+      continue;
+    }
+    const Scored* known = memory_.find(hash);
+    if (known == nullptr) return true;
+    go_on(choice, known->score);
+  }
+  return false;
+}
+
+Choice Anneal::neighbour() {
+  Choice choice = current_.choice;
+  std::size_t changes = 1;
+  while (changes < kMost && draws_.chance(kMore)) ++changes;
+  for (std::size_t i = 0; i < changes && !moves_.empty(); ++i) {
+    const std::size_t d = moves_[draws_.below(static_cast<std::uint32_t>(moves_.size()))];
+    const std::vector<std::string>& options = space_.decisions()[d].options;
+    const auto count = static_cast<std::uint32_t>(options.size());
+    choice[d] = (choice[d] + 1 + draws_.below(count - 1)) % count;
+    if (draws_.chance(kWide)) widen(d, choice);
+  }
+  return choice;
+}
+
+// What was decided there, for all of which the same can be decided: all tasks, all regions.
+void Anneal::widen(std::size_t d, Choice& choice) const {
+  const Decision& from = space_.decisions()[d];
+  const std::string& wanted = from.options[choice[d]];
+  for (std::size_t other = 0; other < choice.size(); ++other) {
+    const Decision& decision = space_.decisions()[other];
+    if (decision.statement != from.statement || decision.kind != from.kind) continue;
+    const auto found = std::find(decision.options.begin(), decision.options.end(), wanted);
+    if (found == decision.options.end()) continue;
+    choice[other] = static_cast<std::uint32_t>(found - decision.options.begin());
+  }
+}
+
+void Anneal::go_on(Choice choice, double score) {
+  if (!std::isfinite(score)) return;
+  const double worse = (score - current_.score) / std::max(std::abs(current_.score), 1e-300);
+  if (!current_.runs() || worse <= 0 || draws_.chance(std::exp(-worse / temperature_))) {
+    current_ = {std::move(choice), score};
+  }
+}
+
+void Anneal::learn(const Step& step) {
+  for (Tried& tried : pending_) {
+    if (tried.tag != step.proposal.tag) continue;
+    const double score =
+        step.evaluation.ok() ? step.evaluation.score : std::numeric_limits<double>::infinity();
+    memory_.add(hash_of(tried.choice), {score, step.evaluation.ok()});
+    ++since_best_;
+    if (score < best_.score) {
+      best_ = {tried.choice, score};
+      since_best_ = 0;
+    }
+    go_on(tried.choice, score);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Proposer> make_anneal(const Problem& problem, std::uint64_t seed) {
+  return std::make_unique<Anneal>(problem, seed);
+}
+
+}  // namespace groma::tuning

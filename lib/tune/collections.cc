@@ -1,0 +1,155 @@
+#include "tune/collections.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "app/data.h"
+#include "inspect/explain_query.h"
+
+namespace groma::tuning {
+namespace {
+
+constexpr std::int64_t kMaxPieces = 512;
+
+// What one launch gives for a requirement.
+struct Part {
+  std::uint32_t region = 0;
+  std::vector<std::uint32_t> fields;
+  std::vector<Rect> boxes;
+};
+
+double volume(const Rect& box) {
+  double points = 1;
+  for (int d = 0; d < box.dimensions(); ++d) points *= static_cast<double>(box.extents[d]);
+  return points;
+}
+
+double common_volume(const Rect& a, const Rect& b) {
+  double points = 1;
+  for (int d = 0; d < a.dimensions(); ++d) {
+    const std::int64_t lower = std::max(a.lower[d], b.lower[d]);
+    const std::int64_t upper = std::min(a.lower[d] + a.extents[d], b.lower[d] + b.extents[d]);
+    if (upper <= lower) return 0;
+    points *= static_cast<double>(upper - lower);
+  }
+  return points;
+}
+
+std::vector<Rect> boxes_of(const app::Data& data, const app::Where& where) {
+  if (where.what == app::Where::What::kRegion ||
+      data.partitions[where.index].colors.volume() > kMaxPieces) {
+    return {data.regions[where.region].box};
+  }
+  const app::Partition& partition = data.partitions[where.index];
+  std::vector<Rect> boxes;
+  if (partition.colors.volume() == 0) return boxes;
+  Point color = partition.colors.lower;
+  do {
+    app::FormulaFault fault{};
+    boxes.push_back(app::piece(data, partition, color, fault));
+  } while (next_point(partition.colors, &color));
+  return boxes;
+}
+
+double bytes_of(const app::Data& data, std::uint32_t region,
+                const std::vector<std::uint32_t>& fields) {
+  double bytes = 0;
+  for (std::uint32_t field : fields) {
+    bytes += static_cast<double>(data.regions[region].fields[field].bytes);
+  }
+  return bytes;
+}
+
+double bytes_of(const app::Data& data, const Part& part) {
+  double points = 0;
+  for (const Rect& box : part.boxes) points += volume(box);
+  return points * bytes_of(data, part.region, part.fields);
+}
+
+double common_bytes(const app::Data& data, const Part& a, const Part& b) {
+  if (a.region != b.region) return 0;
+  std::vector<std::uint32_t> fields;
+  for (std::uint32_t field : a.fields) {
+    if (std::find(b.fields.begin(), b.fields.end(), field) != b.fields.end()) {
+      fields.push_back(field);
+    }
+  }
+  double points = 0;
+  for (const Rect& x : a.boxes) {
+    for (const Rect& y : b.boxes) points += common_volume(x, y);
+  }
+  return std::min(
+      {points * bytes_of(data, a.region, fields), bytes_of(data, a), bytes_of(data, b)});
+}
+
+}  // namespace
+
+Collections collections_of(const Workload& workload) {
+  const app::Data& data = workload.data();
+  Collections collections;
+  collections.of_task.resize(data.tasks.size());
+  std::map<std::string, std::uint32_t> by_name;
+  std::vector<std::vector<Part>> parts;  // by collection
+  std::set<std::tuple<std::uint32_t, app::Where::What, std::uint32_t, std::vector<std::uint32_t>>>
+      seen;
+  bool complete = true;
+  const std::vector<TaskUses> uses = uses_by_task(data, complete);
+  for (std::uint32_t t = 0; t < data.tasks.size(); ++t) {
+    const app::Task& task = data.tasks[t];
+    std::vector<std::uint32_t>& arguments = collections.of_task[t];
+    const auto add = [&](const app::LaunchNames& names, const app::Launch* launch) {
+      for (std::size_t r = 0; r < task.requirements.size(); ++r) {
+        const app::Requirement& requirement = task.requirements[r];
+        if (names[r].empty() || requirement.fields.empty() ||
+            requirement.privilege == Privilege::kNoAccess) {
+          continue;
+        }
+        const auto [found, is_new] =
+            by_name.emplace(names[r].front(), static_cast<std::uint32_t>(collections.all.size()));
+        const std::uint32_t number = found->second;
+        if (is_new) {
+          collections.all.push_back({names[r]});
+          parts.emplace_back();
+        }
+        if (std::find(arguments.begin(), arguments.end(), number) == arguments.end()) {
+          arguments.push_back(number);
+        }
+        const app::Where& where = app::where_of(task, launch, r);
+        if (where.what == app::Where::What::kUnknown ||
+            !seen.emplace(number, where.what, where.index, where.fields).second) {
+          continue;
+        }
+        parts[number].push_back({where.region, where.fields, boxes_of(data, where)});
+      }
+    };
+    for (std::size_t u = 0; u < uses[t].uses.size(); ++u) {
+      add(uses[t].names[uses[t].of[u]], uses[t].uses[u].launch);
+    }
+    if (uses[t].uses.empty()) add(uses[t].names.front(), nullptr);
+  }
+  for (std::uint32_t a = 0; a < parts.size(); ++a) {
+    for (const Part& part : parts[a]) {
+      collections.all[a].bytes = std::max(collections.all[a].bytes, bytes_of(data, part));
+    }
+    collections.overlaps.push_back({a, a, collections.all[a].bytes});
+    for (std::uint32_t b = a + 1; b < parts.size(); ++b) {
+      double most = 0;
+      for (const Part& x : parts[a]) {
+        for (const Part& y : parts[b]) most = std::max(most, common_bytes(data, x, y));
+      }
+      if (most > 0) collections.overlaps.push_back({a, b, most});
+    }
+  }
+  const auto bytes = [&](std::uint32_t number) { return collections.all[number].bytes; };
+  for (std::vector<std::uint32_t>& arguments : collections.of_task) {
+    std::stable_sort(arguments.begin(), arguments.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return bytes(a) > bytes(b); });
+  }
+  std::stable_sort(collections.overlaps.begin(), collections.overlaps.end(),
+                   [](const Overlap& a, const Overlap& b) { return a.bytes < b.bytes; });
+  return collections;
+}
+
+}  // namespace groma::tuning
