@@ -27,15 +27,10 @@ std::size_t character_length(std::string_view text, std::size_t at) {
   return (first == 0xF0U && second < 0x90U) || (first == 0xF4U && second > 0x8FU) ? 0 : 4;
 }
 
-// Where the tag stands, but not in a comment or a string of a program.
-std::size_t find_tag(std::string_view text, std::string_view tag) {
-  for (std::size_t at = 0; (at = text.find(tag, at)) != text.npos; ++at) {
-    const std::size_t begin = text.rfind('\n', at) + 1;
-    const std::string_view before = text.substr(begin, at - begin);
-    if (before.find_first_of("#\"") == text.npos && before.find("//") == text.npos) return at;
-  }
-  return text.npos;
-}
+struct Tag {
+  std::string_view open, close;
+};
+constexpr std::array<Tag, 2> kThoughts = {{{"<think>", "</think>"}, {"<thinking>", "</thinking>"}}};
 
 }  // namespace
 
@@ -70,23 +65,40 @@ std::string shown(std::string_view text, std::size_t most) {
 }
 
 void split_thoughts(std::string* text, std::string* reasoning) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kTags = {
-      {{"<think>", "</think>"}, {"<thinking>", "</thinking>"}}};
   const bool come_apart = !reasoning->empty();
-  const auto move_out = [&](std::size_t from, std::size_t first, std::size_t end,
-                            std::string_view close) {
-    *reasoning += text->substr(first, end == text->npos ? end : end - first);
-    text->erase(from, end == text->npos ? end : end + close.size() - from);
-    text->erase(0, text->find_first_not_of(" \r\n"));
-  };
-  for (const auto& [open, close] : kTags) {
-    for (std::size_t begin = 0; (begin = find_tag(*text, open)) != text->npos;) {
-      const std::size_t first = begin + open.size();
-      move_out(begin, first, text->find(close, first), close);
+  const std::string_view all = *text;
+  std::string kept;
+  bool moved = false, quoted = false;  // in a comment or a string of a program no tag is one
+  for (std::size_t at = 0; at < all.size();) {
+    const std::string_view rest = all.substr(at);
+    const char c = rest.front();
+    const auto is_at = [&](const std::string_view tag) { return !quoted && rest.starts_with(tag); };
+    std::size_t passed = 0;
+    for (const auto& [open, close] : kThoughts) {
+      if (c != '<') break;
+      if (is_at(open)) {
+        const std::size_t end = std::min(rest.find(close), rest.size());
+        *reasoning += rest.substr(open.size(), end - open.size());
+        passed = std::min(end + close.size(), rest.size());
+      } else if (!come_apart && is_at(close)) {
+        *reasoning += kept;
+        kept.clear();
+        passed = close.size();
+      }
     }
-    const std::size_t end = come_apart ? text->npos : find_tag(*text, close);
-    if (end != text->npos) move_out(0, 0, end, close);
+    if (passed > 0) {
+      moved = true;
+      at += passed;
+      continue;
+    }
+    const bool slashes = c == '/' && kept.ends_with('/');
+    quoted = c != '\n' && (quoted || c == '#' || c == '"' || slashes);
+    kept += c;
+    ++at;
   }
+  if (!moved) return;
+  kept.erase(0, std::min(kept.find_first_not_of(" \r\n"), kept.size()));
+  *text = std::move(kept);
 }
 
 }  // namespace groma::llm
