@@ -171,9 +171,17 @@ struct ProposerInfo {
   bool mappings_only = false;  // not any marked text
 };
 std::span<const ProposerInfo> proposers();
-// Fails (kUnknown) for no such name, and where it cannot search for such a text.
+// Of those that ask a model.
+struct AskOptions {
+  // Has the server keep replies to their form where it can: a mapping to the grammar, narrowed to
+  // the names that there are. Else the form is asked for.
+  bool constrain = false;
+  int max_tokens = 4096;  // of a reply
+};
+// Fails (kUnknown) for no such name, and where it cannot search for such a text; those that ask a
+// model as Segments::of_marked does.
 Result<std::unique_ptr<Proposer>> make_proposer(std::string_view name, const Problem& problem,
-                                                std::uint64_t seed);
+                                                std::uint64_t seed, const AskOptions& options = {});
 
 // -------------------------------------------------------------------------------------- the search
 

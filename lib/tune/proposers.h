@@ -19,4 +19,14 @@ std::unique_ptr<Proposer> make_opentuner(const Problem& problem, std::uint64_t s
 // Draws from the search space (search_space.h), every option of every decision alike.
 std::unique_ptr<Proposer> make_random(const Problem& problem, std::uint64_t seed);
 
+// These ask a model; each says in its file after which source.
+std::unique_ptr<Proposer> make_trace(const Problem& problem, std::uint64_t seed,
+                                     const AskOptions& options);
+std::unique_ptr<Proposer> make_opro(const Problem& problem, std::uint64_t seed,
+                                    const AskOptions& options);
+std::unique_ptr<Proposer> make_scientist(const Problem& problem, std::uint64_t seed,
+                                         const AskOptions& options);
+std::unique_ptr<Proposer> make_evolve(const Problem& problem, std::uint64_t seed,
+                                      const AskOptions& options);
+
 }  // namespace groma::tuning

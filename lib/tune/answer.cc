@@ -1,0 +1,634 @@
+#include "tune/answer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "llm/text.h"
+#include "syntax/parser.h"
+#include "tune/reply_text.h"
+
+namespace groma::tuning {
+namespace {
+
+constexpr std::size_t kMaxNotes = 6, kMaxNote = 300, kMaxPlan = 200, kMaxEdits = 64;
+constexpr std::size_t kMaxBlocks = 256;
+constexpr std::size_t kMaxSearchLines = 400;  // that are looked for with other white space
+
+// A label without case, punctuation and what models add to it: "Index_Task_Map" is "indextaskmap".
+std::string plain_label(std::string_view label) {
+  std::string plain;
+  for (const char c : label.substr(0, 64)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0) plain += static_cast<char>(std::tolower(byte));
+  }
+  for (std::string_view behind : {"segment", "block", "statements", "decision"}) {
+    if (plain.size() > behind.size() && plain.ends_with(behind)) {
+      plain.resize(plain.size() - behind.size());
+    }
+  }
+  return plain;
+}
+
+// The segment of a mapping that a label means; empty: none.
+std::string_view segment_of_label(std::string_view label) {
+  static const std::map<std::string_view, std::string_view> kLabels = {{"task", "task"},
+                                                                       {"tasks", "task"},
+                                                                       {"region", "region"},
+                                                                       {"regions", "region"},
+                                                                       {"memory", "region"},
+                                                                       {"layout", "layout"},
+                                                                       {"layouts", "layout"},
+                                                                       {"limit", "limit"},
+                                                                       {"limits", "limit"},
+                                                                       {"index", "index"},
+                                                                       {"instancelimit", "limit"},
+                                                                       {"instancelimits", "limit"},
+                                                                       {"indexmap", "index"},
+                                                                       {"indextaskmap", "index"},
+                                                                       {"indextaskmaps", "index"},
+                                                                       {"indexmapping", "index"},
+                                                                       {"single", "single"},
+                                                                       {"singlemap", "single"},
+                                                                       {"singletaskmap", "single"},
+                                                                       {"singletask", "single"},
+                                                                       {"singletaskmaps", "single"},
+                                                                       {"other", "other"}};
+  const auto found = kLabels.find(plain_label(label));
+  return found == kLabels.end() ? std::string_view() : found->second;
+}
+
+bool is_word(std::string_view body, std::initializer_list<std::string_view> words) {
+  const std::string plain = plain_label(body);
+  return trimmed(body).size() < 24 && std::find(words.begin(), words.end(), plain) != words.end();
+}
+
+// What a statement is about: of two with one key the first counts.
+struct KeyOf {
+  const syntax::Tree& tree;
+
+  std::string names(syntax::List list) const {
+    std::string text;
+    for (const syntax::Name& name : tree.names_of(list)) {
+      text += tree.source.text(name.range);
+      text += ',';
+    }
+    return text;
+  }
+  std::string which(syntax::List list) const {
+    std::string text = " ";
+    for (const syntax::Which& one : syntax::Tree::slice(tree.which, list)) {
+      text += tree.source.text(one.range);
+      text += ',';
+    }
+    return text;
+  }
+  std::string place(const syntax::Place& place) const {
+    return place.kind == syntax::Place::Kind::kAny
+               ? " *"
+               : fmt::format(" {}", tree.source.text(place.word.range));
+  }
+  std::string word(const std::optional<syntax::KindWord>& word) const {
+    return word ? fmt::format(" {}", tree.source.text(word->range)) : "";
+  }
+
+  std::string operator()(const syntax::TaskStatement& s) const { return "Task " + names(s.names); }
+  std::string operator()(const syntax::RegionStatement& s) const {
+    return "Region " + names(s.names) + which(s.which) + place(s.place);
+  }
+  std::string operator()(const syntax::LayoutStatement& s) const {
+    return "Layout " + names(s.names) + which(s.which) + place(s.place);
+  }
+  std::string operator()(const syntax::InstanceLimitStatement& s) const {
+    return "InstanceLimit " + names(s.names) + word(s.proc);
+  }
+  std::string operator()(const syntax::CollectMemoryStatement& s) const {
+    return "CollectMemory " + names(s.names) + which(s.which);
+  }
+  std::string operator()(const syntax::TaskMapStatement& s) const {
+    return (s.index ? "IndexTaskMap " : "SingleTaskMap ") + names(s.names) + word(s.proc);
+  }
+  std::string operator()(const syntax::ControlReplicateStatement& s) const {
+    return "ControlReplicate " + names(s.names);
+  }
+  std::string operator()(const syntax::TaskStealStatement& s) const {
+    return "TaskSteal " + names(s.names) + word(s.proc);
+  }
+  std::string operator()(const syntax::AssignStatement& s) const { return defined(s.target); }
+  std::string operator()(const syntax::DefStatement& s) const { return defined(s.name); }
+  std::string operator()(const syntax::PrintStatement&) const { return "print"; }
+  std::string operator()(const syntax::ReturnStatement&) const { return "return"; }
+
+  // Functions and globals share their names.
+  std::string defined(const syntax::Name& name) const {
+    return fmt::format("def {}", tree.source.text(name.range));
+  }
+};
+
+using Keys = std::set<std::string, std::less<>>;
+
+syntax::Tree tree_of(std::string_view text) {
+  Diagnostics ignored(Source("reply", std::string(text)));
+  return syntax::parse(ignored.source(), ignored);
+}
+
+Keys keys_of(std::string_view text, bool definitions_only = false) {
+  Keys keys;
+  const syntax::Tree tree = tree_of(text);
+  for (const syntax::Statement& statement : tree.statements) {
+    std::string key = std::visit(KeyOf{tree}, statement.node);
+    if (!definitions_only || key.starts_with("def ")) keys.insert(std::move(key));
+  }
+  return keys;
+}
+
+// The text without the statements of these keys.
+std::string without(std::string_view text, const Keys& keys) {
+  std::string kept;
+  std::size_t at = 0;
+  const syntax::Tree tree = tree_of(text);
+  for (const syntax::Statement& statement : tree.statements) {
+    if (statement.range.begin < at || !keys.contains(std::visit(KeyOf{tree}, statement.node))) {
+      continue;
+    }
+    kept += text.substr(at, statement.range.begin - at);
+    at = std::max(statement.range.end, statement.end);
+  }
+  return kept += text.substr(at);
+}
+
+bool has_index_map(std::string_view text) {
+  const syntax::Tree tree = tree_of(text);
+  return std::any_of(tree.statements.begin(), tree.statements.end(), [](const auto& statement) {
+    return std::holds_alternative<syntax::TaskMapStatement>(statement.node);
+  });
+}
+
+// The first mistake in it, with its line; empty: none.
+std::string mistake_in(std::string_view text) {
+  Diagnostics diags(Source("reply", std::string(text)));
+  const syntax::Tree tree = syntax::parse(diags.source(), diags);
+  for (const Diagnostic& diagnostic : diags.sorted()) {
+    if (diagnostic.severity != Severity::kError) continue;
+    const std::string_view line =
+        diagnostic.range ? tree.source.text(tree.source.line_at(diagnostic.range->begin)) : "";
+    return fmt::format("{} in `{}`{}", one_line(diagnostic.message, 160), one_line(line, 100),
+                       diagnostic.helps.empty()
+                           ? std::string()
+                           : fmt::format(" ({})", one_line(diagnostic.helps.front(), 100)));
+  }
+  return "";
+}
+
+bool begins_statement(std::string_view line) {
+  line = trimmed(line);
+  const std::string_view word = line.substr(0, line.find_first_of(" \t=("));
+  const syntax::ReservedWord* reserved = syntax::find_reserved(word);
+  if (reserved != nullptr) return reserved->kind == syntax::TokenKind::kStatementWord;
+  const std::string_view rest = trimmed(line.substr(word.size()));
+  return !word.empty() && rest.starts_with("=") && rest.find("Machine") != rest.npos;
+}
+
+// The lines of a reply without fences that may be statements; empty: none.
+std::string_view bare_statements(std::string_view text, bool cut) {
+  std::size_t begin = text.npos, end = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t next = std::min(text.find('\n', at), text.size() - 1) + 1;
+    const std::string_view line = text.substr(at, next - at);
+    if (begin == text.npos && begins_statement(line)) begin = at;
+    const std::string_view said = trimmed(line);
+    const bool ends = said.ends_with(';') || said.ends_with('}');
+    if (begin != text.npos && (ends || cut || begins_statement(line))) end = next;
+    at = next;
+  }
+  return begin == text.npos || end <= begin ? std::string_view() : text.substr(begin, end - begin);
+}
+
+// What replies say of a segment.
+struct Piece {
+  std::optional<std::string> instead;  // of what was there
+  std::string added;                   // to it, before what was there: it counts
+};
+
+class Reader {
+ public:
+  Reader(const Segments& base, const AnswerForm& form) : base_(base), form_(form) {}
+
+  Answer read(std::string_view text, bool cut) {
+    const std::vector<Fence> fences = fences_of(text);
+    if (fences.empty()) {
+      read_bare(text, cut);
+    } else {
+      for (std::size_t i = 0; i < std::min(fences.size(), kMaxBlocks); ++i) read_fence(fences[i]);
+      if (fences.size() > kMaxBlocks) note("it has too many blocks");
+    }
+    if (answer_.plan.empty()) answer_.plan = plan_in(text);
+    finish(fences.empty());
+    return std::move(answer_);
+  }
+
+ private:
+  // The first line of what is said before the blocks.
+  static std::string plan_in(std::string_view text) {
+    text = trimmed(text.substr(0, std::min(text.find("```"), text.find("~~~"))));
+    const std::size_t plan = text.find("PLAN:");
+    if (plan != text.npos) text = trimmed(text.substr(plan + 5));
+    text = text.substr(0, text.find('\n'));
+    return text.starts_with('{') || begins_statement(text) ? "" : one_line(text, kMaxPlan);
+  }
+
+  void read_bare(std::string_view text, bool cut) {
+    const std::string_view braces = outermost_braces(text);
+    if (const auto object = parse_object(braces)) {
+      if (read_object(*object)) return;
+    }
+    if (trimmed(text).starts_with('{') && read_members(text)) return;
+    if (!form_.is_mapping) {
+      if (form_.is_whole) read_marked(text);
+      return;
+    }
+    const std::string_view statements = bare_statements(text, cut);
+    if (!statements.empty()) read_statements("", statements, cut);
+  }
+
+  void read_fence(const Fence& fence) {
+    const std::string_view body = trimmed(fence.body);
+    if (body.starts_with('{')) {
+      const auto object = parse_object(body);
+      if (object ? read_object(*object) : read_members(body)) return;
+    }
+    std::string_view label = find_label(fence.info);
+    if (label.empty() && fence.before.size() < 64) label = find_label(fence.before);
+    const auto& all = base_.all();
+    if (label.empty() && !form_.is_mapping && read_marked(fence.body)) return;
+    if (label.empty() && !form_.is_mapping && all.size() == 1) label = all.front().name;
+    read_block(label, fence.body, !fence.closed);
+  }
+
+  std::string_view find_label(std::string_view label) const {
+    if (form_.is_mapping) return segment_of_label(label);
+    while (!label.empty() && (label.back() == ':' || label.back() == '*' || label.back() == '`')) {
+      label.remove_suffix(1);
+    }
+    label = label.substr(std::min(label.find_first_not_of("#*` "), label.size()));
+    const Segment* segment = base_.find(label);
+    return segment != nullptr ? std::string_view(segment->name) : std::string_view();
+  }
+
+  void note(std::string text) {
+    if (answer_.notes.size() < kMaxNotes) answer_.notes.push_back(one_line(text, kMaxNote));
+  }
+  void damage(std::string_view segment, std::string_view why) {
+    damaged_.emplace(segment);
+    note(fmt::format("`{}` stays as it was: {}", segment, why));
+  }
+
+  // A block: of the segment `label`, or of any where that is empty.
+  void read_block(std::string_view label, std::string_view body, bool cut) {
+    if (!label.empty()) {
+      if (is_word(body, {"keep", "unchanged", "same", "nochange"})) return;
+      if (is_word(body, {"none", "empty"})) {
+        pieces_[std::string(label)].instead = "";
+        return;
+      }
+      if (cut) return damage(label, "its block has no end");
+      if (trimmed(body).empty()) return damage(label, "its block is empty (NONE empties it)");
+      if (body.size() > kMaxSegmentBytes) return damage(label, "its block is too long");
+    }
+    if (form_.is_mapping) return read_statements(label, body, cut);
+    if (label.empty()) return note("a block has no label that is a segment's name");
+    pieces_[std::string(label)].instead = std::string(body);
+  }
+
+  // A whole text with marks: its segments. False where it has none.
+  bool read_marked(std::string_view text) {
+    const Result<Segments> read = Segments::of_marked(Source("reply", std::string(text)));
+    if (!read.ok()) return false;
+    for (const Segment& segment : read->all()) {
+      if (base_.find(segment.name) == nullptr) {
+        note(fmt::format("there is no segment `{}`", segment.name));
+      } else {
+        read_block(base_.find(segment.name)->name, segment.text, false);
+      }
+    }
+    return true;
+  }
+
+  // Statements go where their first words belong.
+  void read_statements(std::string_view label, std::string_view body, bool cut) {
+    if (body.size() > kMaxSegmentBytes) return note("a block is too long for a mapping");
+    if (cut) body = without_last_statement(body);
+    const Segments parts = Segments::of_mapping(Source("reply", std::string(body)));
+    for (const Segment& part : parts.all()) {
+      if (part.text.empty()) continue;
+      const std::string mistake = mistake_in(part.text);
+      if (!mistake.empty()) {
+        damage(part.name, mistake);
+        if (!label.empty()) damaged_.emplace(label);
+        continue;
+      }
+      if (keys_of(part.text).empty()) continue;  // comments
+      const bool helps = label == "single" && part.name == "index" && !has_index_map(part.text);
+      if (label.empty() || part.name == label || helps) {
+        replace(helps ? label : std::string_view(part.name), part.text);
+      } else {
+        note(fmt::format("statements of the block `{}` belong to `{}` and were put there", label,
+                         part.name));
+        pieces_[part.name].added += part.text;
+      }
+    }
+  }
+
+  // What was cut off may have lost any of its end.
+  std::string_view without_last_statement(std::string_view body) {
+    std::size_t last = 0;
+    for (std::size_t at = 0; at < body.size();) {
+      const char first = body[at];
+      if (first != ' ' && first != '\t' && first != '}' && first != '\n') last = at;
+      at = std::min(body.find('\n', at), body.size() - 1) + 1;
+    }
+    const Segments rest = Segments::of_mapping(Source("reply", std::string(body.substr(last))));
+    for (const Segment& segment : rest.all()) {
+      if (!segment.text.empty()) damage(segment.name, "the reply was cut off in it");
+    }
+    return body.substr(0, last);
+  }
+
+  void replace(std::string_view segment, const std::string& text) {
+    std::optional<std::string>& instead = pieces_[std::string(segment)].instead;
+    if (instead) {
+      const Keys before = keys_of(*instead), now = keys_of(text);
+      const bool again = std::any_of(now.begin(), now.end(),
+                                     [&](const std::string& key) { return before.contains(key); });
+      if (!again) {
+        *instead += text;
+        return;
+      }
+    }
+    instead = text;
+  }
+
+  bool read_object(const llm::json& object) {
+    const llm::json* from = &object;
+    for (const char* key : {"segments", "suggestion", "answer"}) {
+      const llm::json* inner = llm::member(object, key);
+      if (inner != nullptr && inner->is_object()) from = inner;
+    }
+    for (const char* key : {"plan", "reasoning"}) {
+      if (answer_.plan.empty()) answer_.plan = one_line(llm::text_in(object, key), kMaxPlan);
+    }
+    bool any = from != &object;
+    for (const auto& [key, value] : from->items()) {
+      const std::string_view label = find_label(key);
+      if (label.empty()) {
+        if (from != &object) note(fmt::format("there is no segment `{}`", one_line(key, 40)));
+        continue;
+      }
+      any = true;
+      if (value.is_null()) continue;
+      std::string text;
+      if (value.is_string()) {
+        text = value.get<std::string>();
+      } else if (value.is_array() &&
+                 std::all_of(value.begin(), value.end(),
+                             [](const llm::json& item) { return item.is_string(); })) {
+        for (const llm::json& item : value) text += item.get<std::string>() + "\n";
+        if (value.empty()) text = "NONE";
+      } else {
+        damage(label, "its value is no text");
+        continue;
+      }
+      read_value(label, text);
+    }
+    return any;
+  }
+
+  // Of an object that cannot be parsed, being cut off: the members that are complete.
+  bool read_members(std::string_view text) {
+    bool any = false;
+    for (const Segment& segment : base_.all()) {
+      const std::optional<std::string> value = string_member(text, segment.name);
+      if (!value) continue;
+      any = true;
+      read_value(segment.name, *value);
+    }
+    if (any) note("the reply is no complete JSON object");
+    return any;
+  }
+
+  void read_value(std::string_view label, std::string_view text) {
+    const std::vector<Fence> fences = fences_of(text);
+    if (fences.size() == 1 && fences.front().closed) text = fences.front().body;
+    if (trimmed(text).empty()) {
+      pieces_[std::string(label)].instead = "";
+    } else {
+      read_block(label, text, false);
+    }
+  }
+
+  void finish(bool without_fences) {
+    for (const std::string& segment : damaged_) pieces_.erase(segment);
+    if (pieces_.empty()) return refuse(without_fences);
+    Segments result = base_;
+    Keys defined;
+    for (const Segment& segment : base_.all()) {
+      const auto found = pieces_.find(segment.name);
+      std::string text = segment.text;
+      if (form_.is_mapping && form_.is_whole && !damaged_.contains(segment.name)) text.clear();
+      if (found != pieces_.end()) {
+        const Piece& piece = found->second;
+        if (piece.instead) text = *piece.instead;
+        if (!piece.added.empty()) text = piece.added + without(text, keys_of(piece.added));
+        if (form_.is_mapping) text = without(text, defined);
+      }
+      if (form_.is_mapping && found != pieces_.end()) defined.merge(keys_of(text, true));
+      if (const auto error = result.set(segment.name, std::move(text))) {
+        note(error->message);
+        if (pieces_.size() == 1) return refuse(without_fences);
+      }
+    }
+    // What is defined anew is not there twice.
+    for (const Segment& segment : base_.all()) {
+      if (!form_.is_mapping || defined.empty() || pieces_.contains(segment.name)) continue;
+      const std::string text = result.find(segment.name)->text;
+      static_cast<void>(result.set(segment.name, without(text, defined)));
+    }
+    answer_.segments = std::move(result);
+  }
+
+  void refuse(bool without_fences) {
+    for (const std::string& text : answer_.notes) {
+      answer_.why += (answer_.why.empty() ? "" : "; ") + text;
+    }
+    if (!answer_.why.empty()) return;
+    answer_.why = without_fences ? "no block in the form that was asked for was found in it"
+                                 : "nothing in its blocks could be used";
+  }
+
+  const Segments& base_;
+  const AnswerForm form_;
+  Answer answer_;
+  std::map<std::string, Piece, std::less<>> pieces_;  // by segment
+  std::set<std::string, std::less<>> damaged_;
+};
+
+// -------------------------------------------------------------------------------------- edits
+
+struct Edit {
+  std::string_view search, replacement;
+};
+
+bool is_mark(std::string_view line, char mark) {
+  line = trimmed(line);
+  return line.size() >= 5 && line.substr(0, 5) == std::string(5, mark);
+}
+
+// Nothing, and `why`, where a mark is missing.
+std::optional<std::vector<Edit>> edits_in(std::string_view text, std::string* why) {
+  std::vector<Edit> edits;
+  enum class State { kOutside, kSearch, kReplace } state = State::kOutside;
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t next = std::min(text.find('\n', at), text.size() - 1) + 1;
+    const std::string_view line = text.substr(at, next - at);
+    if (state == State::kOutside && is_mark(line, '<')) {
+      state = State::kSearch;
+      edits.emplace_back();
+      begin = next;
+    } else if (state == State::kSearch && is_mark(line, '=')) {
+      state = State::kReplace;
+      edits.back().search = text.substr(begin, at - begin);
+      begin = next;
+    } else if (state == State::kReplace && is_mark(line, '>')) {
+      state = State::kOutside;
+      edits.back().replacement = text.substr(begin, at - begin);
+    }
+    at = next;
+  }
+  if (state != State::kOutside) {
+    *why = "an edit has no end (`>>>>>>> REPLACE`)";
+    return std::nullopt;
+  }
+  if (edits.size() > kMaxEdits) {
+    *why = fmt::format("it has more than {} edits", kMaxEdits);
+    return std::nullopt;
+  }
+  return edits;
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t next = std::min(text.find('\n', at), text.size() - 1) + 1;
+    lines.push_back(text.substr(at, next - at));
+    at = next;
+  }
+  return lines;
+}
+
+// Where the lines of `search` stand in `text`, white space at their ends aside.
+std::optional<std::pair<std::size_t, std::size_t>> find_lines(std::string_view text,
+                                                              std::string_view search) {
+  const std::vector<std::string_view> all = lines_of(text), wanted = lines_of(search);
+  if (wanted.empty() || wanted.size() > kMaxSearchLines) return std::nullopt;
+  const auto found =
+      std::search(all.begin(), all.end(), wanted.begin(), wanted.end(),
+                  [](std::string_view a, std::string_view b) { return trimmed(a) == trimmed(b); });
+  if (found == all.end()) return std::nullopt;
+  const std::string_view last = found[static_cast<std::ptrdiff_t>(wanted.size()) - 1];
+  const auto begin = static_cast<std::size_t>(found->data() - text.data());
+  return std::pair(begin,
+                   static_cast<std::size_t>(last.data() - text.data()) + last.size() - begin);
+}
+
+// The text with the edits made; nothing, and `why`, where one is not of it.
+std::optional<std::string> edited(std::string text, const std::vector<Edit>& edits,
+                                  std::string* why) {
+  for (const Edit& edit : edits) {
+    if (text.size() + edit.replacement.size() > kMaxReplyBytes) {
+      *why = "the edits make the program too long";
+      return std::nullopt;
+    }
+    if (trimmed(edit.search).empty()) {
+      text += edit.replacement;
+      continue;
+    }
+    const std::size_t exact = text.find(edit.search);
+    const auto found =
+        exact != text.npos ? std::pair(exact, edit.search.size()) : find_lines(text, edit.search);
+    if (!found) {
+      *why = fmt::format("the SEARCH `{}` is not in the program",
+                         one_line(edit.search.substr(0, edit.search.find('\n')), 100));
+      return std::nullopt;
+    }
+    text.replace(found->first, found->second, edit.replacement);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::optional<std::string> reply_text(const ChatReply& reply, std::string* why) {
+  std::string text = reply.text, thoughts = reply.reasoning;
+  llm::split_thoughts(&text, &thoughts);
+  if (trimmed(text).empty()) {
+    *why = thoughts.empty() ? "it is empty" : "all of it is thoughts; answer sooner";
+    return std::nullopt;
+  }
+  if (text.size() > kMaxReplyBytes) {
+    *why = fmt::format("it has {} bytes; a kilobyte or two is enough", text.size());
+    return std::nullopt;
+  }
+  return text;
+}
+
+Answer read_answer(const ChatReply& reply, const Segments& base, const AnswerForm& form) {
+  Answer answer;
+  const std::optional<std::string> text = reply_text(reply, &answer.why);
+  if (!text) return answer;
+  return Reader(base, form).read(*text, reply.finish == ChatReply::Finish::kLength);
+}
+
+Answer read_edits(const ChatReply& reply, const Segments& base, bool is_mapping) {
+  Answer answer;
+  const std::optional<std::string> text = reply_text(reply, &answer.why);
+  if (!text) return answer;
+  const auto edits = edits_in(*text, &answer.why);
+  if (!edits) return answer;
+  if (edits->empty()) return read_answer(reply, base, {is_mapping, true});
+  const std::optional<std::string> changed = edited(base.text(), *edits, &answer.why);
+  if (!changed) return answer;
+  answer.plan = one_line(trimmed(*text).substr(0, trimmed(*text).find('\n')), kMaxPlan);
+  if (answer.plan.starts_with('`') || answer.plan.starts_with('<')) answer.plan.clear();
+  const Source source("reply", *changed);
+  if (is_mapping) {
+    answer.why = mistake_in(*changed);
+    if (answer.why.empty()) answer.segments = Segments::of_mapping(source);
+    return answer;
+  }
+  Result<Segments> marked = Segments::of_marked(source);
+  Segments kept = base;
+  bool same = marked.ok();
+  if (same) {
+    for (const Segment& segment : marked->all()) same &= !kept.set(segment.name, segment.text);
+  }
+  if (!same || kept.text() != *changed) {
+    answer.why = "it edits what stands outside of the marked segments";
+    return answer;
+  }
+  answer.segments = std::move(kept);
+  return answer;
+}
+
+std::optional<llm::json> read_object(std::string_view text) {
+  for (const Fence& fence : fences_of(text)) {
+    if (!fence.closed || !trimmed(fence.body).starts_with('{')) continue;
+    if (auto object = parse_object(fence.body)) return object;
+  }
+  return parse_object(outermost_braces(text));
+}
+
+}  // namespace groma::tuning

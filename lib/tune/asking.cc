@@ -1,0 +1,217 @@
+#include "tune/asking.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/random.h"
+#include "tune/problem_words.h"
+#include "tune/reply_text.h"
+
+namespace groma::tuning {
+namespace {
+
+constexpr std::size_t kMaxKnown = 4096, kMaxRemarks = 4, kMaxAtOnce = 8;
+constexpr std::size_t kLeastPromptBytes = 2'000;
+constexpr int kMaxShorter = 3;
+
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = 0xCBF29CE484222325U;  // FNV-1a
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
+  return mix(hash);
+}
+
+// What came of a text that was tried; null: it is not known any more.
+const Step* find_step(const Round& round, const std::string& canonical) {
+  const History& history = round.history();
+  for (const std::vector<Step>* steps :
+       {&history.best_first(), &history.recent(), &history.failures()}) {
+    for (const Step& step : *steps) {
+      if (round.evaluator().canonical(step.proposal.text) == canonical) return &step;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool Proposed::add(const std::string& canonical) {
+  const std::uint64_t hash = hash_of(canonical);
+  if (!known_.insert(hash).second) return false;
+  order_.push_back(hash);
+  if (order_.size() > kMaxKnown) {
+    known_.erase(order_.front());
+    order_.pop_front();
+  }
+  return true;
+}
+
+Asker::Asker(const Problem& problem, std::uint64_t seed, const AskOptions& options,
+             std::size_t prompt_bytes)
+    : is_mapping_(problem.is_mapping()),
+      seed_(seed),
+      options_(options),
+      prompt_bytes_(prompt_bytes) {
+  if (!writes_programs() || problem.inputs.empty()) return;
+  NarrowGrammar narrow = narrow_grammar(problem.inputs.front(), *problem.machine);
+  grammar_.gbnf = std::move(narrow.gbnf);
+  grammar_.lark = std::move(narrow.lark);
+}
+
+ChatRequest Asker::request(const Question& question, std::uint64_t sample) const {
+  ChatRequest request;
+  request.messages = question.prompt.messages(prompt_bytes_);
+  // 31 bits, which every server takes.
+  request.seed = static_cast<std::int64_t>(random_at(random_at(seed_, step_), sample) >> 33);
+  request.max_tokens = options_.max_tokens;
+  if (options_.constrain && question.program && is_mapping_) {
+    request.constraint = grammar_;
+  } else if (options_.constrain) {
+    request.constraint.json_schema = question.json_schema;
+  }
+  return request;
+}
+
+bool Asker::shorten(const ChatError& error) {
+  const std::size_t before = prompt_bytes_;
+  if (error.context_tokens > 0) {
+    options_.max_tokens = static_cast<int>(std::min<std::int64_t>(
+        options_.max_tokens, std::max<std::int64_t>(64, error.context_tokens / 3)));
+    const std::int64_t tokens = error.context_tokens - options_.max_tokens;
+    const auto bytes = static_cast<std::size_t>(std::max<std::int64_t>(tokens, 0)) * 5 / 2;
+    prompt_bytes_ = std::min(prompt_bytes_, bytes);
+  }
+  if (prompt_bytes_ == before) prompt_bytes_ = before * 2 / 3;
+  prompt_bytes_ = std::max(prompt_bytes_, kLeastPromptBytes);
+  return prompt_bytes_ < before;
+}
+
+std::vector<std::optional<ChatReply>> Asker::ask(Round& round, std::span<const Question> questions,
+                                                 double temperature) {
+  std::vector<std::optional<ChatReply>> replies(questions.size());
+  std::vector<std::size_t> open(questions.size());
+  for (std::size_t i = 0; i < open.size(); ++i) open[i] = i;
+  for (int again = 0; !open.empty(); ++again) {
+    std::vector<std::size_t> too_long;
+    std::optional<ChatError> error;
+    for (std::size_t first = 0; first < open.size(); first += kMaxAtOnce) {
+      const std::span<const std::size_t> part =
+          std::span(open).subspan(first, std::min(kMaxAtOnce, open.size() - first));
+      std::vector<ChatRequest> requests;
+      for (const std::size_t i : part) {
+        requests.push_back(request(questions[i], i));
+        requests.back().temperature = temperature;
+      }
+      auto answers = round.ask(requests);
+      for (std::size_t a = 0; a < std::min(part.size(), answers.size()); ++a) {
+        if (answers[a]) {
+          replies[part[a]] = std::move(*answers[a]);
+          continue;
+        }
+        error = answers[a].error();
+        if (error->code == ChatError::Code::kContextTooLong) too_long.push_back(part[a]);
+      }
+    }
+    if (!too_long.empty() && again < kMaxShorter && !round.stop() && shorten(*error)) {
+      open = std::move(too_long);
+      continue;
+    }
+    if (error) round.reject(fmt::format("no reply: {}", one_line(error->message, 300)));
+    break;
+  }
+  ++step_;
+  return replies;
+}
+
+void Asker::remark(std::string text) {
+  if (remarks_.size() < kMaxRemarks) remarks_.push_back(std::move(text));
+}
+
+void Asker::refuse(Round& round, const std::string& why) {
+  remark(fmt::format("YOUR LAST REPLY could not be used: {}.", why));
+  round.reject(why);
+}
+
+std::optional<Proposal> Asker::proposal(Round& round, const Answer& answer,
+                                        std::string_view otherwise) {
+  if (!answer.segments) {
+    refuse(round, answer.why);
+    return std::nullopt;
+  }
+  for (const std::string& text : answer.notes) {
+    remark(fmt::format("OF YOUR LAST REPLY not all could be used: {}.", text));
+  }
+  if (!std::exchange(begun_, true)) {  // what the search began with
+    for (const Step& step : round.history().recent()) {
+      proposed_.add(round.evaluator().canonical(step.proposal.text));
+    }
+  }
+  Proposal proposal;
+  proposal.text = answer.segments->text();
+  const std::string canonical = round.evaluator().canonical(proposal.text);
+  if (!proposed_.add(canonical)) {
+    const Step* step = find_step(round, canonical);
+    refuse(round, step == nullptr ? std::string("it was proposed before")
+                                  : fmt::format("it was tried before: #{} {}", step->number,
+                                                result_words(step->evaluation, round.evaluator())));
+    return std::nullopt;
+  }
+  proposal.why = answer.plan.empty() ? std::string(otherwise) : answer.plan;
+  return proposal;
+}
+
+std::string Asker::take_remarks() {
+  std::string text;
+  for (const std::string& remark : remarks_) text += remark + "\n";
+  remarks_.clear();
+  return text;
+}
+
+std::string role_words(const Problem& problem, const Evaluator& evaluator) {
+  if (!problem.is_mapping()) {
+    return fmt::format(
+        "You improve marked parts of a text, called segments. What stands outside of them stays as "
+        "it is. Of the result {}. A text that does not work is worth nothing.\n",
+        goal_words(evaluator));
+  }
+  return fmt::format(
+      "You tune the placement of a task-based parallel program on a machine. You write a small "
+      "mapping program. It says which processors run each task, which memory holds each region, "
+      "how the data lies there, and where the points of index launches go. Of the result {}. A "
+      "mapping that cannot run is worth nothing.\n",
+      goal_words(evaluator));
+}
+
+std::string segments_format(const Problem& problem) {
+  std::string text =
+      "First write one line, PLAN: what limits the current text and the one or two changes that "
+      "you try now. Then write one fenced block for each segment that you change, labelled with "
+      "its name";
+  if (problem.is_mapping()) text += ": task, region, layout, limit, index, single, other";
+  return text +
+         ". A block replaces that whole segment. Leave out the segments that stay. To empty a "
+         "segment write NONE in its block. Nothing but the segment's text stands in a block.\n";
+}
+
+std::string whole_format(const Problem& problem, bool bare) {
+  if (bare) return "Reply with the whole program and nothing else.\n";
+  return problem.is_mapping()
+             ? "Reply with one line, PLAN: what you try, then the whole program in one fenced "
+               "block.\n"
+             : "Reply with one line, PLAN: what you try, then a fenced block for each segment, "
+               "labelled with its name, with all of the segment.\n";
+}
+
+void add_card(Prompt& prompt, const Problem& problem) {
+  if (!problem.is_mapping()) return;
+  prompt.system("\n");
+  for (const CardPiece& piece : language_card()) {
+    prompt.system(std::string(piece.text), piece.leaves);
+  }
+}
+
+const std::string& text_of(const Step* step, const Problem& problem) {
+  return step == nullptr ? problem.start : step->proposal.text;
+}
+
+}  // namespace groma::tuning

@@ -1,0 +1,82 @@
+// What the proposers that ask a model have in common: requests, and what is remembered of replies.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tune/answer.h"
+#include "tune/prompt.h"
+
+namespace groma::tuning {
+
+// Texts that were proposed, by hash; the last 4096.
+class Proposed {
+ public:
+  // Whether the canonical text is new; it is known from then on.
+  bool add(const std::string& canonical);
+
+ private:
+  std::set<std::uint64_t> known_;
+  std::deque<std::uint64_t> order_;
+};
+
+struct Question {
+  Prompt prompt;
+  std::string json_schema = {};  // of the reply, where replies are constrained
+  bool program = false;          // the reply is a mapping program, where replies are constrained
+};
+
+class Asker {
+ public:
+  Asker(const Problem& problem, std::uint64_t seed, const AskOptions& options,
+        std::size_t prompt_bytes = kPromptBytes);
+
+  // Whether replies to `program` questions are bare programs: constrained, and the text a mapping.
+  bool writes_programs() const { return options_.constrain && is_mapping_; }
+  AnswerForm form() const { return {is_mapping_, writes_programs()}; }
+
+  // Asks all of them at once, with seeds of their own. No reply where there is none, which the
+  // round is told. A prompt that is too long for the model is asked again, shorter.
+  std::vector<std::optional<ChatReply>> ask(Round& round, std::span<const Question> questions,
+                                            double temperature);
+
+  // Tells the round, and the next prompt.
+  void refuse(Round& round, const std::string& why);
+  void remark(std::string text);
+  // A proposal of an answer; nothing, and refused, where it holds nothing or nothing new. What it
+  // left out is remarked.
+  std::optional<Proposal> proposal(Round& round, const Answer& answer, std::string_view otherwise);
+  // "YOUR LAST REPLY ...", what was remarked since the last time; empty: nothing.
+  std::string take_remarks();
+
+ private:
+  ChatRequest request(const Question& question, std::uint64_t sample) const;
+  bool shorten(const ChatError& error);
+
+  const bool is_mapping_;
+  const std::uint64_t seed_;
+  AskOptions options_;
+  std::size_t prompt_bytes_;
+  ChatConstraint grammar_;
+  std::uint64_t step_ = 0;
+  bool begun_ = false;
+  Proposed proposed_;
+  std::vector<std::string> remarks_;
+};
+
+// "You improve ... ": what is wanted, whoever asks.
+std::string role_words(const Problem& problem, const Evaluator& evaluator);
+// How segments are to be answered.
+std::string segments_format(const Problem& problem);
+// How a whole text is to be answered.
+std::string whole_format(const Problem& problem, bool bare);
+void add_card(Prompt& prompt, const Problem& problem);
+// The text of a step, or the problem's start where there is none.
+const std::string& text_of(const Step* step, const Problem& problem);
+
+}  // namespace groma::tuning

@@ -1,0 +1,131 @@
+#include "tune/reply_text.h"
+
+#include <algorithm>
+
+#include "base/harmless.h"
+
+namespace groma::tuning {
+namespace {
+
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+// How many of the mark that the line begins with; 0: it is no fence. `indent` is skipped.
+std::size_t marks_of(std::string_view line, std::size_t* indent) {
+  *indent = std::min(line.find_first_not_of(' '), line.size());
+  if (*indent > 3 || *indent == line.size()) return 0;
+  const char mark = line[*indent];
+  if (mark != '`' && mark != '~') return 0;
+  const std::size_t end = std::min(line.find_first_not_of(mark, *indent), line.size());
+  return end - *indent >= 3 ? end - *indent : 0;
+}
+
+// Line ends and tabs within strings as JSON writes them.
+std::string with_escapes(std::string_view text) {
+  std::string mended;
+  mended.reserve(text.size());
+  bool inside = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (inside && c == '\\' && i + 1 < text.size()) {
+      mended += c;
+      mended += text[++i];
+      continue;
+    }
+    if (c == '"') inside = !inside;
+    if (inside && c == '\n') {
+      mended += "\\n";
+    } else if (inside && c == '\t') {
+      mended += "\\t";
+    } else if (!inside || static_cast<unsigned char>(c) >= 0x20) {
+      mended += c;
+    }
+  }
+  return mended;
+}
+
+}  // namespace
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+std::string one_line(std::string_view text, std::size_t most) {
+  text = trimmed(text);
+  const bool cut = text.size() > most;
+  if (cut) {
+    while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
+    text = text.substr(0, most);
+  }
+  return harmless(text) + (cut ? "..." : "");
+}
+
+std::vector<Fence> fences_of(std::string_view text) {
+  std::vector<Fence> fences;
+  std::string_view above;
+  char mark = 0;  // of the block that is open
+  std::size_t length = 0, body = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
+    const std::string_view line = text.substr(at, end - at);
+    std::size_t indent = 0;
+    const std::size_t marks = marks_of(line, &indent);
+    const std::string_view rest = marks > 0 ? trimmed(line.substr(indent + marks)) : line;
+    if (length == 0) {
+      // Code between single marks on one line is none.
+      if (marks > 0 && rest.find('`') == rest.npos) {
+        mark = line[indent];
+        length = marks;
+        body = end;
+        fences.push_back({rest.substr(0, rest.find_first_of(" \t{")), above, {}, false});
+      } else if (!trimmed(line).empty()) {
+        above = trimmed(line);
+      }
+    } else if (marks >= length && line[indent] == mark && rest.empty()) {
+      fences.back().body = text.substr(body, at - body);
+      fences.back().closed = true;
+      length = 0;
+      above = {};
+    }
+    at = end;
+  }
+  if (length != 0) fences.back().body = text.substr(std::min(body, text.size()));
+  return fences;
+}
+
+std::string_view outermost_braces(std::string_view text) {
+  const std::size_t begin = text.find('{'), end = text.rfind('}');
+  return begin == text.npos || end == text.npos || end < begin
+             ? std::string_view()
+             : text.substr(begin, end + 1 - begin);
+}
+
+std::optional<llm::json> parse_object(std::string_view text) {
+  llm::json value = llm::parse_json(text);
+  if (value.is_discarded()) value = llm::parse_json(with_escapes(text));
+  if (!value.is_object()) return std::nullopt;
+  return value;
+}
+
+std::optional<std::string> string_member(std::string_view text, std::string_view key) {
+  const std::string quoted = '"' + std::string(key) + '"';
+  for (std::size_t at = 0; (at = text.find(quoted, at)) != text.npos;) {
+    at += quoted.size();
+    std::string_view rest = trimmed(text.substr(at, 64));
+    if (!rest.starts_with(':')) continue;
+    rest = trimmed(rest.substr(1));
+    if (!rest.starts_with('"')) continue;
+    const auto begin = static_cast<std::size_t>(rest.data() - text.data());
+    std::size_t end = begin + 1;
+    while (end < text.size() && text[end] != '"') end += text[end] == '\\' ? 2U : 1U;
+    if (end >= text.size()) return std::nullopt;
+    const std::string json = with_escapes(text.substr(begin, end + 1 - begin));
+    const llm::json value = llm::parse_json(json);
+    if (value.is_string()) return value.get<std::string>();
+    at = end;
+  }
+  return std::nullopt;
+}
+
+}  // namespace groma::tuning

@@ -1,0 +1,157 @@
+// trace: OptoPrime of Trace (Cheng et al., 2024), as the paper on agent-system interfaces uses it:
+// what can be trained are the segments' texts, the graph is segments, program, decisions, run. One
+// trajectory: what is changed is what was tried last, be it good or bad.
+#include <fmt/format.h>
+
+#include "tune/asking.h"
+#include "tune/problem_words.h"
+#include "tune/proposers.h"
+#include "tune/reply_text.h"
+
+namespace groma::tuning {
+namespace {
+
+constexpr double kTemperature = 0.7;
+
+constexpr std::string_view kReading =
+    "You change the variables of a computation so that its output gets better. You are given:\n"
+    "- #Instruction: what is to be done.\n"
+    "- #Code: how the output is computed from the variables.\n"
+    "- #Documentation: what the functions in #Code do.\n"
+    "- #Variables: what you may change.\n"
+    "- #Constraints: what each variable has to keep to.\n"
+    "- #Inputs: given values, which cannot be changed.\n"
+    "- #Others: values computed on the way.\n"
+    "- #Outputs: the result.\n"
+    "- #Feedback: what is said of the result.\n"
+    "A value is written `<type> <name> = <value>`, or `(code) <name>:` with its lines below.\n\n";
+
+constexpr std::string_view kFormat =
+    "Reply with one JSON object:\n"
+    "{\"reasoning\": \"<what the instruction asks, what the feedback says about the variables, why "
+    "they are to change>\",\n"
+    " \"answer\": \"<only where the instruction asks a question>\",\n"
+    " \"suggestion\": {\"<variable>\": \"<all of its new text>\", ...}}\n"
+    "Only names of #Variables stand in \"suggestion\"; leave out those that stay. If nothing can "
+    "be "
+    "better, reply with the one word TERMINATE.\n";
+
+class Trace : public Proposer {
+ public:
+  Trace(const Problem& problem, std::uint64_t seed, const AskOptions& options)
+      : asker_(problem, seed, options) {}
+
+  std::string_view name() const override { return "trace"; }
+  GuideDetail reads() const override { return GuideDetail::kProfile; }
+
+  std::vector<Proposal> propose(Round& round) override {
+    const Step* last = round.history().last();
+    const Result<Segments> base = segments_of(round.problem(), text_of(last, round.problem()));
+    if (!base.ok()) return {};
+    Question question;
+    question.program = true;
+    build(question.prompt, round, last, *base);
+    const auto replies = asker_.ask(round, std::span(&question, 1), kTemperature);
+    if (!replies.front()) return {};
+    if (is_end(replies.front()->text)) return {};  // nothing said: the search is done
+    const Answer answer = read_answer(*replies.front(), *base, asker_.form());
+    std::vector<Proposal> proposals;
+    if (auto proposal = asker_.proposal(round, answer, "as the model suggests")) {
+      proposals.push_back(std::move(*proposal));
+    }
+    return proposals;
+  }
+
+ private:
+  // The word alone; within a text it may be anything.
+  static bool is_end(std::string_view text) {
+    text = trimmed(text);
+    while (!text.empty() && std::string_view("`\"'.*").find(text.front()) != text.npos) {
+      text.remove_prefix(1);
+    }
+    while (!text.empty() && std::string_view("`\"'.*").find(text.back()) != text.npos) {
+      text.remove_suffix(1);
+    }
+    return text == "TERMINATE";
+  }
+
+  void build(Prompt& prompt, Round& round, const Step* last, const Segments& base) {
+    const Problem& problem = round.problem();
+    const GuideDetail detail = std::min(round.detail(), reads());
+    prompt.system(std::string(kReading));
+    prompt.system(asker_.writes_programs() ? whole_format(problem, true) : std::string(kFormat));
+    prompt.user("#Instruction\n" + role_words(problem, round.evaluator()) +
+                "Change the values of the variables in #Variables to that end, by what #Feedback "
+                "says.\n\n");
+    add_code(prompt, problem, base);
+    std::string variables = "#Variables\n", constraints = "#Constraints\n";
+    for (const Segment& segment : base.all()) {
+      variables += fmt::format("(code) {}:\n{}", segment.name, segment.text);
+      if (!variables.ends_with('\n')) variables += '\n';
+      constraints += fmt::format(
+          "(code) {}: {}\n", segment.name,
+          segment.about.empty() ? "the text of this segment" : without_paths(segment.about));
+    }
+    prompt.user(variables + "\n" + constraints + "\n#Inputs\n");
+    add_problem(prompt, problem);
+    prompt.user("#Others\n");
+    if (problem.is_mapping() && !problem.inputs.empty()) {
+      const std::string decisions =
+          decision_words(base.text(), *problem.machine, problem.inputs.front());
+      if (!decisions.empty()) prompt.user("(code) decisions:\n" + decisions, Leaves::kTried);
+    }
+    add_outputs(prompt, round, last, detail);
+  }
+
+  static void add_code(Prompt& prompt, const Problem& problem, const Segments& base) {
+    std::string names;
+    for (const Segment& segment : base.all()) {
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", segment.name);
+    }
+    prompt.user("#Code\n");
+    if (!problem.is_mapping()) {
+      prompt.user(
+          fmt::format("text = put_together({})\nresult = run(text)\n\n#Documentation\n"
+                      "[put_together]: Puts the segments in their places in the text.\n"
+                      "[run]: Checks the text and measures it.\n\n",
+                      names));
+      return;
+    }
+    prompt.user(
+        fmt::format("program = put_together({})\ndecisions = decide(program, application, machine)"
+                    "\nresult = run(decisions)\n\n#Documentation\n"
+                    "[put_together]: Puts the segments one below the other, in this order.\n"
+                    "[run]: Runs the application on the machine and measures it.\n"
+                    "[decide]: Reads the program and decides for each task and region. Its "
+                    "language:\n",
+                    names));
+    for (const CardPiece& piece : language_card()) {
+      prompt.user(std::string(piece.text), piece.leaves);
+    }
+    prompt.user("\n");
+  }
+
+  void add_outputs(Prompt& prompt, Round& round, const Step* last, GuideDetail detail) {
+    if (last == nullptr) {
+      prompt.user("\n#Outputs\n(result) result = not known: nothing was run yet\n\n#Feedback\n");
+    } else {
+      prompt.user(fmt::format("\n#Outputs\n(result) result = {}\n\n#Feedback\n",
+                              result_words(last->evaluation, round.evaluator())));
+      for (FeedbackLine& line : feedback_lines(last->evaluation.feedback, detail)) {
+        prompt.user(std::move(line.text), line.leaves);
+      }
+    }
+    prompt.user(asker_.take_remarks() + "\nYour response:\n");
+  }
+
+  Asker asker_;
+};
+
+}  // namespace
+
+std::unique_ptr<Proposer> make_trace(const Problem& problem, std::uint64_t seed,
+                                     const AskOptions& options) {
+  return std::make_unique<Trace>(problem, seed, options);
+}
+
+}  // namespace groma::tuning
