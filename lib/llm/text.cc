@@ -42,6 +42,7 @@ class Line {
   bool quoted_ = false;
   char last_ = '\n';
 };
+
 // Where the tag stands from `at` on, but not quoted; `line` reads what comes before it.
 std::size_t find_tag(std::string_view text, std::string_view tag, std::size_t at, Line* line) {
   for (;;) {
@@ -50,7 +51,9 @@ std::size_t find_tag(std::string_view text, std::string_view tag, std::size_t at
     if (found == text.npos || !line->quoted()) return found;
     line->read(text.substr(found, 1));
     at = found + 1;
+  }
 }
+
 // All from `open` to `close` or to the end; whether there was any.
 bool move_out(std::string* text, std::string* reasoning, std::string_view open,
               std::string_view close) {
@@ -64,12 +67,11 @@ bool move_out(std::string* text, std::string* reasoning, std::string_view open,
     const std::size_t first = begin + open.size(), end = all.find(close, first);
     *reasoning += all.substr(first, end - first);
     at = end == all.npos ? all.size() : end + close.size();
+  }
   const bool any = kept.size() < all.size();
   *text = std::move(kept);
   return any;
-struct Tag {
-  std::string_view open, close;
-constexpr std::array<Tag, 2> kThoughts = {{{"<think>", "</think>"}, {"<thinking>", "</thinking>"}}};
+}
 
 }  // namespace
 
@@ -104,6 +106,8 @@ std::string shown(std::string_view text, std::size_t most) {
 }
 
 void split_thoughts(std::string* text, std::string* reasoning) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kTags = {
+      {{"<think>", "</think>"}, {"<thinking>", "</thinking>"}}};
   const bool come_apart = !reasoning->empty();
   bool any = false;
   for (const auto& [open, close] : kTags) {
@@ -116,37 +120,6 @@ void split_thoughts(std::string* text, std::string* reasoning) {
     any = true;
   }
   if (any) text->erase(0, text->find_first_not_of(" \r\n"));
-  const std::string_view all = *text;
-  std::string kept;
-  bool moved = false, quoted = false;  // in a comment or a string of a program no tag is one
-  for (std::size_t at = 0; at < all.size();) {
-    const std::string_view rest = all.substr(at);
-    const char c = rest.front();
-    const auto is_at = [&](const std::string_view tag) { return !quoted && rest.starts_with(tag); };
-    std::size_t passed = 0;
-    for (const auto& [open, close] : kThoughts) {
-      if (c != '<') break;
-      if (is_at(open)) {
-        const std::size_t end = std::min(rest.find(close), rest.size());
-        *reasoning += rest.substr(open.size(), end - open.size());
-        passed = std::min(end + close.size(), rest.size());
-      } else if (!come_apart && is_at(close)) {
-        *reasoning += kept;
-        kept.clear();
-        passed = close.size();
-      }
-    }
-    if (passed > 0) {
-      moved = true;
-      at += passed;
-      continue;
-    const bool slashes = c == '/' && kept.ends_with('/');
-    quoted = c != '\n' && (quoted || c == '#' || c == '"' || slashes);
-    kept += c;
-    ++at;
-  if (!moved) return;
-  kept.erase(0, std::min(kept.find_first_not_of(" \r\n"), kept.size()));
-  *text = std::move(kept);
 }
 
 }  // namespace groma::llm
