@@ -130,9 +130,13 @@ std::optional<Error> Journal::write(const char* about, const Json& value, bool l
 namespace {
 
 Json json_of(const ProfileFacts& facts) {
-  Json json = {{"title", facts.title},       {"seconds", facts.seconds},
-               {"measured", facts.measured}, {"measured_seconds", facts.measured_seconds},
-               {"tasks", facts.tasks},       {"copies", facts.copies},
+  Json json = {{"title", facts.title},
+               {"mapping", facts.mapping},
+               {"seconds", facts.seconds},
+               {"measured", facts.measured},
+               {"measured_seconds", facts.measured_seconds},
+               {"tasks", facts.tasks},
+               {"copies", facts.copies},
                {"runtime", facts.runtime}};
   for (const auto& cause : facts.causes) {
     json["causes"].push_back({cause.doing, cause.task, cause.region, cause.from, cause.to,
@@ -193,6 +197,7 @@ std::vector<std::string> texts(const Json& json, const char* name) {
 ProfileFacts facts_of(const Json& json) {
   ProfileFacts facts;
   facts.title = value<std::string>(json, "title");
+  facts.mapping = value<std::string>(json, "mapping");
   facts.seconds = value<double>(json, "seconds");
   facts.measured = value<std::string>(json, "measured");
   facts.measured_seconds = value<double>(json, "measured_seconds");
