@@ -80,6 +80,12 @@ int fail(const groma::Diagnostics& diags, bool json) {
   return kWrongInput;
 }
 
+int refuse(std::string_view message, std::string_view help) {
+  print_error(fmt::format("groma: {}\n", message));
+  if (!help.empty()) print_error(fmt::format("help: {}\n", help));
+  return kWrongInput;
+}
+
 bool read_source(const std::string& path, std::optional<groma::Diagnostics>* diags) {
   auto source = groma::Source::read(path);
   if (source) {

@@ -11,6 +11,7 @@
 #include "groma/evaluate.h"
 #include "groma/log.h"
 #include "groma/machine.h"
+#include "groma/result.h"
 #include "groma/source.h"
 #include "groma/workload.h"
 
@@ -29,6 +30,10 @@ void print_error(std::string_view text);
 // Shows what is wrong with an input: as JSON on standard output, or as text on standard error.
 // kWrongInput.
 int fail(const groma::Diagnostics& diags, bool json);
+
+// Why something cannot be done, and the cure, on standard error. kWrongInput.
+int refuse(std::string_view message, std::string_view help);
+inline int refuse(const groma::Error& error) { return refuse(error.message, error.help); }
 
 // The source at `path`, or (with kUnreadableFile in `*diags`) none. `*diags` is made for it.
 bool read_source(const std::string& path, std::optional<groma::Diagnostics>* diags);

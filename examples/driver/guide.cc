@@ -24,12 +24,6 @@ struct Options {
   bool timed_out = false, strict = false, json = false;
 };
 
-int refuse(const groma::Error& error) {
-  print_error(fmt::format("groma: {}\n", error.message));
-  if (!error.help.empty()) print_error(fmt::format("help: {}\n", error.help));
-  return kWrongInput;
-}
-
 // Everything that is or comes there, until its end or Ctrl-C.
 bool read_log(const std::string& path, groma::GuideReader& reader) {
   const int file = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);

@@ -18,13 +18,9 @@ struct CheckArguments {
 
 // An Error or a ChatError.
 template <typename E>
-int refuse(const E& error, bool json) {
-  if (json) {
-    static_cast<void>(print(to_json(error)));
-    return kWrongInput;
-  }
-  print_error(fmt::format("groma: {}\n", error.message));
-  if (!error.help.empty()) print_error(fmt::format("help: {}\n", error.help));
+int refuse_check(const E& error, bool json) {
+  if (!json) return refuse(error.message, error.help);
+  static_cast<void>(print(to_json(error)));
   return kWrongInput;
 }
 
@@ -33,10 +29,10 @@ int run_check(const CheckArguments& arguments) {
   groma::ChatOptions options;
   options.attempts = 3;  // somebody waits
   auto client = make_chat_client(arguments.chat, std::move(options));
-  if (!client) return refuse(client.error(), arguments.json);
+  if (!client) return refuse_check(client.error(), arguments.json);
   const auto check = groma::check_chat(client.value(), arguments.chat.temperature, chat_watch());
   if (!check && check.error().code == groma::ChatError::Code::kStopped) return kInterrupted;
-  if (!check) return refuse(check.error(), arguments.json);
+  if (!check) return refuse_check(check.error(), arguments.json);
   const int printed = print(arguments.json ? to_json(*check) : render(*check));
   if (!arguments.strict || check->structured()) return printed;
   print_error("groma: the endpoint keeps replies neither to a JSON schema nor to a grammar\n");

@@ -27,14 +27,9 @@ struct Options {
   std::string file, about;
   groma::CommandEvaluatorOptions command;
   ChatArguments chat;
+  groma::AskOptions ask;
   bool json = false;
 };
-
-int say_error(const groma::Error& error) {
-  print_error(fmt::format("groma: {}\n", error.message));
-  if (!error.help.empty()) print_error(fmt::format("help: {}\n", error.help));
-  return kWrongInput;
-}
 
 // In one line, and back.
 std::string on_one_line(std::string_view text) {
@@ -76,8 +71,11 @@ std::string words_of(const Options& options) {
     add("timeout", options.command.timeout_ms);
     add("memory", options.command.memory_bytes);
   }
-  return words + fmt::format("proposer {}\nseed {}\nfeedback {}\ncompare {}\n", options.proposer,
-                             options.tune.seed, options.feedback, options.tune.compare ? 1 : 0);
+  return words +
+         fmt::format(
+             "proposer {}\nseed {}\nfeedback {}\ncompare {}\nconstrain {}\nreply-tokens {}\n",
+             options.proposer, options.tune.seed, options.feedback, options.tune.compare ? 1 : 0,
+             options.ask.constrain ? 1 : 0, options.ask.max_tokens);
 }
 
 // The inverse. What is given beside --resume must be what the search was begun with.
@@ -108,6 +106,8 @@ void read_words(const std::string& words, Options* options) {
     if (name == "seed") options->tune.seed = std::strtoull(value.c_str(), nullptr, 10);
     if (name == "feedback") options->feedback = value;
     if (name == "compare") options->tune.compare = value == "1";
+    if (name == "constrain") options->ask.constrain = value == "1";
+    if (name == "reply-tokens") options->ask.max_tokens = std::atoi(value.c_str());
   }
 }
 
@@ -214,7 +214,7 @@ std::optional<Subject> read_subject(const Options& options, const std::string& r
     command.file_suffix = std::filesystem::path(options.file).extension().string();
     auto evaluator = groma::make_command_evaluator(std::move(command));
     if (!evaluator) {
-      say_error(evaluator.error());
+      refuse(evaluator.error());
       return std::nullopt;
     }
     subject.evaluator = std::move(evaluator).value();
@@ -262,7 +262,7 @@ int run(Options options) {
   options.tune.resume = !options.resume.empty();
   if (options.tune.resume) {
     const auto before = groma::recorded_search(options.resume);
-    if (!before) return say_error(before.error());
+    if (!before) return refuse(before.error());
     read_words(before->fingerprint, &options);
     recorded_start = before->start;
   } else if (options.apps.empty() == options.file.empty()) {
@@ -271,7 +271,8 @@ int run(Options options) {
   int exit_code = kFine;
   auto subject = read_subject(options, recorded_start, &exit_code);
   if (!subject) return exit_code;
-  auto proposer = groma::make_proposer(options.proposer, subject->problem, options.tune.seed);
+  auto proposer =
+      groma::make_proposer(options.proposer, subject->problem, options.tune.seed, options.ask);
   if (!proposer) {
     throw CLI::ValidationError("--proposer",
                                proposer.error().message + "; " + proposer.error().help);
@@ -282,7 +283,7 @@ int run(Options options) {
     chat.max_tokens = options.tune.budget.tokens;
     chat.max_money = options.tune.budget.money;
     auto client = make_chat_client(options.chat, std::move(chat));
-    if (!client) return say_error(client.error());
+    if (!client) return refuse(client.error());
     model = std::move(client).value();
   }
   options.tune.feedback = *groma::guide_detail(options.feedback);
@@ -297,7 +298,7 @@ int run(Options options) {
   const auto outcome = groma::tune(subject->problem, *subject->evaluator, **proposer,
                                    model ? &*model : nullptr, nullptr, options.tune);
   display.clear();
-  if (!outcome) return say_error(outcome.error());
+  if (!outcome) return refuse(outcome.error());
   const std::string best = subject->problem.is_mapping() ? "best.mapper" : "best.txt";
   const bool fine =
       print(options.json ? groma::to_json(*outcome)
@@ -368,6 +369,17 @@ void add_tune(CLI::App& app, int* exit_code) {
   CLI::App* command = app.add_subcommand(
       "tune", "Searches for a faster mapping, or for a better text of another kind");
   add_chat_options(*command, &options->chat);
+  command->add_flag("--constrain", options->ask.constrain,
+                    "Has the endpoint keep replies to their form, where it can");
+  command
+      ->add_option("--reply-tokens", options->ask.max_tokens, "At most so many tokens of a reply")
+      ->check(CLI::Range(16, 1 << 20))
+      ->capture_default_str();
+  for (CLI::Option* option : command->get_options([](const CLI::Option* each) {
+         return each->get_lnames() != std::vector<std::string>{"help"};
+       })) {
+    option->group("A language model");
+  }
   add_machine_option(*command, &options->machine);
   command->add_option("--app", options->apps,
                       "The application, as of `groma run`; several make a vector of inputs, which "

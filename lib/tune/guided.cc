@@ -56,6 +56,7 @@ class Guided : public Proposer {
 
   // ---- Without.
   std::vector<Proposal> next_change(Round& round);
+  std::vector<Proposal> jump(Round& round);
   void fill_queues();
   double prior(Move::What what) const;
 
@@ -217,7 +218,7 @@ std::vector<Proposal> Guided::next_change(Round& round) {
       if (promise > most) chosen = w;
       most = std::max(most, promise);
     }
-    if (chosen == Move::kWhats) return {};
+    if (chosen == Move::kWhats) return jump(round);
     Move move = std::move(queues_[chosen].back());
     queues_[chosen].pop_back();
     std::string text = drafts_.text_of(move.draft);
@@ -227,6 +228,24 @@ std::vector<Proposal> Guided::next_change(Round& round) {
     ++tries_[chosen];
     return {{std::move(text), move.why}};
   }
+}
+
+// A few changes of the best mapping at once, where each by itself was tried.
+std::vector<Proposal> Guided::jump(Round& round) {
+  pending_what_ = Move::kWhats;
+  for (int tries = 0; tries < 100; ++tries) {
+    Known at{best_.draft, "", HUGE_VAL, {}};
+    for (std::uint64_t left = 2 + random() % 3; left > 0; --left) {
+      Move move = drafts_.random_move(at.draft, random());
+      at.draft = std::move(move.draft);
+      at.why += (at.why.empty() ? "" : "; ") + move.why;
+    }
+    std::string text = drafts_.text_of(at.draft);
+    if (!is_new(text) || round.evaluator().check(text, GuideDetail::kNone)) continue;
+    pending_ = at;
+    return {{std::move(text), at.why}};
+  }
+  return {};
 }
 
 // Changes of the best mapping, the heaviest last.
