@@ -89,7 +89,7 @@ TEST(Kernel, IsRefusedWhereItIsWrong) {
 
 TEST(Kernel, ThatDoesNotCompileIsRefusedWithItsLine) {
   const Evaluation evaluation =
-      evaluate(replaced(kernel("kernel.cc").text(), "k < depth", "k < deepness"));
+      evaluate(replaced(kernel("kernel.cc").text(), ": depth;", ": deepness;"));
   EXPECT_EQ(evaluation.status, Status::kRefused);
   EXPECT_THAT(evaluation.feedback.execution,
               AllOf(HasSubstr("Compile Error"), HasSubstr("deepness")));
