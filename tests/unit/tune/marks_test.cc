@@ -124,16 +124,17 @@ TEST(Marks, ThatCannotBeMeantAreRefused) {
   EXPECT_THAT(error_of(many), HasSubstr("line 65: there are more than 64 lines"));
 }
 
-TEST(Marks, OfTheKernelAreMeant) {
-  const Problem problem =
-      problem_of(testing::read_text(testing::in_tree("examples/kernel/kernel.cc")));
-  const auto texts = search(
-      problem, [](const std::string&) { return 1; }, 50);
-  ASSERT_EQ(texts.size(), 50U);
-  for (const std::string& text : texts) {
-    EXPECT_TRUE(Segments::of_marked(Source("kernel.cc", text)).ok());
-    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'),
-              std::count(problem.start.begin(), problem.start.end(), '\n'));
+TEST(Marks, OfTheKernelsAreMeant) {
+  for (const char* file : {"examples/kernel/kernel.cc", "examples/kernel/by_hand.cc"}) {
+    const Problem problem = problem_of(testing::read_text(testing::in_tree(file)));
+    const auto texts = search(
+        problem, [](const std::string&) { return 1; }, 50);
+    ASSERT_EQ(texts.size(), 50U);
+    for (const std::string& text : texts) {
+      EXPECT_TRUE(Segments::of_marked(Source(file, text)).ok());
+      EXPECT_EQ(std::count(text.begin(), text.end(), '\n'),
+                std::count(problem.start.begin(), problem.start.end(), '\n'));
+    }
   }
 }
 
