@@ -13,14 +13,18 @@ namespace {
 
 // groma: begin blocking  the extents of the blocks into which the matrices are cut
 #if defined(__AVX512F__)
-constexpr std::size_t kLanes = 8, kTileRows = 8;
+constexpr std::size_t kLanes = 8;
 #elif defined(__AVX__)
-constexpr std::size_t kLanes = 4, kTileRows = 4;
+constexpr std::size_t kLanes = 4;
 #else
-constexpr std::size_t kLanes = 2, kTileRows = 4;
+constexpr std::size_t kLanes = 2;
 #endif
-constexpr std::size_t kVectors = 3, kTileColumns = kVectors * kLanes;
-constexpr std::size_t kRows = 12 * kTileRows, kColumns = 60 * kTileColumns, kDepth = 256;
+constexpr std::size_t kQuarters = 4;  // groma: one of 2 3 4 5 6 7
+constexpr std::size_t kVectors = 3;   // groma: one of 1 2 3 4 6
+constexpr std::size_t kTileRows = kQuarters * kLanes / 4, kTileColumns = kVectors * kLanes;
+constexpr std::size_t kRows = 12 * kTileRows;        // groma: one of 4 8 12 16 24 32
+constexpr std::size_t kColumns = 60 * kTileColumns;  // groma: one of 15 30 60 120
+constexpr std::size_t kDepth = 256;                  // groma: one of 64 128 192 256 384 512
 // groma: end
 
 // groma: begin inner  c += a * b for one block; at the matrices' edges the extents are smaller
@@ -33,9 +37,9 @@ void multiply_tile(std::size_t rows, std::size_t columns, std::size_t depth, std
   for (std::size_t k = 0; k < depth; ++k, a += kTileRows, b += kTileColumns) {
     Vector row[kVectors];
     std::memcpy(row, b, sizeof row);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (std::size_t i = 0; i < kTileRows; ++i) {
-#pragma GCC unroll 3
+#pragma GCC unroll 8
       for (std::size_t v = 0; v < kVectors; ++v) sums[i][v] += a[i] * row[v];
     }
   }

@@ -50,14 +50,15 @@ struct CommandEvaluatorOptions {
 
 // Runs one thing at a time. Where the request has an incumbent, that is measured again beside the
 // text, for each input: incumbent, text, incumbent, text, ..., incumbent. The score is then
-//     incumbent_score * median(text) / median(incumbent)
-// with the geometric mean over the inputs, and the values are scaled alike: what they would have
-// been when the incumbent got its score. So neither a machine that has become slower since, nor one
-// that becomes slower steadily while they run, decides. The noise is half the range of
-// text / neighbouring incumbents. An incumbent that now fails is left out. The files of the best
-// text so far are kept until there is a better one or the evaluator ends; all others, also of texts
-// that fail, are removed at once. What a command prints is read up to 1 MB of each output, its
-// beginning and its end. A stop is noticed within 50 ms.
+//     incumbent_score * q, q the median of text / incumbent over all pairs of their runs
+// with the geometric mean of q over the inputs, and the values are scaled alike: what they would
+// have been when the incumbent got its score. So neither a machine that has become slower since,
+// nor one that becomes slower while they run, at once or steadily, decides, nor a single disturbed
+// run; that takes two repeats or more. The noise is half the range of text / neighbouring
+// incumbents. An incumbent that now fails is left out. The files of the best text so far are kept
+// until there is a better one or the evaluator ends; all others, also of texts that fail, are
+// removed at once. What a command prints is read up to 1 MB of each output, its beginning and its
+// end. A stop is noticed within 50 ms.
 //
 // A failure's feedback is the guide's (guide.h), but for ends without a known text: there the
 // guide's rules speak of Legion, which this need not be.

@@ -113,14 +113,24 @@ struct Measured {
 struct Comparison {
   std::vector<double> text, incumbent;  // the incumbent's: empty, or one more
 
-  // The text's by the geometric mean of the two that stood beside it.
-  std::vector<double> quotients() const {
-    if (incumbent.empty()) return text;
-    std::vector<double> made;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-      made.push_back(text[i] / std::sqrt(incumbent[i] * incumbent[i + 1]));
+  // How many times the incumbent's the text's value is: the median over all pairs of their runs
+  // (Hodges and Lehmann). The quotient of the two medians is off where the machine changes
+  // between the runs, since the changed ones are half of the incumbent's, but never of the text's.
+  double quotient() const {
+    std::vector<double> logarithms;
+    for (const double value : text) {
+      for (const double other : incumbent) logarithms.push_back(std::log(value / other));
     }
-    return made;
+    return std::exp(median(std::move(logarithms)));
+  }
+
+  double noise() const {
+    if (incumbent.empty()) return half_range(text);
+    std::vector<double> beside;  // by the two that stood beside it
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      beside.push_back(text[i] / std::sqrt(incumbent[i] * incumbent[i + 1]));
+    }
+    return half_range(beside);
   }
 };
 
@@ -263,26 +273,26 @@ class CommandEvaluator final : public Evaluator {
   }
 
   Evaluation score_of(const std::vector<Comparison>& all, const EvaluationRequest& request) const {
-    std::vector<double> text, incumbent;
+    std::vector<double> values, incumbent;
     double squares = 0;
     for (const Comparison& one : all) {
-      text.push_back(median(one.text));
-      if (!one.incumbent.empty()) incumbent.push_back(median(one.incumbent));
-      const double noise = half_range(one.quotients());
-      squares += noise * noise;
+      const bool alone = one.incumbent.empty();
+      if (!alone) incumbent.push_back(median(one.incumbent));
+      values.push_back(alone ? median(one.text) : one.quotient() * incumbent.back());
+      squares += one.noise() * one.noise();
     }
     Evaluation evaluation;
     evaluation.status = Status::kOk;
     evaluation.noise = std::sqrt(squares) / static_cast<double>(all.size());
     if (incumbent.size() == all.size()) {  // of each input
-      const double better =
+      const double then =
           options_.higher_is_better ? 1 / request.incumbent_score : request.incumbent_score;
-      const double scale = better / geometric_mean(incumbent);
-      for (double& value : text) value *= scale;
+      const double scale = then / geometric_mean(incumbent);
+      for (double& value : values) value *= scale;
     }
-    const double mean = geometric_mean(text);
+    const double mean = geometric_mean(values);
     evaluation.score = options_.higher_is_better ? 1 / mean : mean;
-    evaluation.values = std::move(text);
+    evaluation.values = std::move(values);
     Feedback& feedback = evaluation.feedback;
     feedback.status = Feedback::Status::kOk;
     if (request.detail >= GuideDetail::kExecution) {

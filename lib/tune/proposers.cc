@@ -10,33 +10,49 @@
 namespace groma {
 namespace {
 
+using Made = Result<std::unique_ptr<Proposer>>;
+
 struct Listed {
   ProposerInfo info;
-  std::unique_ptr<Proposer> (*make)(const Problem& problem, std::uint64_t seed);
-  std::unique_ptr<Proposer> (*make_asking)(const Problem& problem, std::uint64_t seed,
-                                           const AskOptions& options) = nullptr;
+  Made (*make)(const Problem& problem, std::uint64_t seed, const AskOptions& options);
 };
 
-constexpr Listed asking(std::string_view name, std::string_view what,
-                        decltype(Listed::make_asking) make) {
-  return {{name, what, true, false}, nullptr, make};
+// Asks no model.
+template <auto make>
+Made plain(const Problem& problem, std::uint64_t seed, const AskOptions&) {
+  return make(problem, seed);
+}
+
+template <auto make>
+Made asking(const Problem& problem, std::uint64_t seed, const AskOptions& options) {
+  if (!problem.is_mapping()) {
+    const Result<Segments> marked = Segments::of_marked(Source("text", problem.start));
+    if (!marked.ok()) return marked.error();
+  }
+  return make(problem, seed, options);
 }
 
 constexpr std::array kListed = {
     Listed{{"guided", "changes what a run's profile says costs most", false, true},
-           tuning::make_guided},
-    Listed{{"anneal", "simulated annealing", false, true}, tuning::make_anneal},
-    Listed{{"ccd", "AutoMap's constrained coordinate descent", false, true}, tuning::make_ccd},
+           plain<tuning::make_guided>},
+    Listed{{"anneal", "simulated annealing", false, true}, plain<tuning::make_anneal>},
+    Listed{{"ccd", "AutoMap's constrained coordinate descent", false, true},
+           plain<tuning::make_ccd>},
     Listed{{"opentuner", "OpenTuner's ensemble of techniques", false, true},
-           tuning::make_opentuner},
-    Listed{{"random", "draws from the search space", false, true}, tuning::make_random},
-    asking("trace", "a model changes segments of what was tried last, by its feedback",
-           tuning::make_trace),
-    asking("opro", "a model sees the best so far with their results, and writes better ones",
-           tuning::make_opro),
-    asking("scientist", "a model selects, designs experiments and carries them out, by timings",
-           tuning::make_scientist),
-    asking("evolve", "a model changes programs of a population on islands", tuning::make_evolve),
+           plain<tuning::make_opentuner>},
+    Listed{{"random", "draws from the search space", false, true}, plain<tuning::make_random>},
+    Listed{{"marks", "tries the values that `groma: one of` names in the text"},
+           plain<tuning::make_marks>},
+    Listed{{"trace", "a model changes segments of what was tried last, by its feedback", true},
+           asking<tuning::make_trace>},
+    Listed{
+        {"opro", "a model sees the best so far with their results, and writes better ones", true},
+        asking<tuning::make_opro>},
+    Listed{{"scientist", "a model selects, designs experiments and carries them out, by timings",
+            true},
+           asking<tuning::make_scientist>},
+    Listed{{"evolve", "a model changes programs of a population on islands", true},
+           asking<tuning::make_evolve>},
 };
 
 constexpr auto kInfos = [] {
@@ -59,14 +75,9 @@ Result<std::unique_ptr<Proposer>> make_proposer(std::string_view name, const Pro
       return Error{
           Error::Code::kUnknown,
           fmt::format("the proposer `{}` searches for mappings, not for other texts", name),
-          "name one that asks a model"};
+          "name one that asks a model, or `marks`"};
     }
-    if (listed.make_asking == nullptr) return listed.make(problem, seed);
-    if (!problem.is_mapping()) {
-      const Result<Segments> marked = Segments::of_marked(Source("text", problem.start));
-      if (!marked.ok()) return marked.error();
-    }
-    return listed.make_asking(problem, seed, options);
+    return listed.make(problem, seed, options);
   }
   return Error{Error::Code::kUnknown, fmt::format("no proposer is named `{}`", name),
                fmt::format("there are {}", join_names(names))};

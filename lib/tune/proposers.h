@@ -16,6 +16,8 @@ std::unique_ptr<Proposer> make_anneal(const Problem& problem, std::uint64_t seed
 std::unique_ptr<Proposer> make_ccd(const Problem& problem, std::uint64_t seed);
 // OpenTuner's default ensemble, over the search space.
 std::unique_ptr<Proposer> make_opentuner(const Problem& problem, std::uint64_t seed);
+// Changes the values that lines of the text say may stand there. Fails where none does.
+Result<std::unique_ptr<Proposer>> make_marks(const Problem& problem, std::uint64_t seed);
 // Draws from the search space (search_space.h), every option of every decision alike.
 std::unique_ptr<Proposer> make_random(const Problem& problem, std::uint64_t seed);
 

@@ -77,7 +77,7 @@ TEST(Kernel, IsRefusedWhereItIsWrong) {
       replaced(start, "b[k * n + j];", "b[j * n + k];"),              // another product
       replaced(start, "std::fill(c, c + n * n, 0.0);", ""),           // adds to what was there
       replaced(start, "c + n * n, 0.0);", "c + n * n + 1, 0.0);"),    // writes beside C
-      replaced(start, "j < columns", "j < kColumns"),                 // at the edges
+      replaced(start, ": columns;", ": kColumns;"),                   // at the edges
       replaced(start, "c[i * n + j] +=", "c[i * n + j] += 1e-9 + "),  // nearly right
   };
   for (const std::string& text : wrong) {
@@ -89,7 +89,7 @@ TEST(Kernel, IsRefusedWhereItIsWrong) {
 
 TEST(Kernel, ThatDoesNotCompileIsRefusedWithItsLine) {
   const Evaluation evaluation =
-      evaluate(replaced(kernel("kernel.cc").text(), "k < depth", "k < deepness"));
+      evaluate(replaced(kernel("kernel.cc").text(), ": depth;", ": deepness;"));
   EXPECT_EQ(evaluation.status, Status::kRefused);
   EXPECT_THAT(evaluation.feedback.execution,
               AllOf(HasSubstr("Compile Error"), HasSubstr("deepness")));

@@ -12,8 +12,10 @@ namespace {
 using testing::FakeEvaluator;
 using testing::FakeRound;
 
+// For every proposer.
 Problem mapping_problem() {
   Problem problem;
+  problem.start = "InstanceLimit * 4;  # groma: one of 1 2 4 8 16\n";
   problem.machine = std::make_shared<const Machine>(make_machine("p100x4").value());
   problem.inputs.push_back(Workload::make(find_benchmark("stencil")->make()).value());
   return problem;

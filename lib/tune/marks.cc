@@ -1,0 +1,205 @@
+// marks: a text in which lines say what may stand in them: `kRows = 32;  // groma: one of 16 32
+// 64`. One value is changed at a time, from the best text so far, the nearest values first; then
+// what has not been tried is drawn.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/random.h"
+#include "tune/proposers.h"
+
+namespace groma::tuning {
+namespace {
+
+constexpr std::string_view kMark = "groma: one of";
+constexpr std::size_t kMaxMarks = 64, kMaxValues = 64;
+constexpr int kMaxDraws = 1000;  // in vain, of texts that were tried already
+
+using Choice = std::vector<std::uint32_t>;  // of each mark, the place of a value
+
+struct Mark {
+  std::size_t line = 0;  // from 1
+  std::vector<std::string> values;
+};
+
+bool in_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// The values behind a mark, up to the end of the comment or line.
+std::vector<std::string> values_in(std::string_view rest) {
+  for (std::string_view closing : {"*/", "-->"}) rest = rest.substr(0, rest.find(closing));
+  std::vector<std::string> values;
+  constexpr std::string_view kSpace = " \t\r";
+  while (true) {
+    rest.remove_prefix(std::min(rest.find_first_not_of(kSpace), rest.size()));
+    if (rest.empty()) return values;
+    const std::string_view word = rest.substr(0, rest.find_first_of(kSpace));
+    values.emplace_back(word);
+    rest.remove_prefix(word.size());
+  }
+}
+
+// Where a value stands in the line, as a word of its own.
+struct Place {
+  std::size_t at;
+  std::uint32_t value;
+};
+std::vector<Place> places_in(std::string_view line, const std::vector<std::string>& values) {
+  std::vector<Place> places;
+  for (std::size_t at = 0; at < line.size();) {
+    std::size_t longest = 0;
+    for (std::size_t v = 0; v < values.size(); ++v) {
+      const std::string& value = values[v];
+      const bool begins = at == 0 || !in_word(line[at - 1]) || !in_word(value.front());
+      const std::size_t end = at + value.size();
+      const bool ends = end >= line.size() || !in_word(line[end]) || !in_word(value.back());
+      if (value.size() <= longest || !begins || !ends || !line.substr(at).starts_with(value)) {
+        continue;
+      }
+      if (longest > 0) places.pop_back();
+      longest = value.size();
+      places.push_back({at, static_cast<std::uint32_t>(v)});
+    }
+    at += std::max<std::size_t>(longest, 1);
+  }
+  return places;
+}
+
+struct MarkedText {
+  std::vector<Mark> marks;
+  std::vector<std::string> between;  // before the first value, ..., behind the last
+  Choice chosen;
+
+  std::string text_of(const Choice& choice) const {
+    std::string text = between.front();
+    for (std::size_t m = 0; m < marks.size(); ++m) {
+      text += marks[m].values[choice[m]] + between[m + 1];
+    }
+    return text;
+  }
+};
+
+// Fails (kMalformed, kTooLarge) with the line.
+Result<MarkedText> read_marks(std::string_view text) {
+  const auto failure = [](std::size_t line, std::string_view what) {
+    return Error{Error::Code::kMalformed, fmt::format("line {}: {}", line, what)};
+  };
+  MarkedText made;
+  std::size_t kept = 0, line = 1;
+  for (std::size_t at = 0; at < text.size(); ++line) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view all = text.substr(at, end - at);
+    const std::size_t found = all.find(kMark);
+    if (found != all.npos) {
+      Mark mark{line, values_in(all.substr(found + kMark.size()))};
+      if (mark.values.size() < 2 || mark.values.size() > kMaxValues) {
+        return failure(line, fmt::format("`{}` has {} values, not 2 to {}", kMark,
+                                         mark.values.size(), kMaxValues));
+      }
+      if (made.marks.size() == kMaxMarks) {
+        return Error{
+            Error::Code::kTooLarge,
+            fmt::format("line {}: there are more than {} lines with `{}`", line, kMaxMarks, kMark)};
+      }
+      const std::vector<Place> places = places_in(all.substr(0, found), mark.values);
+      if (places.size() != 1) {
+        return failure(line, fmt::format("{} of the values of `{}` stand before it, not one",
+                                         places.size(), kMark));
+      }
+      const std::size_t begin = at + places[0].at;
+      made.between.emplace_back(text.substr(kept, begin - kept));
+      made.chosen.push_back(places[0].value);
+      kept = begin + mark.values[places[0].value].size();
+      made.marks.push_back(std::move(mark));
+    }
+    at = end + 1;
+  }
+  made.between.emplace_back(text.substr(kept));
+  return made;
+}
+
+class Marks : public Proposer {
+ public:
+  Marks(MarkedText text, std::uint64_t seed) : text_(std::move(text)), seed_(seed) {}
+
+  std::string_view name() const override { return "marks"; }
+
+  std::vector<Proposal> propose(Round& round) override {
+    if (round.history().last() == nullptr) return {proposal(text_.chosen, text_.chosen)};
+    tried_.insert(text_.chosen);
+    const Choice from = choice_of(round.history().best());
+    if (const auto near = neighbour(from)) return {proposal(from, *near)};
+    for (int i = 0; i < kMaxDraws; ++i) {
+      const Choice drawn = draw();
+      if (!tried_.contains(drawn)) return {proposal(from, drawn)};
+    }
+    return {};
+  }
+
+ private:
+  // Of a text that this proposer may have made.
+  Choice choice_of(const Step* step) const {
+    if (step == nullptr) return text_.chosen;
+    const auto read = read_marks(step->proposal.text);
+    return read && read->between == text_.between ? read->chosen : text_.chosen;
+  }
+
+  Proposal proposal(const Choice& from, const Choice& to) {
+    tried_.insert(to);
+    std::string why;
+    for (std::size_t m = 0; m < to.size(); ++m) {
+      if (from[m] == to[m]) continue;
+      const Mark& mark = text_.marks[m];
+      why += fmt::format("{}line {}: {} for {}", why.empty() ? "" : ", ", mark.line,
+                         mark.values[to[m]], mark.values[from[m]]);
+    }
+    return {text_.text_of(to), why.empty() ? "as it is" : why};
+  }
+
+  // One step further from `from` for every mark in its turn, before two steps for any.
+  std::optional<Choice> neighbour(const Choice& from) {
+    const std::size_t first = random_at(seed_, next_++) % from.size();
+    for (std::size_t distance = 1; distance < kMaxValues; ++distance) {
+      for (std::size_t i = 0; i < from.size(); ++i) {
+        const std::size_t m = (first + i) % from.size();
+        const std::size_t count = text_.marks[m].values.size();
+        for (const std::size_t value : {from[m] + distance, from[m] - distance}) {
+          Choice choice = from;
+          choice[m] = static_cast<std::uint32_t>(value);
+          if (value < count && !tried_.contains(choice)) return choice;
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+  Choice draw() {
+    Choice choice;
+    for (const Mark& mark : text_.marks) {
+      choice.push_back(static_cast<std::uint32_t>(random_at(seed_, next_++) % mark.values.size()));
+    }
+    return choice;
+  }
+
+  MarkedText text_;
+  std::uint64_t seed_, next_ = 0;
+  std::set<Choice> tried_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Proposer>> make_marks(const Problem& problem, std::uint64_t seed) {
+  auto text = read_marks(problem.start);
+  if (!text) return text.error();
+  if (text->marks.empty()) {
+    return Error{
+        Error::Code::kUnknown, fmt::format("no line of the text has `{}`", kMark),
+        fmt::format("write behind a value what else may stand there: `n = 4;  // {} 2 4 8`",
+                    kMark)};
+  }
+  return std::unique_ptr<Proposer>(std::make_unique<Marks>(std::move(*text), seed));
+}
+
+}  // namespace groma::tuning
