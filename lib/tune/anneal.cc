@@ -1,10 +1,9 @@
 // anneal: simulated annealing over the search space. From the first that runs of some to begin
-// with, then of drawn ones, to one that differs in a few options, each as likely; one that is worse
-// by a part x of the score is gone on from with the probability exp(-x / temperature). The
-// temperature falls from kHot to kCold while the budget, as it was at the first round, is used up.
-// Where long nothing better was found it goes back to the best.
+// with, then of drawn ones, to one that differs in a few decisions, now and then for all tasks or
+// regions alike; one that is worse by a part x of the score is gone on from with the probability
+// exp(-x / temperature). The temperature falls from kHot to kCold while the budget, as it was at
+// the first round, is used up. Where long nothing better was found it goes back to the best.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -34,7 +33,7 @@ class Anneal : public Proposer {
         draws_(seed),
         beginnings_(beginnings(space_)) {
     for (std::size_t d = 0; d < space_.decisions().size(); ++d) {
-      for (std::size_t o = 1; o < space_.decisions()[d].options.size(); ++o) moves_.push_back(d);
+      if (space_.decisions()[d].options.size() > 1) open_.push_back(d);
     }
   }
 
@@ -58,7 +57,7 @@ class Anneal : public Proposer {
   Draws draws_;
   std::vector<Choice> beginnings_;
   std::size_t next_beginning_ = 0;
-  std::vector<std::size_t> moves_;  // each decision as often as it has another option
+  std::vector<std::size_t> open_;  // decisions with a choice
   State current_, best_;
   std::size_t budget_ = 0, since_best_ = 0;
   double temperature_ = kHot;
@@ -123,8 +122,8 @@ Choice Anneal::neighbour() {
   Choice choice = current_.choice;
   std::size_t changes = 1;
   while (changes < kMost && draws_.chance(kMore)) ++changes;
-  for (std::size_t i = 0; i < changes && !moves_.empty(); ++i) {
-    const std::size_t d = moves_[draws_.below(static_cast<std::uint32_t>(moves_.size()))];
+  for (std::size_t i = 0; i < changes && !open_.empty(); ++i) {
+    const std::size_t d = open_[draws_.below(static_cast<std::uint32_t>(open_.size()))];
     const std::vector<std::string>& options = space_.decisions()[d].options;
     const auto count = static_cast<std::uint32_t>(options.size());
     choice[d] = (choice[d] + 1 + draws_.below(count - 1)) % count;
