@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kHot = 0.2, kCold = 0.0005;
 constexpr double kMore = 0.3;          // probability of another decision that changes, each time
-constexpr double kWide = 0.15;         // that it changes for all tasks or regions
+constexpr double kWide = 0.3;          // that it changes for all tasks or regions
 constexpr std::size_t kMost = 4;       // decisions that change at once
 constexpr std::size_t kMany = 200;     // evaluations: from then on four are tried side by side
 constexpr std::size_t kPatience = 50;  // evaluations, at least, until it goes back to the best
@@ -135,6 +135,7 @@ Choice Anneal::neighbour() {
 // What was decided there, for all of which the same can be decided: all tasks, all regions.
 void Anneal::widen(std::size_t d, Choice& choice) const {
   const Decision& from = space_.decisions()[d];
+  if (from.statement == MappingStatement::kLayout) return;
   const std::string& wanted = from.options[choice[d]];
   for (std::size_t other = 0; other < choice.size(); ++other) {
     const Decision& decision = space_.decisions()[other];
