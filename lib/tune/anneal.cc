@@ -1,10 +1,10 @@
 // anneal: simulated annealing over the search space. From the first that runs of some to begin
-// with, then of drawn ones, to one that differs in a few options, each as likely; one that is worse
-// by a part x of the score is gone on from with the probability exp(-x / temperature). The
-// temperature falls from kHot to kCold while the budget, as it was at the first round, is used up.
-// Where long nothing better was found it goes back to the best.
+// with, then of drawn ones, to one that differs in a few decisions, now and then for all tasks or
+// regions alike; one that is worse by a part x of the score is gone on from with the probability
+// exp(-x / temperature). The temperature falls from kHot to kCold within a cycle; the next one
+// begins with the best and is twice as long. So there is a short one in a small budget and a long
+// one in a large budget, and a search that is resumed with a larger one goes on as it began.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -18,14 +18,12 @@ namespace groma::tuning {
 namespace {
 
 constexpr double kHot = 0.2, kCold = 0.0005;
-constexpr double kMore = 0.3;          // probability of another decision that changes, each time
-constexpr double kWide = 0.15;         // that it changes for all tasks or regions
-constexpr std::size_t kMost = 4;       // decisions that change at once
-constexpr std::size_t kMany = 200;     // evaluations: from then on four are tried side by side
-constexpr std::size_t kPatience = 50;  // evaluations, at least, until it goes back to the best
-constexpr std::size_t kEndless = 10'000'000;  // a budget above this is none: it is reheated
-constexpr std::int64_t kCycle = 10'000;       // after so many
-constexpr int kTries = 1000;                  // for one that was not tried before
+constexpr double kMore = 0.3;             // probability of another decision that changes, each time
+constexpr double kWide = 0.3;             // that it changes for all tasks or regions
+constexpr std::size_t kMost = 4;          // decisions that change at once
+constexpr std::int64_t kFirstCycle = 10;  // proposals
+constexpr std::int64_t kMany = 160;       // of a cycle: from then on four are tried side by side
+constexpr int kTries = 1000;              // for one that was not tried before
 
 class Anneal : public Proposer {
  public:
@@ -34,7 +32,7 @@ class Anneal : public Proposer {
         draws_(seed),
         beginnings_(beginnings(space_)) {
     for (std::size_t d = 0; d < space_.decisions().size(); ++d) {
-      for (std::size_t o = 1; o < space_.decisions()[d].options.size(); ++o) moves_.push_back(d);
+      if (space_.decisions()[d].options.size() > 1) open_.push_back(d);
     }
   }
 
@@ -58,9 +56,9 @@ class Anneal : public Proposer {
   Draws draws_;
   std::vector<Choice> beginnings_;
   std::size_t next_beginning_ = 0;
-  std::vector<std::size_t> moves_;  // each decision as often as it has another option
+  std::vector<std::size_t> open_;  // decisions with a choice
   State current_, best_;
-  std::size_t budget_ = 0, since_best_ = 0;
+  std::int64_t begin_ = 0, length_ = kFirstCycle;  // of the cycle, in proposals
   double temperature_ = kHot;
   struct Tried {
     std::int64_t tag = 0;
@@ -72,20 +70,17 @@ class Anneal : public Proposer {
 };
 
 std::vector<Proposal> Anneal::propose(Round& round) {
-  budget_ = std::max(budget_, round.most());
-  const double used = budget_ > kEndless
-                          ? static_cast<double>(tags_ % kCycle) / kCycle
-                          : 1 - static_cast<double>(round.most()) / static_cast<double>(budget_);
-  temperature_ = kHot * std::pow(kCold / kHot, used);
-  const std::size_t length = budget_ > kEndless ? kCycle : budget_;
-  if (since_best_ >= std::max(kPatience, length / 10)) {
+  if (tags_ - begin_ >= length_) {
+    begin_ = tags_;
+    length_ *= 2;
     current_ = best_;
-    since_best_ = 0;
   }
+  const double used = static_cast<double>(tags_ - begin_) / static_cast<double>(length_);
+  temperature_ = kHot * std::pow(kCold / kHot, used);
   std::vector<Proposal> proposals;
   pending_.clear();
   const std::size_t wanted =
-      budget_ < kMany || !current_.runs() ? 1 : std::min<std::size_t>(4, round.most());
+      length_ < kMany || !current_.runs() ? 1 : std::min<std::size_t>(4, round.most());
   while (proposals.size() < wanted) {
     Choice choice;
     if (!next(choice)) break;
@@ -123,8 +118,8 @@ Choice Anneal::neighbour() {
   Choice choice = current_.choice;
   std::size_t changes = 1;
   while (changes < kMost && draws_.chance(kMore)) ++changes;
-  for (std::size_t i = 0; i < changes && !moves_.empty(); ++i) {
-    const std::size_t d = moves_[draws_.below(static_cast<std::uint32_t>(moves_.size()))];
+  for (std::size_t i = 0; i < changes && !open_.empty(); ++i) {
+    const std::size_t d = open_[draws_.below(static_cast<std::uint32_t>(open_.size()))];
     const std::vector<std::string>& options = space_.decisions()[d].options;
     const auto count = static_cast<std::uint32_t>(options.size());
     choice[d] = (choice[d] + 1 + draws_.below(count - 1)) % count;
@@ -136,6 +131,7 @@ Choice Anneal::neighbour() {
 // What was decided there, for all of which the same can be decided: all tasks, all regions.
 void Anneal::widen(std::size_t d, Choice& choice) const {
   const Decision& from = space_.decisions()[d];
+  if (from.statement == MappingStatement::kLayout) return;
   const std::string& wanted = from.options[choice[d]];
   for (std::size_t other = 0; other < choice.size(); ++other) {
     const Decision& decision = space_.decisions()[other];
@@ -160,11 +156,7 @@ void Anneal::learn(const Step& step) {
     const double score =
         step.evaluation.ok() ? step.evaluation.score : std::numeric_limits<double>::infinity();
     memory_.add(hash_of(tried.choice), {score, step.evaluation.ok()});
-    ++since_best_;
-    if (score < best_.score) {
-      best_ = {tried.choice, score};
-      since_best_ = 0;
-    }
+    if (score < best_.score) best_ = {tried.choice, score};
     go_on(tried.choice, score);
   }
 }

@@ -277,7 +277,7 @@ std::vector<Choice> Ccd::candidates(const Axis& axis) const {
 std::string Ccd::words(const Axis& axis) const {
   if (axis.plain) return space_.decisions()[axis.decision].head;
   const Task& task = tasks_[axis.task];
-  const std::string on = fmt::format("{} on {}", task.name, name_of(task.kinds[axis.kind].kind));
+  std::string on = fmt::format("{} on {}", task.name, name_of(task.kinds[axis.kind].kind));
   if (axis.argument < 0) return on;
   return fmt::format("{}, {} elsewhere", on,
                      collections_.all[static_cast<std::size_t>(axis.argument)].names.front());

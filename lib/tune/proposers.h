@@ -10,7 +10,7 @@ namespace groma::tuning {
 
 // Reads where the time goes and changes that (draft.h).
 std::unique_ptr<Proposer> make_guided(const Problem& problem, std::uint64_t seed);
-// Simulated annealing over the search space, as cold as the budget is used up.
+// Simulated annealing over the search space, in longer and longer cycles.
 std::unique_ptr<Proposer> make_anneal(const Problem& problem, std::uint64_t seed);
 // AutoMap's constrained coordinate-wise descent over the search space. Draws nothing.
 std::unique_ptr<Proposer> make_ccd(const Problem& problem, std::uint64_t seed);

@@ -117,6 +117,23 @@ TEST(Ccd, MovesTogetherWhatSharesData) {
   EXPECT_EQ(round.past.best()->evaluation.score, 1);
 }
 
+TEST(Ccd, MovesTasksToWhereTheyReachTheirData) {
+  const Problem problem = problem_of("stencil");
+  // To the CPU one by one, back to the GPU both at once: as they must when what both use goes to
+  // frame buffers.
+  FakeEvaluator evaluator([](const std::string& text) {
+    const bool stencil = says(text, "Task stencil CPU;"),
+               increment = says(text, "Task increment CPU;");
+    if (stencil && increment) return 3.0;
+    const bool back = says(text, "Task stencil GPU;") && says(text, "Task increment GPU;");
+    return back ? 1.0 : stencil || increment ? 4.0 : 5.0;
+  });
+  FakeRound round(problem, evaluator);
+  auto ccd = make_proposer("ccd", problem, 1);
+  exhaust(round, **ccd);
+  EXPECT_EQ(round.past.best()->evaluation.score, 1);
+}
+
 TEST(Ccd, MovesApartInTheEnd) {
   const Problem problem = problem_of("stencil");
   FakeEvaluator evaluator([](const std::string& text) {

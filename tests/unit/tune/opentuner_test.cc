@@ -18,7 +18,9 @@
 #include <string>
 #include <vector>
 
+#include "groma/benchmarks.h"
 #include "support/files.h"
+#include "support/tune_round.h"
 #include "tune/ensemble.h"
 
 namespace groma::tuning {
@@ -27,6 +29,19 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+TEST(ScoreMemory, ForgetsTheOldest) {
+  ScoreMemory memory(3);
+  for (std::uint64_t hash = 1; hash <= 5; ++hash) {
+    memory.add(hash, {static_cast<double>(hash)});
+    memory.add(hash, {0});
+  }
+  EXPECT_EQ(memory.find(2), nullptr);
+  for (std::uint64_t hash = 3; hash <= 5; ++hash) {
+    ASSERT_NE(memory.find(hash), nullptr);
+    EXPECT_EQ(memory.find(hash)->score, static_cast<double>(hash));
+  }
+}
 
 TEST(Bandit, ScoresTheAreaUnderTheCurveAndWhatIsNotKnown) {
   for (const std::size_t window : {std::size_t{500}, std::size_t{4}}) {
@@ -120,6 +135,60 @@ TEST(ParameterSpace, CombinesNumbersAndKeepsTheRestWhereItAgrees) {
   EXPECT_EQ(made[0], 10);
 }
 
+TEST(ParameterSpace, DisturbsNumbersByATenthAndAlwaysFlips) {
+  const ParameterSpace space(
+      {Parameter::real(0, 100), Parameter::boolean(), Parameter::permutation(100)});
+  Draws draws(1);
+  double squares = 0, moved = 0;
+  for (int i = 0; i < 4000; ++i) {
+    Configuration made = space.random(draws);
+    made[0] = 50;
+    const Configuration before = made;
+    for (std::size_t p = 0; p < 3; ++p) space.disturb(made, p, draws);
+    squares += (made[0] - 50) * (made[0] - 50);
+    EXPECT_EQ(made[1], 1 - before[1]);
+    for (std::size_t item = 2; item < made.size(); ++item) moved += made[item] != before[item];
+  }
+  EXPECT_NEAR(std::sqrt(squares / 4000), 10, 0.5);
+  // Half of the time all of it is drawn anew, else a quarter of the neighbours change places.
+  EXPECT_NEAR(moved / 4000 / 100, (0.99 + 0.44) / 2, 0.02);
+}
+
+std::size_t common(const Configuration& a, const Configuration& b) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == b[i]) ++count;
+  }
+  return count;
+}
+
+TEST(DifferentialEvolution, CrossesAFifthAndKeepsTheBetter) {
+  const ParameterSpace space(std::vector<Parameter>(100, Parameter::options(1000)));
+  Shared shared{space, Draws(1), ScoreMemory(), nullptr};
+  DifferentialEvolution evolution;
+  const auto ask = [&](double score) {
+    const Technique::Request request = evolution.ask(shared);
+    EXPECT_EQ(request.answer, Technique::Answer::kTrial);
+    shared.memory.add(request.trial->hash, {score, true, false});
+    EXPECT_TRUE(shared.knows(*request.trial));
+    evolution.told(*request.trial, shared);
+    return request.trial->configuration;
+  };
+  constexpr std::size_t kAll = DifferentialEvolution::kPopulation;
+  std::vector<Configuration> members, worse, better, last;
+  double kept = 0;
+  for (std::size_t m = 0; m < kAll; ++m) members.push_back(ask(2));
+  for (std::size_t m = 0; m < kAll; ++m) worse.push_back(ask(3));
+  for (std::size_t m = 0; m < kAll; ++m) better.push_back(ask(1));
+  for (std::size_t m = 0; m < kAll; ++m) last.push_back(ask(1));
+  for (std::size_t m = 0; m < kAll; ++m) {
+    kept += static_cast<double>(common(worse[m], members[m])) / kAll;
+    EXPECT_GT(common(better[m], members[m]), common(better[m], worse[m]));
+    EXPECT_GT(common(last[m], better[m]), common(last[m], members[m]));
+  }
+  EXPECT_NEAR(kept, 99 * 0.8, 3);
+}
+
 TEST(Ensemble, AsksInGenerationsAndAnswersRepeatsItself) {
   // Of two configurations: most requests repeat one.
   Ensemble ensemble({Parameter::boolean()}, 1);
@@ -148,6 +217,26 @@ TEST(Ensemble, LearnsNothingOfFailuresButThatTheyFailed) {
     }
   }
   EXPECT_GT(firsts.size(), 40U);  // nothing to be greedy about: all stays random
+}
+
+TEST(OpenTuner, SearchesTheSpaceInGenerations) {
+  groma::Problem mapping;
+  mapping.machine = std::make_shared<const Machine>(make_machine("p100x4").value());
+  mapping.inputs.push_back(Workload::make(find_benchmark("stencil")->make()).value());
+  testing::FakeEvaluator evaluator([](const std::string& text) {
+    double score = 1;
+    for (const char* words :
+         {"Task increment CPU", "Region * private GPU ZCMEM", " AOS", "F_order", "Compact"}) {
+      if (text.find(words) == std::string::npos) ++score;
+    }
+    return text.find("ControlReplicate") == std::string::npos ? score : -1;
+  });
+  testing::FakeRound round(mapping, evaluator);
+  round.left = 1501;
+  auto proposer = make_proposer("opentuner", mapping, 1);
+  while (round.left > 1) EXPECT_EQ(round.play(**proposer), 4U);
+  EXPECT_EQ(round.play(**proposer), 1U);
+  EXPECT_EQ(round.past.best()->evaluation.score, 1);
 }
 
 // ---- The problems of support/record_opentuner.py.

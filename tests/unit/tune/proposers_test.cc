@@ -21,11 +21,13 @@ Problem mapping_problem() {
   return problem;
 }
 
-std::vector<std::string> texts_of(const std::string& name, std::uint64_t seed) {
+std::vector<std::string> texts_of(const std::string& name, std::uint64_t seed,
+                                  std::size_t budget = 10) {
   const Problem problem = mapping_problem();
   FakeEvaluator evaluator(
       [](const std::string& text) { return 1.0 + static_cast<double>(text.size() % 7); });
   FakeRound round(problem, evaluator);
+  round.left = budget;
   auto proposer = make_proposer(name, problem, seed);
   EXPECT_TRUE(proposer.ok()) << name;
   while (round.left > 0 && round.play(**proposer) > 0) {
@@ -58,6 +60,16 @@ TEST(Proposers, ThatAskNoModelDependOnTheSeedAlone) {
     EXPECT_EQ(texts, texts_of(std::string(info.name), 3)) << info.name;
   }
   EXPECT_NE(texts_of("random", 3), texts_of("random", 4));
+}
+
+// So that a search can be resumed with a larger budget.
+TEST(Proposers, ThatAskNoModelBeginAlikeWhateverTheBudget) {
+  for (const ProposerInfo& info : proposers()) {
+    if (info.asks_model) continue;
+    std::vector<std::string> more = texts_of(std::string(info.name), 3, 50);
+    more.resize(10);
+    EXPECT_EQ(texts_of(std::string(info.name), 3), more) << info.name;
+  }
 }
 
 TEST(History, KeepsTheBestFirstAndAFailureOfEachKind) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "app/data.h"
 #include "groma/benchmarks.h"
 #include "groma/inspect.h"
 #include "groma/syntax.h"
@@ -106,6 +107,38 @@ TEST(SearchSpace, NamesAreThoseOfTheApplication) {
 }
 
 // Alone among first options each makes a program of its own.
+TEST(SearchSpace, DecisionsSayWhatTheyAreAbout) {
+  const Workload workload = workload_of("circuit");
+  for (const SpaceGrain grain : kGrains) {
+    const SearchSpace space(machine_of("p100x4"), workload, grain);
+    std::map<MappingStatement, int> tasks, regions, kinds;
+    for (const Decision& decision : space.decisions()) {
+      std::string head = decision.head + ' ';
+      const auto says = [&](std::string_view name) {
+        return head.find(' ' + std::string(name) + ' ') != std::string::npos;
+      };
+      if (decision.task >= 0) {
+        EXPECT_TRUE(says(workload.data().tasks[static_cast<std::size_t>(decision.task)].name));
+        ++tasks[decision.statement];
+      }
+      if (!decision.region.empty()) {
+        EXPECT_TRUE(says(decision.region)) << head;
+        ++regions[decision.statement];
+      }
+      if (decision.kind) {
+        EXPECT_TRUE(says(name_of(*decision.kind))) << head;
+        ++kinds[decision.statement];
+      }
+    }
+    const bool by_region = grain == SpaceGrain::kRegions;
+    EXPECT_EQ(tasks[MappingStatement::kTask], 11);
+    EXPECT_EQ(tasks[MappingStatement::kRegion], by_region ? 0 : kinds[MappingStatement::kRegion]);
+    EXPECT_EQ(regions[MappingStatement::kRegion], by_region ? 39 : 0);
+    EXPECT_EQ(kinds[MappingStatement::kTaskSteal], 3);
+    EXPECT_EQ(kinds[MappingStatement::kLayout] == 0, by_region);
+  }
+}
+
 TEST(SearchSpace, EveryOptionIsWritten) {
   const Machine machine = machine_of("p100x4");
   for (SpaceGrain grain : kGrains) {
