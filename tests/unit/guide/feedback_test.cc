@@ -830,6 +830,29 @@ TEST(Long, LinesAndLogsAreCounted) {
   EXPECT_EQ(feedback.matches[1].line, 3);
 }
 
+// Links end as GCC ends them, `tput sgr0` sets letters back; what is cut off takes no line's end
+// along.
+TEST(Long, TerminalsSequencesLeaveTheTextWhole) {
+  const std::string killed = "slurmstepd: error: Detected 1 oom_kill event in StepId=1";
+  const auto with = [&](std::string_view word, std::string_view before, std::string_view after) {
+    std::string text = killed;
+    const std::size_t at = text.find(word);
+    return text.insert(at + word.size(), after).insert(at, before);
+  };
+  for (const std::string& line :
+       {with("oom_kill", "\x1b]8;;http://x\x1b\\", "\x1b]8;;\x1b\\"),
+        with("oom_kill", "\x1b]8;;http://x\a", "\x1b]8;;\a"),
+        with("oom", "\x1b[1m", "\x1b(B\x1b[m"), with("oom", "\x1b\x1b[1m", "\x1b]8;;\x1b[0m"),
+        killed + "\x1b", killed + "\x1b]0;title", killed + "\x1b]0;title\x1b", killed + "\x1b("}) {
+    for (const char* end : {"", "\n", "\nbye"}) {
+      const Feedback feedback = guided("hello\x1b\nhello\x1b]0;\n" + line + end);
+      ASSERT_THAT(ids(feedback), ElementsAre("sys.oom_kill")) << line << end;
+      EXPECT_EQ(feedback.matches[0].line, 3);
+      EXPECT_EQ(feedback.matches[0].text, killed);
+    }
+  }
+}
+
 // Our own messages take their notes and helps along, over the end of a block too.
 TEST(Long, LinesThatBelongToAMessageAreRead) {
   const std::string message =
