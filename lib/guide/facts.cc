@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/harmless.h"
+#include "base/json_bounds.h"
 #include "groma/guide.h"
 #include "profile/json_text.h"
 
@@ -242,6 +243,7 @@ Error no_profile(const std::string& why) {
 }  // namespace
 
 Result<ProfileFacts> read_profile_facts(std::string_view json) {
+  if (!within_json_bounds(json)) return no_profile("it is nested too deep or too wide");
   Json document;
   try {
     document = Json::parse(json);
@@ -263,6 +265,7 @@ Result<ProfileFacts> read_profile_facts(std::string_view json) {
 }
 
 std::optional<std::string> failure_of_run(std::string_view json) {
+  if (!within_json_bounds(json)) return std::nullopt;
   const Json document = Json::parse(json, nullptr, /*allow_exceptions=*/false);
   if (member(document, "status") != Json("error")) return std::nullopt;
   std::string log;

@@ -629,6 +629,20 @@ TEST(Profile, FiguresThatNoneCanBeAreRefusedWithTheirPlace) {
   }
 }
 
+// Deep ones would need a deep stack, wide ones would be searched from their beginning.
+TEST(Profile, JsonThatNoRunPrintsIsRefused) {
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  std::string wide;
+  for (int i = 0; i < 20'000; ++i) wide += fmt::format(R"("k{}": 0, )", i);
+  for (const std::string& text : {R"({"path": )" + deep + R"(, "time_ps": 1})",
+                                  "{" + wide + R"("path": {}, "time_ps": 1})"}) {
+    const auto facts = read_profile_facts(text);
+    ASSERT_FALSE(facts);
+    EXPECT_THAT(facts.error().message, HasSubstr("it is nested too deep or too wide"));
+    EXPECT_FALSE(failure_of_run(text));
+  }
+}
+
 TEST(Forms, FunctionsStandBeneathTheirSentence) {
   Feedback feedback;
   feedback.suggest = {
