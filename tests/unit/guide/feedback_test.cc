@@ -629,6 +629,19 @@ TEST(Profile, FiguresThatNoneCanBeAreRefusedWithTheirPlace) {
   }
 }
 
+TEST(Profile, WhatWasTriedLeavesTheLogsAdviceAlone) {
+  const auto facts = read_profile_facts(
+      R"({"suggest": ["Tried."], "tried": true, "profile": {"time_ps": 1, "path": {}}})");
+  GuideContext context;
+  context.exit_code = 0;
+  const std::vector<std::string> advice = guided(kWarning, context).suggest;
+  ASSERT_THAT(advice, Not(IsEmpty()));
+  context.profile = &*facts;
+  std::vector<std::string> all = advice;
+  all.emplace_back("Tried.");
+  EXPECT_EQ(guided(kWarning, context).suggest, all);
+}
+
 // Deep ones would need a deep stack, wide ones would be searched from their beginning.
 TEST(Profile, JsonThatNoRunPrintsIsRefused) {
   const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
