@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <climits>
 #include <random>
 #include <thread>
 
@@ -168,6 +169,8 @@ TEST(Endings, WithoutTextAreKnownByTheirCode) {
   EXPECT_THAT(ids(guided("", context)), ElementsAre("silent.hang"));
   EXPECT_THAT(ids(guided(kNotVisible, context)), ElementsAre("map_task.memory_not_visible"));
   context.timed_out = false;
+  context.exit_code = INT_MIN;  // no signal
+  EXPECT_THAT(guided("", context).execution, HasSubstr("exit code -2147483648,"));
   context.exit_code = 139;  // the crash says so itself, and what was warned of may be its cause
   EXPECT_THAT(ids(guided(std::string(kWarning) + "\nSegmentation fault (core dumped)\n", context)),
               ElementsAre("silent.crash", "sys.segv", "repl.one_shard_ignored"));
