@@ -731,6 +731,7 @@ TEST(Outputs, OfRealLife) {
        "  what():  parallel_for failed: cudaErrorInvalidDeviceFunction: invalid device function\n",
        "cuda.no_image"},
       {"cudaErrorECCUncorrectable: uncorrectable ECC error encountered\n", "cuda.hardware"},
+      {"ptxas fatal   : Unresolved extern function 'interpolate'\n", "build.device_linker"},
       {"WARNING: ThreadSanitizer: data race (pid=1234)\n", "sys.sanitizer"},
       {"==7==WARNING: MemorySanitizer: use-of-uninitialized-value\n", "sys.sanitizer"},
       {"==123== Invalid read of size 8\n==123==    at 0x4005: main (a.c:5)\n", "sys.valgrind"},
@@ -760,7 +761,9 @@ TEST(Outputs, OfRealLife) {
 TEST(Results, ThatAreNoNumbersAreNoSuccess) {
   for (const char* line :
        {"NaN detected in field pressure at step 12", "2 NaNs found", "GFLOPS = nan",
-        "residual: -nan", "Throughput = inf GFLOPS", "VERIFICATION FAILED! max error = 3.5"}) {
+        "residual: -nan", "norm = nan, stopped", "Throughput = inf GFLOPS", "NaN found: 0.5 -> nan",
+        "VERIFICATION FAILED! max error = 3.5", "Verification failed: 0.003 > 1e-6",
+        "Validation failed: 0 != 5"}) {
     GuideContext context;
     context.exit_code = 0;
     const Feedback feedback = guided(std::string(line) + "\nELAPSED TIME = 1.2 s\n", context);
@@ -770,7 +773,10 @@ TEST(Results, ThatAreNoNumbersAreNoSuccess) {
   for (const char* line :
        {"No NaN detected", "0 NaNs found", "best error = inf", "max error = 1.2e-15",
         "L2 error: 3e-9", "error: 0", "name = nancy", "Time: info", "verification passed",
-        "0 errors, 0 failures", "GFLOPS = 12", "bash: /etc/profile.d/a.sh: Permission denied"}) {
+        "0 errors, 0 failures", "GFLOPS = 12", "Validation failed: 0 of 100",
+        "Verification failed = 0", "NaNs detected: 0", "Number of NaN values found: 0",
+        "nan found 0 times", "norm: nan-safe reduction",
+        "bash: /etc/profile.d/a.sh: Permission denied"}) {
     GuideContext context;
     context.exit_code = 0;
     const Feedback feedback = guided(std::string(line) + "\nELAPSED TIME = 1.2 s\n", context);
