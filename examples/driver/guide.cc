@@ -110,10 +110,10 @@ int run(const Options& options) {
     reader.read(*known.failure);
     if (!context.exit_code) context.exit_code = kWrongInput;
   }
+  context.timed_out = options.timed_out;
   // Only a run that came to its end has a profile.
   const bool ended = known.profile && options.logs.empty() && !context.timed_out;
   if (ended && !context.exit_code) context.exit_code = kFine;
-  context.timed_out = options.timed_out;
   context.program = known.program ? &*known.program : nullptr;
   context.profile = known.profile ? &*known.profile : nullptr;
   context.detail = *groma::guide_detail(options.detail);

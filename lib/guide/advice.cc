@@ -409,6 +409,7 @@ void explain_profile(const ProfileFacts& facts, const Program* program, Feedback
   constexpr double kNearlyFull = 0.9;
   constexpr int kCauses = 3;
   const Program* const given = program;
+  const auto said_before = static_cast<std::ptrdiff_t>(feedback->suggest.size());
   if (program != nullptr && !is_of(facts, *program)) {
     add_sentence(
         fmt::format("the profile is of another mapping than {}: what it says of statements "
@@ -457,7 +458,9 @@ void explain_profile(const ProfileFacts& facts, const Program* program, Feedback
     add_sentence(fmt::format("{} is {} full at its peak", memory.kind, percent(memory.full)),
                  &feedback->explain);
   }
-  if (facts.tried && program == given) feedback->suggest = *facts.tried;
+  if (!facts.tried || program != given) return;
+  feedback->suggest.erase(feedback->suggest.begin() + said_before, feedback->suggest.end());
+  feedback->suggest.insert(feedback->suggest.end(), facts.tried->begin(), facts.tried->end());
 }
 
 }  // namespace groma::guide

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "base/harmless.h"
+#include "base/json_bounds.h"
 #include "groma/guide.h"
 #include "profile/json_text.h"
 
@@ -16,6 +19,7 @@ using Json = profile::Json;
 
 constexpr std::size_t kMaxCauses = 8;
 constexpr std::size_t kMaxTasks = 8;
+constexpr std::size_t kMaxKinds = 16;  // of processors, and of memories
 constexpr std::size_t kShownValue = 60;
 constexpr double kMostFigure = 0x1p63, kMostCount = 0x1p53;
 
@@ -131,9 +135,13 @@ class Part {
   std::optional<Error>& error_;
 };
 
+// What two causes of one thing have alike.
+using CauseKey = std::tuple<std::string, std::string, std::string, std::string, std::string,
+                            std::string, bool, bool>;
+
 // Causes of one thing, whyever the next had to wait for it, are one here.
 void add_cause(const Part& part, const std::vector<Part>& moves, double share,
-               ProfileFacts* facts) {
+               std::map<CauseKey, std::size_t>* known, ProfileFacts* facts) {
   if (share <= 0) return;  // not measured
   ProfileFacts::Cause cause;
   cause.doing = part.text("doing");
@@ -155,16 +163,16 @@ void add_cause(const Part& part, const std::vector<Part>& moves, double share,
       cause.place = move.object("by").text("place");
     }
   }
-  for (ProfileFacts::Cause& other : facts->causes) {
-    if (other.doing == cause.doing && other.task == cause.task && other.region == cause.region &&
-        other.from == cause.from && other.to == cause.to && other.place == cause.place &&
-        other.other_node == cause.other_node && other.same_memory == cause.same_memory) {
-      other.share += cause.share;
-      other.waiting += cause.waiting;
-      return;
-    }
+  const auto [at, is_new] =
+      known->emplace(CauseKey(cause.doing, cause.task, cause.region, cause.from, cause.to,
+                              cause.place, cause.other_node, cause.same_memory),
+                     facts->causes.size());
+  if (is_new) {
+    facts->causes.push_back(std::move(cause));
+    return;
   }
-  facts->causes.push_back(std::move(cause));
+  facts->causes[at->second].share += cause.share;
+  facts->causes[at->second].waiting += cause.waiting;
 }
 
 // What the critical path is made of: of the measured phase where there is one.
@@ -192,7 +200,10 @@ void read_path(const Part& profile, double whole, ProfileFacts* facts) {
      : doing == "runtime" ? facts->runtime
                           : facts->copies) += part.figure(time, whole, "`time_ps`") / total;
   }
-  for (const Part& cause : causes) add_cause(cause, moves, cause.figure(time) / total, facts);
+  std::map<CauseKey, std::size_t> known;
+  for (const Part& cause : causes) {
+    add_cause(cause, moves, cause.figure(time) / total, &known, facts);
+  }
   std::stable_sort(facts->causes.begin(), facts->causes.end(),
                    [](const auto& a, const auto& b) { return a.share > b.share; });
   facts->causes.resize(std::min(facts->causes.size(), kMaxCauses));
@@ -209,9 +220,10 @@ ProfileFacts facts_of_json(const Part& profile) {
     const double busy = one.figure("busy_ps");
     const std::int64_t processors = one.count("processors");
     const auto most = static_cast<double>(processors);
-    facts.kinds.push_back(
-        {one.text("kind"), processors, one.count("used", most, "its `processors`"),
-         busy / std::max(busy + one.figure("idle_ps"), 1.0), one.figure("imbalance")});
+    ProfileFacts::Kind kind{
+        one.text("kind"), processors, one.count("used", most, "its `processors`"),
+        busy / std::max(busy + one.figure("idle_ps"), 1.0), one.figure("imbalance")};
+    if (facts.kinds.size() < kMaxKinds) facts.kinds.push_back(std::move(kind));
   }
   const double all_tasks = std::max(profile.figure("task_ps"), 1.0);
   for (const Part& one : profile.list("by_task")) {
@@ -227,7 +239,7 @@ ProfileFacts facts_of_json(const Part& profile) {
     const auto same = std::find_if(facts.memories.begin(), facts.memories.end(),
                                    [&](const auto& other) { return other.kind == kind; });
     if (same == facts.memories.end()) {
-      facts.memories.push_back({kind, full});
+      if (facts.memories.size() < kMaxKinds) facts.memories.push_back({kind, full});
     } else {
       same->full = std::max(same->full, full);
     }
@@ -242,6 +254,7 @@ Error no_profile(const std::string& why) {
 }  // namespace
 
 Result<ProfileFacts> read_profile_facts(std::string_view json) {
+  if (!within_json_bounds(json)) return no_profile("it is nested too deep or too wide");
   Json document;
   try {
     document = Json::parse(json);
@@ -263,6 +276,7 @@ Result<ProfileFacts> read_profile_facts(std::string_view json) {
 }
 
 std::optional<std::string> failure_of_run(std::string_view json) {
+  if (!within_json_bounds(json)) return std::nullopt;
   const Json document = Json::parse(json, nullptr, /*allow_exceptions=*/false);
   if (member(document, "status") != Json("error")) return std::nullopt;
   std::string log;

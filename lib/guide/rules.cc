@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "base/json_bounds.h"
 #include "groma/guide.h"
 #include "guide/literals.h"
 #include "guide/rule_files.h"
@@ -119,7 +120,8 @@ class RuleReader {
       return Error{Error::Code::kTooLarge,
                    fmt::format("`{}` has more than {} bytes", source_.name(), kMaxRulesBytes)};
     }
-    const Json json = Json::parse(source_.text(), nullptr, /*allow_exceptions=*/false);
+    Json json;
+    if (within_json_bounds(source_.text())) json = Json::parse(source_.text(), nullptr, false);
     if (!json.is_object() || !json.contains("rules") || !json["rules"].is_array()) {
       return Error{Error::Code::kMalformed,
                    fmt::format("`{}` is no JSON object with a list of `rules`", source_.name()),

@@ -14,18 +14,25 @@ constexpr std::size_t kMaxFollow = 8;
 constexpr std::size_t kShownBytes = 400;
 constexpr std::size_t kSpans = 64;
 
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20; }
+
 // The end of the escape sequence that begins at `at`, or npos when the text ends in it.
 std::size_t escape_end(const std::string& text, std::size_t at) {
   constexpr std::size_t kLongest = 256;
   if (at + 1 >= text.size()) return std::string::npos;
   const char kind = text[at + 1];
-  if (kind != '[' && kind != ']') return at + 2;
+  const bool title = kind == ']', letters = kind >= 0x20 && kind <= 0x2F;  // as in `ESC ( B`
+  if (kind != '[' && !title && !letters) return at + (is_control(kind) ? 1 : 2);
   for (std::size_t i = at + 2; i < text.size(); ++i) {
     const char c = text[i];
     if (i - at > kLongest) return at + 1;  // none at all
-    if (kind == '[' && c >= 0x40 && c <= 0x7E) return i + 1;
-    if (kind == '[' && static_cast<unsigned char>(c) < 0x20) return at + 1;
-    if (kind == ']' && (c == '\a' || c == '\n')) return i + 1;
+    if (title && c == '\x1b' && i + 1 == text.size()) return std::string::npos;
+    if (title && is_control(c)) {  // BEL or `ESC \` end it; what else does stays
+      return c == '\a' ? i + 1 : text.compare(i, 2, "\x1b\\") == 0 ? i + 2 : i;
+    }
+    if (title) continue;
+    if (is_control(c)) return letters ? i : at + 1;
+    if (c >= (letters ? 0x30 : 0x40) && c <= 0x7E) return i + 1;
   }
   return text.size() - at > kLongest ? at + 1 : std::string::npos;
 }
@@ -347,7 +354,8 @@ std::vector<std::string> Scanner::last_lines() const {
     const std::size_t before = rest.substr(0, end + 1).rfind('\n');
     const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
     const std::string_view line = rest.substr(begin, end + 1 - begin);
-    if (!is_harmless(line)) lines.push_back(harmless(line.substr(0, kShownBytes)));
+    const bool blank = line.find_first_not_of(" \t\r") == std::string_view::npos;
+    if (!blank && !is_harmless(line)) lines.push_back(harmless(line.substr(0, kShownBytes)));
     rest = rest.substr(0, begin);
   }
   std::reverse(lines.begin(), lines.end());

@@ -12,7 +12,7 @@ namespace groma::llm {
 
 using nlohmann::json;
 
-// A discarded value where it is none, or nested too deep.
+// A discarded value where it is none, or beyond base/json_bounds.h.
 json parse_json(std::string_view text);
 
 // One line; what is no UTF-8 becomes replacement characters.

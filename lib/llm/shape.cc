@@ -4,6 +4,7 @@
 #include <cctype>
 #include <charconv>
 
+#include "base/json_bounds.h"
 #include "llm/json.h"
 #include "llm/text.h"
 
@@ -65,27 +66,11 @@ bool has_word(std::string_view text, std::string_view word) {
   return false;
 }
 
-// The parser's own callback would look at all that is open for each object that ends.
-bool too_deep(std::string_view text) {
-  constexpr int kMostOpen = 200;
-  int open = 0;
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quoted && c == '\\') ++i;
-    if (c == '"') quoted = !quoted;
-    if (quoted) continue;
-    if (c == '[' || c == '{') ++open;
-    if (c == ']' || c == '}') --open;
-    if (open > kMostOpen) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 json parse_json(std::string_view text) {
-  return too_deep(text) ? json(json::value_t::discarded) : json::parse(text, nullptr, false);
+  return within_json_bounds(text) ? json::parse(text, nullptr, false)
+                                  : json(json::value_t::discarded);
 }
 
 std::optional<ServerError> error_in(const json& value) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <climits>
 #include <random>
 #include <thread>
 
@@ -168,6 +169,8 @@ TEST(Endings, WithoutTextAreKnownByTheirCode) {
   EXPECT_THAT(ids(guided("", context)), ElementsAre("silent.hang"));
   EXPECT_THAT(ids(guided(kNotVisible, context)), ElementsAre("map_task.memory_not_visible"));
   context.timed_out = false;
+  context.exit_code = INT_MIN;  // no signal
+  EXPECT_THAT(guided("", context).execution, HasSubstr("exit code -2147483648,"));
   context.exit_code = 139;  // the crash says so itself, and what was warned of may be its cause
   EXPECT_THAT(ids(guided(std::string(kWarning) + "\nSegmentation fault (core dumped)\n", context)),
               ElementsAre("silent.crash", "sys.segv", "repl.one_shard_ignored"));
@@ -629,6 +632,33 @@ TEST(Profile, FiguresThatNoneCanBeAreRefusedWithTheirPlace) {
   }
 }
 
+TEST(Profile, WhatWasTriedLeavesTheLogsAdviceAlone) {
+  const auto facts = read_profile_facts(
+      R"({"suggest": ["Tried."], "tried": true, "profile": {"time_ps": 1, "path": {}}})");
+  GuideContext context;
+  context.exit_code = 0;
+  const std::vector<std::string> advice = guided(kWarning, context).suggest;
+  ASSERT_THAT(advice, Not(IsEmpty()));
+  context.profile = &*facts;
+  std::vector<std::string> all = advice;
+  all.emplace_back("Tried.");
+  EXPECT_EQ(guided(kWarning, context).suggest, all);
+}
+
+// Deep ones would need a deep stack, wide ones would be searched from their beginning.
+TEST(Profile, JsonThatNoRunPrintsIsRefused) {
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  std::string wide;
+  for (int i = 0; i < 20'000; ++i) wide += fmt::format(R"("k{}": 0, )", i);
+  for (const std::string& text : {R"({"path": )" + deep + R"(, "time_ps": 1})",
+                                  "{" + wide + R"("path": {}, "time_ps": 1})"}) {
+    const auto facts = read_profile_facts(text);
+    ASSERT_FALSE(facts);
+    EXPECT_THAT(facts.error().message, HasSubstr("it is nested too deep or too wide"));
+    EXPECT_FALSE(failure_of_run(text));
+  }
+}
+
 TEST(Forms, FunctionsStandBeneathTheirSentence) {
   Feedback feedback;
   feedback.suggest = {
@@ -701,6 +731,7 @@ TEST(Outputs, OfRealLife) {
        "  what():  parallel_for failed: cudaErrorInvalidDeviceFunction: invalid device function\n",
        "cuda.no_image"},
       {"cudaErrorECCUncorrectable: uncorrectable ECC error encountered\n", "cuda.hardware"},
+      {"ptxas fatal   : Unresolved extern function 'interpolate'\n", "build.device_linker"},
       {"WARNING: ThreadSanitizer: data race (pid=1234)\n", "sys.sanitizer"},
       {"==7==WARNING: MemorySanitizer: use-of-uninitialized-value\n", "sys.sanitizer"},
       {"==123== Invalid read of size 8\n==123==    at 0x4005: main (a.c:5)\n", "sys.valgrind"},
@@ -730,7 +761,9 @@ TEST(Outputs, OfRealLife) {
 TEST(Results, ThatAreNoNumbersAreNoSuccess) {
   for (const char* line :
        {"NaN detected in field pressure at step 12", "2 NaNs found", "GFLOPS = nan",
-        "residual: -nan", "Throughput = inf GFLOPS", "VERIFICATION FAILED! max error = 3.5"}) {
+        "residual: -nan", "norm = nan, stopped", "Throughput = inf GFLOPS", "NaN found: 0.5 -> nan",
+        "VERIFICATION FAILED! max error = 3.5", "Verification failed: 0.003 > 1e-6",
+        "Validation failed: 0 != 5"}) {
     GuideContext context;
     context.exit_code = 0;
     const Feedback feedback = guided(std::string(line) + "\nELAPSED TIME = 1.2 s\n", context);
@@ -740,7 +773,10 @@ TEST(Results, ThatAreNoNumbersAreNoSuccess) {
   for (const char* line :
        {"No NaN detected", "0 NaNs found", "best error = inf", "max error = 1.2e-15",
         "L2 error: 3e-9", "error: 0", "name = nancy", "Time: info", "verification passed",
-        "0 errors, 0 failures", "GFLOPS = 12", "bash: /etc/profile.d/a.sh: Permission denied"}) {
+        "0 errors, 0 failures", "GFLOPS = 12", "Validation failed: 0 of 100",
+        "Verification failed = 0", "NaNs detected: 0", "Number of NaN values found: 0",
+        "nan found 0 times", "norm: nan-safe reduction",
+        "bash: /etc/profile.d/a.sh: Permission denied"}) {
     GuideContext context;
     context.exit_code = 0;
     const Feedback feedback = guided(std::string(line) + "\nELAPSED TIME = 1.2 s\n", context);
@@ -828,6 +864,29 @@ TEST(Long, LinesAndLogsAreCounted) {
   EXPECT_EQ(feedback.matches[0].line, 300001);
   EXPECT_EQ(feedback.matches[1].log, "a.log");
   EXPECT_EQ(feedback.matches[1].line, 3);
+}
+
+// Links end as GCC ends them, `tput sgr0` sets letters back; what is cut off takes no line's end
+// along.
+TEST(Long, TerminalsSequencesLeaveTheTextWhole) {
+  const std::string killed = "slurmstepd: error: Detected 1 oom_kill event in StepId=1";
+  const auto with = [&](std::string_view word, std::string_view before, std::string_view after) {
+    std::string text = killed;
+    const std::size_t at = text.find(word);
+    return text.insert(at + word.size(), after).insert(at, before);
+  };
+  for (const std::string& line :
+       {with("oom_kill", "\x1b]8;;http://x\x1b\\", "\x1b]8;;\x1b\\"),
+        with("oom_kill", "\x1b]8;;http://x\a", "\x1b]8;;\a"),
+        with("oom", "\x1b[1m", "\x1b(B\x1b[m"), with("oom", "\x1b\x1b[1m", "\x1b]8;;\x1b[0m"),
+        killed + "\x1b", killed + "\x1b]0;title", killed + "\x1b]0;title\x1b", killed + "\x1b("}) {
+    for (const char* end : {"", "\n", "\nbye"}) {
+      const Feedback feedback = guided("hello\x1b\nhello\x1b]0;\n" + line + end);
+      ASSERT_THAT(ids(feedback), ElementsAre("sys.oom_kill")) << line << end;
+      EXPECT_EQ(feedback.matches[0].line, 3);
+      EXPECT_EQ(feedback.matches[0].text, killed);
+    }
+  }
 }
 
 // Our own messages take their notes and helps along, over the end of a block too.

@@ -155,7 +155,10 @@ TEST(Rules, RefuseWhatTheyCannotUse) {
     ASSERT_FALSE(rules) << rule;
     EXPECT_THAT(rules.error().message, HasSubstr(why));
   }
-  for (const char* text : {"", "[]", "{", R"({"rules": 3})"}) {
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  for (const std::string& text :
+       {std::string(), std::string("[]"), std::string("{"), std::string(R"({"rules": 3})"),
+        R"({"a": )" + deep + R"(, "rules": []})"}) {
     const Source own("own.json", text);
     EXPECT_FALSE(GuideRules::make({&own, 1})) << text;
   }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -385,6 +386,9 @@ TEST_F(Client, AsksForStructureAsTheServerTakesIt) {
   EXPECT_EQ(make(options("by-vllm")).ask(grammar).error().code, Code::kUnsupported);
   grammar.constraint.gbnf = std::string("root ::= \"\0\"", 12);
   EXPECT_EQ(make(options("by-vllm")).ask(grammar).error().code, Code::kBadRequest);
+  ChatRequest hot = schema;
+  hot.temperature = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THAT(make(options("by-vllm")).ask(hot).error().message, HasSubstr("no number"));
   for (const char* broken : {"{\"type\":", "3", "{} {}"}) {
     schema.constraint.json_schema = broken;
     EXPECT_THAT(make(options("by-vllm")).ask(schema).error().message, HasSubstr("no JSON object"));
