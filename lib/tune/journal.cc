@@ -9,6 +9,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/json_bounds.h"
+
 namespace groma::tuning {
 namespace {
 
@@ -25,6 +27,11 @@ Error malformed(const std::string& path, std::int64_t line, const std::string& w
 }
 
 }  // namespace
+
+Json parsed(const std::string& line) {
+  return within_json_bounds(line) ? Json::parse(line, nullptr, false)
+                                  : Json(Json::value_t::discarded);
+}
 
 std::string line_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -65,7 +72,7 @@ Result<Journal> Journal::open(const std::string& path, const Json& search, bool 
       if (line.size() > kMaxLineBytes) {
         return malformed(path, number + 1, "the line is too long", "");
       }
-      const Json read = Json::parse(line, nullptr, false);
+      const Json read = parsed(line);
       if (!read.is_object() || read.empty()) {
         const bool last = lines.peek() == std::ifstream::traits_type::eof();
         if (last) break;
@@ -98,7 +105,7 @@ Result<Json> Journal::next(const char* about) {
   std::string line;
   std::getline(lines_, line);
   ++replayed_;
-  Json read = Json::parse(line, nullptr, false);
+  Json read = parsed(line);
   if (!read.is_object() || !read.contains(about)) {
     return malformed(path_, replayed_ + 1, fmt::format("the search now comes to `{}` here", about),
                      "it was begun by another version, or what it evaluates has changed");
@@ -346,7 +353,7 @@ Result<RecordedSearch> recorded_search(const std::string& directory) {
   std::ifstream lines(path, std::ios::binary);
   std::string line;
   std::getline(lines, line);
-  const tuning::Json first = tuning::Json::parse(line, nullptr, false);
+  const tuning::Json first = tuning::parsed(line);
   const tuning::Json& search = tuning::member(first, "search");
   if (!search.is_object()) {
     return Error{Error::Code::kUnreadable, fmt::format("there is no search in `{}`", directory)};

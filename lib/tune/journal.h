@@ -16,11 +16,15 @@ namespace groma::tuning {
 
 using Json = nlohmann::ordered_json;
 
+// What a line holds; discarded where it is no JSON, or deeper than any that we write.
+Json parsed(const std::string& line);
+
 // With its end; what is no UTF-8 becomes replacement characters.
 std::string line_of(const Json& json);
 
-// A journal's lines: {"search": ...} first, then in turn what a line is about and that:
-// {"asked": [request, ...]} and then {"replies": [reply, ...]}; {"step": ...}.
+// A journal's lines: {"search": ...} first, then in turn what a line is about and that: {"round":
+// how many proposals may be tried}, {"asked": [request, ...]} and then {"replies": [reply, ...]},
+// {"step": ...}.
 class Journal {
  public:
   // Of no file: remembers nothing.

@@ -26,10 +26,11 @@ using tuning::Journal;
 using tuning::Json;
 using Clock = std::chrono::steady_clock;
 
-constexpr int kMostRejected = 5;            // rounds without a proposal, in a row
-constexpr int kMostRepeated = 200;          // proposals that cost nothing, in a row
-constexpr int kMostAsked = 8;               // at once
-constexpr std::size_t kMostKept = 1 << 17;  // results, of texts that were tried
+constexpr int kMostRejected = 5;             // rounds without a proposal, in a row
+constexpr int kMostRepeated = 200;           // proposals that cost nothing, in a row
+constexpr int kMostAsked = 8;                // at once
+constexpr std::size_t kUnbounded = 1 << 20;  // proposals
+constexpr std::size_t kMostKept = 1 << 17;   // results, of texts that were tried
 
 // What a prompt and its answer may cost at most: a token for three bytes.
 std::int64_t most_tokens(const ChatRequest& request) {
@@ -121,11 +122,7 @@ class Search : public Round {
   // ---- Round
   const Problem& problem() const override { return problem_; }
   const History& history() const override { return history_; }
-  std::size_t most() const override {
-    if (options_.budget.evaluations == 0) return std::size_t{1} << 20;
-    const std::int64_t left = options_.budget.evaluations - outcome_.spent.evaluations;
-    return static_cast<std::size_t>(std::max<std::int64_t>(left, 1));
-  }
+  std::size_t most() const override { return most_; }
   GuideDetail detail() const override { return options_.feedback; }
   const Evaluator& evaluator() const override { return evaluator_; }
   std::vector<Result<ChatReply, ChatError>> ask(std::span<const ChatRequest> requests) override;
@@ -152,6 +149,8 @@ class Search : public Round {
     return false;
   }
   std::vector<Result<ChatReply, ChatError>> answers(std::span<const ChatRequest> requests);
+  // Sets how many proposals may be tried: as many as then, where the round was written down.
+  void begin_round();
   void try_all(std::vector<Proposal> proposals);
   // A proposal and what became of it.
   struct Trial {
@@ -205,6 +204,7 @@ class Search : public Round {
   History history_;
   Tried tried_;
   TuneOutcome outcome_;
+  std::size_t most_ = 1;
   std::int64_t steps_ = 0;
   int rejections_ = 0, repeated_ = 0;    // in a row
   std::optional<std::string> rejected_;  // in this round
@@ -354,6 +354,24 @@ Search::Trial Search::looked_at(Proposal proposal) const {
   return trial;
 }
 
+void Search::begin_round() {
+  rejected_.reset();
+  hopeless_.reset();
+  spent_tokens_ = false;
+  if (journal_.replaying()) {
+    const auto line = journal_.next("round");
+    if (!line) failed_ = line.error();
+    if (line && line->is_number_unsigned())
+      most_ = std::max<std::size_t>(line->get<std::size_t>(), 1);
+    return;
+  }
+  const std::int64_t left = options_.budget.evaluations - outcome_.spent.evaluations;
+  most_ = options_.budget.evaluations == 0
+              ? kUnbounded
+              : static_cast<std::size_t>(std::max<std::int64_t>(left, 1));
+  write("round", most_, false);
+}
+
 void Search::try_all(std::vector<Proposal> proposals) {
   proposals.resize(std::min(proposals.size(), most()));
   std::vector<Trial> trials;
@@ -472,6 +490,7 @@ std::optional<Error> Search::open_journal() {
                  {"feedback", static_cast<int>(options_.feedback)},
                  {"compare", options_.compare},
                  {"evaluate_start", options_.evaluate_start},
+                 {"estimates", options_.budget.estimates},
                  {"inputs", evaluator_.inputs()},
                  {"unit", evaluator_.unit()},
                  {"higher_is_better", evaluator_.higher_is_better()},
@@ -501,10 +520,16 @@ Result<TuneOutcome> Search::run() {
   using End = TuneOutcome::End;
   if (auto error = open_journal()) return *error;
   if (options_.evaluate_start && goes_on()) try_all({{problem_.start, "the start", -1}});
+  if (!failed_ && outcome_.start && !outcome_.start->evaluation.ok() && !problem_.is_mapping()) {
+    // Nothing says then whether the texts or the evaluator are at fault.
+    const Feedback& feedback = outcome_.start->evaluation.feedback;
+    return Error{Error::Code::kMalformed,
+                 fmt::format("the text to begin with cannot be used: {}", feedback.execution),
+                 feedback.explain.empty() ? "" : feedback.explain.front()};
+  }
   while (!failed_ && goes_on()) {
-    rejected_.reset();
-    hopeless_.reset();
-    spent_tokens_ = false;
+    begin_round();
+    if (failed_) break;
     std::vector<Proposal> proposals = proposer_.propose(*this);
     if (failed_) break;
     if (!proposals.empty()) {

@@ -176,7 +176,7 @@ std::string report(const std::string& journal, const Problem& problem, const Eva
   std::string steps;
   std::size_t shown = 0, left_out = 0;
   while (std::getline(lines, line)) {
-    const Json read = Json::parse(line, nullptr, false);
+    const Json read = parsed(line);
     if (!read.is_object()) continue;
     if (read.contains("asked")) asked = read["asked"];
     if (read.contains("replies")) add_exchange(asked, read["replies"], &steps);

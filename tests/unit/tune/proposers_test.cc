@@ -67,8 +67,10 @@ TEST(Proposers, ThatAskNoModelBeginAlikeWhateverTheBudget) {
   for (const ProposerInfo& info : proposers()) {
     if (info.asks_model) continue;
     std::vector<std::string> more = texts_of(std::string(info.name), 3, 50);
-    more.resize(10);
-    EXPECT_EQ(texts_of(std::string(info.name), 3), more) << info.name;
+    const std::vector<std::string> few = texts_of(std::string(info.name), 3);
+    ASSERT_GE(more.size(), few.size()) << info.name;
+    more.resize(few.size());
+    EXPECT_EQ(few, more) << info.name;
   }
 }
 
