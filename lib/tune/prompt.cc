@@ -108,7 +108,7 @@ std::string without_paths(std::string_view text) {
   return kept;
 }
 
-// ------------------------------------------------------------------------------------- the prompt
+// -------------------------------------------------------------------------------------- the prompt
 
 std::vector<ChatMessage> Prompt::messages(std::size_t most_bytes) const {
   std::vector<bool> left(parts_.size());

@@ -33,7 +33,7 @@ std::string text_of(const Prompt& prompt, std::size_t most = 1'000'000) {
   return text;
 }
 
-// -------------------------------------------------------------------------------------- the card
+// ---------------------------------------------------------------------------------------- the card
 
 std::string card() {
   std::string text;
@@ -75,7 +75,7 @@ TEST(Card, NamesEveryStatementAndFitsItsBudget) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
 }
 
-// ----------------------------------------------------------------------------------- the problem
+// ------------------------------------------------------------------------------------- the problem
 
 TEST(ProblemBlock, SaysWhatTheMachineAndTheApplicationHave) {
   Prompt prompt;
@@ -133,7 +133,7 @@ TEST(Decisions, AreWhatTheMappingDecides) {
   EXPECT_EQ(decision_words("Task * NOWHERE;", *problem.machine, problem.inputs.front()), "");
 }
 
-// ------------------------------------------------------------------------------------- its length
+// -------------------------------------------------------------------------------------- its length
 
 TEST(Prompt, LeavesOutWhatItCanDoWithoutInItsOrder) {
   Prompt prompt;
@@ -190,7 +190,7 @@ TEST(Difference, IsOfLines) {
   EXPECT_LT(difference(of(many), of("")).size(), 600U);
 }
 
-// --------------------------------------------------------------------------------------- feedback
+// ---------------------------------------------------------------------------------------- feedback
 
 Feedback feedback() {
   Feedback feedback;
