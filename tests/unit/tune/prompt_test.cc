@@ -164,6 +164,12 @@ TEST(Prompt, LeavesOutWhatItCanDoWithoutInItsOrder) {
   EXPECT_EQ(messages[1].role, ChatMessage::Role::kUser);
 }
 
+TEST(Prompt, IsUtf8WhateverTheTextIs) {
+  Prompt prompt;
+  prompt.user("a \xE4 \xC3\xA4 \xC3");
+  EXPECT_EQ(text_of(prompt), "a \xEF\xBF\xBD \xC3\xA4 \xEF\xBF\xBD");
+}
+
 TEST(Prompt, HoldsNoFolders) {
   EXPECT_EQ(without_paths("/home/me/work/a.mapper:4:1: error"), "a.mapper:4:1: error");
   EXPECT_EQ(without_paths("in `/a/b.cc` and ~/x/y"), "in `b.cc` and y");
