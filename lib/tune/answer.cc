@@ -278,7 +278,7 @@ class Reader {
     return segment != nullptr ? std::string_view(segment->name) : std::string_view();
   }
 
-  void note(std::string text) {
+  void note(std::string_view text) {
     if (answer_.notes.size() < kMaxNotes) answer_.notes.push_back(one_line(text, kMaxNote));
   }
   void damage(std::string_view segment, std::string_view why) {
@@ -475,7 +475,7 @@ class Reader {
   std::set<std::string, std::less<>> damaged_;
 };
 
-// -------------------------------------------------------------------------------------- edits
+// ------------------------------------------------------------------------------------------- edits
 
 struct Edit {
   std::string_view search, replacement;

@@ -51,6 +51,10 @@ class Asker {
   // A proposal of an answer; nothing, and refused, where it holds nothing or nothing new. What it
   // left out is remarked.
   std::optional<Proposal> proposal(Round& round, const Answer& answer, std::string_view otherwise);
+  // That somebody else proposed it.
+  void known(const Round& round, const std::string& text) {
+    proposed_.add(round.evaluator().canonical(text));
+  }
   // "YOUR LAST REPLY ...", what was remarked since the last time; empty: nothing.
   std::string take_remarks();
 

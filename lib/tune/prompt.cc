@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "llm/text.h"
 #include "tune/problem_words.h"
 #include "tune/reply_text.h"
 
@@ -108,7 +109,7 @@ std::string without_paths(std::string_view text) {
   return kept;
 }
 
-// ------------------------------------------------------------------------------------- the prompt
+// -------------------------------------------------------------------------------------- the prompt
 
 std::vector<ChatMessage> Prompt::messages(std::size_t most_bytes) const {
   std::vector<bool> left(parts_.size());
@@ -139,6 +140,7 @@ std::vector<ChatMessage> Prompt::messages(std::size_t most_bytes) const {
   }
   std::vector<ChatMessage> messages;
   for (ChatMessage* message : {&system, &user}) {
+    message->text = llm::valid_utf8(message->text);  // as a journal keeps it
     if (!message->text.empty()) messages.push_back(std::move(*message));
   }
   return messages;
@@ -159,9 +161,8 @@ std::string goal_words(const Evaluator& evaluator) {
 
 void add_problem(Prompt& prompt, const Problem& problem) {
   if (!problem.is_mapping()) {
-    const std::string about = one_line(problem.about.substr(0, 1), 1).empty()
-                                  ? std::string("a program")
-                                  : without_paths(problem.about.substr(0, kMaxAbout));
+    const std::string about =
+        problem.about.empty() ? "a program" : without_paths(problem.about.substr(0, kMaxAbout));
     prompt.user("ABOUT THE TEXT\n" + about + "\n\n");
     return;
   }

@@ -33,7 +33,7 @@ class Prompt {
     parts_.push_back({std::move(text), leaves, false, true});
   }
 
-  // At most so many bytes, as far as leaving out helps.
+  // At most so many bytes, as far as leaving out helps; valid UTF-8.
   std::vector<ChatMessage> messages(std::size_t most_bytes = kPromptBytes) const;
 
  private:

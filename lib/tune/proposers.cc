@@ -53,6 +53,7 @@ constexpr std::array kListed = {
            asking<tuning::make_scientist>},
     Listed{{"evolve", "a model changes programs of a population on islands", true},
            asking<tuning::make_evolve>},
+    Listed{{"hybrid", "a model and `guided` by turns", true}, asking<tuning::make_hybrid>},
 };
 
 constexpr auto kInfos = [] {

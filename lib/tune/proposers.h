@@ -30,5 +30,7 @@ std::unique_ptr<Proposer> make_scientist(const Problem& problem, std::uint64_t s
                                          const AskOptions& options);
 std::unique_ptr<Proposer> make_evolve(const Problem& problem, std::uint64_t seed,
                                       const AskOptions& options);
+std::unique_ptr<Proposer> make_hybrid(const Problem& problem, std::uint64_t seed,
+                                      const AskOptions& options);
 
 }  // namespace groma::tuning

@@ -18,7 +18,7 @@ namespace {
 constexpr double kTemperature = 0.7;
 constexpr std::size_t kMaxPopulation = 64, kShownMembers = 24;
 constexpr std::size_t kMaxFindings = 4'000, kMaxWords = 400;
-constexpr std::size_t kMaxExperiments = 8, kPicked = 3;
+constexpr std::size_t kMaxExperiments = 8;
 
 struct Member {
   std::int64_t id = 0;  // the step's number
@@ -186,8 +186,8 @@ class Scientist : public Proposer {
   }
 
   // The findings grow; the oldest make room.
-  void note(std::string text) {
-    findings_ += "- " + text + "\n";
+  void note(std::string_view text) {
+    findings_ += fmt::format("- {}\n", text);
     while (findings_.size() > kMaxFindings) findings_.erase(0, findings_.find('\n') + 1);
   }
 

@@ -6,7 +6,7 @@ kinds = [T.UNKNOWN, T.CONTROL, T.CONTROL] + [T.BYTE] * 256 + [T.NORMAL]
 V, rng, ones = len(tokens), np.random.default_rng(1), np.ones(E, np.float32)
 rand = lambda *shape, scale=0.1: (rng.standard_normal(shape) * scale).astype(np.float32)
 w = gguf.GGUFWriter(sys.argv[1], "llama")
-w.add_context_length(4096); w.add_embedding_length(E); w.add_block_count(L); w.add_feed_forward_length(F)
+w.add_context_length(65536); w.add_embedding_length(E); w.add_block_count(L); w.add_feed_forward_length(F)
 w.add_head_count(H); w.add_head_count_kv(H); w.add_rope_dimension_count(E // H); w.add_vocab_size(V)
 w.add_layer_norm_rms_eps(1e-5); w.add_file_type(gguf.LlamaFileType.ALL_F32)
 w.add_tokenizer_model("llama"); w.add_token_list([t.encode() for t in tokens])

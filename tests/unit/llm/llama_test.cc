@@ -4,14 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <thread>
 
 #include "groma/llm.h"
 #include "groma/source.h"
 #include "groma/syntax.h"
-#include "support/chat_server.h"
-#include "support/temporary_folder.h"
+#include "support/llama_server.h"
 
 namespace groma {
 namespace {
@@ -20,30 +18,13 @@ using Code = ChatError::Code;
 using ::testing::HasSubstr;
 using Finish = ChatReply::Finish;
 
-constexpr const char* kKey = "llama-test-key";
-
 class Llama : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() {
-    folder_ = new test::TemporaryFolder;
-    const std::string model = folder_->path() + "/tiny.gguf";
-    const std::string support = GROMA_SOURCE_DIR "/tests/support/";
-    const std::string make = "'" GROMA_PYTHON "' '" + support + "tiny_model.py' '" + model + "'";
-    GROMA_CHECK(std::system(make.c_str()) == 0);
-    server_ = new testing::ServerProcess({GROMA_PYTHON, support + "serve_llama.py", model, kKey});
-  }
-  static void TearDownTestSuite() {
-    delete server_;
-    delete folder_;
-  }
+  static void SetUpTestSuite() { server_ = new testing::LlamaServer; }
+  static void TearDownTestSuite() { delete server_; }
 
-  static ChatClient client(bool stream = false, const char* key = kKey) {
-    ChatOptions options;
-    options.endpoint = server_->first_line();
-    options.key = ChatKey::make(key).value();
-    options.stream = stream;
-    options.backoff_ms = 100;
-    return ChatClient::make(options).value();
+  static ChatClient client(bool stream = false, const char* key = testing::LlamaServer::kKey) {
+    return server_->client(stream, key);
   }
 
   static ChatRequest request() {
@@ -55,12 +36,10 @@ class Llama : public ::testing::Test {
     return made;
   }
 
-  static test::TemporaryFolder* folder_;
-  static testing::ServerProcess* server_;
+  static testing::LlamaServer* server_;
 };
 
-test::TemporaryFolder* Llama::folder_ = nullptr;
-testing::ServerProcess* Llama::server_ = nullptr;
+testing::LlamaServer* Llama::server_ = nullptr;
 
 bool parses(const std::string& text) {
   Diagnostics diags(Source("reply", text));

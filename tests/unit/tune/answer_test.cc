@@ -55,7 +55,7 @@ std::string changes(const Answer& answer) {
   return all;
 }
 
-// ----------------------------------------------------------------------------- replies that are
+// -------------------------------------------------------------------------------- replies that are
 // fine
 
 struct Read {
@@ -149,7 +149,7 @@ TEST(Answer, SaysWhatItTries) {
   EXPECT_EQ(read("a\x1b[31mb\n```task\nTask * CPU;\n```").plan, "a [31mb");
 }
 
-// ----------------------------------------------------------------------------- replies that are
+// -------------------------------------------------------------------------------- replies that are
 // not
 
 struct Refused {

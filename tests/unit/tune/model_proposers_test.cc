@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-const std::vector<std::string> kAsking = {"trace", "opro", "scientist", "evolve"};
+const std::vector<std::string> kAsking = {"trace", "opro", "scientist", "evolve"};  // alone
 
 Problem mapping_problem() {
   Problem problem;
@@ -142,7 +142,7 @@ class Obliging {
   std::shared_ptr<int> count_ = std::make_shared<int>(0);
 };
 
-// ------------------------------------------------------------------------------- what all hold to
+// -------------------------------------------------------------------------------- what all hold to
 
 TEST(ModelProposers, AreListedAsSuch) {
   std::vector<std::string> names;
@@ -337,7 +337,7 @@ TEST(ModelProposers, SayThatThereIsNoModel) {
   }
 }
 
-// ------------------------------------------------------------------------------- bad replies
+// ------------------------------------------------------------------------------------- bad replies
 
 TEST(ModelProposers, RefuseBadRepliesAndSayWhy) {
   const std::vector<std::string> bad = {
@@ -391,8 +391,7 @@ TEST(ModelProposers, TryNothingTwice) {
   }
 }
 
-// ---------------------------------------------------------------------------------------------
-// trace
+// ------------------------------------------------------------------------------------------- trace
 
 TEST(Trace, AsksInTheSectionsOfItsSource) {
   Play play("trace");
@@ -494,8 +493,7 @@ TEST(Trace, OfAnyOtherTextHasItsMarkedSegments) {
                           Not(HasSubstr("Region"))));
 }
 
-// ---------------------------------------------------------------------------------------------
-// opro
+// -------------------------------------------------------------------------------------------- opro
 
 TEST(Opro, ShowsTheBestTwentyTheBestLast) {
   Play play("opro");
@@ -555,8 +553,7 @@ TEST(Opro, WritesWholeTexts) {
   EXPECT_EQ(play.round.past.last()->proposal.text, "Task * CPU;\n");  // no Region of the start
 }
 
-// -----------------------------------------------------------------------------------------
-// scientist
+// --------------------------------------------------------------------------------------- scientist
 
 // Requests by what they ask for.
 std::vector<std::string> kinds_of(const FakeRound& round) {
@@ -721,8 +718,7 @@ TEST(Scientist, TakesTheBaseAndTheReferenceThatAreSelected) {
               AllOf(HasSubstr("BASE #3 |"), HasSubstr("REFERENCE #4 |")));
 }
 
-// --------------------------------------------------------------------------------------------
-// evolve
+// ------------------------------------------------------------------------------------------ evolve
 
 std::string edit(const std::string& search, const std::string& replacement) {
   return "A change.\n<<<<<<< SEARCH\n" + search + "=======\n" + replacement + ">>>>>>> REPLACE\n";
@@ -808,8 +804,78 @@ TEST(Evolve, LivesLong) {
   EXPECT_LE(longest, 2 * tuning::kPromptBytes);
 }
 
-// ---------------------------------------------------------------------------------------
-// constrained
+// ------------------------------------------------------------------------------------------ hybrid
+
+TEST(Hybrid, TakesTurnsWithGuided) {
+  Play play("hybrid");
+  play.round.model = Obliging();
+  play.evaluate_start();
+  while (play.round.left > 0 && play.go() > 0) {
+  }
+  std::string turns;
+  for (const Step& step : play.round.past.recent()) {
+    if (step.number > 0) turns += step.proposal.why.starts_with("guided: ") ? 'g' : 'm';
+  }
+  EXPECT_EQ(turns, "gmgmgmgmgm");
+}
+
+TEST(Hybrid, GoesOnWithGuidedAloneWhereThereIsNoModel) {
+  Play play("hybrid");
+  play.evaluate_start();
+  while (play.round.left > 0 && play.go() > 0) {
+  }
+  EXPECT_EQ(play.round.left, 0U);
+  EXPECT_EQ(play.round.asked.size(), 2U);  // then it is asked no more
+}
+
+TEST(Hybrid, GoesOnWithTheModelAloneWhereThereIsNoMapping) {
+  Play play("hybrid", kernel_problem());
+  play.round.model = Obliging();
+  while (play.round.left > 0 && play.go() > 0) {
+  }
+  EXPECT_EQ(play.round.asked.size(), 10U);
+  EXPECT_EQ(play.round.left, 0U);
+}
+
+TEST(Hybrid, ShowsTheBestAndTheRestAsDifferencesToIt) {
+  Play play("hybrid");
+  play.evaluate_start();
+  play.try_text(1, "Task a CPU;\n");
+  play.try_text(2, "Task a CPU;\n\nLayout * * * AOS;\n");
+  play.try_text(3, "Task FAIL CPU;\n");
+  play.round.model = Obliging();
+  play.go();  // guided's
+  play.go();
+  const std::string text = text_of(play.round.asked.front());
+  std::size_t at = 0;
+  for (const char* part :
+       {"REFERENCE CARD", "MACHINE",
+        "CURRENT (#1, the best)\n```task\nTask a CPU;\n```\n```region\nNONE",
+        "HISTORY (difference to CURRENT; best last)\n",
+        "#2 1.03 s\n  layout: + Layout * * * AOS;\n", "TRIED, NOT VALID",
+        "#3 failed: it CRASHED in run EXPLAINED.\n  task: + Task FAIL CPU; - Task a CPU;\n",
+        "RESULT: valid, 1.01 s", "SUGGEST: SUGGESTED.",
+        "PROFILE: ", "You may change all segments"}) {
+    const std::size_t found = text.find(part, at);
+    ASSERT_NE(found, text.npos) << part << text.substr(at);
+    at = found;
+  }
+}
+
+TEST(Hybrid, TriesTheSampleThatTheEstimatesLikeBest) {
+  Play play("hybrid", kernel_problem());
+  play.round.estimates = true;
+  play.round.model = [n = 0](const ChatRequest&) mutable {
+    const int lengths[] = {7, 3, 5};
+    const auto length = static_cast<std::size_t>(lengths[n++]);
+    return "```sizes\n" + std::string(length, 'x') + "\n```\n";
+  };
+  ASSERT_EQ(play.go(), 1U);
+  EXPECT_EQ(play.round.asked.size(), 3U);
+  EXPECT_THAT(play.round.past.last()->proposal.text, HasSubstr("\nxxx\n"));
+}
+
+// ------------------------------------------------------------------------------------- constrained
 
 TEST(Constrained, AProgramIsAskedForUnderTheGrammarOfTheNamesThatThereAre) {
   AskOptions options;

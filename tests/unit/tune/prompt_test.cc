@@ -33,7 +33,7 @@ std::string text_of(const Prompt& prompt, std::size_t most = 1'000'000) {
   return text;
 }
 
-// -------------------------------------------------------------------------------------- the card
+// ---------------------------------------------------------------------------------------- the card
 
 std::string card() {
   std::string text;
@@ -75,7 +75,7 @@ TEST(Card, NamesEveryStatementAndFitsItsBudget) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
 }
 
-// ----------------------------------------------------------------------------------- the problem
+// ------------------------------------------------------------------------------------- the problem
 
 TEST(ProblemBlock, SaysWhatTheMachineAndTheApplicationHave) {
   Prompt prompt;
@@ -133,7 +133,7 @@ TEST(Decisions, AreWhatTheMappingDecides) {
   EXPECT_EQ(decision_words("Task * NOWHERE;", *problem.machine, problem.inputs.front()), "");
 }
 
-// ------------------------------------------------------------------------------------- its length
+// -------------------------------------------------------------------------------------- its length
 
 TEST(Prompt, LeavesOutWhatItCanDoWithoutInItsOrder) {
   Prompt prompt;
@@ -164,6 +164,12 @@ TEST(Prompt, LeavesOutWhatItCanDoWithoutInItsOrder) {
   EXPECT_EQ(messages[1].role, ChatMessage::Role::kUser);
 }
 
+TEST(Prompt, IsUtf8WhateverTheTextIs) {
+  Prompt prompt;
+  prompt.user("a \xE4 \xC3\xA4 \xC3");
+  EXPECT_EQ(text_of(prompt), "a \xEF\xBF\xBD \xC3\xA4 \xEF\xBF\xBD");
+}
+
 TEST(Prompt, HoldsNoFolders) {
   EXPECT_EQ(without_paths("/home/me/work/a.mapper:4:1: error"), "a.mapper:4:1: error");
   EXPECT_EQ(without_paths("in `/a/b.cc` and ~/x/y"), "in `b.cc` and y");
@@ -190,7 +196,7 @@ TEST(Difference, IsOfLines) {
   EXPECT_LT(difference(of(many), of("")).size(), 600U);
 }
 
-// --------------------------------------------------------------------------------------- feedback
+// ---------------------------------------------------------------------------------------- feedback
 
 Feedback feedback() {
   Feedback feedback;
