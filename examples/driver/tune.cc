@@ -14,10 +14,14 @@
 #include "commands.h"
 #include "console.h"
 #include "groma/evaluators.h"
+#include "groma/inspect.h"
 #include "llm.h"
 
 namespace driver {
 namespace {
+
+// Unless told otherwise: a simulated run takes milliseconds.
+constexpr std::int64_t kSimulatedEvaluations = 100, kMeasuredEvaluations = 10;
 
 struct Options {
   std::string machine = "p100x4";
@@ -28,6 +32,8 @@ struct Options {
   groma::CommandEvaluatorOptions command;
   ChatArguments chat;
   groma::AskOptions ask;
+  std::optional<std::int64_t> evaluations, tokens;  // as given
+  std::optional<double> seconds, money;
   bool json = false;
 };
 
@@ -46,8 +52,7 @@ std::string on_its_lines(std::string_view line) {
   return text;
 }
 
-// What a search is begun with, a line each, so that --resume needs nothing else. Budgets and the
-// model may be others then.
+// What a search is begun with, a line each, so that --resume needs nothing else but the model.
 std::string words_of(const Options& options) {
   std::string words;
   const auto add = [&words](const char* name, const auto& value) {
@@ -71,6 +76,11 @@ std::string words_of(const Options& options) {
     add("timeout", options.command.timeout_ms);
     add("memory", options.command.memory_bytes);
   }
+  const groma::TuneBudget& budget = options.tune.budget;
+  add("evaluations", budget.evaluations);
+  add("time", budget.seconds);
+  add("tokens", budget.tokens);
+  add("money", budget.money);
   return words +
          fmt::format(
              "proposer {}\nseed {}\nfeedback {}\ncompare {}\nconstrain {}\nreply-tokens {}\n",
@@ -78,7 +88,7 @@ std::string words_of(const Options& options) {
              options.ask.constrain ? 1 : 0, options.ask.max_tokens);
 }
 
-// The inverse. What is given beside --resume must be what the search was begun with.
+// The inverse.
 void read_words(const std::string& words, Options* options) {
   options->apps.clear();
   std::istringstream lines(words);
@@ -105,6 +115,11 @@ void read_words(const std::string& words, Options* options) {
     if (name == "proposer") options->proposer = value;
     if (name == "seed") options->tune.seed = std::strtoull(value.c_str(), nullptr, 10);
     if (name == "feedback") options->feedback = value;
+    groma::TuneBudget& budget = options->tune.budget;
+    if (name == "evaluations") budget.evaluations = std::atoll(value.c_str());
+    if (name == "time") budget.seconds = std::atof(value.c_str());
+    if (name == "tokens") budget.tokens = std::atoll(value.c_str());
+    if (name == "money") budget.money = std::atof(value.c_str());
     if (name == "compare") options->tune.compare = value == "1";
     if (name == "constrain") options->ask.constrain = value == "1";
     if (name == "reply-tokens") options->ask.max_tokens = std::atoi(value.c_str());
@@ -208,6 +223,7 @@ std::optional<Subject> read_subject(const Options& options, const std::string& r
     }
     subject.problem.start = std::string(diags->source().text());
   }
+  std::optional<groma::Diagnostics> start_diags = std::move(diags);
   if (!options.file.empty()) {
     subject.problem.about = options.about;
     groma::CommandEvaluatorOptions command = options.command;
@@ -230,6 +246,13 @@ std::optional<Subject> read_subject(const Options& options, const std::string& r
       subject.problem.machine = std::make_shared<const groma::Machine>(*with->machine);
     }
     subject.problem.inputs.push_back(*with->workload);
+    if (!start_diags) continue;
+    groma::check(start_diags->source(), &*with->machine, &*with->workload, *start_diags);
+    if (start_diags->has_errors()) {
+      fail(*start_diags, options.json);
+      return std::nullopt;
+    }
+    start_diags->clear();
   }
   subject.evaluator =
       groma::make_simulated_evaluator(subject.problem.machine, subject.problem.inputs);
@@ -247,8 +270,7 @@ bool asks_model(const std::string& proposer) {
 int exit_code_of(const groma::TuneOutcome& outcome) {
   using End = groma::TuneOutcome::End;
   if (outcome.end == End::kStopped) return kInterrupted;
-  const bool failed = outcome.end == End::kModel || outcome.end == End::kRejected;
-  return outcome.best && !failed ? kFine : kWrongInput;
+  return outcome.best && outcome.end != End::kModel ? kFine : kWrongInput;
 }
 
 int run(Options options) {
@@ -264,10 +286,19 @@ int run(Options options) {
     const auto before = groma::recorded_search(options.resume);
     if (!before) return refuse(before.error());
     read_words(before->fingerprint, &options);
+    options.tune.fingerprint = before->fingerprint;
     recorded_start = before->start;
   } else if (options.apps.empty() == options.file.empty()) {
     throw CLI::ValidationError("--app, --file", "one of them says what is searched");
   }
+  groma::TuneBudget& budget = options.tune.budget;
+  if (!options.tune.resume) {
+    budget.evaluations = options.file.empty() ? kSimulatedEvaluations : kMeasuredEvaluations;
+  }
+  if (options.evaluations) budget.evaluations = *options.evaluations;
+  if (options.seconds) budget.seconds = *options.seconds;
+  if (options.tokens) budget.tokens = *options.tokens;
+  if (options.money) budget.money = *options.money;
   int exit_code = kFine;
   auto subject = read_subject(options, recorded_start, &exit_code);
   if (!subject) return exit_code;
@@ -290,7 +321,7 @@ int run(Options options) {
   options.tune.directory = options.tune.resume   ? options.resume
                            : options.out.empty() ? fresh_directory()
                                                  : options.out;
-  options.tune.fingerprint = words_of(options);
+  if (!options.tune.resume) options.tune.fingerprint = words_of(options);
   if (options.tune.compare) options.tune.evaluate_start = !subject->problem.start.empty();
   Display display(*subject->evaluator, options.json);
   options.tune.on_event = [&](const groma::TuneEvent& event) { display(event); };
@@ -299,12 +330,12 @@ int run(Options options) {
                                    model ? &*model : nullptr, nullptr, options.tune);
   display.clear();
   if (!outcome) return refuse(outcome.error());
-  const std::string best = subject->problem.is_mapping() ? "best.mapper" : "best.txt";
-  const bool fine =
-      print(options.json ? groma::to_json(*outcome)
-                         : fmt::format("\n{}in     {}: {}, report.txt, journal.jsonl\n",
-                                       groma::draw(*outcome, *subject->evaluator),
-                                       options.tune.directory, best)) == kFine;
+  std::string left;
+  if (outcome->best) left = subject->problem.is_mapping() ? "best.mapper, " : "best.txt, ";
+  const bool fine = print(options.json ? groma::to_json(*outcome)
+                                       : fmt::format("\n{}in     {}: {}report.txt, journal.jsonl\n",
+                                                     groma::draw(*outcome, *subject->evaluator),
+                                                     options.tune.directory, left)) == kFine;
   return fine && display.fine() ? exit_code_of(*outcome) : kWrongInput;
 }
 
@@ -391,17 +422,18 @@ void add_tune(CLI::App& app, int* exit_code) {
   command->add_option("--proposer", options->proposer, "Who proposes what to try:" + names)
       ->capture_default_str();
   command
-      ->add_option("--evaluations", options->tune.budget.evaluations,
-                   "At most so many evaluations; 0: no bound")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command->add_option("--time", options->tune.budget.seconds, "At most so many seconds")
+      ->add_option("--evaluations", options->evaluations,
+                   "At most so many runs; what was tried before and what is refused without a run "
+                   "are further steps, and free; 0: no bound. 100 unless given, 10 of a command")
+      ->check([](const std::string& text) {
+        const bool fits = text.size() < 18 && text.find_first_not_of("0123456789") == text.npos;
+        return fits ? "" : "it is no count";
+      });
+  command->add_option("--time", options->seconds, "At most so many seconds")
       ->check(CLI::PositiveNumber);
-  command->add_option("--tokens", options->tune.budget.tokens, "At most so many of the model")
+  command->add_option("--tokens", options->tokens, "At most so many of the model")
       ->check(CLI::PositiveNumber);
-  command
-      ->add_option("--money", options->tune.budget.money,
-                   "At most so much for the model; needs --price")
+  command->add_option("--money", options->money, "At most so much for the model; needs --price")
       ->check(CLI::PositiveNumber)
       ->needs("--price");
   command->add_option("--seed", options->tune.seed, "Of the proposer")->capture_default_str();
@@ -410,18 +442,19 @@ void add_tune(CLI::App& app, int* exit_code) {
                    "How much the proposer sees of a run's feedback")
       ->check(CLI::IsMember({"none", "execution", "explain", "suggest", "profile"}))
       ->capture_default_str();
-  auto* start = command->add_option("--start", options->start,
-                                    "A mapping to begin with; without one the default mapper");
+  command->add_option("--start", options->start,
+                      "A mapping to begin with; without one the default mapper");
   command->add_flag("--compare", options->tune.compare,
                     "Every proposal counts, none is repaired, and nothing is known at first");
-  auto* out = command->add_option("--out", options->out,
-                                  "A new directory for best.mapper, report and journal");
-  command
-      ->add_option(
-          "--resume", options->resume,
-          "Goes on with the search in this directory, as it was begun; budgets may be others")
-      ->excludes(out)
-      ->excludes(start);
+  command->add_option("--out", options->out, "A new directory for best.mapper, report and journal");
+  CLI::Option* resume = command->add_option("--resume", options->resume,
+                                            "Goes on with the search in this directory, as it was "
+                                            "begun; budgets may be others, the model's endpoint is "
+                                            "given again");
+  for (const char* said : {"--out", "--start", "--machine", "--app", "--proposer", "--seed",
+                           "--feedback", "--compare", "--constrain", "--reply-tokens"}) {
+    resume->excludes(said);
+  }
   command->add_flag("--json", options->json, "A line of JSON for each event instead of text");
   add_command_options(*command, options.get());
   command->footer(
