@@ -141,6 +141,7 @@ END
     echo "run dsl/mappers/$app.mapper --app $app"
     echo "run --app $app"
   done
+  echo "tune --app solomonik --out $folder/tuned"
 }
 
 demo() {
@@ -156,6 +157,10 @@ demo() {
     say "groma $line"
     case $line in
       run*) lines=1 ;;  # the time; what it is made of follows
+      tune*)
+        lines=1000
+        rm -rf "$folder/tuned" # of the demo before
+        ;;
       *) lines=1000 ;;
     esac
     # shellcheck disable=SC2086  # the words of a command

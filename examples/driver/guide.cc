@@ -57,6 +57,12 @@ std::optional<groma::Error> read_known(const Options& options, Known* known) {
       return groma::Error{groma::Error::Code::kUnreadable, known->diags->all().front().message};
     }
     known->program = groma::compile(known->diags->source(), *known->diags);
+    if (known->diags->has_errors()) {
+      print_error(
+          fmt::format("groma: `{}` has errors, so advice may miss statements of it\n"
+                      "help: `groma check` shows them\n",
+                      options.program));
+    }
   }
   if (options.profile.empty()) return std::nullopt;
   const auto text = groma::read_file(options.profile, groma::kMaxSourceBytes);

@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "base/harmless.h"
 #include "base/json_bounds.h"
 #include "groma/guide.h"
 #include "guide/literals.h"
@@ -198,8 +199,8 @@ class RuleReader {
     if (!ids_.insert(rule.id).second) return fail("it is there twice");
     rule.role = choice(kRoles, json.contains("role") ? text(json, "role") : "error", "role");
     rule.hook = text(json, "hook");
-    rule.meaning = text(json, "meaning");
-    rule.advice = texts(json, "advice");
+    rule.meaning = harmless(text(json, "meaning"));
+    for (const std::string& advice : texts(json, "advice")) rule.advice.push_back(harmless(advice));
     rule.example = text(json, "example");
     rule.follow = texts(json, "follow");
     rule.diagnostic = text(json, "diagnostic");

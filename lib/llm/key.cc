@@ -63,14 +63,20 @@ Result<ChatKey> ChatKey::make(std::string text) {
 }
 
 Result<ChatKey> find_chat_key(const std::string& file) {
+  const auto make = [](std::string text, const std::string& from) {
+    Result<ChatKey> key = ChatKey::make(std::move(text));
+    if (key) return key;
+    return Result<ChatKey>(Error{key.error().code, fmt::format("{}: {}", from, key.error().message),
+                                 "it is the key alone, on one line"});
+  };
   if (!file.empty()) {
     Result<std::string> text = read_key_file(file);
     if (!text) return text.error();
-    return ChatKey::make(std::move(text).value());
+    return make(std::move(text).value(), fmt::format("`{}`", file));
   }
   const char* text = std::getenv("GROMA_API_KEY");
   if (text == nullptr || *text == '\0') return ChatKey();
-  return ChatKey::make(text);
+  return make(text, "GROMA_API_KEY");
 }
 
 Result<ChatPrice> parse_chat_price(std::string_view text) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <vector>
 
@@ -26,8 +27,20 @@ struct Span {
   std::size_t begin, end;
 };
 
-// A letter as JSON may write it begins at `*at`; a key has neither `\` nor `"` in it.
+// A letter as a URL may write it, "%2F", begins at `*at`.
+bool take_percent(std::string_view text, char letter, std::size_t* at) {
+  if (text.size() - *at < 3 || text[*at] != '%') return false;
+  unsigned code = 0;
+  const char* begin = text.data() + *at + 1;
+  if (std::from_chars(begin, begin + 2, code, 16).ptr != begin + 2) return false;
+  if (code != static_cast<unsigned char>(letter)) return false;
+  *at += 3;
+  return true;
+}
+
+// A letter as JSON may write it, or a URL, begins at `*at`; a key has neither `\` nor `"` in it.
 bool take_letter(std::string_view text, char letter, std::size_t* at) {
+  if (take_percent(text, letter, at)) return true;
   std::size_t next = *at;
   while (next < text.size() && text[next] == '\\') ++next;
   if (next < text.size() && text[next] == letter) {
@@ -50,7 +63,7 @@ bool take_letter(std::string_view text, char letter, std::size_t* at) {
 std::vector<Span> spans_of(std::string_view text, std::string_view key, bool ends) {
   std::vector<Span> spans;
   if (key.empty()) return spans;
-  const char starts[] = {key[0], '\\'};
+  const char starts[] = {key[0], '\\', '%'};
   const std::string_view either(starts, sizeof starts);
   for (std::size_t begin = 0; (begin = text.find_first_of(either, begin)) != text.npos;) {
     std::size_t end = begin, letters = 0;

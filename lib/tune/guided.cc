@@ -18,7 +18,8 @@ namespace {
 constexpr std::size_t kBatch = 16;    // estimates at once
 constexpr double kWorthIt = 0.999;    // of the score that it was
 constexpr std::size_t kSampled = 96;  // moves that are tried after a jump
-constexpr std::size_t kElite = 32;    // drafts that are remembered
+constexpr int kBreadth = 3;  // changes of one mapping before the best of them is gone on from
+constexpr std::size_t kElite = 32;  // drafts that are remembered
 
 class Guided : public Proposer {
  public:
@@ -73,7 +74,9 @@ class Guided : public Proposer {
   std::vector<Known> elite_;  // the best first
   std::size_t proposed_ = 0;  // of elite_
 
-  Known best_;
+  Known best_;                   // from which changes are made
+  std::optional<Known> better_;  // of these
+  int tried_here_ = 0;           // changes of best_
   std::optional<Known> pending_;
   std::size_t pending_what_ = Move::kWhats;
   std::array<std::vector<Move>, Move::kWhats> queues_;  // by Move::what, the heaviest last
@@ -199,11 +202,17 @@ std::vector<Proposal> Guided::next_change(Round& round) {
     best_ = {drafts_.untaken(), "the default mapper", HUGE_VAL, {}};
     is_new(drafts_.text_of(best_.draft));
     if (round.history().last() == nullptr) {
+      tried_here_ = kBreadth;
       pending_ = best_;
       return {{drafts_.text_of(best_.draft), best_.why}};
     }
     best_.score = round.history().last()->evaluation.score;
     best_.facts = round.history().last()->evaluation.feedback.profile;
+  }
+  if (better_ && tried_here_ >= kBreadth) {
+    best_ = *std::move(better_);
+    better_.reset();
+    queues_stale_ = true;
   }
   if (queues_stale_) fill_queues();
   for (;;) {
@@ -218,6 +227,10 @@ std::vector<Proposal> Guided::next_change(Round& round) {
       if (promise > most) chosen = w;
       most = std::max(most, promise);
     }
+    if (chosen == Move::kWhats && better_) {
+      tried_here_ = kBreadth;
+      return next_change(round);
+    }
     if (chosen == Move::kWhats) return jump(round);
     Move move = std::move(queues_[chosen].back());
     queues_[chosen].pop_back();
@@ -226,6 +239,7 @@ std::vector<Proposal> Guided::next_change(Round& round) {
     pending_ = Known{std::move(move.draft), move.why, HUGE_VAL, {}};
     pending_what_ = chosen;
     ++tries_[chosen];
+    ++tried_here_;
     return {{std::move(text), move.why}};
   }
 }
@@ -251,6 +265,7 @@ std::vector<Proposal> Guided::jump(Round& round) {
 // Changes of the best mapping, the heaviest last.
 void Guided::fill_queues() {
   queues_stale_ = false;
+  tried_here_ = 0;
   for (auto& queue : queues_) queue.clear();
   for (Move& move : drafts_.moves(best_.draft, best_.facts ? &*best_.facts : nullptr)) {
     move.weight *= jitter();
@@ -273,8 +288,9 @@ double Guided::prior(Move::What what) const {
     if (kind.busy > 0.05) imbalance = std::max(imbalance, 1 - 1 / std::max(kind.imbalance, 1.0));
   }
   switch (what) {
+    case Move::What::kWithParent:  // the first of these, there being few
+      return 2 * kAlways + facts.copies + waiting + imbalance;
     case Move::What::kPlaceAlike:
-    case Move::What::kWithParent:
       return kAlways + facts.copies + waiting + imbalance;
     case Move::What::kPlace:
       return kAlways + (facts.copies + waiting + imbalance) / 2;
@@ -294,11 +310,11 @@ double Guided::prior(Move::What what) const {
 
 void Guided::learn(const Step& step) {
   if (!pending_) return;
-  if (step.evaluation.ok() && step.evaluation.score < best_.score) {
-    best_ = std::move(*pending_);
-    best_.score = step.evaluation.score;
-    best_.facts = step.evaluation.feedback.profile;
-    queues_stale_ = true;
+  const double before = better_ ? better_->score : best_.score;
+  if (step.evaluation.ok() && step.evaluation.score < before) {
+    better_ = std::move(pending_);
+    better_->score = step.evaluation.score;
+    better_->facts = step.evaluation.feedback.profile;
     if (pending_what_ < Move::kWhats) ++wins_[pending_what_];
   }
   pending_.reset();

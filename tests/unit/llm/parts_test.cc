@@ -96,6 +96,8 @@ TEST(Text, KeysAreTakenOut) {
   // As JSON may write it, once or in a text within a text.
   EXPECT_EQ(redacted(R"("\u0073ec\/ret" "\\u0073ec\\/ret" "\nsec/ret")", "sec/ret"),
             R"("[key]" "[key]" "\n[key]")");
+  EXPECT_EQ(redacted("in sec%72et, s%65c%2Bret%2f", "sec+ret/"), "in sec%72et, [key]");
+  EXPECT_EQ(redacted("100% %zz %", "secret"), "100% %zz %");
   EXPECT_EQ(redacted("\\\\\\secre", "secret"), "[key]") << "an end that begins it";
   EXPECT_EQ(redacted("a sec", "secret"), "a sec");
   EXPECT_EQ(redacted("secre t", "secret"), "secre t");
