@@ -183,7 +183,7 @@ std::vector<Drafts::Function> Drafts::functions_of(std::size_t task, ProcKind ki
       all.push_back(std::make_shared<const PlacementFunction>(std::move(made)));
     }
   };
-  const auto line = [&](std::vector<std::int64_t> weights, std::int64_t run) {
+  const auto line = [&](const std::vector<std::int64_t>& weights, std::int64_t run) {
     for (const bool nodes_first : {false, true}) {
       const LineShape shape{weights, nodes_first, std::max<std::int64_t>(run, 1)};
       add(line_function(shape), [&](const std::vector<std::int64_t>& point) {
@@ -278,9 +278,9 @@ class Drafts::Collector {
     for (const std::string& region : drafts_.regions_) change_region(region);
     if (!drafts_.top_level_.empty() && drafts_.machine_.node_count() > 1) {
       Draft draft = from_;
-      draft.replicate = !draft.replicate;
+      draft.replicate = !from_.replicate;
       add(Move::What::kReplicate, std::move(draft),
-          draft.replicate ? "without replication" : "with the top level replicated",
+          from_.replicate ? "without replication" : "with the top level replicated",
           runtime_share());
     }
     return std::move(moves_);

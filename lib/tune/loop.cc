@@ -226,7 +226,7 @@ std::vector<Result<ChatReply, ChatError>> Search::ask(std::span<const ChatReques
 }
 
 std::vector<Result<ChatReply, ChatError>> Search::answers(std::span<const ChatRequest> requests) {
-  const auto all = [&](ChatError error) {
+  const auto all = [&](const ChatError& error) {
     return std::vector<Result<ChatReply, ChatError>>(requests.size(), error);
   };
   Json asked = Json::array();
