@@ -56,7 +56,7 @@ build_and_test() {
 test_under_asan() {
   cmake --preset asan -DGROMA_BUILD_DRIVER=OFF
   local targets
-  targets=$(printf 'groma_%s_test ' inspect io program simulate)
+  targets=$(printf 'groma_%s_test ' io program simulate)
   targets+=$(printf 'groma_%s_fuzzer ' application log machine program source)
   # shellcheck disable=SC2086  # a list of words
   cmake --build --preset asan -j "$cores" --target $targets
