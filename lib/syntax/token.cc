@@ -92,6 +92,7 @@ constexpr std::array<std::uint8_t, kSlots> kSlotTable = make_slots();
 std::span<const ReservedWord> reserved_words() { return kWords; }
 
 const ReservedWord* find_reserved(std::string_view text) {
+  if (text.empty()) return nullptr;
   for (std::size_t at = slot_of(text); kSlotTable[at] != 0; at = (at + 1) % kSlots) {
     const ReservedWord& candidate = kWords[kSlotTable[at] - 1];
     if (candidate.text == text) return &candidate;
