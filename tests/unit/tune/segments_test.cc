@@ -274,7 +274,7 @@ TEST(MarkedText, ComesBackByteForByte) {
                     "// groma: end\nint b;\n"),
         std::string("# groma: begin a\r\nx\r\n# groma: end\r\n\r\n# groma: begin b\r\n"
                     "# groma: end\r\nlast"),
-        std::string("<!-- groma: begin a what it does -->\n\0\xFF\n\n <!-- groma: end -->", 63)}) {
+        std::string("<!-- groma: begin a what it does -->\n\0\xFF\n\n <!-- groma: end -->", 61)}) {
     const auto made = marked(text);
     ASSERT_TRUE(made.ok()) << made.error().message;
     EXPECT_EQ(made->text(), text);
