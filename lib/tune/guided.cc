@@ -33,7 +33,8 @@ class Guided : public Proposer {
     if (round.has_estimates()) {
       if (!searched_) search(round);
       searched_ = true;
-      return next_of_elite(round);
+      std::vector<Proposal> proposals = next_of_elite(round);
+      if (!proposals.empty()) return proposals;
     }
     return next_change(round);
   }
@@ -103,7 +104,8 @@ void Guided::look_at(Round& round, Known& known) {
     exhausted_ = true;
     return;
   }
-  known.score = estimates.front().score;
+  known.score =
+      round.evaluator().check(text, GuideDetail::kNone) ? HUGE_VAL : estimates.front().score;
   known.facts = estimates.front().feedback.profile;
 }
 
@@ -123,12 +125,19 @@ bool Guided::improve(Round& round, Known& at, std::vector<Move> moves) {
     }
     const auto estimates = round.estimate(texts, GuideDetail::kNone);
     exhausted_ = estimates.size() < texts.size();
-    std::size_t best = estimates.size();
+    // The best that the evaluator itself has nothing against: it may be of another machine.
+    std::vector<std::size_t> better;
     for (std::size_t i = 0; i < estimates.size(); ++i) {
-      if (!estimates[i].ok()) continue;
-      if (best == estimates.size() || estimates[i].score < estimates[best].score) best = i;
+      if (estimates[i].ok() && estimates[i].score <= kWorthIt * at.score) better.push_back(i);
     }
-    if (best == estimates.size() || estimates[best].score > kWorthIt * at.score) continue;
+    std::stable_sort(better.begin(), better.end(), [&](std::size_t a, std::size_t b) {
+      return estimates[a].score < estimates[b].score;
+    });
+    const auto fine = std::find_if(better.begin(), better.end(), [&](std::size_t i) {
+      return !round.evaluator().check(texts[i], GuideDetail::kNone);
+    });
+    if (fine == better.end()) continue;
+    const std::size_t best = *fine;
     Move& move = moves[tried[best]];
     at = {std::move(move.draft), std::move(move.why), estimates[best].score, {}};
     return true;
@@ -206,8 +215,14 @@ std::vector<Proposal> Guided::next_change(Round& round) {
       pending_ = best_;
       return {{drafts_.text_of(best_.draft), best_.why}};
     }
-    best_.score = round.history().last()->evaluation.score;
-    best_.facts = round.history().last()->evaluation.feedback.profile;
+    const Step* from = round.history().best();
+    if (from == nullptr) from = round.history().last();
+    const std::int64_t place = from->proposal.tag;  // among those that the estimates liked
+    if (from->evaluation.ok() && place >= 1 && place <= static_cast<std::int64_t>(elite_.size())) {
+      best_.draft = elite_[static_cast<std::size_t>(place - 1)].draft;
+    }
+    best_.score = from->evaluation.score;
+    best_.facts = from->evaluation.feedback.profile;
   }
   if (better_ && tried_here_ >= kBreadth) {
     best_ = *std::move(better_);
