@@ -180,9 +180,8 @@ class Display {
 
   void say_better(const groma::Step& step) {
     clear();
-    const double score = step.evaluation.score;
     fine_ = print(fmt::format("{:>5}  {:.4g} {}  {}\n", step.number,
-                              evaluator_.higher_is_better() ? 1 / score : score, evaluator_.unit(),
+                              evaluator_.value_of(step.evaluation.score), evaluator_.unit(),
                               step.proposal.why)) == kFine &&
             fine_;
   }

@@ -63,6 +63,8 @@ class Evaluator {
   virtual std::vector<std::string> inputs() const = 0;
   virtual std::string unit() const = 0;
   virtual bool higher_is_better() const { return false; }
+  // A score in the unit.
+  double value_of(double score) const { return higher_is_better() ? 1 / score : score; }
   // How many may run at once without disturbing each other; evaluate() is then called from so many
   // threads.
   virtual int parallel() const { return 1; }

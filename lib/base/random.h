@@ -14,6 +14,11 @@ inline std::uint64_t random_at(std::uint64_t seed, std::uint64_t place) {
   return mix(seed + (place + 1) * 0x9E3779B97F4A7C15U);
 }
 
+// Of 64 random bits a number from 0; less than `count`, which is at least 1.
+inline std::uint32_t below(std::uint64_t bits, std::size_t count) {
+  return static_cast<std::uint32_t>((bits >> 32) * count >> 32);
+}
+
 // One draw after the other of a seed's sequence.
 class Draws {
  public:
@@ -21,9 +26,7 @@ class Draws {
 
   std::uint64_t bits() { return random_at(seed_, place_++); }
   // From 0; less than `count`, which is at least 1.
-  std::uint32_t below(std::uint32_t count) {
-    return static_cast<std::uint32_t>((bits() >> 32) * count >> 32);
-  }
+  std::uint32_t below(std::uint32_t count) { return groma::below(bits(), count); }
   // From 0; less than 1.
   double unit() { return static_cast<double>(bits() >> 11) * 0x1.0p-53; }
   bool chance(double probability) { return unit() < probability; }

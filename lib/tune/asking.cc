@@ -11,15 +11,9 @@
 namespace groma::tuning {
 namespace {
 
-constexpr std::size_t kMaxKnown = 4096, kMaxRemarks = 4, kMaxAtOnce = 8;
+constexpr std::size_t kMaxRemarks = 4, kMaxAtOnce = 8;
 constexpr std::size_t kLeastPromptBytes = 2'000;
 constexpr int kMaxShorter = 3;
-
-std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t hash = 0xCBF29CE484222325U;  // FNV-1a
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
-  return mix(hash);
-}
 
 // What came of a text that was tried; null: it is not known any more.
 const Step* find_step(const Round& round, const std::string& canonical) {
@@ -34,17 +28,6 @@ const Step* find_step(const Round& round, const std::string& canonical) {
 }
 
 }  // namespace
-
-bool Proposed::add(const std::string& canonical) {
-  const std::uint64_t hash = hash_of(canonical);
-  if (!known_.insert(hash).second) return false;
-  order_.push_back(hash);
-  if (order_.size() > kMaxKnown) {
-    known_.erase(order_.front());
-    order_.pop_front();
-  }
-  return true;
-}
 
 Asker::Asker(const Problem& problem, std::uint64_t seed, const AskOptions& options,
              std::size_t prompt_bytes)
@@ -143,13 +126,13 @@ std::optional<Proposal> Asker::proposal(Round& round, const Answer& answer,
   }
   if (!std::exchange(begun_, true)) {  // what the search began with
     for (const Step& step : round.history().recent()) {
-      proposed_.add(round.evaluator().canonical(step.proposal.text));
+      known(round, step.proposal.text);
     }
   }
   Proposal proposal;
   proposal.text = answer.segments->text();
   const std::string canonical = round.evaluator().canonical(proposal.text);
-  if (!proposed_.add(canonical)) {
+  if (!proposed_.add(hash_of(canonical), {})) {
     const Step* step = find_step(round, canonical);
     refuse(round, step == nullptr ? std::string("it was proposed before")
                                   : fmt::format("it was tried before: #{} {}", step->number,

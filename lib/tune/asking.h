@@ -2,28 +2,17 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "tune/answer.h"
 #include "tune/prompt.h"
+#include "tune/recent.h"
 
 namespace groma::tuning {
-
-// Texts that were proposed, by hash; the last 4096.
-class Proposed {
- public:
-  // Whether the canonical text is new; it is known from then on.
-  bool add(const std::string& canonical);
-
- private:
-  std::set<std::uint64_t> known_;
-  std::deque<std::uint64_t> order_;
-};
 
 struct Question {
   Prompt prompt;
@@ -53,7 +42,7 @@ class Asker {
   std::optional<Proposal> proposal(Round& round, const Answer& answer, std::string_view otherwise);
   // That somebody else proposed it.
   void known(const Round& round, const std::string& text) {
-    proposed_.add(round.evaluator().canonical(text));
+    proposed_.add(hash_of(round.evaluator().canonical(text)), {});
   }
   // "YOUR LAST REPLY ...", what was remarked since the last time; empty: nothing.
   std::string take_remarks();
@@ -69,7 +58,7 @@ class Asker {
   ChatConstraint grammar_;
   std::uint64_t step_ = 0;
   bool begun_ = false;
-  Proposed proposed_;
+  Recent<std::monostate> proposed_{4096};  // hashes of canonical texts
   std::vector<std::string> remarks_;
 };
 

@@ -285,9 +285,7 @@ class CommandEvaluator final : public Evaluator {
     evaluation.status = Status::kOk;
     evaluation.noise = std::sqrt(squares) / static_cast<double>(all.size());
     if (incumbent.size() == all.size()) {  // of each input
-      const double then =
-          options_.higher_is_better ? 1 / request.incumbent_score : request.incumbent_score;
-      const double scale = then / geometric_mean(incumbent);
+      const double scale = value_of(request.incumbent_score) / geometric_mean(incumbent);
       for (double& value : values) value *= scale;
     }
     const double mean = geometric_mean(values);

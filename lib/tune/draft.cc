@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <map>
 #include <set>
 #include <tuple>
@@ -27,12 +26,6 @@ constexpr std::array kLimits = {0, 1, 2, 4};
 constexpr std::size_t kMostFunctions = 24;   // that moves() tries of a task
 constexpr std::size_t kMostCompared = 4096;  // points by which they are told apart
 constexpr double kLeast = 0.01;              // the weight of what the facts do not speak of
-
-std::string lower(std::string_view name) {
-  std::string text(name);
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
 
 }  // namespace
 
@@ -137,7 +130,7 @@ std::string Drafts::text_of(const Draft& draft) const {
     }
     if (said.limit > 0) limits += fmt::format("InstanceLimit {} {};\n", task.written, said.limit);
     if (said.placement) {
-      const std::string name = fmt::format("{}_{}", said.placement->name, lower(kind_name));
+      const std::string name = inspect::name_for(said.placement->name, kind);
       std::string& names = users[name];
       if (names.empty()) {
         functions += fmt::format("\ndef {}(Task task) {{\n  m = Machine({});\n{}}}\n", name,
@@ -233,10 +226,8 @@ Drafts::Function Drafts::random_function(std::size_t task, ProcKind kind,
   const auto dimensions = static_cast<std::size_t>(of.dimensions);
   const std::int64_t nodes = machine_.node_count();
   const std::int64_t processors = machine_.processors_per_node(kind);
-  std::uint64_t place = 0;
-  const auto draw = [&](std::size_t count) {
-    return static_cast<std::size_t>((random_at(random, place++) >> 32) * count >> 32);
-  };
+  Draws draws(random);
+  const auto draw = [&](std::size_t count) { return below(draws.bits(), count); };
   if (dimensions > 1 && draw(3) > 0) {
     const auto outer = factorisations(nodes, of.dimensions, 4096);
     const auto inner = factorisations(processors, of.dimensions, 4096);
@@ -480,7 +471,7 @@ Move Drafts::random_move(const Draft& draft, std::uint64_t random) const {
     if (tasks_[t].dimensions > 0) placed.push_back(t);
   }
   const auto draw = [&](std::uint64_t place, std::size_t count) {
-    return static_cast<std::size_t>((random_at(random, place) >> 32) * count >> 32);
+    return below(random_at(random, place), count);
   };
   if (!placed.empty() && draw(0, 2) == 0) {
     const std::size_t task = placed[draw(1, placed.size())];

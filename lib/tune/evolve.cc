@@ -92,7 +92,7 @@ bool fitter(const Shared& a, const Shared& b) { return a->score < b->score; }
 class Evolve : public Proposer {
  public:
   Evolve(const Problem& problem, std::uint64_t seed, const AskOptions& options)
-      : asker_(problem, random_at(seed, 0), options, kBytes), seed_(random_at(seed, 1)) {}
+      : asker_(problem, random_at(seed, 0), options, kBytes), draws_(random_at(seed, 1)) {}
 
   std::string_view name() const override { return "evolve"; }
   GuideDetail reads() const override { return GuideDetail::kProfile; }
@@ -179,7 +179,7 @@ class Evolve : public Proposer {
   }
 
   // 0 to below 1.
-  double draw() { return static_cast<double>(random_at(seed_, drawn_++) >> 11) * 0x1p-53; }
+  double draw() { return draws_.unit(); }
   std::size_t draw_below(std::size_t count) {
     return std::min(static_cast<std::size_t>(draw() * static_cast<double>(count)), count - 1);
   }
@@ -414,8 +414,7 @@ class Evolve : public Proposer {
   }
 
   Asker asker_;
-  const std::uint64_t seed_;
-  std::uint64_t drawn_ = 0;
+  Draws draws_;
   std::array<Island, kIslands> islands_;
   std::vector<Shared> archive_, references_;
   Scale lengths_, distances_;

@@ -6,11 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <unordered_set>
+#include <variant>
 
 #include "base/random.h"
 #include "tune/draft.h"
 #include "tune/proposers.h"
+#include "tune/recent.h"
 
 namespace groma::tuning {
 namespace {
@@ -24,7 +25,7 @@ constexpr std::size_t kElite = 32;  // drafts that are remembered
 class Guided : public Proposer {
  public:
   Guided(const Problem& problem, std::uint64_t seed)
-      : drafts_(*problem.machine, problem.inputs.front()), random_(seed) {}
+      : drafts_(*problem.machine, problem.inputs.front()), draws_(seed) {}
 
   std::string_view name() const override { return "guided"; }
   GuideDetail reads() const override { return GuideDetail::kProfile; }
@@ -62,15 +63,13 @@ class Guided : public Proposer {
   void fill_queues();
   double prior(Move::What what) const;
 
-  std::uint64_t random() { return random_at(random_, drawn_++); }
-  double jitter() { return 0.5 + static_cast<double>(random() >> 11) * 0x1p-53; }
-  bool is_new(const std::string& text) {
-    return seen_.insert(std::hash<std::string>{}(text)).second;
-  }
+  std::uint64_t random() { return draws_.bits(); }
+  double jitter() { return 0.5 + draws_.unit(); }
+  bool is_new(const std::string& text) { return seen_.add(hash_of(text), {}); }
 
   Drafts drafts_;
-  std::uint64_t random_, drawn_ = 0;
-  std::unordered_set<std::size_t> seen_;  // texts that were estimated or proposed
+  Draws draws_;
+  Recent<std::monostate> seen_;  // texts that were estimated or proposed
   bool searched_ = false, exhausted_ = false;
   std::vector<Known> elite_;  // the best first
   std::size_t proposed_ = 0;  // of elite_
@@ -85,8 +84,7 @@ class Guided : public Proposer {
   std::array<int, Move::kWhats> tries_{}, wins_{};
 };
 
-// ------------------------------------------------------------------------------------ the
-// estimates
+// ---------------------------------------------------------------------------------- with estimates
 
 void Guided::remember(const Known& known) {
   const auto place =
@@ -202,8 +200,7 @@ std::vector<Proposal> Guided::next_of_elite(Round& round) {
   return {};
 }
 
-// --------------------------------------------------------------------------------- without
-// estimates
+// ------------------------------------------------------------------------------- without estimates
 
 std::vector<Proposal> Guided::next_change(Round& round) {
   if (!began_) {

@@ -28,6 +28,11 @@ Error malformed(const std::string& path, std::int64_t line, const std::string& w
 
 }  // namespace
 
+Error another_way(std::string message) {
+  return {Error::Code::kMalformed, std::move(message),
+          "it was begun by another version, or what it evaluates has changed"};
+}
+
 Json parsed(const std::string& line) {
   return within_json_bounds(line) ? Json::parse(line, nullptr, false)
                                   : Json(Json::value_t::discarded);
@@ -107,8 +112,8 @@ Result<Json> Journal::next(const char* about) {
   ++replayed_;
   Json read = parsed(line);
   if (!read.is_object() || !read.contains(about)) {
-    return malformed(path_, replayed_ + 1, fmt::format("the search now comes to `{}` here", about),
-                     "it was begun by another version, or what it evaluates has changed");
+    return another_way(
+        fmt::format("{}:{}: the search now comes to `{}` here", path_, replayed_ + 1, about));
   }
   return Json(std::move(read[about]));
 }
@@ -131,8 +136,7 @@ std::optional<Error> Journal::write(const char* about, const Json& value, bool l
   return std::nullopt;
 }
 
-// ---------------------------------------------------------------------------------------------
-// JSON
+// ------------------------------------------------------------------------------------------- JSON
 
 namespace {
 

@@ -19,6 +19,9 @@ using Json = nlohmann::ordered_json;
 // What a line holds; discarded where it is no JSON, or deeper than any that we write.
 Json parsed(const std::string& line);
 
+// Why a search cannot be resumed that no longer goes as the journal says.
+Error another_way(std::string message);
+
 // With its end; what is no UTF-8 becomes replacement characters.
 std::string line_of(const Json& json);
 

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <deque>
 #include <filesystem>
 #include <thread>
 #include <unordered_map>
@@ -17,6 +16,7 @@
 #include "groma/tune.h"
 #include "groma/version.h"
 #include "tune/journal.h"
+#include "tune/recent.h"
 #include "tune/report.h"
 
 namespace groma {
@@ -30,7 +30,6 @@ constexpr int kMostRejected = 5;             // rounds without a proposal, in a 
 constexpr int kMostRepeated = 200;           // proposals that cost nothing, in a row
 constexpr int kMostAsked = 8;                // at once
 constexpr std::size_t kUnbounded = 1 << 20;  // proposals
-constexpr std::size_t kMostKept = 1 << 17;   // results, of texts that were tried
 
 // What a prompt and its answer may cost at most: a token for three bytes.
 std::int64_t most_tokens(const ChatRequest& request) {
@@ -70,19 +69,11 @@ class Tried {
     Evaluation evaluation;  // without feedback
   };
 
-  const Known* find(const std::string& canonical) const {
-    const auto found = known_.find(key_of(canonical));
-    return found == known_.end() ? nullptr : &found->second;
-  }
+  const Known* find(const std::string& canonical) const { return known_.find(key_of(canonical)); }
   void add(const std::string& canonical, const Step& step) {
-    const Key key = key_of(canonical);
     Known known{step.number, step.evaluation};
     known.evaluation.feedback = {};
-    if (!known_.emplace(key, std::move(known)).second) return;
-    order_.push_back(key);
-    if (order_.size() <= kMostKept) return;
-    known_.erase(order_.front());
-    order_.pop_front();
+    known_.add(key_of(canonical), std::move(known));
   }
 
  private:
@@ -101,8 +92,7 @@ class Tried {
     return {a, b};
   }
 
-  std::unordered_map<Key, Known, Hash> known_;
-  std::deque<Key> order_;
+  tuning::Recent<Known, Key, Hash> known_;
 };
 
 class Search : public Round {
@@ -235,23 +225,23 @@ std::vector<Result<ChatReply, ChatError>> Search::answers(std::span<const ChatRe
     asked.push_back(tuning::json_of(request));
     most += most_tokens(request);
   }
-  bool recorded = journal_.replaying();
-  if (recorded) {
+  const bool was_asked = journal_.replaying();
+  if (was_asked) {
     auto line = journal_.next("asked");
     if (line && *line != asked) {
-      line = Error{Error::Code::kMalformed, "the search now asks the model something else",
-                   "it was begun by another version, or what it evaluates has changed"};
+      line = tuning::another_way("the search now asks the model something else");
     }
     if (!line) failed_ = line.error();
-    recorded = journal_.replaying();
     // Whoever sent it off may not have lived to read the answer: it may have been paid for.
-    if (!recorded) outcome_.spent.tokens += most;
-  } else if (!failed_) {
-    TuneSpending& spent = outcome_.spent;
-    if (model_ == nullptr && !options_.resume) {
-      hopeless_ = ChatError{ChatError::Code::kUnsupported, "there is no model to ask"};
-      return all(*hopeless_);
-    }
+    if (!journal_.replaying()) outcome_.spent.tokens += most;
+  }
+  const bool was_answered = journal_.replaying();
+  if (!was_answered && !failed_ && model_ == nullptr) {
+    hopeless_ = ChatError{ChatError::Code::kUnsupported, "there is no model to ask"};
+    return all(*hopeless_);
+  }
+  if (!was_asked && !failed_) {
+    const TuneSpending& spent = outcome_.spent;
     const bool tokens = options_.budget.tokens > 0 && spent.tokens + most > options_.budget.tokens;
     const bool money = options_.budget.money > 0 && spent.money >= options_.budget.money;
     if (tokens || money) {
@@ -264,16 +254,13 @@ std::vector<Result<ChatReply, ChatError>> Search::answers(std::span<const ChatRe
 
   std::vector<Result<ChatReply, ChatError>> replies =
       all({ChatError::Code::kStopped, "it was stopped"});
-  if (recorded) {
+  if (was_answered) {
     const auto line = journal_.next("replies");
     if (!line || line->size() != requests.size()) {
       failed_ = line ? Error{Error::Code::kMalformed, "the journal lacks replies"} : line.error();
       return replies;
     }
     for (std::size_t i = 0; i < replies.size(); ++i) replies[i] = tuning::reply_of((*line)[i]);
-  } else if (model_ == nullptr) {
-    hopeless_ = ChatError{ChatError::Code::kUnsupported, "there is no model to ask"};
-    return all(*hopeless_);
   } else {
     say(TuneEvent::Kind::kAsking, [](TuneEvent*) {});
     const ChatClient::Watch watch{[this] { return stop(); }, {}};
@@ -331,8 +318,7 @@ std::optional<Search::Trial> Search::replayed(Proposal proposal) {
       seconds_before_ = std::max(seconds_before_, line->value("seconds", 0.0));
       return trial;
     }
-    line = Error{Error::Code::kMalformed, "the search now proposes something else than it did",
-                 "it was begun by another version, or what it evaluates has changed"};
+    line = tuning::another_way("the search now proposes something else than it did");
   }
   failed_ = line.error();
   return trial;

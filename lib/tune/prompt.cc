@@ -223,8 +223,8 @@ std::string difference(const Segments& text, const Segments& base) {
 }
 
 std::string score_words(const Evaluation& evaluation, const Evaluator& evaluator) {
-  const double value = evaluator.higher_is_better() ? 1 / evaluation.score : evaluation.score;
-  return fmt::format("{} {}", number_words(value, evaluation.noise), evaluator.unit());
+  return fmt::format("{} {}", number_words(evaluator.value_of(evaluation.score), evaluation.noise),
+                     evaluator.unit());
 }
 
 std::string values_words(const Evaluation& evaluation, const Evaluator& evaluator) {

@@ -25,8 +25,7 @@ std::string value_words(const Evaluation& evaluation, const Evaluator& evaluator
     constexpr std::array kWords = {"", "refused", "failed", "timed out"};
     return kWords[static_cast<std::size_t>(evaluation.status)];
   }
-  const double value = evaluator.higher_is_better() ? 1 / evaluation.score : evaluation.score;
-  return fmt::format("{:.4g} {}", value, evaluator.unit());
+  return fmt::format("{:.4g} {}", evaluator.value_of(evaluation.score), evaluator.unit());
 }
 
 void add_indented(std::string_view text, std::string_view before, std::string* out) {

@@ -293,8 +293,7 @@ std::string SearchSpace::text_of(const Choice& choice) const {
 Choice SearchSpace::sample(std::uint64_t seed) const {
   Choice choice;
   for (std::size_t d = 0; d < decisions_.size(); ++d) {
-    const std::uint64_t bits = random_at(seed, d) >> 32;
-    choice.push_back(static_cast<std::uint32_t>(bits * decisions_[d].options.size() >> 32));
+    choice.push_back(below(random_at(seed, d), decisions_[d].options.size()));
   }
   return choice;
 }
