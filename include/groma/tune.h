@@ -79,6 +79,9 @@ class Evaluator {
   // Why the text is not worth a run, found without one; nothing where nothing is known against it.
   // From any thread.
   virtual std::optional<Evaluation> check(const std::string& text, GuideDetail detail) const;
+  // Whether a run of a text that check() lets pass may fail all the same, as far as is known: of a
+  // mapping, where the order in which tasks run decides whether all data has room. From any thread.
+  virtual bool may_fail(const std::string& text) const;
   virtual Evaluation evaluate(const EvaluationRequest& request) = 0;
 };
 

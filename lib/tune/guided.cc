@@ -65,6 +65,12 @@ class Guided : public Proposer {
 
   std::uint64_t random() { return draws_.bits(); }
   double jitter() { return 0.5 + draws_.unit(); }
+  // Whether it will run; at some risk only where what it changes is at risk, too, or nothing else
+  // is left.
+  bool is_fine(const Round& round, const std::string& text) const {
+    const Evaluator& evaluator = round.evaluator();
+    return !evaluator.check(text, GuideDetail::kNone) && (risky_ || !evaluator.may_fail(text));
+  }
   bool is_new(const std::string& text) { return seen_.add(hash_of(text), {}); }
 
   Drafts drafts_;
@@ -80,7 +86,7 @@ class Guided : public Proposer {
   std::optional<Known> pending_;
   std::size_t pending_what_ = Move::kWhats;
   std::array<std::vector<Move>, Move::kWhats> queues_;  // by Move::what, the heaviest last
-  bool queues_stale_ = true, began_ = false;
+  bool queues_stale_ = true, began_ = false, risky_ = false;
   std::array<int, Move::kWhats> tries_{}, wins_{};
 };
 
@@ -102,8 +108,7 @@ void Guided::look_at(Round& round, Known& known) {
     exhausted_ = true;
     return;
   }
-  known.score =
-      round.evaluator().check(text, GuideDetail::kNone) ? HUGE_VAL : estimates.front().score;
+  known.score = is_fine(round, text) ? estimates.front().score : HUGE_VAL;
   known.facts = estimates.front().feedback.profile;
 }
 
@@ -123,7 +128,7 @@ bool Guided::improve(Round& round, Known& at, std::vector<Move> moves) {
     }
     const auto estimates = round.estimate(texts, GuideDetail::kNone);
     exhausted_ = estimates.size() < texts.size();
-    // The best that the evaluator itself has nothing against: it may be of another machine.
+    // The best that the evaluator itself will surely run: it may be of another machine.
     std::vector<std::size_t> better;
     for (std::size_t i = 0; i < estimates.size(); ++i) {
       if (estimates[i].ok() && estimates[i].score <= kWorthIt * at.score) better.push_back(i);
@@ -131,9 +136,8 @@ bool Guided::improve(Round& round, Known& at, std::vector<Move> moves) {
     std::stable_sort(better.begin(), better.end(), [&](std::size_t a, std::size_t b) {
       return estimates[a].score < estimates[b].score;
     });
-    const auto fine = std::find_if(better.begin(), better.end(), [&](std::size_t i) {
-      return !round.evaluator().check(texts[i], GuideDetail::kNone);
-    });
+    const auto fine = std::find_if(better.begin(), better.end(),
+                                   [&](std::size_t i) { return is_fine(round, texts[i]); });
     if (fine == better.end()) continue;
     const std::size_t best = *fine;
     Move& move = moves[tried[best]];
@@ -193,7 +197,7 @@ std::vector<Proposal> Guided::next_of_elite(Round& round) {
   while (proposed_ < elite_.size()) {
     const Known& known = elite_[proposed_++];
     std::string text = drafts_.text_of(known.draft);
-    if (round.evaluator().check(text, GuideDetail::kNone)) continue;
+    if (!is_fine(round, text)) continue;
     return {{std::move(text), fmt::format("the estimates' number {}: {}", proposed_, known.why),
              static_cast<std::int64_t>(proposed_)}};
   }
@@ -226,7 +230,10 @@ std::vector<Proposal> Guided::next_change(Round& round) {
     better_.reset();
     queues_stale_ = true;
   }
-  if (queues_stale_) fill_queues();
+  if (queues_stale_) {
+    risky_ = std::isfinite(best_.score) && round.evaluator().may_fail(drafts_.text_of(best_.draft));
+    fill_queues();
+  }
   for (;;) {
     // What promises most: by what it is about, by how often its kind was tried and how often that
     // was of use.
@@ -243,11 +250,17 @@ std::vector<Proposal> Guided::next_change(Round& round) {
       tried_here_ = kBreadth;
       return next_change(round);
     }
-    if (chosen == Move::kWhats) return jump(round);
+    if (chosen == Move::kWhats) {
+      std::vector<Proposal> proposals = jump(round);
+      if (!proposals.empty() || risky_) return proposals;
+      risky_ = true;
+      fill_queues();
+      continue;
+    }
     Move move = std::move(queues_[chosen].back());
     queues_[chosen].pop_back();
     std::string text = drafts_.text_of(move.draft);
-    if (!is_new(text) || round.evaluator().check(text, GuideDetail::kNone)) continue;
+    if (!is_fine(round, text) || !is_new(text)) continue;
     pending_ = Known{std::move(move.draft), move.why, HUGE_VAL, {}};
     pending_what_ = chosen;
     ++tries_[chosen];
@@ -267,7 +280,7 @@ std::vector<Proposal> Guided::jump(Round& round) {
       at.why += (at.why.empty() ? "" : "; ") + move.why;
     }
     std::string text = drafts_.text_of(at.draft);
-    if (!is_new(text) || round.evaluator().check(text, GuideDetail::kNone)) continue;
+    if (!is_fine(round, text) || !is_new(text)) continue;
     pending_ = at;
     return {{std::move(text), at.why}};
   }

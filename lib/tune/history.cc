@@ -23,6 +23,8 @@ std::optional<Evaluation> Evaluator::check(const std::string&, GuideDetail) cons
   return std::nullopt;
 }
 
+bool Evaluator::may_fail(const std::string&) const { return false; }
+
 void Proposer::learn(const Step&) {}
 
 void History::add(Step step) {

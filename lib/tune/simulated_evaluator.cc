@@ -87,6 +87,17 @@ class SimulatedEvaluator : public Evaluator {
     return std::nullopt;
   }
 
+  bool may_fail(const std::string& text) const override {
+    Diagnostics diags(Source("mapping", text));
+    const auto bound = bind(compile(diags.source(), diags), *machine_, diags);
+    if (!bound) return true;
+    diags.clear();
+    for (const Workload& input : inputs_) check_run(*bound, input, diags);
+    return std::any_of(diags.all().begin(), diags.all().end(), [](const Diagnostic& diagnostic) {
+      return diagnostic.severity < Severity::kNote;
+    });
+  }
+
   Evaluation evaluate(const EvaluationRequest& request) override {
     Evaluation evaluation;
     double product = 0;

@@ -188,5 +188,50 @@ TEST(Guided, AsksTheEstimatesFirst) {
   EXPECT_LE(outcome.best->evaluation.score, without.best->evaluation.score);
 }
 
+// Of whose texts those that say CPU, or nothing, may fail.
+class Doubtful : public Evaluator {
+ public:
+  explicit Doubtful(const Problem& problem, bool start_may_fail = false)
+      : start_may_fail_(start_may_fail),
+        evaluator_(make_simulated_evaluator(problem.machine, problem.inputs)) {}
+  std::vector<std::string> inputs() const override { return evaluator_->inputs(); }
+  std::string unit() const override { return "s"; }
+  bool may_fail(const std::string& text) const override {
+    return text.empty() ? start_may_fail_ : text.find("CPU") != text.npos;
+  }
+  Evaluation evaluate(const EvaluationRequest& request) override {
+    doubtful += !request.text.empty() && may_fail(request.text) ? 1 : 0;
+    return evaluator_->evaluate(request);
+  }
+  int doubtful = 0;
+
+ private:
+  bool start_may_fail_;
+  std::unique_ptr<Evaluator> evaluator_;
+};
+
+TEST(Guided, TakesARiskOnlyWhereItIsTakenAlready) {
+  const Problem problem = problem_of("circuit", "p100x4");
+  for (const bool estimates : {false, true}) {
+    for (const bool start_may_fail : {false, true}) {
+      Doubtful evaluator(problem, start_may_fail);
+      auto estimator = make_simulated_evaluator(problem.machine, problem.inputs);
+      auto proposer = make_proposer("guided", problem, 1).value();
+      TuneOptions options;
+      options.budget.evaluations = estimates ? 20 : 60;
+      options.budget.estimates = 100;
+      const TuneOutcome outcome = tune(problem, evaluator, *proposer, nullptr,
+                                       estimates ? estimator.get() : nullptr, options)
+                                      .value();
+      EXPECT_EQ(outcome.spent.evaluations, options.budget.evaluations);
+      if (!start_may_fail) {
+        EXPECT_EQ(evaluator.doubtful, 0);
+      } else if (!estimates) {
+        EXPECT_GT(evaluator.doubtful, 0);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace groma::tuning
