@@ -7,16 +7,14 @@
 #include <map>
 #include <set>
 
-#include "llm/text.h"
-#include "syntax/parser.h"
-#include "tune/reply_text.h"
+#include "syntax/lexer.h"
+#include "tune/edits.h"
+#include "tune/statements.h"
 
 namespace groma::tuning {
 namespace {
 
-constexpr std::size_t kMaxNotes = 6, kMaxNote = 300, kMaxPlan = 200, kMaxEdits = 64;
-constexpr std::size_t kMaxBlocks = 256;
-constexpr std::size_t kMaxSearchLines = 400;  // that are looked for with other white space
+constexpr std::size_t kMaxNotes = 6, kMaxNote = 300, kMaxPlan = 200, kMaxBlocks = 256;
 
 // A label without case, punctuation and what models add to it: "Index_Task_Map" is "indextaskmap".
 std::string plain_label(std::string_view label) {
@@ -64,123 +62,6 @@ std::string_view segment_of_label(std::string_view label) {
 bool is_word(std::string_view body, std::initializer_list<std::string_view> words) {
   const std::string plain = plain_label(body);
   return trimmed(body).size() < 24 && std::find(words.begin(), words.end(), plain) != words.end();
-}
-
-// What a statement is about: of two with one key the first counts.
-struct KeyOf {
-  const syntax::Tree& tree;
-
-  std::string names(syntax::List list) const {
-    std::string text;
-    for (const syntax::Name& name : tree.names_of(list)) {
-      text += tree.source.text(name.range);
-      text += ',';
-    }
-    return text;
-  }
-  std::string which(syntax::List list) const {
-    std::string text = " ";
-    for (const syntax::Which& one : syntax::Tree::slice(tree.which, list)) {
-      text += tree.source.text(one.range);
-      text += ',';
-    }
-    return text;
-  }
-  std::string place(const syntax::Place& place) const {
-    return place.kind == syntax::Place::Kind::kAny
-               ? " *"
-               : fmt::format(" {}", tree.source.text(place.word.range));
-  }
-  std::string word(const std::optional<syntax::KindWord>& word) const {
-    return word ? fmt::format(" {}", tree.source.text(word->range)) : "";
-  }
-
-  std::string operator()(const syntax::TaskStatement& s) const { return "Task " + names(s.names); }
-  std::string operator()(const syntax::RegionStatement& s) const {
-    return "Region " + names(s.names) + which(s.which) + place(s.place);
-  }
-  std::string operator()(const syntax::LayoutStatement& s) const {
-    return "Layout " + names(s.names) + which(s.which) + place(s.place);
-  }
-  std::string operator()(const syntax::InstanceLimitStatement& s) const {
-    return "InstanceLimit " + names(s.names) + word(s.proc);
-  }
-  std::string operator()(const syntax::CollectMemoryStatement& s) const {
-    return "CollectMemory " + names(s.names) + which(s.which);
-  }
-  std::string operator()(const syntax::TaskMapStatement& s) const {
-    return (s.index ? "IndexTaskMap " : "SingleTaskMap ") + names(s.names) + word(s.proc);
-  }
-  std::string operator()(const syntax::ControlReplicateStatement& s) const {
-    return "ControlReplicate " + names(s.names);
-  }
-  std::string operator()(const syntax::TaskStealStatement& s) const {
-    return "TaskSteal " + names(s.names) + word(s.proc);
-  }
-  std::string operator()(const syntax::AssignStatement& s) const { return defined(s.target); }
-  std::string operator()(const syntax::DefStatement& s) const { return defined(s.name); }
-  std::string operator()(const syntax::PrintStatement&) const { return "print"; }
-  std::string operator()(const syntax::ReturnStatement&) const { return "return"; }
-
-  // Functions and globals share their names.
-  std::string defined(const syntax::Name& name) const {
-    return fmt::format("def {}", tree.source.text(name.range));
-  }
-};
-
-using Keys = std::set<std::string, std::less<>>;
-
-syntax::Tree tree_of(std::string_view text) {
-  Diagnostics ignored(Source("reply", std::string(text)));
-  return syntax::parse(ignored.source(), ignored);
-}
-
-Keys keys_of(std::string_view text, bool definitions_only = false) {
-  Keys keys;
-  const syntax::Tree tree = tree_of(text);
-  for (const syntax::Statement& statement : tree.statements) {
-    std::string key = std::visit(KeyOf{tree}, statement.node);
-    if (!definitions_only || key.starts_with("def ")) keys.insert(std::move(key));
-  }
-  return keys;
-}
-
-// The text without the statements of these keys.
-std::string without(std::string_view text, const Keys& keys) {
-  std::string kept;
-  std::size_t at = 0;
-  const syntax::Tree tree = tree_of(text);
-  for (const syntax::Statement& statement : tree.statements) {
-    if (statement.range.begin < at || !keys.contains(std::visit(KeyOf{tree}, statement.node))) {
-      continue;
-    }
-    kept += text.substr(at, statement.range.begin - at);
-    at = std::max(statement.range.end, statement.end);
-  }
-  return kept += text.substr(at);
-}
-
-bool has_index_map(std::string_view text) {
-  const syntax::Tree tree = tree_of(text);
-  return std::any_of(tree.statements.begin(), tree.statements.end(), [](const auto& statement) {
-    return std::holds_alternative<syntax::TaskMapStatement>(statement.node);
-  });
-}
-
-// The first mistake in it, with its line; empty: none.
-std::string mistake_in(std::string_view text) {
-  Diagnostics diags(Source("reply", std::string(text)));
-  const syntax::Tree tree = syntax::parse(diags.source(), diags);
-  for (const Diagnostic& diagnostic : diags.sorted()) {
-    if (diagnostic.severity != Severity::kError) continue;
-    const std::string_view line =
-        diagnostic.range ? tree.source.text(tree.source.line_at(diagnostic.range->begin)) : "";
-    return fmt::format("{} in `{}`{}", one_line(diagnostic.message, 160), one_line(line, 100),
-                       diagnostic.helps.empty()
-                           ? std::string()
-                           : fmt::format(" ({})", one_line(diagnostic.helps.front(), 100)));
-  }
-  return "";
 }
 
 bool begins_statement(std::string_view line) {
@@ -475,115 +356,7 @@ class Reader {
   std::set<std::string, std::less<>> damaged_;
 };
 
-// ------------------------------------------------------------------------------------------- edits
-
-struct Edit {
-  std::string_view search, replacement;
-};
-
-bool is_mark(std::string_view line, char mark) {
-  line = trimmed(line);
-  return line.size() >= 5 && line.substr(0, 5) == std::string(5, mark);
-}
-
-// Nothing, and `why`, where a mark is missing.
-std::optional<std::vector<Edit>> edits_in(std::string_view text, std::string* why) {
-  std::vector<Edit> edits;
-  enum class State { kOutside, kSearch, kReplace } state = State::kOutside;
-  std::size_t begin = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t next = std::min(text.find('\n', at), text.size() - 1) + 1;
-    const std::string_view line = text.substr(at, next - at);
-    if (state == State::kOutside && is_mark(line, '<')) {
-      state = State::kSearch;
-      edits.emplace_back();
-      begin = next;
-    } else if (state == State::kSearch && is_mark(line, '=')) {
-      state = State::kReplace;
-      edits.back().search = text.substr(begin, at - begin);
-      begin = next;
-    } else if (state == State::kReplace && is_mark(line, '>')) {
-      state = State::kOutside;
-      edits.back().replacement = text.substr(begin, at - begin);
-    }
-    at = next;
-  }
-  if (state != State::kOutside) {
-    *why = "an edit has no end (`>>>>>>> REPLACE`)";
-    return std::nullopt;
-  }
-  if (edits.size() > kMaxEdits) {
-    *why = fmt::format("it has more than {} edits", kMaxEdits);
-    return std::nullopt;
-  }
-  return edits;
-}
-
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t next = std::min(text.find('\n', at), text.size() - 1) + 1;
-    lines.push_back(text.substr(at, next - at));
-    at = next;
-  }
-  return lines;
-}
-
-// Where the lines of `search` stand in `text`, white space at their ends aside.
-std::optional<std::pair<std::size_t, std::size_t>> find_lines(std::string_view text,
-                                                              std::string_view search) {
-  const std::vector<std::string_view> all = lines_of(text), wanted = lines_of(search);
-  if (wanted.empty() || wanted.size() > kMaxSearchLines) return std::nullopt;
-  const auto found =
-      std::search(all.begin(), all.end(), wanted.begin(), wanted.end(),
-                  [](std::string_view a, std::string_view b) { return trimmed(a) == trimmed(b); });
-  if (found == all.end()) return std::nullopt;
-  const std::string_view last = found[static_cast<std::ptrdiff_t>(wanted.size()) - 1];
-  const auto begin = static_cast<std::size_t>(found->data() - text.data());
-  return std::pair(begin,
-                   static_cast<std::size_t>(last.data() - text.data()) + last.size() - begin);
-}
-
-// The text with the edits made; nothing, and `why`, where one is not of it.
-std::optional<std::string> edited(std::string text, const std::vector<Edit>& edits,
-                                  std::string* why) {
-  for (const Edit& edit : edits) {
-    if (text.size() + edit.replacement.size() > kMaxReplyBytes) {
-      *why = "the edits make the program too long";
-      return std::nullopt;
-    }
-    if (trimmed(edit.search).empty()) {
-      text += edit.replacement;
-      continue;
-    }
-    const std::size_t exact = text.find(edit.search);
-    const auto found =
-        exact != text.npos ? std::pair(exact, edit.search.size()) : find_lines(text, edit.search);
-    if (!found) {
-      *why = fmt::format("the SEARCH `{}` is not in the program",
-                         one_line(edit.search.substr(0, edit.search.find('\n')), 100));
-      return std::nullopt;
-    }
-    text.replace(found->first, found->second, edit.replacement);
-  }
-  return text;
-}
-
 }  // namespace
-
-std::optional<std::string> reply_text(const ChatReply& reply, std::string* why) {
-  std::string text = reply.text, thoughts = reply.reasoning;
-  llm::split_thoughts(&text, &thoughts);
-  if (trimmed(text).empty()) {
-    *why = thoughts.empty() ? "it is empty" : "all of it is thoughts; answer sooner";
-    return std::nullopt;
-  }
-  if (text.size() > kMaxReplyBytes) {
-    *why = fmt::format("it has {} bytes; a kilobyte or two is enough", text.size());
-    return std::nullopt;
-  }
-  return text;
-}
 
 Answer read_answer(const ChatReply& reply, const Segments& base, const AnswerForm& form) {
   Answer answer;

@@ -10,11 +10,10 @@
 #include "groma/llm.h"
 #include "groma/segments.h"
 #include "llm/json.h"
+#include "tune/reply_text.h"
 
 namespace groma::tuning {
 
-// The longest reply that is looked at; mappings have a few kilobytes.
-inline constexpr std::size_t kMaxReplyBytes = std::size_t{1} << 20;
 // The longest text that one segment gets from a reply.
 inline constexpr std::size_t kMaxSegmentBytes = std::size_t{1} << 16;
 
@@ -44,8 +43,5 @@ Answer read_edits(const ChatReply& reply, const Segments& base, bool is_mapping)
 // The object in a reply, bare, fenced or within prose; line ends within strings are taken as they
 // are. Nothing where there is none, it is cut off, or nested too deep.
 std::optional<llm::json> read_object(std::string_view text);
-
-// The text of a reply without thoughts; nothing, and `why`, of what is empty or too long.
-std::optional<std::string> reply_text(const ChatReply& reply, std::string* why);
 
 }  // namespace groma::tuning

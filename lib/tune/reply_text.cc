@@ -1,8 +1,11 @@
 #include "tune/reply_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/harmless.h"
+#include "llm/text.h"
 
 namespace groma::tuning {
 namespace {
@@ -126,6 +129,20 @@ std::optional<std::string> string_member(std::string_view text, std::string_view
     at = end;
   }
   return std::nullopt;
+}
+
+std::optional<std::string> reply_text(const ChatReply& reply, std::string* why) {
+  std::string text = reply.text, thoughts = reply.reasoning;
+  llm::split_thoughts(&text, &thoughts);
+  if (trimmed(text).empty()) {
+    *why = thoughts.empty() ? "it is empty" : "all of it is thoughts; answer sooner";
+    return std::nullopt;
+  }
+  if (text.size() > kMaxReplyBytes) {
+    *why = fmt::format("it has {} bytes; a kilobyte or two is enough", text.size());
+    return std::nullopt;
+  }
+  return text;
 }
 
 }  // namespace groma::tuning

@@ -6,9 +6,16 @@
 #include <string_view>
 #include <vector>
 
+#include "groma/llm.h"
 #include "llm/json.h"
 
 namespace groma::tuning {
+
+// The longest reply that is looked at; mappings have a few kilobytes.
+inline constexpr std::size_t kMaxReplyBytes = std::size_t{1} << 20;
+
+// The text of a reply without thoughts; nothing, and `why`, of what is empty or too long.
+std::optional<std::string> reply_text(const ChatReply& reply, std::string* why);
 
 struct Fence {
   std::string_view info;    // the first word behind the opening marks

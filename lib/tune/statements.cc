@@ -1,0 +1,128 @@
+#include "tune/statements.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "syntax/parser.h"
+#include "tune/reply_text.h"
+
+namespace groma::tuning {
+namespace {
+
+// What a statement is about: of two with one key the first counts.
+struct KeyOf {
+  const syntax::Tree& tree;
+
+  std::string names(syntax::List list) const {
+    std::string text;
+    for (const syntax::Name& name : tree.names_of(list)) {
+      text += tree.source.text(name.range);
+      text += ',';
+    }
+    return text;
+  }
+  std::string which(syntax::List list) const {
+    std::string text = " ";
+    for (const syntax::Which& one : syntax::Tree::slice(tree.which, list)) {
+      text += tree.source.text(one.range);
+      text += ',';
+    }
+    return text;
+  }
+  std::string place(const syntax::Place& place) const {
+    return place.kind == syntax::Place::Kind::kAny
+               ? " *"
+               : fmt::format(" {}", tree.source.text(place.word.range));
+  }
+  std::string word(const std::optional<syntax::KindWord>& word) const {
+    return word ? fmt::format(" {}", tree.source.text(word->range)) : "";
+  }
+
+  std::string operator()(const syntax::TaskStatement& s) const { return "Task " + names(s.names); }
+  std::string operator()(const syntax::RegionStatement& s) const {
+    return "Region " + names(s.names) + which(s.which) + place(s.place);
+  }
+  std::string operator()(const syntax::LayoutStatement& s) const {
+    return "Layout " + names(s.names) + which(s.which) + place(s.place);
+  }
+  std::string operator()(const syntax::InstanceLimitStatement& s) const {
+    return "InstanceLimit " + names(s.names) + word(s.proc);
+  }
+  std::string operator()(const syntax::CollectMemoryStatement& s) const {
+    return "CollectMemory " + names(s.names) + which(s.which);
+  }
+  std::string operator()(const syntax::TaskMapStatement& s) const {
+    return (s.index ? "IndexTaskMap " : "SingleTaskMap ") + names(s.names) + word(s.proc);
+  }
+  std::string operator()(const syntax::ControlReplicateStatement& s) const {
+    return "ControlReplicate " + names(s.names);
+  }
+  std::string operator()(const syntax::TaskStealStatement& s) const {
+    return "TaskSteal " + names(s.names) + word(s.proc);
+  }
+  std::string operator()(const syntax::AssignStatement& s) const { return defined(s.target); }
+  std::string operator()(const syntax::DefStatement& s) const { return defined(s.name); }
+  std::string operator()(const syntax::PrintStatement&) const { return "print"; }
+  std::string operator()(const syntax::ReturnStatement&) const { return "return"; }
+
+  // Functions and globals share their names.
+  std::string defined(const syntax::Name& name) const {
+    return fmt::format("def {}", tree.source.text(name.range));
+  }
+};
+
+syntax::Tree tree_of(std::string_view text) {
+  Diagnostics ignored(Source("reply", std::string(text)));
+  return syntax::parse(ignored.source(), ignored);
+}
+
+}  // namespace
+
+Keys keys_of(std::string_view text, bool definitions_only) {
+  Keys keys;
+  const syntax::Tree tree = tree_of(text);
+  for (const syntax::Statement& statement : tree.statements) {
+    std::string key = std::visit(KeyOf{tree}, statement.node);
+    if (!definitions_only || key.starts_with("def ")) keys.insert(std::move(key));
+  }
+  return keys;
+}
+
+std::string without(std::string_view text, const Keys& keys) {
+  std::string kept;
+  std::size_t at = 0;
+  const syntax::Tree tree = tree_of(text);
+  for (const syntax::Statement& statement : tree.statements) {
+    if (statement.range.begin < at || !keys.contains(std::visit(KeyOf{tree}, statement.node))) {
+      continue;
+    }
+    kept += text.substr(at, statement.range.begin - at);
+    at = std::max(statement.range.end, statement.end);
+  }
+  return kept += text.substr(at);
+}
+
+bool has_index_map(std::string_view text) {
+  const syntax::Tree tree = tree_of(text);
+  return std::any_of(tree.statements.begin(), tree.statements.end(), [](const auto& statement) {
+    return std::holds_alternative<syntax::TaskMapStatement>(statement.node);
+  });
+}
+
+std::string mistake_in(std::string_view text) {
+  Diagnostics diags(Source("reply", std::string(text)));
+  const syntax::Tree tree = syntax::parse(diags.source(), diags);
+  for (const Diagnostic& diagnostic : diags.sorted()) {
+    if (diagnostic.severity != Severity::kError) continue;
+    const std::string_view line =
+        diagnostic.range ? tree.source.text(tree.source.line_at(diagnostic.range->begin)) : "";
+    return fmt::format("{} in `{}`{}", one_line(diagnostic.message, 160), one_line(line, 100),
+                       diagnostic.helps.empty()
+                           ? std::string()
+                           : fmt::format(" ({})", one_line(diagnostic.helps.front(), 100)));
+  }
+  return "";
+}
+
+}  // namespace groma::tuning
