@@ -1,5 +1,6 @@
 # Writes a C++ file that holds the programs of dsl/strategies and dsl/mappers (WHAT dsl,
-# include/groma/dsl_files.h) or the guide's rules (WHAT rules, lib/guide/rule_files.h):
+# include/groma/dsl_files.h), the guide's rules (WHAT rules, lib/guide/rule_files.h) or what `groma emit`
+# puts into mappers (WHAT parts, lib/emit/part_files.h):
 #   cmake -DWHAT=dsl -DSOURCE_DIR=<the tree> -DOUTPUT=<file.cc> -P embed.cmake
 # groma_embed(VARIABLE WHAT FILES...) makes the rule for it and sets VARIABLE to the file it makes.
 
@@ -75,6 +76,34 @@ ${code}};
 std::span<const RuleFile> rule_files() { return kFiles; }
 
 }  // namespace groma::guide
+")
+endfunction()
+
+function(groma_write_parts)
+  file(GLOB files "${SOURCE_DIR}/lib/emit/parts/*.h" "${SOURCE_DIR}/lib/mapper/machine_view.*"
+       "${SOURCE_DIR}/lib/mapper/split*")
+  list(SORT files)
+  set(code "")
+  foreach(file IN LISTS files)
+    get_filename_component(name "${file}" NAME)
+    file(READ "${file}" text)
+    groma_literal("${file}" "${text}" text)
+    string(APPEND code "    {\"${name}\",\n${text}},\n")
+  endforeach()
+  file(WRITE "${OUTPUT}" "// Made from lib/emit/parts and lib/mapper by cmake/embed.cmake.
+#include \"emit/part_files.h\"
+
+namespace groma::emitting {
+namespace {
+
+constexpr PartFile kFiles[] = {
+${code}};
+
+}  // namespace
+
+std::span<const PartFile> part_files() { return kFiles; }
+
+}  // namespace groma::emitting
 ")
 endfunction()
 

@@ -29,6 +29,7 @@ inline void add_json_flag(CLI::App& command, bool* json) {
 void add_apps(CLI::App& app, int* exit_code);
 void add_check(CLI::App& app, int* exit_code);
 void add_diff(CLI::App& app, int* exit_code);
+void add_emit(CLI::App& app, int* exit_code);
 void add_format(CLI::App& app, int* exit_code);
 void add_explain(CLI::App& app, int* exit_code);
 void add_guide(CLI::App& app, int* exit_code);

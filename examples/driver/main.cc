@@ -47,6 +47,7 @@ int main(int argc, char** argv) {
       "  groma guide run.log --program my.mapper        what a run's output means\n"
       "  groma tune --app circuit                       a faster mapping\n"
       "  groma format --in-place my.mapper              the one style\n"
+      "  groma emit my.mapper -o my_mapper.cc           the mapping as C++ for Legion\n"
       "  groma machines                                 machines that come with it\n"
       "  groma apps                                     applications that come with it\n\n"
       "Exit codes: 0 fine, 1 the input is wrong, 2 wrong usage, 130 after Ctrl-C.");
@@ -58,6 +59,7 @@ int main(int argc, char** argv) {
   driver::add_run(app, &exit_code);
   driver::add_guide(app, &exit_code);
   driver::add_tune(app, &exit_code);
+  driver::add_emit(app, &exit_code);
   driver::add_machines(app, &exit_code);
   driver::add_apps(app, &exit_code);
   driver::add_strategies(app, &exit_code);

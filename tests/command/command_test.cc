@@ -44,7 +44,7 @@ TEST(Command, SaysHowItIsUsed) {
   EXPECT_EQ(run("groma check").exit_code, 2);
   EXPECT_EQ(run("groma check --no-such-option x").exit_code, 2);
   for (const char* command : {"", "check", "format", "place", "explain", "run", "diff", "guide",
-                              "machines", "apps", "strategies", "grammar"}) {
+                              "emit", "machines", "apps", "strategies", "grammar"}) {
     const Outcome help = run(std::string("groma ") + command + " --help");
     EXPECT_EQ(help.exit_code, 0) << command;
     EXPECT_THAT(help.out, HasSubstr("Examples:")) << command;
@@ -55,6 +55,27 @@ TEST(Command, SaysHowItIsUsed) {
   EXPECT_EQ(run("groma help run").exit_code, 0);
   EXPECT_EQ(run("groma help rnu").err,
             "groma: no command is named `rnu`\nhelp: did you mean `run`?\n");
+}
+
+TEST(Emit, WritesAMapperOrSaysWhyNot) {
+  const TemporaryFolder folder;
+  const std::string out = folder.path() + "/placement.cc";
+  const Outcome written = run("groma emit - --class Placement -o " + out, kBlock);
+  EXPECT_EQ(written.exit_code, 0);
+  EXPECT_EQ(written.out, "");
+  EXPECT_THAT(test::read_text(out), HasSubstr("class Placement : public"));
+  const Outcome decisions = run("groma emit - --decisions-only", kBlock);
+  EXPECT_EQ(decisions.exit_code, 0);
+  EXPECT_THAT(decisions.out, HasSubstr("Processor block(const Task& task) const {"));
+  EXPECT_THAT(decisions.out, testing::Not(HasSubstr("legion.h")));
+  const Outcome refused = run("groma emit -", "a = (1, true);");
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_THAT(refused.err, HasSubstr("<stdin>:1:5: error: no C++ for a tuple with an integer and a "
+                                     "bool [not-emitted]"));
+  EXPECT_EQ(run("groma emit - --class 2d", kBlock).exit_code, 2);
+  EXPECT_EQ(run("groma emit").exit_code, 2);
+  EXPECT_EQ(run("groma emit none.mapper").exit_code, 1);
 }
 
 TEST(Check, CleanFilesAreFine) {

@@ -57,6 +57,8 @@ const std::set<std::string_view> kWithoutExample = {
     "unreadable-file", "too-many-errors", "bad-utf8", "program-too-large", "calls-too-deep",
     "unknown-machine", "bad-machine", "unknown-application", "bad-application", "unknown-task",
     "unknown-region", "matches-nothing", "nodes-differ",
+    // Of `groma emit`.
+    "not-emitted",
     // Of mappers written by hand.
     "bad-processor", "mixed-processors", "repeated-processor", "bad-variant", "missing-wish",
     "no-memory", "bad-virtual", "bad-instance", "layout-refused", "bad-slices", "bad-schedule",

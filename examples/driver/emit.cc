@@ -1,0 +1,64 @@
+// groma emit: a mapping as a C++ mapper.
+#include "groma/emit.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "commands.h"
+#include "console.h"
+#include "groma/system.h"
+
+namespace driver {
+namespace {
+
+struct Options {
+  std::string file;
+  std::string out;
+  groma::EmitOptions emit;
+  bool decisions_only = false;
+};
+
+int run(const Options& options) {
+  std::optional<groma::Diagnostics> diags;
+  std::optional<std::string> text;
+  if (read_source(options.file, &diags)) {
+    const groma::Program program = groma::compile(diags->source(), *diags);
+    groma::EmitOptions emit = options.emit;
+    emit.legion = !options.decisions_only;
+    text = groma::emit(program, emit, *diags);
+  }
+  if (!diags->all().empty()) print_error(render(*diags, color_on_stderr()));
+  if (!text) return kWrongInput;
+  if (options.out.empty()) return print(*text);
+  const auto error = groma::write_file(options.out, *text);
+  return error ? refuse(*error) : kFine;
+}
+
+}  // namespace
+
+void add_emit(CLI::App& app, int* exit_code) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("emit", "The mapping as a C++ mapper for Legion, which needs no Groma");
+  command->add_option("FILE", options->file, "A mapping program; `-` is standard input")
+      ->required();
+  command->add_option("-o,--out", options->out, "The C++ file to write (standard output)");
+  command
+      ->add_option("--class", options->emit.class_name,
+                   "The mapper's name (CannonMapper of cannon.mapper)")
+      ->check([](const std::string& name) {
+        return groma::is_class_name(name) ? std::string() : "`" + name + "` is no name of a class";
+      });
+  command->add_flag("--decisions-only", options->decisions_only,
+                    "Without the mapper: what compiles without Legion");
+  command->footer(
+      "Examples:\n"
+      "  groma emit my.mapper -o my_mapper.cc     compile it with the program and call "
+      "use_my_mapper(0)\n"
+      "  groma emit my.mapper --class Placement\n\n"
+      "Exit codes: 0 fine, 1 the mapping is wrong or has no C++, 2 wrong usage.");
+  command->callback([options, exit_code] { *exit_code = run(*options); });
+}
+
+}  // namespace driver

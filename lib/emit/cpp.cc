@@ -1,0 +1,118 @@
+#include "emit/cpp.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace groma::emitting {
+
+using program::Type;
+
+std::string ValueType::text() const {
+  if (depth == 0) return std::string(describe(type));
+  std::string items = "tuples";
+  if (depth == 1) {
+    constexpr std::string_view kPlurals[] = {
+        "values",     "integers",           "bools",           "tuples",
+        "strings",    "machines",           "tasks",           "tasks",
+        "processors", "sets of processors", "processor kinds", "memory kinds"};
+    items = kPlurals[static_cast<std::size_t>(type)];
+  }
+  return "a tuple of " + items;
+}
+
+std::string ValueType::cpp() const {
+  constexpr std::string_view kTypes[] = {
+      "void", "Int",    "bool",      "",           "std::string_view", "Grid",
+      "Task", "Parent", "Processor", "Processors", "ProcKind",         "MemKind"};
+  if (integers()) return "Tuple";
+  if (depth == 0) return std::string(kTypes[static_cast<std::size_t>(type)]);
+  return "List<" + ValueType{type, depth - 1}.cpp() + ">";
+}
+
+std::string ValueType::parameter() const {
+  const bool small = is(Type::kInt) || is(Type::kBool) || is(Type::kString) ||
+                     is(Type::kProcKind) || is(Type::kMemKind);
+  return small ? cpp() : "const " + cpp() + "&";
+}
+
+std::string quoted(std::string_view text) {
+  std::string made = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      made += '\\';
+      made += c;
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
+      made += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
+    } else {
+      made += c;
+    }
+  }
+  return made + '"';
+}
+
+std::string_view enumerator(ProcKind kind) {
+  constexpr std::array<std::string_view, kProcKindCount> kWords = {"kCpu", "kGpu", "kOmp",
+                                                                   "kIo",  "kPy",  "kProc"};
+  return kWords[static_cast<std::size_t>(kind)];
+}
+
+std::string_view enumerator(MemKind kind) {
+  constexpr std::array<std::string_view, kMemKindCount> kWords = {
+      "kSysmem", "kFbmem", "kZcmem", "kSockmem", "kRdmem", "kRegsockmem", "kVirtual"};
+  return kWords[static_cast<std::size_t>(kind)];
+}
+
+Names::Names() {
+  constexpr std::string_view kWords =
+      // C++20
+      "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t "
+      "char16_t "
+      "char32_t class compl concept const consteval constexpr constinit const_cast continue "
+      "co_await "
+      "co_return co_yield decltype default delete do double dynamic_cast else enum explicit export "
+      "extern false float for friend goto if inline int long mutable namespace new noexcept not "
+      "not_eq nullptr operator or or_eq private protected public register reinterpret_cast "
+      "requires "
+      "return short signed sizeof static static_assert static_cast struct switch template this "
+      "thread_local throw true try typedef typeid typename union unsigned using virtual void "
+      "volatile wchar_t while xor xor_eq std "
+      // macros in small letters
+      "assert errno linux major minor offsetof stderr stdin stdout unix "
+      // what we write beside them
+      "Align Axis Coordinates Function Grid Here Int Layout List Machine MachineView Mapping "
+      "MemKind "
+      "Parent ProcKind Processor Processors Region Task Tuple each fail failed here ignore join "
+      "kAll "
+      "kCpu kFbmem kGpu kIo kOmp kProc kPy kRdmem kRegsockmem kSockmem kSysmem kVirtual kZcmem "
+      "none "
+      "print set_text collects index_function kinds_of layout_of limit_of machine_ "
+      "AutoSearch Box Cost Decomposition Divisors Factor Failure Shared Sharding Shardings Site "
+      "Sizes "
+      "SplitError SplitResult Tail Ways memories_of place replicates single_function text_of "
+      "the_machine";
+  for (std::size_t at = 0; at < kWords.size();) {
+    const std::size_t end = std::min(kWords.find(' ', at), kWords.size());
+    taken_.emplace(kWords.substr(at, end - at));
+    at = end + 1;
+  }
+}
+
+std::string Names::add(std::string_view wanted) {
+  std::string name(wanted);
+  // Reserved: a leading underscore, two in a row. Words in capitals may be macros.
+  if (name.starts_with('_')) name.insert(0, 1, 'v');
+  for (auto at = name.find("__"); at != std::string::npos; at = name.find("__")) name.erase(at, 1);
+  const bool capitals =
+      std::none_of(name.begin(), name.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+  const bool bare = name.ends_with('_');
+  if ((capitals && name.size() > 1 && !bare) || name == "I") name += '_';
+  std::string made = name;
+  for (int n = 2; !taken_.insert(made).second; ++n) {
+    made = fmt::format("{}{}{}", name, name.ends_with('_') ? "" : "_", n);
+  }
+  return made;
+}
+
+}  // namespace groma::emitting

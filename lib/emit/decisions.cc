@@ -1,0 +1,394 @@
+#include "emit/decisions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <tuple>
+
+namespace groma::emitting {
+namespace {
+
+using program::Data;
+using program::kAnyPlace;
+using program::PlaceKey;
+using program::Row;
+using program::TableId;
+
+std::optional<ProcKind> kind_of(PlaceKey place) {
+  if (place == kAnyPlace || place >= 0x40) return std::nullopt;
+  return static_cast<ProcKind>(place - 1);
+}
+std::optional<MemKind> memory_of(PlaceKey place) {
+  if (place < 0x40) return std::nullopt;
+  return static_cast<MemKind>(place - 0x40);
+}
+
+class Decisions {
+ public:
+  Decisions(const Program& program, Functions& functions, Features& features)
+      : program_(program), data_(program.data()), functions_(functions), features_(features) {
+    for (const Row& row : data_.rows) tables_[row.key.table].push_back(&row);
+  }
+
+  std::string all() {
+    kinds_of();
+    memories_of();
+    layout_of();
+    collects();
+    maps(TableId::kIndexMap, "index_function", "IndexTaskMap: where points of its launches go");
+    maps(TableId::kSingleMap, "single_function", "SingleTaskMap: where it goes");
+    place();
+    limit_of();
+    replicates();
+    return std::move(out_);
+  }
+
+ private:
+  using Rows = std::vector<const Row*>;
+
+  const Rows* rows_of(TableId table, std::string_view feature) {
+    const auto found = tables_.find(table);
+    if (found == tables_.end()) return nullptr;
+    features_.insert(std::string(feature));
+    return &found->second;
+  }
+
+  template <typename... Args>
+  void line(int indent, fmt::format_string<Args...> format, Args&&... args) {
+    out_.append(static_cast<std::size_t>(indent), ' ');
+    out_ += fmt::format(format, std::forward<Args>(args)...);
+    out_ += '\n';
+  }
+
+  // Where the statement stands: "  // 4:1".
+  std::string at(const Row& row) const {
+    const Position position = data_.source.position(program_.range({row.statement}).begin);
+    return fmt::format("  // {}:{}", position.line, position.column);
+  }
+
+  std::string name(NameId id) const { return quoted(data_.names.text(id)); }
+
+  // What the rows of a task say, whatever the task.
+  using Sense = std::vector<std::tuple<std::uint32_t, PlaceKey, program::RegionKey>>;
+
+  // Calls use(rows, indent) for the rows of each task by name, tasks of which all says the same
+  // together, then for those of `*`.
+  template <typename Use>
+  void by_task(const Rows& rows, const Use& use) {
+    std::map<NameId, Rows> tasks;
+    for (const Row* row : rows) tasks[row->key.task].push_back(row);
+    std::map<Sense, std::vector<NameId>> alike;
+    std::vector<Sense> order;
+    for (const Row* row : rows) {
+      const NameId task = row->key.task;
+      if (task == kStarName || tasks[task].front() != row) continue;
+      Sense sense;
+      for (const Row* own : tasks[task]) {
+        sense.emplace_back(own->statement, own->key.place, own->key.region);
+      }
+      if (alike[sense].empty()) order.push_back(sense);
+      alike[sense].push_back(task);
+    }
+    for (const Sense& sense : order) {
+      const std::vector<NameId>& names = alike[sense];
+      std::string condition = "    if (";
+      std::size_t begin = 0;  // of the last line
+      for (const NameId task : names) {
+        const std::string test = "task == " + name(task);
+        if (task != names.front()) condition += " ||";
+        if (condition.size() - begin + test.size() > 90) {
+          begin = condition.size();
+          condition += "\n        ";
+        } else if (task != names.front()) {
+          condition += ' ';
+        }
+        condition += test;
+      }
+      out_ += condition + ") {\n";
+      use(tasks[names.front()], 6);
+      line(4, "}}");
+    }
+    const auto any = tasks.find(kStarName);
+    if (any != tasks.end()) use(any->second, 4);
+  }
+
+  // `if`s for the places of one key, the last for any. `result(row)` is a statement.
+  template <typename Result>
+  void by_place(const Rows& rows, int indent, const Result& result) {
+    const auto write = [&](const Row& row, std::string_view condition) {
+      if (!condition.empty()) {
+        line(indent, "{}if ({}) {}{}", else_ ? "else " : "", condition, result(row), at(row));
+      } else {
+        line(indent, "{}{}{}", else_ ? "else " : "", result(row), at(row));
+      }
+      else_ = adds_;
+    };
+    else_ = false;
+    for (const Row* row : rows) {
+      if (const auto memory = memory_of(row->key.place)) {
+        write(*row, fmt::format("memory == {}", enumerator(*memory)));
+      }
+    }
+    for (const Row* row : rows) {
+      if (const auto kind = kind_of(row->key.place)) {
+        write(*row, fmt::format("kind == {}", enumerator(*kind)));
+      }
+    }
+    for (const Row* row : rows) {
+      if (row->key.place == kAnyPlace) write(*row, "");
+    }
+  }
+
+  // The regions of one task: by position, by name in the order of the region's names, any.
+  template <typename Result>
+  void by_region(const Rows& rows, int indent, const Result& result) {
+    std::map<program::RegionKey, Rows> regions;
+    std::vector<program::RegionKey> order;
+    for (const Row* row : rows) {
+      if (regions[row->key.region].empty()) order.push_back(row->key.region);
+      regions[row->key.region].push_back(row);
+    }
+    bool named = false;
+    for (const program::RegionKey region : order) {
+      const bool position = (region & 0x80000000U) != 0;
+      named = named || (!position && region != kStarName);
+      if (!position) continue;
+      line(indent, "if (region.position == {}) {{", region & 0x7FFFFFFFU);
+      by_place(regions[region], indent + 2, result);
+      line(indent, "}}");
+    }
+    if (named) {
+      line(indent, "for (const std::string& name : region.names) {{");
+      for (const program::RegionKey region : order) {
+        if ((region & 0x80000000U) != 0 || region == kStarName) continue;
+        line(indent + 2, "if (name == {}) {{", name(region));
+        by_place(regions[region], indent + 4, result);
+        line(indent + 2, "}}");
+      }
+      line(indent, "}}");
+    }
+    const auto any = regions.find(kStarName);
+    if (any != regions.end()) by_place(any->second, indent, result);
+  }
+
+  void begin(std::string_view comment, std::string_view head) {
+    line(2, "// {}", comment);
+    line(2, "{} {{", head);
+  }
+  void end(std::string_view otherwise) {
+    // After a statement of `*` nothing is left.
+    if (!otherwise.empty()) line(4, "return {};", otherwise);
+    out_ += "  }\n\n";
+  }
+
+  static bool has_any(const Rows& rows) {
+    return std::any_of(rows.begin(), rows.end(), [](const Row* row) {
+      return row->key.task == kStarName && row->key.region == kStarName &&
+             row->key.place == kAnyPlace;
+    });
+  }
+  static bool asks_kind(const Rows& rows) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [](const Row* row) { return kind_of(row->key.place).has_value(); });
+  }
+  static bool asks_memory(const Rows& rows) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [](const Row* row) { return memory_of(row->key.place).has_value(); });
+  }
+  static bool asks_task(const Rows& rows) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [](const Row* row) { return row->key.task != kStarName; });
+  }
+  static bool asks_region(const Rows& rows) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [](const Row* row) { return row->key.region != kStarName; });
+  }
+  // A parameter, without its name where nothing asks for it.
+  static std::string parameter(std::string_view type, std::string_view name, bool asked) {
+    return asked ? fmt::format("{} {}", type, name) : std::string(type);
+  }
+  static std::string task(const Rows& rows) {
+    return parameter("std::string_view", "task", asks_task(rows));
+  }
+  static std::string region(const Rows& rows) {
+    return parameter("const Region&", "region", asks_region(rows));
+  }
+  static std::string kind(const Rows& rows) {
+    return parameter("ProcKind", "kind", asks_kind(rows));
+  }
+
+  template <typename Kind>
+  static std::string kinds_text(const Row& row) {
+    std::string text;
+    for (std::size_t i = 0; i < row.kind_count; ++i) {
+      text += fmt::format("{}{}", i == 0 ? "" : ", ", enumerator(static_cast<Kind>(row.kinds[i])));
+    }
+    return "{" + text + "}";
+  }
+
+  void kinds_of() {
+    const Rows* rows = rows_of(TableId::kTask, "kinds");
+    if (rows == nullptr) return;
+    begin("Task: the kinds of processors that it may run on, the best first; none: any.",
+          fmt::format("static std::vector<ProcKind> kinds_of({})", task(*rows)));
+    by_task(*rows, [&](const Rows& of, int indent) {
+      by_place(of, indent,
+               [](const Row& row) { return "return " + kinds_text<ProcKind>(row) + ";"; });
+    });
+    end(has_any(*rows) ? "" : "{}");
+  }
+
+  void memories_of() {
+    const Rows* rows = rows_of(TableId::kRegion, "regions");
+    if (rows == nullptr) return;
+    begin("Region: the memories for its data on such a processor, the best first; none: any.",
+          fmt::format("static std::vector<MemKind> memories_of({}, {}, {})", task(*rows),
+                      region(*rows), kind(*rows)));
+    line(4, "std::vector<MemKind> found;");
+    line(4, "const auto add = [&](std::initializer_list<MemKind> memories) {{");
+    line(4, "  found.insert(found.end(), memories);");
+    line(4, "}};");
+    adds_ = true;
+    by_task(*rows, [&](const Rows& of, int indent) {
+      by_region(of, indent,
+                [](const Row& row) { return "add(" + kinds_text<MemKind>(row) + ");"; });
+    });
+    adds_ = false;
+    end("found");
+  }
+
+  std::string layout_text(const Row& row) const {
+    const LayoutSpec& layout = data_.layouts[static_cast<std::size_t>(row.value)];
+    std::string text;
+    const auto add = [&](std::string_view word) {
+      text += fmt::format("{}{}", text.empty() ? "" : ", ", word);
+    };
+    if (layout.dimensions == DimensionOrder::kC) add(".c_order = true");
+    if (layout.fields == FieldOrder::kAos) add(".aos = true");
+    if (layout.compact) add(".compact = true");
+    if (layout.exact) add(".exact = true");
+    if (layout.align_op != AlignOp::kNone) {
+      constexpr std::string_view kWords[] = {"kNone", "kEq", "kNe", "kLt", "kLe", "kGt", "kGe"};
+      add(fmt::format(".align = Align::{}, .bytes = {}",
+                      kWords[static_cast<std::size_t>(layout.align_op)], layout.align_bytes));
+    }
+    return "return Layout{" + text + "};";
+  }
+
+  void layout_of() {
+    const Rows* rows = rows_of(TableId::kLayout, "layouts");
+    if (rows == nullptr) return;
+    begin("Layout: how its data lies in that memory; nothing: as the variant or Legion likes.",
+          fmt::format("static std::optional<Layout> layout_of({}, {}, {}, {})", task(*rows),
+                      region(*rows), kind(*rows),
+                      parameter("MemKind", "memory", asks_memory(*rows))));
+    by_task(*rows, [&](const Rows& of, int indent) {
+      by_region(of, indent, [&](const Row& row) { return layout_text(row); });
+    });
+    end(has_any(*rows) ? "" : "std::nullopt");
+  }
+
+  void collects() {
+    const Rows* rows = rows_of(TableId::kCollectMemory, "collects");
+    if (rows == nullptr) return;
+    begin("CollectMemory: whether what it only reads may go as soon as it is done.",
+          fmt::format("static bool collects({}, {})", task(*rows), region(*rows)));
+    by_task(*rows, [&](const Rows& of, int indent) {
+      by_region(of, indent, [](const Row&) { return "return true;"; });
+    });
+    end(has_any(*rows) ? "" : "false");
+  }
+
+  // Names, then kinds, then `*`.
+  void maps(TableId table, std::string_view name_of_function, std::string_view comment) {
+    const Rows* rows = rows_of(table, name_of_function);
+    if (rows == nullptr) return;
+    features_.insert("functions");
+    begin(fmt::format("{}; none: where Legion's default mapper likes.", comment),
+          fmt::format("static Function {}({}, {})", name_of_function, task(*rows), kind(*rows)));
+    const auto result = [&](const Row& row) {
+      const auto function = static_cast<FunctionId>(row.value);
+      return fmt::format("return Function::{};", bound(function));
+    };
+    by_task(*rows, [&](const Rows& of, int indent) { by_place(of, indent, result); });
+    end(has_any(*rows) ? "" : "Function::none");
+  }
+
+  // The enumerator of a function that a statement names.
+  std::string bound(FunctionId function) {
+    const auto known = bound_.find(function);
+    if (known != bound_.end()) return known->second.name;
+    const Functions::Mapped mapped = functions_.map(function);
+    order_.push_back(function);
+    return bound_.emplace(function, mapped).first->second.name;
+  }
+
+  void place() {
+    if (bound_.empty()) return;
+    begin("Calls the function: the processors on any of which the task may run.",
+          "Processors place(Function function, const Task& task) const");
+    line(4, "switch (function) {{");
+    std::string names;
+    for (const FunctionId function : order_) {
+      const Functions::Mapped& mapped = bound_.at(function);
+      names += ", " + mapped.name;
+      line(6, "case Function::{}:", mapped.name);
+      if (!mapped.failure.empty()) {
+        line(8, "fail({});", mapped.failure);
+      } else if (mapped.is_set) {
+        line(8, "return {}(task);", mapped.name);
+      } else {
+        line(8, "return {{{}(task)}};", mapped.name);
+      }
+    }
+    line(6, "case Function::none:");
+    line(8, "break;");
+    line(4, "}}");
+    line(4, "return {{}};");
+    end("");
+    out_ = fmt::format("  enum class Function {{ none{} }};\n\n", names) + out_;
+  }
+
+  void limit_of() {
+    const Rows* rows = rows_of(TableId::kInstanceLimit, "limits");
+    if (rows == nullptr) return;
+    begin("InstanceLimit: how many may be mapped and unfinished on one processor; 0: any number.",
+          fmt::format("static std::int64_t limit_of({}, {})", task(*rows), kind(*rows)));
+    by_task(*rows, [&](const Rows& of, int indent) {
+      by_place(of, indent, [](const Row& row) { return fmt::format("return {};", row.value); });
+    });
+    end(has_any(*rows) ? "" : "0");
+  }
+
+  void replicates() {
+    const Rows* rows = rows_of(TableId::kControlReplicate, "replicates");
+    if (rows == nullptr) return;
+    begin("ControlReplicate: whether it runs as several shards, where a variant can.",
+          fmt::format("static bool replicates({})", task(*rows)));
+    by_task(*rows, [&](const Rows& of, int indent) {
+      by_place(of, indent, [](const Row&) { return "return true;"; });
+    });
+    end(has_any(*rows) ? "" : "false");
+  }
+
+  const Program& program_;
+  const Data& data_;
+  Functions& functions_;
+  Features& features_;
+  std::map<TableId, Rows> tables_;
+  std::map<FunctionId, Functions::Mapped> bound_;
+  std::vector<FunctionId> order_;
+  bool adds_ = false;  // a result that does not return needs `else`
+  bool else_ = false;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string decisions(const Program& program, Functions& functions, Features& features) {
+  return Decisions(program, functions, features).all();
+}
+
+}  // namespace groma::emitting

@@ -1,0 +1,195 @@
+// A mapping as one C++ file: the parts that it needs, then `Mapping`, its decisions, then the
+// mapper.
+#include "groma/emit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "emit/decisions.h"
+#include "emit/functions.h"
+#include "emit/parts.h"
+
+namespace groma {
+namespace {
+
+using emitting::Features;
+using emitting::Functions;
+using program::Row;
+using program::TableId;
+
+bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+char upper(char c) { return is_lower(c) ? static_cast<char>(c - 'a' + 'A') : c; }
+char lower(char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
+
+std::string_view file_name(std::string_view path) {
+  return path.substr(path.find_last_of('/') + 1);  // npos + 1 is 0
+}
+
+// Without what would end a comment of one line.
+std::string printable(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, '?');
+  return text;
+}
+
+// "my-mapping.mapper": MyMappingMapper.
+std::string class_of(std::string_view file) {
+  std::string name;
+  bool begins = true;
+  const std::string_view stem = file.substr(0, file.find_last_of('.'));
+  for (const char c : stem) {
+    const bool fits = is_lower(c) || is_upper(c) || is_digit(c);
+    if (fits && name.empty() && is_digit(c)) name = "M";
+    if (fits) name += begins ? upper(c) : c;
+    begins = !fits;
+  }
+  return name + "Mapper";
+}
+
+// CannonMapper: cannon_mapper.
+std::string space_of(std::string_view name) {
+  std::string space;
+  char before = '_';
+  for (const char c : name) {
+    if (is_upper(c) && (is_lower(before) || is_digit(before))) space += '_';
+    space += lower(c);
+    before = c;
+  }
+  return space == name ? space + "_parts" : space;
+}
+
+// Statements that the emitted mapper does not act on.
+void warn(const Program& program, Diagnostics& diags) {
+  for (const Row& row : program.data().rows) {
+    if (row.key.table != TableId::kTaskSteal) continue;
+    diags.report(DiagId::kNotEmitted, program.range({row.statement}), "`TaskSteal`")
+        .lower_to(Severity::kWarning)
+        .note("the mapper is written without it: nothing is stolen");
+  }
+}
+
+// What follows from other features.
+void add_features(Features& features) {
+  const auto any = [&](std::initializer_list<std::string_view> words) {
+    return std::any_of(words.begin(), words.end(),
+                       [&](std::string_view word) { return features.contains(word); });
+  };
+  if (any({"split", "balance_split", "greedy_split", "auto_split", "decompose"})) {
+    features.insert("splits");
+  }
+  if (any({"splits", "merge", "swap", "reverse", "slice"})) features.insert("views");
+  if (any({"regions", "layouts", "collects", "limits"})) features.insert("map_task");
+  if (any({"map_task", "single_function", "replicates"})) features.insert("options");
+  // The corners of a launch.
+  if (any({"index_function"}) && any({"legion"})) features.insert("add");
+}
+
+std::string parts_of(emitting::Parts& parts, const Features& features) {
+  const auto has = [&](std::string_view word) { return features.contains(word); };
+  std::string text = parts.text("kinds.h");
+  const auto add = [&](std::string_view file) { text += "\n" + parts.text(file); };
+  if (has("values")) add("values.h");
+  add("processor.h");
+  if (has("values")) {
+    add("machine_view.h");
+    add("machine_view.cc");
+    if (has("balance_split") || has("greedy_split") || has("auto_split") || has("decompose")) {
+      add("splits.h");
+      add("split_factors.h");
+      add("split_factors.cc");
+      add("split_primes.cc");
+    }
+    if (has("auto_split")) add("split_auto.cc");
+    if (has("decompose")) add("split_decompose.cc");
+    add("grid.h");
+  }
+  add("machine.h");
+  if (has("values")) add("task.h");
+  if (has("print")) add("print.h");
+  if (has("map_task")) add("statements.h");
+  return text;
+}
+
+std::string mapping_struct(const Functions& functions, const std::string& decided, bool values) {
+  std::string text = "// ---- The mapping\n\nstruct Mapping {\n";
+  text += "  using enum ProcKind;\n  using enum MemKind;\n\n";
+  if (values) {
+    text += "  explicit Mapping(const Machine& the_machine) : machine_(the_machine) {\n";
+    const std::string top = functions.top();
+    if (!top.empty()) text += "    const Here here;\n" + top;
+    text += "  }\n\n" + functions.definitions();
+  }
+  text += decided;
+  if (values)
+    text += functions.globals() + "  const Machine& machine_;\n";
+  else
+    text.pop_back();  // the blank line after the last
+  return text + "};\n";
+}
+
+}  // namespace
+
+bool is_class_name(std::string_view name) {
+  const auto fits = [](char c) { return is_lower(c) || is_upper(c) || is_digit(c) || c == '_'; };
+  if (name.empty() || is_digit(name.front()) || !std::all_of(name.begin(), name.end(), fits)) {
+    return false;
+  }
+  return emitting::Names().add(name) == name;
+}
+
+std::optional<std::string> emit(const Program& program, const EmitOptions& options,
+                                Diagnostics& diags) {
+  if (program.data().has_errors) return std::nullopt;
+  const std::string file = printable(std::string(file_name(program.source().name())));
+  const std::string name = options.class_name.empty() ? class_of(file) : options.class_name;
+  GROMA_CHECK(is_class_name(name));
+  const std::string space = emitting::Names().add(space_of(name));
+
+  Features features;
+  if (options.legion) features.insert("legion");
+  Functions functions(program, features, diags);
+  const std::string decided = emitting::decisions(program, functions, features);
+  if (diags.has_errors()) return std::nullopt;
+  warn(program, diags);
+  const bool values = features.contains("functions") || !functions.top().empty();
+  if (values) features.insert("values");
+  add_features(features);
+
+  emitting::Parts parts(features, space, name);
+  std::string body = parts_of(parts, features);
+  body += "\n" + mapping_struct(functions, decided, values);
+  if (options.legion) body += "\n" + parts.text("legion.h");
+
+  std::string text = fmt::format(
+      "// {}: where the tasks of a Legion program run and where their data "
+      "lies.\n// Written by `groma emit` from {}, whose lines and columns "
+      "the comments and messages name.\n",
+      name, file);
+  if (options.legion) {
+    text += fmt::format(
+        "//\n//   void use_{0}(unsigned mapper_id);  // defined at the end\n//\n"
+        "// is called before Legion::Runtime::start; with 0 it takes the place of "
+        "Legion's default mapper.\n",
+        space);
+  }
+  text += parts.includes() + "\nnamespace " + space + " {\n\n";
+  if (values) {
+    text += "constexpr const char* kMapping = " + emitting::quoted(file) + ";\n\n";
+  }
+  text += body + "\n}  // namespace " + space + "\n";
+  if (options.legion) {
+    text += fmt::format(
+        "\nvoid use_{0}(unsigned mapper_id) {{\n"
+        "  const Legion::MapperID id = mapper_id;\n"
+        "  Legion::Runtime::add_registration_callback({0}::make_mappers,\n"
+        "                                             Legion::UntypedBuffer(&id, "
+        "sizeof id), false);\n}}\n",
+        space);
+  }
+  return text;
+}
+
+}  // namespace groma

@@ -1,0 +1,196 @@
+// Statements of functions and of the top level. Expressions are in expressions.cc.
+#include "emit/functions.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+
+namespace groma::emitting {
+
+using program::Action;
+using program::Type;
+
+Functions::Functions(const Program& program, Features& features, Diagnostics& diags)
+    : program_(program), data_(program.data()), features_(features), diags_(diags) {
+  for (const program::Function& function : data_.functions) {
+    function_names_.push_back(names_.add(data_.names.text(function.name)));
+  }
+  for (const program::Global& global : data_.globals) {
+    globals_.push_back({names_.add(data_.names.text(global.name)), {}});
+  }
+  carry_out_top();
+}
+
+// Before a statement: where it is, for the message of what fails in it.
+std::string Functions::here(Range range) const {
+  const Position position = data_.source.position(range.begin);
+  return fmt::format("here({}, {});", position.line, position.column);
+}
+
+// The name that an assignment begins with.
+std::string_view Functions::name_at(Range range) const {
+  const std::string_view text = data_.source.text(range);
+  std::size_t end = 0;
+  while (end < text.size() &&
+         (std::isalnum(static_cast<unsigned char>(text[end])) != 0 || text[end] == '_')) {
+    ++end;
+  }
+  return text.substr(0, end);
+}
+
+void Functions::carry_out_top() {
+  frames_.emplace_back(Frame{std::vector<Variable>(data_.top_slots), names_});
+  for (const Action& each : data_.top) {
+    std::vector<std::string> lines;
+    const bool goes_on = action(each, 4, true, nullptr, nullptr, lines);
+    TopStatement statement;
+    for (const std::string& line : lines) statement.text += line;
+    if (goes_on && each.kind == Action::Kind::kAssign) {
+      statement.global = &globals_[each.target];
+      const program::Code& value = code(each.value);
+      const bool machine = value.op == program::Op::kMachine;
+      statement.can_fail = !machine || code(value.a).op != program::Op::kProcKind;
+    }
+    top_.push_back(std::move(statement));
+    if (!goes_on) break;
+  }
+  frames_.pop_back();
+}
+
+std::string Functions::top() const {
+  std::string text;
+  for (const TopStatement& each : top_) text += each.kept() ? each.text : "";
+  return text;
+}
+
+std::string Functions::globals() const {
+  std::string text;
+  for (const TopStatement& each : top_) {
+    if (each.global == nullptr || !each.kept()) continue;
+    text += fmt::format("  {} {};\n", each.global->type.cpp(), each.global->name);
+  }
+  return text;
+}
+
+bool Functions::action(const Action& action, int indent, bool top, ValueType* result,
+                       std::string* failure, std::vector<std::string>& lines) {
+  const std::string space(static_cast<std::size_t>(indent), ' ');
+  const std::string place = space + here(action.range) + "\n";
+  const auto fails = [&](const Expr& expr) {
+    lines.push_back(place + space + "fail(" + expr.failure + ");\n");
+    if (failure != nullptr) *failure = expr.failure;
+    return false;
+  };
+  if (action.kind == Action::Kind::kPrint) {
+    std::string args;
+    for (std::uint32_t i = 0; i < action.args.count; ++i) {
+      const Expr arg = eval(data_.lists[action.args.begin + i]);
+      if (arg.type.never()) return fails(arg);
+      const std::string text = full(arg, arg.type);
+      args += ", " + (arg.type.is(Type::kProcessors) ? "set_text(" + text + ")" : text);
+    }
+    if (top) {
+      features_.insert("print");
+      lines.push_back(fmt::format("{}{}print({}{});\n", place, space,
+                                  quoted(data_.strings[action.text]), args));
+    } else if (!args.empty()) {
+      // Of a point `groma place --trace` alone prints; what it computes may fail all the same.
+      features_.insert("ignore");
+      lines.push_back(fmt::format("{}{}ignore({});\n", place, space, args.substr(2)));
+    }
+    return true;
+  }
+  const Expr value = eval(action.value);
+  if (value.type.never()) return fails(value);
+  if (action.kind == Action::Kind::kReturn) {
+    *result = value.type;
+    lines.push_back(fmt::format("{}{}return {};\n", place, space, value.text));
+  } else if (top) {
+    Variable& global = globals_[action.target];
+    global.type = value.type;
+    lines.push_back(fmt::format("{}{}{} = {};\n", place, space, global.name, value.text));
+  } else {
+    Frame& frame = frames_.back();
+    Variable& slot = frame.slots[action.target];
+    slot = {frame.names.add(name_at(action.range)), value.type};
+    // Completed when it is known whether anything reads it: translate.
+    lines.push_back(fmt::format("{}{}\1{}\2const {} {} = {};\n", place, space, action.target,
+                                value.type.cpp(), slot.name, value.text));
+  }
+  if (top) known_globals_ = action.target + 1;
+  return true;
+}
+
+const Functions::Instance& Functions::instance(FunctionId function,
+                                               const std::vector<ValueType>& types) {
+  const InstanceKey key{function, types};
+  const auto known = instances_.find(key);
+  if (known != instances_.end()) return known->second;
+  Instance made = translate(function, types);
+  const Instance& kept = instances_.emplace(key, std::move(made)).first->second;
+  order_.push_back(&kept);
+  return kept;
+}
+
+Functions::Instance Functions::translate(FunctionId function, const std::vector<ValueType>& types) {
+  const program::Function& called = data_.functions[function];
+  Frame frame{std::vector<Variable>(called.slots), names_};
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    const Range range = data_.parameters[called.parameters.begin + i].range;
+    frame.slots[i] = {frame.names.add(data_.source.text(range)), types[i]};
+  }
+  frames_.push_back(std::move(frame));
+  Instance made;
+  std::vector<std::string> lines;
+  for (std::uint32_t i = 0; i < called.body.count; ++i) {
+    const Action& each = data_.actions[called.body.begin + i];
+    if (!action(each, 4, false, &made.result, &made.failure, lines)) break;
+  }
+  const Frame done = std::move(frames_.back());
+  frames_.pop_back();
+  // A second one, for other types, needs a name of its own: they may be the same in C++.
+  bool first = true;
+  for (const auto& [key, other] : instances_) first = first && key.first != function;
+  made.name = first ? function_names_[function] : names_.add(function_names_[function]);
+  std::string parameters;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    const Variable& slot = done.slots[i];
+    parameters += fmt::format("{}{}{}", i == 0 ? "" : ", ", slot.type.parameter(),
+                              slot.read ? " " + slot.name : std::string());
+  }
+  const Position position = data_.source.position(called.name_range.begin);
+  const bool returns = made.failure.empty();
+  made.text = fmt::format("  // {}:{}\n  {}{} {}({}) const {{\n    const Here here;\n",
+                          position.line, position.column, returns ? "" : "[[noreturn]] ",
+                          made.result.cpp(), made.name, parameters);
+  for (const std::string& line : lines) {
+    const std::size_t from = line.find('\1'), to = line.find('\2');
+    if (from == std::string::npos) {
+      made.text += line;
+      continue;
+    }
+    const auto slot = static_cast<std::size_t>(std::stoul(line.substr(from + 1, to - from - 1)));
+    made.text += line.substr(0, from) + (done.slots[slot].read ? "" : "[[maybe_unused]] ") +
+                 line.substr(to + 1);
+  }
+  made.text += "  }\n";
+  return made;
+}
+
+Functions::Mapped Functions::map(FunctionId function) {
+  const Instance& made = instance(function, {ValueType{Type::kTask}});
+  const bool is_set = made.result.is(Type::kProcessors);
+  if (!made.failure.empty()) return {made.name, is_set, made.failure};
+  if (is_set || made.result.is(Type::kProcessor)) return {made.name, is_set, {}};
+  const std::string why = fmt::format("`{}` returned {}, no processor [not-a-processor]",
+                                      program_.function_name(function), made.result.text());
+  return {made.name, is_set, quoted(why)};
+}
+
+std::string Functions::definitions() const {
+  std::string text;
+  for (const Instance* each : order_) text += each->text + "\n";
+  return text;
+}
+
+}  // namespace groma::emitting

@@ -1,0 +1,15 @@
+// The texts that emitted mappers are made with, as they stand in the tree (cmake/embed.cmake).
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace groma::emitting {
+
+struct PartFile {
+  std::string_view name;  // "values.h"
+  std::string_view text;
+};
+std::span<const PartFile> part_files();
+
+}  // namespace groma::emitting

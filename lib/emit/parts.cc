@@ -1,0 +1,92 @@
+#include "emit/parts.h"
+
+#include <algorithm>
+
+#include "emit/part_files.h"
+#include "groma/result.h"
+
+namespace groma::emitting {
+namespace {
+
+std::string_view trimmed(std::string_view line) {
+  line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+  return line;
+}
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+}
+
+// A comment that begins a file says what the file is for in our tree.
+std::string_view without_head(std::string_view text) {
+  const std::size_t once = text.find("#pragma once");
+  const std::size_t include = text.find("#include");
+  return text.substr(std::min(once, include));
+}
+
+bool opens_or_closes_ours(std::string_view line) {
+  return line.starts_with("namespace groma") || line.starts_with("}  // namespace groma");
+}
+
+}  // namespace
+
+bool Parts::needed(std::string_view condition) const {
+  while (!condition.empty()) {
+    const std::size_t end = std::min(condition.find(" || "), condition.size());
+    const std::string_view word = condition.substr(0, end);
+    const bool absent = word.starts_with('!');
+    if (features_.contains(word.substr(absent ? 1 : 0)) != absent) return true;
+    condition.remove_prefix(std::min(end + 4, condition.size()));
+  }
+  return false;
+}
+
+std::string Parts::text(std::string_view file) {
+  const auto files = part_files();
+  const auto found = std::find_if(files.begin(), files.end(),
+                                  [file](const PartFile& part) { return part.name == file; });
+  GROMA_CHECK(found != files.end());
+  std::string made;
+  std::vector<bool> blocks;  // whether each that is open is needed, all around it too
+  bool blank = true;         // before this line, so that no two follow each other
+  std::string_view rest = without_head(found->text);
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    const std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const std::string_view word = trimmed(line);
+    const bool inside = blocks.empty() || blocks.back();
+    if (word.starts_with("// @if ")) {
+      blocks.push_back(inside && needed(word.substr(7)));
+    } else if (word == "// @end") {
+      blocks.pop_back();
+    } else if (line.starts_with("#include <")) {
+      auto& list = line.find(".h>") == std::string_view::npos ? includes_ : legion_includes_;
+      list.emplace(line);
+    } else if (!inside || line.starts_with('#') || opens_or_closes_ours(line) ||
+               word.find("GROMA_CHECK(") != std::string_view::npos) {
+      continue;
+    } else if (!word.empty() || !blank) {
+      made.append(line) += '\n';
+      blank = word.empty();
+    }
+  }
+  for (const std::string_view ours : {"groma::mapper::", "groma::emit::"}) {
+    replace_all(made, ours, space_ + "::");
+  }
+  replace_all(made, "MAPPER_CLASS", mapper_);
+  while (made.ends_with("\n\n")) made.pop_back();
+  return made + "\n";
+}
+
+std::string Parts::includes() const {
+  std::string made;
+  for (const std::string& line : legion_includes_) made += line + "\n";
+  if (!made.empty() && !includes_.empty()) made += "\n";
+  for (const std::string& line : includes_) made += line + "\n";
+  return made;
+}
+
+}  // namespace groma::emitting

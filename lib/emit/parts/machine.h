@@ -1,0 +1,45 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "emit/parts/grid.h"
+
+namespace groma::emit {
+
+// How many processors of each kind every node has, and which memories they reach.
+struct Machine {
+  struct Node {
+    std::array<std::int64_t, 6> processors{};      // [ProcKind]
+    std::array<std::array<bool, 6>, 6> reaches{};  // [ProcKind][MemKind]
+  };
+  std::vector<Node> nodes;
+
+  std::int64_t count(std::int64_t node, ProcKind kind) const {
+    return nodes[static_cast<std::size_t>(node)].processors[static_cast<std::size_t>(kind)];
+  }
+  // @if values
+  // Machine(KIND): as many in each node as the one has that has the fewest.
+  Grid grid(ProcKind kind) const {
+    std::int64_t least = count(0, kind);
+    for (std::size_t n = 1; n < nodes.size(); ++n) {
+      least = std::min(least, count(static_cast<std::int64_t>(n), kind));
+    }
+    return {kind, static_cast<std::int64_t>(nodes.size()), least};
+  }
+  // @end
+  bool has(ProcKind kind) const {
+    return std::any_of(nodes.begin(), nodes.end(), [kind](const Node& node) {
+      return node.processors[static_cast<std::size_t>(kind)] > 0;
+    });
+  }
+  bool reaches(const Processor& processor, MemKind memory) const {
+    if (memory == MemKind::kVirtual) return false;
+    const Node& node = nodes[static_cast<std::size_t>(processor.node)];
+    return node.reaches[static_cast<std::size_t>(processor.kind)][static_cast<std::size_t>(memory)];
+  }
+};
+
+}  // namespace groma::emit

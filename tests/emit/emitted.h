@@ -1,0 +1,48 @@
+// What `groma emit` wrote of a program, compiled: asked in Groma's own words.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "groma/evaluate.h"
+#include "groma/machine.h"
+#include "groma/program.h"
+
+namespace groma::testing {
+
+class Emitted {
+ public:
+  virtual ~Emitted() = default;
+
+  // Computes the globals on a machine; why not, if it fails.
+  virtual std::string bind(const Machine& machine) = 0;
+
+  struct Answer {
+    bool mapped = false;  // by a function
+    std::vector<Processor> processors;
+    std::string error;
+  };
+  virtual Answer place(bool index, std::string_view task, ProcKind kind,
+                       const TaskPoint& point) const = 0;
+
+  virtual std::vector<ProcKind> kinds(std::string_view task) const = 0;
+  virtual std::vector<MemKind> memories(std::string_view task, const RegionNames& region,
+                                        ProcKind kind) const = 0;
+  virtual std::optional<LayoutSpec> layout(std::string_view task, const RegionNames& region,
+                                           ProcKind kind, MemKind memory) const = 0;
+  virtual bool collects(std::string_view task, const RegionNames& region) const = 0;
+  virtual std::int64_t limit(std::string_view task, ProcKind kind) const = 0;
+  virtual bool replicates(std::string_view task) const = 0;
+};
+
+struct EmittedProgram {
+  std::string_view name, text;
+  std::unique_ptr<Emitted> (*make)();
+};
+// Those that write_programs wrote.
+std::vector<EmittedProgram> emitted_programs();
+
+}  // namespace groma::testing

@@ -1,0 +1,231 @@
+// Writes programs as C++ by `emit`, with what makes each an Emitted (emitted.h):
+//   write_programs OUTPUT dsl                  the programs of dsl/
+//   write_programs OUTPUT drawn FROM COUNT     of the search spaces of the nine benchmarks
+//   write_programs OUTPUT generated FROM COUNT of all statements and operations
+// and says how many were refused; or writes a mapping as a mapper for Legion, as `groma emit` does:
+//   write_programs OUTPUT mapper FILE
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "groma/benchmarks.h"
+#include "groma/dsl_files.h"
+#include "groma/emit.h"
+#include "groma/search_space.h"
+#include "groma/system.h"
+#include "support/program_generator.h"
+
+namespace groma::testing {
+namespace {
+
+struct Writer {
+  std::string text = "#include \"emit/emitted.h\"\n\n";
+  std::string list;
+  int written = 0, refused = 0;
+
+  void write(const std::string& name, const std::string& program_text);
+};
+
+// What the decisions of the text have in common with an Emitted. Machine, Function and so on are
+// those of the text.
+std::string glue(const std::string& decisions, const std::string& space) {
+  const auto has = [&](std::string_view what) { return decisions.find(what) != std::string::npos; };
+  std::string made = "\nnamespace " + space + " {\nnamespace given = ::groma;\n" + R"(
+class Bound final : public given::testing::Emitted {
+ public:
+  std::string bind(const given::Machine& on) override {
+    machine_ = {};
+    for (std::int64_t n = 0; n < on.node_count(); ++n) {
+      Machine::Node& node = machine_.nodes.emplace_back();
+      for (std::size_t k = 0; k < given::kProcKindCount; ++k) {
+        const auto kind = static_cast<given::ProcKind>(k);
+        node.processors[k] = on.processor_count(n, kind);
+        for (std::size_t m = 0; m < node.reaches[k].size(); ++m) {
+          node.reaches[k][m] = on.can_address(n, kind, static_cast<given::MemKind>(m));
+        }
+      }
+    }
+)";
+  made += has("explicit Mapping") ? R"(
+    try {
+      mapping_ = std::make_unique<Mapping>(machine_);
+    } catch (const Failure& failure) {
+      return failure.what();
+    }
+)"
+                                  : "";
+  made += "    return {};\n  }\n";
+  made +=
+      "  Answer place(bool index, std::string_view task, given::ProcKind kind,\n"
+      "               const given::TaskPoint& point) const override {\n"
+      "    [[maybe_unused]] const auto on = static_cast<ProcKind>(kind);\n"
+      "    Answer answer;\n    (void)index, (void)task, (void)point;\n";
+  if (has("enum class Function")) {
+    made += "    Mapping::Function function = Mapping::Function::none;\n";
+    if (has("Function index_function(")) {
+      made += "    if (index) function = Mapping::index_function(task, on);\n";
+    }
+    if (has("Function single_function(")) {
+      made += "    if (!index) function = Mapping::single_function(task, on);\n";
+    }
+    made += R"(
+    if (function == Mapping::Function::none) return answer;
+    answer.mapped = true;
+    Task given_task;
+    given_task.name = point.name;
+    for (int d = 0; d < point.point.dimensions(); ++d) {
+      given_task.ipoint.add(point.point[d] - point.domain.lower[d]);
+      given_task.ispace.add(point.domain.extents[d]);
+      given_task.ilo.add(point.domain.lower[d]);
+    }
+    const auto to_ours = [](const given::Processor& p) {
+      return Processor{static_cast<ProcKind>(p.kind), p.node, p.index};
+    };
+    if (point.processor) given_task.processor = to_ours(*point.processor);
+    if (point.parent) given_task.parent = {point.parent_name, to_ours(*point.parent)};
+    try {
+      for (const Processor& p : mapping_->place(function, given_task)) {
+        answer.processors.push_back({static_cast<given::ProcKind>(p.kind), p.node, p.index});
+      }
+    } catch (const Failure& failure) {
+      answer.error = failure.what();
+    }
+)";
+  }
+  made += "    return answer;\n  }\n";
+  const auto question = [&](std::string_view head, std::string_view word, std::string_view body,
+                            std::string_view otherwise) {
+    made += fmt::format("  {} const override {{\n{}  }}\n", head,
+                        has(fmt::format(" {}(", word)) ? body : otherwise);
+  };
+  question("std::vector<given::ProcKind> kinds([[maybe_unused]] std::string_view task)", "kinds_of",
+           "    std::vector<given::ProcKind> all;\n"
+           "    for (const ProcKind kind : Mapping::kinds_of(task)) {\n"
+           "      all.push_back(static_cast<given::ProcKind>(kind));\n    }\n    return all;\n",
+           "    return {};\n");
+  if (has("struct Region")) {
+    made += R"(
+  static Region of(const given::RegionNames& names) {
+    Region region;
+    region.position = names.position;
+    region.names.assign(names.aliases.begin(), names.aliases.end());
+    return region;
+  }
+)";
+  }
+  question(
+      "std::vector<given::MemKind> memories([[maybe_unused]] std::string_view task,\n"
+      "      [[maybe_unused]] const given::RegionNames& region,\n"
+      "      [[maybe_unused]] given::ProcKind kind)",
+      "memories_of",
+      "    std::vector<given::MemKind> all;\n"
+      "    for (const MemKind memory :\n"
+      "         Mapping::memories_of(task, of(region), static_cast<ProcKind>(kind))) {\n"
+      "      all.push_back(static_cast<given::MemKind>(memory));\n    }\n    return all;\n",
+      "    return {};\n");
+  question(
+      "std::optional<given::LayoutSpec> layout([[maybe_unused]] std::string_view task,\n"
+      "      [[maybe_unused]] const given::RegionNames& region,\n"
+      "      [[maybe_unused]] given::ProcKind kind,\n"
+      "      [[maybe_unused]] given::MemKind memory)",
+      "layout_of",
+      "    const auto layout = Mapping::layout_of(task, of(region), "
+      "static_cast<ProcKind>(kind),\n"
+      "                                           static_cast<MemKind>(memory));\n"
+      "    if (!layout) return std::nullopt;\n"
+      "    return given::LayoutSpec{\n"
+      "        layout->c_order ? given::DimensionOrder::kC : given::DimensionOrder::kFortran,\n"
+      "        layout->aos ? given::FieldOrder::kAos : given::FieldOrder::kSoa, "
+      "layout->compact,\n"
+      "        layout->exact, static_cast<given::AlignOp>(layout->align), layout->bytes};\n",
+      "    return std::nullopt;\n");
+  question(
+      "bool collects([[maybe_unused]] std::string_view task,\n"
+      "      [[maybe_unused]] const given::RegionNames& region)",
+      "collects", "    return Mapping::collects(task, of(region));\n", "    return false;\n");
+  question(
+      "std::int64_t limit([[maybe_unused]] std::string_view task,\n"
+      "      [[maybe_unused]] given::ProcKind kind)",
+      "limit_of", "    return Mapping::limit_of(task, static_cast<ProcKind>(kind));\n",
+      "    return 0;\n");
+  question("bool replicates([[maybe_unused]] std::string_view task)", "replicates",
+           "    return Mapping::replicates(task);\n", "    return false;\n");
+  made += "\n private:\n  Machine machine_;\n";
+  if (has("explicit Mapping")) made += "  std::unique_ptr<Mapping> mapping_;\n";
+  return made + "};\n\n}  // namespace " + space + "\n\n";
+}
+
+void Writer::write(const std::string& name, const std::string& program_text) {
+  Diagnostics diags(Source(name + ".mapper", program_text));
+  const Program program = compile(diags.source(), diags);
+  diags.clear();
+  const std::string mapper = fmt::format("Program{}", written + refused);
+  const auto made = emit(program, {mapper, false}, diags);
+  if (!made) {
+    ++refused;
+    std::printf("%s", render(diags).c_str());
+    return;
+  }
+  ++written;
+  std::string space = mapper;
+  space[0] = 'p';
+  text += *made + glue(*made, space);
+  list += fmt::format(
+      "    {{\"{}\", R\"groma({})groma\",\n     []() -> std::unique_ptr<Emitted> {{ "
+      "return std::make_unique<{}::Bound>(); }}}},\n",
+      name, program_text, space);
+}
+
+int write_mapper(const char* output, const char* path) {
+  const Source source = Source::read(path).value();
+  Diagnostics diags(source);
+  const auto text = emit(compile(source, diags), {}, diags);
+  if (!text) std::fputs(render(diags).c_str(), stderr);
+  return !text || write_file(output, *text) ? 1 : 0;
+}
+
+int run(int argc, char** argv) {
+  if (argc < 3) return 2;
+  if (argc == 4) return write_mapper(argv[1], argv[3]);
+  Writer writer;
+  const bool counted = argc == 5;
+  const auto from = static_cast<std::uint64_t>(counted ? std::atoi(argv[3]) : 0);
+  const auto count = static_cast<std::uint64_t>(counted ? std::atoi(argv[4]) : 0);
+  if (std::strcmp(argv[2], "dsl") == 0) {
+    for (const auto& files : {strategies(), mappers()}) {
+      for (const DslFile& file : files)
+        writer.write(std::string(file.name), std::string(file.text));
+    }
+  }
+  for (std::uint64_t seed = from; seed < from + count; ++seed) {
+    if (std::strcmp(argv[2], "drawn") == 0) {
+      const Benchmark& benchmark = benchmarks()[seed % benchmarks().size()];
+      const SearchSpace space(make_machine("p100x4:nodes=2").value(),
+                              Workload::make(benchmark.make()).value());
+      writer.write(fmt::format("{}_{}", benchmark.name, seed), space.sample_text(seed));
+    } else {
+      const GeneratedProgram program = generate_program(seed);
+      std::string text = program.text;
+      for (const GeneratedFunction& function : program.functions) {
+        text +=
+            fmt::format("\n{} task_of_{} {};", function.single ? "SingleTaskMap" : "IndexTaskMap",
+                        function.name, function.name);
+      }
+      writer.write(fmt::format("generated_{}", seed), text + "\n");
+    }
+  }
+  std::printf("%d written, %d refused\n", writer.written, writer.refused);
+  writer.text +=
+      "namespace groma::testing {\n\nstd::vector<EmittedProgram> emitted_programs() {\n"
+      "  return {\n" +
+      writer.list + "  };\n}\n\n}  // namespace groma::testing\n";
+  return write_file(argv[1], writer.text) ? 1 : 0;
+}
+
+}  // namespace
+}  // namespace groma::testing
+
+int main(int argc, char** argv) { return groma::testing::run(argc, argv); }
