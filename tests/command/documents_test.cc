@@ -55,11 +55,11 @@ TEST(Documents, ShowTheProgramThatIsRun) {
   EXPECT_NE(document.find("```cpp\n" + program + "```\n"), std::string::npos);
 }
 
-constexpr const char* kDocuments[] = {"README.md",        "docs/applications.md",
-                                      "docs/commands.md", "docs/diagnostics.md",
-                                      "docs/llm.md",      "docs/tune.md",
+constexpr const char* kDocuments[] = {
+    "README.md",        "docs/applications.md", "docs/commands.md", "docs/diagnostics.md",
+    "docs/emit.md",     "docs/llm.md",          "docs/tune.md",
 #ifdef GROMA_EMBED  // where the examples are built
-                                      "docs/embedding.md"
+    "docs/embedding.md"
 #endif
 };
 
