@@ -78,7 +78,7 @@ std::string Functions::full(const Expr& expr, ValueType type) {
   return integer(expr);
 }
 
-Functions::Expr Functions::failing(std::string why) const {
+Functions::Expr Functions::failing(const std::string& why) const {
   Expr expr;
   expr.failure = quoted(why);
   return expr;
@@ -123,7 +123,7 @@ Functions::Expr Functions::eval(CodeId id) {
     case Op::kNegate:
       return negate(node);
     case Op::kNot: {
-      const Expr value = eval(node.a);
+      Expr value = eval(node.a);
       if (value.type.never()) return value;
       if (!value.type.is(Type::kBool)) return mismatch("`!`", "a bool", value);
       return {"!" + operand(value, 8), kBool, 8};
@@ -140,7 +140,7 @@ Functions::Expr Functions::eval(CodeId id) {
     case Op::kCall:
       return call(node);
     case Op::kMachine: {
-      const Expr kind = eval(node.a);
+      Expr kind = eval(node.a);
       if (kind.type.never()) return kind;
       if (!kind.type.is(Type::kProcKind)) return mismatch("`Machine`", "a processor kind", kind);
       return {"machine_.grid(" + kind.text + ")", kMachine};
@@ -211,7 +211,7 @@ std::optional<std::vector<Functions::Item>> Functions::items(std::uint32_t begin
     if (node.op == Op::kAll) {
       item.all = true;
     } else if (node.op == Op::kSplice) {
-      const Expr value = eval(node.a);
+      Expr value = eval(node.a);
       const auto spliced = as_tuple(value);
       if (!spliced) {
         *failed =
@@ -268,7 +268,7 @@ Functions::Expr Functions::tuple(const Code& node) {
 }
 
 Functions::Expr Functions::comprehension(const Code& node) {
-  const Expr range = eval(node.b);
+  Expr range = eval(node.b);
   if (range.type.never()) return range;
   const auto through = as_tuple(range);
   if (!through) return mismatch("`tuple(... for ... in ...)`", "a tuple to go through", range);
@@ -287,7 +287,7 @@ Functions::Expr Functions::comprehension(const Code& node) {
     Frame& frame = frames_.back();
     frame.slots[node.c] = {frame.names.add(named ? name : "item"), item_type};
   }
-  const Expr item = eval(node.a);
+  Expr item = eval(node.a);
   const Variable& slot = frames_.back().slots[node.c];
   const ValueType made = item.type.never() ? kInt : item.type;
   return {fmt::format("each({}, [&]({}{}) {{ return {}; }})", through->text, item_type.parameter(),
@@ -298,7 +298,7 @@ Functions::Expr Functions::comprehension(const Code& node) {
 // ---- Operators
 
 Functions::Expr Functions::negate(const Code& node) {
-  const Expr value = eval(node.a);
+  Expr value = eval(node.a);
   if (value.type.never()) return value;
   if (value.type == kInt) {
     const bool nested = value.literal && value.text.front() == '-';
@@ -315,8 +315,8 @@ Functions::Expr Functions::negate(const Code& node) {
 }
 
 Functions::Expr Functions::arithmetic(const Code& node) {
-  const Expr left = eval(node.a);
-  const Expr right = eval(node.b);
+  Expr left = eval(node.a);
+  Expr right = eval(node.b);
   if (left.type.never()) return left;
   if (right.type.never()) return right;
   const int precedence = precedence_of(node.op);
@@ -341,8 +341,8 @@ Functions::Expr Functions::arithmetic(const Code& node) {
 }
 
 Functions::Expr Functions::compare(const Code& node) {
-  const Expr left = eval(node.a);
-  const Expr right = eval(node.b);
+  Expr left = eval(node.a);
+  Expr right = eval(node.b);
   if (left.type.never()) return left;
   if (right.type.never()) return right;
   const std::string sign = fmt::format("`{}`", sign_of(node.op));
@@ -376,7 +376,7 @@ Functions::Expr Functions::compare(const Code& node) {
 
 Functions::Expr Functions::logical(const Code& node) {
   const std::string sign = fmt::format("`{}`", sign_of(node.op));
-  const Expr left = eval(node.a);
+  Expr left = eval(node.a);
   if (left.type.never()) return left;
   if (!left.type.is(Type::kBool)) return mismatch(sign, "a bool", left);
   Expr right = eval(node.b);
@@ -394,13 +394,13 @@ Functions::Expr Functions::logical(const Code& node) {
 }
 
 Functions::Expr Functions::conditional(const Code& node) {
-  const Expr condition = eval(node.a);
+  Expr condition = eval(node.a);
   if (condition.type.never()) return condition;
   if (!condition.type.is(Type::kBool)) {
     return mismatch("the condition of `?:`", "a bool", condition);
   }
-  const Expr yes = eval(node.b);
-  const Expr no = eval(node.c);
+  Expr yes = eval(node.b);
+  Expr no = eval(node.c);
   if (yes.type.never() && no.type.never()) return yes;
   const ValueType type = yes.type.never() ? no.type : yes.type;
   if (!yes.type.never() && !no.type.never() && yes.type != no.type) {
@@ -416,7 +416,7 @@ Functions::Expr Functions::conditional(const Code& node) {
 // ---- Parts of values
 
 Functions::Expr Functions::index(const Code& node) {
-  const Expr base = eval(node.c);
+  Expr base = eval(node.c);
   if (base.type.never()) return base;
   if (base.type == kMachine) return index_machine(node, base);
   const auto tuple = as_tuple(base);
@@ -478,7 +478,7 @@ Functions::Expr Functions::slice(const Code& node) {
       if (id == node.a && ends.empty()) ends = "0";
       continue;
     }
-    const Expr end = eval(id);
+    Expr end = eval(id);
     if (end.type.never()) return end;
     if (end.type != kInt) return mismatch("the end of a slice", "an integer", end);
     ends += (ends.empty() ? "" : ", ") + end.text;
@@ -597,7 +597,7 @@ Functions::Expr Functions::method(const Code& node) {
     text += (i == 0 ? "" : ", ") + arg.text;
   }
   if (node.option != kNoCode) {
-    const Expr halo = eval(node.option);
+    Expr halo = eval(node.option);
     if (halo.type.never()) return halo;
     const auto tuple = as_tuple(halo);
     if (!tuple || !tuple->type.integers()) return mismatch("`halo`", "a tuple of integers", halo);
@@ -608,7 +608,7 @@ Functions::Expr Functions::method(const Code& node) {
 }
 
 Functions::Expr Functions::member(const Code& node) {
-  const Expr base = eval(node.a);
+  Expr base = eval(node.a);
   if (base.type.never()) return base;
   if (base.type.is(Type::kTask) || base.type.is(Type::kParent)) return task_member(node, base);
   const auto tuple = base.type == kMachine ? std::optional(base) : as_tuple(base);

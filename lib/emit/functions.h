@@ -108,7 +108,7 @@ class Functions {
   // A tuple where one is due: of a processor its pair. Nothing where it is no tuple.
   std::optional<Expr> as_tuple(const Expr& expr) const;
   Expr mismatch(std::string_view what, std::string_view needs, const Expr& found) const;
-  Expr failing(std::string why) const;
+  Expr failing(const std::string& why) const;
   // Reports that the expression has no type; it counts as one that only fails.
   Expr no_cpp(Range range, std::string_view what, std::string_view help);
   static std::string operand(const Expr& expr, int precedence);
