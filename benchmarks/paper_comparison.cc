@@ -34,13 +34,6 @@ using namespace groma;
 
 constexpr std::string_view kMachine = "p100x4";
 
-// The throughput of the best mapping that Trace found, by the expert's.
-double paper_best(std::string_view name) {
-  const auto* const row = std::find_if(std::begin(kPaperTrace), std::end(kPaperTrace),
-                                       [&](const PaperRow& of) { return of.app == name; });
-  return row->best;
-}
-
 [[noreturn]] void fail(const std::string& why) {
   fmt::print(stderr, "paper_comparison: {}\n", why);
   std::exit(1);
@@ -249,7 +242,7 @@ void print_throughputs(const std::vector<Case>& cases, std::size_t mappings) {
     fmt::print("| {} | {} | {} | {:.2f} | {:.2f} | {:.2f} | {:.2f} | {} | {} | {:.2f} |\n",
                each.name, each.size, milliseconds(each.expert), relative(each, each.default_mapper),
                mean_of_ten(each, 0), best_of(each, 0, 10), best_of(each, 0, mappings),
-               valid(each, 0), valid(each, 1), paper_best(each.name));
+               valid(each, 0), valid(each, 1), paper_trace(each.name)->best);
   }
 }
 

@@ -18,22 +18,19 @@ constexpr std::int64_t kReference = 10'000;
 constexpr std::string_view kPaperMachine = "p100x4";
 constexpr std::string_view kProposers[] = {"guided", "random", "ccd", "anneal", "opentuner"};
 
+// In the order of the tables: the paper's machine and its applications as it has them first.
 struct Row {
-  std::string machine, app;
-  // In the order of the paper.
-  std::size_t place() const {
-    const auto* benchmark = find_benchmark(app.substr(0, app.find(':')));
-    return benchmark == nullptr ? benchmarks().size()
-                                : static_cast<std::size_t>(benchmark - benchmarks().data());
-  }
-  bool operator<(const Row& other) const {
-    return std::tuple(machine != kPaperMachine, std::string_view(machine), place(),
-                      std::string_view(app)) <
-           std::tuple(other.machine != kPaperMachine, std::string_view(other.machine),
-                      other.place(), std::string_view(other.app));
-  }
+  bool other_machine = false;
+  std::string machine;
+  std::ptrdiff_t place = 0;
+  std::string app;
+  auto operator<=>(const Row&) const = default;
 };
-Row row_of(const Cell& cell) { return {cell.machine, cell.app}; }
+Row row_of(const Cell& cell) {
+  const auto* benchmark = find_benchmark(cell.app.substr(0, cell.app.find(':')));
+  if (benchmark == nullptr) fail("no benchmark " + cell.app);
+  return {cell.machine != kPaperMachine, cell.machine, benchmark - benchmarks().data(), cell.app};
+}
 
 bool is_renamed(const Cell& cell) { return cell.app.starts_with(kRenamed); }
 
@@ -199,9 +196,8 @@ void print_experts(const Tables& all, const Budget& budget, const Table& table) 
                    expert / results->second.front());
       }
     }
-    const auto* const trace = std::find_if(std::begin(kPaperTrace), std::end(kPaperTrace),
-                                           [&](const PaperRow& of) { return of.app == row.app; });
-    if (row.machine != kPaperMachine || trace == std::end(kPaperTrace)) {
+    const PaperRow* trace = row.other_machine ? nullptr : paper_trace(row.app);
+    if (trace == nullptr) {
       fmt::print(" | |\n");
       continue;
     }
