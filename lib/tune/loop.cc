@@ -123,7 +123,8 @@ class Search : public Round {
     say(TuneEvent::Kind::kRejected, [&](TuneEvent* event) { event->text = std::move(why); });
   }
   bool stop() const override {
-    return failed_ || (options_.stop && options_.stop()) || out_of_time();
+    if (failed_ || (options_.stop && options_.stop()) || out_of_time()) stopped_ = true;
+    return stopped_;
   }
 
  private:
@@ -150,7 +151,10 @@ class Search : public Round {
     bool repeated = false, free = false, recorded = false;
   };
   std::optional<Trial> replayed(Proposal proposal);
-  Trial looked_at(Proposal proposal) const;
+  // What is known of it where it was tried before.
+  Trial looked_up(Proposal proposal) const;
+  // Checks it, and runs it unless it is refused; from any thread.
+  void evaluate(Trial& trial) const;
   void take(Trial trial);
   void write(const char* about, const Json& value, bool lasting) {
     if (!failed_) failed_ = journal_.write(about, value, lasting);
@@ -201,6 +205,7 @@ class Search : public Round {
   std::optional<ChatError> hopeless_;    // of the model
   bool spent_tokens_ = false;
   std::optional<Error> failed_;
+  mutable std::atomic<bool> stopped_ = false;  // once and for all, so that nobody waits for more
 };
 
 // --------------------------------------------------------------------------------------- the model
@@ -324,8 +329,7 @@ std::optional<Search::Trial> Search::replayed(Proposal proposal) {
   return trial;
 }
 
-// Evaluated as far as that takes no run.
-Search::Trial Search::looked_at(Proposal proposal) const {
+Search::Trial Search::looked_up(Proposal proposal) const {
   Trial trial{std::move(proposal), {}, {}};
   trial.canonical = evaluator_.canonical(trial.proposal.text);
   if (const Tried::Known* known = tried_.find(trial.canonical)) {
@@ -333,11 +337,25 @@ Search::Trial Search::looked_at(Proposal proposal) const {
     trial.evaluation->feedback.explain = {
         fmt::format("This was tried before, as number {}.", known->number)};
     trial.repeated = true;
-  } else {
-    trial.evaluation = evaluator_.check(trial.proposal.text, wanted());
+    trial.free = !options_.compare;
   }
-  trial.free = trial.evaluation.has_value() && !options_.compare;
   return trial;
+}
+
+void Search::evaluate(Trial& trial) const {
+  trial.evaluation = evaluator_.check(trial.proposal.text, wanted());
+  if (trial.evaluation) {
+    trial.free = !options_.compare;
+    return;
+  }
+  EvaluationRequest request{trial.proposal.text, wanted()};
+  if (outcome_.best) {
+    request.incumbent = outcome_.best->proposal.text;
+    request.incumbent_score = outcome_.best->evaluation.score;
+  }
+  request.stop = [this] { return stop(); };
+  trial.evaluation = evaluator_.evaluate(request);
+  if (stop()) trial.evaluation.reset();  // it may have been broken off
 }
 
 void Search::begin_round() {
@@ -361,18 +379,17 @@ void Search::begin_round() {
 void Search::try_all(std::vector<Proposal> proposals) {
   proposals.resize(std::min(proposals.size(), most()));
   std::vector<Trial> trials;
-  std::vector<std::size_t> open;  // that must be run
+  std::vector<std::size_t> open;  // that must be evaluated
   std::unordered_map<std::string, std::size_t> batch;
   for (Proposal& proposal : proposals) {
     if (!options_.compare) proposal.text = evaluator_.repaired(proposal.text);
     auto trial = replayed(proposal);
     if (failed_) return;
-    trials.push_back(trial ? *std::move(trial) : looked_at(std::move(proposal)));
+    trials.push_back(trial ? *std::move(trial) : looked_up(std::move(proposal)));
     Trial& last = trials.back();
     if (last.recorded) last.canonical = evaluator_.canonical(last.proposal.text);
-    if (!last.evaluation && batch.emplace(last.canonical, trials.size() - 1).second) {
-      open.push_back(trials.size() - 1);
-    }
+    const bool is_first = batch.emplace(last.canonical, trials.size() - 1).second;
+    if (!last.evaluation && is_first) open.push_back(trials.size() - 1);
     if (!last.recorded) {
       say(TuneEvent::Kind::kProposed, [&](TuneEvent* event) { event->proposal = &last.proposal; });
     }
@@ -381,23 +398,13 @@ void Search::try_all(std::vector<Proposal> proposals) {
   std::size_t taken = 0;
   for (std::size_t first = 0; taken < trials.size();) {
     const std::size_t count = std::min(open.size() - first, static_cast<std::size_t>(threads));
-    in_parallel(count, threads, [&](std::size_t i) {
-      Trial& trial = trials[open[first + i]];
-      EvaluationRequest request{trial.proposal.text, wanted()};
-      if (outcome_.best) {
-        request.incumbent = outcome_.best->proposal.text;
-        request.incumbent_score = outcome_.best->evaluation.score;
-      }
-      request.stop = [this] { return stop(); };
-      trial.evaluation = evaluator_.evaluate(request);
-      if (stop()) trial.evaluation.reset();  // it may have been broken off
-    });
+    in_parallel(count, threads, [&](std::size_t i) { evaluate(trials[open[first + i]]); });
     first += count;
     for (; taken < trials.size(); ++taken) {
       Trial& trial = trials[taken];
       if (!trial.evaluation) {  // in the batch twice
         if (batch.at(trial.canonical) == taken) break;
-        trial = looked_at(std::move(trial.proposal));
+        trial = looked_up(std::move(trial.proposal));
       }
       take(std::move(trial));
       if (failed_) return;

@@ -275,6 +275,59 @@ void expect_resumed(bool full_disk) {
 TEST(Resume, AfterAnEndAtAnyWrite) { expect_resumed(false); }
 TEST(Resume, AfterAFullDiskAtAnyWrite) { expect_resumed(true); }
 
+// Proposals that come several at once, some of them alike: where the search ends among them, those
+// that are written down are not run again.
+TEST(Resume, AmongProposalsThatCameAtOnce) {
+  class Threes : public Proposer {
+   public:
+    std::string_view name() const override { return "threes"; }
+    std::vector<Proposal> propose(Round&) override {
+      const std::string next = std::to_string(next_ -= 2), other = std::to_string(next_ + 1);
+      return {{next, ""}, {"17", ""}, {" " + next, ""}, {other, ""}, {next, ""}, {"17", ""}};
+    }
+
+   private:
+    int next_ = 20;
+  };
+  class Spaced : public Numbers {
+   public:
+    std::string canonical(const std::string& text) const override {
+      return text.substr(text.find_first_not_of(' '));
+    }
+    int parallel() const override { return 2; }
+  };
+  const TemporaryFolder directory;
+  TuneOptions options;
+  options.budget.evaluations = 7;
+  const auto go = [&](const std::string& name, bool resume) {
+    options.directory = directory.path() + "/" + name;
+    options.resume = resume;
+    Threes proposer;
+    Spaced numbers;
+    const auto outcome = tune(from("20"), numbers, proposer, nullptr, nullptr, options);
+    EXPECT_TRUE(outcome.ok()) << outcome.error().message;
+    return numbers.calls.load();
+  };
+  EXPECT_EQ(go("whole", false), 7);
+  const std::string whole = read_text(directory.path() + "/whole/journal.jsonl");
+  int runs = 0, cuts = 0;
+  for (std::size_t at = whole.find('\n') + 1; at < whole.size(); at = whole.find('\n', at) + 1) {
+    const std::string name = std::to_string(at);
+    std::filesystem::create_directory(directory.path() + "/" + name);
+    std::ofstream(directory.path() + "/" + name + "/journal.jsonl") << whole.substr(0, at);
+    EXPECT_EQ(go(name, true), 7 - runs) << at;
+    EXPECT_EQ(without_times(read_text(directory.path() + "/" + name + "/journal.jsonl")),
+              without_times(whole))
+        << at;
+    const std::string line = whole.substr(at, whole.find('\n', at) - at);
+    const bool ran = line.starts_with("{\"step") && line.find("\"free\"") == line.npos;
+    runs += ran ? 1 : 0;
+    ++cuts;
+  }
+  EXPECT_EQ(runs, 7);
+  EXPECT_GT(cuts, 15);
+}
+
 TEST(Resume, GoesOnWithALargerBudget) {
   const TemporaryFolder directory;
   TuneOptions options;
