@@ -64,16 +64,27 @@ void in_parallel(std::size_t count, int threads, const Work& work) {
 // Results of texts that were tried; of many the last.
 class Tried {
  public:
-  struct Known {
+  struct Known {  // of an Evaluation that without feedback: there are many
     std::int64_t number = 0;
-    Evaluation evaluation;  // without feedback
+    Evaluation::Status status = Evaluation::Status::kRefused;
+    std::vector<double> values;
+    double score = 0, noise = 0;
+
+    Evaluation evaluation() const {
+      Evaluation made;
+      made.status = status;
+      made.values = values;
+      made.score = score;
+      made.noise = noise;
+      return made;
+    }
   };
 
   const Known* find(const std::string& canonical) const { return known_.find(key_of(canonical)); }
   void add(const std::string& canonical, const Step& step) {
-    Known known{step.number, step.evaluation};
-    known.evaluation.feedback = {};
-    known_.add(key_of(canonical), std::move(known));
+    const Evaluation& evaluation = step.evaluation;
+    known_.add(key_of(canonical), {step.number, evaluation.status, evaluation.values,
+                                   evaluation.score, evaluation.noise});
   }
 
  private:
@@ -160,6 +171,8 @@ class Search : public Round {
     if (!failed_) failed_ = journal_.write(about, value, lasting);
   }
   void keep_best();
+  // After whatever is taken from the journal: whether that was all of it, once.
+  void note_resumed();
 
   int threads_of(const Evaluator& evaluator) const {
     return options_.threads > 0 ? std::min(options_.threads, evaluator.parallel())
@@ -198,6 +211,7 @@ class Search : public Round {
   History history_;
   Tried tried_;
   TuneOutcome outcome_;
+  bool resuming_ = false;  // the journal has more
   std::size_t most_ = 1;
   std::int64_t steps_ = 0;
   int rejections_ = 0, repeated_ = 0;    // in a row
@@ -239,6 +253,7 @@ std::vector<Result<ChatReply, ChatError>> Search::answers(std::span<const ChatRe
     if (!line) failed_ = line.error();
     // Whoever sent it off may not have lived to read the answer: it may have been paid for.
     if (!journal_.replaying()) outcome_.spent.tokens += most;
+    note_resumed();
   }
   const bool was_answered = journal_.replaying();
   if (!was_answered && !failed_ && model_ == nullptr) {
@@ -266,6 +281,7 @@ std::vector<Result<ChatReply, ChatError>> Search::answers(std::span<const ChatRe
       return replies;
     }
     for (std::size_t i = 0; i < replies.size(); ++i) replies[i] = tuning::reply_of((*line)[i]);
+    note_resumed();
   } else {
     say(TuneEvent::Kind::kAsking, [](TuneEvent*) {});
     const ChatClient::Watch watch{[this] { return stop(); }, {}};
@@ -333,7 +349,7 @@ Search::Trial Search::looked_up(Proposal proposal) const {
   Trial trial{std::move(proposal), {}, {}};
   trial.canonical = evaluator_.canonical(trial.proposal.text);
   if (const Tried::Known* known = tried_.find(trial.canonical)) {
-    trial.evaluation = known->evaluation;
+    trial.evaluation = known->evaluation();
     trial.evaluation->feedback.explain = {
         fmt::format("This was tried before, as number {}.", known->number)};
     trial.repeated = true;
@@ -367,6 +383,7 @@ void Search::begin_round() {
     if (!line) failed_ = line.error();
     if (line && line->is_number_unsigned())
       most_ = std::max<std::size_t>(line->get<std::size_t>(), 1);
+    note_resumed();
     return;
   }
   const std::int64_t left = options_.budget.evaluations - outcome_.spent.evaluations;
@@ -420,8 +437,16 @@ void Search::take(Trial trial) {
   feedback.matches.clear();
   feedback.last_lines.clear();
   feedback.score.reset();
+  const Evaluation& evaluation = step.evaluation;
+  bool is_best = evaluation.ok(), within_noise = false;
+  if (is_best && outcome_.best) {
+    const Evaluation& best = outcome_.best->evaluation;
+    is_best = evaluation.score < best.score * (1 - std::max(evaluation.noise, best.noise));
+    within_noise = !is_best && evaluation.score < best.score;
+  }
   if (!trial.recorded) {
     Json line = tuning::json_of(step);
+    if (within_noise) line["within_noise"] = true;
     if (trial.repeated) line["repeated"] = true;
     if (trial.free) line["free"] = true;
     line["seconds"] = seconds();
@@ -431,12 +456,6 @@ void Search::take(Trial trial) {
   if (!trial.repeated) tried_.add(trial.canonical, step);
   repeated_ = trial.free ? repeated_ + 1 : 0;
   if (!trial.free) ++outcome_.spent.evaluations;
-  const Evaluation& evaluation = step.evaluation;
-  bool is_best = evaluation.ok() && !outcome_.best;
-  if (evaluation.ok() && outcome_.best) {
-    const Evaluation& best = outcome_.best->evaluation;
-    is_best = evaluation.score < best.score * (1 - std::max(evaluation.noise, best.noise));
-  }
   if (step.number == 1 && options_.evaluate_start) outcome_.start = step;
   if (is_best) {
     outcome_.best = step;
@@ -445,18 +464,20 @@ void Search::take(Trial trial) {
   }
   history_.add(step);
   proposer_.learn(step);
-  if (trial.recorded) {
-    if (!journal_.replaying()) {
-      if (outcome_.best) keep_best();
-      say(TuneEvent::Kind::kResumed, [](TuneEvent*) {});
-    }
-    return;
-  }
+  if (trial.recorded) return note_resumed();
   say(TuneEvent::Kind::kEvaluated, [&](TuneEvent* event) {
     event->step = &step;
     event->is_best = is_best;
+    event->within_noise = within_noise;
     event->from_cache = trial.repeated;
   });
+}
+
+void Search::note_resumed() {
+  if (!resuming_ || journal_.replaying()) return;
+  resuming_ = false;
+  if (outcome_.best) keep_best();
+  say(TuneEvent::Kind::kResumed, [](TuneEvent*) {});
 }
 
 void Search::keep_best() {
@@ -493,6 +514,7 @@ std::optional<Error> Search::open_journal() {
   auto journal = Journal::open(path_of("journal.jsonl"), search, options_.resume);
   if (!journal) return journal.error();
   journal_ = std::move(journal).value();
+  resuming_ = journal_.replaying();
   return std::nullopt;
 }
 

@@ -134,6 +134,7 @@ class SimulatedEvaluator : public Evaluator {
       const Profile profile = make_profile(result->record);
       guided.profile = &profile;
       evaluation->feedback = guide_run(guided, kNoTrials);
+      name(input, &evaluation->feedback);
       return true;
     }
     const bool stopped = result && result->status == RunStatus::kStopped;
@@ -142,8 +143,14 @@ class SimulatedEvaluator : public Evaluator {
                                    : Evaluation::Status::kFailed;
     if (request.detail != GuideDetail::kNone) {
       evaluation->feedback = guide_run(guided, kNoTrials, &rules());
+      name(input, &evaluation->feedback);
     }
     return false;
+  }
+
+  // Says that it is of that one.
+  void name(const Workload& input, Feedback* feedback) const {
+    if (inputs_.size() > 1) feedback->execution += fmt::format(" (of {})", name_of(input));
   }
 
   std::shared_ptr<const Machine> machine_;
