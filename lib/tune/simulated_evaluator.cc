@@ -11,6 +11,7 @@
 #include "groma/inspect.h"
 #include "groma/run.h"
 #include "syntax/lexer.h"
+#include "tune/recent.h"
 
 namespace groma {
 namespace {
@@ -67,6 +68,11 @@ class SimulatedEvaluator : public Evaluator {
   }
 
   std::optional<Evaluation> check(const std::string& text, GuideDetail detail) const override {
+    const std::uint64_t hash = tuning::hash_of(text);
+    {
+      const std::lock_guard lock(mutex_);
+      if (fine_.find(hash) != nullptr) return std::nullopt;
+    }
     Diagnostics diags(Source("mapping", text));
     CheckOptions options;
     options.first_error = detail == GuideDetail::kNone;  // that there is one is enough
@@ -86,6 +92,8 @@ class SimulatedEvaluator : public Evaluator {
       }
       return evaluation;
     }
+    const std::lock_guard lock(mutex_);
+    fine_.add(hash, {});
     return std::nullopt;
   }
 
@@ -156,6 +164,11 @@ class SimulatedEvaluator : public Evaluator {
   std::shared_ptr<const Machine> machine_;
   std::vector<Workload> inputs_;
   SimulateOptions options_;
+  // Texts with nothing against them: a proposer has looked at what it proposes.
+  struct Fine {};
+  static constexpr std::size_t kRemembered = 256;
+  mutable std::mutex mutex_;
+  mutable tuning::Recent<Fine> fine_{kRemembered};
   mutable std::once_flag once_;
   mutable std::optional<GuideRules> rules_;
 };
