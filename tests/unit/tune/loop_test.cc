@@ -580,6 +580,29 @@ TEST(SimulatedEvaluator, GivesWhatARunGives) {
   EXPECT_NE(evaluator->canonical("Task * GPU;"), evaluator->canonical("Task * CPU;"));
 }
 
+// Proposals of one generation are checked and run on all cores.
+TEST(SimulatedEvaluator, SeveralAtOnceFindWhatOneFinds) {
+  const TemporaryFolder directory;
+  Problem problem;
+  problem.machine = std::make_shared<const Machine>(make_machine("p100x4").value());
+  problem.inputs = {
+      Workload::make(with_values(find_benchmark("circuit")->make(), "size=small").value()).value()};
+  const auto journal = [&](const std::string& name, int threads) {
+    auto evaluator = make_simulated_evaluator(problem.machine, problem.inputs);
+    auto proposer = make_proposer("opentuner", problem, 3).value();
+    TuneOptions options;
+    options.directory = directory.path() + "/" + name;
+    options.budget.evaluations = 40;
+    options.threads = threads;
+    const auto outcome = tune(problem, *evaluator, *proposer, nullptr, nullptr, options);
+    EXPECT_TRUE(outcome.ok() && outcome->spent.evaluations == 40);
+    return without_times(read_text(options.directory + "/journal.jsonl"));
+  };
+  const std::string one = journal("one", 1);
+  EXPECT_THAT(one, HasSubstr("\"status\":\"refused\""));
+  EXPECT_EQ(one, journal("all", 0));
+}
+
 TEST(Sparkline, IsALetterForEachScore) {
   EXPECT_EQ(sparkline(std::vector<double>{}), "");
   const double inf = std::numeric_limits<double>::infinity();
