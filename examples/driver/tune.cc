@@ -145,7 +145,7 @@ class Display {
     if (event.kind == Kind::kEvaluated) {
       scores_.push_back(event.step->evaluation.score);
       if (scores_.size() > kShown) scores_.erase(scores_.begin());
-      if (event.is_best) say_better(*event.step);
+      if (event.is_best || event.within_noise) say_better(event);
     }
     if (!live_) return;
     std::string doing = event.kind == Kind::kAsking     ? "asking the model"
@@ -178,11 +178,13 @@ class Display {
     return words + fmt::format(", {:.0f} s", spent.seconds);
   }
 
-  void say_better(const groma::Step& step) {
+  void say_better(const groma::TuneEvent& event) {
     clear();
-    fine_ = print(fmt::format("{:>5}  {:.4g} {}  {}\n", step.number,
-                              evaluator_.value_of(step.evaluation.score), evaluator_.unit(),
-                              step.proposal.why)) == kFine &&
+    const groma::Step& step = *event.step;
+    fine_ = print(fmt::format(
+                "{:>5}  {:.4g} {}  {}{}\n", step.number, evaluator_.value_of(step.evaluation.score),
+                evaluator_.unit(), step.proposal.why,
+                event.within_noise ? " (not taken: within the noise)" : "")) == kFine &&
             fine_;
   }
 

@@ -39,7 +39,8 @@ struct Evaluation {
   double score = std::numeric_limits<double>::infinity();
   // Part of the score by which repeated measurements differ: less than this is no difference.
   double noise = 0;
-  // Of the input that failed, else of the first, as much as was asked for.
+  // Of the input that failed, else of the first; of several its `execution` names it. As much as
+  // was asked for.
   Feedback feedback;
 
   bool ok() const { return status == Status::kOk; }
@@ -218,7 +219,9 @@ struct TuneEvent {
   } kind = Kind::kProposed;
   const Proposal* proposal = nullptr;
   const Step* step = nullptr;
-  bool is_best = false;     // the step, of all so far
+  bool is_best = false;  // the step, of all so far
+  // Better than the best, but by no more than measurements differ: so it is not taken.
+  bool within_noise = false;
   bool from_cache = false;  // the step's text had been tried
   std::string text;
   TuneSpending spent;

@@ -22,6 +22,7 @@ std::string to_json(const TuneEvent& event) {
               {"values", evaluation.values}};
       if (evaluation.ok()) json["score"] = evaluation.score;
       json["best"] = event.is_best;
+      if (event.within_noise) json["within_noise"] = true;
       if (event.from_cache) json["repeated"] = true;
       json["why"] = event.step->proposal.why;
       const Feedback& feedback = evaluation.feedback;

@@ -64,16 +64,27 @@ void in_parallel(std::size_t count, int threads, const Work& work) {
 // Results of texts that were tried; of many the last.
 class Tried {
  public:
-  struct Known {
+  struct Known {  // of an Evaluation that without feedback: there are many
     std::int64_t number = 0;
-    Evaluation evaluation;  // without feedback
+    Evaluation::Status status = Evaluation::Status::kRefused;
+    std::vector<double> values;
+    double score = 0, noise = 0;
+
+    Evaluation evaluation() const {
+      Evaluation made;
+      made.status = status;
+      made.values = values;
+      made.score = score;
+      made.noise = noise;
+      return made;
+    }
   };
 
   const Known* find(const std::string& canonical) const { return known_.find(key_of(canonical)); }
   void add(const std::string& canonical, const Step& step) {
-    Known known{step.number, step.evaluation};
-    known.evaluation.feedback = {};
-    known_.add(key_of(canonical), std::move(known));
+    const Evaluation& evaluation = step.evaluation;
+    known_.add(key_of(canonical), {step.number, evaluation.status, evaluation.values,
+                                   evaluation.score, evaluation.noise});
   }
 
  private:
@@ -123,7 +134,8 @@ class Search : public Round {
     say(TuneEvent::Kind::kRejected, [&](TuneEvent* event) { event->text = std::move(why); });
   }
   bool stop() const override {
-    return failed_ || (options_.stop && options_.stop()) || out_of_time();
+    if (failed_ || (options_.stop && options_.stop()) || out_of_time()) stopped_ = true;
+    return stopped_;
   }
 
  private:
@@ -150,12 +162,17 @@ class Search : public Round {
     bool repeated = false, free = false, recorded = false;
   };
   std::optional<Trial> replayed(Proposal proposal);
-  Trial looked_at(Proposal proposal) const;
+  // What is known of it where it was tried before.
+  Trial looked_up(Proposal proposal) const;
+  // Checks it, and runs it unless it is refused; from any thread.
+  void evaluate(Trial& trial) const;
   void take(Trial trial);
   void write(const char* about, const Json& value, bool lasting) {
     if (!failed_) failed_ = journal_.write(about, value, lasting);
   }
   void keep_best();
+  // After whatever is taken from the journal: whether that was all of it, once.
+  void note_resumed();
 
   int threads_of(const Evaluator& evaluator) const {
     return options_.threads > 0 ? std::min(options_.threads, evaluator.parallel())
@@ -194,6 +211,7 @@ class Search : public Round {
   History history_;
   Tried tried_;
   TuneOutcome outcome_;
+  bool resuming_ = false;  // the journal has more
   std::size_t most_ = 1;
   std::int64_t steps_ = 0;
   int rejections_ = 0, repeated_ = 0;    // in a row
@@ -201,6 +219,7 @@ class Search : public Round {
   std::optional<ChatError> hopeless_;    // of the model
   bool spent_tokens_ = false;
   std::optional<Error> failed_;
+  mutable std::atomic<bool> stopped_ = false;  // once and for all, so that nobody waits for more
 };
 
 // --------------------------------------------------------------------------------------- the model
@@ -234,6 +253,7 @@ std::vector<Result<ChatReply, ChatError>> Search::answers(std::span<const ChatRe
     if (!line) failed_ = line.error();
     // Whoever sent it off may not have lived to read the answer: it may have been paid for.
     if (!journal_.replaying()) outcome_.spent.tokens += most;
+    note_resumed();
   }
   const bool was_answered = journal_.replaying();
   if (!was_answered && !failed_ && model_ == nullptr) {
@@ -261,6 +281,7 @@ std::vector<Result<ChatReply, ChatError>> Search::answers(std::span<const ChatRe
       return replies;
     }
     for (std::size_t i = 0; i < replies.size(); ++i) replies[i] = tuning::reply_of((*line)[i]);
+    note_resumed();
   } else {
     say(TuneEvent::Kind::kAsking, [](TuneEvent*) {});
     const ChatClient::Watch watch{[this] { return stop(); }, {}};
@@ -324,20 +345,33 @@ std::optional<Search::Trial> Search::replayed(Proposal proposal) {
   return trial;
 }
 
-// Evaluated as far as that takes no run.
-Search::Trial Search::looked_at(Proposal proposal) const {
+Search::Trial Search::looked_up(Proposal proposal) const {
   Trial trial{std::move(proposal), {}, {}};
   trial.canonical = evaluator_.canonical(trial.proposal.text);
   if (const Tried::Known* known = tried_.find(trial.canonical)) {
-    trial.evaluation = known->evaluation;
+    trial.evaluation = known->evaluation();
     trial.evaluation->feedback.explain = {
         fmt::format("This was tried before, as number {}.", known->number)};
     trial.repeated = true;
-  } else {
-    trial.evaluation = evaluator_.check(trial.proposal.text, wanted());
+    trial.free = !options_.compare;
   }
-  trial.free = trial.evaluation.has_value() && !options_.compare;
   return trial;
+}
+
+void Search::evaluate(Trial& trial) const {
+  trial.evaluation = evaluator_.check(trial.proposal.text, wanted());
+  if (trial.evaluation) {
+    trial.free = !options_.compare;
+    return;
+  }
+  EvaluationRequest request{trial.proposal.text, wanted()};
+  if (outcome_.best) {
+    request.incumbent = outcome_.best->proposal.text;
+    request.incumbent_score = outcome_.best->evaluation.score;
+  }
+  request.stop = [this] { return stop(); };
+  trial.evaluation = evaluator_.evaluate(request);
+  if (stop()) trial.evaluation.reset();  // it may have been broken off
 }
 
 void Search::begin_round() {
@@ -349,6 +383,7 @@ void Search::begin_round() {
     if (!line) failed_ = line.error();
     if (line && line->is_number_unsigned())
       most_ = std::max<std::size_t>(line->get<std::size_t>(), 1);
+    note_resumed();
     return;
   }
   const std::int64_t left = options_.budget.evaluations - outcome_.spent.evaluations;
@@ -361,18 +396,17 @@ void Search::begin_round() {
 void Search::try_all(std::vector<Proposal> proposals) {
   proposals.resize(std::min(proposals.size(), most()));
   std::vector<Trial> trials;
-  std::vector<std::size_t> open;  // that must be run
+  std::vector<std::size_t> open;  // that must be evaluated
   std::unordered_map<std::string, std::size_t> batch;
   for (Proposal& proposal : proposals) {
     if (!options_.compare) proposal.text = evaluator_.repaired(proposal.text);
     auto trial = replayed(proposal);
     if (failed_) return;
-    trials.push_back(trial ? *std::move(trial) : looked_at(std::move(proposal)));
+    trials.push_back(trial ? *std::move(trial) : looked_up(std::move(proposal)));
     Trial& last = trials.back();
     if (last.recorded) last.canonical = evaluator_.canonical(last.proposal.text);
-    if (!last.evaluation && batch.emplace(last.canonical, trials.size() - 1).second) {
-      open.push_back(trials.size() - 1);
-    }
+    const bool is_first = batch.emplace(last.canonical, trials.size() - 1).second;
+    if (!last.evaluation && is_first) open.push_back(trials.size() - 1);
     if (!last.recorded) {
       say(TuneEvent::Kind::kProposed, [&](TuneEvent* event) { event->proposal = &last.proposal; });
     }
@@ -381,23 +415,13 @@ void Search::try_all(std::vector<Proposal> proposals) {
   std::size_t taken = 0;
   for (std::size_t first = 0; taken < trials.size();) {
     const std::size_t count = std::min(open.size() - first, static_cast<std::size_t>(threads));
-    in_parallel(count, threads, [&](std::size_t i) {
-      Trial& trial = trials[open[first + i]];
-      EvaluationRequest request{trial.proposal.text, wanted()};
-      if (outcome_.best) {
-        request.incumbent = outcome_.best->proposal.text;
-        request.incumbent_score = outcome_.best->evaluation.score;
-      }
-      request.stop = [this] { return stop(); };
-      trial.evaluation = evaluator_.evaluate(request);
-      if (stop()) trial.evaluation.reset();  // it may have been broken off
-    });
+    in_parallel(count, threads, [&](std::size_t i) { evaluate(trials[open[first + i]]); });
     first += count;
     for (; taken < trials.size(); ++taken) {
       Trial& trial = trials[taken];
       if (!trial.evaluation) {  // in the batch twice
         if (batch.at(trial.canonical) == taken) break;
-        trial = looked_at(std::move(trial.proposal));
+        trial = looked_up(std::move(trial.proposal));
       }
       take(std::move(trial));
       if (failed_) return;
@@ -413,8 +437,16 @@ void Search::take(Trial trial) {
   feedback.matches.clear();
   feedback.last_lines.clear();
   feedback.score.reset();
+  const Evaluation& evaluation = step.evaluation;
+  bool is_best = evaluation.ok(), within_noise = false;
+  if (is_best && outcome_.best) {
+    const Evaluation& best = outcome_.best->evaluation;
+    is_best = evaluation.score < best.score * (1 - std::max(evaluation.noise, best.noise));
+    within_noise = !is_best && evaluation.score < best.score;
+  }
   if (!trial.recorded) {
     Json line = tuning::json_of(step);
+    if (within_noise) line["within_noise"] = true;
     if (trial.repeated) line["repeated"] = true;
     if (trial.free) line["free"] = true;
     line["seconds"] = seconds();
@@ -424,12 +456,6 @@ void Search::take(Trial trial) {
   if (!trial.repeated) tried_.add(trial.canonical, step);
   repeated_ = trial.free ? repeated_ + 1 : 0;
   if (!trial.free) ++outcome_.spent.evaluations;
-  const Evaluation& evaluation = step.evaluation;
-  bool is_best = evaluation.ok() && !outcome_.best;
-  if (evaluation.ok() && outcome_.best) {
-    const Evaluation& best = outcome_.best->evaluation;
-    is_best = evaluation.score < best.score * (1 - std::max(evaluation.noise, best.noise));
-  }
   if (step.number == 1 && options_.evaluate_start) outcome_.start = step;
   if (is_best) {
     outcome_.best = step;
@@ -438,18 +464,20 @@ void Search::take(Trial trial) {
   }
   history_.add(step);
   proposer_.learn(step);
-  if (trial.recorded) {
-    if (!journal_.replaying()) {
-      if (outcome_.best) keep_best();
-      say(TuneEvent::Kind::kResumed, [](TuneEvent*) {});
-    }
-    return;
-  }
+  if (trial.recorded) return note_resumed();
   say(TuneEvent::Kind::kEvaluated, [&](TuneEvent* event) {
     event->step = &step;
     event->is_best = is_best;
+    event->within_noise = within_noise;
     event->from_cache = trial.repeated;
   });
+}
+
+void Search::note_resumed() {
+  if (!resuming_ || journal_.replaying()) return;
+  resuming_ = false;
+  if (outcome_.best) keep_best();
+  say(TuneEvent::Kind::kResumed, [](TuneEvent*) {});
 }
 
 void Search::keep_best() {
@@ -486,6 +514,7 @@ std::optional<Error> Search::open_journal() {
   auto journal = Journal::open(path_of("journal.jsonl"), search, options_.resume);
   if (!journal) return journal.error();
   journal_ = std::move(journal).value();
+  resuming_ = journal_.replaying();
   return std::nullopt;
 }
 

@@ -25,7 +25,14 @@ std::string value_words(const Evaluation& evaluation, const Evaluator& evaluator
     constexpr std::array kWords = {"", "refused", "failed", "timed out"};
     return kWords[static_cast<std::size_t>(evaluation.status)];
   }
-  return fmt::format("{:.4g} {}", evaluator.value_of(evaluation.score), evaluator.unit());
+  std::string words =
+      fmt::format("{:.4g} {}", evaluator.value_of(evaluation.score), evaluator.unit());
+  const std::vector<std::string> inputs = evaluator.inputs();
+  if (inputs.size() < 2 || evaluation.values.size() != inputs.size()) return words;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    words += fmt::format("{}{} {:.4g}", i == 0 ? " (" : ", ", inputs[i], evaluation.values[i]);
+  }
+  return words + ")";
 }
 
 void add_indented(std::string_view text, std::string_view before, std::string* out) {
@@ -125,9 +132,11 @@ std::string mapping_difference(const Problem& problem, const std::string& from,
 
 void add_step(const Json& line, const Evaluator& evaluator, std::string* out) {
   const Step step = step_of(line);
-  *out +=
-      fmt::format("\nStep {}: {}\n  {}{}\n", step.number, value_words(step.evaluation, evaluator),
-                  step.proposal.why, line.contains("repeated") ? " (tried before)" : "");
+  *out += fmt::format(
+      "\nStep {}: {}{}\n  {}{}\n", step.number, value_words(step.evaluation, evaluator),
+      line.contains("within_noise") ? ", better than the best by no more than measurements differ"
+                                    : "",
+      step.proposal.why, line.contains("repeated") ? " (tried before)" : "");
   const Feedback& feedback = step.evaluation.feedback;
   if (!feedback.execution.empty()) *out += fmt::format("  execution: {}\n", feedback.execution);
   for (const std::string& each : feedback.explain) *out += fmt::format("  explain: {}\n", each);
