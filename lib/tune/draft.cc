@@ -315,6 +315,7 @@ class Drafts::Collector {
 
  private:
   void add(Move::What what, Draft draft, std::string why, double weight) {
+    if (draft == from_) return;
     moves_.push_back({std::move(draft), what, std::move(why), std::max(weight, kLeast)});
   }
 
@@ -447,7 +448,6 @@ class Drafts::Collector {
       const double weight = region_share(task.arguments[a].region) + share / 4;
       for (const auto& memory : memories(kind)) {
         Draft draft = from_;
-        if (draft.tasks[t].arguments[a].memory == memory) continue;
         draft.tasks[t].arguments[a].memory = memory;
         add(Move::What::kMemory, std::move(draft), fmt::format("{} {}", what, in(memory)), weight);
       }

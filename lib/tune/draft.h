@@ -36,6 +36,7 @@ struct Draft {
     std::optional<MemKind> memory;
     std::string layout;  // "F_order AOS"; empty: none said
     bool collect = false;
+    friend bool operator==(const Argument&, const Argument&) = default;
   };
   struct Task {
     std::optional<ProcKind> kind;
@@ -44,10 +45,12 @@ struct Draft {
     int limit = 0;
     std::string steal;  // "SAME_NODE"; empty: none said
     std::vector<Argument> arguments;
+    friend bool operator==(const Task&, const Task&) = default;
   };
   std::shared_ptr<const Base> base;  // never null
   std::vector<Task> tasks;
   bool replicate = false;
+  friend bool operator==(const Draft&, const Draft&) = default;
 };
 
 // A draft that differs from another in one thing, as people would say it.

@@ -176,7 +176,7 @@ TEST(Guided, IsFasterThanTheDefaultMapperInTenEvaluations) {
 }
 
 TEST(Guided, AsksTheEstimatesFirst) {
-  const Problem problem = problem_of("stencil", "lassen:nodes=4");
+  const Problem problem = problem_of("solomonik", "p100x4");
   const TuneOutcome outcome = search(problem, true, 1), again = search(problem, true, 1);
   ASSERT_TRUE(outcome.best && outcome.start);
   EXPECT_LE(outcome.spent.estimates, 300);
@@ -223,6 +223,8 @@ TEST(Drafts, UnequalNodesHaveNoFunctions) {
   types.push_back(types.front());
   std::erase_if(types.back().processors,
                 [](const ProcessorGroup& group) { return group.kind == ProcKind::kGpu; });
+  std::erase_if(types.back().affinities,
+                [](const Affinity& affinity) { return affinity.processor == ProcKind::kGpu; });
   const Machine machine = Machine::make("unequal", "", types, {0, 1}).value();
   const Problem problem = problem_of("circuit", "p100x4");
   const Drafts drafts(machine, problem.inputs.front());
