@@ -41,7 +41,7 @@ std::int64_t most_tokens(const ChatRequest& request) {
 bool will_fail_again(ChatError::Code code) {
   using Code = ChatError::Code;
   for (Code hopeless : {Code::kUnreachable, Code::kCertificate, Code::kKey, Code::kNotFound,
-                        Code::kQuota, Code::kCeiling, Code::kUnsupported, Code::kReplay}) {
+                        Code::kQuota, Code::kUnsupported, Code::kReplay}) {
     if (code == hopeless) return true;
   }
   return false;
@@ -276,6 +276,8 @@ std::vector<Result<ChatReply, ChatError>> Search::answers(std::span<const ChatRe
     if (replies[i]) {
       outcome_.spent.tokens += replies[i]->usage.input_tokens + replies[i]->usage.output_tokens;
       outcome_.spent.money += replies[i]->money.value_or(0);
+    } else if (replies[i].error().code == ChatError::Code::kCeiling) {
+      spent_tokens_ = true;
     } else if (will_fail_again(replies[i].error().code)) {
       hopeless_ = replies[i].error();
     }
