@@ -23,6 +23,16 @@ enum ExitCode : int { kFine = 0, kWrongInput = 1, kWrongUsage = 2, kInterrupted 
 bool color_on_stdout();
 bool color_on_stderr();
 int terminal_columns();
+// Of standard error, where a line can be written over: on a terminal that is not dumb.
+bool can_rewrite_lines();
+std::size_t error_columns();
+
+// As much of a text as fits into so many columns of a terminal, whole letters; what is none, or
+// would steer the terminal, is a blank.
+std::string fitting(std::string_view text, std::size_t columns);
+std::size_t columns_of(std::string_view text);
+// What is not printable ASCII is written as `\x1B`, a line end as `\n`: nothing in it can hide.
+std::string visible(std::string_view text);
 
 // Writes to standard output; kWrongInput when that fails (a full disk), said on standard error.
 int print(std::string_view text);

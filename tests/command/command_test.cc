@@ -44,7 +44,7 @@ TEST(Command, SaysHowItIsUsed) {
   EXPECT_EQ(run("groma check").exit_code, 2);
   EXPECT_EQ(run("groma check --no-such-option x").exit_code, 2);
   for (const char* command : {"", "check", "format", "place", "explain", "run", "diff", "guide",
-                              "machines", "apps", "strategies", "grammar"}) {
+                              "tune", "machines", "apps", "strategies", "grammar"}) {
     const Outcome help = run(std::string("groma ") + command + " --help");
     EXPECT_EQ(help.exit_code, 0) << command;
     EXPECT_THAT(help.out, HasSubstr("Examples:")) << command;
@@ -659,8 +659,9 @@ TEST(Run, EndsAtItsTime) {
 TEST(Run, WrongUsageIsToldFromWrongInput) {
   EXPECT_EQ(run("groma run dsl/mappers/cannon.mapper").exit_code, 2);
   EXPECT_EQ(run("groma run - --app -").exit_code, 2);
-  for (const char* option : {"--noise 2", "--noise nan", "--seed -1", "--seed 18446744073709551616",
-                             "--grow n", "--trace -", "--trace /tmp/x --report /tmp/x"}) {
+  for (const char* option :
+       {"--noise 2", "--noise nan", "--time nan", "--time -1", "--time ''", "--seed -1",
+        "--seed 18446744073709551616", "--grow n", "--trace -", "--trace /tmp/x --report /tmp/x"}) {
     EXPECT_EQ(run(std::string("groma run --app cannon ") + option).exit_code, 2) << option;
   }
   EXPECT_EQ(run("groma check - --app -:n=8 --machine p100x4").exit_code, 2);
@@ -911,8 +912,9 @@ TEST(LlmCommand, TellsWhetherRepliesAreKept) {
 }
 
 TEST(LlmCommand, WrongUsage) {
-  for (const char* wrong : {"llm", "llm check --api x", "llm check --price 1",
-                            "llm check --record a --replay b", "llm check --temperature 3"}) {
+  for (const char* wrong :
+       {"llm", "llm check --api x", "llm check --price 1", "llm check --record a --replay b",
+        "llm check --temperature 3", "llm check --temperature nan"}) {
     EXPECT_EQ(run(std::string("groma ") + wrong).exit_code, 2) << wrong;
   }
   EXPECT_EQ(run("groma llm check --replay /no/such/file").exit_code, 1);
