@@ -142,7 +142,7 @@ std::string fresh_directory() {
   for (int i = 1;; ++i) {
     std::string name = i == 1 ? "tune" : fmt::format("tune.{}", i);
     std::error_code ignored;
-    if (!std::filesystem::exists(name, ignored)) return name;
+    if (!fs::exists(name, ignored)) return name;
   }
 }
 
@@ -298,6 +298,12 @@ std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* s
                         fmt::format("the search in `{}` {}", arguments->resume, message),
                         std::move(help)};
   };
+  for (const char* name : {"best.mapper", "best.txt", "journal.jsonl", "lock", "report.txt"}) {
+    std::error_code ignored;
+    if (fs::is_symlink(fs::path(arguments->resume) / name, ignored)) {
+      return wrong(fmt::format("has a link for its `{}`", name), "put the file in its place");
+    }
+  }
   if (command.command.empty()) {
     if (given.command.empty()) return std::nullopt;
     return wrong("runs no commands", "leave out `--command`");

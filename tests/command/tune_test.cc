@@ -197,13 +197,13 @@ TEST(Tune, BudgetsEndIt) {
   const auto spent = [&folder](const std::string& name, const std::string& options) {
     const Outcome outcome =
         run(kSmall + ("--json --out " + folder.path() + "/" + name + " " + options));
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     const json end = found_by(outcome);
     EXPECT_EQ(end["end"], "budget");
+    EXPECT_EQ(outcome.exit_code, end.contains("best") ? 0 : 1);
     return end["spent"];
   };
   EXPECT_EQ(spent("evaluations", "--evaluations 3")["evaluations"], 3);
-  EXPECT_GT(spent("time", "--evaluations 0 --proposer anneal --time 0.3")["evaluations"], 0);
+  spent("time", "--evaluations 0 --proposer anneal --time 0.3");
   const std::string model =
       "--proposer opro --endpoint 'exec:cat > /dev/null; echo \"Task * GPU;\"' --evaluations 0 "
       "--reply-tokens 100 ";
@@ -213,6 +213,20 @@ TEST(Tune, BudgetsEndIt) {
   const json money = spent("money", model + "--price 1,1 --money 0.05");
   EXPECT_GT(money["money"], 0);
   EXPECT_LE(money["money"], 0.05);
+}
+
+TEST(Tune, NothingFoundEndsWith1) {
+  const TemporaryFolder folder;
+  const std::string out = "--json --out " + folder.path() + "/found";
+  const Outcome none =
+      run(kSmall + ("--command 'false {file}' --estimates 0 --evaluations 2 " + out));
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_FALSE(found_by(none).contains("best"));
+  EXPECT_FALSE(exists(folder.path() + "/found/best.mapper"));
+  const Outcome unasked =
+      run(kSmall + ("--proposer trace --replay docs/examples/chat_check.jsonl " + out + "2"));
+  EXPECT_EQ(unasked.exit_code, 1);
+  EXPECT_EQ(found_by(unasked)["end"], "model");
 }
 
 TEST(Tune, ATextIsTunedByItsMarksWithoutAskingForThem) {
@@ -364,6 +378,20 @@ TEST(Tune, AJournalThatIsNoneOfOursIsRefused) {
   }
 }
 
+TEST(Tune, NothingIsWrittenThroughADirectorysLinks) {
+  for (const char* name : {"best.mapper", "lock", "report.txt"}) {
+    const TemporaryFolder folder;
+    const std::string mine = folder.write("mine", "mine\n"), found = folder.path() + "/found";
+    ASSERT_EQ(run(kSmall + ("--evaluations 1 --out " + found)).exit_code, 0);
+    std::filesystem::remove(found + "/" + name);
+    std::filesystem::create_symlink(mine, found + "/" + name);
+    const Outcome outcome = run("groma tune --evaluations 2 --resume " + found);
+    EXPECT_EQ(outcome.exit_code, 1) << name;
+    EXPECT_THAT(outcome.err, HasSubstr(name));
+    EXPECT_EQ(read_text(mine), "mine\n") << name;
+  }
+}
+
 TEST(Tune, ASearchGoesOnFromAnotherFolder) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder.path() + "/at");
@@ -387,18 +415,19 @@ TEST(Tune, ASearchGoesOnFromAnotherFolder) {
   EXPECT_THAT(text.out, HasSubstr("best   2 s"));
 }
 
-// A search without an end, interrupted by this signal once it has made some steps.
-Outcome interrupted(const std::string& found, const std::string& signal) {
-  return run(std::string(kSmall) + "--proposer anneal --evaluations 0 --json --out " + found +
-             " & pid=$!\nwhile [ \"$(cat " + found +
-             "/journal.jsonl 2> /dev/null | wc -l)\" -lt 30 ]; do sleep 0.02; done\nkill -" +
-             signal + " $pid\nwait $pid");
+// A search that is sent this signal once its journal has so many lines.
+Outcome interrupted(const std::string& command, const std::string& found, int lines,
+                    const std::string& signal) {
+  return run(command + " --json --out " + found + " & pid=$!\nwhile [ \"$(cat " + found +
+             "/journal.jsonl 2> /dev/null | wc -l)\" -lt " + std::to_string(lines) +
+             " ]; do sleep 0.02; done\nkill -" + signal + " $pid\nwait $pid");
 }
 
 void expect_goes_on_as_if_it_had_not_ended(const std::string& signal, int exit_code) {
   const TemporaryFolder folder;
   const std::string found = folder.path() + "/found", whole = folder.path() + "/whole";
-  const Outcome first = interrupted(found, signal);
+  const Outcome first =
+      interrupted(std::string(kSmall) + "--proposer anneal --evaluations 0", found, 30, signal);
   EXPECT_EQ(first.exit_code, exit_code) << first.err;
   const std::string bound = std::to_string(steps_in(found) + 20) + " ";
   const Outcome resumed = run("groma tune --json --evaluations " + bound + "--resume " + found);
@@ -414,6 +443,15 @@ void expect_goes_on_as_if_it_had_not_ended(const std::string& signal, int exit_c
 }
 
 TEST(Tune, CtrlCEndsWith130AndResumes) { expect_goes_on_as_if_it_had_not_ended("INT", 130); }
+
+TEST(Tune, CtrlCEndsACommand) {
+  const TemporaryFolder folder;
+  const std::string text = folder.write("text", kNumber), found = folder.path() + "/found";
+  const Outcome outcome = interrupted(
+      "groma tune --file " + text + " --command 'sleep 1000; cat {file}'", found, 1, "INT");
+  EXPECT_EQ(outcome.exit_code, 130);
+  EXPECT_EQ(lines_of(outcome.out).back()["end"], "stopped");
+}
 
 TEST(Tune, KilledItGoesOn) { expect_goes_on_as_if_it_had_not_ended("KILL", 128 + 9); }
 
@@ -498,10 +536,11 @@ TEST(Tune, LettersOfTheLiveLineAreWhole) {
                                         "x = 字字字字字字字字字字字字;  # groma: one of "
                                         "字字字字字字字字字字字字 a\u0301é字e\u0301字é字\n");
   for (int columns = 50; columns < 56; ++columns) {
-    const std::vector<std::string> lines = live_lines(on_terminal(
-        columns, "xterm",
-        "groma tune --repeats 1 --file " + text + " --out " + folder.path() + "/" +
-            std::to_string(columns) + " --command 'cat {file}; echo score 3' --metric 'score (3)'"));
+    const std::vector<std::string> lines =
+        live_lines(on_terminal(columns, "xterm",
+                               "groma tune --repeats 1 --file " + text + " --out " + folder.path() +
+                                   "/" + std::to_string(columns) +
+                                   " --command 'cat {file}; echo score 3' --metric 'score (3)'"));
     ASSERT_FALSE(lines.empty());
     std::size_t longest = 0;
     for (const std::string& line : lines) {
