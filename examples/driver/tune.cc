@@ -60,6 +60,19 @@ class Display {
   static constexpr std::size_t kShown = 30, kLeastShown = 5;  // letters of the trajectory
   static constexpr std::size_t kDoing = 24;  // columns, for which the trajectory becomes shorter
 
+  std::string line(const groma::TuneEvent& event) const {
+    const std::size_t columns = error_columns() - 1;
+    const double best = event.best_score;
+    const std::string first =
+        std::isfinite(best)
+            ? fmt::format("best {:.4g} {} ", evaluator_.value_of(best), evaluator_.unit())
+            : "no best yet ";
+    const std::string last = fmt::format(" {}: ", cost(event.spent)), trying = doing(event);
+    const std::size_t used = columns_of(first + last) + std::min(columns_of(trying), kDoing);
+    const std::size_t letters = std::clamp(columns - std::min(used, columns), kLeastShown, kShown);
+    return fitting(first + groma::sparkline(scores_, letters) + last + trying, columns);
+  }
+
   static std::string doing(const groma::TuneEvent& event) {
     using Kind = groma::TuneEvent::Kind;
     switch (event.kind) {
@@ -87,19 +100,6 @@ class Display {
     }
     if (spent.money > 0) words += fmt::format(", {:.2f}", spent.money);
     return words + fmt::format(", {:.0f} s", spent.seconds);
-  }
-
-  std::string line(const groma::TuneEvent& event) const {
-    const std::size_t columns = error_columns() - 1;
-    const double best = event.best_score;
-    const std::string first =
-        std::isfinite(best)
-            ? fmt::format("best {:.4g} {} ", evaluator_.value_of(best), evaluator_.unit())
-            : "no best yet ";
-    const std::string last = fmt::format(" {}: ", cost(event.spent)), trying = doing(event);
-    const std::size_t used = columns_of(first + last) + std::min(columns_of(trying), kDoing);
-    const std::size_t letters = std::clamp(columns - std::min(used, columns), kLeastShown, kShown);
-    return fitting(first + groma::sparkline(scores_, letters) + last + trying, columns);
   }
 
   void say_better(const groma::Step& step) {
