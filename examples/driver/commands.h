@@ -4,14 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-namespace driver {
+#include "console.h"
 
-// Checks of values: what is wrong with one, or nothing.
-std::string not_empty(const std::string& text);
-std::string is_number(const std::string& text);   // not `nan`, which is in every range
-std::string is_count(const std::string& text);    // below 10^18
-std::string is_seed(const std::string& text);     // of 64 bits
-std::string is_above_0(const std::string& text);  // and finite
+namespace driver {
 
 // Options of several commands; read_inputs reads what the first two name.
 inline void add_machine_option(CLI::App& command, std::string* machine,

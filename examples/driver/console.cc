@@ -16,7 +16,6 @@
 #include <cstdlib>
 #include <iterator>
 
-#include "commands.h"
 #include "groma/inspect.h"
 #include "groma/io.h"
 

@@ -67,6 +67,13 @@ std::optional<groma::BoundProgram> read_mapping(const std::string& path,
 std::optional<groma::BoundProgram> bind_default(const groma::Machine& machine,
                                                 std::optional<groma::Diagnostics>* diags);
 
+// Checks of values: what is wrong with one, or nothing.
+std::string not_empty(const std::string& text);
+std::string is_number(const std::string& text);   // not `nan`, which is in every range
+std::string is_count(const std::string& text);    // below 10^18
+std::string is_seed(const std::string& text);     // of 64 bits
+std::string is_above_0(const std::string& text);  // and finite
+
 // Wrong usage where more than one of them is standard input (`-`, of an application also `-:n=4`),
 // since that can be read once.
 void check_standard_input(const std::vector<std::string>& inputs);

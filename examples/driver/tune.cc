@@ -151,7 +151,7 @@ std::string taken_by(const std::string& directory) {
   std::error_code code;
   for (fs::directory_iterator entry(directory, code), end; !code && entry != end;
        entry.increment(code)) {
-    const std::string name = entry->path().filename().string();
+    std::string name = entry->path().filename().string();
     if (name == "journal.jsonl" || name == "report.txt" || name.starts_with("best.")) return name;
   }
   return "";
