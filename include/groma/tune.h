@@ -48,7 +48,8 @@ struct Evaluation {
 
 struct EvaluationRequest {
   std::string text;
-  GuideDetail detail = GuideDetail::kNone;  // of the feedback
+  // Of the feedback; of a failure, unless kNone, at least kExplain.
+  GuideDetail detail = GuideDetail::kNone;
   // The best text so far, for those that measure: both in turn, so that a noisy machine does not
   // decide; empty: none.
   std::string incumbent = {};
@@ -255,7 +256,8 @@ struct TuneOutcome {
     kRejected,  // too many replies in a row were no use
     kModel,     // the model cannot be asked
   } end = End::kBudget;
-  std::string why;  // of the last two
+  std::string why;         // of the last two; of kExhausted where the proposer has more of the same
+  std::int64_t steps = 0;  // what was tried, also what cost nothing
   std::optional<Step> best;
   std::optional<Step> start;
   // Each improvement: the number of evaluations after which it was known, and the score.
