@@ -15,6 +15,7 @@
 #include "console.h"
 #include "groma/evaluators.h"
 #include "groma/inspect.h"
+#include "groma/io.h"
 #include "llm.h"
 
 namespace driver {
@@ -205,8 +206,15 @@ std::string fresh_directory() {
 // What is searched and who judges it.
 struct Subject {
   groma::Problem problem;
+  std::vector<std::pair<std::string, std::string>> marks;  // of TuneOptions
   std::unique_ptr<groma::Evaluator> evaluator;
 };
+
+std::string mark_of(std::string_view text) {
+  std::uint64_t hash = 0xCBF29CE484222325U;  // FNV-1a
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
+  return fmt::format("{:016x}", hash);
+}
 
 // Nothing, with the reason said and *exit_code set.
 std::optional<Subject> read_subject(const Options& options, const std::string& recorded_start,
@@ -245,7 +253,9 @@ std::optional<Subject> read_subject(const Options& options, const std::string& r
     }
     if (!subject.problem.machine) {
       subject.problem.machine = std::make_shared<const groma::Machine>(*with->machine);
+      subject.marks.emplace_back(options.machine, mark_of(groma::machine_to_json(*with->machine)));
     }
+    subject.marks.emplace_back(app, mark_of(groma::application_to_json(*with->app)));
     subject.problem.inputs.push_back(*with->workload);
     if (!start_diags) continue;
     groma::check(start_diags->source(), &*with->machine, &*with->workload, *start_diags);
@@ -324,6 +334,7 @@ int run(Options options) {
                                                  : options.out;
   if (!options.tune.resume) options.tune.fingerprint = words_of(options);
   if (options.tune.compare) options.tune.evaluate_start = !subject->problem.start.empty();
+  options.tune.marks = subject->marks;
   Display display(*subject->evaluator, options.json);
   options.tune.on_event = [&](const groma::TuneEvent& event) { display(event); };
   options.tune.stop = [] { return interrupted(); };

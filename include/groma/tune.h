@@ -48,8 +48,7 @@ struct Evaluation {
 
 struct EvaluationRequest {
   std::string text;
-  // Of the feedback; of a failure, unless kNone, at least kExplain.
-  GuideDetail detail = GuideDetail::kNone;
+  GuideDetail detail = GuideDetail::kNone;  // of the feedback
   // The best text so far, for those that measure: both in turn, so that a noisy machine does not
   // decide; empty: none.
   std::string incumbent = {};
@@ -241,8 +240,10 @@ struct TuneOptions {
   // Where the journal, best.mapper (of any other text best.txt) and report.txt go; empty: nowhere.
   std::string directory;
   bool resume = false;  // of that directory; else it must not hold a search
-  std::string
-      fingerprint;  // of what the caller made the problem from; a resumed search has the same
+  // Of what the caller made the problem from; a resumed search has the same.
+  std::string fingerprint;
+  // What that named and others may change, by name: a mark of its content, which stays the same.
+  std::vector<std::pair<std::string, std::string>> marks;
   int threads = 0;  // 0: as the evaluator allows, at most the computer's
   std::function<void(const TuneEvent&)> on_event = {};  // in the caller's thread
   std::function<bool()> stop = {};                      // asked now and then, from any thread

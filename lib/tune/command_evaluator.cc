@@ -313,7 +313,6 @@ class CommandEvaluator final : public Evaluator {
   }
 
   Evaluation failed(const Failure& failure, GuideDetail detail) const {
-    if (detail != GuideDetail::kNone) detail = std::max(detail, GuideDetail::kExplain);
     const CommandOutcome& outcome = failure.outcome;
     GuideContext context;
     context.detail = detail;

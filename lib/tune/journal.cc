@@ -41,6 +41,18 @@ Error damaged_line(const std::string& path, std::int64_t line, std::string_view 
                    fmt::format("what stands before line {} can be used: remove the rest", line));
 }
 
+// What is not what it was.
+std::optional<Error> changed(const std::string& path, const Json& then, const Json& now) {
+  for (const auto& [name, mark] : now.items()) {
+    const Json& before = member(then, name.c_str());
+    if (!before.is_string() || before == mark) continue;
+    return malformed(path, 1,
+                     fmt::format("`{}` is not what it was when this search began", harmless(name)),
+                     "what was found would not be about it: begin another search");
+  }
+  return std::nullopt;
+}
+
 // Before texts that have a character for each byte: U+10FFFD, which is nobody's.
 constexpr std::string_view kBytes = "\xF4\x8F\xBF\xBD";
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
@@ -139,6 +151,11 @@ Result<Journal> Journal::open(const std::string& path, const Json& search, bool 
                                      harmless(begun_by.get_ref<const std::string&>()),
                                      search["version"].get_ref<const std::string&>()),
                          "go on with that version, which searches as it did, or begin another");
+      }
+      if (number == 0) {
+        if (auto error = changed(path, member(member(read, "search"), "marks"), search["marks"])) {
+          return *error;
+        }
       }
       if (number == 0 && read != Json{{"search", search}}) {
         return malformed(path, 1, "this is the journal of another search",

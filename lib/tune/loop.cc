@@ -30,8 +30,9 @@ constexpr int kMostRejected = 5;             // rounds without a proposal, in a 
 constexpr int kMostRepeated = 200;           // proposals that cost nothing, in a row
 constexpr int kMostAsked = 8;                // at once
 constexpr std::size_t kUnbounded = 1 << 20;  // proposals
-// Asked for of what is refused, whoever reads it: people do.
-constexpr GuideDetail kOfFailures = GuideDetail::kExplain;
+// Asked for whoever reads it, since people do: of what is refused or fails. From kExplain on a
+// simulated run that does not fail costs more.
+constexpr GuideDetail kOfFailures = GuideDetail::kExplain, kOfSimulated = GuideDetail::kExecution;
 
 using Reply = Result<ChatReply, ChatError>;
 
@@ -485,7 +486,8 @@ void Search::evaluate(Trial& trial) const {
     trial.free = !options_.compare;
     return;
   }
-  EvaluationRequest request{trial.proposal.text, std::max(wanted(), GuideDetail::kExecution)};
+  EvaluationRequest request{
+      trial.proposal.text, std::max(wanted(), evaluator_.simulated() ? kOfSimulated : kOfFailures)};
   if (outcome_.best) {
     request.incumbent = outcome_.best->proposal.text;
     request.incumbent_score = outcome_.best->evaluation.score;
@@ -648,7 +650,9 @@ std::optional<Error> Search::open_journal() {
                  {"higher_is_better", evaluator_.higher_is_better()},
                  {"start", problem_.start},
                  {"about", problem_.about},
-                 {"of", options_.fingerprint}};
+                 {"of", options_.fingerprint},
+                 {"marks", Json::object()}};
+  for (const auto& [name, mark] : options_.marks) search["marks"][name] = mark;
   auto journal = Journal::open(path_of("journal.jsonl"), search, options_.resume);
   if (!journal) return journal.error();
   journal_ = std::move(journal).value();

@@ -410,6 +410,20 @@ TEST(Resume, NamesTheVersionThatBeganIt) {
   EXPECT_THAT(search.error(), HasSubstr("version 0.0.9 began this search, this is "));
 }
 
+TEST(Resume, NamesWhatIsNotAsItWas) {
+  Searched search;
+  search.options.budget.evaluations = 1;
+  search.options.marks = {{"p100x4", "1"}, {"app.json", "2"}};
+  ASSERT_EQ(search.error(), "");
+  search.options.resume = true;
+  EXPECT_EQ(search.error(), "");
+  search.options.marks[1].second = "3";
+  EXPECT_THAT(search.error(),
+              HasSubstr("journal.jsonl:1: `app.json` is not what it was when this search began"));
+  search.options.marks.clear();
+  EXPECT_THAT(search.error(), HasSubstr("this is the journal of another search"));
+}
+
 // --------------------------------------------------------------------------------------- estimates
 
 // The best of what is estimated, after asking whether to stop.
