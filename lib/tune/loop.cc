@@ -30,9 +30,8 @@ constexpr int kMostRejected = 5;             // rounds without a proposal, in a 
 constexpr int kMostRepeated = 200;           // proposals that cost nothing, in a row
 constexpr int kMostAsked = 8;                // at once
 constexpr std::size_t kUnbounded = 1 << 20;  // proposals
-// Asked for whoever reads it, since people do: of what is refused or fails. From kExplain on a
-// simulated run that does not fail costs more.
-constexpr GuideDetail kOfFailures = GuideDetail::kExplain, kOfSimulated = GuideDetail::kExecution;
+// Asked for whoever reads it, since people do; of what is simulated more would cost more.
+constexpr GuideDetail kOfSimulated = GuideDetail::kExecution, kOfMeasured = GuideDetail::kExplain;
 
 using Reply = Result<ChatReply, ChatError>;
 
@@ -481,13 +480,13 @@ Search::Trial Search::looked_up(Proposal proposal) const {
 }
 
 void Search::evaluate(Trial& trial) const {
-  trial.evaluation = evaluator_.check(trial.proposal.text, std::max(wanted(), kOfFailures));
+  trial.evaluation = evaluator_.check(trial.proposal.text, std::max(wanted(), kOfSimulated));
   if (trial.evaluation) {
     trial.free = !options_.compare;
     return;
   }
   EvaluationRequest request{
-      trial.proposal.text, std::max(wanted(), evaluator_.simulated() ? kOfSimulated : kOfFailures)};
+      trial.proposal.text, std::max(wanted(), evaluator_.simulated() ? kOfSimulated : kOfMeasured)};
   if (outcome_.best) {
     request.incumbent = outcome_.best->proposal.text;
     request.incumbent_score = outcome_.best->evaluation.score;

@@ -74,7 +74,10 @@ std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
   std::string text;
   const bool higher = evaluator.higher_is_better();
   if (outcome.start) {
-    text += fmt::format("start  {}\n", value_words(outcome.start->evaluation, evaluator));
+    const Evaluation& start = outcome.start->evaluation;
+    const std::string why = start.ok() ? "" : harmless(start.feedback.execution);
+    text +=
+        fmt::format("start  {}{}{}\n", value_words(start, evaluator), why.empty() ? "" : ": ", why);
   }
   if (!outcome.best) {
     text += outcome.steps == 0 ? "best   none: nothing was tried\n"

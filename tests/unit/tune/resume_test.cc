@@ -7,6 +7,7 @@
 #include <fstream>
 #include <functional>
 
+#include "groma/benchmarks.h"
 #include "groma/evaluators.h"
 #include "support/files.h"
 #include "support/temporary_folder.h"
@@ -567,6 +568,24 @@ TEST(Reasons, AreToldWhoeverReadsThem) {
   EXPECT_EQ(said.find("Performance Metric"), said.npos);  // the values say it
   EXPECT_THAT(report, HasSubstr(" [31mred"));
   EXPECT_EQ(report.find_first_of("\x1b\x07"), report.npos);
+}
+
+TEST(Reasons, OfMappingsAreToldToo) {
+  const TemporaryFolder folder;
+  Problem problem;
+  problem.machine = std::make_shared<const Machine>(make_machine("p100x4").value());
+  problem.inputs.push_back(Workload::make(find_benchmark("stencil")->make()).value());
+  problem.start = "Task * GPUS;";
+  const auto evaluator = make_simulated_evaluator(problem.machine, problem.inputs);
+  Blind proposer({"Task * CPUS;", ""});
+  TuneOptions options;
+  options.directory = folder.path() + "/search";
+  const auto outcome = tune(problem, *evaluator, proposer, nullptr, nullptr, options);
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  EXPECT_THAT(draw(*outcome, *evaluator), HasSubstr("start  refused: "));
+  const std::string report = read_text(options.directory + "/report.txt");
+  EXPECT_THAT(report, AllOf(HasSubstr("`GPUS`"), HasSubstr("`CPUS`")));
+  EXPECT_EQ(proposer.learnt, "");
 }
 
 TEST(Report, ShowsAReplyWithoutWhatATerminalObeys) {
