@@ -14,6 +14,7 @@
 #include "console.h"
 #include "groma/evaluators.h"
 #include "groma/inspect.h"
+#include "groma/io.h"
 #include "tune_words.h"
 
 namespace driver {
@@ -43,7 +44,7 @@ class Display {
     if (event.kind == Kind::kEvaluated) {
       scores_.push_back(event.step->evaluation.score);
       if (scores_.size() > kShown) scores_.erase(scores_.begin());
-      if (event.is_best) say_better(*event.step);
+      if (event.is_best || event.within_noise) say_better(event);
     }
     if (!live_) return;
     print_error("\r\x1b[K" + line(event));
@@ -102,11 +103,13 @@ class Display {
     return words + fmt::format(", {:.0f} s", spent.seconds);
   }
 
-  void say_better(const groma::Step& step) {
+  void say_better(const groma::TuneEvent& event) {
     clear();
-    fine_ = print(fmt::format("{:>5}  {:.4g} {}  {}\n", step.number,
-                              evaluator_.value_of(step.evaluation.score), evaluator_.unit(),
-                              step.proposal.why)) == kFine &&
+    const groma::Step& step = *event.step;
+    fine_ = print(fmt::format(
+                "{:>5}  {:.4g} {}  {}{}\n", step.number, evaluator_.value_of(step.evaluation.score),
+                evaluator_.unit(), step.proposal.why,
+                event.within_noise ? " (not taken: within the noise)" : "")) == kFine &&
             fine_;
   }
 
@@ -186,15 +189,23 @@ class MeasuredMappings final : public groma::Evaluator {
 
 struct Subject {
   groma::Problem problem;
-  std::unique_ptr<groma::Evaluator> runtime;  // of mappings
-  std::unique_ptr<groma::Evaluator> command;  // where there is one; it uses the other
+  std::vector<std::pair<std::string, std::string>> marks;  // of TuneOptions
+  std::unique_ptr<groma::Evaluator> runtime;               // of mappings
+  std::unique_ptr<groma::Evaluator> command;               // where there is one; it uses the other
 
   groma::Evaluator& evaluator() { return command ? *command : *runtime; }
 };
 
+std::string mark_of(std::string_view text) {
+  std::uint64_t hash = 0xCBF29CE484222325U;  // FNV-1a
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
+  return fmt::format("{:016x}", hash);
+}
+
 // Machine and applications; false with the reason said.
 bool read_problem(const TuneArguments& arguments, std::optional<groma::Diagnostics> start,
-                  groma::Problem* problem) {
+                  Subject* subject) {
+  groma::Problem* problem = &subject->problem;
   std::optional<groma::Diagnostics> diags;
   for (const std::string& app : arguments.apps) {
     const auto with = read_inputs(arguments.machine, app, &diags);
@@ -204,7 +215,10 @@ bool read_problem(const TuneArguments& arguments, std::optional<groma::Diagnosti
     }
     if (!problem->machine) {
       problem->machine = std::make_shared<const groma::Machine>(*with->machine);
+      subject->marks.emplace_back(arguments.machine,
+                                  mark_of(groma::machine_to_json(*with->machine)));
     }
+    subject->marks.emplace_back(app, mark_of(groma::application_to_json(*with->app)));
     problem->inputs.push_back(*with->workload);
     if (!start) continue;
     groma::check(start->source(), &*with->machine, &*with->workload, *start);
@@ -233,7 +247,7 @@ std::optional<Subject> read_subject(const TuneArguments& arguments,
     subject.problem.start = std::string(start->source().text());
   }
   subject.problem.about = arguments.about;
-  if (!read_problem(arguments, std::move(start), &subject.problem)) return std::nullopt;
+  if (!read_problem(arguments, std::move(start), &subject)) return std::nullopt;
   if (subject.problem.is_mapping()) {
     subject.runtime =
         groma::make_simulated_evaluator(subject.problem.machine, subject.problem.inputs);
@@ -404,6 +418,7 @@ int run(TuneArguments arguments) {
     }
   }
   if (options.compare) options.evaluate_start = !problem.start.empty();
+  options.marks = subject->marks;
   groma::Evaluator& evaluator = subject->evaluator();
   Display display(evaluator, json);
   options.on_event = [&](const groma::TuneEvent& event) { display(event); };

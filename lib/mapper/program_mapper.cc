@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "mapper/cut.h"
 #include "mapper/decisions.h"
 #include "mapper/default_policy.h"
 #include "mapper/function_maps.h"
@@ -253,17 +254,6 @@ bool steals(const Facts& facts, const MapperRuntime& runtime) {
   return facts.steal.has_value() && runtime.capabilities().stealing;
 }
 
-// Every point of `box` by itself.
-void cut_into_points(const Rect& box, const TaskSlice& like, std::vector<TaskSlice>& slices) {
-  Point one = Point::zeros(box.dimensions());
-  for (int d = 0; d < one.dimensions(); ++d) one[d] = 1;
-  Point at = box.lower;
-  do {
-    slices.push_back(like);
-    slices.back().box = Rect{at, one};
-  } while (next_point(box, &at));
-}
-
 }  // namespace
 
 const Plan& ProgramMapper::State::plan_of(Facts& facts, const Program& program,
@@ -387,7 +377,7 @@ void ProgramMapper::slice_task(MapperRuntime& runtime, const TaskView& task, con
     Mapper::slice_task(runtime, task, part, answer);
     if (by_point) {
       const std::vector<TaskSlice> boxes = std::exchange(answer.slices, {});
-      for (const TaskSlice& box : boxes) cut_into_points(box.box, box, answer.slices);
+      for (const TaskSlice& box : boxes) mapper::cut_into_points(box.box, box, answer.slices);
     }
   } else {
     answer.origin = facts.function->origin;
@@ -396,7 +386,7 @@ void ProgramMapper::slice_task(MapperRuntime& runtime, const TaskView& task, con
       return state_->cursor.slices(launch, part, [&](const Rect& box, const Processor& p) {
         const TaskSlice slice{box, p, false, false};
         if (by_point) {
-          cut_into_points(box, slice, answer.slices);
+          mapper::cut_into_points(box, slice, answer.slices);
         } else {
           answer.slices.push_back(slice);
         }

@@ -64,11 +64,13 @@ class Checker {
     return false;
   }
 
-  void no_memory(std::size_t i, const RequirementWish& wish, const std::string& reasons) {
+  void no_memory(std::size_t i, const RequirementWish& wish,
+                 const std::vector<std::string>& reasons) {
     const Origin origin =
         wish.candidate_count > 0 ? wish.candidates().front().memory_origin : Origin{};
     refuse(DiagId::kNoMemory, origin, i, name_,
-           reasons.empty() ? "the answer names no memory" : reasons);
+           reasons.empty() ? "the answer names no memory"
+                           : fmt::format("{}", fmt::join(reasons, ", ")));
   }
 
   const Machine& machine() const { return machine_; }
@@ -111,8 +113,8 @@ std::string why_not(const Machine& machine, const Processor& processor, MemKind 
   return fmt::format("{} cannot address it", name_of(processor.kind));
 }
 
-void add_reason(MemKind memory, std::string_view why, std::string* reasons) {
-  *reasons += fmt::format("{}{} ({})", reasons->empty() ? "" : ", ", name_of(memory), why);
+std::string reason(MemKind memory, std::string_view why) {
+  return fmt::format("{} ({})", name_of(memory), why);
 }
 
 bool aligns(std::int64_t bytes, AlignOp op, std::int64_t to) {
@@ -208,27 +210,32 @@ void check_requirement(Checker& check, const TaskView& task, std::size_t i, cons
                              wish.candidates_in_order.size()));
     return;
   }
-  std::string reasons;
-  bool usable = false;
-  for (const InstanceWish& candidate : wish.candidates()) {
-    if (candidate.memory == MemKind::kVirtual) {  // the last resort, which never lacks room
-      const char* why = why_not_virtual(requirement, variant);
-      if (why != nullptr) add_reason(candidate.memory, why, &reasons);
-      usable = usable || why == nullptr;
-      continue;
-    }
-    const auto reaches = [&](const Processor& p) {
+  const char* not_virtual = why_not_virtual(requirement, variant);
+  const auto usable = [&](const InstanceWish& candidate) {
+    // The last resort, which never lacks room.
+    if (candidate.memory == MemKind::kVirtual) return not_virtual == nullptr;
+    return std::all_of(answer.processors.begin(), answer.processors.end(), [&](const Processor& p) {
       return check.machine().can_address(p.node, p.kind, candidate.memory);
-    };
-    if (std::all_of(answer.processors.begin(), answer.processors.end(), reaches)) {
-      if (variant != nullptr) check_layout(check, task, i, *variant, candidate);
-      usable = true;
-      continue;
+    });
+  };
+  bool any = false;
+  for (const InstanceWish& candidate : wish.candidates()) {
+    if (!usable(candidate)) continue;
+    any = true;
+    if (variant != nullptr && candidate.memory != MemKind::kVirtual) {
+      check_layout(check, task, i, *variant, candidate);
     }
-    add_reason(candidate.memory,
-               why_not(check.machine(), answer.processors.front(), candidate.memory), &reasons);
   }
-  if (!usable) check.no_memory(i, wish, reasons);
+  if (any) return;
+  std::vector<std::string> reasons;
+  for (const InstanceWish& candidate : wish.candidates()) {
+    const MemKind memory = candidate.memory;
+    reasons.push_back(
+        reason(memory, memory == MemKind::kVirtual
+                           ? not_virtual
+                           : why_not(check.machine(), answer.processors.front(), memory)));
+  }
+  check.no_memory(i, wish, reasons);
 }
 
 // Why an operation that is no task cannot have its data in that memory; empty when it can.
@@ -269,11 +276,11 @@ void check_operand(Checker& check, const TaskView& operation, std::size_t i,
     }
     return;
   }
-  std::string reasons;
+  std::vector<std::string> reasons;
   for (const InstanceWish& candidate : wish.candidates()) {
     const std::string why = refusal(candidate.memory);
     if (why.empty()) return;
-    add_reason(candidate.memory, why, &reasons);
+    reasons.push_back(reason(candidate.memory, why));
   }
   check.no_memory(i, wish, reasons);
 }

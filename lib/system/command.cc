@@ -136,8 +136,8 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   return pointers;
 }
 
-// 0, or why not.
-int spawn(const Command& command, int in, int out, int err, pid_t* child) {
+// 0, or why not. `group`: that it belongs to; 0: one of its own.
+int spawn(const Command& command, int in, int out, int err, pid_t group, pid_t* child) {
   posix_spawn_file_actions_t files;
   posix_spawnattr_t how;
   posix_spawn_file_actions_init(&files);
@@ -153,7 +153,7 @@ int spawn(const Command& command, int in, int out, int err, pid_t* child) {
   sigfillset(&all);
   posix_spawnattr_setflags(&how,
                            POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  posix_spawnattr_setpgroup(&how, 0);
+  posix_spawnattr_setpgroup(&how, group);
   posix_spawnattr_setsigmask(&how, &none);
   posix_spawnattr_setsigdefault(&how, &all);
   std::vector<std::string> words = words_of(command), environment = environment_of(command);
@@ -164,7 +164,40 @@ int spawn(const Command& command, int in, int out, int err, pid_t* child) {
   return code;
 }
 
-// Whether it has ended; it stays a zombie, so that its number, and its group's, remain ours.
+// The first of the command's group, which ends it when we end: nothing else does where we are
+// killed. It waits for the end of a pipe that only we can write. A child that was just made holds
+// the pipe, too, until it has joined the group.
+class Watcher {
+ public:
+  // 0, or why it cannot be started.
+  int start() {
+    Pipe alive;
+    const File nothing(open("/dev/null", O_WRONLY | O_CLOEXEC));
+    if (nothing.get() < 0 || !open_pipe(&alive)) return errno;
+    fcntl(alive.read.get(), F_SETFL, 0);  // the shell waits
+    Command watch;
+    watch.words = {"/bin/sh", "-c", "trap '' HUP INT TERM; read -r end; kill -s KILL 0"};
+    alive_ = std::move(alive.write);
+    return spawn(watch, alive.read.get(), nothing.get(), nothing.get(), 0, &process_);
+  }
+  Watcher() = default;
+  Watcher(const Watcher&) = delete;
+  Watcher& operator=(const Watcher&) = delete;
+  ~Watcher() {
+    if (process_ == 0) return;
+    end_group();
+    while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  pid_t group() const { return process_; }
+  void end_group() const { kill(-process_, SIGKILL); }
+
+ private:
+  File alive_;
+  pid_t process_ = 0;
+};
+
+// Whether it has ended; it stays a zombie, so that its number remains ours.
 bool has_ended(pid_t child, siginfo_t* info) {
   *info = {};
   return waitid(P_PID, static_cast<id_t>(child), info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
@@ -211,9 +244,15 @@ Result<CommandOutcome> run_command(const Command& command) {
   Pipe out, err;
   if (in.get() < 0 || !open_pipe(&out) || !open_pipe(&err)) return failure(errno);
 
+  Watcher watcher;
+  if (const int code = watcher.start()) {
+    return Error{Error::Code::kUnreadable,
+                 fmt::format("cannot run `/bin/sh`: {}", std::strerror(code))};
+  }
   const auto begin = Clock::now();
   pid_t child = 0;
-  const int code = spawn(command, in.get(), out.write.get(), err.write.get(), &child);
+  const int code =
+      spawn(command, in.get(), out.write.get(), err.write.get(), watcher.group(), &child);
   if (code != 0) return failure(code);
   out.write.reset();
   err.write.reset();
@@ -247,7 +286,7 @@ Result<CommandOutcome> run_command(const Command& command) {
     }
     read_for(wait_ms, &out.read, &out_text, &err.read, &err_text, ended.get());
   }
-  kill(-child, SIGKILL);
+  watcher.end_group();
   kill(child, SIGKILL);  // it may have left its group
   outcome.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
 

@@ -57,6 +57,23 @@ TEST(Command, SaysHowItIsUsed) {
             "groma: no command is named `rnu`\nhelp: did you mean `run`?\n");
 }
 
+TEST(Tune, IsNotResumedOnAnotherMachine) {
+  const TemporaryFolder folder;
+  const std::string machine = folder.path() + "/m.json", search = folder.path() + "/search";
+  ASSERT_EQ(run("groma machines nodes=1,gpu=2,cpu=2 --json > " + machine).exit_code, 0);
+  EXPECT_EQ(run("groma tune --app stencil:size=small --evaluations 2 --machine " + machine +
+                " --out " + search)
+                .exit_code,
+            0);
+  EXPECT_EQ(run("groma tune --evaluations 3 --resume " + search).exit_code, 0);
+  ASSERT_EQ(run("groma machines nodes=2,gpu=2,cpu=2 --json > " + machine).exit_code, 0);
+  const Outcome other = run("groma tune --evaluations 4 --resume " + search);
+  EXPECT_EQ(other.exit_code, 1);
+  EXPECT_EQ(other.err, "groma: " + search + "/journal.jsonl:1: `" + machine +
+                           "` is not what it was when this search began\nhelp: what was found "
+                           "would not be about it: begin another search\n");
+}
+
 TEST(Check, CleanFilesAreFine) {
   const Outcome outcome = run("groma check dsl/strategies/*.mapper dsl/mappers/*.mapper");
   EXPECT_EQ(outcome.exit_code, 0);
