@@ -170,18 +170,13 @@ void add_run(CLI::App& app, int* exit_code) {
   add_machine_option(*command, &options->machine);
   add_app_option(*command, &options->app)->required();
   command->add_option("--seed", options->simulate.seed, "Of the noise")
-      ->check([](const std::string& value) {
-        const bool fits = value.size() < 20 && value.find_first_not_of("0123456789") == value.npos;
-        return fits ? "" : "it is no number from 0 to 10^19 - 1";
-      })
+      ->check(is_seed)
       ->capture_default_str();
   command
       ->add_option("--noise", options->simulate.noise,
                    "Tasks and copies take up to this fraction longer or shorter")
       ->check(CLI::Range(0.0, 0.99))
-      ->check([](const std::string& value) {
-        return value.find_first_of("nN") == value.npos ? "" : "it is no number";
-      })
+      ->check(is_number)
       ->capture_default_str();
   command->add_flag("--fit", options->fit, "Also find the largest problem that fits into memory");
   command
@@ -195,7 +190,7 @@ void add_run(CLI::App& app, int* exit_code) {
       ->add_option("--time", options->time,
                    "At most so many seconds by the clock, then what is known; --fit: 300 unless "
                    "given")
-      ->check(CLI::PositiveNumber);
+      ->check(is_above_0);
   command->add_option("--trace", options->trace,
                       "Write the run as a trace for chrome://tracing and ui.perfetto.dev");
   command->add_option("--report", options->report, "Write the profile as one HTML page");

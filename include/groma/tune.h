@@ -240,8 +240,10 @@ struct TuneOptions {
   // Where the journal, best.mapper (of any other text best.txt) and report.txt go; empty: nowhere.
   std::string directory;
   bool resume = false;  // of that directory; else it must not hold a search
-  std::string
-      fingerprint;  // of what the caller made the problem from; a resumed search has the same
+  // Of what the caller made the problem from; a resumed search has the same.
+  std::string fingerprint;
+  // What that named and others may change, by name: a mark of its content, which stays the same.
+  std::vector<std::pair<std::string, std::string>> marks;
   int threads = 0;  // 0: as the evaluator allows, at most the computer's
   std::function<void(const TuneEvent&)> on_event = {};  // in the caller's thread
   std::function<bool()> stop = {};                      // asked now and then, from any thread
@@ -255,7 +257,8 @@ struct TuneOutcome {
     kRejected,  // too many replies in a row were no use
     kModel,     // the model cannot be asked
   } end = End::kBudget;
-  std::string why;  // of the last two
+  std::string why;         // of the last two; of kExhausted where the proposer has more of the same
+  std::int64_t steps = 0;  // what was tried, also what cost nothing
   std::optional<Step> best;
   std::optional<Step> start;
   // Each improvement: the number of evaluations after which it was known, and the score.

@@ -26,7 +26,7 @@ std::string to_json(const TuneEvent& event) {
       if (event.from_cache) json["repeated"] = true;
       json["why"] = event.step->proposal.why;
       const Feedback& feedback = evaluation.feedback;
-      if (!feedback.execution.empty()) json["execution"] = feedback.execution;
+      if (!evaluation.ok()) json["execution"] = feedback.execution;
       json["explain"] = feedback.explain;
       json["suggest"] = feedback.suggest;
       break;

@@ -75,7 +75,7 @@ class SimulatedEvaluator : public Evaluator {
     }
     Diagnostics diags(Source("mapping", text));
     CheckOptions options;
-    options.first_error = detail == GuideDetail::kNone;  // that there is one is enough
+    options.first_error = detail <= GuideDetail::kExecution;  // which says no more
     for (const Workload& input : inputs_) {
       diags.clear();
       if (groma::check(diags.source(), machine_.get(), &input, diags, nullptr, options)) {

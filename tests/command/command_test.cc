@@ -44,7 +44,7 @@ TEST(Command, SaysHowItIsUsed) {
   EXPECT_EQ(run("groma check").exit_code, 2);
   EXPECT_EQ(run("groma check --no-such-option x").exit_code, 2);
   for (const char* command : {"", "check", "format", "place", "explain", "run", "diff", "guide",
-                              "machines", "apps", "strategies", "grammar"}) {
+                              "tune", "machines", "apps", "strategies", "grammar"}) {
     const Outcome help = run(std::string("groma ") + command + " --help");
     EXPECT_EQ(help.exit_code, 0) << command;
     EXPECT_THAT(help.out, HasSubstr("Examples:")) << command;
@@ -55,6 +55,23 @@ TEST(Command, SaysHowItIsUsed) {
   EXPECT_EQ(run("groma help run").exit_code, 0);
   EXPECT_EQ(run("groma help rnu").err,
             "groma: no command is named `rnu`\nhelp: did you mean `run`?\n");
+}
+
+TEST(Tune, IsNotResumedOnAnotherMachine) {
+  const TemporaryFolder folder;
+  const std::string machine = folder.path() + "/m.json", search = folder.path() + "/search";
+  ASSERT_EQ(run("groma machines nodes=1,gpu=2,cpu=2 --json > " + machine).exit_code, 0);
+  EXPECT_EQ(run("groma tune --app stencil:size=small --evaluations 2 --machine " + machine +
+                " --out " + search)
+                .exit_code,
+            0);
+  EXPECT_EQ(run("groma tune --evaluations 3 --resume " + search).exit_code, 0);
+  ASSERT_EQ(run("groma machines nodes=2,gpu=2,cpu=2 --json > " + machine).exit_code, 0);
+  const Outcome other = run("groma tune --evaluations 4 --resume " + search);
+  EXPECT_EQ(other.exit_code, 1);
+  EXPECT_EQ(other.err, "groma: " + search + "/journal.jsonl:1: `" + machine +
+                           "` is not what it was when this search began\nhelp: what was found "
+                           "would not be about it: begin another search\n");
 }
 
 TEST(Check, CleanFilesAreFine) {
@@ -659,8 +676,9 @@ TEST(Run, EndsAtItsTime) {
 TEST(Run, WrongUsageIsToldFromWrongInput) {
   EXPECT_EQ(run("groma run dsl/mappers/cannon.mapper").exit_code, 2);
   EXPECT_EQ(run("groma run - --app -").exit_code, 2);
-  for (const char* option : {"--noise 2", "--noise nan", "--seed -1", "--seed 18446744073709551616",
-                             "--grow n", "--trace -", "--trace /tmp/x --report /tmp/x"}) {
+  for (const char* option :
+       {"--noise 2", "--noise nan", "--time nan", "--time -1", "--time ''", "--seed -1",
+        "--seed 18446744073709551616", "--grow n", "--trace -", "--trace /tmp/x --report /tmp/x"}) {
     EXPECT_EQ(run(std::string("groma run --app cannon ") + option).exit_code, 2) << option;
   }
   EXPECT_EQ(run("groma check - --app -:n=8 --machine p100x4").exit_code, 2);
@@ -911,8 +929,9 @@ TEST(LlmCommand, TellsWhetherRepliesAreKept) {
 }
 
 TEST(LlmCommand, WrongUsage) {
-  for (const char* wrong : {"llm", "llm check --api x", "llm check --price 1",
-                            "llm check --record a --replay b", "llm check --temperature 3"}) {
+  for (const char* wrong :
+       {"llm", "llm check --api x", "llm check --price 1", "llm check --record a --replay b",
+        "llm check --temperature 3", "llm check --temperature nan"}) {
     EXPECT_EQ(run(std::string("groma ") + wrong).exit_code, 2) << wrong;
   }
   EXPECT_EQ(run("groma llm check --replay /no/such/file").exit_code, 1);
