@@ -184,8 +184,8 @@ struct AskOptions {
   bool constrain = false;
   int max_tokens = 4096;  // of a reply
 };
-// Fails (kUnknown) for no such name, and where it cannot search for such a text; those that ask a
-// model as Segments::of_marked does.
+// Fails (kUnknown) for no such name, where it cannot search for such a text, and for inputs of
+// different applications; those that ask a model as Segments::of_marked does.
 Result<std::unique_ptr<Proposer>> make_proposer(std::string_view name, const Problem& problem,
                                                 std::uint64_t seed, const AskOptions& options = {});
 

@@ -159,8 +159,8 @@ std::string Drafts::text_of(const Draft& draft) const {
           free_name(*draft.base, inspect::name_for(said.placement->name, kind));
       std::string& names = users[name];
       if (names.empty()) {
-        functions += fmt::format("\ndef {}(Task task) {{\n  m = Machine({});\n{}}}\n", name,
-                                 kind_name, said.placement->body);
+        functions += fmt::format("\n# {}\ndef {}(Task task) {{\n  m = Machine({});\n{}}}\n",
+                                 said.placement->words, name, kind_name, said.placement->body);
       }
       names += (names.empty() ? "" : ", ") + task.written;
     }
@@ -178,6 +178,7 @@ std::string Drafts::text_of(const Draft& draft) const {
   if (!maps.empty()) maps.insert(0, "\n");
   std::string text = kinds + data + limits + functions + maps;
   if (draft.replicate) text += fmt::format("ControlReplicate {};\n", top_level_);
+  if (text.starts_with('\n')) text.erase(0, 1);
   if (draft.base->text.empty() || text.empty()) return text + draft.base->text;
   // What comes first counts.
   return text + "\n" + without(draft.base->text, keys_of(text));

@@ -18,9 +18,9 @@
 namespace groma::tuning {
 
 // Where the points of a launch go: the body of a mapping function, `m` being the processors of the
-// task's kind, and a name that says what it does.
+// task's kind, a name that says what it does, and the same in words.
 struct PlacementFunction {
-  std::string name, body;
+  std::string name, body, words;
 };
 
 // A mapping that decisions are taken beside.
