@@ -329,6 +329,7 @@ std::vector<Reply> Search::answers(std::span<const ChatRequest> requests) {
 std::vector<Reply> Search::asked_now(std::span<const ChatRequest> requests) {
   go_on();
   replayed_round_ = false;
+  if (failed_) return {};
   TuneSpending most = outcome_.spent;
   for (const ChatRequest& request : requests) {
     const TuneSpending one = most_of(request, model_);
