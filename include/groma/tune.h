@@ -153,7 +153,7 @@ class Round {
   // That a model's reply was no use, and why. A round that proposes nothing and says nothing ends
   // the search.
   virtual void reject(std::string why) = 0;
-  virtual bool stop() const = 0;
+  virtual bool stop() const = 0;  // to propose what there is; not while a journal is gone through
 };
 
 // Decides what is tried next. What it proposes may depend on what it was made of and on what its

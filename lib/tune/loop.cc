@@ -329,6 +329,7 @@ std::vector<Reply> Search::answers(std::span<const ChatRequest> requests) {
 std::vector<Reply> Search::asked_now(std::span<const ChatRequest> requests) {
   go_on();
   replayed_round_ = false;
+  if (failed_) return {};
   TuneSpending most = outcome_.spent;
   for (const ChatRequest& request : requests) {
     const TuneSpending one = most_of(request, model_);
@@ -435,8 +436,8 @@ std::vector<Evaluation> Search::estimated_then(std::size_t count, std::uint64_t 
     failed_ = journal_.another_way("the search now estimates something else");
   }
   for (std::size_t i = 0; i < count && !failed_; ++i) {
-    auto evaluation = tuning::evaluation_of((*results)[i]);
-    if (evaluation) all.push_back(*std::move(evaluation));
+    const auto evaluation = tuning::evaluation_of((*results)[i]);
+    if (evaluation) all.push_back(*evaluation);
     if (!evaluation) failed_ = journal_.damaged(fmt::format("estimate {} is none", i + 1));
   }
   return failed_ ? std::vector<Evaluation>() : all;

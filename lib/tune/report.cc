@@ -248,7 +248,7 @@ std::optional<Error> report(const std::string& directory, const Problem& problem
   out.add("\nTrajectory  {}\n", sparkline(scores_in(journal)));
   add_steps(journal, evaluator, out);
   if (out.fine() && std::rename(next.c_str(), path.c_str()) == 0) return std::nullopt;
-  const int code = errno;
+  const int code = errno != 0 ? errno : EIO;
   std::remove(next.c_str());
   return Error{Error::Code::kUnreadable,
                fmt::format("cannot write `{}`: {}", path, std::strerror(code))};

@@ -315,7 +315,8 @@ TEST(Resume, OfSeveralQuestionsOnlyTheStoppedAreAskedAgain) {
   const std::string slow = search.folder() + "/slow";
   search.model = "case \"$request\" in *'\"seed\":5'*) [ -e " + slow + " ] || { touch " + slow +
                  "; sleep 100; };; esac; echo well";
-  search.options.stop = [&] { return std::filesystem::exists(slow); };
+  // In the second round, when all of it are on their way.
+  search.options.stop = [&] { return std::filesystem::exists(slow) && search.asked() >= 6; };
   EXPECT_EQ(search.run()->end, End::kStopped);
   search.options.stop = {};
   const auto outcome = search.resume();
