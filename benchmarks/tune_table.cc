@@ -5,12 +5,12 @@
 //
 //   groma_tune_table FILE [all] [KEY=VALUE...]
 //     machines=p100x4;lassen:nodes=4  apps=circuit;...  proposers=guided;random;...
-//     evaluations=10  seeds=5  estimates=0  judge=same  names=own  nodes=own
+//     evaluations=10  seeds=5  estimates=0  judge=same  names=own  nodes=machine
 //
 //   estimates=N   the proposer may ask the embedded runtime N times beside its evaluations
 //   judge=other   who judges has other constants, and with estimates noise
 //   names=random  every name of a task, region or field is another one
-//   nodes=machine applications are set up for as many nodes as the machine has, not for one
+//   nodes=own     applications are set up for one node, not for as many as the machine has
 //   proposers=best;enumerate  search for what the others are compared with (tune_table.h)
 //   all           all of docs/tune_table.md, the most needed first; a KEY then holds for all parts
 //
@@ -74,7 +74,7 @@ std::vector<Cell> cells_of(const std::vector<std::string>& arguments) {
       {"estimates", "0"},
       {"names", "own"},
       {"judge", "same"},
-      {"nodes", "own"}};
+      {"nodes", "machine"}};
   for (const std::string& argument : arguments) {
     const std::size_t equals = argument.find('=');
     if (equals == argument.npos || !given.contains(argument.substr(0, equals))) {
