@@ -668,6 +668,14 @@ TEST(Run, WrongUsageIsToldFromWrongInput) {
   EXPECT_EQ(run("groma run --app canon").exit_code, 1);
 }
 
+TEST(Run, WithoutALibraryForLegionSaysSo) {
+  const Outcome outcome =
+      run("d=$(mktemp -d) && cp \"$(command -v groma)\" $d && echo 'Task * CPU;' > $d/my.mapper && "
+          "$d/groma run --map $d/my.mapper -- true; code=$?; rm -r $d; exit $code");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("this build has no library for Legion programs"));
+}
+
 TEST(Run, CtrlCEndsWith130) {
   const Outcome outcome =
       run("timeout -s INT --preserve-status 0.5 groma run --app "
