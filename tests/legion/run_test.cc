@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -32,7 +33,22 @@ class Run : public testing::Test {
   Outcome stranger(const std::string& text, const std::string& words,
                    const std::string& options = "") const {
     return run("groma run --map " + write("my.mapper", text) + " " + options + " -- " +
-               GROMA_STRANGER + " " + words + " -ll:cpu 2");
+               GROMA_STRANGER + " " + words + " -ll:cpu 2 -tag " + folder_.path());
+  }
+  // The folder stands in the words of all that the test starts.
+  void expect_nothing_left() const {
+    int processes = 0;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      const std::string words = read_text(entry.path() / "cmdline");
+      EXPECT_THAT(words, Not(HasSubstr(folder_.path())));
+      processes += words.empty() ? 0 : 1;
+    }
+    EXPECT_GT(processes, 0);
+  }
+  void expect_failure(const Outcome& outcome, const std::string& text) const {
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_THAT(outcome.out + outcome.err, HasSubstr(text));
+    expect_nothing_left();
   }
   TemporaryFolder folder_;
 };
@@ -109,18 +125,6 @@ TEST_F(Run, JsonHasTheContractsShape) {
 
 // ---- What goes wrong, and that nothing is left.
 
-// Of the program, by its words, which nobody else has.
-void expect_nothing_left() {
-  const Outcome left = run("pgrep -f '^" GROMA_STRANGER "' || echo none");
-  EXPECT_EQ(left.out, "none\n");
-}
-
-void expect_failure(const Outcome& outcome, const std::string& text) {
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.out + outcome.err, HasSubstr(text));
-  expect_nothing_left();
-}
-
 TEST_F(Run, NoSuchMapping) {
   expect_failure(run("groma run --map nosuch.mapper -- " GROMA_STRANGER " plain"),
                  "cannot read `nosuch.mapper`");
@@ -151,7 +155,8 @@ TEST_F(Run, AnAnswerThatLegionCannotCarryOut) {
 TEST_F(Run, AProgramWithoutLegion) {
   const std::string map = "groma run --map " + write("my.mapper", kFirst);
   expect_failure(run(map + " -- true"), "the program started no Legion");
-  expect_failure(run(map + " --timeout 1 -- sleep 1000"), "before its time limit");
+  expect_failure(run(map + " --timeout 1 -- sh -c 'sleep 1000; true' " + folder_.path()),
+                 "before its time limit");
   EXPECT_THAT(run(map + " -- sh -c 'exit 3'").out, HasSubstr("the program started no Legion"));
 }
 
@@ -189,8 +194,8 @@ TEST_F(Run, TheLastMessageComesHome) {
 }
 
 TEST_F(Run, WhoeverEndsTheCommandEndsTheProgram) {
-  const std::string map =
-      "groma run --map " + write("my.mapper", kFirst) + " -- " + GROMA_STRANGER + " hang -ll:cpu 2";
+  const std::string map = "groma run --map " + write("my.mapper", kFirst) + " -- " +
+                          GROMA_STRANGER + " hang -ll:cpu 2 -tag " + folder_.path();
   for (const char* signal : {"INT", "TERM", "HUP"}) {
     const Outcome outcome = run("timeout --foreground -s " + std::string(signal) + " 3 " + map);
     EXPECT_EQ(outcome.exit_code, 124) << signal;  // of `timeout`
@@ -199,8 +204,9 @@ TEST_F(Run, WhoeverEndsTheCommandEndsTheProgram) {
 }
 
 TEST_F(Run, AProgramThatNobodyHearsAnyMoreIsEnded) {
-  const Outcome outcome = run("groma run --map " + write("my.mapper", kFirst) + " -- " +
-                              GROMA_STRANGER + " talk -ll:cpu 2 | head -n 1");
+  const Outcome outcome =
+      run("groma run --map " + write("my.mapper", kFirst) + " -- " + GROMA_STRANGER +
+          " talk -ll:cpu 2 -tag " + folder_.path() + " | head -n 1");
   EXPECT_EQ(outcome.out, "on and on\n");
   expect_nothing_left();
 }
@@ -229,6 +235,21 @@ TEST_F(Run, AScriptMayStartTheProgram) {
   const Outcome outcome = run("groma run --map " + write("my.mapper", kFirst) + " -- sh " + script);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("moved: 0 0 0 0\n"));
+}
+
+TEST_F(Run, ALegionThatIsLoadedLater) {
+  const Outcome outcome = run("groma run --map " + write("my.mapper", kFirst) + " -- " +
+                              GROMA_LOADER + " " + GROMA_LOADED + " own -ll:cpu 2");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("kept: 1 1 1 1\nmoved: 0 0 0 0\ntunable: 42\n"));
+}
+
+// Its mapper is one of ours, made by other code than what is preloaded.
+TEST_F(Run, AProgramThatIsMappedByGromaItself) {
+  const std::string map = "groma run --map " + write("my.mapper", "Task look GPU;\n") + " -- ";
+  const Outcome outcome = run(map + GROMA_REFUSED + " 'Region look cells * SYSMEM' -ll:cpu 2");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("`look` can run on none of its kinds: `GPU`"));
 }
 
 TEST_F(Run, ALargeMappingIsHandedOverAsAFile) {

@@ -52,6 +52,8 @@ check_headers() {
         -I"$prefix/include" -x c++ - <<<"#include \"groma/$(basename "$header")\""
     done
   done
+  gcc -std=c99 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$prefix/include" -x c - \
+    <<<'#include "groma/legion_c.h"'
 }
 
 check_pkg_config() {
