@@ -299,6 +299,12 @@ void catch_interrupts() {
   // A second one ends the process at once.
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
+  // Batch systems and terminals that close; not below nohup.
+  for (const int signal : {SIGTERM, SIGHUP}) {
+    struct sigaction before {};
+    sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
+  }
 }
 
 bool interrupted() { return interrupt_seen; }

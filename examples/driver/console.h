@@ -81,7 +81,8 @@ void check_standard_input(const std::vector<std::string>& inputs);
 // The program's own prints, on standard error through spdlog.
 groma::LogSink& log();
 
-// Ctrl-C ends the process with 130 after the current step; asked from progress callbacks.
+// Ctrl-C (or SIGTERM, SIGHUP) ends the process with 130 after the current step; asked from progress
+// callbacks.
 void catch_interrupts();
 bool interrupted();
 

@@ -13,6 +13,7 @@
 #include "groma/explain.h"
 #include "groma/inspect.h"
 #include "groma/system.h"
+#include "run_map.h"
 
 namespace driver {
 namespace {
@@ -26,6 +27,7 @@ struct Options {
   bool fit = false;
   std::vector<std::string> grow;
   std::optional<double> time;
+  MapArguments map;  // of the other form
   bool json = false;
 };
 
@@ -161,14 +163,15 @@ int run(Options options) {
 
 }  // namespace
 
-void add_run(CLI::App& app, int* exit_code) {
+void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
       app.add_subcommand("run", "How fast an application runs under a mapping, simulated");
-  command->add_option("FILE", options->file,
-                      "A mapping program, `-` is standard input; without it the default mapper");
+  CLI::Option* const file = command->add_option(
+      "FILE", options->file,
+      "A mapping program, `-` is standard input; without it the default mapper");
   add_machine_option(*command, &options->machine);
-  add_app_option(*command, &options->app)->required();
+  CLI::Option* const app_option = add_app_option(*command, &options->app);
   command->add_option("--seed", options->simulate.seed, "Of the noise")
       ->check(is_seed)
       ->capture_default_str();
@@ -195,14 +198,45 @@ void add_run(CLI::App& app, int* exit_code) {
                       "Write the run as a trace for chrome://tracing and ui.perfetto.dev");
   command->add_option("--report", options->report, "Write the profile as one HTML page");
   add_json_flag(*command, &options->json);
+  // The other form.
+  CLI::Option* const map = command->add_option(
+      "--map", options->map.file, "A mapping for the Legion program behind `--`, which is run");
+  app_option->excludes(map);
+  file->excludes(map);
+  command
+      ->add_option("--timeout", options->map.timeout_s,
+                   "With --map: the program is ended after so many seconds; 0: never")
+      ->check(CLI::Range(0.0, 1e9))
+      ->needs(map)
+      ->capture_default_str();
+  command
+      ->add_option("--checks", options->map.checks,
+                   "With --map: when Legion checks what the mapping decides, which costs time; "
+                   "first: until the program has run well under it")
+      ->check(CLI::IsMember({"first", "always", "never"}))
+      ->needs(map)
+      ->capture_default_str();
+  command
+      ->add_option("--library", options->map.library,
+                   "With --map: libgroma_preload.so of a Groma built with the program's Legion")
+      ->needs(map);
   command->footer(
       "Examples:\n"
       "  groma run my.mapper --machine p100x4 --app circuit\n"
       "  groma run --app cannon:size=large,nodes=4 --machine lassen:nodes=4\n"
       "                                                 under the default mapper\n"
       "  groma run my.mapper --app circuit --fit        also the largest problem that fits\n"
-      "  groma run my.mapper --app cosma --report cosma.html");
-  command->callback([options, exit_code] { *exit_code = run(*options); });
+      "  groma run my.mapper --app cosma --report cosma.html\n"
+      "  groma run --map my.mapper -- ./my_legion_program -n 100 -ll:cpu 4");
+  command->callback([=, &behind] {
+    if (map->count() == 0 && app_option->count() == 0) throw CLI::RequiredError("--app or --map");
+    if (behind.empty() == (map->count() > 0)) {
+      throw CLI::ValidationError("--map", "it takes a program, behind `--`: --map FILE -- PROGRAM");
+    }
+    options->map.words = behind;
+    options->map.json = options->json;
+    *exit_code = map->count() == 0 ? run(*options) : run_under_mapping(options->map);
+  });
 }
 
 }  // namespace driver

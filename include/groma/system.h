@@ -52,6 +52,9 @@ struct Command {
   bool end_at_max_output = false;  // more than this on the standard output ends the group
   // Asked every 50 ms, in the caller's thread; true ends the group.
   std::function<bool()> stop = {};
+  // Hears all output as it comes, in the caller's thread; until it returns, the group may have to
+  // wait with its next.
+  std::function<void(std::string_view bytes, bool is_error)> on_output = {};
 };
 
 struct CommandOutput {

@@ -49,9 +49,12 @@ class File {
 // One output: its first and its last bytes, half of the bound each.
 class Capture {
  public:
-  explicit Capture(std::size_t limit) : first_(limit - limit / 2), half_(limit / 2) {}
+  using Hearer = std::function<void(std::string_view)>;
+  Capture(std::size_t limit, Hearer hearer)
+      : first_(limit - limit / 2), half_(limit / 2), hearer_(std::move(hearer)) {}
 
   void add(std::string_view bytes) {
+    if (hearer_) hearer_(bytes);
     const std::size_t first = std::min(bytes.size(), first_ - head_.size());
     head_ += bytes.substr(0, first);
     bytes.remove_prefix(first);
@@ -73,6 +76,7 @@ class Capture {
 
  private:
   std::size_t first_, half_, all_ = 0;
+  Hearer hearer_;
   std::string head_, tail_;
 };
 
@@ -259,7 +263,12 @@ Result<CommandOutcome> run_command(const Command& command) {
 
   // None on an old kernel: then we look more often.
   const File ended(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
-  Capture out_text(command.max_output_bytes), err_text(command.max_output_bytes);
+  const auto hearer = [&command](bool is_error) -> Capture::Hearer {
+    if (!command.on_output) return {};
+    return [&command, is_error](std::string_view bytes) { command.on_output(bytes, is_error); };
+  };
+  Capture out_text(command.max_output_bytes, hearer(false));
+  Capture err_text(command.max_output_bytes, hearer(true));
   CommandOutcome outcome;
   siginfo_t info{};
   const auto deadline = begin + std::chrono::milliseconds(command.deadline_ms);

@@ -686,6 +686,38 @@ TEST(Run, WrongUsageIsToldFromWrongInput) {
   EXPECT_EQ(run("groma run --app canon").exit_code, 1);
 }
 
+TEST(Run, WithoutALibraryForLegionSaysSo) {
+  const Outcome outcome =
+      run("d=$(mktemp -d) && cp \"$(command -v groma)\" $d && echo 'Task * CPU;' > $d/my.mapper && "
+          "$d/groma run --map $d/my.mapper -- true; code=$?; rm -r $d; exit $code");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("this build has no library for Legion programs"));
+}
+
+// Without a Legion: the program says itself what the library would say. The loader ignores a
+// library that is none.
+TEST(Run, TakesAProgramAndALibrary) {
+  const TemporaryFolder folder;
+  const std::string map = "groma run --map " + folder.write("my.mapper", "Task * CPU;\n") +
+                          " --library " + folder.write("none.so", "none") + " --json -- ";
+  const std::string set = "XDG_CACHE_HOME=" + folder.path() + " ";
+  const std::string says =
+      "sh -c 'echo groma: mapped by me >&2; echo; echo \"$GROMA_MAPPING\" >&2; ";
+  const Outcome fine = run(set + map + says + "echo $LEGION_DEFAULT_ARGS >&2'");
+  EXPECT_EQ(fine.exit_code, 0) << fine.err;
+  EXPECT_THAT(fine.err,
+              testing::AllOf(HasSubstr("my.mapper\nTask * CPU;\n"), HasSubstr("safe_mapper")));
+  const json done = json::parse(fine.out);
+  EXPECT_EQ(done.at("status"), "ok");
+  EXPECT_EQ(done.at("checked"), true);
+  EXPECT_EQ(json::parse(run(set + map + says + "true'").out).at("checked"), false);
+  const Outcome failed = run(set + map + says + "kill -SEGV $$'");
+  EXPECT_EQ(failed.exit_code, 1);
+  EXPECT_EQ(json::parse(failed.out).at("stage"), "execute");
+  EXPECT_EQ(json::parse(failed.out).at("exit_code"), 139);
+  EXPECT_EQ(json::parse(run(set + map + "true").out).at("stage"), "map");
+}
+
 TEST(Run, CtrlCEndsWith130) {
   const Outcome outcome =
       run("timeout -s INT --preserve-status 0.5 groma run --app "

@@ -1,5 +1,6 @@
-// A program of one task with one region, mapped by the text in its first argument, or by a mapper
-// that errs: for what ends with our message, which CMakeLists.txt lists.
+// A program of one task with one region, mapped by the text in its first argument, by the file
+// named there (`@my.mapper`, the way from C), or by a mapper that errs: for what ends with our
+// message, which CMakeLists.txt lists.
 #include <legion.h>
 
 #include <cstdio>
@@ -7,6 +8,7 @@
 #include <string_view>
 
 #include "groma/legion.h"
+#include "groma/legion_c.h"
 
 namespace {
 
@@ -76,6 +78,10 @@ int main(int argc, char** argv) {
     groma::legion::use(
         [](const groma::MapperSite& site) { return std::make_unique<Astray>(site); });
     return Runtime::start(argc, argv);
+  }
+  if (argv[1][0] == '@') {
+    const int failed = groma_legion_use_file(argv[1] + 1);
+    return failed != 0 ? failed : Runtime::start(argc, argv);
   }
   const groma::Source source("test.mapper", argv[1]);
   groma::Diagnostics diags(source);

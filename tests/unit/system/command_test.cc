@@ -58,6 +58,23 @@ TEST(Command, SaysWhatKilledIt) {
   EXPECT_EQ(outcome.code, SIGSEGV);
 }
 
+TEST(Command, TellsWhatItPrintsAsItComes) {
+  // The second line waits for what hearing the first makes.
+  const std::string file = testing::TempDir() + "groma_heard";
+  std::filesystem::remove(file);
+  Command command = shell("echo one; while [ ! -e '" + file + "' ]; do sleep 0.01; done; echo two");
+  command.deadline_ms = 60'000;
+  command.max_output_bytes = 2;
+  std::string heard;
+  command.on_output = [&](std::string_view bytes, bool is_error) {
+    heard += is_error ? "error" : bytes;
+    EXPECT_FALSE(write_file(file, "heard"));
+  };
+  EXPECT_EQ(run(command).end, End::kExited);
+  EXPECT_EQ(heard, "one\ntwo\n");
+  std::filesystem::remove(file);
+}
+
 TEST(Command, KeepsTheFirstAndTheLastOfTooMuchOutput) {
   Command command = shell("echo first; head -c 3000000 /dev/zero | tr '\\0' x; echo last");
   command.max_output_bytes = 1000;
