@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <deque>
 
 #include "base/one_diagnostic.h"
 #include "groma/program_mapper.h"
@@ -44,109 +43,6 @@ void Registration::leave(const Mapper& mapper, std::set<std::string> names) {
   if (!known.empty()) groma::mapper::log_unknown_tasks(of_program->program(), known, *log());
 }
 
-// ---- What a hook needs
-
-// Legion's mapper events under numbers.
-struct Adapter::Events {
-  std::map<MapperEvent, Legion::Mapping::MapperEvent> open;
-  MapperEvent last = 0;
-};
-
-// While it lives, no hook begins inside this one, whatever is called.
-class Alone {
- public:
-  Alone(Legion::Mapping::MapperRuntime* runtime, MapperContext context)
-      : runtime_(runtime), context_(context), was_reentrant_(runtime->is_reentrant(context)) {
-    if (was_reentrant_) runtime_->disable_reentrant(context_);
-  }
-  ~Alone() {
-    if (was_reentrant_) runtime_->enable_reentrant(context_);
-  }
-  Alone(const Alone&) = delete;
-  Alone& operator=(const Alone&) = delete;
-
- private:
-  Legion::Mapping::MapperRuntime* runtime_;
-  MapperContext context_;
-  bool was_reentrant_;
-};
-
-// What a mapper of ours may do during one hook. What else MapperRuntime offers is for mappers that
-// make their own instances, which the adapter does not let them do yet.
-class Adapter::Hands final : public groma::MapperRuntime {
- public:
-  Hands(Legion::Mapping::MapperRuntime* runtime, Events* events)
-      : runtime_(runtime), events_(events) {}
-  void enter(MapperContext context) { context_ = context; }
-
-  Capabilities capabilities() const override {
-    Capabilities can;
-    can.stealing = false;  // its hooks are Legion's DefaultMapper's
-    can.instances = false;
-    return can;
-  }
-  MapperEvent create_event() override {
-    const Alone alone(runtime_, context_);
-    const Legion::Mapping::MapperEvent made = runtime_->create_mapper_event(context_);
-    events_->open[++events_->last] = made;
-    return events_->last;
-  }
-  void trigger_event(MapperEvent event) override {
-    const auto found = events_->open.find(event);
-    if (found == events_->open.end()) return;
-    const Legion::Mapping::MapperEvent triggered = found->second;
-    events_->open.erase(found);
-    const Alone alone(runtime_, context_);
-    runtime_->trigger_mapper_event(context_, triggered);
-  }
-
- private:
-  Legion::Mapping::MapperRuntime* runtime_;
-  Events* events_;
-  MapperContext context_ = nullptr;
-};
-
-struct Adapter::Call {
-  Hands hands;
-  ViewStorage storage;
-  std::vector<const Legion::Task*> ready_tasks;
-  std::vector<TaskView> ready;
-  std::deque<TaskView> parents;
-  std::vector<Processor> shards;
-  ShardTable table;  // of them
-  groma::TaskOptions options;
-  SliceAnswer slices;
-  TaskWish wish;
-  ReplicateAnswer replicate;
-  ScheduleAnswer schedule;
-
-  Call(Legion::Mapping::MapperRuntime* runtime, Events* events) : hands(runtime, events) {}
-};
-
-// The buffers of one hook. Other hooks may begin where it calls the runtime, never while our mapper
-// has the word.
-class Adapter::Use {
- public:
-  Use(Adapter* adapter, MapperContext context) : adapter_(adapter) {
-    if (adapter_->free_calls_.empty()) {
-      call_ = std::make_unique<Call>(adapter_->mapper_runtime_, adapter_->events_.get());
-    } else {
-      call_ = std::move(adapter_->free_calls_.back());
-      adapter_->free_calls_.pop_back();
-    }
-    call_->hands.enter(context);
-  }
-  ~Use() { adapter_->free_calls_.push_back(std::move(call_)); }
-  Use(const Use&) = delete;
-  Use& operator=(const Use&) = delete;
-  Call* operator->() const { return call_.get(); }
-  Call& operator*() const { return *call_; }
-
- private:
-  Adapter* adapter_;
-  std::unique_ptr<Call> call_;
-};
-
 Adapter::Adapter(std::shared_ptr<Registration> registration, Legion::Mapping::MapperRuntime* rt,
                  const Legion::Machine& realm_machine, Legion::Processor local,
                  std::unique_ptr<groma::Mapper> mapper)
@@ -157,7 +53,7 @@ Adapter::Adapter(std::shared_ptr<Registration> registration, Legion::Mapping::Ma
       name_(mapper_->name()),
       views_(*registration_->machine, &registration_->regions, mapper_->site().local.node, rt),
       instances_(*registration_->machine, rt),
-      events_(std::make_unique<Events>()) {
+      calls_({rt, registration_->machine.get(), &views_, &events_}) {
   registration_->enter();
 }
 Adapter::~Adapter() { registration_->leave(*mapper_, views_.names()); }
@@ -177,7 +73,7 @@ void Adapter::check(const std::vector<Refusal>& refusals) const {
 
 void Adapter::select_task_options(MapperContext context, const Legion::Task& task,
                                   TaskOptions& output) {
-  Use call(this, context);
+  HookCalls::Use call(calls_, context);
   const TaskView& view =
       views_.make(context, task, place_of(task.current_proc), Regions::kNamed, call->storage);
   groma::TaskOptions& answer = call->options;
@@ -198,7 +94,7 @@ void Adapter::select_task_options(MapperContext context, const Legion::Task& tas
 void Adapter::select_sharding_functor(MapperContext context, const Legion::Task& task,
                                       const SelectShardingFunctorInput& input,
                                       SelectShardingFunctorOutput& output) {
-  Use call(this, context);
+  HookCalls::Use call(calls_, context);
   const TaskView& view =
       views_.make(context, task, place_of(task.current_proc), Regions::kNamed, call->storage);
   call->shards.clear();
@@ -212,7 +108,7 @@ void Adapter::select_sharding_functor(MapperContext context, const Legion::Task&
 
 void Adapter::replicate_task(MapperContext context, const Legion::Task& task,
                              const ReplicateTaskInput& input, ReplicateTaskOutput& output) {
-  Use call(this, context);
+  HookCalls::Use call(calls_, context);
   const auto at = task.target_proc.exists() ? task.target_proc : task.current_proc;
   const TaskView& view = views_.make(context, task, place_of(at), Regions::kNamed, call->storage);
   ReplicateAnswer& answer = call->replicate;
@@ -228,7 +124,7 @@ void Adapter::slice_task(MapperContext context, const Legion::Task& task,
                          const SliceTaskInput& input, SliceTaskOutput& output) {
   bool blocks_of_holes = false;
   {
-    Use call(this, context);
+    HookCalls::Use call(calls_, context);
     const TaskView& view =
         views_.make(context, task, place_of(task.target_proc), Regions::kNamed, call->storage);
     for_each_box(input.domain, [&](const Rect& part) {
@@ -250,53 +146,6 @@ void Adapter::slice_task(MapperContext context, const Legion::Task& task,
   DefaultMapper::slice_task(context, task, input, output);
 }
 
-// In parts: a view is large, and all points of a launch may be ready.
-void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
-                                  SelectMappingOutput& output) {
-  if (!mapper_->selects()) {
-    output.map_tasks.insert(input.ready_tasks.begin(), input.ready_tasks.end());
-    return;
-  }
-  constexpr std::size_t kPart = 256;
-  Use call(this, context);
-  // An event that one part makes must not be gone after the next.
-  const Alone alone(mapper_runtime_, context);
-  MapperEvent deferral = 0;
-  const Legion::Task* parent = nullptr;
-  const auto ask = [&] {
-    ScheduleAnswer& answer = call->schedule;
-    answer.clear();
-    mapper_->select_tasks_to_map(call->hands, call->ready, answer);
-    check(validate(answer, call->ready, mapper_->machine()));
-    const auto& tasks = call->ready_tasks;
-    for (std::uint32_t index : answer.map) output.map_tasks.insert(tasks[index]);
-    for (const ScheduleAnswer::Relocation& move : answer.relocate) {
-      output.relocate_tasks[tasks[move.task]] = realm(move.processor);
-    }
-    if (answer.deferral != 0) deferral = answer.deferral;
-    call->ready.clear();
-    call->ready_tasks.clear();
-    call->parents.clear();
-    parent = nullptr;
-  };
-  for (const Legion::Task* task : input.ready_tasks) {
-    const Processor current = place_of(task->target_proc);
-    views_.fill(context, *task, current, call->ready.emplace_back());
-    call->ready_tasks.push_back(task);
-    const Legion::Task* above = task->get_parent_task();
-    if (above != nullptr && above != parent) {
-      views_.fill_parent(context, *above, current, call->parents.emplace_back());
-      parent = above;
-    }
-    if (above != nullptr) call->ready.back().parent = &call->parents.back();
-    if (call->ready.size() == kPart) ask();
-  }
-  if (!call->ready.empty()) ask();
-  const bool idle = output.map_tasks.empty() && output.relocate_tasks.empty();
-  const auto event = events_->open.find(deferral);
-  if (idle && event != events_->open.end()) output.deferral_event = event->second;
-}
-
 namespace {
 
 void request(const ProfilingWish& wish, Legion::Mapping::ProfilingRequest& requests) {
@@ -311,7 +160,7 @@ void Adapter::map_task(MapperContext context, const Legion::Task& task, const Ma
                        MapTaskOutput& output) {
   __builtin_prefetch(&task.index_point);  // tasks are cold: their parts come at once, not in turn
   __builtin_prefetch(&task.index_domain);
-  Use call(this, context);
+  HookCalls::Use call(calls_, context);
   const bool shard = input.shard_processor.exists();
   const Legion::Processor target = shard ? input.shard_processor : task.target_proc;
   views_.make(context, task, place_of(target), Regions::kCounted, call->storage);
@@ -338,7 +187,7 @@ void Adapter::map_task(MapperContext context, const Legion::Task& task, const Ma
   if (!view.requirements.empty()) map_regions(context, task, *call, output);
 }
 
-void Adapter::map_regions(MapperContext context, const Legion::Task& task, Call& call,
+void Adapter::map_regions(MapperContext context, const Legion::Task& task, HookCall& call,
                           MapTaskOutput& output) {
   const TaskView& view = call.storage.view;
   const VariantView* variant = nullptr;
@@ -372,7 +221,7 @@ void Adapter::map_regions(MapperContext context, const Legion::Task& task, Call&
 
 void Adapter::report_profiling(MapperContext context, const Legion::Task& task,
                                const TaskProfilingInfo& input) {
-  Use call(this, context);
+  HookCalls::Use call(calls_, context);
   const TaskView& view =
       views_.make(context, task, place_of(task.target_proc), Regions::kNone, call->storage);
   ProfilingReport report;

@@ -14,6 +14,7 @@
 #include "groma/legion.h"
 #include "groma/mapper.h"
 #include "groma/validate.h"
+#include "legion/hook_call.h"
 #include "legion/instances.h"
 #include "legion/machine_map.h"
 #include "legion/sharding.h"
@@ -65,27 +66,33 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
                       const ReplicateTaskInput& input, ReplicateTaskOutput& output) override;
   void slice_task(MapperContext context, const Legion::Task& task, const SliceTaskInput& input,
                   SliceTaskOutput& output) override;
-  void select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
-                           SelectMappingOutput& output) override;
   void map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                 MapTaskOutput& output) override;
   void report_profiling(MapperContext context, const Legion::Task& task,
                         const TaskProfilingInfo& input) override;
 
- private:
-  struct Events;
-  class Hands;
-  // Buffers of one hook. Another may begin while this one waits in the runtime, so there are as
-  // many as are under way.
-  struct Call;
-  class Use;
+  // ---- adapter_order.cc
+  void select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
+                           SelectMappingOutput& output) override;
+  void select_steal_targets(MapperContext context, const SelectStealingInput& input,
+                            SelectStealingOutput& output) override;
+  void permit_steal_request(MapperContext context, const StealRequestInput& input,
+                            StealRequestOutput& output) override;
+  void handle_message(MapperContext context, const MapperMessage& message) override;
+  void configure_context(MapperContext context, const Legion::Task& task,
+                         ContextConfigOutput& output) override;
+  void memoize_operation(MapperContext context, const Legion::Mappable& operation,
+                         const MemoizeInput& input, MemoizeOutput& output) override;
+  void select_tunable_value(MapperContext context, const Legion::Task& task,
+                            const SelectTunableInput& input, SelectTunableOutput& output) override;
 
+ private:
   Processor place_of(Legion::Processor processor) const;
   Legion::Processor realm(const Processor& processor) const {
     return processor == mapper_->site().local ? local_proc
                                               : registration_->machine->realm(processor);
   }
-  void map_regions(MapperContext context, const Legion::Task& task, Call& call,
+  void map_regions(MapperContext context, const Legion::Task& task, HookCall& call,
                    MapTaskOutput& output);
   void check(const std::vector<Refusal>& refusals) const;
 
@@ -95,8 +102,8 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   std::string name_;
   TaskViews views_;
   Instances instances_;
-  std::unique_ptr<Events> events_;
-  std::vector<std::unique_ptr<Call>> free_calls_;
+  Events events_;
+  HookCalls calls_;
 };
 
 // The adapter of one processor; null where none is wanted. Legion comes to own it.

@@ -7,6 +7,7 @@
 #include "groma/legion.h"
 #include "groma/program_mapper.h"
 #include "legion/adapter.h"
+#include "legion/default_flags.h"
 
 namespace groma::legion {
 namespace {
@@ -72,7 +73,9 @@ Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion:
   }
   const auto local = registration->machine->processor(processor);
   if (!local) return nullptr;
-  const MapperSite site{registration->machine->machine(), *local, {}, registration->log()};
+  const MapperSite site{registration->machine->machine(), *local,
+                        default_settings(runtime->get_mapper_runtime(), machine, processor),
+                        registration->log()};
   auto mapper = registration->factory(site);
   if (mapper == nullptr) return nullptr;
   register_functors(*registration, runtime, *mapper);

@@ -155,6 +155,17 @@ std::set<std::string> TaskViews::names() const {
   return names;
 }
 
+std::string_view TaskViews::name(TaskId task) const {
+  const auto found = known_.find(task);
+  return found == known_.end() ? std::string_view() : found->second.name;
+}
+
+std::span<const VariantView> TaskViews::variants(TaskId task) const {
+  const auto found = known_.find(task);
+  if (found == known_.end()) return {};
+  return found->second.variants;
+}
+
 const TaskView& TaskViews::make(MapperContext context, const Legion::Task& task,
                                 const Processor& current, Regions regions, ViewStorage& storage) {
   TaskView& view = storage.view;

@@ -316,7 +316,7 @@ void ProgramMapper::select_task_options(MapperRuntime& runtime, const TaskView& 
   shared_->tell(runtime);
   const Facts& facts = state_->of(program(), machine(), task);
   answer.initial = site().local;
-  answer.memoize = site().settings.memoize;
+  answer.memoize = site().settings.memoize && !limits(facts, runtime);  // a replay asks nobody
   mapper::find_collective(task, answer.collective);
   if (!facts.kind) {
     answer.failure = mapper::no_kind(program(), task, machine());
