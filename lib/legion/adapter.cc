@@ -69,6 +69,18 @@ void Adapter::check(const std::vector<Refusal>& refusals) const {
   registration_->fail(refusals.front().diagnostic, refusals.front().origin, mapper_.get());
 }
 
+void Registration::note_stealable(Legion::TaskID task) {
+  const std::lock_guard lock(mutex_);
+  stealable_.insert(task);
+  steals = true;
+}
+
+bool Registration::is_stealable(const Legion::Task& task) {
+  if (!steals) return false;
+  const std::lock_guard lock(mutex_);
+  return stealable_.contains(task.task_id);
+}
+
 // ---- Hooks
 
 void Adapter::select_task_options(MapperContext context, const Legion::Task& task,
@@ -83,6 +95,7 @@ void Adapter::select_task_options(MapperContext context, const Legion::Task& tas
   output.initial_proc = realm(answer.initial);
   output.inline_task = answer.inline_task;
   output.stealable = answer.stealable;
+  if (answer.stealable) registration_->note_stealable(task.task_id);
   output.map_locally = answer.map_locally;
   output.valid_instances = false;  // a wish does not depend on them
   output.memoize = answer.memoize;
@@ -137,6 +150,7 @@ void Adapter::slice_task(MapperContext context, const Legion::Task& task,
       for (const groma::TaskSlice& slice : answer.slices) {
         output.slices.emplace_back(domain_of(slice.box), realm(slice.processor), slice.recurse,
                                    slice.stealable);
+        if (slice.stealable) registration_->note_stealable(task.task_id);
       }
     });
   }
@@ -177,6 +191,8 @@ void Adapter::map_task(MapperContext context, const Legion::Task& task, const Ma
   for (const Processor& p : answer.processors) output.target_procs.push_back(realm(p));
   output.task_priority = answer.task_priority;
   output.copy_fill_priority = answer.copy_priority;
+  if (registration_->steals) answer.task_profiling.status = true;  // who is idle?
+  if (answer.task_profiling.any()) ++stealing_.mapped;
   output.profiling_priority = answer.profiling_priority;
   output.postmap_task = answer.postmap;
   request(answer.task_profiling, output.task_prof_requests);
@@ -242,6 +258,9 @@ void Adapter::report_profiling(MapperContext context, const Legion::Task& task,
     report.ended_ns = timeline.complete_time;
   }
   mapper_->report_profiling(call->hands, view, report);
+  if (!input.task_response || stealing_.mapped == 0) return;
+  --stealing_.mapped;
+  look_for_work(context, *call);
 }
 
 }  // namespace groma::legion

@@ -5,6 +5,7 @@
 #include <legion.h>
 #include <mappers/default_mapper.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -18,6 +19,7 @@
 #include "legion/instances.h"
 #include "legion/machine_map.h"
 #include "legion/sharding.h"
+#include "legion/stealing.h"
 #include "legion/task_views.h"
 
 namespace groma::legion {
@@ -29,6 +31,12 @@ struct Registration {
   std::shared_ptr<const MachineMap> machine;
   ShardFunctors functors;
   RegionIds regions;
+
+  // Whether launches of that task may be stolen: Legion's own word is false for slices that were
+  // said to be stealable.
+  void note_stealable(Legion::TaskID task);
+  bool is_stealable(const Legion::Task& task);
+  std::atomic<bool> steals = false;  // whether any is
 
   // An adapter begins; one ends, having seen tasks of these names. After the last, the log hears of
   // names in the program of `mapper`, if it is one's, that no task had.
@@ -46,6 +54,7 @@ struct Registration {
   std::mutex mutex_;
   int adapters_ = 0;
   std::set<std::string> task_names_;
+  std::set<Legion::TaskID> stealable_;
 };
 
 class Adapter final : public Legion::Mapping::DefaultMapper {
@@ -74,10 +83,6 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   // ---- adapter_order.cc
   void select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
                            SelectMappingOutput& output) override;
-  void select_steal_targets(MapperContext context, const SelectStealingInput& input,
-                            SelectStealingOutput& output) override;
-  void permit_steal_request(MapperContext context, const StealRequestInput& input,
-                            StealRequestOutput& output) override;
   void handle_message(MapperContext context, const MapperMessage& message) override;
   void configure_context(MapperContext context, const Legion::Task& task,
                          ContextConfigOutput& output) override;
@@ -85,6 +90,12 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
                          const MemoizeInput& input, MemoizeOutput& output) override;
   void select_tunable_value(MapperContext context, const Legion::Task& task,
                             const SelectTunableInput& input, SelectTunableOutput& output) override;
+
+  // ---- adapter_stealing.cc
+  void select_steal_targets(MapperContext context, const SelectStealingInput& input,
+                            SelectStealingOutput& output) override;
+  void permit_steal_request(MapperContext context, const StealRequestInput& input,
+                            StealRequestOutput& output) override;
 
  private:
   Processor place_of(Legion::Processor processor) const;
@@ -96,6 +107,18 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
                    MapTaskOutput& output);
   void check(const std::vector<Refusal>& refusals) const;
 
+  const std::vector<Processor>& steal_targets(HookCall& call,
+                                              const std::vector<Processor>& refused);
+  const std::vector<std::uint32_t>& stolen(HookCall& call, const Processor& thief);
+  void tell(MapperContext context, const Processor& whom, StealMessage message);
+  void share_work(MapperContext context, HookCall& call, std::vector<const Legion::Task*>& waiting,
+                  SelectMappingOutput& output);
+  void refuse_work(MapperContext context, const Processor& thief);
+  void wake(MapperContext context);
+  void look_for_work(MapperContext context, HookCall& call);
+  bool handle_steal_message(MapperContext context, HookCall& call, const Processor& sender,
+                            std::uint32_t kind);
+
   Legion::Mapping::MapperRuntime* mapper_runtime_;
   std::shared_ptr<Registration> registration_;
   std::unique_ptr<groma::Mapper> mapper_;
@@ -103,6 +126,8 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   TaskViews views_;
   Instances instances_;
   Events events_;
+  MapperEvent deferral_ = 0;  // what ready tasks wait for
+  Stealing stealing_;
   HookCalls calls_;
 };
 

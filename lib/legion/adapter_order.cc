@@ -22,6 +22,8 @@ void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInpu
   // An event that one part makes must not be gone after the next.
   const Alone alone(mapper_runtime_, context);
   MapperEvent deferral = 0;
+  std::size_t waiting = 0;
+  std::vector<const Legion::Task*> stealable;  // of those
   TaskList& ready = call->tasks;
   ready.clear();
   const auto ask = [&] {
@@ -34,6 +36,12 @@ void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInpu
       output.relocate_tasks[ready[move.task]] = realm(move.processor);
     }
     if (answer.deferral != 0) deferral = answer.deferral;
+    for (std::uint32_t i = 0; i < ready.size(); ++i) {
+      const Legion::Task* task = ready[i];
+      if (output.map_tasks.contains(task) || output.relocate_tasks.contains(task)) continue;
+      ++waiting;
+      if (registration_->is_stealable(*task)) stealable.push_back(task);
+    }
     ready.clear();
   };
   for (const Legion::Task* task : input.ready_tasks) {
@@ -41,48 +49,25 @@ void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInpu
     if (ready.size() == kPart) ask();
   }
   if (ready.size() > 0) ask();
+  stealing_.asked = 0;
+  stealing_.has_ready = waiting > 0;
+  if (!stealable.empty() || stealing_.has_stealable) {
+    share_work(context, *call, stealable, output);
+  }
   const bool idle = output.map_tasks.empty() && output.relocate_tasks.empty();
   const auto event = events_.open.find(deferral);
   if (idle && event != events_.open.end()) output.deferral_event = event->second;
-}
-
-// ---- Stealing
-
-void Adapter::select_steal_targets(MapperContext context, const SelectStealingInput& input,
-                                   SelectStealingOutput& output) {
-  HookCalls::Use call(calls_, context);
-  std::vector<Processor>& refused = call->shards;
-  refused.clear();
-  for (Legion::Processor p : input.blacklist) refused.push_back(place_of(p));
-  std::vector<Processor>& answer = call->processors;
-  answer.clear();
-  mapper_->select_steal_targets(call->hands, refused, answer);
-  check(validate_steal_targets(answer, mapper_->site().local, mapper_->machine()));
-  for (const Processor& p : answer) output.targets.insert(realm(p));
-}
-
-void Adapter::permit_steal_request(MapperContext context, const StealRequestInput& input,
-                                   StealRequestOutput& output) {
-  HookCalls::Use call(calls_, context);
-  TaskList& stealable = call->tasks;
-  stealable.clear();
-  for (const Legion::Task* task : input.stealable_tasks) {
-    stealable.add(views_, context, *task, place_of(task->target_proc));
-  }
-  std::vector<std::uint32_t>& answer = call->indices;
-  answer.clear();
-  mapper_->permit_steal_request(call->hands, place_of(input.thief_proc), stealable.views(), answer);
-  check(validate_stolen(answer, stealable.views()));
-  for (std::uint32_t index : answer) output.stolen_tasks.insert(stealable[index]);
+  deferral_ = idle ? deferral : 0;
 }
 
 // ---- What tasks and other mapper objects ask
 
 void Adapter::handle_message(MapperContext context, const MapperMessage& message) {
   HookCalls::Use call(calls_, context);
-  mapper_->handle_message(
-      call->hands, place_of(message.sender), message.kind,
-      std::span(static_cast<const std::byte*>(message.message), message.size));
+  const Processor sender = place_of(message.sender);
+  if (handle_steal_message(context, *call, sender, message.kind)) return;
+  mapper_->handle_message(call->hands, sender, message.kind,
+                          std::span(static_cast<const std::byte*>(message.message), message.size));
 }
 
 void Adapter::configure_context(MapperContext context, const Legion::Task& task,
@@ -127,9 +112,9 @@ void Adapter::select_tunable_value(MapperContext context, const Legion::Task& ta
                                      TaskViews::Regions::kNone, call->storage);
   std::vector<std::byte>& answer = call->bytes;
   answer.clear();
-  mapper_->select_tunable_value(
-      call->hands, view, input.tunable_id, input.mapping_tag,
-      std::span(static_cast<const std::byte*>(input.args), input.size), answer);
+  mapper_->select_tunable_value(call->hands, view, input.tunable_id, input.mapping_tag,
+                                std::span(static_cast<const std::byte*>(input.args), input.size),
+                                answer);
   if (answer.empty()) {
     registration_->fail(one_diagnostic(DiagId::kNoTunable, view.name, input.tunable_id), {},
                         mapper_.get());

@@ -7,8 +7,8 @@
 
 namespace groma::legion {
 
-// As Legion's DefaultMapper of `processor` reads them, but for -dm:sched: all ready tasks are mapped
-// at once.
+// As Legion's DefaultMapper of `processor` reads them, but for -dm:sched: all ready tasks are
+// mapped at once.
 DefaultSettings default_settings(Legion::Mapping::MapperRuntime* runtime,
                                  const Legion::Machine& machine, Legion::Processor processor);
 

@@ -1,5 +1,5 @@
-// What a hook needs while it runs: the buffers of its answer, what a mapper of ours may ask of Legion
-// meanwhile, and the guard against hooks that begin inside it.
+// What a hook needs while it runs: the buffers of its answer, what a mapper of ours may ask of
+// Legion meanwhile, and the guard against hooks that begin inside it.
 #pragma once
 
 #include <legion.h>
