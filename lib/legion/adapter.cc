@@ -203,6 +203,20 @@ void Adapter::map_task(MapperContext context, const Legion::Task& task, const Ma
   if (!view.requirements.empty()) map_regions(context, task, *call, output);
 }
 
+// Most variants have none, which their view says without asking Legion.
+Demands Adapter::demands(MapperContext context, const Legion::Task& task,
+                         const VariantView* variant, std::size_t position) const {
+  Demands demands;
+  if (variant == nullptr || variant->demands.empty()) return demands;
+  const auto& set =
+      mapper_runtime_->find_task_layout_constraints(context, task.task_id, variant->id);
+  const auto [begin, end] = set.layouts.equal_range(static_cast<unsigned>(position));
+  for (auto one = begin; one != end; ++one) {
+    demands.push_back(&mapper_runtime_->find_layout_constraints(context, one->second));
+  }
+  return demands;
+}
+
 void Adapter::map_regions(MapperContext context, const Legion::Task& task, HookCall& call,
                           MapTaskOutput& output) {
   const TaskView& view = call.storage.view;
@@ -218,8 +232,9 @@ void Adapter::map_regions(MapperContext context, const Legion::Task& task, HookC
     std::string reasons;
     const bool made =
         i < inputs
-            ? instances_.add(context, task.regions[i], wish, why_not_virtual(requirement, variant),
-                             output.target_procs, output.chosen_instances[i], &reasons)
+            ? instances_.add(context, task.regions[i], wish, demands(context, task, variant, i),
+                             why_not_virtual(requirement, variant), output.target_procs,
+                             output.chosen_instances[i], &reasons)
             : instances_.add_output(task.output_regions[i - inputs], wish,
                                     output.target_procs.front(), output.output_targets[i - inputs],
                                     output.output_constraints[i - inputs], &reasons);

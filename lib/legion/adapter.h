@@ -103,6 +103,8 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
     return processor == mapper_->site().local ? local_proc
                                               : registration_->machine->realm(processor);
   }
+  Demands demands(MapperContext context, const Legion::Task& task, const VariantView* variant,
+                  std::size_t position) const;
   void map_regions(MapperContext context, const Legion::Task& task, HookCall& call,
                    MapTaskOutput& output);
   void check(const std::vector<Refusal>& refusals) const;

@@ -16,6 +16,7 @@
 namespace groma {
 namespace {
 
+using mapper::aligns;
 using mapper::text_of;
 
 // Collects the refusals of one answer about the task of that name.
@@ -113,26 +114,6 @@ std::string why_not(const Machine& machine, const Processor& processor, MemKind 
 
 void add_reason(MemKind memory, std::string_view why, std::string* reasons) {
   *reasons += fmt::format("{}{} ({})", reasons->empty() ? "" : ", ", name_of(memory), why);
-}
-
-bool aligns(std::int64_t bytes, AlignOp op, std::int64_t to) {
-  switch (op) {
-    case AlignOp::kNone:
-      return true;
-    case AlignOp::kEq:
-      return bytes == to;
-    case AlignOp::kNe:
-      return bytes != to;
-    case AlignOp::kLt:
-      return bytes < to;
-    case AlignOp::kLe:
-      return bytes <= to;
-    case AlignOp::kGt:
-      return bytes > to;
-    case AlignOp::kGe:
-      return bytes >= to;
-  }
-  return false;
 }
 
 // Whether some alignment, a power of two, is what both ask for.
