@@ -204,12 +204,14 @@ void Adapter::map_task(MapperContext context, const Legion::Task& task, const Ma
 }
 
 // Most variants have none, which their view says without asking Legion.
-Demands Adapter::demands(MapperContext context, const Legion::Task& task,
-                         const VariantView* variant, std::size_t position) const {
+Demands Adapter::demands(MapperContext context, const Legion::Task& task, VariantId id,
+                         std::size_t position) const {
   Demands demands;
-  if (variant == nullptr || variant->demands.empty()) return demands;
-  const auto& set =
-      mapper_runtime_->find_task_layout_constraints(context, task.task_id, variant->id);
+  const auto variants = views_.variants(task.task_id);
+  const auto variant = std::find_if(variants.begin(), variants.end(),
+                                    [id](const VariantView& one) { return one.id == id; });
+  if (variant == variants.end() || variant->demands.empty()) return demands;
+  const auto& set = mapper_runtime_->find_task_layout_constraints(context, task.task_id, id);
   const auto [begin, end] = set.layouts.equal_range(static_cast<unsigned>(position));
   for (auto one = begin; one != end; ++one) {
     demands.push_back(&mapper_runtime_->find_layout_constraints(context, one->second));
@@ -232,7 +234,8 @@ void Adapter::map_regions(MapperContext context, const Legion::Task& task, HookC
     std::string reasons;
     const bool made =
         i < inputs
-            ? instances_.add(context, task.regions[i], wish, demands(context, task, variant, i),
+            ? instances_.add(context, task.regions[i], wish,
+                             demands(context, task, call.wish.variant, i),
                              why_not_virtual(requirement, variant), output.target_procs,
                              output.chosen_instances[i], &reasons)
             : instances_.add_output(task.output_regions[i - inputs], wish,

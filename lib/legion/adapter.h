@@ -91,6 +91,10 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   void select_tunable_value(MapperContext context, const Legion::Task& task,
                             const SelectTunableInput& input, SelectTunableOutput& output) override;
 
+  // ---- adapter_must_epoch.cc
+  void map_must_epoch(MapperContext context, const MapMustEpochInput& input,
+                      MapMustEpochOutput& output) override;
+
   // ---- adapter_stealing.cc
   void select_steal_targets(MapperContext context, const SelectStealingInput& input,
                             SelectStealingOutput& output) override;
@@ -103,8 +107,10 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
     return processor == mapper_->site().local ? local_proc
                                               : registration_->machine->realm(processor);
   }
-  Demands demands(MapperContext context, const Legion::Task& task, const VariantView* variant,
+  Demands demands(MapperContext context, const Legion::Task& task, VariantId id,
                   std::size_t position) const;
+  void map_constraint(MapperContext context, HookCall& call, const MapMustEpochInput& input,
+                      std::size_t index, const RequirementWish* wish, MapMustEpochOutput& output);
   void map_regions(MapperContext context, const Legion::Task& task, HookCall& call,
                    MapTaskOutput& output);
   void check(const std::vector<Refusal>& refusals) const;

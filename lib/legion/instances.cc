@@ -86,7 +86,8 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
       add_reason(instance.memory, "the processor reaches none", reasons);
       continue;
     }
-    const std::string why = make(context, requirement, wish, instance, groups, memory, chosen);
+    const std::string why = make(context, requirement, wish, instance, groups,
+                                 {region(context, requirement, wish, instance)}, memory, chosen);
     if (why.empty()) {
       std::erase_if(targets, [&](Legion::Processor p) {
         return !Realm::Machine::get_machine().has_affinity(p, memory);
@@ -98,12 +99,37 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
   return false;
 }
 
+bool Instances::add_shared(MapperContext context, const Legion::RegionRequirement& requirement,
+                           const std::vector<Legion::LogicalRegion>& regions,
+                           const RequirementWish& wish, const Demands& demands,
+                           const std::vector<Legion::Processor>& targets,
+                           std::vector<PhysicalInstance>& chosen, std::string* reasons) const {
+  RequirementWish all = wish;  // tasks may have different fields of it
+  all.fields = RequirementWish::Fields::kAll;
+  const auto groups = group_fields(requirement, fields(context, requirement, all), demands);
+  for (const InstanceWish& instance : all.candidates()) {
+    const Legion::Memory memory = machine_.memory(targets.front(), instance.memory);
+    const auto reaches = [&](Legion::Processor p) {
+      return Realm::Machine::get_machine().has_affinity(p, memory);
+    };
+    if (!memory.exists() || !std::all_of(targets.begin(), targets.end(), reaches)) {
+      add_reason(instance.memory, "not all of its tasks reach one", reasons);
+      continue;
+    }
+    const std::string why =
+        make(context, requirement, all, instance, groups, regions, memory, chosen);
+    if (why.empty()) return true;
+    add_reason(instance.memory, why, reasons);
+  }
+  return false;
+}
+
 // An instance for each group of fields; else why there is none.
 std::string Instances::make(MapperContext context, const Legion::RegionRequirement& requirement,
                             const RequirementWish& wish, const InstanceWish& instance,
-                            const std::vector<FieldGroup>& groups, Legion::Memory memory,
-                            std::vector<PhysicalInstance>& chosen) const {
-  const std::vector regions = {region(context, requirement, wish, instance)};
+                            const std::vector<FieldGroup>& groups,
+                            const std::vector<Legion::LogicalRegion>& regions,
+                            Legion::Memory memory, std::vector<PhysicalInstance>& chosen) const {
   const std::size_t before = chosen.size();
   std::string why;
   for (const FieldGroup& group : groups) {

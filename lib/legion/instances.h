@@ -27,6 +27,14 @@ class Instances {
            const RequirementWish& wish, const Demands& demands, const char* not_virtual,
            std::vector<Legion::Processor>& targets,
            std::vector<Legion::Mapping::PhysicalInstance>& chosen, std::string* reasons) const;
+  // The same for what tasks of a must epoch share: an instance that covers the regions of all these
+  // requirements, of which `requirement` is one, in a memory that all of `targets` reach.
+  bool add_shared(Legion::Mapping::MapperContext context,
+                  const Legion::RegionRequirement& requirement,
+                  const std::vector<Legion::LogicalRegion>& regions, const RequirementWish& wish,
+                  const Demands& demands, const std::vector<Legion::Processor>& targets,
+                  std::vector<Legion::Mapping::PhysicalInstance>& chosen,
+                  std::string* reasons) const;
   // The same for an output region, which gets its instance when the task returns its data.
   bool add_output(const Legion::OutputRequirement& requirement, const RequirementWish& wish,
                   Legion::Processor target, Legion::Memory& memory,
@@ -42,7 +50,7 @@ class Instances {
   std::string make(Legion::Mapping::MapperContext context,
                    const Legion::RegionRequirement& requirement, const RequirementWish& wish,
                    const InstanceWish& instance, const std::vector<FieldGroup>& groups,
-                   Legion::Memory memory,
+                   const std::vector<Legion::LogicalRegion>& regions, Legion::Memory memory,
                    std::vector<Legion::Mapping::PhysicalInstance>& chosen) const;
 
   const MachineMap& machine_;

@@ -421,7 +421,8 @@ void ProgramMapper::map_task(MapperRuntime& runtime, const TaskView& task,
   answer.variant = variant->id;
   if (facts.kind && facts.kind->kind == task.current.kind) answer.kind_origin = facts.kind->origin;
   const bool limited = limits(facts, runtime);
-  const bool stays = limited || steals(facts, runtime) || task.shard_variant != 0;
+  const bool stays =
+      limited || steals(facts, runtime) || task.shard_variant != 0 || task.must_epoch;
   state_->target_processors(facts, task, stays, machine(), answer);
   if (answer.failure) return;
   const Plan& plan = state_->plan_of(facts, program(), task, *variant, answer.processors.front(),
@@ -430,9 +431,9 @@ void ProgramMapper::map_task(MapperRuntime& runtime, const TaskView& task,
   answer.task_profiling.status = limited;
 }
 
-// What is counted by processor, was stolen or is a shard stays where it is. A single task was sent
-// where its function said; asked again from there, the function may name more processors of that
-// node.
+// What is counted by processor, was stolen, is a shard or of a must epoch stays where it is. A
+// single task was sent where its function said; asked again from there, the function may name more
+// processors of that node.
 void ProgramMapper::State::target_processors(const Facts& facts, const TaskView& task, bool stays,
                                              const Machine& machine, TaskWish& answer) {
   if (facts.function) answer.processor_origin = facts.function->origin;
@@ -457,6 +458,39 @@ void ProgramMapper::State::target_processors(const Facts& facts, const TaskView&
     return p.node != answer.processors.front().node;
   };
   if (!answer.processors.empty()) std::erase_if(answer.processors, elsewhere);
+}
+
+void ProgramMapper::map_must_epoch(MapperRuntime&, std::span<const TaskView> tasks,
+                                   MustEpochAnswer& answer) {
+  const auto is_free = [&](const Processor& p) {
+    return std::find(answer.processors.begin(), answer.processors.end(), p) ==
+           answer.processors.end();
+  };
+  for (const TaskView& task : tasks) {
+    const Facts& facts = state_->of(program(), machine(), task);
+    if (!facts.kind) {  // which select_task_options has said
+      answer.processors.push_back(site().local);
+      continue;
+    }
+    const ProcKind kind = facts.kind->kind;
+    std::vector<Processor>& wanted = state_->single;
+    wanted.clear();
+    if (facts.function && task.is_index) {
+      state_->ask(facts, task, kind, [&](const mapper::Launch& launch) {
+        return state_->cursor.place(launch, task.point, wanted);
+      });
+    } else if (facts.function) {
+      state_->place_single(facts, task, kind);
+    }
+    const auto found = std::find_if(wanted.begin(), wanted.end(), is_free);
+    const Processor first = *mapper::first_from(machine(), kind, 0);
+    Processor next = found == wanted.end() ? first : *found;
+    while (!is_free(next)) {
+      next = mapper::next_processor(machine(), next);
+      if (next == first) break;  // more tasks than processors: validate says so
+    }
+    answer.processors.push_back(next);
+  }
 }
 
 // ---- Limits

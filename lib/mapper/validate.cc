@@ -357,6 +357,7 @@ std::vector<Refusal> validate(const SliceAnswer& answer, const TaskView& task, c
   const std::int64_t volume = part.volume();
   std::int64_t points = 0;
   Measure slices;
+  std::vector<Processor> used;
   for (const TaskSlice& slice : answer.slices) {
     if (!check.processor("slice_task", slice.processor, answer.origin)) return check.take();
     if (!inside(slice.box, part)) {  // Legion: an error in debug builds only
@@ -370,6 +371,14 @@ std::vector<Refusal> validate(const SliceAnswer& answer, const TaskView& task, c
     if (!task.variants.empty() && mapper::best_variant(task, slice.processor.kind) == nullptr) {
       return refuse(fmt::format("the slice at {} goes to {}, for which there is no variant",
                                 text_of(slice.box.lower), name_of(slice.processor.kind)));
+    }
+    if (task.concurrent && !slice.recurse) {  // Legion: an error, or they wait for each other
+      const bool shared = std::find(used.begin(), used.end(), slice.processor) != used.end();
+      if (shared || slice.box.volume() > 1) {
+        return refuse(
+            fmt::format("two points of a concurrent launch go to {}", text_of(slice.processor)));
+      }
+      used.push_back(slice.processor);
     }
     points += slice.box.volume();
     slices.add(slice.box);
