@@ -53,7 +53,8 @@ Adapter::Adapter(std::shared_ptr<Registration> registration, Legion::Mapping::Ma
       name_(mapper_->name()),
       views_(*registration_->machine, &registration_->regions, mapper_->site().local.node, rt),
       instances_(*registration_->machine, rt),
-      calls_({rt, registration_->machine.get(), &views_, &events_}) {
+      calls_({rt, registration_->machine.get(), &views_, &events_}),
+      decides_operations_(decides_operations(*mapper_)) {
   registration_->enter();
 }
 Adapter::~Adapter() { registration_->leave(*mapper_, views_.names()); }
@@ -110,13 +111,17 @@ void Adapter::select_sharding_functor(MapperContext context, const Legion::Task&
   HookCalls::Use call(calls_, context);
   const TaskView& view =
       views_.make(context, task, place_of(task.current_proc), Regions::kNamed, call->storage);
-  call->shards.clear();
-  for (Legion::Processor p : input.shard_mapping) call->shards.push_back(place_of(p));
-  if (call->table.shards() != call->shards) call->table = ShardTable(call->shards);
-  const groma::ShardingId id = mapper_->select_sharding_functor(call->hands, view, call->table);
+  output.chosen_functor = sharding_of(view, *call, input);
+}
+
+Legion::ShardingID Adapter::sharding_of(const TaskView& view, HookCall& call,
+                                        const SelectShardingFunctorInput& input) {
+  call.shards.clear();
+  for (Legion::Processor p : input.shard_mapping) call.shards.push_back(place_of(p));
+  if (call.table.shards() != call.shards) call.table = ShardTable(call.shards);
+  const groma::ShardingId id = mapper_->select_sharding_functor(call.hands, view, call.table);
   check(validate_sharding(id, view, registration_->functors.size()));
-  output.chosen_functor =
-      id == kCyclicSharding ? 0 : registration_->functors.id_of(id, call->table);
+  return id == kCyclicSharding ? 0 : registration_->functors.id_of(id, call.table);
 }
 
 void Adapter::replicate_task(MapperContext context, const Legion::Task& task,
@@ -160,15 +165,11 @@ void Adapter::slice_task(MapperContext context, const Legion::Task& task,
   DefaultMapper::slice_task(context, task, input, output);
 }
 
-namespace {
-
 void request(const ProfilingWish& wish, Legion::Mapping::ProfilingRequest& requests) {
   using namespace Legion::Mapping::ProfilingMeasurements;
   if (wish.status) requests.add_measurement<OperationStatus>();
   if (wish.timeline) requests.add_measurement<OperationTimeline>();
 }
-
-}  // namespace
 
 void Adapter::map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                        MapTaskOutput& output) {
@@ -258,27 +259,34 @@ void Adapter::report_profiling(MapperContext context, const Legion::Task& task,
   HookCalls::Use call(calls_, context);
   const TaskView& view =
       views_.make(context, task, place_of(task.target_proc), Regions::kNone, call->storage);
+  report(*call, view,
+         input.task_response   ? OperationKind::kTask
+         : input.fill_response ? OperationKind::kFill
+                               : OperationKind::kCopy,
+         input.profiling_responses);
+  if (!input.task_response || stealing_.mapped == 0) return;
+  --stealing_.mapped;
+  look_for_work(context, *call);
+}
+
+void Adapter::report(HookCall& call, const TaskView& view, OperationKind of,
+                     const Legion::Mapping::ProfilingResponse& responses) {
   ProfilingReport report;
+  report.operation = of;
   report.processor = view.current;
-  if (!input.task_response) {
-    report.operation = input.fill_response ? OperationKind::kFill : OperationKind::kCopy;
-  }
   using namespace Legion::Mapping::ProfilingMeasurements;
   OperationStatus status;
-  if (input.profiling_responses.get_measurement(status)) {
+  if (responses.get_measurement(status)) {
     report.completed = status.result == OperationStatus::COMPLETED_SUCCESSFULLY;
   }
   OperationTimeline timeline;
-  if (input.profiling_responses.get_measurement(timeline)) {
+  if (responses.get_measurement(timeline)) {
     report.created_ns = timeline.create_time;
     report.ready_ns = timeline.ready_time;
     report.started_ns = timeline.start_time;
     report.ended_ns = timeline.complete_time;
   }
-  mapper_->report_profiling(call->hands, view, report);
-  if (!input.task_response || stealing_.mapped == 0) return;
-  --stealing_.mapped;
-  look_for_work(context, *call);
+  mapper_->report_profiling(call.hands, view, report);
 }
 
 }  // namespace groma::legion

@@ -80,6 +80,33 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   void report_profiling(MapperContext context, const Legion::Task& task,
                         const TaskProfilingInfo& input) override;
 
+  // ---- adapter_operations.cc
+  void map_inline(MapperContext context, const Legion::InlineMapping& operation,
+                  const MapInlineInput& input, MapInlineOutput& output) override;
+  void map_partition(MapperContext context, const Legion::Partition& operation,
+                     const MapPartitionInput& input, MapPartitionOutput& output) override;
+#define GROMA_SHARDING(Operation)                                                         \
+  void select_sharding_functor(MapperContext context, const Legion::Operation& operation, \
+                               const SelectShardingFunctorInput& input,                   \
+                               SelectShardingFunctorOutput& output) override;
+  GROMA_SHARDING(Copy)
+  GROMA_SHARDING(Close)
+  GROMA_SHARDING(Acquire)
+  GROMA_SHARDING(Release)
+  GROMA_SHARDING(Partition)
+  GROMA_SHARDING(Fill)
+#undef GROMA_SHARDING
+  using DefaultMapper::select_sharding_functor;  // of must epochs
+  void report_profiling(MapperContext context, const Legion::InlineMapping& operation,
+                        const InlineProfilingInfo& info) override;
+  void report_profiling(MapperContext context, const Legion::Partition& operation,
+                        const PartitionProfilingInfo& info) override;
+  using DefaultMapper::report_profiling;
+  void select_task_variant(MapperContext context, const Legion::Task& task,
+                           const SelectVariantInput& input, SelectVariantOutput& output) override;
+  void map_future_map_reduction(MapperContext context, const FutureMapReductionInput& input,
+                                FutureMapReductionOutput& output) override;
+
   // ---- adapter_order.cc
   void select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
                            SelectMappingOutput& output) override;
@@ -115,6 +142,21 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
                    MapTaskOutput& output);
   void check(const std::vector<Refusal>& refusals) const;
 
+  using Requirements = std::vector<const Legion::RegionRequirement*>;
+  const TaskView& operation_view(MapperContext context, const Legion::Mappable& operation,
+                                 HookCall& call, const Requirements& requirements);
+  const OperationWish& operation_wish(MapperContext context, const Legion::Mappable& operation,
+                                      HookCall& call, const Requirements& requirements);
+  void map_operand(MapperContext context, HookCall& call, std::size_t position,
+                   const Legion::RegionRequirement& requirement, const Demands& demands,
+                   std::vector<Legion::Mapping::PhysicalInstance>& chosen);
+  Legion::ShardingID sharding_of(const TaskView& view, HookCall& call,
+                                 const SelectShardingFunctorInput& input);
+  Legion::ShardingID sharding_of(MapperContext context, const Legion::Mappable& operation,
+                                 const SelectShardingFunctorInput& input);
+  void report(HookCall& call, const TaskView& view, OperationKind of,
+              const Legion::Mapping::ProfilingResponse& responses);
+
   const std::vector<Processor>& steal_targets(HookCall& call,
                                               const std::vector<Processor>& refused);
   const std::vector<std::uint32_t>& stolen(HookCall& call, const Processor& thief);
@@ -137,7 +179,14 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   MapperEvent deferral_ = 0;  // what ready tasks wait for
   Stealing stealing_;
   HookCalls calls_;
+  bool decides_operations_;
 };
+
+// What a mapper wants to hear of an operation.
+void request(const ProfilingWish& wish, Legion::Mapping::ProfilingRequest& requests);
+
+// Whether the mapper is one written by hand, which decides of what no statement does.
+bool decides_operations(const groma::Mapper& mapper);
 
 // The adapter of one processor; null where none is wanted. Legion comes to own it.
 Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion::Runtime* runtime,

@@ -65,8 +65,8 @@ Legion::SpecializedConstraint specialised(const Legion::RegionRequirement& requi
   return kind;
 }
 
-// Legion aligns to what any constraint says, whatever its operator: so it gets the least alignment
-// that is right for all of them. 1: none is needed.
+// The least alignment that is right for the statement and for all that is demanded of the field. 1:
+// none is needed.
 std::size_t alignment_of(Legion::FieldID field, const LayoutSpec& layout, const Demands& demands) {
   std::size_t bytes = 1;
   const auto fits = [&] {

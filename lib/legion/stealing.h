@@ -1,8 +1,9 @@
 // What one mapper object knows of work that waits, for idle processors to take.
 //
-// Legion asks a processor whether it would steal only while ready tasks of its own wait there, so an
-// idle one is never asked. Adapters tell each other by messages: who has something stealable that
-// waits offers it, who is idle requests it, and gets it by relocation or hears that there is nothing.
+// Legion asks a processor whether it would steal only while ready tasks of its own wait there, so
+// an idle one is never asked. Adapters tell each other by messages: who has something stealable
+// that waits offers it, who is idle requests it, and gets it by relocation or hears that there is
+// nothing.
 #pragma once
 
 #include <cstdint>

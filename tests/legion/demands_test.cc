@@ -10,6 +10,7 @@
 
 #include "groma/legion.h"
 #include "groma/program.h"
+#include "legion/layouts.h"
 #include "legion/start.h"
 
 namespace groma::legion_test {
@@ -120,6 +121,8 @@ const BeforeStart kSetUp([] {
   legion::use(program, {kProgram, nullptr});
 });
 
+LogicalRegion seen_region;  // the last one
+
 // A region of its own, so that no earlier instance will do; the upper half of it, if asked.
 Seen seen_by(const char* name, bool half = false) {
   Legion::TaskID id = 0;
@@ -130,6 +133,7 @@ Seen seen_by(const char* name, bool half = false) {
   auto allocator = runtime()->create_field_allocator(context(), fields);
   for (Legion::FieldID field : {kFirst, kSecond}) allocator.allocate_field(sizeof(double), field);
   const auto whole = runtime()->create_logical_region(context(), space, fields);
+  seen_region = whole;
   for (Legion::FieldID field : {kFirst, kSecond}) {
     runtime()->fill_field<double>(context(), whole, whole, field, 1.0);
   }
@@ -192,6 +196,37 @@ TEST(Demands, FieldsApart) {
   const Seen seen = seen_by("each_field");
   EXPECT_EQ(seen.x, kElement);
   EXPECT_EQ(seen.y, kWidth * kElement);
+}
+
+// What no memory here can hold: the constraints alone.
+TEST(Demands, MemoriesOfOtherMachines) {
+  seen_by("free");
+  Legion::RegionRequirement requirement;
+  requirement.region = seen_region;
+  requirement.privilege = LEGION_READ_WRITE;
+  requirement.privilege_fields = {kFirst, kSecond};
+  InstanceWish wish;
+  wish.layout.fields = FieldOrder::kAos;
+  wish.layout.align_op = AlignOp::kGt;
+  wish.layout.align_bytes = 64;
+  for (const auto& [kind, realm] : {std::pair(MemKind::kFbmem, Legion::Memory::GPU_FB_MEM),
+                                    std::pair(MemKind::kZcmem, Legion::Memory::Z_COPY_MEM),
+                                    std::pair(MemKind::kSockmem, Legion::Memory::SOCKET_MEM)}) {
+    wish.memory = kind;
+    const Set set = legion::constraints_of(requirement, wish, {{kFirst, kSecond}, {}});
+    EXPECT_EQ(set.memory_constraint.kind, realm);
+    EXPECT_EQ(set.ordering_constraint.ordering,
+              (std::vector<Legion::DimensionKind>{LEGION_DIM_F, LEGION_DIM_X, LEGION_DIM_Y}));
+    EXPECT_EQ(set.specialized_constraint.kind, LEGION_AFFINE_SPECIALIZE);
+    ASSERT_EQ(set.alignment_constraints.size(), 2U);
+    EXPECT_EQ(set.alignment_constraints[1].alignment, 128U);
+  }
+  requirement.privilege = LEGION_REDUCE;
+  requirement.redop = 3;
+  wish.layout.compact = true;
+  const Set reduces = legion::constraints_of(requirement, wish, {{kFirst}, {}});
+  EXPECT_EQ(reduces.specialized_constraint.kind, LEGION_AFFINE_REDUCTION_SPECIALIZE);
+  EXPECT_EQ(reduces.specialized_constraint.redop, 3);
 }
 
 TEST(Demands, Offset) { EXPECT_GE(seen_by("offset").field, 4096); }

@@ -185,6 +185,17 @@ class Curious final : public Mapper {
     for (RequirementWish& wish : answer.requirements) wish.fresh = true;
     if (!task.futures.empty()) answer.future_memories = {{MemKind::kRdmem, 0, 0}};
   }
+  void map_operation(MapperRuntime& runtime, const TaskView& operation,
+                     std::span<const std::span<const InstanceView>> valid,
+                     OperationWish& answer) override {
+    note(std::string(name_of(operation.operation)), operation);
+    Mapper::map_operation(runtime, operation, valid, answer);
+    for (RequirementWish& wish : answer.requirements) {
+      wish = {};
+      wish.add({MemKind::kRdmem, {}, {}, {}});
+    }
+    answer.profiling.timeline = true;
+  }
   void report_profiling(MapperRuntime&, const TaskView&, const ProfilingReport& report) override {
     const std::lock_guard lock(noted_mutex);
     noted.reports.push_back(report.operation);
@@ -371,6 +382,27 @@ TEST(Regions, MustEpochsShare) {
   EXPECT_NE(first.processor, second.processor);
   EXPECT_EQ(first.address, second.address);
   EXPECT_EQ(first.memory, Legion::Memory::REGDMA_MEM);
+}
+
+// A program leaves them to Legion's DefaultMapper; a mapper written by hand is asked.
+TEST(Operations, GoWhereTheMapperSays) {
+  const LogicalRegion from = rows("from");
+  noted = {};
+  const auto inline_memory = [&](Legion::MapperID mapper) {
+    Legion::RegionRequirement requirement(from, LEGION_READ_ONLY, LEGION_EXCLUSIVE, from);
+    requirement.add_field(kField);
+    Legion::InlineLauncher launcher(requirement, mapper);
+    PhysicalRegion mapped = runtime()->map_region(context(), launcher);
+    mapped.wait_until_valid();
+    const int kind = kind_of_memory(mapped);
+    runtime()->unmap_region(context(), mapped);
+    return kind;
+  };
+  EXPECT_EQ(inline_memory(kProgram), Legion::Memory::SYSTEM_MEM);
+  EXPECT_EQ(inline_memory(kCurious), Legion::Memory::REGDMA_MEM);
+  runtime()->issue_execution_fence(context()).wait();
+  const std::lock_guard lock(noted_mutex);
+  EXPECT_THAT(noted.tasks, ElementsAre("inline mapping  local [from 2D 128 points whole value:8]"));
 }
 
 TEST(Regions, ReductionsGoWhereTheStatementSays) {
