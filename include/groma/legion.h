@@ -7,7 +7,8 @@
 //   }
 //
 // Every processor then has a mapper of the program's in place of Legion's default mapper. Hooks
-// that a mapping cannot decide (copies, partitions, tunables, ...) are Legion's DefaultMapper's.
+// that a mapping cannot decide (inline mappings, copies, partitions, sources) are Legion's
+// DefaultMapper's, whose flags (-dm:...), tags and tunables keep their meaning.
 #pragma once
 
 #include <functional>

@@ -9,7 +9,11 @@
 #include "groma/legion_c.h"
 #include "groma/program_mapper.h"
 #include "legion/adapter.h"
+<<<<<<< HEAD
 #include "legion/wrapped.h"
+=======
+#include "legion/default_flags.h"
+>>>>>>> adapter
 
 namespace groma::legion {
 namespace {
@@ -75,7 +79,9 @@ Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion:
   }
   const auto local = registration->machine->processor(processor);
   if (!local) return nullptr;
-  const MapperSite site{registration->machine->machine(), *local, {}, registration->log()};
+  const MapperSite site{registration->machine->machine(), *local,
+                        default_settings(runtime->get_mapper_runtime(), machine, processor),
+                        registration->log()};
   auto mapper = registration->factory(site);
   if (mapper == nullptr) return nullptr;
   register_functors(*registration, runtime, *mapper);

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "legion/stealing.h"
 #include "program/data.h"
 
 namespace groma::legion {
@@ -16,8 +17,8 @@ using Legion::Mapping::ForwardingMapper;
 using LegionMapper = Legion::Mapping::Mapper;
 using MapperContext = Legion::Mapping::MapperContext;
 
-// Tunables, contexts, messages and what a trace remembers are the program's mapper's: a mapping
-// says nothing of them, and the numbers in them are the program's.
+// Tunables, contexts, messages of its own and what a trace remembers are the program's mapper's: a
+// mapping says nothing of them, and the numbers in them are the program's.
 class Wrapped final : public ForwardingMapper {
  public:
   Wrapped(LegionMapper* own, std::unique_ptr<LegionMapper> adapter,
@@ -78,6 +79,10 @@ class Wrapped final : public ForwardingMapper {
                                const SelectShardingFunctorInput& input,
                                SelectShardingFunctorOutput& output) override {
     of(task).select_sharding_functor(context, task, input, output);
+  }
+
+  void handle_message(MapperContext context, const MapperMessage& message) override {
+    (is_steal_message(message.kind) ? *adapter_ : *mapper).handle_message(context, message);
   }
 
   // ---- Of an operation that a task issues.

@@ -16,6 +16,7 @@
 namespace groma {
 namespace {
 
+using mapper::aligns;
 using mapper::text_of;
 
 // Collects the refusals of one answer about the task of that name.
@@ -115,26 +116,6 @@ std::string why_not(const Machine& machine, const Processor& processor, MemKind 
 
 std::string reason(MemKind memory, std::string_view why) {
   return fmt::format("{} ({})", name_of(memory), why);
-}
-
-bool aligns(std::int64_t bytes, AlignOp op, std::int64_t to) {
-  switch (op) {
-    case AlignOp::kNone:
-      return true;
-    case AlignOp::kEq:
-      return bytes == to;
-    case AlignOp::kNe:
-      return bytes != to;
-    case AlignOp::kLt:
-      return bytes < to;
-    case AlignOp::kLe:
-      return bytes <= to;
-    case AlignOp::kGt:
-      return bytes > to;
-    case AlignOp::kGe:
-      return bytes >= to;
-  }
-  return false;
 }
 
 // Whether some alignment, a power of two, is what both ask for.
@@ -383,6 +364,7 @@ std::vector<Refusal> validate(const SliceAnswer& answer, const TaskView& task, c
   const std::int64_t volume = part.volume();
   std::int64_t points = 0;
   Measure slices;
+  std::vector<Processor> used;
   for (const TaskSlice& slice : answer.slices) {
     if (!check.processor("slice_task", slice.processor, answer.origin)) return check.take();
     if (!inside(slice.box, part)) {  // Legion: an error in debug builds only
@@ -396,6 +378,14 @@ std::vector<Refusal> validate(const SliceAnswer& answer, const TaskView& task, c
     if (!task.variants.empty() && mapper::best_variant(task, slice.processor.kind) == nullptr) {
       return refuse(fmt::format("the slice at {} goes to {}, for which there is no variant",
                                 text_of(slice.box.lower), name_of(slice.processor.kind)));
+    }
+    if (task.concurrent && !slice.recurse) {  // Legion: an error, or they wait for each other
+      const bool shared = std::find(used.begin(), used.end(), slice.processor) != used.end();
+      if (shared || slice.box.volume() > 1) {
+        return refuse(
+            fmt::format("two points of a concurrent launch go to {}", text_of(slice.processor)));
+      }
+      used.push_back(slice.processor);
     }
     points += slice.box.volume();
     slices.add(slice.box);
