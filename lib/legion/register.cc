@@ -9,11 +9,8 @@
 #include "groma/legion_c.h"
 #include "groma/program_mapper.h"
 #include "legion/adapter.h"
-<<<<<<< HEAD
-#include "legion/wrapped.h"
-=======
 #include "legion/default_flags.h"
->>>>>>> adapter
+#include "legion/wrapped.h"
 
 namespace groma::legion {
 namespace {
