@@ -5,8 +5,7 @@
  *   terra use_mapping() groma.groma_legion_use_file("my.mapper") end
  *   regentlib.start(main, use_mapping)
  */
-#ifndef GROMA_LEGION_C_H_
-#define GROMA_LEGION_C_H_
+#pragma once
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,5 +18,3 @@ int groma_legion_use_file(const char* path);
 #ifdef __cplusplus
 }
 #endif
-
-#endif /* GROMA_LEGION_C_H_ */

@@ -104,7 +104,9 @@ void begin() {
 }  // namespace groma::legion
 
 extern "C" {
+// NOLINTBEGIN(readability-identifier-naming): a symbol that is looked up by its name
 extern const groma::legion::PreloadMapper groma_preload_mapper;
 const groma::legion::PreloadMapper groma_preload_mapper = {
     groma::legion::begin, groma::legion::wrap, groma::legion::unwrap};
+// NOLINTEND(readability-identifier-naming)
 }
