@@ -26,16 +26,13 @@
 #include "groma/inspect.h"
 #include "groma/run.h"
 #include "groma/search_space.h"
+#include "paper_tables.h"
 
 namespace {
 
 using namespace groma;
 
 constexpr std::string_view kMachine = "p100x4";
-// Table A1: the best mapping that Trace found, its throughput by the expert's.
-const std::map<std::string_view, double> kPaperBest = {
-    {"circuit", 1.34}, {"stencil", 1.02}, {"pennant", 1.04},   {"cannon", 1.09}, {"summa", 1.09},
-    {"pumma", 1.09},   {"johnson", 1.07}, {"solomonik", 1.09}, {"cosma", 1.31}};
 
 [[noreturn]] void fail(const std::string& why) {
   fmt::print(stderr, "paper_comparison: {}\n", why);
@@ -245,7 +242,7 @@ void print_throughputs(const std::vector<Case>& cases, std::size_t mappings) {
     fmt::print("| {} | {} | {} | {:.2f} | {:.2f} | {:.2f} | {:.2f} | {} | {} | {:.2f} |\n",
                each.name, each.size, milliseconds(each.expert), relative(each, each.default_mapper),
                mean_of_ten(each, 0), best_of(each, 0, 10), best_of(each, 0, mappings),
-               valid(each, 0), valid(each, 1), kPaperBest.at(each.name));
+               valid(each, 0), valid(each, 1), paper_trace(each.name)->best);
   }
 }
 

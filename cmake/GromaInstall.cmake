@@ -12,6 +12,12 @@ install(FILES "${groma_SOURCE_DIR}/LICENSE" TYPE DOC)
 if(TARGET groma)
   install(TARGETS groma)
 endif()
+if(TARGET groma_preload) # the command looks for it there
+  install(TARGETS groma_preload groma_preload_mapper
+          LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/groma")
+  install(TARGETS groma_no_driver LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/groma/no_driver"
+                                          NAMELINK_SKIP)
+endif()
 
 # Where FindLegion.cmake is to look when it is told nothing.
 set(groma_legion_root "")

@@ -3,24 +3,23 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
+
+#include "console.h"
 
 namespace driver {
 
 // Options of several commands; read_inputs reads what the first two name.
 inline void add_machine_option(CLI::App& command, std::string* machine,
                                const std::string& help = "The machine") {
-  command.add_option("--machine", *machine, help)
-      ->check([](const std::string& spec) { return spec.empty() ? "it is empty" : ""; })
-      ->capture_default_str();
+  command.add_option("--machine", *machine, help)->check(not_empty)->capture_default_str();
 }
 inline CLI::Option* add_app_option(
     CLI::App& command, std::string* app,
     const std::string& help =
         "The application: the name of one of `groma apps` or a JSON file, with values for its "
         "parameters such as cannon:n=8000,repeats=2") {
-  return command.add_option("--app", *app, help)->check([](const std::string& spec) {
-    return spec.empty() ? "it is empty" : "";
-  });
+  return command.add_option("--app", *app, help)->check(not_empty);
 }
 inline void add_json_flag(CLI::App& command, bool* json) {
   command.add_flag("--json", *json, "One JSON document instead of text");
@@ -36,7 +35,8 @@ void add_guide(CLI::App& app, int* exit_code);
 void add_place(CLI::App& app, int* exit_code);
 void add_llm(CLI::App& app, int* exit_code);
 void add_machines(CLI::App& app, int* exit_code);
-void add_run(CLI::App& app, int* exit_code);
+// `behind`: the words behind `--`, there when the command runs.
+void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_code);
 void add_tune(CLI::App& app, int* exit_code);
 void add_strategies(CLI::App& app, int* exit_code);
 void add_grammar(CLI::App& app, int* exit_code);

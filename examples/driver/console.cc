@@ -10,8 +10,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
+#include <iterator>
 
 #include "groma/inspect.h"
 #include "groma/io.h"
@@ -29,6 +32,57 @@ bool color_on(int file) {
 std::int64_t now_ms() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+}
+
+int columns_of_terminal(int file) {
+  winsize size{};
+  if (ioctl(file, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return 100;
+}
+
+// A letter of UTF-8, or a byte that is none.
+struct Letter {
+  std::size_t bytes = 1, columns = 1;
+  bool shown = false;
+};
+
+struct Range {
+  std::uint32_t first, last;
+};
+// Of two columns, and of none, as far as most terminals agree.
+constexpr Range kWide[] = {
+    {0x1100, 0x115F},   {0x2E80, 0x303E},   {0x3041, 0x4DBF},   {0x4E00, 0xA4CF},  {0xA960, 0xA97F},
+    {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},  {0xFFE0, 0xFFE6},
+    {0x1F300, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD}};
+constexpr Range kNarrow[] = {{0x300, 0x36F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}};
+// Controls, and what turns the direction of what follows.
+constexpr Range kSteering[] = {
+    {0, 0x1F}, {0x7F, 0x9F}, {0x200B, 0x200F}, {0x2028, 0x202E}, {0x2060, 0x206F}};
+
+template <std::size_t count>
+bool in(const Range (&ranges)[count], std::uint32_t letter) {
+  return std::any_of(std::begin(ranges), std::end(ranges), [letter](const Range& range) {
+    return letter >= range.first && letter <= range.last;
+  });
+}
+
+Letter first_letter(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text.front());
+  const std::size_t bytes = first < 0x80   ? 1
+                            : first < 0xC2 ? 0
+                            : first < 0xE0 ? 2
+                            : first < 0xF0 ? 3
+                            : first < 0xF5 ? 4
+                                           : 0;
+  if (bytes == 0 || bytes > text.size()) return {};
+  std::uint32_t letter = bytes == 1 ? first : first & (0x7FU >> bytes);
+  for (std::size_t i = 1; i < bytes; ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if ((byte & 0xC0U) != 0x80U) return {};
+    letter = letter << 6 | (byte & 0x3FU);
+  }
+  if (in(kSteering, letter)) return {bytes, 1, false};
+  return {bytes, in(kWide, letter) ? 2U : in(kNarrow, letter) ? 0U : 1U, true};
 }
 
 class SpdlogSink final : public groma::LogSink {
@@ -56,10 +110,48 @@ class SpdlogSink final : public groma::LogSink {
 bool color_on_stdout() { return color_on(STDOUT_FILENO); }
 bool color_on_stderr() { return color_on(STDERR_FILENO); }
 
-int terminal_columns() {
-  winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return 100;
+int terminal_columns() { return columns_of_terminal(STDOUT_FILENO); }
+std::size_t error_columns() { return static_cast<std::size_t>(columns_of_terminal(STDERR_FILENO)); }
+
+bool can_rewrite_lines() {
+  const char* term = std::getenv("TERM");
+  return isatty(STDERR_FILENO) != 0 && term != nullptr && *term != '\0' &&
+         std::string_view(term) != "dumb";
+}
+
+std::string fitting(std::string_view text, std::size_t columns) {
+  std::string line;
+  while (!text.empty()) {
+    const Letter letter = first_letter(text);
+    if (letter.columns > columns) break;
+    columns -= letter.columns;
+    line += letter.shown ? text.substr(0, letter.bytes) : " ";
+    text.remove_prefix(letter.bytes);
+  }
+  return line;
+}
+
+std::size_t columns_of(std::string_view text) {
+  std::size_t columns = 0;
+  while (!text.empty()) {
+    const Letter letter = first_letter(text);
+    columns += letter.columns;
+    text.remove_prefix(letter.bytes);
+  }
+  return columns;
+}
+
+std::string visible(std::string_view text) {
+  std::string words;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte < 0x7F) {
+      words += c;
+    } else {
+      words += c == '\n' ? "\\n" : fmt::format("\\x{:02X}", byte);
+    }
+  }
+  return words;
 }
 
 int print(std::string_view text) {
@@ -109,6 +201,33 @@ std::optional<groma::BoundProgram> bind_default(const groma::Machine& machine,
   diags->emplace(groma::Source("the default mapper", ""));
   groma::Diagnostics empty((*diags)->source());  // that it has no statements
   return groma::bind(groma::compile(empty.source(), empty), machine, **diags);
+}
+
+std::string not_empty(const std::string& text) { return text.empty() ? "it is empty" : ""; }
+
+std::string is_number(const std::string& text) {
+  return text.find_first_of("nN") == text.npos ? "" : "it is no number";
+}
+
+std::string is_count(const std::string& text) {
+  const bool fits =
+      !text.empty() && text.size() <= 18 && text.find_first_not_of("0123456789") == text.npos;
+  return fits ? "" : "it is no whole number from 0 to 10^18 - 1";
+}
+
+std::string is_seed(const std::string& text) {
+  std::uint64_t seed = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  const bool fits = code == std::errc() && end == text.data() + text.size();
+  return fits ? "" : "it is no whole number from 0 to 2^64 - 1";
+}
+
+std::string is_above_0(const std::string& text) {
+  double value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool fits =
+      code == std::errc() && end == text.data() + text.size() && std::isfinite(value) && value > 0;
+  return fits ? "" : "it is no number above 0";
 }
 
 void check_standard_input(const std::vector<std::string>& inputs) {
@@ -180,6 +299,12 @@ void catch_interrupts() {
   // A second one ends the process at once.
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
+  // Batch systems and terminals that close; not below nohup.
+  for (const int signal : {SIGTERM, SIGHUP}) {
+    struct sigaction before {};
+    sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
+  }
 }
 
 bool interrupted() { return interrupt_seen; }
@@ -199,7 +324,7 @@ bool ProgressLine::due() {
   constexpr std::int64_t kQuietMs = 2000, kBetweenMs = 100;
   const std::int64_t now = now_ms();
   if (now - begin_ms_ < kQuietMs || now - shown_ms_ < kBetweenMs) return false;
-  if (isatty(STDERR_FILENO) == 0) return false;
+  if (!can_rewrite_lines()) return false;
   shown_ms_ = now;
   return true;
 }

@@ -23,6 +23,16 @@ enum ExitCode : int { kFine = 0, kWrongInput = 1, kWrongUsage = 2, kInterrupted 
 bool color_on_stdout();
 bool color_on_stderr();
 int terminal_columns();
+// Of standard error, where a line can be written over: on a terminal that is not dumb.
+bool can_rewrite_lines();
+std::size_t error_columns();
+
+// As much of a text as fits into so many columns of a terminal, whole letters; what is none, or
+// would steer the terminal, is a blank.
+std::string fitting(std::string_view text, std::size_t columns);
+std::size_t columns_of(std::string_view text);
+// What is not printable ASCII is written as `\x1B`, a line end as `\n`: nothing in it can hide.
+std::string visible(std::string_view text);
 
 // Writes to standard output; kWrongInput when that fails (a full disk), said on standard error.
 int print(std::string_view text);
@@ -57,6 +67,13 @@ std::optional<groma::BoundProgram> read_mapping(const std::string& path,
 std::optional<groma::BoundProgram> bind_default(const groma::Machine& machine,
                                                 std::optional<groma::Diagnostics>* diags);
 
+// Checks of values: what is wrong with one, or nothing.
+std::string not_empty(const std::string& text);
+std::string is_number(const std::string& text);   // not `nan`, which is in every range
+std::string is_count(const std::string& text);    // below 10^18
+std::string is_seed(const std::string& text);     // of 64 bits
+std::string is_above_0(const std::string& text);  // and finite
+
 // Wrong usage where more than one of them is standard input (`-`, of an application also `-:n=4`),
 // since that can be read once.
 void check_standard_input(const std::vector<std::string>& inputs);
@@ -64,7 +81,8 @@ void check_standard_input(const std::vector<std::string>& inputs);
 // The program's own prints, on standard error through spdlog.
 groma::LogSink& log();
 
-// Ctrl-C ends the process with 130 after the current step; asked from progress callbacks.
+// Ctrl-C (or SIGTERM, SIGHUP) ends the process with 130 after the current step; asked from progress
+// callbacks.
 void catch_interrupts();
 bool interrupted();
 

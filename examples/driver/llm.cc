@@ -52,6 +52,7 @@ void add_chat_options(CLI::App& command, ChatArguments* arguments) {
   command.add_option("--key-file", arguments->key_file,
                      "A file with the key, for nobody else to read; without one GROMA_API_KEY");
   command.add_option("--temperature", arguments->temperature, "As the model takes it")
+      ->check(is_number)
       ->check(CLI::Range(0.0, 2.0));
   command
       .add_option("--price", arguments->price,

@@ -43,6 +43,7 @@ int main(int argc, char** argv) {
       "  groma explain my.mapper --machine p100x4 --app my.json\n"
       "                                                 every decision and who took it\n"
       "  groma run my.mapper --app circuit              how fast it runs, simulated\n"
+      "  groma run --map my.mapper -- ./my_program      a Legion program under it\n"
       "  groma diff a.mapper b.mapper --app circuit     what differs, and what that costs\n"
       "  groma guide run.log --program my.mapper        what a run's output means\n"
       "  groma tune --app circuit                       a faster mapping\n"
@@ -56,7 +57,8 @@ int main(int argc, char** argv) {
   driver::add_place(app, &exit_code);
   driver::add_explain(app, &exit_code);
   driver::add_diff(app, &exit_code);
-  driver::add_run(app, &exit_code);
+  std::vector<std::string> behind;
+  driver::add_run(app, behind, &exit_code);
   driver::add_guide(app, &exit_code);
   driver::add_tune(app, &exit_code);
   driver::add_emit(app, &exit_code);
@@ -70,6 +72,12 @@ int main(int argc, char** argv) {
   if (!arguments.empty() && arguments.front() == "help") {
     arguments.erase(arguments.begin());
     arguments.emplace_back("--help");
+  }
+  // What stands behind `--` is no argument of ours, whatever it looks like.
+  if (!arguments.empty() && arguments.front() == "run") {
+    const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
+    if (dashes != arguments.end()) behind.assign(dashes + 1, arguments.end());
+    arguments.erase(dashes, arguments.end());
   }
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
   try {

@@ -13,6 +13,7 @@
 #include "groma/explain.h"
 #include "groma/inspect.h"
 #include "groma/system.h"
+#include "run_map.h"
 
 namespace driver {
 namespace {
@@ -26,6 +27,7 @@ struct Options {
   bool fit = false;
   std::vector<std::string> grow;
   std::optional<double> time;
+  MapArguments map;  // of the other form
   bool json = false;
 };
 
@@ -161,27 +163,23 @@ int run(Options options) {
 
 }  // namespace
 
-void add_run(CLI::App& app, int* exit_code) {
+void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
       app.add_subcommand("run", "How fast an application runs under a mapping, simulated");
-  command->add_option("FILE", options->file,
-                      "A mapping program, `-` is standard input; without it the default mapper");
+  CLI::Option* const file = command->add_option(
+      "FILE", options->file,
+      "A mapping program, `-` is standard input; without it the default mapper");
   add_machine_option(*command, &options->machine);
-  add_app_option(*command, &options->app)->required();
+  CLI::Option* const app_option = add_app_option(*command, &options->app);
   command->add_option("--seed", options->simulate.seed, "Of the noise")
-      ->check([](const std::string& value) {
-        const bool fits = value.size() < 20 && value.find_first_not_of("0123456789") == value.npos;
-        return fits ? "" : "it is no number from 0 to 10^19 - 1";
-      })
+      ->check(is_seed)
       ->capture_default_str();
   command
       ->add_option("--noise", options->simulate.noise,
                    "Tasks and copies take up to this fraction longer or shorter")
       ->check(CLI::Range(0.0, 0.99))
-      ->check([](const std::string& value) {
-        return value.find_first_of("nN") == value.npos ? "" : "it is no number";
-      })
+      ->check(is_number)
       ->capture_default_str();
   command->add_flag("--fit", options->fit, "Also find the largest problem that fits into memory");
   command
@@ -195,19 +193,50 @@ void add_run(CLI::App& app, int* exit_code) {
       ->add_option("--time", options->time,
                    "At most so many seconds by the clock, then what is known; --fit: 300 unless "
                    "given")
-      ->check(CLI::PositiveNumber);
+      ->check(is_above_0);
   command->add_option("--trace", options->trace,
                       "Write the run as a trace for chrome://tracing and ui.perfetto.dev");
   command->add_option("--report", options->report, "Write the profile as one HTML page");
   add_json_flag(*command, &options->json);
+  // The other form.
+  CLI::Option* const map = command->add_option(
+      "--map", options->map.file, "A mapping for the Legion program behind `--`, which is run");
+  app_option->excludes(map);
+  file->excludes(map);
+  command
+      ->add_option("--timeout", options->map.timeout_s,
+                   "With --map: the program is ended after so many seconds; 0: never")
+      ->check(CLI::Range(0.0, 1e9))
+      ->needs(map)
+      ->capture_default_str();
+  command
+      ->add_option("--checks", options->map.checks,
+                   "With --map: when Legion checks what the mapping decides, which costs time; "
+                   "first: until the program has run well under it")
+      ->check(CLI::IsMember({"first", "always", "never"}))
+      ->needs(map)
+      ->capture_default_str();
+  command
+      ->add_option("--library", options->map.library,
+                   "With --map: libgroma_preload.so of a Groma built with the program's Legion")
+      ->needs(map);
   command->footer(
       "Examples:\n"
       "  groma run my.mapper --machine p100x4 --app circuit\n"
       "  groma run --app cannon:size=large,nodes=4 --machine lassen:nodes=4\n"
       "                                                 under the default mapper\n"
       "  groma run my.mapper --app circuit --fit        also the largest problem that fits\n"
-      "  groma run my.mapper --app cosma --report cosma.html");
-  command->callback([options, exit_code] { *exit_code = run(*options); });
+      "  groma run my.mapper --app cosma --report cosma.html\n"
+      "  groma run --map my.mapper -- ./my_legion_program -n 100 -ll:cpu 4");
+  command->callback([=, &behind] {
+    if (map->count() == 0 && app_option->count() == 0) throw CLI::RequiredError("--app or --map");
+    if (behind.empty() == (map->count() > 0)) {
+      throw CLI::ValidationError("--map", "it takes a program, behind `--`: --map FILE -- PROGRAM");
+    }
+    options->map.words = behind;
+    options->map.json = options->json;
+    *exit_code = map->count() == 0 ? run(*options) : run_under_mapping(options->map);
+  });
 }
 
 }  // namespace driver

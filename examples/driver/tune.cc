@@ -2,136 +2,35 @@
 #include "groma/tune.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 
 #include "commands.h"
 #include "console.h"
 #include "groma/evaluators.h"
 #include "groma/inspect.h"
-#include "llm.h"
+#include "groma/io.h"
+#include "tune_words.h"
 
 namespace driver {
 namespace {
 
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
 // Unless told otherwise: a simulated run takes milliseconds.
 constexpr std::int64_t kSimulatedEvaluations = 100, kMeasuredEvaluations = 10;
 
-struct Options {
-  std::string machine = "p100x4";
-  std::vector<std::string> apps;
-  std::string proposer = "guided", start, feedback = "profile", out, resume;
-  groma::TuneOptions tune;
-  std::string file, about;
-  groma::CommandEvaluatorOptions command;
-  ChatArguments chat;
-  groma::AskOptions ask;
-  std::optional<std::int64_t> evaluations, tokens;  // as given
-  std::optional<double> seconds, money;
-  bool json = false;
-};
-
-// In one line, and back.
-std::string on_one_line(std::string_view text) {
-  std::string line;
-  for (const char c : text) line += c == '\n' ? "\\n" : c == '\\' ? "\\\\" : std::string(1, c);
-  return line;
-}
-std::string on_its_lines(std::string_view line) {
-  std::string text;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const bool escaped = line[i] == '\\' && i + 1 < line.size();
-    text += !escaped ? line[i] : line[++i] == 'n' ? '\n' : line[i];
-  }
-  return text;
-}
-
-// What a search is begun with, a line each, so that --resume needs nothing else but the model.
-std::string words_of(const Options& options) {
-  std::string words;
-  const auto add = [&words](const char* name, const auto& value) {
-    words += fmt::format("{} {}\n", name, on_one_line(fmt::format("{}", value)));
-  };
-  if (options.file.empty()) {
-    add("machine", options.machine);
-    for (const std::string& app : options.apps) add("app", app);
-  } else {
-    add("file", options.file);
-    add("about", options.about);
-    add("command", options.command.command);
-    add("check-command", options.command.check_command);
-    for (const std::string& input : options.command.inputs) add("input", input);
-    add("metric", options.command.metric_pattern);
-    add("metric-json", options.command.metric_pointer);
-    add("unit", options.command.unit);
-    add("higher-is-better", options.command.higher_is_better ? 1 : 0);
-    add("repeats", options.command.repeats);
-    add("warmup", options.command.warmup);
-    add("timeout", options.command.timeout_ms);
-    add("memory", options.command.memory_bytes);
-  }
-  const groma::TuneBudget& budget = options.tune.budget;
-  add("evaluations", budget.evaluations);
-  add("time", budget.seconds);
-  add("tokens", budget.tokens);
-  add("money", budget.money);
-  return words +
-         fmt::format(
-             "proposer {}\nseed {}\nfeedback {}\ncompare {}\nconstrain {}\nreply-tokens {}\n",
-             options.proposer, options.tune.seed, options.feedback, options.tune.compare ? 1 : 0,
-             options.ask.constrain ? 1 : 0, options.ask.max_tokens);
-}
-
-// The inverse.
-void read_words(const std::string& words, Options* options) {
-  options->apps.clear();
-  std::istringstream lines(words);
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t space = line.find(' ');
-    if (space == line.npos) continue;
-    const std::string name = line.substr(0, space), value = on_its_lines(line.substr(space + 1));
-    groma::CommandEvaluatorOptions& command = options->command;
-    if (name == "machine") options->machine = value;
-    if (name == "app") options->apps.push_back(value);
-    if (name == "file") options->file = value;
-    if (name == "about") options->about = value;
-    if (name == "command") command.command = value;
-    if (name == "check-command") command.check_command = value;
-    if (name == "input") command.inputs.push_back(value);
-    if (name == "metric") command.metric_pattern = value;
-    if (name == "metric-json") command.metric_pointer = value;
-    if (name == "unit") command.unit = value;
-    if (name == "higher-is-better") command.higher_is_better = value == "1";
-    if (name == "repeats") command.repeats = std::atoi(value.c_str());
-    if (name == "warmup") command.warmup = std::atoi(value.c_str());
-    if (name == "timeout") command.timeout_ms = std::atoll(value.c_str());
-    if (name == "memory") command.memory_bytes = std::atoll(value.c_str());
-    if (name == "proposer") options->proposer = value;
-    if (name == "seed") options->tune.seed = std::strtoull(value.c_str(), nullptr, 10);
-    if (name == "feedback") options->feedback = value;
-    groma::TuneBudget& budget = options->tune.budget;
-    if (name == "evaluations") budget.evaluations = std::atoll(value.c_str());
-    if (name == "time") budget.seconds = std::atof(value.c_str());
-    if (name == "tokens") budget.tokens = std::atoll(value.c_str());
-    if (name == "money") budget.money = std::atof(value.c_str());
-    if (name == "compare") options->tune.compare = value == "1";
-    if (name == "constrain") options->ask.constrain = value == "1";
-    if (name == "reply-tokens") options->ask.max_tokens = std::atoi(value.c_str());
-  }
-}
-
-// On a terminal one line that is written over: best, trajectory, what is tried, what it cost.
+// On a terminal one line that is written over: best, trajectory, what it cost, what is tried.
 class Display {
  public:
-  Display(const groma::Evaluator& evaluator, bool json) : evaluator_(evaluator), json_(json) {
-    live_ = !json && isatty(STDERR_FILENO) != 0;
-  }
+  Display(const groma::Evaluator& evaluator, bool json)
+      : evaluator_(evaluator), json_(json), live_(!json && can_rewrite_lines()) {}
   ~Display() { clear(); }
   Display(const Display&) = delete;
   Display& operator=(const Display&) = delete;
@@ -145,18 +44,10 @@ class Display {
     if (event.kind == Kind::kEvaluated) {
       scores_.push_back(event.step->evaluation.score);
       if (scores_.size() > kShown) scores_.erase(scores_.begin());
-      if (event.is_best) say_better(*event.step);
+      if (event.is_best || event.within_noise) say_better(event);
     }
     if (!live_) return;
-    std::string doing = event.kind == Kind::kAsking     ? "asking the model"
-                        : event.kind == Kind::kProposed ? event.proposal->why
-                                                        : event.text;
-    std::string line = fmt::format("{} {} ", groma::sparkline(scores_, kShown), cost(event.spent));
-    const std::size_t used = scores_.size() + cost(event.spent).size() + 2;
-    const auto columns = static_cast<std::size_t>(std::max(terminal_columns(), 20));
-    std::replace(doing.begin(), doing.end(), '\n', ' ');
-    if (used < columns) line += doing.substr(0, columns - used - 1);
-    print_error("\r\x1b[K" + line);
+    print_error("\r\x1b[K" + line(event));
     shown_ = true;
   }
 
@@ -167,22 +58,58 @@ class Display {
   bool fine() const { return fine_; }
 
  private:
-  static constexpr std::size_t kShown = 30;
+  static constexpr std::size_t kShown = 30, kLeastShown = 5;  // letters of the trajectory
+  static constexpr std::size_t kDoing = 24;  // columns, for which the trajectory becomes shorter
+
+  std::string line(const groma::TuneEvent& event) const {
+    const std::size_t columns = error_columns() - 1;
+    const double best = event.best_score;
+    const std::string first =
+        std::isfinite(best)
+            ? fmt::format("best {:.4g} {} ", evaluator_.value_of(best), evaluator_.unit())
+            : "no best yet ";
+    const std::string last = fmt::format(" {}: ", cost(event.spent)), trying = doing(event);
+    const std::size_t used = columns_of(first + last) + std::min(columns_of(trying), kDoing);
+    const std::size_t letters = std::clamp(columns - std::min(used, columns), kLeastShown, kShown);
+    return fitting(first + groma::sparkline(scores_, letters) + last + trying, columns);
+  }
+
+  static std::string doing(const groma::TuneEvent& event) {
+    using Kind = groma::TuneEvent::Kind;
+    switch (event.kind) {
+      case Kind::kProposed:
+        return event.proposal->why;
+      case Kind::kEvaluated:
+        return event.step->proposal.why;
+      case Kind::kAsking:
+        return "asking the model";
+      case Kind::kRejected:
+        return event.text;
+      case Kind::kResumed:
+        return "going on";
+    }
+    return "";
+  }
 
   static std::string cost(const groma::TuneSpending& spent) {
-    std::string words = fmt::format("{} evaluations", spent.evaluations);
+    std::string words =
+        fmt::format("{} run{}", spent.evaluations, spent.evaluations == 1 ? "" : "s");
     if (spent.model_calls > 0) {
-      words += fmt::format(", {} questions, {} tokens", spent.model_calls, spent.tokens);
+      words += fmt::format(", {} asked, ", spent.model_calls);
+      words += spent.tokens < 10'000 ? fmt::format("{} tokens", spent.tokens)
+                                     : fmt::format("{}k tokens", spent.tokens / 1000);
     }
-    if (spent.money > 0) words += fmt::format(", {:.4f}", spent.money);
+    if (spent.money > 0) words += fmt::format(", {:.2f}", spent.money);
     return words + fmt::format(", {:.0f} s", spent.seconds);
   }
 
-  void say_better(const groma::Step& step) {
+  void say_better(const groma::TuneEvent& event) {
     clear();
-    fine_ = print(fmt::format("{:>5}  {:.4g} {}  {}\n", step.number,
-                              evaluator_.value_of(step.evaluation.score), evaluator_.unit(),
-                              step.proposal.why)) == kFine &&
+    const groma::Step& step = *event.step;
+    fine_ = print(fmt::format(
+                "{:>5}  {:.4g} {}  {}{}\n", step.number, evaluator_.value_of(step.evaluation.score),
+                evaluator_.unit(), step.proposal.why,
+                event.within_noise ? " (not taken: within the noise)" : "")) == kFine &&
             fine_;
   }
 
@@ -191,78 +118,164 @@ class Display {
   std::vector<double> scores_;
 };
 
+// ---- What stands in a search's way: with --json one line, as everything else.
+
+int refuse_search(const groma::Error& error, bool json) {
+  if (!json) return refuse(error);
+  static_cast<void>(
+      print(ordered_json{{"event", "error"}, {"message", error.message}, {"help", error.help}}.dump(
+                -1, ' ', false, ordered_json::error_handler_t::replace) +
+            "\n"));
+  return kWrongInput;
+}
+
+int refuse_search(const groma::Diagnostics& diags, bool json) {
+  if (!json) return fail(diags, false);
+  const ordered_json all = ordered_json::parse(groma::to_json({&diags}))["diagnostics"];
+  const auto first = std::find_if(
+      all.begin(), all.end(), [](const ordered_json& each) { return each["severity"] == "error"; });
+  const ordered_json line = {
+      {"event", "error"}, {"message", (*first)["message"]}, {"diagnostics", all}};
+  static_cast<void>(print(line.dump() + "\n"));
+  return kWrongInput;
+}
+
 // A directory of the search's own, where none was named: "tune", "tune.2", ...
 std::string fresh_directory() {
   for (int i = 1;; ++i) {
     std::string name = i == 1 ? "tune" : fmt::format("tune.{}", i);
     std::error_code ignored;
-    if (!std::filesystem::exists(name, ignored)) return name;
+    if (!fs::exists(name, ignored)) return name;
   }
 }
 
-// What is searched and who judges it.
-struct Subject {
-  groma::Problem problem;
-  std::unique_ptr<groma::Evaluator> evaluator;
+// What stands in a directory and would be replaced; empty: nothing.
+std::string taken_by(const std::string& directory) {
+  std::error_code code;
+  for (fs::directory_iterator entry(directory, code), end; !code && entry != end;
+       entry.increment(code)) {
+    std::string name = entry->path().filename().string();
+    if (name == "journal.jsonl" || name == "report.txt" || name.starts_with("best.")) return name;
+  }
+  return "";
+}
+
+// ---- What is searched and who judges it.
+
+// Mappings that a command measures; all that is known without a run, the embedded runtime says.
+class MeasuredMappings final : public groma::Evaluator {
+ public:
+  MeasuredMappings(std::unique_ptr<groma::Evaluator> command, const groma::Evaluator& runtime)
+      : command_(std::move(command)), runtime_(runtime) {}
+
+  std::vector<std::string> inputs() const override { return command_->inputs(); }
+  std::string unit() const override { return command_->unit(); }
+  bool higher_is_better() const override { return command_->higher_is_better(); }
+  std::string canonical(const std::string& text) const override { return runtime_.canonical(text); }
+  std::string repaired(const std::string& text) const override { return runtime_.repaired(text); }
+  std::optional<groma::Evaluation> check(const std::string& text,
+                                         groma::GuideDetail detail) const override {
+    return runtime_.check(text, detail);
+  }
+  bool may_fail(const std::string& text) const override { return runtime_.may_fail(text); }
+  groma::Evaluation evaluate(const groma::EvaluationRequest& request) override {
+    return command_->evaluate(request);
+  }
+
+ private:
+  std::unique_ptr<groma::Evaluator> command_;
+  const groma::Evaluator& runtime_;
 };
 
-// Nothing, with the reason said and *exit_code set.
-std::optional<Subject> read_subject(const Options& options, const std::string& recorded_start,
-                                    int* exit_code) {
-  *exit_code = kWrongInput;
-  Subject subject;
+struct Subject {
+  groma::Problem problem;
+  std::vector<std::pair<std::string, std::string>> marks;  // of TuneOptions
+  std::unique_ptr<groma::Evaluator> runtime;               // of mappings
+  std::unique_ptr<groma::Evaluator> command;               // where there is one; it uses the other
+
+  groma::Evaluator& evaluator() { return command ? *command : *runtime; }
+};
+
+std::string mark_of(std::string_view text) {
+  std::uint64_t hash = 0xCBF29CE484222325U;  // FNV-1a
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
+  return fmt::format("{:016x}", hash);
+}
+
+// Machine and applications; false with the reason said.
+bool read_problem(const TuneArguments& arguments, std::optional<groma::Diagnostics> start,
+                  Subject* subject) {
+  groma::Problem* problem = &subject->problem;
   std::optional<groma::Diagnostics> diags;
-  const std::string& start = options.file.empty() ? options.start : options.file;
-  if (options.tune.resume) {
-    subject.problem.start = recorded_start;
-  } else if (!start.empty()) {
-    if (!read_source(start, &diags)) {
-      fail(*diags, options.json);
-      return std::nullopt;
-    }
-    subject.problem.start = std::string(diags->source().text());
-  }
-  std::optional<groma::Diagnostics> start_diags = std::move(diags);
-  if (!options.file.empty()) {
-    subject.problem.about = options.about;
-    groma::CommandEvaluatorOptions command = options.command;
-    command.file_suffix = std::filesystem::path(options.file).extension().string();
-    auto evaluator = groma::make_command_evaluator(std::move(command));
-    if (!evaluator) {
-      refuse(evaluator.error());
-      return std::nullopt;
-    }
-    subject.evaluator = std::move(evaluator).value();
-    return subject;
-  }
-  for (const std::string& app : options.apps) {
-    const auto with = read_inputs(options.machine, app, &diags);
+  for (const std::string& app : arguments.apps) {
+    const auto with = read_inputs(arguments.machine, app, &diags);
     if (!with) {
-      fail(*diags, options.json);
-      return std::nullopt;
+      refuse_search(*diags, arguments.json);
+      return false;
     }
-    if (!subject.problem.machine) {
-      subject.problem.machine = std::make_shared<const groma::Machine>(*with->machine);
+    if (!problem->machine) {
+      problem->machine = std::make_shared<const groma::Machine>(*with->machine);
+      subject->marks.emplace_back(arguments.machine,
+                                  mark_of(groma::machine_to_json(*with->machine)));
     }
-    subject.problem.inputs.push_back(*with->workload);
-    if (!start_diags) continue;
-    groma::check(start_diags->source(), &*with->machine, &*with->workload, *start_diags);
-    if (start_diags->has_errors()) {
-      fail(*start_diags, options.json);
-      return std::nullopt;
+    subject->marks.emplace_back(app, mark_of(groma::application_to_json(*with->app)));
+    problem->inputs.push_back(*with->workload);
+    if (!start) continue;
+    groma::check(start->source(), &*with->machine, &*with->workload, *start);
+    if (start->has_errors()) {
+      refuse_search(*start, arguments.json);
+      return false;
     }
-    start_diags->clear();
+    start->clear();
   }
-  subject.evaluator =
-      groma::make_simulated_evaluator(subject.problem.machine, subject.problem.inputs);
+  return true;
+}
+
+// Nothing, with the reason said.
+std::optional<Subject> read_subject(const TuneArguments& arguments,
+                                    const std::string& recorded_start) {
+  Subject subject;
+  std::optional<groma::Diagnostics> start;
+  const std::string& path = arguments.file.empty() ? arguments.start : arguments.file;
+  if (arguments.tune.resume) {
+    subject.problem.start = recorded_start;
+  } else if (!path.empty()) {
+    if (!read_source(path, &start)) {
+      refuse_search(*start, arguments.json);
+      return std::nullopt;
+    }
+    subject.problem.start = std::string(start->source().text());
+  }
+  subject.problem.about = arguments.about;
+  if (!read_problem(arguments, std::move(start), &subject)) return std::nullopt;
+  if (subject.problem.is_mapping()) {
+    subject.runtime =
+        groma::make_simulated_evaluator(subject.problem.machine, subject.problem.inputs);
+  }
+  if (arguments.command.command.empty()) return subject;
+  groma::CommandEvaluatorOptions options = arguments.command;
+  options.file_suffix =
+      subject.problem.is_mapping() ? ".mapper" : fs::path(arguments.file).extension().string();
+  auto command = groma::make_command_evaluator(std::move(options));
+  if (!command) {
+    refuse_search(command.error(), arguments.json);
+    return std::nullopt;
+  }
+  subject.command = std::move(command).value();
+  if (subject.runtime) {
+    subject.command =
+        std::make_unique<MeasuredMappings>(std::move(subject.command), *subject.runtime);
+  }
   return subject;
 }
 
-bool asks_model(const std::string& proposer) {
+// Null: there is no such proposer.
+const groma::ProposerInfo* info_of(std::string_view proposer) {
   const auto infos = groma::proposers();
-  return std::any_of(infos.begin(), infos.end(), [&](const groma::ProposerInfo& info) {
-    return info.name == proposer && info.asks_model;
-  });
+  const auto found =
+      std::find_if(infos.begin(), infos.end(),
+                   [proposer](const groma::ProposerInfo& info) { return info.name == proposer; });
+  return found == infos.end() ? nullptr : &*found;
 }
 
 // What a script reads of how it ended.
@@ -272,92 +285,180 @@ int exit_code_of(const groma::TuneOutcome& outcome) {
   return outcome.best && outcome.end != End::kModel ? kFine : kWrongInput;
 }
 
-int run(Options options) {
-  std::vector<std::string> inputs = options.apps;
-  for (const std::string& input : {options.machine, options.start, options.file}) {
+// ---- How it goes on.
+
+// The commands of a search's directory, as what they are: a program, perhaps a stranger's.
+std::string commands_of(const groma::CommandEvaluatorOptions& options) {
+  std::string words = "`" + visible(options.command) + "`";
+  if (!options.check_command.empty()) words += " and `" + visible(options.check_command) + "`";
+  for (const std::string& input : options.inputs) {
+    words +=
+        fmt::format("{}`{}`", &input == options.inputs.data() ? " with " : ", ", visible(input));
+  }
+  return words + " in `" + visible(options.folder) + "`";
+}
+
+// Makes *arguments those that the search in their directory was begun with; *start is its text.
+std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* start) {
+  const auto before = groma::recorded_search(arguments->resume);
+  if (!before) return before.error();
+  *start = before->start;
+  const groma::CommandEvaluatorOptions given = std::exchange(arguments->command, {});
+  if (auto error = read_words(before->fingerprint, arguments)) return error;
+  arguments->tune.fingerprint = before->fingerprint;
+  const groma::CommandEvaluatorOptions& command = arguments->command;
+  const auto wrong = [&](const std::string& message, std::string help) {
+    return groma::Error{groma::Error::Code::kMalformed,
+                        fmt::format("the search in `{}` {}", arguments->resume, message),
+                        std::move(help)};
+  };
+  for (const char* name : {"best.mapper", "best.txt", "journal.jsonl", "lock", "report.txt"}) {
+    std::error_code ignored;
+    if (fs::is_symlink(fs::path(arguments->resume) / name, ignored)) {
+      return wrong(fmt::format("has a link for its `{}`", name), "put the file in its place");
+    }
+  }
+  if (command.command.empty()) {
+    if (given.command.empty()) return std::nullopt;
+    return wrong("runs no commands", "leave out `--command`");
+  }
+  const bool same =
+      command.command == given.command && command.check_command == given.check_command;
+  if (!same && !arguments->trust) {
+    return wrong("runs " + commands_of(command),
+                 "where that is what it should, give the same `--command` and `--check-command` "
+                 "again, or `--trust`");
+  }
+  if (!same) print_error(fmt::format("groma: runs {}\n", commands_of(command)));
+  return std::nullopt;
+}
+
+void check_usage(const TuneArguments& arguments) {
+  std::vector<std::string> inputs = arguments.apps;
+  for (const std::string& input : {arguments.machine, arguments.start, arguments.file}) {
     inputs.push_back(input);
   }
   check_standard_input(inputs);
-  catch_interrupts();
-  std::string recorded_start;
-  options.tune.resume = !options.resume.empty();
-  if (options.tune.resume) {
-    const auto before = groma::recorded_search(options.resume);
-    if (!before) return refuse(before.error());
-    read_words(before->fingerprint, &options);
-    options.tune.fingerprint = before->fingerprint;
-    recorded_start = before->start;
-  } else if (options.apps.empty() == options.file.empty()) {
+  if (!arguments.resume.empty()) return;
+  if (arguments.apps.empty() && arguments.file.empty()) {
     throw CLI::ValidationError("--app, --file", "one of them says what is searched");
   }
-  groma::TuneBudget& budget = options.tune.budget;
-  if (!options.tune.resume) {
-    budget.evaluations = options.file.empty() ? kSimulatedEvaluations : kMeasuredEvaluations;
+  if (!arguments.apps.empty() && !arguments.file.empty()) {
+    throw CLI::ValidationError("--app, --file",
+                               "of an application a mapping is searched, and a mapping to begin "
+                               "with is `--start`; `--file` is any other text");
   }
-  if (options.evaluations) budget.evaluations = *options.evaluations;
-  if (options.seconds) budget.seconds = *options.seconds;
-  if (options.tokens) budget.tokens = *options.tokens;
-  if (options.money) budget.money = *options.money;
-  int exit_code = kFine;
-  auto subject = read_subject(options, recorded_start, &exit_code);
-  if (!subject) return exit_code;
-  auto proposer =
-      groma::make_proposer(options.proposer, subject->problem, options.tune.seed, options.ask);
-  if (!proposer) {
+}
+
+// What no option says.
+void complete(TuneArguments* arguments) {
+  groma::TuneBudget& budget = arguments->tune.budget;
+  if (!arguments->tune.resume) {
+    std::error_code ignored;
+    arguments->command.folder = fs::current_path(ignored).string();
+    budget.evaluations =
+        arguments->command.command.empty() ? kSimulatedEvaluations : kMeasuredEvaluations;
+    if (arguments->proposer.empty()) {
+      arguments->proposer = arguments->file.empty() ? "guided" : "marks";
+    }
+  }
+  if (arguments->evaluations) budget.evaluations = *arguments->evaluations;
+  if (arguments->seconds) budget.seconds = *arguments->seconds;
+  if (arguments->tokens) budget.tokens = *arguments->tokens;
+  if (arguments->money) budget.money = *arguments->money;
+  arguments->tune.feedback = *groma::guide_detail(arguments->feedback);
+}
+
+int run(TuneArguments arguments) {
+  check_usage(arguments);
+  catch_interrupts();
+  const bool json = arguments.json;
+  std::string recorded_start;
+  arguments.tune.resume = !arguments.resume.empty();
+  if (arguments.tune.resume) {
+    if (const auto error = read_search(&arguments, &recorded_start))
+      return refuse_search(*error, json);
+  }
+  complete(&arguments);
+  groma::TuneOptions& options = arguments.tune;
+  std::error_code ignored;
+  const fs::path here = fs::current_path(ignored);
+  fs::current_path(arguments.command.folder, ignored);  // where the search was begun
+  auto subject = read_subject(arguments, recorded_start);
+  fs::current_path(here, ignored);
+  if (!subject) return kWrongInput;
+  groma::Problem& problem = subject->problem;
+  auto proposer = groma::make_proposer(arguments.proposer, problem, options.seed, arguments.ask);
+  const groma::ProposerInfo* info = info_of(arguments.proposer);
+  const bool usable = info != nullptr && (problem.is_mapping() || !info->mappings_only);
+  if (!usable && !options.resume) {
     throw CLI::ValidationError("--proposer",
                                proposer.error().message + "; " + proposer.error().help);
   }
+  if (!proposer) return refuse_search(proposer.error(), json);
   std::optional<groma::ChatClient> model;
-  if (asks_model(options.proposer)) {
+  if (info->asks_model) {
     groma::ChatOptions chat;
-    chat.max_tokens = options.tune.budget.tokens;
-    chat.max_money = options.tune.budget.money;
-    auto client = make_chat_client(options.chat, std::move(chat));
-    if (!client) return refuse(client.error());
+    chat.max_tokens = options.budget.tokens;
+    chat.max_money = options.budget.money;
+    auto client = make_chat_client(arguments.chat, std::move(chat));
+    if (!client) return refuse_search(client.error(), json);
     model = std::move(client).value();
   }
-  options.tune.feedback = *groma::guide_detail(options.feedback);
-  options.tune.directory = options.tune.resume   ? options.resume
-                           : options.out.empty() ? fresh_directory()
-                                                 : options.out;
-  if (!options.tune.resume) options.tune.fingerprint = words_of(options);
-  if (options.tune.compare) options.tune.evaluate_start = !subject->problem.start.empty();
-  Display display(*subject->evaluator, options.json);
-  options.tune.on_event = [&](const groma::TuneEvent& event) { display(event); };
-  options.tune.stop = [] { return interrupted(); };
-  const auto outcome = groma::tune(subject->problem, *subject->evaluator, **proposer,
-                                   model ? &*model : nullptr, nullptr, options.tune);
+  options.directory = options.resume          ? arguments.resume
+                      : arguments.out.empty() ? fresh_directory()
+                                              : arguments.out;
+  if (!options.resume) {
+    options.fingerprint = words_of(arguments);
+    if (const std::string name = taken_by(options.directory); !name.empty()) {
+      return refuse_search({groma::Error::Code::kUnreadable,
+                            fmt::format("`{}` has a file `{}`", options.directory, name),
+                            "name another directory; --resume goes on with a search"},
+                           json);
+    }
+  }
+  if (options.compare) options.evaluate_start = !problem.start.empty();
+  options.marks = subject->marks;
+  groma::Evaluator& evaluator = subject->evaluator();
+  Display display(evaluator, json);
+  options.on_event = [&](const groma::TuneEvent& event) { display(event); };
+  options.stop = [] { return interrupted(); };
+  const bool estimates = subject->command && options.budget.estimates > 0;
+  const auto outcome = groma::tune(problem, evaluator, **proposer, model ? &*model : nullptr,
+                                   estimates ? subject->runtime.get() : nullptr, options);
   display.clear();
-  if (!outcome) return refuse(outcome.error());
+  if (!outcome) return refuse_search(outcome.error(), json);
   std::string left;
-  if (outcome->best) left = subject->problem.is_mapping() ? "best.mapper, " : "best.txt, ";
-  const bool fine = print(options.json ? groma::to_json(*outcome)
-                                       : fmt::format("\n{}in     {}: {}report.txt, journal.jsonl\n",
-                                                     groma::draw(*outcome, *subject->evaluator),
-                                                     options.tune.directory, left)) == kFine;
+  if (outcome->best) left = problem.is_mapping() ? "best.mapper, " : "best.txt, ";
+  const bool fine =
+      print(json ? groma::to_json(*outcome)
+                 : fmt::format("\n{}in     {}: {}report.txt, journal.jsonl\n",
+                               groma::draw(*outcome, evaluator), options.directory, left)) == kFine;
   return fine && display.fine() ? exit_code_of(*outcome) : kWrongInput;
 }
 
-}  // namespace
+// ---- The command line.
 
-namespace {
+constexpr const char* kModelGroup = "A language model";
 
-// Of any text with marked segments.
-void add_command_options(CLI::App& command, Options* options) {
-  constexpr const char* kGroup = "Any other text";
-  groma::CommandEvaluatorOptions& how = options->command;
-  auto* file = command.add_option("--file", options->file,
-                                  "A text with `groma: begin NAME` and `groma: end` in lines "
-                                  "around each segment that may be changed");
+// Of what a command judges.
+void add_command_options(CLI::App& command, TuneArguments* arguments) {
+  constexpr const char* kGroup = "Judged by a command";
+  groma::CommandEvaluatorOptions& how = arguments->command;
   auto* run = command.add_option("--command", how.command,
                                  "For sh: builds and measures `{file}`, with one of `--input` as "
                                  "`{input}`");
-  file->group(kGroup)->needs(run);
-  run->group(kGroup)->needs(file);
+  run->check(not_empty)->group(kGroup);
+  auto* file = command.add_option("--file", arguments->file,
+                                  "Instead of a mapping a text with `groma: begin NAME` and "
+                                  "`groma: end` in lines around each segment that may be changed");
+  file->check(not_empty)->group(kGroup)->needs(run);
+  for (const char* said : {"--machine", "--start"}) file->excludes(said);
   const auto add = [&](const char* name, auto& value, const char* what) {
-    return command.add_option(name, value, what)->group(kGroup)->needs(file);
+    return command.add_option(name, value, what)->group(kGroup)->needs(run);
   };
-  add("--about", options->about, "What the text is and must do, in words for a model");
+  add("--about", arguments->about, "What the text is and must do, in words for a model")
+      ->needs(file);
   add("--check-command", how.check_command, "Run first: unless it exits with 0 the text is wrong");
   add("--input", how.inputs, "What `{input}` stands for; several make a vector");
   auto* metric = add("--metric", how.metric_pattern,
@@ -368,7 +469,7 @@ void add_command_options(CLI::App& command, Options* options) {
   add("--unit", how.unit, "Of the value")->capture_default_str();
   command.add_flag("--higher-is-better", how.higher_is_better, "Of the value")
       ->group(kGroup)
-      ->needs(file);
+      ->needs(run);
   add("--repeats", how.repeats, "Runs of which the median counts")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
@@ -380,90 +481,128 @@ void add_command_options(CLI::App& command, Options* options) {
           "--timeout",
           [&how](double seconds) { how.timeout_ms = static_cast<std::int64_t>(1000 * seconds); },
           "Seconds after which a run is ended; 600 unless given")
+      ->check(is_number)
       ->check(CLI::Range(0.001, 1e6))
       ->group(kGroup)
-      ->needs(file);
+      ->needs(run);
   command
       .add_option_function<std::int64_t>(
           "--memory", [&how](std::int64_t megabytes) { how.memory_bytes = megabytes << 20; },
           "MiB that each process of a run may have")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30))
       ->group(kGroup)
-      ->needs(file);
+      ->needs(run);
+  add("--estimates", arguments->tune.budget.estimates,
+      "Of a mapping: at most so many simulated runs that say what is worth the command; 0: none")
+      ->check(is_count)
+      ->excludes(file)
+      ->capture_default_str();
 }
 
 }  // namespace
 
 void add_tune(CLI::App& app, int* exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TuneArguments>();
   CLI::App* command = app.add_subcommand(
       "tune", "Searches for a faster mapping, or for a better text of another kind");
   add_chat_options(*command, &options->chat);
-  command->add_flag("--constrain", options->ask.constrain,
-                    "Has the endpoint keep replies to their form, where it can");
+  const auto of_model = command->get_options(
+      [command](const CLI::Option* each) { return each != command->get_help_ptr(); });
+  std::vector<CLI::Option*> resumable = of_model;  // what --resume may be given with
+  for (CLI::Option* option : of_model) option->group(kModelGroup);
+  command
+      ->add_flag("--constrain", options->ask.constrain,
+                 "Has the endpoint keep replies to their form, where it can")
+      ->group(kModelGroup);
   command
       ->add_option("--reply-tokens", options->ask.max_tokens, "At most so many tokens of a reply")
       ->check(CLI::Range(16, 1 << 20))
-      ->capture_default_str();
-  for (CLI::Option* option : command->get_options([](const CLI::Option* each) {
-         return each->get_lnames() != std::vector<std::string>{"help"};
-       })) {
-    option->group("A language model");
-  }
+      ->capture_default_str()
+      ->group(kModelGroup);
   add_machine_option(*command, &options->machine);
-  command->add_option("--app", options->apps,
-                      "The application, as of `groma run`; several make a vector of inputs, which "
-                      "count alike");
+  command
+      ->add_option("--app", options->apps,
+                   "The application, as of `groma run`; several make a vector of inputs, which "
+                   "count alike")
+      ->check(not_empty);
   std::string names;
   for (const groma::ProposerInfo& info : groma::proposers()) {
     names += fmt::format("\n{}: {}", info.name, info.what);
   }
-  command->add_option("--proposer", options->proposer, "Who proposes what to try:" + names)
-      ->capture_default_str();
   command
-      ->add_option("--evaluations", options->evaluations,
-                   "At most so many runs; what was tried before and what is refused without a run "
-                   "are further steps, and free; 0: no bound. 100 unless given, 10 of a command")
-      ->check([](const std::string& text) {
-        const bool fits = text.size() < 18 && text.find_first_not_of("0123456789") == text.npos;
-        return fits ? "" : "it is no count";
-      });
-  command->add_option("--time", options->seconds, "At most so many seconds")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--tokens", options->tokens, "At most so many of the model")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--money", options->money, "At most so much for the model; needs --price")
-      ->check(CLI::PositiveNumber)
-      ->needs("--price");
-  command->add_option("--seed", options->tune.seed, "Of the proposer")->capture_default_str();
+      ->add_option("--proposer", options->proposer,
+                   "Who proposes what to try; guided unless given, marks of a --file:" + names)
+      ->check(not_empty);
+  resumable.push_back(
+      command
+          ->add_option("--evaluations", options->evaluations,
+                       "At most so many runs; what was tried before and what is refused without a "
+                       "run are further steps, and free; 0: no bound. 100 unless given, 10 of a "
+                       "command")
+          ->check(is_count));
+  resumable.push_back(command->add_option("--time", options->seconds, "At most so many seconds")
+                          ->check(is_above_0));
+  resumable.push_back(
+      command->add_option("--tokens", options->tokens, "At most so many of the model")
+          ->check(is_count)
+          ->check(is_above_0));
+  resumable.push_back(
+      command->add_option("--money", options->money, "At most so much for the model; needs --price")
+          ->check(is_above_0)
+          ->needs("--price"));
+  command->add_option("--seed", options->tune.seed, "Of the proposer")
+      ->check(is_seed)
+      ->capture_default_str();
   command
       ->add_option("--feedback", options->feedback,
                    "How much the proposer sees of a run's feedback")
       ->check(CLI::IsMember({"none", "execution", "explain", "suggest", "profile"}))
       ->capture_default_str();
-  command->add_option("--start", options->start,
-                      "A mapping to begin with; without one the default mapper");
+  command
+      ->add_option("--start", options->start,
+                   "A mapping to begin with; without one the default mapper")
+      ->check(not_empty);
   command->add_flag("--compare", options->tune.compare,
                     "Every proposal counts, none is repaired, and nothing is known at first");
-  command->add_option("--out", options->out, "A new directory for best.mapper, report and journal");
-  CLI::Option* resume = command->add_option("--resume", options->resume,
-                                            "Goes on with the search in this directory, as it was "
-                                            "begun; budgets may be others, the model's endpoint is "
-                                            "given again");
-  for (const char* said : {"--out", "--start", "--machine", "--app", "--proposer", "--seed",
-                           "--feedback", "--compare", "--constrain", "--reply-tokens"}) {
-    resume->excludes(said);
-  }
-  command->add_flag("--json", options->json, "A line of JSON for each event instead of text");
+  command
+      ->add_option("--out", options->out,
+                   "A directory for best.mapper, report and journal that has none of them yet; "
+                   "tune, tune.2, ... unless given")
+      ->check(not_empty);
+  CLI::Option* resume = command
+                            ->add_option("--resume", options->resume,
+                                         "Goes on with the search in this directory, as it was "
+                                         "begun; budgets may be others, the model's endpoint is "
+                                         "given again")
+                            ->check(not_empty);
+  resumable.push_back(
+      command
+          ->add_flag("--trust", options->trust,
+                     "Run the commands that stand in the directory of --resume: it is as "
+                     "trustworthy as who made it")
+          ->needs(resume));
+  resumable.push_back(
+      command->add_flag("--json", options->json, "A line of JSON for each event instead of text"));
   add_command_options(*command, options.get());
+  for (const char* name : {"--command", "--check-command"}) {
+    resumable.push_back(command->get_option(name));
+  }
+  for (CLI::Option* option : command->get_options()) {
+    const bool with = option == resume || option == command->get_help_ptr() ||
+                      std::count(resumable.begin(), resumable.end(), option) > 0;
+    if (!with) resume->excludes(option);
+  }
   command->footer(
       "Examples:\n"
-      "  groma tune --app solomonik                     ten evaluations, no model\n"
-      "  groma tune --app circuit --machine lassen:nodes=4 --evaluations 100 --out circuit\n"
-      "  groma tune --resume circuit --evaluations 200  goes on\n"
+      "  groma tune --app solomonik                     a hundred simulated runs, no model\n"
+      "  groma tune --app circuit --machine lassen:nodes=4 --evaluations 400 --out circuit\n"
+      "  groma tune --resume circuit --evaluations 900  goes on\n"
       "  groma tune --app pennant --proposer trace --endpoint http://127.0.0.1:8080/v1\n"
+      "  groma tune --app my.json --command './my_program --mapping {file}' \\\n"
+      "      --metric 'time: (\\S+) s'                   of a real program\n"
       "  groma tune --file kernel.cc --command 'g++ -O2 {file} -o {file}.out && {file}.out' \\\n"
-      "      --metric '([0-9.]+) GFLOPS' --higher-is-better --proposer evolve");
+      "      --metric '([0-9.]+) GFLOPS' --higher-is-better --proposer evolve \\\n"
+      "      --endpoint http://127.0.0.1:8080/v1        any other text");
   command->callback([options, exit_code] { *exit_code = run(*options); });
 }
 

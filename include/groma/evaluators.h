@@ -60,8 +60,8 @@ struct CommandEvaluatorOptions {
 // removed at once. What a command prints is read up to 1 MB of each output, its beginning and its
 // end. A stop is noticed within 50 ms.
 //
-// A failure's feedback is the guide's (guide.h), but for ends without a known text: there the
-// guide's rules speak of Legion, which this need not be.
+// A failure's feedback is the guide's (guide.h), but for ends without a known text: there it says
+// how the command ended.
 //
 // Fails (kMalformed) on options that cannot be meant, and (kUnknown) for no such folder.
 Result<std::unique_ptr<Evaluator>> make_command_evaluator(CommandEvaluatorOptions options);

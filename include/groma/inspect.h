@@ -25,6 +25,7 @@ namespace groma {
 struct CheckOptions {
   std::int64_t max_steps = std::int64_t{1} << 20;  // statements and points: half a second
   std::function<bool()> stop = {};                 // asked now and then: true ends it
+  bool first_error = false;                        // look no further
 };
 
 // Everything that is wrong with a program: its text, with an application (else null) the names that

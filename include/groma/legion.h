@@ -7,7 +7,8 @@
 //   }
 //
 // Every processor then has a mapper of the program's in place of Legion's default mapper. Hooks
-// that a mapping cannot decide (copies, partitions, tunables, ...) are Legion's DefaultMapper's.
+// that a mapping cannot decide (inline mappings, copies, partitions, sources) are Legion's
+// DefaultMapper's, whose flags (-dm:...), tags and tunables keep their meaning.
 #pragma once
 
 #include <functional>
@@ -19,6 +20,16 @@
 #include "groma/mapper.h"
 #include "groma/program.h"
 #include "groma/result.h"
+
+namespace Realm {
+class Processor;
+}
+namespace Legion {
+class Runtime;
+namespace Mapping {
+class Mapper;
+}
+}  // namespace Legion
 
 namespace groma::legion {
 
@@ -45,5 +56,22 @@ void use(MapperFactory factory, const Options& options = {});
 void use(const Program& program, const Options& options = {});
 // Reads and checks the file. The error's message has all diagnostics, as `groma check` prints them.
 std::optional<Error> use_file(const std::string& path, const Options& options = {});
+
+// For a program with mappers of its own, instead of use():
+//
+//   const groma::legion::Wrap wrap = groma::legion::wrapper(program);
+//   ...  // in a registration callback
+//   runtime->replace_default_mapper(wrap(runtime, processor, new MyMapper(...)), processor);
+//
+// The mapping decides about the tasks that its statements mention (`*` mentions all) and about the
+// operations that these issue: copies, inline mappings and the like. `own` decides about all other
+// tasks, and whatever a mapping does not speak of: tunables, contexts, messages.
+//
+// What Legion is to get, and then owns, in place of `own`, which ends with it. `processor` is what
+// it is registered for, NO_PROC all of this node: then one mapper of ours serves them, too. A null
+// `own`: the mapping alone. On a processor that no mapping names `own` comes back. Thread-safe.
+using Wrap = std::function<Legion::Mapping::Mapper*(
+    Legion::Runtime* runtime, const Realm::Processor& processor, Legion::Mapping::Mapper* own)>;
+Wrap wrapper(const Program& program, const Options& options = {});
 
 }  // namespace groma::legion

@@ -184,6 +184,8 @@ class ChatClient {
   Result<std::vector<std::string>, ChatError> models(const Watch& watch = {});
 
   ChatSpending spent() const;
+  // Of what the ceilings bound so much was spent before this client was made.
+  void add_spent(std::int64_t tokens, double money);
   const ChatOptions& options() const;  // with the endpoint as it is asked
 
  private:

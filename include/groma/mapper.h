@@ -192,7 +192,7 @@ class Mapper {
                                     std::span<const TaskView> stealable,
                                     std::vector<std::uint32_t>& answer);
 
-  // ---- Tracing (memoize_operation).
+  // ---- Tracing (memoize_operation): what is traced, with DefaultSettings::memoize.
   virtual bool memoize_operation(MapperRuntime& runtime, const TaskView& operation, bool traced);
   // ---- Tunables (select_tunable_value): the value's bytes. An id that is none of Tunable
   // gives no bytes.

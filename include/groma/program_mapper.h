@@ -60,6 +60,9 @@ class ProgramMapper final : public Mapper {
   // Task, Region, Layout, CollectMemory, IndexTaskMap; SingleTaskMap decided where the task stands.
   void map_task(MapperRuntime& runtime, const TaskView& task,
                 std::span<const std::span<const InstanceView>> valid, TaskWish& answer) override;
+  // Task, IndexTaskMap, SingleTaskMap, as far as the processors are all different.
+  void map_must_epoch(MapperRuntime& runtime, std::span<const TaskView> tasks,
+                      MustEpochAnswer& answer) override;
   // InstanceLimit: maps what its limit lets through, and defers the rest until an instance ends.
   void select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
                            ScheduleAnswer& answer) override;

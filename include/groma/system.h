@@ -52,6 +52,9 @@ struct Command {
   bool end_at_max_output = false;  // more than this on the standard output ends the group
   // Asked every 50 ms, in the caller's thread; true ends the group.
   std::function<bool()> stop = {};
+  // Hears all output as it comes, in the caller's thread; until it returns, the group may have to
+  // wait with its next.
+  std::function<void(std::string_view bytes, bool is_error)> on_output = {};
 };
 
 struct CommandOutput {
@@ -69,11 +72,12 @@ struct CommandOutcome {
 };
 
 // Runs it to its end, to its deadline, or until it is stopped. When it has ended, by itself or not,
-// every process left in its group is killed: a program that daemonises (setsid) escapes. Fails
-// where it cannot be started: kUnknown for no such program or folder, else kUnreadable, also where
-// SIGCHLD is ignored, since the system then tells nobody how a child ended. With a bound on its
-// memory a shell starts it: then no such program is an exit with 127, a refused one with 126. Any
-// number of threads may run commands.
+// every process left in its group is killed, also when we end in between, be it by SIGKILL: a
+// `/bin/sh`, the first of the group, sees to that. A program that daemonises (setsid) escapes.
+// Fails where it cannot be started: kUnknown for no such program or folder, else kUnreadable, also
+// where SIGCHLD is ignored, since the system then tells nobody how a child ended. With a bound on
+// its memory a shell starts it: then no such program is an exit with 127, a refused one with 126.
+// Any number of threads may run commands.
 Result<CommandOutcome> run_command(const Command& command);
 
 }  // namespace groma

@@ -39,7 +39,8 @@ struct Evaluation {
   double score = std::numeric_limits<double>::infinity();
   // Part of the score by which repeated measurements differ: less than this is no difference.
   double noise = 0;
-  // Of the input that failed, else of the first, as much as was asked for.
+  // Of the input that failed, else of the first; of several its `execution` names it. As much as
+  // was asked for.
   Feedback feedback;
 
   bool ok() const { return status == Status::kOk; }
@@ -152,7 +153,7 @@ class Round {
   // That a model's reply was no use, and why. A round that proposes nothing and says nothing ends
   // the search.
   virtual void reject(std::string why) = 0;
-  virtual bool stop() const = 0;
+  virtual bool stop() const = 0;  // to propose what there is; not while a journal is gone through
 };
 
 // Decides what is tried next. What it proposes may depend on what it was made of and on what its
@@ -183,8 +184,8 @@ struct AskOptions {
   bool constrain = false;
   int max_tokens = 4096;  // of a reply
 };
-// Fails (kUnknown) for no such name, and where it cannot search for such a text; those that ask a
-// model as Segments::of_marked does.
+// Fails (kUnknown) for no such name, where it cannot search for such a text, and for inputs of
+// different applications; those that ask a model as Segments::of_marked does.
 Result<std::unique_ptr<Proposer>> make_proposer(std::string_view name, const Problem& problem,
                                                 std::uint64_t seed, const AskOptions& options = {});
 
@@ -218,7 +219,9 @@ struct TuneEvent {
   } kind = Kind::kProposed;
   const Proposal* proposal = nullptr;
   const Step* step = nullptr;
-  bool is_best = false;     // the step, of all so far
+  bool is_best = false;  // the step, of all so far
+  // Better than the best, but by no more than measurements differ: so it is not taken.
+  bool within_noise = false;
   bool from_cache = false;  // the step's text had been tried
   std::string text;
   TuneSpending spent;
@@ -237,8 +240,10 @@ struct TuneOptions {
   // Where the journal, best.mapper (of any other text best.txt) and report.txt go; empty: nowhere.
   std::string directory;
   bool resume = false;  // of that directory; else it must not hold a search
-  std::string
-      fingerprint;  // of what the caller made the problem from; a resumed search has the same
+  // Of what the caller made the problem from; a resumed search has the same.
+  std::string fingerprint;
+  // What that named and others may change, by name: a mark of its content, which stays the same.
+  std::vector<std::pair<std::string, std::string>> marks;
   int threads = 0;  // 0: as the evaluator allows, at most the computer's
   std::function<void(const TuneEvent&)> on_event = {};  // in the caller's thread
   std::function<bool()> stop = {};                      // asked now and then, from any thread
@@ -252,7 +257,8 @@ struct TuneOutcome {
     kRejected,  // too many replies in a row were no use
     kModel,     // the model cannot be asked
   } end = End::kBudget;
-  std::string why;  // of the last two
+  std::string why;         // of the last two; of kExhausted where the proposer has more of the same
+  std::int64_t steps = 0;  // what was tried, also what cost nothing
   std::optional<Step> best;
   std::optional<Step> start;
   // Each improvement: the number of evaluations after which it was known, and the score.

@@ -12,6 +12,7 @@ void check_run(const BoundProgram& bound, const Workload& app, Diagnostics& diag
   sim::RehearsalOptions rehearsal;
   rehearsal.max_steps = options.max_steps;
   rehearsal.stop = options.stop;
+  rehearsal.first_error = options.first_error;
   sim::RehearsalResult result = sim::rehearse(
       app, machine,
       [&](const Processor& local) {

@@ -12,6 +12,7 @@
 #include "groma/program_mapper.h"
 #include "groma/run.h"
 #include "inspect/explain_query.h"
+#include "inspect/launch_slices.h"
 #include "inspect/mixed_mapper.h"
 #include "inspect/words.h"
 #include "mapper/decisions.h"
@@ -42,7 +43,12 @@ struct Mapping {
 class Differ {
  public:
   Differ(const Mapping& a, const Mapping& b, const app::Data& app)
-      : a_(a), b_(b), app_(app), uses_(uses_by_task(app, complete_)) {}
+      : a_(a),
+        b_(b),
+        app_(app),
+        uses_(uses_by_task(app, complete_)),
+        slices_of_a_(a.shared, app, uses_),
+        slices_of_b_(b.shared, app, uses_) {}
 
   std::vector<MappingDifference> differences() {
     for (std::size_t t = 0; t < app_.tasks.size(); ++t) {
@@ -111,9 +117,9 @@ class Differ {
   }
 
   // Points of a launch that the two have on different processors.
-  std::int64_t count_apart(const TaskView& view) const {
-    const std::vector<Processor> a = places(a_, view);
-    const std::vector<Processor> b = places(b_, view);
+  std::int64_t count_apart(const TaskView& view) {
+    const std::vector<Processor> a = places(slices_of_a_, view);
+    const std::vector<Processor> b = places(slices_of_b_, view);
     if (a.size() != b.size()) return static_cast<std::int64_t>(std::max(a.size(), b.size()));
     std::int64_t apart = 0;
     for (std::size_t i = 0; i < a.size(); ++i) apart += a[i] == b[i] ? 0 : 1;
@@ -121,13 +127,11 @@ class Differ {
   }
 
   // Of every point, in row-major order; none where the mapping fails, which explain() said.
-  static std::vector<Processor> places(const Mapping& mapping, const TaskView& view) {
-    MapperRuntime runtime;
-    SliceAnswer answer;
-    mapping.mapper(view.current)->slice_task(runtime, view, view.domain, answer);
-    if (answer.failure) return {};
+  static std::vector<Processor> places(LaunchSlices& mapping, const TaskView& view) {
+    const std::vector<TaskSlice> slices = mapping.of(view);
+    if (slices.empty()) return {};
     std::vector<Processor> found(static_cast<std::size_t>(view.domain.volume()));
-    for (const TaskSlice& slice : answer.slices) {
+    for (const TaskSlice& slice : slices) {
       Point point = slice.box.lower;
       do {
         std::int64_t at = 0;
@@ -243,6 +247,7 @@ class Differ {
   const app::Data& app_;
   bool complete_ = true;
   std::vector<TaskUses> uses_;
+  LaunchSlices slices_of_a_, slices_of_b_;
   std::size_t task_ = 0;
   std::vector<MappingDifference> differences_;
 };

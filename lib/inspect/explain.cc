@@ -15,6 +15,7 @@
 #include "groma/validate.h"
 #include "inspect/by_node.h"
 #include "inspect/explain_query.h"
+#include "inspect/launch_slices.h"
 #include "inspect/locate.h"
 #include "mapper/decisions.h"
 #include "mapper/default_policy.h"
@@ -55,6 +56,7 @@ class Explainer {
         ignored_(program_.source()),
         evaluator_(bound),
         shared_(ProgramMapper::share(bound)),
+        slices_(shared_, app, uses),
         site_{bound.shared_machine(), any_processor()},
         processors_(first_of_each_node_type(machine_)) {}
 
@@ -296,13 +298,13 @@ class Explainer {
 
   std::optional<ExplainedLoads> default_loads(const TaskView& view) {
     const ProcKind kind = view.current.kind;
-    if (!take_points(std::min(view.domain.volume(), processor_count(kind)))) return std::nullopt;
-    DefaultMapper mapper(site_);
-    MapperRuntime runtime;
-    SliceAnswer answer;
-    mapper.slice_task(runtime, view, view.domain, answer);
+    const std::int64_t volume = view.domain.volume();
+    const bool by_shard = view.depth == 1 && slices_.by_shard();  // which takes single points
+    if (!take_points(by_shard ? volume : std::min(volume, processor_count(kind)))) {
+      return std::nullopt;
+    }
     Counts counts;
-    for (const TaskSlice& slice : answer.slices) {
+    for (const TaskSlice& slice : slices_.of(view)) {
       counts[{slice.processor.node, slice.processor.index}] += slice.box.volume();
     }
     return loads_of(counts, view.domain.volume(), kind);
@@ -527,6 +529,7 @@ class Explainer {
   Diagnostics ignored_;
   FunctionEvaluator evaluator_;
   std::shared_ptr<ProgramMapper::Shared> shared_;
+  LaunchSlices slices_;
   MapperSite site_;
   bool asked_ = true;
   FirstProcessors processors_;

@@ -121,8 +121,12 @@ std::string name_for(std::string_view name, ProcKind kind) {
 }
 
 std::string definition(std::string_view name, ProcKind kind) {
-  return fmt::format("def {}(Task task) {{\n  m = Machine({});\n{}}}\n", name_for(name, kind),
-                     name_of(kind), body(name));
+  return definition(name, kind, name_for(name, kind));
+}
+
+std::string definition(std::string_view name, ProcKind kind, std::string_view as) {
+  return fmt::format("def {}(Task task) {{\n  m = Machine({});\n{}}}\n", as, name_of(kind),
+                     body(name));
 }
 
 }  // namespace groma::inspect

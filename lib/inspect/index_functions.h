@@ -16,9 +16,10 @@ std::vector<std::string> index_functions(int dimensions);
 // The only one for single tasks: where the parent runs.
 inline constexpr std::string_view kSamePoint = "same_point";
 
-// The name that it has for processors of one kind, and its definition under that name. `name` must
-// be one of the above.
+// The name that it has for processors of one kind, and its definition under that name or another.
+// `name` must be one of the above.
 std::string name_for(std::string_view name, ProcKind kind);
 std::string definition(std::string_view name, ProcKind kind);
+std::string definition(std::string_view name, ProcKind kind, std::string_view as);
 
 }  // namespace groma::inspect

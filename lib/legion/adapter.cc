@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <deque>
 
 #include "base/one_diagnostic.h"
 #include "groma/program_mapper.h"
@@ -44,109 +43,6 @@ void Registration::leave(const Mapper& mapper, std::set<std::string> names) {
   if (!known.empty()) groma::mapper::log_unknown_tasks(of_program->program(), known, *log());
 }
 
-// ---- What a hook needs
-
-// Legion's mapper events under numbers.
-struct Adapter::Events {
-  std::map<MapperEvent, Legion::Mapping::MapperEvent> open;
-  MapperEvent last = 0;
-};
-
-// While it lives, no hook begins inside this one, whatever is called.
-class Alone {
- public:
-  Alone(Legion::Mapping::MapperRuntime* runtime, MapperContext context)
-      : runtime_(runtime), context_(context), was_reentrant_(runtime->is_reentrant(context)) {
-    if (was_reentrant_) runtime_->disable_reentrant(context_);
-  }
-  ~Alone() {
-    if (was_reentrant_) runtime_->enable_reentrant(context_);
-  }
-  Alone(const Alone&) = delete;
-  Alone& operator=(const Alone&) = delete;
-
- private:
-  Legion::Mapping::MapperRuntime* runtime_;
-  MapperContext context_;
-  bool was_reentrant_;
-};
-
-// What a mapper of ours may do during one hook. What else MapperRuntime offers is for mappers that
-// make their own instances, which the adapter does not let them do yet.
-class Adapter::Hands final : public groma::MapperRuntime {
- public:
-  Hands(Legion::Mapping::MapperRuntime* runtime, Events* events)
-      : runtime_(runtime), events_(events) {}
-  void enter(MapperContext context) { context_ = context; }
-
-  Capabilities capabilities() const override {
-    Capabilities can;
-    can.stealing = false;  // its hooks are Legion's DefaultMapper's
-    can.instances = false;
-    return can;
-  }
-  MapperEvent create_event() override {
-    const Alone alone(runtime_, context_);
-    const Legion::Mapping::MapperEvent made = runtime_->create_mapper_event(context_);
-    events_->open[++events_->last] = made;
-    return events_->last;
-  }
-  void trigger_event(MapperEvent event) override {
-    const auto found = events_->open.find(event);
-    if (found == events_->open.end()) return;
-    const Legion::Mapping::MapperEvent triggered = found->second;
-    events_->open.erase(found);
-    const Alone alone(runtime_, context_);
-    runtime_->trigger_mapper_event(context_, triggered);
-  }
-
- private:
-  Legion::Mapping::MapperRuntime* runtime_;
-  Events* events_;
-  MapperContext context_ = nullptr;
-};
-
-struct Adapter::Call {
-  Hands hands;
-  ViewStorage storage;
-  std::vector<const Legion::Task*> ready_tasks;
-  std::vector<TaskView> ready;
-  std::deque<TaskView> parents;
-  std::vector<Processor> shards;
-  ShardTable table;  // of them
-  groma::TaskOptions options;
-  SliceAnswer slices;
-  TaskWish wish;
-  ReplicateAnswer replicate;
-  ScheduleAnswer schedule;
-
-  Call(Legion::Mapping::MapperRuntime* runtime, Events* events) : hands(runtime, events) {}
-};
-
-// The buffers of one hook. Other hooks may begin where it calls the runtime, never while our mapper
-// has the word.
-class Adapter::Use {
- public:
-  Use(Adapter* adapter, MapperContext context) : adapter_(adapter) {
-    if (adapter_->free_calls_.empty()) {
-      call_ = std::make_unique<Call>(adapter_->mapper_runtime_, adapter_->events_.get());
-    } else {
-      call_ = std::move(adapter_->free_calls_.back());
-      adapter_->free_calls_.pop_back();
-    }
-    call_->hands.enter(context);
-  }
-  ~Use() { adapter_->free_calls_.push_back(std::move(call_)); }
-  Use(const Use&) = delete;
-  Use& operator=(const Use&) = delete;
-  Call* operator->() const { return call_.get(); }
-  Call& operator*() const { return *call_; }
-
- private:
-  Adapter* adapter_;
-  std::unique_ptr<Call> call_;
-};
-
 Adapter::Adapter(std::shared_ptr<Registration> registration, Legion::Mapping::MapperRuntime* rt,
                  const Legion::Machine& realm_machine, Legion::Processor local,
                  std::unique_ptr<groma::Mapper> mapper)
@@ -157,7 +53,8 @@ Adapter::Adapter(std::shared_ptr<Registration> registration, Legion::Mapping::Ma
       name_(mapper_->name()),
       views_(*registration_->machine, &registration_->regions, mapper_->site().local.node, rt),
       instances_(*registration_->machine, rt),
-      events_(std::make_unique<Events>()) {
+      calls_({rt, registration_->machine.get(), &views_, &events_}),
+      decides_operations_(decides_operations(*mapper_)) {
   registration_->enter();
 }
 Adapter::~Adapter() { registration_->leave(*mapper_, views_.names()); }
@@ -173,11 +70,23 @@ void Adapter::check(const std::vector<Refusal>& refusals) const {
   registration_->fail(refusals.front().diagnostic, refusals.front().origin, mapper_.get());
 }
 
+void Registration::note_stealable(Legion::TaskID task) {
+  const std::lock_guard lock(mutex_);
+  stealable_.insert(task);
+  steals = true;
+}
+
+bool Registration::is_stealable(const Legion::Task& task) {
+  if (!steals) return false;
+  const std::lock_guard lock(mutex_);
+  return stealable_.contains(task.task_id);
+}
+
 // ---- Hooks
 
 void Adapter::select_task_options(MapperContext context, const Legion::Task& task,
                                   TaskOptions& output) {
-  Use call(this, context);
+  HookCalls::Use call(calls_, context);
   const TaskView& view =
       views_.make(context, task, place_of(task.current_proc), Regions::kNamed, call->storage);
   groma::TaskOptions& answer = call->options;
@@ -187,6 +96,7 @@ void Adapter::select_task_options(MapperContext context, const Legion::Task& tas
   output.initial_proc = realm(answer.initial);
   output.inline_task = answer.inline_task;
   output.stealable = answer.stealable;
+  if (answer.stealable) registration_->note_stealable(task.task_id);
   output.map_locally = answer.map_locally;
   output.valid_instances = false;  // a wish does not depend on them
   output.memoize = answer.memoize;
@@ -198,21 +108,25 @@ void Adapter::select_task_options(MapperContext context, const Legion::Task& tas
 void Adapter::select_sharding_functor(MapperContext context, const Legion::Task& task,
                                       const SelectShardingFunctorInput& input,
                                       SelectShardingFunctorOutput& output) {
-  Use call(this, context);
+  HookCalls::Use call(calls_, context);
   const TaskView& view =
       views_.make(context, task, place_of(task.current_proc), Regions::kNamed, call->storage);
-  call->shards.clear();
-  for (Legion::Processor p : input.shard_mapping) call->shards.push_back(place_of(p));
-  if (call->table.shards() != call->shards) call->table = ShardTable(call->shards);
-  const groma::ShardingId id = mapper_->select_sharding_functor(call->hands, view, call->table);
+  output.chosen_functor = sharding_of(view, *call, input);
+}
+
+Legion::ShardingID Adapter::sharding_of(const TaskView& view, HookCall& call,
+                                        const SelectShardingFunctorInput& input) {
+  call.shards.clear();
+  for (Legion::Processor p : input.shard_mapping) call.shards.push_back(place_of(p));
+  if (call.table.shards() != call.shards) call.table = ShardTable(call.shards);
+  const groma::ShardingId id = mapper_->select_sharding_functor(call.hands, view, call.table);
   check(validate_sharding(id, view, registration_->functors.size()));
-  output.chosen_functor =
-      id == kCyclicSharding ? 0 : registration_->functors.id_of(id, call->table);
+  return id == kCyclicSharding ? 0 : registration_->functors.id_of(id, call.table);
 }
 
 void Adapter::replicate_task(MapperContext context, const Legion::Task& task,
                              const ReplicateTaskInput& input, ReplicateTaskOutput& output) {
-  Use call(this, context);
+  HookCalls::Use call(calls_, context);
   const auto at = task.target_proc.exists() ? task.target_proc : task.current_proc;
   const TaskView& view = views_.make(context, task, place_of(at), Regions::kNamed, call->storage);
   ReplicateAnswer& answer = call->replicate;
@@ -228,7 +142,7 @@ void Adapter::slice_task(MapperContext context, const Legion::Task& task,
                          const SliceTaskInput& input, SliceTaskOutput& output) {
   bool blocks_of_holes = false;
   {
-    Use call(this, context);
+    HookCalls::Use call(calls_, context);
     const TaskView& view =
         views_.make(context, task, place_of(task.target_proc), Regions::kNamed, call->storage);
     for_each_box(input.domain, [&](const Rect& part) {
@@ -241,6 +155,7 @@ void Adapter::slice_task(MapperContext context, const Legion::Task& task,
       for (const groma::TaskSlice& slice : answer.slices) {
         output.slices.emplace_back(domain_of(slice.box), realm(slice.processor), slice.recurse,
                                    slice.stealable);
+        if (slice.stealable) registration_->note_stealable(task.task_id);
       }
     });
   }
@@ -250,68 +165,17 @@ void Adapter::slice_task(MapperContext context, const Legion::Task& task,
   DefaultMapper::slice_task(context, task, input, output);
 }
 
-// In parts: a view is large, and all points of a launch may be ready.
-void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
-                                  SelectMappingOutput& output) {
-  if (!mapper_->selects()) {
-    output.map_tasks.insert(input.ready_tasks.begin(), input.ready_tasks.end());
-    return;
-  }
-  constexpr std::size_t kPart = 256;
-  Use call(this, context);
-  // An event that one part makes must not be gone after the next.
-  const Alone alone(mapper_runtime_, context);
-  MapperEvent deferral = 0;
-  const Legion::Task* parent = nullptr;
-  const auto ask = [&] {
-    ScheduleAnswer& answer = call->schedule;
-    answer.clear();
-    mapper_->select_tasks_to_map(call->hands, call->ready, answer);
-    check(validate(answer, call->ready, mapper_->machine()));
-    const auto& tasks = call->ready_tasks;
-    for (std::uint32_t index : answer.map) output.map_tasks.insert(tasks[index]);
-    for (const ScheduleAnswer::Relocation& move : answer.relocate) {
-      output.relocate_tasks[tasks[move.task]] = realm(move.processor);
-    }
-    if (answer.deferral != 0) deferral = answer.deferral;
-    call->ready.clear();
-    call->ready_tasks.clear();
-    call->parents.clear();
-    parent = nullptr;
-  };
-  for (const Legion::Task* task : input.ready_tasks) {
-    const Processor current = place_of(task->target_proc);
-    views_.fill(context, *task, current, call->ready.emplace_back());
-    call->ready_tasks.push_back(task);
-    const Legion::Task* above = task->get_parent_task();
-    if (above != nullptr && above != parent) {
-      views_.fill_parent(context, *above, current, call->parents.emplace_back());
-      parent = above;
-    }
-    if (above != nullptr) call->ready.back().parent = &call->parents.back();
-    if (call->ready.size() == kPart) ask();
-  }
-  if (!call->ready.empty()) ask();
-  const bool idle = output.map_tasks.empty() && output.relocate_tasks.empty();
-  const auto event = events_->open.find(deferral);
-  if (idle && event != events_->open.end()) output.deferral_event = event->second;
-}
-
-namespace {
-
 void request(const ProfilingWish& wish, Legion::Mapping::ProfilingRequest& requests) {
   using namespace Legion::Mapping::ProfilingMeasurements;
   if (wish.status) requests.add_measurement<OperationStatus>();
   if (wish.timeline) requests.add_measurement<OperationTimeline>();
 }
 
-}  // namespace
-
 void Adapter::map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                        MapTaskOutput& output) {
   __builtin_prefetch(&task.index_point);  // tasks are cold: their parts come at once, not in turn
   __builtin_prefetch(&task.index_domain);
-  Use call(this, context);
+  HookCalls::Use call(calls_, context);
   const bool shard = input.shard_processor.exists();
   const Legion::Processor target = shard ? input.shard_processor : task.target_proc;
   views_.make(context, task, place_of(target), Regions::kCounted, call->storage);
@@ -328,6 +192,8 @@ void Adapter::map_task(MapperContext context, const Legion::Task& task, const Ma
   for (const Processor& p : answer.processors) output.target_procs.push_back(realm(p));
   output.task_priority = answer.task_priority;
   output.copy_fill_priority = answer.copy_priority;
+  if (registration_->steals) answer.task_profiling.status = true;  // who is idle?
+  if (answer.task_profiling.any()) ++stealing_.mapped;
   output.profiling_priority = answer.profiling_priority;
   output.postmap_task = answer.postmap;
   request(answer.task_profiling, output.task_prof_requests);
@@ -338,7 +204,23 @@ void Adapter::map_task(MapperContext context, const Legion::Task& task, const Ma
   if (!view.requirements.empty()) map_regions(context, task, *call, output);
 }
 
-void Adapter::map_regions(MapperContext context, const Legion::Task& task, Call& call,
+// Most variants have none, which their view says without asking Legion.
+Demands Adapter::demands(MapperContext context, const Legion::Task& task, VariantId id,
+                         std::size_t position) const {
+  Demands demands;
+  const auto variants = views_.variants(task.task_id);
+  const auto variant = std::find_if(variants.begin(), variants.end(),
+                                    [id](const VariantView& one) { return one.id == id; });
+  if (variant == variants.end() || variant->demands.empty()) return demands;
+  const auto& set = mapper_runtime_->find_task_layout_constraints(context, task.task_id, id);
+  const auto [begin, end] = set.layouts.equal_range(static_cast<unsigned>(position));
+  for (auto one = begin; one != end; ++one) {
+    demands.push_back(&mapper_runtime_->find_layout_constraints(context, one->second));
+  }
+  return demands;
+}
+
+void Adapter::map_regions(MapperContext context, const Legion::Task& task, HookCall& call,
                           MapTaskOutput& output) {
   const TaskView& view = call.storage.view;
   const VariantView* variant = nullptr;
@@ -353,8 +235,10 @@ void Adapter::map_regions(MapperContext context, const Legion::Task& task, Call&
     std::string reasons;
     const bool made =
         i < inputs
-            ? instances_.add(context, task.regions[i], wish, why_not_virtual(requirement, variant),
-                             output.target_procs, output.chosen_instances[i], &reasons)
+            ? instances_.add(context, task.regions[i], wish,
+                             demands(context, task, call.wish.variant, i),
+                             why_not_virtual(requirement, variant), output.target_procs,
+                             output.chosen_instances[i], &reasons)
             : instances_.add_output(task.output_regions[i - inputs], wish,
                                     output.target_procs.front(), output.output_targets[i - inputs],
                                     output.output_constraints[i - inputs], &reasons);
@@ -372,27 +256,37 @@ void Adapter::map_regions(MapperContext context, const Legion::Task& task, Call&
 
 void Adapter::report_profiling(MapperContext context, const Legion::Task& task,
                                const TaskProfilingInfo& input) {
-  Use call(this, context);
+  HookCalls::Use call(calls_, context);
   const TaskView& view =
       views_.make(context, task, place_of(task.target_proc), Regions::kNone, call->storage);
+  report(*call, view,
+         input.task_response   ? OperationKind::kTask
+         : input.fill_response ? OperationKind::kFill
+                               : OperationKind::kCopy,
+         input.profiling_responses);
+  if (!input.task_response || stealing_.mapped == 0) return;
+  --stealing_.mapped;
+  look_for_work(context, *call);
+}
+
+void Adapter::report(HookCall& call, const TaskView& view, OperationKind of,
+                     const Legion::Mapping::ProfilingResponse& responses) {
   ProfilingReport report;
+  report.operation = of;
   report.processor = view.current;
-  if (!input.task_response) {
-    report.operation = input.fill_response ? OperationKind::kFill : OperationKind::kCopy;
-  }
   using namespace Legion::Mapping::ProfilingMeasurements;
   OperationStatus status;
-  if (input.profiling_responses.get_measurement(status)) {
+  if (responses.get_measurement(status)) {
     report.completed = status.result == OperationStatus::COMPLETED_SUCCESSFULLY;
   }
   OperationTimeline timeline;
-  if (input.profiling_responses.get_measurement(timeline)) {
+  if (responses.get_measurement(timeline)) {
     report.created_ns = timeline.create_time;
     report.ready_ns = timeline.ready_time;
     report.started_ns = timeline.start_time;
     report.ended_ns = timeline.complete_time;
   }
-  mapper_->report_profiling(call->hands, view, report);
+  mapper_->report_profiling(call.hands, view, report);
 }
 
 }  // namespace groma::legion

@@ -5,6 +5,7 @@
 #include <legion.h>
 #include <mappers/default_mapper.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -14,9 +15,11 @@
 #include "groma/legion.h"
 #include "groma/mapper.h"
 #include "groma/validate.h"
+#include "legion/hook_call.h"
 #include "legion/instances.h"
 #include "legion/machine_map.h"
 #include "legion/sharding.h"
+#include "legion/stealing.h"
 #include "legion/task_views.h"
 
 namespace groma::legion {
@@ -28,6 +31,12 @@ struct Registration {
   std::shared_ptr<const MachineMap> machine;
   ShardFunctors functors;
   RegionIds regions;
+
+  // Whether launches of that task may be stolen: Legion's own word is false for slices that were
+  // said to be stealable.
+  void note_stealable(Legion::TaskID task);
+  bool is_stealable(const Legion::Task& task);
+  std::atomic<bool> steals = false;  // whether any is
 
   // An adapter begins; one ends, having seen tasks of these names. After the last, the log hears of
   // names in the program of `mapper`, if it is one's, that no task had.
@@ -45,6 +54,7 @@ struct Registration {
   std::mutex mutex_;
   int adapters_ = 0;
   std::set<std::string> task_names_;
+  std::set<Legion::TaskID> stealable_;
 };
 
 class Adapter final : public Legion::Mapping::DefaultMapper {
@@ -65,29 +75,99 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
                       const ReplicateTaskInput& input, ReplicateTaskOutput& output) override;
   void slice_task(MapperContext context, const Legion::Task& task, const SliceTaskInput& input,
                   SliceTaskOutput& output) override;
-  void select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
-                           SelectMappingOutput& output) override;
   void map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                 MapTaskOutput& output) override;
   void report_profiling(MapperContext context, const Legion::Task& task,
                         const TaskProfilingInfo& input) override;
 
- private:
-  struct Events;
-  class Hands;
-  // Buffers of one hook. Another may begin while this one waits in the runtime, so there are as
-  // many as are under way.
-  struct Call;
-  class Use;
+  // ---- adapter_operations.cc
+  void map_inline(MapperContext context, const Legion::InlineMapping& operation,
+                  const MapInlineInput& input, MapInlineOutput& output) override;
+  void map_partition(MapperContext context, const Legion::Partition& operation,
+                     const MapPartitionInput& input, MapPartitionOutput& output) override;
+#define GROMA_SHARDING(Operation)                                                         \
+  void select_sharding_functor(MapperContext context, const Legion::Operation& operation, \
+                               const SelectShardingFunctorInput& input,                   \
+                               SelectShardingFunctorOutput& output) override;
+  GROMA_SHARDING(Copy)
+  GROMA_SHARDING(Close)
+  GROMA_SHARDING(Acquire)
+  GROMA_SHARDING(Release)
+  GROMA_SHARDING(Partition)
+  GROMA_SHARDING(Fill)
+#undef GROMA_SHARDING
+  using DefaultMapper::select_sharding_functor;  // of must epochs
+  void report_profiling(MapperContext context, const Legion::InlineMapping& operation,
+                        const InlineProfilingInfo& info) override;
+  void report_profiling(MapperContext context, const Legion::Partition& operation,
+                        const PartitionProfilingInfo& info) override;
+  using DefaultMapper::report_profiling;
+  void select_task_variant(MapperContext context, const Legion::Task& task,
+                           const SelectVariantInput& input, SelectVariantOutput& output) override;
+  void map_future_map_reduction(MapperContext context, const FutureMapReductionInput& input,
+                                FutureMapReductionOutput& output) override;
 
+  // ---- adapter_order.cc
+  void select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
+                           SelectMappingOutput& output) override;
+  void handle_message(MapperContext context, const MapperMessage& message) override;
+  void configure_context(MapperContext context, const Legion::Task& task,
+                         ContextConfigOutput& output) override;
+  void memoize_operation(MapperContext context, const Legion::Mappable& operation,
+                         const MemoizeInput& input, MemoizeOutput& output) override;
+  void select_tunable_value(MapperContext context, const Legion::Task& task,
+                            const SelectTunableInput& input, SelectTunableOutput& output) override;
+
+  // ---- adapter_must_epoch.cc
+  void map_must_epoch(MapperContext context, const MapMustEpochInput& input,
+                      MapMustEpochOutput& output) override;
+
+  // ---- adapter_stealing.cc
+  void select_steal_targets(MapperContext context, const SelectStealingInput& input,
+                            SelectStealingOutput& output) override;
+  void permit_steal_request(MapperContext context, const StealRequestInput& input,
+                            StealRequestOutput& output) override;
+
+ private:
   Processor place_of(Legion::Processor processor) const;
   Legion::Processor realm(const Processor& processor) const {
     return processor == mapper_->site().local ? local_proc
                                               : registration_->machine->realm(processor);
   }
-  void map_regions(MapperContext context, const Legion::Task& task, Call& call,
+  Demands demands(MapperContext context, const Legion::Task& task, VariantId id,
+                  std::size_t position) const;
+  void map_constraint(MapperContext context, HookCall& call, const MapMustEpochInput& input,
+                      std::size_t index, const RequirementWish* wish, MapMustEpochOutput& output);
+  void map_regions(MapperContext context, const Legion::Task& task, HookCall& call,
                    MapTaskOutput& output);
   void check(const std::vector<Refusal>& refusals) const;
+
+  using Requirements = std::vector<const Legion::RegionRequirement*>;
+  const TaskView& operation_view(MapperContext context, const Legion::Mappable& operation,
+                                 HookCall& call, const Requirements& requirements);
+  const OperationWish& operation_wish(MapperContext context, const Legion::Mappable& operation,
+                                      HookCall& call, const Requirements& requirements);
+  void map_operand(MapperContext context, HookCall& call, std::size_t position,
+                   const Legion::RegionRequirement& requirement, const Demands& demands,
+                   std::vector<Legion::Mapping::PhysicalInstance>& chosen);
+  Legion::ShardingID sharding_of(const TaskView& view, HookCall& call,
+                                 const SelectShardingFunctorInput& input);
+  Legion::ShardingID sharding_of(MapperContext context, const Legion::Mappable& operation,
+                                 const SelectShardingFunctorInput& input);
+  void report(HookCall& call, const TaskView& view, OperationKind of,
+              const Legion::Mapping::ProfilingResponse& responses);
+
+  const std::vector<Processor>& steal_targets(HookCall& call,
+                                              const std::vector<Processor>& refused);
+  const std::vector<std::uint32_t>& stolen(HookCall& call, const Processor& thief);
+  void tell(MapperContext context, const Processor& whom, StealMessage message);
+  void share_work(MapperContext context, HookCall& call, std::vector<const Legion::Task*>& waiting,
+                  SelectMappingOutput& output);
+  void refuse_work(MapperContext context, const Processor& thief);
+  void wake(MapperContext context);
+  void look_for_work(MapperContext context, HookCall& call);
+  bool handle_steal_message(MapperContext context, HookCall& call, const Processor& sender,
+                            std::uint32_t kind);
 
   Legion::Mapping::MapperRuntime* mapper_runtime_;
   std::shared_ptr<Registration> registration_;
@@ -95,9 +175,18 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   std::string name_;
   TaskViews views_;
   Instances instances_;
-  std::unique_ptr<Events> events_;
-  std::vector<std::unique_ptr<Call>> free_calls_;
+  Events events_;
+  MapperEvent deferral_ = 0;  // what ready tasks wait for
+  Stealing stealing_;
+  HookCalls calls_;
+  bool decides_operations_;
 };
+
+// What a mapper wants to hear of an operation.
+void request(const ProfilingWish& wish, Legion::Mapping::ProfilingRequest& requests);
+
+// Whether the mapper is one written by hand, which decides of what no statement does.
+bool decides_operations(const groma::Mapper& mapper);
 
 // The adapter of one processor; null where none is wanted. Legion comes to own it.
 Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion::Runtime* runtime,

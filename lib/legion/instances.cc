@@ -1,10 +1,9 @@
-// Layouts as Legion's constraints (legion.md 1.3, "Layout"), memories in their order.
+// Memories in their order, instances in them.
 #include "legion/instances.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "mapper/default_policy.h"
 
@@ -14,71 +13,30 @@ namespace {
 using Legion::Mapping::MapperContext;
 using Legion::Mapping::PhysicalInstance;
 
-// Dimensions from the fastest to the slowest, the fields last (SOA) or first.
-Legion::OrderingConstraint ordering(const LayoutSpec& layout, int dimensions) {
-  std::vector<Legion::DimensionKind> order;
-  for (int d = 0; d < dimensions; ++d) {
-    order.push_back(static_cast<Legion::DimensionKind>(LEGION_DIM_X + d));
-  }
-  if (layout.dimensions == DimensionOrder::kC) std::reverse(order.begin(), order.end());
-  const bool soa = layout.fields == FieldOrder::kSoa;
-  order.insert(soa ? order.end() : order.begin(), LEGION_DIM_F);
-  return {order, false};
-}
-
-// In the order of AlignOp, without kNone.
-constexpr std::array kEqualities = {LEGION_EQ_EK, LEGION_NE_EK, LEGION_LT_EK,
-                                    LEGION_LE_EK, LEGION_GT_EK, LEGION_GE_EK};
-
 void add_reason(MemKind memory, const std::string& why, std::string* reasons) {
   *reasons += fmt::format("{}{} ({})", reasons->empty() ? "" : ", ", name_of(memory), why);
 }
 
-Legion::SpecializedConstraint specialised(const Legion::RegionRequirement& requirement,
-                                          const LayoutSpec& layout) {
-  const bool reduces = (requirement.privilege & LEGION_READ_WRITE) == LEGION_REDUCE;
-  if (reduces) {
-    return {LEGION_AFFINE_REDUCTION_SPECIALIZE, requirement.redop, false, layout.exact};
+// Legion says of an instance that it did not make how large it would have been.
+std::string no_room(Legion::Memory memory, std::size_t bytes) {
+  if (bytes > memory.capacity()) {
+    return fmt::format("{} bytes, and it has {} in all", bytes, memory.capacity());
   }
-  const auto kind = layout.compact ? LEGION_COMPACT_SPECIALIZE : LEGION_AFFINE_SPECIALIZE;
-  return {kind, 0, false, layout.exact};
+  return fmt::format("no room for {} of its {} bytes", bytes, memory.capacity());
 }
 
 }  // namespace
 
-std::optional<Legion::EqualityKind> equality_of(AlignOp op) {
-  if (op == AlignOp::kNone) return std::nullopt;
-  return kEqualities[static_cast<std::size_t>(op) - 1];
-}
-
-AlignOp align_op_of(Legion::EqualityKind kind) {
-  const auto found = std::find(kEqualities.begin(), kEqualities.end(), kind);
-  return static_cast<AlignOp>(found - kEqualities.begin() + 1);
-}
-
-Legion::LayoutConstraintSet Instances::constraints(MapperContext context,
-                                                   const Legion::RegionRequirement& requirement,
-                                                   const RequirementWish& wish,
-                                                   const InstanceWish& instance) const {
+std::vector<Legion::FieldID> Instances::fields(MapperContext context,
+                                               const Legion::RegionRequirement& requirement,
+                                               const RequirementWish& wish) const {
   std::vector<Legion::FieldID> fields(requirement.privilege_fields.begin(),
                                       requirement.privilege_fields.end());
-  const auto space = requirement.region.get_field_space();
   if (wish.fields == RequirementWish::Fields::kAll) {
     fields.clear();
-    runtime_->get_field_space_fields(context, space, fields);
+    runtime_->get_field_space_fields(context, requirement.region.get_field_space(), fields);
   }
-  Legion::LayoutConstraintSet set;
-  set.add_constraint(specialised(requirement, instance.layout));
-  set.add_constraint(Legion::MemoryConstraint(realm_kind(instance.memory)));
-  set.add_constraint(Legion::FieldConstraint(fields, false, false));
-  set.add_constraint(ordering(instance.layout, requirement.region.get_dim()));
-  if (const auto op = equality_of(instance.layout.align_op)) {
-    for (Legion::FieldID field : fields) {
-      set.add_constraint(Legion::AlignmentConstraint(
-          field, *op, static_cast<std::size_t>(instance.layout.align_bytes)));
-    }
-  }
-  return set;
+  return fields;
 }
 
 Legion::LogicalRegion Instances::region(MapperContext context,
@@ -102,7 +60,7 @@ Legion::LogicalRegion Instances::region(MapperContext context,
 }
 
 bool Instances::add(MapperContext context, const Legion::RegionRequirement& requirement,
-                    const RequirementWish& wish, const char* not_virtual,
+                    const RequirementWish& wish, const Demands& demands, const char* not_virtual,
                     std::vector<Legion::Processor>& targets, std::vector<PhysicalInstance>& chosen,
                     std::string* reasons) const {
   if (wish.instance != 0) {  // Capabilities::instances is false
@@ -113,6 +71,7 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
     chosen.push_back(PhysicalInstance::get_virtual_instance());
     return true;
   }
+  const auto groups = group_fields(requirement, fields(context, requirement, wish), demands);
   for (const InstanceWish& instance : wish.candidates()) {
     if (instance.memory == MemKind::kVirtual) {
       if (not_virtual == nullptr) {
@@ -127,34 +86,75 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
       add_reason(instance.memory, "the processor reaches none", reasons);
       continue;
     }
-    PhysicalInstance result;
-    std::size_t footprint = 0;
-    if (make(context, requirement, wish, instance, memory, result, &footprint)) {
-      chosen.push_back(result);
+    const std::string why = make(context, requirement, wish, instance, groups,
+                                 {region(context, requirement, wish, instance)}, memory, chosen);
+    if (why.empty()) {
       std::erase_if(targets, [&](Legion::Processor p) {
         return !Realm::Machine::get_machine().has_affinity(p, memory);
       });
       return true;
     }
-    add_reason(instance.memory, fmt::format("no room for {} bytes", footprint), reasons);
+    add_reason(instance.memory, why, reasons);
   }
   return false;
 }
 
-bool Instances::make(MapperContext context, const Legion::RegionRequirement& requirement,
-                     const RequirementWish& wish, const InstanceWish& instance,
-                     Legion::Memory memory, PhysicalInstance& result,
-                     std::size_t* footprint) const {
-  const auto set = constraints(context, requirement, wish, instance);
-  const std::vector regions = {region(context, requirement, wish, instance)};
-  const bool exact = instance.layout.exact;
-  if (wish.fresh) {
-    return runtime_->create_physical_instance(context, memory, set, regions, result, true,
-                                              wish.collect_priority, exact, footprint);
+bool Instances::add_shared(MapperContext context, const Legion::RegionRequirement& requirement,
+                           const std::vector<Legion::LogicalRegion>& regions,
+                           const RequirementWish& wish, const Demands& demands,
+                           const std::vector<Legion::Processor>& targets,
+                           std::vector<PhysicalInstance>& chosen, std::string* reasons) const {
+  RequirementWish all = wish;  // tasks may have different fields of it
+  all.fields = RequirementWish::Fields::kAll;
+  const auto groups = group_fields(requirement, fields(context, requirement, all), demands);
+  for (const InstanceWish& instance : all.candidates()) {
+    const Legion::Memory memory = machine_.memory(targets.front(), instance.memory);
+    const auto reaches = [&](Legion::Processor p) {
+      return Realm::Machine::get_machine().has_affinity(p, memory);
+    };
+    if (!memory.exists() || !std::all_of(targets.begin(), targets.end(), reaches)) {
+      add_reason(instance.memory, "not all of its tasks reach one", reasons);
+      continue;
+    }
+    const std::string why =
+        make(context, requirement, all, instance, groups, regions, memory, chosen);
+    if (why.empty()) return true;
+    add_reason(instance.memory, why, reasons);
   }
-  bool created = false;
-  return runtime_->find_or_create_physical_instance(context, memory, set, regions, result, created,
-                                                    true, wish.collect_priority, exact, footprint);
+  return false;
+}
+
+// An instance for each group of fields; else why there is none.
+std::string Instances::make(MapperContext context, const Legion::RegionRequirement& requirement,
+                            const RequirementWish& wish, const InstanceWish& instance,
+                            const std::vector<FieldGroup>& groups,
+                            const std::vector<Legion::LogicalRegion>& regions,
+                            Legion::Memory memory, std::vector<PhysicalInstance>& chosen) const {
+  const std::size_t before = chosen.size();
+  std::string why;
+  for (const FieldGroup& group : groups) {
+    const Legion::LayoutConstraintSet set = constraints_of(requirement, instance, group);
+    const bool exact = set.specialized_constraint.is_exact();
+    PhysicalInstance result;
+    std::size_t bytes = 0;
+    bool created = wish.fresh;
+    const bool made =
+        wish.fresh ? runtime_->create_physical_instance(context, memory, set, regions, result, true,
+                                                        wish.collect_priority, exact, &bytes)
+                   : runtime_->find_or_create_physical_instance(
+                         context, memory, set, regions, result, created, true,
+                         wish.collect_priority, exact, &bytes);
+    if (!made) {
+      why = no_room(memory, bytes);
+    } else if (const std::string_view lacks = unmet(result, group.demands); !lacks.empty()) {
+      why = fmt::format("the variant demands another {}", lacks);
+    } else {
+      chosen.push_back(result);
+    }
+    if (!why.empty()) break;
+  }
+  if (!why.empty()) chosen.resize(before);
+  return why;
 }
 
 bool Instances::add_output(const Legion::OutputRequirement& requirement,
@@ -167,7 +167,7 @@ bool Instances::add_output(const Legion::OutputRequirement& requirement,
       add_reason(instance.memory, "the processor reaches none", reasons);
       continue;
     }
-    set.add_constraint(ordering(instance.layout, requirement.region.get_dim()));
+    set.add_constraint(ordering_of(instance.layout, requirement.region.get_dim()));
     return true;
   }
   return false;

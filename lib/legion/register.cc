@@ -1,12 +1,16 @@
 // From `use` to mapper objects: what waits for the runtime to start, and its callback.
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 
 #include "base/one_diagnostic.h"
 #include "groma/evaluate.h"
 #include "groma/legion.h"
+#include "groma/legion_c.h"
 #include "groma/program_mapper.h"
 #include "legion/adapter.h"
+#include "legion/default_flags.h"
+#include "legion/wrapped.h"
 
 namespace groma::legion {
 namespace {
@@ -72,7 +76,9 @@ Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion:
   }
   const auto local = registration->machine->processor(processor);
   if (!local) return nullptr;
-  const MapperSite site{registration->machine->machine(), *local, {}, registration->log()};
+  const MapperSite site{registration->machine->machine(), *local,
+                        default_settings(runtime->get_mapper_runtime(), machine, processor),
+                        registration->log()};
   auto mapper = registration->factory(site);
   if (mapper == nullptr) return nullptr;
   register_functors(*registration, runtime, *mapper);
@@ -130,4 +136,45 @@ std::optional<Error> use_file(const std::string& path, const Options& options) {
   return std::nullopt;
 }
 
+namespace {
+
+// The adapter of one processor; of NO_PROC that of the first which has one.
+Adapter* adapter_for(const std::shared_ptr<Registration>& registration, Legion::Runtime* runtime,
+                     Legion::Processor processor) {
+  const Legion::Machine machine = Legion::Machine::get_machine();
+  if (processor.exists()) return make_adapter(registration, runtime, machine, processor);
+  Legion::Machine::ProcessorQuery here(machine);
+  here.local_address_space();
+  for (const Legion::Processor p : here) {
+    Adapter* const adapter = make_adapter(registration, runtime, machine, p);
+    if (adapter != nullptr) return adapter;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Wrap wrapper(const Program& program, const Options& options) {
+  auto registration = std::make_shared<Registration>();
+  registration->factory = factory_of(program, options.log);
+  registration->options = options;
+  auto mentions = std::make_shared<const Mentions>(program);
+  auto one_at_a_time = std::make_shared<std::mutex>();
+  return [=](Legion::Runtime* runtime, const Realm::Processor& processor,
+             Legion::Mapping::Mapper* own) -> Legion::Mapping::Mapper* {
+    const std::lock_guard lock(*one_at_a_time);
+    std::unique_ptr<Adapter> adapter(adapter_for(registration, runtime, processor));
+    if (adapter == nullptr) return own;
+    if (own == nullptr) return adapter.release();
+    return make_wrapped(own, std::move(adapter), mentions).release();
+  };
+}
+
 }  // namespace groma::legion
+
+int groma_legion_use_file(const char* path) {
+  const auto error = groma::legion::use_file(path);
+  if (!error) return 0;
+  std::fprintf(stderr, "%s\n", error->message.c_str());
+  return 1;
+}

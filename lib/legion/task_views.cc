@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "legion/instances.h"
+#include "legion/layouts.h"
 
 namespace groma::legion {
 namespace {
@@ -155,6 +155,17 @@ std::set<std::string> TaskViews::names() const {
   return names;
 }
 
+std::string_view TaskViews::name(TaskId task) const {
+  const auto found = known_.find(task);
+  return found == known_.end() ? std::string_view() : found->second.name;
+}
+
+std::span<const VariantView> TaskViews::variants(TaskId task) const {
+  const auto found = known_.find(task);
+  if (found == known_.end()) return {};
+  return found->second.variants;
+}
+
 const TaskView& TaskViews::make(MapperContext context, const Legion::Task& task,
                                 const Processor& current, Regions regions, ViewStorage& storage) {
   TaskView& view = storage.view;
@@ -241,24 +252,7 @@ std::vector<LayoutDemand> TaskViews::demands(MapperContext context, Legion::Task
   std::vector<LayoutDemand> found;
   const auto& layouts = runtime_->find_task_layout_constraints(context, task, variant).layouts;
   for (const auto& [position, id] : layouts) {
-    const Legion::LayoutConstraintSet& set = runtime_->find_layout_constraints(context, id);
-    LayoutDemand demand;
-    demand.requirement = position;
-    if (set.memory_constraint.has_kind) demand.memory = kind_of(set.memory_constraint.kind);
-    const auto& order = set.ordering_constraint.ordering;
-    if (order.size() > 1) {
-      const bool fields_first = order.front() == LEGION_DIM_F;
-      const std::size_t fastest = fields_first ? 1 : 0;
-      demand.fields = fields_first ? FieldOrder::kAos : FieldOrder::kSoa;
-      const bool fortran = order[fastest] == LEGION_DIM_X;
-      demand.dimensions = fortran ? DimensionOrder::kFortran : DimensionOrder::kC;
-    }
-    demand.exact = set.specialized_constraint.is_exact();
-    for (const Legion::AlignmentConstraint& alignment : set.alignment_constraints) {
-      demand.align_op = align_op_of(alignment.eqk);
-      demand.align_bytes = static_cast<std::int64_t>(alignment.alignment);
-    }
-    found.push_back(demand);
+    found.push_back(demand_of(position, runtime_->find_layout_constraints(context, id)));
   }
   return found;
 }

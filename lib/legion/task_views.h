@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -83,14 +84,20 @@ class TaskViews {
   // until `storage` is used again.
   const TaskView& make(MapperContext context, const Legion::Task& task, const Processor& current,
                        Regions regions, ViewStorage& storage);
-  // The same without requirements, parent and sharding domain, for long lists.
+  // A view of any other operation; `near` is where it is mapped.
+  const TaskView& make(MapperContext context, const Legion::Mappable& operation,
+                       const Processor& near, ViewStorage& storage,
+                       std::span<const Legion::RegionRequirement* const> requirements = {});
+  // A task's without requirements, parent and sharding domain, for long lists.
   void fill(MapperContext context, const Legion::Task& task, const Processor& current,
             TaskView& view);
   // The view of a task's parent, which stands on `otherwise` where no mapping names its processor.
   void fill_parent(MapperContext context, const Legion::Task& parent, const Processor& otherwise,
                    TaskView& view);
-  // Of all tasks seen so far.
+  // Of tasks seen so far: all names; one's name and variants, empty where it was not.
   std::set<std::string> names() const;
+  std::string_view name(TaskId task) const;
+  std::span<const VariantView> variants(TaskId task) const;
 
  private:
   struct Known {

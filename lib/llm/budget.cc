@@ -28,13 +28,13 @@ Budget::Reserve Budget::reserve(const ChatUsage& worst, ChatError* why) {
 
 bool Budget::passes(const ChatUsage& all, ChatError* why) const {
   why->code = ChatError::Code::kCeiling;
-  const std::int64_t tokens = all.input_tokens + all.output_tokens;
+  const std::int64_t tokens = other_tokens_ + all.input_tokens + all.output_tokens;
   if (max_tokens_ > 0 && tokens > max_tokens_) {
     why->message = fmt::format("this request may bring the tokens to {}, the ceiling is {}", tokens,
                                max_tokens_);
     return true;
   }
-  const double money = money_of(all).value_or(0);
+  const double money = other_money_ + money_of(all).value_or(0);
   if (max_money_ > 0 && money > max_money_) {
     why->message = fmt::format("this request may bring the cost to {:.6g}, the ceiling is {:.6g}",
                                money, max_money_);
@@ -52,6 +52,12 @@ void Budget::settle(const ChatUsage& worst, const ChatUsage& cost) {
   spent_.output_tokens += cost.output_tokens;
   spent_.money += money_of(cost).value_or(0);
   spent_.estimated = spent_.estimated || cost.estimated;
+}
+
+void Budget::add(std::int64_t tokens, double money) {
+  const std::lock_guard lock(mutex_);
+  other_tokens_ += tokens;
+  other_money_ += money;
 }
 
 ChatSpending Budget::spent() const {

@@ -21,6 +21,8 @@ class Budget {
   void settle(const ChatUsage& worst, const ChatUsage& cost);
 
   ChatSpending spent() const;
+  // Spent elsewhere; only the ceilings know of it.
+  void add(std::int64_t tokens, double money);
   std::optional<double> money_of(const ChatUsage& usage) const;
 
  private:
@@ -32,6 +34,8 @@ class Budget {
   std::optional<ChatPrice> price_;
   ChatSpending spent_;
   ChatUsage reserved_;
+  std::int64_t other_tokens_ = 0;
+  double other_money_ = 0;
 };
 
 }  // namespace groma::llm

@@ -105,6 +105,7 @@ class ChatClient::Impl {
   }
 
   ChatSpending spent() const { return budget_.spent(); }
+  void add_spent(std::int64_t tokens, double money) { budget_.add(tokens, money); }
   const ChatOptions& options() const { return options_; }
 
  private:
@@ -483,6 +484,7 @@ Result<std::vector<std::string>, ChatError> ChatClient::models(const Watch& watc
 }
 
 ChatSpending ChatClient::spent() const { return impl_->spent(); }
+void ChatClient::add_spent(std::int64_t tokens, double money) { impl_->add_spent(tokens, money); }
 const ChatOptions& ChatClient::options() const { return impl_->options(); }
 
 }  // namespace groma

@@ -72,8 +72,10 @@ bool add_candidates(const Program& program, const TaskView& task, const RegionNa
   return true;
 }
 
+// Of `demanded` a statement leaves what it cannot contradict: exactness, and alignment where it
+// asks for none.
 void decide_layouts(const Program& program, const TaskView& task, const RegionNames& names,
-                    ProcKind kind, RequirementWish* wish) {
+                    ProcKind kind, const LayoutSpec& demanded, RequirementWish* wish) {
   for (std::size_t i = 0; i < wish->candidate_count; ++i) {
     InstanceWish& candidate = wish->candidates_in_order[i];
     if (candidate.memory == MemKind::kVirtual) continue;
@@ -81,6 +83,10 @@ void decide_layouts(const Program& program, const TaskView& task, const RegionNa
     if (!layout) continue;
     candidate.layout = layout->layout;
     candidate.layout_origin = layout->origin;
+    candidate.layout.exact = candidate.layout.exact || demanded.exact;
+    if (candidate.layout.align_op != AlignOp::kNone) continue;
+    candidate.layout.align_op = demanded.align_op;
+    candidate.layout.align_bytes = demanded.align_bytes;
   }
 }
 
@@ -114,13 +120,13 @@ RequirementWish decide_requirement(const Program& program, const TaskView& task,
   const bool untouched = variant.inner && requirement.coherence == Coherence::kExclusive &&
                          requirement.privilege != Privilege::kReduce && !requirement.output;
   if (untouched) return wish;
-  const bool said = add_candidates(program, task, names, processor.kind,
-                                   demanded_layout(variant, position), &wish);
+  const LayoutSpec demanded = demanded_layout(variant, position);
+  const bool said = add_candidates(program, task, names, processor.kind, demanded, &wish);
   if (said) {
     wish.is_virtual = virtual_first(wish, processor, machine);
     if (wish.is_virtual) wish.virtual_origin = wish.candidates().back().memory_origin;
   }
-  if (!wish.is_virtual) decide_layouts(program, task, names, processor.kind, &wish);
+  if (!wish.is_virtual) decide_layouts(program, task, names, processor.kind, demanded, &wish);
   return wish;
 }
 

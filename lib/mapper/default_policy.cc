@@ -90,6 +90,26 @@ void find_collective(const TaskView& task, std::vector<std::uint32_t>& answer) {
   }
 }
 
+bool aligns(std::int64_t bytes, AlignOp op, std::int64_t to) {
+  switch (op) {
+    case AlignOp::kNone:
+      return true;
+    case AlignOp::kEq:
+      return bytes == to;
+    case AlignOp::kNe:
+      return bytes != to;
+    case AlignOp::kLt:
+      return bytes < to;
+    case AlignOp::kLe:
+      return bytes <= to;
+    case AlignOp::kGt:
+      return bytes > to;
+    case AlignOp::kGe:
+      return bytes >= to;
+  }
+  return false;
+}
+
 LayoutSpec demanded_layout(const VariantView& variant, std::uint32_t position) {
   LayoutSpec layout;
   for (const LayoutDemand& demand : variant.demands) {

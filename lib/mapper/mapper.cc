@@ -204,7 +204,9 @@ void Mapper::select_steal_targets(MapperRuntime&, std::span<const Processor>,
 void Mapper::permit_steal_request(MapperRuntime&, const Processor&, std::span<const TaskView>,
                                   std::vector<std::uint32_t>&) {}
 
-bool Mapper::memoize_operation(MapperRuntime&, const TaskView&, bool traced) { return traced; }
+bool Mapper::memoize_operation(MapperRuntime&, const TaskView&, bool traced) {
+  return traced && site_.settings.memoize;
+}
 
 // ---- Tunables
 

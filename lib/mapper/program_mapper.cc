@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "mapper/cut.h"
 #include "mapper/decisions.h"
 #include "mapper/default_policy.h"
 #include "mapper/function_maps.h"
@@ -253,17 +254,6 @@ bool steals(const Facts& facts, const MapperRuntime& runtime) {
   return facts.steal.has_value() && runtime.capabilities().stealing;
 }
 
-// Every point of `box` by itself.
-void cut_into_points(const Rect& box, const TaskSlice& like, std::vector<TaskSlice>& slices) {
-  Point one = Point::zeros(box.dimensions());
-  for (int d = 0; d < one.dimensions(); ++d) one[d] = 1;
-  Point at = box.lower;
-  do {
-    slices.push_back(like);
-    slices.back().box = Rect{at, one};
-  } while (next_point(box, &at));
-}
-
 }  // namespace
 
 const Plan& ProgramMapper::State::plan_of(Facts& facts, const Program& program,
@@ -316,7 +306,7 @@ void ProgramMapper::select_task_options(MapperRuntime& runtime, const TaskView& 
   shared_->tell(runtime);
   const Facts& facts = state_->of(program(), machine(), task);
   answer.initial = site().local;
-  answer.memoize = site().settings.memoize;
+  answer.memoize = site().settings.memoize && !limits(facts, runtime);  // a replay asks nobody
   mapper::find_collective(task, answer.collective);
   if (!facts.kind) {
     answer.failure = mapper::no_kind(program(), task, machine());
@@ -387,7 +377,7 @@ void ProgramMapper::slice_task(MapperRuntime& runtime, const TaskView& task, con
     Mapper::slice_task(runtime, task, part, answer);
     if (by_point) {
       const std::vector<TaskSlice> boxes = std::exchange(answer.slices, {});
-      for (const TaskSlice& box : boxes) cut_into_points(box.box, box, answer.slices);
+      for (const TaskSlice& box : boxes) mapper::cut_into_points(box.box, box, answer.slices);
     }
   } else {
     answer.origin = facts.function->origin;
@@ -396,7 +386,7 @@ void ProgramMapper::slice_task(MapperRuntime& runtime, const TaskView& task, con
       return state_->cursor.slices(launch, part, [&](const Rect& box, const Processor& p) {
         const TaskSlice slice{box, p, false, false};
         if (by_point) {
-          cut_into_points(box, slice, answer.slices);
+          mapper::cut_into_points(box, slice, answer.slices);
         } else {
           answer.slices.push_back(slice);
         }
@@ -421,7 +411,8 @@ void ProgramMapper::map_task(MapperRuntime& runtime, const TaskView& task,
   answer.variant = variant->id;
   if (facts.kind && facts.kind->kind == task.current.kind) answer.kind_origin = facts.kind->origin;
   const bool limited = limits(facts, runtime);
-  const bool stays = limited || steals(facts, runtime) || task.shard_variant != 0;
+  const bool stays =
+      limited || steals(facts, runtime) || task.shard_variant != 0 || task.must_epoch;
   state_->target_processors(facts, task, stays, machine(), answer);
   if (answer.failure) return;
   const Plan& plan = state_->plan_of(facts, program(), task, *variant, answer.processors.front(),
@@ -430,9 +421,9 @@ void ProgramMapper::map_task(MapperRuntime& runtime, const TaskView& task,
   answer.task_profiling.status = limited;
 }
 
-// What is counted by processor, was stolen or is a shard stays where it is. A single task was sent
-// where its function said; asked again from there, the function may name more processors of that
-// node.
+// What is counted by processor, was stolen, is a shard or of a must epoch stays where it is. A
+// single task was sent where its function said; asked again from there, the function may name more
+// processors of that node.
 void ProgramMapper::State::target_processors(const Facts& facts, const TaskView& task, bool stays,
                                              const Machine& machine, TaskWish& answer) {
   if (facts.function) answer.processor_origin = facts.function->origin;
@@ -457,6 +448,39 @@ void ProgramMapper::State::target_processors(const Facts& facts, const TaskView&
     return p.node != answer.processors.front().node;
   };
   if (!answer.processors.empty()) std::erase_if(answer.processors, elsewhere);
+}
+
+void ProgramMapper::map_must_epoch(MapperRuntime&, std::span<const TaskView> tasks,
+                                   MustEpochAnswer& answer) {
+  const auto is_free = [&](const Processor& p) {
+    return std::find(answer.processors.begin(), answer.processors.end(), p) ==
+           answer.processors.end();
+  };
+  for (const TaskView& task : tasks) {
+    const Facts& facts = state_->of(program(), machine(), task);
+    if (!facts.kind) {  // which select_task_options has said
+      answer.processors.push_back(site().local);
+      continue;
+    }
+    const ProcKind kind = facts.kind->kind;
+    std::vector<Processor>& wanted = state_->single;
+    wanted.clear();
+    if (facts.function && task.is_index) {
+      state_->ask(facts, task, kind, [&](const mapper::Launch& launch) {
+        return state_->cursor.place(launch, task.point, wanted);
+      });
+    } else if (facts.function) {
+      state_->place_single(facts, task, kind);
+    }
+    const auto found = std::find_if(wanted.begin(), wanted.end(), is_free);
+    const Processor first = *mapper::first_from(machine(), kind, 0);
+    Processor next = found == wanted.end() ? first : *found;
+    while (!is_free(next)) {
+      next = mapper::next_processor(machine(), next);
+      if (next == first) break;  // more tasks than processors: validate says so
+    }
+    answer.processors.push_back(next);
+  }
 }
 
 // ---- Limits

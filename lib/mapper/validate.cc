@@ -16,6 +16,7 @@
 namespace groma {
 namespace {
 
+using mapper::aligns;
 using mapper::text_of;
 
 // Collects the refusals of one answer about the task of that name.
@@ -64,11 +65,13 @@ class Checker {
     return false;
   }
 
-  void no_memory(std::size_t i, const RequirementWish& wish, const std::string& reasons) {
+  void no_memory(std::size_t i, const RequirementWish& wish,
+                 const std::vector<std::string>& reasons) {
     const Origin origin =
         wish.candidate_count > 0 ? wish.candidates().front().memory_origin : Origin{};
     refuse(DiagId::kNoMemory, origin, i, name_,
-           reasons.empty() ? "the answer names no memory" : reasons);
+           reasons.empty() ? "the answer names no memory"
+                           : fmt::format("{}", fmt::join(reasons, ", ")));
   }
 
   const Machine& machine() const { return machine_; }
@@ -111,28 +114,8 @@ std::string why_not(const Machine& machine, const Processor& processor, MemKind 
   return fmt::format("{} cannot address it", name_of(processor.kind));
 }
 
-void add_reason(MemKind memory, std::string_view why, std::string* reasons) {
-  *reasons += fmt::format("{}{} ({})", reasons->empty() ? "" : ", ", name_of(memory), why);
-}
-
-bool aligns(std::int64_t bytes, AlignOp op, std::int64_t to) {
-  switch (op) {
-    case AlignOp::kNone:
-      return true;
-    case AlignOp::kEq:
-      return bytes == to;
-    case AlignOp::kNe:
-      return bytes != to;
-    case AlignOp::kLt:
-      return bytes < to;
-    case AlignOp::kLe:
-      return bytes <= to;
-    case AlignOp::kGt:
-      return bytes > to;
-    case AlignOp::kGe:
-      return bytes >= to;
-  }
-  return false;
+std::string reason(MemKind memory, std::string_view why) {
+  return fmt::format("{} ({})", name_of(memory), why);
 }
 
 // Whether some alignment, a power of two, is what both ask for.
@@ -208,27 +191,32 @@ void check_requirement(Checker& check, const TaskView& task, std::size_t i, cons
                              wish.candidates_in_order.size()));
     return;
   }
-  std::string reasons;
-  bool usable = false;
-  for (const InstanceWish& candidate : wish.candidates()) {
-    if (candidate.memory == MemKind::kVirtual) {  // the last resort, which never lacks room
-      const char* why = why_not_virtual(requirement, variant);
-      if (why != nullptr) add_reason(candidate.memory, why, &reasons);
-      usable = usable || why == nullptr;
-      continue;
-    }
-    const auto reaches = [&](const Processor& p) {
+  const char* not_virtual = why_not_virtual(requirement, variant);
+  const auto usable = [&](const InstanceWish& candidate) {
+    // The last resort, which never lacks room.
+    if (candidate.memory == MemKind::kVirtual) return not_virtual == nullptr;
+    return std::all_of(answer.processors.begin(), answer.processors.end(), [&](const Processor& p) {
       return check.machine().can_address(p.node, p.kind, candidate.memory);
-    };
-    if (std::all_of(answer.processors.begin(), answer.processors.end(), reaches)) {
-      if (variant != nullptr) check_layout(check, task, i, *variant, candidate);
-      usable = true;
-      continue;
+    });
+  };
+  bool any = false;
+  for (const InstanceWish& candidate : wish.candidates()) {
+    if (!usable(candidate)) continue;
+    any = true;
+    if (variant != nullptr && candidate.memory != MemKind::kVirtual) {
+      check_layout(check, task, i, *variant, candidate);
     }
-    add_reason(candidate.memory,
-               why_not(check.machine(), answer.processors.front(), candidate.memory), &reasons);
   }
-  if (!usable) check.no_memory(i, wish, reasons);
+  if (any) return;
+  std::vector<std::string> reasons;
+  for (const InstanceWish& candidate : wish.candidates()) {
+    const MemKind memory = candidate.memory;
+    reasons.push_back(
+        reason(memory, memory == MemKind::kVirtual
+                           ? not_virtual
+                           : why_not(check.machine(), answer.processors.front(), memory)));
+  }
+  check.no_memory(i, wish, reasons);
 }
 
 // Why an operation that is no task cannot have its data in that memory; empty when it can.
@@ -269,11 +257,11 @@ void check_operand(Checker& check, const TaskView& operation, std::size_t i,
     }
     return;
   }
-  std::string reasons;
+  std::vector<std::string> reasons;
   for (const InstanceWish& candidate : wish.candidates()) {
     const std::string why = refusal(candidate.memory);
     if (why.empty()) return;
-    add_reason(candidate.memory, why, &reasons);
+    reasons.push_back(reason(candidate.memory, why));
   }
   check.no_memory(i, wish, reasons);
 }
@@ -376,6 +364,7 @@ std::vector<Refusal> validate(const SliceAnswer& answer, const TaskView& task, c
   const std::int64_t volume = part.volume();
   std::int64_t points = 0;
   Measure slices;
+  std::vector<Processor> used;
   for (const TaskSlice& slice : answer.slices) {
     if (!check.processor("slice_task", slice.processor, answer.origin)) return check.take();
     if (!inside(slice.box, part)) {  // Legion: an error in debug builds only
@@ -389,6 +378,14 @@ std::vector<Refusal> validate(const SliceAnswer& answer, const TaskView& task, c
     if (!task.variants.empty() && mapper::best_variant(task, slice.processor.kind) == nullptr) {
       return refuse(fmt::format("the slice at {} goes to {}, for which there is no variant",
                                 text_of(slice.box.lower), name_of(slice.processor.kind)));
+    }
+    if (task.concurrent && !slice.recurse) {  // Legion: an error, or they wait for each other
+      const bool shared = std::find(used.begin(), used.end(), slice.processor) != used.end();
+      if (shared || slice.box.volume() > 1) {
+        return refuse(
+            fmt::format("two points of a concurrent launch go to {}", text_of(slice.processor)));
+      }
+      used.push_back(slice.processor);
     }
     points += slice.box.volume();
     slices.add(slice.box);

@@ -8,6 +8,7 @@
 
 #include "base/one_diagnostic.h"
 #include "base/point_text.h"
+#include "mapper/cut.h"
 #include "mapper/default_policy.h"
 #include "mapper/processors.h"
 #include "simulate/legion_words.h"
@@ -15,13 +16,7 @@
 namespace groma::sim {
 namespace {
 
-constexpr int kMaxRecursion = 32;  // of slices that want to be cut again
 constexpr std::size_t kShownRegions = 4;
-
-bool is_empty(const Rect& box) {
-  const auto extents = box.extents.coordinates();
-  return std::find(extents.begin(), extents.end(), 0) != extents.end();
-}
 
 }  // namespace
 
@@ -345,56 +340,13 @@ bool Mapping::keeps_apart(const TaskRun& run) {
   return true;
 }
 
-// Into slices: by shard where the task that launches is replicated.
 bool Mapping::cut(const Context& context, const TaskView& view, const Rect& domain,
                   std::vector<TaskSlice>& slices) {
-  const Processor by = context.run->processor;
-  if (context.shards.size() < 2) return cut_part(by, view, domain, 0, slices);
-  const ShardingId id = mapper(number_of(by)).select_sharding_functor(*this, view, context.shards);
-  const auto functors = mapper(number_of(by)).sharding_functors();
-  static const CyclicSharding cyclic;
-  const ShardingFunctor* functor = &cyclic;
-  if (id != kCyclicSharding) {
-    if (!accepts(validate_sharding(id, view, functors.size()), view)) return false;
-    functor = functors[id - 1];
-  }
-  if (functor == nullptr) {
-    fail(view.name, fmt::format("sharding functor {} is null", id));
-    return false;
-  }
-  SliceAnswer parts;
-  for (ShardId shard = 0; shard < context.shards.size(); ++shard) {
-    functor->boxes_of(shard, domain, context.shards, [&](const Rect& box) {
-      if (!is_empty(box)) parts.slices.push_back({box, context.shards[shard]});
-    });
-  }
-  TaskView any_kind = view;  // a shard's processor need not have a variant of it
-  any_kind.variants = {};
-  if (!accepts(validate(parts, any_kind, domain, *machine_), view)) return false;
-  for (const TaskSlice& part : parts.slices) {
-    if (!cut_part(part.processor, view, part.box, 0, slices)) return false;
-  }
-  return true;
-}
-
-bool Mapping::cut_part(const Processor& by, const TaskView& view, const Rect& part, int depth,
-                       std::vector<TaskSlice>& slices) {
-  SliceAnswer answer;
-  mapper(number_of(by)).slice_task(*this, view, part, answer);
-  if (!accepts(validate(answer, view, part, *machine_), view)) return false;
-  for (const TaskSlice& slice : answer.slices) {
-    if (!slice.recurse) {
-      slices.push_back(slice);
-      continue;
-    }
-    if (depth == kMaxRecursion) {
-      fail(view.name,
-           fmt::format("slice_task wants slices cut again more than {} times", kMaxRecursion));
-      return false;
-    }
-    if (!cut_part(slice.processor, view, slice.box, depth + 1, slices)) return false;
-  }
-  return true;
+  const mapper::Cutter cutter{
+      *machine_, *this, [this](const Processor& p) -> Mapper& { return mapper(number_of(p)); },
+      [&](std::vector<Refusal> refusals) { return accepts(std::move(refusals), view); },
+      [&](const std::string& why) { return fail(view.name, why); }};
+  return cutter.cut(view, context.run->processor, domain, context.shards, slices);
 }
 
 // ---- One task

@@ -235,8 +235,6 @@ class Mapping : public MapperRuntime {
   bool keeps_apart(const TaskRun& run);
   bool cut(const Context& context, const TaskView& view, const Rect& domain,
            std::vector<TaskSlice>& slices);
-  bool cut_part(const Processor& by, const TaskView& view, const Rect& part, int depth,
-                std::vector<TaskSlice>& slices);
   const Piece* shape_of(const RequirementWish& wish, const InstanceWish& candidate,
                         const TaskRun& run, std::uint32_t position) const;
   void refuse_point(TaskRun& run, const TaskView& view, std::uint32_t position);

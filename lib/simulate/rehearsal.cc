@@ -74,7 +74,7 @@ class Rehearsal final : public Mapping {
     top.op = ops_.add();
     const bool mapped = map(top, {}, places);
     if (mapped && launches(top)) body_of(top, {top.processor});
-    if (certain_) return finish();
+    if (certain_ || found_enough_) return finish();
     if (!notes_wants_) return std::nullopt;
     judge_memories();
     judge_routes();
@@ -807,8 +807,10 @@ class Rehearsal final : public Mapping {
         diagnostic.lower_to(Severity::kWarning);
         diagnostic.note("whether it comes to that, the order in which tasks run decides");
       }
+      found_enough_ |= options_.first_error && diagnostic.severity == Severity::kError;
       findings_.push_back(std::move(refusal));
     }
+    ended_ |= found_enough_;
     result_.refusals.clear();
     certain_ = false;
     signature_ = mix(signature_, findings_.size());
@@ -841,7 +843,7 @@ class Rehearsal final : public Mapping {
   bool limited_ = false, limited_inside_ = false;
   std::int64_t turns_ = 0;  // single tasks that went to whose turn it was
   bool turned_ = false;     // some were not counted
-  bool ended_ = false;
+  bool ended_ = false, found_enough_ = false;
   std::string incomplete_;
   std::int64_t steps_ = 0, stops_ = 0, statements_ = 0;
   std::int64_t launched_ = 0, live_ = 1;

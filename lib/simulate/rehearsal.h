@@ -25,6 +25,7 @@ struct RehearsalOptions {
   std::int64_t max_bytes = SimulateOptions().max_bytes;  // the same
   std::int64_t max_steps = std::int64_t{1} << 20;        // statements and points looked at
   std::function<bool()> stop = {};                       // asked now and then
+  bool first_error = false;                              // look no further
 };
 
 struct RehearsalResult {

@@ -49,9 +49,12 @@ class File {
 // One output: its first and its last bytes, half of the bound each.
 class Capture {
  public:
-  explicit Capture(std::size_t limit) : first_(limit - limit / 2), half_(limit / 2) {}
+  using Hearer = std::function<void(std::string_view)>;
+  Capture(std::size_t limit, Hearer hearer)
+      : first_(limit - limit / 2), half_(limit / 2), hearer_(std::move(hearer)) {}
 
   void add(std::string_view bytes) {
+    if (hearer_) hearer_(bytes);
     const std::size_t first = std::min(bytes.size(), first_ - head_.size());
     head_ += bytes.substr(0, first);
     bytes.remove_prefix(first);
@@ -73,6 +76,7 @@ class Capture {
 
  private:
   std::size_t first_, half_, all_ = 0;
+  Hearer hearer_;
   std::string head_, tail_;
 };
 
@@ -136,8 +140,8 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   return pointers;
 }
 
-// 0, or why not.
-int spawn(const Command& command, int in, int out, int err, pid_t* child) {
+// 0, or why not. `group`: that it belongs to; 0: one of its own.
+int spawn(const Command& command, int in, int out, int err, pid_t group, pid_t* child) {
   posix_spawn_file_actions_t files;
   posix_spawnattr_t how;
   posix_spawn_file_actions_init(&files);
@@ -153,7 +157,7 @@ int spawn(const Command& command, int in, int out, int err, pid_t* child) {
   sigfillset(&all);
   posix_spawnattr_setflags(&how,
                            POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  posix_spawnattr_setpgroup(&how, 0);
+  posix_spawnattr_setpgroup(&how, group);
   posix_spawnattr_setsigmask(&how, &none);
   posix_spawnattr_setsigdefault(&how, &all);
   std::vector<std::string> words = words_of(command), environment = environment_of(command);
@@ -164,7 +168,40 @@ int spawn(const Command& command, int in, int out, int err, pid_t* child) {
   return code;
 }
 
-// Whether it has ended; it stays a zombie, so that its number, and its group's, remain ours.
+// The first of the command's group, which ends it when we end: nothing else does where we are
+// killed. It waits for the end of a pipe that only we can write. A child that was just made holds
+// the pipe, too, until it has joined the group.
+class Watcher {
+ public:
+  // 0, or why it cannot be started.
+  int start() {
+    Pipe alive;
+    const File nothing(open("/dev/null", O_WRONLY | O_CLOEXEC));
+    if (nothing.get() < 0 || !open_pipe(&alive)) return errno;
+    fcntl(alive.read.get(), F_SETFL, 0);  // the shell waits
+    Command watch;
+    watch.words = {"/bin/sh", "-c", "trap '' HUP INT TERM; read -r end; kill -s KILL 0"};
+    alive_ = std::move(alive.write);
+    return spawn(watch, alive.read.get(), nothing.get(), nothing.get(), 0, &process_);
+  }
+  Watcher() = default;
+  Watcher(const Watcher&) = delete;
+  Watcher& operator=(const Watcher&) = delete;
+  ~Watcher() {
+    if (process_ == 0) return;
+    end_group();
+    while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  pid_t group() const { return process_; }
+  void end_group() const { kill(-process_, SIGKILL); }
+
+ private:
+  File alive_;
+  pid_t process_ = 0;
+};
+
+// Whether it has ended; it stays a zombie, so that its number remains ours.
 bool has_ended(pid_t child, siginfo_t* info) {
   *info = {};
   return waitid(P_PID, static_cast<id_t>(child), info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
@@ -211,16 +248,27 @@ Result<CommandOutcome> run_command(const Command& command) {
   Pipe out, err;
   if (in.get() < 0 || !open_pipe(&out) || !open_pipe(&err)) return failure(errno);
 
+  Watcher watcher;
+  if (const int code = watcher.start()) {
+    return Error{Error::Code::kUnreadable,
+                 fmt::format("cannot run `/bin/sh`: {}", std::strerror(code))};
+  }
   const auto begin = Clock::now();
   pid_t child = 0;
-  const int code = spawn(command, in.get(), out.write.get(), err.write.get(), &child);
+  const int code =
+      spawn(command, in.get(), out.write.get(), err.write.get(), watcher.group(), &child);
   if (code != 0) return failure(code);
   out.write.reset();
   err.write.reset();
 
   // None on an old kernel: then we look more often.
   const File ended(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
-  Capture out_text(command.max_output_bytes), err_text(command.max_output_bytes);
+  const auto hearer = [&command](bool is_error) -> Capture::Hearer {
+    if (!command.on_output) return {};
+    return [&command, is_error](std::string_view bytes) { command.on_output(bytes, is_error); };
+  };
+  Capture out_text(command.max_output_bytes, hearer(false));
+  Capture err_text(command.max_output_bytes, hearer(true));
   CommandOutcome outcome;
   siginfo_t info{};
   const auto deadline = begin + std::chrono::milliseconds(command.deadline_ms);
@@ -247,7 +295,7 @@ Result<CommandOutcome> run_command(const Command& command) {
     }
     read_for(wait_ms, &out.read, &out_text, &err.read, &err_text, ended.get());
   }
-  kill(-child, SIGKILL);
+  watcher.end_group();
   kill(child, SIGKILL);  // it may have left its group
   outcome.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
 

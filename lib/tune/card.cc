@@ -20,7 +20,7 @@ Upper and lower case differ. Use only the names of tasks and regions that are li
    CPUs and OMPs reach SYSMEM, SOCKMEM and ZCMEM. The first that has room is taken; lists of (task,
    region), (task, *), (*, region), (*, *) follow one another. A position counts the task's
    regions from 0.
-    Region * * GPU FBMEM, ZCMEM;
+    Region * 0 GPU FBMEM, ZCMEM;
     Region * * * SOCKMEM, SYSMEM;
 
 3) Layout <task,..|*> <region,..|position,..|*> <KIND|MEMORY|*> <constraint> ..;

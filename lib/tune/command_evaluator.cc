@@ -103,6 +103,7 @@ struct Failure {
   std::string what;  // a sentence without its full stop, for where the output does not say more
   CommandOutcome outcome;
   bool has_ended_well = false;  // but for what is missing in its output
+  std::string input = {};       // of several
 };
 
 struct Measured {
@@ -159,7 +160,11 @@ class CommandEvaluator final : public Evaluator {
     std::vector<Comparison> all;
     for (const std::string& input : runs()) {
       auto compared = compare(**placed, incumbent.get(), input, request);
-      if (!compared) return failed(compared.error(), request.detail);
+      if (!compared) {
+        Failure failure = compared.error();
+        failure.input = input;
+        return failed(failure, request.detail);
+      }
       all.push_back(std::move(*compared));
     }
     Evaluation evaluation = score_of(all, request);
@@ -211,7 +216,7 @@ class CommandEvaluator final : public Evaluator {
       if (!outcome) return Failure{Status::kRefused, outcome.error().message, {}};
       if (outcome->end != End::kExited || outcome->code != 0) {
         return Failure{Status::kRefused, "the correctness command " + how_it_ended(*outcome),
-                       *outcome};
+                       *outcome, false, check_for_each_ ? input : ""};
       }
       if (!check_for_each_) break;
     }
@@ -296,9 +301,15 @@ class CommandEvaluator final : public Evaluator {
     if (request.detail >= GuideDetail::kExecution) {
       const double first = evaluation.values.front();
       feedback.score = Score{first, options_.unit, options_.higher_is_better};
-      feedback.execution = fmt::format("Performance Metric: {:.6g} {}", first, options_.unit);
+      feedback.execution = fmt::format("Performance Metric: {:.6g} {}{}", first, options_.unit,
+                                       of_input(runs().front()));
     }
     return evaluation;
+  }
+
+  // Which of several is spoken of.
+  std::string of_input(const std::string& input) const {
+    return options_.inputs.size() > 1 && !input.empty() ? fmt::format(" (of {})", input) : "";
   }
 
   Evaluation failed(const Failure& failure, GuideDetail detail) const {
@@ -311,14 +322,19 @@ class CommandEvaluator final : public Evaluator {
     evaluation.status = failure.status;
     Feedback& feedback = evaluation.feedback;
     feedback = guide_log(rules_, outcome.out.text + "\n" + outcome.err.text, context);
-    // What the guide says of an end without a known text is about Legion.
+    // What the guide says of an end without a known text is less than is known here.
     const bool silent =
         std::any_of(feedback.matches.begin(), feedback.matches.end(),
                     [](const GuideMatch& match) { return match.rule.starts_with("silent."); });
     const bool known = feedback.status == Feedback::Status::kError && !silent;
     feedback.status = Feedback::Status::kError;
-    if (detail == GuideDetail::kNone || known) return evaluation;
-    feedback.execution = fmt::format("Execution Error: {}", failure.what);
+    if (detail == GuideDetail::kNone) return evaluation;
+    if (known) {
+      feedback.execution += of_input(failure.input);
+      return evaluation;
+    }
+    feedback.execution =
+        fmt::format("Execution Error: {}{}", failure.what, of_input(failure.input));
     feedback.score.reset();
     feedback.explain.clear();
     feedback.suggest.clear();

@@ -10,10 +10,12 @@
 
 #include "app/data.h"
 #include "base/random.h"
+#include "groma/program.h"
 #include "inspect/explain_query.h"
 #include "inspect/index_functions.h"
 #include "syntax/lexer.h"
 #include "tune/placements.h"
+#include "tune/statements.h"
 
 namespace groma::tuning {
 namespace {
@@ -23,6 +25,7 @@ constexpr std::array kMemories = {MemKind::kFbmem, MemKind::kZcmem, MemKind::kSy
                                   MemKind::kSockmem};
 constexpr std::array kLayouts = {"", "C_order SOA", "F_order SOA", "C_order AOS", "F_order AOS"};
 constexpr std::array kLimits = {0, 1, 2, 4};
+constexpr std::array kSteals = {"", "SAME_NODE", "ANY_NODE"};
 constexpr std::size_t kMostFunctions = 24;   // that moves() tries of a task
 constexpr std::size_t kMostCompared = 4096;  // points by which they are told apart
 constexpr double kLeast = 0.01;              // the weight of what the facts do not speak of
@@ -54,6 +57,8 @@ Drafts::Drafts(const Machine& machine, const Workload& workload) : machine_(mach
     for (const app::Use& use : uses[t].uses) {
       if (!use.domain) {
         task.single = task.single || use.depth > 0;
+      } else if (use.domain->volume() == 0) {
+        continue;
       } else if (task.dimensions == 0 || use.domain->dimensions() < task.dimensions) {
         task.dimensions = use.domain->dimensions();
         task.extents.clear();
@@ -64,7 +69,8 @@ Drafts::Drafts(const Machine& machine, const Workload& workload) : machine_(mach
       const app::Requirement& requirement = app.tasks[t].requirements[r];
       if (requirement.fields.empty() || requirement.privilege == Privilege::kNoAccess) continue;
       const app::Names& names = uses[t].names.front()[r];
-      task.arguments.push_back({r, names.empty() ? "" : names.front()});
+      task.arguments.push_back(
+          {r, names.empty() ? "" : names.front(), requirement.privilege == Privilege::kReadOnly});
       if (!names.empty() && regions.insert(names.front()).second) {
         regions_.push_back(names.front());
       }
@@ -73,16 +79,29 @@ Drafts::Drafts(const Machine& machine, const Workload& workload) : machine_(mach
   }
 }
 
-Draft Drafts::untaken() const {
+Draft Drafts::untaken(const std::string& text) const {
+  auto base = std::make_shared<Base>();
+  base->text = text;
+  base->functions = keys_of(text, true);
+  Diagnostics ignored(Source("mapping", text));
+  const Program program = compile(ignored.source(), ignored);
   Draft draft;
   for (const Task& task : tasks_) {
     draft.tasks.emplace_back().arguments.resize(task.arguments.size());
+    ProcKind kind = task.kinds.front();
+    if (const auto said = program.task(task.name)) {
+      const auto usable = std::find_first_of(said->kinds.begin(), said->kinds.end(),
+                                             task.kinds.begin(), task.kinds.end());
+      if (usable != said->kinds.end()) kind = *usable;
+    }
+    base->kinds.push_back(kind);
   }
+  draft.base = std::move(base);
   return draft;
 }
 
 ProcKind Drafts::kind_of(const Draft& draft, std::size_t task) const {
-  return draft.tasks[task].kind.value_or(tasks_[task].kinds.front());
+  return draft.tasks[task].kind.value_or(draft.base->kinds[task]);
 }
 
 // What was decided for processors of the other kind is forgotten.
@@ -90,7 +109,7 @@ void Drafts::set_kind(Draft& draft, std::size_t task, ProcKind kind) const {
   Draft::Task& changed = draft.tasks[task];
   changed = {};
   changed.arguments.resize(tasks_[task].arguments.size());
-  if (kind != tasks_[task].kinds.front()) changed.kind = kind;
+  if (kind != draft.base->kinds[task]) changed.kind = kind;
 }
 
 std::vector<MemKind> Drafts::memories_of(ProcKind kind) const {
@@ -127,23 +146,30 @@ std::string Drafts::text_of(const Draft& draft) const {
         data += fmt::format("Region {} {};\n", what, name_of(*argument.memory));
       }
       if (!argument.layout.empty()) data += fmt::format("Layout {} {};\n", what, argument.layout);
+      if (argument.collect) {
+        data += fmt::format("CollectMemory {} {};\n", task.written, task.arguments[a].position);
+      }
     }
     if (said.limit > 0) limits += fmt::format("InstanceLimit {} {};\n", task.written, said.limit);
+    if (!said.steal.empty()) {
+      limits += fmt::format("TaskSteal {} {} {};\n", task.written, kind_name, said.steal);
+    }
     if (said.placement) {
-      const std::string name = inspect::name_for(said.placement->name, kind);
+      const std::string name =
+          free_name(*draft.base, inspect::name_for(said.placement->name, kind));
       std::string& names = users[name];
       if (names.empty()) {
-        functions += fmt::format("\ndef {}(Task task) {{\n  m = Machine({});\n{}}}\n", name,
-                                 kind_name, said.placement->body);
+        functions += fmt::format("\n# {}\ndef {}(Task task) {{\n  m = Machine({});\n{}}}\n",
+                                 said.placement->words, name, kind_name, said.placement->body);
       }
       names += (names.empty() ? "" : ", ") + task.written;
     }
     if (said.same_point) {
+      const std::string name = free_name(*draft.base, inspect::name_for(inspect::kSamePoint, kind));
       if (same_point.insert(kind).second) {
-        functions += "\n" + inspect::definition(inspect::kSamePoint, kind);
+        functions += "\n" + inspect::definition(inspect::kSamePoint, kind, name);
       }
-      maps += fmt::format("SingleTaskMap {} {};\n", task.written,
-                          inspect::name_for(inspect::kSamePoint, kind));
+      maps += fmt::format("SingleTaskMap {} {};\n", task.written, name);
     }
   }
   for (const auto& [function, tasks] : users) {
@@ -152,7 +178,15 @@ std::string Drafts::text_of(const Draft& draft) const {
   if (!maps.empty()) maps.insert(0, "\n");
   std::string text = kinds + data + limits + functions + maps;
   if (draft.replicate) text += fmt::format("ControlReplicate {};\n", top_level_);
-  return text;
+  if (text.starts_with('\n')) text.erase(0, 1);
+  if (draft.base->text.empty() || text.empty()) return text + draft.base->text;
+  // What comes first counts.
+  return text + "\n" + without(draft.base->text, keys_of(text));
+}
+
+std::string Drafts::free_name(const Base& base, std::string name) {
+  while (base.functions.contains("def " + name)) name += '_';
+  return name;
 }
 
 // -------------------------------------------------------------------------------------- functions
@@ -163,6 +197,7 @@ std::vector<Drafts::Function> Drafts::functions_of(std::size_t task, ProcKind ki
   const std::int64_t nodes = machine_.node_count();
   const std::int64_t processors = machine_.processors_per_node(kind);
   std::vector<Function> all;
+  if (nodes * processors == 0) return all;
   std::set<std::vector<std::int64_t>> known;  // where they send the points
   const auto add = [&](PlacementFunction made, const auto& destination_of) {
     std::vector<std::int64_t> where, point(dimensions, 0);
@@ -226,6 +261,7 @@ Drafts::Function Drafts::random_function(std::size_t task, ProcKind kind,
   const auto dimensions = static_cast<std::size_t>(of.dimensions);
   const std::int64_t nodes = machine_.node_count();
   const std::int64_t processors = machine_.processors_per_node(kind);
+  if (nodes * processors == 0) return nullptr;
   Draws draws(random);
   const auto draw = [&](std::size_t count) { return below(draws.bits(), count); };
   if (dimensions > 1 && draw(3) > 0) {
@@ -262,6 +298,7 @@ class Drafts::Collector {
     for (std::size_t t = 0; t < drafts_.tasks_.size(); ++t) {
       change_kind(t);
       change_place(t);
+      change_schedule(t);
       change_data(t);
     }
     change_all_kinds();
@@ -279,6 +316,7 @@ class Drafts::Collector {
 
  private:
   void add(Move::What what, Draft draft, std::string why, double weight) {
+    if (draft == from_) return;
     moves_.push_back({std::move(draft), what, std::move(why), std::max(weight, kLeast)});
   }
 
@@ -345,12 +383,23 @@ class Drafts::Collector {
         place({t}, function, share);
       }
     }
+  }
+
+  void change_schedule(std::size_t t) {
+    const Task& task = drafts_.tasks_[t];
     for (const int limit : kLimits) {
       if (limit == from_.tasks[t].limit) continue;
       Draft draft = from_;
       draft.tasks[t].limit = limit;
-      add(Move::What::kLimit, std::move(draft), fmt::format("{} limited to {}", task.name, limit),
-          0);
+      add(Move::What::kSchedule, std::move(draft),
+          fmt::format("{} limited to {}", task.name, limit), 0);
+    }
+    for (const char* steal : kSteals) {
+      if (steal == from_.tasks[t].steal) continue;
+      Draft draft = from_;
+      draft.tasks[t].steal = steal;
+      add(Move::What::kSchedule, std::move(draft),
+          fmt::format("{} stolen {}", task.name, *steal == 0 ? otherwise() : steal), 0);
     }
   }
 
@@ -388,7 +437,7 @@ class Drafts::Collector {
     const std::string who = tasks.size() == 1 ? drafts_.tasks_[tasks.front()].name
                                               : fmt::format("{} tasks", tasks.size());
     add(tasks.size() == 1 ? Move::What::kPlace : Move::What::kPlaceAlike, std::move(draft),
-        fmt::format("{} placed {}", who, function ? "by " + function->name : "by default"), share);
+        fmt::format("{} placed {}", who, function ? "by " + function->name : otherwise()), share);
   }
 
   void change_data(std::size_t t) {
@@ -400,11 +449,16 @@ class Drafts::Collector {
       const double weight = region_share(task.arguments[a].region) + share / 4;
       for (const auto& memory : memories(kind)) {
         Draft draft = from_;
-        if (draft.tasks[t].arguments[a].memory == memory) continue;
         draft.tasks[t].arguments[a].memory = memory;
         add(Move::What::kMemory, std::move(draft), fmt::format("{} {}", what, in(memory)), weight);
       }
       lay_out({{t, a}}, what, weight / 2);
+      if (!task.arguments[a].read_only) continue;
+      Draft draft = from_;
+      bool& collect = draft.tasks[t].arguments[a].collect;
+      collect = !collect;
+      add(Move::What::kMemory, std::move(draft),
+          fmt::format("{} {} it was read", what, collect ? "let go when" : "kept after"), 0);
     }
     if (task.arguments.size() < 2) return;
     std::vector<std::pair<std::size_t, std::size_t>> all;
@@ -429,8 +483,9 @@ class Drafts::Collector {
     }
   }
 
-  static std::string in(const std::optional<MemKind>& memory) {
-    return memory ? fmt::format("in {}", name_of(*memory)) : "where the default mapper has it";
+  std::string otherwise() const { return from_.base->text.empty() ? "by default" : "as before"; }
+  std::string in(const std::optional<MemKind>& memory) const {
+    return memory ? fmt::format("in {}", name_of(*memory)) : "kept " + otherwise();
   }
   std::vector<std::optional<MemKind>> memories(ProcKind kind) const {
     std::vector<std::optional<MemKind>> all = {std::nullopt};
@@ -451,7 +506,7 @@ class Drafts::Collector {
       Draft draft = from_;
       for (const auto& [t, a] : arguments) draft.tasks[t].arguments[a].layout = layout;
       add(Move::What::kLayout, std::move(draft),
-          fmt::format("{} laid out {}", what, *layout == 0 ? "by default" : layout), weight);
+          fmt::format("{} laid out {}", what, *layout == 0 ? otherwise() : layout), weight);
     }
   }
 
@@ -477,14 +532,16 @@ Move Drafts::random_move(const Draft& draft, std::uint64_t random) const {
     const std::size_t task = placed[draw(1, placed.size())];
     const Function function = random_function(task, kind_of(draft, task), random_at(random, 2));
     const bool alike = draw(3, 2) == 0;
-    Move move{draft, Move::What::kPlace,
-              fmt::format("{} placed by {}", tasks_[task].name, function->name)};
-    for (const std::size_t t : placed) {
-      const bool same =
-          tasks_[t].extents == tasks_[task].extents && kind_of(draft, t) == kind_of(draft, task);
-      if (t == task || (alike && same)) move.draft.tasks[t].placement = function;
+    if (function != nullptr) {
+      Move move{draft, Move::What::kPlace,
+                fmt::format("{} placed by {}", tasks_[task].name, function->name)};
+      for (const std::size_t t : placed) {
+        const bool same =
+            tasks_[t].extents == tasks_[task].extents && kind_of(draft, t) == kind_of(draft, task);
+        if (t == task || (alike && same)) move.draft.tasks[t].placement = function;
+      }
+      return move;
     }
-    return move;
   }
   std::vector<Move> all = moves(draft, nullptr);
   return all.empty() ? Move{draft, Move::What::kKind, "nothing"}

@@ -13,30 +13,44 @@
 #include "groma/kinds.h"
 #include "groma/machine.h"
 #include "groma/workload.h"
+#include "tune/statements.h"
 
 namespace groma::tuning {
 
 // Where the points of a launch go: the body of a mapping function, `m` being the processors of the
-// task's kind, and a name that says what it does.
+// task's kind, a name that says what it does, and the same in words.
 struct PlacementFunction {
-  std::string name, body;
+  std::string name, body, words;
 };
 
-// The decisions; all of them untaken is the default mapper.
+// A mapping that decisions are taken beside.
+struct Base {
+  std::string text;
+  std::vector<ProcKind> kinds;  // of each task, that it runs on
+  Keys functions;               // "def NAME", of functions and globals
+};
+
+// The decisions; all of them untaken is the base.
 struct Draft {
   struct Argument {
     std::optional<MemKind> memory;
     std::string layout;  // "F_order AOS"; empty: none said
+    bool collect = false;
+    friend bool operator==(const Argument&, const Argument&) = default;
   };
   struct Task {
     std::optional<ProcKind> kind;
     std::shared_ptr<const PlacementFunction> placement;  // null: none said
     bool same_point = false;
     int limit = 0;
+    std::string steal;  // "SAME_NODE"; empty: none said
     std::vector<Argument> arguments;
+    friend bool operator==(const Task&, const Task&) = default;
   };
+  std::shared_ptr<const Base> base;  // never null
   std::vector<Task> tasks;
   bool replicate = false;
+  friend bool operator==(const Draft&, const Draft&) = default;
 };
 
 // A draft that differs from another in one thing, as people would say it.
@@ -48,7 +62,7 @@ struct Move {
     kWithParent,
     kMemory,
     kLayout,
-    kLimit,
+    kSchedule,  // limits, stealing
     kReplicate
   };
   static constexpr std::size_t kWhats = 8;
@@ -63,7 +77,8 @@ class Drafts {
  public:
   Drafts(const Machine& machine, const Workload& workload);
 
-  Draft untaken() const;
+  // No decision taken beside that text; "" is the default mapper.
+  Draft untaken(const std::string& text = "") const;
   std::string text_of(const Draft& draft) const;
 
   // What can be changed at once: of a task, of all data of one name, of all tasks alike. Weighted
@@ -77,12 +92,13 @@ class Drafts {
   struct Argument {
     std::size_t position = 0;
     std::string region;  // the first name
+    bool read_only = false;
   };
   struct Task {
     std::string name, written;
     std::vector<ProcKind> kinds;        // with a variant, the default mapper's first
-    std::vector<std::int64_t> extents;  // of its first index launch; none: it has none
-    int dimensions = 0;                 // the fewest of its index launches
+    std::vector<std::int64_t> extents;  // of its first index launch with points; none: it has none
+    int dimensions = 0;                 // the fewest of those
     bool single = false;
     std::vector<Argument> arguments;
   };
@@ -93,7 +109,10 @@ class Drafts {
   void set_kind(Draft& draft, std::size_t task, ProcKind kind) const;
   std::vector<MemKind> memories_of(ProcKind kind) const;
   std::vector<Function> functions_of(std::size_t task, ProcKind kind) const;
+  // Null where there are no processors to name.
   Function random_function(std::size_t task, ProcKind kind, std::uint64_t random) const;
+  // The name by which a text that has the base's functions may define one.
+  static std::string free_name(const Base& base, std::string name);
 
   const Machine& machine_;
   std::vector<Task> tasks_;

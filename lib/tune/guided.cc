@@ -25,7 +25,9 @@ constexpr std::size_t kElite = 32;  // drafts that are remembered
 class Guided : public Proposer {
  public:
   Guided(const Problem& problem, std::uint64_t seed)
-      : drafts_(*problem.machine, problem.inputs.front()), draws_(seed) {}
+      : drafts_(*problem.machine, problem.inputs.front()),
+        start_(drafts_.untaken(problem.start)),
+        draws_(seed) {}
 
   std::string_view name() const override { return "guided"; }
   GuideDetail reads() const override { return GuideDetail::kProfile; }
@@ -59,6 +61,7 @@ class Guided : public Proposer {
 
   // ---- Without.
   std::vector<Proposal> next_change(Round& round);
+  void begin_with_the_best(const History& history);
   std::vector<Proposal> jump(Round& round);
   void fill_queues();
   double prior(Move::What what) const;
@@ -73,7 +76,12 @@ class Guided : public Proposer {
   }
   bool is_new(const std::string& text) { return seen_.add(hash_of(text), {}); }
 
+  const char* start_words() const {
+    return start_.base->text.empty() ? "the default mapper" : "the start";
+  }
+
   Drafts drafts_;
+  const Draft start_;
   Draws draws_;
   Recent<std::monostate> seen_;  // texts that were estimated or proposed
   bool searched_ = false, exhausted_ = false;
@@ -147,9 +155,9 @@ bool Guided::improve(Round& round, Known& at, std::vector<Move> moves) {
   return false;
 }
 
-// Down from the default mapper; then again and again from a few changes of the best.
+// Down from the start; then again and again from a few changes of the best.
 void Guided::search(Round& round) {
-  Known at{drafts_.untaken(), "the default mapper", HUGE_VAL, {}};
+  Known at{start_, start_words(), HUGE_VAL, {}};
   look_at(round, at);
   is_new(drafts_.text_of(at.draft));
   while (!exhausted_ && !round.stop() &&
@@ -206,25 +214,34 @@ std::vector<Proposal> Guided::next_of_elite(Round& round) {
 
 // ------------------------------------------------------------------------------- without estimates
 
+// What somebody else found is gone on from where it is better than all that was found here.
+void Guided::begin_with_the_best(const History& history) {
+  const Step* best = history.best();
+  const double known = better_ ? better_->score : best_.score;
+  if (best == nullptr || best->evaluation.score >= known) return;
+  const std::int64_t place = best->proposal.tag;  // among those that the estimates liked
+  const bool liked = place >= 1 && place <= static_cast<std::int64_t>(elite_.size());
+  best_.draft = liked ? elite_[static_cast<std::size_t>(place - 1)].draft
+                      : drafts_.untaken(best->proposal.text);
+  best_.score = best->evaluation.score;
+  best_.facts = best->evaluation.feedback.profile;
+  better_.reset();
+  queues_stale_ = true;
+}
+
 std::vector<Proposal> Guided::next_change(Round& round) {
   if (!began_) {
     began_ = true;
-    best_ = {drafts_.untaken(), "the default mapper", HUGE_VAL, {}};
+    best_ = {start_, start_words(), HUGE_VAL, {}};
     is_new(drafts_.text_of(best_.draft));
     if (round.history().last() == nullptr) {
       tried_here_ = kBreadth;
       pending_ = best_;
       return {{drafts_.text_of(best_.draft), best_.why}};
     }
-    const Step* from = round.history().best();
-    if (from == nullptr) from = round.history().last();
-    const std::int64_t place = from->proposal.tag;  // among those that the estimates liked
-    if (from->evaluation.ok() && place >= 1 && place <= static_cast<std::int64_t>(elite_.size())) {
-      best_.draft = elite_[static_cast<std::size_t>(place - 1)].draft;
-    }
-    best_.score = from->evaluation.score;
-    best_.facts = from->evaluation.feedback.profile;
+    if (round.history().best() == nullptr) best_.draft = drafts_.untaken();  // it cannot run
   }
+  begin_with_the_best(round.history());
   if (better_ && tried_here_ >= kBreadth) {
     best_ = *std::move(better_);
     better_.reset();
@@ -234,7 +251,7 @@ std::vector<Proposal> Guided::next_change(Round& round) {
     risky_ = std::isfinite(best_.score) && round.evaluator().may_fail(drafts_.text_of(best_.draft));
     fill_queues();
   }
-  for (;;) {
+  while (!round.stop()) {
     // What promises most: by what it is about, by how often its kind was tried and how often that
     // was of use.
     std::size_t chosen = Move::kWhats;
@@ -267,12 +284,13 @@ std::vector<Proposal> Guided::next_change(Round& round) {
     ++tried_here_;
     return {{std::move(text), move.why}};
   }
+  return {};
 }
 
 // A few changes of the best mapping at once, where each by itself was tried.
 std::vector<Proposal> Guided::jump(Round& round) {
   pending_what_ = Move::kWhats;
-  for (int tries = 0; tries < 100; ++tries) {
+  for (int tries = 0; tries < 100 && !round.stop(); ++tries) {
     Known at{best_.draft, "", HUGE_VAL, {}};
     for (std::uint64_t left = 2 + random() % 3; left > 0; --left) {
       Move move = drafts_.random_move(at.draft, random());
@@ -327,7 +345,7 @@ double Guided::prior(Move::What what) const {
       return kAlways + facts.tasks / 8;
     case Move::What::kReplicate:
       return kAlways + facts.runtime;
-    case Move::What::kLimit:
+    case Move::What::kSchedule:
       break;
   }
   return kAlways;

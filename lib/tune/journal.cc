@@ -4,38 +4,99 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <utility>
 
+#include "base/harmless.h"
 #include "base/json_bounds.h"
+#include "llm/text.h"
 
 namespace groma::tuning {
 namespace {
 
 constexpr std::size_t kMaxLineBytes = std::size_t{64} << 20;
 
+const Json& member(const Json& json, const char* name) {
+  static const Json kNothing;
+  const auto found = json.is_object() ? json.find(name) : json.end();
+  return json.is_object() && found != json.end() ? *found : kNothing;
+}
+
 Error cannot(const char* what, const std::string& path, int code) {
   return {Error::Code::kUnreadable,
           fmt::format("cannot {} `{}`: {}", what, path, std::strerror(code))};
 }
 
-Error malformed(const std::string& path, std::int64_t line, const std::string& why,
+Error malformed(const std::string& path, std::int64_t line, std::string_view why,
                 std::string help) {
   return {Error::Code::kMalformed, fmt::format("{}:{}: {}", path, line, why), std::move(help)};
 }
 
-}  // namespace
-
-Error another_way(std::string message) {
-  return {Error::Code::kMalformed, std::move(message),
-          "it was begun by another version, or what it evaluates has changed"};
+Error damaged_line(const std::string& path, std::int64_t line, std::string_view what) {
+  return malformed(path, line, fmt::format("the journal is damaged here{}", what),
+                   fmt::format("what stands before line {} can be used: remove the rest", line));
 }
 
+// What is not what it was.
+std::optional<Error> changed(const std::string& path, const Json& then, const Json& now) {
+  for (const auto& [name, mark] : now.items()) {
+    const Json& before = member(then, name.c_str());
+    if (!before.is_string() || before == mark) continue;
+    return malformed(path, 1,
+                     fmt::format("`{}` is not what it was when this search began", harmless(name)),
+                     "what was found would not be about it: begin another search");
+  }
+  return std::nullopt;
+}
+
+// Before texts that have a character for each byte: U+10FFFD, which is nobody's.
+constexpr std::string_view kBytes = "\xF4\x8F\xBF\xBD";
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+
+std::string characters_of(const std::string& bytes) {
+  if (!bytes.starts_with(kBytes) && llm::valid_utf8(bytes) == bytes) return bytes;
+  std::string text(kBytes);
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x80) text += static_cast<char>(0xC0U | byte >> 6U);
+    text += byte < 0x80 ? c : static_cast<char>(0x80U | (byte & 0x3FU));
+  }
+  return text;
+}
+
+std::string bytes_of(const std::string& text) {
+  if (!text.starts_with(kBytes)) return text;
+  std::string bytes;
+  for (std::size_t i = kBytes.size(); i < text.size(); ++i) {
+    const auto first = static_cast<unsigned char>(text[i]);
+    if (first < 0x80 || i + 1 == text.size()) {
+      bytes += text[i];
+    } else {
+      bytes +=
+          static_cast<char>((first & 3U) << 6U | (static_cast<unsigned char>(text[++i]) & 63U));
+    }
+  }
+  return bytes;
+}
+
+template <typename Change>
+void change_texts(Json& json, const Change& change) {
+  if (json.is_string()) json = change(json.get_ref<const std::string&>());
+  if (!json.is_structured()) return;
+  for (Json& each : json) change_texts(each, change);
+}
+
+}  // namespace
+
 Json parsed(const std::string& line) {
-  return within_json_bounds(line) ? Json::parse(line, nullptr, false)
-                                  : Json(Json::value_t::discarded);
+  if (!within_json_bounds(line)) return {Json::value_t::discarded};
+  Json json = Json::parse(line, nullptr, false);
+  if (line.find(kBytes) != line.npos) change_texts(json, bytes_of);
+  return json;
 }
 
 std::string line_of(const Json& json) {
@@ -75,15 +136,26 @@ Result<Journal> Journal::open(const std::string& path, const Json& search, bool 
     for (std::string line; std::getline(lines, line); ++number) {
       if (lines.eof()) break;  // without its end: it was being written
       if (line.size() > kMaxLineBytes) {
-        return malformed(path, number + 1, "the line is too long", "");
+        return damaged_line(path, number + 1, ": the line is too long");
       }
       const Json read = parsed(line);
       if (!read.is_object() || read.empty()) {
         const bool last = lines.peek() == std::ifstream::traits_type::eof();
         if (last) break;
-        return malformed(
-            path, number + 1, "the journal is damaged here",
-            fmt::format("what stands before line {} can be used: remove the rest", number + 1));
+        return damaged_line(path, number + 1, "");
+      }
+      const Json& begun_by = member(member(read, "search"), "version");
+      if (number == 0 && begun_by.is_string() && begun_by != search["version"]) {
+        return malformed(path, 1,
+                         fmt::format("version {} began this search, this is {}",
+                                     harmless(begun_by.get_ref<const std::string&>()),
+                                     search["version"].get_ref<const std::string&>()),
+                         "go on with that version, which searches as it did, or begin another");
+      }
+      if (number == 0) {
+        if (auto error = changed(path, member(member(read, "search"), "marks"), search["marks"])) {
+          return *error;
+        }
       }
       if (number == 0 && read != Json{{"search", search}}) {
         return malformed(path, 1, "this is the journal of another search",
@@ -112,15 +184,28 @@ Result<Json> Journal::next(const char* about) {
   ++replayed_;
   Json read = parsed(line);
   if (!read.is_object() || !read.contains(about)) {
-    return another_way(
-        fmt::format("{}:{}: the search now comes to `{}` here", path_, replayed_ + 1, about));
+    return another_way(fmt::format("the search now comes to `{}` here", about));
   }
   return Json(std::move(read[about]));
 }
 
+Error Journal::damaged(std::string_view what) const {
+  return damaged_line(path_, replayed_ + 1, fmt::format(": {}", what));
+}
+
+Error Journal::another_way(std::string_view what) const {
+  return malformed(path_, replayed_ + 1, what,
+                   "it was begun by another version, or what it evaluates has changed");
+}
+
 std::optional<Error> Journal::write(const char* about, const Json& value, bool lasting) {
   if (file_ < 0) return std::nullopt;
-  const std::string line = line_of({{about, value}});
+  std::string line = line_of({{about, value}});
+  if (line.find(kReplacement) != line.npos || line.find(kBytes) != line.npos) {
+    Json bytes = {{about, value}};
+    change_texts(bytes, characters_of);
+    line = line_of(bytes);
+  }
   for (std::size_t done = 0; done < line.size();) {
     const ssize_t count = ::write(file_, line.data() + done, line.size() - done);
     if (count < 0 && errno == EINTR) continue;
@@ -164,6 +249,22 @@ Json json_of(const ProfileFacts& facts) {
   return json;
 }
 
+// A number within these; nothing of anything else.
+template <typename T>
+std::optional<T> number(const Json& json, T least, T most) {
+  std::optional<T> found;
+  if constexpr (std::is_floating_point_v<T>) {
+    if (json.is_number()) found = json.get<T>();
+  } else if (json.is_number_unsigned()) {
+    const auto value = json.get<std::uint64_t>();
+    if (std::in_range<T>(value)) found = static_cast<T>(value);
+  } else if (json.is_number_integer()) {
+    const auto value = json.get<std::int64_t>();
+    if (std::in_range<T>(value)) found = static_cast<T>(value);
+  }
+  return found && *found >= least && *found <= most ? found : std::nullopt;
+}
+
 // Of a list of such, in which what is not of the expected type counts as nothing.
 class Items {
  public:
@@ -177,7 +278,8 @@ class Items {
     } else if constexpr (std::is_same_v<T, bool>) {
       return list_[at].is_boolean() && list_[at].template get<T>();
     } else {
-      return list_[at].is_number() ? list_[at].template get<T>() : T{};
+      using Limits = std::numeric_limits<T>;
+      return number<T>(list_[at], Limits::lowest(), Limits::max()).value_or(T{});
     }
   }
 
@@ -186,24 +288,63 @@ class Items {
   std::size_t at_ = 0;
 };
 
-const Json& member(const Json& json, const char* name) {
-  static const Json kNothing;
-  const auto found = json.is_object() ? json.find(name) : json.end();
-  return json.is_object() && found != json.end() ? *found : kNothing;
-}
-
 template <typename T>
 T value(const Json& json, const char* name) {
   return Items(Json::array({member(json, name)})).take<T>();
 }
 
-std::vector<std::string> texts(const Json& json, const char* name) {
-  std::vector<std::string> all;
-  for (const Json& each : member(json, name)) {
-    if (each.is_string()) all.push_back(each.get<std::string>());
+// The members of what must be an object. What is left out is as a default-made value; whether all
+// else that was asked for is as it must be, good() says.
+class Members {
+ public:
+  explicit Members(const Json& json) : json_(json), good_(json.is_object()) {}
+  bool good() const { return good_; }
+
+  bool has(const char* name) const { return json_.is_object() && json_.contains(name); }
+  template <typename T>
+  T in(const char* name, T least, T most) {
+    return of(name, number<T>(member(json_, name), least, most));
   }
-  return all;
+  bool flag(const char* name) {
+    const Json& found = member(json_, name);
+    return of(name, found.is_boolean() ? std::optional(found.get<bool>()) : std::nullopt);
+  }
+  std::string text(const char* name) {
+    const Json& found = member(json_, name);
+    return of(name, found.is_string() ? std::optional(found.get<std::string>()) : std::nullopt);
+  }
+  // The elements, each by `read`, which gives an optional.
+  template <typename Read>
+  auto list(const char* name, const Read& read) {
+    std::vector<typename decltype(read(json_))::value_type> all;
+    if (!has(name)) return all;
+    good_ = good_ && json_[name].is_array();
+    if (!good_) return all;
+    for (const Json& each : json_[name]) {
+      const auto one = read(each);
+      good_ = good_ && one.has_value();
+      if (one) all.push_back(*one);
+    }
+    return all;
+  }
+
+ private:
+  template <typename T>
+  T of(const char* name, std::optional<T> found) {
+    if (has(name) && !found) good_ = false;
+    return found ? *std::move(found) : T{};
+  }
+
+  const Json& json_;
+  bool good_;
+};
+
+std::optional<std::string> text_of(const Json& json) {
+  return json.is_string() ? std::optional(json.get<std::string>()) : std::nullopt;
 }
+
+constexpr double kMostSeconds = 1e10, kMostMoney = 1e15, kMostNumber = 1e300;
+constexpr std::int64_t kMostTokens = 1'000'000'000'000;  // of a reply, as the client has it
 
 ProfileFacts facts_of(const Json& json) {
   ProfileFacts facts;
@@ -256,47 +397,81 @@ constexpr const char* kStatuses[] = {"ok", "refused", "failed", "timed out"};
 
 }  // namespace
 
-Json json_of(const Step& step) {
-  const Evaluation& evaluation = step.evaluation;
+bool sound(const Evaluation& evaluation) {
+  const auto is_finite = [](double value) { return std::isfinite(value); };
+  return !evaluation.ok() ||
+         (std::isfinite(evaluation.score) && evaluation.score > 0 && evaluation.noise >= 0 &&
+          std::isfinite(evaluation.noise) &&
+          std::all_of(evaluation.values.begin(), evaluation.values.end(), is_finite));
+}
+
+namespace {
+
+void add(const Evaluation& evaluation, Json* json) {
   const Feedback& feedback = evaluation.feedback;
-  Json json = {{"number", step.number},
-               {"text", step.proposal.text},
-               {"why", step.proposal.why},
-               {"status", kStatuses[static_cast<int>(evaluation.status)]},
-               {"values", evaluation.values}};
-  if (evaluation.ok()) json["score"] = evaluation.score;
-  if (evaluation.noise > 0) json["noise"] = evaluation.noise;
-  if (step.proposal.tag != 0) json["tag"] = step.proposal.tag;
-  if (!feedback.execution.empty()) json["execution"] = feedback.execution;
-  if (!feedback.explain.empty()) json["explain"] = feedback.explain;
-  if (!feedback.suggest.empty()) json["suggest"] = feedback.suggest;
-  if (feedback.profile) json["profile"] = json_of(*feedback.profile);
+  Json& to = *json;
+  to["status"] = kStatuses[static_cast<int>(evaluation.status)];
+  to["values"] = evaluation.values;
+  if (evaluation.ok()) to["score"] = evaluation.score;
+  if (evaluation.noise > 0) to["noise"] = evaluation.noise;
+  if (!feedback.execution.empty()) to["execution"] = feedback.execution;
+  if (!feedback.explain.empty()) to["explain"] = feedback.explain;
+  if (!feedback.suggest.empty()) to["suggest"] = feedback.suggest;
+  if (feedback.profile) to["profile"] = json_of(*feedback.profile);
+}
+
+}  // namespace
+
+Json json_of(const Evaluation& evaluation) {
+  Json json;
+  add(evaluation, &json);
   return json;
 }
 
-Step step_of(const Json& json) {
-  Step step;
-  step.number = value<std::int64_t>(json, "number");
-  step.proposal.text = value<std::string>(json, "text");
-  step.proposal.why = value<std::string>(json, "why");
-  step.proposal.tag = value<std::int64_t>(json, "tag");
-  Evaluation& evaluation = step.evaluation;
-  const std::string status = value<std::string>(json, "status");
-  for (int i = 0; i < 4; ++i) {
-    if (status == kStatuses[i]) evaluation.status = static_cast<Evaluation::Status>(i);
-  }
-  for (const Json& each : member(json, "values")) {
-    if (each.is_number()) evaluation.values.push_back(each.get<double>());
-  }
-  if (evaluation.ok()) evaluation.score = value<double>(json, "score");
-  evaluation.noise = value<double>(json, "noise");
+std::optional<Evaluation> evaluation_of(const Json& json) {
+  Members members(json);
+  Evaluation evaluation;
+  const std::string status = members.text("status");
+  const auto* known = std::find(std::begin(kStatuses), std::end(kStatuses), status);
+  if (known == std::end(kStatuses)) return std::nullopt;
+  evaluation.status = static_cast<Evaluation::Status>(known - std::begin(kStatuses));
+  evaluation.values = members.list(
+      "values", [](const Json& each) { return number<double>(each, -kMostNumber, kMostNumber); });
+  if (evaluation.ok()) evaluation.score = members.in("score", 0.0, kMostNumber);
+  evaluation.noise = members.in("noise", 0.0, kMostNumber);
   Feedback& feedback = evaluation.feedback;
   feedback.status = evaluation.ok() ? Feedback::Status::kOk : Feedback::Status::kError;
-  feedback.execution = value<std::string>(json, "execution");
-  feedback.explain = texts(json, "explain");
-  feedback.suggest = texts(json, "suggest");
-  if (member(json, "profile").is_object()) feedback.profile = facts_of(member(json, "profile"));
-  return step;
+  feedback.execution = members.text("execution");
+  feedback.explain = members.list("explain", text_of);
+  feedback.suggest = members.list("suggest", text_of);
+  if (members.has("profile")) feedback.profile = facts_of(member(json, "profile"));
+  if (!members.good() || !sound(evaluation)) return std::nullopt;
+  return evaluation;
+}
+
+Json json_of(const Step& step) {
+  Json json = {{"number", step.number}, {"text", step.proposal.text}, {"why", step.proposal.why}};
+  add(step.evaluation, &json);
+  if (step.proposal.tag != 0) json["tag"] = step.proposal.tag;
+  return json;
+}
+
+std::optional<RecordedStep> step_of(const Json& json) {
+  using Limits = std::numeric_limits<std::int64_t>;
+  auto evaluation = evaluation_of(json);
+  Members members(json);
+  RecordedStep recorded;
+  recorded.step.number = members.in("number", std::int64_t{1}, Limits::max());
+  recorded.step.proposal.text = members.text("text");
+  recorded.step.proposal.why = members.text("why");
+  recorded.step.proposal.tag = members.in("tag", Limits::min(), Limits::max());
+  recorded.within_noise = members.flag("within_noise");
+  recorded.repeated = members.flag("repeated");
+  recorded.free = members.flag("free");
+  recorded.seconds = members.in("seconds", 0.0, kMostSeconds);
+  if (!evaluation || !members.good()) return std::nullopt;
+  recorded.step.evaluation = *std::move(evaluation);
+  return recorded;
 }
 
 namespace {
@@ -331,20 +506,34 @@ Json json_of(const Result<ChatReply, ChatError>& reply) {
   return json;
 }
 
-Result<ChatReply, ChatError> reply_of(const Json& json) {
-  if (member(json, "error").is_number()) {
+std::vector<std::string> messages_of(const Json& request) {
+  std::vector<std::string> all;
+  for (const Json& message : member(request, "messages")) {
+    Items items(message);
+    items.take<std::string>();  // the role
+    all.push_back(items.take<std::string>());
+  }
+  return all;
+}
+
+std::optional<Result<ChatReply, ChatError>> reply_of(const Json& json) {
+  Members members(json);
+  if (members.has("error")) {
     ChatError error;
-    error.code = static_cast<ChatError::Code>(value<int>(json, "error"));
-    error.message = value<std::string>(json, "message");
-    return error;
+    error.code = static_cast<ChatError::Code>(
+        members.in("error", 0, static_cast<int>(ChatError::Code::kReplay)));
+    error.message = members.text("message");
+    return members.good() ? std::optional<Result<ChatReply, ChatError>>(error) : std::nullopt;
   }
   ChatReply reply;
-  reply.text = value<std::string>(json, "text");
-  reply.reasoning = value<std::string>(json, "reasoning");
-  reply.finish = static_cast<ChatReply::Finish>(value<int>(json, "finish"));
-  reply.usage.input_tokens = value<std::int64_t>(json, "input_tokens");
-  reply.usage.output_tokens = value<std::int64_t>(json, "output_tokens");
-  if (member(json, "money").is_number()) reply.money = value<double>(json, "money");
+  reply.text = members.text("text");
+  reply.reasoning = members.text("reasoning");
+  reply.finish = static_cast<ChatReply::Finish>(
+      members.in("finish", 0, static_cast<int>(ChatReply::Finish::kOther)));
+  reply.usage.input_tokens = members.in("input_tokens", std::int64_t{0}, kMostTokens);
+  reply.usage.output_tokens = members.in("output_tokens", std::int64_t{0}, kMostTokens);
+  if (members.has("money")) reply.money = members.in("money", 0.0, kMostMoney);
+  if (!members.good() || !members.has("text")) return std::nullopt;
   return reply;
 }
 

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "groma/llm.h"
 #include "groma/result.h"
@@ -16,18 +18,17 @@ namespace groma::tuning {
 
 using Json = nlohmann::ordered_json;
 
-// What a line holds; discarded where it is no JSON, or deeper than any that we write.
+// What a line of a journal holds, byte for byte; discarded where it is no JSON, or deeper than any
+// that we write.
 Json parsed(const std::string& line);
-
-// Why a search cannot be resumed that no longer goes as the journal says.
-Error another_way(std::string message);
 
 // With its end; what is no UTF-8 becomes replacement characters.
 std::string line_of(const Json& json);
 
 // A journal's lines: {"search": ...} first, then in turn what a line is about and that: {"round":
 // how many proposals may be tried}, {"asked": [request, ...]} and then {"replies": [reply, ...]},
-// {"step": ...}.
+// more of which answer what was stopped before them, {"estimated": {"texts": their hash, "results":
+// [...]}}, {"step": ...}. A text that is no UTF-8 is marked and has a character for each byte.
 class Journal {
  public:
   // Of no file: remembers nothing.
@@ -46,6 +47,10 @@ class Journal {
   bool replaying() const { return replayed_ < recorded_; }
   // The next of them, which must be about this; else the search does not go the way that it went.
   Result<Json> next(const char* about);
+  // Of the line that was taken last: it is not as one that was written; the search no longer goes
+  // as it says.
+  Error damaged(std::string_view what) const;
+  Error another_way(std::string_view what) const;
 
   // Appends a line. `lasting`: it is on the disk, not only with the system, when this returns. A
   // line that does not fit is taken back.
@@ -59,10 +64,24 @@ class Journal {
   std::int64_t replayed_ = 0, recorded_ = 0;  // lines without the first
 };
 
+// A score is finite and above 0, and there are values.
+bool sound(const Evaluation& evaluation);
+
+// What is read is nothing where it is not as it was written, whatever a file holds.
+struct RecordedStep {
+  Step step;
+  bool within_noise = false;            // of what was the best then
+  bool repeated = false, free = false;  // it had been tried; it cost nothing
+  double seconds = 0;                   // since the search was begun
+};
+Json json_of(const Evaluation& evaluation);
+std::optional<Evaluation> evaluation_of(const Json& json);
 Json json_of(const Step& step);
-Step step_of(const Json& json);
+std::optional<RecordedStep> step_of(const Json& json);
 Json json_of(const ChatRequest& request);
+// Of its messages; empty where there are none.
+std::vector<std::string> messages_of(const Json& request);
 Json json_of(const Result<ChatReply, ChatError>& reply);
-Result<ChatReply, ChatError> reply_of(const Json& json);
+std::optional<Result<ChatReply, ChatError>> reply_of(const Json& json);
 
 }  // namespace groma::tuning

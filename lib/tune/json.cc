@@ -22,10 +22,11 @@ std::string to_json(const TuneEvent& event) {
               {"values", evaluation.values}};
       if (evaluation.ok()) json["score"] = evaluation.score;
       json["best"] = event.is_best;
+      if (event.within_noise) json["within_noise"] = true;
       if (event.from_cache) json["repeated"] = true;
       json["why"] = event.step->proposal.why;
       const Feedback& feedback = evaluation.feedback;
-      if (!feedback.execution.empty()) json["execution"] = feedback.execution;
+      if (!evaluation.ok()) json["execution"] = feedback.execution;
       json["explain"] = feedback.explain;
       json["suggest"] = feedback.suggest;
       break;

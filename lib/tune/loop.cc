@@ -30,18 +30,31 @@ constexpr int kMostRejected = 5;             // rounds without a proposal, in a 
 constexpr int kMostRepeated = 200;           // proposals that cost nothing, in a row
 constexpr int kMostAsked = 8;                // at once
 constexpr std::size_t kUnbounded = 1 << 20;  // proposals
+// Asked for whoever reads it, since people do; of what is simulated more would cost more.
+constexpr GuideDetail kOfSimulated = GuideDetail::kExecution, kOfMeasured = GuideDetail::kExplain;
+
+using Reply = Result<ChatReply, ChatError>;
 
 // What a prompt and its answer may cost at most: a token for three bytes.
-std::int64_t most_tokens(const ChatRequest& request) {
+TuneSpending most_of(const ChatRequest& request, const ChatClient* model) {
   std::size_t bytes = request.constraint.json_schema.size();
   for (const ChatMessage& message : request.messages) bytes += message.text.size();
-  return static_cast<std::int64_t>(bytes / 3) + request.max_tokens;
+  const auto input = static_cast<std::int64_t>(bytes / 3);
+  TuneSpending most;
+  most.model_calls = 1;
+  most.tokens = input + request.max_tokens;
+  if (model != nullptr && model->options().price) {
+    const ChatPrice price = *model->options().price;
+    most.money =
+        (static_cast<double>(input) * price.input + request.max_tokens * price.output) / 1e6;
+  }
+  return most;
 }
 
 bool will_fail_again(ChatError::Code code) {
   using Code = ChatError::Code;
   for (Code hopeless : {Code::kUnreachable, Code::kCertificate, Code::kKey, Code::kNotFound,
-                        Code::kQuota, Code::kCeiling, Code::kUnsupported, Code::kReplay}) {
+                        Code::kQuota, Code::kUnsupported, Code::kReplay}) {
     if (code == hopeless) return true;
   }
   return false;
@@ -61,19 +74,47 @@ void in_parallel(std::size_t count, int threads, const Work& work) {
   for (std::thread& thread : others) thread.join();
 }
 
+// As it is where a journal gives it.
+void keep_what_is_written(Evaluation* evaluation) {
+  Feedback& feedback = evaluation->feedback;
+  feedback.fixes.clear();
+  feedback.matches.clear();
+  feedback.last_lines.clear();
+  feedback.score.reset();
+}
+
+// To what a proposer is to see.
+void cut(GuideDetail detail, Feedback* feedback) {
+  if (detail < GuideDetail::kProfile) feedback->profile.reset();
+  if (detail < GuideDetail::kSuggest) feedback->suggest.clear();
+  if (detail < GuideDetail::kExplain) feedback->explain.clear();
+  if (detail < GuideDetail::kExecution) feedback->execution.clear();
+}
+
 // Results of texts that were tried; of many the last.
 class Tried {
  public:
-  struct Known {
+  struct Known {  // of an Evaluation that without feedback: there are many
     std::int64_t number = 0;
-    Evaluation evaluation;  // without feedback
+    Evaluation::Status status = Evaluation::Status::kRefused;
+    std::vector<double> values;
+    double score = 0, noise = 0;
+
+    Evaluation evaluation() const {
+      Evaluation made;
+      made.status = status;
+      made.values = values;
+      made.score = score;
+      made.noise = noise;
+      return made;
+    }
   };
 
   const Known* find(const std::string& canonical) const { return known_.find(key_of(canonical)); }
   void add(const std::string& canonical, const Step& step) {
-    Known known{step.number, step.evaluation};
-    known.evaluation.feedback = {};
-    known_.add(key_of(canonical), std::move(known));
+    const Evaluation& evaluation = step.evaluation;
+    known_.add(key_of(canonical), {step.number, evaluation.status, evaluation.values,
+                                   evaluation.score, evaluation.noise});
   }
 
  private:
@@ -122,8 +163,11 @@ class Search : public Round {
     rejected_ = why;
     say(TuneEvent::Kind::kRejected, [&](TuneEvent* event) { event->text = std::move(why); });
   }
+  // Not while the journal is gone through, which goes as it went.
   bool stop() const override {
-    return failed_ || (options_.stop && options_.stop()) || out_of_time();
+    if (!failed_ && journal_.replaying()) return false;
+    if (failed_ || interrupted() || out_of_time()) stopped_ = true;
+    return stopped_;
   }
 
  private:
@@ -138,7 +182,12 @@ class Search : public Round {
     outcome_.why = std::move(why);
     return false;
   }
-  std::vector<Result<ChatReply, ChatError>> answers(std::span<const ChatRequest> requests);
+  std::vector<Reply> answers(std::span<const ChatRequest> requests);
+  std::vector<Reply> asked_now(std::span<const ChatRequest> requests);
+  std::vector<Reply> asked_then(std::size_t count);
+  void count(const ChatRequest& request, const Reply& reply);
+  std::vector<Evaluation> estimated_now(std::span<const std::string> texts, GuideDetail detail);
+  std::vector<Evaluation> estimated_then(std::size_t count, std::uint64_t texts);
   // Sets how many proposals may be tried: as many as then, where the round was written down.
   void begin_round();
   void try_all(std::vector<Proposal> proposals);
@@ -149,14 +198,20 @@ class Search : public Round {
     std::optional<Evaluation> evaluation;
     bool repeated = false, free = false, recorded = false;
   };
-  std::optional<Trial> replayed(Proposal proposal);
-  Trial looked_at(Proposal proposal) const;
+  std::optional<Trial> replayed(const Proposal& proposal);
+  // What is known of it where it was tried before.
+  Trial looked_up(Proposal proposal) const;
+  // Checks it, and runs it unless it is refused; from any thread.
+  void evaluate(Trial& trial) const;
   void take(Trial trial);
   void write(const char* about, const Json& value, bool lasting) {
     if (!failed_) failed_ = journal_.write(about, value, lasting);
   }
   void keep_best();
+  // From here on all is new, where the journal has been gone through.
+  void go_on();
 
+  bool interrupted() const { return options_.stop && options_.stop(); }
   int threads_of(const Evaluator& evaluator) const {
     return options_.threads > 0 ? std::min(options_.threads, evaluator.parallel())
                                 : evaluator.parallel();
@@ -200,13 +255,16 @@ class Search : public Round {
   std::optional<std::string> rejected_;  // in this round
   std::optional<ChatError> hopeless_;    // of the model
   bool spent_tokens_ = false;
+  bool resuming_ = false;        // there is more in the journal, or there was until now
+  bool replayed_round_ = false;  // nobody was asked in it but the journal
   std::optional<Error> failed_;
+  mutable std::atomic<bool> stopped_ = false;  // once and for all, so that nobody waits for more
 };
 
 // --------------------------------------------------------------------------------------- the model
 
-std::vector<Result<ChatReply, ChatError>> Search::ask(std::span<const ChatRequest> requests) {
-  std::vector<Result<ChatReply, ChatError>> all;
+std::vector<Reply> Search::ask(std::span<const ChatRequest> requests) {
+  std::vector<Reply> all;
   while (!requests.empty()) {
     const auto some = requests.first(std::min<std::size_t>(requests.size(), kMostAsked));
     for (auto& answer : answers(some)) all.push_back(std::move(answer));
@@ -215,189 +273,291 @@ std::vector<Result<ChatReply, ChatError>> Search::ask(std::span<const ChatReques
   return all;
 }
 
-std::vector<Result<ChatReply, ChatError>> Search::answers(std::span<const ChatRequest> requests) {
-  const auto all = [&](const ChatError& error) {
-    return std::vector<Result<ChatReply, ChatError>>(requests.size(), error);
-  };
+std::vector<Reply> Search::answers(std::span<const ChatRequest> requests) {
+  const ChatError unanswered{ChatError::Code::kStopped, "it was stopped before the answer came"};
+  std::vector<Reply> replies(requests.size(), unanswered);
   Json asked = Json::array();
-  std::int64_t most = 0;
-  for (const ChatRequest& request : requests) {
-    asked.push_back(tuning::json_of(request));
-    most += most_tokens(request);
-  }
-  const bool was_asked = journal_.replaying();
-  if (was_asked) {
+  for (const ChatRequest& request : requests) asked.push_back(tuning::json_of(request));
+  bool lost = false;
+  if (journal_.replaying()) {
     auto line = journal_.next("asked");
     if (line && *line != asked) {
-      line = tuning::another_way("the search now asks the model something else");
+      line = journal_.another_way("the search now asks the model something else");
     }
-    if (!line) failed_ = line.error();
+    if (!line && !failed_) failed_ = line.error();
     // Whoever sent it off may not have lived to read the answer: it may have been paid for.
-    if (!journal_.replaying()) outcome_.spent.tokens += most;
-  }
-  const bool was_answered = journal_.replaying();
-  if (!was_answered && !failed_ && model_ == nullptr) {
-    hopeless_ = ChatError{ChatError::Code::kUnsupported, "there is no model to ask"};
-    return all(*hopeless_);
-  }
-  if (!was_asked && !failed_) {
-    const TuneSpending& spent = outcome_.spent;
-    const bool tokens = options_.budget.tokens > 0 && spent.tokens + most > options_.budget.tokens;
-    const bool money = options_.budget.money > 0 && spent.money >= options_.budget.money;
-    if (tokens || money) {
-      spent_tokens_ = true;
-      return all({ChatError::Code::kCeiling, "the budget is used up"});
-    }
+    lost = !journal_.replaying();
+  } else if (model_ != nullptr) {
     write("asked", asked, false);
   }
-  if (failed_) return all({ChatError::Code::kStopped, failed_->message});
-
-  std::vector<Result<ChatReply, ChatError>> replies =
-      all({ChatError::Code::kStopped, "it was stopped"});
-  if (was_answered) {
-    const auto line = journal_.next("replies");
-    if (!line || line->size() != requests.size()) {
-      failed_ = line ? Error{Error::Code::kMalformed, "the journal lacks replies"} : line.error();
-      return replies;
+  std::vector<ChatRequest> open(requests.begin(), requests.end());
+  std::vector<std::size_t> places(open.size());  // among the replies
+  for (std::size_t i = 0; i < places.size(); ++i) places[i] = i;
+  while (!open.empty() && !failed_) {
+    const bool recorded = journal_.replaying(), now = !recorded && !lost;
+    if (now && model_ == nullptr) {
+      hopeless_ = ChatError{ChatError::Code::kUnsupported, "there is no model to ask"};
+      replayed_round_ = false;
+      return std::vector<Reply>(requests.size(), *hopeless_);
     }
-    for (std::size_t i = 0; i < replies.size(); ++i) replies[i] = tuning::reply_of((*line)[i]);
-  } else {
-    say(TuneEvent::Kind::kAsking, [](TuneEvent*) {});
-    const ChatClient::Watch watch{[this] { return stop(); }, {}};
-    in_parallel(requests.size(), kMostAsked,
-                [&](std::size_t i) { replies[i] = model_->ask(requests[i], watch); });
-    Json lines = Json::array();
-    for (const auto& reply : replies) lines.push_back(tuning::json_of(reply));
-    if (stop() && !out_of_time() && !failed_) return replies;  // asked again when it is resumed
-    write("replies", lines, true);
-  }
-  outcome_.spent.model_calls += static_cast<std::int64_t>(replies.size());
-  for (std::size_t i = 0; i < replies.size(); ++i) {
-    if (replies[i]) {
-      outcome_.spent.tokens += replies[i]->usage.input_tokens + replies[i]->usage.output_tokens;
-      outcome_.spent.money += replies[i]->money.value_or(0);
-    } else if (will_fail_again(replies[i].error().code)) {
-      hopeless_ = replies[i].error();
+    const std::vector<Reply> more = recorded ? asked_then(open.size())
+                                    : lost   ? std::vector<Reply>(open.size(), unanswered)
+                                             : asked_now(open);
+    lost = false;
+    if (failed_) break;
+    if (!recorded) {
+      Json lines = Json::array();
+      for (const Reply& reply : more) lines.push_back(tuning::json_of(reply));
+      write("replies", lines, true);
     }
+    std::vector<ChatRequest> again;
+    std::vector<std::size_t> again_places;
+    for (std::size_t i = 0; i < more.size(); ++i) {
+      count(open[i], more[i]);
+      replies[places[i]] = more[i];
+      if (more[i] || more[i].error().code != ChatError::Code::kStopped) continue;
+      again.push_back(std::move(open[i]));
+      again_places.push_back(places[i]);
+    }
+    if (now && stop()) break;  // the rest is asked again when it is resumed
+    open = std::move(again);
+    places = std::move(again_places);
   }
   return replies;
 }
 
+std::vector<Reply> Search::asked_now(std::span<const ChatRequest> requests) {
+  go_on();
+  replayed_round_ = false;
+  if (failed_) return {};
+  TuneSpending most = outcome_.spent;
+  for (const ChatRequest& request : requests) {
+    const TuneSpending one = most_of(request, model_);
+    most.tokens += one.tokens;
+    most.money += one.money;
+  }
+  const TuneBudget& budget = options_.budget;
+  if ((budget.tokens > 0 && most.tokens > budget.tokens) ||
+      (budget.money > 0 && most.money > budget.money)) {
+    return std::vector<Reply>(requests.size(),
+                              ChatError{ChatError::Code::kCeiling, "the budget is used up"});
+  }
+  say(TuneEvent::Kind::kAsking, [](TuneEvent*) {});
+  std::vector<Reply> replies(requests.size(), ChatError{});
+  const ChatClient::Watch watch{[this] { return stop(); }, {}};
+  in_parallel(requests.size(), kMostAsked,
+              [&](std::size_t i) { replies[i] = model_->ask(requests[i], watch); });
+  return replies;
+}
+
+// What the journal has of it; sets failed_ where that is not so many replies.
+std::vector<Reply> Search::asked_then(std::size_t count) {
+  std::vector<Reply> replies;
+  const auto line = journal_.next("replies");
+  if (!line) {
+    failed_ = line.error();
+  } else if (!line->is_array() || line->size() != count) {
+    failed_ = journal_.damaged(fmt::format("{} replies are due", count));
+  }
+  for (std::size_t i = 0; i < count && !failed_; ++i) {
+    const auto reply = tuning::reply_of((*line)[i]);
+    if (reply) replies.push_back(*reply);
+    if (!reply) failed_ = journal_.damaged(fmt::format("reply {} is none", i + 1));
+  }
+  return replies;
+}
+
+void Search::count(const ChatRequest& request, const Reply& reply) {
+  using Code = ChatError::Code;
+  TuneSpending& spent = outcome_.spent;
+  if (!reply && reply.error().code == Code::kCeiling) {  // not asked at all
+    spent_tokens_ = true;
+    return;
+  }
+  ++spent.model_calls;
+  if (reply) {
+    spent.tokens += reply->usage.input_tokens + reply->usage.output_tokens;
+    spent.money += reply->money.value_or(0);
+  } else if (reply.error().code == Code::kStopped) {  // it may have been paid for
+    const TuneSpending most = most_of(request, model_);
+    spent.tokens += most.tokens;
+    spent.money += most.money;
+  } else if (will_fail_again(reply.error().code)) {
+    hopeless_ = reply.error();
+  }
+}
+
 std::vector<Evaluation> Search::estimate(std::span<const std::string> texts, GuideDetail detail) {
-  std::vector<Evaluation> all;
-  if (estimator_ == nullptr) return all;
+  if (estimator_ == nullptr || failed_) return {};
   std::size_t count = texts.size();
   if (options_.budget.estimates > 0) {
     const std::int64_t left = options_.budget.estimates - outcome_.spent.estimates;
     count = std::min(count, static_cast<std::size_t>(std::max<std::int64_t>(left, 0)));
   }
-  all.resize(count);
-  in_parallel(count, threads_of(*estimator_), [&](std::size_t i) {
+  if (count == 0) return {};
+  outcome_.spent.estimates += static_cast<std::int64_t>(count);
+  std::uint64_t hash = 0;
+  for (const std::string& text : texts) hash = mix(hash ^ tuning::hash_of(text)) + 1;
+  if (journal_.replaying()) return estimated_then(count, hash);
+  std::vector<Evaluation> all = estimated_now(texts.first(count), detail);
+  if (stop()) return all;  // they may have been broken off
+  Json results = Json::array();
+  for (const Evaluation& evaluation : all) results.push_back(tuning::json_of(evaluation));
+  write("estimated", {{"texts", hash}, {"results", std::move(results)}}, false);
+  return all;
+}
+
+std::vector<Evaluation> Search::estimated_now(std::span<const std::string> texts,
+                                              GuideDetail detail) {
+  go_on();
+  std::vector<Evaluation> all(texts.size());
+  in_parallel(texts.size(), threads_of(*estimator_), [&](std::size_t i) {
     if (stop()) return;
     EvaluationRequest request{texts[i], detail};
     request.stop = [this] { return stop(); };
     all[i] = estimator_->evaluate(request);
+    keep_what_is_written(&all[i]);
   });
-  outcome_.spent.estimates += static_cast<std::int64_t>(count);
   return all;
+}
+
+// What the journal has of it; sets failed_ where that is not of so many of these texts.
+std::vector<Evaluation> Search::estimated_then(std::size_t count, std::uint64_t texts) {
+  std::vector<Evaluation> all;
+  const auto line = journal_.next("estimated");
+  if (!line) {
+    failed_ = line.error();
+    return {};
+  }
+  const auto results = line->is_object() ? line->find("results") : line->end();
+  if (results == line->end() || !results->is_array() || results->size() != count) {
+    failed_ = journal_.damaged(fmt::format("{} estimates are due", count));
+  } else if (!line->contains("texts") || (*line)["texts"] != texts) {
+    failed_ = journal_.another_way("the search now estimates something else");
+  }
+  for (std::size_t i = 0; i < count && !failed_; ++i) {
+    const auto evaluation = tuning::evaluation_of((*results)[i]);
+    if (evaluation) all.push_back(*evaluation);
+    if (!evaluation) failed_ = journal_.damaged(fmt::format("estimate {} is none", i + 1));
+  }
+  return failed_ ? std::vector<Evaluation>() : all;
 }
 
 // -------------------------------------------------------------------------------------- proposals
 
 // As it is written down; nothing where the journal ends here.
-std::optional<Search::Trial> Search::replayed(Proposal proposal) {
+std::optional<Search::Trial> Search::replayed(const Proposal& proposal) {
   if (!journal_.replaying()) return std::nullopt;
-  auto line = journal_.next("step");
-  Trial trial{std::move(proposal), {}, {}, false, false, true};
-  if (line) {
-    Step step = tuning::step_of(*line);
-    if (step.proposal.text == trial.proposal.text) {
-      trial.evaluation = std::move(step.evaluation);
-      trial.repeated = line->value("repeated", false);
-      trial.free = line->value("free", false);
-      seconds_before_ = std::max(seconds_before_, line->value("seconds", 0.0));
-      return trial;
-    }
-    line = tuning::another_way("the search now proposes something else than it did");
+  const auto line = journal_.next("step");
+  auto recorded = line ? tuning::step_of(*line) : std::nullopt;
+  if (!line) {
+    failed_ = line.error();
+  } else if (!recorded || recorded->step.number != steps_ + 1) {
+    failed_ = journal_.damaged(fmt::format("it should be step {}", steps_ + 1));
+  } else if (recorded->step.proposal.text != proposal.text) {
+    failed_ = journal_.another_way("the search now proposes something else than it did");
   }
-  failed_ = line.error();
-  return trial;
+  if (failed_) return std::nullopt;
+  seconds_before_ = std::max(seconds_before_, recorded->seconds);
+  return Trial{proposal,
+               evaluator_.canonical(proposal.text),
+               std::move(recorded->step.evaluation),
+               recorded->repeated,
+               recorded->free,
+               true};
 }
 
-// Evaluated as far as that takes no run.
-Search::Trial Search::looked_at(Proposal proposal) const {
+Search::Trial Search::looked_up(Proposal proposal) const {
   Trial trial{std::move(proposal), {}, {}};
   trial.canonical = evaluator_.canonical(trial.proposal.text);
   if (const Tried::Known* known = tried_.find(trial.canonical)) {
-    trial.evaluation = known->evaluation;
+    trial.evaluation = known->evaluation();
     trial.evaluation->feedback.explain = {
         fmt::format("This was tried before, as number {}.", known->number)};
     trial.repeated = true;
-  } else {
-    trial.evaluation = evaluator_.check(trial.proposal.text, wanted());
+    trial.free = !options_.compare;
   }
-  trial.free = trial.evaluation.has_value() && !options_.compare;
   return trial;
+}
+
+void Search::evaluate(Trial& trial) const {
+  trial.evaluation = evaluator_.check(trial.proposal.text, std::max(wanted(), kOfSimulated));
+  if (trial.evaluation) {
+    trial.free = !options_.compare;
+    return;
+  }
+  EvaluationRequest request{
+      trial.proposal.text, std::max(wanted(), evaluator_.simulated() ? kOfSimulated : kOfMeasured)};
+  if (outcome_.best) {
+    request.incumbent = outcome_.best->proposal.text;
+    request.incumbent_score = outcome_.best->evaluation.score;
+  }
+  request.stop = [this] { return stop(); };
+  trial.evaluation = evaluator_.evaluate(request);
+  if (!tuning::sound(*trial.evaluation)) {
+    Evaluation none;
+    none.status = Evaluation::Status::kFailed;
+    none.feedback.execution = fmt::format(
+        "The evaluator gave the score {}, not a finite number above 0.", trial.evaluation->score);
+    trial.evaluation = std::move(none);
+  }
+  if (stop()) trial.evaluation.reset();  // it may have been broken off
 }
 
 void Search::begin_round() {
   rejected_.reset();
   hopeless_.reset();
   spent_tokens_ = false;
-  if (journal_.replaying()) {
+  replayed_round_ = journal_.replaying();
+  if (replayed_round_) {
     const auto line = journal_.next("round");
-    if (!line) failed_ = line.error();
-    if (line && line->is_number_unsigned())
-      most_ = std::max<std::size_t>(line->get<std::size_t>(), 1);
+    if (!line) {
+      failed_ = line.error();
+    } else if (!line->is_number_unsigned() || *line < 1 || *line > kUnbounded) {
+      failed_ = journal_.damaged("it is no number of proposals");
+    } else {
+      most_ = line->get<std::size_t>();
+    }
     return;
   }
   const std::int64_t left = options_.budget.evaluations - outcome_.spent.evaluations;
   most_ = options_.budget.evaluations == 0
               ? kUnbounded
-              : static_cast<std::size_t>(std::max<std::int64_t>(left, 1));
+              : std::clamp<std::size_t>(static_cast<std::size_t>(std::max<std::int64_t>(left, 1)),
+                                        1, kUnbounded);
   write("round", most_, false);
 }
 
 void Search::try_all(std::vector<Proposal> proposals) {
   proposals.resize(std::min(proposals.size(), most()));
   std::vector<Trial> trials;
-  std::vector<std::size_t> open;  // that must be run
+  std::vector<std::size_t> open;  // that must be evaluated
   std::unordered_map<std::string, std::size_t> batch;
   for (Proposal& proposal : proposals) {
     if (!options_.compare) proposal.text = evaluator_.repaired(proposal.text);
-    auto trial = replayed(proposal);
+    if (auto trial = replayed(proposal)) {
+      take(*std::move(trial));
+      continue;
+    }
     if (failed_) return;
-    trials.push_back(trial ? *std::move(trial) : looked_at(std::move(proposal)));
+    go_on();
+    trials.push_back(looked_up(std::move(proposal)));
     Trial& last = trials.back();
-    if (last.recorded) last.canonical = evaluator_.canonical(last.proposal.text);
-    if (!last.evaluation && batch.emplace(last.canonical, trials.size() - 1).second) {
-      open.push_back(trials.size() - 1);
-    }
-    if (!last.recorded) {
-      say(TuneEvent::Kind::kProposed, [&](TuneEvent* event) { event->proposal = &last.proposal; });
-    }
+    const bool is_first = batch.emplace(last.canonical, trials.size() - 1).second;
+    if (!last.evaluation && is_first) open.push_back(trials.size() - 1);
+    say(TuneEvent::Kind::kProposed, [&](TuneEvent* event) { event->proposal = &last.proposal; });
   }
   const int threads = threads_of(evaluator_);
   std::size_t taken = 0;
   for (std::size_t first = 0; taken < trials.size();) {
     const std::size_t count = std::min(open.size() - first, static_cast<std::size_t>(threads));
-    in_parallel(count, threads, [&](std::size_t i) {
-      Trial& trial = trials[open[first + i]];
-      EvaluationRequest request{trial.proposal.text, wanted()};
-      if (outcome_.best) {
-        request.incumbent = outcome_.best->proposal.text;
-        request.incumbent_score = outcome_.best->evaluation.score;
-      }
-      request.stop = [this] { return stop(); };
-      trial.evaluation = evaluator_.evaluate(request);
-      if (stop()) trial.evaluation.reset();  // it may have been broken off
-    });
+    in_parallel(count, threads, [&](std::size_t i) { evaluate(trials[open[first + i]]); });
     first += count;
     for (; taken < trials.size(); ++taken) {
       Trial& trial = trials[taken];
       if (!trial.evaluation) {  // in the batch twice
         if (batch.at(trial.canonical) == taken) break;
-        trial = looked_at(std::move(trial.proposal));
+        trial = looked_up(std::move(trial.proposal));
       }
       take(std::move(trial));
       if (failed_) return;
@@ -408,13 +568,22 @@ void Search::try_all(std::vector<Proposal> proposals) {
 
 void Search::take(Trial trial) {
   Step step{++steps_, std::move(trial.proposal), *std::move(trial.evaluation)};
-  Feedback& feedback = step.evaluation.feedback;
-  feedback.fixes.clear();  // as it is where a journal gives it
-  feedback.matches.clear();
-  feedback.last_lines.clear();
-  feedback.score.reset();
+  const bool is_start = step.number == 1 && options_.evaluate_start;
+  if (is_start) outcome_.start = step;
+  // A text of which nothing says whether it or the evaluator is at fault: tried again when it is
+  // resumed.
+  if (is_start && !step.evaluation.ok() && !problem_.is_mapping()) return;
+  keep_what_is_written(&step.evaluation);
+  const Evaluation& evaluation = step.evaluation;
+  bool is_best = evaluation.ok(), within_noise = false;
+  if (is_best && outcome_.best) {
+    const Evaluation& best = outcome_.best->evaluation;
+    is_best = evaluation.score < best.score * (1 - std::max(evaluation.noise, best.noise));
+    within_noise = !is_best && evaluation.score < best.score;
+  }
   if (!trial.recorded) {
     Json line = tuning::json_of(step);
+    if (within_noise) line["within_noise"] = true;
     if (trial.repeated) line["repeated"] = true;
     if (trial.free) line["free"] = true;
     line["seconds"] = seconds();
@@ -424,30 +593,20 @@ void Search::take(Trial trial) {
   if (!trial.repeated) tried_.add(trial.canonical, step);
   repeated_ = trial.free ? repeated_ + 1 : 0;
   if (!trial.free) ++outcome_.spent.evaluations;
-  const Evaluation& evaluation = step.evaluation;
-  bool is_best = evaluation.ok() && !outcome_.best;
-  if (evaluation.ok() && outcome_.best) {
-    const Evaluation& best = outcome_.best->evaluation;
-    is_best = evaluation.score < best.score * (1 - std::max(evaluation.noise, best.noise));
-  }
-  if (step.number == 1 && options_.evaluate_start) outcome_.start = step;
   if (is_best) {
     outcome_.best = step;
     outcome_.trajectory.emplace_back(outcome_.spent.evaluations, evaluation.score);
-    if (!journal_.replaying()) keep_best();
+    if (!trial.recorded) keep_best();
   }
-  history_.add(step);
-  proposer_.learn(step);
-  if (trial.recorded) {
-    if (!journal_.replaying()) {
-      if (outcome_.best) keep_best();
-      say(TuneEvent::Kind::kResumed, [](TuneEvent*) {});
-    }
-    return;
-  }
+  Step seen = step;
+  if (!trial.repeated) cut(wanted(), &seen.evaluation.feedback);
+  history_.add(seen);
+  proposer_.learn(seen);
+  if (trial.recorded) return;
   say(TuneEvent::Kind::kEvaluated, [&](TuneEvent* event) {
     event->step = &step;
     event->is_best = is_best;
+    event->within_noise = within_noise;
     event->from_cache = trial.repeated;
   });
 }
@@ -455,6 +614,15 @@ void Search::take(Trial trial) {
 void Search::keep_best() {
   if (options_.directory.empty() || failed_) return;
   failed_ = write_file(path_of(best_name()), outcome_.best->proposal.text);
+}
+
+void Search::go_on() {
+  if (!resuming_ || journal_.replaying()) return;
+  resuming_ = false;
+  const TuneSpending& spent = outcome_.spent;
+  if (model_ != nullptr) model_->add_spent(spent.tokens, spent.money);
+  if (outcome_.best) keep_best();
+  say(TuneEvent::Kind::kResumed, [](TuneEvent*) {});
 }
 
 // ------------------------------------------------------------------------------------- the search
@@ -482,23 +650,31 @@ std::optional<Error> Search::open_journal() {
                  {"higher_is_better", evaluator_.higher_is_better()},
                  {"start", problem_.start},
                  {"about", problem_.about},
-                 {"of", options_.fingerprint}};
+                 {"of", options_.fingerprint},
+                 {"marks", Json::object()}};
+  for (const auto& [name, mark] : options_.marks) search["marks"][name] = mark;
   auto journal = Journal::open(path_of("journal.jsonl"), search, options_.resume);
   if (!journal) return journal.error();
   journal_ = std::move(journal).value();
+  resuming_ = journal_.replaying();
   return std::nullopt;
 }
 
 bool Search::goes_on() {
   using End = TuneOutcome::End;
   const TuneBudget& budget = options_.budget;
-  if (journal_.replaying()) return true;
+  if (journal_.replaying()) return !interrupted() || end(End::kStopped);
+  go_on();
+  if (failed_) return false;
   if (out_of_time()) return end(End::kBudget);
   if (stop()) return end(End::kStopped);
   if (budget.evaluations > 0 && outcome_.spent.evaluations >= budget.evaluations) {
     return end(End::kBudget);
   }
-  if (repeated_ >= kMostRepeated) return end(End::kExhausted);
+  if (repeated_ >= kMostRepeated) {
+    return end(End::kExhausted,
+               fmt::format("{} proposals in a row were refused or had been tried", kMostRepeated));
+  }
   return true;
 }
 
@@ -507,7 +683,6 @@ Result<TuneOutcome> Search::run() {
   if (auto error = open_journal()) return *error;
   if (options_.evaluate_start && goes_on()) try_all({{problem_.start, "the start", -1}});
   if (!failed_ && outcome_.start && !outcome_.start->evaluation.ok() && !problem_.is_mapping()) {
-    // Nothing says then whether the texts or the evaluator are at fault.
     const Feedback& feedback = outcome_.start->evaluation.feedback;
     return Error{Error::Code::kMalformed,
                  fmt::format("the text to begin with cannot be used: {}", feedback.execution),
@@ -524,13 +699,19 @@ Result<TuneOutcome> Search::run() {
       continue;
     }
     if (stop()) continue;
+    if (replayed_round_ && (spent_tokens_ || hopeless_)) continue;  // it ended then, for then
     if (spent_tokens_) {
       end(End::kBudget);
     } else if (hopeless_) {
       end(End::kModel, hopeless_->message);
+    } else if (!rejected_ && journal_.replaying()) {
+      failed_ = journal_.another_way("the search now ends here");
     } else if (!rejected_) {
       end(End::kExhausted);
-    } else if (++rejections_ >= kMostRejected) {
+    } else if (++rejections_ >= kMostRejected && replayed_round_) {
+      rejections_ = 0;
+      continue;
+    } else if (rejections_ >= kMostRejected) {
       end(End::kRejected, *rejected_);
     } else {
       continue;
@@ -538,11 +719,12 @@ Result<TuneOutcome> Search::run() {
     break;
   }
   if (failed_) return *failed_;
+  outcome_.steps = steps_;
   outcome_.spent.seconds = seconds();
-  if (!options_.directory.empty()) {
-    const std::string report =
-        tuning::report(path_of("journal.jsonl"), problem_, evaluator_, outcome_);
-    if (auto error = write_file(path_of("report.txt"), report)) return *error;
+  if (!options_.directory.empty() && !journal_.replaying()) {
+    if (auto error = tuning::report(options_.directory, problem_, evaluator_, outcome_)) {
+      return *error;
+    }
   }
   return std::move(outcome_);
 }

@@ -105,8 +105,12 @@ Result<MarkedText> read_marks(std::string_view text) {
       }
       const std::vector<Place> places = places_in(all.substr(0, found), mark.values);
       if (places.size() != 1) {
-        return failure(line, fmt::format("{} of the values of `{}` stand before it, not one",
-                                         places.size(), kMark));
+        return failure(line, places.empty()
+                                 ? fmt::format("none of the values of `{}` stands before it as a "
+                                               "word of its own; spaces part values",
+                                               kMark)
+                                 : fmt::format("{} of the values of `{}` stand before it, not one",
+                                               places.size(), kMark));
       }
       const std::size_t begin = at + places[0].at;
       made.between.emplace_back(text.substr(kept, begin - kept));

@@ -62,9 +62,16 @@ PlacementFunction grid_function(const GridShape& shape) {
   body += fmt::format("  grid = m{}{};\n", splits(shape.nodes, 0),
                       splits(shape.processors, dimensions));
   body += fmt::format("  return grid[{}, {}];\n", outer, inner);
+  const auto turns = std::count(shape.cyclic.begin(), shape.cyclic.end(), true);
+  const char* const points = turns == 0                          ? "in blocks"
+                             : turns == std::ssize(shape.cyclic) ? "in turn"
+                                                                 : "in blocks and in turn";
   return {fmt::format("grid_{}_of_{}_{}{}", joined(shape.nodes), joined(shape.processors), how,
                       shape.interleaved ? "i" : ""),
-          body};
+          body,
+          fmt::format("A grid of {} nodes, each of {} processors, over the points {}{}.",
+                      joined(shape.nodes), joined(shape.processors), points,
+                      shape.interleaved ? ", neighbours on different nodes" : "")};
 }
 
 PlacementFunction line_function(const LineShape& shape) {
@@ -81,10 +88,13 @@ PlacementFunction line_function(const LineShape& shape) {
   body += shape.run == 1 ? fmt::format("  i = {};\n", sum)
                          : fmt::format("  i = ({}) / {};\n", sum, shape.run);
   if (shape.run > 1) name += fmt::format("_by{}", shape.run);
+  const std::string words =
+      fmt::format("Points in the order of {}, {} to one processor, then the next{}.", sum,
+                  shape.run, shape.nodes_first ? " node's" : "");
   if (shape.nodes_first) {
-    return {name + "_n", body + "  return m[i % m.size[0], i / m.size[0] % m.size[1]];\n"};
+    return {name + "_n", body + "  return m[i % m.size[0], i / m.size[0] % m.size[1]];\n", words};
   }
-  return {name, body + "  return m[i / m.size[1] % m.size[0], i % m.size[1]];\n"};
+  return {name, body + "  return m[i / m.size[1] % m.size[0], i % m.size[1]];\n", words};
 }
 
 std::int64_t destination(const GridShape& shape, const std::vector<std::int64_t>& extents,

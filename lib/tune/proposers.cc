@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <set>
 
+#include "app/data.h"
 #include "groma/segments.h"
 #include "groma/spelling.h"
 
@@ -56,6 +58,13 @@ constexpr std::array kListed = {
     Listed{{"hybrid", "a model and `guided` by turns", true}, asking<tuning::make_hybrid>},
 };
 
+// The names of its tasks, by which a search tells applications apart.
+std::set<std::string_view> tasks_of(const Workload& input) {
+  std::set<std::string_view> names;
+  for (const app::Task& task : input.data().tasks) names.insert(task.name);
+  return names;
+}
+
 constexpr auto kInfos = [] {
   std::array<ProposerInfo, kListed.size()> infos;
   for (std::size_t i = 0; i < kListed.size(); ++i) infos[i] = kListed[i].info;
@@ -77,6 +86,14 @@ Result<std::unique_ptr<Proposer>> make_proposer(std::string_view name, const Pro
           Error::Code::kUnknown,
           fmt::format("the proposer `{}` searches for mappings, not for other texts", name),
           "name one that asks a model, or `marks`"};
+    }
+    for (const Workload& input : problem.inputs) {
+      if (tasks_of(input) == tasks_of(problem.inputs.front())) continue;
+      return Error{
+          Error::Code::kUnknown,
+          fmt::format("`{}` and `{}` have different tasks", problem.inputs.front().name(),
+                      input.name()),
+          "search for a mapping of each; inputs of one search are sizes of one application"};
     }
     return listed.make(problem, seed, options);
   }

@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
+#include <cstring>
 #include <fstream>
 
+#include "base/harmless.h"
 #include "groma/diff.h"
 #include "groma/evaluate.h"
 #include "tune/journal.h"
@@ -17,7 +21,7 @@ namespace {
 
 using tuning::Json;
 
-constexpr std::size_t kMostStepsShown = 1000;
+constexpr std::size_t kMostStepsShown = 1000, kMostScores = 100'000;
 constexpr auto kLongestDiff = std::chrono::seconds(2);
 
 std::string value_words(const Evaluation& evaluation, const Evaluator& evaluator) {
@@ -25,15 +29,14 @@ std::string value_words(const Evaluation& evaluation, const Evaluator& evaluator
     constexpr std::array kWords = {"", "refused", "failed", "timed out"};
     return kWords[static_cast<std::size_t>(evaluation.status)];
   }
-  return fmt::format("{:.4g} {}", evaluator.value_of(evaluation.score), evaluator.unit());
-}
-
-void add_indented(std::string_view text, std::string_view before, std::string* out) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    *out += fmt::format("{}{}\n", before, text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
+  std::string words =
+      fmt::format("{:.4g} {}", evaluator.value_of(evaluation.score), evaluator.unit());
+  const std::vector<std::string> inputs = evaluator.inputs();
+  if (inputs.size() < 2 || evaluation.values.size() != inputs.size()) return words;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    words += fmt::format("{}{} {:.4g}", i == 0 ? " (" : ", ", inputs[i], evaluation.values[i]);
   }
+  return words + ")";
 }
 
 }  // namespace
@@ -71,10 +74,14 @@ std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
   std::string text;
   const bool higher = evaluator.higher_is_better();
   if (outcome.start) {
-    text += fmt::format("start  {}\n", value_words(outcome.start->evaluation, evaluator));
+    const Evaluation& start = outcome.start->evaluation;
+    const std::string why = start.ok() ? "" : harmless(start.feedback.execution);
+    text +=
+        fmt::format("start  {}{}{}\n", value_words(start, evaluator), why.empty() ? "" : ": ", why);
   }
   if (!outcome.best) {
-    text += "best   none: nothing that was tried is valid\n";
+    text += outcome.steps == 0 ? "best   none: nothing was tried\n"
+                               : "best   none: nothing that was tried is valid\n";
   } else {
     const Evaluation& best = outcome.best->evaluation;
     std::string gain;
@@ -83,25 +90,29 @@ std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
                          higher ? "high" : "fast");
     }
     text += fmt::format("best   {}{} (step {}: {})\n", value_words(best, evaluator), gain,
-                        outcome.best->number, outcome.best->proposal.why);
+                        outcome.best->number, harmless(outcome.best->proposal.why));
   }
   const TuneSpending& spent = outcome.spent;
   text +=
       fmt::format("spent  {} evaluation{}", spent.evaluations, spent.evaluations == 1 ? "" : "s");
   if (spent.estimates > 0) text += fmt::format(", {} simulated runs beside them", spent.estimates);
   if (spent.model_calls > 0) {
-    text += fmt::format(", {} questions to the model ({} tokens", spent.model_calls, spent.tokens);
+    text += fmt::format(", {} question{} to the model ({} tokens", spent.model_calls,
+                        spent.model_calls == 1 ? "" : "s", spent.tokens);
     text += spent.money > 0 ? fmt::format(", {:.4f})", spent.money) : ")";
   }
   text += fmt::format(", {:.1f} s\n", spent.seconds);
   using End = TuneOutcome::End;
-  if (outcome.end == End::kExhausted) text += "ended  the proposer has nothing new\n";
+  if (outcome.end == End::kExhausted) {
+    text += fmt::format("ended  {}\n",
+                        outcome.why.empty() ? "the proposer has nothing new" : outcome.why);
+  }
   if (outcome.end == End::kStopped) text += "ended  stopped\n";
   if (outcome.end == End::kRejected) {
-    text += fmt::format("ended  the model's replies are no use: {}\n", outcome.why);
+    text += fmt::format("ended  the model's replies are no use: {}\n", harmless(outcome.why));
   }
   if (outcome.end == End::kModel) {
-    text += fmt::format("ended  the model cannot be asked: {}\n", outcome.why);
+    text += fmt::format("ended  the model cannot be asked: {}\n", harmless(outcome.why));
   }
   return text;
 }
@@ -123,73 +134,124 @@ std::string mapping_difference(const Problem& problem, const std::string& from,
   return draw(found, a->program(), b->program());
 }
 
-void add_step(const Json& line, const Evaluator& evaluator, std::string* out) {
-  const Step step = step_of(line);
-  *out +=
-      fmt::format("\nStep {}: {}\n  {}{}\n", step.number, value_words(step.evaluation, evaluator),
-                  step.proposal.why, line.contains("repeated") ? " (tried before)" : "");
+// What texts hold that others wrote is made harmless, line by line.
+class Report {
+ public:
+  explicit Report(const std::string& path) : out_(path, std::ios::binary) {}
+  bool fine() { return static_cast<bool>(out_.flush()); }
+
+  template <typename... Args>
+  void add(fmt::format_string<Args...> format, Args&&... args) {
+    out_ << fmt::format(format, std::forward<Args>(args)...);
+  }
+  void add_indented(std::string_view text, std::string_view before) {
+    while (!text.empty()) {
+      const std::size_t end = std::min(text.find('\n'), text.size());
+      add("{}{}\n", before, harmless(text.substr(0, end)));
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+  }
+
+ private:
+  std::ofstream out_;
+};
+
+void add_step(const RecordedStep& recorded, const Evaluator& evaluator, Report& out) {
+  const Step& step = recorded.step;
+  out.add("\nStep {}: {}{}\n  {}{}\n", step.number, value_words(step.evaluation, evaluator),
+          recorded.within_noise ? ", better than the best by no more than measurements differ" : "",
+          harmless(step.proposal.why), recorded.repeated ? " (tried before)" : "");
   const Feedback& feedback = step.evaluation.feedback;
-  if (!feedback.execution.empty()) *out += fmt::format("  execution: {}\n", feedback.execution);
-  for (const std::string& each : feedback.explain) *out += fmt::format("  explain: {}\n", each);
-  for (const std::string& each : feedback.suggest) *out += fmt::format("  suggest: {}\n", each);
-  add_indented(step.proposal.text, "  | ", out);
+  if (!feedback.execution.empty()) out.add_indented(feedback.execution, "  execution: ");
+  for (const std::string& each : feedback.explain) out.add_indented(each, "  explain: ");
+  for (const std::string& each : feedback.suggest) out.add_indented(each, "  suggest: ");
+  out.add_indented(step.proposal.text, "  | ");
 }
 
-void add_exchange(const Json& asked, const Json& replies, std::string* out) {
+// What was stopped and is asked again.
+Json add_exchange(const Json& asked, const Json& replies, Report& out) {
+  Json again = Json::array();
   for (std::size_t i = 0; i < asked.size(); ++i) {
-    *out += fmt::format("\nAsked{}:\n",
-                        asked.size() > 1 ? fmt::format(" ({} of {})", i + 1, asked.size()) : "");
-    const Json messages = asked[i].value("messages", Json::array());
-    for (const Json& message : messages) {
-      if (!message.is_array() || message.size() != 2 || !message[1].is_string()) continue;
-      add_indented(message[1].get<std::string>(), "  > ", out);
-    }
-    *out += "Answered:\n";
-    if (i >= replies.size()) continue;
-    const auto reply = reply_of(replies[i]);
-    add_indented(reply ? reply->text : reply.error().message, "  < ", out);
+    out.add("\nAsked{}:\n",
+            asked.size() > 1 ? fmt::format(" ({} of {})", i + 1, asked.size()) : "");
+    for (const std::string& message : messages_of(asked[i])) out.add_indented(message, "  > ");
+    out.add("Answered:\n");
+    const auto reply = i < replies.size() ? reply_of(replies[i]) : std::nullopt;
+    if (!reply) continue;
+    out.add_indented(*reply ? (*reply)->text : reply->error().message, "  < ");
+    const bool stopped = !*reply && reply->error().code == ChatError::Code::kStopped;
+    if (stopped) again.push_back(asked[i]);
   }
+  return again;
+}
+
+// Each line of the journal that is about something, with what comes of it.
+template <typename Visit>
+void each_line(const std::string& journal, const Visit& visit) {
+  std::ifstream lines(journal, std::ios::binary);
+  for (std::string line; std::getline(lines, line);) {
+    const Json read = parsed(line);
+    if (read.is_object() && !read.empty()) visit(read.begin().key(), read.begin().value());
+  }
+}
+
+std::vector<double> scores_in(const std::string& journal) {
+  std::vector<double> scores;
+  each_line(journal, [&](const std::string& about, const Json& value) {
+    if (about != "step" || scores.size() >= kMostScores) return;
+    if (const auto recorded = step_of(value)) {
+      scores.push_back(recorded->step.evaluation.score);
+    }
+  });
+  return scores;
+}
+
+// At most so many of each.
+void add_steps(const std::string& journal, const Evaluator& evaluator, Report& out) {
+  std::size_t steps = 0, exchanges = 0;
+  Json asked = Json::array();
+  each_line(journal, [&](const std::string& about, const Json& value) {
+    if (about == "asked" && value.is_array()) asked = value;
+    if (about == "replies" && value.is_array() && ++exchanges <= kMostStepsShown) {
+      asked = add_exchange(asked, value, out);
+    }
+    if (about != "step" || ++steps > kMostStepsShown) return;
+    if (const auto recorded = step_of(value)) add_step(*recorded, evaluator, out);
+  });
+  const auto left_out = [&](std::size_t count, const char* what) {
+    if (count <= kMostStepsShown) return;
+    out.add("\n{} further {} stand in the journal.\n", count - kMostStepsShown, what);
+  };
+  left_out(steps, "steps");
+  left_out(exchanges, "exchanges");
 }
 
 }  // namespace
 
-std::string report(const std::string& journal, const Problem& problem, const Evaluator& evaluator,
-                   const TuneOutcome& outcome) {
-  std::string text = draw(outcome, evaluator);
-  std::vector<double> scores;
-  text += "\nImprovements\n";
+std::optional<Error> report(const std::string& directory, const Problem& problem,
+                            const Evaluator& evaluator, const TuneOutcome& outcome) {
+  const std::string path = directory + "/report.txt", next = path + ".next";
+  const std::string journal = directory + "/journal.jsonl";
+  Report out(next);
+  out.add("{}\nImprovements\n", draw(outcome, evaluator));
   for (const auto& [number, score] : outcome.trajectory) {
     Evaluation evaluation;
     evaluation.status = Evaluation::Status::kOk;
     evaluation.score = score;
-    text += fmt::format("  {:>6}  {}\n", number, value_words(evaluation, evaluator));
+    out.add("  {:>6}  {}\n", number, value_words(evaluation, evaluator));
   }
   if (outcome.best && problem.is_mapping()) {
     const std::string differs =
         mapping_difference(problem, problem.start, outcome.best->proposal.text);
-    if (!differs.empty()) text += "\nThe best against the start\n" + differs;
+    if (!differs.empty()) out.add("\nThe best against the start\n{}", differs);
   }
-  std::ifstream lines(journal, std::ios::binary);
-  std::string line;
-  Json asked;
-  std::string steps;
-  std::size_t shown = 0, left_out = 0;
-  while (std::getline(lines, line)) {
-    const Json read = parsed(line);
-    if (!read.is_object()) continue;
-    if (read.contains("asked")) asked = read["asked"];
-    if (read.contains("replies")) add_exchange(asked, read["replies"], &steps);
-    if (!read.contains("step")) continue;
-    if (scores.size() < 100'000) scores.push_back(step_of(read["step"]).evaluation.score);
-    if (++shown > kMostStepsShown) {
-      ++left_out;
-      continue;
-    }
-    add_step(read["step"], evaluator, &steps);
-  }
-  text += fmt::format("\nTrajectory  {}\n", sparkline(scores)) + steps;
-  if (left_out > 0) text += fmt::format("\n{} further steps stand in the journal.\n", left_out);
-  return text;
+  out.add("\nTrajectory  {}\n", sparkline(scores_in(journal)));
+  add_steps(journal, evaluator, out);
+  if (out.fine() && std::rename(next.c_str(), path.c_str()) == 0) return std::nullopt;
+  const int code = errno != 0 ? errno : EIO;
+  std::remove(next.c_str());
+  return Error{Error::Code::kUnreadable,
+               fmt::format("cannot write `{}`: {}", path, std::strerror(code))};
 }
 
 }  // namespace tuning

@@ -1,15 +1,17 @@
 // What a search says of itself when it is over.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "groma/tune.h"
 
 namespace groma::tuning {
 
-// Start and best, what differs between them, and every step with what was asked, answered and found
-// out; of a long search's steps those that the journal begins with and its improvements.
-std::string report(const std::string& journal, const Problem& problem, const Evaluator& evaluator,
-                   const TuneOutcome& outcome);
+// Writes report.txt beside the journal in this directory: start and best, what differs between
+// them, and the steps with what was asked, answered and found out; of a long search those that come
+// first.
+[[nodiscard]] std::optional<Error> report(const std::string& directory, const Problem& problem,
+                                          const Evaluator& evaluator, const TuneOutcome& outcome);
 
 }  // namespace groma::tuning

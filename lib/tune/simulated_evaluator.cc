@@ -11,6 +11,7 @@
 #include "groma/inspect.h"
 #include "groma/run.h"
 #include "syntax/lexer.h"
+#include "tune/recent.h"
 
 namespace groma {
 namespace {
@@ -67,10 +68,17 @@ class SimulatedEvaluator : public Evaluator {
   }
 
   std::optional<Evaluation> check(const std::string& text, GuideDetail detail) const override {
+    const std::uint64_t hash = tuning::hash_of(text);
+    {
+      const std::lock_guard lock(mutex_);
+      if (fine_.find(hash) != nullptr) return std::nullopt;
+    }
     Diagnostics diags(Source("mapping", text));
+    CheckOptions options;
+    options.first_error = detail <= GuideDetail::kExecution;  // which says no more
     for (const Workload& input : inputs_) {
       diags.clear();
-      if (groma::check(diags.source(), machine_.get(), &input, diags)) {
+      if (groma::check(diags.source(), machine_.get(), &input, diags, nullptr, options)) {
         if (!diags.has_errors()) continue;
       }
       Evaluation evaluation;
@@ -84,6 +92,8 @@ class SimulatedEvaluator : public Evaluator {
       }
       return evaluation;
     }
+    const std::lock_guard lock(mutex_);
+    fine_.add(hash, {});
     return std::nullopt;
   }
 
@@ -143,6 +153,7 @@ class SimulatedEvaluator : public Evaluator {
       const Profile profile = make_profile(result->record);
       guided.profile = &profile;
       evaluation->feedback = guide_run(guided, kNoTrials);
+      name(input, &evaluation->feedback);
       return true;
     }
     const bool stopped = result && result->status == RunStatus::kStopped;
@@ -151,13 +162,24 @@ class SimulatedEvaluator : public Evaluator {
                                    : Evaluation::Status::kFailed;
     if (request.detail != GuideDetail::kNone) {
       evaluation->feedback = guide_run(guided, kNoTrials, &rules());
+      name(input, &evaluation->feedback);
     }
     return false;
+  }
+
+  // Says that it is of that one.
+  void name(const Workload& input, Feedback* feedback) const {
+    if (inputs_.size() > 1) feedback->execution += fmt::format(" (of {})", name_of(input));
   }
 
   std::shared_ptr<const Machine> machine_;
   std::vector<Workload> inputs_;
   SimulateOptions options_;
+  // Texts with nothing against them: a proposer has looked at what it proposes.
+  struct Fine {};
+  static constexpr std::size_t kRemembered = 256;
+  mutable std::mutex mutex_;
+  mutable tuning::Recent<Fine> fine_{kRemembered};
   mutable std::once_flag once_;
   mutable std::optional<GuideRules> rules_;
 };

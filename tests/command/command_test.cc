@@ -44,7 +44,7 @@ TEST(Command, SaysHowItIsUsed) {
   EXPECT_EQ(run("groma check").exit_code, 2);
   EXPECT_EQ(run("groma check --no-such-option x").exit_code, 2);
   for (const char* command : {"", "check", "format", "place", "explain", "run", "diff", "guide",
-                              "emit", "machines", "apps", "strategies", "grammar"}) {
+                              "emit", "tune", "machines", "apps", "strategies", "grammar"}) {
     const Outcome help = run(std::string("groma ") + command + " --help");
     EXPECT_EQ(help.exit_code, 0) << command;
     EXPECT_THAT(help.out, HasSubstr("Examples:")) << command;
@@ -76,6 +76,23 @@ TEST(Emit, WritesAMapperOrSaysWhyNot) {
   EXPECT_EQ(run("groma emit - --class 2d", kBlock).exit_code, 2);
   EXPECT_EQ(run("groma emit").exit_code, 2);
   EXPECT_EQ(run("groma emit none.mapper").exit_code, 1);
+}
+
+TEST(Tune, IsNotResumedOnAnotherMachine) {
+  const TemporaryFolder folder;
+  const std::string machine = folder.path() + "/m.json", search = folder.path() + "/search";
+  ASSERT_EQ(run("groma machines nodes=1,gpu=2,cpu=2 --json > " + machine).exit_code, 0);
+  EXPECT_EQ(run("groma tune --app stencil:size=small --evaluations 2 --machine " + machine +
+                " --out " + search)
+                .exit_code,
+            0);
+  EXPECT_EQ(run("groma tune --evaluations 3 --resume " + search).exit_code, 0);
+  ASSERT_EQ(run("groma machines nodes=2,gpu=2,cpu=2 --json > " + machine).exit_code, 0);
+  const Outcome other = run("groma tune --evaluations 4 --resume " + search);
+  EXPECT_EQ(other.exit_code, 1);
+  EXPECT_EQ(other.err, "groma: " + search + "/journal.jsonl:1: `" + machine +
+                           "` is not what it was when this search began\nhelp: what was found "
+                           "would not be about it: begin another search\n");
 }
 
 TEST(Check, CleanFilesAreFine) {
@@ -680,13 +697,46 @@ TEST(Run, EndsAtItsTime) {
 TEST(Run, WrongUsageIsToldFromWrongInput) {
   EXPECT_EQ(run("groma run dsl/mappers/cannon.mapper").exit_code, 2);
   EXPECT_EQ(run("groma run - --app -").exit_code, 2);
-  for (const char* option : {"--noise 2", "--noise nan", "--seed -1", "--seed 18446744073709551616",
-                             "--grow n", "--trace -", "--trace /tmp/x --report /tmp/x"}) {
+  for (const char* option :
+       {"--noise 2", "--noise nan", "--time nan", "--time -1", "--time ''", "--seed -1",
+        "--seed 18446744073709551616", "--grow n", "--trace -", "--trace /tmp/x --report /tmp/x"}) {
     EXPECT_EQ(run(std::string("groma run --app cannon ") + option).exit_code, 2) << option;
   }
   EXPECT_EQ(run("groma check - --app -:n=8 --machine p100x4").exit_code, 2);
   EXPECT_EQ(run("groma run --app cannon --fit --grow n,n").exit_code, 1);
   EXPECT_EQ(run("groma run --app canon").exit_code, 1);
+}
+
+TEST(Run, WithoutALibraryForLegionSaysSo) {
+  const Outcome outcome =
+      run("d=$(mktemp -d) && cp \"$(command -v groma)\" $d && echo 'Task * CPU;' > $d/my.mapper && "
+          "$d/groma run --map $d/my.mapper -- true; code=$?; rm -r $d; exit $code");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("this build has no library for Legion programs"));
+}
+
+// Without a Legion: the program says itself what the library would say. The loader ignores a
+// library that is none.
+TEST(Run, TakesAProgramAndALibrary) {
+  const TemporaryFolder folder;
+  const std::string map = "groma run --map " + folder.write("my.mapper", "Task * CPU;\n") +
+                          " --library " + folder.write("none.so", "none") + " --json -- ";
+  const std::string set = "XDG_CACHE_HOME=" + folder.path() + " ";
+  const std::string says =
+      "sh -c 'echo groma: mapped by me >&2; echo; echo \"$GROMA_MAPPING\" >&2; ";
+  const Outcome fine = run(set + map + says + "echo $LEGION_DEFAULT_ARGS >&2'");
+  EXPECT_EQ(fine.exit_code, 0) << fine.err;
+  EXPECT_THAT(fine.err,
+              testing::AllOf(HasSubstr("my.mapper\nTask * CPU;\n"), HasSubstr("safe_mapper")));
+  const json done = json::parse(fine.out);
+  EXPECT_EQ(done.at("status"), "ok");
+  EXPECT_EQ(done.at("checked"), true);
+  EXPECT_EQ(json::parse(run(set + map + says + "true'").out).at("checked"), false);
+  const Outcome failed = run(set + map + says + "kill -SEGV $$'");
+  EXPECT_EQ(failed.exit_code, 1);
+  EXPECT_EQ(json::parse(failed.out).at("stage"), "execute");
+  EXPECT_EQ(json::parse(failed.out).at("exit_code"), 139);
+  EXPECT_EQ(json::parse(run(set + map + "true").out).at("stage"), "map");
 }
 
 TEST(Run, CtrlCEndsWith130) {
@@ -932,8 +982,9 @@ TEST(LlmCommand, TellsWhetherRepliesAreKept) {
 }
 
 TEST(LlmCommand, WrongUsage) {
-  for (const char* wrong : {"llm", "llm check --api x", "llm check --price 1",
-                            "llm check --record a --replay b", "llm check --temperature 3"}) {
+  for (const char* wrong :
+       {"llm", "llm check --api x", "llm check --price 1", "llm check --record a --replay b",
+        "llm check --temperature 3", "llm check --temperature nan"}) {
     EXPECT_EQ(run(std::string("groma ") + wrong).exit_code, 2) << wrong;
   }
   EXPECT_EQ(run("groma llm check --replay /no/such/file").exit_code, 1);

@@ -62,7 +62,7 @@ const std::set<std::string_view> kWithoutExample = {
     // Of mappers written by hand.
     "bad-processor", "mixed-processors", "repeated-processor", "bad-variant", "missing-wish",
     "no-memory", "bad-virtual", "bad-instance", "layout-refused", "bad-slices", "bad-schedule",
-    "bad-steal", "bad-collective", "bad-replication", "bad-sharding", "bad-shard",
+    "bad-steal", "bad-collective", "bad-replication", "bad-sharding", "no-tunable", "bad-shard",
     // Of runs.
     "cannot-run", "out-of-memory", "interfering-points", "aliased-requirements", "no-route",
     "may-not-fit", "check-incomplete"};

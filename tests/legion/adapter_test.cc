@@ -21,9 +21,11 @@
 #include "groma/evaluate.h"
 #include "groma/explain.h"
 #include "groma/legion.h"
+#include "groma/program_mapper.h"
 #include "legion/machine_map.h"
 #include "legion/sharding.h"
 #include "legion/start.h"
+#include "legion/task_views.h"
 
 namespace groma::legion_test {
 namespace {
@@ -545,6 +547,58 @@ TEST(Functors, InvertFindsThePointsOfAShard) {
     }
     EXPECT_EQ(seen.size(), 8U);
   }
+}
+
+// 1 to 64 shards on 16 nodes: each point belongs to the shard of the processor where the function
+// puts it, and each shard gets its own points and no others. The number is the same in every
+// process.
+TEST(Functors, AgreeWithTheFunctionForAnyNumberOfShards) {
+  const Source source("sharded.mapper", R"(
+m = Machine(GPU);
+def scattered(Task t) { return m[(3 * t.ipoint[0] + t.ipoint[1]) % m.size[0], t.ipoint[1] % m.size[1]]; }
+def blocks(Task t) { return m[t.ipoint[0] * m.size[0] / t.ispace[0], t.ipoint[1] * m.size[1] / t.ispace[1]]; }
+IndexTaskMap square scattered;
+IndexTaskMap other blocks;
+)");
+  Diagnostics diags(source);
+  const auto bound = bind(compile(source, diags), *make_machine("nodes=16,gpu=4"), diags);
+  ASSERT_TRUE(bound) << render(diags);
+  const auto shared = ProgramMapper::share(*bound);
+  const ProgramMapper mapper(shared,
+                             {ProgramMapper::machine_of(*shared), {ProcKind::kGpu, 0, 0}, {}, {}});
+  const Rect domain{Point{-3, 5}, Point{24, 10}};
+  std::uint64_t digest = 0;
+  FunctionEvaluator evaluator(*bound);
+  for (std::int64_t count = 1; count <= 64; ++count) {
+    std::vector<groma::Processor> processors;
+    for (std::int64_t i = 0; i < count; ++i) processors.push_back({ProcKind::kGpu, i % 16, i / 16});
+    const ShardTable table(processors);
+    for (FunctionId f = 0; f < 2; ++f) {
+      legion::FunctorAdapter functor(mapper.sharding_functors()[f], table);
+      std::map<std::array<std::int64_t, 2>, Legion::ShardID> owners;
+      for (Legion::ShardID shard = 0; shard < count; ++shard) {
+        std::vector<DomainPoint> points;
+        const Legion::Domain all = legion::domain_of(domain);
+        functor.invert(shard, all, all, table.size(), points);
+        for (const DomainPoint& point : points) {
+          EXPECT_EQ(functor.shard(point, all, table.size()), shard);
+          EXPECT_TRUE(
+              owners.emplace(std::array{std::int64_t{point[0]}, std::int64_t{point[1]}}, shard)
+                  .second);
+        }
+      }
+      EXPECT_EQ(owners.size(), 240U);
+      for (const auto& [point, owner] : owners) {
+        TaskPoint task;
+        task.domain = domain;
+        task.point = Point{point[0], point[1]};
+        const auto placed = evaluator.place(f, task, ProcKind::kGpu, diags);
+        EXPECT_EQ(owner, table.shard_of(placed->processors.front()));
+        digest = digest * 0x9E3779B97F4A7C15U + owner + 1;
+      }
+    }
+  }
+  EXPECT_EQ(digest, 6592859091166259610U);
 }
 
 TEST(Functors, EachHasAnIdForEachTableOfShards) {

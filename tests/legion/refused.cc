@@ -1,5 +1,6 @@
-// A program of one task with one region, mapped by the text in its first argument, or by a mapper
-// that errs: for what ends with our message, which CMakeLists.txt lists.
+// A program of one task with one region, mapped by the text in its first argument, by the file
+// named there (`@my.mapper`, the way from C), or by a mapper that errs: for what ends with our
+// message, which CMakeLists.txt lists.
 #include <legion.h>
 
 #include <cstdio>
@@ -7,6 +8,7 @@
 #include <string_view>
 
 #include "groma/legion.h"
+#include "groma/legion_c.h"
 
 namespace {
 
@@ -14,11 +16,17 @@ constexpr Legion::TaskID kTop = 1;
 constexpr Legion::TaskID kLook = 2;
 constexpr Legion::FieldID kField = 10;
 
+bool asks_tunable = false;  // that no mapper of ours knows
+
 void look(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Legion::Context,
           Legion::Runtime*) {}
 
 void top(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Legion::Context context,
          Legion::Runtime* runtime) {
+  if (asks_tunable) {
+    Legion::TunableLauncher launcher(37);
+    runtime->select_tunable_value(context, launcher).get_void_result();
+  }
   // 16 MB: more than CMakeLists.txt gives to RDMEM.
   const auto space = runtime->create_index_space(context, Legion::Rect<1>(0, (2 << 20) - 1));
   const auto fields = runtime->create_field_space(context);
@@ -77,7 +85,12 @@ int main(int argc, char** argv) {
         [](const groma::MapperSite& site) { return std::make_unique<Astray>(site); });
     return Runtime::start(argc, argv);
   }
-  const groma::Source source("test.mapper", argv[1]);
+  if (argv[1][0] == '@') {
+    const int failed = groma_legion_use_file(argv[1] + 1);
+    return failed != 0 ? failed : Runtime::start(argc, argv);
+  }
+  asks_tunable = std::string_view(argv[1]) == "tunable";
+  const groma::Source source("test.mapper", asks_tunable ? "Task * CPU;" : argv[1]);
   groma::Diagnostics diags(source);
   const groma::Program program = groma::compile(source, diags);
   if (diags.has_errors()) std::fputs(groma::render(diags).c_str(), stderr);

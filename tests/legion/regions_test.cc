@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "groma/legion.h"
@@ -30,6 +31,8 @@ constexpr Legion::TaskID kAdd = 4;
 constexpr Legion::TaskID kMake = 5;
 constexpr Legion::TaskID kLate = 6;
 constexpr Legion::TaskID kSum = 7;
+constexpr Legion::TaskID kDouble = 8;
+constexpr Legion::TaskID kShare = 9;
 constexpr Legion::MapperID kProgram = 1;
 constexpr Legion::MapperID kCurious = 2;
 constexpr Legion::FieldID kField = 10;
@@ -40,6 +43,9 @@ Task * CPU;
 Region outer * * VIRTUAL;
 Region add * CPU RDMEM;
 Region make 0 CPU RDMEM;
+Region share shared CPU RDMEM;
+def first(Task t) { m = Machine(CPU); return m[0, 0]; }
+SingleTaskMap share first;
 Region sum collected * RDMEM;
 CollectMemory sum collected;
 Layout strides exact * Exact;
@@ -97,6 +103,35 @@ double sum(const Legion::Task*, const std::vector<PhysicalRegion>& regions, Cont
   return total;
 }
 
+void twice(const Legion::Task*, const std::vector<PhysicalRegion>& regions, Context,
+           Legion::Runtime* runtime) {
+  const Legion::FieldAccessor<LEGION_READ_WRITE, double, 2> accessor(regions[0], kField);
+  const Legion::Rect<2> rect = Legion::Domain(
+      runtime->get_index_space_domain(regions[0].get_logical_region().get_index_space()));
+  for (Legion::PointInRectIterator<2> point(rect); point(); point++) {
+    accessor[*point] = 2 * accessor[*point];
+  }
+}
+
+struct Shared {
+  std::uint64_t processor = 0;
+  std::int64_t address = 0;
+  int memory = 0;
+};
+
+// Ends when both are here.
+Shared share(const Legion::Task*, const std::vector<PhysicalRegion>& regions, Context context,
+             Legion::Runtime* runtime) {
+  static std::atomic<int> here = 0;
+  ++here;
+  while (here % 2 != 0) std::this_thread::yield();
+  const Legion::FieldAccessor<LEGION_READ_WRITE, double, 2, Legion::coord_t,
+                              Realm::AffineAccessor<double, 2, Legion::coord_t>>
+      accessor(regions[0], kField);
+  return {runtime->get_executing_processor(context).id, address(accessor, 0, 0),
+          kind_of_memory(regions[0])};
+}
+
 // Does not touch its region, but hands it on.
 double outer(const Legion::Task* task, const std::vector<PhysicalRegion>& regions, Context context,
              Legion::Runtime* runtime) {
@@ -150,6 +185,17 @@ class Curious final : public Mapper {
     for (RequirementWish& wish : answer.requirements) wish.fresh = true;
     if (!task.futures.empty()) answer.future_memories = {{MemKind::kRdmem, 0, 0}};
   }
+  void map_operation(MapperRuntime& runtime, const TaskView& operation,
+                     std::span<const std::span<const InstanceView>> valid,
+                     OperationWish& answer) override {
+    note(std::string(name_of(operation.operation)), operation);
+    Mapper::map_operation(runtime, operation, valid, answer);
+    for (RequirementWish& wish : answer.requirements) {
+      wish = {};
+      wish.add({MemKind::kRdmem, {}, {}, {}});
+    }
+    answer.profiling.timeline = true;
+  }
   void report_profiling(MapperRuntime&, const TaskView&, const ProfilingReport& report) override {
     const std::lock_guard lock(noted_mutex);
     noted.reports.push_back(report.operation);
@@ -202,7 +248,11 @@ const BeforeStart kSetUp([] {
   GROMA_TASK(kAdd, int, add);
   GROMA_TASK(kMake, int, make);
   GROMA_TASK(kSum, double, sum);
+  GROMA_TASK(kShare, Shared, share);
 #undef GROMA_TASK
+  task(kDouble, "twice", [](auto& registrar, const char* name) {
+    Runtime::preregister_task_variant<twice>(registrar, name);
+  });
   task(kLate, "late", [](auto& registrar, const char* name) {
     Runtime::preregister_task_variant<int, answer<1>>(registrar, name);
   });
@@ -285,6 +335,74 @@ TEST(Regions, CompactLeavesHolesOut) {
       EXPECT_EQ(bytes, 1000 * 8);
     }
   }
+}
+
+// The program's own array, which nobody may copy behind its back (restricted) or which may be.
+TEST(Regions, AttachedArraysAreReadAndWritten) {
+  for (const bool restricted : {false, true}) {
+    for (const auto coherence : {LEGION_EXCLUSIVE, LEGION_SIMULTANEOUS}) {
+      const auto fields = runtime()->create_field_space(context());
+      runtime()->create_field_allocator(context(), fields).allocate_field(sizeof(double), kField);
+      const auto region = runtime()->create_logical_region(
+          context(), runtime()->create_index_space(context(), Legion::Rect<2>({0, 0}, {3, 7})),
+          fields);
+      runtime()->attach_name(region, "attached");
+      std::vector<double> data(32, 2.0);
+      Legion::AttachLauncher launcher(LEGION_EXTERNAL_INSTANCE, region, region, restricted, false);
+      launcher.initialize_constraints(true, true, {kField});
+      launcher.privilege_fields = {kField};
+      const Realm::ExternalMemoryResource memory(data.data(), data.size() * sizeof(double));
+      launcher.external_resource = &memory;
+      const PhysicalRegion attached = runtime()->attach_external_resource(context(), launcher);
+      Legion::TaskLauncher doubles = launcher_of(kDouble);
+      doubles.add_region_requirement(
+          RegionRequirement(region, LEGION_READ_WRITE, coherence, region).add_field(kField));
+      runtime()->execute_task(context(), doubles).get_void_result();
+      runtime()->detach_external_resource(context(), attached).get_void_result();
+      EXPECT_THAT(data, testing::Each(4.0)) << restricted << " " << coherence;
+    }
+  }
+}
+
+// Two tasks at once, that share what both may write: on processors of their own, with the same
+// instance, which lies where the statement says.
+TEST(Regions, MustEpochsShare) {
+  const LogicalRegion region = rows("shared");
+  Legion::MustEpochLauncher epoch(kProgram);
+  for (const Legion::coord_t point : {0, 1}) {
+    Legion::TaskLauncher launcher = launcher_of(kShare);
+    launcher.add_region_requirement(
+        RegionRequirement(region, LEGION_READ_WRITE, LEGION_SIMULTANEOUS, region)
+            .add_field(kField));
+    epoch.add_single_task(Legion::DomainPoint(point), launcher);
+  }
+  const auto shared = runtime()->execute_must_epoch(context(), epoch);
+  const auto first = shared.get_result<Shared>(Legion::DomainPoint(0));
+  const auto second = shared.get_result<Shared>(Legion::DomainPoint(1));
+  EXPECT_NE(first.processor, second.processor);
+  EXPECT_EQ(first.address, second.address);
+  EXPECT_EQ(first.memory, Legion::Memory::REGDMA_MEM);
+}
+
+// A program leaves them to Legion's DefaultMapper; a mapper written by hand is asked.
+TEST(Operations, GoWhereTheMapperSays) {
+  const LogicalRegion from = rows("from");
+  noted = {};
+  const auto inline_memory = [&](Legion::MapperID mapper) {
+    Legion::RegionRequirement requirement(from, LEGION_READ_ONLY, LEGION_EXCLUSIVE, from);
+    requirement.add_field(kField);
+    Legion::InlineLauncher launcher(requirement, mapper);
+    PhysicalRegion mapped = runtime()->map_region(context(), launcher);
+    mapped.wait_until_valid();
+    const int kind = kind_of_memory(mapped);
+    runtime()->unmap_region(context(), mapped);
+    return kind;
+  };
+  EXPECT_EQ(inline_memory(kProgram), Legion::Memory::SYSTEM_MEM);
+  EXPECT_EQ(inline_memory(kCurious), Legion::Memory::REGDMA_MEM);
+  runtime()->issue_execution_fence(context()).wait();
+  const std::lock_guard lock(noted_mutex);
+  EXPECT_THAT(noted.tasks, ElementsAre("inline mapping  local [from 2D 128 points whole value:8]"));
 }
 
 TEST(Regions, ReductionsGoWhereTheStatementSays) {

@@ -52,6 +52,8 @@ check_headers() {
         -I"$prefix/include" -x c++ - <<<"#include \"groma/$(basename "$header")\""
     done
   done
+  gcc -std=c99 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$prefix/include" -x c - \
+    <<<'#include "groma/legion_c.h"'
 }
 
 check_pkg_config() {
@@ -65,12 +67,23 @@ check_pkg_config() {
   ./by_pkg_config >/dev/null
 }
 
+# Where there is a Legion: the installed command finds the installed libraries.
+check_run() {
+  local prefix=$1 program=$build/tests/legion/groma_legion_stranger
+  [ -x "$program" ] || return 0
+  say "groma run --map"
+  echo 'm = Machine(CPU); def first(Task task) { return m[0, 0]; } IndexTaskMap moved first;' >my.mapper
+  quietly "$prefix/bin/groma" run --map my.mapper -- "$program" plain -ll:cpu 2
+  grep -q '^moved: 0 0 0 0$' log
+}
+
 install_moved "$build" static
 consume find_package -DCMAKE_PREFIX_PATH="$work/static"
 consume find_core_without_hwloc -DCMAKE_PREFIX_PATH="$work/static" -DGROMA_WANTED=core \
   -DCMAKE_DISABLE_FIND_PACKAGE_hwloc=ON -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON -DCMAKE_DISABLE_FIND_PACKAGE_CURL=ON
 check_headers "$work/static"
 check_pkg_config "$work/static"
+check_run "$work/static"
 say "examples/embed on its own"
 quietly cmake -S embed -B embed-build -G Ninja -DCMAKE_PREFIX_PATH="$work/static"
 quietly cmake --build embed-build

@@ -190,7 +190,7 @@ void Runtime::launch(Task& parent, const Step& step) {
         std::vector<Rect> boxes;
         functor.boxes_of(shard, domain, parent.shards,
                          [&](const Rect& box) { boxes.push_back(box); });
-        for (const Rect& box : boxes) cut(parent.shards[shard], view, box, slices);
+        cut_part(parent.shards[shard], view, boxes, slices);
       }
     }
   }
@@ -245,6 +245,55 @@ void Runtime::launch(Task& parent, const Step& step) {
   for (const Processor& processor : asked) select(processor);
   if (steal) at(now_, [this] { all_steal(); });
   if (points.empty()) at(now_ + picoseconds(options_.costs.issue_s), [&] { go_on(parent); });
+}
+
+// Blocks that nobody decided on are of the box around all of the part.
+void Runtime::cut_part(const Processor& by, const TaskView& view, const std::vector<Rect>& boxes,
+                       std::vector<TaskSlice>& slices) {
+  SliceAnswer answer;
+  if (boxes.size() > 1) mapper(by).slice_task(*this, view, boxes.front(), answer);
+  if (!answer.by_default) {
+    for (const Rect& box : boxes) cut(by, view, box, slices);
+    return;
+  }
+  Rect all = boxes.front();
+  for (const Rect& box : boxes) {
+    for (int d = 0; d < box.dimensions(); ++d) {
+      const std::int64_t end =
+          std::max(all.lower[d] + all.extents[d], box.lower[d] + box.extents[d]);
+      all.lower[d] = std::min(all.lower[d], box.lower[d]);
+      all.extents[d] = end - all.lower[d];
+    }
+  }
+  answer.clear();
+  mapper(by).slice_task(*this, view, all, answer);
+  check(validate(answer, view, all, *machine_));
+  std::vector<Processor> turns;
+  for (const TaskSlice& slice : answer.slices) {
+    if (turns.empty() || !(turns.back() == slice.processor)) turns.push_back(slice.processor);
+  }
+  std::size_t turn = 0;
+  for (std::size_t i = 0; i < answer.slices.size();) {
+    std::vector<TaskSlice> block;  // consecutive slices of one processor
+    for (; i < answer.slices.size() &&
+           (block.empty() || block.front().processor == answer.slices[i].processor);
+         ++i) {
+      block.push_back(answer.slices[i]);
+    }
+    bool any = false;
+    for (const Rect& box : boxes) {
+      for (const Point& point : points_of(box)) {
+        for (const TaskSlice& slice : block) {
+          if (!slice.box.contains(point)) continue;
+          Rect one{point, point};
+          for (int d = 0; d < point.dimensions(); ++d) one.extents[d] = 1;
+          slices.push_back({one, turns[turn], false, slice.stealable});
+          any = true;
+        }
+      }
+    }
+    turn += any ? 1 : 0;
+  }
 }
 
 void Runtime::cut(const Processor& by, const TaskView& view, const Rect& part,

@@ -325,6 +325,8 @@ class Runtime final : public MapperRuntime {
   void go_on(Task& task);
   bool keeps_back(const Task& earlier, const app::Launch& launch) const;
   void launch(Task& parent, const Step& step);
+  void cut_part(const Processor& by, const TaskView& view, const std::vector<Rect>& boxes,
+                std::vector<TaskSlice>& slices);
   void cut(const Processor& by, const TaskView& view, const Rect& part,
            std::vector<TaskSlice>& slices);
   void place(Task& task, std::vector<std::int64_t> frame);

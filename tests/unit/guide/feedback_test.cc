@@ -176,6 +176,33 @@ TEST(Endings, WithoutTextAreKnownByTheirCode) {
               ElementsAre("silent.crash", "sys.segv", "repl.one_shard_ignored"));
 }
 
+// A kernel of nobody's may have died: what is said of Legion says that it is of Legion.
+TEST(Endings, WithoutTextSayWhatIsOfLegion) {
+  for (const int code : {1, 124, 126, 127, 129, 130, 132, 134, 135, 136, 137, 139, 143, 152}) {
+    GuideContext context;
+    context.exit_code = code;
+    const Feedback feedback = guided("hello\n", context);
+    std::vector<std::string> sentences = feedback.suggest;
+    for (std::string text : feedback.explain) {
+      for (std::size_t at = text.find(". "); at != text.npos; at = text.find(". ")) {
+        sentences.push_back(text.substr(0, at));
+        text.erase(0, at + 2);
+      }
+      sentences.push_back(text);
+    }
+    for (const std::string& sentence : sentences) {
+      for (const char* word : {"Legion", "-lg:", "-ll:", "apping", "mapper", "map_task", "Region",
+                               "InstanceLimit", "IndexTaskMap", "slice", "launch"}) {
+        if (sentence.find(word) == sentence.npos) continue;
+        const bool says = sentence.starts_with("Under Legion") ||
+                          sentence.starts_with("If that was because it hung, under Legion:");
+        EXPECT_TRUE(says) << code << ": " << sentence;
+      }
+    }
+    EXPECT_FALSE(sentences.empty());
+  }
+}
+
 // As `groma check --json` prints them: all on one line, in the order of the text.
 TEST(Ranking, OurDiagnosticsAreReadAsJson) {
   const Feedback feedback = guided(

@@ -261,6 +261,20 @@ TEST(CheckRun, SaysWhatItDidNotLookAt) {
       HasSubstr("warning: not all of `app` was checked: it was stopped [check-incomplete]"));
 }
 
+TEST(CheckRun, LooksNoFurtherThanTheFirstErrorIfThatIsEnough) {
+  const std::string text = "Task * GPU, CPU;\nRegion work * GPU SYSMEM;\nRegion init * CPU FBMEM;";
+  const std::string all = checked(text, stencil());
+  EXPECT_THAT(all, AllOf(HasSubstr("of `init`"), HasSubstr("of `work`")));
+  CheckOptions enough;
+  enough.first_error = true;
+  const std::string first = checked(text, stencil(), *make_machine("p100x4"), enough);
+  EXPECT_THAT(first, AllOf(HasSubstr("error: "), Not(HasSubstr("of `work`"))));
+  EXPECT_THAT(all, HasSubstr(first));
+  // A warning is no error.
+  EXPECT_EQ(checked("Task * GPU, CPU;", stencil(1, 1 << 21), *make_machine("p100x4"), enough),
+            checked("Task * GPU, CPU;", stencil(1, 1 << 21)));
+}
+
 TEST(CheckRun, ThreadsShareABinding) {
   const Source source("a.mapper", "Task * GPU, CPU;\nRegion work parts GPU SYSMEM;");
   Diagnostics diags(source);

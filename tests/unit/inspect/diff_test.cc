@@ -11,6 +11,7 @@
 
 #include "groma/benchmarks.h"
 #include "groma/dsl_files.h"
+#include "groma/explain.h"
 #include "groma/fit.h"
 #include "groma/io.h"
 #include "groma/program_mapper.h"
@@ -179,6 +180,23 @@ TEST(Diff, LooksAtPlacesNotAtNames) {
            def other(Task task) { return m[0, (task.ipoint[0] + m.size[1]) % m.size[1]]; }
            IndexTaskMap * other)");
   EXPECT_TRUE(diff_of(a, b, small("circuit")).differences.empty());
+}
+
+// The default mapper replicates the top level over nodes, and cuts each shard's part by itself.
+TEST(Diff, SeesWhereShardsPutPoints) {
+  const Machine lassen = make_machine("lassen:nodes=4").value();
+  const Workload circuit =
+      Workload::make(load_application("circuit:nodes=4,size=small").value()).value();
+  Bound standard("", lassen);
+  Diagnostics diags{Source()};
+  Bound whole(default_mapping(circuit, lassen, {}, diags).value(), lassen);
+  const MappingDiff found = diff_of(standard, whole, circuit);
+  std::int64_t moved = 0;
+  for (const MappingDifference& one : found.differences) moved += one.moved_points;
+  EXPECT_GT(moved, 0);
+  EXPECT_NE(found.a.seconds, found.b.seconds);
+  // All processors are used either way.
+  EXPECT_NEAR(found.a.seconds / found.b.seconds, 1, 0.2);
 }
 
 TEST(Diff, SaysWhyAChangeAloneDoesNotRun) {

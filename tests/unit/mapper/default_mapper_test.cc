@@ -120,6 +120,10 @@ TEST(DefaultMapper, SettingsGoIntoOptions) {
   const TaskOptions options = options_of(*default_on(cpu(0, 0), grid(), settings), task.view());
   EXPECT_TRUE(options.map_locally);
   EXPECT_TRUE(options.memoize);
+  FakeRuntime runtime;
+  const auto mapper = default_on(cpu(0, 0), grid(), settings);
+  EXPECT_TRUE(mapper->memoize_operation(runtime, {}, true));
+  EXPECT_FALSE(mapper->memoize_operation(runtime, {}, false));
   EXPECT_FALSE(options.stealable);
   EXPECT_FALSE(options.replicate);
 }
@@ -580,8 +584,7 @@ TEST(DefaultMapper, TheRest) {
   EXPECT_EQ(mapper->describe({1}), "");
   EXPECT_THAT(mapper->sharding_functors(), IsEmpty());
   EXPECT_EQ(mapper->select_sharding_functor(runtime, {}, {}), kCyclicSharding);
-  EXPECT_TRUE(mapper->memoize_operation(runtime, {}, true));
-  EXPECT_FALSE(mapper->memoize_operation(runtime, {}, false));
+  EXPECT_FALSE(mapper->memoize_operation(runtime, {}, true));
   const PartitionId open[] = {5, 6};
   EXPECT_EQ(mapper->select_partition_projection(runtime, {}, open), 5U);
   EXPECT_EQ(mapper->select_partition_projection(runtime, {}, {}), 0U);

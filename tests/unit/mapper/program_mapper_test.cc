@@ -229,6 +229,45 @@ TEST(ProgramMapper, LayoutThatTheVariantRefuses) {
   EXPECT_EQ(refusals[0].origin, Origin{1});
 }
 
+TEST(ProgramMapper, LayoutLeavesWhatTheVariantDemands) {
+  Mapping mapping("Layout t 0 * C_order;\nLayout t 1 * Align>=64;\n", grid());
+  FakeTask task("t", {ProcKind::kGpu});
+  std::vector<LayoutDemand> demands(2);
+  demands[1].requirement = 1;
+  for (LayoutDemand& demand : demands) {
+    demand.exact = true;
+    demand.align_op = AlignOp::kEq;
+    demand.align_bytes = 128;
+  }
+  task.variants[0].demands = demands;
+  task.region({"r"});
+  task.region({"s"});
+  const TaskWish wish = wish_of(mapping.on(cpu(0, 0)), task.at(gpu(0, 0)));
+  EXPECT_EQ(wish.requirements[0].candidates()[0].layout,
+            (LayoutSpec{.dimensions = DimensionOrder::kC,
+                        .exact = true,
+                        .align_op = AlignOp::kEq,
+                        .align_bytes = 128}));
+  EXPECT_EQ(wish.requirements[1].candidates()[0].layout,
+            (LayoutSpec{.exact = true, .align_op = AlignOp::kGe, .align_bytes = 64}));
+  EXPECT_THAT(validate(wish, task.at(gpu(0, 0)), mapping.machine()), IsEmpty());
+}
+
+// The processors of a must epoch are all different, whatever a function says.
+TEST(ProgramMapper, MustEpochs) {
+  Mapping mapping(
+      "Task a CPU, GPU;\nm = Machine(GPU);\ndef f(Task t) { return m[1, 1]; }\n"
+      "SingleTaskMap b f;\n",
+      grid());
+  FakeTask a("a", {ProcKind::kGpu, ProcKind::kCpu}), b("b", {ProcKind::kGpu});
+  const std::vector<TaskView> tasks = {a.view(), b.view(), b.view(), a.view()};
+  FakeRuntime runtime;
+  MustEpochAnswer answer;
+  mapping.on(cpu(0, 0)).map_must_epoch(runtime, tasks, answer);
+  EXPECT_THAT(answer.processors, ElementsAre(cpu(0, 0), gpu(1, 1), gpu(0, 0), cpu(0, 1)));
+  EXPECT_THAT(validate(answer, tasks, mapping.machine()), IsEmpty());
+}
+
 // ---- CollectMemory
 
 TEST(ProgramMapper, CollectMemoryOfReadOnlyRegions) {

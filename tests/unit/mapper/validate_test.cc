@@ -517,6 +517,22 @@ TEST(Validate, Slices) {
   EXPECT_THAT(slice_refusals(Rect{}, {Rect{}, Rect{}}), testing::SizeIs(1));
 }
 
+TEST(Validate, PointsOfAConcurrentLaunch) {
+  FakeTask task("t", {ProcKind::kGpu});
+  TaskView view = task.view();
+  view.concurrent = true;
+  SliceAnswer answer;
+  answer.slices = {{{{0}, {1}}, gpu(0, 0), false, false}, {{{1}, {1}}, gpu(1, 0), false, false}};
+  EXPECT_THAT(validate(answer, view, rect({2}), two_nodes()), IsEmpty());
+  const auto shared = ElementsAre(
+      "slice_task of `t`: two points of a concurrent launch go to "
+      "GPU (0, 0) [bad-slices]");
+  answer.slices[1].processor = gpu(0, 0);
+  EXPECT_THAT(text_of(validate(answer, view, rect({2}), two_nodes())), shared);
+  answer.slices = {{rect({2}), gpu(0, 0), false, false}};
+  EXPECT_THAT(text_of(validate(answer, view, rect({2}), two_nodes())), shared);
+}
+
 TEST(Validate, ASlicesProcessor) {
   FakeTask task("t", {ProcKind::kGpu});
   SliceAnswer answer;

@@ -1,8 +1,13 @@
 // Child processes: what they print, how they end, and that nobody of their group outlives them.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -51,6 +56,23 @@ TEST(Command, SaysWhatKilledIt) {
   const CommandOutcome outcome = run(shell("kill -SEGV $$"));
   EXPECT_EQ(outcome.end, End::kSignalled);
   EXPECT_EQ(outcome.code, SIGSEGV);
+}
+
+TEST(Command, TellsWhatItPrintsAsItComes) {
+  // The second line waits for what hearing the first makes.
+  const std::string file = testing::TempDir() + "groma_heard";
+  std::filesystem::remove(file);
+  Command command = shell("echo one; while [ ! -e '" + file + "' ]; do sleep 0.01; done; echo two");
+  command.deadline_ms = 60'000;
+  command.max_output_bytes = 2;
+  std::string heard;
+  command.on_output = [&](std::string_view bytes, bool is_error) {
+    heard += is_error ? "error" : bytes;
+    EXPECT_FALSE(write_file(file, "heard"));
+  };
+  EXPECT_EQ(run(command).end, End::kExited);
+  EXPECT_EQ(heard, "one\ntwo\n");
+  std::filesystem::remove(file);
 }
 
 TEST(Command, KeepsTheFirstAndTheLastOfTooMuchOutput) {
@@ -111,6 +133,28 @@ TEST(Command, WhatLeavesItsGroupEndsToo) {
   const CommandOutcome outcome = run(command);
   EXPECT_EQ(outcome.end, End::kDeadline);
   EXPECT_TRUE(gone(outcome.out.text));
+}
+
+// Not the command itself alone, but also what it started; this process learns of their end by that
+// of a pipe that they hold.
+TEST(Command, DiesWithWhoeverRunsIt) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  const pid_t runner = fork();
+  if (runner == 0) {
+    close(ends[0]);
+    run(shell(fmt::format("trap '' HUP TERM; (echo up >&{}; sleep 300); true", ends[1])));
+    _exit(1);
+  }
+  close(ends[1]);
+  std::array<char, 8> text{};
+  ASSERT_EQ(read(ends[0], text.data(), text.size()), 3);
+  kill(runner, SIGKILL);
+  ASSERT_EQ(waitpid(runner, nullptr, 0), runner);
+  pollfd file{ends[0], POLLIN, 0};
+  ASSERT_EQ(poll(&file, 1, 60'000), 1) << "it still runs";
+  EXPECT_EQ(read(ends[0], text.data(), text.size()), 0);
+  close(ends[0]);
 }
 
 TEST(Command, EndsAtItsMostOutput) {

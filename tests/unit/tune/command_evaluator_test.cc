@@ -283,7 +283,18 @@ TEST_F(CommandEvaluator, ChecksEachInputWhereItIsAsked) {
   options_.check_command = "test {input} != b";
   options_.command = "sh {file} # {input}";
   options_.inputs = {"a", "b"};
-  EXPECT_THAT(failure_of("echo time: 1", Status::kRefused), HasSubstr("exit code 1"));
+  EXPECT_EQ(failure_of("echo time: 1", Status::kRefused),
+            "Execution Error: the correctness command ended with exit code 1 (of b)");
+}
+
+TEST_F(CommandEvaluator, SaysOfWhichInputItSpeaks) {
+  options_.command = "sh {file} {input}";
+  options_.inputs = {"a", "b"};
+  EXPECT_EQ(evaluate("echo time: 1").feedback.execution, "Performance Metric: 1 s (of a)");
+  EXPECT_EQ(failure_of("echo time: 1; test $1 != b || exit 7"),
+            "Execution Error: the command ended with exit code 7 (of b)");
+  EXPECT_THAT(failure_of("echo time: 1; test $1 != b || { echo 'x.cc:1:2: error: y'; exit 1; }"),
+              ::testing::EndsWith(" (of b)"));
 }
 
 TEST_F(CommandEvaluator, SaysWhatTheGuideKnows) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "groma/app_builder.h"
 #include "groma/benchmarks.h"
 #include "groma/evaluators.h"
 #include "groma/inspect.h"
@@ -175,7 +176,7 @@ TEST(Guided, IsFasterThanTheDefaultMapperInTenEvaluations) {
 }
 
 TEST(Guided, AsksTheEstimatesFirst) {
-  const Problem problem = problem_of("stencil", "lassen:nodes=4");
+  const Problem problem = problem_of("solomonik", "p100x4");
   const TuneOutcome outcome = search(problem, true, 1), again = search(problem, true, 1);
   ASSERT_TRUE(outcome.best && outcome.start);
   EXPECT_LE(outcome.spent.estimates, 300);
@@ -186,6 +187,62 @@ TEST(Guided, AsksTheEstimatesFirst) {
   EXPECT_EQ(again.trajectory, outcome.trajectory);
   const TuneOutcome without = search(problem, false, 1);
   EXPECT_LE(outcome.best->evaluation.score, without.best->evaluation.score);
+}
+
+TEST(Guided, BeginsWithTheStart) {
+  Problem problem = problem_of("circuit", "p100x4");
+  problem.start = "Region * * GPU ZCMEM;\n\ndef grid_1_of_4_b_gpu(Task task) {\n  return 0;\n}\n";
+  const TuneOutcome outcome = search(problem, false, 1);
+  ASSERT_TRUE(outcome.best && outcome.start);
+  EXPECT_GT(outcome.best->number, 1);
+  EXPECT_LT(outcome.best->evaluation.score, outcome.start->evaluation.score);
+  EXPECT_NE(outcome.best->proposal.text.find("Region * * GPU ZCMEM;"), std::string::npos)
+      << outcome.best->proposal.text;
+}
+
+// A start that is a mapping of guided's own has its functions already.
+TEST(Drafts, AddToAnotherMapping) {
+  const Problem problem = problem_of("circuit", "p100x4");
+  const Drafts drafts(*problem.machine, problem.inputs.front());
+  std::string text = "Task * CPU;\n";
+  for (std::uint64_t step = 0; step < 12; ++step) {
+    const Draft at = drafts.random_move(drafts.untaken(text), step).draft;
+    const std::string next = drafts.text_of(at);
+    EXPECT_NE(next, text);
+    Diagnostics diags(Source("draft", next));
+    check(diags.source(), problem.machine.get(), diags);
+    EXPECT_FALSE(diags.has_errors()) << render(diags) << next;
+    text = next;
+  }
+  EXPECT_NE(text.find("Task * CPU;"), std::string::npos);
+}
+
+// Nodes without GPUs: no function can name one.
+TEST(Drafts, UnequalNodesHaveNoFunctions) {
+  std::vector<NodeType> types = make_machine("p100x4").value().node_types();
+  types.push_back(types.front());
+  std::erase_if(types.back().processors,
+                [](const ProcessorGroup& group) { return group.kind == ProcKind::kGpu; });
+  std::erase_if(types.back().affinities,
+                [](const Affinity& affinity) { return affinity.processor == ProcKind::kGpu; });
+  const Machine machine = Machine::make("unequal", "", types, {0, 1}).value();
+  const Problem problem = problem_of("circuit", "p100x4");
+  const Drafts drafts(machine, problem.inputs.front());
+  EXPECT_FALSE(drafts.moves(drafts.untaken(), nullptr).empty());
+  for (std::uint64_t random = 0; random < 100; ++random) {
+    EXPECT_EQ(drafts.text_of(drafts.random_move(drafts.untaken(), random).draft).find("def grid"),
+              std::string::npos);
+  }
+}
+
+TEST(Guided, LaunchesWithoutPointsAreNoLaunches) {
+  AppBuilder app("empty");
+  app.task("work").variant(gpu().leaf()).variant(cpu().leaf());
+  app.task("main").variant(cpu()).body({launch("work").over({0, 4}), launch("work").over({4})});
+  app.top_level("main");
+  Problem problem = problem_of("circuit", "p100x4");
+  problem.inputs = {Workload::make(app.done()).value()};
+  EXPECT_TRUE(search(problem, false, 1).best.has_value());
 }
 
 // Of whose texts those that say CPU, or nothing, may fail.

@@ -1,7 +1,9 @@
 // The loop: budgets, what counts, and that a search which dies at any byte of its journal goes on
 // as though it had not.
 #include <gmock/gmock.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -154,6 +156,40 @@ TEST(Tune, StopsAndLeavesTheBest) {
   EXPECT_THAT(read_text(directory.path() + "/search/report.txt"), HasSubstr("best   8 s"));
 }
 
+// What is better by no more than measurements differ is not taken, and that is said.
+TEST(Tune, SaysWhatIsWithinTheNoise) {
+  class Noisy : public Numbers {
+   public:
+    std::vector<std::string> inputs() const override { return {"small", "large"}; }
+    Evaluation evaluate(const EvaluationRequest& request) override {
+      Evaluation evaluation = Numbers::evaluate(request);
+      evaluation.values = {evaluation.score, evaluation.score};
+      evaluation.noise = 0.06;  // from 20 on two steps are more than that
+      return evaluation;
+    }
+  };
+  const TemporaryFolder directory;
+  Noisy numbers;
+  CountDown proposer;
+  TuneOptions options;
+  options.directory = directory.path() + "/search";
+  options.budget.evaluations = 3;
+  std::string said;
+  options.on_event = [&](const TuneEvent& event) {
+    if (event.kind != TuneEvent::Kind::kEvaluated) return;
+    said += event.is_best ? " best" : event.within_noise ? " noise" : " worse";
+    EXPECT_EQ(to_json(event).find("\"within_noise\":true") != std::string::npos,
+              event.within_noise);
+  };
+  const auto outcome = tune(from("20"), numbers, proposer, nullptr, nullptr, options);
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_EQ(said, " best noise best");
+  EXPECT_EQ(outcome->best->proposal.text, "18");
+  EXPECT_THAT(read_text(directory.path() + "/search/report.txt"),
+              HasSubstr("Step 2: 20 s (small 20, large 20), better than the best by no more than "
+                        "measurements differ\n"));
+}
+
 TEST(Tune, WithoutAModelThereIsNoneToAsk) {
   Numbers numbers;
   CountDown proposer(true);
@@ -275,6 +311,163 @@ void expect_resumed(bool full_disk) {
 TEST(Resume, AfterAnEndAtAnyWrite) { expect_resumed(false); }
 TEST(Resume, AfterAFullDiskAtAnyWrite) { expect_resumed(true); }
 
+// Proposals that come several at once, some of them alike: where the search ends among them, those
+// that are written down are not run again.
+TEST(Resume, AmongProposalsThatCameAtOnce) {
+  class Threes : public Proposer {
+   public:
+    std::string_view name() const override { return "threes"; }
+    std::vector<Proposal> propose(Round&) override {
+      const std::string next = std::to_string(next_ -= 2), other = std::to_string(next_ + 1);
+      return {{next, ""}, {"17", ""}, {" " + next, ""}, {other, ""}, {next, ""}, {"17", ""}};
+    }
+
+   private:
+    int next_ = 20;
+  };
+  class Spaced : public Numbers {
+   public:
+    std::string canonical(const std::string& text) const override {
+      return text.substr(text.find_first_not_of(' '));
+    }
+    int parallel() const override { return 2; }
+  };
+  const TemporaryFolder directory;
+  TuneOptions options;
+  options.budget.evaluations = 7;
+  const auto go = [&](const std::string& name, bool resume) {
+    options.directory = directory.path() + "/" + name;
+    options.resume = resume;
+    Threes proposer;
+    Spaced numbers;
+    const auto outcome = tune(from("20"), numbers, proposer, nullptr, nullptr, options);
+    EXPECT_TRUE(outcome.ok()) << outcome.error().message;
+    return numbers.calls.load();
+  };
+  EXPECT_EQ(go("whole", false), 7);
+  const std::string whole = read_text(directory.path() + "/whole/journal.jsonl");
+  int runs = 0, cuts = 0;
+  for (std::size_t at = whole.find('\n') + 1; at < whole.size(); at = whole.find('\n', at) + 1) {
+    const std::string name = std::to_string(at);
+    std::filesystem::create_directory(directory.path() + "/" + name);
+    std::ofstream(directory.path() + "/" + name + "/journal.jsonl") << whole.substr(0, at);
+    EXPECT_EQ(go(name, true), 7 - runs) << at;
+    EXPECT_EQ(without_times(read_text(directory.path() + "/" + name + "/journal.jsonl")),
+              without_times(whole))
+        << at;
+    const std::string line = whole.substr(at, whole.find('\n', at) - at);
+    const bool ran = line.starts_with("{\"step") && line.find("\"free\"") == line.npos;
+    runs += ran ? 1 : 0;
+    ++cuts;
+  }
+  EXPECT_EQ(runs, 7);
+  EXPECT_GT(cuts, 15);
+}
+
+// A search of 20 numbers without a model; what was wrong with it, and how often it says that it is
+// resumed.
+std::string count_down(const std::string& directory, bool resume, int* resumed = nullptr,
+                       const std::function<void()>& on_event = {}) {
+  Numbers numbers;
+  CountDown proposer;
+  TuneOptions options;
+  options.directory = directory;
+  options.resume = resume;
+  options.budget.evaluations = 20;
+  options.on_event = [&](const TuneEvent& event) {
+    if (resumed != nullptr && event.kind == TuneEvent::Kind::kResumed) ++*resumed;
+    if (on_event) on_event();
+  };
+  const auto outcome = tune(from("30"), numbers, proposer, nullptr, nullptr, options);
+  if (!outcome) return outcome.error().message;
+  return outcome->best->proposal.text == "10" ? "" : "another best";
+}
+
+// The journal can be written, the best text cannot.
+TEST(Resume, WhereTheBestCouldNotBeWritten) {
+  const TemporaryFolder directory;
+  const std::string whole = directory.path() + "/whole", search = directory.path() + "/search";
+  ASSERT_EQ(count_down(whole, false), "");
+  int events = 0;
+  const auto block = [&] {
+    if (++events != 7) return;
+    std::filesystem::remove(search + "/best.txt");
+    std::filesystem::create_directory(search + "/best.txt");
+  };
+  EXPECT_THAT(count_down(search, false, nullptr, block),
+              HasSubstr("cannot write `" + search + "/best.txt`: Is a directory"));
+  EXPECT_THAT(count_down(search, true), HasSubstr("best.txt`: Is a directory"));
+  std::filesystem::remove(search + "/best.txt");
+  EXPECT_EQ(count_down(search, true), "");
+  EXPECT_EQ(read_text(search + "/best.txt"), "10");
+  EXPECT_EQ(without_times(read_text(search + "/journal.jsonl")),
+            without_times(read_text(whole + "/journal.jsonl")));
+}
+
+TEST(Resume, SaysOnceThatItIs) {
+  const TemporaryFolder directory;
+  const std::string whole = directory.path() + "/whole";
+  ASSERT_EQ(count_down(whole, false), "");
+  const std::string journal = read_text(whole + "/journal.jsonl");
+  int cuts = 0;
+  for (std::size_t at = journal.find('\n') + 1; at < journal.size();
+       at = journal.find('\n', at) + 1) {
+    const std::string cut = directory.path() + "/" + std::to_string(at);
+    std::filesystem::create_directory(cut);
+    std::ofstream(cut + "/journal.jsonl") << journal.substr(0, at);
+    int resumed = 0;
+    EXPECT_EQ(count_down(cut, true, &resumed), "");
+    EXPECT_EQ(resumed, cuts++ == 0 ? 0 : 1) << at;  // at first there is nothing to go through
+  }
+  EXPECT_GT(cuts, 40);
+}
+
+// A file system of some pages of 4 KB, for the lock, the journal, the best and its next one; then
+// there is more room.
+TEST(Resume, AfterADiskOfAnySizeIsFull) {
+  const TemporaryFolder directory;
+  const std::string search = directory.path() + "/search";
+  const std::string whole = directory.path() + "/whole", said = directory.path() + "/said";
+  ASSERT_EQ(count_down(whole, false), "");
+  std::filesystem::create_directory(search);
+  std::set<std::string> failures;
+  for (int pages = 1; pages <= 8; ++pages) {
+    const pid_t child = fork();
+    if (child == 0) {  // the mount ends with it
+      const auto mounted = [&](unsigned long how, int count) {
+        return mount("none", search.c_str(), "tmpfs", how,
+                     ("size=" + std::to_string(count * 4096)).c_str()) == 0;
+      };
+      if (unshare(CLONE_NEWNS) != 0 ||
+          mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 || !mounted(0, pages)) {
+        _exit(2);
+      }
+      const std::string first = count_down(search, false);
+      const bool more = mounted(MS_REMOUNT, 100);
+      const bool begun = std::filesystem::exists(search + "/journal.jsonl");
+      const std::string second = more && begun ? count_down(search, true) : "nothing to resume";
+      const bool same = second.empty() && without_times(read_text(search + "/journal.jsonl")) ==
+                                              without_times(read_text(whole + "/journal.jsonl"));
+      std::ofstream(said) << first << "\n" << second << "\n" << (same ? "same" : "other") << "\n";
+      _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 2) GTEST_SKIP() << "nothing may be mounted";
+    std::istringstream lines(read_text(said));
+    std::string first, second, same;
+    std::getline(lines, first);
+    std::getline(lines, second);
+    std::getline(lines, same);
+    failures.insert(first.substr(first.find_last_of('/') + 1));
+    EXPECT_EQ(second, "") << pages << " pages, before: " << first;
+    EXPECT_EQ(same, "same") << pages << " pages, before: " << first;
+  }
+  EXPECT_THAT(failures, ::testing::IsSupersetOf({"journal.jsonl`: No space left on device",
+                                                 "best.txt`: No space left on device", ""}))
+      << ::testing::PrintToString(failures);
+}
+
 TEST(Resume, GoesOnWithALargerBudget) {
   const TemporaryFolder directory;
   TuneOptions options;
@@ -372,13 +565,42 @@ TEST(SimulatedEvaluator, GivesWhatARunGives) {
               1e-12);
   ASSERT_TRUE(default_mapper.feedback.profile.has_value());
   EXPECT_FALSE(default_mapper.feedback.explain.empty());
-  EXPECT_FALSE(evaluator->check("Task * GPU, CPU;", GuideDetail::kNone).has_value());
+  // Which of the inputs that is about.
+  EXPECT_THAT(default_mapper.feedback.execution,
+              ::testing::EndsWith(" (of " + evaluator->inputs()[0] + ")"));
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_FALSE(evaluator->check("Task * GPU, CPU;", GuideDetail::kNone).has_value());
+    EXPECT_TRUE(evaluator->check("Task * GPUS;", GuideDetail::kNone).has_value());
+  }
   const auto refused = evaluator->check("Task * GPUS;", GuideDetail::kSuggest);
   ASSERT_TRUE(refused.has_value());
   EXPECT_THAT(refused->feedback.execution, HasSubstr("GPUS"));
   EXPECT_EQ(evaluator->evaluate({"Task * GPUS;"}).status, Evaluation::Status::kRefused);
   EXPECT_EQ(evaluator->canonical("Task  * GPU; # a"), evaluator->canonical("Task * GPU;"));
   EXPECT_NE(evaluator->canonical("Task * GPU;"), evaluator->canonical("Task * CPU;"));
+}
+
+// Proposals of one generation are checked and run on all cores.
+TEST(SimulatedEvaluator, SeveralAtOnceFindWhatOneFinds) {
+  const TemporaryFolder directory;
+  Problem problem;
+  problem.machine = std::make_shared<const Machine>(make_machine("p100x4").value());
+  problem.inputs = {
+      Workload::make(with_values(find_benchmark("circuit")->make(), "size=small").value()).value()};
+  const auto journal = [&](const std::string& name, int threads) {
+    auto evaluator = make_simulated_evaluator(problem.machine, problem.inputs);
+    auto proposer = make_proposer("opentuner", problem, 3).value();
+    TuneOptions options;
+    options.directory = directory.path() + "/" + name;
+    options.budget.evaluations = 40;
+    options.threads = threads;
+    const auto outcome = tune(problem, *evaluator, *proposer, nullptr, nullptr, options);
+    EXPECT_TRUE(outcome.ok() && outcome->spent.evaluations == 40);
+    return without_times(read_text(options.directory + "/journal.jsonl"));
+  };
+  const std::string one = journal("one", 1);
+  EXPECT_THAT(one, HasSubstr("\"status\":\"refused\""));
+  EXPECT_EQ(one, journal("all", 0));
 }
 
 TEST(Sparkline, IsALetterForEachScore) {

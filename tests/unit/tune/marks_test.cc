@@ -115,7 +115,8 @@ TEST(Marks, ThatCannotBeMeantAreRefused) {
   EXPECT_EQ(error_of("\nn = 4; // groma: one of 4"),
             "line 2: `groma: one of` has 1 values, not 2 to 64");
   EXPECT_EQ(error_of("n = 4; // groma: one of 8 16"),
-            "line 1: 0 of the values of `groma: one of` stand before it, not one");
+            "line 1: none of the values of `groma: one of` stands before it as a word of its own; "
+            "spaces part values");
   EXPECT_EQ(error_of("n = 4, m = 8; // groma: one of 4 8"),
             "line 1: 2 of the values of `groma: one of` stand before it, not one");
   EXPECT_EQ(error_of("n4 = 4.5; // groma: one of 4.5 4 n"), "none");

@@ -5,6 +5,7 @@
 
 #include "groma/benchmarks.h"
 #include "support/tune_round.h"
+#include "tune/recent.h"
 
 namespace groma {
 namespace {
@@ -105,6 +106,23 @@ TEST(History, KeepsTheBestFirstAndAFailureOfEachKind) {
   EXPECT_EQ(history.best_first().size(), History::kKept);
   EXPECT_EQ(history.recent().size(), History::kKept);
   EXPECT_EQ(history.best()->proposal.text, "b");
+}
+
+// Of a million results no more are kept than of some.
+TEST(Recent, KeepsTheLast) {
+  tuning::Recent<int> recent(100);
+  for (std::uint64_t i = 0; i < 1'000; ++i) {
+    EXPECT_TRUE(recent.add(i, 1));
+    EXPECT_FALSE(recent.add(i, 2));
+    std::size_t kept = 0;
+    for (std::uint64_t key = 0; key <= i; ++key) {
+      if (recent.find(key) == nullptr) continue;
+      EXPECT_EQ(*recent.find(key), 1);
+      EXPECT_GT(key + 100, i);
+      ++kept;
+    }
+    EXPECT_EQ(kept, std::min<std::uint64_t>(i + 1, 100));
+  }
 }
 
 }  // namespace

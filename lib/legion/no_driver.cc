@@ -7,6 +7,7 @@ constexpr int kNoDevice = 100;  // CUDA_ERROR_NO_DEVICE
 
 extern "C" {
 
+// NOLINTBEGIN(readability-identifier-naming): CUDA's names
 int cuInit(unsigned) { return kNoDevice; }
 int cuGetErrorName(int, const char** text) {
   *text = "CUDA_ERROR_NO_DEVICE";
@@ -18,5 +19,6 @@ int cuGetErrorString(int, const char** text) {
 }
 int cuMemFreeHost(void*) { return kNoDevice; }
 int cuMemFree_v2(unsigned long long) { return kNoDevice; }
+// NOLINTEND(readability-identifier-naming)
 
 }  // extern "C"

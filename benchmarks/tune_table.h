@@ -1,0 +1,71 @@
+// The parts of groma_tune_table: a cell is one search, made by itself; tables are printed of cells.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "groma/result.h"
+
+namespace groma::tune_table {
+
+[[noreturn]] inline void fail(const std::string& why) {
+  fmt::print(stderr, "tune_table: {}\n", why);
+  std::exit(1);
+}
+
+template <typename T>
+T need(Result<T> result) {
+  if (!result.ok()) fail(result.error().message);
+  return std::move(result).value();
+}
+
+// An application's name begins with this where everything else in it has random names.
+inline constexpr std::string_view kRenamed = "renamed/";
+// These search for what the others are compared with: the judge itself is what is asked beside the
+// one evaluation; and a family of mappings, all of them.
+inline constexpr std::string_view kBest = "best", kEnumerate = "enumerate";
+inline constexpr std::string_view kSameJudge = "same";    // the runtime as it is
+inline constexpr std::string_view kOtherJudge = "other";  // with other constants and noise
+
+// One search: where it ended, by its judge without noise.
+struct Cell {
+  std::string machine, app, proposer, judge;
+  std::int64_t evaluations = 0, estimates = 0;  // that it may have
+  int seed = 0;
+
+  double seconds = 0;  // of the best mapping; 0: none was valid
+  std::int64_t valid = 0;
+  double cpu = 0;                             // seconds that a processor worked for it
+  std::int64_t evaluated = 0, estimated = 0;  // that it had
+
+  // Everything that it depends on.
+  std::string key() const {
+    return fmt::format("{} {} {} {} {} {} {}", machine, app, proposer, judge, evaluations,
+                       estimates, seed);
+  }
+  // Of two cells with the same task and different names.
+  bool equals(const Cell& other) const {
+    return std::tie(seconds, valid, evaluated, estimated) ==
+           std::tie(other.seconds, other.valid, other.evaluated, other.estimated);
+  }
+};
+
+// In one thread; any number at once.
+Cell search(Cell cell);
+
+// What a mapping takes by a judge without noise, in seconds; 0: it is not valid.
+double judged(const std::string& machine, const std::string& app, std::string_view judge,
+              const std::string& text);
+
+// Markdown, to the standard output. False: names decide something that they must not.
+bool print_tables(const std::vector<Cell>& cells);
+
+}  // namespace groma::tune_table

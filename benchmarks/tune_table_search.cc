@@ -1,0 +1,316 @@
+// One cell of groma_tune_table: a search on an application, under its own names or random ones, by
+// the embedded runtime as it is or by one with other constants and noise.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+#include <variant>
+
+#include "groma/benchmarks.h"
+#include "groma/evaluators.h"
+#include "groma/tune.h"
+#include "tune_table.h"
+
+namespace groma::tune_table {
+namespace {
+
+// Another name for each, drawn at random, the same wherever it stands.
+class Names {
+ public:
+  explicit Names(std::uint64_t seed) : draws_(seed) {}
+
+  void replace(std::string& name) {
+    if (name.empty()) return;
+    const auto [found, fresh] = new_.emplace(name, "");
+    while (fresh && (found->second.empty() || !used_.insert(found->second).second)) {
+      found->second.clear();
+      for (int i = 0; i < 9; ++i) found->second += static_cast<char>('a' + draws_() % 26);
+    }
+    name = found->second;
+  }
+  void replace(std::vector<std::string>& names) {
+    for (std::string& name : names) replace(name);
+  }
+  void replace(std::vector<AppField>& fields) {
+    for (AppField& field : fields) replace(field.name);
+  }
+  void replace(std::vector<AppStatement>& body) {
+    for (AppStatement& statement : body) {
+      if (auto* launch = std::get_if<AppLaunch>(&statement.node)) {
+        replace(launch->task);
+        for (AppData& data : launch->data) replace(data.of);
+      } else if (auto* loop = std::get_if<AppLoop>(&statement.node)) {
+        replace(loop->body);
+      } else if (auto* phase = std::get_if<AppPhase>(&statement.node)) {
+        replace(phase->body);
+      }
+    }
+  }
+
+ private:
+  std::mt19937_64 draws_;
+  std::map<std::string, std::string> new_;
+  std::set<std::string> used_;
+};
+
+// Names of tasks, regions, partitions and fields; formulas have none of these.
+Application renamed(Application app, std::uint64_t seed) {
+  Names names(seed);
+  names.replace(app.name);
+  app.description.clear();
+  for (AppRegion& region : app.regions) {
+    names.replace(region.name);
+    names.replace(region.aliases);
+    names.replace(region.fields);
+  }
+  for (AppPartition& partition : app.partitions) {
+    names.replace(partition.name);
+    names.replace(partition.aliases);
+    names.replace(partition.of);
+  }
+  names.replace(app.top_level);
+  for (AppTask& task : app.tasks) {
+    names.replace(task.name);
+    for (AppRequirement& requirement : task.requirements) {
+      names.replace(requirement.names);
+      names.replace(requirement.fields);
+      names.replace(requirement.data.of);
+    }
+    names.replace(task.body);
+  }
+  return app;
+}
+
+// "circuit", "circuit:size=small", "renamed/circuit".
+Application application_of(std::string_view spec, std::uint64_t seed) {
+  const bool renames = spec.starts_with(kRenamed);
+  if (renames) spec.remove_prefix(kRenamed.size());
+  const std::string_view name = spec.substr(0, spec.find(':'));
+  const auto* benchmark = find_benchmark(name);
+  if (benchmark == nullptr) fail(fmt::format("no benchmark {}", name));
+  Application app = benchmark->make();
+  if (name.size() < spec.size()) app = need(with_values(app, spec.substr(name.size() + 1)));
+  return renames ? renamed(app, seed) : app;
+}
+
+// The machine with every bandwidth, latency and rate another one, each by itself up to a third more
+// or less; always the same.
+Machine changed(const Machine& machine) {
+  std::uint64_t state = 12345;
+  const auto change = [&state](double* figure) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    const double drawn = static_cast<double>(state >> 11) * 0x1p-53;
+    *figure *= std::pow(4.0 / 3, 2 * drawn - 1);
+  };
+  std::vector<NodeType> types = machine.node_types();
+  for (NodeType& type : types) {
+    for (ProcessorGroup& group : type.processors) {
+      change(&group.flops_per_s);
+      change(&group.launch_latency_s);
+    }
+    for (Affinity& affinity : type.affinities) {
+      change(&affinity.bandwidth_bytes_per_s);
+      change(&affinity.latency_s);
+    }
+    std::map<std::string, double> factors;  // one piece of hardware has one
+    for (Channel& channel : type.channels) {
+      const auto [found, fresh] = factors.emplace(channel.name, 1);
+      if (fresh) change(&found->second);
+      channel.bandwidth_bytes_per_s *= found->second;
+      channel.latency_s /= found->second;
+    }
+  }
+  return need(Machine::make("other", "", std::move(types), machine.nodes()));
+}
+
+Problem problem_of(const std::string& machine, const std::string& app, std::uint64_t seed = 0) {
+  Problem problem;
+  problem.machine = std::make_shared<const Machine>(need(make_machine(machine)));
+  problem.inputs.push_back(need(Workload::make(application_of(app, seed))));
+  return problem;
+}
+
+std::unique_ptr<Evaluator> judge_of(const Problem& problem, std::string_view judge,
+                                    double noise = 0, std::uint64_t seed = 0) {
+  if (judge == kSameJudge) return make_simulated_evaluator(problem.machine, problem.inputs);
+  SimulateOptions options;
+  options.costs = {8e-6, 450e-6, 15e-6, 3e-6, 30e-6, 8e-6};
+  options.noise = noise;
+  options.seed = seed;
+  return make_simulated_evaluator(std::make_shared<const Machine>(changed(*problem.machine)),
+                                  problem.inputs, options);
+}
+
+// ---------------------------------------------------------------------------------- the
+// enumeration
+
+// What is decided: by task its kind of processor, by what the timed part's data are called their
+// memory, and how all of them lie. The order of dimensions says nothing of data that have one.
+struct Freedom {
+  std::vector<std::string> tasks;
+  std::vector<ProcKind> kinds;
+  std::vector<std::string> regions, layouts;
+};
+const std::map<std::string, Freedom> kFreedoms = {
+    {"circuit",
+     {{"calculate_new_currents", "distribute_charge", "update_voltages"},
+      {ProcKind::kGpu, ProcKind::kCpu},
+      {"rp_private", "rp_shared", "rp_ghost", "rp_wires", "rp_times"},
+      {"SOA", "AOS"}}},
+    {"cosma",
+     {{"task_4"},
+      {ProcKind::kGpu},
+      {"A_tiles", "B_tiles", "C_tiles"},
+      {"SOA C_order", "SOA F_order", "AOS C_order", "AOS F_order"}}}};
+
+// What `m`, the processors of the task's kind, `flat`, all of them in a line, and `i`, the point's
+// number in the order of rows, make of a point.
+constexpr std::pair<std::string_view, std::string_view> kMaps[] = {
+    {"block",
+     "  grid = flat.auto_split(0, task.ispace);\n"
+     "  return grid[*task.ipoint * grid.size / task.ispace];\n"},
+    {"cyclic", "  return m[i % m.size[0], i / m.size[0] % m.size[1]];\n"},
+    {"linear_block", "  return flat[i * flat.volume / task.ispace.volume];\n"},
+    {"block_cyclic", "  return flat[i / 2 % flat.volume];\n"},
+    {"hierarchical_block",
+     "  k = task.ispace.len;\n"
+     "  nodes = m.decompose(0, task.ispace);\n"
+     "  grid = nodes.decompose(k, (task.ispace + nodes.size[:k] - 1) / nodes.size[:k]);\n"
+     "  outer = (task.ispace + grid.size[:k] - 1) / grid.size[:k];\n"
+     "  inner = (outer + grid.size[k:] - 1) / grid.size[k:];\n"
+     "  return grid[*task.ipoint / outer, *task.ipoint % outer / inner];\n"},
+    {"reversed", "  return flat[flat.volume - 1 - i * flat.volume / task.ispace.volume];\n"},
+    {"transposed",
+     "  t = number(tuple(task.ipoint[-1 - d] for d in (0, 1, 2)[:task.ipoint.len]),\n"
+     "             tuple(task.ispace[-1 - d] for d in (0, 1, 2)[:task.ipoint.len]));\n"
+     "  return flat[t * flat.volume / task.ispace.volume];\n"},
+    {"on_node_0", "  return m[0, i % m.size[1]];\n"},
+};
+
+constexpr std::string_view kNumber =
+    "def number(IPoint p, ISpace s) {\n"
+    "  return p.len == 1 ? p[0] : p.len == 2 ? p[0] * s[1] + p[1]\n"
+    "                           : (p[0] * s[1] + p[1]) * s[2] + p[2];\n"
+    "}\n";
+
+std::string map_statements(std::string_view body) {
+  std::string text(kNumber);
+  for (const char* kind : {"GPU", "CPU"}) {
+    text += fmt::format(
+        "def on_{0}(Task task) {{\n  m = Machine({0});\n  flat = m.merge(0, 1);\n"
+        "  i = number(task.ipoint, task.ispace);\n{1}}}\nIndexTaskMap {0} on_{0};\n",
+        kind, body);
+  }
+  return text;
+}
+
+// Every way to take one of `options` for each of `count` things.
+template <typename Option>
+std::vector<std::vector<Option>> choices(std::size_t count, const std::vector<Option>& options) {
+  std::vector<std::vector<Option>> all = {{}};
+  for (; count > 0; --count) {
+    std::vector<std::vector<Option>> longer;
+    for (const auto& choice : all) {
+      for (const Option& option : options) {
+        longer.push_back(choice);
+        longer.back().push_back(option);
+      }
+    }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+// Those that a processor of these kinds can address.
+std::vector<MemKind> memories_of(const Machine& machine, const std::vector<ProcKind>& kinds) {
+  std::vector<MemKind> memories = {MemKind::kFbmem, MemKind::kZcmem, MemKind::kSysmem,
+                                   MemKind::kSockmem};
+  std::erase_if(memories, [&](MemKind memory) {
+    return std::none_of(kinds.begin(), kinds.end(),
+                        [&](ProcKind kind) { return machine.can_address(0, kind, memory); });
+  });
+  return memories;
+}
+
+// Calls visit(text) for every mapping of the family.
+template <typename Visit>
+void for_each_mapping(const Machine& machine, const std::string& app, const Visit& visit) {
+  const auto found = kFreedoms.find(app.substr(0, app.find(':')));
+  if (found == kFreedoms.end()) fail("circuit and cosma can be enumerated, not " + app);
+  const Freedom& free = found->second;
+  for (const auto& kinds : choices(free.tasks.size(), free.kinds)) {
+    std::string tasks = "Task * GPU, OMP, CPU;\n";
+    for (std::size_t t = 0; t < kinds.size(); ++t) {
+      tasks += fmt::format("Task {} {};\n", free.tasks[t], name_of(kinds[t]));
+    }
+    for (const auto& memories : choices(free.regions.size(), memories_of(machine, kinds))) {
+      std::string regions = "Region * * GPU FBMEM;\nRegion * * CPU SYSMEM;\n";
+      for (std::size_t r = 0; r < memories.size(); ++r) {
+        regions += fmt::format("Region * {} * {};\n", free.regions[r], name_of(memories[r]));
+      }
+      for (const std::string& layout : free.layouts) {
+        for (const auto& [name, body] : kMaps) {
+          visit(fmt::format("# {}\n{}{}Layout * * * {};\n{}", name, tasks, regions, layout,
+                            map_statements(body)));
+        }
+      }
+    }
+  }
+}
+
+void enumerate(const Problem& problem, Cell* cell) {
+  const auto judge = judge_of(problem, cell->judge);
+  double best = HUGE_VAL;
+  for_each_mapping(*problem.machine, cell->app, [&](const std::string& text) {
+    const Evaluation evaluation = judge->evaluate({text});
+    ++cell->evaluated;
+    cell->valid += evaluation.ok() ? 1 : 0;
+    best = std::min(best, evaluation.score);
+  });
+  if (cell->valid > 0) cell->seconds = best;
+}
+
+}  // namespace
+
+double judged(const std::string& machine, const std::string& app, std::string_view judge,
+              const std::string& text) {
+  const Evaluation evaluation = judge_of(problem_of(machine, app), judge)->evaluate({text});
+  return evaluation.ok() ? evaluation.score : 0;
+}
+
+Cell search(Cell cell) {
+  const auto seed = static_cast<std::uint64_t>(cell.seed);
+  const Problem problem = problem_of(cell.machine, cell.app, seed);
+  if (cell.proposer == kEnumerate) {
+    enumerate(problem, &cell);
+    return cell;
+  }
+  const bool best = cell.proposer == kBest;
+  const auto judge = judge_of(problem, cell.judge);
+  // Who searches for what the others are compared with hears no noise.
+  const auto evaluator = judge_of(problem, cell.judge, cell.estimates > 0 ? 0.05 : 0, seed);
+  const auto cheap = judge_of(problem, kSameJudge);
+  const auto proposer = need(make_proposer(best ? "guided" : cell.proposer, problem, seed));
+  TuneOptions options;
+  options.seed = seed;
+  options.compare = true;
+  options.evaluate_start = false;
+  options.threads = 1;
+  options.budget.evaluations = best ? 1 : cell.evaluations;
+  options.budget.estimates = best ? cell.evaluations : cell.estimates;
+  options.on_event = [&](const TuneEvent& event) {
+    if (event.kind != TuneEvent::Kind::kEvaluated) return;
+    ++cell.evaluated;
+    cell.valid += event.step->evaluation.ok() ? 1 : 0;
+  };
+  Evaluator* estimator = best ? judge.get() : cell.estimates > 0 ? cheap.get() : nullptr;
+  const TuneOutcome outcome =
+      need(tune(problem, *evaluator, *proposer, nullptr, estimator, options));
+  if (outcome.best) cell.seconds = judge->evaluate({outcome.best->proposal.text}).score;
+  cell.estimated = outcome.spent.estimates;
+  return cell;
+}
+
+}  // namespace groma::tune_table

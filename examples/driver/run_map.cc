@@ -1,0 +1,91 @@
+#include "run_map.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
+#include "commands.h"
+#include "console.h"
+#include "groma/run.h"
+#include "groma/run_program.h"
+
+namespace driver {
+namespace {
+
+namespace fs = std::filesystem;
+
+// libgroma_preload.so of the build or the installation that this command is of; empty where there
+// is none.
+std::string own_library() {
+  std::error_code code;
+  const fs::path folder = fs::read_symlink("/proc/self/exe", code).parent_path();
+  for (const char* to_libraries : {GROMA_LIBRARIES_FROM_BUILT, GROMA_LIBRARIES_FROM_INSTALLED}) {
+    const fs::path library = folder / to_libraries / "groma" / "libgroma_preload.so";
+    if (fs::is_regular_file(library, code)) return library.lexically_normal().string();
+  }
+  return {};
+}
+
+// In the user's own folder; empty where there is none.
+std::string checked_file() {
+  const auto variable = [](const char* name) -> std::string {
+    const char* const value = std::getenv(name);
+    return value == nullptr ? "" : value;
+  };
+  const std::string cache = variable("XDG_CACHE_HOME"), home = variable("HOME");
+  if (!cache.empty()) return cache + "/groma/checked";
+  return home.empty() ? "" : home + "/.cache/groma/checked";
+}
+
+}  // namespace
+
+int run_under_mapping(const MapArguments& arguments) {
+  check_standard_input({arguments.file});
+  std::optional<groma::Diagnostics> diags;
+  if (!read_source(arguments.file, &diags)) return fail(*diags, arguments.json);
+  const groma::Program mapping = groma::compile(diags->source(), *diags);
+  if (diags->has_errors()) {
+    if (!arguments.json) return fail(*diags, false);
+    print(groma::check_failed_json(*diags));
+    return kWrongInput;
+  }
+
+  groma::ProgramRun run;
+  run.words = arguments.words;
+  run.library = arguments.library.empty() ? own_library() : arguments.library;
+  if (run.library.empty()) {
+    return refuse(
+        "this build has no library for Legion programs",
+        "build Groma with a Legion (docs/legion.md), or name the library: --library FILE");
+  }
+  run.timeout_ms = static_cast<std::int64_t>(arguments.timeout_s * 1000);
+  run.checks = arguments.checks == "always"  ? groma::ProgramRun::Checks::kAlways
+               : arguments.checks == "never" ? groma::ProgramRun::Checks::kNever
+                                             : groma::ProgramRun::Checks::kFirst;
+  run.checked_file = checked_file();
+  // Nobody may end us but together with the program.
+  signal(SIGPIPE, SIG_IGN);
+  catch_interrupts();
+  bool unheard = false;
+  run.on_output = [&](std::string_view bytes, bool is_error) {
+    if (is_error || arguments.json) {
+      print_error(bytes);
+    } else {
+      unheard = unheard || print(bytes) != kFine;
+    }
+  };
+  run.stop = [&] { return interrupted() || unheard; };
+  const auto result = groma::run_program(mapping, run);
+  if (interrupted()) return kInterrupted;
+  if (!result) return refuse(result.error());
+  if (!arguments.json) print_error(render(*diags, color_on_stderr()));
+  const std::string text = arguments.json ? groma::to_json(*result, *diags)
+                                          : groma::draw(*result, mapping, run, color_on_stdout());
+  const bool printed = !unheard && print(text) == kFine;
+  return result->ok() && printed ? kFine : kWrongInput;
+}
+
+}  // namespace driver

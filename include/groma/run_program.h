@@ -1,0 +1,64 @@
+// A Legion program on this computer under a mapping for which it was not built: `groma run --map`.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "groma/diagnostics.h"
+#include "groma/guide.h"
+#include "groma/program.h"
+#include "groma/result.h"
+
+namespace groma {
+
+struct ProgramRun {
+  std::vector<std::string> words;  // the program, looked for in PATH unless it has a `/`, and more
+  // libgroma_preload.so of a Groma that was built with the program's Legion; what else that brings
+  // lies beside it.
+  std::string library;
+  std::int64_t timeout_ms = 600'000;  // 0: none
+  // Legion's own checks of a mapper's answers (-lg:safe_mapper), which cost time. kFirst: until the
+  // program has once run well under the mapping.
+  enum class Checks : std::uint8_t { kFirst, kAlways, kNever } checks = Checks::kFirst;
+  std::string checked_file = {};  // where kFirst remembers that; empty: nowhere
+  // Both as Command's (system.h).
+  std::function<void(std::string_view bytes, bool is_error)> on_output = {};
+  std::function<bool()> stop = {};
+};
+
+struct ProgramResult {
+  // kMap: it was not mapped, or an answer of the mapping was refused.
+  enum class Stage : std::uint8_t { kDone, kMap, kExecute } stage = Stage::kDone;
+  bool stopped = false;    // by `stop`
+  bool timed_out = false;  // at its deadline
+  bool checked = false;    // with Legion's checks
+  int exit_code = 0;       // as a shell gives it: 134 for an abort
+  double seconds = 0;      // by the clock, from the program's start to its end
+  Feedback feedback;       // what its output means
+  bool ok() const { return stage == Stage::kDone; }
+};
+
+// Runs the program in a process group of its own, which ends with it, at its deadline, or when it
+// is stopped. It gets the mapping's text through its environment (of more than 96 KB the path),
+// nothing on its standard input, and what brings Legion's last messages home (-logfile stderr,
+// unless it names another). Where there is no CUDA driver and Legion wants one, a stand-in takes
+// its place; not below launchers such as srun, since there may be one where the program then runs.
+//
+// A program that starts no Legion that could be taken over, or one of another version, is a failure
+// with its reason. Fails where it cannot be started at all: no such program or library
+// (kUnreadable, kUnknown), a library whose path LD_PRELOAD cannot hold (kMalformed), a mapping that
+// is too large and no file (kTooLarge). `rules`: null takes those that come with Groma.
+Result<ProgramResult> run_program(const Program& mapping, const ProgramRun& run,
+                                  const GuideRules* rules = nullptr);
+
+// {"status": "ok", "seconds": ..., "runtime": "legion", ...} or {"status": "error", ...}
+// (docs/commands.md). One line. `diags` is of the mapping's source.
+std::string to_json(const ProgramResult& result, const Diagnostics& diags);
+// For a person: how long it took, or how it failed, and what that means.
+std::string draw(const ProgramResult& result, const Program& mapping, const ProgramRun& run,
+                 bool color = false);
+
+}  // namespace groma

@@ -1,0 +1,243 @@
+// run_program: the environment that has a Legion program mapped, its run, what its output means.
+#include "groma/run_program.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
+#include "groma/system.h"
+#include "inspect/json.h"
+#include "inspect/words.h"
+
+namespace groma {
+namespace {
+
+namespace fs = std::filesystem;
+using End = CommandOutcome::End;
+using Stage = ProgramResult::Stage;
+
+// What lib/legion/preload*.cc write and read.
+constexpr std::string_view kMapped = "groma: mapped by ";
+constexpr std::string_view kNotMapped = "groma: not mapped: ";
+constexpr std::size_t kMostTextBytes = 96 << 10;  // Linux: 128 KB for one variable
+
+constexpr std::size_t kMostChecked = 1000;  // mappings that are remembered
+constexpr std::size_t kMostCheckedBytes = 1 << 20;
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// "NAME=first", with what stands there already behind it.
+std::string before(const char* name, const std::string& first, const char* between) {
+  const std::string rest = variable(name);
+  return fmt::format("{}={}{}{}", name, first, rest.empty() ? "" : between, rest);
+}
+
+Result<std::string> mapping_variable(const Source& source) {
+  if (source.text().size() <= kMostTextBytes) {
+    std::string name(source.name());
+    std::replace(name.begin(), name.end(), '\n', '?');
+    return fmt::format("GROMA_MAPPING={}\n{}", name, source.text());
+  }
+  std::error_code code;
+  const fs::path path = fs::absolute(source.name(), code);
+  if (!code && fs::is_regular_file(path, code)) return "GROMA_MAPPING=" + path.string();
+  return Error{Error::Code::kTooLarge,
+               fmt::format("`{}` has {} bytes: a mapping of more than {} is handed over as a file",
+                           source.name(), source.text().size(), kMostTextBytes)};
+}
+
+// Whose processes may run on machines that are not like this one.
+bool is_launcher(const std::string& program) {
+  static constexpr std::array<std::string_view, 9> kLaunchers = {
+      "srun", "mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun", "jsrun", "aprun", "flux"};
+  const std::string name = fs::path(program).filename().string();
+  return std::find(kLaunchers.begin(), kLaunchers.end(), name) != kLaunchers.end();
+}
+
+bool has_cuda_driver() {
+  void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (driver != nullptr) dlclose(driver);
+  return driver != nullptr;
+}
+
+Result<std::vector<std::string>> environment(const Program& mapping, const ProgramRun& run,
+                                             bool checked) {
+  const fs::path library = fs::absolute(run.library);
+  std::error_code code;
+  if (!fs::is_regular_file(library, code)) {
+    return Error{Error::Code::kUnreadable, fmt::format("there is no `{}`", run.library)};
+  }
+  if (library.string().find_first_of(" :") != std::string::npos) {
+    return Error{
+        Error::Code::kMalformed,
+        fmt::format("`{}` cannot be preloaded: its path has a space or a colon", library.string())};
+  }
+  auto text = mapping_variable(mapping.source());
+  if (!text) return text.error();
+  std::vector<std::string> made = {
+      std::move(text).value(), before("LD_PRELOAD", library.string(), ":"),
+      before("REALM_DEFAULT_ARGS", "-logfile stderr", " "), "GROMA_API_KEY"};
+  if (checked) made.push_back(before("LEGION_DEFAULT_ARGS", "-lg:safe_mapper", " "));
+  const fs::path stand_in = library.parent_path() / "no_driver";
+  if (!is_launcher(run.words.front()) && fs::is_directory(stand_in, code) && !has_cuda_driver()) {
+    made.push_back(before("LD_LIBRARY_PATH", stand_in.string(), ":"));
+  }
+  return made;
+}
+
+// What has run well under the checks: a line each.
+class Checked {
+ public:
+  Checked(const Program& mapping, const ProgramRun& run) : file_(run.checked_file) {
+    std::error_code code;
+    const fs::path program = fs::weakly_canonical(run.words.front(), code);
+    own_ = fmt::format("{} {}", mapping_mark(mapping), code ? run.words.front() : program.string());
+    std::replace(own_.begin(), own_.end(), '\n', '?');
+    if (file_.empty()) return;
+    const auto text = read_file(file_, kMostCheckedBytes);
+    if (text) rest_ = *text;
+  }
+  bool known() const { return ("\n" + rest_).find("\n" + own_ + "\n") != std::string::npos; }
+  // As well as it can: what is not remembered is checked again.
+  void remember() const {
+    if (file_.empty() || known()) return;
+    std::string text = own_ + "\n";
+    std::size_t line = 0;
+    for (std::size_t at = 0; at < rest_.size() && ++line < kMostChecked;) {
+      const std::size_t end = rest_.find('\n', at);
+      if (end == rest_.npos) break;
+      text += rest_.substr(at, end + 1 - at);
+      at = end + 1;
+    }
+    std::error_code code;
+    fs::create_directories(fs::path(file_).parent_path(), code);
+    (void)!write_file(file_, text);
+  }
+
+ private:
+  std::string file_, own_, rest_;
+};
+
+bool has_line(std::string_view text, std::string_view begin) {
+  return text.starts_with(begin) || text.find(fmt::format("\n{}", begin)) != text.npos;
+}
+
+// Both outputs, and what nobody else says.
+Feedback explain(const GuideRules& rules, const CommandOutcome& outcome, const Program& mapping,
+                 int exit_code) {
+  GuideReader reader(rules);
+  for (const CommandOutput* output : {&outcome.out, &outcome.err}) {
+    reader.begin(output == &outcome.out ? "standard output" : "standard error");
+    reader.read(std::string_view(output->text).substr(0, output->cut_at));
+    if (output->left_out_bytes > 0) reader.read("\n");
+    reader.read(std::string_view(output->text).substr(output->cut_at));
+  }
+  if (!has_line(outcome.err.text, kMapped) && !has_line(outcome.err.text, kNotMapped)) {
+    reader.begin("groma run");
+    reader.read(fmt::format("{}the program started no Legion that could be taken over{}\n",
+                            kNotMapped,
+                            outcome.end == End::kDeadline ? " before its time limit" : ""));
+  }
+  GuideContext context;
+  context.exit_code = exit_code;
+  context.timed_out = outcome.end == End::kDeadline;
+  context.program = &mapping;
+  return reader.feedback(context);
+}
+
+// Our own refusals end the process with their diagnostic.
+bool is_refusal(const Feedback& feedback) {
+  return !feedback.matches.empty() && feedback.matches.front().rule.starts_with("groma.");
+}
+
+}  // namespace
+
+Result<ProgramResult> run_program(const Program& mapping, const ProgramRun& run,
+                                  const GuideRules* rules) {
+  GROMA_CHECK(!run.words.empty());
+  const Checked before(mapping, run);
+  ProgramResult result;
+  using Checks = ProgramRun::Checks;
+  result.checked =
+      run.checks == Checks::kAlways || (run.checks == Checks::kFirst && !before.known());
+  auto own = environment(mapping, run, result.checked);
+  if (!own) return own.error();
+  std::optional<GuideRules> those_of_groma;
+  if (rules == nullptr) {
+    auto made = GuideRules::make();
+    if (!made) return made.error();
+    those_of_groma = std::move(made).value();
+  }
+
+  Command command;
+  command.words = run.words;
+  command.environment = std::move(own).value();
+  command.deadline_ms = run.timeout_ms;
+  command.stop = run.stop;
+  command.on_output = run.on_output;
+  const auto outcome = run_command(command);
+  if (!outcome) return outcome.error();
+
+  const bool mapped = has_line(outcome->err.text, kMapped);
+  result.stopped = outcome->end == End::kStopped;
+  result.timed_out = outcome->end == End::kDeadline;
+  result.seconds = outcome->seconds;
+  result.exit_code = outcome->end == End::kExited      ? outcome->code
+                     : outcome->end == End::kSignalled ? 128 + outcome->code
+                                                       : 128 + 9;
+  const int judged = result.exit_code == 0 && !mapped ? 1 : result.exit_code;
+  result.feedback = explain(rules == nullptr ? *those_of_groma : *rules, *outcome, mapping, judged);
+  if (judged != 0) {
+    result.stage = !mapped || is_refusal(result.feedback) ? Stage::kMap : Stage::kExecute;
+  } else if (result.checked) {
+    before.remember();
+  }
+  return result;
+}
+
+std::string to_json(const ProgramResult& result, const Diagnostics& diags) {
+  OrderedJson json;
+  const Feedback& feedback = result.feedback;
+  json["status"] = result.ok() ? "ok" : "error";
+  if (!result.ok()) {
+    json["stage"] = result.stage == Stage::kMap ? "map" : "execute";
+    json["raw"] = feedback.execution;
+  }
+  json["seconds"] = result.seconds;
+  json["runtime"] = "legion";
+  json["exit_code"] = result.exit_code;
+  json["timed_out"] = result.timed_out;
+  json["checked"] = result.checked;
+  json["score"] = nullptr;
+  if (feedback.score) {
+    json["score"] = {{"value", feedback.score->value},
+                     {"unit", feedback.score->unit},
+                     {"higher_is_better", feedback.score->higher_is_better}};
+  }
+  json["explain"] = feedback.explain;
+  json["suggest"] = feedback.suggest;
+  json["tried"] = false;
+  json["fixes"] = OrderedJson::array();
+  for (const Fix& fix : feedback.fixes) json["fixes"].push_back(json_of(diags.source(), fix));
+  json["diagnostics"] = json_of(diags);
+  return json_line(json);
+}
+
+std::string draw(const ProgramResult& result, const Program& mapping, const ProgramRun& run,
+                 bool color) {
+  if (!result.ok()) return draw(result.feedback, color);
+  return fmt::format("{} under {}: {}{}\n", harmless(run.words.front()),
+                     harmless(mapping.source().name()), seconds_words(result.seconds),
+                     result.checked ? ", with Legion's checks" : "") +
+         draw_advice(result.feedback, color);
+}
+
+}  // namespace groma

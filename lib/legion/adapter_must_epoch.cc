@@ -1,0 +1,68 @@
+// Must epochs: tasks that run at the same time, some of which share instances.
+#include <algorithm>
+
+#include "base/one_diagnostic.h"
+#include "legion/adapter.h"
+
+namespace groma::legion {
+
+void Adapter::map_must_epoch(MapperContext context, const MapMustEpochInput& input,
+                             MapMustEpochOutput& output) {
+  HookCalls::Use call(calls_, context);
+  call->tasks.clear();
+  for (const Legion::Task* task : input.tasks) {
+    call->tasks.add(views_, context, *task, place_of(task->target_proc));
+  }
+  MustEpochAnswer& answer = call->must_epoch;
+  answer.clear();
+  mapper_->map_must_epoch(call->hands, call->tasks.views(), answer);
+  check(validate(answer, call->tasks.views(), mapper_->machine()));
+  output.task_processors.clear();
+  for (std::size_t i = 0; i < input.tasks.size(); ++i) {
+    output.task_processors.push_back(realm(answer.processors[i]));
+  }
+  output.constraint_mappings.resize(input.constraints.size());
+  for (std::size_t i = 0; i < input.constraints.size(); ++i) {
+    const RequirementWish* wish = i < answer.constraints.size() ? &answer.constraints[i] : nullptr;
+    map_constraint(context, *call, input, i, wish, output);
+  }
+}
+
+// Where the mapper says nothing of what tasks share, the first of them decides as for itself.
+void Adapter::map_constraint(MapperContext context, HookCall& call, const MapMustEpochInput& input,
+                             std::size_t index, const RequirementWish* wish,
+                             MapMustEpochOutput& output) {
+  const MappingConstraint& constraint = input.constraints[index];
+  std::vector<Legion::Processor> targets;
+  std::vector<Legion::LogicalRegion> regions;
+  for (std::size_t k = 0; k < constraint.constrained_tasks.size(); ++k) {
+    const Legion::Task* task = constraint.constrained_tasks[k];
+    const auto at = std::find(input.tasks.begin(), input.tasks.end(), task) - input.tasks.begin();
+    targets.push_back(output.task_processors[static_cast<std::size_t>(at)]);
+    const auto region = task->regions[constraint.requirement_indexes[k]].region;
+    if (std::find(regions.begin(), regions.end(), region) == regions.end()) {
+      regions.push_back(region);
+    }
+  }
+  const Legion::Task& first = *constraint.constrained_tasks.front();
+  const unsigned position = constraint.requirement_indexes.front();
+  const TaskView& view = views_.make(context, first, place_of(targets.front()),
+                                     TaskViews::Regions::kCounted, call.storage);
+  TaskWish& task_wish = call.wish;
+  task_wish.clear();
+  mapper_->map_task(call.hands, view, {}, task_wish);
+  check(validate(task_wish, view, mapper_->machine()));
+  if (wish == nullptr) wish = &task_wish.requirements[position];
+  std::string reasons;
+  if (instances_.add_shared(context, first.regions[position], regions, *wish,
+                            demands(context, first, task_wish.variant, position), targets,
+                            output.constraint_mappings[index], &reasons)) {
+    return;
+  }
+  const Origin origin =
+      wish->candidate_count > 0 ? wish->candidates().front().memory_origin : Origin{};
+  registration_->fail(one_diagnostic(DiagId::kNoMemory, position, view.name, reasons), origin,
+                      mapper_.get());
+}
+
+}  // namespace groma::legion

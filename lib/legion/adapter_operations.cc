@@ -1,0 +1,145 @@
+// Operations that are no tasks. Where the mapper is a program, or the default mapper, nothing of
+// them is decided, and Legion's DefaultMapper does what it does; a mapper written by hand is asked.
+#include <algorithm>
+
+#include "base/one_diagnostic.h"
+#include "groma/program_mapper.h"
+#include "legion/adapter.h"
+
+namespace groma::legion {
+
+bool decides_operations(const groma::Mapper& mapper) {
+  return dynamic_cast<const ProgramMapper*>(&mapper) == nullptr &&
+         dynamic_cast<const groma::DefaultMapper*>(&mapper) == nullptr;
+}
+
+// Operations are mapped near their parent.
+const TaskView& Adapter::operation_view(MapperContext context, const Legion::Mappable& operation,
+                                        HookCall& call, const Requirements& requirements) {
+  const Legion::Task* parent = operation.get_parent_task();
+  const Processor near = parent == nullptr ? mapper_->site().local : place_of(parent->current_proc);
+  return views_.make(context, operation, near, call.storage, requirements);
+}
+
+const OperationWish& Adapter::operation_wish(MapperContext context,
+                                             const Legion::Mappable& operation, HookCall& call,
+                                             const Requirements& requirements) {
+  const TaskView& view = operation_view(context, operation, call, requirements);
+  OperationWish& answer = call.operation;
+  answer.clear();
+  mapper_->map_operation(call.hands, view, {}, answer);
+  check(validate(answer, view, mapper_->machine()));
+  return answer;
+}
+
+void Adapter::map_operand(MapperContext context, HookCall& call, std::size_t position,
+                          const Legion::RegionRequirement& requirement, const Demands& demands,
+                          std::vector<Legion::Mapping::PhysicalInstance>& chosen) {
+  const TaskView& view = call.storage.view;
+  if (view.requirements[position].empty()) return;
+  const RequirementWish& wish = call.operation.requirements[position];
+  std::vector<Legion::Processor> near = {realm(view.current)};
+  std::string reasons;
+  if (instances_.add(context, requirement, wish, demands, "nobody maps it", near, chosen,
+                     &reasons)) {
+    return;
+  }
+  const Origin origin =
+      wish.candidate_count > 0 ? wish.candidates().front().memory_origin : wish.instance_origin;
+  registration_->fail(one_diagnostic(DiagId::kNoMemory, position, name_of(view.operation), reasons),
+                      origin, mapper_.get());
+}
+
+// ---- Inline mappings, partitions
+
+void Adapter::map_inline(MapperContext context, const Legion::InlineMapping& operation,
+                         const MapInlineInput& input, MapInlineOutput& output) {
+  if (!decides_operations_) return DefaultMapper::map_inline(context, operation, input, output);
+  HookCalls::Use call(calls_, context);
+  const OperationWish& wish = operation_wish(context, operation, *call, {&operation.requirement});
+  Demands demands;
+  if (operation.layout_constraint_id != 0) {
+    demands.push_back(
+        &mapper_runtime_->find_layout_constraints(context, operation.layout_constraint_id));
+  }
+  map_operand(context, *call, 0, operation.requirement, demands, output.chosen_instances);
+  request(wish.profiling, output.profiling_requests);
+  output.profiling_priority = wish.profiling_priority;
+  output.track_valid_region = wish.track_valid;
+}
+
+void Adapter::map_partition(MapperContext context, const Legion::Partition& operation,
+                            const MapPartitionInput& input, MapPartitionOutput& output) {
+  if (!decides_operations_) return DefaultMapper::map_partition(context, operation, input, output);
+  HookCalls::Use call(calls_, context);
+  const OperationWish& wish = operation_wish(context, operation, *call, {&operation.requirement});
+  map_operand(context, *call, 0, operation.requirement, {}, output.chosen_instances);
+  request(wish.profiling, output.profiling_requests);
+  output.profiling_priority = wish.profiling_priority;
+  output.track_valid_region = wish.track_valid;
+}
+
+// ---- Who owns their points
+
+Legion::ShardingID Adapter::sharding_of(MapperContext context, const Legion::Mappable& operation,
+                                        const SelectShardingFunctorInput& input) {
+  HookCalls::Use call(calls_, context);
+  const TaskView& view = operation_view(context, operation, *call, {});
+  return sharding_of(view, *call, input);
+}
+
+#define GROMA_SHARDING(Operation)                                                                  \
+  void Adapter::select_sharding_functor(MapperContext context, const Legion::Operation& operation, \
+                                        const SelectShardingFunctorInput& input,                   \
+                                        SelectShardingFunctorOutput& output) {                     \
+    output.chosen_functor = sharding_of(context, operation, input);                                \
+  }
+GROMA_SHARDING(Copy)
+GROMA_SHARDING(Close)
+GROMA_SHARDING(Acquire)
+GROMA_SHARDING(Release)
+GROMA_SHARDING(Partition)
+GROMA_SHARDING(Fill)
+#undef GROMA_SHARDING
+
+// ---- What comes back. DefaultMapper asserts that nobody asked.
+
+#define GROMA_REPORT(Operation, Info)                                                       \
+  void Adapter::report_profiling(MapperContext context, const Legion::Operation& operation, \
+                                 const Info& info) {                                        \
+    if (info.total_reports == 0) return; /* nothing was copied */                           \
+    HookCalls::Use call(calls_, context);                                                   \
+    const TaskView& view = operation_view(context, operation, *call, {});                   \
+    report(*call, view, info.fill_response ? OperationKind::kFill : OperationKind::kCopy,   \
+           info.profiling_responses);                                                       \
+  }
+GROMA_REPORT(InlineMapping, InlineProfilingInfo)
+GROMA_REPORT(Partition, PartitionProfilingInfo)
+#undef GROMA_REPORT
+
+// ---- Variants of inlined tasks, memories of reduced futures
+
+void Adapter::select_task_variant(MapperContext context, const Legion::Task& task,
+                                  const SelectVariantInput& input, SelectVariantOutput& output) {
+  HookCalls::Use call(calls_, context);
+  const TaskView& view = views_.make(context, task, place_of(input.processor),
+                                     TaskViews::Regions::kNamed, call->storage);
+  output.chosen_variant = mapper_->select_task_variant(call->hands, view);
+  if (output.chosen_variant != 0) return;
+  registration_->fail(one_diagnostic(DiagId::kBadVariant, "select_task_variant", view.name, 0,
+                                     "which the task does not have"),
+                      {}, mapper_.get());
+}
+
+void Adapter::map_future_map_reduction(MapperContext context, const FutureMapReductionInput& input,
+                                       FutureMapReductionOutput& output) {
+  HookCalls::Use call(calls_, context);
+  std::vector<Memory>& answer = call->memories;
+  answer.clear();
+  mapper_->map_future_map_reduction(call->hands, input.tag, answer);
+  for (const Memory& memory : answer) {
+    output.destination_memories.push_back(registration_->machine->realm(memory));
+  }
+}
+
+}  // namespace groma::legion

@@ -1,0 +1,127 @@
+// When and where ready tasks are mapped, and what a running task asks of its mapper.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/one_diagnostic.h"
+#include "legion/adapter.h"
+
+namespace groma::legion {
+
+// ---- Ready tasks
+
+// In parts: a view is large, and all points of a launch may be ready.
+void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
+                                  SelectMappingOutput& output) {
+  if (!mapper_->selects()) {
+    output.map_tasks.insert(input.ready_tasks.begin(), input.ready_tasks.end());
+    return;
+  }
+  constexpr std::size_t kPart = 256;
+  HookCalls::Use call(calls_, context);
+  // An event that one part makes must not be gone after the next.
+  const Alone alone(mapper_runtime_, context);
+  MapperEvent deferral = 0;
+  std::size_t waiting = 0;
+  std::vector<const Legion::Task*> stealable;  // of those
+  TaskList& ready = call->tasks;
+  ready.clear();
+  const auto ask = [&] {
+    ScheduleAnswer& answer = call->schedule;
+    answer.clear();
+    mapper_->select_tasks_to_map(call->hands, ready.views(), answer);
+    check(validate(answer, ready.views(), mapper_->machine()));
+    for (std::uint32_t index : answer.map) output.map_tasks.insert(ready[index]);
+    for (const ScheduleAnswer::Relocation& move : answer.relocate) {
+      output.relocate_tasks[ready[move.task]] = realm(move.processor);
+    }
+    if (answer.deferral != 0) deferral = answer.deferral;
+    for (std::uint32_t i = 0; i < ready.size(); ++i) {
+      const Legion::Task* task = ready[i];
+      if (output.map_tasks.contains(task) || output.relocate_tasks.contains(task)) continue;
+      ++waiting;
+      if (registration_->is_stealable(*task)) stealable.push_back(task);
+    }
+    ready.clear();
+  };
+  for (const Legion::Task* task : input.ready_tasks) {
+    ready.add(views_, context, *task, place_of(task->target_proc));
+    if (ready.size() == kPart) ask();
+  }
+  if (ready.size() > 0) ask();
+  stealing_.asked = 0;
+  stealing_.has_ready = waiting > 0;
+  if (!stealable.empty() || stealing_.has_stealable) {
+    share_work(context, *call, stealable, output);
+  }
+  const bool idle = output.map_tasks.empty() && output.relocate_tasks.empty();
+  const auto event = events_.open.find(deferral);
+  if (idle && event != events_.open.end()) output.deferral_event = event->second;
+  deferral_ = idle ? deferral : 0;
+}
+
+// ---- What tasks and other mapper objects ask
+
+void Adapter::handle_message(MapperContext context, const MapperMessage& message) {
+  HookCalls::Use call(calls_, context);
+  const Processor sender = place_of(message.sender);
+  if (handle_steal_message(context, *call, sender, message.kind)) return;
+  mapper_->handle_message(call->hands, sender, message.kind,
+                          std::span(static_cast<const std::byte*>(message.message), message.size));
+}
+
+void Adapter::configure_context(MapperContext context, const Legion::Task& task,
+                                ContextConfigOutput& output) {
+  HookCalls::Use call(calls_, context);
+  const TaskView& view = views_.make(context, task, place_of(task.current_proc),
+                                     TaskViews::Regions::kNone, call->storage);
+  const auto count = [](int to) { return static_cast<unsigned>(std::max(0, to)); };
+  const auto value = [](unsigned from) { return static_cast<int>(from); };
+  ContextAnswer answer;  // from Legion's flags: -lg:window, -lg:sched, ...
+  answer.max_window = value(output.max_window_size);
+  answer.hysteresis_percent = value(output.hysteresis_percentage);
+  answer.max_outstanding_frames = value(output.max_outstanding_frames);
+  answer.min_tasks_to_schedule = value(output.min_tasks_to_schedule);
+  answer.min_frames_to_schedule = value(output.min_frames_to_schedule);
+  answer.meta_task_vector_width = value(output.meta_task_vector_width);
+  answer.max_templates_per_trace = value(output.max_templates_per_trace);
+  answer.mutable_priority = output.mutable_priority;
+  mapper_->configure_context(call->hands, view, answer);
+  output.max_window_size = count(answer.max_window);
+  output.hysteresis_percentage = count(answer.hysteresis_percent);
+  output.max_outstanding_frames = count(answer.max_outstanding_frames);
+  output.min_tasks_to_schedule = count(answer.min_tasks_to_schedule);
+  output.min_frames_to_schedule = count(answer.min_frames_to_schedule);
+  output.meta_task_vector_width = count(answer.meta_task_vector_width);
+  output.max_templates_per_trace = count(answer.max_templates_per_trace);
+  output.mutable_priority = answer.mutable_priority;
+}
+
+void Adapter::memoize_operation(MapperContext context, const Legion::Mappable& operation,
+                                const MemoizeInput&, MemoizeOutput& output) {
+  HookCalls::Use call(calls_, context);
+  const TaskView& view = views_.make(context, operation, mapper_->site().local, call->storage);
+  output.memoize = mapper_->memoize_operation(call->hands, view, true);
+}
+
+// Legion takes an answer without bytes for a value, which the program then reads beyond its end.
+void Adapter::select_tunable_value(MapperContext context, const Legion::Task& task,
+                                   const SelectTunableInput& input, SelectTunableOutput& output) {
+  HookCalls::Use call(calls_, context);
+  const TaskView& view = views_.make(context, task, place_of(task.current_proc),
+                                     TaskViews::Regions::kNone, call->storage);
+  std::vector<std::byte>& answer = call->bytes;
+  answer.clear();
+  mapper_->select_tunable_value(call->hands, view, input.tunable_id, input.mapping_tag,
+                                std::span(static_cast<const std::byte*>(input.args), input.size),
+                                answer);
+  if (answer.empty()) {
+    registration_->fail(one_diagnostic(DiagId::kNoTunable, view.name, input.tunable_id), {},
+                        mapper_.get());
+  }
+  output.size = answer.size();
+  output.value = std::malloc(answer.size());  // Legion frees it
+  std::memcpy(output.value, answer.data(), answer.size());
+}
+
+}  // namespace groma::legion

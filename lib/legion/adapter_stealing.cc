@@ -1,0 +1,162 @@
+// Stealing, Legion's way and by messages (stealing.h).
+#include <algorithm>
+
+#include "legion/adapter.h"
+#include "mapper/processors.h"
+
+namespace groma::legion {
+namespace {
+
+bool contains(const std::vector<Processor>& list, const Processor& p) {
+  return std::find(list.begin(), list.end(), p) != list.end();
+}
+
+}  // namespace
+
+// ---- Legion's way
+
+void Adapter::select_steal_targets(MapperContext context, const SelectStealingInput& input,
+                                   SelectStealingOutput& output) {
+  HookCalls::Use call(calls_, context);
+  std::vector<Processor>& refused = call->shards;
+  refused.clear();
+  for (Legion::Processor p : input.blacklist) refused.push_back(place_of(p));
+  for (const Processor& p : steal_targets(*call, refused)) output.targets.insert(realm(p));
+}
+
+void Adapter::permit_steal_request(MapperContext context, const StealRequestInput& input,
+                                   StealRequestOutput& output) {
+  HookCalls::Use call(calls_, context);
+  TaskList& stealable = call->tasks;
+  stealable.clear();
+  for (const Legion::Task* task : input.stealable_tasks) {
+    stealable.add(views_, context, *task, place_of(task->target_proc));
+  }
+  for (std::uint32_t index : stolen(*call, place_of(input.thief_proc))) {
+    output.stolen_tasks.insert(stealable[index]);
+  }
+}
+
+const std::vector<Processor>& Adapter::steal_targets(HookCall& call,
+                                                     const std::vector<Processor>& refused) {
+  std::vector<Processor>& answer = call.processors;
+  answer.clear();
+  mapper_->select_steal_targets(call.hands, refused, answer);
+  check(validate_steal_targets(answer, mapper_->site().local, mapper_->machine()));
+  return answer;
+}
+
+// Of call.tasks.
+const std::vector<std::uint32_t>& Adapter::stolen(HookCall& call, const Processor& thief) {
+  std::vector<std::uint32_t>& answer = call.indices;
+  answer.clear();
+  mapper_->permit_steal_request(call.hands, thief, call.tasks.views(), answer);
+  check(validate_stolen(answer, call.tasks.views()));
+  return answer;
+}
+
+// ---- As a victim
+
+void Adapter::tell(MapperContext context, const Processor& whom, StealMessage message) {
+  const Alone alone(mapper_runtime_, context);
+  mapper_runtime_->send_message(context, realm(whom), &message, sizeof message,
+                                static_cast<unsigned>(message));
+}
+
+// `waiting` are the stealable tasks that were neither mapped nor moved.
+void Adapter::share_work(MapperContext context, HookCall& call,
+                         std::vector<const Legion::Task*>& waiting, SelectMappingOutput& output) {
+  for (const Processor& thief : std::exchange(stealing_.requests, {})) {
+    call.tasks.clear();
+    for (const Legion::Task* task : waiting) {
+      call.tasks.add(views_, context, *task, place_of(task->target_proc));
+    }
+    const std::vector<std::uint32_t>& given = stolen(call, thief);
+    for (std::uint32_t index : given) {
+      output.relocate_tasks[call.tasks[index]] = realm(thief);
+      std::erase(waiting, call.tasks[index]);
+    }
+    if (given.empty()) refuse_work(context, thief);
+  }
+  stealing_.has_stealable = !waiting.empty();
+  if (!stealing_.has_stealable) return;
+  call.tasks.clear();
+  call.tasks.add(views_, context, *waiting.front(), place_of(waiting.front()->target_proc));
+  const Machine& all = mapper_->machine();
+  const std::int64_t nodes = all.node_count();
+  for (const VariantView& variant : call.tasks.views().front().variants) {
+    for (std::int64_t n = 0; n < nodes; ++n) {  // the nearest first
+      const std::int64_t node = (mapper_->site().local.node + n) % nodes;
+      for (std::int64_t i = 0; i < all.processor_count(node, variant.kind); ++i) {
+        if (stealing_.offered.size() >= Stealing::kMaxOffers) return;
+        const Processor p{variant.kind, node, i};
+        if (p == mapper_->site().local || contains(stealing_.offered, p)) continue;
+        stealing_.offered.push_back(p);
+        tell(context, p, StealMessage::kOffer);
+      }
+    }
+  }
+}
+
+void Adapter::refuse_work(MapperContext context, const Processor& thief) {
+  std::erase(stealing_.offered, thief);
+  tell(context, thief, StealMessage::kNothing);
+}
+
+// Has select_tasks_to_map called again, though what our mapper waits for has not come: its event
+// stays open.
+void Adapter::wake(MapperContext context) {
+  const auto waits = events_.open.find(deferral_);
+  if (waits == events_.open.end()) return;
+  const Alone alone(mapper_runtime_, context);
+  const Legion::Mapping::MapperEvent old = waits->second;
+  waits->second = mapper_runtime_->create_mapper_event(context);
+  mapper_runtime_->trigger_mapper_event(context, old);
+}
+
+// ---- As a thief
+
+void Adapter::look_for_work(MapperContext context, HookCall& call) {
+  if (!stealing_.idle() || stealing_.asked > 0 || stealing_.offers.empty()) return;
+  std::vector<Processor>& refused = call.shards;
+  refused.clear();
+  const Machine& all = mapper_->machine();
+  const ProcKind kind = mapper_->site().local.kind;
+  for (std::int64_t node = 0; node < all.node_count(); ++node) {
+    for (std::int64_t i = 0; i < all.processor_count(node, kind); ++i) {
+      const Processor p{kind, node, i};
+      if (!contains(stealing_.offers, p)) refused.push_back(p);
+    }
+  }
+  for (const Processor& victim : steal_targets(call, refused)) {
+    if (!contains(stealing_.offers, victim)) continue;
+    ++stealing_.asked;
+    tell(context, victim, StealMessage::kRequest);
+  }
+}
+
+bool Adapter::handle_steal_message(MapperContext context, HookCall& call, const Processor& sender,
+                                   std::uint32_t kind) {
+  switch (static_cast<StealMessage>(kind)) {
+    case StealMessage::kOffer:
+      if (!contains(stealing_.offers, sender)) stealing_.offers.push_back(sender);
+      look_for_work(context, call);
+      return true;
+    case StealMessage::kRequest:
+      if (stealing_.has_stealable) {
+        stealing_.requests.push_back(sender);
+        wake(context);
+      } else {
+        refuse_work(context, sender);
+      }
+      return true;
+    case StealMessage::kNothing:
+      stealing_.asked -= std::min<std::size_t>(stealing_.asked, 1);
+      std::erase(stealing_.offers, sender);
+      look_for_work(context, call);
+      return true;
+  }
+  return false;
+}
+
+}  // namespace groma::legion

@@ -1,0 +1,81 @@
+#include "legion/hook_call.h"
+
+namespace groma::legion {
+
+// ---- Hands
+
+Capabilities Hands::capabilities() const {
+  Capabilities can;
+  can.instances = false;
+  return can;
+}
+
+std::span<const VariantView> Hands::variants(TaskId task) { return parts_.views->variants(task); }
+std::string_view Hands::task_name(TaskId task) { return parts_.views->name(task); }
+
+MapperEvent Hands::create_event() {
+  const Alone alone(parts_.runtime, context_);
+  const Legion::Mapping::MapperEvent made = parts_.runtime->create_mapper_event(context_);
+  parts_.events->open[++parts_.events->last] = made;
+  return parts_.events->last;
+}
+
+void Hands::trigger_event(MapperEvent event) {
+  const auto found = parts_.events->open.find(event);
+  if (found == parts_.events->open.end()) return;
+  const Legion::Mapping::MapperEvent triggered = found->second;
+  parts_.events->open.erase(found);
+  const Alone alone(parts_.runtime, context_);
+  parts_.runtime->trigger_mapper_event(context_, triggered);
+}
+
+bool Hands::send_message(const Processor& target, std::uint32_t kind,
+                         std::span<const std::byte> message) {
+  const Legion::Processor to = parts_.machine->realm(target);
+  if (!to.exists()) return false;
+  const Alone alone(parts_.runtime, context_);
+  parts_.runtime->send_message(context_, to, message.data(), message.size(), kind);
+  return true;
+}
+
+bool Hands::broadcast(std::uint32_t kind, std::span<const std::byte> message) {
+  const Alone alone(parts_.runtime, context_);
+  parts_.runtime->broadcast(context_, message.data(), message.size(), kind);
+  return true;
+}
+
+// ---- TaskList
+
+void TaskList::clear() {
+  views_.clear();
+  tasks_.clear();
+  parents_.clear();
+  parent_ = nullptr;
+}
+
+void TaskList::add(TaskViews& views, MapperContext context, const Legion::Task& task,
+                   const Processor& current) {
+  views.fill(context, task, current, views_.emplace_back());
+  tasks_.push_back(&task);
+  const Legion::Task* above = task.get_parent_task();
+  if (above == nullptr) return;
+  if (above != parent_) {
+    views.fill_parent(context, *above, current, parents_.emplace_back());
+    parent_ = above;
+  }
+  views_.back().parent = &parents_.back();
+}
+
+// ---- HookCalls
+
+HookCalls::Use::Use(HookCalls& calls, MapperContext context) : calls_(calls) {
+  if (calls_.free_.empty()) {
+    call_ = std::make_unique<HookCall>(calls_.parts_);
+  } else {
+    call_ = std::move(calls_.free_.back());
+    calls_.free_.pop_back();
+  }
+  call_->hands.enter(context);
+}
+
+}  // namespace groma::legion

@@ -1,0 +1,192 @@
+#include "legion/layouts.h"
+
+#include <algorithm>
+#include <array>
+
+#include "legion/machine_map.h"
+#include "mapper/default_policy.h"
+
+namespace groma::legion {
+namespace {
+
+// In the order of AlignOp, without kNone.
+constexpr std::array kEqualities = {LEGION_EQ_EK, LEGION_NE_EK, LEGION_LT_EK,
+                                    LEGION_LE_EK, LEGION_GT_EK, LEGION_GE_EK};
+
+AlignOp align_op_of(Legion::EqualityKind kind) {
+  const auto found = std::find(kEqualities.begin(), kEqualities.end(), kind);
+  return static_cast<AlignOp>(found - kEqualities.begin() + 1);
+}
+
+bool contains(const std::vector<Legion::FieldID>& fields, Legion::FieldID field) {
+  return std::find(fields.begin(), fields.end(), field) != fields.end();
+}
+
+// Of an ordering's dimensions, without that of the fields; nothing where it has one of them or they
+// are in no such order.
+std::optional<DimensionOrder> dimensions_of(std::vector<Legion::DimensionKind> order) {
+  std::erase(order, LEGION_DIM_F);
+  if (order.size() < 2) return std::nullopt;
+  if (std::is_sorted(order.begin(), order.end())) return DimensionOrder::kFortran;
+  if (std::is_sorted(order.rbegin(), order.rend())) return DimensionOrder::kC;
+  return std::nullopt;
+}
+
+// Fields first or last; nothing where they are in between or it does not say.
+std::optional<FieldOrder> fields_of(const std::vector<Legion::DimensionKind>& order) {
+  if (order.size() < 2) return std::nullopt;
+  if (order.front() == LEGION_DIM_F) return FieldOrder::kAos;
+  if (order.back() == LEGION_DIM_F) return FieldOrder::kSoa;
+  return std::nullopt;
+}
+
+// Whether it says what no Layout statement can: fields between dimensions, (Y, X, Z).
+bool is_unspeakable(const std::vector<Legion::DimensionKind>& order) {
+  const bool has_fields = std::find(order.begin(), order.end(), LEGION_DIM_F) != order.end();
+  const std::size_t dimensions = order.size() - (has_fields ? 1 : 0);
+  return (dimensions > 1 && !dimensions_of(order)) ||
+         (has_fields && order.size() > 1 && !fields_of(order));
+}
+
+Legion::SpecializedConstraint specialised(const Legion::RegionRequirement& requirement,
+                                          const LayoutSpec& layout, const Demands& demands) {
+  bool exact = layout.exact;
+  Legion::SpecializedConstraint kind(layout.compact ? LEGION_COMPACT_SPECIALIZE
+                                                    : LEGION_AFFINE_SPECIALIZE);
+  for (const Legion::LayoutConstraintSet* demand : demands) {
+    const Legion::SpecializedConstraint& asked = demand->specialized_constraint;
+    exact = exact || asked.is_exact();
+    if (asked.is_compact()) kind = asked;
+  }
+  if ((requirement.privilege & LEGION_READ_WRITE) == LEGION_REDUCE) {
+    return {LEGION_AFFINE_REDUCTION_SPECIALIZE, requirement.redop, false, exact};
+  }
+  kind.exact = exact;
+  return kind;
+}
+
+// The least alignment that is right for the statement and for all that is demanded of the field. 1:
+// none is needed.
+std::size_t alignment_of(Legion::FieldID field, const LayoutSpec& layout, const Demands& demands) {
+  std::size_t bytes = 1;
+  const auto fits = [&] {
+    const auto at = static_cast<std::int64_t>(bytes);
+    if (!mapper::aligns(at, layout.align_op, layout.align_bytes)) return false;
+    for (const Legion::LayoutConstraintSet* demand : demands) {
+      for (const Legion::AlignmentConstraint& one : demand->alignment_constraints) {
+        if (one.fid != field) continue;
+        if (!mapper::aligns(at, align_op_of(one.eqk), static_cast<std::int64_t>(one.alignment))) {
+          return false;
+        }
+      }
+    }
+    return true;
+  };
+  while (!fits()) {
+    bytes *= 2;
+    if (bytes > (std::size_t{1} << 40)) return 1;  // none is right: validate has refused it
+  }
+  return bytes;
+}
+
+constexpr std::array<std::string_view, 10> kConstraintNames = {
+    "kind of instance", "memory",    "fields",  "order",   "tiling",
+    "dimensions",       "alignment", "offsets", "pointer", "padding"};
+
+}  // namespace
+
+LayoutDemand demand_of(std::uint32_t position, const Legion::LayoutConstraintSet& set) {
+  LayoutDemand demand;
+  demand.requirement = position;
+  if (set.memory_constraint.has_kind) demand.memory = kind_of(set.memory_constraint.kind);
+  const auto& order = set.ordering_constraint.ordering;
+  demand.dimensions = dimensions_of(order);
+  demand.fields = fields_of(order);
+  demand.exact = set.specialized_constraint.is_exact();
+  for (const Legion::AlignmentConstraint& alignment : set.alignment_constraints) {
+    demand.align_op = align_op_of(alignment.eqk);
+    demand.align_bytes = static_cast<std::int64_t>(alignment.alignment);
+  }
+  return demand;
+}
+
+std::vector<FieldGroup> group_fields(const Legion::RegionRequirement& requirement,
+                                     const std::vector<Legion::FieldID>& all,
+                                     const Demands& demands) {
+  Demands of_all;
+  std::vector<FieldGroup> groups;
+  std::vector<Legion::FieldID> left(requirement.privilege_fields.begin(),
+                                    requirement.privilege_fields.end());
+  for (const Legion::LayoutConstraintSet* demand : demands) {
+    const std::vector<Legion::FieldID>& fields = demand->field_constraint.get_field_set();
+    if (fields.empty()) {
+      of_all.push_back(demand);
+      continue;
+    }
+    const std::size_t before = left.size();
+    std::erase_if(left, [&](Legion::FieldID field) { return contains(fields, field); });
+    if (left.size() < before) groups.push_back({fields, {demand}});
+  }
+  if (groups.empty()) return {{all, of_all}};
+  if (!left.empty()) groups.push_back({left, {}});
+  for (FieldGroup& group : groups) {
+    group.demands.insert(group.demands.end(), of_all.begin(), of_all.end());
+  }
+  return groups;
+}
+
+Legion::OrderingConstraint ordering_of(const LayoutSpec& layout, int dimensions) {
+  std::vector<Legion::DimensionKind> order;
+  for (int d = 0; d < dimensions; ++d) {
+    order.push_back(static_cast<Legion::DimensionKind>(LEGION_DIM_X + d));
+  }
+  if (layout.dimensions == DimensionOrder::kC) std::reverse(order.begin(), order.end());
+  const bool soa = layout.fields == FieldOrder::kSoa;
+  order.insert(soa ? order.end() : order.begin(), LEGION_DIM_F);
+  return {order, false};
+}
+
+Legion::LayoutConstraintSet constraints_of(const Legion::RegionRequirement& requirement,
+                                           const InstanceWish& instance, const FieldGroup& group) {
+  Legion::LayoutConstraintSet set;
+  set.add_constraint(specialised(requirement, instance.layout, group.demands));
+  set.add_constraint(Legion::MemoryConstraint(realm_kind(instance.memory)));
+  Legion::FieldConstraint fields(group.fields, false, false);
+  Legion::OrderingConstraint order = ordering_of(instance.layout, requirement.region.get_dim());
+  for (const Legion::LayoutConstraintSet* demand : group.demands) {
+    const Legion::FieldConstraint& asked = demand->field_constraint;
+    if (!asked.get_field_set().empty()) {
+      fields.contiguous = asked.contiguous;
+      fields.inorder = asked.inorder;
+    }
+    const auto& ordering = demand->ordering_constraint;
+    if (is_unspeakable(ordering.ordering) && !instance.layout_origin) order = ordering;
+    order.contiguous = order.contiguous || ordering.contiguous;
+    for (const auto& one : demand->tiling_constraints) set.add_constraint(one);
+    for (const auto& one : demand->dimension_constraints) set.add_constraint(one);
+    for (const auto& one : demand->offset_constraints) set.add_constraint(one);
+    if (demand->padding_constraint.delta.get_dim() > 0) {
+      set.add_constraint(demand->padding_constraint);
+    }
+  }
+  set.add_constraint(fields);
+  set.add_constraint(order);
+  for (Legion::FieldID field : group.fields) {
+    const std::size_t bytes = alignment_of(field, instance.layout, group.demands);
+    if (bytes > 1) set.add_constraint(Legion::AlignmentConstraint(field, LEGION_EQ_EK, bytes));
+  }
+  return set;
+}
+
+std::string_view unmet(const Legion::Mapping::PhysicalInstance& instance, const Demands& demands) {
+  for (const Legion::LayoutConstraintSet* demand : demands) {
+    const Legion::LayoutConstraint* failed = nullptr;
+    if (instance.entails(*demand, &failed)) continue;
+    const auto kind = failed == nullptr ? kConstraintNames.size()
+                                        : static_cast<std::size_t>(failed->get_constraint_kind());
+    return kind < kConstraintNames.size() ? kConstraintNames[kind] : "layout";
+  }
+  return {};
+}
+
+}  // namespace groma::legion

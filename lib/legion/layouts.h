@@ -1,0 +1,44 @@
+// Layouts as Legion's constraints, and the constraints of a variant that a mapping has to meet.
+#pragma once
+
+#include <legion.h>
+
+#include <string_view>
+#include <vector>
+
+#include "groma/kinds.h"
+#include "groma/wish.h"
+
+namespace groma::legion {
+
+// What a mapping can contradict of the constraints of requirement `position`.
+LayoutDemand demand_of(std::uint32_t position, const Legion::LayoutConstraintSet& set);
+
+// All of the constraints that a variant, or an inline launcher, has for one requirement. They
+// belong to Legion and stay.
+using Demands = std::vector<const Legion::LayoutConstraintSet*>;
+
+// Fields that share an instance, and what is demanded of it.
+struct FieldGroup {
+  std::vector<Legion::FieldID> fields;
+  Demands demands;
+};
+
+// Cuts a requirement's fields into groups: one of `all`, the fields that its wish asks for, unless
+// demands are of some fields only.
+std::vector<FieldGroup> group_fields(const Legion::RegionRequirement& requirement,
+                                     const std::vector<Legion::FieldID>& all,
+                                     const Demands& demands);
+
+// What `instance` asks for, with what the demands ask beyond it.
+Legion::LayoutConstraintSet constraints_of(const Legion::RegionRequirement& requirement,
+                                           const InstanceWish& instance, const FieldGroup& group);
+
+// Dimensions from the fastest to the slowest, the fields last (SOA) or first.
+Legion::OrderingConstraint ordering_of(const LayoutSpec& layout, int dimensions);
+
+// "padding", say: what of a variant's demands an instance does not meet; empty when it meets them.
+// Legion would end the process on it, after the hook.
+std::string_view unmet(const Legion::Mapping::PhysicalInstance& instance, const Demands& demands);
+
+}  // namespace groma::legion

@@ -1,0 +1,82 @@
+// Operations that are no tasks as a mapper of ours sees them.
+#include <algorithm>
+
+#include "legion/task_views.h"
+
+namespace groma::legion {
+namespace {
+
+OperationKind kind_of(const Legion::Mappable& operation) {
+  switch (operation.get_mappable_type()) {
+    case LEGION_TASK_MAPPABLE:
+      return OperationKind::kTask;
+    case LEGION_COPY_MAPPABLE:
+      return OperationKind::kCopy;
+    case LEGION_INLINE_MAPPABLE:
+      return OperationKind::kInline;
+    case LEGION_ACQUIRE_MAPPABLE:
+      return OperationKind::kAcquire;
+    case LEGION_RELEASE_MAPPABLE:
+      return OperationKind::kRelease;
+    case LEGION_CLOSE_MAPPABLE:
+      return OperationKind::kClose;
+    case LEGION_FILL_MAPPABLE:
+      return OperationKind::kFill;
+    case LEGION_PARTITION_MAPPABLE:
+      return OperationKind::kPartition;
+    case LEGION_MUST_EPOCH_MAPPABLE:
+      return OperationKind::kMustEpoch;
+    default:
+      return OperationKind::kFutureMapReduction;
+  }
+}
+
+// Of those that are launched over a domain.
+template <typename Operation>
+void fill_domain(const Operation* operation, TaskView& view) {
+  if (operation == nullptr) return;
+  view.is_index = operation->is_index_space;
+  if (operation->is_index_space)
+    view.domain = view.sharding_domain = rect_of(operation->index_domain);
+  view.point = point_of(operation->index_point);
+}
+
+}  // namespace
+
+const TaskView& TaskViews::make(MapperContext context, const Legion::Mappable& operation,
+                                const Processor& near, ViewStorage& storage,
+                                std::span<const Legion::RegionRequirement* const> requirements) {
+  TaskView& view = storage.view;
+  view = {};
+  view.operation = kind_of(operation);
+  view.unique_id = operation.get_unique_id();
+  view.depth = operation.get_depth();
+  view.tag = operation.tag;
+  view.provenance = operation.get_provenance_string();
+  view.mapper_data = {static_cast<const std::byte*>(operation.mapper_data),
+                      operation.mapper_data_size};
+  view.current = near;
+  fill_domain(operation.as_task(), view);
+  fill_domain(operation.as_copy(), view);
+  fill_domain(operation.as_fill(), view);
+  fill_domain(operation.as_partition(), view);
+  if (const Legion::Task* task = operation.as_task()) {
+    view.id = task->task_id;
+    view.name = known(context, *task).name;
+  }
+  if (const Legion::Task* parent = operation.get_parent_task()) {
+    fill_parent(context, *parent, near, storage.parent);
+    storage.parent_id = 0;
+    view.parent = &storage.parent;
+  }
+  storage.requirements.clear();
+  storage.regions.clear();
+  storage.fields.resize(std::max(storage.fields.size(), requirements.size()));
+  for (const Legion::RegionRequirement* requirement : requirements) {
+    add_requirement(context, *requirement, Regions::kCounted, storage);
+  }
+  view.requirements = storage.requirements;
+  return view;
+}
+
+}  // namespace groma::legion

@@ -1,0 +1,118 @@
+// Stands before Legion in a program that was not built with Groma (LD_PRELOAD): the functions by
+// which a program starts Legion and registers its mappers. Without GROMA_MAPPING, and in programs
+// without Legion, it does nothing.
+#include "legion/preload.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace {
+
+using groma::legion::PreloadMapper;
+using Legion::Mapping::Mapper;
+
+const char* mapping() { return std::getenv(groma::legion::kMappingVariable); }
+
+[[noreturn]] void refuse(const std::string& why) {
+  std::fprintf(stderr, "groma: not mapped: %s\n", why.c_str());
+  std::fflush(nullptr);
+  _exit(1);
+}
+
+// The address and the mangled name of one of the functions below. That of a member function is the
+// first word of its pointer.
+template <class Function>
+Dl_info self(Function function) {
+  void* address = nullptr;
+  std::memcpy(&address, &function, sizeof address);
+  Dl_info info{};
+  dladdr(address, &info);
+  return info;
+}
+
+std::string version_here() {
+  using Version = const char*();
+  auto* const version =
+      reinterpret_cast<Version*>(dlsym(RTLD_DEFAULT, "_ZN6Legion7Runtime18get_legion_versionEv"));
+  return version == nullptr ? "another version" : version();
+}
+
+// Ours stands before every function of a Legion like the one that it was built with.
+// `legion_runtime_start` is in every Legion.
+__attribute__((constructor)) void check_legion() {
+  if (mapping() == nullptr || dlsym(RTLD_DEFAULT, "legion_runtime_start") == nullptr) return;
+  const char* const start = self(&Legion::Runtime::start).dli_sname;
+  if (dlsym(RTLD_NEXT, start) == nullptr || version_here() != LEGION_VERSION) {
+    refuse("the program has Legion " + version_here() + ", this library is for " LEGION_VERSION);
+  }
+}
+
+// The library that maps. Loaded once; ends the process where that is not possible.
+void* mapper_library() {
+  static void* const library = [] {
+    std::string path = self(&check_legion).dli_fname;
+    path = path.substr(0, path.rfind('/') + 1) + "libgroma_preload_mapper.so";
+    void* const loaded = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (loaded == nullptr) refuse(std::string("cannot load what maps: ") + dlerror());
+    return loaded;
+  }();
+  return library;
+}
+
+const PreloadMapper& library() {  // what it offers
+  static const auto* const found =
+      static_cast<const PreloadMapper*>(dlsym(mapper_library(), groma::legion::kPreloadMapper));
+  return *found;
+}
+
+// Legion's own function of the name: after us, but where Legion was loaded for itself (Python), in
+// the library that maps, which needs it too.
+template <class Wanted, class Function>
+Wanted* next(Function function) {
+  const char* const name = self(function).dli_sname;
+  void* found = dlsym(RTLD_NEXT, name);
+  if (found == nullptr) found = dlsym(mapper_library(), name);
+  return reinterpret_cast<Wanted*>(found);
+}
+
+Mapper* wrap(Legion::Runtime* runtime, Legion::MapperID id, Mapper* mapper,
+             Legion::Processor processor) {
+  return mapping() == nullptr ? mapper : library().wrap(runtime, id, mapper, processor);
+}
+
+}  // namespace
+
+namespace Legion {
+
+int Runtime::start(int argc, char** argv, bool background, bool supply_default_mapper, bool filter,
+                   bool initialize_network, bool configure_machine) {
+  if (mapping() != nullptr) {
+    check_legion();  // it may have been loaded later
+    library().begin();
+  }
+  return next<decltype(start)>(&Runtime::start)(argc, argv, background, supply_default_mapper,
+                                                filter, initialize_network, configure_machine);
+}
+
+void Runtime::replace_default_mapper(Mapper* mapper, Processor processor) {
+  using Next = void(Runtime*, Mapper*, Processor);
+  next<Next> (&Runtime::replace_default_mapper)(this, wrap(this, 0, mapper, processor), processor);
+}
+
+void Runtime::add_mapper(MapperID id, Mapper* mapper, Processor processor) {
+  using Next = void(Runtime*, MapperID, Mapper*, Processor);
+  next<Next> (&Runtime::add_mapper)(this, id, wrap(this, id, mapper, processor), processor);
+}
+
+Mapper* Runtime::get_mapper(Context context, MapperID id, Processor target) {
+  using Next = Mapper*(Runtime*, Context, MapperID, Processor);
+  Mapper* const found = next<Next>(&Runtime::get_mapper)(this, context, id, target);
+  return mapping() == nullptr ? found : library().unwrap(found);
+}
+
+}  // namespace Legion

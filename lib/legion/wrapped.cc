@@ -1,0 +1,304 @@
+// Wrapped: each hook to the adapter or to the program's own mapper.
+#include "legion/wrapped.h"
+
+#include <mappers/forwarding_mapper.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "legion/stealing.h"
+#include "program/data.h"
+
+namespace groma::legion {
+namespace {
+
+using Legion::Mapping::ForwardingMapper;
+using LegionMapper = Legion::Mapping::Mapper;
+using MapperContext = Legion::Mapping::MapperContext;
+
+// Tunables, contexts, messages of its own and what a trace remembers are the program's mapper's: a
+// mapping says nothing of them, and the numbers in them are the program's.
+class Wrapped final : public ForwardingMapper {
+ public:
+  Wrapped(LegionMapper* own, std::unique_ptr<LegionMapper> adapter,
+          std::shared_ptr<const Mentions> mentions)
+      : ForwardingMapper(own),
+        adapter_(std::move(adapter)),
+        mentions_(std::move(mentions)),
+        name_(std::string("groma over ") + own->get_mapper_name()) {}
+
+  LegionMapper* own() const { return mapper; }
+
+  const char* get_mapper_name() const override { return name_.c_str(); }
+  // The adapter's calls come one after the other.
+  MapperSyncModel get_mapper_sync_model() const override {
+    return mapper->get_mapper_sync_model() == SERIALIZED_NON_REENTRANT_MAPPER_MODEL
+               ? SERIALIZED_NON_REENTRANT_MAPPER_MODEL
+               : adapter_->get_mapper_sync_model();
+  }
+
+  // ---- Of a task.
+  void select_task_options(MapperContext context, const Legion::Task& task,
+                           TaskOptions& output) override {
+    of(task).select_task_options(context, task, output);
+  }
+  void premap_task(MapperContext context, const Legion::Task& task, const PremapTaskInput& input,
+                   PremapTaskOutput& output) override {
+    of(task).premap_task(context, task, input, output);
+  }
+  void slice_task(MapperContext context, const Legion::Task& task, const SliceTaskInput& input,
+                  SliceTaskOutput& output) override {
+    of(task).slice_task(context, task, input, output);
+  }
+  void map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
+                MapTaskOutput& output) override {
+    of(task).map_task(context, task, input, output);
+  }
+  void replicate_task(MapperContext context, const Legion::Task& task,
+                      const ReplicateTaskInput& input, ReplicateTaskOutput& output) override {
+    of(task).replicate_task(context, task, input, output);
+  }
+  void select_task_variant(MapperContext context, const Legion::Task& task,
+                           const SelectVariantInput& input, SelectVariantOutput& output) override {
+    of(task).select_task_variant(context, task, input, output);
+  }
+  void postmap_task(MapperContext context, const Legion::Task& task, const PostMapInput& input,
+                    PostMapOutput& output) override {
+    of(task).postmap_task(context, task, input, output);
+  }
+  void select_task_sources(MapperContext context, const Legion::Task& task,
+                           const SelectTaskSrcInput& input, SelectTaskSrcOutput& output) override {
+    of(task).select_task_sources(context, task, input, output);
+  }
+  void report_profiling(MapperContext context, const Legion::Task& task,
+                        const TaskProfilingInfo& input) override {
+    of(task).report_profiling(context, task, input);
+  }
+  void select_sharding_functor(MapperContext context, const Legion::Task& task,
+                               const SelectShardingFunctorInput& input,
+                               SelectShardingFunctorOutput& output) override {
+    of(task).select_sharding_functor(context, task, input, output);
+  }
+
+  void handle_message(MapperContext context, const MapperMessage& message) override {
+    (is_steal_message(message.kind) ? *adapter_ : *mapper).handle_message(context, message);
+  }
+
+  // ---- Of an operation that a task issues.
+  void map_inline(MapperContext context, const Legion::InlineMapping& operation,
+                  const MapInlineInput& input, MapInlineOutput& output) override {
+    of(operation).map_inline(context, operation, input, output);
+  }
+  void select_inline_sources(MapperContext context, const Legion::InlineMapping& operation,
+                             const SelectInlineSrcInput& input,
+                             SelectInlineSrcOutput& output) override {
+    of(operation).select_inline_sources(context, operation, input, output);
+  }
+  void report_profiling(MapperContext context, const Legion::InlineMapping& operation,
+                        const InlineProfilingInfo& input) override {
+    of(operation).report_profiling(context, operation, input);
+  }
+  void map_copy(MapperContext context, const Legion::Copy& operation, const MapCopyInput& input,
+                MapCopyOutput& output) override {
+    of(operation).map_copy(context, operation, input, output);
+  }
+  void select_copy_sources(MapperContext context, const Legion::Copy& operation,
+                           const SelectCopySrcInput& input, SelectCopySrcOutput& output) override {
+    of(operation).select_copy_sources(context, operation, input, output);
+  }
+  void report_profiling(MapperContext context, const Legion::Copy& operation,
+                        const CopyProfilingInfo& input) override {
+    of(operation).report_profiling(context, operation, input);
+  }
+  void select_sharding_functor(MapperContext context, const Legion::Copy& operation,
+                               const SelectShardingFunctorInput& input,
+                               SelectShardingFunctorOutput& output) override {
+    of(operation).select_sharding_functor(context, operation, input, output);
+  }
+  void select_close_sources(MapperContext context, const Legion::Close& operation,
+                            const SelectCloseSrcInput& input,
+                            SelectCloseSrcOutput& output) override {
+    of(operation).select_close_sources(context, operation, input, output);
+  }
+  void report_profiling(MapperContext context, const Legion::Close& operation,
+                        const CloseProfilingInfo& input) override {
+    of(operation).report_profiling(context, operation, input);
+  }
+  void select_sharding_functor(MapperContext context, const Legion::Close& operation,
+                               const SelectShardingFunctorInput& input,
+                               SelectShardingFunctorOutput& output) override {
+    of(operation).select_sharding_functor(context, operation, input, output);
+  }
+  void map_acquire(MapperContext context, const Legion::Acquire& operation,
+                   const MapAcquireInput& input, MapAcquireOutput& output) override {
+    of(operation).map_acquire(context, operation, input, output);
+  }
+  void report_profiling(MapperContext context, const Legion::Acquire& operation,
+                        const AcquireProfilingInfo& input) override {
+    of(operation).report_profiling(context, operation, input);
+  }
+  void select_sharding_functor(MapperContext context, const Legion::Acquire& operation,
+                               const SelectShardingFunctorInput& input,
+                               SelectShardingFunctorOutput& output) override {
+    of(operation).select_sharding_functor(context, operation, input, output);
+  }
+  void map_release(MapperContext context, const Legion::Release& operation,
+                   const MapReleaseInput& input, MapReleaseOutput& output) override {
+    of(operation).map_release(context, operation, input, output);
+  }
+  void select_release_sources(MapperContext context, const Legion::Release& operation,
+                              const SelectReleaseSrcInput& input,
+                              SelectReleaseSrcOutput& output) override {
+    of(operation).select_release_sources(context, operation, input, output);
+  }
+  void report_profiling(MapperContext context, const Legion::Release& operation,
+                        const ReleaseProfilingInfo& input) override {
+    of(operation).report_profiling(context, operation, input);
+  }
+  void select_sharding_functor(MapperContext context, const Legion::Release& operation,
+                               const SelectShardingFunctorInput& input,
+                               SelectShardingFunctorOutput& output) override {
+    of(operation).select_sharding_functor(context, operation, input, output);
+  }
+  void select_partition_projection(MapperContext context, const Legion::Partition& operation,
+                                   const SelectPartitionProjectionInput& input,
+                                   SelectPartitionProjectionOutput& output) override {
+    of(operation).select_partition_projection(context, operation, input, output);
+  }
+  void map_partition(MapperContext context, const Legion::Partition& operation,
+                     const MapPartitionInput& input, MapPartitionOutput& output) override {
+    of(operation).map_partition(context, operation, input, output);
+  }
+  void select_partition_sources(MapperContext context, const Legion::Partition& operation,
+                                const SelectPartitionSrcInput& input,
+                                SelectPartitionSrcOutput& output) override {
+    of(operation).select_partition_sources(context, operation, input, output);
+  }
+  void report_profiling(MapperContext context, const Legion::Partition& operation,
+                        const PartitionProfilingInfo& input) override {
+    of(operation).report_profiling(context, operation, input);
+  }
+  void select_sharding_functor(MapperContext context, const Legion::Partition& operation,
+                               const SelectShardingFunctorInput& input,
+                               SelectShardingFunctorOutput& output) override {
+    of(operation).select_sharding_functor(context, operation, input, output);
+  }
+  void select_sharding_functor(MapperContext context, const Legion::Fill& operation,
+                               const SelectShardingFunctorInput& input,
+                               SelectShardingFunctorOutput& output) override {
+    of(operation).select_sharding_functor(context, operation, input, output);
+  }
+
+  // ---- Of several tasks.
+  void select_sharding_functor(MapperContext context, const Legion::MustEpoch& epoch,
+                               const SelectShardingFunctorInput& input,
+                               MustEpochShardingFunctorOutput& output) override {
+    const bool ours = all_ours(epoch.individual_tasks) && all_ours(epoch.index_space_tasks);
+    (ours ? *adapter_ : *mapper).select_sharding_functor(context, epoch, input, output);
+  }
+  void map_must_epoch(MapperContext context, const MapMustEpochInput& input,
+                      MapMustEpochOutput& output) override {
+    (all_ours(input.tasks) ? *adapter_ : *mapper).map_must_epoch(context, input, output);
+  }
+  void select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
+                           SelectMappingOutput& output) override;
+  void select_steal_targets(MapperContext context, const SelectStealingInput& input,
+                            SelectStealingOutput& output) override {
+    adapter_->select_steal_targets(context, input, output);
+    mapper->select_steal_targets(context, input, output);
+  }
+  void permit_steal_request(MapperContext context, const StealRequestInput& input,
+                            StealRequestOutput& output) override;
+
+  // ---- What ForwardingMapper does not forward.
+  void map_future_map_reduction(MapperContext context, const FutureMapReductionInput& input,
+                                FutureMapReductionOutput& output) override {
+    mapper->map_future_map_reduction(context, input, output);
+  }
+  void handle_instance_collection(MapperContext context,
+                                  const Legion::Mapping::PhysicalInstance& instance) override {
+    adapter_->handle_instance_collection(context, instance);
+    mapper->handle_instance_collection(context, instance);
+  }
+
+ private:
+  bool is_ours(const Legion::Task& task) {
+    const auto found = ours_.find(task.task_id);
+    if (found != ours_.end()) return found->second;
+    return ours_.emplace(task.task_id, (*mentions_)(task.get_task_name())).first->second;
+  }
+  bool all_ours(const std::vector<const Legion::Task*>& tasks) {
+    return std::all_of(tasks.begin(), tasks.end(),
+                       [this](const Legion::Task* task) { return is_ours(*task); });
+  }
+  LegionMapper& of(const Legion::Task& task) { return is_ours(task) ? *adapter_ : *mapper; }
+  LegionMapper& of(const Legion::Mappable& operation) {
+    const Legion::Task* parent = operation.get_parent_task();
+    return parent != nullptr && is_ours(*parent) ? *adapter_ : *mapper;
+  }
+
+  std::unique_ptr<LegionMapper> adapter_;
+  std::shared_ptr<const Mentions> mentions_;
+  std::string name_;
+  std::unordered_map<Legion::TaskID, bool> ours_;
+};
+
+// Where both would wait, what the program's mapper would wait for is not waited for: nobody waits
+// for one of two events, and of its tasks one may have to run before ours end.
+void Wrapped::select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
+                                  SelectMappingOutput& output) {
+  SelectMappingInput ours, others;
+  ours.processor = others.processor = input.processor;
+  for (const Legion::Task* task : input.ready_tasks) {
+    (is_ours(*task) ? ours : others).ready_tasks.push_back(task);
+  }
+  if (!ours.ready_tasks.empty()) adapter_->select_tasks_to_map(context, ours, output);
+  if (others.ready_tasks.empty()) return;
+  SelectMappingOutput more;
+  mapper->select_tasks_to_map(context, others, more);
+  const bool waits = more.map_tasks.empty() && more.relocate_tasks.empty();
+  if (waits && ours.ready_tasks.empty()) {
+    output.deferral_event = more.deferral_event;
+  } else if (waits && output.map_tasks.empty() && output.relocate_tasks.empty()) {
+    output.map_tasks.insert(others.ready_tasks.begin(), others.ready_tasks.end());
+  }
+  output.map_tasks.merge(more.map_tasks);
+  output.relocate_tasks.merge(more.relocate_tasks);
+  if (!output.map_tasks.empty() || !output.relocate_tasks.empty()) output.deferral_event = {};
+}
+
+void Wrapped::permit_steal_request(MapperContext context, const StealRequestInput& input,
+                                   StealRequestOutput& output) {
+  StealRequestInput ours, others;
+  ours.thief_proc = others.thief_proc = input.thief_proc;
+  for (const Legion::Task* task : input.stealable_tasks) {
+    (is_ours(*task) ? ours : others).stealable_tasks.push_back(task);
+  }
+  StealRequestOutput more;
+  if (!ours.stealable_tasks.empty()) adapter_->permit_steal_request(context, ours, output);
+  if (!others.stealable_tasks.empty()) mapper->permit_steal_request(context, others, more);
+  output.stolen_tasks.merge(more.stolen_tasks);
+}
+
+}  // namespace
+
+Mentions::Mentions(const Program& program) {
+  const program::Data& data = program.data();
+  for (const program::Row& row : data.rows) {
+    all_ = all_ || row.key.task == kStarName;
+    names_.emplace(data.names.text(row.key.task));
+  }
+}
+
+std::unique_ptr<LegionMapper> make_wrapped(LegionMapper* own, std::unique_ptr<LegionMapper> adapter,
+                                           std::shared_ptr<const Mentions> mentions) {
+  return std::make_unique<Wrapped>(own, std::move(adapter), std::move(mentions));
+}
+
+LegionMapper* own_of(LegionMapper* mapper) {
+  const auto* wrapped = dynamic_cast<const Wrapped*>(mapper);
+  return wrapped == nullptr ? nullptr : wrapped->own();
+}
+
+}  // namespace groma::legion

@@ -1,0 +1,156 @@
+#include "mapper/cut.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace groma::mapper {
+namespace {
+
+constexpr int kMaxRecursion = 32;  // of slices that want to be cut again
+
+// The smallest box with both in it.
+Rect around(const Rect& a, const Rect& b) {
+  Rect box = a;
+  for (int d = 0; d < a.dimensions(); ++d) {
+    box.lower[d] = std::min(a.lower[d], b.lower[d]);
+    box.extents[d] = std::max(a.lower[d] + a.extents[d], b.lower[d] + b.extents[d]) - box.lower[d];
+  }
+  return box;
+}
+
+// An extent below 1 in some dimension: nothing.
+Rect common(const Rect& a, const Rect& b) {
+  Rect box = a;
+  for (int d = 0; d < a.dimensions(); ++d) {
+    box.lower[d] = std::max(a.lower[d], b.lower[d]);
+    box.extents[d] = std::min(a.lower[d] + a.extents[d], b.lower[d] + b.extents[d]) - box.lower[d];
+  }
+  return box;
+}
+
+bool has_points(const Rect& box) {
+  for (int d = 0; d < box.dimensions(); ++d) {
+    if (box.extents[d] < 1) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void cut_into_points(const Rect& box, const TaskSlice& like, std::vector<TaskSlice>& slices) {
+  Point one = Point::zeros(box.dimensions());
+  for (int d = 0; d < one.dimensions(); ++d) one[d] = 1;
+  Point at = box.lower;
+  do {
+    slices.push_back(like);
+    slices.back().box = Rect{at, one};
+  } while (next_point(box, &at));
+}
+
+std::vector<TaskSlice> blocks_of_boxes(std::span<const TaskSlice> slices,
+                                       std::span<const Rect> boxes) {
+  struct Block {
+    TaskSlice slice;
+    bool by_point = false;
+  };
+  std::vector<Block> blocks;  // points that one processor gets by themselves are one block
+  for (const TaskSlice& slice : slices) {
+    if (!blocks.empty() && blocks.back().slice.processor == slice.processor) {
+      blocks.back().slice.box = around(blocks.back().slice.box, slice.box);
+      blocks.back().by_point = true;
+    } else {
+      blocks.push_back({slice});
+    }
+  }
+  std::vector<TaskSlice> made;
+  std::size_t next = 0;
+  for (const Block& block : blocks) {
+    const std::size_t before = made.size();
+    TaskSlice slice = block.slice;
+    slice.processor = blocks[next].slice.processor;
+    for (const Rect& box : boxes) {
+      slice.box = common(block.slice.box, box);
+      if (!has_points(slice.box)) continue;
+      if (block.by_point) {
+        cut_into_points(slice.box, slice, made);
+      } else {
+        made.push_back(slice);
+      }
+    }
+    if (made.size() > before) ++next;
+  }
+  return made;
+}
+
+bool Cutter::cut(const TaskView& task, const Processor& by, const Rect& domain,
+                 const ShardTable& shards, std::vector<TaskSlice>& slices) const {
+  if (shards.size() < 2) return cut_part(task, by, domain, 0, slices);
+  Mapper& selects = mapper(by);
+  const ShardingId id = selects.select_sharding_functor(runtime, task, shards);
+  const auto functors = selects.sharding_functors();
+  static const CyclicSharding cyclic;
+  const ShardingFunctor* functor = &cyclic;
+  if (id != kCyclicSharding) {
+    if (!accepts(validate_sharding(id, task, functors.size()))) return false;
+    functor = functors[id - 1];
+  }
+  if (functor == nullptr) return fails_with(fmt::format("sharding functor {} is null", id));
+  std::vector<std::vector<Rect>> parts(shards.size());
+  SliceAnswer all;
+  for (ShardId shard = 0; shard < shards.size(); ++shard) {
+    functor->boxes_of(shard, domain, shards, [&](const Rect& box) {
+      if (box.volume() == 0) return;
+      parts[shard].push_back(box);
+      all.slices.push_back({box, shards[shard]});
+    });
+  }
+  TaskView any_kind = task;  // a shard's processor need not have a variant of it
+  any_kind.variants = {};
+  if (!accepts(validate(all, any_kind, domain, machine))) return false;
+  for (ShardId shard = 0; shard < shards.size(); ++shard) {
+    if (!cut_parts(task, shards[shard], parts[shard], slices)) return false;
+  }
+  return true;
+}
+
+bool Cutter::cut_parts(const TaskView& task, const Processor& by, std::span<const Rect> parts,
+                       std::vector<TaskSlice>& slices) const {
+  if (parts.size() > 1) {
+    SliceAnswer answer;
+    mapper(by).slice_task(runtime, task, parts.front(), answer);
+    if (answer.by_default) {
+      Rect all = parts.front();
+      for (const Rect& part : parts) all = around(all, part);
+      answer.clear();
+      mapper(by).slice_task(runtime, task, all, answer);
+      if (!accepts(validate(answer, task, all, machine))) return false;
+      const std::vector<TaskSlice> blocks = blocks_of_boxes(answer.slices, parts);
+      slices.insert(slices.end(), blocks.begin(), blocks.end());
+      return true;
+    }
+  }
+  return std::all_of(parts.begin(), parts.end(),
+                     [&](const Rect& part) { return cut_part(task, by, part, 0, slices); });
+}
+
+bool Cutter::cut_part(const TaskView& task, const Processor& by, const Rect& part, int depth,
+                      std::vector<TaskSlice>& slices) const {
+  SliceAnswer answer;
+  mapper(by).slice_task(runtime, task, part, answer);
+  if (!accepts(validate(answer, task, part, machine))) return false;
+  for (const TaskSlice& slice : answer.slices) {
+    if (!slice.recurse) {
+      slices.push_back(slice);
+      continue;
+    }
+    if (depth == kMaxRecursion) {
+      return fails_with(
+          fmt::format("slice_task wants slices cut again more than {} times", kMaxRecursion));
+    }
+    if (!cut_part(task, slice.processor, slice.box, depth + 1, slices)) return false;
+  }
+  return true;
+}
+
+}  // namespace groma::mapper

@@ -1,0 +1,556 @@
+// `groma tune` as a user runs it: what it refuses, what it prints, how it ends and goes on.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "command/run.h"
+
+namespace groma {
+namespace {
+
+using nlohmann::json;
+using test::Outcome;
+using test::read_text;
+using test::run;
+using test::TemporaryFolder;
+using testing::HasSubstr;
+using testing::Not;
+
+// Runs of milliseconds.
+constexpr char kSmall[] = "groma tune --app cannon:size=small ";
+
+// A text whose score is its number, and the command that says it.
+constexpr char kNumber[] = "value 4  # groma: one of 1 2 3 4 5 6 7 8\n";
+constexpr char kReadNumber[] = "--command 'cat {file}' --metric 'value (\\d+)' --repeats 1 ";
+
+std::vector<json> lines_of(const std::string& out) {
+  std::vector<json> all;
+  std::istringstream lines(out);
+  for (std::string line; std::getline(lines, line);) all.push_back(json::parse(line));
+  return all;
+}
+
+// Without what differs from one run to the next.
+json found_by(const Outcome& outcome) {
+  json end = lines_of(outcome.out).back();
+  end["spent"].erase("seconds");
+  return end;
+}
+
+std::size_t steps_in(const std::string& folder) {
+  std::istringstream lines(read_text(folder + "/journal.jsonl"));
+  std::size_t steps = 0;
+  for (std::string line; std::getline(lines, line);)
+    steps += line.starts_with("{\"step\"") ? 1U : 0U;
+  return steps;
+}
+
+bool exists(const std::string& path) { return std::filesystem::exists(path); }
+
+// ---- What is refused.
+
+TEST(Tune, WrongUsageIsToldFromWrongInput) {
+  for (const char* wrong : {"",
+                            "--app cannon --file a --command 'x {file}'",
+                            "--file a",
+                            "--command 'x {file}'",
+                            "--app cannon --proposer nobody",
+                            "--app cannon --proposer ''",
+                            "--app ''",
+                            "--app - --machine -",
+                            "--app cannon --start ''",
+                            "--app cannon --out ''",
+                            "--resume ''",
+                            "--resume d --trust --out e",
+                            "--trust --app cannon",
+                            "--app cannon --feedback much",
+                            "--app cannon --money 1",
+                            "--app cannon --unit km",
+                            "--app cannon --estimates 5",
+                            "--file a --command '{file}' --estimates 5",
+                            "--file a --command '{file}' --start a",
+                            "--file a --command '{file}' --machine lassen",
+                            "--app cannon --about x --command {file}",
+                            "--file a --command '{file}' --metric '(x)' --metric-json /x"}) {
+    const Outcome outcome = run(std::string("groma tune ") + wrong);
+    EXPECT_EQ(outcome.exit_code, 2) << wrong << "\n" << outcome.err;
+    EXPECT_EQ(outcome.out, "") << wrong;
+  }
+  EXPECT_THAT(run("groma tune --app cannon --file a --command 'x {file}'").err,
+              HasSubstr("a mapping to begin with is `--start`"));
+  EXPECT_EQ(run("groma tune --app canon").exit_code, 1);
+}
+
+TEST(Tune, NumbersAreNumbers) {
+  const std::string kMany = "99999999999999999999999";
+  const TemporaryFolder folder;
+  const std::string command = kSmall + ("--out " + folder.path()) + "/found ";
+  for (const char* option :
+       {"--evaluations", "--estimates", "--time", "--tokens", "--money", "--timeout", "--seed"}) {
+    for (const std::string& value :
+         {std::string("''"), std::string("nan"), std::string("-1"), std::string("1e999"), kMany}) {
+      const bool is_whole = option != std::string("--time") && option != std::string("--money");
+      if (!is_whole && value == kMany) continue;
+      const Outcome outcome =
+          run(command + "--price 1,1 --command 'echo {file}' " + option + " " + value);
+      EXPECT_EQ(outcome.exit_code, 2) << option << " " << value;
+      EXPECT_LT(outcome.err.size(), 300U) << outcome.err;
+    }
+  }
+  for (const char* nothing : {"--time 0", "--tokens 0", "--money 0 --price 1,1"}) {
+    EXPECT_EQ(run(command + nothing).exit_code, 2) << nothing;
+  }
+  EXPECT_FALSE(exists(folder.path() + "/found"));
+}
+
+TEST(Tune, NothingOfTheUsersIsReplaced) {
+  for (const char* name : {"journal.jsonl", "best.mapper", "best.txt", "best.cc", "report.txt"}) {
+    const TemporaryFolder folder;
+    folder.write(name, "mine\n");
+    const Outcome outcome = run(kSmall + ("--evaluations 1 --out " + folder.path()));
+    EXPECT_EQ(outcome.exit_code, 1) << name;
+    EXPECT_THAT(outcome.err, HasSubstr(name));
+    EXPECT_THAT(outcome.err, HasSubstr("--resume"));
+    EXPECT_EQ(read_text(folder.path() + "/" + name), "mine\n");
+    EXPECT_FALSE(exists(folder.path() + "/lock")) << name;
+  }
+  const TemporaryFolder folder;
+  folder.write("notes", "mine\n");
+  EXPECT_EQ(run(kSmall + ("--evaluations 1 --out " + folder.path())).exit_code, 0);
+  EXPECT_EQ(read_text(folder.path() + "/notes"), "mine\n");
+  EXPECT_TRUE(exists(folder.path() + "/best.mapper"));
+}
+
+TEST(Tune, OptionsOfABeginningAreNotThoseOfAResumedSearch) {
+  const TemporaryFolder folder;
+  const std::string found = folder.path() + "/found";
+  ASSERT_EQ(run(kSmall + ("--evaluations 1 --out " + found)).exit_code, 0);
+  for (const char* option : {"--app cannon",
+                             "--machine lassen",
+                             "--file a --command '{file}'",
+                             "--start a",
+                             "--proposer anneal",
+                             "--seed 2",
+                             "--feedback none",
+                             "--compare",
+                             "--constrain",
+                             "--reply-tokens 99",
+                             "--about x",
+                             "--input x",
+                             "--metric '(x)'",
+                             "--metric-json /x",
+                             "--unit s",
+                             "--higher-is-better",
+                             "--repeats 1",
+                             "--warmup 1",
+                             "--timeout 1",
+                             "--memory 1",
+                             "--estimates 1",
+                             "--out x"}) {
+    EXPECT_EQ(run("groma tune --resume " + found + " " + option).exit_code, 2) << option;
+  }
+  const Outcome command = run("groma tune --resume " + found + " --command 'x {file}'");
+  EXPECT_EQ(command.exit_code, 1);
+  EXPECT_THAT(command.err, HasSubstr("runs no commands"));
+}
+
+TEST(Tune, WhatIsWrongIsOneLineOfJson) {
+  const TemporaryFolder folder;
+  const std::string text = folder.write("text", kNumber), plain = folder.write("plain", "1\n");
+  const std::string mapping = folder.write("wrong.mapper", "Task nothing GPU;\nTask a GPUS;\n");
+  const std::string out = " --json --out " + folder.path() + "/found ";
+  const std::string file = "groma tune --file " + text + " " + out;
+  ASSERT_EQ(run(kSmall + ("--evaluations 1 --out " + folder.path() + "/taken")).exit_code, 0);
+  folder.write("taken/notes", "");
+  const std::string taken = "--json --out " + folder.path() + "/taken";
+  for (const std::string& line :
+       {kSmall + taken, "groma tune --json --resume " + folder.path(),
+        kSmall + ("--out " + folder.path() + "/no/such --json"), file + "--command 'cat'",
+        file + "--command 'cat {file}' --metric '('", file + "--command 'exit 3 # {file}'",
+        "groma tune --command 'cat {file}' --file " + plain + out,
+        "groma tune --command 'cat {file}' --file " + folder.path() + "/none" + out,
+        "groma tune --app canon" + out, "groma tune --app cannon --machine lasen" + out,
+        kSmall + ("--start " + mapping + out),
+        kSmall + ("--proposer trace --replay /no/such/file" + out)}) {
+    std::filesystem::remove_all(folder.path() + "/found");
+    const Outcome outcome = run(line);
+    EXPECT_EQ(outcome.exit_code, 1) << line;
+    EXPECT_EQ(outcome.err, "") << line;
+    const std::vector<json> lines = lines_of(outcome.out);
+    ASSERT_FALSE(lines.empty()) << line;
+    EXPECT_EQ(lines.back()["event"], "error") << line;
+    EXPECT_NE(lines.back()["message"], "") << line;
+    if (line.find("--start") == line.npos) continue;
+    EXPECT_EQ(lines.back()["message"], "no processor kind `GPUS`");
+    EXPECT_GT(lines.back()["diagnostics"].size(), 1U);
+  }
+}
+
+// ---- What is found.
+
+TEST(Tune, BudgetsEndIt) {
+  const TemporaryFolder folder;
+  const auto spent = [&folder](const std::string& name, const std::string& options) {
+    const Outcome outcome =
+        run(kSmall + ("--json --out " + folder.path() + "/" + name + " " + options));
+    const json end = found_by(outcome);
+    EXPECT_EQ(end["end"], "budget");
+    EXPECT_EQ(outcome.exit_code, end.contains("best") ? 0 : 1);
+    return end["spent"];
+  };
+  EXPECT_EQ(spent("evaluations", "--evaluations 3")["evaluations"], 3);
+  spent("time", "--evaluations 0 --proposer anneal --time 0.3");
+  const std::string model =
+      "--proposer opro --endpoint 'exec:cat > /dev/null; echo \"Task * GPU;\"' --evaluations 0 "
+      "--reply-tokens 100 ";
+  const json tokens = spent("tokens", model + "--tokens 50000");
+  EXPECT_GT(tokens["model_calls"], 0);
+  EXPECT_LE(tokens["tokens"], 50000);
+  const json money = spent("money", model + "--price 1,1 --money 0.05");
+  EXPECT_GT(money["money"], 0);
+  EXPECT_LE(money["money"], 0.05);
+}
+
+TEST(Tune, NothingFoundEndsWith1) {
+  const TemporaryFolder folder;
+  const std::string out = "--json --out " + folder.path() + "/found";
+  const Outcome none =
+      run(kSmall + ("--command 'false {file}' --estimates 0 --evaluations 2 " + out));
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_FALSE(found_by(none).contains("best"));
+  EXPECT_FALSE(exists(folder.path() + "/found/best.mapper"));
+  const Outcome unasked =
+      run(kSmall + ("--proposer trace --replay docs/examples/chat_check.jsonl " + out + "2"));
+  EXPECT_EQ(unasked.exit_code, 1);
+  EXPECT_EQ(found_by(unasked)["end"], "model");
+}
+
+TEST(Tune, ATextIsTunedByItsMarksWithoutAskingForThem) {
+  const TemporaryFolder folder;
+  const std::string text = folder.write("text", kNumber), found = folder.path() + "/found";
+  const Outcome outcome = run("groma tune --file " + text + " " + kReadNumber + "--out " + found);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("best   1 s, 4.00 times as fast"));
+  EXPECT_THAT(read_text(found + "/best.txt"), HasSubstr("value 1"));
+}
+
+// The command is told a mapping's file; `check` and the embedded runtime come before it.
+TEST(Tune, ACommandJudgesMappings) {
+  const TemporaryFolder folder;
+  const std::string found = folder.path() + "/found", log = folder.path() + "/log";
+  const std::string command =
+      "--app cannon:size=small --json --command 'echo {file} >> " + log +
+      "; groma run --json {file} --app cannon:size=small' --metric-json /seconds --repeats 1 ";
+  const Outcome outcome =
+      run("groma tune " + command + "--evaluations 4 --estimates 60 --out " + found);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const json end = found_by(outcome);
+  EXPECT_EQ(end["spent"]["evaluations"], 4);
+  EXPECT_EQ(end["spent"]["estimates"], 60);
+  EXPECT_LT(end["best"]["score"], end["start"]);
+  EXPECT_TRUE(exists(found + "/best.mapper"));
+  EXPECT_THAT(read_text(log), HasSubstr(".mapper\n"));
+  const Outcome resumed = run("groma tune --trust --json --evaluations 5 --resume " + found);
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(found_by(resumed)["spent"]["evaluations"], 5);
+  // Without the runtime.
+  const Outcome none =
+      run("groma tune " + command + "--evaluations 2 --estimates 0 --out " + found + "0");
+  EXPECT_EQ(found_by(none)["spent"]["estimates"], 0);
+  // What check refuses reaches no command.
+  const std::string refused = folder.write("refused.mapper", "Task * CPU;\n");
+  const Outcome start = run("groma tune --app cannon:size=small --start " + refused +
+                            " --command 'cat {file}' --out " + found + "1");
+  EXPECT_EQ(start.exit_code, 1);
+  EXPECT_THAT(start.err, HasSubstr("[no-variant]"));
+}
+
+TEST(Tune, EveryLineOfJsonParses) {
+  const TemporaryFolder folder;
+  const std::string found = folder.path() + "/found";
+  const Outcome first = run(kSmall + ("--json --evaluations 3 --out " + found));
+  std::vector<json> lines = lines_of(first.out);
+  EXPECT_EQ(lines.front()["event"], "proposed");
+  EXPECT_EQ(lines.back()["event"], "end");
+  const Outcome second = run("groma tune --json --evaluations 5 --resume " + found);
+  lines = lines_of(second.out);
+  EXPECT_EQ(lines.front()["event"], "resumed");
+  EXPECT_EQ(lines.front()["evaluations"], 3);
+  EXPECT_EQ(lines.back()["spent"]["evaluations"], 5);
+}
+
+// ---- Going on.
+
+TEST(Tune, AResumedSearchIsWhatItWasBegunWith) {
+  const TemporaryFolder folder;
+  const std::string start = folder.write("start.mapper", "Task * GPU, OMP, CPU;\n");
+  const std::string options =
+      "groma tune --app cannon:size=small --app summa:size=small --machine p100x4:nodes=2 --json "
+      "--proposer anneal --seed 18446744073709551615 --feedback none --compare --start " +
+      start + " --reply-tokens 77 ";
+  const std::string found = folder.path() + "/found", whole = folder.path() + "/whole";
+  ASSERT_EQ(run(options + "--evaluations 2 --out " + found).exit_code, 0);
+  std::filesystem::remove(start);
+  const Outcome resumed = run("groma tune --json --evaluations 9 --resume " + found);
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  folder.write("start.mapper", "Task * GPU, OMP, CPU;\n");
+  EXPECT_EQ(found_by(resumed), found_by(run(options + "--evaluations 9 --out " + whole)));
+}
+
+TEST(Tune, ATextsOptionsAreResumed) {
+  const TemporaryFolder folder;
+  const std::string text = folder.write("a text.cc", kNumber);
+  // Every odd letter comes back as it was.
+  const std::string options =
+      "groma tune --json --file '" + text +
+      "' --about 'a\nb\\n \\\\ c' --check-command 'test -f {file}\ntest -n {input}' --command "
+      "'cat {file}; echo \"$GROMA_FILE {input}\"' --input 'x y' --input 'back\\slash\n' --metric "
+      "'value (\\d+)' --unit 'k\\m' --higher-is-better --repeats 1 --warmup 1 --timeout 50 "
+      "--memory 4000 ";
+  const std::string found = folder.path() + "/found", whole = folder.path() + "/whole";
+  ASSERT_EQ(run(options + "--evaluations 2 --out " + found).exit_code, 0);
+  const Outcome resumed = run("groma tune --json --trust --evaluations 8 --resume " + found);
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  const json end = found_by(resumed);
+  EXPECT_EQ(end["best"]["values"], json({8.0, 8.0}));
+  EXPECT_EQ(end, found_by(run(options + "--evaluations 8 --out " + whole)));
+}
+
+TEST(Tune, CommandsOfADirectoryAreRunOnlyWhereTheyAreTrusted) {
+  const TemporaryFolder folder;
+  const std::string text = folder.write("text", kNumber), found = folder.path() + "/found";
+  const std::string mark = folder.path() + "/ran";
+  const std::string command = "--command 'touch " + mark + "; cat {file}' ";
+  const std::string check = "--check-command 'true\n' ";
+  ASSERT_EQ(run("groma tune --evaluations 2 --file " + text + " --metric 'value (\\d+)' " +
+                command + check + "--out " + found)
+                .exit_code,
+            0);
+  std::filesystem::remove(mark);
+  const std::string resume = "groma tune --evaluations 3 --resume " + found + " ";
+  for (const std::string& given : {std::string(), command, check + "--command 'cat {file}' ",
+                                   command + "--check-command true "}) {
+    const Outcome outcome = run(resume + given);
+    EXPECT_EQ(outcome.exit_code, 1) << given;
+    EXPECT_THAT(outcome.err, HasSubstr("`touch " + mark + "; cat {file}`")) << given;
+    EXPECT_THAT(outcome.err, HasSubstr("`true\\n`")) << given;
+    EXPECT_THAT(outcome.err, HasSubstr("--trust")) << given;
+    EXPECT_FALSE(exists(mark)) << given;
+  }
+  const Outcome told = run(resume + "--json");
+  EXPECT_EQ(told.exit_code, 1);
+  EXPECT_THAT(lines_of(told.out).back()["message"].get<std::string>(), HasSubstr("cat {file}"));
+  EXPECT_EQ(run(resume + command + check).exit_code, 0);
+  EXPECT_TRUE(exists(mark));
+  std::filesystem::remove(mark);
+  const Outcome trusted = run("groma tune --evaluations 4 --trust --resume " + found);
+  EXPECT_EQ(trusted.exit_code, 0);
+  EXPECT_THAT(trusted.err, HasSubstr("`touch " + mark + "; cat {file}`"));
+  EXPECT_TRUE(exists(mark));
+}
+
+TEST(Tune, ADirectorysTextDoesNotSteerTheTerminal) {
+  const TemporaryFolder folder;
+  const std::string text = folder.write("text", kNumber), found = folder.path() + "/found";
+  ASSERT_EQ(run("groma tune --evaluations 1 --file " + text +
+                " --command 'cat {file} # \x1b[2K\r' --metric 'value (\\d+)' --out " + found)
+                .exit_code,
+            0);
+  const Outcome outcome = run("groma tune --resume " + found);
+  EXPECT_THAT(outcome.err, HasSubstr("`cat {file} # \\x1B[2K\\x0D`"));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("\x1b")));
+}
+
+TEST(Tune, AJournalThatIsNoneOfOursIsRefused) {
+  for (const char* of :
+       {"", "machine p100x4\\n", "app cannon\\nfeedback much\\n", "app cannon\\nrepeats x\\n",
+        "app cannon\\nwhatever 1\\n", "file a\\n", "app cannon\\nseed 99999999999999999999\\n"}) {
+    const TemporaryFolder folder;
+    folder.write("journal.jsonl",
+                 std::string("{\"search\":{\"of\":\"") + of + "\",\"start\":\"\"}}\n");
+    const Outcome outcome = run("groma tune --evaluations 1 --resume " + folder.path());
+    EXPECT_EQ(outcome.exit_code, 1) << of;
+    EXPECT_THAT(outcome.err, HasSubstr("help: it was begun by another")) << of;
+  }
+}
+
+TEST(Tune, NothingIsWrittenThroughADirectorysLinks) {
+  for (const char* name : {"best.mapper", "lock", "report.txt"}) {
+    const TemporaryFolder folder;
+    const std::string mine = folder.write("mine", "mine\n"), found = folder.path() + "/found";
+    ASSERT_EQ(run(kSmall + ("--evaluations 1 --out " + found)).exit_code, 0);
+    std::filesystem::remove(found + "/" + name);
+    std::filesystem::create_symlink(mine, found + "/" + name);
+    const Outcome outcome = run("groma tune --evaluations 2 --resume " + found);
+    EXPECT_EQ(outcome.exit_code, 1) << name;
+    EXPECT_THAT(outcome.err, HasSubstr(name));
+    EXPECT_EQ(read_text(mine), "mine\n") << name;
+  }
+}
+
+TEST(Tune, ASearchGoesOnFromAnotherFolder) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path() + "/at");
+  folder.write("at/text", kNumber);
+  folder.write("at/judge", "cat \"$1\"\n");
+  const std::string at = "cd " + folder.path() + "/at && groma ";
+  ASSERT_EQ(run(at + "machines p100x4 --json > mach.json").exit_code, 0);
+  ASSERT_EQ(run(at + "apps cannon --json > app.json").exit_code, 0);
+  ASSERT_EQ(run(at + "tune --app app.json:n=2000 --machine mach.json --evaluations 1 --out found")
+                .exit_code,
+            0);
+  const Outcome mapping = run("groma tune --evaluations 2 --resume " + folder.path() + "/at/found");
+  EXPECT_EQ(mapping.exit_code, 0) << mapping.err;
+  ASSERT_EQ(run(at + "tune --file text --command 'sh ./judge {file}' --metric 'value (\\d+)' "
+                     "--evaluations 1 --out text.found")
+                .exit_code,
+            0);
+  const Outcome text =
+      run("cd " + folder.path() + " && groma tune --trust --evaluations 4 --resume at/text.found");
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("best   2 s"));
+}
+
+// A search that is sent this signal once its journal has so many lines.
+Outcome interrupted(const std::string& command, const std::string& found, int lines,
+                    const std::string& signal) {
+  return run(command + " --json --out " + found + " & pid=$!\nwhile [ \"$(cat " + found +
+             "/journal.jsonl 2> /dev/null | wc -l)\" -lt " + std::to_string(lines) +
+             " ]; do sleep 0.02; done\nkill -" + signal + " $pid\nwait $pid");
+}
+
+void expect_goes_on_as_if_it_had_not_ended(const std::string& signal, int exit_code) {
+  const TemporaryFolder folder;
+  const std::string found = folder.path() + "/found", whole = folder.path() + "/whole";
+  const Outcome first =
+      interrupted(std::string(kSmall) + "--proposer anneal --evaluations 0", found, 30, signal);
+  EXPECT_EQ(first.exit_code, exit_code) << first.err;
+  const std::string bound = std::to_string(steps_in(found) + 20) + " ";
+  const Outcome resumed = run("groma tune --json --evaluations " + bound + "--resume " + found);
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  const Outcome straight = run(std::string(kSmall) + "--proposer anneal --json --evaluations " +
+                               bound + "--out " + whole);
+  EXPECT_EQ(found_by(resumed), found_by(straight));
+  EXPECT_EQ(read_text(found + "/best.mapper"), read_text(whole + "/best.mapper"));
+  EXPECT_TRUE(exists(found + "/report.txt"));
+  if (exit_code == 130) {
+    EXPECT_EQ(lines_of(first.out).back()["end"], "stopped");
+  }
+}
+
+TEST(Tune, CtrlCEndsWith130AndResumes) { expect_goes_on_as_if_it_had_not_ended("INT", 130); }
+
+TEST(Tune, CtrlCEndsACommand) {
+  const TemporaryFolder folder;
+  const std::string text = folder.write("text", kNumber), found = folder.path() + "/found";
+  const Outcome outcome = interrupted(
+      "groma tune --file " + text + " --command 'sleep 1000; cat {file}'", found, 1, "INT");
+  EXPECT_EQ(outcome.exit_code, 130);
+  EXPECT_EQ(lines_of(outcome.out).back()["end"], "stopped");
+}
+
+TEST(Tune, KilledItGoesOn) { expect_goes_on_as_if_it_had_not_ended("KILL", 128 + 9); }
+
+// ---- The live line.
+
+// What a terminal of so many columns is shown.
+std::string on_terminal(int columns, const std::string& term, const std::string& line) {
+  const TemporaryFolder folder;
+  const std::string script =
+      folder.write("script", "stty cols " + std::to_string(columns) + " rows 24\n" + line + "\n");
+  return run("TERM=" + term + " script -qec 'sh " + script + "' /dev/null").out;
+}
+
+// The states of the live line.
+std::vector<std::string> live_lines(const std::string& shown) {
+  constexpr std::string_view kClear = "\r\x1b[K";
+  std::vector<std::string> all;
+  for (std::size_t at = shown.find(kClear); at != shown.npos;) {
+    at += kClear.size();
+    const std::size_t end = shown.find(kClear, at);
+    const std::size_t stop = shown.find('\r', at);
+    const bool printed = stop < shown.size() && shown[stop + 1] == '\n';
+    if (!printed) all.push_back(shown.substr(at, std::min(stop, end) - at));
+    at = end;
+  }
+  return all;
+}
+
+// Of these tests' letters: two for 字, none for what stands over another.
+std::size_t columns_of(const std::string& text) {
+  std::size_t columns = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool begins = (byte & 0xC0U) != 0x80U;
+    columns += byte == 0xE5 ? 2U : begins && byte != 0xCC ? 1U : 0U;
+  }
+  return columns;
+}
+
+TEST(Tune, TheLiveLineFitsIntoATerminal) {
+  if (run("command -v script").exit_code != 0)
+    GTEST_SKIP() << "no `script` to make a terminal with";
+  const TemporaryFolder folder;
+  const std::string model =
+      "--proposer hybrid --price 1,1 --endpoint \"exec:cat > /dev/null; echo 'Task * GPU;'\" ";
+  for (const int columns : {20, 60, 80, 200}) {
+    const std::string out = "--out " + folder.path() + "/" + std::to_string(columns) + " ";
+    const std::vector<std::string> lines =
+        live_lines(on_terminal(columns, "xterm", kSmall + out + model + "--evaluations 12"));
+    ASSERT_GT(lines.size(), 10U);
+    for (const std::string& line : lines) {
+      EXPECT_LT(columns_of(line), static_cast<std::size_t>(columns)) << line;
+    }
+    if (columns < 80) continue;
+    EXPECT_THAT(lines, testing::Contains(HasSubstr("asking the model")));
+    const auto asked = std::find_if(lines.rbegin(), lines.rend(), [](const std::string& line) {
+      return line.find(" asked, ") != line.npos;
+    });
+    ASSERT_NE(asked, lines.rend());
+    EXPECT_THAT(*asked, testing::ContainsRegex("^best [0-9.e-]+ s "));
+    EXPECT_THAT(*asked, HasSubstr("▁"));
+    EXPECT_THAT(*asked, testing::ContainsRegex(
+                            "[0-9]+ runs, [0-9]+ asked, [0-9k]+ tokens, [0-9.]+, [0-9]+ s: [a-z]"));
+  }
+}
+
+TEST(Tune, ADumbTerminalHasNoLiveLine) {
+  if (run("command -v script").exit_code != 0)
+    GTEST_SKIP() << "no `script` to make a terminal with";
+  const TemporaryFolder folder;
+  const std::string shown =
+      on_terminal(80, "dumb", kSmall + ("--evaluations 3 --out " + folder.path()) + "/found");
+  EXPECT_THAT(shown, HasSubstr("best "));
+  EXPECT_THAT(shown, Not(HasSubstr("\x1b")));
+}
+
+TEST(Tune, LettersOfTheLiveLineAreWhole) {
+  if (run("command -v script").exit_code != 0)
+    GTEST_SKIP() << "no `script` to make a terminal with";
+  const TemporaryFolder folder;
+  const std::string text = folder.write("text",
+                                        "x = 字字字字字字字字字字字字;  # groma: one of "
+                                        "字字字字字字字字字字字字 a\u0301é字e\u0301字é字\n");
+  for (int columns = 50; columns < 56; ++columns) {
+    const std::vector<std::string> lines =
+        live_lines(on_terminal(columns, "xterm",
+                               "groma tune --repeats 1 --file " + text + " --out " + folder.path() +
+                                   "/" + std::to_string(columns) +
+                                   " --command 'cat {file}; echo score 3' --metric 'score (3)'"));
+    ASSERT_FALSE(lines.empty());
+    std::size_t longest = 0;
+    for (const std::string& line : lines) {
+      EXPECT_NO_THROW(static_cast<void>(json(line).dump())) << line;  // it is UTF-8
+      longest = std::max(longest, columns_of(line));
+    }
+    EXPECT_LT(longest, static_cast<std::size_t>(columns));
+    EXPECT_GE(longest + 2, static_cast<std::size_t>(columns));
+  }
+}
+
+}  // namespace
+}  // namespace groma

@@ -1,0 +1,166 @@
+// A Legion program that knows nothing of Groma:
+//
+//   stranger MODE [FLAGS]   MODE: plain, own, shared, beside, hang, talk, crash, abort
+//
+// It launches `kept` and `moved`, 4 points each, and says on which CPU each ran. With `own` each
+// processor has a mapper of the program's, with `shared` all have one, with `beside` it is
+// registered under an id of its own: it puts all points on the last CPU. What the program and its
+// mapper tell each other is said, too.
+#include <legion.h>
+#include <mappers/default_mapper.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace {
+
+using Legion::Processor;
+using Legion::Runtime;
+using Legion::Mapping::DefaultMapper;
+using Legion::Mapping::MapperContext;
+
+enum : Legion::TaskID { kTop = 1, kKept, kMoved };
+constexpr Legion::FieldID kField = 10;
+constexpr Legion::MapperID kBeside = 7;
+constexpr Legion::TunableID kTunable = 77;
+std::string mode;
+Legion::MapperID mapper_id = 0;
+
+std::vector<Processor> cpus() {
+  Legion::Machine::ProcessorQuery query(Legion::Machine::get_machine());
+  query.only_kind(Processor::LOC_PROC);
+  return {query.begin(), query.end()};
+}
+
+class OwnMapper final : public DefaultMapper {
+ public:
+  using DefaultMapper::DefaultMapper;
+
+  void slice_task(MapperContext, const Legion::Task& task, const SliceTaskInput& input,
+                  SliceTaskOutput& output) override {
+    std::fprintf(stderr, "own mapper: slices %s\n", task.get_task_name());
+    output.slices.emplace_back(input.domain, cpus().back(), false, false);
+  }
+  void map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
+                MapTaskOutput& output) override {
+    ++mapped;
+    DefaultMapper::map_task(context, task, input, output);
+    output.target_procs = {task.target_proc};
+  }
+  void map_inline(MapperContext context, const Legion::InlineMapping& operation,
+                  const MapInlineInput& input, MapInlineOutput& output) override {
+    std::fprintf(stderr, "own mapper: maps inline\n");
+    DefaultMapper::map_inline(context, operation, input, output);
+  }
+  void select_tunable_value(MapperContext context, const Legion::Task& task,
+                            const SelectTunableInput& input, SelectTunableOutput& output) override {
+    if (input.tunable_id != kTunable) {
+      return DefaultMapper::select_tunable_value(context, task, input, output);
+    }
+    output.value = std::malloc(sizeof(int));
+    output.size = sizeof(int);
+    *static_cast<int*>(output.value) = 42;
+  }
+
+  std::atomic<int> mapped{0};
+};
+
+int where(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Legion::Context context,
+          Runtime* runtime) {
+  const std::vector<Processor> all = cpus();
+  const Processor here = runtime->get_executing_processor(context);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i] == here) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+void launch(Legion::TaskID task, const char* name, Legion::Context context, Runtime* runtime) {
+  Legion::IndexTaskLauncher launcher(task, Legion::Domain(Legion::Rect<1>(0, 3)),
+                                     Legion::UntypedBuffer(), Legion::ArgumentMap());
+  launcher.map_id = mapper_id;
+  const Legion::FutureMap places = runtime->execute_index_space(context, launcher);
+  std::printf("%s:", name);
+  for (int point = 0; point < 4; ++point) {
+    std::printf(" %d", places.get_result<int>(Legion::DomainPoint(point)));
+  }
+  std::printf("\n");
+}
+
+void top(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Legion::Context context,
+         Runtime* runtime) {
+  if (mode == "hang") pause();
+  while (mode == "talk") std::puts("on and on");
+  if (mode == "crash") *static_cast<volatile int*>(nullptr) = 1;
+  if (mode == "abort") std::abort();
+  launch(kKept, "kept", context, runtime);
+  launch(kMoved, "moved", context, runtime);
+
+  const auto space = runtime->create_index_space(context, Legion::Rect<1>(0, 9));
+  const auto fields = runtime->create_field_space(context);
+  runtime->create_field_allocator(context, fields).allocate_field(sizeof(double), kField);
+  const auto region = runtime->create_logical_region(context, space, fields);
+  Legion::InlineLauncher inline_launcher(
+      Legion::RegionRequirement(region, LEGION_WRITE_DISCARD, LEGION_EXCLUSIVE, region)
+          .add_field(kField));
+  inline_launcher.map_id = mapper_id;
+  Legion::PhysicalRegion mapped = runtime->map_region(context, inline_launcher);
+  mapped.wait_until_valid();
+  runtime->unmap_region(context, mapped);
+
+  if (mode == "plain") return;
+  Legion::TunableLauncher tunable(kTunable, mapper_id);
+  std::printf("tunable: %d\n", runtime->select_tunable_value(context, tunable).get_result<int>());
+  int all = 0;
+  for (const Processor cpu : cpus()) {
+    auto* const mapper = dynamic_cast<OwnMapper*>(runtime->get_mapper(context, mapper_id, cpu));
+    all = mapper == nullptr ? -1 : mode == "shared" ? mapper->mapped.load() : all + mapper->mapped;
+    if (mapper == nullptr) break;
+  }
+  std::printf("own mapper mapped: %d\n", all);
+}
+
+void register_mappers(Legion::Machine machine, Runtime* runtime, const std::set<Processor>& local) {
+  Legion::Mapping::MapperRuntime* const mapping = runtime->get_mapper_runtime();
+  if (mode == "shared") {
+    runtime->replace_default_mapper(new OwnMapper(mapping, machine, *local.begin(), "own"));
+    return;
+  }
+  for (const Processor p : local) {
+    auto* const mapper = new OwnMapper(mapping, machine, p, "own");
+    if (mapper_id == 0) {
+      runtime->replace_default_mapper(mapper, p);
+    } else {
+      runtime->add_mapper(mapper_id, mapper, p);
+    }
+  }
+}
+
+void add(Legion::TaskVariantRegistrar* registrar, bool leaf) {
+  registrar->add_constraint(Legion::ProcessorConstraint(Processor::LOC_PROC));
+  registrar->set_leaf(leaf);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  mode = argc > 1 ? argv[1] : "plain";
+  if (mode == "beside") mapper_id = kBeside;
+  Legion::TaskVariantRegistrar top_registrar(kTop, "top"), kept(kKept, "kept"),
+      moved(kMoved, "moved");
+  add(&top_registrar, false);
+  add(&kept, true);
+  add(&moved, true);
+  Runtime::preregister_task_variant<top>(top_registrar, "top");
+  Runtime::preregister_task_variant<int, where>(kept, "kept");
+  Runtime::preregister_task_variant<int, where>(moved, "moved");
+  Runtime::set_top_level_task_id(kTop);
+  if (mode == "own" || mode == "shared" || mode == "beside") {
+    Runtime::add_registration_callback(register_mappers);
+  }
+  return Runtime::start(argc, argv);
+}
