@@ -45,9 +45,8 @@ constexpr const char* kAll[] = {
     "proposers=best;anneal;opentuner evaluations=10000 seeds=1",
     "proposers=best;anneal;opentuner evaluations=10000 seeds=1 judge=other",
     "proposers=guided;random;ccd;anneal;opentuner evaluations=1000",
-    "proposers=best;anneal apps=circuit;cannon;pennant evaluations=100000 seeds=1",
-    "proposers=best;anneal apps=circuit;cannon;pennant evaluations=100000 seeds=1 judge=other",
-    "proposers=guided;random;ccd;anneal;opentuner evaluations=1000 names=random",
+    "proposers=anneal apps=circuit;cannon;pennant evaluations=100000 seeds=1",
+    "proposers=opentuner evaluations=1000 names=random",
 };
 
 std::vector<std::string> items(const std::string& list, char separator) {

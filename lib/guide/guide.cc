@@ -8,10 +8,26 @@
 
 #include "base/harmless.h"
 #include "guide/advice.h"
+#include "guide/detail.h"
 #include "guide/scanner.h"
 #include "guide/words.h"
 
 namespace groma {
+
+void cut_to(GuideDetail detail, Feedback* feedback) {
+  if (detail < GuideDetail::kProfile) feedback->profile.reset();
+  if (detail < GuideDetail::kSuggest) {
+    feedback->suggest.clear();
+    feedback->fixes.clear();
+  }
+  if (detail < GuideDetail::kExplain) feedback->explain.clear();
+  if (detail < GuideDetail::kExecution) {
+    feedback->execution.clear();
+    feedback->last_lines.clear();
+    feedback->matches.clear();
+  }
+}
+
 namespace guide {
 namespace {
 
@@ -54,7 +70,8 @@ class Composer {
     feedback_.known = !findings_.empty() || ended_well_ || context_.profile != nullptr;
     explain();
     for (Finding& finding : findings_) feedback_.matches.push_back(std::move(finding.match));
-    cut_to_detail();
+    if (context_.profile != nullptr) feedback_.profile = *context_.profile;
+    cut_to(context_.detail, &feedback_);
     return std::move(feedback_);
   }
 
@@ -340,21 +357,6 @@ class Composer {
       } else {
         feedback_.last_lines = scanner_.last_lines();
       }
-    }
-  }
-
-  void cut_to_detail() {
-    if (context_.profile != nullptr) feedback_.profile = *context_.profile;
-    if (context_.detail < GuideDetail::kProfile) feedback_.profile.reset();
-    if (context_.detail < GuideDetail::kSuggest) {
-      feedback_.suggest.clear();
-      feedback_.fixes.clear();
-    }
-    if (context_.detail < GuideDetail::kExplain) feedback_.explain.clear();
-    if (context_.detail < GuideDetail::kExecution) {
-      feedback_.execution.clear();
-      feedback_.last_lines.clear();
-      feedback_.matches.clear();
     }
   }
 

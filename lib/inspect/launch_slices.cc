@@ -15,8 +15,7 @@ LaunchSlices::LaunchSlices(std::shared_ptr<ProgramMapper::Shared> shared, const 
   const auto number = static_cast<std::uint32_t>(app.top_level);
   const app::AppView views(app, number, uses[number].names.front());
   TaskView top = views.view({.task = number});
-  for (const ProcKind kind : {ProcKind::kCpu, ProcKind::kOmp, ProcKind::kGpu, ProcKind::kProc,
-                              ProcKind::kIo, ProcKind::kPy}) {
+  for (const ProcKind kind : mapper::kTopLevelKinds) {
     const auto first = mapper::first_from(*machine_, kind, 0);
     if (!first || mapper::best_variant(top, kind) == nullptr) continue;
     top.current = *first;

@@ -116,28 +116,37 @@ bool Cutter::cut(const TaskView& task, const Processor& by, const Rect& domain,
 
 bool Cutter::cut_parts(const TaskView& task, const Processor& by, std::span<const Rect> parts,
                        std::vector<TaskSlice>& slices) const {
-  if (parts.size() > 1) {
-    SliceAnswer answer;
-    mapper(by).slice_task(runtime, task, parts.front(), answer);
-    if (answer.by_default) {
-      Rect all = parts.front();
-      for (const Rect& part : parts) all = around(all, part);
-      answer.clear();
-      mapper(by).slice_task(runtime, task, all, answer);
-      if (!accepts(validate(answer, task, all, machine))) return false;
-      const std::vector<TaskSlice> blocks = blocks_of_boxes(answer.slices, parts);
-      slices.insert(slices.end(), blocks.begin(), blocks.end());
-      return true;
-    }
+  SliceAnswer answer;
+  for (const Rect& part : parts) {
+    answer.clear();
+    mapper(by).slice_task(runtime, task, part, answer);
+    if (parts.size() > 1 && answer.by_default) return cut_blocks(task, by, parts, slices);
+    if (!take(task, answer, part, 0, slices)) return false;
   }
-  return std::all_of(parts.begin(), parts.end(),
-                     [&](const Rect& part) { return cut_part(task, by, part, 0, slices); });
+  return true;
+}
+
+bool Cutter::cut_blocks(const TaskView& task, const Processor& by, std::span<const Rect> parts,
+                        std::vector<TaskSlice>& slices) const {
+  Rect all = parts.front();
+  for (const Rect& part : parts) all = around(all, part);
+  SliceAnswer answer;
+  mapper(by).slice_task(runtime, task, all, answer);
+  if (!accepts(validate(answer, task, all, machine))) return false;
+  const std::vector<TaskSlice> blocks = blocks_of_boxes(answer.slices, parts);
+  slices.insert(slices.end(), blocks.begin(), blocks.end());
+  return true;
 }
 
 bool Cutter::cut_part(const TaskView& task, const Processor& by, const Rect& part, int depth,
                       std::vector<TaskSlice>& slices) const {
   SliceAnswer answer;
   mapper(by).slice_task(runtime, task, part, answer);
+  return take(task, answer, part, depth, slices);
+}
+
+bool Cutter::take(const TaskView& task, const SliceAnswer& answer, const Rect& part, int depth,
+                  std::vector<TaskSlice>& slices) const {
   if (!accepts(validate(answer, task, part, machine))) return false;
   for (const TaskSlice& slice : answer.slices) {
     if (!slice.recurse) {

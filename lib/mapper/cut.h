@@ -1,6 +1,7 @@
 // How a runtime cuts an index launch into slices with the mappers of its processors.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <span>
 #include <string>
@@ -11,6 +12,11 @@
 #include "groma/validate.h"
 
 namespace groma::mapper {
+
+// The top-level task is asked about on the first processor of the first of these kinds that it has
+// a variant for.
+inline constexpr std::array kTopLevelKinds = {ProcKind::kCpu,  ProcKind::kOmp, ProcKind::kGpu,
+                                              ProcKind::kProc, ProcKind::kIo,  ProcKind::kPy};
 
 struct Cutter {
   const Machine& machine;
@@ -30,6 +36,10 @@ struct Cutter {
                 std::vector<TaskSlice>& slices) const;
   bool cut_parts(const TaskView& task, const Processor& by, std::span<const Rect> parts,
                  std::vector<TaskSlice>& slices) const;
+  bool cut_blocks(const TaskView& task, const Processor& by, std::span<const Rect> parts,
+                  std::vector<TaskSlice>& slices) const;
+  bool take(const TaskView& task, const SliceAnswer& answer, const Rect& part, int depth,
+            std::vector<TaskSlice>& slices) const;
 };
 
 // Every point of `box` by itself.

@@ -179,8 +179,7 @@ bool Mapping::place_top(TaskRun& run) {
   }
   // Asked of the first processor for which it has a variant.
   std::int32_t first = -1;
-  for (const ProcKind kind : {ProcKind::kCpu, ProcKind::kOmp, ProcKind::kGpu, ProcKind::kProc,
-                              ProcKind::kIo, ProcKind::kPy}) {
+  for (const ProcKind kind : mapper::kTopLevelKinds) {
     const bool has = has_variant(number, kind);
     for (std::size_t p = 0; p < processors_.size() && first < 0 && has; ++p) {
       if (processors_[p].kind == kind) first = static_cast<std::int32_t>(p);

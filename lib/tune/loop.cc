@@ -15,6 +15,7 @@
 #include "groma/system.h"
 #include "groma/tune.h"
 #include "groma/version.h"
+#include "guide/detail.h"
 #include "tune/journal.h"
 #include "tune/recent.h"
 #include "tune/report.h"
@@ -81,14 +82,6 @@ void keep_what_is_written(Evaluation* evaluation) {
   feedback.matches.clear();
   feedback.last_lines.clear();
   feedback.score.reset();
-}
-
-// To what a proposer is to see.
-void cut(GuideDetail detail, Feedback* feedback) {
-  if (detail < GuideDetail::kProfile) feedback->profile.reset();
-  if (detail < GuideDetail::kSuggest) feedback->suggest.clear();
-  if (detail < GuideDetail::kExplain) feedback->explain.clear();
-  if (detail < GuideDetail::kExecution) feedback->execution.clear();
 }
 
 // Results of texts that were tried; of many the last.
@@ -599,7 +592,7 @@ void Search::take(Trial trial) {
     if (!trial.recorded) keep_best();
   }
   Step seen = step;
-  if (!trial.repeated) cut(wanted(), &seen.evaluation.feedback);
+  if (!trial.repeated) cut_to(wanted(), &seen.evaluation.feedback);
   history_.add(seen);
   proposer_.learn(seen);
   if (trial.recorded) return;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <mutex>
 #include <thread>
+#include <variant>
 
 #include "groma/evaluators.h"
 #include "groma/inspect.h"
@@ -176,10 +177,9 @@ class SimulatedEvaluator : public Evaluator {
   std::vector<Workload> inputs_;
   SimulateOptions options_;
   // Texts with nothing against them: a proposer has looked at what it proposes.
-  struct Fine {};
   static constexpr std::size_t kRemembered = 256;
   mutable std::mutex mutex_;
-  mutable tuning::Recent<Fine> fine_{kRemembered};
+  mutable tuning::Recent<std::monostate> fine_{kRemembered};
   mutable std::once_flag once_;
   mutable std::optional<GuideRules> rules_;
 };
