@@ -80,8 +80,9 @@ std::span<const RuleFile> rule_files() { return kFiles; }
 endfunction()
 
 function(groma_write_parts)
-  file(GLOB files "${SOURCE_DIR}/lib/emit/parts/*.h" "${SOURCE_DIR}/lib/mapper/machine_view.*"
-       "${SOURCE_DIR}/lib/mapper/split*")
+  file(GLOB files "${SOURCE_DIR}/lib/emit/parts/*.h" "${SOURCE_DIR}/lib/mapper/demands.*"
+       "${SOURCE_DIR}/lib/mapper/machine_view.*" "${SOURCE_DIR}/lib/mapper/split*"
+       "${SOURCE_DIR}/lib/legion/layouts.*")
   list(SORT files)
   set(code "")
   foreach(file IN LISTS files)
@@ -90,7 +91,7 @@ function(groma_write_parts)
     groma_literal("${file}" "${text}" text)
     string(APPEND code "    {\"${name}\",\n${text}},\n")
   endforeach()
-  file(WRITE "${OUTPUT}" "// Made from lib/emit/parts and lib/mapper by cmake/embed.cmake.
+  file(WRITE "${OUTPUT}" "// Made from lib/emit/parts, lib/mapper and lib/legion by cmake/embed.cmake.
 #include \"emit/part_files.h\"
 
 namespace groma::emitting {

@@ -23,9 +23,9 @@ struct EmitOptions {
 bool is_class_name(std::string_view name);
 
 // The text of one C++20 source file (Legion's headers and the standard library are all it
-// includes), without any text of the program. docs/emit.md says what is in it. Nothing when the
-// program has errors or says what has no type before it runs, which `diags` (of program.source())
-// then says (`not-emitted`); statements that the mapper will not act on are warnings of that id.
+// includes), with text of the program in comments alone. docs/emit.md says what is in it. Nothing
+// when the program has errors or says what has no type before it runs, which `diags` (of
+// program.source()) then says (`not-emitted`).
 std::optional<std::string> emit(const Program& program, const EmitOptions& options,
                                 Diagnostics& diags);
 

@@ -52,6 +52,18 @@ std::string quoted(std::string_view text) {
   return made + '"';
 }
 
+std::string cited(const Source& source, Range range) {
+  const Position position = source.position(range.begin);
+  std::string made = fmt::format("{}:{} ", position.line, position.column);
+  for (const char c : source.text(range)) {
+    const bool space = static_cast<unsigned char>(c) <= 0x20;
+    if (space && made.back() == ' ') continue;
+    made += space ? ' ' : c == '\\' ? '/' : c;  // which would go on in the next line
+  }
+  made.erase(made.find_last_not_of(" ;") + 1);
+  return made;
+}
+
 std::string_view enumerator(ProcKind kind) {
   constexpr std::array<std::string_view, kProcKindCount> kWords = {"kCpu", "kGpu", "kOmp",
                                                                    "kIo",  "kPy",  "kProc"};
@@ -81,8 +93,9 @@ Names::Names() {
       // macros in small letters
       "assert errno linux major minor offsetof stderr stdin stdout unix "
       // what we write beside them
-      "Align Axis Coordinates Function Grid Here Int Layout List Machine MachineView Mapping "
+      "AlignOp Axis Coordinates Function Grid Here Int LayoutSpec List Machine MachineView Mapping "
       "MemKind "
+      "DimensionOrder FieldOrder Steal kC kFortran kAos kSoa kNone kEq kNe kLt kLe kGt kGe "
       "Parent ProcKind Processor Processors Region Task Tuple each fail failed here ignore join "
       "kAll "
       "kCpu kFbmem kGpu kIo kOmp kProc kPy kRdmem kRegsockmem kSockmem kSysmem kVirtual kZcmem "
@@ -90,7 +103,8 @@ Names::Names() {
       "print set_text collects index_function kinds_of layout_of limit_of machine_ "
       "AutoSearch Box Cost Decomposition Divisors Factor Failure Shared Sharding Shardings Site "
       "Sizes "
-      "SplitError SplitResult Tail Ways memories_of place replicates single_function text_of "
+      "SplitError SplitResult Tail Ways memories_of place replicates single_function steal_of "
+      "steals_from text_of "
       "the_machine";
   for (std::size_t at = 0; at < kWords.size();) {
     const std::size_t end = std::min(kWords.find(' ', at), kWords.size());

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "groma/kinds.h"
+#include "groma/source.h"
 #include "program/data.h"
 
 namespace groma::emitting {
@@ -31,6 +32,8 @@ struct ValueType {
 };
 
 std::string quoted(std::string_view text);  // as a string literal
+// A part of a program's text for a comment, with its place: "4:1 Task work GPU".
+std::string cited(const Source& source, Range range);
 std::string_view enumerator(ProcKind kind);
 std::string_view enumerator(MemKind kind);
 

@@ -42,6 +42,7 @@ class Decisions {
     place();
     limit_of();
     replicates();
+    steals();
     return std::move(out_);
   }
 
@@ -62,10 +63,13 @@ class Decisions {
     out_ += '\n';
   }
 
-  // Where the statement stands: "  // 4:1".
-  std::string at(const Row& row) const {
-    const Position position = data_.source.position(program_.range({row.statement}).begin);
-    return fmt::format("  // {}:{}", position.line, position.column);
+  // What a statement makes of it, with the statement: beside it if there is room, else above.
+  void decided(int indent, const std::string& code, const Row& row) {
+    const std::string from = "// " + cited(data_.source, program_.range({row.statement}));
+    const auto room = static_cast<std::size_t>(100 - indent);
+    const bool beside = code.size() + from.size() + 2 <= room;
+    if (!beside) line(indent, "{}", from.substr(0, room));
+    line(indent, "{}{}", code, beside ? "  " + from : "");
   }
 
   std::string name(NameId id) const { return quoted(data_.names.text(id)); }
@@ -119,9 +123,10 @@ class Decisions {
   void by_place(const Rows& rows, int indent, const Result& result) {
     const auto write = [&](const Row& row, std::string_view condition) {
       if (!condition.empty()) {
-        line(indent, "{}if ({}) {}{}", else_ ? "else " : "", condition, result(row), at(row));
+        decided(indent, fmt::format("{}if ({}) {}", else_ ? "else " : "", condition, result(row)),
+                row);
       } else {
-        line(indent, "{}{}{}", else_ ? "else " : "", result(row), at(row));
+        decided(indent, fmt::format("{}{}", else_ ? "else " : "", result(row)), row);
       }
       else_ = adds_;
     };
@@ -265,23 +270,23 @@ class Decisions {
     const auto add = [&](std::string_view word) {
       text += fmt::format("{}{}", text.empty() ? "" : ", ", word);
     };
-    if (layout.dimensions == DimensionOrder::kC) add(".c_order = true");
-    if (layout.fields == FieldOrder::kAos) add(".aos = true");
+    if (layout.dimensions == DimensionOrder::kC) add(".dimensions = kC");
+    if (layout.fields == FieldOrder::kAos) add(".fields = kAos");
     if (layout.compact) add(".compact = true");
     if (layout.exact) add(".exact = true");
     if (layout.align_op != AlignOp::kNone) {
       constexpr std::string_view kWords[] = {"kNone", "kEq", "kNe", "kLt", "kLe", "kGt", "kGe"};
-      add(fmt::format(".align = Align::{}, .bytes = {}",
+      add(fmt::format(".align_op = {}, .align_bytes = {}",
                       kWords[static_cast<std::size_t>(layout.align_op)], layout.align_bytes));
     }
-    return "return Layout{" + text + "};";
+    return "return LayoutSpec{" + text + "};";
   }
 
   void layout_of() {
     const Rows* rows = rows_of(TableId::kLayout, "layouts");
     if (rows == nullptr) return;
     begin("Layout: how its data lies in that memory; nothing: as the variant or Legion likes.",
-          fmt::format("static std::optional<Layout> layout_of({}, {}, {}, {})", task(*rows),
+          fmt::format("static std::optional<LayoutSpec> layout_of({}, {}, {}, {})", task(*rows),
                       region(*rows), kind(*rows),
                       parameter("MemKind", "memory", asks_memory(*rows))));
     by_task(*rows, [&](const Rows& of, int indent) {
@@ -371,6 +376,36 @@ class Decisions {
       by_place(of, indent, [](const Row&) { return "return true;"; });
     });
     end(has_any(*rows) ? "" : "false");
+  }
+
+  static std::string steal_text(const Row& row) {
+    const bool near = static_cast<StealScope>(row.value) == StealScope::kSameNode;
+    return near ? "return Steal::kSameNode;" : "return Steal::kAnyNode;";
+  }
+
+  void steals() {
+    const Rows* rows = rows_of(TableId::kTaskSteal, "steals");
+    if (rows == nullptr) return;
+    begin("TaskSteal: who may take it while it waits; nothing: nobody.",
+          fmt::format("static std::optional<Steal> steal_of({}, {})", task(*rows), kind(*rows)));
+    by_task(*rows, [&](const Rows& of, int indent) {
+      by_place(of, indent, [](const Row& row) { return steal_text(row); });
+    });
+    end("std::nullopt");
+    // A kind's widest.
+    std::map<PlaceKey, const Row*> widest;
+    for (const Row* row : *rows) {
+      const Row*& known = widest[row->key.place];
+      if (known == nullptr || static_cast<StealScope>(row->value) == StealScope::kAnyNode) {
+        known = row;
+      }
+    }
+    begin("From whom a processor of that kind may take any.",
+          fmt::format("static std::optional<Steal> steals_from({})", kind(*rows)));
+    Rows each;
+    for (const auto& [place, row] : widest) each.push_back(row);
+    by_place(each, 4, [](const Row& row) { return steal_text(row); });
+    end("std::nullopt");
   }
 
   const Program& program_;

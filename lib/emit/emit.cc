@@ -61,16 +61,6 @@ std::string space_of(std::string_view name) {
   return space == name ? space + "_parts" : space;
 }
 
-// Statements that the emitted mapper does not act on.
-void warn(const Program& program, Diagnostics& diags) {
-  for (const Row& row : program.data().rows) {
-    if (row.key.table != TableId::kTaskSteal) continue;
-    diags.report(DiagId::kNotEmitted, program.range({row.statement}), "`TaskSteal`")
-        .lower_to(Severity::kWarning)
-        .note("the mapper is written without it: nothing is stolen");
-  }
-}
-
 // What follows from other features.
 void add_features(Features& features) {
   const auto any = [&](std::initializer_list<std::string_view> words) {
@@ -81,10 +71,23 @@ void add_features(Features& features) {
     features.insert("splits");
   }
   if (any({"splits", "merge", "swap", "reverse", "slice"})) features.insert("views");
-  if (any({"regions", "layouts", "collects", "limits"})) features.insert("map_task");
-  if (any({"map_task", "single_function", "replicates"})) features.insert("options");
-  // The corners of a launch.
-  if (any({"index_function"}) && any({"legion"})) features.insert("add");
+  if (!any({"legion"})) return;
+  const auto follows = [&](std::string_view word, std::initializer_list<std::string_view> from) {
+    if (any(from)) features.emplace(word);
+  };
+  follows("instances", {"regions", "layouts", "collects"});
+  follows("reaches", {"regions"});
+  follows("memories", {"instances", "reaches"});
+  follows("map_task", {"instances", "limits"});
+  follows("must_epoch", {"instances", "functions"});
+  follows("options", {"instances", "single_function", "replicates", "limits", "steals"});
+  follows("by_point", {"limits", "steals"});
+  follows("slices", {"index_function", "by_point"});
+  follows("targets", {"functions", "by_point"});
+  follows("kind_of", {"targets", "replicates", "must_epoch"});
+  follows("best_variant", {"kinds", "replicates", "instances"});
+  if (any({"steals"}) && any({"limits"})) features.insert("shares");
+  follows("add", {"index_function"});  // the corners of a launch
 }
 
 std::string parts_of(emitting::Parts& parts, const Features& features) {
@@ -109,13 +112,28 @@ std::string parts_of(emitting::Parts& parts, const Features& features) {
   add("machine.h");
   if (has("values")) add("task.h");
   if (has("print")) add("print.h");
-  if (has("map_task")) add("statements.h");
+  if (has("regions") || has("layouts") || has("collects") || has("steals")) add("statements.h");
   return text;
 }
 
-std::string mapping_struct(const Functions& functions, const std::string& decided, bool values) {
+std::string mapper_parts(emitting::Parts& parts, const Features& features) {
+  std::string text = parts.text("site.h");
+  if (features.contains("instances")) {
+    for (const char* file : {"demands.h", "demands.cc", "layouts.h", "layouts.cc"}) {
+      text += "\n" + parts.text(file);
+    }
+  }
+  return text + "\n" + parts.text("legion.h");
+}
+
+std::string mapping_struct(const Functions& functions, const std::string& decided, bool values,
+                           bool layouts) {
   std::string text = "// ---- The mapping\n\nstruct Mapping {\n";
-  text += "  using enum ProcKind;\n  using enum MemKind;\n\n";
+  text += "  using enum ProcKind;\n  using enum MemKind;\n";
+  if (layouts) {
+    text += "  using enum DimensionOrder;\n  using enum FieldOrder;\n  using enum AlignOp;\n";
+  }
+  text += '\n';
   if (values) {
     text += "  explicit Mapping(const Machine& the_machine) : machine_(the_machine) {\n";
     const std::string top = functions.top();
@@ -153,21 +171,22 @@ std::optional<std::string> emit(const Program& program, const EmitOptions& optio
   Functions functions(program, features, diags);
   const std::string decided = emitting::decisions(program, functions, features);
   if (diags.has_errors()) return std::nullopt;
-  warn(program, diags);
   const bool values = features.contains("functions") || !functions.top().empty();
   if (values) features.insert("values");
   add_features(features);
 
   emitting::Parts parts(features, space, name);
   std::string body = parts_of(parts, features);
-  body += "\n" + mapping_struct(functions, decided, values);
-  if (options.legion) body += "\n" + parts.text("legion.h");
+  body += "\n" + mapping_struct(functions, decided, values, features.contains("layouts"));
+  if (options.legion) body += "\n" + mapper_parts(parts, features);
 
   std::string text = fmt::format(
-      "// {}: where the tasks of a Legion program run and where their data "
-      "lies.\n// Written by `groma emit` from {}, whose lines and columns "
-      "the comments and messages name.\n",
-      name, file);
+      "// {}: where the tasks of a Legion program run and where their data lies.\n"
+      "// Written by `groma emit` from {}, whose lines and columns the comments and messages "
+      "name.\n"
+      "// All that it says is in `Mapping`{}.\n",
+      name, file,
+      options.legion ? "; before that stands what it is written with, after it the mapper" : "");
   if (options.legion) {
     text += fmt::format(
         "//\n//   void use_{0}(unsigned mapper_id);  // defined at the end\n//\n"

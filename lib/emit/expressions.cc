@@ -565,6 +565,7 @@ Functions::Expr Functions::method(const Code& node) {
     if (!(*args)[0].type.is(Type::kMemKind)) {
       return mismatch("`has`", "a memory kind", (*args)[0]);
     }
+    features_.insert("reaches");
     return {fmt::format("machine_.reaches({}, {})", base.text, (*args)[0].text), kBool};
   }
   if (node.method == Method::kProcessor) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 
 namespace groma::emitting {
@@ -158,10 +159,12 @@ Functions::Instance Functions::translate(FunctionId function, const std::vector<
     parameters += fmt::format("{}{}{}", i == 0 ? "" : ", ", slot.type.parameter(),
                               slot.read ? " " + slot.name : std::string());
   }
-  const Position position = data_.source.position(called.name_range.begin);
+  const std::string_view rest = data_.source.text().substr(called.name_range.begin);
+  const auto head = static_cast<std::uint32_t>(std::min(rest.find(')') + 1, rest.size()));
+  const Range cite{called.name_range.begin, called.name_range.begin + head};
   const bool returns = made.failure.empty();
-  made.text = fmt::format("  // {}:{}\n  {}{} {}({}) const {{\n    const Here here;\n",
-                          position.line, position.column, returns ? "" : "[[noreturn]] ",
+  made.text = fmt::format("  // {}\n  {}{} {}({}) const {{\n    const Here here;\n",
+                          cited(data_.source, cite), returns ? "" : "[[noreturn]] ",
                           made.result.cpp(), made.name, parameters);
   for (const std::string& line : lines) {
     const std::size_t from = line.find('\1'), to = line.find('\2');

@@ -78,7 +78,7 @@ std::string Parts::text(std::string_view file) {
   }
   replace_all(made, "MAPPER_CLASS", mapper_);
   while (made.ends_with("\n\n")) made.pop_back();
-  return made + "\n";
+  return made;
 }
 
 std::string Parts::includes() const {

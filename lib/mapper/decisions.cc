@@ -7,6 +7,7 @@
 
 #include "groma/spelling.h"
 #include "mapper/default_policy.h"
+#include "mapper/demands.h"
 #include "mapper/processors.h"
 
 namespace groma::mapper {
@@ -72,8 +73,6 @@ bool add_candidates(const Program& program, const TaskView& task, const RegionNa
   return true;
 }
 
-// Of `demanded` a statement leaves what it cannot contradict: exactness, and alignment where it
-// asks for none.
 void decide_layouts(const Program& program, const TaskView& task, const RegionNames& names,
                     ProcKind kind, const LayoutSpec& demanded, RequirementWish* wish) {
   for (std::size_t i = 0; i < wish->candidate_count; ++i) {
@@ -81,12 +80,8 @@ void decide_layouts(const Program& program, const TaskView& task, const RegionNa
     if (candidate.memory == MemKind::kVirtual) continue;
     const auto layout = program.layout(task.name, names, kind, candidate.memory);
     if (!layout) continue;
-    candidate.layout = layout->layout;
+    candidate.layout = join_layouts(layout->layout, demanded);
     candidate.layout_origin = layout->origin;
-    candidate.layout.exact = candidate.layout.exact || demanded.exact;
-    if (candidate.layout.align_op != AlignOp::kNone) continue;
-    candidate.layout.align_op = demanded.align_op;
-    candidate.layout.align_bytes = demanded.align_bytes;
   }
 }
 

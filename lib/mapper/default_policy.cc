@@ -6,6 +6,7 @@
 
 #include "base/one_diagnostic.h"
 #include "groma/spelling.h"
+#include "mapper/demands.h"
 #include "mapper/processors.h"
 
 namespace groma::mapper {
@@ -90,36 +91,10 @@ void find_collective(const TaskView& task, std::vector<std::uint32_t>& answer) {
   }
 }
 
-bool aligns(std::int64_t bytes, AlignOp op, std::int64_t to) {
-  switch (op) {
-    case AlignOp::kNone:
-      return true;
-    case AlignOp::kEq:
-      return bytes == to;
-    case AlignOp::kNe:
-      return bytes != to;
-    case AlignOp::kLt:
-      return bytes < to;
-    case AlignOp::kLe:
-      return bytes <= to;
-    case AlignOp::kGt:
-      return bytes > to;
-    case AlignOp::kGe:
-      return bytes >= to;
-  }
-  return false;
-}
-
 LayoutSpec demanded_layout(const VariantView& variant, std::uint32_t position) {
   LayoutSpec layout;
   for (const LayoutDemand& demand : variant.demands) {
-    if (demand.requirement != position) continue;
-    layout.dimensions = demand.dimensions.value_or(layout.dimensions);
-    layout.fields = demand.fields.value_or(layout.fields);
-    layout.exact = layout.exact || demand.exact;
-    if (demand.align_op == AlignOp::kNone) continue;
-    layout.align_op = demand.align_op;
-    layout.align_bytes = demand.align_bytes;
+    if (demand.requirement == position) add_demand(demand, &layout);
   }
   return layout;
 }

@@ -47,9 +47,6 @@ std::size_t shared_region(std::span<const std::int64_t> volumes, std::int64_t no
 // as a whole.
 void find_collective(const TaskView& task, std::vector<std::uint32_t>& answer);
 
-// Whether an alignment of `bytes` is what `op to` asks for.
-bool aligns(std::int64_t bytes, AlignOp op, std::int64_t to);
-
 // What a variant demands of a requirement's layout, or SOA F_order.
 LayoutSpec demanded_layout(const VariantView& variant, std::uint32_t position);
 

@@ -11,12 +11,12 @@
 #include "base/one_diagnostic.h"
 #include "base/point_text.h"
 #include "mapper/default_policy.h"
+#include "mapper/demands.h"
 #include "mapper/processors.h"
 
 namespace groma {
 namespace {
 
-using mapper::aligns;
 using mapper::text_of;
 
 // Collects the refusals of one answer about the task of that name.
@@ -118,47 +118,16 @@ std::string reason(MemKind memory, std::string_view why) {
   return fmt::format("{} ({})", name_of(memory), why);
 }
 
-// Whether some alignment, a power of two, is what both ask for.
-bool can_agree(AlignOp a, std::int64_t a_bytes, AlignOp b, std::int64_t b_bytes) {
-  for (int shift = 0; shift < 63; ++shift) {
-    const std::int64_t bytes = std::int64_t{1} << shift;
-    if (aligns(bytes, a, a_bytes) && aligns(bytes, b, b_bytes)) return true;
-  }
-  return false;
-}
-
-std::string text_of(AlignOp op, std::int64_t bytes) {
-  constexpr std::array<std::string_view, 7> kOps = {"no ", "==", "!=", "<", "<=", ">", ">="};
-  const auto at = static_cast<std::size_t>(op);
-  return fmt::format("Align{}{}", at < kOps.size() ? kOps[at] : "?", bytes);
-}
-
 void check_layout(Checker& check, const TaskView& task, std::size_t i, const VariantView& variant,
                   const InstanceWish& wish) {
-  const auto refuse = [&](std::string_view wants, std::string_view says) {
-    check.refuse(DiagId::kLayoutRefused, wish.layout_origin, i, task.name, wants, says);
-  };
+  const RequirementView& requirement = task.requirements[i];
   for (const LayoutDemand& demand : variant.demands) {
     if (demand.requirement != i) continue;
-    const LayoutSpec& layout = wish.layout;
-    const auto order = [](DimensionOrder d) {
-      return d == DimensionOrder::kC ? "C_order" : "F_order";
-    };
-    const auto fields = [](FieldOrder f) { return f == FieldOrder::kAos ? "AOS" : "SOA"; };
-    if (demand.dimensions && *demand.dimensions != layout.dimensions &&
-        task.requirements[i].region_dimensions > 1) {
-      refuse(order(*demand.dimensions), order(layout.dimensions));
-    }
-    if (demand.fields && *demand.fields != layout.fields &&
-        task.requirements[i].fields.size() > 1) {
-      refuse(fields(*demand.fields), fields(layout.fields));
-    }
-    if (demand.memory && *demand.memory != wish.memory) {
-      refuse(name_of(*demand.memory), name_of(wish.memory));
-    }
-    if (!can_agree(demand.align_op, demand.align_bytes, layout.align_op, layout.align_bytes)) {
-      refuse(text_of(demand.align_op, demand.align_bytes),
-             text_of(layout.align_op, layout.align_bytes));
+    for (const mapper::LayoutConflict& conflict :
+         mapper::find_conflicts(demand, wish.layout, wish.memory, requirement.region_dimensions,
+                                requirement.fields.size())) {
+      check.refuse(DiagId::kLayoutRefused, wish.layout_origin, i, task.name, conflict.wants,
+                   conflict.says);
     }
   }
 }

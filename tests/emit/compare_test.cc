@@ -79,6 +79,8 @@ void compare_decisions(const Program& program, const Emitted& emitted, Tally* ta
       const auto kind = static_cast<ProcKind>(k);
       const auto limit = program.instance_limit(task, kind);
       EXPECT_EQ(emitted.limit(task, kind), limit ? limit->limit : 0);
+      const auto steal = program.task_steal(task, kind);
+      EXPECT_EQ(emitted.steal(task, kind), steal ? std::optional(steal->scope) : std::nullopt);
     }
     for (std::int64_t position : {0, 1, 2, 3, 7}) {
       for (std::size_t a = 0; a < regions.size(); ++a) {

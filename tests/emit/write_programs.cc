@@ -2,20 +2,25 @@
 //   write_programs OUTPUT dsl                  the programs of dsl/
 //   write_programs OUTPUT drawn FROM COUNT     of the search spaces of the nine benchmarks
 //   write_programs OUTPUT generated FROM COUNT of all statements and operations
-// and says how many were refused; or writes a mapping as a mapper for Legion, as `groma emit` does:
-//   write_programs OUTPUT mapper FILE
+// and says how many were refused; or writes mappers for Legion, as `groma emit` does, and a
+// function that uses the one of a text (tests/legion/map_by.h):
+//   write_programs OUTPUT mappers FILE...
+//   write_programs OUTPUT drawn_mappers COUNT  of tests/legion/drawn_mappings.h, from 1 on
 #include <fmt/format.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "groma/benchmarks.h"
 #include "groma/dsl_files.h"
 #include "groma/emit.h"
 #include "groma/search_space.h"
 #include "groma/system.h"
+#include "legion/drawn_mappings.h"
 #include "support/program_generator.h"
 
 namespace groma::testing {
@@ -43,12 +48,14 @@ class Bound final : public given::testing::Emitted {
       for (std::size_t k = 0; k < given::kProcKindCount; ++k) {
         const auto kind = static_cast<given::ProcKind>(k);
         node.processors[k] = on.processor_count(n, kind);
+)";
+  made += has("reaches{}") ? R"(
         for (std::size_t m = 0; m < node.reaches[k].size(); ++m) {
           node.reaches[k][m] = on.can_address(n, kind, static_cast<given::MemKind>(m));
         }
-      }
-    }
-)";
+)"
+                           : "";
+  made += "      }\n    }\n";
   made += has("explicit Mapping") ? R"(
     try {
       mapping_ = std::make_unique<Mapping>(machine_);
@@ -137,10 +144,9 @@ class Bound final : public given::testing::Emitted {
       "                                           static_cast<MemKind>(memory));\n"
       "    if (!layout) return std::nullopt;\n"
       "    return given::LayoutSpec{\n"
-      "        layout->c_order ? given::DimensionOrder::kC : given::DimensionOrder::kFortran,\n"
-      "        layout->aos ? given::FieldOrder::kAos : given::FieldOrder::kSoa, "
-      "layout->compact,\n"
-      "        layout->exact, static_cast<given::AlignOp>(layout->align), layout->bytes};\n",
+      "        static_cast<given::DimensionOrder>(layout->dimensions),\n"
+      "        static_cast<given::FieldOrder>(layout->fields), layout->compact, layout->exact,\n"
+      "        static_cast<given::AlignOp>(layout->align_op), layout->align_bytes};\n",
       "    return std::nullopt;\n");
   question(
       "bool collects([[maybe_unused]] std::string_view task,\n"
@@ -153,6 +159,14 @@ class Bound final : public given::testing::Emitted {
       "    return 0;\n");
   question("bool replicates([[maybe_unused]] std::string_view task)", "replicates",
            "    return Mapping::replicates(task);\n", "    return false;\n");
+  question(
+      "std::optional<given::StealScope> steal([[maybe_unused]] std::string_view task,\n"
+      "      [[maybe_unused]] given::ProcKind kind)",
+      "steal_of",
+      "    const auto steal = Mapping::steal_of(task, static_cast<ProcKind>(kind));\n"
+      "    if (!steal) return std::nullopt;\n"
+      "    return static_cast<given::StealScope>(*steal);\n",
+      "    return std::nullopt;\n");
   made += "\n private:\n  Machine machine_;\n";
   if (has("explicit Mapping")) made += "  std::unique_ptr<Mapping> mapping_;\n";
   return made + "};\n\n}  // namespace " + space + "\n\n";
@@ -179,17 +193,44 @@ void Writer::write(const std::string& name, const std::string& program_text) {
       name, program_text, space);
 }
 
-int write_mapper(const char* output, const char* path) {
-  const Source source = Source::read(path).value();
-  Diagnostics diags(source);
-  const auto text = emit(compile(source, diags), {}, diags);
-  if (!text) std::fputs(render(diags).c_str(), stderr);
-  return !text || write_file(output, *text) ? 1 : 0;
+// Their texts with their names.
+int write_mappers(const char* output, const std::vector<std::pair<std::string, std::string>>& all) {
+  std::string text, list;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    Diagnostics diags(Source(all[i].first, all[i].second));
+    const Program program = compile(diags.source(), diags);
+    const std::string name = fmt::format("Emitted{}", i);
+    const auto made = diags.has_errors() ? std::nullopt : emit(program, {name}, diags);
+    if (!made) {
+      std::fputs(render(diags).c_str(), stderr);
+      return 1;
+    }
+    text += *made + '\n';
+    list += fmt::format("  if (text == R\"groma({})groma\") return use_emitted{}(id), true;\n",
+                        all[i].second, i);
+  }
+  text += "inline bool use_emitted(std::string_view text, unsigned id) {\n" + list +
+          "  return false;\n}\n";
+  return write_file(output, text) ? 1 : 0;
 }
 
 int run(int argc, char** argv) {
   if (argc < 3) return 2;
-  if (argc == 4) return write_mapper(argv[1], argv[3]);
+  std::vector<std::pair<std::string, std::string>> texts;
+  if (std::strcmp(argv[2], "mappers") == 0) {
+    for (int i = 3; i < argc; ++i) {
+      const Source source = Source::read(argv[i]).value();
+      texts.emplace_back(source.name(), source.text());
+    }
+    return write_mappers(argv[1], texts);
+  }
+  if (std::strcmp(argv[2], "drawn_mappers") == 0) {
+    for (int i = 1; i <= std::atoi(argv[3]); ++i) {
+      texts.emplace_back(fmt::format("drawn{}.mapper", i),
+                         legion_test::draw_mapping(static_cast<std::uint64_t>(i)));
+    }
+    return write_mappers(argv[1], texts);
+  }
   Writer writer;
   const bool counted = argc == 5;
   const auto from = static_cast<std::uint64_t>(counted ? std::atoi(argv[3]) : 0);

@@ -17,6 +17,7 @@
 #include "groma/legion.h"
 #include "legion/drawn_mappings.h"
 #include "legion/machine_map.h"
+#include "legion/map_by.h"
 #include "legion/start.h"
 #include "legion/task_views.h"
 
@@ -232,7 +233,7 @@ const BeforeStart kSetUp([] {
     Legion::Runtime::preregister_task_variant<driver>(registrar, name);
   });
   static Silence silence;
-  for (Legion::MapperID id = 1; id <= kPrograms; ++id) legion::use(program_of(id), {id, &silence});
+  for (Legion::MapperID id = 1; id <= kPrograms; ++id) map_by(program_of(id), id, &silence);
 });
 
 // ---- What the library says

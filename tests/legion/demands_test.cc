@@ -11,6 +11,7 @@
 #include "groma/legion.h"
 #include "groma/program.h"
 #include "legion/layouts.h"
+#include "legion/map_by.h"
 #include "legion/start.h"
 
 namespace groma::legion_test {
@@ -26,15 +27,6 @@ constexpr Legion::FieldID kSecond = 11;
 constexpr Legion::MapperID kProgram = 1;
 
 constexpr Legion::coord_t kWidth = 8, kHeight = 16;
-
-constexpr const char* kText = R"(
-Task * CPU;
-Layout aligned_by_statement * * Align>=64;
-Layout aligned,exact * * C_order;
-Layout never * * Align!=128;
-
-Region * * CPU SYSMEM;
-)";
 
 // Bytes from the first element: to the next in x, in y, to the other field. And its address.
 struct Seen {
@@ -114,11 +106,7 @@ const BeforeStart kSetUp([] {
     }
     Legion::Runtime::preregister_task_variant<Seen, look>(registrar, one.name);
   }
-  const Source source("demands.mapper", kText);
-  Diagnostics diags(source);
-  const Program program = compile(source, diags);
-  EXPECT_FALSE(diags.has_errors()) << render(diags);
-  legion::use(program, {kProgram, nullptr});
+  map_by(GROMA_SOURCE_DIR "/tests/legion/demands.mapper", kProgram);
 });
 
 LogicalRegion seen_region;  // the last one

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "emitted_mapper.cc"
+#include GROMA_EMITTED
 #include "groma/legion.h"
 #include "legion/start.h"
 
@@ -119,19 +119,19 @@ Seen held(const Legion::Task* task, const std::vector<PhysicalRegion>& regions, 
 }
 
 // The emitted mapper, watched: somebody's own class can derive from it.
-class Watched final : public emitted_mapper::EmittedMapper {
+class Watched final : public emitted0::Emitted0 {
  public:
-  using EmittedMapper::EmittedMapper;
+  using Emitted0::Emitted0;
   void map_task(Legion::Mapping::MapperContext context, const Legion::Task& task,
                 const MapTaskInput& input, MapTaskOutput& output) override {
-    EmittedMapper::map_task(context, task, input, output);
+    Emitted0::map_task(context, task, input, output);
     const std::lock_guard lock(held_mutex);
     held_most = std::max(held_most, ++held_now[index_of(output.target_procs.front())]);
   }
 };
 
 void use_watched(const Legion::RegistrationCallbackArgs& args) {
-  auto shared = std::make_shared<emitted_mapper::Shared>();
+  auto shared = std::make_shared<emitted0::Shared>();
   shared->runtime = args.runtime;
   for (const Legion::Processor p : args.local_procs) {
     args.runtime->add_mapper(
@@ -149,8 +149,10 @@ Seen square(const Legion::Task* task, const std::vector<PhysicalRegion>& regions
             Legion::Runtime* runtime) {
   const Seen seen = see(task, regions, context, runtime);
   const DomainPoint& p = task->index_point;
-  if (p[0] < kSide && p[1] < kSide)
+  const auto inside = [](std::int64_t x) { return x >= 0 && x < kSide; };
+  if (inside(p[0]) && inside(p[1])) {
     inner[static_cast<std::size_t>(p[0] * kSide + p[1])] = seen.processor;
+  }
   return seen;
 }
 
@@ -198,7 +200,7 @@ const BeforeStart kSetUp([] {
     std::fprintf(stderr, "%s\n", error->message.c_str());
     std::exit(1);
   }
-  use_emitted_mapper(kEmitted);
+  use_emitted0(kEmitted);
   Legion::Runtime::add_registration_callback(use_watched, Legion::UntypedBuffer(), false);
 });
 

@@ -13,6 +13,7 @@
 
 #include "groma/legion.h"
 #include "groma/program.h"
+#include "legion/map_by.h"
 #include "legion/start.h"
 
 namespace groma::legion_test {
@@ -29,17 +30,6 @@ constexpr Legion::TaskID kTogether = 4;
 constexpr Legion::TaskID kParent = 5;
 constexpr Legion::MapperID kProgram = 1;
 constexpr Legion::MapperID kTalker = 2;
-
-constexpr const char* kText = R"(
-m = Machine(CPU);
-def first(Task t) { return m[0, 0]; }
-Task * CPU;
-def spread(Task t) { return m[0, m.size[1] - 1 - t.ipoint[0]]; }
-IndexTaskMap slow,stolen first;
-IndexTaskMap together spread;
-InstanceLimit slow,stolen 1;
-TaskSteal stolen CPU SAME_NODE;
-)";
 
 std::int64_t cpu_index(Legion::Processor processor) {
   Legion::Machine::ProcessorQuery query(Legion::Machine::get_machine());
@@ -135,11 +125,7 @@ const BeforeStart kSetUp([] {
   });
   legion::use([](const MapperSite& site) { return std::make_unique<Talker>(site); },
               {kTalker, nullptr});
-  const Source source("order.mapper", kText);
-  Diagnostics diags(source);
-  const Program program = compile(source, diags);
-  EXPECT_FALSE(diags.has_errors()) << render(diags);
-  legion::use(program, {kProgram, nullptr});
+  map_by(GROMA_SOURCE_DIR "/tests/legion/order.mapper", kProgram);
 });
 
 Legion::FutureMap launch(Legion::TaskID task, std::int64_t points,

@@ -9,6 +9,7 @@
 
 #include "groma/legion.h"
 #include "groma/legion_c.h"
+#include "legion/map_by.h"
 
 namespace {
 
@@ -94,6 +95,6 @@ int main(int argc, char** argv) {
   groma::Diagnostics diags(source);
   const groma::Program program = groma::compile(source, diags);
   if (diags.has_errors()) std::fputs(groma::render(diags).c_str(), stderr);
-  groma::legion::use(program);
+  groma::legion_test::map_by(program, 0);
   return Runtime::start(argc, argv);
 }

@@ -13,6 +13,7 @@
 
 #include "groma/legion.h"
 #include "groma/program.h"
+#include "legion/map_by.h"
 #include "legion/start.h"
 
 namespace groma::legion_test {
@@ -37,20 +38,6 @@ constexpr Legion::MapperID kProgram = 1;
 constexpr Legion::MapperID kCurious = 2;
 constexpr Legion::FieldID kField = 10;
 constexpr Legion::ReductionOpID kPlus = 1;
-
-constexpr const char* kText = R"(
-Task * CPU;
-Region outer * * VIRTUAL;
-Region add * CPU RDMEM;
-Region make 0 CPU RDMEM;
-Region share shared CPU RDMEM;
-def first(Task t) { m = Machine(CPU); return m[0, 0]; }
-SingleTaskMap share first;
-Region sum collected * RDMEM;
-CollectMemory sum collected;
-Layout strides exact * Exact;
-Layout distance compact * Compact;
-)";
 
 template <typename Accessor>
 std::int64_t address(const Accessor& accessor, Legion::coord_t x, Legion::coord_t y) {
@@ -257,11 +244,7 @@ const BeforeStart kSetUp([] {
     Runtime::preregister_task_variant<int, answer<1>>(registrar, name);
   });
   Runtime::register_reduction_op<Legion::SumReduction<double>>(kPlus);
-  const Source source("regions.mapper", kText);
-  Diagnostics diags(source);
-  const Program program = compile(source, diags);
-  EXPECT_FALSE(diags.has_errors()) << render(diags);
-  legion::use(program, {kProgram, nullptr});
+  map_by(GROMA_SOURCE_DIR "/tests/legion/regions.mapper", kProgram);
   legion::use([](const MapperSite& site) { return std::make_unique<Curious>(site); },
               {kCurious, nullptr});
 });

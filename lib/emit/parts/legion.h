@@ -5,118 +5,18 @@
 #include <mappers/default_mapper.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "emit/parts/machine.h"
-#include "emit/parts/statements.h"
+#include "emit/parts/site.h"
 
 namespace groma::emit {
-
-// What Legion would meet with a silent abort or for ever.
-[[noreturn]] inline void end(const std::string& why) {
-  std::fprintf(stderr, "MAPPER_CLASS: %s\n", why.c_str());
-  std::fflush(nullptr);
-  std::_Exit(1);
-}
-// @if values
-
-// Calls what may fail.
-template <typename F>
-auto or_end(const F& what) {
-  try {
-    return what();
-  } catch (const Failure& failure) {
-    end(failure.what());
-  }
-}
-// @end
-
-constexpr std::array kProcessorKinds = {Legion::Processor::LOC_PROC, Legion::Processor::TOC_PROC,
-                                        Legion::Processor::OMP_PROC, Legion::Processor::IO_PROC,
-                                        Legion::Processor::PY_PROC,  Legion::Processor::PROC_SET};
-constexpr std::array kMemoryKinds = {Legion::Memory::SYSTEM_MEM, Legion::Memory::GPU_FB_MEM,
-                                     Legion::Memory::Z_COPY_MEM, Legion::Memory::SOCKET_MEM,
-                                     Legion::Memory::REGDMA_MEM};
-inline Legion::Processor::Kind legion_kind(ProcKind kind) {
-  return kProcessorKinds[static_cast<std::size_t>(kind)];
-}
-
-// Legion's machine as the mapping sees it: nodes are address spaces, processors are numbered in the
-// order of their ids, memories without capacity left out. Made once for all mapper objects.
-struct Site {
-  Site() {
-    const Legion::Machine legion = Legion::Machine::get_machine();
-    machine.nodes.resize(legion.get_address_space_count());
-    processors.resize(machine.nodes.size());
-    read_memories(legion, read_processors(legion));
-  }
-
-  // Of a processor that the mapping has no word for (a utility processor): `otherwise`.
-  Processor place_of(Legion::Processor processor, const Processor& otherwise) const {
-    const auto found = places.find(processor);
-    return found == places.end() ? otherwise : found->second;
-  }
-  Legion::Processor legion(const Processor& processor) const {
-    return processors[static_cast<std::size_t>(processor.node)][static_cast<std::size_t>(
-        processor.kind)][static_cast<std::size_t>(processor.index)];
-  }
-  // The memory of that kind that the processor reaches with the most bandwidth.
-  Legion::Memory memory(Legion::Processor processor, MemKind kind) const {
-    const auto found = reach.find({processor, kind});
-    return found == reach.end() ? Legion::Memory::NO_MEMORY : found->second.first;
-  }
-
-  Machine machine;
-  std::vector<std::array<std::vector<Legion::Processor>, 6>> processors;  // [node][kind][index]
-  std::map<Legion::Processor, Processor> places;
-  std::map<std::pair<Legion::Processor, MemKind>, std::pair<Legion::Memory, unsigned>> reach;
-
- private:
-  std::vector<Legion::Processor> read_processors(const Legion::Machine& legion) {
-    Legion::Machine::ProcessorQuery query(legion);
-    std::vector<Legion::Processor> all(query.begin(), query.end());
-    std::sort(all.begin(), all.end());
-    for (const Legion::Processor p : all) {
-      const auto kind = std::find(kProcessorKinds.begin(), kProcessorKinds.end(), p.kind());
-      if (kind == kProcessorKinds.end()) continue;
-      const auto index = static_cast<std::size_t>(kind - kProcessorKinds.begin());
-      std::int64_t& count = machine.nodes[p.address_space()].processors[index];
-      places[p] = {static_cast<ProcKind>(index), p.address_space(), count++};
-      processors[p.address_space()][index].push_back(p);
-    }
-    return all;
-  }
-  void read_memories(const Legion::Machine& legion, const std::vector<Legion::Processor>& all) {
-    Legion::Machine::MemoryQuery query(legion);
-    std::vector<Legion::Memory> memories(query.begin(), query.end());
-    std::sort(memories.begin(), memories.end());
-    for (const Legion::Memory memory : memories) {
-      const auto kind = std::find(kMemoryKinds.begin(), kMemoryKinds.end(), memory.kind());
-      if (kind == kMemoryKinds.end() || memory.capacity() == 0) continue;
-      const auto index = static_cast<std::size_t>(kind - kMemoryKinds.begin());
-      for (const Legion::Processor p : all) {
-        Legion::Machine::AffinityDetails details;
-        if (p.address_space() != memory.address_space() || places.count(p) == 0 ||
-            !legion.has_affinity(p, memory, &details)) {
-          continue;
-        }
-        auto& best = reach[{p, static_cast<MemKind>(index)}];
-        if (best.first.exists() && details.bandwidth <= best.second) continue;
-        best = {memory, details.bandwidth};
-        const Processor& place = places[p];
-        machine.nodes[p.address_space()].reaches[static_cast<std::size_t>(place.kind)][index] =
-            true;
-      }
-    }
-  }
-};
 // @if functions
 
 inline Tuple tuple_of(const Legion::DomainPoint& point) {
@@ -248,6 +148,28 @@ class Shardings {
 };
 // @end
 
+// @if limits
+
+// While it lives, no other hook of its mapper begins, whatever it calls.
+class Alone {
+ public:
+  Alone(Legion::Mapping::MapperRuntime* rt, Legion::Mapping::MapperContext context)
+      : rt_(rt), context_(context), was_reentrant_(rt->is_reentrant(context)) {
+    if (was_reentrant_) rt_->disable_reentrant(context_);
+  }
+  ~Alone() {
+    if (was_reentrant_) rt_->enable_reentrant(context_);
+  }
+  Alone(const Alone&) = delete;
+  Alone& operator=(const Alone&) = delete;
+
+ private:
+  Legion::Mapping::MapperRuntime* rt_;
+  Legion::Mapping::MapperContext context_;
+  bool was_reentrant_;
+};
+// @end
+
 // What all mapper objects share.
 struct Shared {
   Site site;
@@ -276,19 +198,26 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   void select_task_options(Context context, const Legion::Task& task,
                            TaskOptions& output) override {
     DefaultMapper::select_task_options(context, task, output);
-    // @if map_task
+    // @if instances
     output.valid_instances = false;
     // @end
     // @if single_function
     if (!task.is_index_space) {
       const Processor here = site_.place_of(task.current_proc, local_);
-      const Processors placed = place_single(context, task, here);
-      if (placed.count() > 0) output.initial_proc = site_.legion(*placed.begin());
+      const Processors found =
+          or_end([&] { return placed(context, task, here, kind_of(context, task)); });
+      if (found.count() > 0) output.initial_proc = site_.legion(*found.begin());
     }
     // @end
     // @if replicates
     output.replicate = Mapping::replicates(task.get_task_name()) && can_replicate(context, task);
     if (output.replicate) output.map_locally = false;
+    // @end
+    // @if limits
+    if (limit_of(context, task) > 0) output.memoize = false;  // a replay asks nobody
+    // @end
+    // @if steals
+    output.stealable = steal_of(context, task).has_value() && !output.replicate;
     // @end
   }
   // @end
@@ -352,30 +281,14 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   }
   using DefaultMapper::select_sharding_functor;
   // @end
-  // @if index_function || limits
+  // @if slices
 
-  // In boxes of one processor each, by point where instances are counted.
   void slice_task(Context context, const Legion::Task& task, const SliceTaskInput& input,
                   SliceTaskOutput& output) override {
     // @if index_function
     const Mapping::Function function = function_of(context, task);
     if (function != Mapping::Function::none) {
-      const ProcKind kind = kind_of(context, task);
-      const auto processor_of = [&](const Legion::DomainPoint& point) {
-        return *place(function, point_of(task.get_task_name(), task.index_domain, point), kind)
-                    .begin();
-      };
-      if (input.domain.dense()) {
-        for (const Box& box : boxes_of(input.domain, input.domain.lo(), 0, processor_of)) {
-          output.slices.emplace_back(Legion::Domain(box.lower, box.upper),
-                                     site_.legion(box.processor), false, false);
-        }
-      } else {
-        for (Legion::Domain::DomainPointIterator at(input.domain); at; at++) {
-          output.slices.emplace_back(Legion::Domain(*at, *at), site_.legion(processor_of(*at)),
-                                     false, false);
-        }
-      }
+      cut(function, task, kind_of(context, task), input.domain, output.slices);
     } else {
       DefaultMapper::slice_task(context, task, input, output);
     }
@@ -383,12 +296,24 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     // @if !index_function
     DefaultMapper::slice_task(context, task, input, output);
     // @end
+    // @if by_point
+    // By point, what is counted or may be stolen.
+    // @if steals
+    const bool stealable = steal_of(context, task).has_value();
+    // @end
+    // @if !steals
+    constexpr bool stealable = false;
+    // @end
     // @if limits
-    if (limit_of(context, task) == 0) return;
+    if (!stealable && limit_of(context, task) == 0) return;
+    // @end
+    // @if !limits
+    if (!stealable) return;
+    // @end
     std::vector<TaskSlice> points;
     for (const TaskSlice& slice : output.slices) {
       for (Legion::Domain::DomainPointIterator at(slice.domain); at; at++) {
-        points.emplace_back(Legion::Domain(*at, *at), slice.proc, false, slice.stealable);
+        points.emplace_back(Legion::Domain(*at, *at), slice.proc, false, stealable);
       }
     }
     output.slices = std::move(points);
@@ -397,74 +322,138 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @end
 
   // All that are ready, where DefaultMapper takes a few at a time.
+  // @if !limits
+  void select_tasks_to_map(Context, const SelectMappingInput& input,
+                           SelectMappingOutput& output) override {
+    output.map_tasks.insert(input.ready_tasks.begin(), input.ready_tasks.end());
+  }
+  // @end
+  // @if limits
+  // InstanceLimit: but no more of a task than its limit.
   void select_tasks_to_map(Context context, const SelectMappingInput& input,
                            SelectMappingOutput& output) override {
-    // @if !limits
-    (void)context;
-    output.map_tasks.insert(input.ready_tasks.begin(), input.ready_tasks.end());
-    // @end
-    // @if limits
+    const Alone alone(rt_, context);
+    std::vector<const Legion::Task*> waiting;
     for (const Legion::Task* task : input.ready_tasks) {
       const std::int64_t limit = limit_of(context, *task);
       if (limit > 0) {
         std::int64_t& in_flight = in_flight_[task->task_id];
-        if (in_flight >= limit) continue;
+        if (in_flight >= limit) {
+          waiting.push_back(task);
+          continue;
+        }
         ++in_flight;
       }
       output.map_tasks.insert(task);
     }
+    // @if shares
+    asked_ = 0;
+    has_waiting_ = !waiting.empty();
+    share(context, waiting, output);
+    is_deferred_ = false;
+    if (!output.relocate_tasks.empty()) return;
+    // @end
     if (!output.map_tasks.empty() || input.ready_tasks.empty()) return;
     if (!deferred_.exists()) deferred_ = rt_->create_mapper_event(context);
     output.deferral_event = deferred_;
+    // @if shares
+    is_deferred_ = true;
     // @end
   }
-  // @if limits
 
   // One has ended, so another may begin.
   void report_profiling(Context context, const Legion::Task& task,
                         const TaskProfilingInfo& input) override {
+    if (!input.task_response) return;
     const auto found = in_flight_.find(task.task_id);
-    if (!input.task_response || found == in_flight_.end()) return;
-    found->second = std::max<std::int64_t>(found->second - 1, 0);
-    if (!deferred_.exists()) return;
-    const Legion::Mapping::MapperEvent event = deferred_;
-    deferred_ = Legion::Mapping::MapperEvent();
-    rt_->trigger_mapper_event(context, event);
+    if (found != in_flight_.end()) {
+      found->second = std::max<std::int64_t>(found->second - 1, 0);
+      if (deferred_.exists()) {
+        rt_->trigger_mapper_event(context,
+                                  std::exchange(deferred_, Legion::Mapping::MapperEvent()));
+      }
+    }
+    // @if shares
+    if (mapped_ > 0) --mapped_;
+    look_for_work(context);
+    // @end
   }
   using DefaultMapper::report_profiling;
   // @end
-  // @if functions || limits
+  // @if steals
+
+  // TaskSteal, as Legion asks: only while tasks wait here too.
+  void select_steal_targets(Context, const SelectStealingInput& input,
+                            SelectStealingOutput& output) override {
+    const Legion::Processor victim =
+        next_victim([&](Legion::Processor p) { return input.blacklist.count(p) > 0; });
+    if (victim.exists()) output.targets.insert(victim);
+  }
+  void permit_steal_request(Context context, const StealRequestInput& input,
+                            StealRequestOutput& output) override {
+    const std::vector<const Legion::Task*> tasks(input.stealable_tasks.begin(),
+                                                 input.stealable_tasks.end());
+    for (const Legion::Task* task : given(context, input.thief_proc, tasks)) {
+      output.stolen_tasks.insert(task);
+    }
+  }
+  // @end
+  // @if shares
+
+  // TaskSteal, for who has nothing at all: who has something that waits offers it, who is idle
+  // requests it, and gets it by relocation or hears that there is nothing.
+  void handle_message(Context context, const MapperMessage& message) override {
+    const Legion::Processor sender = message.sender;
+    switch (message.kind) {
+      case kOffer:
+        if (!has(offers_, sender)) offers_.push_back(sender);
+        return look_for_work(context);
+      case kRequest:
+        if (!has_stealable_) return refuse(context, sender);
+        requests_.push_back(sender);
+        if (is_deferred_ && deferred_.exists()) {  // have select_tasks_to_map called again
+          const Alone alone(rt_, context);
+          rt_->trigger_mapper_event(context,
+                                    std::exchange(deferred_, rt_->create_mapper_event(context)));
+        }
+        return;
+      case kNothing:
+        if (asked_ > 0) --asked_;
+        offers_.erase(std::remove(offers_.begin(), offers_.end(), sender), offers_.end());
+        return look_for_work(context);
+      default:
+        DefaultMapper::handle_message(context, message);
+    }
+  }
+  // @end
+  // @if targets
 
   // The processors on any of which the task may run.
   void default_policy_select_target_processors(Context context, const Legion::Task& task,
                                                std::vector<Legion::Processor>& targets) override {
-    // @if limits
-    if (limit_of(context, task) > 0) return targets.push_back(task.target_proc);
-    // @end
+    if (stays(context, task)) return targets.push_back(task.target_proc);
     // @if functions
     const Processor here = site_.place_of(task.target_proc, local_);
-    Processors placed;
+    Processors found;
     // @if index_function
     if (task.is_index_space) {
-      const Mapping::Function function = function_of(context, task);
-      if (function != Mapping::Function::none) {
-        placed =
-            place(function, point_of(task.get_task_name(), task.index_domain, task.index_point),
-                  here.kind);
-      }
+      found = or_end([&] { return placed(context, task, here, here.kind); });
     }
     // @end
     // @if single_function
+    // It was sent where its function said. Asked again from there, that may name more processors.
     if (!task.is_index_space) {
-      placed = place_single(context, task, here);
-      const bool same = std::find(placed.begin(), placed.end(), here) != placed.end();
-      if (placed.count() > 0 && !same) return targets.push_back(task.target_proc);
+      found = placed_or_none(context, task, here, here.kind);
+      const bool same = std::find(found.begin(), found.end(), here) != found.end();
+      if (!same && function_of(context, task) != Mapping::Function::none) {
+        return targets.push_back(task.target_proc);
+      }
     }
     // @end
-    for (const Processor& processor : placed) {  // the first decides the node
-      if (processor.node == placed.begin()->node) targets.push_back(site_.legion(processor));
+    for (const Processor& processor : found) {  // the first decides the node
+      if (processor.node == found.begin()->node) targets.push_back(site_.legion(processor));
     }
-    if (placed.count() > 0) return;
+    if (found.count() > 0) return;
     // @end
     DefaultMapper::default_policy_select_target_processors(context, task, targets);
   }
@@ -473,6 +462,10 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
 
   void map_task(Context context, const Legion::Task& task, const MapTaskInput& input,
                 MapTaskOutput& output) override {
+    // @if !instances
+    DefaultMapper::map_task(context, task, input, output);
+    // @end
+    // @if instances
     const bool shard = input.shard_processor.exists();
     const Legion::Processor target = shard ? input.shard_processor : task.target_proc;
     const Processor here = site_.place_of(target, local_);
@@ -487,21 +480,42 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     } else {
       default_policy_select_target_processors(context, task, output.target_procs);
     }
-    // @if limits
-    if (limit_of(context, task) > 0) {
-      output.task_prof_requests
-          .add_measurement<Legion::Mapping::ProfilingMeasurements::OperationStatus>();
-    }
-    // @end
     for (std::size_t i = 0; i < task.regions.size(); ++i) map_region(context, task, i, output);
     for (std::size_t i = 0; i < task.output_regions.size(); ++i) {
       map_output(context, task, i, output);
+    }
+    // @end
+    // @if limits
+    // @if shares
+    ++mapped_;  // who is idle?
+    // @end
+    // @if !shares
+    if (limit_of(context, task) == 0) return;
+    // @end
+    output.task_prof_requests
+        .add_measurement<Legion::Mapping::ProfilingMeasurements::OperationStatus>();
+    // @end
+  }
+  // @end
+  // @if must_epoch
+
+  // All on different processors: where functions name one twice, the next of its kind. What tasks
+  // share lies where the first of them would have it.
+  void map_must_epoch(Context context, const MapMustEpochInput& input,
+                      MapMustEpochOutput& output) override {
+    output.task_processors.clear();
+    for (const Legion::Task* task : input.tasks) {
+      output.task_processors.push_back(free_processor(context, *task, output.task_processors));
+    }
+    output.constraint_mappings.resize(input.constraints.size());
+    for (std::size_t i = 0; i < input.constraints.size(); ++i) {
+      map_constraint(context, input, i, output);
     }
   }
   // @end
 
  private:
-  // @if kinds || replicates || map_task
+  // @if best_variant
   // The variant with the highest number for that kind of processor; 0: none.
   Legion::VariantID best_variant(Context context, const Legion::Task& task, ProcKind kind,
                                  bool replicable = false) const {
@@ -515,7 +529,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     return best;
   }
   // @end
-  // @if functions || limits || replicates
+  // @if kind_of
 
   // What the task runs on.
   ProcKind kind_of(Context context, const Legion::Task& task) {
@@ -527,6 +541,24 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @if limits
   std::int64_t limit_of(Context context, const Legion::Task& task) {
     return Mapping::limit_of(task.get_task_name(), kind_of(context, task));
+  }
+  // @end
+  // @if steals
+  std::optional<Steal> steal_of(Context context, const Legion::Task& task) {
+    return Mapping::steal_of(task.get_task_name(), kind_of(context, task));
+  }
+  // @end
+  // @if targets
+
+  // Whether it runs where it was sent, and nowhere beside.
+  bool stays([[maybe_unused]] Context context, const Legion::Task& task) {
+    // @if limits
+    if (limit_of(context, task) > 0) return true;
+    // @end
+    // @if steals
+    if (steal_of(context, task)) return true;
+    // @end
+    return task.must_epoch_task;
   }
   // @end
   // @if replicates
@@ -555,73 +587,94 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     return Mapping::Function::none;
   }
 
-  // What the function answers, which must be of the kind that the task runs on.
+  // What the function answers, which must be of the kind that the task runs on. May fail.
   Processors place(Mapping::Function function, const Task& task, ProcKind kind) const {
-    return or_end([&] {
-      Processors placed = shared_->mapping.place(function, task);
-      if (placed.begin()->kind != kind) {
-        fail("the function that maps `" + std::string(task.name) +
-             "` returned a processor of another kind than it runs on [processor-kind-mismatch]");
-      }
-      return placed;
-    });
+    Processors found = shared_->mapping.place(function, task);
+    const ProcKind other = found.begin()->kind;
+    if (other != kind) {
+      fail("the function that maps `" + std::string(task.name) + "` returned a " +
+           std::string(name_of(other)) + " processor, but it runs on " +
+           std::string(name_of(kind)) + " [processor-kind-mismatch]");
+    }
+    return found;
   }
-  // @end
-  // @if single_function
 
-  // SingleTaskMap; nothing where no function maps the task, which stands `here`.
-  Processors place_single(Context context, const Legion::Task& task, const Processor& here) {
+  // Where its function sends a task that is `here`; nothing where none maps it. May fail.
+  Processors placed(Context context, const Legion::Task& task,
+                    [[maybe_unused]] const Processor& here, ProcKind kind) {
     const Mapping::Function function = function_of(context, task);
     if (function == Mapping::Function::none) return {};
-    Task single;
-    single.name = task.get_task_name();
-    single.processor = single.parent.processor = here;
-    if (const Legion::Task* parent = task.get_parent_task()) {
-      single.parent.name = parent->get_task_name();
-      single.parent.processor = site_.place_of(parent->current_proc, here);
+    Task asked;
+    // @if index_function
+    if (task.is_index_space) {
+      asked = point_of(task.get_task_name(), task.index_domain, task.index_point);
     }
-    return place(function, single, kind_of(context, task));
+    // @end
+    // @if single_function
+    if (!task.is_index_space) {
+      asked.name = task.get_task_name();
+      asked.processor = asked.parent.processor = here;
+      if (const Legion::Task* parent = task.get_parent_task()) {
+        asked.parent.name = parent->get_task_name();
+        asked.parent.processor = site_.place_of(parent->current_proc, here);
+      }
+    }
+    // @end
+    return place(function, asked, kind);
+  }
+  Processors placed_or_none(Context context, const Legion::Task& task, const Processor& here,
+                            ProcKind kind) {
+    try {
+      return placed(context, task, here, kind);
+    } catch (const Failure&) {
+      return {};
+    }
   }
   // @end
-  // @if map_task
+  // @if index_function
 
-  struct Variant {
-    bool leaf = false, inner = false;
-    Layout layout;                    // that it demands
-    Legion::MemoryConstraint memory;  // that it demands
-  };
-  Variant variant_of(Context context, const Legion::Task& task, Legion::VariantID id,
-                     std::size_t region) const {
-    Variant variant;
-    variant.leaf = rt_->is_leaf_variant(context, task.task_id, id);
-    variant.inner = rt_->is_inner_variant(context, task.task_id, id);
-    const auto& layouts = rt_->find_task_layout_constraints(context, task.task_id, id).layouts;
-    const auto range = layouts.equal_range(static_cast<unsigned>(region));
-    for (auto at = range.first; at != range.second; ++at) {
-      const Legion::LayoutConstraintSet& set = rt_->find_layout_constraints(context, at->second);
-      variant.memory = set.memory_constraint;
-      const auto& order = set.ordering_constraint.ordering;
-      if (order.size() > 1) {
-        variant.layout.aos = order.front() == LEGION_DIM_F;
-        variant.layout.c_order = order[variant.layout.aos ? 1 : 0] != LEGION_DIM_X;
+  // In boxes of one processor each.
+  void cut(Mapping::Function function, const Legion::Task& task, ProcKind kind,
+           const Legion::Domain& domain, std::vector<TaskSlice>& slices) const {
+    const auto processor_of = [&](const Legion::DomainPoint& point) {
+      return *or_end([&] {
+                return place(function, point_of(task.get_task_name(), task.index_domain, point),
+                             kind);
+              }).begin();
+    };
+    if (domain.dense()) {
+      for (const Box& box : boxes_of(domain, domain.lo(), 0, processor_of)) {
+        slices.emplace_back(Legion::Domain(box.lower, box.upper), site_.legion(box.processor),
+                            false, false);
       }
-      variant.layout.exact = variant.layout.exact || set.specialized_constraint.is_exact();
-      for (const Legion::AlignmentConstraint& alignment : set.alignment_constraints) {
-        variant.layout.align = align_of(alignment.eqk);
-        variant.layout.bytes = static_cast<std::int64_t>(alignment.alignment);
+    } else {
+      for (Legion::Domain::DomainPointIterator at(domain); at; at++) {
+        slices.emplace_back(Legion::Domain(*at, *at), site_.legion(processor_of(*at)), false,
+                            false);
       }
     }
-    return variant;
+    if (!task.concurrent_task) return;
+    std::set<Legion::Processor> used;  // Legion would wait for ever
+    for (const TaskSlice& slice : slices) {
+      if (slice.domain.get_volume() == 1 && used.insert(slice.proc).second) continue;
+      end("slice_task of `" + std::string(task.get_task_name()) +
+          "`: two points of a concurrent launch go to one processor [bad-slices]");
+    }
   }
+  // @end
+  // @if instances
 
-  // In the order of Align, without kNone.
-  static constexpr std::array kEqualities = {LEGION_EQ_EK, LEGION_NE_EK, LEGION_LT_EK,
-                                             LEGION_LE_EK, LEGION_GT_EK, LEGION_GE_EK};
-  static Align align_of(Legion::EqualityKind kind) {
-    const auto found = std::find(kEqualities.begin(), kEqualities.end(), kind);
-    return static_cast<Align>(found - kEqualities.begin() + 1);
+  static bool is_empty(const Legion::RegionRequirement& requirement) {
+    return requirement.is_no_access() ||
+           (requirement.privilege & LEGION_READ_WRITE) == LEGION_NO_ACCESS ||
+           requirement.privilege_fields.empty();
   }
-  // @if regions || layouts || collects
+  static bool reduces(const Legion::RegionRequirement& requirement) {
+    return (requirement.privilege & LEGION_READ_WRITE) == LEGION_REDUCE;
+  }
+  static std::string named(std::size_t position, const Legion::Task& task) {
+    return "region " + std::to_string(position) + " of `" + task.get_task_name() + "`";
+  }
 
   template <typename Handle>
   void add_name(Context context, Handle handle, Region& region) const {
@@ -654,159 +707,198 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     if (requirement.parent.exists()) add_name(context, requirement.parent, region);
     return region;
   }
-  // @end
 
   // Why nobody can do without an instance; nothing where one can.
-  static const char* why_not_virtual(const Legion::RegionRequirement& requirement,
-                                     const Variant& variant) {
-    const bool reduces = (requirement.privilege & LEGION_READ_WRITE) == LEGION_REDUCE;
-    if (reduces && variant.leaf) return "a leaf reduces to it";
+  static const char* why_not_virtual(const Legion::RegionRequirement& requirement, bool leaf) {
+    if (reduces(requirement) && leaf) return "a leaf reduces to it";
     if ((requirement.prop & LEGION_RELAXED) != LEGION_EXCLUSIVE) return "it is shared while in use";
-    if (variant.leaf && (requirement.tag & VIRTUAL_MAP) == 0) {
+    if (leaf && (requirement.tag & VIRTUAL_MAP) == 0) {
       return "the variant is a leaf, so nobody else maps it";
     }
     return nullptr;
   }
 
-  // An instance for a region: in the first of its memories that the processor reaches and that has
-  // room.
-  void map_region(Context context, const Legion::Task& task, std::size_t position,
-                  MapTaskOutput& output) {
-    const Legion::RegionRequirement& requirement = task.regions[position];
-    const auto mode = requirement.privilege & LEGION_READ_WRITE;
-    if (requirement.is_no_access() || mode == LEGION_NO_ACCESS ||
-        requirement.privilege_fields.empty()) {
-      return;
-    }
+  // What a task needs of a region: an instance in the first of these memories that the processor
+  // reaches and that has room, or a virtual one.
+  struct Needs {
+    std::vector<InstanceWish> wishes;
+    Legion::Memory memory = Legion::Memory::NO_MEMORY;  // where no statement says which
+    Demands demands;                                    // of the variant
+    const char* not_virtual = nullptr;                  // why it cannot be
+    bool is_virtual = false, collects = false;
+    int priority = LEGION_GC_LAST_PRIORITY;
+  };
+  Needs needs_of(Context context, const Legion::Task& task, std::size_t position,
+                 Legion::VariantID variant, Legion::Processor target) {
+    const std::size_t inputs = task.regions.size();
+    const bool output = position >= inputs;
+    const Legion::RegionRequirement& requirement =
+        output ? task.output_regions[position - inputs] : task.regions[position];
+    const bool leaf = rt_->is_leaf_variant(context, task.task_id, variant);
+    const bool untouched = rt_->is_inner_variant(context, task.task_id, variant) &&
+                           (requirement.prop & LEGION_RELAXED) == LEGION_EXCLUSIVE &&
+                           !reduces(requirement) && !output;
     const std::string name = task.get_task_name();
-    const Variant variant = variant_of(context, task, output.chosen_variant, position);
-    const Legion::Processor target = output.target_procs.front();
+    const Region region = region_of(context, requirement, position);
+    Needs needs;
+    needs.not_virtual = output ? "the task makes it, so it has to lie somewhere"
+                               : why_not_virtual(requirement, leaf);
+    needs.is_virtual = !output && (untouched || (reduces(requirement) && !leaf) ||
+                                   (requirement.tag & VIRTUAL_MAP) != 0);
+    if (reduces(requirement)) needs.priority = LEGION_GC_FIRST_PRIORITY;
+    // @if collects
+    if ((requirement.privilege & LEGION_READ_WRITE) == LEGION_READ_PRIV &&
+        Mapping::collects(name, region)) {
+      needs.priority = LEGION_GC_FIRST_PRIORITY;
+      needs.collects = true;
+    }
+    // @end
     // @if regions || layouts
     const Processor here = site_.place_of(target, local_);
     // @end
-    // @if regions || layouts || collects
-    const Region region = region_of(context, requirement, position);
-    // @end
-    const bool reduces = mode == LEGION_REDUCE;
-    const bool inner = variant.inner && (requirement.prop & LEGION_RELAXED) == LEGION_EXCLUSIVE;
-    bool is_virtual = inner || (reduces && !variant.leaf) || (requirement.tag & VIRTUAL_MAP) != 0;
     std::vector<MemKind> memories;
     // @if regions
-    if (!inner || reduces) memories = Mapping::memories_of(name, region, here.kind);
+    if (!untouched) memories = Mapping::memories_of(name, region, here.kind);
     if (!memories.empty()) {
       const auto first = std::find_if(memories.begin(), memories.end(), [&](MemKind memory) {
         return memory == MemKind::kVirtual || site_.machine.reaches(here, memory);
       });
-      is_virtual = first != memories.end() && *first == MemKind::kVirtual;
+      needs.is_virtual = first != memories.end() && *first == MemKind::kVirtual;
     }
     // @end
-    int priority = reduces ? LEGION_GC_FIRST_PRIORITY : LEGION_GC_LAST_PRIORITY;
-    // @if collects
-    if (mode == LEGION_READ_PRIV && Mapping::collects(name, region)) {
-      priority = LEGION_GC_FIRST_PRIORITY;
-      output.untracked_valid_regions.insert(static_cast<unsigned>(position));
+    if (needs.is_virtual) return needs;
+    const auto& sets = rt_->find_task_layout_constraints(context, task.task_id, variant).layouts;
+    const auto [begin, end] = sets.equal_range(static_cast<unsigned>(position));
+    Legion::MemoryConstraint constraint;
+    LayoutSpec demanded;
+    for (auto one = begin; one != end; ++one) {
+      const Legion::LayoutConstraintSet& set = rt_->find_layout_constraints(context, one->second);
+      needs.demands.push_back(&set);
+      if (!constraint.has_kind) constraint = set.memory_constraint;
+      add_demand(demand_of(static_cast<std::uint32_t>(position), set), &demanded);
     }
-    // @end
-    const char* const not_virtual = why_not_virtual(requirement, variant);
+    if (memories.empty()) {
+      needs.memory = default_policy_select_target_memory(context, target, requirement, constraint);
+      memories = {groma::emit::kind_of(needs.memory.kind()).value_or(MemKind::kSysmem)};
+    }
+    for (const MemKind memory : memories) {
+      const auto same = [&](const InstanceWish& other) { return other.memory == memory; };
+      if (std::any_of(needs.wishes.begin(), needs.wishes.end(), same)) continue;
+      InstanceWish wish{memory, demanded, false};
+      // @if layouts
+      if (const auto said = Mapping::layout_of(name, region, here.kind, memory)) {
+        wish.layout = join_layouts(*said, demanded);
+        wish.layout_origin = true;
+      }
+      // @end
+      needs.wishes.push_back(wish);
+      if (memory == MemKind::kVirtual) break;  // never lacks room
+    }
+    check_layouts(requirement, position, task, target, needs);
+    return needs;
+  }
+
+  // Legion would end the process on it, or not look at it.
+  void check_layouts(const Legion::RegionRequirement& requirement, std::size_t position,
+                     const Legion::Task& task, Legion::Processor target, const Needs& needs) const {
+    for (const InstanceWish& wish : needs.wishes) {
+      if (!memory_of(wish, target, needs).exists()) continue;
+      for (const Legion::LayoutConstraintSet* set : needs.demands) {
+        const auto conflicts = find_conflicts(
+            demand_of(static_cast<std::uint32_t>(position), *set), wish.layout, wish.memory,
+            requirement.region.get_dim(), requirement.privilege_fields.size());
+        if (conflicts.empty()) continue;
+        end(named(position, task) + ": its variant wants " + conflicts.front().wants +
+            ", the mapping says " + conflicts.front().says + " [layout-refused]");
+      }
+    }
+  }
+
+  Legion::Memory memory_of(const InstanceWish& wish, Legion::Processor target,
+                           const Needs& needs) const {
+    return needs.memory.exists() ? needs.memory : site_.memory(target, wish.memory);
+  }
+  static void add_reason(MemKind memory, const std::string& why, std::string& reasons) {
+    reasons += reasons.empty() ? ": " : ", ";
+    reasons += std::string(name_of(memory)) + " (" + why + ")";
+  }
+
+  void map_region(Context context, const Legion::Task& task, std::size_t position,
+                  MapTaskOutput& output) {
+    const Legion::RegionRequirement& requirement = task.regions[position];
+    if (is_empty(requirement)) return;
+    auto& targets = output.target_procs;
+    const Needs needs = needs_of(context, task, position, output.chosen_variant, targets.front());
+    if (needs.collects) output.untracked_valid_regions.insert(static_cast<unsigned>(position));
     auto& chosen = output.chosen_instances[position];
-    if (is_virtual && not_virtual == nullptr) {
-      chosen.push_back(Legion::Mapping::PhysicalInstance::get_virtual_instance());
-      return;
+    const auto none = Legion::Mapping::PhysicalInstance::get_virtual_instance();
+    if (needs.is_virtual) {
+      if (needs.not_virtual == nullptr) return chosen.push_back(none);
+      end(named(position, task) + " cannot be virtual: " + needs.not_virtual + " [bad-virtual]");
     }
     std::string reasons;
-    const auto add_reason = [&](MemKind kind, const std::string& why) {
-      constexpr std::array kWords = {"SYSMEM", "FBMEM",      "ZCMEM",  "SOCKMEM",
-                                     "RDMEM",  "REGSOCKMEM", "VIRTUAL"};
-      reasons += reasons.empty() ? ": " : ", ";
-      reasons += kWords[static_cast<std::size_t>(kind)] + (" (" + why) + ")";
-    };
-    if (is_virtual) memories = {MemKind::kVirtual};
-    Legion::Memory only = Legion::Memory::NO_MEMORY;  // where no statement says which
-    if (memories.empty()) {
-      only = default_policy_select_target_memory(context, target, requirement, variant.memory);
-      const auto kind = std::find(kMemoryKinds.begin(), kMemoryKinds.end(), only.kind());
-      memories = {static_cast<MemKind>(kind - kMemoryKinds.begin())};
-    }
-    for (const MemKind kind : memories) {
-      if (kind == MemKind::kVirtual) {
-        if (not_virtual != nullptr) {
-          add_reason(kind, not_virtual);
-          continue;
-        }
-        chosen.push_back(Legion::Mapping::PhysicalInstance::get_virtual_instance());
-        return;
-      }
-      const Legion::Memory memory = only.exists() ? only : site_.memory(target, kind);
-      if (!memory.exists()) {
-        add_reason(kind, "the processor reaches none");
+    for (const InstanceWish& wish : needs.wishes) {
+      if (wish.memory == MemKind::kVirtual) {
+        if (needs.not_virtual == nullptr) return chosen.push_back(none);
+        add_reason(wish.memory, needs.not_virtual, reasons);
         continue;
       }
-      Layout layout = variant.layout;
-      // @if layouts
-      if (const auto said = Mapping::layout_of(name, region, here.kind, kind)) layout = *said;
-      // @end
-      Legion::Mapping::PhysicalInstance instance;
-      std::size_t bytes = 0;
-      if (make(context, requirement, layout, memory, priority, instance, &bytes)) {
-        chosen.push_back(instance);
-        auto& targets = output.target_procs;
-        targets.erase(
-            std::remove_if(targets.begin(), targets.end(),
-                           [&](Legion::Processor p) { return !machine.has_affinity(p, memory); }),
-            targets.end());
+      const Legion::Memory memory = memory_of(wish, targets.front(), needs);
+      if (!memory.exists()) {
+        add_reason(wish.memory, "the processor reaches none", reasons);
+        continue;
+      }
+      const std::string why = make(context, requirement, {}, wish, needs, memory, chosen);
+      if (why.empty()) {
+        const auto away = [&](Legion::Processor p) { return !machine.has_affinity(p, memory); };
+        targets.erase(std::remove_if(targets.begin(), targets.end(), away), targets.end());
         return;
       }
-      add_reason(kind, "no room for " + std::to_string(bytes) + " bytes");
+      add_reason(wish.memory, why, reasons);
     }
-    end("region " + std::to_string(position) + " of `" + name + "` can go nowhere" + reasons +
-        " [no-memory]");
+    end(named(position, task) + " can go nowhere" + reasons + " [no-memory]");
   }
 
-  static Legion::OrderingConstraint ordering(const Layout& layout, int dimensions) {
-    std::vector<Legion::DimensionKind> order;
-    for (int d = 0; d < dimensions; ++d) {
-      order.push_back(static_cast<Legion::DimensionKind>(LEGION_DIM_X + d));
-    }
-    if (layout.c_order) std::reverse(order.begin(), order.end());
-    order.insert(layout.aos ? order.begin() : order.end(), LEGION_DIM_F);
-    return {order, false};
-  }
-
-  bool make(Context context, const Legion::RegionRequirement& requirement, const Layout& layout,
-            Legion::Memory memory, int priority, Legion::Mapping::PhysicalInstance& instance,
-            std::size_t* bytes) {
-    const bool reduces = (requirement.privilege & LEGION_READ_WRITE) == LEGION_REDUCE;
+  // An instance for each group of fields; else why there is none. For `shared`, which several tasks
+  // have at once, else for the requirement's region and those who share its memory.
+  std::string make(Context context, const Legion::RegionRequirement& requirement,
+                   const std::vector<Legion::LogicalRegion>& shared, const InstanceWish& wish,
+                   const Needs& needs, Legion::Memory memory,
+                   std::vector<Legion::Mapping::PhysicalInstance>& chosen) {
     std::vector<Legion::FieldID> fields(requirement.privilege_fields.begin(),
                                         requirement.privilege_fields.end());
-    if (!reduces) {  // all of them, so that others can use the instance
+    if (!reduces(requirement) || !shared.empty()) {  // all of them, so that others can use it
       fields.clear();
       rt_->get_field_space_fields(context, requirement.region.get_field_space(), fields);
     }
-    Legion::LayoutConstraintSet set;
-    if (reduces) {
-      set.add_constraint(Legion::SpecializedConstraint(LEGION_AFFINE_REDUCTION_SPECIALIZE,
-                                                       requirement.redop, false, layout.exact));
-    } else {
-      set.add_constraint(Legion::SpecializedConstraint(
-          layout.compact ? LEGION_COMPACT_SPECIALIZE : LEGION_AFFINE_SPECIALIZE, 0, false,
-          layout.exact));
+    const std::size_t before = chosen.size();
+    std::string why;
+    for (const FieldGroup& group : group_fields(requirement, fields, needs.demands)) {
+      const Legion::LayoutConstraintSet set = constraints_of(requirement, wish, group);
+      const bool exact = set.specialized_constraint.is_exact();
+      std::vector<Legion::LogicalRegion> regions = shared;
+      if (shared.empty()) {
+        const bool alone = exact || reduces(requirement);
+        regions = {alone ? requirement.region
+                         : default_policy_select_instance_region(context, memory, requirement, set,
+                                                                 false, true)};
+      }
+      Legion::Mapping::PhysicalInstance instance;
+      std::size_t bytes = 0;
+      bool created = false;
+      if (!rt_->find_or_create_physical_instance(context, memory, set, regions, instance, created,
+                                                 true, needs.priority, exact, &bytes)) {
+        why = "no room for " + std::to_string(bytes) + " of its " +
+              std::to_string(memory.capacity()) + " bytes";
+      } else if (const auto lacks = unmet(instance, group.demands); !lacks.empty()) {
+        why = "the variant demands another " + std::string(lacks);
+      } else {
+        chosen.push_back(instance);
+      }
+      if (!why.empty()) break;
     }
-    set.add_constraint(Legion::MemoryConstraint(memory.kind()));
-    set.add_constraint(Legion::FieldConstraint(fields, false, false));
-    set.add_constraint(ordering(layout, requirement.region.get_dim()));
-    for (const Legion::FieldID field : fields) {
-      if (layout.align == Align::kNone) break;
-      set.add_constraint(Legion::AlignmentConstraint(
-          field, kEqualities[static_cast<std::size_t>(layout.align) - 1],
-          static_cast<std::size_t>(layout.bytes)));
-    }
-    const std::vector<Legion::LogicalRegion> regions = {
-        layout.exact || reduces ? requirement.region
-                                : default_policy_select_instance_region(
-                                      context, memory, requirement, set, false, true)};
-    bool created = false;
-    return rt_->find_or_create_physical_instance(context, memory, set, regions, instance, created,
-                                                 true, priority, layout.exact, bytes);
+    if (!why.empty()) chosen.resize(before);
+    return why;
   }
 
   // An output region gets its instance when the task returns its data.
@@ -816,34 +908,181 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     if (requirement.privilege_fields.empty()) return;
     const std::size_t number = task.regions.size() + position;
     const Legion::Processor target = output.target_procs.front();
-    Layout layout = variant_of(context, task, output.chosen_variant, number).layout;
-    Legion::Memory memory = default_policy_select_output_target(context, target);
-    // @if regions || layouts
-    const Processor here = site_.place_of(target, local_);
-    const std::string name = task.get_task_name();
-    const Region region = region_of(context, requirement, number);
-    // @end
-    // @if regions
-    const auto memories = Mapping::memories_of(name, region, here.kind);
-    if (!memories.empty()) {
-      memory = Legion::Memory::NO_MEMORY;
-      for (const MemKind kind : memories) {
-        if (!memory.exists()) memory = site_.memory(target, kind);
+    const Needs needs = needs_of(context, task, number, output.chosen_variant, target);
+    std::string reasons;
+    for (const InstanceWish& wish : needs.wishes) {
+      const Legion::Memory memory = memory_of(wish, target, needs);
+      if (memory.exists()) {
+        output.output_targets[position] = memory;
+        output.output_constraints[position].add_constraint(
+            ordering_of(wish.layout, requirement.region.get_dim()));
+        return;
       }
-      if (!memory.exists()) {
-        end("region " + std::to_string(number) + " of `" + name + "` can go nowhere [no-memory]");
+      add_reason(wish.memory, "the processor reaches none", reasons);
+    }
+    end(named(number, task) + " can go nowhere" + reasons + " [no-memory]");
+  }
+  // @end
+  // @if must_epoch
+
+  Legion::Processor free_processor(Context context, const Legion::Task& task,
+                                   const std::vector<Legion::Processor>& taken) {
+    const auto is_free = [&](const Processor& p) {
+      return std::find(taken.begin(), taken.end(), site_.legion(p)) == taken.end();
+    };
+    const ProcKind kind = kind_of(context, task);
+    const Processor first = site_.first_from(kind, 0);
+    Processor next = first;
+    // @if functions
+    const Processors found =
+        placed_or_none(context, task, site_.place_of(task.target_proc, local_), kind);
+    const auto wanted = std::find_if(found.begin(), found.end(), is_free);
+    if (wanted != found.end()) next = *wanted;
+    // @end
+    while (!is_free(next)) {
+      next = site_.next(next);
+      if (next == first) end("a must epoch has more tasks than processors [repeated-processor]");
+    }
+    return site_.legion(next);
+  }
+
+  void map_constraint(Context context, const MapMustEpochInput& input, std::size_t index,
+                      MapMustEpochOutput& output) {
+    const MappingConstraint& constraint = input.constraints[index];
+    std::vector<Legion::Processor> targets;
+    std::vector<Legion::LogicalRegion> regions;
+    for (std::size_t k = 0; k < constraint.constrained_tasks.size(); ++k) {
+      const Legion::Task* task = constraint.constrained_tasks[k];
+      const auto at = std::find(input.tasks.begin(), input.tasks.end(), task) - input.tasks.begin();
+      targets.push_back(output.task_processors[static_cast<std::size_t>(at)]);
+      const auto region = task->regions[constraint.requirement_indexes[k]].region;
+      if (std::find(regions.begin(), regions.end(), region) == regions.end()) {
+        regions.push_back(region);
       }
     }
+    const Legion::Task& first = *constraint.constrained_tasks.front();
+    const unsigned position = constraint.requirement_indexes.front();
+    const Legion::RegionRequirement& requirement = first.regions[position];
+    const Legion::Processor target = targets.front();
+    auto& chosen = output.constraint_mappings[index];
+    const auto all_reach = [&](Legion::Memory memory) {
+      return memory.exists() && std::all_of(targets.begin(), targets.end(), [&](auto p) {
+               return machine.has_affinity(p, memory);
+             });
+    };
+    // @if instances
+    const Needs needs =
+        needs_of(context, first, position,
+                 best_variant(context, first, site_.place_of(target, local_).kind), target);
+    std::string reasons;
+    for (const InstanceWish& wish : needs.wishes) {
+      const Legion::Memory memory = memory_of(wish, target, needs);
+      const std::string why = all_reach(memory)
+                                  ? make(context, requirement, regions, wish, needs, memory, chosen)
+                                  : "not all of its tasks reach one";
+      if (why.empty()) return;
+      add_reason(wish.memory, why, reasons);
+    }
+    end(named(position, first) + " can go nowhere" + reasons + " [no-memory]");
     // @end
-    // @if layouts
-    const auto kind = std::find(kMemoryKinds.begin(), kMemoryKinds.end(), memory.kind());
-    const auto said = Mapping::layout_of(name, region, here.kind,
-                                         static_cast<MemKind>(kind - kMemoryKinds.begin()));
-    if (said) layout = *said;
+    // @if !instances
+    const Legion::Memory memory = default_policy_select_target_memory(context, target, requirement);
+    Legion::LayoutConstraintSet set;
+    default_policy_select_constraints(context, set, memory, requirement);
+    Legion::Mapping::PhysicalInstance instance;
+    bool created = false;
+    if (!all_reach(memory) ||
+        !rt_->find_or_create_physical_instance(context, memory, set, regions, instance, created)) {
+      end("what the tasks of a must epoch share can go nowhere [no-memory]");
+    }
+    chosen.push_back(instance);
     // @end
-    output.output_targets[position] = memory;
-    output.output_constraints[position].add_constraint(
-        ordering(layout, requirement.region.get_dim()));
+  }
+  // @end
+  // @if steals
+
+  // Of tasks that wait, half of those that the thief may have.
+  std::vector<const Legion::Task*> given(Context context, Legion::Processor thief,
+                                         const std::vector<const Legion::Task*>& waiting) {
+    const Processor to = site_.place_of(thief, local_);
+    std::vector<const Legion::Task*> tasks;
+    for (const Legion::Task* task : waiting) {
+      const auto steal = steal_of(context, *task);
+      if (!steal || kind_of(context, *task) != to.kind) continue;
+      if (to.node == local_.node || *steal == Steal::kAnyNode) tasks.push_back(task);
+    }
+    tasks.resize((tasks.size() + 1) / 2);
+    return tasks;
+  }
+
+  // Whom to ask, in turn.
+  template <typename Refused>
+  Legion::Processor next_victim(const Refused& refused) {
+    const auto scope = Mapping::steals_from(local_.kind);
+    if (!scope) return Legion::Processor::NO_PROC;
+    const std::int64_t in_node = site_.machine.count(local_.node, local_.kind);
+    const Processor begin = last_victim_.value_or(local_);
+    Processor victim = begin;
+    do {
+      victim = *scope == Steal::kAnyNode
+                   ? site_.next(victim)
+                   : Processor{local_.kind, local_.node, (victim.index + 1) % in_node};
+      if (victim == local_ || refused(site_.legion(victim))) continue;
+      last_victim_ = victim;
+      return site_.legion(victim);
+    } while (!(victim == begin));
+    return Legion::Processor::NO_PROC;
+  }
+  // @end
+  // @if shares
+
+  static bool has(const std::vector<Legion::Processor>& list, Legion::Processor p) {
+    return std::find(list.begin(), list.end(), p) != list.end();
+  }
+  void tell(Context context, Legion::Processor whom, unsigned what) {
+    const Alone alone(rt_, context);
+    rt_->send_message(context, whom, &what, sizeof what, what);
+  }
+  void refuse(Context context, Legion::Processor thief) {
+    offered_.erase(std::remove(offered_.begin(), offered_.end(), thief), offered_.end());
+    tell(context, thief, kNothing);
+  }
+
+  // Gives what waits to who asked for it, and offers the rest, to the nearest first.
+  void share(Context context, std::vector<const Legion::Task*> waiting,
+             SelectMappingOutput& output) {
+    const auto stays_here = [&](const Legion::Task* task) { return !steal_of(context, *task); };
+    waiting.erase(std::remove_if(waiting.begin(), waiting.end(), stays_here), waiting.end());
+    for (const Legion::Processor thief : std::exchange(requests_, {})) {
+      const auto tasks = given(context, thief, waiting);
+      for (const Legion::Task* task : tasks) {
+        output.relocate_tasks[task] = thief;
+        waiting.erase(std::find(waiting.begin(), waiting.end(), task));
+      }
+      if (tasks.empty()) refuse(context, thief);
+    }
+    has_stealable_ = !waiting.empty();
+    if (!has_stealable_) return;
+    const auto nodes = static_cast<std::int64_t>(site_.machine.nodes.size());
+    const ProcKind kind = kind_of(context, *waiting.front());
+    for (std::int64_t n = 0; n < nodes; ++n) {
+      const std::int64_t node = (local_.node + n) % nodes;
+      for (std::int64_t i = 0; i < site_.machine.count(node, kind); ++i) {
+        if (offered_.size() >= kMaxOffers) return;
+        const Legion::Processor p = site_.legion({kind, node, i});
+        if (p == local_proc || has(offered_, p)) continue;
+        offered_.push_back(p);
+        tell(context, p, kOffer);
+      }
+    }
+  }
+  void look_for_work(Context context) {
+    if (mapped_ > 0 || has_waiting_ || asked_ > 0 || offers_.empty()) return;
+    const Legion::Processor victim =
+        next_victim([&](Legion::Processor p) { return !has(offers_, p); });
+    if (!victim.exists()) return;
+    ++asked_;
+    tell(context, victim, kRequest);
   }
   // @end
 
@@ -856,11 +1095,33 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   std::map<Legion::TaskID, std::int64_t> in_flight_;
   Legion::Mapping::MapperEvent deferred_;
   // @end
+  // @if steals
+  std::optional<Processor> last_victim_;
+  // @end
+  // @if shares
+  static constexpr unsigned kOffer = 0xFFFFFF00, kRequest = kOffer + 1, kNothing = kOffer + 2;
+  static constexpr std::size_t kMaxOffers = 64;       // at once
+  std::vector<Legion::Processor> offers_;             // who has something
+  std::vector<Legion::Processor> offered_;            // who was told
+  std::vector<Legion::Processor> requests_;           // who wants something
+  std::size_t asked_ = 0;                             // requests without an answer
+  std::int64_t mapped_ = 0;                           // mapped here and not ended
+  bool has_waiting_ = false, has_stealable_ = false;  // here; of those some that may go
+  bool is_deferred_ = false;                          // whether Legion waits for deferred_
+  // @end
 };
 
 inline void make_mappers(const Legion::RegistrationCallbackArgs& args) {
   const auto id = *static_cast<const Legion::MapperID*>(args.buffer.get_ptr());
   auto shared = std::make_shared<Shared>();
+  // @if kinds
+  if (!shared->site.machine.is_even()) {
+    std::fputs(
+        "MAPPER_CLASS: nodes have processors of different kinds: each takes the first kind of a "
+        "Task statement that it has itself\n",
+        stderr);
+  }
+  // @end
   // @if index_function
   shared->runtime = args.runtime;
   // @end

@@ -12,8 +12,10 @@ namespace groma::emit {
 // How many processors of each kind every node has, and which memories they reach.
 struct Machine {
   struct Node {
-    std::array<std::int64_t, 6> processors{};      // [ProcKind]
+    std::array<std::int64_t, 6> processors{};  // [ProcKind]
+    // @if reaches
     std::array<std::array<bool, 6>, 6> reaches{};  // [ProcKind][MemKind]
+    // @end
   };
   std::vector<Node> nodes;
 
@@ -30,16 +32,29 @@ struct Machine {
     return {kind, static_cast<std::int64_t>(nodes.size()), least};
   }
   // @end
+  // @if kinds
+  // Whether all nodes have processors of the same kinds.
+  bool is_even() const {
+    return std::all_of(nodes.begin(), nodes.end(), [this](const Node& node) {
+      for (std::size_t k = 0; k < node.processors.size(); ++k) {
+        if ((node.processors[k] > 0) != (nodes.front().processors[k] > 0)) return false;
+      }
+      return true;
+    });
+  }
   bool has(ProcKind kind) const {
     return std::any_of(nodes.begin(), nodes.end(), [kind](const Node& node) {
       return node.processors[static_cast<std::size_t>(kind)] > 0;
     });
   }
+  // @end
+  // @if reaches
   bool reaches(const Processor& processor, MemKind memory) const {
     if (memory == MemKind::kVirtual) return false;
     const Node& node = nodes[static_cast<std::size_t>(processor.node)];
     return node.reaches[static_cast<std::size_t>(processor.kind)][static_cast<std::size_t>(memory)];
   }
+  // @end
 };
 
 }  // namespace groma::emit

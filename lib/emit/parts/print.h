@@ -14,15 +14,8 @@ namespace groma::emit {
 inline std::string text_of(Int value) { return std::to_string(value.value()); }
 inline std::string text_of(bool value) { return value ? "true" : "false"; }
 inline std::string text_of(std::string_view value) { return std::string(value); }
-inline std::string text_of(ProcKind kind) {
-  constexpr const char* kNames[] = {"CPU", "GPU", "OMP", "IO", "PY", "PROC"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
-inline std::string text_of(MemKind kind) {
-  constexpr const char* kNames[] = {"SYSMEM", "FBMEM",      "ZCMEM",  "SOCKMEM",
-                                    "RDMEM",  "REGSOCKMEM", "VIRTUAL"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
+inline std::string text_of(ProcKind kind) { return std::string(name_of(kind)); }
+inline std::string text_of(MemKind kind) { return std::string(name_of(kind)); }
 std::string text_of(const Processor& processor);
 std::string text_of(const Grid& grid);
 template <typename T>

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "groma/kinds.h"
 
 namespace groma::emit {
 
@@ -14,15 +17,45 @@ struct Region {
   std::vector<std::string> names;
 };
 // @end
-// @if map_task
-// How data lies: fields together (aos) or one after the other, the last dimension fastest (c_order)
-// or the first.
-enum class Align { kNone, kEq, kNe, kLt, kLe, kGt, kGe };
-struct Layout {
-  bool c_order = false, aos = false, compact = false, exact = false;
-  Align align = Align::kNone;
-  std::int64_t bytes = 0;
+// @if layouts || instances
+
+// How data lies: the first dimension fastest (kFortran) or the last (kC), fields one after the
+// other (kSoa) or together (kAos).
+enum class DimensionOrder : std::uint8_t { kFortran, kC };
+enum class FieldOrder : std::uint8_t { kSoa, kAos };
+enum class AlignOp : std::uint8_t { kNone, kEq, kNe, kLt, kLe, kGt, kGe };
+struct LayoutSpec {
+  DimensionOrder dimensions = DimensionOrder::kFortran;
+  FieldOrder fields = FieldOrder::kSoa;
+  bool compact = false, exact = false;
+  AlignOp align_op = AlignOp::kNone;
+  std::int64_t align_bytes = 0;
 };
+// @end
+// @if instances
+
+// What a variant demands of it.
+struct LayoutDemand {
+  std::uint32_t requirement = 0;  // its position
+  std::optional<DimensionOrder> dimensions;
+  std::optional<FieldOrder> fields;
+  std::optional<MemKind> memory;
+  bool exact = false;
+  AlignOp align_op = AlignOp::kNone;
+  std::int64_t align_bytes = 0;
+};
+
+// An instance that would do.
+struct InstanceWish {
+  MemKind memory = MemKind::kSysmem;
+  LayoutSpec layout;
+  bool layout_origin = false;  // whether a statement says it
+};
+// @end
+// @if steals
+
+// Who may take a task that waits: the idle processors of its node, or of any.
+enum class Steal { kSameNode, kAnyNode };
 // @end
 
 }  // namespace groma::emit

@@ -1,0 +1,89 @@
+#include "mapper/demands.h"
+
+#include <array>
+
+namespace groma::mapper {
+
+bool aligns(std::int64_t bytes, AlignOp op, std::int64_t to) {
+  switch (op) {
+    case AlignOp::kNone:
+      return true;
+    case AlignOp::kEq:
+      return bytes == to;
+    case AlignOp::kNe:
+      return bytes != to;
+    case AlignOp::kLt:
+      return bytes < to;
+    case AlignOp::kLe:
+      return bytes <= to;
+    case AlignOp::kGt:
+      return bytes > to;
+    case AlignOp::kGe:
+      return bytes >= to;
+  }
+  return false;
+}
+
+void add_demand(const LayoutDemand& demand, LayoutSpec* layout) {
+  layout->dimensions = demand.dimensions.value_or(layout->dimensions);
+  layout->fields = demand.fields.value_or(layout->fields);
+  layout->exact = layout->exact || demand.exact;
+  if (demand.align_op == AlignOp::kNone) return;
+  layout->align_op = demand.align_op;
+  layout->align_bytes = demand.align_bytes;
+}
+
+LayoutSpec join_layouts(const LayoutSpec& said, const LayoutSpec& demanded) {
+  LayoutSpec layout = said;
+  layout.exact = said.exact || demanded.exact;
+  if (said.align_op == AlignOp::kNone) {
+    layout.align_op = demanded.align_op;
+    layout.align_bytes = demanded.align_bytes;
+  }
+  return layout;
+}
+
+namespace {
+
+// Whether some alignment, a power of two, is what both ask for.
+bool can_agree(const LayoutDemand& a, const LayoutSpec& b) {
+  for (int shift = 0; shift < 63; ++shift) {
+    const std::int64_t bytes = std::int64_t{1} << shift;
+    if (aligns(bytes, a.align_op, a.align_bytes) && aligns(bytes, b.align_op, b.align_bytes)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string align_text(AlignOp op, std::int64_t bytes) {
+  constexpr std::array kOps = {"no ", "==", "!=", "<", "<=", ">", ">="};
+  return "Align" + std::string(kOps[static_cast<std::size_t>(op)]) + std::to_string(bytes);
+}
+const char* order_text(DimensionOrder order) {
+  return order == DimensionOrder::kC ? "C_order" : "F_order";
+}
+const char* fields_text(FieldOrder order) { return order == FieldOrder::kAos ? "AOS" : "SOA"; }
+
+}  // namespace
+
+std::vector<LayoutConflict> find_conflicts(const LayoutDemand& demand, const LayoutSpec& layout,
+                                           MemKind memory, int dimensions, std::size_t fields) {
+  std::vector<LayoutConflict> found;
+  if (demand.dimensions && *demand.dimensions != layout.dimensions && dimensions > 1) {
+    found.push_back({order_text(*demand.dimensions), order_text(layout.dimensions)});
+  }
+  if (demand.fields && *demand.fields != layout.fields && fields > 1) {
+    found.push_back({fields_text(*demand.fields), fields_text(layout.fields)});
+  }
+  if (demand.memory && *demand.memory != memory) {
+    found.push_back({std::string(name_of(*demand.memory)), std::string(name_of(memory))});
+  }
+  if (!can_agree(demand, layout)) {
+    found.push_back({align_text(demand.align_op, demand.align_bytes),
+                     align_text(layout.align_op, layout.align_bytes)});
+  }
+  return found;
+}
+
+}  // namespace groma::mapper

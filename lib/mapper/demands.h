@@ -1,0 +1,31 @@
+// What the layout constraints of a variant demand, against what a mapping says. Also part of what
+// `groma emit` writes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "groma/kinds.h"
+
+namespace groma::mapper {
+
+// Whether `bytes` is an alignment as is asked for.
+bool aligns(std::int64_t bytes, AlignOp op, std::int64_t to);
+
+// Adds to a layout what a variant demands.
+void add_demand(const LayoutDemand& demand, LayoutSpec* layout);
+
+// What a statement says, with what it leaves open of `demanded`: exactness, and alignment where it
+// asks for none.
+LayoutSpec join_layouts(const LayoutSpec& said, const LayoutSpec& demanded);
+
+struct LayoutConflict {
+  std::string wants, says;
+};
+// Where an instance contradicts what is demanded of a region of so many dimensions and fields.
+std::vector<LayoutConflict> find_conflicts(const LayoutDemand& demand, const LayoutSpec& layout,
+                                           MemKind memory, int dimensions, std::size_t fields);
+
+}  // namespace groma::mapper
