@@ -80,7 +80,9 @@ void add_features(Features& features) {
   follows("memories", {"instances", "reaches"});
   follows("map_task", {"instances", "limits"});
   follows("must_epoch", {"instances", "functions"});
+  follows("places", {"functions", "must_epoch", "replicates", "steals"});
   follows("options", {"instances", "single_function", "replicates", "limits", "steals"});
+  follows("runtime", {"kinds", "replicates", "limits", "must_epoch"});
   follows("by_point", {"limits", "steals"});
   follows("slices", {"index_function", "by_point"});
   follows("targets", {"functions", "by_point"});
@@ -194,7 +196,7 @@ std::optional<std::string> emit(const Program& program, const EmitOptions& optio
         "Legion's default mapper.\n",
         space);
   }
-  text += parts.includes() + "\nnamespace " + space + " {\n\n";
+  text += parts.includes(body) + "\nnamespace " + space + " {\n\n";
   if (values) {
     text += "constexpr const char* kMapping = " + emitting::quoted(file) + ";\n\n";
   }

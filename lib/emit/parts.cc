@@ -1,12 +1,16 @@
 #include "emit/parts.h"
 
 #include <algorithm>
+#include <array>
 
 #include "emit/part_files.h"
 #include "groma/result.h"
 
 namespace groma::emitting {
 namespace {
+
+// Headers that are named after what is in them.
+constexpr std::array kTypes = {"array", "map", "mutex", "optional", "set", "span", "variant"};
 
 std::string_view trimmed(std::string_view line) {
   line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
@@ -81,11 +85,17 @@ std::string Parts::text(std::string_view file) {
   return made;
 }
 
-std::string Parts::includes() const {
+std::string Parts::includes(std::string_view body) const {
   std::string made;
   for (const std::string& line : legion_includes_) made += line + "\n";
   if (!made.empty() && !includes_.empty()) made += "\n";
-  for (const std::string& line : includes_) made += line + "\n";
+  for (const std::string& line : includes_) {
+    const std::size_t from = line.find('<') + 1;
+    const std::string name = line.substr(from, line.find('>') - from);
+    const bool is_type = std::find(kTypes.begin(), kTypes.end(), name) != kTypes.end();
+    if (is_type && body.find("std::" + name) == std::string_view::npos) continue;
+    made += line + "\n";
+  }
   return made;
 }
 

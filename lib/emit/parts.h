@@ -22,8 +22,8 @@ class Parts {
   // are lines of their own; `!` before a word means that it is not needed.
   std::string text(std::string_view file);
 
-  // `#include` lines of the headers that the texts so far need, sorted.
-  std::string includes() const;
+  // `#include` lines of the headers that the texts so far, `body`, need, sorted.
+  std::string includes(std::string_view body) const;
 
  private:
   bool needed(std::string_view condition) const;

@@ -19,9 +19,11 @@ struct Machine {
   };
   std::vector<Node> nodes;
 
+  // @if places || values
   std::int64_t count(std::int64_t node, ProcKind kind) const {
     return nodes[static_cast<std::size_t>(node)].processors[static_cast<std::size_t>(kind)];
   }
+  // @end
   // @if values
   // Machine(KIND): as many in each node as the one has that has the fewest.
   Grid grid(ProcKind kind) const {

@@ -69,7 +69,9 @@ struct Site {
   Site() {
     const Legion::Machine legion = Legion::Machine::get_machine();
     machine.nodes.resize(legion.get_address_space_count());
+    // @if places
     processors.resize(machine.nodes.size());
+    // @end
     // @if memories
     read_memories(legion, read_processors(legion));
     // @end
@@ -78,6 +80,7 @@ struct Site {
     // @end
   }
 
+  // @if places
   // Of a processor that the mapping has no word for (a utility processor): `otherwise`.
   Processor place_of(Legion::Processor processor, const Processor& otherwise) const {
     const auto found = places.find(processor);
@@ -87,6 +90,7 @@ struct Site {
     return processors[static_cast<std::size_t>(processor.node)][static_cast<std::size_t>(
         processor.kind)][static_cast<std::size_t>(processor.index)];
   }
+  // @end
   // @if must_epoch || steals
   // The first processor of that kind from a node on, and the one after a processor.
   Processor first_from(ProcKind kind, std::int64_t node) const {
@@ -113,7 +117,9 @@ struct Site {
   // @end
 
   Machine machine;
+  // @if places
   std::vector<std::array<std::vector<Legion::Processor>, 6>> processors;  // [node][kind][index]
+  // @end
   std::map<Legion::Processor, Processor> places;
   // @if memories
   std::map<std::pair<Legion::Processor, MemKind>, std::pair<Legion::Memory, unsigned>> reach;
@@ -130,7 +136,9 @@ struct Site {
       const auto index = static_cast<std::size_t>(kind - kProcessorKinds.begin());
       std::int64_t& count = machine.nodes[p.address_space()].processors[index];
       places[p] = {static_cast<ProcKind>(index), p.address_space(), count++};
+      // @if places
       processors[p.address_space()][index].push_back(p);
+      // @end
     }
     return all;
   }
