@@ -360,8 +360,29 @@ TEST(Regions, AttachedArraysAreReadAndWritten) {
       runtime()->execute_task(context(), doubles).get_void_result();
       runtime()->detach_external_resource(context(), attached).get_void_result();
       EXPECT_THAT(data, testing::Each(4.0)) << restricted << " " << coherence;
+      // The array is gone, and nobody takes it for an instance that is there.
+      runtime()->fill_field<double>(context(), region, region, kField, 3.0);
+      runtime()->execute_task(context(), doubles).get_void_result();
+      EXPECT_EQ(run<double>(kSum, region, region), 6.0 * 32);
+      EXPECT_THAT(data, testing::Each(4.0)) << restricted << " " << coherence;
     }
   }
+}
+
+// The instance of the first launch has no room for it.
+TEST(Regions, AFieldThatIsAddedLaterIsMapped) {
+  constexpr Legion::FieldID kLater = 11;
+  const LogicalRegion region = rows("grown");
+  EXPECT_EQ(run<double>(kSum, region, region), 8 * 16.0);
+  runtime()
+      ->create_field_allocator(context(), region.get_field_space())
+      .allocate_field(sizeof(double), kLater);
+  runtime()->fill_field<double>(context(), region, region, kLater, 2.0);
+  Legion::TaskLauncher launcher = launcher_of(kSum);
+  launcher.add_region_requirement(
+      RegionRequirement(region, LEGION_READ_ONLY, LEGION_EXCLUSIVE, region).add_field(kField));
+  launcher.region_requirements[0].add_field(kLater);
+  EXPECT_EQ(runtime()->execute_task(context(), launcher).get_result<double>(), 8 * 16.0);
 }
 
 // Two tasks at once, that share what both may write: on processors of their own, with the same
