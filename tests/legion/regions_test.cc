@@ -433,6 +433,45 @@ TEST(Operations, GoWhereTheMapperSays) {
   EXPECT_THAT(noted.tasks, ElementsAre("inline mapping  local [from 2D 128 points whole value:8]"));
 }
 
+// Also through a region that says which points are meant.
+TEST(Operations, CopiesGoWhereTheMapperSays) {
+  for (const bool indirect : {false, true}) {
+    const auto line = [](const char* name, auto value) {
+      const auto fields = runtime()->create_field_space(context());
+      runtime()->create_field_allocator(context(), fields).allocate_field(sizeof value, kField);
+      const auto region = runtime()->create_logical_region(
+          context(), runtime()->create_index_space(context(), Legion::Rect<1>(0, 7)), fields);
+      runtime()->attach_name(region, name);
+      runtime()->fill_field(context(), region, region, kField, value);
+      return region;
+    };
+    const LogicalRegion from = line("from", 3.0), to = line("to", 1.0);
+    const LogicalRegion which = line("which", Legion::Point<1>(5));
+    noted = {};
+    Legion::CopyLauncher launcher(Legion::Predicate::TRUE_PRED, kCurious);
+    launcher.add_copy_requirements(
+        RegionRequirement(from, LEGION_READ_ONLY, LEGION_EXCLUSIVE, from),
+        RegionRequirement(to, LEGION_READ_WRITE, LEGION_EXCLUSIVE, to));
+    launcher.add_src_field(0, kField);
+    launcher.add_dst_field(0, kField);
+    if (indirect)
+      launcher.add_src_indirect_field(
+          kField, RegionRequirement(which, LEGION_READ_ONLY, LEGION_EXCLUSIVE, which));
+    runtime()->issue_copy_operation(context(), launcher);
+
+    Legion::InlineLauncher look(
+        RegionRequirement(to, LEGION_READ_ONLY, LEGION_EXCLUSIVE, to).add_field(kField), kCurious);
+    const PhysicalRegion mapped = runtime()->map_region(context(), look);
+    const Legion::FieldAccessor<LEGION_READ_ONLY, double, 1> accessor(mapped, kField);
+    for (Legion::coord_t x = 0; x < 8; ++x) EXPECT_EQ(accessor[x], 3.0);
+    runtime()->unmap_region(context(), mapped);
+    runtime()->issue_execution_fence(context()).wait();
+    const std::lock_guard lock(noted_mutex);
+    EXPECT_THAT(noted.tasks, testing::Contains(testing::StartsWith("copy ")));
+    EXPECT_THAT(noted.reports, testing::Contains(OperationKind::kCopy));
+  }
+}
+
 TEST(Regions, ReductionsGoWhereTheStatementSays) {
   const LogicalRegion region = rows("cells");
   Legion::IndexTaskLauncher launcher(kAdd, Legion::Domain(Legion::Rect<1>(0, 3)),
