@@ -1,12 +1,15 @@
-// What mapping costs in a real Legion: empty tasks, launched by 10^3 to 10^5 points, under Legion's
-// DefaultMapper as it comes, DefaultMapper that schedules all ready tasks at once (-dm:sched), and
-// a program of ours, turn by turn in one process.
+// What mapping costs in a real Legion: empty tasks, launched by 10^3 to 10^5 points, with no region
+// and with two (one read, one written, a piece of each for a point), under Legion's DefaultMapper
+// as it comes, DefaultMapper that schedules all ready tasks at once (-dm:sched), a mapper written
+// by hand for this program and a program of ours that decides the same; turn by turn in one
+// process.
 //
-//   groma_legion_launch_benchmark [--most POINTS] -ll:cpu 2 -logfile stderr
+//   groma_legion_launch_benchmark [--most POINTS] [--repeats N] -ll:cpu 2 -logfile stderr
 //
 // Launches of 10^3 points and ten times as many, up to --most (10^5). Prints microseconds of wall
-// time a point, from the launch to an execution fence (medians), and what of it passes inside our
-// own hooks.
+// time a point, from the launch to an execution fence (medians of N launches, 5, after one that
+// does not count), the share of these turns in which ours was the fastest of the four, and what of
+// its time passes inside our own hooks.
 #include <legion.h>
 #include <mappers/default_mapper.h>
 #include <mappers/forwarding_mapper.h>
@@ -15,9 +18,11 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -30,10 +35,15 @@ using Legion::Mapping::MapperContext;
 
 constexpr Legion::TaskID kTop = 1;
 constexpr Legion::TaskID kEmpty = 2;
+constexpr Legion::MapperID kAsItComes = 0;
 constexpr Legion::MapperID kAllAtOnce = 1;
-constexpr Legion::MapperID kOurs = 2;
-constexpr int kRepeats = 5;
+constexpr Legion::MapperID kByHand = 2;
+constexpr Legion::MapperID kOurs = 3;
+constexpr Legion::MapperID kOursTimed = 4;  // the same, its hooks timed
+constexpr std::array kMappers = {kAsItComes, kAllAtOnce, kByHand, kOurs, kOursTimed};
+constexpr Legion::FieldID kField = 1;
 std::int64_t most_points = 100'000;
+int repeats = 5;
 
 constexpr const char* kProgram = R"(
 m = Machine(CPU);
@@ -48,6 +58,72 @@ class AllAtOnce final : public Legion::Mapping::DefaultMapper {
       : DefaultMapper(rt, m, p, "all at once") {
     max_schedule_count = 1'000'000;
   }
+};
+
+// What somebody who knows the program writes: blocks of points on the CPUs, an instance of each
+// whole region made once in the system memory and used again.
+class ByHand final : public Legion::Mapping::DefaultMapper {
+ public:
+  ByHand(Legion::Mapping::MapperRuntime* rt, Legion::Machine m, Legion::Processor p)
+      : DefaultMapper(rt, m, p, "by hand"),
+        memory_(Legion::Machine::MemoryQuery(m)
+                    .only_kind(Legion::Memory::SYSTEM_MEM)
+                    .has_affinity_to(p)
+                    .has_capacity(1)
+                    .first()) {}
+
+  void slice_task(MapperContext, const Legion::Task& task, const SliceTaskInput& input,
+                  SliceTaskOutput& output) override {
+    const Legion::Rect<1> whole = input.domain;
+    const auto cpus = static_cast<Legion::coord_t>(local_cpus.size());
+    const auto points = static_cast<Legion::coord_t>(task.index_domain.get_volume());
+    for (Legion::coord_t c = 0; c < cpus; ++c) {
+      // Points p with p * cpus / points == c.
+      const Legion::Rect<1> block((c * points + cpus - 1) / cpus,
+                                  ((c + 1) * points + cpus - 1) / cpus - 1);
+      const Legion::Rect<1> mine = whole.intersection(block);
+      if (mine.empty()) continue;
+      output.slices.emplace_back(mine, local_cpus[static_cast<std::size_t>(c)], false, false);
+    }
+  }
+  void select_tasks_to_map(MapperContext, const SelectMappingInput& input,
+                           SelectMappingOutput& output) override {
+    output.map_tasks.insert(input.ready_tasks.begin(), input.ready_tasks.end());
+  }
+  void map_task(MapperContext context, const Legion::Task& task, const MapTaskInput&,
+                MapTaskOutput& output) override {
+    if (variant_ == 0) {
+      std::vector<Legion::VariantID> variants;
+      runtime->find_valid_variants(context, task.task_id, variants, Legion::Processor::LOC_PROC);
+      variant_ = variants.front();
+    }
+    output.chosen_variant = variant_;
+    output.target_procs = {task.target_proc};
+    for (std::size_t r = 0; r < task.regions.size(); ++r) {
+      output.chosen_instances[r] = {instance(context, task.regions[r].parent)};
+    }
+  }
+
+ private:
+  Legion::Mapping::PhysicalInstance instance(MapperContext context, Legion::LogicalRegion region) {
+    auto& made = made_[region];
+    if (made.exists() && runtime->acquire_instance(context, made)) return made;
+    Legion::LayoutConstraintSet set;
+    set.add_constraint(Legion::SpecializedConstraint(LEGION_AFFINE_SPECIALIZE))
+        .add_constraint(Legion::FieldConstraint(std::vector{kField}, false))
+        .add_constraint(Legion::OrderingConstraint({LEGION_DIM_X, LEGION_DIM_F}, false));
+    bool created = false;
+    if (!runtime->find_or_create_physical_instance(context, memory_, set, {region}, made,
+                                                   created)) {
+      std::fprintf(stderr, "the system memory is full (-ll:csize)\n");
+      std::exit(1);
+    }
+    return made;
+  }
+
+  Legion::Memory memory_;
+  Legion::VariantID variant_ = 0;
+  std::map<Legion::LogicalRegion, Legion::Mapping::PhysicalInstance> made_;
 };
 
 // A counter for each mapper object, whose calls come one after the other.
@@ -95,11 +171,44 @@ void empty(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Legi
   runs.fetch_add(1, std::memory_order_relaxed);
 }
 
+// Two regions of `points` elements in as many pieces; or none.
+struct Data {
+  Legion::LogicalRegion read, written;
+  Legion::LogicalPartition read_pieces, written_pieces;
+};
+
+Data make_data(Legion::Context context, Legion::Runtime* runtime, std::int64_t points) {
+  const Legion::IndexSpace space =
+      runtime->create_index_space(context, Legion::Rect<1>(0, points - 1));
+  const Legion::IndexPartition pieces = runtime->create_equal_partition(context, space, space);
+  const Legion::FieldSpace fields = runtime->create_field_space(context);
+  runtime->create_field_allocator(context, fields).allocate_field(sizeof(double), kField);
+  Data data;
+  const auto make = [&](Legion::LogicalRegion* region, Legion::LogicalPartition* partition) {
+    *region = runtime->create_logical_region(context, space, fields);
+    *partition = runtime->get_logical_partition(context, *region, pieces);
+    runtime->fill_field<double>(context, *region, *region, kField, 1.0);
+  };
+  make(&data.read, &data.read_pieces);
+  make(&data.written, &data.written_pieces);
+  return data;
+}
+
 double us_a_point(Legion::Context context, Legion::Runtime* runtime, std::int64_t points,
-                  Legion::MapperID mapper) {
+                  Legion::MapperID mapper, const Data* data) {
   const Legion::Domain domain(Legion::Rect<1>(0, points - 1));
   Legion::IndexTaskLauncher launcher(kEmpty, domain, Legion::UntypedBuffer(), Legion::ArgumentMap(),
                                      Legion::Predicate::TRUE_PRED, false, mapper);
+  if (data != nullptr) {
+    launcher
+        .add_region_requirement(Legion::RegionRequirement(data->read_pieces, 0, LEGION_READ_ONLY,
+                                                          LEGION_EXCLUSIVE, data->read))
+        .add_field(kField);
+    launcher
+        .add_region_requirement(Legion::RegionRequirement(
+            data->written_pieces, 0, LEGION_READ_WRITE, LEGION_EXCLUSIVE, data->written))
+        .add_field(kField);
+  }
   runs = 0;
   const auto begin = Clock::now();
   runtime->execute_index_space(context, launcher);
@@ -114,49 +223,72 @@ double us_a_point(Legion::Context context, Legion::Runtime* runtime, std::int64_
 }
 
 double median(std::vector<double> values) {
+  if (values.empty()) return 0;
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
 }
 
+// DefaultMapper as it comes looks at all ready tasks for every eight that it maps, so its time
+// grows with the square: 10^5 points would take minutes.
+constexpr std::int64_t kMostAsItComes = 10'000;
+
+void compare(Legion::Context context, Legion::Runtime* runtime, std::int64_t points, bool regions) {
+  std::array<std::vector<double>, kMappers.size()> times;
+  std::array<std::vector<double>, 3> hooks;  // slice, select, map
+  std::array<Data, kMappers.size()> data;    // its own: nobody finds another's instances
+  if (regions) {
+    for (Data& one : data) one = make_data(context, runtime, points);
+  }
+  int first = 0;
+  for (int repeat = -1; repeat < repeats; ++repeat) {
+    double others = HUGE_VAL;
+    std::fill(hook_times.begin(), hook_times.end(), HookTimes());
+    for (const Legion::MapperID mapper : kMappers) {
+      if (mapper == kAsItComes && points > kMostAsItComes) continue;
+      const double passed =
+          us_a_point(context, runtime, points, mapper, regions ? &data[mapper] : nullptr);
+      if (repeat < 0) continue;  // the first launch is slower
+      times[mapper].push_back(passed);
+      if (mapper < kOurs) others = std::min(others, passed);
+      if (mapper == kOurs && passed <= others) ++first;
+    }
+    HookTimes all;
+    for (const HookTimes& one : hook_times) {
+      all.slice += one.slice;
+      all.select += one.select;
+      all.map += one.map;
+    }
+    if (repeat < 0) continue;
+    const double us = 1e-3 / static_cast<double>(points);
+    hooks[0].push_back(us * static_cast<double>(all.slice));
+    hooks[1].push_back(us * static_cast<double>(all.select));
+    hooks[2].push_back(us * static_cast<double>(all.map));
+  }
+  std::printf("%8lld %7d", static_cast<long long>(points), regions ? 2 : 0);
+  for (const Legion::MapperID mapper : {kAsItComes, kAllAtOnce, kByHand, kOurs}) {
+    const std::vector<double>& one = times[mapper];
+    if (one.empty()) {
+      std::printf(" %12s", "-");
+    } else {
+      std::printf(" %9.2f us", median(one));
+    }
+  }
+  std::printf(" %3d of %2d", first, repeats);
+  for (const std::vector<double>& one : hooks) std::printf(" %7.3f us", median(one));
+  std::printf("\n");
+  std::fflush(stdout);
+}
+
 void top(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Legion::Context context,
          Legion::Runtime* runtime) {
-  // DefaultMapper as it comes looks at all ready tasks for every eight that it maps, so its time
-  // grows with the square: 10^5 points would take minutes.
-  constexpr std::int64_t kMostAsItComes = 10'000;
-  std::printf("%8s %14s %14s %14s %10s %10s %10s\n", "points", "default", "default, all", "groma",
-              "slice", "select", "map");
-  for (std::int64_t points = std::min<std::int64_t>(1'000, most_points); points <= most_points;
-       points *= 10) {
-    std::array<std::vector<double>, 3> times;
-    std::array<std::vector<double>, 3> hooks;  // slice, select, map
-    for (int repeat = -1; repeat < kRepeats; ++repeat) {
-      for (Legion::MapperID mapper : {0U, kAllAtOnce, kOurs}) {
-        if (mapper == 0 && points > kMostAsItComes) continue;
-        std::fill(hook_times.begin(), hook_times.end(), HookTimes());
-        const double passed = us_a_point(context, runtime, points, mapper);
-        if (repeat < 0) continue;  // the first launch is slower
-        times[mapper].push_back(passed);
-        if (mapper == kOurs) {
-          HookTimes all;
-          for (const HookTimes& one : hook_times) {
-            all.slice += one.slice;
-            all.select += one.select;
-            all.map += one.map;
-          }
-          const double us = 1e-3 / static_cast<double>(points);
-          hooks[0].push_back(us * static_cast<double>(all.slice));
-          hooks[1].push_back(us * static_cast<double>(all.select));
-          hooks[2].push_back(us * static_cast<double>(all.map));
-        }
-      }
+  std::printf("%8s %7s %12s %12s %12s %12s %9s %10s %10s %10s\n", "points", "regions", "default",
+              "default, all", "by hand", "groma", "fastest", "slice", "select", "map");
+  for (const bool regions : {false, true}) {
+    for (std::int64_t points = std::min<std::int64_t>(1'000, most_points); points <= most_points;
+         points *= 10) {
+      compare(context, runtime, points, regions);
     }
-    const std::string first =
-        times[0].empty() ? "-" : std::to_string(median(times[0])).substr(0, 6);
-    std::printf("%8lld %11s us %11.2f us %11.2f us %7.3f us %7.3f us %7.3f us\n",
-                static_cast<long long>(points), first.c_str(), median(times[1]), median(times[2]),
-                median(hooks[0]), median(hooks[1]), median(hooks[2]));
   }
-  std::fflush(stdout);
 }
 
 void register_mappers(Legion::Machine machine, Legion::Runtime* runtime,
@@ -169,11 +301,17 @@ void register_mappers(Legion::Machine machine, Legion::Runtime* runtime,
     return made;
   }();
   for (Legion::Processor p : local) {
-    runtime->add_mapper(kAllAtOnce, new AllAtOnce(runtime->get_mapper_runtime(), machine, p), p);
+    Legion::Mapping::MapperRuntime* hands = runtime->get_mapper_runtime();
+    runtime->add_mapper(kAllAtOnce, new AllAtOnce(hands, machine, p), p);
+    runtime->add_mapper(kByHand, new ByHand(hands, machine, p), p);
     auto* ours = groma::legion::make_adapter(registration, runtime, machine, p);
     if (ours == nullptr) continue;
+    runtime->add_mapper(kOurs, ours, p);
     hook_times.emplace_back();
-    runtime->add_mapper(kOurs, new Timed(ours, &hook_times.back()), p);
+    runtime->add_mapper(kOursTimed,
+                        new Timed(groma::legion::make_adapter(registration, runtime, machine, p),
+                                  &hook_times.back()),
+                        p);
   }
 }
 
@@ -183,6 +321,7 @@ int main(int argc, char** argv) {
   using Legion::Runtime;
   for (int i = 1; i + 1 < argc; ++i) {
     if (std::string_view(argv[i]) == "--most") most_points = std::atoll(argv[i + 1]);
+    if (std::string_view(argv[i]) == "--repeats") repeats = std::atoi(argv[i + 1]);
   }
   const auto add = [](Legion::TaskID id, const char* name, auto preregister) {
     Legion::TaskVariantRegistrar registrar(id, name);

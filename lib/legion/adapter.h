@@ -83,6 +83,8 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   // ---- adapter_operations.cc
   void map_inline(MapperContext context, const Legion::InlineMapping& operation,
                   const MapInlineInput& input, MapInlineOutput& output) override;
+  void map_copy(MapperContext context, const Legion::Copy& operation, const MapCopyInput& input,
+                MapCopyOutput& output) override;
   void map_partition(MapperContext context, const Legion::Partition& operation,
                      const MapPartitionInput& input, MapPartitionOutput& output) override;
 #define GROMA_SHARDING(Operation)                                                         \
@@ -99,6 +101,8 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   using DefaultMapper::select_sharding_functor;  // of must epochs
   void report_profiling(MapperContext context, const Legion::InlineMapping& operation,
                         const InlineProfilingInfo& info) override;
+  void report_profiling(MapperContext context, const Legion::Copy& operation,
+                        const CopyProfilingInfo& info) override;
   void report_profiling(MapperContext context, const Legion::Partition& operation,
                         const PartitionProfilingInfo& info) override;
   using DefaultMapper::report_profiling;

@@ -50,7 +50,7 @@ void Adapter::map_operand(MapperContext context, HookCall& call, std::size_t pos
                       origin, mapper_.get());
 }
 
-// ---- Inline mappings, partitions
+// ---- Inline mappings, copies, partitions
 
 void Adapter::map_inline(MapperContext context, const Legion::InlineMapping& operation,
                          const MapInlineInput& input, MapInlineOutput& output) {
@@ -66,6 +66,52 @@ void Adapter::map_inline(MapperContext context, const Legion::InlineMapping& ope
   request(wish.profiling, output.profiling_requests);
   output.profiling_priority = wish.profiling_priority;
   output.track_valid_region = wish.track_valid;
+}
+
+// Requirements in the order of their numbers in messages of Legion: sources, destinations, what
+// says which points are meant of either.
+void Adapter::map_copy(MapperContext context, const Legion::Copy& operation,
+                       const MapCopyInput& input, MapCopyOutput& output) {
+  if (!decides_operations_) return DefaultMapper::map_copy(context, operation, input, output);
+  struct Side {
+    const std::vector<Legion::RegionRequirement>* requirements;
+    const std::vector<std::vector<Legion::Mapping::PhysicalInstance>>* valid;
+    std::vector<std::vector<Legion::Mapping::PhysicalInstance>>* chosen;
+    std::vector<Legion::Mapping::PhysicalInstance>* chosen_one;  // of indirections
+  };
+  const Side sides[] = {
+      {&operation.src_requirements, &input.src_instances, &output.src_instances, nullptr},
+      {&operation.dst_requirements, &input.dst_instances, &output.dst_instances, nullptr},
+      {&operation.src_indirect_requirements, &input.src_indirect_instances, nullptr,
+       &output.src_indirect_instances},
+      {&operation.dst_indirect_requirements, &input.dst_indirect_instances, nullptr,
+       &output.dst_indirect_instances}};
+  HookCalls::Use call(calls_, context);
+  std::vector<const Legion::RegionRequirement*> all;
+  for (const Side& side : sides) {
+    for (const Legion::RegionRequirement& one : *side.requirements) all.push_back(&one);
+  }
+  const OperationWish& wish = operation_wish(context, operation, *call, all);
+  std::size_t position = 0;
+  for (const Side& side : sides) {
+    for (std::size_t i = 0; i < side.requirements->size(); ++i, ++position) {
+      const Legion::RegionRequirement& requirement = (*side.requirements)[i];
+      std::vector<Legion::Mapping::PhysicalInstance> chosen;
+      if (requirement.is_restricted()) {  // to where it is
+        chosen = (*side.valid)[i];
+        mapper_runtime_->acquire_and_filter_instances(context, chosen);
+      } else {
+        map_operand(context, *call, position, requirement, {}, chosen);
+      }
+      if (side.chosen != nullptr) {
+        (*side.chosen)[i] = chosen;
+      } else if (!chosen.empty()) {
+        (*side.chosen_one)[i] = chosen.front();
+      }
+    }
+  }
+  request(wish.profiling, output.profiling_requests);
+  output.profiling_priority = wish.profiling_priority;
 }
 
 void Adapter::map_partition(MapperContext context, const Legion::Partition& operation,
@@ -114,6 +160,7 @@ GROMA_SHARDING(Fill)
            info.profiling_responses);                                                       \
   }
 GROMA_REPORT(InlineMapping, InlineProfilingInfo)
+GROMA_REPORT(Copy, CopyProfilingInfo)
 GROMA_REPORT(Partition, PartitionProfilingInfo)
 #undef GROMA_REPORT
 

@@ -4,6 +4,7 @@
 #include <legion.h>
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "groma/wish.h"
@@ -26,7 +27,7 @@ class Instances {
   bool add(Legion::Mapping::MapperContext context, const Legion::RegionRequirement& requirement,
            const RequirementWish& wish, const Demands& demands, const char* not_virtual,
            std::vector<Legion::Processor>& targets,
-           std::vector<Legion::Mapping::PhysicalInstance>& chosen, std::string* reasons) const;
+           std::vector<Legion::Mapping::PhysicalInstance>& chosen, std::string* reasons);
   // The same for what tasks of a must epoch share: an instance that covers the regions of all these
   // requirements, of which `requirement` is one, in a memory that all of `targets` reach.
   bool add_shared(Legion::Mapping::MapperContext context,
@@ -41,12 +42,35 @@ class Instances {
                   Legion::LayoutConstraintSet& set, std::string* reasons) const;
 
  private:
+  // What found an instance that any task may have, since no variant demands more of it. Who asks
+  // for the same again needs no search of Legion's.
+  struct Kept {
+    Legion::Memory memory;
+    LayoutSpec layout;
+    CollectPriority collect_priority = 0;
+    std::vector<Legion::FieldID> fields;  // none: all of the field space
+    Legion::Mapping::PhysicalInstance instance;
+
+    bool serves(const Kept& wanted) const {
+      return memory == wanted.memory && layout == wanted.layout &&
+             collect_priority == wanted.collect_priority && fields == wanted.fields;
+    }
+  };
+  struct Hash {
+    std::size_t operator()(const Legion::LogicalRegion& region) const { return region.hash(); }
+  };
+  // Takes an instance that is kept of this region; false where there is none any more.
+  bool take(Legion::Mapping::MapperContext context, const Legion::RegionRequirement& requirement,
+            const Legion::LogicalRegion& region, const Kept& wanted,
+            std::vector<Legion::Mapping::PhysicalInstance>& chosen) const;
+  void keep(const Legion::LogicalRegion& region, Kept kept);
+
   std::vector<Legion::FieldID> fields(Legion::Mapping::MapperContext context,
                                       const Legion::RegionRequirement& requirement,
                                       const RequirementWish& wish) const;
   Legion::LogicalRegion region(Legion::Mapping::MapperContext context,
                                const Legion::RegionRequirement& requirement,
-                               const RequirementWish& wish, const InstanceWish& instance) const;
+                               const RequirementWish& wish, const InstanceWish& instance);
   std::string make(Legion::Mapping::MapperContext context,
                    const Legion::RegionRequirement& requirement, const RequirementWish& wish,
                    const InstanceWish& instance, const std::vector<FieldGroup>& groups,
@@ -55,6 +79,9 @@ class Instances {
 
   const MachineMap& machine_;
   Legion::Mapping::MapperRuntime* runtime_;
+  std::unordered_map<Legion::RegionTreeID, Legion::LogicalRegion> roots_;
+  std::unordered_map<Legion::LogicalRegion, std::vector<Kept>, Hash> kept_;
+  std::size_t kept_count_ = 0;
 };
 
 }  // namespace groma::legion

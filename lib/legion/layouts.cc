@@ -153,7 +153,14 @@ Legion::LayoutConstraintSet constraints_of(const Legion::RegionRequirement& requ
   set.add_constraint(specialised(requirement, instance.layout, group.demands));
   set.add_constraint(Legion::MemoryConstraint(realm_kind(instance.memory)));
   Legion::FieldConstraint fields(group.fields, false, false);
-  Legion::OrderingConstraint order = ordering_of(instance.layout, requirement.region.get_dim());
+  LayoutSpec layout = instance.layout;
+  if (requirement.privilege_fields.size() == 1) {
+    // Where there is one field, validate lets pass what is demanded of their order.
+    for (const Legion::LayoutConstraintSet* demand : group.demands) {
+      layout.fields = fields_of(demand->ordering_constraint.ordering).value_or(layout.fields);
+    }
+  }
+  Legion::OrderingConstraint order = ordering_of(layout, requirement.region.get_dim());
   for (const Legion::LayoutConstraintSet* demand : group.demands) {
     const Legion::FieldConstraint& asked = demand->field_constraint;
     if (!asked.get_field_set().empty()) {

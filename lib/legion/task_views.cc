@@ -36,9 +36,11 @@ void add_name(Legion::Mapping::MapperRuntime* runtime, MapperContext context, Ha
   names.emplace_back(name);
 }
 
-Privilege privilege_of(const Legion::RegionRequirement& requirement) {
+Privilege privilege_of(const Legion::RegionRequirement& requirement, OperationKind operation) {
   const auto mode = requirement.privilege & LEGION_READ_WRITE;
-  if (requirement.is_no_access() || mode == LEGION_NO_ACCESS) return Privilege::kNoAccess;
+  if (mode == LEGION_NO_ACCESS) return Privilege::kNoAccess;
+  // Legion sets the flag on a copy's requirements itself, which need instances all the same.
+  if (operation == OperationKind::kTask && requirement.is_no_access()) return Privilege::kNoAccess;
   if (mode == LEGION_REDUCE) return Privilege::kReduce;
   if (mode == LEGION_READ_PRIV) return Privilege::kReadOnly;
   const bool discards = (requirement.privilege & LEGION_DISCARD_INPUT_MASK) != 0;
@@ -294,7 +296,7 @@ void TaskViews::add_requirement(MapperContext context, const Legion::RegionRequi
   view.parent = facts->parent;
   view.region_dimensions = facts->dimensions;
   view.points = facts->points;
-  view.privilege = privilege_of(requirement);
+  view.privilege = privilege_of(requirement, storage.view.operation);
   view.coherence = coherence_of(requirement);
   view.reduction = requirement.redop;
   if (requirement.handle_type == LEGION_REGION_PROJECTION) view.projection = Projection::kRegion;

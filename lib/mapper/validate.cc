@@ -61,7 +61,13 @@ class Checker {
               [&](const Processor& a, const Processor& b) { return place(a) < place(b); });
     const auto twice = std::adjacent_find(processors.begin(), processors.end());
     if (twice == processors.end()) return true;
-    refuse(DiagId::kRepeatedProcessor, origin, hook, name_, text_of(*twice));
+    std::int64_t there = 0;
+    for (std::int64_t node = 0; node < machine_.node_count(); ++node) {
+      there += machine_.processor_count(node, twice->kind);
+    }
+    refuse(DiagId::kRepeatedProcessor, origin, hook, name_, text_of(*twice))
+        .note(fmt::format("{} at once, and `{}` has {} {}", processors.size(), machine_.name(),
+                          there, name_of(twice->kind)));
     return false;
   }
 

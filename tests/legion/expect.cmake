@@ -1,7 +1,7 @@
 # Runs PROGRAM with MAPPING under Legion and wants exit code CODE and TEXT on standard error:
-#   cmake -DPROGRAM=... -DMAPPING=... -DCODE=1 -DTEXT=... -P expect.cmake
+#   cmake -DPROGRAM=... -DMAPPING=... -DHOW=single -DCODE=1 -DTEXT=... -P expect.cmake
 execute_process(
-  COMMAND "${PROGRAM}" "${MAPPING}" -ll:cpu 2 -ll:rsize 4 -logfile stderr
+  COMMAND "${PROGRAM}" "${MAPPING}" -as "${HOW}" -ll:cpu 2 -ll:rsize 4 -logfile stderr
   RESULT_VARIABLE code
   ERROR_VARIABLE text
   TIMEOUT 60)

@@ -343,8 +343,36 @@ TEST(Regions, AttachedArraysAreReadAndWritten) {
       runtime()->execute_task(context(), doubles).get_void_result();
       runtime()->detach_external_resource(context(), attached).get_void_result();
       EXPECT_THAT(data, testing::Each(4.0)) << restricted << " " << coherence;
+      // The array is gone, and nobody takes it for an instance that is there.
+      runtime()->fill_field<double>(context(), region, region, kField, 3.0);
+      for (int cpu = 0; cpu < 2; ++cpu) {
+        runtime()->execute_task(context(), doubles).get_void_result();
+      }
+      EXPECT_EQ(run<double>(kSum, region, region), 12.0 * 32);
+      EXPECT_THAT(data, testing::Each(4.0)) << restricted << " " << coherence;
     }
   }
+}
+
+// The instance of the first launch has no room for it.
+TEST(Regions, AFieldThatIsAddedLaterIsMapped) {
+  constexpr Legion::FieldID kLater = 11;
+  const LogicalRegion region = rows("grown");
+  const auto on_all = [](const auto& look) {  // in turn, each with a mapper of its own
+    for (int cpu = 0; cpu < 4; ++cpu) look();
+  };
+  on_all([&] { EXPECT_EQ(run<double>(kSum, region, region), 8 * 16.0); });
+  runtime()
+      ->create_field_allocator(context(), region.get_field_space())
+      .allocate_field(sizeof(double), kLater);
+  runtime()->fill_field<double>(context(), region, region, kLater, 2.0);
+  Legion::TaskLauncher launcher = launcher_of(kSum);
+  launcher.add_region_requirement(
+      RegionRequirement(region, LEGION_READ_ONLY, LEGION_EXCLUSIVE, region).add_field(kField));
+  launcher.region_requirements[0].add_field(kLater);
+  on_all([&] {
+    EXPECT_EQ(runtime()->execute_task(context(), launcher).get_result<double>(), 8 * 16.0);
+  });
 }
 
 // Two tasks at once, that share what both may write: on processors of their own, with the same
@@ -386,6 +414,45 @@ TEST(Operations, GoWhereTheMapperSays) {
   runtime()->issue_execution_fence(context()).wait();
   const std::lock_guard lock(noted_mutex);
   EXPECT_THAT(noted.tasks, ElementsAre("inline mapping  local [from 2D 128 points whole value:8]"));
+}
+
+// Also through a region that says which points are meant.
+TEST(Operations, CopiesGoWhereTheMapperSays) {
+  for (const bool indirect : {false, true}) {
+    const auto line = [](const char* name, auto value) {
+      const auto fields = runtime()->create_field_space(context());
+      runtime()->create_field_allocator(context(), fields).allocate_field(sizeof value, kField);
+      const auto region = runtime()->create_logical_region(
+          context(), runtime()->create_index_space(context(), Legion::Rect<1>(0, 7)), fields);
+      runtime()->attach_name(region, name);
+      runtime()->fill_field(context(), region, region, kField, value);
+      return region;
+    };
+    const LogicalRegion from = line("from", 3.0), to = line("to", 1.0);
+    const LogicalRegion which = line("which", Legion::Point<1>(5));
+    noted = {};
+    Legion::CopyLauncher launcher(Legion::Predicate::TRUE_PRED, kCurious);
+    launcher.add_copy_requirements(
+        RegionRequirement(from, LEGION_READ_ONLY, LEGION_EXCLUSIVE, from),
+        RegionRequirement(to, LEGION_READ_WRITE, LEGION_EXCLUSIVE, to));
+    launcher.add_src_field(0, kField);
+    launcher.add_dst_field(0, kField);
+    if (indirect)
+      launcher.add_src_indirect_field(
+          kField, RegionRequirement(which, LEGION_READ_ONLY, LEGION_EXCLUSIVE, which));
+    runtime()->issue_copy_operation(context(), launcher);
+
+    Legion::InlineLauncher look(
+        RegionRequirement(to, LEGION_READ_ONLY, LEGION_EXCLUSIVE, to).add_field(kField), kCurious);
+    const PhysicalRegion mapped = runtime()->map_region(context(), look);
+    const Legion::FieldAccessor<LEGION_READ_ONLY, double, 1> accessor(mapped, kField);
+    for (Legion::coord_t x = 0; x < 8; ++x) EXPECT_EQ(accessor[x], 3.0);
+    runtime()->unmap_region(context(), mapped);
+    runtime()->issue_execution_fence(context()).wait();
+    const std::lock_guard lock(noted_mutex);
+    EXPECT_THAT(noted.tasks, testing::Contains(testing::StartsWith("copy ")));
+    EXPECT_THAT(noted.reports, testing::Contains(OperationKind::kCopy));
+  }
 }
 
 TEST(Regions, ReductionsGoWhereTheStatementSays) {
