@@ -190,6 +190,29 @@ TEST(Tune, WhatIsWrongIsOneLineOfJson) {
   }
 }
 
+// Once, of each input, before anything is tried; also where it is resumed.
+TEST(Tune, SaysThatTheMachineHasOtherNodes) {
+  const TemporaryFolder folder;
+  const std::string said =
+      "cannon:size=small: note: `cannon` is set up for 1 node, `p100x4:nodes=2` has 2 "
+      "[nodes-differ]\nhelp: `nodes=2` behind the application is for that machine\n";
+  const std::string search = kSmall +
+                             std::string(
+                                 "--machine p100x4:nodes=2 --evaluations 1 "
+                                 "--app summa:size=small,nodes=2 --out ") +
+                             folder.path();
+  EXPECT_EQ(run(search + "/a").err, said);
+  EXPECT_EQ(run("groma tune --resume " + folder.path() + "/a").err, said);
+  const Outcome outcome = run(search + "/b --json");
+  EXPECT_EQ(outcome.err, "");
+  const std::vector<json> lines = lines_of(outcome.out);
+  EXPECT_EQ(lines.front()["event"], "note");
+  EXPECT_EQ(lines.front()["message"], "`cannon` is set up for 1 node, `p100x4:nodes=2` has 2");
+  EXPECT_EQ(lines.front()["diagnostics"].front()["id"], "nodes-differ");
+  EXPECT_EQ(lines[1]["event"], "proposed");
+  EXPECT_EQ(run(search + "/c --proposer nobody --json").out, "");
+}
+
 // ---- What is found.
 
 TEST(Tune, BudgetsEndIt) {
