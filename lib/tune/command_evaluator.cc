@@ -13,6 +13,7 @@
 
 #include "groma/evaluators.h"
 #include "groma/system.h"
+#include "guide/scanner.h"
 #include "tune/metric.h"
 
 namespace groma {
@@ -312,6 +313,14 @@ class CommandEvaluator final : public Evaluator {
     return options_.inputs.size() > 1 && !input.empty() ? fmt::format(" (of {})", input) : "";
   }
 
+  // The guide gives them only where it knows nothing, not even a time.
+  std::vector<std::string> last_lines_of(const std::string& output) const {
+    guide::Scanner scanner(rules_.set());
+    scanner.read(output);
+    scanner.finish();
+    return scanner.is_binary() ? std::vector<std::string>() : scanner.last_lines();
+  }
+
   Evaluation failed(const Failure& failure, GuideDetail detail) const {
     const CommandOutcome& outcome = failure.outcome;
     GuideContext context;
@@ -321,7 +330,8 @@ class CommandEvaluator final : public Evaluator {
     Evaluation evaluation;
     evaluation.status = failure.status;
     Feedback& feedback = evaluation.feedback;
-    feedback = guide_log(rules_, outcome.out.text + "\n" + outcome.err.text, context);
+    const std::string output = outcome.out.text + "\n" + outcome.err.text;
+    feedback = guide_log(rules_, output, context);
     // What the guide says of an end without a known text is less than is known here.
     const bool silent =
         std::any_of(feedback.matches.begin(), feedback.matches.end(),
@@ -338,6 +348,7 @@ class CommandEvaluator final : public Evaluator {
     feedback.score.reset();
     feedback.explain.clear();
     feedback.suggest.clear();
+    feedback.last_lines = last_lines_of(output);
     if (detail < GuideDetail::kExplain || feedback.last_lines.empty()) return evaluation;
     feedback.explain.emplace_back(failure.has_ended_well
                                       ? "The command ended well, but no value was found."

@@ -27,6 +27,7 @@ std::string to_json(const TuneEvent& event) {
       json["why"] = event.step->proposal.why;
       const Feedback& feedback = evaluation.feedback;
       if (!evaluation.ok()) json["execution"] = feedback.execution;
+      if (!feedback.last_lines.empty()) json["last_lines"] = feedback.last_lines;
       json["explain"] = feedback.explain;
       json["suggest"] = feedback.suggest;
       break;

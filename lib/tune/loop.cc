@@ -80,7 +80,6 @@ void keep_what_is_written(Evaluation* evaluation) {
   Feedback& feedback = evaluation->feedback;
   feedback.fixes.clear();
   feedback.matches.clear();
-  feedback.last_lines.clear();
   feedback.score.reset();
 }
 
@@ -677,9 +676,11 @@ Result<TuneOutcome> Search::run() {
   if (options_.evaluate_start && goes_on()) try_all({{problem_.start, "the start", -1}});
   if (!failed_ && outcome_.start && !outcome_.start->evaluation.ok() && !problem_.is_mapping()) {
     const Feedback& feedback = outcome_.start->evaluation.feedback;
+    std::string help = feedback.explain.empty() ? "" : feedback.explain.front();
+    for (const std::string& line : feedback.last_lines) help += "\n    " + line;
     return Error{Error::Code::kMalformed,
                  fmt::format("the text to begin with cannot be used: {}", feedback.execution),
-                 feedback.explain.empty() ? "" : feedback.explain.front()};
+                 std::move(help)};
   }
   while (!failed_ && goes_on()) {
     begin_round();

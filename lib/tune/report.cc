@@ -163,6 +163,7 @@ void add_step(const RecordedStep& recorded, const Evaluator& evaluator, Report& 
           harmless(step.proposal.why), recorded.repeated ? " (tried before)" : "");
   const Feedback& feedback = step.evaluation.feedback;
   if (!feedback.execution.empty()) out.add_indented(feedback.execution, "  execution: ");
+  for (const std::string& each : feedback.last_lines) out.add_indented(each, "  output: ");
   for (const std::string& each : feedback.explain) out.add_indented(each, "  explain: ");
   for (const std::string& each : feedback.suggest) out.add_indented(each, "  suggest: ");
   out.add_indented(step.proposal.text, "  | ");

@@ -190,6 +190,21 @@ TEST(Tune, WhatIsWrongIsOneLineOfJson) {
   }
 }
 
+TEST(Tune, WhyATextCannotBeBegunWithIsInTheProgramsWords) {
+  const TemporaryFolder folder;
+  const std::string text = folder.write("text", kNumber);
+  const std::string line = "groma tune --file " + text +
+                           " --command 'echo c[3] is 7; exit 3 # {file}' " + "--out " +
+                           folder.path();
+  const Outcome outcome = run(line + "/a");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(outcome.err,
+            "groma: the text to begin with cannot be used: Execution Error: the command ended with "
+            "exit code 3\nhelp: What it printed last may say why.\n    c[3] is 7\n");
+  EXPECT_THAT(lines_of(run(line + "/b --json").out).back()["help"].get<std::string>(),
+              HasSubstr("c[3] is 7"));
+}
+
 // Once, of each input, before anything is tried; also where it is resumed.
 TEST(Tune, SaysThatTheMachineHasOtherNodes) {
   const TemporaryFolder folder;

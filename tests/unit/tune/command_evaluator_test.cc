@@ -319,6 +319,20 @@ TEST_F(CommandEvaluator, SaysAsMuchAsIsAskedFor) {
   EXPECT_EQ(evaluator().evaluate({"echo time: 1", GuideDetail::kNone}).feedback.execution, "");
 }
 
+// Also where the guide knows something in it, but not why.
+TEST_F(CommandEvaluator, SaysWhatWasPrintedLast) {
+  const Feedback other =
+      evaluate("echo first; echo 'ELAPSED TIME = 3.5 s'; echo 'gflops: soon'").feedback;
+  EXPECT_THAT(other.last_lines, ElementsAre("first", "ELAPSED TIME = 3.5 s", "gflops: soon"));
+  EXPECT_THAT(other.explain, ElementsAre("The command ended well, but no value was found."));
+  const Feedback many = evaluate("seq 100000; printf '%10000s' x; exit 1").feedback;
+  EXPECT_LE(many.last_lines.size(), 8U);
+  for (const std::string& line : many.last_lines) EXPECT_LE(line.size(), 400U);
+  EXPECT_TRUE(evaluate("head -c 5000 /dev/zero; exit 1").feedback.last_lines.empty());
+  EXPECT_THAT(evaluate("printf 'a\\033[2Jb\\377'; exit 1").feedback.last_lines,
+              ElementsAre("ab\xFF"));
+}
+
 TEST_F(CommandEvaluator, SaysHowARunEnded) {
   options_.command = "exec sh {file}";
   EXPECT_EQ(failure_of("exit 7"), "Execution Error: the command ended with exit code 7");

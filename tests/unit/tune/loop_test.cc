@@ -190,6 +190,51 @@ TEST(Tune, SaysWhatIsWithinTheNoise) {
                         "measurements differ\n"));
 }
 
+// To the proposer, the report, a tool, and a search that is resumed.
+TEST(Tune, WhatAFailureSaidLastIsTold) {
+  class Talking : public Numbers {
+   public:
+    bool simulated() const override { return false; }
+    Evaluation evaluate(const EvaluationRequest& request) override {
+      Evaluation evaluation = Numbers::evaluate(request);
+      if (!evaluation.ok()) evaluation.feedback.last_lines = {"a line", "c[3] is \xFF"};
+      return evaluation;
+    }
+  };
+  class Hearing : public CountDown {
+   public:
+    void learn(const Step& step) override {
+      CountDown::learn(step);
+      if (!step.evaluation.ok()) heard = step.evaluation.feedback.last_lines;
+    }
+    std::vector<std::string> heard;
+  };
+  const TemporaryFolder directory;
+  TuneOptions options;
+  options.directory = directory.path() + "/search";
+  std::string said;
+  options.on_event = [&](const TuneEvent& event) { said += to_json(event); };
+  for (const bool resume : {false, true}) {
+    for (const auto feedback : {GuideDetail::kExecution, GuideDetail::kNone}) {
+      options.feedback = feedback;
+      options.directory = directory.path() + "/" + std::to_string(static_cast<int>(feedback));
+      options.resume = resume;
+      options.budget.evaluations = resume ? 5 : 4;
+      Talking numbers;
+      Hearing proposer;
+      ASSERT_TRUE(tune(from("15"), numbers, proposer, nullptr, nullptr, options).ok());
+      if (feedback == GuideDetail::kNone) {
+        EXPECT_TRUE(proposer.heard.empty());
+      } else {
+        EXPECT_THAT(proposer.heard, ::testing::ElementsAre("a line", "c[3] is \xFF"));
+      }
+      EXPECT_THAT(read_text(options.directory + "/report.txt"),
+                  HasSubstr("  output: a line\n  output: c[3] is \xFF\n"));
+    }
+  }
+  EXPECT_THAT(said, HasSubstr("\"last_lines\":[\"a line\",\"c[3] is "));
+}
+
 TEST(Tune, WithoutAModelThereIsNoneToAsk) {
   Numbers numbers;
   CountDown proposer(true);
