@@ -190,6 +190,55 @@ TEST(Tune, SaysWhatIsWithinTheNoise) {
                         "measurements differ\n"));
 }
 
+// Of a text that is no mapping, however long it is.
+TEST(Tune, ReportsWhatChangedInAText) {
+  std::string start =
+      "a secret\n// groma: begin blocking  of it\nrows 4\nkept\ncolumns 4\n"
+      "// groma: end\nunits 2  // groma: one of 2 3\n";
+  const auto with = [&](const std::vector<std::pair<std::string, std::string>>& changes) {
+    std::string text = start;
+    for (const auto& [from, to] : changes) text.replace(text.find(from), from.size(), to);
+    return text;
+  };
+  class Listed : public Proposer {
+   public:
+    explicit Listed(std::vector<std::string> texts) : texts_(std::move(texts)) {}
+    std::string_view name() const override { return "listed"; }
+    std::vector<Proposal> propose(Round&) override {
+      if (next_ == texts_.size()) return {};
+      return {{texts_[next_++], "as listed"}};
+    }
+
+   private:
+    std::vector<std::string> texts_;
+    std::size_t next_ = 0;
+  };
+  std::string many;
+  for (int i = 0; i < 100; ++i) many += "more\n";
+  const std::string endless(100'000, 'x');
+  Listed proposer({with({{"rows 4", "rows 8"}, {"columns 4", "tall\x1b 8\nwide 8"}}),
+                   with({{"units 2 ", "units 3 "}}), with({{"kept\n", many}}),
+                   with({{"kept", endless}})});
+  const TemporaryFolder directory;
+  TuneOptions options;
+  options.directory = directory.path() + "/search";
+  testing::FakeEvaluator evaluator(
+      [](const std::string& text) { return text.find("units 3") == text.npos ? 2.0 : 1.0; });
+  ASSERT_TRUE(tune(from(start), evaluator, proposer, nullptr, nullptr, options).ok());
+  const std::string report = read_text(options.directory + "/report.txt");
+  EXPECT_EQ(report.find("secret"), report.npos);
+  EXPECT_EQ(report.find("groma: begin"), report.npos);
+  EXPECT_THAT(report, HasSubstr("\nStep 1: 2 s\n  the start\n\nStep 2: 2 s\n  as listed\n"
+                                "  | line 3 of blocking\n  | - rows 4\n  | + rows 8\n"
+                                "  | line 5 of blocking\n  | - columns 4\n  | + tall  8\n"
+                                "  | + wide 8\n\nStep 3: 1 s\n"));
+  EXPECT_THAT(report, HasSubstr("\nThe best against the start, as each step below\n  | line 7\n"
+                                "  | - units 2  // groma: one of 2 3\n"
+                                "  | + units 3  // groma: one of 2 3\n"));
+  EXPECT_THAT(report, HasSubstr("  | + more\n  | and 61 further lines\n"));
+  EXPECT_LT(report.size(), 3'000U);
+}
+
 // To the proposer, the report, a tool, and a search that is resumed.
 TEST(Tune, WhatAFailureSaidLastIsTold) {
   class Talking : public Numbers {
