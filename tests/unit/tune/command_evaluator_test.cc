@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cmath>
@@ -440,6 +442,30 @@ TEST_F(CommandEvaluator, LeavesNothingBehind) {
   EXPECT_NE(left(), best);
   evaluator_.reset();
   EXPECT_TRUE(left().empty());
+}
+
+// Where the process is killed in the middle of a run: that of the text and that of the best.
+TEST_F(CommandEvaluator, LeavesNothingBehindWhereItIsKilled) {
+  options_.command = "dirname {file} >> at; touch {file}.left; sh {file}";
+  const pid_t child = fork();
+  if (child == 0) {
+    evaluate("echo time: 2");
+    evaluate_beside("touch ready; sleep 300", "echo time: 2", 2);
+    _exit(1);
+  }
+  while (!fs::exists(folder_ + "/ready")) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  std::set<std::string> folders;
+  std::istringstream lines(said("at"));
+  for (std::string line; std::getline(lines, line);) folders.insert(line);
+  EXPECT_EQ(folders.size(), 2U);
+  for (int i = 0; i < 6000; ++i) {  // a minute
+    std::erase_if(folders, [](const std::string& folder) { return !fs::exists(folder); });
+    if (folders.empty()) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_TRUE(folders.empty());
 }
 
 TEST_F(CommandEvaluator, TheTextComesByteForByte) {
