@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -37,6 +38,7 @@ class Display {
 
   void operator()(const groma::TuneEvent& event) {
     using Kind = groma::TuneEvent::Kind;
+    if (event.kind == Kind::kEstimating && !due()) return;
     if (json_) {
       fine_ = print(groma::to_json(event)) == kFine && fine_;
       return;
@@ -61,6 +63,14 @@ class Display {
   static constexpr std::size_t kShown = 30, kLeastShown = 5;  // letters of the trajectory
   static constexpr std::size_t kDoing = 24;  // columns, for which the trajectory becomes shorter
 
+  // Estimates come hundreds a second: they are said of twice, on a terminal ten times.
+  bool due() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < due_) return false;
+    due_ = now + std::chrono::milliseconds(json_ ? 500 : 100);
+    return true;
+  }
+
   std::string line(const groma::TuneEvent& event) const {
     const std::size_t columns = error_columns() - 1;
     const double best = event.best_score;
@@ -71,7 +81,9 @@ class Display {
     const std::string last = fmt::format(" {}: ", cost(event.spent)), trying = doing(event);
     const std::size_t used = columns_of(first + last) + std::min(columns_of(trying), kDoing);
     const std::size_t letters = std::clamp(columns - std::min(used, columns), kLeastShown, kShown);
-    return fitting(first + groma::sparkline(scores_, letters) + last + trying, columns);
+    return fitting(
+        first + groma::sparkline(scores_, letters, evaluator_.higher_is_better()) + last + trying,
+        columns);
   }
 
   static std::string doing(const groma::TuneEvent& event) {
@@ -87,6 +99,8 @@ class Display {
         return event.text;
       case Kind::kResumed:
         return "going on";
+      case Kind::kEstimating:
+        return fmt::format("estimating {} of {}", event.spent.estimates, event.most_estimates);
     }
     return "";
   }
@@ -116,6 +130,7 @@ class Display {
   const groma::Evaluator& evaluator_;
   bool json_, live_, shown_ = false, fine_ = true;
   std::vector<double> scores_;
+  std::chrono::steady_clock::time_point due_;  // the next word about estimates
 };
 
 // ---- What stands in a search's way, or is to be known before: with --json one line, as everything

@@ -41,6 +41,10 @@ std::string to_json(const TuneEvent& event) {
     case Kind::kResumed:
       json = {{"event", "resumed"}};
       break;
+    case Kind::kEstimating:
+      json = {{"event", "estimating"}, {"estimates", event.spent.estimates}};
+      if (event.most_estimates > 0) json["of"] = event.most_estimates;
+      break;
   }
   json["evaluations"] = event.spent.evaluations;
   json["model_calls"] = event.spent.model_calls;

@@ -402,6 +402,8 @@ std::vector<Evaluation> Search::estimate(std::span<const std::string> texts, Gui
 std::vector<Evaluation> Search::estimated_now(std::span<const std::string> texts,
                                               GuideDetail detail) {
   go_on();
+  say(TuneEvent::Kind::kEstimating,
+      [&](TuneEvent* event) { event->most_estimates = options_.budget.estimates; });
   std::vector<Evaluation> all(texts.size());
   in_parallel(texts.size(), threads_of(*estimator_), [&](std::size_t i) {
     if (stop()) return;

@@ -23,6 +23,7 @@ namespace {
 
 using tuning::Json;
 
+constexpr std::size_t kMostBars = 60;
 constexpr std::size_t kMostStepsShown = 1000, kMostScores = 100'000;
 constexpr auto kLongestDiff = std::chrono::seconds(2);
 constexpr std::size_t kMostChanged = 40, kMostOfLine = 200;  // lines of a text, bytes of each
@@ -45,7 +46,7 @@ std::string value_words(const Evaluation& evaluation, const Evaluator& evaluator
 
 }  // namespace
 
-std::string sparkline(std::span<const double> scores, std::size_t most) {
+std::string sparkline(std::span<const double> scores, std::size_t most, bool higher_is_better) {
   static constexpr std::array<std::string_view, 8> kLetters = {"▁", "▂", "▃", "▄",
                                                                "▅", "▆", "▇", "█"};
   std::vector<double> shown;
@@ -68,8 +69,9 @@ std::string sparkline(std::span<const double> scores, std::size_t most) {
       line += "·";
       continue;
     }
-    const double part = range > 0 ? std::log(score / least) / range : 0;
-    line += kLetters[static_cast<std::size_t>(std::lround(part * 7))];
+    const double worse = range > 0 ? std::log(score / least) / range : 0;
+    line +=
+        kLetters[static_cast<std::size_t>(std::lround((higher_is_better ? 1 - worse : worse) * 7))];
   }
   return line;
 }
@@ -284,7 +286,9 @@ std::optional<Error> report(const std::string& directory, const Problem& problem
     out.add("\nThe best against the start, as each step below\n");
     add_changed(problem.start, outcome.best->proposal.text, out);
   }
-  out.add("\nTrajectory  {}\n", sparkline(scores_in(journal)));
+  const bool higher = evaluator.higher_is_better();
+  out.add("\nTrajectory  {}  (the {} bar is the better)\n",
+          sparkline(scores_in(journal), kMostBars, higher), higher ? "higher" : "lower");
   add_steps(journal, problem, evaluator, out);
   if (out.fine() && std::rename(next.c_str(), path.c_str()) == 0) return std::nullopt;
   const int code = errno != 0 ? errno : EIO;

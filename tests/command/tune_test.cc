@@ -556,6 +556,27 @@ TEST(Tune, TheLiveLineFitsIntoATerminal) {
   }
 }
 
+// Before its first proposal, for seconds.
+TEST(Tune, EstimatesAreShown) {
+  if (run("command -v script").exit_code != 0)
+    GTEST_SKIP() << "no `script` to make a terminal with";
+  const TemporaryFolder folder;
+  const std::string search =
+      "groma tune --app cannon:size=small --command 'groma run --json {file} --app "
+      "cannon:size=small' --metric-json /seconds --repeats 1 --evaluations 2 --estimates 400 ";
+  const std::vector<std::string> lines =
+      live_lines(on_terminal(120, "xterm", search + "--out " + folder.path() + "/a"));
+  EXPECT_THAT(lines, testing::Contains(testing::ContainsRegex(": estimating [0-9]+ of 400 *$")));
+  const std::vector<json> events =
+      lines_of(run(search + "--json --out " + folder.path() + "/b").out);
+  const auto said = std::count_if(events.begin(), events.end(), [](const json& event) {
+    return event["event"] == "estimating" && event["of"] == 400 && event["estimates"] > 0;
+  });
+  EXPECT_GE(said, 1);
+  // Some 25 batches, two lines a second.
+  EXPECT_LE(static_cast<double>(said), 2 + 2 * events.back()["spent"]["seconds"].get<double>());
+}
+
 TEST(Tune, ADumbTerminalHasNoLiveLine) {
   if (run("command -v script").exit_code != 0)
     GTEST_SKIP() << "no `script` to make a terminal with";

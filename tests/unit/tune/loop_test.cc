@@ -190,6 +190,61 @@ TEST(Tune, SaysWhatIsWithinTheNoise) {
                         "measurements differ\n"));
 }
 
+TEST(Tune, SaysInTheReportWhichBarIsBetter) {
+  class Higher : public testing::FakeEvaluator {
+   public:
+    using FakeEvaluator::FakeEvaluator;
+    bool higher_is_better() const override { return true; }
+  };
+  const auto score = [](const std::string& text) { return 1 + std::stod(text); };
+  testing::FakeEvaluator lower(score);
+  Higher higher(score);
+  for (Evaluator* evaluator : {static_cast<Evaluator*>(&lower), static_cast<Evaluator*>(&higher)}) {
+    const TemporaryFolder directory;
+    CountDown proposer;
+    TuneOptions options;
+    options.directory = directory.path() + "/search";
+    ASSERT_TRUE(tune(from("3"), *evaluator, proposer, nullptr, nullptr, options).ok());
+    EXPECT_THAT(
+        read_text(options.directory + "/report.txt"),
+        HasSubstr(evaluator == &lower ? "Trajectory  █▇▅▁  (the lower bar is the better)\n"
+                                      : "Trajectory  ▁▂▅█  (the higher bar is the better)\n"));
+  }
+}
+
+// So that a search of thousands of estimates before its first proposal can be followed; what was
+// written down is not made again, so not said again.
+TEST(Tune, SaysThatItEstimates) {
+  class Estimating : public CountDown {
+   public:
+    std::vector<Proposal> propose(Round& round) override {
+      const std::string texts[] = {"1", "2", "3"};
+      round.estimate(texts, GuideDetail::kNone);
+      return CountDown::propose(round);
+    }
+  };
+  const TemporaryFolder directory;
+  TuneOptions options;
+  options.directory = directory.path() + "/search";
+  options.budget.estimates = 8;
+  std::vector<std::string> said;
+  options.on_event = [&](const TuneEvent& event) {
+    if (event.kind != TuneEvent::Kind::kEstimating) return;
+    said.push_back(to_json(event));
+    EXPECT_EQ(event.most_estimates, 8);
+  };
+  for (const bool resume : {false, true}) {
+    options.resume = resume;
+    options.budget.evaluations = resume ? 5 : 3;
+    Numbers numbers, estimator;
+    Estimating proposer;
+    ASSERT_TRUE(tune(from("9"), numbers, proposer, nullptr, &estimator, options).ok());
+    ASSERT_EQ(said.size(), resume ? 3U : 2U);
+    EXPECT_THAT(said.back(), HasSubstr(std::string("{\"event\":\"estimating\",\"estimates\":") +
+                                       (resume ? "8" : "6") + ",\"of\":8,\"evaluations\":"));
+  }
+}
+
 // Of a text that is no mapping, however long it is.
 TEST(Tune, ReportsWhatChangedInAText) {
   std::string start =
@@ -702,6 +757,10 @@ TEST(Sparkline, IsALetterForEachScore) {
   const double inf = std::numeric_limits<double>::infinity();
   EXPECT_EQ(sparkline(std::vector<double>{8, inf, 4, 1}), "█·▆▁");
   EXPECT_EQ(sparkline(std::vector<double>{2, 2}), "▁▁");
+  // Scores of values that are better when they are higher: 1/8, 1/4, 1.
+  EXPECT_EQ(sparkline(std::vector<double>{8, inf, 4, 1}, 60, true), "▁·▃█");
+  EXPECT_EQ(sparkline(std::vector<double>{2, 2}, 60, true), "██");
+  EXPECT_EQ(sparkline(std::vector<double>{8, 1, 4, 8}, 2, true), "█▁");  // the best of each half
   const std::vector<double> many(1000, 3.0);
   EXPECT_EQ(sparkline(many, 10).size(), 10 * std::string("▁").size());
 }
