@@ -263,6 +263,10 @@ struct TuneOutcome {
   std::int64_t steps = 0;  // what was tried, also what cost nothing
   std::optional<Step> best;
   std::optional<Step> start;
+  // Statements that the search had put into the best mapping and that were taken out of its text
+  // again when it ended, since without them it is no slower; only where runs are simulated, and not
+  // in a comparison. The runs that tell are not counted.
+  std::vector<std::string> dropped;
   // Each improvement: the number of evaluations after which it was known, and the score.
   std::vector<std::pair<std::int64_t, double>> trajectory;
   TuneSpending spent;

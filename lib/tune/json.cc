@@ -65,6 +65,7 @@ std::string to_json(const TuneOutcome& outcome) {
                     {"values", outcome.best->evaluation.values},
                     {"text", outcome.best->proposal.text}};
   }
+  if (!outcome.dropped.empty()) json["dropped"] = outcome.dropped;
   json["trajectory"] = outcome.trajectory;
   const TuneSpending& spent = outcome.spent;
   json["spent"] = {{"evaluations", spent.evaluations},

@@ -98,6 +98,10 @@ std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
     text += fmt::format("best   {}{} (step {}: {})\n", value_words(best, evaluator), gain,
                         outcome.best->number, harmless(outcome.best->proposal.why));
   }
+  if (const std::size_t dropped = outcome.dropped.size(); dropped > 0) {
+    text += fmt::format("       without {} statement{} worth nothing\n", dropped,
+                        dropped == 1 ? " that was" : "s that were");
+  }
   const TuneSpending& spent = outcome.spent;
   text +=
       fmt::format("spent  {} evaluation{}", spent.evaluations, spent.evaluations == 1 ? "" : "s");
@@ -277,6 +281,10 @@ std::optional<Error> report(const std::string& directory, const Problem& problem
     evaluation.status = Evaluation::Status::kOk;
     evaluation.score = score;
     out.add("  {:>6}  {}\n", number, value_words(evaluation, evaluator));
+  }
+  if (!outcome.dropped.empty()) {
+    out.add("\nWorth nothing, and so taken out of the best\n");
+    for (const std::string& statement : outcome.dropped) out.add_indented(statement, "  - ");
   }
   if (outcome.best && problem.is_mapping()) {
     const std::string differs =

@@ -752,6 +752,107 @@ TEST(SimulatedEvaluator, SeveralAtOnceFindWhatOneFinds) {
   EXPECT_EQ(one, journal("all", 0));
 }
 
+// Proposes one mapping; what of it decides nothing goes when the search ends.
+class OneMapping : public Proposer {
+ public:
+  explicit OneMapping(std::string text) : text_(std::move(text)) {}
+  std::string_view name() const override { return "one mapping"; }
+  std::vector<Proposal> propose(Round& round) override {
+    if (round.history().best() != nullptr && round.history().last()->number > 1) return {};
+    return {{text_, "one"}};
+  }
+
+ private:
+  std::string text_;
+};
+
+constexpr char kGiven[] = "# mine\nTask * GPU, OMP, CPU;\n";
+constexpr char kWorth[] =
+    "def same(Task task) {\n  m = Machine(GPU);\n  return m[*task.parent.processor(m)];\n}\n\n"
+    "SingleTaskMap task_4 same;\n";
+constexpr char kWorthless[] =
+    "def unused(Task task) {\n  m = Machine(GPU);\n  return m[0, 0];\n}\n\n"
+    "InstanceLimit task_4 1000000;\n";
+
+struct Tidied {
+  Result<TuneOutcome> outcome;
+  std::string best, report, journal;
+};
+
+Tidied tidied(const std::string& directory, const std::function<void(TuneOptions*)>& change,
+              bool simulated = true) {
+  Problem problem;
+  problem.start = kGiven;
+  problem.machine = std::make_shared<const Machine>(make_machine("p100x4").value());
+  problem.inputs = {
+      Workload::make(with_values(find_benchmark("cannon")->make(), "size=small").value()).value()};
+  class Measured : public Evaluator {
+   public:
+    explicit Measured(std::unique_ptr<Evaluator> runtime) : runtime_(std::move(runtime)) {}
+    std::vector<std::string> inputs() const override { return runtime_->inputs(); }
+    std::string unit() const override { return "s"; }
+    Evaluation evaluate(const EvaluationRequest& request) override {
+      return runtime_->evaluate(request);
+    }
+
+   private:
+    std::unique_ptr<Evaluator> runtime_;
+  };
+  auto evaluator = make_simulated_evaluator(problem.machine, problem.inputs);
+  if (!simulated) evaluator = std::make_unique<Measured>(std::move(evaluator));
+  OneMapping proposer(std::string(kWorthless) + kWorth + kGiven);
+  TuneOptions options;
+  options.directory = directory;
+  options.budget.evaluations = 5;
+  change(&options);
+  auto outcome = tune(problem, *evaluator, proposer, nullptr, nullptr, options);
+  EXPECT_TRUE(outcome.ok()) << outcome.error().message;
+  return {std::move(outcome), read_text(directory + "/best.mapper"),
+          read_text(directory + "/report.txt"),
+          without_times(read_text(directory + "/journal.jsonl"))};
+}
+
+TEST(Tune, WhatIsWorthNothingIsTakenOutOfTheBest) {
+  const TemporaryFolder directory;
+  const auto nothing = [](TuneOptions*) {};
+  const Tidied first = tidied(directory.path() + "/first", nothing);
+  EXPECT_EQ(first.best, std::string(kWorth) + kGiven);
+  EXPECT_EQ(first.outcome->best->proposal.text, first.best);
+  EXPECT_EQ(first.outcome->spent.evaluations, 2);
+  ASSERT_EQ(first.outcome->dropped.size(), 2U);
+  EXPECT_EQ(first.outcome->dropped.front(), "InstanceLimit task_4 1000000;");
+  EXPECT_THAT(first.report, HasSubstr("\n       without 2 statements that were worth nothing\n"));
+  EXPECT_THAT(first.report,
+              HasSubstr("\nWorth nothing, and so taken out of the best\n  - InstanceLimit task_4"));
+  EXPECT_THAT(to_json(*first.outcome), HasSubstr("\"dropped\":[\"InstanceLimit task_4 1000000;\""));
+  // The journal has it as it was tried; gone through again it comes to the same.
+  EXPECT_THAT(first.journal, HasSubstr("unused"));
+  const Tidied again =
+      tidied(directory.path() + "/first", [](TuneOptions* options) { options->resume = true; });
+  EXPECT_EQ(again.best, first.best);
+  EXPECT_EQ(again.journal, first.journal);
+  EXPECT_EQ(to_json(*again.outcome).substr(0, to_json(*again.outcome).find("\"seconds\"")),
+            to_json(*first.outcome).substr(0, to_json(*first.outcome).find("\"seconds\"")));
+}
+
+TEST(Tune, NothingIsTakenOutWhereThatIsNotForNothing) {
+  const TemporaryFolder directory;
+  const std::string all = std::string(kWorthless) + kWorth + kGiven;
+  EXPECT_EQ(tidied(directory.path() + "/compare", [](TuneOptions* o) { o->compare = true; }).best,
+            all);
+  EXPECT_EQ(tidied(
+                directory.path() + "/measured", [](TuneOptions*) {}, false)
+                .best,
+            all);
+  const Tidied stopped = tidied(directory.path() + "/stopped", [](TuneOptions* options) {
+    const auto stop = std::make_shared<bool>(false);
+    options->stop = [stop] { return *stop; };
+    options->on_event = [stop](const TuneEvent& event) { *stop = event.spent.evaluations == 2; };
+  });
+  EXPECT_EQ(stopped.outcome->end, End::kStopped);
+  EXPECT_EQ(stopped.best, all);
+}
+
 TEST(Sparkline, IsALetterForEachScore) {
   EXPECT_EQ(sparkline(std::vector<double>{}), "");
   const double inf = std::numeric_limits<double>::infinity();
