@@ -95,8 +95,7 @@ int run(Options options) {
   const auto shared = std::make_shared<const groma::Machine>(*with->machine);
   std::optional<groma::BoundProgram> bound;
   if (options.file.empty()) {
-    const bool piped = options.app == "-" || options.app.starts_with("-:");
-    diags.emplace(groma::Source(piped ? "<stdin>" : options.app, ""));
+    diags.emplace(groma::Source(shown_name(options.app), ""));
   } else {
     bound = read_mapping(options.file, *with->machine, &diags);
   }

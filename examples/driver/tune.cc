@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -37,6 +38,7 @@ class Display {
 
   void operator()(const groma::TuneEvent& event) {
     using Kind = groma::TuneEvent::Kind;
+    if (event.kind == Kind::kEstimating && !due()) return;
     if (json_) {
       fine_ = print(groma::to_json(event)) == kFine && fine_;
       return;
@@ -61,6 +63,14 @@ class Display {
   static constexpr std::size_t kShown = 30, kLeastShown = 5;  // letters of the trajectory
   static constexpr std::size_t kDoing = 24;  // columns, for which the trajectory becomes shorter
 
+  // Estimates come hundreds a second: they are said of twice, on a terminal ten times.
+  bool due() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < due_) return false;
+    due_ = now + std::chrono::milliseconds(json_ ? 500 : 100);
+    return true;
+  }
+
   std::string line(const groma::TuneEvent& event) const {
     const std::size_t columns = error_columns() - 1;
     const double best = event.best_score;
@@ -71,7 +81,9 @@ class Display {
     const std::string last = fmt::format(" {}: ", cost(event.spent)), trying = doing(event);
     const std::size_t used = columns_of(first + last) + std::min(columns_of(trying), kDoing);
     const std::size_t letters = std::clamp(columns - std::min(used, columns), kLeastShown, kShown);
-    return fitting(first + groma::sparkline(scores_, letters) + last + trying, columns);
+    return fitting(
+        first + groma::sparkline(scores_, letters, evaluator_.higher_is_better()) + last + trying,
+        columns);
   }
 
   static std::string doing(const groma::TuneEvent& event) {
@@ -87,6 +99,8 @@ class Display {
         return event.text;
       case Kind::kResumed:
         return "going on";
+      case Kind::kEstimating:
+        return fmt::format("estimating {} of {}", event.spent.estimates, event.most_estimates);
     }
     return "";
   }
@@ -116,9 +130,31 @@ class Display {
   const groma::Evaluator& evaluator_;
   bool json_, live_, shown_ = false, fine_ = true;
   std::vector<double> scores_;
+  std::chrono::steady_clock::time_point due_;  // the next word about estimates
 };
 
-// ---- What stands in a search's way: with --json one line, as everything else.
+// ---- What stands in a search's way, or is to be known before: with --json one line, as everything
+// else.
+
+// Says the first of the worst of them, and all.
+std::string event_of(const char* event, const groma::Diagnostics& diags) {
+  const ordered_json all = ordered_json::parse(groma::to_json({&diags}))["diagnostics"];
+  const auto error = std::find_if(
+      all.begin(), all.end(), [](const ordered_json& each) { return each["severity"] == "error"; });
+  const ordered_json& first = error == all.end() ? all.front() : *error;
+  return ordered_json{{"event", event}, {"message", first["message"]}, {"diagnostics", all}}
+             .dump() +
+         "\n";
+}
+
+bool say_notes(const std::vector<groma::Diagnostics>& notes, bool json) {
+  bool fine = true;
+  for (const groma::Diagnostics& each : notes) {
+    if (json) fine = print(event_of("note", each)) == kFine && fine;
+    if (!json) print_error(render(each, color_on_stderr()));
+  }
+  return fine;
+}
 
 int refuse_search(const groma::Error& error, bool json) {
   if (!json) return refuse(error);
@@ -131,12 +167,7 @@ int refuse_search(const groma::Error& error, bool json) {
 
 int refuse_search(const groma::Diagnostics& diags, bool json) {
   if (!json) return fail(diags, false);
-  const ordered_json all = ordered_json::parse(groma::to_json({&diags}))["diagnostics"];
-  const auto first = std::find_if(
-      all.begin(), all.end(), [](const ordered_json& each) { return each["severity"] == "error"; });
-  const ordered_json line = {
-      {"event", "error"}, {"message", (*first)["message"]}, {"diagnostics", all}};
-  static_cast<void>(print(line.dump() + "\n"));
+  static_cast<void>(print(event_of("error", diags)));
   return kWrongInput;
 }
 
@@ -190,6 +221,7 @@ class MeasuredMappings final : public groma::Evaluator {
 struct Subject {
   groma::Problem problem;
   std::vector<std::pair<std::string, std::string>> marks;  // of TuneOptions
+  std::vector<groma::Diagnostics> notes;                   // of inputs, where there are some
   std::unique_ptr<groma::Evaluator> runtime;               // of mappings
   std::unique_ptr<groma::Evaluator> command;               // where there is one; it uses the other
 
@@ -220,6 +252,9 @@ bool read_problem(const TuneArguments& arguments, std::optional<groma::Diagnosti
     }
     subject->marks.emplace_back(app, mark_of(groma::application_to_json(*with->app)));
     problem->inputs.push_back(*with->workload);
+    groma::Diagnostics notes(groma::Source(shown_name(app), ""));
+    groma::check_nodes(*with->machine, *with->app, notes);
+    if (!notes.all().empty()) subject->notes.push_back(std::move(notes));
     if (!start) continue;
     groma::check(start->source(), &*with->machine, &*with->workload, *start);
     if (start->has_errors()) {
@@ -423,6 +458,7 @@ int run(TuneArguments arguments) {
   Display display(evaluator, json);
   options.on_event = [&](const groma::TuneEvent& event) { display(event); };
   options.stop = [] { return interrupted(); };
+  const bool notes_said = say_notes(subject->notes, json);
   const bool estimates = subject->command && options.budget.estimates > 0;
   const auto outcome = groma::tune(problem, evaluator, **proposer, model ? &*model : nullptr,
                                    estimates ? subject->runtime.get() : nullptr, options);
@@ -434,7 +470,7 @@ int run(TuneArguments arguments) {
       print(json ? groma::to_json(*outcome)
                  : fmt::format("\n{}in     {}: {}report.txt, journal.jsonl\n",
                                groma::draw(*outcome, evaluator), options.directory, left)) == kFine;
-  return fine && display.fine() ? exit_code_of(*outcome) : kWrongInput;
+  return fine && notes_said && display.fine() ? exit_code_of(*outcome) : kWrongInput;
 }
 
 // ---- The command line.
