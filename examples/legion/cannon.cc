@@ -13,6 +13,7 @@ namespace {
 
 using namespace Legion;
 using matrix::Name;
+using Regions = std::vector<PhysicalRegion>;
 
 enum Tasks : TaskID {
   kTopLevel = 1,
@@ -30,8 +31,6 @@ enum Tasks : TaskID {
 
 std::int64_t n = 1000, nodes = 1, repeats = 10;
 std::int64_t gx, gy;  // the nodes' grid
-
-using Regions = std::vector<PhysicalRegion>;
 
 // The block of a task's region that is one of the next level.
 LogicalRegion block_of(Context context, Runtime* runtime, LogicalRegion region, coord_t row,
@@ -174,6 +173,7 @@ void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
     runtime->execute_index_space(
         context, over_tiles(kPlaceA + static_cast<TaskID>(name), *of, LEGION_READ_ONLY));
   }
+  program::wait_for_all(context, runtime);
 
   const long long elapsed = program::timed(context, runtime, [&] {
     for (std::int64_t i = 0; i < repeats; ++i) {

@@ -44,7 +44,7 @@ void fill(const Legion::PhysicalRegion& block, Name matrix);
 // A += B C of the three blocks, in column order: OpenBLAS's dgemm, or loops where there is none.
 void multiply_add(const Legion::PhysicalRegion& a, const Legion::PhysicalRegion& b,
                   const Legion::PhysicalRegion& c);
-// The same where A is to be reduced: others may do so at the same time.
+// The same where A is to be reduced, in any order of its own: others may do so at the same time.
 void multiply_reduce(const Legion::PhysicalRegion& a, const Legion::PhysicalRegion& b,
                      const Legion::PhysicalRegion& c);
 
