@@ -59,7 +59,6 @@ void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
   const Matrix a = make(context, runtime, "A", "A_tiles");
   const Matrix b = make(context, runtime, "B", "B_tiles");
   const Matrix c = make(context, runtime, "C", "C_tiles");
-  runtime->fill_field<double>(context, a.region, a.region, matrix::kValues, 0);
 
   const coord_t g = edge();
   const auto place = [&](TaskID task, const Matrix& of, matrix::Projection projection,

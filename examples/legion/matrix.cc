@@ -94,13 +94,8 @@ double element(Name matrix, coord_t row, coord_t column) {
 }
 
 LogicalRegion make(Context context, Runtime* runtime, coord_t n, const char* name) {
-  const IndexSpace space = runtime->create_index_space(context, Rect<2>({0, 0}, {n - 1, n - 1}));
-  const FieldSpace fields = runtime->create_field_space(context);
-  runtime->create_field_allocator(context, fields).allocate_field(sizeof(double), kValues);
-  runtime->attach_name(fields, kValues, "vals");
-  const LogicalRegion region = runtime->create_logical_region(context, space, fields);
-  runtime->attach_name(region, name);
-  return region;
+  return program::make_region(context, runtime, Rect<2>({0, 0}, {n - 1, n - 1}), name,
+                              {{kValues, "vals", sizeof(double)}});
 }
 
 LogicalPartition cut(Context context, Runtime* runtime, LogicalRegion block, coord_t n,

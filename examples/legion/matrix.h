@@ -15,7 +15,7 @@ enum class Name : int { kA, kB, kC };
 // The element that B or C begins with; 0 of A.
 double element(Name matrix, Legion::coord_t row, Legion::coord_t column);
 
-// A matrix as a region: n x n, one field `vals`.
+// A matrix as a region: n x n, one field `vals`, all zero.
 Legion::LogicalRegion make(Legion::Context context, Legion::Runtime* runtime, Legion::coord_t n,
                            const char* name);
 

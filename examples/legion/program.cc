@@ -1,5 +1,6 @@
 #include "program.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
@@ -47,6 +48,81 @@ TaskVariantRegistrar registrar(TaskID id, const char* name, Processor::Kind proc
   variant.set_inner(kind == Kind::kInner);
   variant.set_replicable(kind == Kind::kReplicable);
   return variant;
+}
+
+LogicalRegion make_region(Context context, Runtime* runtime, const Domain& space, const char* name,
+                          const std::vector<Field>& fields) {
+  const FieldSpace field_space = runtime->create_field_space(context);
+  FieldAllocator allocator = runtime->create_field_allocator(context, field_space);
+  for (const Field& field : fields) {
+    allocator.allocate_field(field.bytes, field.id);
+    runtime->attach_name(field_space, field.id, field.name);
+  }
+  const LogicalRegion region = runtime->create_logical_region(
+      context, runtime->create_index_space(context, space), field_space);
+  runtime->attach_name(region, name);
+  for (const Field& field : fields) {
+    const std::vector<char> zero(field.bytes);
+    runtime->fill_field(context, region, region, field.id, zero.data(), zero.size());
+  }
+  return region;
+}
+
+LogicalPartition cut_equal(Context context, Runtime* runtime, LogicalRegion region, coord_t parts,
+                           const char* name) {
+  const IndexPartition partition =
+      runtime->create_equal_partition(context, region.get_index_space(),
+                                      runtime->create_index_space(context, Rect<1>(0, parts - 1)));
+  const LogicalPartition pieces = runtime->get_logical_partition(context, region, partition);
+  runtime->attach_name(pieces, name);
+  return pieces;
+}
+
+namespace {
+
+RegionRequirement with(RegionRequirement requirement, const std::vector<FieldID>& fields) {
+  for (const FieldID field : fields) {
+    requirement.add_field(field, /*instance=*/requirement.privilege != LEGION_NO_ACCESS);
+  }
+  return requirement;
+}
+
+template <PrivilegeMode mode>
+using Times =
+    FieldAccessor<mode, std::int64_t, 1, coord_t, Realm::AffineAccessor<std::int64_t, 1, coord_t>>;
+
+}  // namespace
+
+RegionRequirement needs(LogicalPartition pieces, LogicalRegion region, PrivilegeMode privilege,
+                        const std::vector<FieldID>& fields) {
+  return with(RegionRequirement(pieces, /*projection=*/0, privilege, LEGION_EXCLUSIVE, region),
+              fields);
+}
+
+RegionRequirement needs(LogicalRegion region, PrivilegeMode privilege,
+                        const std::vector<FieldID>& fields) {
+  return with(RegionRequirement(region, privilege, LEGION_EXCLUSIVE, region), fields);
+}
+
+LogicalRegion make_times(Context context, Runtime* runtime, coord_t points, const char* name) {
+  return make_region(context, runtime, Rect<1>(0, points - 1), name,
+                     {{kStart, "start", 8}, {kStop, "stop", 8}});
+}
+
+void set_time(const PhysicalRegion& times, FieldID field) {
+  const Rect<1> point = times.get_bounds<1, coord_t>().bounds;
+  Times<LEGION_READ_WRITE>(times, field)[point.lo] = Realm::Clock::current_time_in_nanoseconds();
+}
+
+long long get_elapsed(const Task*, const std::vector<PhysicalRegion>& regions, Context, Runtime*) {
+  const Times<LEGION_READ_ONLY> start(regions[0], kStart), stop(regions[0], kStop);
+  const Rect<1> points = regions[0].get_bounds<1, coord_t>().bounds;
+  std::int64_t first = start[points.lo], last = stop[points.lo];
+  for (PointInRectIterator<1> at(points); at(); at++) {
+    first = std::min(first, start[*at]);
+    last = std::max(last, stop[*at]);
+  }
+  return last - first;
 }
 
 void nothing(const Task*, const std::vector<PhysicalRegion>&, Context, Runtime*) {}

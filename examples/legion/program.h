@@ -4,6 +4,7 @@
 
 #include <legion.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <type_traits>
@@ -56,6 +57,44 @@ void add_task(Legion::TaskID id, const char* name, Kind kind = Kind::kLeaf,
   }
 }
 
+// ---- regions
+
+// A field's number, name and size.
+struct Field {
+  Legion::FieldID id;
+  const char* name;
+  std::size_t bytes;
+};
+// A region of `space`, all zero.
+Legion::LogicalRegion make_region(Legion::Context context, Legion::Runtime* runtime,
+                                  const Legion::Domain& space, const char* name,
+                                  const std::vector<Field>& fields);
+
+// As many equal pieces, of one dimension, as `parts`.
+Legion::LogicalPartition cut_equal(Legion::Context context, Legion::Runtime* runtime,
+                                   Legion::LogicalRegion region, Legion::coord_t parts,
+                                   const char* name);
+
+// A requirement of fields of a point's own piece of `pieces`, which are cut from `region`; with
+// LEGION_NO_ACCESS the task gets no data, but may name the piece.
+Legion::RegionRequirement needs(Legion::LogicalPartition pieces, Legion::LogicalRegion region,
+                                Legion::PrivilegeMode privilege,
+                                const std::vector<Legion::FieldID>& fields);
+// Of all of a region.
+Legion::RegionRequirement needs(Legion::LogicalRegion region, Legion::PrivilegeMode privilege,
+                                const std::vector<Legion::FieldID>& fields);
+
+// When the last tasks of each point began and ended: a region of one element for each.
+enum : Legion::FieldID { kStart = 1, kStop };
+Legion::LogicalRegion make_times(Legion::Context context, Legion::Runtime* runtime,
+                                 Legion::coord_t points, const char* name);
+void set_time(const Legion::PhysicalRegion& times, Legion::FieldID field);
+// The task get_elapsed: from the first start to the last stop. Nanoseconds.
+long long get_elapsed(const Legion::Task*, const std::vector<Legion::PhysicalRegion>& regions,
+                      Legion::Context, Legion::Runtime*);
+
+// ---- execution
+
 // What tasks without work of their own do.
 void nothing(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Legion::Context,
              Legion::Runtime*);
@@ -72,6 +111,17 @@ long long timed(Legion::Context context, Legion::Runtime* runtime, const Part& p
   const long long start = time_after_all(context, runtime);
   part();
   return time_after_all(context, runtime) - start;
+}
+
+// Launches what `step` does so many times, as a trace: Legion remembers its analysis.
+template <typename Step>
+void traced(Legion::Context context, Legion::Runtime* runtime, Legion::TraceID trace,
+            std::int64_t times, const Step& step) {
+  for (std::int64_t i = 0; i < times; ++i) {
+    runtime->begin_trace(context, trace);
+    step();
+    runtime->end_trace(context, trace);
+  }
 }
 
 // Ends the program: `elapsed 12.34 ms`; where `wrong` results are not those of the serial
