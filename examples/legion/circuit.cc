@@ -9,11 +9,18 @@
 #include <array>
 #include <cmath>
 
+#include "circuit_graph.h"
 #include "program.h"
 
 namespace {
 
 using namespace Legion;
+using circuit::kSegments;
+using circuit::kStep;
+using circuit::Node;
+using circuit::Pointer;
+using circuit::Where;
+using circuit::Wire;
 using Regions = std::vector<PhysicalRegion>;
 
 enum Tasks : TaskID {
@@ -32,7 +39,6 @@ enum Tasks : TaskID {
 };
 enum Traces : TraceID { kWarmUp = 1, kTimed };
 
-constexpr int kSegments = 10;
 enum Fields : FieldID {
   kCap = 1,
   kLeakage,
@@ -57,114 +63,7 @@ std::vector<FieldID> wire_fields(FieldID first) {
   return fields;
 }
 
-constexpr float kStep = 0.01F;  // of time
-constexpr std::int64_t kWarmUps = 2;
-
-struct Config {
-  std::int64_t nodes = 1, gpus = 4, superpiece = 10, npp = 500, wpp = 2'000, steps = 10, loops = 20;
-
-  coord_t total() const { return nodes * gpus; }
-  // Of each point. One node in a hundred is shared.
-  coord_t shared_each() const { return superpiece * ((npp + 99) / 100); }
-  coord_t private_each() const { return superpiece * npp - shared_each(); }
-  coord_t wires_each() const { return superpiece * wpp; }
-  // How far from its own shared nodes a point's wires may end.
-  coord_t reach() const { return 3 * ((npp + 99) / 100); }
-
-  Rect<1> ghosts(coord_t point) const {
-    const coord_t each = shared_each();
-    return Rect<1>(std::max<coord_t>(0, point * each - reach()),
-                   std::min(total() * each, (point + 1) * each + reach()) - 1);
-  }
-} config;
-
-// ---- the graph, the same wherever it is made
-
-// From 0 to below 1, by what and of which thing.
-float random(std::uint64_t what, coord_t thing) {
-  std::uint64_t mixed = (static_cast<std::uint64_t>(thing) + 1) * 0x9E3779B97F4A7C15U;
-  mixed = (mixed ^ (mixed >> 31)) * 0xBF58476D1CE4E5B9U + what * 0x94D049BB133111EBU;
-  mixed = (mixed ^ (mixed >> 29)) * 0xD6E8FEB86659FD93U;
-  return static_cast<float>(mixed >> 40) / static_cast<float>(1 << 24);
-}
-coord_t random_below(std::uint64_t what, coord_t thing, coord_t bound) {
-  return std::min(bound - 1, static_cast<coord_t>(random(what, thing) * static_cast<float>(bound)));
-}
-
-// A node, by the region that its wires find it in: 9 bytes, as in the original.
-enum class Where : std::uint8_t { kPrivate, kShared, kGhost };
-struct [[gnu::packed]] Pointer {
-  std::int64_t node;
-  Where where;
-};
-static_assert(sizeof(Pointer) == 9);
-
-struct Node {
-  float cap, leakage, charge, voltage;
-};
-
-Node make_node(coord_t node, bool shared) {
-  const coord_t thing = 2 * node + (shared ? 1 : 0);
-  return {1 + random(1, thing), 0.1F * random(2, thing), 0, 2 * random(3, thing) - 1};
-}
-
-struct Wire {
-  float inductance, resistance, cap;
-  std::array<float, kSegments> current = {};
-  std::array<float, kSegments - 1> voltage = {};
-};
-
-Wire make_wire(coord_t wire) {
-  return {(0.1F + random(4, wire)) * 1e-3F, 1 + 10 * random(5, wire), 0.1F + random(6, wire)};
-}
-
-Pointer in_own_point(std::uint64_t what, coord_t wire, coord_t point) {
-  if (random(what, wire) < 0.01F) {
-    const coord_t each = config.shared_each();
-    return {point * each + random_below(what + 1, wire, each), Where::kShared};
-  }
-  const coord_t each = config.private_each();
-  return {point * each + random_below(what + 1, wire, each), Where::kPrivate};
-}
-
-Pointer in_end(coord_t wire, coord_t point) { return in_own_point(7, wire, point); }
-
-// One wire in five may leave the point.
-Pointer out_end(coord_t wire, coord_t point) {
-  if (random(9, wire) < 0.8F) return in_own_point(10, wire, point);
-  const Rect<1> ghosts = config.ghosts(point);
-  return {ghosts.lo[0] + random_below(12, wire, ghosts.hi[0] - ghosts.lo[0] + 1), Where::kGhost};
-}
-
-// ---- the arithmetic, of the tasks and of the serial reference
-
-// The currents and voltages of a wire's segments after some steps, from the voltages at its ends.
-void solve(Wire& wire, float in_voltage, float out_voltage) {
-  const std::array<float, kSegments> old_current = wire.current;
-  const std::array<float, kSegments - 1> old_voltage = wire.voltage;
-  std::array<float, kSegments + 1> voltage;
-  voltage.front() = in_voltage;
-  voltage.back() = out_voltage;
-  std::copy(old_voltage.begin(), old_voltage.end(), voltage.begin() + 1);
-  const float per_step = 1 / kStep, per_resistance = 1 / wire.resistance;
-  const float step_per_cap = kStep / wire.cap;
-  for (std::int64_t step = 0; step < config.steps; ++step) {
-    for (std::size_t i = 0; i < kSegments; ++i) {
-      wire.current[i] = (voltage[i + 1] - voltage[i] -
-                         wire.inductance * (wire.current[i] - old_current[i]) * per_step) *
-                        per_resistance;
-    }
-    for (std::size_t i = 0; i + 1 < kSegments; ++i) {
-      voltage[i + 1] = old_voltage[i] + step_per_cap * (wire.current[i] - wire.current[i + 1]);
-    }
-  }
-  std::copy(voltage.begin() + 1, voltage.end() - 1, wire.voltage.begin());
-}
-
-void update(float cap, float leakage, float& charge, float& voltage) {
-  voltage = (voltage + charge / cap) * (1 - leakage);
-  charge = 0;
-}
+circuit::Config config;
 
 // ---- the tasks
 
@@ -181,7 +80,9 @@ Rect<1> bounds_of(const PhysicalRegion& region) { return region.get_bounds<1, co
 void init_piece(const Task* task, const Regions&, Context context, Runtime* runtime) {
   const coord_t point = task->index_point[0];
   const LogicalRegion ranges = task->regions[0].region;
-  runtime->fill_field<Rect<1>>(context, ranges, ranges, kRange, config.ghosts(point));
+  const circuit::Range ghosts = config.ghosts(point);
+  runtime->fill_field<Rect<1>>(context, ranges, ranges, kRange,
+                               Rect<1>(ghosts.first, ghosts.end - 1));
   for (const bool shared : {false, true}) {
     TaskLauncher nodes(kInitNodes, UntypedBuffer(&shared, sizeof shared));
     nodes.add_region_requirement(
@@ -199,7 +100,7 @@ void init_nodes(const Task* task, const Regions& regions, Context, Runtime*) {
   const Floats<LEGION_READ_WRITE> cap(regions[0], kCap), leakage(regions[0], kLeakage),
       charge(regions[0], kChargeOf), voltage(regions[0], kVoltage);
   for (PointInRectIterator<1> at(bounds_of(regions[0])); at(); at++) {
-    const Node node = make_node(at[0], shared);
+    const Node node = circuit::make_node(at[0], shared);
     cap[*at] = node.cap;
     leakage[*at] = node.leakage;
     charge[*at] = node.charge;
@@ -212,7 +113,7 @@ void init_wires(const Task*, const Regions& regions, Context, Runtime*) {
   const Floats<LEGION_READ_WRITE> inductance(regions[0], kInductance),
       resistance(regions[0], kResistance), cap(regions[0], kWireCap);
   for (PointInRectIterator<1> at(bounds_of(regions[0])); at(); at++) {
-    const Wire wire = make_wire(at[0]);
+    const Wire wire = circuit::make_wire(at[0]);
     inductance[*at] = wire.inductance;
     resistance[*at] = wire.resistance;
     cap[*at] = wire.cap;
@@ -223,11 +124,11 @@ void init_wires(const Task*, const Regions& regions, Context, Runtime*) {
   }
 }
 
-void init_pointers(const Task* task, const Regions& regions, Context, Runtime*) {
+void init_pointers(const Task*, const Regions& regions, Context, Runtime*) {
   const Values<LEGION_READ_WRITE, Pointer> in(regions[3], kInPointer), out(regions[3], kOutPointer);
   for (PointInRectIterator<1> at(bounds_of(regions[3])); at(); at++) {
-    in[*at] = in_end(at[0], task->index_point[0]);
-    out[*at] = out_end(at[0], task->index_point[0]);
+    in[*at] = circuit::in_end(config, at[0]);
+    out[*at] = circuit::out_end(config, at[0]);
   }
 }
 
@@ -271,7 +172,7 @@ void calculate_new_currents(const Task*, const Regions& regions, Context, Runtim
     Wire wire = {inductance[*at], resistance[*at], cap[*at]};
     for (std::size_t i = 0; i < kSegments; ++i) wire.current[i] = currents[i][*at];
     for (std::size_t i = 0; i + 1 < kSegments; ++i) wire.voltage[i] = voltages[i][*at];
-    solve(wire, voltage_at(in[*at]), voltage_at(out[*at]));
+    circuit::solve(config.steps, voltage_at(in[*at]), voltage_at(out[*at]), &wire);
     for (std::size_t i = 0; i < kSegments; ++i) currents[i][*at] = wire.current[i];
     for (std::size_t i = 0; i + 1 < kSegments; ++i) voltages[i][*at] = wire.voltage[i];
   }
@@ -305,7 +206,7 @@ void update_voltages(const Task*, const Regions& regions, Context, Runtime*) {
     const Floats<LEGION_READ_WRITE> charge(regions[nodes + 1], kChargeOf),
         voltage(regions[nodes + 1], kVoltage);
     for (PointInRectIterator<1> at(bounds_of(regions[nodes])); at(); at++) {
-      update(cap[*at], leakage[*at], charge[*at], voltage[*at]);
+      circuit::update(cap[*at], leakage[*at], &charge[*at], &voltage[*at]);
     }
   }
   program::set_time(regions[4], program::kStop);
@@ -333,8 +234,8 @@ Data make_data(Context context, Runtime* runtime) {
                                       {kResistance, "resistance", 4},
                                       {kWireCap, "wire_cap", 4}};
   std::vector<std::string> names;
-  for (int i = 0; i < kSegments; ++i) names.push_back("current._" + std::to_string(i));
-  for (int i = 0; i + 1 < kSegments; ++i) names.push_back("voltage._" + std::to_string(i));
+  for (std::size_t i = 0; i < kSegments; ++i) names.push_back("current._" + std::to_string(i));
+  for (std::size_t i = 0; i + 1 < kSegments; ++i) names.push_back("voltage._" + std::to_string(i));
   for (const FieldID field : wire_fields(kCurrent)) {
     wire.push_back({field, names[field - kCurrent].c_str(), 4});
   }
@@ -355,50 +256,23 @@ Data make_data(Context context, Runtime* runtime) {
   return data;
 }
 
-// How many nodes do not have the voltage that they have without pieces, one wire after the other.
-// The order of sums differs, so they are not the same to the last bit.
+// How many nodes do not have the voltage that the serial program computes. The order of sums
+// differs, so they are not the same to the last bit.
 std::int64_t count_wrong(Context context, Runtime* runtime, const Data& data) {
-  const coord_t total = config.total();
-  std::vector<Node> privates, shared;
-  std::vector<Wire> wires;
-  for (coord_t i = 0; i < total * config.private_each(); ++i)
-    privates.push_back(make_node(i, false));
-  for (coord_t i = 0; i < total * config.shared_each(); ++i) shared.push_back(make_node(i, true));
-  for (coord_t i = 0; i < total * config.wires_each(); ++i) wires.push_back(make_wire(i));
-  const auto node_at = [&](const Pointer& end) -> Node& {
-    return (end.where == Where::kPrivate ? privates : shared)[static_cast<std::size_t>(end.node)];
-  };
-  const auto for_wires = [&](const auto& each) {
-    for (std::size_t i = 0; i < wires.size(); ++i) {
-      const auto wire = static_cast<coord_t>(i);
-      const coord_t point = wire / config.wires_each();
-      each(wires[i], node_at(in_end(wire, point)), node_at(out_end(wire, point)));
-    }
-  };
-  for (std::int64_t loop = 0; loop < kWarmUps + config.loops; ++loop) {
-    for_wires(
-        [](Wire& wire, const Node& in, const Node& out) { solve(wire, in.voltage, out.voltage); });
-    for_wires([](const Wire& wire, Node& in, Node& out) {
-      in.charge += kStep * wire.current.front();
-      out.charge -= kStep * wire.current.back();
-    });
-    for (std::vector<Node>* nodes : {&privates, &shared}) {
-      for (Node& node : *nodes) update(node.cap, node.leakage, node.charge, node.voltage);
-    }
-  }
+  const circuit::Voltages expected = circuit::serial(config);
   std::int64_t wrong = 0;
-  const auto compare = [&](LogicalRegion region, const std::vector<Node>& nodes) {
+  const auto compare = [&](LogicalRegion region, const std::vector<float>& values) {
     const PhysicalRegion mapped = runtime->map_region(
         context, InlineLauncher(program::needs(region, LEGION_READ_ONLY, {kVoltage})));
     const Floats<LEGION_READ_ONLY> voltage(mapped, kVoltage);
     for (PointInRectIterator<1> at(bounds_of(mapped)); at(); at++) {
-      const float expected = nodes[static_cast<std::size_t>(at[0])].voltage;
-      if (!(std::abs(voltage[*at] - expected) <= 1e-4F)) ++wrong;
+      const float error = voltage[*at] - values[static_cast<std::size_t>(at[0])];
+      if (!(std::abs(error) <= 1e-4F)) ++wrong;
     }
     runtime->unmap_region(context, mapped);
   };
-  compare(data.privates, privates);
-  compare(data.shared, shared);
+  compare(data.privates, expected.privates);
+  compare(data.shared, expected.shared);
   return wrong;
 }
 
@@ -480,7 +354,7 @@ void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
       runtime->execute_index_space(context, launcher);
     }
   };
-  program::traced(context, runtime, kWarmUp, kWarmUps, step);
+  program::traced(context, runtime, kWarmUp, circuit::kWarmUps, step);
   const long long elapsed = program::timed(
       context, runtime, [&] { program::traced(context, runtime, kTimed, config.loops, step); });
 
