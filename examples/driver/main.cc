@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
   std::vector<std::string> behind;
   driver::add_run(app, behind, &exit_code);
   driver::add_guide(app, &exit_code);
-  driver::add_tune(app, &exit_code);
+  driver::add_tune(app, behind, &exit_code);
   driver::add_machines(app, &exit_code);
   driver::add_apps(app, &exit_code);
   driver::add_strategies(app, &exit_code);
@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
     arguments.emplace_back("--help");
   }
   // What stands behind `--` is no argument of ours, whatever it looks like.
-  if (!arguments.empty() && arguments.front() == "run") {
+  if (!arguments.empty() && (arguments.front() == "run" || arguments.front() == "tune")) {
     const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
     if (dashes != arguments.end()) behind.assign(dashes + 1, arguments.end());
     arguments.erase(dashes, arguments.end());

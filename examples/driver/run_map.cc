@@ -4,30 +4,16 @@
 #include <signal.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <optional>
 
 #include "commands.h"
 #include "console.h"
 #include "groma/run.h"
 #include "groma/run_program.h"
+#include "legion_app.h"
 
 namespace driver {
 namespace {
-
-namespace fs = std::filesystem;
-
-// libgroma_preload.so of the build or the installation that this command is of; empty where there
-// is none.
-std::string own_library() {
-  std::error_code code;
-  const fs::path folder = fs::read_symlink("/proc/self/exe", code).parent_path();
-  for (const char* to_libraries : {GROMA_LIBRARIES_FROM_BUILT, GROMA_LIBRARIES_FROM_INSTALLED}) {
-    const fs::path library = folder / to_libraries / "groma" / "libgroma_preload.so";
-    if (fs::is_regular_file(library, code)) return library.lexically_normal().string();
-  }
-  return {};
-}
 
 // In the user's own folder; empty where there is none.
 std::string checked_file() {
@@ -45,8 +31,13 @@ std::string checked_file() {
 int run_under_mapping(const MapArguments& arguments) {
   check_standard_input({arguments.file});
   std::optional<groma::Diagnostics> diags;
-  if (!read_source(arguments.file, &diags)) return fail(*diags, arguments.json);
+  if (arguments.file.empty()) {
+    diags.emplace(groma::Source("the default mapper", ""));
+  } else if (!read_source(arguments.file, &diags)) {
+    return fail(*diags, arguments.json);
+  }
   const groma::Program mapping = groma::compile(diags->source(), *diags);
+  if (arguments.file.empty()) diags->clear();  // that it has no statements
   if (diags->has_errors()) {
     if (!arguments.json) return fail(*diags, false);
     print(groma::check_failed_json(*diags));
@@ -66,6 +57,7 @@ int run_under_mapping(const MapArguments& arguments) {
                : arguments.checks == "never" ? groma::ProgramRun::Checks::kNever
                                              : groma::ProgramRun::Checks::kFirst;
   run.checked_file = checked_file();
+  run.app = arguments.app;
   // Nobody may end us but together with the program.
   signal(SIGPIPE, SIG_IGN);
   catch_interrupts();
@@ -73,7 +65,7 @@ int run_under_mapping(const MapArguments& arguments) {
   run.on_output = [&](std::string_view bytes, bool is_error) {
     if (is_error || arguments.json) {
       print_error(bytes);
-    } else {
+    } else if (arguments.app == nullptr) {
       unheard = unheard || print(bytes) != kFine;
     }
   };
