@@ -203,23 +203,7 @@ void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_co
       "--map", options->map.file, "A mapping for the Legion program behind `--`, which is run");
   app_option->excludes(map);
   file->excludes(map);
-  command
-      ->add_option("--timeout", options->map.timeout_s,
-                   "With --map: the program is ended after so many seconds; 0: never")
-      ->check(CLI::Range(0.0, 1e9))
-      ->needs(map)
-      ->capture_default_str();
-  command
-      ->add_option("--checks", options->map.checks,
-                   "With --map: when Legion checks what the mapping decides, which costs time; "
-                   "first: until the program has run well under it")
-      ->check(CLI::IsMember({"first", "always", "never"}))
-      ->needs(map)
-      ->capture_default_str();
-  command
-      ->add_option("--library", options->map.library,
-                   "With --map: libgroma_preload.so of a Groma built with the program's Legion")
-      ->needs(map);
+  add_program_options(*command, &options->map.program, map, false);
   command->footer(
       "Examples:\n"
       "  groma run my.mapper --machine p100x4 --app circuit\n"
@@ -233,7 +217,7 @@ void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_co
     if (behind.empty() == (map->count() > 0)) {
       throw CLI::ValidationError("--map", "it takes a program, behind `--`: --map FILE -- PROGRAM");
     }
-    options->map.words = behind;
+    options->map.program.words = behind;
     options->map.json = options->json;
     *exit_code = map->count() == 0 ? run(*options) : run_under_mapping(options->map);
   });

@@ -42,6 +42,61 @@ std::string checked_file() {
 
 }  // namespace
 
+void add_program_options(CLI::App& command, ProgramArguments* arguments, CLI::Option* map,
+                         bool always) {
+  const std::string with = always ? "" : "With --map: ";
+  CLI::Option* const timeout =
+      command
+          .add_option("--timeout", arguments->timeout_s,
+                      with + "the program is ended after so many seconds; 0: never")
+          ->check(CLI::Range(0.0, 1e9))
+          ->capture_default_str();
+  command
+      .add_option("--checks", arguments->checks,
+                  "With --map: when Legion checks what the mapping decides, which costs time; "
+                  "first: until the program has run well under it")
+      ->check(CLI::IsMember({"first", "always", "never"}))
+      ->needs(map)
+      ->capture_default_str();
+  CLI::Option* const library =
+      command.add_option("--library", arguments->library,
+                         with + "libgroma_preload.so of a Groma built with the program's Legion");
+  if (always) return;
+  timeout->needs(map);
+  library->needs(map);
+}
+
+groma::Result<groma::ProgramRun> program_run(const ProgramArguments& arguments) {
+  groma::ProgramRun run;
+  run.words = arguments.words;
+  run.library = arguments.library.empty() ? own_library() : arguments.library;
+  if (run.library.empty()) {
+    return groma::Error{
+        groma::Error::Code::kUnknown, "this build has no library for Legion programs",
+        "build Groma with a Legion (docs/legion.md), or name the library: --library FILE"};
+  }
+  run.timeout_ms = static_cast<std::int64_t>(arguments.timeout_s * 1000);
+  run.checks = arguments.checks == "always"  ? groma::ProgramRun::Checks::kAlways
+               : arguments.checks == "never" ? groma::ProgramRun::Checks::kNever
+                                             : groma::ProgramRun::Checks::kFirst;
+  run.checked_file = checked_file();
+  // Nobody may end us but together with the program.
+  signal(SIGPIPE, SIG_IGN);
+  catch_interrupts();
+  return run;
+}
+
+Hearing::Hearing(groma::ProgramRun& run, bool quiet) {
+  run.on_output = [this, quiet](std::string_view bytes, bool is_error) {
+    if (is_error || quiet) {
+      print_error(bytes);
+    } else {
+      unheard_ = unheard_ || print(bytes) != kFine;
+    }
+  };
+  run.stop = [this] { return interrupted() || unheard_; };
+}
+
 int run_under_mapping(const MapArguments& arguments) {
   check_standard_input({arguments.file});
   std::optional<groma::Diagnostics> diags;
@@ -53,38 +108,16 @@ int run_under_mapping(const MapArguments& arguments) {
     return kWrongInput;
   }
 
-  groma::ProgramRun run;
-  run.words = arguments.words;
-  run.library = arguments.library.empty() ? own_library() : arguments.library;
-  if (run.library.empty()) {
-    return refuse(
-        "this build has no library for Legion programs",
-        "build Groma with a Legion (docs/legion.md), or name the library: --library FILE");
-  }
-  run.timeout_ms = static_cast<std::int64_t>(arguments.timeout_s * 1000);
-  run.checks = arguments.checks == "always"  ? groma::ProgramRun::Checks::kAlways
-               : arguments.checks == "never" ? groma::ProgramRun::Checks::kNever
-                                             : groma::ProgramRun::Checks::kFirst;
-  run.checked_file = checked_file();
-  // Nobody may end us but together with the program.
-  signal(SIGPIPE, SIG_IGN);
-  catch_interrupts();
-  bool unheard = false;
-  run.on_output = [&](std::string_view bytes, bool is_error) {
-    if (is_error || arguments.json) {
-      print_error(bytes);
-    } else {
-      unheard = unheard || print(bytes) != kFine;
-    }
-  };
-  run.stop = [&] { return interrupted() || unheard; };
-  const auto result = groma::run_program(mapping, run);
+  auto run = program_run(arguments.program);
+  if (!run) return refuse(run.error());
+  const Hearing hearing(*run, arguments.json);
+  const auto result = groma::run_program(mapping, *run);
   if (interrupted()) return kInterrupted;
   if (!result) return refuse(result.error());
   if (!arguments.json) print_error(render(*diags, color_on_stderr()));
   const std::string text = arguments.json ? groma::to_json(*result, *diags)
-                                          : groma::draw(*result, mapping, run, color_on_stdout());
-  const bool printed = !unheard && print(text) == kFine;
+                                          : groma::draw(*result, mapping, *run, color_on_stdout());
+  const bool printed = !hearing.unheard() && print(text) == kFine;
   return result->ok() && printed ? kFine : kWrongInput;
 }
 

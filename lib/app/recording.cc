@@ -41,7 +41,7 @@ class Maker {
     }
     bodies.add_arguments();
     for (const Events::Other& other : events_.others) {
-      made_.notes.push_back(fmt::format("not described: {} {}", other.count, other.what));
+      made_.notes.push_back(fmt::format("not described: {} ({})", other.what, other.count));
     }
     count_notes();
     const auto workload = Workload::make(made_.app);
