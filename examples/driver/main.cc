@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
   driver::add_run(app, behind, &exit_code);
   driver::add_record(app, behind, &exit_code);
   driver::add_guide(app, &exit_code);
-  driver::add_tune(app, &exit_code);
+  driver::add_tune(app, behind, &exit_code);
   driver::add_machines(app, &exit_code);
   driver::add_apps(app, &exit_code);
   driver::add_strategies(app, &exit_code);
@@ -74,7 +74,8 @@ int main(int argc, char** argv) {
     arguments.emplace_back("--help");
   }
   // What stands behind `--` is no argument of ours, whatever it looks like.
-  if (!arguments.empty() && (arguments.front() == "run" || arguments.front() == "record")) {
+  const std::string command = arguments.empty() ? "" : arguments.front();
+  if (command == "run" || command == "record" || command == "tune") {
     const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
     if (dashes != arguments.end()) behind.assign(dashes + 1, arguments.end());
     arguments.erase(dashes, arguments.end());

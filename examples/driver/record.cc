@@ -90,7 +90,7 @@ int run(const Options& options) {
   if (folder.path().empty())
     return refuse("there is no room for what the run writes", "name a folder: TMPDIR");
   run->record_file = folder.path() + "/events";
-  Hearing hearing(*run, out == "-");
+  const Hearing hearing(*run, out == "-" ? Output::kToErrors : Output::kOn);
   const auto result = mapping ? groma::run_program(*mapping, *run) : groma::run_program(*run);
   if (interrupted()) return kInterrupted;
   if (!result) return refuse(result.error());
@@ -125,7 +125,8 @@ void add_record(CLI::App& app, const std::vector<std::string>& behind, int* exit
   CLI::Option* const map =
       command->add_option("--map", options->map, "A mapping under which it runs meanwhile")
           ->check(not_empty);
-  add_program_options(*command, &options->program, map);
+  add_program_options(*command, &options->program, "");
+  command->get_option("--checks")->needs(map);
   command->footer(
       "Examples:\n"
       "  groma record -- ./my_program -n 100 -ll:cpu 4       writes my_program.json\n"

@@ -1,5 +1,5 @@
-// groma run --map FILE -- PROGRAM ARGS...: a Legion program under a mapping; what other commands
-// share that run one.
+// groma run --map FILE -- PROGRAM ARGS... and groma run --on legion --app A: a Legion program under
+// a mapping; what other commands share that run one.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "groma/run_program.h"
+#include "groma/workload.h"
 
 namespace driver {
 
@@ -17,18 +18,17 @@ struct ProgramArguments {
   std::string checks = "first";
   double timeout_s = 600;
 };
-// --timeout, --checks and --library; with `map` (may be null) the first and last need it, unless
-// the command runs programs without a mapping, too: then only --checks does.
-void add_program_options(CLI::App& command, ProgramArguments* arguments, CLI::Option* map,
-                         bool always = true);
+// --timeout, --checks and --library; their help begins with `when`.
+void add_program_options(CLI::App& command, ProgramArguments* arguments, const std::string& when);
 // Fails where this build has no library for Legion programs. Ctrl-C is caught from now on.
 groma::Result<groma::ProgramRun> program_run(const ProgramArguments& arguments);
 
-// Passes a run's output on while it lives, all of it to standard error where `quiet`; the run ends
-// on Ctrl-C and where nobody hears it.
+// Where a run's standard output goes while it lives; its standard error goes to ours.
+enum class Output : std::uint8_t { kOn, kToErrors, kNowhere };
+// Has a run's output go there; the run ends on Ctrl-C and where nobody hears it.
 class Hearing {
  public:
-  Hearing(groma::ProgramRun& run, bool quiet);
+  Hearing(groma::ProgramRun& run, Output output);
   bool unheard() const { return unheard_; }
   Hearing(const Hearing&) = delete;
   Hearing& operator=(const Hearing&) = delete;
@@ -38,8 +38,9 @@ class Hearing {
 };
 
 struct MapArguments {
-  std::string file;  // the mapping
+  std::string file;  // the mapping; empty: none, so that the default mapper decides
   ProgramArguments program;
+  const groma::Workload* app = nullptr;  // that the program is; null: nobody knows
   bool json = false;
 };
 

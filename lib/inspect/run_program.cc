@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
 
+#include "app/data.h"
 #include "groma/system.h"
 #include "inspect/json.h"
 #include "inspect/words.h"
@@ -162,6 +164,21 @@ Feedback explain(const GuideRules& rules, const CommandOutcome& outcome, const P
   return reader.feedback(context);
 }
 
+// From the last line `elapsed 12.34 ms`; nothing where there is none.
+std::optional<ProgramResult::Measured> measured(std::string_view text, const Workload& app) {
+  constexpr std::string_view kElapsed = "elapsed ";
+  const std::size_t begin = text.rfind(kElapsed);
+  if (begin == text.npos || (begin > 0 && text[begin - 1] != '\n')) return std::nullopt;
+  const char* const number = text.data() + begin + kElapsed.size();
+  double ms = 0;
+  const auto [end, code] = std::from_chars(number, text.data() + text.size(), ms);
+  const std::string_view rest(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  if (code != std::errc() || !rest.starts_with(" ms\n") || !(ms > 0)) return std::nullopt;
+  app::FormulaFault fault = app::FormulaFault::kNone;
+  const auto work = static_cast<double>(app.data().work.value({}, fault));
+  return ProgramResult::Measured{ms / 1000, work / (ms / 1000), app.data().unit};
+}
+
 // Our own refusals end the process with their diagnostic.
 bool is_refusal(const Feedback& feedback) {
   return !feedback.matches.empty() && feedback.matches.front().rule.starts_with("groma.");
@@ -205,8 +222,15 @@ Result<ProgramResult> run(const Program* mapping, const ProgramRun& run, const G
       explain(rules == nullptr ? *those_of_groma : *rules, *outcome, mapping, taken_over, judged);
   if (judged != 0) {
     result.stage = !taken_over || is_refusal(result.feedback) ? Stage::kMap : Stage::kExecute;
-  } else if (result.checked) {
-    before->remember();
+    return result;
+  }
+  if (result.checked) before->remember();
+  if (run.app == nullptr) return result;
+  result.measured = measured(outcome->out.text, *run.app);
+  if (!result.measured) {
+    result.stage = Stage::kExecute;
+    result.feedback.execution =
+        fmt::format("`{}` ended well, but said no `elapsed` time", run.words.front());
   }
   return result;
 }
@@ -230,8 +254,16 @@ std::string to_json(const ProgramResult& result, const Diagnostics& diags) {
     json["stage"] = result.stage == Stage::kMap ? "map" : "execute";
     json["raw"] = feedback.execution;
   }
-  json["seconds"] = result.seconds;
-  json["runtime"] = "legion";
+  if (result.measured) {
+    json["seconds"] = result.measured->seconds;
+    json["throughput"] = result.measured->throughput;
+    json["unit"] = result.measured->unit;
+    json["runtime"] = "legion";
+    json["total_seconds"] = result.seconds;
+  } else {
+    json["seconds"] = result.seconds;
+    json["runtime"] = "legion";
+  }
   json["exit_code"] = result.exit_code;
   json["timed_out"] = result.timed_out;
   json["checked"] = result.checked;
@@ -253,10 +285,17 @@ std::string to_json(const ProgramResult& result, const Diagnostics& diags) {
 std::string draw(const ProgramResult& result, const Program& mapping, const ProgramRun& run,
                  bool color) {
   if (!result.ok()) return draw(result.feedback, color);
-  return fmt::format("{} under {}: {}{}\n", harmless(run.words.front()),
-                     harmless(mapping.source().name()), seconds_words(result.seconds),
-                     result.checked ? ", with Legion's checks" : "") +
-         draw_advice(result.feedback, color);
+  const std::string_view checks = result.checked ? ", with Legion's checks" : "";
+  const std::string mapper = harmless(mapping.source().name());
+  const std::string advice = draw_advice(result.feedback, color);
+  if (!result.measured) {
+    return fmt::format("{} under {}: {}{}\n{}", harmless(run.words.front()), mapper,
+                       seconds_words(result.seconds), checks, advice);
+  }
+  return fmt::format("{} on Legion by {}: {} measured, {}{}\n{}", harmless(run.app->name()), mapper,
+                     seconds_words(result.measured->seconds),
+                     rate_words(result.measured->throughput, harmless(result.measured->unit)),
+                     checks, advice);
 }
 
 }  // namespace groma
