@@ -236,7 +236,7 @@ std::optional<Events::Requirement> RunEvents::requirement_of(Runtime* runtime,
   to.region = above->region;
   to.privilege = privilege_of(from);
   to.coherence = coherence_of(from);
-  {
+  if (to.privilege != Privilege::kNoAccess) {  // else nothing is mapped
     const std::lock_guard lock(mutex_);
     const std::vector<Legion::FieldID>& ids = fields_[to.region];
     for (const Legion::FieldID id : from.privilege_fields) {
