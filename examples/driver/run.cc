@@ -171,10 +171,10 @@ int run_on_legion(Options options) {
   const auto with = read_inputs("", for_this_computer(options.app), &diags);
   if (!with) return fail(*diags, options.json);
   std::vector<std::string> words = {*program};
-  for (const auto& more : {parameters_of(*with->workload), with_cpus(options.map.words)}) {
+  for (const auto& more : {parameters_of(*with->workload), with_cpus(options.map.program.words)}) {
     words.insert(words.end(), more.begin(), more.end());
   }
-  options.map.words = std::move(words);
+  options.map.program.words = std::move(words);
   options.map.file = options.file;
   options.map.app = &*with->workload;
   return run_under_mapping(options.map);
@@ -230,21 +230,7 @@ void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_co
   app_option->excludes(map);
   file->excludes(map);
   command->get_option("--on")->excludes(map);
-  command
-      ->add_option("--timeout", options->map.timeout_s,
-                   "With a Legion program: it is ended after so many seconds; 0: never")
-      ->check(CLI::Range(0.0, 1e9))
-      ->capture_default_str();
-  command
-      ->add_option(
-          "--checks", options->map.checks,
-          "With a Legion program: when Legion checks what the mapping decides, which costs time; "
-          "first: until the program has run well under it")
-      ->check(CLI::IsMember({"first", "always", "never"}))
-      ->capture_default_str();
-  command->add_option(
-      "--library", options->map.library,
-      "With a Legion program: libgroma_preload.so of a Groma built with the program's Legion");
+  add_program_options(*command, &options->map.program, "With a Legion program: ");
   command->footer(
       "Examples:\n"
       "  groma run my.mapper --machine p100x4 --app circuit\n"
@@ -273,7 +259,7 @@ void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_co
                                            ? "it is for Legion programs: --on legion or --map"
                                            : "a Legion program runs on this computer, as it is");
     }
-    options->map.words = behind;
+    options->map.program.words = behind;
     options->map.json = options->json;
     *exit_code = map->count() > 0 ? run_under_mapping(options->map)
                  : on_legion      ? run_on_legion(*options)

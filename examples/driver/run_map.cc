@@ -28,6 +28,54 @@ std::string checked_file() {
 
 }  // namespace
 
+void add_program_options(CLI::App& command, ProgramArguments* arguments, const std::string& when) {
+  command
+      .add_option("--timeout", arguments->timeout_s,
+                  when + "it is ended after so many seconds; 0: never")
+      ->check(CLI::Range(0.0, 1e9))
+      ->capture_default_str();
+  command
+      .add_option("--checks", arguments->checks,
+                  when +
+                      "when Legion checks what the mapping decides, which costs time; first: until "
+                      "the program has run well under it")
+      ->check(CLI::IsMember({"first", "always", "never"}))
+      ->capture_default_str();
+  command.add_option("--library", arguments->library,
+                     when + "libgroma_preload.so of a Groma built with the program's Legion");
+}
+
+groma::Result<groma::ProgramRun> program_run(const ProgramArguments& arguments) {
+  groma::ProgramRun run;
+  run.words = arguments.words;
+  run.library = arguments.library.empty() ? own_library() : arguments.library;
+  if (run.library.empty()) {
+    return groma::Error{
+        groma::Error::Code::kUnreadable, "this build has no library for Legion programs",
+        "build Groma with a Legion (docs/legion.md), or name the library: --library FILE"};
+  }
+  run.timeout_ms = static_cast<std::int64_t>(arguments.timeout_s * 1000);
+  run.checks = arguments.checks == "always"  ? groma::ProgramRun::Checks::kAlways
+               : arguments.checks == "never" ? groma::ProgramRun::Checks::kNever
+                                             : groma::ProgramRun::Checks::kFirst;
+  run.checked_file = checked_file();
+  // Nobody may end us but together with the program.
+  signal(SIGPIPE, SIG_IGN);
+  catch_interrupts();
+  return run;
+}
+
+Hearing::Hearing(groma::ProgramRun& run, Output output) {
+  run.on_output = [this, output](std::string_view bytes, bool is_error) {
+    if (is_error || output == Output::kToErrors) {
+      print_error(bytes);
+    } else if (output == Output::kOn) {
+      unheard_ = unheard_ || print(bytes) != kFine;
+    }
+  };
+  run.stop = [this] { return interrupted() || unheard_; };
+}
+
 int run_under_mapping(const MapArguments& arguments) {
   check_standard_input({arguments.file});
   std::optional<groma::Diagnostics> diags;
@@ -44,39 +92,19 @@ int run_under_mapping(const MapArguments& arguments) {
     return kWrongInput;
   }
 
-  groma::ProgramRun run;
-  run.words = arguments.words;
-  run.library = arguments.library.empty() ? own_library() : arguments.library;
-  if (run.library.empty()) {
-    return refuse(
-        "this build has no library for Legion programs",
-        "build Groma with a Legion (docs/legion.md), or name the library: --library FILE");
-  }
-  run.timeout_ms = static_cast<std::int64_t>(arguments.timeout_s * 1000);
-  run.checks = arguments.checks == "always"  ? groma::ProgramRun::Checks::kAlways
-               : arguments.checks == "never" ? groma::ProgramRun::Checks::kNever
-                                             : groma::ProgramRun::Checks::kFirst;
-  run.checked_file = checked_file();
-  run.app = arguments.app;
-  // Nobody may end us but together with the program.
-  signal(SIGPIPE, SIG_IGN);
-  catch_interrupts();
-  bool unheard = false;
-  run.on_output = [&](std::string_view bytes, bool is_error) {
-    if (is_error || arguments.json) {
-      print_error(bytes);
-    } else if (arguments.app == nullptr) {
-      unheard = unheard || print(bytes) != kFine;
-    }
-  };
-  run.stop = [&] { return interrupted() || unheard; };
-  const auto result = groma::run_program(mapping, run);
+  auto run = program_run(arguments.program);
+  if (!run) return refuse(run.error());
+  run->app = arguments.app;
+  const Hearing hearing(*run, arguments.json             ? Output::kToErrors
+                              : arguments.app == nullptr ? Output::kOn
+                                                         : Output::kNowhere);
+  const auto result = groma::run_program(mapping, *run);
   if (interrupted()) return kInterrupted;
   if (!result) return refuse(result.error());
   if (!arguments.json) print_error(render(*diags, color_on_stderr()));
   const std::string text = arguments.json ? groma::to_json(*result, *diags)
-                                          : groma::draw(*result, mapping, run, color_on_stdout());
-  const bool printed = !unheard && print(text) == kFine;
+                                          : groma::draw(*result, mapping, *run, color_on_stdout());
+  const bool printed = !hearing.unheard() && print(text) == kFine;
   return result->ok() && printed ? kFine : kWrongInput;
 }
 

@@ -1,4 +1,5 @@
-// A Legion program on this computer under a mapping for which it was not built: `groma run --map`.
+// A Legion program on this computer under a mapping for which it was not built: `groma run --map`;
+// what it does, recorded: `groma record`.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +27,8 @@ struct ProgramRun {
   // program has once run well under the mapping.
   enum class Checks : std::uint8_t { kFirst, kAlways, kNever } checks = Checks::kFirst;
   std::string checked_file = {};  // where kFirst remembers that; empty: nowhere
+  // The file into which the run is recorded (recorded_application reads it); empty: it is not.
+  std::string record_file = {};
   // What the program is, where that is known: then it says `elapsed 12.34 ms` in a line, the time
   // of what this measures. Outlives the call.
   const Workload* app = nullptr;
@@ -66,6 +69,9 @@ struct ProgramResult {
 // that come with Groma.
 Result<ProgramResult> run_program(const Program& mapping, const ProgramRun& run,
                                   const GuideRules* rules = nullptr);
+// The same under no mapping of ours: the program maps itself. It is there to be recorded, and never
+// checked.
+Result<ProgramResult> run_program(const ProgramRun& run, const GuideRules* rules = nullptr);
 
 // {"status": "ok", "seconds": ..., "runtime": "legion", ...} or {"status": "error", ...}
 // (docs/commands.md). One line. `diags` is of the mapping's source.

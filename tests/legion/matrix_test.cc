@@ -11,8 +11,8 @@ namespace {
 using namespace Legion;
 
 constexpr coord_t kSize = 20;
-using Elements = FieldAccessor<LEGION_READ_WRITE, double, 2, coord_t,
-                               Realm::AffineAccessor<double, 2, coord_t>>;
+using Elements =
+    FieldAccessor<LEGION_READ_WRITE, double, 2, coord_t, Realm::AffineAccessor<double, 2, coord_t>>;
 
 TEST(Matrix, CountsElementsThatAreNotThoseOfTheProduct) {
   const LogicalRegion region = matrix::make(context(), runtime(), kSize, "A");
@@ -22,8 +22,8 @@ TEST(Matrix, CountsElementsThatAreNotThoseOfTheProduct) {
   for (PointInRectIterator<2> at(Rect<2>({0, 0}, {kSize - 1, kSize - 1})); at(); at++) {
     double sum = 0;
     for (coord_t k = 0; k < kSize; ++k) {
-      sum += matrix::element(matrix::Name::kB, at[0], k) *
-             matrix::element(matrix::Name::kC, k, at[1]);
+      sum +=
+          matrix::element(matrix::Name::kB, at[0], k) * matrix::element(matrix::Name::kC, k, at[1]);
     }
     elements[*at] = 3 * sum;
   }

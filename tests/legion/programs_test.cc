@@ -47,7 +47,8 @@ TEST_P(Programs, RunUnderAMapping) {
   EXPECT_GT(seconds, 0);
   EXPECT_LT(seconds, json.at("total_seconds").get<double>());
   EXPECT_GT(json.at("throughput").get<double>(), 0);
-  EXPECT_THAT(outcome.err, Not(HasSubstr("was launched")));  // the mapping's names are the program's
+  EXPECT_THAT(outcome.err,
+              Not(HasSubstr("was launched")));  // the mapping's names are the program's
   EXPECT_THAT(outcome.err, Not(HasSubstr("LEGION WARNING")));
 }
 
