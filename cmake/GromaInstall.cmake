@@ -19,6 +19,11 @@ if(TARGET groma_preload) # the command looks for it there
                                           NAMELINK_SKIP)
 endif()
 
+get_property(groma_programs GLOBAL PROPERTY GROMA_PROGRAMS)
+if(groma_programs) # so does it for these
+  install(TARGETS ${groma_programs} RUNTIME DESTINATION "${CMAKE_INSTALL_LIBDIR}/groma/apps")
+endif()
+
 # Where FindLegion.cmake is to look when it is told nothing.
 set(groma_legion_root "")
 if(GROMA_LEGION AND Legion_INCLUDE_DIR)

@@ -37,7 +37,8 @@ void add_llm(CLI::App& app, int* exit_code);
 void add_machines(CLI::App& app, int* exit_code);
 // `behind`: the words behind `--`, there when the command runs.
 void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_code);
-void add_tune(CLI::App& app, int* exit_code);
+void add_record(CLI::App& app, const std::vector<std::string>& behind, int* exit_code);
+void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_code);
 void add_strategies(CLI::App& app, int* exit_code);
 void add_grammar(CLI::App& app, int* exit_code);
 

@@ -178,6 +178,10 @@ int refuse(std::string_view message, std::string_view help) {
   return kWrongInput;
 }
 
+std::string shown_name(const std::string& spec) {
+  return spec == "-" || spec.starts_with("-:") ? "<stdin>" : spec;
+}
+
 bool read_source(const std::string& path, std::optional<groma::Diagnostics>* diags) {
   auto source = groma::Source::read(path);
   if (source) {
@@ -246,7 +250,7 @@ std::nullopt_t refuse(const std::string& spec, const groma::Error& error, groma:
   const groma::DiagId id = error.code == Code::kUnknown      ? unknown
                            : error.code == Code::kUnreadable ? groma::DiagId::kUnreadableFile
                                                              : otherwise;
-  const std::string name = spec == "-" || spec.starts_with("-:") ? "<stdin>" : spec;
+  const std::string name = shown_name(spec);
   diags->emplace(groma::Source(name, ""));
   // The file's name is said by what stands before every diagnostic, perhaps with values.
   const auto report = [&](const groma::Error& each) {

@@ -47,6 +47,8 @@ inline int refuse(const groma::Error& error) { return refuse(error.message, erro
 
 // The source at `path`, or (with kUnreadableFile in `*diags`) none. `*diags` is made for it.
 bool read_source(const std::string& path, std::optional<groma::Diagnostics>* diags);
+// What is said to be wrong: `-`, of an application also `-:n=4`, is standard input.
+std::string shown_name(const std::string& spec);
 // What `--machine M` and `--app A` name, each nothing where it is empty.
 struct Inputs {
   std::optional<groma::Machine> machine;

@@ -1,78 +1,19 @@
-// Longest common subsequence between what the common head and tail leave, by lines. Formatting
-// changes few lines at a time, so the quadratic table is small; beyond its bound all is one change.
+// A change of a text for a person, as other tools print it.
 #include "diff.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <vector>
 
+#include "groma/line_edits.h"
+
 namespace driver {
-namespace {
-
-using Lines = std::vector<std::string_view>;
-
-Lines lines_of(std::string_view text) {
-  Lines lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(end);
-  }
-  return lines;
-}
-
-struct Edit {
-  char sign;  // ' ', '-' or '+'
-  std::string_view line;
-};
-
-// The edits that turn a into b.
-std::vector<Edit> edits_between(const Lines& a, const Lines& b) {
-  constexpr std::size_t kMaxCells = 16'000'000;
-  std::size_t head = 0, tail = 0;
-  while (head < a.size() && head < b.size() && a[head] == b[head]) ++head;
-  while (tail < a.size() - head && tail < b.size() - head &&
-         a[a.size() - 1 - tail] == b[b.size() - 1 - tail]) {
-    ++tail;
-  }
-  const std::size_t n = a.size() - head - tail, m = b.size() - head - tail;
-  const bool small = (n + 1) * (m + 1) <= kMaxCells;
-  std::vector<std::uint32_t> common(small ? (n + 1) * (m + 1) : 0);
-  const auto cell = [&](std::size_t i, std::size_t j) -> std::uint32_t& {
-    return common[i * (m + 1) + j];
-  };
-  for (std::size_t i = n; small && i-- > 0;) {
-    for (std::size_t j = m; j-- > 0;) {
-      cell(i, j) = a[head + i] == b[head + j] ? cell(i + 1, j + 1) + 1
-                                              : std::max(cell(i + 1, j), cell(i, j + 1));
-    }
-  }
-  std::vector<Edit> edits;
-  for (std::size_t i = 0; i < head; ++i) edits.push_back({' ', a[i]});
-  std::size_t i = 0, j = 0;
-  while (i < n || j < m) {
-    if (small && i < n && j < m && a[head + i] == b[head + j]) {
-      edits.push_back({' ', a[head + i++]});
-      ++j;
-    } else if (i < n && (j == m || !small || cell(i + 1, j) >= cell(i, j + 1))) {
-      edits.push_back({'-', a[head + i++]});
-    } else {
-      edits.push_back({'+', b[head + j++]});
-    }
-  }
-  for (std::size_t k = a.size() - tail; k < a.size(); ++k) edits.push_back({' ', a[k]});
-  return edits;
-}
-
-}  // namespace
 
 std::string unified_diff(std::string_view name, std::string_view before, std::string_view after) {
   if (before == after) return "";
   constexpr std::size_t kContext = 3;
-  const Lines a = lines_of(before), b = lines_of(after);
-  const std::vector<Edit> edits = edits_between(a, b);
+  const std::vector<groma::LineEdit> edits = groma::line_edits(before, after);
   std::string text = fmt::format("--- {}\n+++ {} (formatted)\n", name, name);
   std::size_t at = 0, old_line = 1, new_line = 1;
   while (at < edits.size()) {

@@ -44,6 +44,7 @@ int main(int argc, char** argv) {
       "                                                 every decision and who took it\n"
       "  groma run my.mapper --app circuit              how fast it runs, simulated\n"
       "  groma run --map my.mapper -- ./my_program      a Legion program under it\n"
+      "  groma record -- ./my_program                   what it does, as an application\n"
       "  groma diff a.mapper b.mapper --app circuit     what differs, and what that costs\n"
       "  groma guide run.log --program my.mapper        what a run's output means\n"
       "  groma tune --app circuit                       a faster mapping\n"
@@ -59,8 +60,9 @@ int main(int argc, char** argv) {
   driver::add_diff(app, &exit_code);
   std::vector<std::string> behind;
   driver::add_run(app, behind, &exit_code);
+  driver::add_record(app, behind, &exit_code);
   driver::add_guide(app, &exit_code);
-  driver::add_tune(app, &exit_code);
+  driver::add_tune(app, behind, &exit_code);
   driver::add_emit(app, &exit_code);
   driver::add_machines(app, &exit_code);
   driver::add_apps(app, &exit_code);
@@ -74,7 +76,8 @@ int main(int argc, char** argv) {
     arguments.emplace_back("--help");
   }
   // What stands behind `--` is no argument of ours, whatever it looks like.
-  if (!arguments.empty() && arguments.front() == "run") {
+  const std::string command = arguments.empty() ? "" : arguments.front();
+  if (command == "run" || command == "record" || command == "tune") {
     const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
     if (dashes != arguments.end()) behind.assign(dashes + 1, arguments.end());
     arguments.erase(dashes, arguments.end());

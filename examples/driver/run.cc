@@ -13,6 +13,7 @@
 #include "groma/explain.h"
 #include "groma/inspect.h"
 #include "groma/system.h"
+#include "legion_app.h"
 #include "run_map.h"
 
 namespace driver {
@@ -27,7 +28,8 @@ struct Options {
   bool fit = false;
   std::vector<std::string> grow;
   std::optional<double> time;
-  MapArguments map;  // of the other form
+  std::string on = "simulator";
+  MapArguments map;  // of --on legion and of the other form
   bool json = false;
 };
 
@@ -95,8 +97,7 @@ int run(Options options) {
   const auto shared = std::make_shared<const groma::Machine>(*with->machine);
   std::optional<groma::BoundProgram> bound;
   if (options.file.empty()) {
-    const bool piped = options.app == "-" || options.app.starts_with("-:");
-    diags.emplace(groma::Source(piped ? "<stdin>" : options.app, ""));
+    diags.emplace(groma::Source(shown_name(options.app), ""));
   } else {
     bound = read_mapping(options.file, *with->machine, &diags);
   }
@@ -161,15 +162,39 @@ int run(Options options) {
   return result.ok() && fine ? kFine : kWrongInput;
 }
 
+// The benchmark's own program, measured.
+int run_on_legion(Options options) {
+  check_standard_input({options.file, options.app});
+  const auto program = legion_program(options.app);
+  if (!program) return refuse(program.error());
+  std::optional<groma::Diagnostics> diags;
+  const auto with = read_inputs("", for_this_computer(options.app), &diags);
+  if (!with) return fail(*diags, options.json);
+  std::vector<std::string> words = {*program};
+  for (const auto& more : {parameters_of(*with->workload), with_cpus(options.map.program.words)}) {
+    words.insert(words.end(), more.begin(), more.end());
+  }
+  options.map.program.words = std::move(words);
+  options.map.file = options.file;
+  options.map.app = &*with->workload;
+  return run_under_mapping(options.map);
+}
+
 }  // namespace
 
 void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_code) {
   auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("run", "How fast an application runs under a mapping, simulated");
+  CLI::App* command = app.add_subcommand("run", "How fast an application runs under a mapping");
   CLI::Option* const file = command->add_option(
       "FILE", options->file,
       "A mapping program, `-` is standard input; without it the default mapper");
+  command
+      ->add_option("--on", options->on,
+                   "Where it runs: simulated, or measured on this computer as a Legion program, to "
+                   "which what stands behind `--` are flags (-ll:cpu 2); circuit, stencil, cannon "
+                   "and johnson, small unless their size is given")
+      ->check(CLI::IsMember({"simulator", "legion"}))
+      ->capture_default_str();
   add_machine_option(*command, &options->machine);
   CLI::Option* const app_option = add_app_option(*command, &options->app);
   command->add_option("--seed", options->simulate.seed, "Of the noise")
@@ -201,25 +226,11 @@ void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_co
   // The other form.
   CLI::Option* const map = command->add_option(
       "--map", options->map.file, "A mapping for the Legion program behind `--`, which is run");
+  map->check(not_empty);
   app_option->excludes(map);
   file->excludes(map);
-  command
-      ->add_option("--timeout", options->map.timeout_s,
-                   "With --map: the program is ended after so many seconds; 0: never")
-      ->check(CLI::Range(0.0, 1e9))
-      ->needs(map)
-      ->capture_default_str();
-  command
-      ->add_option("--checks", options->map.checks,
-                   "With --map: when Legion checks what the mapping decides, which costs time; "
-                   "first: until the program has run well under it")
-      ->check(CLI::IsMember({"first", "always", "never"}))
-      ->needs(map)
-      ->capture_default_str();
-  command
-      ->add_option("--library", options->map.library,
-                   "With --map: libgroma_preload.so of a Groma built with the program's Legion")
-      ->needs(map);
+  command->get_option("--on")->excludes(map);
+  add_program_options(*command, &options->map.program, "With a Legion program: ");
   command->footer(
       "Examples:\n"
       "  groma run my.mapper --machine p100x4 --app circuit\n"
@@ -227,15 +238,32 @@ void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_co
       "                                                 under the default mapper\n"
       "  groma run my.mapper --app circuit --fit        also the largest problem that fits\n"
       "  groma run my.mapper --app cosma --report cosma.html\n"
+      "  groma run my.mapper --on legion --app cannon:n=512 -- -ll:cpu 2\n"
+      "                                                 measured on this computer\n"
       "  groma run --map my.mapper -- ./my_legion_program -n 100 -ll:cpu 4");
   command->callback([=, &behind] {
     if (map->count() == 0 && app_option->count() == 0) throw CLI::RequiredError("--app or --map");
-    if (behind.empty() == (map->count() > 0)) {
+    const bool on_legion = options->on == "legion";
+    if (!on_legion && behind.empty() == (map->count() > 0)) {
       throw CLI::ValidationError("--map", "it takes a program, behind `--`: --map FILE -- PROGRAM");
     }
-    options->map.words = behind;
+    // What only one of the two runtimes has.
+    const bool with_program = on_legion || map->count() > 0;
+    for (const char* name : {"--machine", "--seed", "--noise", "--fit", "--grow", "--time",
+                             "--trace", "--report", "--timeout", "--checks", "--library"}) {
+      const bool of_program = std::string_view(name) == "--timeout" ||
+                              std::string_view(name) == "--checks" ||
+                              std::string_view(name) == "--library";
+      if (command->get_option(name)->count() == 0 || of_program == with_program) continue;
+      throw CLI::ValidationError(name, of_program
+                                           ? "it is for Legion programs: --on legion or --map"
+                                           : "a Legion program runs on this computer, as it is");
+    }
+    options->map.program.words = behind;
     options->map.json = options->json;
-    *exit_code = map->count() == 0 ? run(*options) : run_under_mapping(options->map);
+    *exit_code = map->count() > 0 ? run_under_mapping(options->map)
+                 : on_legion      ? run_on_legion(*options)
+                                  : run(*options);
   });
 }
 

@@ -4,30 +4,16 @@
 #include <signal.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <optional>
 
 #include "commands.h"
 #include "console.h"
 #include "groma/run.h"
 #include "groma/run_program.h"
+#include "legion_app.h"
 
 namespace driver {
 namespace {
-
-namespace fs = std::filesystem;
-
-// libgroma_preload.so of the build or the installation that this command is of; empty where there
-// is none.
-std::string own_library() {
-  std::error_code code;
-  const fs::path folder = fs::read_symlink("/proc/self/exe", code).parent_path();
-  for (const char* to_libraries : {GROMA_LIBRARIES_FROM_BUILT, GROMA_LIBRARIES_FROM_INSTALLED}) {
-    const fs::path library = folder / to_libraries / "groma" / "libgroma_preload.so";
-    if (fs::is_regular_file(library, code)) return library.lexically_normal().string();
-  }
-  return {};
-}
 
 // In the user's own folder; empty where there is none.
 std::string checked_file() {
@@ -42,24 +28,31 @@ std::string checked_file() {
 
 }  // namespace
 
-int run_under_mapping(const MapArguments& arguments) {
-  check_standard_input({arguments.file});
-  std::optional<groma::Diagnostics> diags;
-  if (!read_source(arguments.file, &diags)) return fail(*diags, arguments.json);
-  const groma::Program mapping = groma::compile(diags->source(), *diags);
-  if (diags->has_errors()) {
-    if (!arguments.json) return fail(*diags, false);
-    print(groma::check_failed_json(*diags));
-    return kWrongInput;
-  }
+void add_program_options(CLI::App& command, ProgramArguments* arguments, const std::string& when) {
+  command
+      .add_option("--timeout", arguments->timeout_s,
+                  when + "it is ended after so many seconds; 0: never")
+      ->check(CLI::Range(0.0, 1e9))
+      ->capture_default_str();
+  command
+      .add_option("--checks", arguments->checks,
+                  when +
+                      "when Legion checks what the mapping decides, which costs time; first: until "
+                      "the program has run well under it")
+      ->check(CLI::IsMember({"first", "always", "never"}))
+      ->capture_default_str();
+  command.add_option("--library", arguments->library,
+                     when + "libgroma_preload.so of a Groma built with the program's Legion");
+}
 
+groma::Result<groma::ProgramRun> program_run(const ProgramArguments& arguments) {
   groma::ProgramRun run;
   run.words = arguments.words;
   run.library = arguments.library.empty() ? own_library() : arguments.library;
   if (run.library.empty()) {
-    return refuse(
-        "this build has no library for Legion programs",
-        "build Groma with a Legion (docs/legion.md), or name the library: --library FILE");
+    return groma::Error{
+        groma::Error::Code::kUnreadable, "this build has no library for Legion programs",
+        "build Groma with a Legion (docs/legion.md), or name the library: --library FILE"};
   }
   run.timeout_ms = static_cast<std::int64_t>(arguments.timeout_s * 1000);
   run.checks = arguments.checks == "always"  ? groma::ProgramRun::Checks::kAlways
@@ -69,22 +62,49 @@ int run_under_mapping(const MapArguments& arguments) {
   // Nobody may end us but together with the program.
   signal(SIGPIPE, SIG_IGN);
   catch_interrupts();
-  bool unheard = false;
-  run.on_output = [&](std::string_view bytes, bool is_error) {
-    if (is_error || arguments.json) {
+  return run;
+}
+
+Hearing::Hearing(groma::ProgramRun& run, Output output) {
+  run.on_output = [this, output](std::string_view bytes, bool is_error) {
+    if (is_error || output == Output::kToErrors) {
       print_error(bytes);
-    } else {
-      unheard = unheard || print(bytes) != kFine;
+    } else if (output == Output::kOn) {
+      unheard_ = unheard_ || print(bytes) != kFine;
     }
   };
-  run.stop = [&] { return interrupted() || unheard; };
-  const auto result = groma::run_program(mapping, run);
+  run.stop = [this] { return interrupted() || unheard_; };
+}
+
+int run_under_mapping(const MapArguments& arguments) {
+  check_standard_input({arguments.file});
+  std::optional<groma::Diagnostics> diags;
+  if (arguments.file.empty()) {
+    diags.emplace(groma::Source("the default mapper", ""));
+  } else if (!read_source(arguments.file, &diags)) {
+    return fail(*diags, arguments.json);
+  }
+  const groma::Program mapping = groma::compile(diags->source(), *diags);
+  if (arguments.file.empty()) diags->clear();  // that it has no statements
+  if (diags->has_errors()) {
+    if (!arguments.json) return fail(*diags, false);
+    print(groma::check_failed_json(*diags));
+    return kWrongInput;
+  }
+
+  auto run = program_run(arguments.program);
+  if (!run) return refuse(run.error());
+  run->app = arguments.app;
+  const Hearing hearing(*run, arguments.json             ? Output::kToErrors
+                              : arguments.app == nullptr ? Output::kOn
+                                                         : Output::kNowhere);
+  const auto result = groma::run_program(mapping, *run);
   if (interrupted()) return kInterrupted;
   if (!result) return refuse(result.error());
   if (!arguments.json) print_error(render(*diags, color_on_stderr()));
   const std::string text = arguments.json ? groma::to_json(*result, *diags)
-                                          : groma::draw(*result, mapping, run, color_on_stdout());
-  const bool printed = !unheard && print(text) == kFine;
+                                          : groma::draw(*result, mapping, *run, color_on_stdout());
+  const bool printed = !hearing.unheard() && print(text) == kFine;
   return result->ok() && printed ? kFine : kWrongInput;
 }
 

@@ -1,17 +1,46 @@
-// groma run --map FILE -- PROGRAM ARGS...: a Legion program under a mapping.
+// groma run --map FILE -- PROGRAM ARGS... and groma run --on legion --app A: a Legion program under
+// a mapping; what other commands share that run one.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "groma/run_program.h"
+#include "groma/workload.h"
+
 namespace driver {
 
-struct MapArguments {
-  std::string file;                // the mapping
-  std::vector<std::string> words;  // the program and its arguments
+// A Legion program and how it is run.
+struct ProgramArguments {
+  std::vector<std::string> words;  // it and its arguments
   std::string library;             // empty: the one that belongs to this command
   std::string checks = "first";
   double timeout_s = 600;
+};
+// --timeout, --checks and --library; their help begins with `when`.
+void add_program_options(CLI::App& command, ProgramArguments* arguments, const std::string& when);
+// Fails where this build has no library for Legion programs. Ctrl-C is caught from now on.
+groma::Result<groma::ProgramRun> program_run(const ProgramArguments& arguments);
+
+// Where a run's standard output goes while it lives; its standard error goes to ours.
+enum class Output : std::uint8_t { kOn, kToErrors, kNowhere };
+// Has a run's output go there; the run ends on Ctrl-C and where nobody hears it.
+class Hearing {
+ public:
+  Hearing(groma::ProgramRun& run, Output output);
+  bool unheard() const { return unheard_; }
+  Hearing(const Hearing&) = delete;
+  Hearing& operator=(const Hearing&) = delete;
+
+ private:
+  bool unheard_ = false;
+};
+
+struct MapArguments {
+  std::string file;  // the mapping; empty: none, so that the default mapper decides
+  ProgramArguments program;
+  const groma::Workload* app = nullptr;  // that the program is; null: nobody knows
   bool json = false;
 };
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -12,9 +13,11 @@
 
 #include "commands.h"
 #include "console.h"
+#include "groma/benchmarks.h"
 #include "groma/evaluators.h"
 #include "groma/inspect.h"
 #include "groma/io.h"
+#include "legion_app.h"
 #include "tune_words.h"
 
 namespace driver {
@@ -37,6 +40,7 @@ class Display {
 
   void operator()(const groma::TuneEvent& event) {
     using Kind = groma::TuneEvent::Kind;
+    if (event.kind == Kind::kEstimating && !due()) return;
     if (json_) {
       fine_ = print(groma::to_json(event)) == kFine && fine_;
       return;
@@ -61,6 +65,14 @@ class Display {
   static constexpr std::size_t kShown = 30, kLeastShown = 5;  // letters of the trajectory
   static constexpr std::size_t kDoing = 24;  // columns, for which the trajectory becomes shorter
 
+  // Estimates come hundreds a second: they are said of twice, on a terminal ten times.
+  bool due() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < due_) return false;
+    due_ = now + std::chrono::milliseconds(json_ ? 500 : 100);
+    return true;
+  }
+
   std::string line(const groma::TuneEvent& event) const {
     const std::size_t columns = error_columns() - 1;
     const double best = event.best_score;
@@ -71,7 +83,9 @@ class Display {
     const std::string last = fmt::format(" {}: ", cost(event.spent)), trying = doing(event);
     const std::size_t used = columns_of(first + last) + std::min(columns_of(trying), kDoing);
     const std::size_t letters = std::clamp(columns - std::min(used, columns), kLeastShown, kShown);
-    return fitting(first + groma::sparkline(scores_, letters) + last + trying, columns);
+    return fitting(
+        first + groma::sparkline(scores_, letters, evaluator_.higher_is_better()) + last + trying,
+        columns);
   }
 
   static std::string doing(const groma::TuneEvent& event) {
@@ -87,6 +101,8 @@ class Display {
         return event.text;
       case Kind::kResumed:
         return "going on";
+      case Kind::kEstimating:
+        return fmt::format("estimating {} of {}", event.spent.estimates, event.most_estimates);
     }
     return "";
   }
@@ -116,9 +132,31 @@ class Display {
   const groma::Evaluator& evaluator_;
   bool json_, live_, shown_ = false, fine_ = true;
   std::vector<double> scores_;
+  std::chrono::steady_clock::time_point due_;  // the next word about estimates
 };
 
-// ---- What stands in a search's way: with --json one line, as everything else.
+// ---- What stands in a search's way, or is to be known before: with --json one line, as everything
+// else.
+
+// Says the first of the worst of them, and all.
+std::string event_of(const char* event, const groma::Diagnostics& diags) {
+  const ordered_json all = ordered_json::parse(groma::to_json({&diags}))["diagnostics"];
+  const auto error = std::find_if(
+      all.begin(), all.end(), [](const ordered_json& each) { return each["severity"] == "error"; });
+  const ordered_json& first = error == all.end() ? all.front() : *error;
+  return ordered_json{{"event", event}, {"message", first["message"]}, {"diagnostics", all}}
+             .dump() +
+         "\n";
+}
+
+bool say_notes(const std::vector<groma::Diagnostics>& notes, bool json) {
+  bool fine = true;
+  for (const groma::Diagnostics& each : notes) {
+    if (json) fine = print(event_of("note", each)) == kFine && fine;
+    if (!json) print_error(render(each, color_on_stderr()));
+  }
+  return fine;
+}
 
 int refuse_search(const groma::Error& error, bool json) {
   if (!json) return refuse(error);
@@ -131,12 +169,7 @@ int refuse_search(const groma::Error& error, bool json) {
 
 int refuse_search(const groma::Diagnostics& diags, bool json) {
   if (!json) return fail(diags, false);
-  const ordered_json all = ordered_json::parse(groma::to_json({&diags}))["diagnostics"];
-  const auto first = std::find_if(
-      all.begin(), all.end(), [](const ordered_json& each) { return each["severity"] == "error"; });
-  const ordered_json line = {
-      {"event", "error"}, {"message", (*first)["message"]}, {"diagnostics", all}};
-  static_cast<void>(print(line.dump() + "\n"));
+  static_cast<void>(print(event_of("error", diags)));
   return kWrongInput;
 }
 
@@ -190,6 +223,7 @@ class MeasuredMappings final : public groma::Evaluator {
 struct Subject {
   groma::Problem problem;
   std::vector<std::pair<std::string, std::string>> marks;  // of TuneOptions
+  std::vector<groma::Diagnostics> notes;                   // of inputs, where there are some
   std::unique_ptr<groma::Evaluator> runtime;               // of mappings
   std::unique_ptr<groma::Evaluator> command;               // where there is one; it uses the other
 
@@ -202,13 +236,41 @@ std::string mark_of(std::string_view text) {
   return fmt::format("{:016x}", hash);
 }
 
+// For sh, as one word.
+std::string quoted(const std::string& word) {
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
+  return text + "'";
+}
+
+// How `groma run` measures a mapping of these applications, after a run under Legion's checks.
+void measure_on_legion(TuneArguments* arguments) {
+  std::error_code ignored;
+  const std::string self = fs::read_symlink("/proc/self/exe", ignored).string();
+  std::string flags;
+  for (const std::string& flag : arguments->flags) flags += " " + quoted(flag);
+  const auto run = [&](const char* checks) {
+    return fmt::format("{} run {{file}} --on legion --app {{input}} --json --checks {} --{}",
+                       quoted(self), checks, flags);
+  };
+  groma::CommandEvaluatorOptions& command = arguments->command;
+  command.command = run("never");
+  command.check_command = run("always");
+  command.inputs = arguments->apps;
+  command.metric_pointer = "/seconds";
+}
+
 // Machine and applications; false with the reason said.
 bool read_problem(const TuneArguments& arguments, std::optional<groma::Diagnostics> start,
                   Subject* subject) {
   groma::Problem* problem = &subject->problem;
   std::optional<groma::Diagnostics> diags;
   for (const std::string& app : arguments.apps) {
-    const auto with = read_inputs(arguments.machine, app, &diags);
+    auto with = read_inputs(arguments.machine, app, &diags);
+    if (with && arguments.on == "legion") {
+      with->app = groma::on_cpus(*std::move(with->app));
+      with->workload = groma::Workload::make(*with->app).value();
+    }
     if (!with) {
       refuse_search(*diags, arguments.json);
       return false;
@@ -220,6 +282,9 @@ bool read_problem(const TuneArguments& arguments, std::optional<groma::Diagnosti
     }
     subject->marks.emplace_back(app, mark_of(groma::application_to_json(*with->app)));
     problem->inputs.push_back(*with->workload);
+    groma::Diagnostics notes(groma::Source(shown_name(app), ""));
+    groma::check_nodes(*with->machine, *with->app, notes);
+    if (!notes.all().empty()) subject->notes.push_back(std::move(notes));
     if (!start) continue;
     groma::check(start->source(), &*with->machine, &*with->workload, *start);
     if (start->has_errors()) {
@@ -303,8 +368,13 @@ std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* s
   const auto before = groma::recorded_search(arguments->resume);
   if (!before) return before.error();
   *start = before->start;
-  const groma::CommandEvaluatorOptions given = std::exchange(arguments->command, {});
+  groma::CommandEvaluatorOptions given = std::exchange(arguments->command, {});
   if (auto error = read_words(before->fingerprint, arguments)) return error;
+  if (arguments->on == "legion") {
+    TuneArguments own = *arguments;
+    measure_on_legion(&own);
+    given = own.command;
+  }
   arguments->tune.fingerprint = before->fingerprint;
   const groma::CommandEvaluatorOptions& command = arguments->command;
   const auto wrong = [&](const std::string& message, std::string help) {
@@ -373,6 +443,17 @@ int run(TuneArguments arguments) {
   check_usage(arguments);
   catch_interrupts();
   const bool json = arguments.json;
+  if (arguments.on == "legion" && arguments.resume.empty()) {
+    arguments.flags = with_cpus(arguments.flags);
+    arguments.machine = machine_of(arguments.flags);
+    for (std::string& app : arguments.apps) {
+      if (const auto program = legion_program(app); !program) {
+        return refuse_search(program.error(), json);
+      }
+      app = for_this_computer(app);
+    }
+    measure_on_legion(&arguments);
+  }
   std::string recorded_start;
   arguments.tune.resume = !arguments.resume.empty();
   if (arguments.tune.resume) {
@@ -423,6 +504,7 @@ int run(TuneArguments arguments) {
   Display display(evaluator, json);
   options.on_event = [&](const groma::TuneEvent& event) { display(event); };
   options.stop = [] { return interrupted(); };
+  const bool notes_said = say_notes(subject->notes, json);
   const bool estimates = subject->command && options.budget.estimates > 0;
   const auto outcome = groma::tune(problem, evaluator, **proposer, model ? &*model : nullptr,
                                    estimates ? subject->runtime.get() : nullptr, options);
@@ -434,7 +516,7 @@ int run(TuneArguments arguments) {
       print(json ? groma::to_json(*outcome)
                  : fmt::format("\n{}in     {}: {}report.txt, journal.jsonl\n",
                                groma::draw(*outcome, evaluator), options.directory, left)) == kFine;
-  return fine && display.fine() ? exit_code_of(*outcome) : kWrongInput;
+  return fine && notes_said && display.fine() ? exit_code_of(*outcome) : kWrongInput;
 }
 
 // ---- The command line.
@@ -470,10 +552,13 @@ void add_command_options(CLI::App& command, TuneArguments* arguments) {
   command.add_flag("--higher-is-better", how.higher_is_better, "Of the value")
       ->group(kGroup)
       ->needs(run);
-  add("--repeats", how.repeats, "Runs of which the median counts")
+  const auto measured = [&](const char* name, auto& value, const char* what) {
+    return command.add_option(name, value, what)->group(kGroup);  // also of --on legion
+  };
+  measured("--repeats", how.repeats, "Runs of which the median counts")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  add("--warmup", how.warmup, "Runs before, which do not count")
+  measured("--warmup", how.warmup, "Runs before, which do not count")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
   command
@@ -483,16 +568,15 @@ void add_command_options(CLI::App& command, TuneArguments* arguments) {
           "Seconds after which a run is ended; 600 unless given")
       ->check(is_number)
       ->check(CLI::Range(0.001, 1e6))
-      ->group(kGroup)
-      ->needs(run);
+      ->group(kGroup);
   command
       .add_option_function<std::int64_t>(
           "--memory", [&how](std::int64_t megabytes) { how.memory_bytes = megabytes << 20; },
           "MiB that each process of a run may have")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30))
-      ->group(kGroup)
-      ->needs(run);
-  add("--estimates", arguments->tune.budget.estimates,
+      ->group(kGroup);
+  measured(
+      "--estimates", arguments->tune.budget.estimates,
       "Of a mapping: at most so many simulated runs that say what is worth the command; 0: none")
       ->check(is_count)
       ->excludes(file)
@@ -501,7 +585,7 @@ void add_command_options(CLI::App& command, TuneArguments* arguments) {
 
 }  // namespace
 
-void add_tune(CLI::App& app, int* exit_code) {
+void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_code) {
   auto options = std::make_shared<TuneArguments>();
   CLI::App* command = app.add_subcommand(
       "tune", "Searches for a faster mapping, or for a better text of another kind");
@@ -520,6 +604,13 @@ void add_tune(CLI::App& app, int* exit_code) {
       ->capture_default_str()
       ->group(kModelGroup);
   add_machine_option(*command, &options->machine);
+  command
+      ->add_option(
+          "--on", options->on,
+          "Where mappings run: simulated, or measured on this computer as Legion programs, "
+          "as `groma run --on legion`, with Legion's flags behind `--`")
+      ->check(CLI::IsMember({"simulator", "legion"}))
+      ->capture_default_str();
   command
       ->add_option("--app", options->apps,
                    "The application, as of `groma run`; several make a vector of inputs, which "
@@ -598,12 +689,30 @@ void add_tune(CLI::App& app, int* exit_code) {
       "  groma tune --app circuit --machine lassen:nodes=4 --evaluations 400 --out circuit\n"
       "  groma tune --resume circuit --evaluations 900  goes on\n"
       "  groma tune --app pennant --proposer trace --endpoint http://127.0.0.1:8080/v1\n"
+      "  groma tune --on legion --app cannon -- -ll:cpu 2\n"
+      "                                                 measured on this computer\n"
       "  groma tune --app my.json --command './my_program --mapping {file}' \\\n"
       "      --metric 'time: (\\S+) s'                   of a real program\n"
       "  groma tune --file kernel.cc --command 'g++ -O2 {file} -o {file}.out && {file}.out' \\\n"
       "      --metric '([0-9.]+) GFLOPS' --higher-is-better --proposer evolve \\\n"
       "      --endpoint http://127.0.0.1:8080/v1        any other text");
-  command->callback([options, exit_code] { *exit_code = run(*options); });
+  command->callback([=, &behind] {
+    const bool on_legion = options->on == "legion";
+    if (!behind.empty() && !on_legion) {
+      throw CLI::ValidationError("--", "flags of Legion are for --on legion");
+    }
+    for (const char* name : {"--machine", "--command"}) {
+      if (!on_legion || command->get_option(name)->count() == 0) continue;
+      throw CLI::ValidationError(name, "--on legion measures on this computer by itself");
+    }
+    for (const char* name : {"--repeats", "--warmup", "--timeout", "--memory", "--estimates"}) {
+      if (on_legion || command->get_option(name)->count() == 0) continue;
+      if (command->get_option("--command")->count() > 0) continue;
+      throw CLI::ValidationError(name, "it is of --command or --on legion");
+    }
+    options->flags = behind;
+    *exit_code = run(*options);
+  });
 }
 
 }  // namespace driver

@@ -15,6 +15,8 @@ void for_each_word(Arguments& arguments, const Each& each) {
   auto& budget = arguments.tune.budget;
   each("folder", command.folder);
   each("machine", arguments.machine);
+  each("on", arguments.on);
+  each("flag", arguments.flags);
   each("app", arguments.apps);
   each("file", arguments.file);
   each("about", arguments.about);

@@ -15,6 +15,8 @@ namespace driver {
 struct TuneArguments {
   std::string machine = "p100x4";
   std::vector<std::string> apps;
+  std::string on = "simulator";
+  std::vector<std::string> flags;          // of Legion
   std::string file, about;                 // instead of applications: a marked text
   groma::CommandEvaluatorOptions command;  // its `command` is empty: applications are simulated
   std::string proposer, start, feedback = "profile", out, resume;

@@ -19,4 +19,10 @@ std::span<const Benchmark> benchmarks();
 // Null: none has this name.
 const Benchmark* find_benchmark(std::string_view name);
 
+// What a computer without GPUs has of an application, as examples/legion is written: every task has
+// one variant, for CPUs, with the work of the variant that it had for others where it had none for
+// them. Of those, what demanded C order, for cuBLAS, demands Fortran order, for OpenBLAS, and
+// nothing of what it reduces to.
+Application on_cpus(Application app);
+
 }  // namespace groma

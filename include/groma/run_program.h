@@ -1,8 +1,10 @@
-// A Legion program on this computer under a mapping for which it was not built: `groma run --map`.
+// A Legion program on this computer under a mapping for which it was not built: `groma run --map`;
+// what it does, recorded: `groma record`.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "groma/guide.h"
 #include "groma/program.h"
 #include "groma/result.h"
+#include "groma/workload.h"
 
 namespace groma {
 
@@ -24,6 +27,11 @@ struct ProgramRun {
   // program has once run well under the mapping.
   enum class Checks : std::uint8_t { kFirst, kAlways, kNever } checks = Checks::kFirst;
   std::string checked_file = {};  // where kFirst remembers that; empty: nowhere
+  // The file into which the run is recorded (recorded_application reads it); empty: it is not.
+  std::string record_file = {};
+  // What the program is, where that is known: then it says `elapsed 12.34 ms` in a line, the time
+  // of what this measures. Outlives the call.
+  const Workload* app = nullptr;
   // Both as Command's (system.h).
   std::function<void(std::string_view bytes, bool is_error)> on_output = {};
   std::function<bool()> stop = {};
@@ -38,6 +46,13 @@ struct ProgramResult {
   int exit_code = 0;       // as a shell gives it: 134 for an abort
   double seconds = 0;      // by the clock, from the program's start to its end
   Feedback feedback;       // what its output means
+  // Of a ProgramRun::app that ran well.
+  struct Measured {
+    double seconds = 0;     // as the program says
+    double throughput = 0;  // the metric's work by these seconds
+    std::string unit;       // of the throughput
+  };
+  std::optional<Measured> measured;
   bool ok() const { return stage == Stage::kDone; }
 };
 
@@ -48,11 +63,15 @@ struct ProgramResult {
 // its place; not below launchers such as srun, since there may be one where the program then runs.
 //
 // A program that starts no Legion that could be taken over, or one of another version, is a failure
-// with its reason. Fails where it cannot be started at all: no such program or library
-// (kUnreadable, kUnknown), a library whose path LD_PRELOAD cannot hold (kMalformed), a mapping that
-// is too large and no file (kTooLarge). `rules`: null takes those that come with Groma.
+// with its reason; so is one with an `app` that says no time. Fails where it cannot be started at
+// all: no such program or library (kUnreadable, kUnknown), a library whose path LD_PRELOAD cannot
+// hold (kMalformed), a mapping that is too large and no file (kTooLarge). `rules`: null takes those
+// that come with Groma.
 Result<ProgramResult> run_program(const Program& mapping, const ProgramRun& run,
                                   const GuideRules* rules = nullptr);
+// The same under no mapping of ours: the program maps itself. It is there to be recorded, and never
+// checked.
+Result<ProgramResult> run_program(const ProgramRun& run, const GuideRules* rules = nullptr);
 
 // {"status": "ok", "seconds": ..., "runtime": "legion", ...} or {"status": "error", ...}
 // (docs/commands.md). One line. `diags` is of the mapping's source.

@@ -1,10 +1,11 @@
-// The operating system: files that are written whole or not at all; locks; child processes with a
-// deadline, which end with all that they started.
+// The operating system: files that are written whole or not at all; locks; folders for a while;
+// child processes with a deadline, which end with all that they started.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,6 +37,24 @@ class FileLock {
   explicit FileLock(int descriptor) : descriptor_(descriptor) {}
   void release();
   int descriptor_ = -1;
+};
+
+// A new folder that nobody else may enter, `groma-XXXXXX` in that for temporary files (TMPDIR, else
+// /tmp). It is removed with this object, with all that is in it, folders that were locked too; also
+// when we end in between, be it by SIGKILL: a `/bin/sh` sees to that. No link is followed.
+class ScratchFolder {
+ public:
+  // Fails (kUnreadable) where it cannot be made or `/bin/sh` not be run.
+  static Result<ScratchFolder> make();
+  ScratchFolder(ScratchFolder&&) noexcept;
+  ScratchFolder& operator=(ScratchFolder&&) noexcept;
+  ~ScratchFolder();
+  const std::string& path() const;  // absolute
+
+ private:
+  struct Made;
+  explicit ScratchFolder(std::unique_ptr<Made> made);
+  std::unique_ptr<Made> made_;
 };
 
 // A process to run, in a process group of its own.

@@ -211,18 +211,20 @@ struct TuneSpending {
 // Something that happened, for a display.
 struct TuneEvent {
   enum class Kind : std::uint8_t {
-    kProposed,   // `proposal` is about to be tried
-    kEvaluated,  // `step` was
-    kAsking,     // the model is being asked
-    kRejected,   // `text` says why a reply was no use
-    kResumed,    // what was written down has been gone through
+    kProposed,    // `proposal` is about to be tried
+    kEvaluated,   // `step` was
+    kAsking,      // the model is being asked
+    kRejected,    // `text` says why a reply was no use
+    kResumed,     // what was written down has been gone through
+    kEstimating,  // a batch of estimates is about to be made: with it there are spent.estimates
   } kind = Kind::kProposed;
   const Proposal* proposal = nullptr;
   const Step* step = nullptr;
   bool is_best = false;  // the step, of all so far
   // Better than the best, but by no more than measurements differ: so it is not taken.
   bool within_noise = false;
-  bool from_cache = false;  // the step's text had been tried
+  bool from_cache = false;          // the step's text had been tried
+  std::int64_t most_estimates = 0;  // of kEstimating: their budget
   std::string text;
   TuneSpending spent;
   double best_score = std::numeric_limits<double>::infinity();
@@ -261,14 +263,20 @@ struct TuneOutcome {
   std::int64_t steps = 0;  // what was tried, also what cost nothing
   std::optional<Step> best;
   std::optional<Step> start;
+  // Statements that the search had put into the best mapping and that were taken out of its text
+  // again when it ended, since without them it is no slower; only where runs are simulated, and not
+  // in a comparison. The runs that tell are not counted.
+  std::vector<std::string> dropped;
   // Each improvement: the number of evaluations after which it was known, and the score.
   std::vector<std::pair<std::int64_t, double>> trajectory;
   TuneSpending spent;
 };
 
 // For a person, of scores in their order: a letter each, at most `most`, of later ones among too
-// many the best; invalid ones are a dot.
-std::string sparkline(std::span<const double> scores, std::size_t most = 60);
+// many the best; invalid ones are a dot. The higher letter is the worse, or with
+// `higher_is_better`, as of an Evaluator, the better.
+std::string sparkline(std::span<const double> scores, std::size_t most = 60,
+                      bool higher_is_better = false);
 // For a person: start, best, how it came, what it cost. Ends with a line end.
 std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator);
 

@@ -30,4 +30,29 @@ const Benchmark* find_benchmark(std::string_view name) {
   return found == std::end(kBenchmarks) ? nullptr : found;
 }
 
+Application on_cpus(Application app) {
+  for (AppTask& task : app.tasks) {
+    if (task.variants.empty()) continue;
+    const auto cpu =
+        std::find_if(task.variants.begin(), task.variants.end(),
+                     [](const AppVariant& variant) { return variant.kind == ProcKind::kCpu; });
+    if (cpu != task.variants.end()) {
+      task.variants = {AppVariant(*cpu)};
+      continue;
+    }
+    task.variants.erase(task.variants.begin(), task.variants.end() - 1);
+    AppVariant& variant = task.variants.back();
+    variant.kind = ProcKind::kCpu;
+    variant.kernels = 1;
+    std::erase_if(variant.demands, [&](const LayoutDemand& demand) {
+      return demand.requirement < task.requirements.size() &&
+             task.requirements[demand.requirement].privilege == Privilege::kReduce;
+    });
+    for (LayoutDemand& demand : variant.demands) {
+      if (demand.dimensions == DimensionOrder::kC) demand.dimensions = DimensionOrder::kFortran;
+    }
+  }
+  return app;
+}
+
 }  // namespace groma

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "app/data.h"
 #include "groma/program_mapper.h"
@@ -15,22 +14,6 @@
 
 namespace groma {
 namespace {
-
-// "4.88 Tflop/s"
-std::string rate_words(double rate, std::string_view unit) {
-  struct Prefix {
-    double size;
-    std::string_view name;
-  };
-  constexpr std::array<Prefix, 5> kPrefixes = {
-      {{1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}}};
-  for (const Prefix& prefix : kPrefixes) {
-    if (rate >= prefix.size) {
-      return fmt::format("{:.3g} {}{}", rate / prefix.size, prefix.name, unit);
-    }
-  }
-  return fmt::format("{:.3g} {}", rate, unit);
-}
 
 OrderedJson json_of(const std::vector<AppValue>& values) {
   OrderedJson json = OrderedJson::object();

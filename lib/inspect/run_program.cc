@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
 
+#include "app/data.h"
 #include "groma/system.h"
 #include "inspect/json.h"
 #include "inspect/words.h"
@@ -23,6 +25,7 @@ using Stage = ProgramResult::Stage;
 
 // What lib/legion/preload*.cc write and read.
 constexpr std::string_view kMapped = "groma: mapped by ";
+constexpr std::string_view kRecords = "groma: records, ";
 constexpr std::string_view kNotMapped = "groma: not mapped: ";
 constexpr std::size_t kMostTextBytes = 96 << 10;  // Linux: 128 KB for one variable
 
@@ -68,7 +71,7 @@ bool has_cuda_driver() {
   return driver != nullptr;
 }
 
-Result<std::vector<std::string>> environment(const Program& mapping, const ProgramRun& run,
+Result<std::vector<std::string>> environment(const Program* mapping, const ProgramRun& run,
                                              bool checked) {
   const fs::path library = fs::absolute(run.library);
   std::error_code code;
@@ -80,11 +83,19 @@ Result<std::vector<std::string>> environment(const Program& mapping, const Progr
         Error::Code::kMalformed,
         fmt::format("`{}` cannot be preloaded: its path has a space or a colon", library.string())};
   }
-  auto text = mapping_variable(mapping.source());
-  if (!text) return text.error();
-  std::vector<std::string> made = {
-      std::move(text).value(), before("LD_PRELOAD", library.string(), ":"),
-      before("REALM_DEFAULT_ARGS", "-logfile stderr", " "), "GROMA_API_KEY"};
+  std::vector<std::string> made = {before("LD_PRELOAD", library.string(), ":"),
+                                   before("REALM_DEFAULT_ARGS", "-logfile stderr", " "),
+                                   "GROMA_API_KEY"};
+  if (mapping != nullptr) {
+    auto text = mapping_variable(mapping->source());
+    if (!text) return text.error();
+    made.push_back(std::move(text).value());
+  } else {
+    made.emplace_back("GROMA_MAPPING");
+  }
+  made.push_back(run.record_file.empty()
+                     ? "GROMA_RECORD"
+                     : "GROMA_RECORD=" + fs::absolute(run.record_file).string());
   if (checked) made.push_back(before("LEGION_DEFAULT_ARGS", "-lg:safe_mapper", " "));
   const fs::path stand_in = library.parent_path() / "no_driver";
   if (!is_launcher(run.words.front()) && fs::is_directory(stand_in, code) && !has_cuda_driver()) {
@@ -131,8 +142,8 @@ bool has_line(std::string_view text, std::string_view begin) {
 }
 
 // Both outputs, and what nobody else says.
-Feedback explain(const GuideRules& rules, const CommandOutcome& outcome, const Program& mapping,
-                 int exit_code) {
+Feedback explain(const GuideRules& rules, const CommandOutcome& outcome, const Program* mapping,
+                 bool taken_over, int exit_code) {
   GuideReader reader(rules);
   for (const CommandOutput* output : {&outcome.out, &outcome.err}) {
     reader.begin(output == &outcome.out ? "standard output" : "standard error");
@@ -140,7 +151,7 @@ Feedback explain(const GuideRules& rules, const CommandOutcome& outcome, const P
     if (output->left_out_bytes > 0) reader.read("\n");
     reader.read(std::string_view(output->text).substr(output->cut_at));
   }
-  if (!has_line(outcome.err.text, kMapped) && !has_line(outcome.err.text, kNotMapped)) {
+  if (!taken_over && !has_line(outcome.err.text, kNotMapped)) {
     reader.begin("groma run");
     reader.read(fmt::format("{}the program started no Legion that could be taken over{}\n",
                             kNotMapped,
@@ -149,8 +160,23 @@ Feedback explain(const GuideRules& rules, const CommandOutcome& outcome, const P
   GuideContext context;
   context.exit_code = exit_code;
   context.timed_out = outcome.end == End::kDeadline;
-  context.program = &mapping;
+  context.program = mapping;
   return reader.feedback(context);
+}
+
+// From the last line `elapsed 12.34 ms`; nothing where there is none.
+std::optional<ProgramResult::Measured> measured(std::string_view text, const Workload& app) {
+  constexpr std::string_view kElapsed = "elapsed ";
+  const std::size_t begin = text.rfind(kElapsed);
+  if (begin == text.npos || (begin > 0 && text[begin - 1] != '\n')) return std::nullopt;
+  const char* const number = text.data() + begin + kElapsed.size();
+  double ms = 0;
+  const auto [end, code] = std::from_chars(number, text.data() + text.size(), ms);
+  const std::string_view rest(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  if (code != std::errc() || !rest.starts_with(" ms\n") || !(ms > 0)) return std::nullopt;
+  app::FormulaFault fault = app::FormulaFault::kNone;
+  const auto work = static_cast<double>(app.data().work.value({}, fault));
+  return ProgramResult::Measured{ms / 1000, work / (ms / 1000), app.data().unit};
 }
 
 // Our own refusals end the process with their diagnostic.
@@ -158,16 +184,14 @@ bool is_refusal(const Feedback& feedback) {
   return !feedback.matches.empty() && feedback.matches.front().rule.starts_with("groma.");
 }
 
-}  // namespace
-
-Result<ProgramResult> run_program(const Program& mapping, const ProgramRun& run,
-                                  const GuideRules* rules) {
+Result<ProgramResult> run(const Program* mapping, const ProgramRun& run, const GuideRules* rules) {
   GROMA_CHECK(!run.words.empty());
-  const Checked before(mapping, run);
+  std::optional<Checked> before;
+  if (mapping != nullptr) before.emplace(*mapping, run);
   ProgramResult result;
   using Checks = ProgramRun::Checks;
-  result.checked =
-      run.checks == Checks::kAlways || (run.checks == Checks::kFirst && !before.known());
+  result.checked = before && (run.checks == Checks::kAlways ||
+                              (run.checks == Checks::kFirst && !before->known()));
   auto own = environment(mapping, run, result.checked);
   if (!own) return own.error();
   std::optional<GuideRules> those_of_groma;
@@ -186,21 +210,40 @@ Result<ProgramResult> run_program(const Program& mapping, const ProgramRun& run,
   const auto outcome = run_command(command);
   if (!outcome) return outcome.error();
 
-  const bool mapped = has_line(outcome->err.text, kMapped);
+  const bool taken_over = has_line(outcome->err.text, mapping == nullptr ? kRecords : kMapped);
   result.stopped = outcome->end == End::kStopped;
   result.timed_out = outcome->end == End::kDeadline;
   result.seconds = outcome->seconds;
   result.exit_code = outcome->end == End::kExited      ? outcome->code
                      : outcome->end == End::kSignalled ? 128 + outcome->code
                                                        : 128 + 9;
-  const int judged = result.exit_code == 0 && !mapped ? 1 : result.exit_code;
-  result.feedback = explain(rules == nullptr ? *those_of_groma : *rules, *outcome, mapping, judged);
+  const int judged = result.exit_code == 0 && !taken_over ? 1 : result.exit_code;
+  result.feedback =
+      explain(rules == nullptr ? *those_of_groma : *rules, *outcome, mapping, taken_over, judged);
   if (judged != 0) {
-    result.stage = !mapped || is_refusal(result.feedback) ? Stage::kMap : Stage::kExecute;
-  } else if (result.checked) {
-    before.remember();
+    result.stage = !taken_over || is_refusal(result.feedback) ? Stage::kMap : Stage::kExecute;
+    return result;
+  }
+  if (result.checked) before->remember();
+  if (run.app == nullptr) return result;
+  result.measured = measured(outcome->out.text, *run.app);
+  if (!result.measured) {
+    result.stage = Stage::kExecute;
+    result.feedback.execution =
+        fmt::format("`{}` ended well, but said no `elapsed` time", run.words.front());
   }
   return result;
+}
+
+}  // namespace
+
+Result<ProgramResult> run_program(const Program& mapping, const ProgramRun& how,
+                                  const GuideRules* rules) {
+  return run(&mapping, how, rules);
+}
+
+Result<ProgramResult> run_program(const ProgramRun& how, const GuideRules* rules) {
+  return run(nullptr, how, rules);
 }
 
 std::string to_json(const ProgramResult& result, const Diagnostics& diags) {
@@ -211,8 +254,16 @@ std::string to_json(const ProgramResult& result, const Diagnostics& diags) {
     json["stage"] = result.stage == Stage::kMap ? "map" : "execute";
     json["raw"] = feedback.execution;
   }
-  json["seconds"] = result.seconds;
-  json["runtime"] = "legion";
+  if (result.measured) {
+    json["seconds"] = result.measured->seconds;
+    json["throughput"] = result.measured->throughput;
+    json["unit"] = result.measured->unit;
+    json["runtime"] = "legion";
+    json["total_seconds"] = result.seconds;
+  } else {
+    json["seconds"] = result.seconds;
+    json["runtime"] = "legion";
+  }
   json["exit_code"] = result.exit_code;
   json["timed_out"] = result.timed_out;
   json["checked"] = result.checked;
@@ -234,10 +285,17 @@ std::string to_json(const ProgramResult& result, const Diagnostics& diags) {
 std::string draw(const ProgramResult& result, const Program& mapping, const ProgramRun& run,
                  bool color) {
   if (!result.ok()) return draw(result.feedback, color);
-  return fmt::format("{} under {}: {}{}\n", harmless(run.words.front()),
-                     harmless(mapping.source().name()), seconds_words(result.seconds),
-                     result.checked ? ", with Legion's checks" : "") +
-         draw_advice(result.feedback, color);
+  const std::string_view checks = result.checked ? ", with Legion's checks" : "";
+  const std::string mapper = harmless(mapping.source().name());
+  const std::string advice = draw_advice(result.feedback, color);
+  if (!result.measured) {
+    return fmt::format("{} under {}: {}{}\n{}", harmless(run.words.front()), mapper,
+                       seconds_words(result.seconds), checks, advice);
+  }
+  return fmt::format("{} on Legion by {}: {} measured, {}{}\n{}", harmless(run.app->name()), mapper,
+                     seconds_words(result.measured->seconds),
+                     rate_words(result.measured->throughput, harmless(result.measured->unit)),
+                     checks, advice);
 }
 
 }  // namespace groma

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "profile/words.h"
@@ -39,6 +40,21 @@ std::string layout_words(const LayoutSpec& layout) {
 
 std::string count(std::int64_t n, std::string_view what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+}
+
+std::string rate_words(double rate, std::string_view unit) {
+  struct Prefix {
+    double size;
+    std::string_view name;
+  };
+  constexpr std::array<Prefix, 5> kPrefixes = {
+      {{1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}}};
+  for (const Prefix& prefix : kPrefixes) {
+    if (rate >= prefix.size) {
+      return fmt::format("{:.3g} {}{}", rate / prefix.size, prefix.name, unit);
+    }
+  }
+  return fmt::format("{:.3g} {}", rate, unit);
 }
 
 std::string seconds_words(double seconds) {

@@ -24,7 +24,9 @@ std::string layout_words(const LayoutSpec& layout);
 
 // "1 point", "2 points"
 std::string count(std::int64_t n, std::string_view what);
-// "123 ms", of simulated time.
+// "4.88 Tflop/s"
+std::string rate_words(double rate, std::string_view unit);
+// "123 ms"
 std::string seconds_words(double seconds);
 
 // What was decided, whoever did.

@@ -196,9 +196,16 @@ std::string Instances::make(MapperContext context, const Legion::RegionRequireme
                             const std::vector<Legion::LogicalRegion>& regions,
                             Legion::Memory memory, std::vector<PhysicalInstance>& chosen) const {
   const std::size_t before = chosen.size();
+  // Without holes compact is no other instance, but one that variants with a layout of their own
+  // refuse.
+  InstanceWish asked = instance;
+  if (asked.layout.compact && regions.size() == 1) {
+    const auto space = regions.front().get_index_space();
+    asked.layout.compact = !runtime_->get_index_space_domain(context, space).dense();
+  }
   std::string why;
   for (const FieldGroup& group : groups) {
-    const Legion::LayoutConstraintSet set = constraints_of(requirement, instance, group);
+    const Legion::LayoutConstraintSet set = constraints_of(requirement, asked, group);
     const bool exact = set.specialized_constraint.is_exact();
     PhysicalInstance result;
     std::size_t bytes = 0;

@@ -16,7 +16,10 @@ namespace {
 using groma::legion::PreloadMapper;
 using Legion::Mapping::Mapper;
 
-const char* mapping() { return std::getenv(groma::legion::kMappingVariable); }
+bool is_wanted() {
+  return std::getenv(groma::legion::kMappingVariable) != nullptr ||
+         std::getenv(groma::legion::kRecordVariable) != nullptr;
+}
 
 [[noreturn]] void refuse(const std::string& why) {
   std::fprintf(stderr, "groma: not mapped: %s\n", why.c_str());
@@ -45,7 +48,7 @@ std::string version_here() {
 // Ours stands before every function of a Legion like the one that it was built with.
 // `legion_runtime_start` is in every Legion.
 __attribute__((constructor)) void check_legion() {
-  if (mapping() == nullptr || dlsym(RTLD_DEFAULT, "legion_runtime_start") == nullptr) return;
+  if (!is_wanted() || dlsym(RTLD_DEFAULT, "legion_runtime_start") == nullptr) return;
   const char* const start = self(&Legion::Runtime::start).dli_sname;
   if (dlsym(RTLD_NEXT, start) == nullptr || version_here() != LEGION_VERSION) {
     refuse("the program has Legion " + version_here() + ", this library is for " LEGION_VERSION);
@@ -82,7 +85,7 @@ Wanted* next(Function function) {
 
 Mapper* wrap(Legion::Runtime* runtime, Legion::MapperID id, Mapper* mapper,
              Legion::Processor processor) {
-  return mapping() == nullptr ? mapper : library().wrap(runtime, id, mapper, processor);
+  return !is_wanted() ? mapper : library().wrap(runtime, id, mapper, processor);
 }
 
 }  // namespace
@@ -91,7 +94,7 @@ namespace Legion {
 
 int Runtime::start(int argc, char** argv, bool background, bool supply_default_mapper, bool filter,
                    bool initialize_network, bool configure_machine) {
-  if (mapping() != nullptr) {
+  if (is_wanted()) {
     check_legion();  // it may have been loaded later
     library().begin();
   }
@@ -112,7 +115,7 @@ void Runtime::add_mapper(MapperID id, Mapper* mapper, Processor processor) {
 Mapper* Runtime::get_mapper(Context context, MapperID id, Processor target) {
   using Next = Mapper*(Runtime*, Context, MapperID, Processor);
   Mapper* const found = next<Next>(&Runtime::get_mapper)(this, context, id, target);
-  return mapping() == nullptr ? found : library().unwrap(found);
+  return !is_wanted() ? found : library().unwrap(found);
 }
 
 }  // namespace Legion

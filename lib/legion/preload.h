@@ -1,6 +1,7 @@
 // Between the two libraries that take a Legion program over without rebuilding it: preload.cc
 // stands in LD_PRELOAD, of every process that the program starts, so it needs nothing;
-// preload_mapper.cc, which needs Legion, it loads where a Legion starts under a mapping.
+// preload_mapper.cc, which needs Legion, it loads where a Legion starts under a mapping or is
+// recorded.
 #pragma once
 
 #include <legion.h>
@@ -9,6 +10,8 @@ namespace groma::legion {
 
 // The mapping: the path of a file, or a name for messages, a line end and the program's text.
 inline constexpr const char* kMappingVariable = "GROMA_MAPPING";
+// The file into which what the program does is recorded. With a mapping, under that.
+inline constexpr const char* kRecordVariable = "GROMA_RECORD";
 
 // What preload_mapper.cc offers, under the name kPreloadMapper.
 struct PreloadMapper {

@@ -1,5 +1,8 @@
 // What preload.cc loads into a Legion program: the mapping that the environment hands over, over
-// the mappers that the program registers, and alone where it registers none.
+// the mappers that the program registers, and alone where it registers none; above all that what
+// records the run, where it is to be.
+#include <mappers/default_mapper.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -8,6 +11,7 @@
 
 #include "groma/legion.h"
 #include "legion/preload.h"
+#include "legion/recorder.h"
 #include "legion/wrapped.h"
 
 namespace groma::legion {
@@ -39,22 +43,43 @@ Program program() {
   return compiled;
 }
 
-// `groma run` and people learn from this line that the program is mapped.
-void announce(const Program& program) {
+bool is_first_process() {
   Legion::Machine::ProcessorQuery here(Legion::Machine::get_machine());
   here.local_address_space();
-  if (here.first().address_space() != 0) return;
+  return here.first().address_space() == 0;
+}
+
+// `groma run` and people learn from these lines that the program is mapped and recorded.
+void announce(const Program& program) {
+  if (!is_first_process()) return;
   std::fprintf(stderr, "groma: mapped by %s, Legion %s\n", program.source().name().c_str(),
                LEGION_VERSION);
 }
 
+// Of the first process, where the top-level task runs.
+std::shared_ptr<RunEvents> recording() {
+  const char* const file = std::getenv(kRecordVariable);
+  if (file == nullptr || !is_first_process()) return nullptr;
+  std::fprintf(stderr, "groma: records, Legion %s\n", LEGION_VERSION);
+  return std::make_shared<RunEvents>(file);
+}
+
+std::shared_ptr<const MachineMap> machine() {
+  auto made = MachineMap::make();
+  if (!made) refuse(made.error().message);
+  return *made;
+}
+
 // Of the process.
 struct Takeover {
-  const Wrap wrap = [] {
+  const Wrap wrap = []() -> Wrap {
+    if (std::getenv(kMappingVariable) == nullptr) return nullptr;
     const Program compiled = program();
     announce(compiled);
     return wrapper(compiled);
   }();
+  const std::shared_ptr<RunEvents> events = recording();
+  const std::shared_ptr<const MachineMap> map = events == nullptr ? nullptr : machine();
   std::mutex mutex;
   std::set<Legion::Processor> replaced;  // whose default mapper the program's is; NO_PROC: all
 };
@@ -62,6 +87,19 @@ struct Takeover {
 Takeover& takeover() {
   static Takeover* const one = new Takeover;  // Legion may use it until the process ends
   return *one;
+}
+
+// `own` may be null.
+LegionMapper* over(Legion::Runtime* runtime, Legion::Processor processor, LegionMapper* own) {
+  const Takeover& all = takeover();
+  LegionMapper* const mapper = all.wrap == nullptr ? own : all.wrap(runtime, processor, own);
+  if (all.events == nullptr) return mapper;
+  LegionMapper* const beneath =
+      mapper != nullptr ? mapper
+                        : new Legion::Mapping::DefaultMapper(runtime->get_mapper_runtime(),
+                                                             Legion::Machine::get_machine(),
+                                                             processor, "default");
+  return make_recorder(beneath, all.events, all.map).release();
 }
 
 thread_local bool ours = false;  // what this thread registers
@@ -73,12 +111,15 @@ LegionMapper* wrap(Legion::Runtime* runtime, Legion::MapperID id, LegionMapper* 
     const std::lock_guard lock(takeover().mutex);
     takeover().replaced.insert(processor);
   }
-  return takeover().wrap(runtime, processor, mapper);
+  return over(runtime, processor, mapper);
 }
 
 LegionMapper* unwrap(LegionMapper* mapper) {
-  LegionMapper* const own = own_of(mapper);
-  return own == nullptr ? mapper : own;
+  for (const auto below : {recorded_by, own_of}) {
+    LegionMapper* const own = below(mapper);
+    if (own != nullptr) mapper = own;
+  }
+  return mapper;
 }
 
 void replace_rest(const Legion::RegistrationCallbackArgs& args) {
@@ -90,7 +131,7 @@ void replace_rest(const Legion::RegistrationCallbackArgs& args) {
   ours = true;
   for (const Legion::Processor p : args.local_procs) {
     if (has_own(p)) continue;
-    LegionMapper* const mapper = takeover().wrap(args.runtime, p, nullptr);
+    LegionMapper* const mapper = over(args.runtime, p, nullptr);
     if (mapper != nullptr) args.runtime->replace_default_mapper(mapper, p);
   }
   ours = false;

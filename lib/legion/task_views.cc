@@ -14,27 +14,23 @@ constexpr std::size_t kMaxRegions = 65'536;
 
 constexpr std::size_t kMaxFields = 65'536;
 
-// Of a handle, or of a field space and a field of it; empty where the program attached none.
-template <typename... Handle>
-std::string_view name_of_handle(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
-                                Handle... handle) {
-  const void* text = nullptr;
-  std::size_t size = 0;
-  if (!runtime->retrieve_semantic_information(context, handle..., LEGION_NAME_SEMANTIC_TAG, text,
-                                              size, true)) {
-    return {};
-  }
-  const std::string_view name(static_cast<const char*>(text), size);
-  return name.substr(0, name.find('\0'));
-}
-
 template <typename Handle>
 void add_name(Legion::Mapping::MapperRuntime* runtime, MapperContext context, Handle handle,
               std::vector<std::string>& names) {
-  const std::string_view name = name_of_handle(runtime, context, handle);
+  const std::string_view name = attached_name(runtime, context, handle);
   if (name.empty() || std::find(names.begin(), names.end(), name) != names.end()) return;
   names.emplace_back(name);
 }
+
+template <int kDimensions>
+void boxes(const Legion::Domain& domain, const std::function<void(const Rect&)>& box) {
+  const Legion::DomainT<kDimensions> space = domain;
+  for (Realm::IndexSpaceIterator<kDimensions, Legion::coord_t> at(space); at.valid; at.step()) {
+    box(rect_of(Legion::Domain(Legion::Rect<kDimensions>(at.rect))));
+  }
+}
+
+}  // namespace
 
 Privilege privilege_of(const Legion::RegionRequirement& requirement, OperationKind operation) {
   const auto mode = requirement.privilege & LEGION_READ_WRITE;
@@ -59,16 +55,6 @@ Coherence coherence_of(const Legion::RegionRequirement& requirement) {
       return Coherence::kRelaxed;
   }
 }
-
-template <int kDimensions>
-void boxes(const Legion::Domain& domain, const std::function<void(const Rect&)>& box) {
-  const Legion::DomainT<kDimensions> space = domain;
-  for (Realm::IndexSpaceIterator<kDimensions, Legion::coord_t> at(space); at.valid; at.step()) {
-    box(rect_of(Legion::Domain(Legion::Rect<kDimensions>(at.rect))));
-  }
-}
-
-}  // namespace
 
 Point point_of(const Legion::DomainPoint& point) {
   const int dimensions = point.get_dim();
@@ -328,7 +314,7 @@ const TaskViews::FieldFacts& TaskViews::field(MapperContext context, Legion::Fie
   if (!space.exists() || fields_.size() >= kMaxFields) return kUnknown;
   FieldFacts made;
   made.bytes = static_cast<std::int64_t>(runtime_->get_field_size(context, space, id));
-  made.name = name_of_handle(runtime_, context, space, id);
+  made.name = attached_name(runtime_, context, space, id);
   return fields_.emplace(key, std::move(made)).first->second;
 }
 

@@ -31,6 +31,25 @@ Legion::Domain domain_of(const Rect& rect);
 // The boxes that a domain is made of.
 void for_each_box(const Legion::Domain& domain, const std::function<void(const Rect&)>& box);
 
+Privilege privilege_of(const Legion::RegionRequirement& requirement,
+                       OperationKind operation = OperationKind::kTask);
+Coherence coherence_of(const Legion::RegionRequirement& requirement);
+
+// Of a handle, or of a field space and a field of it; empty where the program attached none. Good
+// until the handle is destroyed.
+template <typename... Handle>
+std::string_view attached_name(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
+                               Handle... handle) {
+  const void* text = nullptr;
+  std::size_t size = 0;
+  if (!runtime->retrieve_semantic_information(context, handle..., LEGION_NAME_SEMANTIC_TAG, text,
+                                              size, true)) {
+    return {};
+  }
+  const std::string_view name(static_cast<const char*>(text), size);
+  return name.substr(0, name.find('\0'));
+}
+
 // Numbers of regions and partitions, the same for all mapper objects of a process: Legion has two
 // of 64 bits each for one. Thread-safe.
 class RegionIds {

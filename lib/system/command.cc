@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,35 +14,19 @@
 #include <chrono>
 #include <cstring>
 
-#include "groma/system.h"
+#include "system/process.h"
 
 namespace groma {
 namespace {
 
+using system::File;
+using system::open_pipe;
+using system::Pipe;
+using system::spawn;
+using system::Watcher;
 using Clock = std::chrono::steady_clock;
 constexpr int kPollMs = 50, kPollBlindMs = 5;
 constexpr auto kDrain = std::chrono::milliseconds(500);
-
-class File {
- public:
-  File() = default;
-  explicit File(int descriptor) : descriptor_(descriptor) {}
-  ~File() { reset(); }
-  File(File&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  File& operator=(File&& other) noexcept {
-    reset();
-    descriptor_ = std::exchange(other.descriptor_, -1);
-    return *this;
-  }
-  int get() const { return descriptor_; }
-  void reset() {
-    if (descriptor_ >= 0) close(descriptor_);
-    descriptor_ = -1;
-  }
-
- private:
-  int descriptor_ = -1;
-};
 
 // One output: its first and its last bytes, half of the bound each.
 class Capture {
@@ -80,18 +62,6 @@ class Capture {
   std::string head_, tail_;
 };
 
-struct Pipe {
-  File read, write;
-};
-
-bool open_pipe(Pipe* made) {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return false;
-  made->read = File(ends[0]);
-  made->write = File(ends[1]);
-  return fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
-}
-
 // The input as a file, so that a child which does not read it holds nobody up.
 File input_file(const std::string& text) {
   File file(memfd_create("groma-input", MFD_CLOEXEC));
@@ -105,101 +75,6 @@ File input_file(const std::string& text) {
   if (file.get() >= 0) lseek(file.get(), 0, SEEK_SET);
   return file;
 }
-
-std::vector<std::string> environment_of(const Command& command) {
-  std::vector<std::string> made;
-  const auto name_of = [](std::string_view entry) { return entry.substr(0, entry.find('=')); };
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const bool replaced =
-        std::any_of(command.environment.begin(), command.environment.end(),
-                    [&](const std::string& own) { return name_of(own) == name_of(*entry); });
-    if (!replaced) made.emplace_back(*entry);
-  }
-  for (const std::string& own : command.environment) {
-    if (own.find('=') != own.npos) made.push_back(own);
-  }
-  return made;
-}
-
-// The shell bounds itself, then becomes the program. A bound that is ours already stays.
-std::vector<std::string> words_of(const Command& command) {
-  std::vector<std::string> words = command.words;
-  if (command.memory_bytes <= 0) return words;
-  rlimit ours{};
-  getrlimit(RLIMIT_AS, &ours);
-  const rlim_t bytes = std::min(static_cast<rlim_t>(command.memory_bytes), ours.rlim_max);
-  words.insert(words.begin(),
-               {"sh", "-c", fmt::format("ulimit -v {} && exec \"$@\"", bytes / 1024), "sh"});
-  return words;
-}
-
-std::vector<char*> pointers_to(std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-// 0, or why not. `group`: that it belongs to; 0: one of its own.
-int spawn(const Command& command, int in, int out, int err, pid_t group, pid_t* child) {
-  posix_spawn_file_actions_t files;
-  posix_spawnattr_t how;
-  posix_spawn_file_actions_init(&files);
-  posix_spawnattr_init(&how);
-  posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&files, err, STDERR_FILENO);
-  if (!command.folder.empty()) {
-    posix_spawn_file_actions_addchdir_np(&files, command.folder.c_str());
-  }
-  sigset_t none, all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  posix_spawnattr_setflags(&how,
-                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  posix_spawnattr_setpgroup(&how, group);
-  posix_spawnattr_setsigmask(&how, &none);
-  posix_spawnattr_setsigdefault(&how, &all);
-  std::vector<std::string> words = words_of(command), environment = environment_of(command);
-  const int code = posix_spawnp(child, words[0].c_str(), &files, &how, pointers_to(words).data(),
-                                pointers_to(environment).data());
-  posix_spawn_file_actions_destroy(&files);
-  posix_spawnattr_destroy(&how);
-  return code;
-}
-
-// The first of the command's group, which ends it when we end: nothing else does where we are
-// killed. It waits for the end of a pipe that only we can write. A child that was just made holds
-// the pipe, too, until it has joined the group.
-class Watcher {
- public:
-  // 0, or why it cannot be started.
-  int start() {
-    Pipe alive;
-    const File nothing(open("/dev/null", O_WRONLY | O_CLOEXEC));
-    if (nothing.get() < 0 || !open_pipe(&alive)) return errno;
-    fcntl(alive.read.get(), F_SETFL, 0);  // the shell waits
-    Command watch;
-    watch.words = {"/bin/sh", "-c", "trap '' HUP INT TERM; read -r end; kill -s KILL 0"};
-    alive_ = std::move(alive.write);
-    return spawn(watch, alive.read.get(), nothing.get(), nothing.get(), 0, &process_);
-  }
-  Watcher() = default;
-  Watcher(const Watcher&) = delete;
-  Watcher& operator=(const Watcher&) = delete;
-  ~Watcher() {
-    if (process_ == 0) return;
-    end_group();
-    while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
-    }
-  }
-  pid_t group() const { return process_; }
-  void end_group() const { kill(-process_, SIGKILL); }
-
- private:
-  File alive_;
-  pid_t process_ = 0;
-};
 
 // Whether it has ended; it stays a zombie, so that its number remains ours.
 bool has_ended(pid_t child, siginfo_t* info) {
@@ -248,11 +123,9 @@ Result<CommandOutcome> run_command(const Command& command) {
   Pipe out, err;
   if (in.get() < 0 || !open_pipe(&out) || !open_pipe(&err)) return failure(errno);
 
+  // The first of the group, which it ends when we end: nothing else does where we are killed.
   Watcher watcher;
-  if (const int code = watcher.start()) {
-    return Error{Error::Code::kUnreadable,
-                 fmt::format("cannot run `/bin/sh`: {}", std::strerror(code))};
-  }
+  if (const auto error = watcher.start("kill -s KILL 0")) return *error;
   const auto begin = Clock::now();
   pid_t child = 0;
   const int code =

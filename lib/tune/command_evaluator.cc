@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -13,6 +12,7 @@
 
 #include "groma/evaluators.h"
 #include "groma/system.h"
+#include "guide/scanner.h"
 #include "tune/metric.h"
 
 namespace groma {
@@ -52,49 +52,23 @@ class Placed {
  public:
   static Result<std::shared_ptr<const Placed>> make(const std::string& text,
                                                     const std::string& suffix) {
-    std::error_code code;
-    std::string folder = (fs::temp_directory_path(code) / "groma-XXXXXX").string();
-    if (code) folder = "/tmp/groma-XXXXXX";
-    if (mkdtemp(folder.data()) == nullptr) {
-      return Error{Error::Code::kUnreadable,
-                   fmt::format("cannot make a folder like `{}`: {}", folder, std::strerror(errno))};
-    }
-    auto placed = std::make_shared<Placed>();
-    placed->folder_ = folder;
-    placed->file_ = folder + "/text" + suffix;
-    placed->text_ = text;
+    auto folder = ScratchFolder::make();
+    if (!folder) return folder.error();
+    auto placed = std::make_shared<Placed>(std::move(folder).value(), text, suffix);
     if (auto error = write_file(placed->file_, text)) return *error;
     return std::shared_ptr<const Placed>(placed);
   }
-  Placed() = default;
-  Placed(const Placed&) = delete;
-  Placed& operator=(const Placed&) = delete;
-  ~Placed() {
-    std::error_code code;
-    fs::remove_all(folder_, code);
-    if (!code) return;
-    // Folders that a command made and locked.
-    std::vector<fs::path> folders = {folder_};
-    while (!folders.empty()) {
-      const fs::path folder = std::exchange(folders.back(), {});
-      folders.pop_back();
-      fs::permissions(folder, fs::perms::owner_all, fs::perm_options::add, code);
-      for (fs::directory_iterator entry(folder, code), end; !code && entry != end;
-           entry.increment(code)) {
-        std::error_code ignored;
-        if (entry->symlink_status(ignored).type() == fs::file_type::directory) {
-          folders.push_back(entry->path());
-        }
-      }
-    }
-    fs::remove_all(folder_, code);
-  }
+  Placed(ScratchFolder folder, std::string text, const std::string& suffix)
+      : folder_(std::move(folder)),
+        file_(folder_.path() + "/text" + suffix),
+        text_(std::move(text)) {}
 
   const std::string& text() const { return text_; }
   const std::string& file() const { return file_; }
 
  private:
-  std::string folder_, file_, text_;
+  ScratchFolder folder_;
+  std::string file_, text_;
 };
 
 // Why a text has no score.
@@ -312,6 +286,14 @@ class CommandEvaluator final : public Evaluator {
     return options_.inputs.size() > 1 && !input.empty() ? fmt::format(" (of {})", input) : "";
   }
 
+  // The guide gives them only where it knows nothing, not even a time.
+  std::vector<std::string> last_lines_of(const std::string& output) const {
+    guide::Scanner scanner(rules_.set());
+    scanner.read(output);
+    scanner.finish();
+    return scanner.is_binary() ? std::vector<std::string>() : scanner.last_lines();
+  }
+
   Evaluation failed(const Failure& failure, GuideDetail detail) const {
     const CommandOutcome& outcome = failure.outcome;
     GuideContext context;
@@ -321,7 +303,8 @@ class CommandEvaluator final : public Evaluator {
     Evaluation evaluation;
     evaluation.status = failure.status;
     Feedback& feedback = evaluation.feedback;
-    feedback = guide_log(rules_, outcome.out.text + "\n" + outcome.err.text, context);
+    const std::string output = outcome.out.text + "\n" + outcome.err.text;
+    feedback = guide_log(rules_, output, context);
     // What the guide says of an end without a known text is less than is known here.
     const bool silent =
         std::any_of(feedback.matches.begin(), feedback.matches.end(),
@@ -338,6 +321,7 @@ class CommandEvaluator final : public Evaluator {
     feedback.score.reset();
     feedback.explain.clear();
     feedback.suggest.clear();
+    feedback.last_lines = last_lines_of(output);
     if (detail < GuideDetail::kExplain || feedback.last_lines.empty()) return evaluation;
     feedback.explain.emplace_back(failure.has_ended_well
                                       ? "The command ended well, but no value was found."

@@ -415,6 +415,7 @@ void add(const Evaluation& evaluation, Json* json) {
   if (evaluation.ok()) to["score"] = evaluation.score;
   if (evaluation.noise > 0) to["noise"] = evaluation.noise;
   if (!feedback.execution.empty()) to["execution"] = feedback.execution;
+  if (!feedback.last_lines.empty()) to["last_lines"] = feedback.last_lines;
   if (!feedback.explain.empty()) to["explain"] = feedback.explain;
   if (!feedback.suggest.empty()) to["suggest"] = feedback.suggest;
   if (feedback.profile) to["profile"] = json_of(*feedback.profile);
@@ -442,6 +443,7 @@ std::optional<Evaluation> evaluation_of(const Json& json) {
   Feedback& feedback = evaluation.feedback;
   feedback.status = evaluation.ok() ? Feedback::Status::kOk : Feedback::Status::kError;
   feedback.execution = members.text("execution");
+  feedback.last_lines = members.list("last_lines", text_of);
   feedback.explain = members.list("explain", text_of);
   feedback.suggest = members.list("suggest", text_of);
   if (members.has("profile")) feedback.profile = facts_of(member(json, "profile"));

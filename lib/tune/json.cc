@@ -27,6 +27,7 @@ std::string to_json(const TuneEvent& event) {
       json["why"] = event.step->proposal.why;
       const Feedback& feedback = evaluation.feedback;
       if (!evaluation.ok()) json["execution"] = feedback.execution;
+      if (!feedback.last_lines.empty()) json["last_lines"] = feedback.last_lines;
       json["explain"] = feedback.explain;
       json["suggest"] = feedback.suggest;
       break;
@@ -39,6 +40,10 @@ std::string to_json(const TuneEvent& event) {
       break;
     case Kind::kResumed:
       json = {{"event", "resumed"}};
+      break;
+    case Kind::kEstimating:
+      json = {{"event", "estimating"}, {"estimates", event.spent.estimates}};
+      if (event.most_estimates > 0) json["of"] = event.most_estimates;
       break;
   }
   json["evaluations"] = event.spent.evaluations;
@@ -60,6 +65,7 @@ std::string to_json(const TuneOutcome& outcome) {
                     {"values", outcome.best->evaluation.values},
                     {"text", outcome.best->proposal.text}};
   }
+  if (!outcome.dropped.empty()) json["dropped"] = outcome.dropped;
   json["trajectory"] = outcome.trajectory;
   const TuneSpending& spent = outcome.spent;
   json["spent"] = {{"evaluations", spent.evaluations},

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <set>
 #include <thread>
 #include <unordered_map>
 
@@ -19,6 +20,7 @@
 #include "tune/journal.h"
 #include "tune/recent.h"
 #include "tune/report.h"
+#include "tune/statements.h"
 
 namespace groma {
 namespace {
@@ -27,9 +29,10 @@ using tuning::Journal;
 using tuning::Json;
 using Clock = std::chrono::steady_clock;
 
-constexpr int kMostRejected = 5;             // rounds without a proposal, in a row
-constexpr int kMostRepeated = 200;           // proposals that cost nothing, in a row
-constexpr int kMostAsked = 8;                // at once
+constexpr int kMostRejected = 5;    // rounds without a proposal, in a row
+constexpr int kMostRepeated = 200;  // proposals that cost nothing, in a row
+constexpr int kMostAsked = 8;       // at once
+constexpr auto kLongestTidying = std::chrono::seconds(10);
 constexpr std::size_t kUnbounded = 1 << 20;  // proposals
 // Asked for whoever reads it, since people do; of what is simulated more would cost more.
 constexpr GuideDetail kOfSimulated = GuideDetail::kExecution, kOfMeasured = GuideDetail::kExplain;
@@ -80,7 +83,6 @@ void keep_what_is_written(Evaluation* evaluation) {
   Feedback& feedback = evaluation->feedback;
   feedback.fixes.clear();
   feedback.matches.clear();
-  feedback.last_lines.clear();
   feedback.score.reset();
 }
 
@@ -201,6 +203,8 @@ class Search : public Round {
     if (!failed_) failed_ = journal_.write(about, value, lasting);
   }
   void keep_best();
+  // Takes out of the best mapping what is worth nothing; of this the journal knows nothing.
+  void tidy();
   // From here on all is new, where the journal has been gone through.
   void go_on();
 
@@ -403,6 +407,8 @@ std::vector<Evaluation> Search::estimate(std::span<const std::string> texts, Gui
 std::vector<Evaluation> Search::estimated_now(std::span<const std::string> texts,
                                               GuideDetail detail) {
   go_on();
+  say(TuneEvent::Kind::kEstimating,
+      [&](TuneEvent* event) { event->most_estimates = options_.budget.estimates; });
   std::vector<Evaluation> all(texts.size());
   in_parallel(texts.size(), threads_of(*estimator_), [&](std::size_t i) {
     if (stop()) return;
@@ -609,6 +615,42 @@ void Search::keep_best() {
   failed_ = write_file(path_of(best_name()), outcome_.best->proposal.text);
 }
 
+// The last statements first: what they use stands before them.
+void Search::tidy() {
+  using End = TuneOutcome::End;
+  const bool regular = outcome_.end == End::kBudget || outcome_.end == End::kExhausted;
+  const bool free = problem_.is_mapping() && evaluator_.simulated() && !options_.compare;
+  if (!regular || !free || !outcome_.best || failed_ || journal_.replaying()) return;
+  std::set<std::string, std::less<>> given;
+  for (const tuning::Stretch each : tuning::statements_in(problem_.start)) {
+    given.insert(problem_.start.substr(each.begin, each.end - each.begin));
+  }
+  const auto end = Clock::now() + kLongestTidying;
+  std::string& text = outcome_.best->proposal.text;
+  Evaluation& best = outcome_.best->evaluation;
+  const bool risky = evaluator_.may_fail(text);
+  const std::vector<tuning::Stretch> statements = tuning::statements_in(text);
+  for (auto each = statements.rbegin(); each != statements.rend(); ++each) {
+    if (interrupted() || Clock::now() > end) break;
+    std::string statement = text.substr(each->begin, each->end - each->begin);
+    if (given.contains(statement)) continue;
+    EvaluationRequest request{tuning::without(text, *each)};
+    if (evaluator_.check(request.text, GuideDetail::kNone)) continue;
+    if (!risky && evaluator_.may_fail(request.text)) continue;
+    request.stop = [this] { return interrupted(); };
+    const Evaluation without = evaluator_.evaluate(request);
+    if (!tuning::sound(without) || !without.ok() || without.score > best.score) continue;
+    if (without.score < best.score) {
+      best.score = without.score;
+      best.values = without.values;
+      outcome_.trajectory.emplace_back(outcome_.spent.evaluations, best.score);
+    }
+    text = std::move(request.text);
+    outcome_.dropped.push_back(std::move(statement));
+  }
+  if (!outcome_.dropped.empty()) keep_best();
+}
+
 void Search::go_on() {
   if (!resuming_ || journal_.replaying()) return;
   resuming_ = false;
@@ -677,9 +719,11 @@ Result<TuneOutcome> Search::run() {
   if (options_.evaluate_start && goes_on()) try_all({{problem_.start, "the start", -1}});
   if (!failed_ && outcome_.start && !outcome_.start->evaluation.ok() && !problem_.is_mapping()) {
     const Feedback& feedback = outcome_.start->evaluation.feedback;
+    std::string help = feedback.explain.empty() ? "" : feedback.explain.front();
+    for (const std::string& line : feedback.last_lines) help += "\n    " + line;
     return Error{Error::Code::kMalformed,
                  fmt::format("the text to begin with cannot be used: {}", feedback.execution),
-                 feedback.explain.empty() ? "" : feedback.explain.front()};
+                 std::move(help)};
   }
   while (!failed_ && goes_on()) {
     begin_round();
@@ -711,6 +755,7 @@ Result<TuneOutcome> Search::run() {
     }
     break;
   }
+  tidy();
   if (failed_) return *failed_;
   outcome_.steps = steps_;
   outcome_.spent.seconds = seconds();

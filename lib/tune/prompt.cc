@@ -286,6 +286,9 @@ std::string feedback_summary(const Feedback& feedback, GuideDetail detail, std::
     words += (words.empty() ? "" : " ") + text;
   };
   add(GuideDetail::kExecution, feedback.execution);
+  if (!feedback.last_lines.empty()) {
+    add(GuideDetail::kExecution, fmt::format("It printed `{}`.", feedback.last_lines.back()));
+  }
   if (!feedback.explain.empty()) add(GuideDetail::kExplain, feedback.explain.front());
   if (!feedback.suggest.empty()) add(GuideDetail::kSuggest, feedback.suggest.front());
   return one_line(without_paths(words), most);

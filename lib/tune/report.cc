@@ -14,15 +14,20 @@
 #include "base/harmless.h"
 #include "groma/diff.h"
 #include "groma/evaluate.h"
+#include "groma/line_edits.h"
 #include "tune/journal.h"
+#include "tune/segment_marks.h"
 
 namespace groma {
 namespace {
 
 using tuning::Json;
 
+constexpr std::size_t kMostBars = 60;
 constexpr std::size_t kMostStepsShown = 1000, kMostScores = 100'000;
 constexpr auto kLongestDiff = std::chrono::seconds(2);
+constexpr std::size_t kMostChanged = 40, kMostOfLine = 200;  // lines of a text, bytes of each
+constexpr std::size_t kMostCells = 250'000;                  // of line_edits(), a millisecond
 
 std::string value_words(const Evaluation& evaluation, const Evaluator& evaluator) {
   if (!evaluation.ok()) {
@@ -41,7 +46,7 @@ std::string value_words(const Evaluation& evaluation, const Evaluator& evaluator
 
 }  // namespace
 
-std::string sparkline(std::span<const double> scores, std::size_t most) {
+std::string sparkline(std::span<const double> scores, std::size_t most, bool higher_is_better) {
   static constexpr std::array<std::string_view, 8> kLetters = {"▁", "▂", "▃", "▄",
                                                                "▅", "▆", "▇", "█"};
   std::vector<double> shown;
@@ -64,8 +69,9 @@ std::string sparkline(std::span<const double> scores, std::size_t most) {
       line += "·";
       continue;
     }
-    const double part = range > 0 ? std::log(score / least) / range : 0;
-    line += kLetters[static_cast<std::size_t>(std::lround(part * 7))];
+    const double worse = range > 0 ? std::log(score / least) / range : 0;
+    line +=
+        kLetters[static_cast<std::size_t>(std::lround((higher_is_better ? 1 - worse : worse) * 7))];
   }
   return line;
 }
@@ -91,6 +97,10 @@ std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
     }
     text += fmt::format("best   {}{} (step {}: {})\n", value_words(best, evaluator), gain,
                         outcome.best->number, harmless(outcome.best->proposal.why));
+  }
+  if (const std::size_t dropped = outcome.dropped.size(); dropped > 0) {
+    text += fmt::format("       without {} statement{} worth nothing\n", dropped,
+                        dropped == 1 ? " that was" : "s that were");
   }
   const TuneSpending& spent = outcome.spent;
   text +=
@@ -156,16 +166,47 @@ class Report {
   std::ofstream out_;
 };
 
-void add_step(const RecordedStep& recorded, const Evaluator& evaluator, Report& out) {
+// The lines of a text that are not in the other, under where they stand.
+void add_changed(const std::string& from, const std::string& to, Report& out) {
+  std::size_t line = 1, changed = 0;  // of `from`
+  std::string segment;
+  char before = ' ';
+  for (const LineEdit& edit : line_edits(from, to, kMostCells)) {
+    if (edit.sign != ' ' && ++changed <= kMostChanged) {
+      if (before == ' ') {
+        out.add("  | line {}{}\n", line, segment.empty() ? "" : " of " + segment);
+      }
+      const std::string_view text = edit.line.substr(0, edit.line.find('\n'));
+      out.add("  | {} {}{}\n", edit.sign, harmless(text.substr(0, kMostOfLine)),
+              text.size() > kMostOfLine ? "..." : "");
+    }
+    before = edit.sign;
+    if (edit.sign != '+') ++line;
+    const SegmentMark mark = segment_mark(edit.line);
+    if (mark.begin) segment = harmless(mark.name);
+    if (mark.end) segment.clear();
+  }
+  if (changed > kMostChanged) {
+    out.add("  | and {} further lines\n", changed - kMostChanged);
+  }
+}
+
+void add_step(const RecordedStep& recorded, const Problem& problem, const Evaluator& evaluator,
+              Report& out) {
   const Step& step = recorded.step;
   out.add("\nStep {}: {}{}\n  {}{}\n", step.number, value_words(step.evaluation, evaluator),
           recorded.within_noise ? ", better than the best by no more than measurements differ" : "",
           harmless(step.proposal.why), recorded.repeated ? " (tried before)" : "");
   const Feedback& feedback = step.evaluation.feedback;
   if (!feedback.execution.empty()) out.add_indented(feedback.execution, "  execution: ");
+  for (const std::string& each : feedback.last_lines) out.add_indented(each, "  output: ");
   for (const std::string& each : feedback.explain) out.add_indented(each, "  explain: ");
   for (const std::string& each : feedback.suggest) out.add_indented(each, "  suggest: ");
-  out.add_indented(step.proposal.text, "  | ");
+  if (problem.is_mapping()) {
+    out.add_indented(step.proposal.text, "  | ");
+  } else {
+    add_changed(problem.start, step.proposal.text, out);
+  }
 }
 
 // What was stopped and is asked again.
@@ -207,7 +248,8 @@ std::vector<double> scores_in(const std::string& journal) {
 }
 
 // At most so many of each.
-void add_steps(const std::string& journal, const Evaluator& evaluator, Report& out) {
+void add_steps(const std::string& journal, const Problem& problem, const Evaluator& evaluator,
+               Report& out) {
   std::size_t steps = 0, exchanges = 0;
   Json asked = Json::array();
   each_line(journal, [&](const std::string& about, const Json& value) {
@@ -216,7 +258,7 @@ void add_steps(const std::string& journal, const Evaluator& evaluator, Report& o
       asked = add_exchange(asked, value, out);
     }
     if (about != "step" || ++steps > kMostStepsShown) return;
-    if (const auto recorded = step_of(value)) add_step(*recorded, evaluator, out);
+    if (const auto recorded = step_of(value)) add_step(*recorded, problem, evaluator, out);
   });
   const auto left_out = [&](std::size_t count, const char* what) {
     if (count <= kMostStepsShown) return;
@@ -240,13 +282,22 @@ std::optional<Error> report(const std::string& directory, const Problem& problem
     evaluation.score = score;
     out.add("  {:>6}  {}\n", number, value_words(evaluation, evaluator));
   }
+  if (!outcome.dropped.empty()) {
+    out.add("\nWorth nothing, and so taken out of the best\n");
+    for (const std::string& statement : outcome.dropped) out.add_indented(statement, "  - ");
+  }
   if (outcome.best && problem.is_mapping()) {
     const std::string differs =
         mapping_difference(problem, problem.start, outcome.best->proposal.text);
     if (!differs.empty()) out.add("\nThe best against the start\n{}", differs);
+  } else if (outcome.best && outcome.best->proposal.text != problem.start) {
+    out.add("\nThe best against the start, as each step below\n");
+    add_changed(problem.start, outcome.best->proposal.text, out);
   }
-  out.add("\nTrajectory  {}\n", sparkline(scores_in(journal)));
-  add_steps(journal, evaluator, out);
+  const bool higher = evaluator.higher_is_better();
+  out.add("\nTrajectory  {}  (the {} bar is the better)\n",
+          sparkline(scores_in(journal), kMostBars, higher), higher ? "higher" : "lower");
+  add_steps(journal, problem, evaluator, out);
   if (out.fine() && std::rename(next.c_str(), path.c_str()) == 0) return std::nullopt;
   const int code = errno != 0 ? errno : EIO;
   std::remove(next.c_str());

@@ -11,6 +11,7 @@
 #include "groma/diagnostics.h"
 #include "syntax/parser.h"
 #include "syntax/token.h"
+#include "tune/segment_marks.h"
 
 namespace groma {
 namespace {
@@ -190,11 +191,6 @@ std::string as_lines(std::string_view text) {
 
 // -------------------------------------------------------------------------------------- any text
 
-struct Mark {
-  bool begin = false, end = false;
-  std::string_view name, about;
-};
-
 std::string_view word_after(std::string_view line, std::string_view mark) {
   const std::size_t at = line.find(mark);
   if (at == line.npos) return {};
@@ -206,8 +202,12 @@ bool in_name(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
 }
 
-Mark mark_of(std::string_view line) {
-  Mark mark;
+}  // namespace
+
+namespace tuning {
+
+SegmentMark segment_mark(std::string_view line) {
+  SegmentMark mark;
   const std::string_view end = word_after(line, "groma: end");
   mark.end = !end.empty() && !in_name(end.front());
   std::string_view rest = word_after(line, "groma: begin");
@@ -225,10 +225,14 @@ Mark mark_of(std::string_view line) {
   return mark;
 }
 
+}  // namespace tuning
+
+namespace {
+
 bool has_mark(std::string_view text) {
   while (!text.empty()) {
     const std::size_t end = line_end(text, 0, text.size());
-    const Mark mark = mark_of(text.substr(0, end));
+    const tuning::SegmentMark mark = tuning::segment_mark(text.substr(0, end));
     if (mark.begin || mark.end) return true;
     text.remove_prefix(end);
   }
@@ -289,7 +293,7 @@ Result<Segments> Segments::of_marked(const Source& source) {
   std::size_t line = 1;
   for (std::size_t at = 0; at < text.size(); ++line) {
     const std::size_t next = line_end(text, at, text.size());
-    const Mark mark = mark_of(text.substr(at, next - at));
+    const tuning::SegmentMark mark = tuning::segment_mark(text.substr(at, next - at));
     if (mark.begin && mark.end) return failure(line, "a segment cannot begin and end on one line");
     if (mark.begin) {
       const std::string name(mark.name);

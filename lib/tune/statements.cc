@@ -103,6 +103,27 @@ std::string without(std::string_view text, const Keys& keys) {
   return kept += text.substr(at);
 }
 
+std::vector<Stretch> statements_in(std::string_view text) {
+  std::vector<Stretch> all;
+  for (const syntax::Statement& statement : tree_of(text).statements) {
+    const std::size_t begin = statement.range.begin;
+    if (!all.empty() && begin < all.back().end) continue;
+    all.push_back({begin, std::max<std::size_t>(statement.range.end, statement.end)});
+  }
+  return all;
+}
+
+std::string without(std::string_view text, Stretch statement) {
+  const std::string_view before = text.substr(0, statement.begin);
+  std::string_view after = text.substr(statement.end);
+  const bool begins_line = before.empty() || before.back() == '\n';
+  if (begins_line && after.starts_with('\n')) after.remove_prefix(1);
+  // Of two empty lines one.
+  const bool empty_before = before.empty() || before.ends_with("\n\n");
+  if (begins_line && empty_before && after.starts_with('\n')) after.remove_prefix(1);
+  return std::string(before) + std::string(after);
+}
+
 bool has_index_map(std::string_view text) {
   const syntax::Tree tree = tree_of(text);
   return std::any_of(tree.statements.begin(), tree.statements.end(), [](const auto& statement) {

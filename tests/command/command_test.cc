@@ -87,7 +87,7 @@ TEST(Tune, IsNotResumedOnAnotherMachine) {
                 .exit_code,
             0);
   EXPECT_EQ(run("groma tune --evaluations 3 --resume " + search).exit_code, 0);
-  ASSERT_EQ(run("groma machines nodes=2,gpu=2,cpu=2 --json > " + machine).exit_code, 0);
+  ASSERT_EQ(run("groma machines nodes=1,gpu=3,cpu=2 --json > " + machine).exit_code, 0);
   const Outcome other = run("groma tune --evaluations 4 --resume " + search);
   EXPECT_EQ(other.exit_code, 1);
   EXPECT_EQ(other.err, "groma: " + search + "/journal.jsonl:1: `" + machine +

@@ -190,6 +190,44 @@ TEST(Tune, WhatIsWrongIsOneLineOfJson) {
   }
 }
 
+TEST(Tune, WhyATextCannotBeBegunWithIsInTheProgramsWords) {
+  const TemporaryFolder folder;
+  const std::string text = folder.write("text", kNumber);
+  const std::string line = "groma tune --file " + text +
+                           " --command 'echo c[3] is 7; exit 3 # {file}' " + "--out " +
+                           folder.path();
+  const Outcome outcome = run(line + "/a");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(outcome.err,
+            "groma: the text to begin with cannot be used: Execution Error: the command ended with "
+            "exit code 3\nhelp: What it printed last may say why.\n    c[3] is 7\n");
+  EXPECT_THAT(lines_of(run(line + "/b --json").out).back()["help"].get<std::string>(),
+              HasSubstr("c[3] is 7"));
+}
+
+// Once, of each input, before anything is tried; also where it is resumed.
+TEST(Tune, SaysThatTheMachineHasOtherNodes) {
+  const TemporaryFolder folder;
+  const std::string said =
+      "cannon:size=small: note: `cannon` is set up for 1 node, `p100x4:nodes=2` has 2 "
+      "[nodes-differ]\nhelp: `nodes=2` behind the application is for that machine\n";
+  const std::string search = kSmall +
+                             std::string(
+                                 "--machine p100x4:nodes=2 --evaluations 1 "
+                                 "--app summa:size=small,nodes=2 --out ") +
+                             folder.path();
+  EXPECT_EQ(run(search + "/a").err, said);
+  EXPECT_EQ(run("groma tune --resume " + folder.path() + "/a").err, said);
+  const Outcome outcome = run(search + "/b --json");
+  EXPECT_EQ(outcome.err, "");
+  const std::vector<json> lines = lines_of(outcome.out);
+  EXPECT_EQ(lines.front()["event"], "note");
+  EXPECT_EQ(lines.front()["message"], "`cannon` is set up for 1 node, `p100x4:nodes=2` has 2");
+  EXPECT_EQ(lines.front()["diagnostics"].front()["id"], "nodes-differ");
+  EXPECT_EQ(lines[1]["event"], "proposed");
+  EXPECT_EQ(run(search + "/c --proposer nobody --json").out, "");
+}
+
 // ---- What is found.
 
 TEST(Tune, BudgetsEndIt) {
@@ -516,6 +554,27 @@ TEST(Tune, TheLiveLineFitsIntoATerminal) {
     EXPECT_THAT(*asked, testing::ContainsRegex(
                             "[0-9]+ runs, [0-9]+ asked, [0-9k]+ tokens, [0-9.]+, [0-9]+ s: [a-z]"));
   }
+}
+
+// Before its first proposal, for seconds.
+TEST(Tune, EstimatesAreShown) {
+  if (run("command -v script").exit_code != 0)
+    GTEST_SKIP() << "no `script` to make a terminal with";
+  const TemporaryFolder folder;
+  const std::string search =
+      "groma tune --app cannon:size=small --command 'groma run --json {file} --app "
+      "cannon:size=small' --metric-json /seconds --repeats 1 --evaluations 2 --estimates 400 ";
+  const std::vector<std::string> lines =
+      live_lines(on_terminal(120, "xterm", search + "--out " + folder.path() + "/a"));
+  EXPECT_THAT(lines, testing::Contains(testing::ContainsRegex(": estimating [0-9]+ of 400 *$")));
+  const std::vector<json> events =
+      lines_of(run(search + "--json --out " + folder.path() + "/b").out);
+  const auto said = std::count_if(events.begin(), events.end(), [](const json& event) {
+    return event["event"] == "estimating" && event["of"] == 400 && event["estimates"] > 0;
+  });
+  EXPECT_GE(said, 1);
+  // Some 25 batches, two lines a second.
+  EXPECT_LE(static_cast<double>(said), 2 + 2 * events.back()["spent"]["seconds"].get<double>());
 }
 
 TEST(Tune, ADumbTerminalHasNoLiveLine) {

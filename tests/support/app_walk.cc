@@ -60,9 +60,10 @@ class Walk {
       Frame arguments;
       for (const app::Code& code : launch.arguments) arguments.push_back(value(code, frame));
       const app::Task& task = data_.tasks[launch.task];
-      Visit visit{&launch, &task, point, {}, phases_ > 0, parent_};
+      Visit visit{&launch, &task, point, {}, {}, phases_ > 0, parent_};
       for (const app::Where& where : launch.data) {
-        visit.pieces.push_back(piece(where, point, frame, arguments));
+        visit.colors.push_back(color(where, point, frame, arguments));
+        visit.pieces.push_back(piece(where, visit.colors.back()));
       }
       see_(visit);
       if (task.body.empty()) continue;
@@ -72,19 +73,22 @@ class Walk {
     } while (domain && next_point(*domain, &point));
   }
 
-  Rect piece(const app::Where& where, const Point& point, const Frame& frame,
-             const Frame& arguments) {
+  Point color(const app::Where& where, const Point& point, const Frame& frame,
+              const Frame& arguments) {
+    if (where.what == app::Where::What::kRegion) return {};
+    if (where.from == app::Where::Color::kPoint) return point;
+    const bool of_launch = where.from == app::Where::Color::kFrame;
+    Point color = Point::zeros(static_cast<int>(where.color.size()));
+    for (int d = 0; d < color.dimensions(); ++d) {
+      color[d] = value(where.color[static_cast<std::size_t>(d)], of_launch ? frame : arguments);
+    }
+    return color;
+  }
+
+  Rect piece(const app::Where& where, const Point& color) {
     if (where.what == app::Where::What::kRegion) return data_.regions[where.index].box;
     EXPECT_EQ(where.what, app::Where::What::kPartition);
     const app::Partition& partition = data_.partitions[where.index];
-    Point color = point;
-    if (where.from != app::Where::Color::kPoint) {
-      const bool of_launch = where.from == app::Where::Color::kFrame;
-      color = Point::zeros(static_cast<int>(where.color.size()));
-      for (int d = 0; d < color.dimensions(); ++d) {
-        color[d] = value(where.color[static_cast<std::size_t>(d)], of_launch ? frame : arguments);
-      }
-    }
     EXPECT_TRUE(contains(partition.colors, color)) << partition.name;
     FormulaFault fault = FormulaFault::kNone;
     const Rect found = app::piece(data_, partition, color, fault);

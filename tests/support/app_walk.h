@@ -14,6 +14,7 @@ struct Visit {
   const app::Task* task = nullptr;
   Point point;                    // none of a single task
   std::vector<Rect> pieces;       // of its requirements
+  std::vector<Point> colors;      // of these pieces; none of a whole region
   bool in_phase = false;          // whether the top-level task is in one
   const Visit* parent = nullptr;  // null: the top-level task. Lives while this is shown
 };

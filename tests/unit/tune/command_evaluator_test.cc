@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cmath>
@@ -319,6 +321,20 @@ TEST_F(CommandEvaluator, SaysAsMuchAsIsAskedFor) {
   EXPECT_EQ(evaluator().evaluate({"echo time: 1", GuideDetail::kNone}).feedback.execution, "");
 }
 
+// Also where the guide knows something in it, but not why.
+TEST_F(CommandEvaluator, SaysWhatWasPrintedLast) {
+  const Feedback other =
+      evaluate("echo first; echo 'ELAPSED TIME = 3.5 s'; echo 'gflops: soon'").feedback;
+  EXPECT_THAT(other.last_lines, ElementsAre("first", "ELAPSED TIME = 3.5 s", "gflops: soon"));
+  EXPECT_THAT(other.explain, ElementsAre("The command ended well, but no value was found."));
+  const Feedback many = evaluate("seq 100000; printf '%10000s' x; exit 1").feedback;
+  EXPECT_LE(many.last_lines.size(), 8U);
+  for (const std::string& line : many.last_lines) EXPECT_LE(line.size(), 400U);
+  EXPECT_TRUE(evaluate("head -c 5000 /dev/zero; exit 1").feedback.last_lines.empty());
+  EXPECT_THAT(evaluate("printf 'a\\033[2Jb\\377'; exit 1").feedback.last_lines,
+              ElementsAre("ab\xFF"));
+}
+
 TEST_F(CommandEvaluator, SaysHowARunEnded) {
   options_.command = "exec sh {file}";
   EXPECT_EQ(failure_of("exit 7"), "Execution Error: the command ended with exit code 7");
@@ -426,6 +442,30 @@ TEST_F(CommandEvaluator, LeavesNothingBehind) {
   EXPECT_NE(left(), best);
   evaluator_.reset();
   EXPECT_TRUE(left().empty());
+}
+
+// Where the process is killed in the middle of a run: that of the text and that of the best.
+TEST_F(CommandEvaluator, LeavesNothingBehindWhereItIsKilled) {
+  options_.command = "dirname {file} >> at; touch {file}.left; sh {file}";
+  const pid_t child = fork();
+  if (child == 0) {
+    evaluate("echo time: 2");
+    evaluate_beside("touch ready; sleep 300", "echo time: 2", 2);
+    _exit(1);
+  }
+  while (!fs::exists(folder_ + "/ready")) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  std::set<std::string> folders;
+  std::istringstream lines(said("at"));
+  for (std::string line; std::getline(lines, line);) folders.insert(line);
+  EXPECT_EQ(folders.size(), 2U);
+  for (int i = 0; i < 6000; ++i) {  // a minute
+    std::erase_if(folders, [](const std::string& folder) { return !fs::exists(folder); });
+    if (folders.empty()) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_TRUE(folders.empty());
 }
 
 TEST_F(CommandEvaluator, TheTextComesByteForByte) {

@@ -190,6 +190,155 @@ TEST(Tune, SaysWhatIsWithinTheNoise) {
                         "measurements differ\n"));
 }
 
+TEST(Tune, SaysInTheReportWhichBarIsBetter) {
+  class Higher : public testing::FakeEvaluator {
+   public:
+    using FakeEvaluator::FakeEvaluator;
+    bool higher_is_better() const override { return true; }
+  };
+  const auto score = [](const std::string& text) { return 1 + std::stod(text); };
+  testing::FakeEvaluator lower(score);
+  Higher higher(score);
+  for (Evaluator* evaluator : {static_cast<Evaluator*>(&lower), static_cast<Evaluator*>(&higher)}) {
+    const TemporaryFolder directory;
+    CountDown proposer;
+    TuneOptions options;
+    options.directory = directory.path() + "/search";
+    ASSERT_TRUE(tune(from("3"), *evaluator, proposer, nullptr, nullptr, options).ok());
+    EXPECT_THAT(
+        read_text(options.directory + "/report.txt"),
+        HasSubstr(evaluator == &lower ? "Trajectory  █▇▅▁  (the lower bar is the better)\n"
+                                      : "Trajectory  ▁▂▅█  (the higher bar is the better)\n"));
+  }
+}
+
+// So that a search of thousands of estimates before its first proposal can be followed; what was
+// written down is not made again, so not said again.
+TEST(Tune, SaysThatItEstimates) {
+  class Estimating : public CountDown {
+   public:
+    std::vector<Proposal> propose(Round& round) override {
+      const std::string texts[] = {"1", "2", "3"};
+      round.estimate(texts, GuideDetail::kNone);
+      return CountDown::propose(round);
+    }
+  };
+  const TemporaryFolder directory;
+  TuneOptions options;
+  options.directory = directory.path() + "/search";
+  options.budget.estimates = 8;
+  std::vector<std::string> said;
+  options.on_event = [&](const TuneEvent& event) {
+    if (event.kind != TuneEvent::Kind::kEstimating) return;
+    said.push_back(to_json(event));
+    EXPECT_EQ(event.most_estimates, 8);
+  };
+  for (const bool resume : {false, true}) {
+    options.resume = resume;
+    options.budget.evaluations = resume ? 5 : 3;
+    Numbers numbers, estimator;
+    Estimating proposer;
+    ASSERT_TRUE(tune(from("9"), numbers, proposer, nullptr, &estimator, options).ok());
+    ASSERT_EQ(said.size(), resume ? 3U : 2U);
+    EXPECT_THAT(said.back(), HasSubstr(std::string("{\"event\":\"estimating\",\"estimates\":") +
+                                       (resume ? "8" : "6") + ",\"of\":8,\"evaluations\":"));
+  }
+}
+
+// Of a text that is no mapping, however long it is.
+TEST(Tune, ReportsWhatChangedInAText) {
+  std::string start =
+      "a secret\n// groma: begin blocking  of it\nrows 4\nkept\ncolumns 4\n"
+      "// groma: end\nunits 2  // groma: one of 2 3\n";
+  const auto with = [&](const std::vector<std::pair<std::string, std::string>>& changes) {
+    std::string text = start;
+    for (const auto& [from, to] : changes) text.replace(text.find(from), from.size(), to);
+    return text;
+  };
+  class Listed : public Proposer {
+   public:
+    explicit Listed(std::vector<std::string> texts) : texts_(std::move(texts)) {}
+    std::string_view name() const override { return "listed"; }
+    std::vector<Proposal> propose(Round&) override {
+      if (next_ == texts_.size()) return {};
+      return {{texts_[next_++], "as listed"}};
+    }
+
+   private:
+    std::vector<std::string> texts_;
+    std::size_t next_ = 0;
+  };
+  std::string many;
+  for (int i = 0; i < 100; ++i) many += "more\n";
+  const std::string endless(100'000, 'x');
+  Listed proposer({with({{"rows 4", "rows 8"}, {"columns 4", "tall\x1b 8\nwide 8"}}),
+                   with({{"units 2 ", "units 3 "}}), with({{"kept\n", many}}),
+                   with({{"kept", endless}})});
+  const TemporaryFolder directory;
+  TuneOptions options;
+  options.directory = directory.path() + "/search";
+  testing::FakeEvaluator evaluator(
+      [](const std::string& text) { return text.find("units 3") == text.npos ? 2.0 : 1.0; });
+  ASSERT_TRUE(tune(from(start), evaluator, proposer, nullptr, nullptr, options).ok());
+  const std::string report = read_text(options.directory + "/report.txt");
+  EXPECT_EQ(report.find("secret"), report.npos);
+  EXPECT_EQ(report.find("groma: begin"), report.npos);
+  EXPECT_THAT(report, HasSubstr("\nStep 1: 2 s\n  the start\n\nStep 2: 2 s\n  as listed\n"
+                                "  | line 3 of blocking\n  | - rows 4\n  | + rows 8\n"
+                                "  | line 5 of blocking\n  | - columns 4\n  | + tall  8\n"
+                                "  | + wide 8\n\nStep 3: 1 s\n"));
+  EXPECT_THAT(report, HasSubstr("\nThe best against the start, as each step below\n  | line 7\n"
+                                "  | - units 2  // groma: one of 2 3\n"
+                                "  | + units 3  // groma: one of 2 3\n"));
+  EXPECT_THAT(report, HasSubstr("  | + more\n  | and 61 further lines\n"));
+  EXPECT_LT(report.size(), 3'000U);
+}
+
+// To the proposer, the report, a tool, and a search that is resumed.
+TEST(Tune, WhatAFailureSaidLastIsTold) {
+  class Talking : public Numbers {
+   public:
+    bool simulated() const override { return false; }
+    Evaluation evaluate(const EvaluationRequest& request) override {
+      Evaluation evaluation = Numbers::evaluate(request);
+      if (!evaluation.ok()) evaluation.feedback.last_lines = {"a line", "c[3] is \xFF"};
+      return evaluation;
+    }
+  };
+  class Hearing : public CountDown {
+   public:
+    void learn(const Step& step) override {
+      CountDown::learn(step);
+      if (!step.evaluation.ok()) heard = step.evaluation.feedback.last_lines;
+    }
+    std::vector<std::string> heard;
+  };
+  const TemporaryFolder directory;
+  TuneOptions options;
+  options.directory = directory.path() + "/search";
+  std::string said;
+  options.on_event = [&](const TuneEvent& event) { said += to_json(event); };
+  for (const bool resume : {false, true}) {
+    for (const auto feedback : {GuideDetail::kExecution, GuideDetail::kNone}) {
+      options.feedback = feedback;
+      options.directory = directory.path() + "/" + std::to_string(static_cast<int>(feedback));
+      options.resume = resume;
+      options.budget.evaluations = resume ? 5 : 4;
+      Talking numbers;
+      Hearing proposer;
+      ASSERT_TRUE(tune(from("15"), numbers, proposer, nullptr, nullptr, options).ok());
+      if (feedback == GuideDetail::kNone) {
+        EXPECT_TRUE(proposer.heard.empty());
+      } else {
+        EXPECT_THAT(proposer.heard, ::testing::ElementsAre("a line", "c[3] is \xFF"));
+      }
+      EXPECT_THAT(read_text(options.directory + "/report.txt"),
+                  HasSubstr("  output: a line\n  output: c[3] is \xFF\n"));
+    }
+  }
+  EXPECT_THAT(said, HasSubstr("\"last_lines\":[\"a line\",\"c[3] is "));
+}
+
 TEST(Tune, WithoutAModelThereIsNoneToAsk) {
   Numbers numbers;
   CountDown proposer(true);
@@ -603,11 +752,116 @@ TEST(SimulatedEvaluator, SeveralAtOnceFindWhatOneFinds) {
   EXPECT_EQ(one, journal("all", 0));
 }
 
+// Proposes one mapping; what of it decides nothing goes when the search ends.
+class OneMapping : public Proposer {
+ public:
+  explicit OneMapping(std::string text) : text_(std::move(text)) {}
+  std::string_view name() const override { return "one mapping"; }
+  std::vector<Proposal> propose(Round& round) override {
+    if (round.history().best() != nullptr && round.history().last()->number > 1) return {};
+    return {{text_, "one"}};
+  }
+
+ private:
+  std::string text_;
+};
+
+constexpr char kGiven[] = "# mine\nTask * GPU, OMP, CPU;\n";
+constexpr char kWorth[] =
+    "def same(Task task) {\n  m = Machine(GPU);\n  return m[*task.parent.processor(m)];\n}\n\n"
+    "SingleTaskMap task_4 same;\n";
+constexpr char kWorthless[] =
+    "def unused(Task task) {\n  m = Machine(GPU);\n  return m[0, 0];\n}\n\n"
+    "InstanceLimit task_4 1000000;\n";
+
+struct Tidied {
+  Result<TuneOutcome> outcome;
+  std::string best, report, journal;
+};
+
+Tidied tidied(const std::string& directory, const std::function<void(TuneOptions*)>& change,
+              bool simulated = true) {
+  Problem problem;
+  problem.start = kGiven;
+  problem.machine = std::make_shared<const Machine>(make_machine("p100x4").value());
+  problem.inputs = {
+      Workload::make(with_values(find_benchmark("cannon")->make(), "size=small").value()).value()};
+  class Measured : public Evaluator {
+   public:
+    explicit Measured(std::unique_ptr<Evaluator> runtime) : runtime_(std::move(runtime)) {}
+    std::vector<std::string> inputs() const override { return runtime_->inputs(); }
+    std::string unit() const override { return "s"; }
+    Evaluation evaluate(const EvaluationRequest& request) override {
+      return runtime_->evaluate(request);
+    }
+
+   private:
+    std::unique_ptr<Evaluator> runtime_;
+  };
+  auto evaluator = make_simulated_evaluator(problem.machine, problem.inputs);
+  if (!simulated) evaluator = std::make_unique<Measured>(std::move(evaluator));
+  OneMapping proposer(std::string(kWorthless) + kWorth + kGiven);
+  TuneOptions options;
+  options.directory = directory;
+  options.budget.evaluations = 5;
+  change(&options);
+  auto outcome = tune(problem, *evaluator, proposer, nullptr, nullptr, options);
+  EXPECT_TRUE(outcome.ok()) << outcome.error().message;
+  return {std::move(outcome), read_text(directory + "/best.mapper"),
+          read_text(directory + "/report.txt"),
+          without_times(read_text(directory + "/journal.jsonl"))};
+}
+
+TEST(Tune, WhatIsWorthNothingIsTakenOutOfTheBest) {
+  const TemporaryFolder directory;
+  const auto nothing = [](TuneOptions*) {};
+  const Tidied first = tidied(directory.path() + "/first", nothing);
+  EXPECT_EQ(first.best, std::string(kWorth) + kGiven);
+  EXPECT_EQ(first.outcome->best->proposal.text, first.best);
+  EXPECT_EQ(first.outcome->spent.evaluations, 2);
+  ASSERT_EQ(first.outcome->dropped.size(), 2U);
+  EXPECT_EQ(first.outcome->dropped.front(), "InstanceLimit task_4 1000000;");
+  EXPECT_THAT(first.report, HasSubstr("\n       without 2 statements that were worth nothing\n"));
+  EXPECT_THAT(first.report,
+              HasSubstr("\nWorth nothing, and so taken out of the best\n  - InstanceLimit task_4"));
+  EXPECT_THAT(to_json(*first.outcome), HasSubstr("\"dropped\":[\"InstanceLimit task_4 1000000;\""));
+  // The journal has it as it was tried; gone through again it comes to the same.
+  EXPECT_THAT(first.journal, HasSubstr("unused"));
+  const Tidied again =
+      tidied(directory.path() + "/first", [](TuneOptions* options) { options->resume = true; });
+  EXPECT_EQ(again.best, first.best);
+  EXPECT_EQ(again.journal, first.journal);
+  EXPECT_EQ(to_json(*again.outcome).substr(0, to_json(*again.outcome).find("\"seconds\"")),
+            to_json(*first.outcome).substr(0, to_json(*first.outcome).find("\"seconds\"")));
+}
+
+TEST(Tune, NothingIsTakenOutWhereThatIsNotForNothing) {
+  const TemporaryFolder directory;
+  const std::string all = std::string(kWorthless) + kWorth + kGiven;
+  EXPECT_EQ(tidied(directory.path() + "/compare", [](TuneOptions* o) { o->compare = true; }).best,
+            all);
+  EXPECT_EQ(tidied(
+                directory.path() + "/measured", [](TuneOptions*) {}, false)
+                .best,
+            all);
+  const Tidied stopped = tidied(directory.path() + "/stopped", [](TuneOptions* options) {
+    const auto stop = std::make_shared<bool>(false);
+    options->stop = [stop] { return *stop; };
+    options->on_event = [stop](const TuneEvent& event) { *stop = event.spent.evaluations == 2; };
+  });
+  EXPECT_EQ(stopped.outcome->end, End::kStopped);
+  EXPECT_EQ(stopped.best, all);
+}
+
 TEST(Sparkline, IsALetterForEachScore) {
   EXPECT_EQ(sparkline(std::vector<double>{}), "");
   const double inf = std::numeric_limits<double>::infinity();
   EXPECT_EQ(sparkline(std::vector<double>{8, inf, 4, 1}), "█·▆▁");
   EXPECT_EQ(sparkline(std::vector<double>{2, 2}), "▁▁");
+  // Scores of values that are better when they are higher: 1/8, 1/4, 1.
+  EXPECT_EQ(sparkline(std::vector<double>{8, inf, 4, 1}, 60, true), "▁·▃█");
+  EXPECT_EQ(sparkline(std::vector<double>{2, 2}, 60, true), "██");
+  EXPECT_EQ(sparkline(std::vector<double>{8, 1, 4, 8}, 2, true), "█▁");  // the best of each half
   const std::vector<double> many(1000, 3.0);
   EXPECT_EQ(sparkline(many, 10).size(), 10 * std::string("▁").size());
 }

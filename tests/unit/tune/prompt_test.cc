@@ -238,6 +238,12 @@ TEST(FeedbackBlock, HasWhatItsLevelAllows) {
                 "busy 70 %, uneven 1.5; FBMEM 50 % full\n");
 }
 
+TEST(FeedbackBlock, IsALineOfAList) {
+  EXPECT_EQ(feedback_summary(feedback(), GuideDetail::kNone, 200), "");
+  EXPECT_EQ(feedback_summary(feedback(), GuideDetail::kExplain, 200),
+            "Performance Metric: 0.03 s, see run.log It printed `a last line`. It explains.");
+}
+
 TEST(FeedbackBlock, IsBounded) {
   Feedback feedback;
   feedback.execution = std::string(100'000, 'x');

@@ -1,0 +1,142 @@
+// groma record: what a Legion program does, as an application that --app reads.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "commands.h"
+#include "console.h"
+#include "groma/io.h"
+#include "groma/recording.h"
+#include "groma/run_program.h"
+#include "groma/system.h"
+#include "run_map.h"
+
+namespace driver {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string out;
+  std::string map;  // empty: the program maps itself
+  ProgramArguments program;
+};
+
+// A folder of our own for what the program's process writes, gone with this object.
+class Folder {
+ public:
+  Folder() {
+    std::error_code code;
+    std::string pattern = (fs::temp_directory_path(code) / "groma-record-XXXXXX").string();
+    if (!code && mkdtemp(pattern.data()) != nullptr) path_ = pattern;
+  }
+  ~Folder() {
+    std::error_code code;
+    if (!path_.empty()) fs::remove_all(path_, code);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+std::size_t count_launches(const std::vector<groma::AppStatement>& body) {
+  std::size_t launches = 0;
+  for (const groma::AppStatement& statement : body) {
+    if (const auto* loop = std::get_if<groma::AppLoop>(&statement.node)) {
+      launches += count_launches(loop->body);
+    } else {
+      ++launches;
+    }
+  }
+  return launches;
+}
+
+std::string summary(const groma::Application& app) {
+  std::size_t launches = 0;
+  for (const groma::AppTask& task : app.tasks) launches += count_launches(task.body);
+  const auto counted = [](std::size_t n, const char* one) {
+    return fmt::format("{} {}{}", n, one,
+                       n == 1                                                ? ""
+                       : one[std::char_traits<char>::length(one) - 1] == 'h' ? "es"
+                                                                             : "s");
+  };
+  return fmt::format("{}, {}, {}, {}", counted(app.tasks.size(), "task"),
+                     counted(launches, "launch"), counted(app.regions.size(), "region"),
+                     counted(app.partitions.size(), "partition"));
+}
+
+int run(const Options& options) {
+  std::optional<groma::Diagnostics> diags;
+  std::optional<groma::Program> mapping;
+  if (!options.map.empty()) {
+    check_standard_input({options.map});
+    if (!read_source(options.map, &diags)) return fail(*diags, false);
+    mapping = groma::compile(diags->source(), *diags);
+    if (diags->has_errors()) return fail(*diags, false);
+  }
+  const std::string name = fs::path(options.program.words.front()).filename().string();
+  const std::string out = options.out.empty() ? name + ".json" : options.out;
+  auto run = program_run(options.program);
+  if (!run) return refuse(run.error());
+  const Folder folder;
+  if (folder.path().empty())
+    return refuse("there is no room for what the run writes", "name a folder: TMPDIR");
+  run->record_file = folder.path() + "/events";
+  const Hearing hearing(*run, out == "-" ? Output::kToErrors : Output::kOn);
+  const auto result = mapping ? groma::run_program(*mapping, *run) : groma::run_program(*run);
+  if (interrupted()) return kInterrupted;
+  if (!result) return refuse(result.error());
+  if (mapping) print_error(render(*diags, color_on_stderr()));
+  if (!result->ok()) {
+    print_error(draw(result->feedback, color_on_stderr()));
+    return kWrongInput;
+  }
+  const auto text = groma::read_file(run->record_file, groma::kMaxRecordedBytes);
+  if (!text) return refuse("the run left nothing behind: Legion did not come to its end", "");
+  const auto recording = groma::recorded_application(*text, name);
+  if (!recording) return refuse(recording.error());
+  for (const std::string& note : recording->notes) print_error(fmt::format("groma: {}\n", note));
+  const std::string json = groma::application_to_json(recording->app);
+  if (hearing.unheard()) return kWrongInput;
+  if (out == "-") return print(json);
+  if (const auto error = groma::write_file(out, json)) return refuse(*error);
+  return print(fmt::format("{}: {}\n", out, summary(recording->app)));
+}
+
+}  // namespace
+
+void add_record(CLI::App& app, const std::vector<std::string>& behind, int* exit_code) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "record", "What a Legion program does, as an application that --app reads");
+  command
+      ->add_option("--out", options->out,
+                   "The file; PROGRAM.json unless given; `-` is standard output, the program's own "
+                   "then goes to standard error")
+      ->check(not_empty);
+  CLI::Option* const map =
+      command->add_option("--map", options->map, "A mapping under which it runs meanwhile")
+          ->check(not_empty);
+  add_program_options(*command, &options->program, "");
+  command->get_option("--checks")->needs(map);
+  command->footer(
+      "Examples:\n"
+      "  groma record -- ./my_program -n 100 -ll:cpu 4       writes my_program.json\n"
+      "  groma tune --app my_program.json --machine local\n"
+      "  groma record --out app.json --map my.mapper -- ./my_program");
+  command->callback([=, &behind] {
+    if (behind.empty()) throw CLI::RequiredError("a program, behind `--`: groma record -- PROGRAM");
+    options->program.words = behind;
+    *exit_code = run(*options);
+  });
+}
+
+}  // namespace driver

@@ -1,0 +1,223 @@
+// Cannon's matrix multiplication on a grid of gx x gy nodes, in each one of 2 x 2 processors:
+//
+//   cannon [-n 500] [-nodes 1] [-repeats 10] [LEGION'S FLAGS]
+//
+// A node goes through the blocks of k (task_7, task_6), its processors through the two halves of
+// each (task_5, task_4); every one begins with another block, so that no two fetch the same one in
+// a step.
+#include <mappers/default_mapper.h>
+
+#include "matrix.h"
+
+namespace {
+
+using namespace Legion;
+using matrix::Name;
+using Regions = std::vector<PhysicalRegion>;
+
+enum Tasks : TaskID {
+  kTopLevel = 1,
+  kInit,
+  kFill,
+  kValidate,
+  kPlaceA,
+  kPlaceB,
+  kPlaceC,
+  kLeaf,
+  kProcessor,
+  kBlock,
+  kNode,
+};
+
+std::int64_t n = 500, nodes = 1, repeats = 10;
+std::int64_t gx, gy;  // the nodes' grid
+
+// The block of a task's region that is one of the next level.
+LogicalRegion block_of(Context context, Runtime* runtime, LogicalRegion region, coord_t row,
+                       coord_t column) {
+  const LogicalPartition blocks =
+      runtime->get_logical_partition_by_color(context, region, matrix::kBlocks);
+  return runtime->get_logical_subregion_by_color(context, blocks,
+                                                 DomainPoint(Point<2>(row, column)));
+}
+
+// ---- the tasks
+
+// One half of a block of k on one processor.
+void task_4(const Task*, const Regions& regions, Context, Runtime*) {
+  matrix::multiply_add(regions[0], regions[1], regions[2]);
+}
+
+// A processor takes both halves.
+void task_5(const Task* task, const Regions&, Context context, Runtime* runtime) {
+  const LogicalRegion a = task->regions[0].region, b = task->regions[1].region,
+                      c = task->regions[2].region;
+  for (coord_t step = 0; step < 2; ++step) {
+    const coord_t half = (task->index_point[1] + task->index_point[0] + step) % 2;
+    TaskLauncher launcher(kLeaf);
+    launcher.add_region_requirement(matrix::needs(a, a, LEGION_READ_WRITE));
+    launcher.add_region_requirement(
+        matrix::needs(block_of(context, runtime, b, 0, half), b, LEGION_READ_ONLY));
+    launcher.add_region_requirement(
+        matrix::needs(block_of(context, runtime, c, half, 0), c, LEGION_READ_ONLY));
+    runtime->execute_task(context, launcher);
+  }
+}
+
+// The processors of a node multiply one block of k.
+void task_6(const Task* task, const Regions&, Context context, Runtime* runtime) {
+  IndexTaskLauncher launcher(kProcessor, Rect<2>({0, 0}, {1, 1}));
+  launcher.tag = Mapping::DefaultMapper::SAME_ADDRESS_SPACE;
+  const matrix::Projection projections[] = {matrix::kSame, matrix::kRow, matrix::kColumn};
+  for (unsigned r = 0; r < 3; ++r) {
+    const LogicalRegion region = task->regions[r].region;
+    launcher.add_region_requirement(
+        matrix::needs(runtime->get_logical_partition_by_color(context, region, matrix::kBlocks),
+                      projections[r], region, r == 0 ? LEGION_READ_WRITE : LEGION_READ_ONLY));
+  }
+  runtime->execute_index_space(context, launcher);
+}
+
+// A node goes through the blocks of k.
+void task_7(const Task* task, const Regions&, Context context, Runtime* runtime) {
+  const coord_t in = task->index_point[0], jn = task->index_point[1];
+  const LogicalRegion a = task->regions[0].region, b = task->regions[1].region,
+                      c = task->regions[2].region;
+  for (coord_t step = 0; step < gx; ++step) {
+    const coord_t kk = (jn + in + step) % gx;
+    TaskLauncher launcher(kBlock);
+    launcher.add_region_requirement(matrix::needs(a, a, LEGION_READ_WRITE));
+    launcher.add_region_requirement(
+        matrix::needs(block_of(context, runtime, b, 0, kk), b, LEGION_READ_ONLY));
+    launcher.add_region_requirement(
+        matrix::needs(block_of(context, runtime, c, kk, 0), c, LEGION_READ_ONLY));
+    runtime->execute_task(context, launcher);
+  }
+}
+
+void taco_fill(const Task* task, const Regions& regions, Context, Runtime*) {
+  matrix::fill(regions[0], *static_cast<const Name*>(task->args));
+}
+
+std::int64_t taco_validate(const Task*, const Regions& regions, Context, Runtime*) {
+  return matrix::count_wrong(regions[0], n, repeats);
+}
+
+// A matrix with its tiles, one for each processor, and below it what the levels of tasks take: the
+// first is of the matrix, each other one of all blocks of the one before.
+struct Level {
+  coord_t rows, columns;
+  const char* name;
+};
+
+struct Matrix {
+  LogicalRegion region;
+  LogicalPartition tiles;  // of a processor
+  LogicalPartition parts;  // what task_7 takes
+};
+
+void cut_all(Context context, Runtime* runtime, LogicalPartition blocks, const Level* level,
+             const Level* end) {
+  if (level == end) return;
+  for (Domain::DomainPointIterator at(
+           runtime->get_index_partition_color_space(context, blocks.get_index_partition()));
+       at; ++at) {
+    const LogicalRegion block = runtime->get_logical_subregion_by_color(context, blocks, *at);
+    cut_all(context, runtime,
+            matrix::cut(context, runtime, block, n, level->rows, level->columns, level->name),
+            level + 1, end);
+  }
+}
+
+Matrix make(Context context, Runtime* runtime, const char* name, const char* tiles,
+            std::initializer_list<Level> levels) {
+  constexpr Color kTiles = matrix::kBlocks + 1;
+  Matrix made;
+  made.region = matrix::make(context, runtime, n, name);
+  made.tiles = matrix::cut(context, runtime, made.region, n, 2 * gx, 2 * gy, tiles, kTiles);
+  const Level& first = *levels.begin();
+  made.parts = matrix::cut(context, runtime, made.region, n, first.rows, first.columns, first.name);
+  cut_all(context, runtime, made.parts, levels.begin() + 1, levels.end());
+  return made;
+}
+
+void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
+  const Matrix a =
+      make(context, runtime, "A", "A_tiles", {{gx, gy, "A_nodes"}, {2 * gx, 2 * gy, "A_tiles"}});
+  const Matrix b = make(context, runtime, "B", "B_tiles",
+                        {{gx, 1, "B_rows"},
+                         {gx, gx, "B_blocks"},
+                         {2 * gx, gx, "B_halves"},
+                         {2 * gx, 2 * gx, "B_quarters"}});
+  const Matrix c = make(context, runtime, "C", "C_tiles",
+                        {{1, gy, "C_columns"},
+                         {gx, gy, "C_blocks"},
+                         {gx, 2 * gy, "C_halves"},
+                         {2 * gx, 2 * gy, "C_tiles"}});
+
+  runtime->execute_index_space(context, IndexTaskLauncher(kInit, Rect<1>(0, 4 * nodes - 1)));
+  const Rect<2> tiles({0, 0}, {2 * gx - 1, 2 * gy - 1});
+  const auto over_tiles = [&](TaskID task, const Matrix& of, PrivilegeMode privilege,
+                              UntypedBuffer argument = UntypedBuffer()) {
+    IndexTaskLauncher launcher(task, tiles, argument);
+    launcher.add_region_requirement(matrix::needs(of.tiles, matrix::kSame, of.region, privilege));
+    return launcher;
+  };
+  const std::pair<const Matrix*, Name> all[] = {{&a, Name::kA}, {&b, Name::kB}, {&c, Name::kC}};
+  for (const auto& [of, name] : all) {
+    runtime->execute_index_space(
+        context, over_tiles(kFill, *of, LEGION_WRITE_DISCARD, UntypedBuffer(&name, sizeof name)));
+  }
+  // Where these run, the tiles live from then on.
+  for (const auto& [of, name] : all) {
+    runtime->execute_index_space(
+        context, over_tiles(kPlaceA + static_cast<TaskID>(name), *of, LEGION_READ_ONLY));
+  }
+  program::wait_for_all(context, runtime);
+
+  const long long elapsed = program::timed(context, runtime, [&] {
+    for (std::int64_t i = 0; i < repeats; ++i) {
+      IndexTaskLauncher launcher(kNode, Rect<2>({0, 0}, {gx - 1, gy - 1}));
+      launcher.add_region_requirement(
+          matrix::needs(a.parts, matrix::kSame, a.region, LEGION_READ_WRITE));
+      launcher.add_region_requirement(
+          matrix::needs(b.parts, matrix::kRow, b.region, LEGION_READ_ONLY));
+      launcher.add_region_requirement(
+          matrix::needs(c.parts, matrix::kColumn, c.region, LEGION_READ_ONLY));
+      runtime->execute_index_space(context, launcher);
+      program::wait_for_all(context, runtime);
+    }
+  });
+  const Future wrong = runtime->execute_index_space(
+      context, over_tiles(kValidate, a, LEGION_READ_ONLY), LEGION_REDOP_SUM_INT64);
+  program::report(context, runtime, elapsed, wrong.get_result<std::int64_t>());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using program::Kind;
+  if (!program::read_parameters(
+          argc, argv,
+          {{"n", &n, 16, 400'000}, {"nodes", &nodes, 1, 1'024}, {"repeats", &repeats, 1, 50}})) {
+    return 2;
+  }
+  gy = 1;
+  for (std::int64_t i = 2; i * i <= nodes; ++i) gy = nodes % i == 0 ? i : gy;
+  gx = nodes / gy;
+
+  program::add_task<top_level>(kTopLevel, "top_level", Kind::kPlain);
+  Runtime::set_top_level_task_id(kTopLevel);
+  program::add_task<program::nothing>(kInit, "init_cublas");
+  program::add_task<taco_fill>(kFill, "taco_fill");
+  program::add_task<taco_validate>(kValidate, "taco_validate");
+  program::add_task<program::nothing>(kPlaceA, "task_1");
+  program::add_task<program::nothing>(kPlaceB, "task_2");
+  program::add_task<program::nothing>(kPlaceC, "task_3");
+  program::add_task<task_4>(kLeaf, "task_4", Kind::kLeaf, {0, 1, 2});
+  program::add_task<task_5>(kProcessor, "task_5", Kind::kInner);
+  program::add_task<task_6>(kBlock, "task_6", Kind::kInner);
+  program::add_task<task_7>(kNode, "task_7", Kind::kInner);
+  matrix::register_projections();
+  return Runtime::start(argc, argv);
+}

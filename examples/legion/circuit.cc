@@ -1,0 +1,398 @@
+// Currents and voltages of an electric circuit, a random graph of nodes and wires in pieces:
+//
+//   circuit [-nodes 1] [-gpus 4] [-superpiece 10] [-npp 500] [-wpp 2000] [-steps 10] [-loops 20]
+//           [LEGION'S FLAGS]
+//
+// A point of a launch has `superpiece` pieces of npp circuit nodes and wpp wires, `gpus` points for
+// each node of the machine. The nodes at the ends of wires that leave a point are shared; a point
+// sees those of its neighbours as ghosts.
+#include <array>
+#include <cmath>
+
+#include "circuit_graph.h"
+#include "program.h"
+
+namespace {
+
+using namespace Legion;
+using circuit::kSegments;
+using circuit::kStep;
+using circuit::Node;
+using circuit::Pointer;
+using circuit::Where;
+using circuit::Wire;
+using Regions = std::vector<PhysicalRegion>;
+
+enum Tasks : TaskID {
+  kTopLevel = 1,
+  kParseInput,
+  kInitPiece,
+  kInitNodes,
+  kInitWires,
+  kInitPointers,
+  kCreateGhosts,
+  kCurrents,
+  kCharge,
+  kVoltages,
+  kGetElapsed,
+  kPrintSummary,
+};
+enum Traces : TraceID { kWarmUp = 1, kTimed };
+
+enum Fields : FieldID {
+  kCap = 1,
+  kLeakage,
+  kChargeOf,
+  kVoltage,
+  kInPointer = 1,
+  kOutPointer,
+  kInductance,
+  kResistance,
+  kWireCap,
+  kCurrent,                              // and 9 more
+  kInnerVoltage = kCurrent + kSegments,  // and 8 more
+  kWireEnd = kInnerVoltage + kSegments - 1,
+  kRange = 1,
+};
+const std::vector<FieldID> kNode = {kCap, kLeakage, kChargeOf, kVoltage};
+const std::vector<FieldID> kPointers = {kInPointer, kOutPointer};
+
+std::vector<FieldID> wire_fields(FieldID first) {
+  std::vector<FieldID> fields;
+  for (FieldID field = first; field < kWireEnd; ++field) fields.push_back(field);
+  return fields;
+}
+
+circuit::Config config;
+
+// ---- the tasks
+
+template <PrivilegeMode mode, typename T>
+using Values = FieldAccessor<mode, T, 1, coord_t, Realm::AffineAccessor<T, 1, coord_t>>;
+template <PrivilegeMode mode>
+using Floats = Values<mode, float>;
+using Charges = ReductionAccessor<SumReduction<float>, /*EXCLUSIVE=*/false, 1, coord_t,
+                                  Realm::AffineAccessor<float, 1, coord_t>>;
+
+Rect<1> bounds_of(const PhysicalRegion& region) { return region.get_bounds<1, coord_t>().bounds; }
+
+// A point's piece, from which its children take theirs.
+void init_piece(const Task* task, const Regions&, Context context, Runtime* runtime) {
+  const coord_t point = task->index_point[0];
+  const LogicalRegion ranges = task->regions[0].region;
+  const circuit::Range ghosts = config.ghosts(point);
+  runtime->fill_field<Rect<1>>(context, ranges, ranges, kRange,
+                               Rect<1>(ghosts.first, ghosts.end - 1));
+  for (const bool shared : {false, true}) {
+    TaskLauncher nodes(kInitNodes, UntypedBuffer(&shared, sizeof shared));
+    nodes.add_region_requirement(
+        program::needs(task->regions[shared ? 2 : 1].region, LEGION_READ_WRITE, kNode));
+    runtime->execute_task(context, nodes);
+  }
+  TaskLauncher wires(kInitWires);
+  wires.add_region_requirement(
+      program::needs(task->regions[4].region, LEGION_READ_WRITE, wire_fields(kInPointer)));
+  runtime->execute_task(context, wires);
+}
+
+void init_nodes(const Task* task, const Regions& regions, Context, Runtime*) {
+  const bool shared = *static_cast<const bool*>(task->args);
+  const Floats<LEGION_READ_WRITE> cap(regions[0], kCap), leakage(regions[0], kLeakage),
+      charge(regions[0], kChargeOf), voltage(regions[0], kVoltage);
+  for (PointInRectIterator<1> at(bounds_of(regions[0])); at(); at++) {
+    const Node node = circuit::make_node(at[0], shared);
+    cap[*at] = node.cap;
+    leakage[*at] = node.leakage;
+    charge[*at] = node.charge;
+    voltage[*at] = node.voltage;
+  }
+}
+
+// All but the pointers.
+void init_wires(const Task*, const Regions& regions, Context, Runtime*) {
+  const Floats<LEGION_READ_WRITE> inductance(regions[0], kInductance),
+      resistance(regions[0], kResistance), cap(regions[0], kWireCap);
+  for (PointInRectIterator<1> at(bounds_of(regions[0])); at(); at++) {
+    const Wire wire = circuit::make_wire(at[0]);
+    inductance[*at] = wire.inductance;
+    resistance[*at] = wire.resistance;
+    cap[*at] = wire.cap;
+  }
+  for (const FieldID field : wire_fields(kCurrent)) {
+    const Floats<LEGION_READ_WRITE> values(regions[0], field);
+    for (PointInRectIterator<1> at(bounds_of(regions[0])); at(); at++) values[*at] = 0;
+  }
+}
+
+void init_pointers(const Task*, const Regions& regions, Context, Runtime*) {
+  const Values<LEGION_READ_WRITE, Pointer> in(regions[3], kInPointer), out(regions[3], kOutPointer);
+  for (PointInRectIterator<1> at(bounds_of(regions[3])); at(); at++) {
+    in[*at] = circuit::in_end(config, at[0]);
+    out[*at] = circuit::out_end(config, at[0]);
+  }
+}
+
+// Every point's range of ghosts, as a partition of the shared nodes.
+LogicalPartition create_ghost_partition(const Task* task, const Regions&, Context context,
+                                        Runtime* runtime) {
+  const LogicalRegion shared = task->regions[0].region, ranges = task->regions[1].region;
+  const LogicalPartition pieces = program::cut_equal(context, runtime, ranges, config.total(), "");
+  return runtime->get_logical_partition(
+      context, shared,
+      runtime->create_partition_by_image_range(
+          context, shared.get_index_space(), pieces, ranges, kRange,
+          runtime->get_index_partition_color_space_name(context, pieces.get_index_partition())));
+}
+
+// The first and the last segment's currents and all between, of a wire's fields.
+template <PrivilegeMode mode, std::size_t count>
+std::array<Floats<mode>, count> all_of(const PhysicalRegion& region, FieldID first) {
+  std::array<Floats<mode>, count> values;
+  for (std::size_t i = 0; i < count; ++i) {
+    values[i] = Floats<mode>(region, first + static_cast<FieldID>(i));
+  }
+  return values;
+}
+
+void calculate_new_currents(const Task*, const Regions& regions, Context, Runtime*) {
+  program::set_time(regions[5], program::kStart);
+  const std::array<Floats<LEGION_READ_ONLY>, 3> voltage = {
+      Floats<LEGION_READ_ONLY>(regions[0], kVoltage),
+      Floats<LEGION_READ_ONLY>(regions[1], kVoltage),
+      Floats<LEGION_READ_ONLY>(regions[2], kVoltage)};
+  const auto voltage_at = [&](const Pointer& end) {
+    return voltage[static_cast<std::size_t>(end.where)][Point<1>(end.node)];
+  };
+  const Values<LEGION_READ_ONLY, Pointer> in(regions[3], kInPointer), out(regions[3], kOutPointer);
+  const Floats<LEGION_READ_ONLY> inductance(regions[3], kInductance),
+      resistance(regions[3], kResistance), cap(regions[3], kWireCap);
+  const auto currents = all_of<LEGION_READ_WRITE, kSegments>(regions[4], kCurrent);
+  const auto voltages = all_of<LEGION_READ_WRITE, kSegments - 1>(regions[4], kInnerVoltage);
+  for (PointInRectIterator<1> at(bounds_of(regions[3])); at(); at++) {
+    Wire wire = {inductance[*at], resistance[*at], cap[*at]};
+    for (std::size_t i = 0; i < kSegments; ++i) wire.current[i] = currents[i][*at];
+    for (std::size_t i = 0; i + 1 < kSegments; ++i) wire.voltage[i] = voltages[i][*at];
+    circuit::solve(config.steps, voltage_at(in[*at]), voltage_at(out[*at]), &wire);
+    for (std::size_t i = 0; i < kSegments; ++i) currents[i][*at] = wire.current[i];
+    for (std::size_t i = 0; i + 1 < kSegments; ++i) voltages[i][*at] = wire.voltage[i];
+  }
+}
+
+// What flowed out of one end of each wire and into the other.
+void distribute_charge(const Task*, const Regions& regions, Context, Runtime*) {
+  const Floats<LEGION_READ_WRITE> own(regions[0], kChargeOf);
+  const Charges shared(regions[1], kChargeOf, LEGION_REDOP_SUM_FLOAT32);
+  const Charges ghost(regions[2], kChargeOf, LEGION_REDOP_SUM_FLOAT32);
+  const auto add = [&](const Pointer& end, float charge) {
+    const Point<1> node(end.node);
+    if (end.where == Where::kPrivate) {
+      own[node] += charge;
+    } else {
+      (end.where == Where::kShared ? shared : ghost)[node] <<= charge;
+    }
+  };
+  const Values<LEGION_READ_ONLY, Pointer> in(regions[3], kInPointer), out(regions[3], kOutPointer);
+  const Floats<LEGION_READ_ONLY> first(regions[3], kCurrent),
+      last(regions[3], kCurrent + kSegments - 1);
+  for (PointInRectIterator<1> at(bounds_of(regions[3])); at(); at++) {
+    add(in[*at], kStep * first[*at]);
+    add(out[*at], -kStep * last[*at]);
+  }
+}
+
+void update_voltages(const Task*, const Regions& regions, Context, Runtime*) {
+  for (const std::size_t nodes : {0U, 2U}) {  // the private and the shared ones
+    const Floats<LEGION_READ_ONLY> cap(regions[nodes], kCap), leakage(regions[nodes], kLeakage);
+    const Floats<LEGION_READ_WRITE> charge(regions[nodes + 1], kChargeOf),
+        voltage(regions[nodes + 1], kVoltage);
+    for (PointInRectIterator<1> at(bounds_of(regions[nodes])); at(); at++) {
+      circuit::update(cap[*at], leakage[*at], &charge[*at], &voltage[*at]);
+    }
+  }
+  program::set_time(regions[4], program::kStop);
+}
+
+// ---- the top level
+
+struct Data {
+  LogicalRegion privates, shared, wires, times, ranges;
+  LogicalPartition p_private, p_shared, p_ghost, p_wires, p_times, p_ranges;
+};
+
+Data make_data(Context context, Runtime* runtime) {
+  const coord_t total = config.total();
+  const auto make = [&](const char* name, coord_t each, const std::vector<program::Field>& fields) {
+    return program::make_region(context, runtime, Rect<1>(0, total * each - 1), name, fields);
+  };
+  const std::vector<program::Field> node = {{kCap, "node_cap", 4},
+                                            {kLeakage, "leakage", 4},
+                                            {kChargeOf, "charge", 4},
+                                            {kVoltage, "node_voltage", 4}};
+  std::vector<program::Field> wire = {{kInPointer, "in_ptr", sizeof(Pointer)},
+                                      {kOutPointer, "out_ptr", sizeof(Pointer)},
+                                      {kInductance, "inductance", 4},
+                                      {kResistance, "resistance", 4},
+                                      {kWireCap, "wire_cap", 4}};
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < kSegments; ++i) names.push_back("current._" + std::to_string(i));
+  for (std::size_t i = 0; i + 1 < kSegments; ++i) names.push_back("voltage._" + std::to_string(i));
+  for (const FieldID field : wire_fields(kCurrent)) {
+    wire.push_back({field, names[field - kCurrent].c_str(), 4});
+  }
+  Data data;
+  data.privates = make("all_private", config.private_each(), node);
+  data.shared = make("all_shared", config.shared_each(), node);
+  data.wires = make("all_wires", config.wires_each(), wire);
+  data.times = program::make_times(context, runtime, total, "all_times");
+  data.ranges = make("ghost_ranges", 1, {{kRange, "rect", sizeof(Rect<1>)}});
+  const auto cut = [&](LogicalRegion region, const char* name) {
+    return program::cut_equal(context, runtime, region, total, name);
+  };
+  data.p_private = cut(data.privates, "rp_private");
+  data.p_shared = cut(data.shared, "rp_shared");
+  data.p_wires = cut(data.wires, "rp_wires");
+  data.p_times = cut(data.times, "rp_times");
+  data.p_ranges = cut(data.ranges, "rp_ghost_ranges");
+  return data;
+}
+
+// How many nodes do not have the voltage that the serial program computes. The order of sums
+// differs, so they are not the same to the last bit.
+std::int64_t count_wrong(Context context, Runtime* runtime, const Data& data) {
+  const circuit::Voltages expected = circuit::serial(config);
+  std::int64_t wrong = 0;
+  const auto compare = [&](LogicalRegion region, const std::vector<float>& values) {
+    const PhysicalRegion mapped = runtime->map_region(
+        context, InlineLauncher(program::needs(region, LEGION_READ_ONLY, {kVoltage})));
+    const Floats<LEGION_READ_ONLY> voltage(mapped, kVoltage);
+    for (PointInRectIterator<1> at(bounds_of(mapped)); at(); at++) {
+      const float error = voltage[*at] - values[static_cast<std::size_t>(at[0])];
+      if (!(std::abs(error) <= 1e-4F)) ++wrong;
+    }
+    runtime->unmap_region(context, mapped);
+  };
+  compare(data.privates, expected.privates);
+  compare(data.shared, expected.shared);
+  return wrong;
+}
+
+void initialize(Context context, Runtime* runtime, Data* data) {
+  using program::needs;
+  IndexTaskLauncher pieces(kInitPiece, Rect<1>(0, config.total() - 1));
+  pieces.add_region_requirement(needs(data->p_ranges, data->ranges, LEGION_READ_WRITE, {kRange}));
+  pieces.add_region_requirement(needs(data->p_private, data->privates, LEGION_READ_WRITE, kNode));
+  pieces.add_region_requirement(needs(data->p_shared, data->shared, LEGION_READ_WRITE, kNode));
+  pieces.add_region_requirement(needs(data->shared, LEGION_NO_ACCESS, kNode));
+  pieces.add_region_requirement(
+      needs(data->p_wires, data->wires, LEGION_READ_WRITE, wire_fields(kInPointer)));
+  runtime->execute_index_space(context, pieces);
+
+  TaskLauncher ghosts(kCreateGhosts);
+  ghosts.add_region_requirement(needs(data->shared, LEGION_NO_ACCESS, kNode));
+  ghosts.add_region_requirement(needs(data->ranges, LEGION_READ_ONLY, {kRange}));
+  data->p_ghost = runtime->execute_task(context, ghosts).get_result<LogicalPartition>();
+  runtime->attach_name(data->p_ghost, "rp_ghost");
+
+  IndexTaskLauncher pointers(kInitPointers, Rect<1>(0, config.total() - 1));
+  pointers.add_region_requirement(needs(data->p_private, data->privates, LEGION_NO_ACCESS, kNode));
+  pointers.add_region_requirement(needs(data->p_shared, data->shared, LEGION_NO_ACCESS, kNode));
+  pointers.add_region_requirement(needs(data->p_ghost, data->shared, LEGION_NO_ACCESS, kNode));
+  pointers.add_region_requirement(needs(data->p_wires, data->wires, LEGION_READ_WRITE, kPointers));
+  runtime->execute_index_space(context, pointers);
+}
+
+// One time step: the three launches.
+std::array<IndexTaskLauncher, 3> make_step(const Data& data) {
+  using program::needs;
+  const Rect<1> points(0, config.total() - 1);
+  const std::vector<FieldID> voltage = {kVoltage}, charge = {kChargeOf};
+  const RegionRequirement times =
+      needs(data.p_times, data.times, LEGION_READ_WRITE, {program::kStart, program::kStop});
+
+  IndexTaskLauncher currents(kCurrents, points);
+  currents.add_region_requirement(needs(data.p_private, data.privates, LEGION_READ_ONLY, voltage));
+  currents.add_region_requirement(needs(data.p_shared, data.shared, LEGION_READ_ONLY, voltage));
+  currents.add_region_requirement(needs(data.p_ghost, data.shared, LEGION_READ_ONLY, voltage));
+  currents.add_region_requirement(
+      needs(data.p_wires, data.wires, LEGION_READ_ONLY,
+            {kInPointer, kOutPointer, kInductance, kResistance, kWireCap}));
+  currents.add_region_requirement(
+      needs(data.p_wires, data.wires, LEGION_READ_WRITE, wire_fields(kCurrent)));
+  currents.add_region_requirement(times);
+
+  IndexTaskLauncher charges(kCharge, points);
+  charges.add_region_requirement(needs(data.p_private, data.privates, LEGION_READ_WRITE, charge));
+  for (const LogicalPartition nodes : {data.p_shared, data.p_ghost}) {
+    charges.add_region_requirement(
+        RegionRequirement(nodes, 0, LEGION_REDOP_SUM_FLOAT32, LEGION_EXCLUSIVE, data.shared)
+            .add_field(kChargeOf));
+  }
+  charges.add_region_requirement(
+      needs(data.p_wires, data.wires, LEGION_READ_ONLY,
+            {kInPointer, kOutPointer, kCurrent, kCurrent + kSegments - 1}));
+
+  IndexTaskLauncher voltages(kVoltages, points);
+  const std::pair<LogicalPartition, LogicalRegion> both[] = {{data.p_private, data.privates},
+                                                             {data.p_shared, data.shared}};
+  for (const auto& [nodes, region] : both) {
+    voltages.add_region_requirement(needs(nodes, region, LEGION_READ_ONLY, {kCap, kLeakage}));
+    voltages.add_region_requirement(needs(nodes, region, LEGION_READ_WRITE, {kChargeOf, kVoltage}));
+  }
+  voltages.add_region_requirement(times);
+  return {currents, charges, voltages};
+}
+
+void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
+  // main() has read it already.
+  runtime->execute_task(context, TaskLauncher(kParseInput)).wait();
+  Data data = make_data(context, runtime);
+  initialize(context, runtime, &data);
+
+  const std::array<IndexTaskLauncher, 3> launchers = make_step(data);
+  const auto step = [&] {
+    for (const IndexTaskLauncher& launcher : launchers) {
+      runtime->execute_index_space(context, launcher);
+    }
+  };
+  program::traced(context, runtime, kWarmUp, circuit::kWarmUps, step);
+  const long long elapsed = program::timed(
+      context, runtime, [&] { program::traced(context, runtime, kTimed, config.loops, step); });
+
+  TaskLauncher last(kGetElapsed);
+  last.add_region_requirement(
+      program::needs(data.times, LEGION_READ_ONLY, {program::kStart, program::kStop}));
+  runtime->execute_task(context, last).wait();
+  runtime->execute_index_space(context,
+                               IndexTaskLauncher(kPrintSummary, Rect<1>(0, config.total() - 1)));
+  program::report(context, runtime, elapsed, count_wrong(context, runtime, data));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using program::Kind;
+  if (!program::read_parameters(argc, argv,
+                                {{"nodes", &config.nodes, 1, 1 << 16},
+                                 {"gpus", &config.gpus, 1, 1 << 10},
+                                 {"superpiece", &config.superpiece, 1, 1 << 10},
+                                 {"npp", &config.npp, 100, 1 << 28},
+                                 {"wpp", &config.wpp, 1, 1 << 28},
+                                 {"steps", &config.steps, 1, 1 << 20},
+                                 {"loops", &config.loops, 1, 1 << 20}})) {
+    return 2;
+  }
+  program::add_task<top_level>(kTopLevel, "toplevel", Kind::kReplicable);
+  Runtime::set_top_level_task_id(kTopLevel);
+  program::add_task<program::nothing>(kParseInput, "parse_input");
+  program::add_task<init_piece>(kInitPiece, "init_piece", Kind::kInner);
+  program::add_task<init_nodes>(kInitNodes, "init_nodes");
+  program::add_task<init_wires>(kInitWires, "init_wires");
+  program::add_task<init_pointers>(kInitPointers, "init_pointers");
+  program::add_task<create_ghost_partition>(kCreateGhosts, "create_ghost_partition", Kind::kPlain);
+  program::add_task<calculate_new_currents>(kCurrents, "calculate_new_currents");
+  program::add_task<distribute_charge>(kCharge, "distribute_charge");
+  program::add_task<update_voltages>(kVoltages, "update_voltages");
+  program::add_task<program::get_elapsed>(kGetElapsed, "get_elapsed");
+  program::add_task<program::nothing>(kPrintSummary, "print_summary");
+  return Runtime::start(argc, argv);
+}

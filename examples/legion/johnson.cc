@@ -1,0 +1,116 @@
+// Johnson's matrix multiplication on a cube of g x g x g processors:
+//
+//   johnson [-n 500] [-nodes 1] [-repeats 10] [LEGION'S FLAGS]
+//
+// Point (i, j, k) of the cube multiplies B(i, k) by C(k, j); the products of a column k are added
+// up.
+#include "matrix.h"
+
+namespace {
+
+using namespace Legion;
+using matrix::Name;
+using Regions = std::vector<PhysicalRegion>;
+
+enum Tasks : TaskID { kTopLevel = 1, kInit, kPlaceA, kPlaceB, kPlaceC, kLeaf };
+
+std::int64_t n = 500, nodes = 1, repeats = 10;
+
+// The edge of the cube, from the original's table of runs: 8 points on 4 processors.
+coord_t edge() {
+  const std::int64_t ranks = 4 * nodes;
+  return ranks >= 256 ? 7 : ranks >= 128 ? 6 : ranks >= 16 ? 4 : 2;
+}
+
+// ---- the tasks; where task_1 runs, the tiles of A live from then on.
+
+void task_2(const Task*, const Regions& regions, Context, Runtime*) {
+  matrix::fill(regions[0], Name::kB);
+}
+
+void task_3(const Task*, const Regions& regions, Context, Runtime*) {
+  matrix::fill(regions[0], Name::kC);
+}
+
+void task_4(const Task*, const Regions& regions, Context, Runtime*) {
+  matrix::multiply_reduce(regions[0], regions[1], regions[2]);
+}
+
+struct Matrix {
+  LogicalRegion region;
+  LogicalPartition tiles;
+};
+
+Matrix make(Context context, Runtime* runtime, const char* name, const char* tiles) {
+  const LogicalRegion region = matrix::make(context, runtime, n, name);
+  return {region, matrix::cut(context, runtime, region, n, edge(), edge(), tiles)};
+}
+
+// All of A, from wherever its tiles are.
+std::int64_t count_wrong(Context context, Runtime* runtime, const Matrix& a) {
+  const PhysicalRegion values = runtime->map_region(
+      context, InlineLauncher(matrix::needs(a.region, a.region, LEGION_READ_ONLY)));
+  const std::int64_t wrong = matrix::count_wrong(values, n, 1 + repeats);
+  runtime->unmap_region(context, values);
+  return wrong;
+}
+
+void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
+  const Matrix a = make(context, runtime, "A", "A_tiles");
+  const Matrix b = make(context, runtime, "B", "B_tiles");
+  const Matrix c = make(context, runtime, "C", "C_tiles");
+
+  const coord_t g = edge();
+  const auto place = [&](TaskID task, const Matrix& of, matrix::Projection projection,
+                         Point<3> extents, PrivilegeMode privilege) {
+    IndexTaskLauncher launcher(task, Rect<3>(Point<3>(0, 0, 0), extents - Point<3>(1, 1, 1)));
+    launcher.add_region_requirement(matrix::needs(of.tiles, projection, of.region, privilege));
+    runtime->execute_index_space(context, launcher);
+  };
+  const auto place_a = [&] { place(kPlaceA, a, matrix::kIJ, {g, g, 1}, LEGION_READ_WRITE); };
+  const auto multiply = [&] {
+    IndexTaskLauncher launcher(kLeaf, Rect<3>({0, 0, 0}, {g - 1, g - 1, g - 1}));
+    launcher.add_region_requirement(RegionRequirement(a.tiles, matrix::kIJ,
+                                                      LEGION_REDOP_SUM_FLOAT64, LEGION_SIMULTANEOUS,
+                                                      a.region)
+                                        .add_field(matrix::kValues));
+    launcher.add_region_requirement(
+        matrix::needs(b.tiles, matrix::kIK, b.region, LEGION_READ_ONLY));
+    launcher.add_region_requirement(
+        matrix::needs(c.tiles, matrix::kKJ, c.region, LEGION_READ_ONLY));
+    runtime->execute_index_space(context, launcher);
+    place_a();  // has the products added up
+    program::wait_for_all(context, runtime);
+  };
+
+  runtime->execute_index_space(context, IndexTaskLauncher(kInit, Rect<1>(0, 4 * nodes - 1)));
+  place_a();
+  place(kPlaceB, b, matrix::kIK, {g, 1, g}, LEGION_WRITE_DISCARD);
+  place(kPlaceC, c, matrix::kKJ, {1, g, g}, LEGION_WRITE_DISCARD);
+  program::wait_for_all(context, runtime);
+  multiply();  // not timed
+  const long long elapsed = program::timed(context, runtime, [&] {
+    for (std::int64_t i = 0; i < repeats; ++i) multiply();
+  });
+  program::report(context, runtime, elapsed, count_wrong(context, runtime, a));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using program::Kind;
+  if (!program::read_parameters(
+          argc, argv,
+          {{"n", &n, 16, 400'000}, {"nodes", &nodes, 1, 1'024}, {"repeats", &repeats, 1, 50}})) {
+    return 2;
+  }
+  program::add_task<top_level>(kTopLevel, "top_level", Kind::kPlain);
+  Runtime::set_top_level_task_id(kTopLevel);
+  program::add_task<program::nothing>(kInit, "init_cublas");
+  program::add_task<program::nothing>(kPlaceA, "task_1");
+  program::add_task<task_2>(kPlaceB, "task_2");
+  program::add_task<task_3>(kPlaceC, "task_3");
+  program::add_task<task_4>(kLeaf, "task_4", Kind::kLeaf, {1, 2});
+  matrix::register_projections();
+  return Runtime::start(argc, argv);
+}

@@ -1,0 +1,152 @@
+#include "program.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+namespace program {
+
+using namespace Legion;
+
+bool read_parameters(int argc, char** argv, std::initializer_list<Parameter> parameters) {
+  for (int i = 1; i < argc; ++i) {
+    for (const Parameter& parameter : parameters) {
+      if (argv[i][0] != '-' || std::strcmp(argv[i] + 1, parameter.name) != 0) continue;
+      const char* const text = i + 1 < argc ? argv[i + 1] : "";
+      const char* const end = text + std::strlen(text);
+      const auto [stop, error] = std::from_chars(text, end, *parameter.value);
+      if (error != std::errc() || stop != end || *parameter.value < parameter.least ||
+          *parameter.value > parameter.most) {
+        std::fprintf(stderr, "%s: -%s takes a number from %lld to %lld, not `%s`\n", argv[0],
+                     parameter.name, static_cast<long long>(parameter.least),
+                     static_cast<long long>(parameter.most), text);
+        return false;
+      }
+      ++i;
+      break;
+    }
+  }
+  return true;
+}
+
+LayoutConstraintID column_order() {
+  static const LayoutConstraintID id = [] {
+    LayoutConstraintRegistrar layout(FieldSpace::NO_SPACE, "column_order");
+    layout.add_constraint(
+        OrderingConstraint({LEGION_DIM_X, LEGION_DIM_Y, LEGION_DIM_F}, /*contiguous=*/false));
+    return Runtime::preregister_layout(layout);
+  }();
+  return id;
+}
+
+TaskVariantRegistrar registrar(TaskID id, const char* name, Processor::Kind processor, Kind kind) {
+  TaskVariantRegistrar variant(id, name);
+  variant.add_constraint(ProcessorConstraint(processor));
+  variant.set_leaf(kind == Kind::kLeaf);
+  variant.set_inner(kind == Kind::kInner);
+  variant.set_replicable(kind == Kind::kReplicable);
+  return variant;
+}
+
+LogicalRegion make_region(Context context, Runtime* runtime, const Domain& space, const char* name,
+                          const std::vector<Field>& fields) {
+  const FieldSpace field_space = runtime->create_field_space(context);
+  FieldAllocator allocator = runtime->create_field_allocator(context, field_space);
+  for (const Field& field : fields) {
+    allocator.allocate_field(field.bytes, field.id);
+    runtime->attach_name(field_space, field.id, field.name);
+  }
+  const LogicalRegion region = runtime->create_logical_region(
+      context, runtime->create_index_space(context, space), field_space);
+  runtime->attach_name(region, name);
+  for (const Field& field : fields) {
+    const std::vector<char> zero(field.bytes);
+    runtime->fill_field(context, region, region, field.id, zero.data(), zero.size());
+  }
+  return region;
+}
+
+LogicalPartition cut_equal(Context context, Runtime* runtime, LogicalRegion region, coord_t parts,
+                           const char* name) {
+  const IndexPartition partition =
+      runtime->create_equal_partition(context, region.get_index_space(),
+                                      runtime->create_index_space(context, Rect<1>(0, parts - 1)));
+  const LogicalPartition pieces = runtime->get_logical_partition(context, region, partition);
+  runtime->attach_name(pieces, name);
+  return pieces;
+}
+
+namespace {
+
+RegionRequirement with(RegionRequirement requirement, const std::vector<FieldID>& fields) {
+  for (const FieldID field : fields) {
+    requirement.add_field(field, /*instance=*/requirement.privilege != LEGION_NO_ACCESS);
+  }
+  return requirement;
+}
+
+template <PrivilegeMode mode>
+using Times =
+    FieldAccessor<mode, std::int64_t, 1, coord_t, Realm::AffineAccessor<std::int64_t, 1, coord_t>>;
+
+}  // namespace
+
+RegionRequirement needs(LogicalPartition pieces, LogicalRegion region, PrivilegeMode privilege,
+                        const std::vector<FieldID>& fields) {
+  return with(RegionRequirement(pieces, /*projection=*/0, privilege, LEGION_EXCLUSIVE, region),
+              fields);
+}
+
+RegionRequirement needs(LogicalRegion region, PrivilegeMode privilege,
+                        const std::vector<FieldID>& fields) {
+  return with(RegionRequirement(region, privilege, LEGION_EXCLUSIVE, region), fields);
+}
+
+LogicalRegion make_times(Context context, Runtime* runtime, coord_t points, const char* name) {
+  return make_region(context, runtime, Rect<1>(0, points - 1), name,
+                     {{kStart, "start", 8}, {kStop, "stop", 8}});
+}
+
+void set_time(const PhysicalRegion& times, FieldID field) {
+  const Rect<1> point = times.get_bounds<1, coord_t>().bounds;
+  Times<LEGION_READ_WRITE>(times, field)[point.lo] = Realm::Clock::current_time_in_nanoseconds();
+}
+
+long long get_elapsed(const Task*, const std::vector<PhysicalRegion>& regions, Context, Runtime*) {
+  const Times<LEGION_READ_ONLY> start(regions[0], kStart), stop(regions[0], kStop);
+  const Rect<1> points = regions[0].get_bounds<1, coord_t>().bounds;
+  std::int64_t first = start[points.lo], last = stop[points.lo];
+  for (PointInRectIterator<1> at(points); at(); at++) {
+    first = std::min(first, start[*at]);
+    last = std::max(last, stop[*at]);
+  }
+  return last - first;
+}
+
+void nothing(const Task*, const std::vector<PhysicalRegion>&, Context, Runtime*) {}
+
+void wait_for_all(Context context, Runtime* runtime) {
+  runtime->issue_execution_fence(context).wait();
+}
+
+long long time_after_all(Context context, Runtime* runtime) {
+  return runtime->get_current_time_in_nanoseconds(context, runtime->issue_execution_fence(context))
+      .get_result<long long>();
+}
+
+void report(Context context, Runtime* runtime, long long nanoseconds, std::int64_t wrong) {
+  char text[100];
+  if (wrong > 0) {
+    std::snprintf(text, sizeof text, "wrong: %lld results are not those of the serial reference\n",
+                  static_cast<long long>(wrong));
+    runtime->print_once(context, stderr, text);
+    Runtime::set_return_code(1);
+    return;
+  }
+  std::snprintf(text, sizeof text, "elapsed %.3f ms\n", static_cast<double>(nanoseconds) * 1e-6);
+  runtime->print_once(context, stdout, text);
+}
+
+}  // namespace program

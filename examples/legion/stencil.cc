@@ -1,0 +1,356 @@
+// A star of radius 2 on a square grid of doubles, after the Parallel Research Kernels:
+//
+//   stencil [-edge 500] [-nodes 1] [-loops 20] [LEGION'S FLAGS]
+//
+// 2 x 2 tiles for each node, each stored with a border of the radius. Tiles exchange their edges
+// through regions of their own, one for each direction: a tile writes its strip (out) and reads its
+// neighbour's (in).
+#include <array>
+#include <map>
+
+#include "program.h"
+
+namespace {
+
+using namespace Legion;
+using Regions = std::vector<PhysicalRegion>;
+
+enum Tasks : TaskID {
+  kMain = 1,
+  kReadConfig,
+  kMakePrivate,
+  kMakeInterior,
+  kMakeExterior,
+  kGhostX,
+  kGhostY,
+  kStencil,
+  kIncrement,
+  kCheck,
+  kGetElapsed,
+  kPrintTime,
+};
+enum Fields : FieldID { kInput = 1, kInput1, kOutput };
+enum Traces : TraceID { kWarmUp = 1, kTimed };
+
+constexpr coord_t kRadius = 2;
+constexpr std::int64_t kWarmUps = 2;
+
+struct Config {
+  std::int64_t edge = 500, nodes = 1, loops = 20;
+
+  // The nodes' grid doubles in x first.
+  coord_t across() const {
+    for (const coord_t rows : {64, 32, 16, 8, 4, 2}) {
+      if (nodes % (rows * rows) == 0) return rows;
+    }
+    return 1;
+  }
+  coord_t ntx() const { return 2 * nodes / across(); }
+  coord_t nty() const { return 2 * across(); }
+  coord_t tiles() const { return ntx() * nty(); }
+} config;
+
+Point<2> square(coord_t edge) { return {edge, edge}; }
+
+// Where the tile of a launch's point i lies among the others.
+Point<2> tile(coord_t i) { return {i % config.ntx(), i / config.ntx()}; }
+
+// A direction in which a tile has a neighbour: how far, and which of its columns or rows lie there.
+struct Direction {
+  const char *name, *in, *out;
+  Point<2> step;
+  bool in_x() const { return step[0] != 0; }
+};
+const std::array<Direction, 4> kDirections = {{
+    {"xm", "pxm_in", "pxm_out", {-1, 0}},
+    {"xp", "pxp_in", "pxp_out", {1, 0}},
+    {"ym", "pym_in", "pym_out", {0, -1}},
+    {"yp", "pyp_in", "pyp_out", {0, 1}},
+}};
+
+// ---- partitions
+
+// Each tile's piece, from a function of its point.
+template <typename Piece>
+LogicalPartition cut(Context context, Runtime* runtime, LogicalRegion region, PartitionKind kind,
+                     const Piece& piece) {
+  std::map<DomainPoint, Domain> pieces;
+  for (coord_t i = 0; i < config.tiles(); ++i) pieces[Point<1>(i)] = piece(i);
+  const IndexSpace colors = runtime->create_index_space(context, Rect<1>(0, config.tiles() - 1));
+  return runtime->get_logical_partition(
+      context, region,
+      runtime->create_partition_by_domain(context, region.get_index_space(), pieces, colors,
+                                          /*perform_intersections=*/true, kind));
+}
+
+// The tiles without so many points at each side.
+template <coord_t border>
+LogicalPartition make_tiles(const Task* task, const Regions&, Context context, Runtime* runtime) {
+  const coord_t stored = config.edge + 2 * kRadius;
+  return cut(context, runtime, task->regions[0].region, LEGION_DISJOINT_KIND, [&](coord_t i) {
+    const Point<2> lower = tile(i) * square(stored);
+    return Rect<2>(lower + square(border), lower + square(stored - border - 1));
+  });
+}
+
+// The strips of all tiles, or of their neighbours, which `argument` names as a step; beyond the
+// grid's border there are none.
+LogicalPartition make_strips(const Task* task, const Regions&, Context context, Runtime* runtime) {
+  const auto neighbour = *static_cast<const Point<2>*>(task->args);
+  const Point<2> extents =
+      task->task_id == kGhostX ? Point<2>(kRadius, config.edge) : Point<2>(config.edge, kRadius);
+  return cut(context, runtime, task->regions[0].region, LEGION_DISJOINT_KIND, [&](coord_t i) {
+    const Point<2> lower = (tile(i) + neighbour) * extents;
+    return Rect<2>(lower, lower + extents - square(1));
+  });
+}
+
+// ---- the tasks
+
+// What each iteration adds to a point of the grid; points of the grid's border stay 0. Small whole
+// numbers, so that sums are exact.
+double slope(coord_t x, coord_t y) {
+  const auto mixed =
+      static_cast<std::uint32_t>(x) * 0x9E3779B1U + static_cast<std::uint32_t>(y) * 0x85EBCA6BU;
+  return static_cast<double>(mixed >> 28);
+}
+
+// The weight of a neighbour at distance 1 or 2.
+double weight(coord_t distance) { return 1.0 / static_cast<double>(2 * kRadius * distance); }
+
+// A field of a tile or strip, in column order; the point (0, 0) is the tile's first inner one.
+struct Values {
+  double* first;
+  std::ptrdiff_t stride;
+  double& operator()(coord_t x, coord_t y) const { return first[x + y * stride]; }
+};
+
+template <PrivilegeMode mode>
+Values values(const PhysicalRegion& region, FieldID field, coord_t border) {
+  using Accessor =
+      FieldAccessor<mode, double, 2, coord_t, Realm::AffineAccessor<double, 2, coord_t>>;
+  const Rect<2> bounds = region.get_bounds<2, coord_t>().bounds;
+  std::size_t strides[2] = {1, 1};
+  const double* const data = Accessor(region, field).ptr(bounds, strides);
+  const auto stride = static_cast<std::ptrdiff_t>(strides[1]);
+  return {const_cast<double*>(data) + border + border * stride, stride};
+}
+
+// Calls `each` with the points of a strip, (0, 0) its first, and the tile's point that lies
+// `shift` columns or rows from there.
+template <typename Each>
+void for_strip(const Direction& direction, coord_t shift, const Each& each) {
+  const coord_t edge = config.edge;
+  const coord_t width = direction.in_x() ? kRadius : edge;
+  const coord_t height = direction.in_x() ? edge : kRadius;
+  for (coord_t y = 0; y < height; ++y) {
+    for (coord_t x = 0; x < width; ++x) {
+      each(x, y, direction.in_x() ? x + shift : x, direction.in_x() ? y : y + shift);
+    }
+  }
+}
+
+// Takes the neighbours' edges, then adds the star of each point to its output.
+void stencil(const Task*, const Regions& regions, Context, Runtime*) {
+  program::set_time(regions[6], program::kStart);
+  const coord_t edge = config.edge;
+  const Values input = values<LEGION_READ_WRITE>(regions[0], kInput, kRadius);
+  const Values output = values<LEGION_READ_WRITE>(regions[0], kOutput, kRadius);
+  for (std::size_t d = 0; d < kDirections.size(); ++d) {
+    const PhysicalRegion& strip = regions[2 + d];
+    if (strip.get_bounds<2, coord_t>().empty()) continue;
+    const bool before = kDirections[d].step[0] + kDirections[d].step[1] < 0;
+    const Values theirs = values<LEGION_READ_ONLY>(strip, kInput, 0);
+    for_strip(kDirections[d], before ? -kRadius : edge,
+              [&](coord_t x, coord_t y, coord_t tile_x, coord_t tile_y) {
+                input(tile_x, tile_y) = theirs(x, y);
+              });
+  }
+  for (coord_t y = 0; y < edge; ++y) {
+    for (coord_t x = 0; x < edge; ++x) {
+      double sum = 0;
+      for (coord_t d = 1; d <= kRadius; ++d) {
+        sum += weight(d) * (input(x + d, y) + input(x, y + d));
+        sum -= weight(d) * (input(x - d, y) + input(x, y - d));
+      }
+      output(x, y) += sum;
+    }
+  }
+}
+
+// Adds to each point's input, then hands the edges out.
+void increment(const Task* task, const Regions& regions, Context, Runtime*) {
+  const coord_t edge = config.edge;
+  const Point<2> lower = tile(task->index_point[0]) * square(edge);
+  const Values input = values<LEGION_READ_WRITE>(regions[0], kInput, kRadius);
+  for (coord_t y = 0; y < edge; ++y) {
+    for (coord_t x = 0; x < edge; ++x) input(x, y) += slope(lower[0] + x, lower[1] + y);
+  }
+  for (std::size_t d = 0; d < kDirections.size(); ++d) {
+    // What the neighbour on the other side has before it is this tile's end.
+    const bool before = kDirections[d].step[0] + kDirections[d].step[1] < 0;
+    const Values ours = values<LEGION_READ_WRITE>(regions[2 + d], kInput, 0);
+    for_strip(kDirections[d], before ? edge - kRadius : 0,
+              [&](coord_t x, coord_t y, coord_t tile_x, coord_t tile_y) {
+                ours(x, y) = input(tile_x, tile_y);
+              });
+  }
+  program::set_time(regions[6], program::kStop);
+}
+
+// How many points of a tile are not what a serial program has. In iteration t the input is t times
+// the slope, so the output is the slope's star, 0 + 1 + 2 + ... times.
+std::int64_t check(const Task* task, const Regions& regions, Context, Runtime*) {
+  const Point<2> size = Point<2>(config.ntx(), config.nty()) * square(config.edge);
+  const auto slope_at = [&](coord_t x, coord_t y) {
+    return x < 0 || y < 0 || x >= size[0] || y >= size[1] ? 0 : slope(x, y);
+  };
+  const Point<2> lower = tile(task->index_point[0]) * square(config.edge);
+  const Values input = values<LEGION_READ_ONLY>(regions[0], kInput, kRadius);
+  const Values output = values<LEGION_READ_ONLY>(regions[0], kOutput, kRadius);
+  const auto times = static_cast<double>(kWarmUps + config.loops);
+  std::int64_t wrong = 0;
+  for (coord_t j = 0; j < config.edge; ++j) {
+    for (coord_t i = 0; i < config.edge; ++i) {
+      const coord_t x = lower[0] + i, y = lower[1] + j;
+      double star = 0;
+      for (coord_t d = 1; d <= kRadius; ++d) {
+        star += weight(d) * (slope_at(x + d, y) + slope_at(x, y + d));
+        star -= weight(d) * (slope_at(x - d, y) + slope_at(x, y - d));
+      }
+      if (input(i, j) != times * slope(x, y) || output(i, j) != star * (times * (times - 1) / 2)) {
+        ++wrong;
+      }
+    }
+  }
+  return wrong;
+}
+
+// ---- the top level
+
+struct Strips {
+  LogicalRegion region;
+  LogicalPartition in, out;
+};
+
+struct Data {
+  LogicalRegion points, times;
+  LogicalPartition tiles, interior, exterior, times_of_tiles;
+  std::array<Strips, 4> strips;
+};
+
+const std::vector<FieldID> kAll = {kInput, kInput1, kOutput};
+
+// A partition as one of the tasks makes it.
+LogicalPartition made_by(TaskID task, Context context, Runtime* runtime, LogicalRegion region,
+                         const char* name, Point<2> neighbour = {0, 0}) {
+  TaskLauncher launcher(task, UntypedBuffer(&neighbour, sizeof neighbour));
+  launcher.add_region_requirement(program::needs(region, LEGION_NO_ACCESS, kAll));
+  const auto made = runtime->execute_task(context, launcher).get_result<LogicalPartition>();
+  runtime->attach_name(made, name);
+  return made;
+}
+
+Data make_data(Context context, Runtime* runtime) {
+  const auto make = [&](const char* name, coord_t width, coord_t height) {
+    return program::make_region(
+        context, runtime, Rect<2>({0, 0}, {width - 1, height - 1}), name,
+        {{kInput, "input", 8}, {kInput1, "input1", 8}, {kOutput, "output", 8}});
+  };
+  const coord_t ntx = config.ntx(), nty = config.nty(), edge = config.edge;
+  Data data;
+  data.points = make("points", ntx * (edge + 2 * kRadius), nty * (edge + 2 * kRadius));
+  data.tiles = made_by(kMakePrivate, context, runtime, data.points, "private");
+  data.interior = made_by(kMakeInterior, context, runtime, data.points, "interior");
+  data.exterior = made_by(kMakeExterior, context, runtime, data.points, "exterior");
+  for (std::size_t d = 0; d < kDirections.size(); ++d) {
+    const Direction& direction = kDirections[d];
+    Strips& strips = data.strips[d];
+    strips.region = direction.in_x() ? make(direction.name, ntx * kRadius, nty * edge)
+                                     : make(direction.name, ntx * edge, nty * kRadius);
+    const TaskID task = direction.in_x() ? kGhostX : kGhostY;
+    strips.out = made_by(task, context, runtime, strips.region, direction.out);
+    strips.in = made_by(task, context, runtime, strips.region, direction.in, direction.step);
+  }
+  data.times = program::make_times(context, runtime, config.tiles(), "times");
+  data.times_of_tiles = program::cut_equal(context, runtime, data.times, config.tiles(), "p_times");
+  return data;
+}
+
+void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
+  // main() has read it already.
+  runtime->execute_task(context, TaskLauncher(kReadConfig)).wait();
+  const Data data = make_data(context, runtime);
+
+  const auto over_tiles = [&](TaskID task) {
+    return IndexTaskLauncher(task, Rect<1>(0, config.tiles() - 1));
+  };
+  const RegionRequirement times = program::needs(data.times_of_tiles, data.times, LEGION_READ_WRITE,
+                                                 {program::kStart, program::kStop});
+  const auto step = [&] {
+    IndexTaskLauncher stencil = over_tiles(kStencil);
+    stencil.add_region_requirement(
+        program::needs(data.tiles, data.points, LEGION_READ_WRITE, kAll));
+    stencil.add_region_requirement(
+        program::needs(data.interior, data.points, LEGION_NO_ACCESS, kAll));
+    for (const Strips& strips : data.strips) {
+      stencil.add_region_requirement(
+          program::needs(strips.in, strips.region, LEGION_READ_ONLY, {kInput}));
+    }
+    stencil.add_region_requirement(times);
+    runtime->execute_index_space(context, stencil);
+
+    IndexTaskLauncher increment = over_tiles(kIncrement);
+    increment.add_region_requirement(
+        program::needs(data.tiles, data.points, LEGION_READ_WRITE, {kInput, kInput1}));
+    increment.add_region_requirement(
+        program::needs(data.exterior, data.points, LEGION_NO_ACCESS, kAll));
+    for (const Strips& strips : data.strips) {
+      increment.add_region_requirement(
+          program::needs(strips.out, strips.region, LEGION_READ_WRITE, {kInput}));
+    }
+    increment.add_region_requirement(times);
+    runtime->execute_index_space(context, increment);
+  };
+  program::traced(context, runtime, kWarmUp, kWarmUps, step);
+  const long long elapsed = program::timed(
+      context, runtime, [&] { program::traced(context, runtime, kTimed, config.loops, step); });
+
+  IndexTaskLauncher check = over_tiles(kCheck);
+  check.add_region_requirement(
+      program::needs(data.tiles, data.points, LEGION_READ_ONLY, {kInput, kOutput}));
+  check.add_region_requirement(program::needs(data.interior, data.points, LEGION_NO_ACCESS, kAll));
+  const Future wrong = runtime->execute_index_space(context, check, LEGION_REDOP_SUM_INT64);
+  TaskLauncher last(kGetElapsed);
+  last.add_region_requirement(
+      program::needs(data.times, LEGION_READ_ONLY, {program::kStart, program::kStop}));
+  runtime->execute_task(context, last).wait();
+  runtime->execute_index_space(context, over_tiles(kPrintTime));
+  program::report(context, runtime, elapsed, wrong.get_result<std::int64_t>());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using program::Kind;
+  if (!program::read_parameters(argc, argv,
+                                {{"edge", &config.edge, 2, 1 << 20},
+                                 {"nodes", &config.nodes, 1, 1 << 16},
+                                 {"loops", &config.loops, 1, 1 << 20}})) {
+    return 2;
+  }
+  program::add_task<top_level>(kMain, "main", Kind::kReplicable);
+  Runtime::set_top_level_task_id(kMain);
+  program::add_task<program::nothing>(kReadConfig, "read_config");
+  program::add_task<make_tiles<0>>(kMakePrivate, "make_private_partition", Kind::kPlain);
+  program::add_task<make_tiles<kRadius>>(kMakeInterior, "make_interior_partition", Kind::kPlain);
+  program::add_task<make_tiles<kRadius>>(kMakeExterior, "make_exterior_partition", Kind::kPlain);
+  program::add_task<make_strips>(kGhostX, "ghost_x_partition", Kind::kPlain);
+  program::add_task<make_strips>(kGhostY, "ghost_y_partition", Kind::kPlain);
+  program::add_task<stencil>(kStencil, "stencil", Kind::kLeaf, {0, 2, 3, 4, 5});
+  program::add_task<increment>(kIncrement, "increment", Kind::kLeaf, {0, 2, 3, 4, 5});
+  program::add_task<check>(kCheck, "check", Kind::kLeaf, {0});
+  program::add_task<program::get_elapsed>(kGetElapsed, "get_elapsed");
+  program::add_task<program::nothing>(kPrintTime, "print_time");
+  return Runtime::start(argc, argv);
+}

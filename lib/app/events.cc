@@ -1,0 +1,394 @@
+// One description of the text for both directions: `visit` names the parts in their order, an
+// archive writes or reads them.
+#include "app/events.h"
+
+#include <charconv>
+#include <concepts>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <type_traits>
+
+namespace groma::app {
+namespace {
+
+constexpr std::string_view kMagic = "groma events 1\n";
+
+template <typename T>
+concept Number = std::integral<T> || std::is_enum_v<T>;
+
+class Writer {
+ public:
+  template <Number T>
+  void operator()(const T& value) {
+    text_ += std::to_string(static_cast<std::int64_t>(value));
+    text_ += ' ';
+  }
+  void operator()(const std::string& value) {
+    text_ += std::to_string(value.size()) + ':' + value + ' ';
+  }
+  std::size_t size(std::size_t is) {
+    (*this)(is);
+    return is;
+  }
+  void below() {}
+  void above() { text_.back() = '\n'; }
+  bool ok() const { return true; }
+  template <typename T>
+  void at_most(const T&, std::int64_t) {}
+
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_{kMagic};
+};
+
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : text_(text) {
+    ok_ = text_.starts_with(kMagic);
+    if (ok_) text_.remove_prefix(kMagic.size());
+  }
+
+  template <Number T>
+  void operator()(T& value) {
+    std::int64_t read = integer();
+    using Plain = typename std::conditional_t<std::is_enum_v<T>, std::underlying_type<T>,
+                                              std::type_identity<T>>::type;
+    if (!std::in_range<std::conditional_t<std::same_as<Plain, bool>, std::uint8_t, Plain>>(read) ||
+        (std::same_as<Plain, bool> && read > 1)) {
+      ok_ = false;
+      read = 0;
+    }
+    value = static_cast<T>(read);
+  }
+  void operator()(std::string& value) {
+    const std::int64_t size = integer(':');
+    if (size < 0 || static_cast<std::uint64_t>(size) > text_.size()) ok_ = false;
+    if (!ok_) return;
+    value = text_.substr(0, static_cast<std::size_t>(size));
+    text_.remove_prefix(static_cast<std::size_t>(size));
+    space();
+  }
+  // An element takes two bytes at least.
+  std::size_t size(std::size_t) {
+    const std::int64_t size = integer();
+    if (size < 0 || static_cast<std::uint64_t>(size) > text_.size() / 2) ok_ = false;
+    return ok_ ? static_cast<std::size_t>(size) : 0;
+  }
+  void below() { ok_ = ok_ && ++depth_ <= 2 * kMaxRepeatDepth; }
+  void above() { --depth_; }
+  template <typename T>
+  void at_most(const T& value, std::int64_t most) {
+    if (static_cast<std::int64_t>(value) > most) ok_ = false;
+  }
+
+  bool ok() const { return ok_; }
+  bool at_end() const { return text_.empty(); }
+
+ private:
+  void space() {
+    if (text_.empty() || (text_.front() != ' ' && text_.front() != '\n')) ok_ = false;
+    if (ok_) text_.remove_prefix(1);
+  }
+  std::int64_t integer(char end = ' ') {
+    std::int64_t value = 0;
+    if (!ok_) return 0;
+    const auto read = std::from_chars(text_.data(), text_.data() + text_.size(), value);
+    ok_ = read.ec == std::errc();
+    if (!ok_) return 0;
+    text_.remove_prefix(static_cast<std::size_t>(read.ptr - text_.data()));
+    if (end == ' ') {
+      space();
+    } else {
+      ok_ = !text_.empty() && text_.front() == end;
+      if (ok_) text_.remove_prefix(1);
+    }
+    return ok_ ? value : 0;
+  }
+
+  std::string_view text_;
+  bool ok_ = false;
+  int depth_ = 0;
+};
+
+template <typename Archive, Number T>
+void visit(Archive& archive, T& value) {
+  archive(value);
+}
+template <typename Archive>
+void visit(Archive& archive, std::string& value) {
+  archive(value);
+}
+template <typename Archive>
+void visit(Archive& archive, Point& point);
+template <typename Archive>
+void visit(Archive& archive, Rect& rect);
+template <typename Archive>
+void visit(Archive& archive, LayoutDemand& demand);
+template <typename Archive>
+void visit(Archive& archive, Repeat& repeat);
+
+#define GROMA_VISIT(Type, ...)                                               \
+  template <typename Archive>                                                \
+  void visit(Archive& archive, Events::Type& of) {                           \
+    const auto each = [&](auto&... parts) { (visit(archive, parts), ...); }; \
+    each(__VA_ARGS__);                                                       \
+  }
+
+template <typename Archive, typename T>
+void visit(Archive& archive, std::vector<T>& items) {
+  const std::size_t size = archive.size(items.size());
+  archive.below();
+  for (std::size_t i = 0; i < size && archive.ok(); ++i) {
+    if (i == items.size()) items.emplace_back();
+    visit(archive, items[i]);
+  }
+  archive.above();
+}
+template <typename Archive, typename T>
+void visit(Archive& archive, std::optional<T>& value) {
+  std::int64_t coded = value ? static_cast<std::int64_t>(*value) : -1;
+  archive(coded);
+  if (coded >= 0) value = static_cast<T>(coded);
+}
+template <typename Archive>
+void visit(Archive& archive, Point& point) {
+  int dimensions = point.dimensions();
+  archive(dimensions);
+  archive.at_most(dimensions, kMaxDimensions);
+  if (dimensions < 0 || dimensions > kMaxDimensions) return;
+  Point made = Point::zeros(dimensions);
+  for (int d = 0; d < dimensions; ++d) {
+    made[d] = d < point.dimensions() ? point[d] : 0;
+    archive(made[d]);
+  }
+  point = made;
+}
+template <typename Archive>
+void visit(Archive& archive, Rect& rect) {
+  visit(archive, rect.lower);
+  visit(archive, rect.extents);
+}
+template <typename Archive>
+void visit(Archive& archive, LayoutDemand& demand) {
+  archive(demand.requirement);
+  visit(archive, demand.dimensions);
+  visit(archive, demand.fields);
+  visit(archive, demand.memory);
+  archive(demand.exact);
+  archive(demand.align_op);
+  archive(demand.align_bytes);
+}
+template <typename Archive>
+void visit(Archive& archive, Repeat& repeat) {
+  archive(repeat.symbol);
+  archive(repeat.count);
+  visit(archive, repeat.body);
+}
+
+GROMA_VISIT(Variant, of.kind, of.leaf, of.inner, of.replicable, of.demands)
+GROMA_VISIT(Task, of.name, of.variants)
+GROMA_VISIT(Field, of.name, of.bytes)
+GROMA_VISIT(Region, of.name, of.bounds, of.points, of.fields)
+GROMA_VISIT(Piece, of.color, of.bounds, of.points)
+GROMA_VISIT(Partition, of.name, of.region, of.outer, of.colors, of.pieces)
+GROMA_VISIT(Requirement, of.how, of.region, of.partition, of.privilege, of.coherence, of.fields)
+GROMA_VISIT(Shape, of.task, of.dimensions, of.requirements)
+GROMA_VISIT(Launch, of.shape, of.numbers)
+GROMA_VISIT(Context, of.task, of.shape, of.given, of.count, of.launches)
+GROMA_VISIT(Time, of.task, of.kind, of.count, of.nanoseconds)
+GROMA_VISIT(Other, of.what, of.count)
+#undef GROMA_VISIT
+
+template <typename Archive>
+void visit(Archive& archive, Events& events) {
+  visit(archive, events.runtime);
+  visit(archive, events.top_level);
+  visit(archive, events.tasks);
+  visit(archive, events.regions);
+  visit(archive, events.partitions);
+  visit(archive, events.shapes);
+  visit(archive, events.launches);
+  visit(archive, events.contexts);
+  visit(archive, events.times);
+  visit(archive, events.others);
+}
+
+// ---- Whether what was read holds together.
+
+template <typename Items>
+bool among(std::uint64_t number, const Items& items) {
+  return number < items.size();
+}
+
+bool good(const Rect& rect) {
+  return rect.lower.dimensions() == rect.extents.dimensions() && rect.dimensions() > 0 &&
+         Rect::make(rect.lower, rect.extents).has_value();
+}
+
+bool good(const Events::Variant& variant) {
+  bool fine = static_cast<std::size_t>(variant.kind) < kProcKindCount;
+  for (const LayoutDemand& demand : variant.demands) {
+    fine = fine && demand.align_op <= AlignOp::kGe &&
+           (!demand.dimensions || *demand.dimensions <= DimensionOrder::kC) &&
+           (!demand.fields || *demand.fields <= FieldOrder::kAos) &&
+           (!demand.memory || *demand.memory < MemKind::kVirtual);
+  }
+  return fine;
+}
+
+bool good(const Events& events, const Events::Partition& partition, std::size_t number) {
+  if (!among(partition.region, events.regions) || !good(partition.colors)) return false;
+  if (partition.outer >= static_cast<std::int64_t>(number) || partition.outer < -1) return false;
+  if (partition.outer >= 0 &&
+      events.partitions[static_cast<std::size_t>(partition.outer)].region != partition.region) {
+    return false;
+  }
+  const int colors = events.color_dimensions(partition);
+  if (colors > kMaxDimensions || partition.pieces.size() > kMaxEventPieces) return false;
+  const int dimensions = events.regions[partition.region].bounds.dimensions();
+  for (const Events::Piece& piece : partition.pieces) {
+    if (piece.color.dimensions() != colors || !good(piece.bounds) ||
+        piece.bounds.dimensions() != dimensions) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool good(const Events& events, const Events::Requirement& requirement) {
+  if (!among(requirement.region, events.regions)) return false;
+  for (const std::uint32_t field : requirement.fields) {
+    if (!among(field, events.regions[requirement.region].fields)) return false;
+  }
+  if (requirement.how > Events::How::kMapped ||
+      static_cast<std::size_t>(requirement.privilege) >= kPrivilegeCount ||
+      requirement.coherence > Coherence::kRelaxed) {
+    return false;
+  }
+  if (requirement.how == Events::How::kWhole) return requirement.partition == -1;
+  if (requirement.partition < 0) return false;
+  const auto number = static_cast<std::size_t>(requirement.partition);
+  return among(number, events.partitions) && events.partitions[number].region == requirement.region;
+}
+
+bool good(const Events& events, const Events::Launch& launch) {
+  if (!among(launch.shape, events.shapes)) return false;
+  const Events::Shape& shape = events.shapes[launch.shape];
+  const std::size_t dimensions = shape.dimensions;
+  if (dimensions > kMaxDimensions || launch.numbers.size() < 2 * dimensions) return false;
+  const std::span numbers(launch.numbers);
+  const auto domain =
+      Rect::make(Point(numbers.first(dimensions)), Point(numbers.subspan(dimensions, dimensions)));
+  if (!domain || domain->volume() > static_cast<std::int64_t>(INT32_MAX)) return false;
+  std::size_t due = 2 * dimensions;
+  for (const Events::Requirement& requirement : shape.requirements) {
+    if (requirement.how == Events::How::kWhole) continue;
+    const std::size_t colors = events.color_dimensions(requirement);
+    if (requirement.how == Events::How::kFixed) {
+      due += colors;
+    } else if (requirement.how == Events::How::kPoint) {
+      if (dimensions == 0 || colors < dimensions) return false;
+      due += colors - dimensions;
+    } else {
+      if (dimensions == 0) return false;
+      due += colors * static_cast<std::size_t>(domain->volume());
+    }
+    if (due > launch.numbers.size()) return false;
+  }
+  return due == launch.numbers.size();
+}
+
+bool good(const Events& events, const std::vector<Repeat>& folded) {
+  for (const Repeat& each : folded) {
+    if (each.count == 0 || !among(each.symbol, events.launches)) return false;
+    if (!good(events, each.body)) return false;
+  }
+  return true;
+}
+
+bool good(const Events& events) {
+  if (!among(events.top_level, events.tasks)) return false;
+  bool fine = true;
+  for (const Events::Task& task : events.tasks) {
+    for (const Events::Variant& variant : task.variants) fine = fine && good(variant);
+  }
+  for (const Events::Region& region : events.regions) fine = fine && good(region.bounds);
+  for (std::size_t i = 0; i < events.partitions.size() && fine; ++i) {
+    fine = good(events, events.partitions[i], i);
+  }
+  for (std::size_t i = 0; i < events.shapes.size() && fine; ++i) {
+    fine = among(events.shapes[i].task, events.tasks);
+    for (const auto& each : events.shapes[i].requirements) fine = fine && good(events, each);
+  }
+  for (std::size_t i = 0; i < events.launches.size() && fine; ++i) {
+    fine = good(events, events.launches[i]);
+  }
+  for (std::size_t i = 0; i < events.contexts.size() && fine; ++i) {
+    const Events::Context& context = events.contexts[i];
+    fine = among(context.task, events.tasks) && good(events, context.launches) &&
+           context.shape >= -1 &&
+           (context.shape == -1 || among(static_cast<std::size_t>(context.shape), events.shapes));
+    if (!fine) break;
+    const std::vector<std::size_t> layout = events.layout_of(context);
+    fine = context.count > 0 &&
+           std::accumulate(layout.begin(), layout.end(), std::size_t{0}) == context.given.size();
+  }
+  for (const Events::Time& time : events.times) {
+    fine = fine && among(time.task, events.tasks) &&
+           static_cast<std::size_t>(time.kind) < kProcKindCount;
+  }
+  return fine;
+}
+
+}  // namespace
+
+int Events::color_dimensions(const Partition& partition) const {
+  int dimensions = partition.colors.dimensions();
+  for (std::int32_t outer = partition.outer; outer >= 0;) {
+    const Partition& of = partitions[static_cast<std::size_t>(outer)];
+    dimensions += of.colors.dimensions();
+    outer = of.outer;
+  }
+  return dimensions;
+}
+
+std::size_t Events::color_dimensions(const Requirement& requirement) const {
+  if (requirement.how == How::kWhole) return 0;
+  return static_cast<std::size_t>(
+      color_dimensions(partitions[static_cast<std::size_t>(requirement.partition)]));
+}
+
+std::vector<std::size_t> Events::layout_of(const Context& context) const {
+  if (context.shape < 0) return {};
+  const Shape& shape = shapes[static_cast<std::size_t>(context.shape)];
+  std::vector<std::size_t> layout = {shape.dimensions};
+  for (const Requirement& each : shape.requirements) layout.push_back(color_dimensions(each));
+  return layout;
+}
+
+std::string text_of(const Events& events) {
+  Writer writer;
+  visit(writer, const_cast<Events&>(events));  // it only reads
+  return writer.take();
+}
+
+Result<Events> events_from(std::string_view text) {
+  Events events;
+  Reader reader(text);
+  visit(reader, events);
+  if (!reader.ok() || !reader.at_end() || !good(events)) {
+    return Error{Error::Code::kMalformed, "what was recorded is damaged"};
+  }
+  std::uint64_t launches = 0;
+  for (const Events::Context& context : events.contexts) {
+    launches += unfolded_size(context.launches, kMaxEventLaunches);
+    if (launches > kMaxEventLaunches) {
+      return Error{Error::Code::kTooLarge, "too many launches were recorded"};
+    }
+  }
+  return events;
+}
+
+}  // namespace groma::app

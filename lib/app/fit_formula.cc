@@ -1,0 +1,277 @@
+#include "app/fit_formula.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "app/formula.h"
+
+namespace groma::app {
+namespace {
+
+constexpr std::size_t kMostPeriods = 16;
+constexpr std::int64_t kMostDigits = 64;
+constexpr std::size_t kMostChoices = 512;  // samples that a choice may tell apart
+
+// a * x + b * y + c; the coefficients of variables that no two samples differ in alone are 0.
+struct Linear {
+  std::vector<std::int64_t> coefficients;
+  std::int64_t constant = 0;
+};
+
+bool multiply(std::int64_t a, std::int64_t b, std::int64_t& product) {
+  return !__builtin_mul_overflow(a, b, &product);
+}
+
+// For each variable the first two samples with a step of one between them, else any step.
+std::optional<Linear> linear(const Samples& samples, std::span<const std::size_t> chosen) {
+  const std::size_t n = samples.names.size();
+  Linear found{std::vector<std::int64_t>(n, 0), 0};
+  for (std::size_t v = 0; v < n; ++v) {
+    // By the other coordinates: the sample before.
+    std::map<std::vector<std::int64_t>, std::size_t> before;
+    std::int64_t best = 0;
+    for (const std::size_t s : chosen) {
+      const auto at = samples.point(s);
+      std::vector<std::int64_t> others(at.begin(), at.end());
+      others[v] = 0;
+      const auto [other, is_new] = before.try_emplace(std::move(others), s);
+      if (is_new) continue;
+      std::int64_t step = 0, rise = 0;
+      if (__builtin_sub_overflow(at[v], samples.point(other->second)[v], &step) ||
+          __builtin_sub_overflow(samples.values[s], samples.values[other->second], &rise)) {
+        return std::nullopt;
+      }
+      other->second = s;
+      if (step == 0 || (best != 0 && std::abs(step) >= std::abs(best))) continue;
+      best = step;
+      found.coefficients[v] = rise / step;
+      if (std::abs(step) == 1) break;
+    }
+  }
+  found.constant = samples.values[chosen.front()];
+  for (std::size_t v = 0; v < n; ++v) {
+    std::int64_t part = 0;
+    if (!multiply(found.coefficients[v], samples.point(chosen.front())[v], part) ||
+        __builtin_sub_overflow(found.constant, part, &found.constant)) {
+      return std::nullopt;
+    }
+  }
+  return found;
+}
+
+std::string text(const Linear& of, const std::vector<std::string>& names) {
+  std::string words;
+  const auto add = [&words](bool minus, const std::string& term) {
+    if (words.empty()) {
+      words = (minus ? "-" : "") + term;
+    } else {
+      words += (minus ? " - " : " + ") + term;
+    }
+  };
+  // What is added first: a formula begins with a minus only where it has to.
+  for (const bool minus : {false, true}) {
+    for (std::size_t v = 0; v < names.size(); ++v) {
+      const std::int64_t a = of.coefficients[v];
+      if (a == 0 || (a < 0) != minus) continue;
+      const std::uint64_t size =
+          minus ? 0 - static_cast<std::uint64_t>(a) : static_cast<std::uint64_t>(a);
+      add(minus, size == 1 ? names[v] : fmt::format("{} * {}", size, names[v]));
+    }
+    if ((of.constant < 0) == minus && of.constant != 0) {
+      add(minus, std::to_string(minus ? 0 - static_cast<std::uint64_t>(of.constant)
+                                      : static_cast<std::uint64_t>(of.constant)));
+    }
+  }
+  return words.empty() ? "0" : words;
+}
+
+std::vector<std::size_t> all_of(const Samples& samples) {
+  std::vector<std::size_t> all(samples.count());
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+bool fits(const Formula& formula, const Samples& samples, std::span<const std::size_t> chosen) {
+  Scope scope;
+  for (const std::string& name : samples.names) scope.variable(name);
+  FormulaError error;
+  const std::optional<Code> code = compile(formula, scope, error);
+  if (!code) return false;
+  return std::all_of(chosen.begin(), chosen.end(), [&](std::size_t s) {
+    FormulaFault fault = FormulaFault::kNone;
+    const std::int64_t value = code->value(samples.point(s), fault);
+    return fault == FormulaFault::kNone && value == samples.values[s];
+  });
+}
+
+// Linear, then wrapped: what the wrap hides is found modulo the period.
+std::optional<Formula> wrapped(const Samples& samples, std::int64_t period,
+                               std::span<const std::size_t> all) {
+  auto found = linear(samples, all);
+  if (!found || period < 2) return std::nullopt;
+  const auto small = [period](std::int64_t& a) {
+    a = ((a % period) + period) % period;
+    if (a > period / 2) a -= period;
+  };
+  for (std::int64_t& a : found->coefficients) small(a);
+  small(found->constant);
+  const std::string inside = text(*found, samples.names);
+  const Formula formula = fmt::format("({}) % {}", inside, period);
+  if (fits(formula, samples, all)) return formula;
+  return std::nullopt;
+}
+
+// a * ((x / k) % n) + b of one variable x: of numbers of which each says several coordinates.
+std::optional<Formula> digit(const Samples& samples, std::span<const std::int64_t> periods,
+                             std::span<const std::size_t> all) {
+  std::vector<std::int64_t> wraps = {0};  // 0: not at all
+  wraps.insert(wraps.end(), periods.begin(), periods.end());
+  for (std::int64_t n = 2; n <= kMostDigits; ++n) wraps.push_back(n);
+  for (std::size_t v = 0; v < samples.names.size(); ++v) {
+    // The smallest x that gives something else than the smallest of all.
+    const auto x = [&](std::size_t s) { return samples.point(s)[v]; };
+    const std::size_t first =
+        *std::min_element(all.begin(), all.end(), [&](auto a, auto b) { return x(a) < x(b); });
+    std::int64_t run = 0;
+    for (const std::size_t s : all) {
+      if (samples.values[s] != samples.values[first] && x(s) > 0 && (run == 0 || x(s) < run)) {
+        run = x(s);
+      }
+    }
+    for (const std::int64_t k : {std::int64_t{1}, run}) {
+      for (const std::int64_t n : wraps) {
+        if (n < 0 || n == 1 || k < 1 || (k == 1 && n == 0) || x(first) < 0) continue;
+        Samples digits{{"d"}, {}, {}};
+        for (const std::size_t s : all) {
+          const std::int64_t d = n == 0 ? x(s) / k : x(s) / k % n;
+          digits.add(std::span(&d, 1), samples.values[s]);
+        }
+        const auto scaled = linear(digits, all);
+        if (!scaled || scaled->coefficients[0] == 0) continue;
+        std::string word = k == 1 ? samples.names[v] : fmt::format("{} / {}", samples.names[v], k);
+        if (n != 0)
+          word = k == 1 ? fmt::format("{} % {}", word, n) : fmt::format("({}) % {}", word, n);
+        const bool alone = scaled->coefficients[0] == 1 && scaled->constant == 0;
+        const Formula formula = text(*scaled, {alone ? word : "(" + word + ")"});
+        if (fits(formula, samples, all)) return formula;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+// By halves along the first variable that differs, until each part is linear.
+std::optional<std::string> choice(const Samples& samples, std::vector<std::size_t> part) {
+  const auto line = linear(samples, part);
+  if (line) {
+    const std::string words = text(*line, samples.names);
+    if (fits(words, samples, part)) return words;
+  }
+  for (std::size_t v = 0; v < samples.names.size(); ++v) {
+    std::vector<std::int64_t> there;
+    for (const std::size_t s : part) there.push_back(samples.point(s)[v]);
+    std::sort(there.begin(), there.end());
+    there.erase(std::unique(there.begin(), there.end()), there.end());
+    if (there.size() < 2) continue;
+    const std::int64_t middle = there[there.size() / 2];
+    std::vector<std::size_t> below, above;
+    for (const std::size_t s : part) (samples.point(s)[v] < middle ? below : above).push_back(s);
+    const auto first = choice(samples, std::move(below));
+    if (!first) return std::nullopt;
+    const auto second = choice(samples, std::move(above));
+    if (!second) return std::nullopt;
+    if (*first == *second) return first;
+    return fmt::format("({} < {} ? {} : {})", samples.names[v], middle, *first, *second);
+  }
+  return std::nullopt;  // two values at one place
+}
+
+// Each place once, without variables that are always the same or always another's equal; nothing
+// where two samples contradict each other.
+std::optional<Samples> without_repeats(const Samples& samples) {
+  std::vector<std::size_t> kept;
+  for (std::size_t v = 0; v < samples.names.size(); ++v) {
+    bool constant = true;
+    std::vector<bool> equal(kept.size(), true);
+    for (std::size_t s = 0; s < samples.count(); ++s) {
+      const auto at = samples.point(s);
+      constant = constant && at[v] == samples.point(0)[v];
+      for (std::size_t k = 0; k < kept.size(); ++k) equal[k] = equal[k] && at[kept[k]] == at[v];
+    }
+    const bool known = std::find(equal.begin(), equal.end(), true) != equal.end();
+    if (!constant && !known) kept.push_back(v);
+  }
+  Samples unique;
+  for (const std::size_t v : kept) unique.names.push_back(samples.names[v]);
+  std::map<std::vector<std::int64_t>, std::int64_t> seen;
+  for (std::size_t s = 0; s < samples.count(); ++s) {
+    std::vector<std::int64_t> at;
+    for (const std::size_t v : kept) at.push_back(samples.point(s)[v]);
+    const auto [known, is_new] = seen.try_emplace(at, samples.values[s]);
+    if (!is_new && known->second != samples.values[s]) return std::nullopt;
+    if (is_new) unique.add(at, samples.values[s]);
+  }
+  return unique;
+}
+
+}  // namespace
+
+Formula linear_guess(const Samples& samples) {
+  if (samples.values.empty()) return 0;
+  const auto found = linear(samples, all_of(samples));
+  return found ? Formula(text(*found, samples.names)) : Formula(0);
+}
+
+bool is_right(const Formula& formula, const Samples& samples) {
+  const auto values = values_of(formula, samples);
+  return values && *values == samples.values;
+}
+
+std::optional<std::vector<std::int64_t>> values_of(const Formula& formula, const Samples& samples) {
+  Scope scope;
+  for (const std::string& name : samples.names) scope.variable(name);
+  FormulaError error;
+  const std::optional<Code> code = compile(formula, scope, error);
+  if (!code) return std::nullopt;
+  std::vector<std::int64_t> values;
+  FormulaFault fault = FormulaFault::kNone;
+  for (std::size_t s = 0; s < samples.count(); ++s) {
+    values.push_back(code->value(samples.point(s), fault));
+  }
+  if (fault != FormulaFault::kNone) return std::nullopt;
+  return values;
+}
+
+std::optional<Formula> fit_formula(const Samples& given, std::span<const std::int64_t> periods,
+                                   std::span<const Formula> guesses) {
+  if (given.values.empty()) return Formula(0);
+  const bool same = std::all_of(given.values.begin(), given.values.end(),
+                                [&](std::int64_t value) { return value == given.values.front(); });
+  if (same) return Formula(given.values.front());
+  const std::optional<Samples> unique = without_repeats(given);
+  if (!unique) return std::nullopt;
+  const Samples& samples = *unique;
+  const std::vector<std::size_t> all = all_of(samples);
+  const Formula line = linear_guess(samples);
+  if (fits(line, samples, all)) return line;
+  std::vector<std::int64_t> tried(periods.begin(), periods.end());
+  std::sort(tried.begin(), tried.end());
+  tried.erase(std::unique(tried.begin(), tried.end()), tried.end());
+  tried.resize(std::min(tried.size(), kMostPeriods));
+  for (const std::int64_t period : tried) {
+    if (auto formula = wrapped(samples, period, all)) return formula;
+  }
+  for (const Formula& guess : guesses) {
+    if (fits(guess, samples, all)) return guess;
+  }
+  if (auto formula = digit(samples, tried, all)) return formula;
+  if (samples.count() > kMostChoices) return std::nullopt;
+  const auto words = choice(samples, all);
+  if (!words || words->size() > kMaxFormulaBytes) return std::nullopt;
+  return Formula(*words);
+}
+
+}  // namespace groma::app

@@ -1,0 +1,427 @@
+// Launches that differ in numbers only are one statement, whose formulas are found from all times
+// that it was carried out.
+#include "app/recorded_bodies.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "app/recorded_data.h"
+
+namespace groma::app {
+namespace {
+
+constexpr std::size_t kMostSamples = std::size_t{1} << 14;
+constexpr std::size_t kMostStatements = 60'000;
+
+std::string counter_name(std::size_t depth) {
+  return depth == 0 ? "t" : fmt::format("t{}", depth + 1);
+}
+std::string argument_name(std::size_t d) { return fmt::format("p{}", d); }
+
+Point extents_of(const Events::Launch& launch, std::size_t dimensions) {
+  return Point(std::span(launch.numbers).subspan(dimensions, dimensions));
+}
+
+bool all_same(const std::vector<std::uint32_t>& numbers) {
+  return std::adjacent_find(numbers.begin(), numbers.end(), std::not_equal_to<>()) == numbers.end();
+}
+
+// How many of the numbers say one colour, or begin each point's.
+std::size_t given_colors(const Events& events, const Events::Requirement& of,
+                         std::size_t dimensions) {
+  if (of.how != Events::How::kFixed && of.how != Events::How::kPoint) return 0;
+  const std::size_t colors = events.color_dimensions(of);
+  return of.how == Events::How::kFixed ? colors : colors - dimensions;
+}
+
+const AppRegion& region_of(const Application& app, std::string of) {
+  for (std::size_t up = 0; up <= app.partitions.size(); ++up) {
+    for (const AppRegion& region : app.regions) {
+      if (region.name == of) return region;
+    }
+    for (const AppPartition& partition : app.partitions) {
+      if (partition.name == of) {
+        of = partition.of;
+        break;
+      }
+    }
+  }
+  GROMA_CHECK(false);
+  return app.regions.front();
+}
+
+std::int64_t constant_of(const Formula& formula) { return std::stoll(formula.text()); }
+
+std::size_t size_of(const std::vector<Repeat>& tree) {
+  std::size_t size = tree.size();
+  for (const Repeat& each : tree) size += size_of(each.body);
+  return size;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> color_extents(const Application& app, const AppPartition& partition) {
+  std::vector<std::int64_t> extents;
+  const AppPartition* at = &partition;
+  while (at != nullptr) {
+    for (std::size_t d = at->colors.size(); d-- > 0;) {
+      extents.insert(extents.begin(), constant_of(at->colors[d]));
+    }
+    const auto outer = std::find_if(app.partitions.begin(), app.partitions.end(),
+                                    [&](const AppPartition& each) { return each.name == at->of; });
+    at = outer == app.partitions.end() ? nullptr : &*outer;
+  }
+  return extents;
+}
+
+// ---- From the runs of a task to a tree of statements
+
+void RecordedBodies::add_body(std::uint32_t task) {
+  // By what they are given and the shapes of what was launched: the contexts, and how many runs
+  // they stand for.
+  struct Alike {
+    std::vector<const Events::Context*> contexts;
+    std::int64_t count = 0;
+  };
+  std::map<std::pair<std::vector<std::size_t>, std::vector<std::uint32_t>>, Alike> alike;
+  std::int64_t all = 0;
+  const auto launches_of = [](const Events::Context& context) {
+    std::vector<std::uint32_t> launches;
+    unfold(context.launches, launches);
+    return launches;
+  };
+  for (const Events::Context& context : events_.contexts) {
+    if (context.task != task) continue;
+    std::vector<std::uint32_t> shapes = launches_of(context);
+    for (std::uint32_t& each : shapes) each = events_.launches[each].shape;
+    Alike& same = alike[{events_.layout_of(context), std::move(shapes)}];
+    same.contexts.push_back(&context);
+    same.count += context.count;
+    all += context.count;
+  }
+  if (alike.empty()) return;
+  const auto most = std::max_element(alike.begin(), alike.end(), [](const auto& a, const auto& b) {
+    return a.second.count < b.second.count;
+  });
+  AppTask& to = app_.tasks[task];
+  if (most->second.count < all) {
+    notes_.push_back(fmt::format("{} of {} runs of `{}` launch something else than the others",
+                                 all - most->second.count, all, to.name));
+  }
+  const Tree tree = fold(most->first.second);
+  runs_.clear();
+  used_.clear();
+  arguments_ = most->second.contexts.front()->given.size();
+  for (const Events::Context* context : most->second.contexts) {
+    std::size_t next = 0;
+    std::vector<std::int64_t> counters;
+    run(tree, launches_of(*context), next, counters, context->given);
+  }
+  if (statements_ + size_of(tree) > kMostStatements) {
+    notes_.push_back(fmt::format("what `{}` launches is too long and left out", to.name));
+    return;
+  }
+  statements_ += size_of(tree);
+  to.body = statements(tree, 0);
+  Needs& needs = needs_[to.name];
+  needs.layout = most->first.first;
+  for (std::size_t position = 0; position < arguments_; ++position) {
+    if (!used_.contains(argument_name(position))) continue;
+    needs.positions.push_back(position);
+    to.arguments.push_back(argument_name(position));
+  }
+}
+
+void RecordedBodies::run(const Tree& tree, const std::vector<std::uint32_t>& launches,
+                         std::size_t& next, std::vector<std::int64_t>& counters,
+                         const std::vector<std::int64_t>& given) {
+  for (const Repeat& each : tree) {
+    if (each.body.empty()) {
+      Runs& runs = runs_[&each];
+      runs.loops = counters.size();
+      runs.at.insert(runs.at.end(), counters.begin(), counters.end());
+      runs.at.insert(runs.at.end(), given.begin(), given.end());
+      runs.launches.push_back(launches[next++]);
+      continue;
+    }
+    counters.push_back(0);
+    for (std::uint32_t i = 0; i < each.count; ++i) {
+      counters.back() = i;
+      run(each.body, launches, next, counters, given);
+    }
+    counters.pop_back();
+  }
+}
+
+std::vector<AppStatement> RecordedBodies::statements(const Tree& tree, std::size_t depth) {
+  std::vector<AppStatement> made;
+  for (const Repeat& each : tree) {
+    if (each.body.empty()) {
+      made.push_back({launch(runs_.at(&each))});
+      continue;
+    }
+    AppLoop loop;
+    loop.count = each.count;
+    loop.body = statements(each.body, depth + 1);
+    if (used_.erase(counter_name(depth)) > 0) loop.variable = counter_name(depth);
+    made.push_back({std::move(loop)});
+  }
+  return made;
+}
+
+// ---- One launch
+
+AppLaunch RecordedBodies::launch(const Runs& runs) {
+  const Events::Launch& first = events_.launches[runs.launches.front()];
+  const Events::Shape& shape = events_.shapes[first.shape];
+  AppLaunch made;
+  made.task = app_.tasks[shape.task].name;
+  std::vector<std::string> names;
+  for (std::size_t depth = 0; depth < runs.loops; ++depth) names.push_back(counter_name(depth));
+  for (std::size_t d = 0; d < arguments_; ++d) names.push_back(argument_name(d));
+  bool from_origin = true;
+  for (std::size_t d = 0; d < shape.dimensions; ++d) {
+    const std::string what = fmt::format("the domain of a launch of `{}`", made.task);
+    made.lower.push_back(number(runs, d, names, {}, what));
+    made.domain.push_back(number(runs, shape.dimensions + d, names, {}, what));
+    from_origin = from_origin && made.lower.back() == Formula(0);
+  }
+  if (from_origin) made.lower.clear();
+  made.data = data(shape, runs, names, made);
+  const AppTask& task = app_.tasks[shape.task];
+  bool as_task = true;
+  for (std::size_t r = 0; r < made.data.size(); ++r) {
+    if (made.data[r] == task.requirements[r].data) {
+      made.data[r] = {};
+    } else {
+      as_task = false;
+    }
+  }
+  if (as_task) made.data.clear();
+  return made;
+}
+
+std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const Runs& runs,
+                                          const std::vector<std::string>& names, AppLaunch& made) {
+  const AppTask& task = app_.tasks[shape.task];
+  const std::size_t dimensions = shape.dimensions;
+  const std::vector<std::string> index = coordinate_names(dimensions);
+  const Point size = extents_of(events_.launches[runs.launches.front()], dimensions);
+  const auto volume =
+      static_cast<std::size_t>(Rect{Point::zeros(size.dimensions()), size}.volume());
+  std::size_t next = 2 * dimensions;  // of the numbers: those of one colour, then the tables
+  std::size_t table = next;
+  for (const Events::Requirement& from : shape.requirements) {
+    table += given_colors(events_, from, dimensions);
+  }
+  std::vector<AppData> all;
+  for (std::size_t r = 0; r < shape.requirements.size(); ++r) {
+    const Events::Requirement& from = shape.requirements[r];
+    AppData& to = all.emplace_back();
+    to.of = app_.regions[from.region].name;
+    if (from.how == Events::How::kWhole) continue;
+    const auto partition = static_cast<std::size_t>(from.partition);
+    const std::vector<std::int64_t> extents = color_extents(app_, app_.partitions[partition]);
+    to.of = app_.partitions[partition].name;
+    const std::string what =
+        fmt::format("which piece of `{}` a launch of `{}` has", to.of, made.task);
+    const std::size_t given = given_colors(events_, from, dimensions);
+    for (std::size_t d = 0; d < given; ++d) {
+      to.color.push_back(number(runs, next++, names, std::span(extents).subspan(d, 1), what));
+    }
+    if (from.how == Events::How::kPoint) {
+      const Point& lower = events_.partitions[partition].colors.lower;
+      for (std::size_t d = 0; d < dimensions; ++d) {
+        const int own = lower.dimensions() - static_cast<int>(dimensions - d);
+        const std::int64_t shift = own >= 0 ? lower[own] : 0;
+        to.color.emplace_back(shift == 0  ? index[d]
+                              : shift > 0 ? fmt::format("{} - {}", index[d], shift)
+                                          : fmt::format("{} + {}", index[d], -shift));
+      }
+    } else if (from.how == Events::How::kMapped) {
+      std::vector<std::string> with_point = names;
+      with_point.insert(with_point.end(), index.begin(), index.end());
+      for (std::size_t d = 0; d < extents.size(); ++d) {
+        std::vector<std::int64_t> periods = {extents[d]};
+        periods.insert(periods.end(), size.coordinates().begin(), size.coordinates().end());
+        to.color.push_back(mapped(runs, table, d, extents.size(), periods, with_point, what));
+      }
+      table += extents.size() * volume;
+    }
+    const bool is_point =
+        to.color.size() == dimensions &&
+        std::equal(index.begin(), index.end(), to.color.begin(),
+                   [](const std::string& name, const Formula& is) { return is.text() == name; });
+    if (is_point) to.color.clear();
+    if (!is_point && from.how != Events::How::kFixed) made.index = index;
+  }
+  // The task has more where other launches gave more, and the region of one of them may be of other
+  // dimensions.
+  all.resize(task.requirements.size());
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    const AppRequirement& usual = task.requirements[r];
+    const bool fits = !all[r].of.empty() && region_of(app_, all[r].of).extents.size() ==
+                                                static_cast<std::size_t>(usual.dimensions);
+    if (!fits) all[r] = {region_of(app_, usual.data.of).name, {}};
+  }
+  for (const AppData& each : all) {
+    for (const Formula& formula : each.color) use(formula);
+  }
+  return all;
+}
+
+// ---- Formulas
+
+void RecordedBodies::use(const Formula& formula) {
+  const std::string& text = formula.text();
+  for (std::size_t at = 0; at < text.size();) {
+    const auto is_word = [&](std::size_t i) {
+      return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) != 0);
+    };
+    std::size_t end = at;
+    while (is_word(end)) ++end;
+    if (end > at) used_.insert(text.substr(at, end - at));
+    at = end + 1;
+  }
+}
+
+// All of them where they are few; else the first, and those in which one counter alone runs.
+std::vector<std::uint32_t> RecordedBodies::chosen_runs(const Runs& runs,
+                                                       std::size_t samples_each) const {
+  std::vector<std::uint32_t> chosen;
+  if (all_same(runs.launches) && arguments_ == 0) return {0};
+  const std::size_t most =
+      std::max<std::size_t>(2, kMostSamples / std::max<std::size_t>(1, samples_each));
+  const std::size_t width = runs.loops + arguments_;
+  std::size_t lone = 0;
+  for (std::size_t i = 0; i < runs.launches.size(); ++i) {
+    const auto at = std::span(runs.at).subspan(i * width, width);
+    const auto moved = std::count_if(at.begin(), at.end(), [](std::int64_t x) { return x != 0; });
+    if (i < most || (moved <= 1 && lone++ < most)) chosen.push_back(static_cast<std::uint32_t>(i));
+  }
+  return chosen;
+}
+
+Formula RecordedBodies::number(const Runs& runs, std::size_t position,
+                               const std::vector<std::string>& names,
+                               std::span<const std::int64_t> periods, const std::string& what) {
+  const auto value = [&](std::size_t i) {
+    const auto& numbers = events_.launches[runs.launches[i]].numbers;
+    return position < numbers.size() ? numbers[position] : 0;
+  };
+  const auto samples_of = [&](const std::vector<std::uint32_t>& chosen) {
+    Samples samples{names, {}, {}};
+    for (const std::uint32_t i : chosen) {
+      samples.add(std::span(runs.at).subspan(i * names.size(), names.size()), value(i));
+    }
+    return samples;
+  };
+  if (all_same(runs.launches)) return Formula(value(0));
+  auto formula = fit_formula(samples_of(chosen_runs(runs, 1)), periods);
+  if (formula) {
+    std::vector<std::uint32_t> all(runs.launches.size());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::uint32_t>(i);
+    if (!is_right(*formula, samples_of(all))) formula.reset();
+  }
+  if (!formula) {
+    notes_.push_back(fmt::format(
+        "{} follows no rule that was found in {} launches: it is described as in the first", what,
+        runs.launches.size()));
+    formula = Formula(value(0));
+  }
+  use(*formula);
+  return *formula;
+}
+
+Formula RecordedBodies::mapped(const Runs& runs, std::size_t begin, std::size_t coordinate,
+                               std::size_t colors, std::span<const std::int64_t> periods,
+                               std::vector<std::string> names, const std::string& what) {
+  const std::size_t dimensions =
+      events_.shapes[events_.launches[runs.launches.front()].shape].dimensions;
+  const std::size_t width = names.size() - dimensions;
+  const Events::Launch& first = events_.launches[runs.launches.front()];
+  const auto volume = static_cast<std::size_t>(
+      Rect{Point::zeros(static_cast<int>(dimensions)), extents_of(first, dimensions)}.volume());
+  Samples samples{std::move(names), {}, {}};
+  std::size_t unknown = 0;
+  for (const std::uint32_t i : chosen_runs(runs, volume)) {
+    const Events::Launch& launch = events_.launches[runs.launches[i]];
+    const Rect domain{Point(std::span(launch.numbers).first(dimensions)),
+                      extents_of(launch, dimensions)};
+    if (domain.volume() != static_cast<std::int64_t>(volume)) continue;  // `begin` is not of it
+    std::vector<std::int64_t> at(runs.at.begin() + static_cast<std::ptrdiff_t>(i * width),
+                                 runs.at.begin() + static_cast<std::ptrdiff_t>((i + 1) * width));
+    at.resize(width + dimensions);
+    Point point = domain.lower;
+    std::size_t number = begin + coordinate;
+    for (std::size_t p = 0; p < volume; ++p, number += colors) {
+      for (std::size_t d = 0; d < dimensions; ++d) at[width + d] = point[static_cast<int>(d)];
+      if (launch.numbers[number] == kNoNumber) {
+        ++unknown;
+      } else if (samples.count() < 4 * kMostSamples) {
+        samples.add(at, launch.numbers[number]);
+      }
+      next_point(domain, &point);
+    }
+  }
+  if (auto formula = samples.count() > 0 ? fit_formula(samples, periods) : std::nullopt) {
+    use(*formula);
+    return *formula;
+  }
+  if (coordinate == 0) {
+    notes_.push_back(fmt::format("{} follows no rule that was found", what));
+  }
+  const Formula formula = fmt::format("min(max({}, 0), {})", linear_guess(samples).text(),
+                                      std::max<std::int64_t>(0, periods.front() - 1));
+  use(formula);
+  return formula;
+}
+
+// ---- Arguments
+
+// What the launched task has at that position of what it is given.
+Formula RecordedBodies::given(const AppLaunch& launch, const AppTask& task, const Needs& needs,
+                              std::size_t position) const {
+  const std::vector<std::string> index = coordinate_names(launch.domain.size());
+  std::size_t begin = needs.layout.front();
+  if (position < begin) return position < index.size() ? Formula(index[position]) : Formula(0);
+  for (std::size_t r = 0; r + 1 < needs.layout.size() && r < task.requirements.size(); ++r) {
+    const std::size_t colors = needs.layout[r + 1];
+    if (position >= begin + colors) {
+      begin += colors;
+      continue;
+    }
+    const std::size_t d = position - begin;
+    const bool own = launch.data.empty() || launch.data[r].of.empty();
+    const AppData& data = own ? task.requirements[r].data : launch.data[r];
+    if (d < data.color.size()) return data.color[d];
+    const bool is_region = std::any_of(app_.regions.begin(), app_.regions.end(),
+                                       [&](const AppRegion& each) { return each.name == data.of; });
+    return is_region || d >= index.size() ? Formula(0) : Formula(index[d]);
+  }
+  return 0;
+}
+
+void RecordedBodies::give_arguments(std::vector<AppStatement>& body) const {
+  for (AppStatement& statement : body) {
+    if (auto* loop = std::get_if<AppLoop>(&statement.node)) {
+      give_arguments(loop->body);
+    } else if (auto* launch = std::get_if<AppLaunch>(&statement.node)) {
+      const AppTask* task = app_.find(launch->task);
+      if (task == nullptr || task->arguments.empty()) continue;
+      const Needs& needs = needs_.at(task->name);
+      for (const std::size_t position : needs.positions) {
+        launch->arguments.push_back(given(*launch, *task, needs, position));
+      }
+      launch->index = coordinate_names(launch->domain.size());
+    }
+  }
+}
+
+void RecordedBodies::add_arguments() {
+  for (AppTask& task : app_.tasks) give_arguments(task.body);
+}
+
+}  // namespace groma::app

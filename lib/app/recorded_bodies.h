@@ -1,0 +1,74 @@
+// What the runs of a task launched, as its body.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "app/events.h"
+#include "app/fit_formula.h"
+#include "groma/app.h"
+
+namespace groma::app {
+
+// Makes the bodies of one task after the other.
+class RecordedBodies {
+ public:
+  // `app` has the regions, the partitions and the tasks with their requirements.
+  RecordedBodies(const Events& events, Application& app, std::vector<std::string>& notes)
+      : events_(events), app_(app), notes_(notes) {}
+
+  // Of the task of that number in both. Of runs that did not launch the same, the most are taken.
+  void add_body(std::uint32_t task);
+  // Has launches give the arguments that bodies need, once all are made.
+  void add_arguments();
+
+ private:
+  // All times that a launch of the body was carried out.
+  struct Runs {
+    std::vector<std::int64_t> at;         // counters of the loops around it, then the arguments
+    std::vector<std::uint32_t> launches;  // of Events
+    std::size_t loops = 0;
+  };
+  using Tree = std::vector<Repeat>;
+
+  void run(const Tree& tree, const std::vector<std::uint32_t>& launches, std::size_t& next,
+           std::vector<std::int64_t>& counters, const std::vector<std::int64_t>& given);
+  std::vector<AppStatement> statements(const Tree& tree, std::size_t depth);
+  AppLaunch launch(const Runs& runs);
+  std::vector<AppData> data(const Events::Shape& shape, const Runs& runs,
+                            const std::vector<std::string>& names, AppLaunch& made);
+  // The number at that position of each launch, as a formula of the counters and arguments.
+  Formula number(const Runs& runs, std::size_t position, const std::vector<std::string>& names,
+                 std::span<const std::int64_t> periods, const std::string& what);
+  // The colour of a requirement's points at that position of it.
+  Formula mapped(const Runs& runs, std::size_t begin, std::size_t coordinate, std::size_t colors,
+                 std::span<const std::int64_t> periods, std::vector<std::string> names,
+                 const std::string& what);
+  std::vector<std::uint32_t> chosen_runs(const Runs& runs, std::size_t samples_each) const;
+  void use(const Formula& formula);
+  bool uses(const std::string& name) const { return used_.contains(name); }
+
+  const Events& events_;
+  Application& app_;
+  std::vector<std::string>& notes_;
+  std::map<const Repeat*, Runs> runs_;
+  std::set<std::string> used_;  // names in formulas of the body
+  std::size_t arguments_ = 0;   // of the task whose body is made
+  std::size_t statements_ = 0;  // of all bodies
+  // By task, what its body needs of what it is given (Events::layout_of).
+  struct Needs {
+    std::vector<std::size_t> layout, positions;
+  };
+  std::map<std::string, Needs> needs_;
+  void give_arguments(std::vector<AppStatement>& body) const;
+  Formula given(const AppLaunch& launch, const AppTask& task, const Needs& needs,
+                std::size_t position) const;
+};
+
+// The extents of the colours of the partition, those around it first.
+std::vector<std::int64_t> color_extents(const Application& app, const AppPartition& partition);
+
+}  // namespace groma::app

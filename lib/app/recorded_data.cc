@@ -1,0 +1,287 @@
+// A partition is described in the first way that gives each piece as it was: equal blocks, with
+// ghosts, by formulas of the colour.
+#include "app/recorded_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "app/data.h"
+#include "app/fit_formula.h"
+#include "groma/workload.h"
+
+namespace groma::app {
+namespace {
+
+// The box that stands for a piece: of one with holes in one dimension as many points as it has.
+Rect box_of(const Events::Piece& piece, const Rect& region) {
+  Rect box = piece.bounds;
+  if (piece.points <= 0) {
+    box.extents = Point::zeros(box.dimensions());
+  } else if (piece.points < box.volume() && box.dimensions() == 1) {
+    box.extents[0] = piece.points;
+  }
+  for (int d = 0; d < box.dimensions(); ++d) box.lower[d] -= region.lower[d];
+  return box;
+}
+
+bool has_holes(const Events::Piece& piece) {
+  return piece.points > 0 && piece.points < piece.bounds.volume();
+}
+
+bool same(const Rect& a, const Rect& b) {
+  return (a.volume() == 0 && b.volume() == 0) || (a.lower == b.lower && a.extents == b.extents);
+}
+
+// A piece as its partition's formulas speak of it: relative to what is cut.
+struct Cut {
+  std::vector<std::int64_t> color;
+  Rect box;
+  Point within;  // extents of what is cut
+};
+
+// The formulas of one dimension.
+struct Ends {
+  Formula lower, extents;
+};
+
+// `empty`: what has no points has no extent in this dimension, where no clipping says so.
+std::optional<Ends> fit_dimension(const std::vector<Cut>& cuts, int d, bool empty,
+                                  const std::vector<std::string>& names) {
+  Samples lower{names, {}, {}}, inner = lower, ends = lower;
+  std::vector<std::int64_t> sizes;
+  std::vector<Formula> guesses;
+  for (const Cut& cut : cuts) {
+    if (cut.box.volume() == 0) continue;
+    lower.add(cut.color, cut.box.lower[d]);
+    ends.add(cut.color, cut.box.lower[d] + cut.box.extents[d]);
+    sizes.push_back(cut.within[d]);
+    if (cut.box.lower[d] > 0) inner.add(cut.color, cut.box.lower[d]);
+  }
+  if (sizes.empty()) return Ends{0, 0};
+  if (std::adjacent_find(sizes.begin(), sizes.end(), std::not_equal_to<>()) == sizes.end()) {
+    for (std::size_t v = 0; v < names.size(); ++v) {
+      std::int64_t parts = 0;
+      for (const Cut& cut : cuts) parts = std::max(parts, cut.color[v] + 1);
+      guesses.emplace_back(fmt::format("{} * {} / {}", names[v], sizes.front(), parts));
+    }
+  }
+  // What is clipped shows its formula where it is not.
+  std::vector<Formula> begins;
+  if (!inner.values.empty()) begins.push_back(linear_guess(inner));
+  if (auto formula = fit_formula(lower, {}, guesses)) begins.push_back(*std::move(formula));
+  for (const Formula& begin : begins) {
+    const auto from = values_of(begin, lower);
+    if (!from) continue;
+    Samples extents{names, lower.at, {}};
+    for (std::size_t s = 0; s < ends.count(); ++s) {
+      extents.values.push_back(ends.values[s] - (*from)[s]);
+    }
+    Samples all = extents;
+    for (const Cut& cut : cuts) {
+      if (empty && cut.box.volume() == 0) all.add(cut.color, 0);
+    }
+    std::vector<Formula> tried;
+    if (!empty) tried.emplace_back(*std::max_element(all.values.begin(), all.values.end()));
+    if (auto formula = fit_formula(all)) tried.push_back(*std::move(formula));
+    for (const Formula& size : tried) {
+      const auto to = values_of(size, extents);
+      bool fine = to.has_value();
+      for (std::size_t s = 0; s < ends.count() && fine; ++s) {
+        fine = std::max<std::int64_t>(0, (*from)[s]) == lower.values[s] &&
+               std::min(sizes[s], (*from)[s] + (*to)[s]) == ends.values[s];
+      }
+      if (fine) return Ends{begin, size};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::string> coordinate_names(std::size_t dimensions) {
+  if (dimensions <= 3) {
+    const std::vector<std::string> names = {"i", "j", "k"};
+    return {names.begin(), names.begin() + static_cast<std::ptrdiff_t>(dimensions)};
+  }
+  std::vector<std::string> names;
+  for (std::size_t d = 0; d < dimensions; ++d) names.push_back(fmt::format("i{}", d));
+  return names;
+}
+
+RecordedData::RecordedData(const Events& events, Application& app, std::vector<std::string>& notes)
+    : events_(events), app_(app), notes_(notes) {
+  for (const Events::Region& region : events.regions) add_region(region);
+  for (std::size_t i = 0; i < events.partitions.size(); ++i) add_partition(i);
+}
+
+std::string RecordedData::name_for(const std::string& attached, const std::string& otherwise,
+                                   std::vector<std::string>& aliases) {
+  std::string base = attached.substr(0, kMaxAppNameBytes / 2);
+  if (base.empty()) base = otherwise;
+  std::string name = base;
+  for (int next = 2; !taken_.insert(name).second; ++next) name = fmt::format("{}_{}", base, next);
+  if (name != base && !attached.empty()) aliases.push_back(base);
+  return name;
+}
+
+void RecordedData::add_region(const Events::Region& from) {
+  AppRegion region;
+  region.name =
+      name_for(from.name, fmt::format("region_{}", app_.regions.size() + 1), region.aliases);
+  for (int d = 0; d < from.bounds.dimensions(); ++d) {
+    region.extents.emplace_back(from.bounds.extents[d]);
+  }
+  if (from.points < from.bounds.volume()) {
+    notes_.push_back(fmt::format("`{}` has holes: it is described with all {} points around its {}",
+                                 region.name, from.bounds.volume(), from.points));
+  }
+  std::set<std::string> fields;
+  for (const Events::Field& field : from.fields) {
+    std::string name = field.name.substr(0, kMaxAppNameBytes / 2);
+    if (name.empty()) name = fmt::format("field_{}", region.fields.size());
+    while (!fields.insert(name).second) name += '_';
+    region.fields.push_back({name, std::max<std::int64_t>(1, field.bytes)});
+  }
+  app_.regions.push_back(std::move(region));
+}
+
+// An application of nothing but the partition says what its pieces are.
+bool RecordedData::is_exact(const AppPartition& made, std::size_t number) const {
+  const Events::Partition& from = events_.partitions[number];
+  Application alone;
+  alone.name = "a";
+  alone.regions = {app_.regions[from.region]};
+  if (made.of != app_.regions[from.region].name) {
+    for (std::int32_t outer = from.outer; outer >= 0;) {
+      const auto at = static_cast<std::size_t>(outer);
+      alone.partitions.insert(alone.partitions.begin(), app_.partitions[at]);
+      // One that is described flat begins the chain.
+      outer = app_.partitions[at].of == alone.regions[0].name ? -1 : events_.partitions[at].outer;
+    }
+  }
+  alone.partitions.push_back(made);
+  AppTask task;
+  task.name = "t";
+  task.variants.emplace_back();
+  alone.tasks = {task};
+  const auto workload = Workload::make(alone);
+  if (!workload) return false;
+  const Data& data = workload->data();
+  const Rect& region = events_.regions[from.region].bounds;
+  return std::all_of(from.pieces.begin(), from.pieces.end(), [&](const Events::Piece& piece) {
+    FormulaFault fault = FormulaFault::kNone;
+    if (!data.partitions.back().colors.contains(piece.color)) return false;
+    const Rect box = app::piece(data, data.partitions.back(), piece.color, fault);
+    return fault == FormulaFault::kNone && same(box, box_of(piece, region));
+  });
+}
+
+// `flat`: as a cut of the region itself, by all coordinates of the colour.
+std::vector<AppPartition> RecordedData::ways(const AppPartition& plain, std::size_t number,
+                                             bool flat) const {
+  std::vector<AppPartition> found = {plain};
+  const Events::Partition& from = events_.partitions[number];
+  const Rect& region = events_.regions[from.region].bounds;
+  const int own = static_cast<int>(plain.colors.size());
+  std::map<std::vector<std::int64_t>, Rect> outer;
+  if (!flat && from.outer >= 0) {
+    for (const auto& piece : events_.partitions[static_cast<std::size_t>(from.outer)].pieces) {
+      const auto color = piece.color.coordinates();
+      outer.emplace(std::vector(color.begin(), color.end()), box_of(piece, region));
+    }
+  }
+  std::vector<Cut> cuts;
+  std::vector<std::int64_t> halo(static_cast<std::size_t>(region.dimensions()), 0);
+  const bool blocks = own == region.dimensions();
+  for (const Events::Piece& piece : from.pieces) {
+    const auto color = piece.color.coordinates();
+    const auto of_outer = color.first(color.size() - static_cast<std::size_t>(own));
+    Cut cut{{color.begin() + static_cast<std::ptrdiff_t>(of_outer.size()), color.end()},
+            box_of(piece, region),
+            region.extents};
+    const auto around = outer.find(std::vector(of_outer.begin(), of_outer.end()));
+    if (around != outer.end()) {
+      cut.within = around->second.extents;
+      for (int d = 0; d < region.dimensions(); ++d) cut.box.lower[d] -= around->second.lower[d];
+    }
+    for (int d = 0; d < region.dimensions() && blocks && cut.box.volume() > 0; ++d) {
+      const auto c = cut.color[static_cast<std::size_t>(d)];
+      const std::int64_t parts = std::stoll(plain.colors[static_cast<std::size_t>(d)].text());
+      const std::int64_t begin = c * cut.within[d] / parts, end = (c + 1) * cut.within[d] / parts;
+      std::int64_t& most = halo[static_cast<std::size_t>(d)];
+      most =
+          std::max({most, begin - cut.box.lower[d], cut.box.lower[d] + cut.box.extents[d] - end});
+    }
+    cuts.push_back(std::move(cut));
+  }
+  if (std::any_of(halo.begin(), halo.end(), [](std::int64_t points) { return points > 0; })) {
+    found.push_back(plain);
+    found.back().halo.assign(halo.begin(), halo.end());
+  }
+  for (const bool empty : {false, true}) {
+    AppPartition by_formula = plain;
+    by_formula.index = coordinate_names(plain.colors.size());
+    for (int d = 0; d < region.dimensions(); ++d) {
+      const auto ends = fit_dimension(cuts, d, empty && d == 0, by_formula.index);
+      if (!ends) return found;
+      by_formula.lower.push_back(ends->lower);
+      by_formula.extents.push_back(ends->extents);
+    }
+    found.push_back(std::move(by_formula));
+  }
+  return found;
+}
+
+void RecordedData::add_partition(std::size_t number) {
+  const Events::Partition& from = events_.partitions[number];
+  const std::string& region = app_.regions[from.region].name;
+  AppPartition plain;
+  plain.name = name_for(from.name, fmt::format("{}_parts", region), plain.aliases);
+  plain.of = from.outer < 0 ? region : app_.partitions[static_cast<std::size_t>(from.outer)].name;
+  for (int d = 0; d < from.colors.dimensions(); ++d)
+    plain.colors.emplace_back(from.colors.extents[d]);
+  const auto holes = std::count_if(from.pieces.begin(), from.pieces.end(), has_holes);
+  if (holes > 0) {
+    notes_.push_back(fmt::format(
+        "{} of {} pieces of `{}` have holes: they are described as boxes{}", holes,
+        from.pieces.size(), plain.name,
+        events_.regions[from.region].bounds.dimensions() == 1 ? " of as many points" : ""));
+  }
+  for (const bool flat : {false, true}) {
+    AppPartition begin = plain;
+    if (flat) {
+      if (from.outer < 0) break;
+      begin.of = region;
+      begin.colors.clear();
+      for (std::int64_t at = static_cast<std::int64_t>(number); at >= 0;) {
+        const Events::Partition& each = events_.partitions[static_cast<std::size_t>(at)];
+        for (int d = each.colors.dimensions(); d-- > 0;) {
+          begin.colors.insert(begin.colors.begin(), Formula(each.colors.extents[d]));
+        }
+        at = each.outer;
+      }
+    }
+    for (AppPartition& way : ways(begin, number, flat)) {
+      if (!is_exact(way, number)) continue;
+      app_.partitions.push_back(std::move(way));
+      return;
+    }
+  }
+  notes_.push_back(
+      fmt::format("the pieces of `{}` follow no rule that was found: {}", plain.name,
+                  from.colors.dimensions() == events_.regions[from.region].bounds.dimensions()
+                      ? "they are described as equal blocks"
+                      : "each is described as all that is cut"));
+  if (from.colors.dimensions() != events_.regions[from.region].bounds.dimensions()) {
+    plain.index = coordinate_names(plain.colors.size());
+    for (const Formula& extent : app_.regions[from.region].extents) {
+      plain.lower.emplace_back(0);
+      plain.extents.push_back(extent);
+    }
+  }
+  app_.partitions.push_back(std::move(plain));
+}
+
+}  // namespace groma::app

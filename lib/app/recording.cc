@@ -1,0 +1,233 @@
+// recorded_application: what was recorded, as an application; tasks here, the rest in recorded_*.
+#include "groma/recording.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "app/events.h"
+#include "app/recorded_bodies.h"
+#include "app/recorded_data.h"
+#include "groma/workload.h"
+
+namespace groma {
+namespace {
+
+using app::Events;
+
+// What one application has for all launches of a task.
+Privilege both(Privilege a, Privilege b) {
+  if (a == b || b == Privilege::kNoAccess) return a;
+  return a == Privilege::kNoAccess ? b : Privilege::kReadWrite;
+}
+
+class Maker {
+ public:
+  Maker(const Events& events, const std::string& name) : events_(events) {
+    made_.app.name = name;
+    made_.app.description = fmt::format("Recorded under {}.", events.runtime);
+  }
+
+  Result<Recording> make() {
+    app::RecordedData(events_, made_.app, made_.notes);
+    for (std::size_t i = 0; i < events_.tasks.size(); ++i) add_task(static_cast<std::uint32_t>(i));
+    made_.app.top_level = made_.app.tasks[events_.top_level].name;
+    app::RecordedBodies bodies(events_, made_.app, made_.notes);
+    for (std::size_t i = 0; i < events_.tasks.size(); ++i) {
+      bodies.add_body(static_cast<std::uint32_t>(i));
+    }
+    bodies.add_arguments();
+    for (const Events::Other& other : events_.others) {
+      made_.notes.push_back(fmt::format("not described: {} ({})", other.what, other.count));
+    }
+    count_notes();
+    const auto workload = Workload::make(made_.app);
+    if (!workload) {
+      Error error = workload.error();
+      error.message = "what was recorded makes no application: " + error.message;
+      return error;
+    }
+    return std::move(made_);
+  }
+
+ private:
+  // Each once, in the order in which they came.
+  void count_notes() {
+    std::vector<std::string> once;
+    for (const std::string& each : made_.notes) {
+      if (std::find(once.begin(), once.end(), each) != once.end()) continue;
+      const auto times = std::count(made_.notes.begin(), made_.notes.end(), each);
+      once.push_back(each);
+      if (times > 1) counts_[each] = times;
+    }
+    for (std::string& each : once) {
+      const auto counted = counts_.find(each);
+      if (counted != counts_.end()) each += fmt::format(" ({} times)", counted->second);
+    }
+    made_.notes = std::move(once);
+  }
+
+  void add_task(std::uint32_t number) {
+    const Events::Task& from = events_.tasks[number];
+    AppTask task;
+    const std::string base = from.name.empty() ? fmt::format("task_{}", number)
+                                               : from.name.substr(0, kMaxAppNameBytes / 2);
+    task.name = base;
+    for (int next = 2; !names_.insert(task.name).second; ++next) {
+      task.name = fmt::format("{}_{}", base, next);
+    }
+    if (task.name != from.name) {
+      made_.notes.push_back(fmt::format("a second task `{}` is called `{}`", base, task.name));
+    }
+    add_requirements(number, task);
+    add_variants(number, task);
+    made_.app.tasks.push_back(std::move(task));
+  }
+
+  // ---- Variants
+
+  void add_variants(std::uint32_t number, AppTask& task) {
+    const Events::Task& from = events_.tasks[number];
+    const bool launches =
+        std::any_of(events_.contexts.begin(), events_.contexts.end(),
+                    [&](const Events::Context& context) { return context.task == number; });
+    const Events::Time* longest = nullptr;
+    for (const Events::Time& time : events_.times) {
+      if (time.task != number) continue;
+      if (longest == nullptr || time.count > longest->count) longest = &time;
+    }
+    std::string unmeasured;
+    for (const Events::Variant& each : from.variants) {
+      if (task.variants.size() == kMaxAppVariants) break;
+      AppVariant variant;
+      variant.kind = each.kind;
+      variant.leaf = each.leaf && !launches;
+      variant.inner = each.inner && !variant.leaf;
+      variant.replicable = each.replicable;
+      for (const LayoutDemand& demand : each.demands) {
+        if (demand.requirement < task.requirements.size()) variant.demands.push_back(demand);
+      }
+      const auto measured = std::find_if(
+          events_.times.begin(), events_.times.end(),
+          [&](const Events::Time& time) { return time.task == number && time.kind == each.kind; });
+      if (measured != events_.times.end()) {
+        variant.nanoseconds = std::max<std::int64_t>(0, measured->nanoseconds);
+      } else if (longest != nullptr) {
+        variant.nanoseconds = std::max<std::int64_t>(0, longest->nanoseconds);
+        if (unmeasured.find(name_of(each.kind)) == unmeasured.npos) {
+          unmeasured += fmt::format("{}{}", unmeasured.empty() ? "" : ", ", name_of(each.kind));
+        }
+      }
+      task.variants.push_back(std::move(variant));
+    }
+    if (!unmeasured.empty()) {
+      made_.notes.push_back(fmt::format("`{}` did not run on {}: its time there is that on {}",
+                                        task.name, unmeasured, name_of(longest->kind)));
+    }
+    if (longest == nullptr)
+      made_.notes.push_back(fmt::format("no run of `{}` was measured", task.name));
+    if (task.variants.empty()) task.variants.emplace_back();
+  }
+
+  // ---- Requirements
+
+  AppData usual(const Events::Shape& shape, const Events::Requirement& requirement) const {
+    const auto at = static_cast<std::size_t>(std::max(0, requirement.partition));
+    if (requirement.how == Events::How::kPoint &&
+        events_.color_dimensions(events_.partitions[at]) == static_cast<int>(shape.dimensions) &&
+        events_.partitions[at].colors.lower == Point::zeros(static_cast<int>(shape.dimensions))) {
+      return {made_.app.partitions[at].name, {}};
+    }
+    return {made_.app.regions[requirement.region].name, {}};
+  }
+
+  void add_requirements(std::uint32_t number, AppTask& task) {
+    std::vector<std::set<std::uint32_t>> regions;
+    std::set<std::size_t> sizes;
+    bool differ = false;
+    for (const Events::Shape& shape : events_.shapes) {
+      if (shape.task != number) continue;
+      sizes.insert(shape.requirements.size());
+      for (std::size_t r = 0; r < shape.requirements.size(); ++r) {
+        const Events::Requirement& from = shape.requirements[r];
+        const AppRegion& region = made_.app.regions[from.region];
+        const bool is_new = r == task.requirements.size();
+        if (is_new) {
+          AppRequirement made;
+          made.privilege = from.privilege;
+          made.coherence = from.coherence;
+          made.dimensions = static_cast<int>(region.extents.size());
+          made.data = usual(shape, from);
+          task.requirements.push_back(std::move(made));
+          regions.emplace_back();
+        }
+        AppRequirement& to = task.requirements[r];
+        regions[r].insert(from.region);
+        to.privilege = both(to.privilege, from.privilege);
+        differ = differ || to.privilege != from.privilege;
+        const std::size_t before = to.fields.size();
+        for (const std::uint32_t field : from.fields) {
+          const AppField& named = region.fields[field];
+          if (std::find(to.fields.begin(), to.fields.end(), named) == to.fields.end()) {
+            to.fields.push_back(named);
+          }
+        }
+        differ = differ || (!is_new && before != to.fields.size()) ||
+                 to.fields.size() != from.fields.size();
+      }
+    }
+    if (differ) {
+      made_.notes.push_back(fmt::format(
+          "launches of `{}` differ in privileges or fields: each is described with all of them",
+          task.name));
+    }
+    if (sizes.size() > 1) {
+      made_.notes.push_back(
+          fmt::format("launches of `{}` differ in how many regions they have: each is described "
+                      "with {}",
+                      task.name, *sizes.rbegin()));
+    }
+    for (std::size_t r = 0; r < task.requirements.size(); ++r) {
+      keep_common_fields(task.requirements[r], regions[r]);
+    }
+  }
+
+  // A launch on another region needs the fields there, too.
+  void keep_common_fields(AppRequirement& requirement, const std::set<std::uint32_t>& regions) {
+    for (const std::uint32_t number : regions) {
+      const AppRegion& region = made_.app.regions[number];
+      std::erase_if(requirement.fields, [&](const AppField& field) {
+        return std::find(region.fields.begin(), region.fields.end(), field) == region.fields.end();
+      });
+    }
+    std::sort(requirement.fields.begin(), requirement.fields.end(),
+              [&, &fields = made_.app.regions[*regions.begin()].fields](const AppField& a,
+                                                                        const AppField& b) {
+                return std::find(fields.begin(), fields.end(), a) <
+                       std::find(fields.begin(), fields.end(), b);
+              });
+  }
+
+  const Events& events_;
+  Recording made_;
+  std::set<std::string> names_;
+  std::map<std::string, std::ptrdiff_t> counts_;
+};
+
+}  // namespace
+
+Result<Recording> recorded_application(std::string_view recorded, const std::string& name) {
+  if (recorded.size() > kMaxRecordedBytes) {
+    return Error{Error::Code::kTooLarge,
+                 fmt::format("what was recorded has {} bytes; at most {} are read", recorded.size(),
+                             kMaxRecordedBytes)};
+  }
+  const auto events = app::events_from(recorded);
+  if (!events) return events.error();
+  return Maker(*events, name).make();
+}
+
+}  // namespace groma

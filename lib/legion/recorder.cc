@@ -1,0 +1,128 @@
+#include "legion/recorder.h"
+
+#include <mappers/forwarding_mapper.h>
+
+#include <set>
+#include <string>
+#include <utility>
+
+namespace groma::legion {
+namespace {
+
+using Legion::Mapping::ForwardingMapper;
+using LegionMapper = Legion::Mapping::Mapper;
+namespace measurements = Legion::Mapping::ProfilingMeasurements;
+
+class Recorder final : public ForwardingMapper {
+ public:
+  Recorder(LegionMapper* own, std::shared_ptr<RunEvents> events,
+           std::shared_ptr<const MachineMap> machine)
+      : ForwardingMapper(own),
+        events_(std::move(events)),
+        machine_(std::move(machine)),
+        views_(*machine_, &ids_, 0, own->runtime) {
+    events_->enter();
+  }
+  ~Recorder() override { events_->leave(); }
+
+  LegionMapper* own() const { return mapper; }
+
+  // What is seen is looked at by one call at a time.
+  MapperSyncModel get_mapper_sync_model() const override {
+    return mapper->get_mapper_sync_model() == SERIALIZED_NON_REENTRANT_MAPPER_MODEL
+               ? SERIALIZED_NON_REENTRANT_MAPPER_MODEL
+               : SERIALIZED_REENTRANT_MAPPER_MODEL;
+  }
+
+  void select_task_options(MapperContext context, const Legion::Task& task,
+                           TaskOptions& output) override {
+    events_->launched(mapper->runtime, context, task, views_);
+    mapper->select_task_options(context, task, output);
+  }
+  void map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
+                MapTaskOutput& output) override {
+    events_->mapped(mapper->runtime, context, task);
+    mapper->map_task(context, task, input, output);
+    if (!output.task_prof_requests.empty() || !output.copy_prof_requests.empty()) {
+      asked_.insert(task.get_unique_id());
+    }
+    if (events_->wants_time(task)) {
+      output.task_prof_requests.add_measurement<measurements::OperationTimeline>();
+      output.task_prof_requests.add_measurement<measurements::RuntimeOverhead>();
+    }
+  }
+  void map_must_epoch(MapperContext context, const MapMustEpochInput& input,
+                      MapMustEpochOutput& output) override {
+    for (const Legion::Task* task : input.tasks) events_->mapped(mapper->runtime, context, *task);
+    mapper->map_must_epoch(context, input, output);
+  }
+  // DefaultMapper ends the process where it is told what it did not ask for.
+  void report_profiling(MapperContext context, const Legion::Task& task,
+                        const TaskProfilingInfo& input) override {
+    const bool asked = asked_.contains(task.get_unique_id());
+    if (input.task_response) measure(task, input.profiling_responses);
+    if (asked) mapper->report_profiling(context, task, input);
+  }
+
+  // ---- What is only counted
+  void map_copy(MapperContext context, const Legion::Copy& operation, const MapCopyInput& input,
+                MapCopyOutput& output) override {
+    events_->other("copies that the program makes");
+    mapper->map_copy(context, operation, input, output);
+  }
+  void map_inline(MapperContext context, const Legion::InlineMapping& operation,
+                  const MapInlineInput& input, MapInlineOutput& output) override {
+    events_->other("inline mappings");
+    mapper->map_inline(context, operation, input, output);
+  }
+  void map_acquire(MapperContext context, const Legion::Acquire& operation,
+                   const MapAcquireInput& input, MapAcquireOutput& output) override {
+    events_->other("acquires");
+    mapper->map_acquire(context, operation, input, output);
+  }
+
+  // ---- What ForwardingMapper does not forward.
+  void map_future_map_reduction(MapperContext context, const FutureMapReductionInput& input,
+                                FutureMapReductionOutput& output) override {
+    mapper->map_future_map_reduction(context, input, output);
+  }
+  void handle_instance_collection(MapperContext context,
+                                  const Legion::Mapping::PhysicalInstance& instance) override {
+    mapper->handle_instance_collection(context, instance);
+  }
+
+ private:
+  // Its own work: not what it waits for, such as what it launches.
+  void measure(const Legion::Task& task, const Legion::Mapping::ProfilingResponse& responses) {
+    measurements::OperationTimeline timeline;
+    if (!responses.get_measurement(timeline)) return;
+    const Legion::Processor::Kind kind = task.target_proc.kind();
+    const bool later = kind == Legion::Processor::TOC_PROC;  // kernels end after the task's body
+    std::int64_t time = (later ? timeline.complete_time : timeline.end_time) - timeline.start_time;
+    measurements::RuntimeOverhead overhead;
+    if (responses.get_measurement(overhead)) {
+      time -= overhead.runtime_time + overhead.wait_time;
+    }
+    events_->took(task, kind, std::max<std::int64_t>(0, time));
+  }
+
+  std::shared_ptr<RunEvents> events_;
+  std::shared_ptr<const MachineMap> machine_;
+  RegionIds ids_;
+  TaskViews views_;
+  std::set<Legion::UniqueID> asked_;  // whose reports the own mapper asked for
+};
+
+}  // namespace
+
+std::unique_ptr<LegionMapper> make_recorder(LegionMapper* own, std::shared_ptr<RunEvents> events,
+                                            std::shared_ptr<const MachineMap> machine) {
+  return std::make_unique<Recorder>(own, std::move(events), std::move(machine));
+}
+
+LegionMapper* recorded_by(LegionMapper* mapper) {
+  const auto* recorder = dynamic_cast<const Recorder*>(mapper);
+  return recorder == nullptr ? nullptr : recorder->own();
+}
+
+}  // namespace groma::legion

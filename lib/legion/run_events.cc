@@ -1,0 +1,508 @@
+#include "legion/run_events.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+
+#include "groma/recording.h"
+#include "groma/system.h"
+
+namespace groma::legion {
+namespace {
+
+using app::Events;
+using Runtime = Legion::Mapping::MapperRuntime;
+
+constexpr std::size_t kMostTimes = 1024;       // of a task on a kind of processor
+constexpr std::size_t kMostPlaces = 65'536;    // that are remembered
+constexpr std::int64_t kMostPoints = 1 << 16;  // of a launch with projection functors
+
+std::vector<std::int64_t> list(const Point& point) {
+  return {point.coordinates().begin(), point.coordinates().end()};
+}
+
+// Row by row, the last coordinate fastest.
+std::size_t index_in(const Rect& domain, const Point& point) {
+  std::int64_t index = 0;
+  for (int d = 0; d < domain.dimensions(); ++d) {
+    index = index * domain.extents[d] + point[d] - domain.lower[d];
+  }
+  return static_cast<std::size_t>(index);
+}
+
+// A rectangle that holds both.
+Rect around(const Rect& a, const Rect& b) {
+  Rect both = a;
+  for (int d = 0; d < a.dimensions(); ++d) {
+    const std::int64_t end = std::max(a.lower[d] + a.extents[d], b.lower[d] + b.extents[d]);
+    both.lower[d] = std::min(a.lower[d], b.lower[d]);
+    both.extents[d] = end - both.lower[d];
+  }
+  return both;
+}
+
+}  // namespace
+
+void RunEvents::enter() {
+  const std::lock_guard lock(mutex_);
+  ++recorders_;
+}
+
+void RunEvents::leave() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (--recorders_ > 0) return;
+  }
+  if (const auto error = write_file(file_, text())) {
+    std::fprintf(stderr, "groma: not recorded: %s\n", error->message.c_str());
+  }
+}
+
+void RunEvents::other(const char* what, std::int64_t times) {
+  const std::lock_guard lock(mutex_);
+  count(what, times);
+}
+
+// ---- Tasks and their data
+
+std::uint32_t RunEvents::task_of(MapperContext context, const Legion::Task& task,
+                                 TaskViews& views) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = tasks_.find(task.task_id);
+    if (known != tasks_.end()) return known->second;
+  }
+  TaskView view;
+  views.fill(context, task, {}, view);
+  Events::Task made;
+  made.name = view.name;
+  for (const VariantView& each : view.variants) {
+    made.variants.push_back({each.kind,
+                             each.leaf,
+                             each.inner,
+                             each.replicable,
+                             {each.demands.begin(), each.demands.end()}});
+  }
+  const std::lock_guard lock(mutex_);
+  const auto [known, is_new] =
+      tasks_.try_emplace(task.task_id, static_cast<std::uint32_t>(events_.tasks.size()));
+  if (is_new) events_.tasks.push_back(std::move(made));
+  return known->second;
+}
+
+std::optional<std::uint32_t> RunEvents::region_of(Runtime* runtime, MapperContext context,
+                                                  Legion::LogicalRegion root) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = regions_.find(root.get_tree_id());
+    if (known != regions_.end()) return known->second;
+    if (events_.regions.size() == app::kMaxEventRegions) return std::nullopt;
+  }
+  Events::Region made;
+  made.name = attached_name(runtime, context, root);
+  const Legion::Domain domain = runtime->get_index_space_domain(context, root.get_index_space());
+  made.bounds = rect_of(domain);
+  made.points = static_cast<std::int64_t>(domain.get_volume());
+  std::vector<Legion::FieldID> ids;
+  runtime->get_field_space_fields(context, root.get_field_space(), ids);
+  std::sort(ids.begin(), ids.end());
+  for (const Legion::FieldID id : ids) {
+    std::string name(attached_name(runtime, context, root.get_field_space(), id));
+    if (name.empty()) name = fmt::format("field_{}", id);
+    made.fields.push_back({std::move(name), static_cast<std::int64_t>(runtime->get_field_size(
+                                                context, root.get_field_space(), id))});
+  }
+  const std::lock_guard lock(mutex_);
+  const auto [known, is_new] =
+      regions_.try_emplace(root.get_tree_id(), static_cast<std::uint32_t>(events_.regions.size()));
+  if (is_new) {
+    fields_[known->second] = std::move(ids);
+    events_.regions.push_back(std::move(made));
+  }
+  return known->second;
+}
+
+std::optional<std::int32_t> RunEvents::partition_of(Runtime* runtime, MapperContext context,
+                                                    Legion::LogicalPartition partition,
+                                                    const Place& around_it) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = partitions_.find(partition);
+    if (known != partitions_.end()) return known->second;
+  }
+  const Legion::IndexPartition cut = partition.get_index_partition();
+  const Legion::Color color = runtime->get_index_partition_color(context, cut);
+  const std::string name(attached_name(runtime, context, partition));
+  const Legion::Domain colors = runtime->get_index_partition_color_space(context, cut);
+  Rect bounds = rect_of(colors);
+  const std::tuple key{around_it.region, around_it.partition, color};
+  bool look = false;
+  {
+    // Pieces of one partition that are cut alike share its colours.
+    const std::lock_guard lock(mutex_);
+    const auto known = by_color_.find(key);
+    if (known != by_color_.end()) {
+      const Rect& first = events_.partitions[static_cast<std::size_t>(known->second)].colors;
+      if (first.dimensions() != bounds.dimensions()) return std::nullopt;
+      bounds.lower = first.lower;
+    }
+    look = pieces_ + colors.get_volume() <= app::kMaxEventPieces;
+  }
+  std::vector<Events::Piece> pieces;
+  const auto add = [&](const Rect& box) {
+    Point own = box.lower;
+    do {
+      const Legion::IndexSpace piece = runtime->get_index_subspace(context, cut, realm_point(own));
+      const Legion::Domain domain = runtime->get_index_space_domain(context, piece);
+      std::vector<std::int64_t> path = around_it.colors;
+      for (int d = 0; d < own.dimensions(); ++d) path.push_back(own[d] - bounds.lower[d]);
+      if (path.size() > kMaxDimensions) return;
+      pieces.push_back(
+          {Point(path), rect_of(domain), static_cast<std::int64_t>(domain.get_volume())});
+    } while (next_point(box, &own));
+  };
+  if (look && colors.get_volume() > 0) for_each_box(colors, add);
+  const std::lock_guard lock(mutex_);
+  if (partitions_.contains(partition)) return partitions_[partition];
+  if (!look) count("partitions with too many pieces to look at");
+  pieces_ += pieces.size();
+  const auto found = by_color_.find(key);
+  if (found == by_color_.end() && events_.partitions.size() == app::kMaxEventRegions) {
+    return std::nullopt;
+  }
+  const auto number = found == by_color_.end()
+                          ? static_cast<std::int32_t>(events_.partitions.size())
+                          : found->second;
+  if (found == by_color_.end()) {
+    by_color_[key] = number;
+    events_.partitions.push_back({name, around_it.region, around_it.partition, bounds, {}});
+  }
+  Events::Partition& to = events_.partitions[static_cast<std::size_t>(number)];
+  to.colors = around(to.colors, rect_of(colors));
+  to.pieces.insert(to.pieces.end(), pieces.begin(), pieces.end());
+  return partitions_[partition] = number;
+}
+
+std::optional<RunEvents::Place> RunEvents::place_of(Runtime* runtime, MapperContext context,
+                                                    Legion::LogicalRegion region) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = places_.find(region);
+    if (known != places_.end()) return known->second;
+  }
+  std::optional<Place> place;
+  if (!runtime->has_parent_logical_partition(context, region)) {
+    const auto root = region_of(runtime, context, region);
+    if (root) place = Place{*root, -1, {}};
+  } else {
+    const auto partition = runtime->get_parent_logical_partition(context, region);
+    place = place_of(runtime, context, runtime->get_parent_logical_region(context, partition));
+    const auto number = place ? partition_of(runtime, context, partition, *place) : std::nullopt;
+    if (!number) return std::nullopt;
+    place->partition = *number;
+    const Point color = point_of(runtime->get_logical_region_color_point(context, region));
+    const std::lock_guard lock(mutex_);
+    const Rect& colors = events_.partitions[static_cast<std::size_t>(*number)].colors;
+    if (colors.dimensions() != color.dimensions()) return std::nullopt;
+    for (int d = 0; d < color.dimensions(); ++d) {
+      place->colors.push_back(color[d] - colors.lower[d]);
+    }
+  }
+  if (!place) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  if (places_.size() >= kMostPlaces) places_.clear();
+  places_[region] = *place;
+  return place;
+}
+
+// ---- Launches
+
+std::optional<Events::Requirement> RunEvents::requirement_of(Runtime* runtime,
+                                                             MapperContext context,
+                                                             const Legion::Task& task,
+                                                             std::size_t position,
+                                                             Launched& launch) {
+  const Legion::RegionRequirement& from = task.regions[position];
+  const bool projects = task.is_index_space && from.handle_type != LEGION_SINGULAR_PROJECTION;
+  const bool of_partition = projects && from.handle_type == LEGION_PARTITION_PROJECTION;
+  if (!(of_partition ? from.partition.exists() : from.region.exists())) return std::nullopt;
+  const auto above = place_of(
+      runtime, context,
+      of_partition ? runtime->get_parent_logical_region(context, from.partition) : from.region);
+  if (!above) return std::nullopt;
+  Events::Requirement to;
+  to.region = above->region;
+  to.privilege = privilege_of(from);
+  to.coherence = coherence_of(from);
+  if (to.privilege != Privilege::kNoAccess) {  // else nothing is mapped
+    const std::lock_guard lock(mutex_);
+    const std::vector<Legion::FieldID>& ids = fields_[to.region];
+    for (const Legion::FieldID id : from.privilege_fields) {
+      const auto known = std::lower_bound(ids.begin(), ids.end(), id);
+      if (known != ids.end() && *known == id) {
+        to.fields.push_back(static_cast<std::uint32_t>(known - ids.begin()));
+      }
+    }
+  }
+  if (projects && from.projection != 0) {
+    to.how = Events::How::kMapped;  // by which partition its points say
+    launch.tables.push_back({launch.shape.requirements.size(), {}});
+    return to;
+  }
+  launch.numbers.insert(launch.numbers.end(), above->colors.begin(), above->colors.end());
+  to.partition = above->partition;
+  if (of_partition) {
+    const auto number = partition_of(runtime, context, from.partition, *above);
+    if (!number) return std::nullopt;
+    to.how = Events::How::kPoint;
+    to.partition = *number;
+  } else if (above->partition >= 0) {
+    to.how = Events::How::kFixed;
+  }
+  return to;
+}
+
+void RunEvents::launched(Runtime* runtime, MapperContext context, const Legion::Task& task,
+                         TaskViews& views) {
+  const Legion::Task* parent = task.get_parent_task();
+  // All shards of a replicated task launch the same.
+  if (parent != nullptr && parent->get_shard_id() != 0) return;
+  Launched launch;
+  launch.shape.task = task_of(context, task, views);
+  if (task.get_depth() == 0 || parent == nullptr) {
+    const std::lock_guard lock(mutex_);
+    events_.top_level = launch.shape.task;
+    return;
+  }
+  if (task.is_index_space) {
+    launch.domain = rect_of(task.index_domain);
+    if (static_cast<std::size_t>(launch.domain.volume()) != task.index_domain.get_volume()) {
+      other("launches over domains with holes, as boxes");
+    }
+    launch.shape.dimensions = static_cast<std::uint32_t>(launch.domain.dimensions());
+    launch.numbers = list(launch.domain.lower);
+    const auto extents = launch.domain.extents.coordinates();
+    launch.numbers.insert(launch.numbers.end(), extents.begin(), extents.end());
+    launch.unseen = launch.domain.volume();
+  }
+  for (std::size_t r = 0; r < task.regions.size(); ++r) {
+    auto requirement = requirement_of(runtime, context, task, r, launch);
+    if (requirement) {
+      launch.shape.requirements.push_back(*std::move(requirement));
+    } else {
+      other("regions of launches that could not be looked at");
+    }
+  }
+  if (!task.output_regions.empty()) {
+    other("output regions", static_cast<std::int64_t>(task.output_regions.size()));
+  }
+  if (!launch.tables.empty() && launch.domain.volume() > kMostPoints) {
+    other("projections of launches with too many points, each as the whole region");
+    for (const auto& table : launch.tables) {
+      launch.shape.requirements[table.requirement].how = Events::How::kWhole;
+    }
+    launch.tables.clear();
+  }
+  for (auto& table : launch.tables) {
+    table.places.assign(static_cast<std::size_t>(launch.unseen), Place{kUnseen, -1, {}});
+  }
+  // What the launching task has itself, for those that launch by it.
+  std::vector<std::vector<std::int64_t>> colors;
+  bool is_new_context = false;
+  {
+    const std::lock_guard lock(mutex_);
+    is_new_context = !contexts_.contains(parent->get_unique_id());
+  }
+  std::uint32_t parent_task = 0;
+  if (is_new_context) {
+    parent_task = task_of(context, *parent, views);
+    for (const Legion::RegionRequirement& each : parent->regions) {
+      const auto place =
+          each.region.exists() ? place_of(runtime, context, each.region) : std::optional<Place>();
+      colors.push_back(place ? place->colors : std::vector<std::int64_t>());
+    }
+  }
+  const std::lock_guard lock(mutex_);
+  Open& open = contexts_[parent->get_unique_id()];
+  if (is_new_context && open.launches.empty()) {
+    open.task = parent_task;
+    open.colors = std::move(colors);
+    if (const Legion::Task* above = parent->get_parent_task()) {
+      open.of = {above->get_unique_id(), parent->get_context_index()};
+    }
+    if (parent->is_index_space) open.point = point_of(parent->index_point);
+  }
+  keep({parent->get_unique_id(), task.get_context_index()}, std::move(launch));
+}
+
+void RunEvents::keep(Key key, Launched launch) {
+  if (launched_ >= app::kMaxEventLaunches) return count("launches after those that are kept");
+  ++launched_;
+  if (launch.tables.empty()) {
+    contexts_[key.first].launches.emplace_back(key.second, number_of(std::move(launch)));
+  } else {
+    pending_[key] = std::move(launch);
+  }
+}
+
+void RunEvents::mapped(Runtime* runtime, MapperContext context, const Legion::Task& point) {
+  const Legion::Task* parent = point.get_parent_task();
+  if (parent == nullptr || !point.is_index_space) return;
+  const Key key{parent->get_unique_id(), point.get_context_index()};
+  std::vector<std::size_t> wanted;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = pending_.find(key);
+    if (found == pending_.end()) return;
+    for (const auto& table : found->second.tables) wanted.push_back(table.requirement);
+  }
+  std::vector<std::optional<Place>> places;
+  for (const std::size_t r : wanted) {
+    const bool there = r < point.regions.size() && point.regions[r].region.exists();
+    places.push_back(there ? place_of(runtime, context, point.regions[r].region) : std::nullopt);
+  }
+  const std::lock_guard lock(mutex_);
+  const auto found = pending_.find(key);
+  if (found == pending_.end()) return;
+  Launched& launch = found->second;
+  const Point at = point_of(point.index_point);
+  if (!launch.domain.contains(at)) return;
+  for (std::size_t i = 0; i < launch.tables.size() && i < places.size(); ++i) {
+    if (places[i]) launch.tables[i].places[index_in(launch.domain, at)] = *places[i];
+  }
+  if (--launch.unseen > 0) return;
+  contexts_[key.first].launches.emplace_back(key.second, number_of(std::move(launch)));
+  pending_.erase(found);
+}
+
+// Tables come last, since domains, and so their sizes, may differ.
+std::uint32_t RunEvents::number_of(Launched launch) {
+  for (const auto& table : launch.tables) {
+    Events::Requirement& of = launch.shape.requirements[table.requirement];
+    const auto seen = std::find_if(table.places.begin(), table.places.end(),
+                                   [](const Place& place) { return place.region != kUnseen; });
+    of.how = Events::How::kWhole;
+    if (seen == table.places.end()) count("projections of launches that were not seen");
+    if (seen == table.places.end() || seen->partition < 0) continue;
+    of.how = Events::How::kMapped;
+    of.partition = seen->partition;
+    of.region = seen->region;
+    for (const Place& place : table.places) {
+      const bool like = place.partition == seen->partition && place.region == seen->region;
+      if (!like && place.region != kUnseen) count("pieces that are of another partition");
+      for (std::size_t d = 0; d < seen->colors.size(); ++d) {
+        launch.numbers.push_back(like ? place.colors[d] : app::kNoNumber);
+      }
+    }
+  }
+  Events alone;
+  alone.shapes.push_back(std::move(launch.shape));
+  const auto [shape, is_new_shape] =
+      shapes_.try_emplace(app::text_of(alone), static_cast<std::uint32_t>(events_.shapes.size()));
+  if (is_new_shape) events_.shapes.push_back(std::move(alone.shapes[0]));
+  const auto [number, is_new] = launches_.try_emplace(
+      {shape->second, launch.numbers}, static_cast<std::uint32_t>(events_.launches.size()));
+  if (!is_new) return number->second;
+  if (numbers_ + launch.numbers.size() > app::kMaxEventNumbers) {
+    // Another of its shape stands for it.
+    launches_.erase(number);
+    count("launches that are described by one like them, since too many differ");
+    for (std::size_t i = events_.launches.size(); i-- > 0;) {
+      if (events_.launches[i].shape == shape->second) return static_cast<std::uint32_t>(i);
+    }
+    return 0;
+  }
+  numbers_ += launch.numbers.size();
+  events_.launches.push_back({shape->second, std::move(launch.numbers)});
+  return number->second;
+}
+
+// ---- Times
+
+bool RunEvents::wants_time(const Legion::Task& task) {
+  const std::lock_guard lock(mutex_);
+  const auto known = tasks_.find(task.task_id);
+  const auto kind = kind_of(task.target_proc.kind());
+  return known != tasks_.end() && kind &&
+         ++measured_[{known->second, *kind}] <= static_cast<std::int64_t>(kMostTimes);
+}
+
+void RunEvents::took(const Legion::Task& task, Legion::Processor::Kind kind,
+                     std::int64_t nanoseconds) {
+  const std::lock_guard lock(mutex_);
+  const auto known = tasks_.find(task.task_id);
+  const auto of = kind_of(kind);
+  if (known == tasks_.end() || !of) return;
+  std::vector<std::int64_t>& times = times_[{known->second, *of}];
+  if (times.size() < kMostTimes) times.push_back(nanoseconds);
+}
+
+// ---- The end
+
+std::string RunEvents::text() {
+  const std::lock_guard lock(mutex_);
+  return app::text_of(finished());
+}
+
+app::Events RunEvents::finished() {
+  // Points of replayed traces are not mapped, those of other processes not here.
+  while (!pending_.empty()) {
+    const auto last = std::prev(pending_.end());
+    contexts_[last->first.first].launches.emplace_back(last->first.second,
+                                                       number_of(std::move(last->second)));
+    pending_.erase(last);
+  }
+  for (auto& [id, open] : contexts_) std::sort(open.launches.begin(), open.launches.end());
+  Events done = events_;
+  done.runtime = "Legion " LEGION_VERSION;
+  using Alike = std::tuple<std::uint32_t, std::int32_t, std::vector<std::int64_t>,
+                           std::vector<std::uint32_t>>;
+  std::map<Alike, std::int64_t> contexts;
+  for (const auto& [id, open] : contexts_) {
+    Events::Context made;
+    made.task = open.task;
+    const auto above = contexts_.find(open.of.first);
+    if (above != contexts_.end()) {
+      const auto& launches = above->second.launches;
+      const auto of = std::lower_bound(launches.begin(), launches.end(),
+                                       std::pair(open.of.second, std::uint32_t{0}));
+      if (of != launches.end() && of->first == open.of.second) {
+        made.shape = static_cast<std::int32_t>(done.launches[of->second].shape);
+      }
+    }
+    // What it is given is of use as far as it is what its launch says.
+    const std::vector<std::size_t> layout = done.layout_of(made);
+    if (!layout.empty()) {
+      if (open.point) made.given = list(*open.point);
+      bool fits = made.given.size() == layout[0] && open.colors.size() + 1 == layout.size();
+      for (std::size_t r = 0; fits && r < open.colors.size(); ++r) {
+        fits = layout[r + 1] == 0 || layout[r + 1] == open.colors[r].size();
+        if (layout[r + 1] == 0) continue;
+        made.given.insert(made.given.end(), open.colors[r].begin(), open.colors[r].end());
+      }
+      if (!fits) {
+        made.shape = -1;
+        made.given.clear();
+      }
+    }
+    std::vector<std::uint32_t> launches;
+    for (const auto& [index, number] : open.launches) launches.push_back(number);
+    ++contexts[{made.task, made.shape, made.given, std::move(launches)}];
+  }
+  for (const auto& [alike, times] : contexts) {
+    const auto& [task, shape, given, launches] = alike;
+    done.contexts.push_back({task, shape, given, times, app::fold(launches)});
+  }
+  for (auto& [of, times] : times_) {
+    std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2),
+                     times.end());
+    done.times.push_back(
+        {of.first, of.second, static_cast<std::int64_t>(times.size()), times[times.size() / 2]});
+  }
+  for (const auto& [what, times] : others_) done.others.push_back({what, times});
+  return done;
+}
+
+}  // namespace groma::legion

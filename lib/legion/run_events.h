@@ -1,0 +1,116 @@
+// RunEvents: what the recorders of a process saw of a run, while it runs (app/events.h is what
+// comes of it).
+#pragma once
+
+#include <legion.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "app/events.h"
+#include "legion/machine_map.h"
+#include "legion/task_views.h"
+
+namespace groma::legion {
+
+// Thread-safe. No lock is held while Legion is asked.
+class RunEvents {
+ public:
+  // Written to that file when the last recorder has left; again where others came afterwards.
+  explicit RunEvents(std::string file) : file_(std::move(file)) {}
+
+  void enter();
+  void leave();
+
+  // The task, or all points of an index launch, was launched. `views` are the caller's own.
+  void launched(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
+                const Legion::Task& task, TaskViews& views);
+  // A point of a launch is mapped: only then it is known what a projection functor gave it.
+  void mapped(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
+              const Legion::Task& point);
+  // Whether the time of another run of the task is of use.
+  bool wants_time(const Legion::Task& task);
+  void took(const Legion::Task& task, Legion::Processor::Kind kind, std::int64_t nanoseconds);
+  // What no description has.
+  void other(const char* what, std::int64_t count = 1);
+
+  // The text that is written.
+  std::string text();
+
+ private:
+  using Key = std::pair<Legion::UniqueID, std::uint64_t>;  // of a launch: parent, number in it
+  // A region or a piece: the colours on the way to it, from 0.
+  struct Place {
+    std::uint32_t region = 0;
+    std::int32_t partition = -1;
+    std::vector<std::int64_t> colors;
+  };
+  struct Launched {
+    app::Events::Shape shape;
+    std::vector<std::int64_t> numbers;
+    // Of a launch with projection functors: its domain, what each such requirement has.
+    struct Table {
+      std::size_t requirement = 0;
+      std::vector<Place> places;  // by point; a region of kUnseen where it was not seen
+    };
+    Rect domain;
+    std::vector<Table> tables;
+    std::int64_t unseen = 0;  // points that are not mapped yet
+  };
+  struct Open {
+    std::uint32_t task = 0;
+    Key of{};  // the launch that the context is of
+    std::optional<Point> point;
+    std::vector<std::vector<std::int64_t>> colors;  // of its pieces, by requirement
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> launches;
+  };
+  static constexpr std::uint32_t kUnseen = UINT32_MAX;
+
+  std::uint32_t task_of(MapperContext context, const Legion::Task& task, TaskViews& views);
+  std::optional<Place> place_of(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
+                                Legion::LogicalRegion region);
+  std::optional<std::uint32_t> region_of(Legion::Mapping::MapperRuntime* runtime,
+                                         MapperContext context, Legion::LogicalRegion root);
+  // The partition of that place.
+  std::optional<std::int32_t> partition_of(Legion::Mapping::MapperRuntime* runtime,
+                                           MapperContext context,
+                                           Legion::LogicalPartition partition, const Place& around);
+  std::optional<app::Events::Requirement> requirement_of(Legion::Mapping::MapperRuntime* runtime,
+                                                         MapperContext context,
+                                                         const Legion::Task& task,
+                                                         std::size_t position, Launched& launch);
+  // With the lock.
+  void keep(Key key, Launched launch);
+  std::uint32_t number_of(Launched launch);
+  void count(const char* what, std::int64_t times = 1) { others_[what] += times; }
+  app::Events finished();
+
+  const std::string file_;
+  std::mutex mutex_;
+  int recorders_ = 0;
+  app::Events events_;
+  std::map<Legion::TaskID, std::uint32_t> tasks_;
+  std::map<Legion::RegionTreeID, std::uint32_t> regions_;
+  std::map<std::uint32_t, std::vector<Legion::FieldID>> fields_;  // by region
+  std::map<Legion::LogicalPartition, std::int32_t> partitions_;
+  // By region, the partition around it and its colour there.
+  std::map<std::tuple<std::uint32_t, std::int32_t, Legion::Color>, std::int32_t> by_color_;
+  std::map<Legion::LogicalRegion, Place> places_;
+  std::map<std::string, std::uint32_t> shapes_;
+  std::map<std::pair<std::uint32_t, std::vector<std::int64_t>>, std::uint32_t> launches_;
+  std::unordered_map<Legion::UniqueID, Open> contexts_;
+  std::map<Key, Launched> pending_;
+  std::map<std::pair<std::uint32_t, ProcKind>, std::vector<std::int64_t>> times_;
+  std::map<std::pair<std::uint32_t, ProcKind>, std::int64_t> measured_;
+  std::map<std::string, std::int64_t> others_;
+  std::size_t launched_ = 0, numbers_ = 0, pieces_ = 0;
+};
+
+}  // namespace groma::legion

@@ -1,0 +1,140 @@
+// The benchmarks' own Legion programs (examples/legion): `groma run --on legion`, `groma tune --on
+// legion`. Each program holds its results to a serial reference itself.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "command/run.h"
+
+namespace groma::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class OnLegion : public testing::Test {
+ protected:
+  OnLegion() { setenv("XDG_CACHE_HOME", (folder_.path() + "/cache").c_str(), 1); }
+
+  // `groma run MAPPING --on legion WORDS`
+  Outcome run_under(const std::string& mapping, const std::string& words) const {
+    return run("groma run " + folder_.write("my.mapper", mapping) + " --on legion " + words);
+  }
+  TemporaryFolder folder_;
+};
+
+struct Case {
+  const char *app, *mapping;
+};
+void PrintTo(const Case& each, std::ostream* out) { *out << each.app; }
+
+// Small, and where a size does not divide.
+class Programs : public OnLegion, public testing::WithParamInterface<Case> {};
+
+TEST_P(Programs, RunUnderAMapping) {
+  const Outcome outcome = run_under(
+      GetParam().mapping, "--app " + std::string(GetParam().app) + " --json -- -ll:cpu 2");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  const auto json = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(json.at("status"), "ok");
+  EXPECT_EQ(json.at("runtime"), "legion");
+  EXPECT_TRUE(json.at("checked"));
+  const double seconds = json.at("seconds");
+  EXPECT_GT(seconds, 0);
+  EXPECT_LT(seconds, json.at("total_seconds").get<double>());
+  EXPECT_GT(json.at("throughput").get<double>(), 0);
+  EXPECT_THAT(outcome.err,
+              Not(HasSubstr("was launched")));  // the mapping's names are the program's
+  EXPECT_THAT(outcome.err, Not(HasSubstr("LEGION WARNING")));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Programs,
+    testing::Values(Case{"cannon:n=65,nodes=6,repeats=2",
+                         "Layout task_4 * * F_order;\n"
+                         "CollectMemory task_4 *;\n"
+                         "m = Machine(CPU);\n"
+                         "def here(Task task) { return m[*task.parent.processor(m)]; }\n"
+                         "def spread(Task task) { return m[0, task.ipoint[0] % m.size[1]]; }\n"
+                         "IndexTaskMap taco_fill,task_1,task_2,task_3,task_5,task_7 spread;\n"
+                         "SingleTaskMap task_4,task_6 here;\n"},
+                    Case{"johnson:n=65,repeats=2",
+                         "Region task_4 A_tiles CPU SYSMEM;\n"
+                         "m = Machine(CPU);\n"
+                         "def last(Task task) { return m[0, task.ipoint[2] % m.size[1]]; }\n"
+                         "IndexTaskMap task_1,task_2,task_3,task_4 last;\n"},
+                    Case{"circuit:npp=150,wpp=500,superpiece=3,steps=3,loops=3",
+                         "Layout * rp_wires * AOS;\n"
+                         "InstanceLimit distribute_charge 1;\n"
+                         "m = Machine(CPU);\n"
+                         "def spread(Task task) { return m[0, task.ipoint[0] % m.size[1]]; }\n"
+                         "IndexTaskMap calculate_new_currents,update_voltages spread;\n"},
+                    Case{"stencil:edge=33,nodes=2,loops=3",
+                         "Region stencil pxm_in CPU SYSMEM;\n"
+                         "m = Machine(CPU);\n"
+                         "def spread(Task task) { return m[0, task.ipoint[0] % m.size[1]]; }\n"
+                         "IndexTaskMap stencil,increment,check spread;\n"}),
+    [](const auto& each) {
+      const std::string app = each.param.app;
+      return app.substr(0, app.find(':'));
+    });
+
+TEST_F(OnLegion, TellsTheTimeOfWhatTheApplicationMeasures) {
+  const Outcome outcome = run("groma run --on legion --app stencil:edge=20 -- -ll:cpu 2");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, testing::ContainsRegex(
+                               "^stencil on Legion by the default mapper: [0-9.]+ m?s measured, "
+                               "[0-9.]+ .?points/s, with Legion's checks\n"));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("elapsed")));
+}
+
+// Cannon's leaf multiplies in Fortran order.
+TEST_F(OnLegion, AWrongMappingEndsWithItsReason) {
+  const Outcome outcome =
+      run_under("Layout task_4 * * C_order;", "--app cannon:n=16,repeats=1 -- -ll:cpu 2");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("task_4"), HasSubstr("Layout task_4 * * C_order")));
+  EXPECT_THAT(outcome.err, HasSubstr("[layout-refused]"));
+}
+
+TEST_F(OnLegion, WhatIsNoLegionProgramIsRefused) {
+  const auto expect = [](const std::string& words, int code, const std::string& text) {
+    const Outcome outcome = run("groma " + words);
+    EXPECT_EQ(outcome.exit_code, code) << words;
+    EXPECT_THAT(outcome.err, HasSubstr(text)) << words;
+  };
+  expect("run --on legion --app pennant", 1, "`pennant` is not there as a Legion program");
+  expect("run --on legion --app pennant", 1, "circuit");  // what is there
+  expect("run --on legion --app docs/examples/ring.json", 1, "ring.json` is not there");
+  expect("run --on legion --app cannon:n=15", 1, "`n`");
+  expect("run --on legion --app cannon --machine local", 2, "--machine");
+  expect("run --on legion --app cannon --fit", 2, "--fit");
+  expect("run --app cannon --checks never", 2, "--checks");
+  expect("tune --on legion --app pennant", 1, "`pennant` is not there as a Legion program");
+  expect("tune --on legion --app cannon --machine local", 2, "--machine");
+}
+
+// From one processor for all to a better one.
+TEST_F(OnLegion, Tunes) {
+  const std::string start = folder_.write(
+      "start.mapper",
+      "m = Machine(CPU);\ndef first(Task task) { return m[0, 0]; }\nIndexTaskMap * first;\n");
+  const std::string out = folder_.path() + "/found";
+  const Outcome outcome =
+      run("groma tune --on legion --app stencil:edge=40,loops=2 --start " + start +
+          " --evaluations 2 --repeats 1 --estimates 20 --out " + out + " -- -ll:cpu 2");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("  the start\n"));
+  EXPECT_THAT(read_text(out + "/report.txt"), HasSubstr("best"));
+  EXPECT_THAT(read_text(out + "/journal.jsonl"), HasSubstr("on legion"));
+  // What it ran stands there, so it goes on without being told again.
+  const Outcome further = run("groma tune --resume " + out + " --evaluations 3");
+  EXPECT_EQ(further.exit_code, 0) << further.out << further.err;
+}
+
+}  // namespace
+}  // namespace groma::test

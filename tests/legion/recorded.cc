@@ -1,0 +1,210 @@
+// A Legion program with what is not usual, to be recorded:
+//
+//   recorded [quick | many N | unnamed]  [FLAGS]
+//
+// Projection functors that turn round by an argument of the launch's, colours that begin at 3, a
+// partition of pieces, one with holes, single launches in a loop, tasks that launch, a copy, launches
+// of one task with other privileges. With `many` N launches; with `unnamed` no region has a name.
+#include <legion.h>
+
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace {
+
+using Legion::Context;
+using Legion::Domain;
+using Legion::DomainPoint;
+using Legion::IndexTaskLauncher;
+using Legion::LogicalPartition;
+using Legion::LogicalRegion;
+using Legion::Point;
+using Legion::Rect;
+using Legion::RegionRequirement;
+using Legion::Runtime;
+using Legion::TaskLauncher;
+using Legion::UntypedBuffer;
+
+enum : Legion::TaskID { kTop = 1, kWork, kTurn, kOuter, kInner, kHoles };
+constexpr Legion::FieldID kX = 10, kY = 11;
+constexpr Legion::ProjectionID kNext = 5;
+constexpr int kPieces = 4;
+std::string mode;
+int count = 0;
+
+// The piece after the point's, by as many as the launch's argument says.
+class Next final : public Legion::ProjectionFunctor {
+ public:
+  using Legion::ProjectionFunctor::project;
+  LogicalRegion project(const Legion::Mappable* mappable, unsigned, LogicalPartition above,
+                        const DomainPoint& point) override {
+    const int by = *static_cast<const int*>(mappable->as_task()->args);
+    return runtime->get_logical_subregion_by_color(above,
+                                                   DomainPoint((point[0] + by) % kPieces));
+  }
+  LogicalRegion project(const Legion::Mappable* mappable, unsigned index, LogicalRegion above,
+                        const DomainPoint& point) override {
+    (void)mappable;
+    (void)index;
+    (void)point;
+    return above;
+  }
+  bool is_functional() const override { return false; }
+  bool is_exclusive() const override { return true; }
+  unsigned get_depth() const override { return 0; }
+};
+
+struct Data {
+  LogicalRegion region;
+  LogicalPartition pieces, shifted, finer, holes;
+};
+
+void name(Runtime* runtime, LogicalRegion region, const char* is) {
+  if (mode != "unnamed") runtime->attach_name(region, is);
+}
+void name(Runtime* runtime, LogicalPartition partition, const char* is) {
+  if (mode != "unnamed") runtime->attach_name(partition, is);
+}
+
+Data make_data(Context context, Runtime* runtime) {
+  Data data;
+  const auto space = runtime->create_index_space(context, Rect<1>(0, 99));
+  const auto fields = runtime->create_field_space(context);
+  auto allocator = runtime->create_field_allocator(context, fields);
+  allocator.allocate_field(sizeof(double), kX);
+  allocator.allocate_field(sizeof(int), kY);
+  runtime->attach_name(fields, kX, "x");
+  data.region = runtime->create_logical_region(context, space, fields);
+  name(runtime, data.region, "cells");
+  const auto colors = runtime->create_index_space(context, Rect<1>(0, kPieces - 1));
+  const auto cut = runtime->create_equal_partition(context, space, colors);
+  data.pieces = runtime->get_logical_partition(context, data.region, cut);
+  name(runtime, data.pieces, "pieces");
+  // Colours 3 to 6.
+  const auto later = runtime->create_index_space(context, Rect<1>(3, 3 + kPieces - 1));
+  data.shifted = runtime->get_logical_partition(
+      context, data.region, runtime->create_equal_partition(context, space, later));
+  name(runtime, data.shifted, "shifted");
+  // Each piece in two.
+  const auto halves = runtime->create_index_space(context, Rect<1>(0, 1));
+  for (int piece = 0; piece < kPieces; ++piece) {
+    const auto of = runtime->get_index_subspace(context, cut, DomainPoint(piece));
+    const auto finer = runtime->create_equal_partition(context, of, halves, 1, 77);
+    const auto region = runtime->get_logical_subregion_by_color(context, data.pieces, DomainPoint(piece));
+    const auto parts = runtime->get_logical_partition(context, region, finer);
+    name(runtime, parts, "halves");
+    if (piece == 0) data.finer = parts;
+  }
+  std::map<DomainPoint, Legion::IndexSpace> sets;
+  for (int piece = 0; piece < kPieces; ++piece) {
+    std::vector<DomainPoint> points;
+    for (int at = piece; at < 100; at += kPieces) points.emplace_back(at);
+    sets[DomainPoint(piece)] = runtime->create_index_space(context, points);
+  }
+  const auto holes = runtime->create_pending_partition(context, space, colors,
+                                                       LEGION_DISJOINT_COMPLETE_KIND);
+  for (int piece = 0; piece < kPieces; ++piece) {
+    runtime->create_index_space_union(context, holes, DomainPoint(piece),
+                                      std::vector<Legion::IndexSpace>{sets[DomainPoint(piece)]});
+  }
+  data.holes = runtime->get_logical_partition(context, data.region, holes);
+  name(runtime, data.holes, "holes");
+  return data;
+}
+
+IndexTaskLauncher over(Legion::TaskID task, int first = 0) {
+  return IndexTaskLauncher(task, Domain(Rect<1>(first, first + kPieces - 1)), UntypedBuffer(),
+                           Legion::ArgumentMap());
+}
+
+void top(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Context context,
+         Runtime* runtime) {
+  const Data data = make_data(context, runtime);
+  const auto on = [&](LogicalPartition part, Legion::PrivilegeMode mode_of,
+                      Legion::ProjectionID projection = 0) {
+    return RegionRequirement(part, projection, mode_of, LEGION_EXCLUSIVE, data.region)
+        .add_field(kX);
+  };
+  if (mode == "many") {
+    for (int i = 0; i < count; ++i) {
+      IndexTaskLauncher work = over(kWork);
+      work.add_region_requirement(on(data.pieces, LEGION_READ_WRITE));
+      runtime->execute_index_space(context, work);
+    }
+    return;
+  }
+  IndexTaskLauncher fill = over(kWork);
+  fill.add_region_requirement(on(data.pieces, LEGION_WRITE_DISCARD));
+  runtime->execute_index_space(context, fill);
+  if (mode == "quick") return;
+
+  for (int step = 0; step < 8; ++step) {
+    IndexTaskLauncher turn(kTurn, Domain(Rect<1>(0, kPieces - 1)),
+                           UntypedBuffer(&step, sizeof step), Legion::ArgumentMap());
+    turn.add_region_requirement(on(data.pieces, LEGION_READ_ONLY, kNext));
+    runtime->execute_index_space(context, turn);
+    IndexTaskLauncher work = over(kWork, 3);
+    work.add_region_requirement(on(data.shifted, LEGION_READ_WRITE));
+    runtime->execute_index_space(context, work);
+  }
+  for (int piece = 0; piece < kPieces; ++piece) {
+    const LogicalRegion own =
+        runtime->get_logical_subregion_by_color(context, data.pieces, DomainPoint(piece));
+    TaskLauncher outer(kOuter, UntypedBuffer());
+    outer.add_region_requirement(
+        RegionRequirement(own, LEGION_READ_WRITE, LEGION_EXCLUSIVE, data.region).add_field(kX));
+    runtime->execute_task(context, outer);
+  }
+  IndexTaskLauncher holes = over(kHoles);
+  holes.add_region_requirement(on(data.holes, LEGION_READ_ONLY));
+  runtime->execute_index_space(context, holes);
+
+  Legion::CopyLauncher copy;
+  copy.add_copy_requirements(
+      RegionRequirement(data.region, LEGION_READ_ONLY, LEGION_EXCLUSIVE, data.region)
+          .add_field(kX),
+      RegionRequirement(data.region, LEGION_WRITE_DISCARD, LEGION_EXCLUSIVE, data.region)
+          .add_field(kX));
+  runtime->issue_copy_operation(context, copy);
+}
+
+// Works on the halves of its own piece.
+void outer(const Legion::Task* task, const std::vector<Legion::PhysicalRegion>&, Context context,
+           Runtime* runtime) {
+  const LogicalRegion own = task->regions[0].region;
+  const auto finer = runtime->get_index_partition(context, own.get_index_space(), 77);
+  const auto halves = runtime->get_logical_partition(context, own, finer);
+  IndexTaskLauncher inner(kInner, Domain(Rect<1>(0, 1)), UntypedBuffer(), Legion::ArgumentMap());
+  inner.add_region_requirement(
+      RegionRequirement(halves, 0, LEGION_READ_WRITE, LEGION_EXCLUSIVE, own).add_field(kX));
+  runtime->execute_index_space(context, inner);
+}
+
+void nothing(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Context, Runtime*) {}
+
+template <void (*body)(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Context,
+                       Runtime*)>
+void add(Legion::TaskID id, const char* task, bool leaf) {
+  Legion::TaskVariantRegistrar registrar(id, task);
+  registrar.add_constraint(Legion::ProcessorConstraint(Legion::Processor::LOC_PROC));
+  registrar.set_leaf(leaf);
+  Runtime::preregister_task_variant<body>(registrar, task);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  mode = argc > 1 ? argv[1] : "";
+  if (mode == "many" && argc > 2) count = std::atoi(argv[2]);
+  add<top>(kTop, "top", false);
+  add<outer>(kOuter, "outer", false);
+  add<nothing>(kWork, "work", true);
+  add<nothing>(kTurn, "turn", true);
+  add<nothing>(kInner, "inner", true);
+  add<nothing>(kHoles, "holes", true);
+  Runtime::preregister_projection_functor(kNext, new Next());
+  Runtime::set_top_level_task_id(kTop);
+  return Runtime::start(argc, argv);
+}

@@ -1,0 +1,209 @@
+#include "support/app_trace.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "base/point_text.h"
+#include "support/app_walk.h"
+
+namespace groma::test {
+namespace {
+
+using app::Events;
+using app::Where;
+
+// Makes events of visits: a launch begins with a new statement, or with its first point again.
+class Seer {
+ public:
+  explicit Seer(const app::Data& data) : data_(data) {
+    events_.runtime = "a test";
+    events_.top_level = static_cast<std::uint32_t>(data.top_level);
+    for (const app::Task& task : data.tasks) {
+      Events::Task& to = events_.tasks.emplace_back();
+      to.name = task.name;
+      for (const app::Variant& from : task.variants) {
+        to.variants.push_back({from.kind, from.leaf, from.inner, from.replicable, from.demands});
+      }
+    }
+    for (const app::Region& region : data.regions) {
+      Events::Region& to = events_.regions.emplace_back();
+      to.name = region.name;
+      to.bounds = region.box;
+      to.points = region.box.volume();
+      for (const AppField& field : region.fields) to.fields.push_back({field.name, field.bytes});
+    }
+    for (const app::Partition& partition : data.partitions) {
+      Events::Partition& to = events_.partitions.emplace_back();
+      to.name = partition.name;
+      to.region = partition.region;
+      to.outer = partition.outer;
+      to.colors = partition.own_colors;
+      Point color = partition.colors.lower;
+      do {
+        app::FormulaFault fault = app::FormulaFault::kNone;
+        const Rect piece = app::piece(data, partition, color, fault);
+        to.pieces.push_back({color, piece, piece.volume()});
+      } while (next_point(partition.colors, &color));
+    }
+    walk(data, [this](const Visit& visit) { see(visit); });
+    while (!open_.empty()) close(open_.begin()->first);
+    for (const auto& [key, count] : contexts_) {
+      const auto& [task, shape, given, launches] = key;
+      events_.contexts.push_back({task, shape, given, count, app::fold(launches)});
+    }
+  }
+
+  Events take() { return std::move(events_); }
+
+ private:
+  struct Open {
+    std::uint32_t task = 0;
+    std::int32_t shape = -1;
+    std::vector<std::int64_t> given;
+    const app::Launch* last = nullptr;
+    std::vector<Visit> visits;  // of the last launch
+    std::vector<std::uint32_t> launches;
+  };
+
+  std::uint32_t number_of(const app::Task* task) const {
+    return static_cast<std::uint32_t>(task - data_.tasks.data());
+  }
+
+  void see(const Visit& visit) {
+    close(&visit);  // where another visit was: what that launched
+    Open& open = open_[visit.parent];
+    open.task = visit.parent == nullptr ? events_.top_level : number_of(visit.parent->task);
+    if (visit.parent != nullptr && open.shape < 0) {
+      open.shape = static_cast<std::int32_t>(number_of(shape_of(*visit.parent)));
+      const auto add = [&](const Point& point) {
+        open.given.insert(open.given.end(), point.coordinates().begin(), point.coordinates().end());
+      };
+      add(visit.parent->point);
+      for (const Point& color : visit.parent->colors) add(color);
+    }
+    if (open.last != visit.launch || !visit.launch->is_index ||
+        open.visits.front().point == visit.point) {
+      end_launch(open);
+    }
+    open.last = visit.launch;
+    open.visits.push_back(visit);
+  }
+
+  void close(const Visit* of) {
+    const auto found = open_.find(of);
+    if (found == open_.end()) return;
+    end_launch(found->second);
+    const Open& open = found->second;
+    ++contexts_[{open.task, open.shape, open.given, open.launches}];
+    open_.erase(found);
+  }
+
+  Events::Shape shape_of(const Visit& visit) const {
+    Events::Shape shape;
+    shape.task = number_of(visit.task);
+    if (visit.launch->is_index) {
+      shape.dimensions = static_cast<std::uint32_t>(visit.point.dimensions());
+    }
+    for (std::size_t r = 0; r < visit.task->requirements.size(); ++r) {
+      const app::Requirement& from = visit.task->requirements[r];
+      const Where& where = visit.launch->data[r];
+      Events::Requirement to{Events::How::kWhole, where.region,   -1,
+                             from.privilege,      from.coherence, where.fields};
+      if (where.what == Where::What::kPartition) {
+        to.partition = static_cast<std::int32_t>(where.index);
+        to.how = where.from == Where::Color::kPoint ? Events::How::kPoint
+                 : visit.launch->is_index           ? Events::How::kMapped
+                                                    : Events::How::kFixed;
+      }
+      shape.requirements.push_back(std::move(to));
+    }
+    return shape;
+  }
+
+  void end_launch(Open& open) {
+    if (open.visits.empty()) return;
+    const Visit& first = open.visits.front();
+    Events::Shape shape = shape_of(first);
+    Events::Launch launch;
+    if (first.launch->is_index) {
+      const Point& last = open.visits.back().point;
+      for (int d = 0; d < last.dimensions(); ++d) launch.numbers.push_back(first.point[d]);
+      for (int d = 0; d < last.dimensions(); ++d) {
+        launch.numbers.push_back(last[d] - first.point[d] + 1);
+      }
+    }
+    std::vector<std::int64_t> tables;
+    for (std::size_t r = 0; r < shape.requirements.size(); ++r) {
+      const Events::How how = shape.requirements[r].how;
+      if (how == Events::How::kFixed) {
+        const auto color = first.colors[r].coordinates();
+        launch.numbers.insert(launch.numbers.end(), color.begin(), color.end());
+      }
+      for (const Visit& visit : open.visits) {
+        if (how != Events::How::kMapped) break;
+        const auto color = visit.colors[r].coordinates();
+        tables.insert(tables.end(), color.begin(), color.end());
+      }
+    }
+    launch.numbers.insert(launch.numbers.end(), tables.begin(), tables.end());
+    launch.shape = number_of(std::move(shape));
+    const auto [known, is_new] =
+        launches_.try_emplace({launch.shape, launch.numbers}, events_.launches.size());
+    if (is_new) events_.launches.push_back(std::move(launch));
+    open.launches.push_back(static_cast<std::uint32_t>(known->second));
+    open.visits.clear();
+  }
+
+  // Shapes are alike that are written alike.
+  std::uint32_t number_of(Events::Shape shape) {
+    Events alone;
+    alone.shapes = {std::move(shape)};
+    const auto [known, is_new] = shapes_.try_emplace(app::text_of(alone), events_.shapes.size());
+    if (is_new) events_.shapes.push_back(std::move(alone.shapes[0]));
+    return static_cast<std::uint32_t>(known->second);
+  }
+
+  const app::Data& data_;
+  Events events_;
+  std::map<const Visit*, Open> open_;
+  std::map<std::string, std::size_t> shapes_;
+  std::map<std::pair<std::uint32_t, std::vector<std::int64_t>>, std::size_t> launches_;
+  std::map<std::tuple<std::uint32_t, std::int32_t, std::vector<std::int64_t>,
+                      std::vector<std::uint32_t>>,
+           std::int64_t>
+      contexts_;
+};
+
+}  // namespace
+
+std::vector<std::string> trace_of(const app::Data& data) {
+  std::vector<std::string> lines;
+  walk(data, [&](const Visit& visit) {
+    std::string line;
+    if (visit.parent != nullptr) {
+      line = fmt::format("{} {}: ", visit.parent->task->name, text_of(visit.parent->point));
+    }
+    line += fmt::format("{} {}", visit.task->name, text_of(visit.point));
+    for (std::size_t r = 0; r < visit.pieces.size(); ++r) {
+      const app::Requirement& requirement = visit.task->requirements[r];
+      std::int64_t bytes = 0;
+      for (const AppField& field : requirement.fields) bytes += field.bytes;
+      const Rect& piece = visit.pieces[r];
+      line += fmt::format(", {} {} {} bytes of ", name_of(requirement.privilege),
+                          data.regions[visit.launch->data[r].region].name, bytes);
+      line += piece.volume() == 0
+                  ? "nothing"
+                  : fmt::format("{} at {}", text_of(piece.extents), text_of(piece.lower));
+    }
+    lines.push_back(std::move(line));
+  });
+  return lines;
+}
+
+app::Events events_of(const app::Data& data) { return Seer(data).take(); }
+
+}  // namespace groma::test
