@@ -521,639 +521,635 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
  private:
   // @if best_variant
   // The variant with the highest number for that kind of processor; 0: none.
-  // @if replicates
   Legion::VariantID best_variant(Context context, const Legion::Task& task, ProcKind kind,
                                  bool replicable = false) const {
-    // @end
-    // @if !replicates
-    Legion::VariantID best_variant(Context context, const Legion::Task& task, ProcKind kind) const {
-      // @end
-      std::vector<Legion::VariantID> ids;
-      rt_->find_valid_variants(context, task.task_id, ids, legion_kind(kind));
-      Legion::VariantID best = 0;
-      for (const Legion::VariantID id : ids) {
-        // @if replicates
-        if (replicable && !rt_->is_replicable_variant(context, task.task_id, id)) continue;
-        // @end
-        best = std::max(best, id);
-      }
-      return best;
+    std::vector<Legion::VariantID> ids;
+    rt_->find_valid_variants(context, task.task_id, ids, legion_kind(kind));
+    Legion::VariantID best = 0;
+    for (const Legion::VariantID id : ids) {
+      if (replicable && !rt_->is_replicable_variant(context, task.task_id, id)) continue;
+      best = std::max(best, id);
     }
-    // @end
-    // @if kind_of
+    return best;
+  }
+  // @end
+  // @if kind_of
 
-    // What the task runs on.
-    ProcKind kind_of(Context context, const Legion::Task& task) {
-      const auto kind = default_find_preferred_variant(task, context, false).proc_kind;
-      const auto found = std::find(kProcessorKinds.begin(), kProcessorKinds.end(), kind);
-      return static_cast<ProcKind>(found - kProcessorKinds.begin());
-    }
-    // @end
+  // What the task runs on.
+  ProcKind kind_of(Context context, const Legion::Task& task) {
+    const auto kind = default_find_preferred_variant(task, context, false).proc_kind;
+    const auto found = std::find(kProcessorKinds.begin(), kProcessorKinds.end(), kind);
+    return static_cast<ProcKind>(found - kProcessorKinds.begin());
+  }
+  // @end
+  // @if limits
+  std::int64_t limit_of(Context context, const Legion::Task& task) {
+    return Mapping::limit_of(task.get_task_name(), kind_of(context, task));
+  }
+  // @end
+  // @if steals
+  std::optional<Steal> steal_of(Context context, const Legion::Task& task) {
+    return Mapping::steal_of(task.get_task_name(), kind_of(context, task));
+  }
+  // @end
+  // @if targets
+
+  // Whether it runs where it was sent, and nowhere beside.
+  bool stays([[maybe_unused]] Context context, const Legion::Task& task) {
     // @if limits
-    std::int64_t limit_of(Context context, const Legion::Task& task) {
-      return Mapping::limit_of(task.get_task_name(), kind_of(context, task));
-    }
+    if (limit_of(context, task) > 0) return true;
     // @end
     // @if steals
-    std::optional<Steal> steal_of(Context context, const Legion::Task& task) {
-      return Mapping::steal_of(task.get_task_name(), kind_of(context, task));
-    }
+    if (steal_of(context, task)) return true;
     // @end
-    // @if targets
+    return task.must_epoch_task;
+  }
+  // @end
+  // @if replicates
 
-    // Whether it runs where it was sent, and nowhere beside.
-    bool stays([[maybe_unused]] Context context, const Legion::Task& task) {
-      // @if limits
-      if (limit_of(context, task) > 0) return true;
-      // @end
-      // @if steals
-      if (steal_of(context, task)) return true;
-      // @end
-      return task.must_epoch_task;
+  // Legion refuses or ignores the replication of others.
+  bool can_replicate(Context context, const Legion::Task& task) {
+    for (const Legion::RegionRequirement& region : task.regions) {
+      if ((region.privilege & LEGION_READ_WRITE) == LEGION_REDUCE) return false;
     }
-    // @end
-    // @if replicates
+    return task.output_regions.empty() && !task.concurrent_task && !task.must_epoch_task &&
+           best_variant(context, task, kind_of(context, task), true) != 0;
+  }
+  // @end
+  // @if functions
 
-    // Legion refuses or ignores the replication of others.
-    bool can_replicate(Context context, const Legion::Task& task) {
-      for (const Legion::RegionRequirement& region : task.regions) {
-        if ((region.privilege & LEGION_READ_WRITE) == LEGION_REDUCE) return false;
-      }
-      return task.output_regions.empty() && !task.concurrent_task && !task.must_epoch_task &&
-             best_variant(context, task, kind_of(context, task), true) != 0;
-    }
-    // @end
-    // @if functions
-
-    // The function that maps the task, if any.
-    Mapping::Function function_of(Context context, const Legion::Task& task) {
-      const ProcKind kind = kind_of(context, task);
-      const std::string name = task.get_task_name();
-      // @if index_function
-      if (task.is_index_space) return Mapping::index_function(name, kind);
-      // @end
-      // @if single_function
-      if (!task.is_index_space) return Mapping::single_function(name, kind);
-      // @end
-      return Mapping::Function::none;
-    }
-
-    // What the function answers, which must be of the kind that the task runs on. May fail.
-    Processors place(Mapping::Function function, const Task& task, ProcKind kind) const {
-      Processors found = shared_->mapping.place(function, task);
-      const ProcKind other = found.begin()->kind;
-      if (other != kind) {
-        fail("the function that maps `" + std::string(task.name) + "` returned a " +
-             std::string(name_of(other)) + " processor, but it runs on " +
-             std::string(name_of(kind)) + " [processor-kind-mismatch]");
-      }
-      return found;
-    }
-
-    // Where its function sends a task that is `here`; nothing where none maps it. May fail.
-    Processors placed(Context context, const Legion::Task& task,
-                      [[maybe_unused]] const Processor& here, ProcKind kind) {
-      const Mapping::Function function = function_of(context, task);
-      if (function == Mapping::Function::none) return {};
-      Task asked;
-      // @if index_function
-      if (task.is_index_space) {
-        asked = point_of(task.get_task_name(), task.index_domain, task.index_point);
-      }
-      // @end
-      // @if single_function
-      if (!task.is_index_space) {
-        asked.name = task.get_task_name();
-        asked.processor = asked.parent.processor = here;
-        if (const Legion::Task* parent = task.get_parent_task()) {
-          asked.parent.name = parent->get_task_name();
-          asked.parent.processor = site_.place_of(parent->current_proc, here);
-        }
-      }
-      // @end
-      return place(function, asked, kind);
-    }
-    Processors placed_or_none(Context context, const Legion::Task& task, const Processor& here,
-                              ProcKind kind) {
-      try {
-        return placed(context, task, here, kind);
-      } catch (const Failure&) {
-        return {};
-      }
-    }
-    // @end
+  // The function that maps the task, if any.
+  Mapping::Function function_of(Context context, const Legion::Task& task) {
+    const ProcKind kind = kind_of(context, task);
+    const std::string name = task.get_task_name();
     // @if index_function
+    if (task.is_index_space) return Mapping::index_function(name, kind);
+    // @end
+    // @if single_function
+    if (!task.is_index_space) return Mapping::single_function(name, kind);
+    // @end
+    return Mapping::Function::none;
+  }
 
-    // In boxes of one processor each.
-    void cut(Mapping::Function function, const Legion::Task& task, ProcKind kind,
-             const Legion::Domain& domain, std::vector<TaskSlice>& slices) const {
-      const auto processor_of = [&](const Legion::DomainPoint& point) {
-        return *or_end([&] {
-                  return place(function, point_of(task.get_task_name(), task.index_domain, point),
-                               kind);
-                }).begin();
-      };
-      if (domain.dense()) {
-        for (const Box& box : boxes_of(domain, domain.lo(), 0, processor_of)) {
-          slices.emplace_back(Legion::Domain(box.lower, box.upper), site_.legion(box.processor),
-                              false, false);
-        }
-      } else {
-        for (Legion::Domain::DomainPointIterator at(domain); at; at++) {
-          slices.emplace_back(Legion::Domain(*at, *at), site_.legion(processor_of(*at)), false,
-                              false);
-        }
-      }
-      if (!task.concurrent_task) return;
-      std::set<Legion::Processor> used;  // Legion would wait for ever
-      for (const TaskSlice& slice : slices) {
-        if (slice.domain.get_volume() == 1 && used.insert(slice.proc).second) continue;
-        end("slice_task of `" + std::string(task.get_task_name()) +
-            "`: two points of a concurrent launch go to one processor [bad-slices]");
+  // What the function answers, which must be of the kind that the task runs on. May fail.
+  Processors place(Mapping::Function function, const Task& task, ProcKind kind) const {
+    Processors found = shared_->mapping.place(function, task);
+    const ProcKind other = found.begin()->kind;
+    if (other != kind) {
+      fail("the function that maps `" + std::string(task.name) + "` returned a " +
+           std::string(name_of(other)) + " processor, but it runs on " +
+           std::string(name_of(kind)) + " [processor-kind-mismatch]");
+    }
+    return found;
+  }
+
+  // Where its function sends a task that is `here`; nothing where none maps it. May fail.
+  Processors placed(Context context, const Legion::Task& task,
+                    [[maybe_unused]] const Processor& here, ProcKind kind) {
+    const Mapping::Function function = function_of(context, task);
+    if (function == Mapping::Function::none) return {};
+    Task asked;
+    // @if index_function
+    if (task.is_index_space) {
+      asked = point_of(task.get_task_name(), task.index_domain, task.index_point);
+    }
+    // @end
+    // @if single_function
+    if (!task.is_index_space) {
+      asked.name = task.get_task_name();
+      asked.processor = asked.parent.processor = here;
+      if (const Legion::Task* parent = task.get_parent_task()) {
+        asked.parent.name = parent->get_task_name();
+        asked.parent.processor = site_.place_of(parent->current_proc, here);
       }
     }
     // @end
-    // @if instances
+    return place(function, asked, kind);
+  }
+  Processors placed_or_none(Context context, const Legion::Task& task, const Processor& here,
+                            ProcKind kind) {
+    try {
+      return placed(context, task, here, kind);
+    } catch (const Failure&) {
+      return {};
+    }
+  }
+  // @end
+  // @if index_function
 
-    static bool is_empty(const Legion::RegionRequirement& requirement) {
-      return requirement.is_no_access() ||
-             (requirement.privilege & LEGION_READ_WRITE) == LEGION_NO_ACCESS ||
-             requirement.privilege_fields.empty();
-    }
-    static bool reduces(const Legion::RegionRequirement& requirement) {
-      return (requirement.privilege & LEGION_READ_WRITE) == LEGION_REDUCE;
-    }
-    static std::string named(std::size_t position, const Legion::Task& task) {
-      return "region " + std::to_string(position) + " of `" + task.get_task_name() + "`";
-    }
-
-    template <typename Handle>
-    void add_name(Context context, Handle handle, Region & region) const {
-      const void* text = nullptr;
-      std::size_t size = 0;
-      if (!rt_->retrieve_semantic_information(context, handle, LEGION_NAME_SEMANTIC_TAG, text, size,
-                                              true)) {
-        return;
-      }
-      std::string name(static_cast<const char*>(text), size);
-      name = name.substr(0, name.find('\0'));
-      auto& names = region.names;
-      if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) {
-        names.push_back(name);
-      }
-    }
-    // The names are on the handles that the program named: of a subregion, some way up.
-    Region region_of(Context context, const Legion::RegionRequirement& requirement,
-                     std::size_t position) const {
-      Region region;
-      region.position = static_cast<std::int64_t>(position);
-      Legion::LogicalRegion at = requirement.region;
-      while (at.exists()) {
-        add_name(context, at, region);
-        if (!rt_->has_parent_logical_partition(context, at)) break;
-        const auto partition = rt_->get_parent_logical_partition(context, at);
-        add_name(context, partition, region);
-        at = rt_->get_parent_logical_region(context, partition);
-      }
-      if (requirement.parent.exists()) add_name(context, requirement.parent, region);
-      return region;
-    }
-
-    // Why nobody can do without an instance; nothing where one can.
-    static const char* why_not_virtual(const Legion::RegionRequirement& requirement, bool leaf) {
-      if (reduces(requirement) && leaf) return "a leaf reduces to it";
-      if ((requirement.prop & LEGION_RELAXED) != LEGION_EXCLUSIVE)
-        return "it is shared while in use";
-      if (leaf && (requirement.tag & VIRTUAL_MAP) == 0) {
-        return "the variant is a leaf, so nobody else maps it";
-      }
-      return nullptr;
-    }
-
-    // What a task needs of a region: an instance in the first of these memories that the processor
-    // reaches and that has room, or a virtual one.
-    struct Needs {
-      std::vector<InstanceWish> wishes;
-      Legion::Memory memory = Legion::Memory::NO_MEMORY;  // where no statement says which
-      Demands demands;                                    // of the variant
-      const char* not_virtual = nullptr;                  // why it cannot be
-      bool is_virtual = false, collects = false;
-      int priority = LEGION_GC_LAST_PRIORITY;
+  // In boxes of one processor each.
+  void cut(Mapping::Function function, const Legion::Task& task, ProcKind kind,
+           const Legion::Domain& domain, std::vector<TaskSlice>& slices) const {
+    const auto processor_of = [&](const Legion::DomainPoint& point) {
+      return *or_end([&] {
+                return place(function, point_of(task.get_task_name(), task.index_domain, point),
+                             kind);
+              }).begin();
     };
-    Needs needs_of(Context context, const Legion::Task& task, std::size_t position,
-                   Legion::VariantID variant, Legion::Processor target) {
-      const std::size_t inputs = task.regions.size();
-      const bool output = position >= inputs;
-      const Legion::RegionRequirement& requirement =
-          output ? task.output_regions[position - inputs] : task.regions[position];
-      const bool leaf = rt_->is_leaf_variant(context, task.task_id, variant);
-      const bool untouched = rt_->is_inner_variant(context, task.task_id, variant) &&
-                             (requirement.prop & LEGION_RELAXED) == LEGION_EXCLUSIVE &&
-                             !reduces(requirement) && !output;
-      const std::string name = task.get_task_name();
-      const Region region = region_of(context, requirement, position);
-      Needs needs;
-      needs.not_virtual = output ? "the task makes it, so it has to lie somewhere"
-                                 : why_not_virtual(requirement, leaf);
-      needs.is_virtual = !output && (untouched || (reduces(requirement) && !leaf) ||
-                                     (requirement.tag & VIRTUAL_MAP) != 0);
-      if (reduces(requirement)) needs.priority = LEGION_GC_FIRST_PRIORITY;
-      // @if collects
-      if ((requirement.privilege & LEGION_READ_WRITE) == LEGION_READ_PRIV &&
-          Mapping::collects(name, region)) {
-        needs.priority = LEGION_GC_FIRST_PRIORITY;
-        needs.collects = true;
+    if (domain.dense()) {
+      for (const Box& box : boxes_of(domain, domain.lo(), 0, processor_of)) {
+        slices.emplace_back(Legion::Domain(box.lower, box.upper), site_.legion(box.processor),
+                            false, false);
       }
-      // @end
-      // @if regions || layouts
-      const Processor here = site_.place_of(target, local_);
-      // @end
-      std::vector<MemKind> memories;
-      // @if regions
-      if (!untouched) memories = Mapping::memories_of(name, region, here.kind);
-      if (!memories.empty()) {
-        const auto first = std::find_if(memories.begin(), memories.end(), [&](MemKind memory) {
-          return memory == MemKind::kVirtual || site_.machine.reaches(here, memory);
-        });
-        needs.is_virtual = first != memories.end() && *first == MemKind::kVirtual;
+    } else {
+      for (Legion::Domain::DomainPointIterator at(domain); at; at++) {
+        slices.emplace_back(Legion::Domain(*at, *at), site_.legion(processor_of(*at)), false,
+                            false);
       }
-      // @end
-      if (needs.is_virtual) return needs;
-      const auto& sets = rt_->find_task_layout_constraints(context, task.task_id, variant).layouts;
-      const auto [begin, end] = sets.equal_range(static_cast<unsigned>(position));
-      Legion::MemoryConstraint constraint;
-      LayoutSpec demanded;
-      for (auto one = begin; one != end; ++one) {
-        const Legion::LayoutConstraintSet& set = rt_->find_layout_constraints(context, one->second);
-        needs.demands.push_back(&set);
-        if (!constraint.has_kind) constraint = set.memory_constraint;
-        add_demand(demand_of(static_cast<std::uint32_t>(position), set), &demanded);
-      }
-      if (memories.empty()) {
-        needs.memory =
-            default_policy_select_target_memory(context, target, requirement, constraint);
-        memories = {groma::emit::kind_of(needs.memory.kind()).value_or(MemKind::kSysmem)};
-      }
-      for (const MemKind memory : memories) {
-        const auto same = [&](const InstanceWish& other) { return other.memory == memory; };
-        if (std::any_of(needs.wishes.begin(), needs.wishes.end(), same)) continue;
-        InstanceWish wish{memory, demanded, false};
-        // @if layouts
-        if (const auto said = Mapping::layout_of(name, region, here.kind, memory)) {
-          wish.layout = join_layouts(*said, demanded);
-          wish.layout_origin = true;
-        }
-        // @end
-        needs.wishes.push_back(wish);
-        if (memory == MemKind::kVirtual) break;  // never lacks room
-      }
-      check_layouts(requirement, position, task, target, needs);
-      return needs;
     }
+    if (!task.concurrent_task) return;
+    std::set<Legion::Processor> used;  // Legion would wait for ever
+    for (const TaskSlice& slice : slices) {
+      if (slice.domain.get_volume() == 1 && used.insert(slice.proc).second) continue;
+      end("slice_task of `" + std::string(task.get_task_name()) +
+          "`: two points of a concurrent launch go to one processor [bad-slices]");
+    }
+  }
+  // @end
+  // @if instances
 
-    // Legion would end the process on it, or not look at it.
-    void check_layouts(const Legion::RegionRequirement& requirement, std::size_t position,
-                       const Legion::Task& task, Legion::Processor target, const Needs& needs)
-        const {
-      for (const InstanceWish& wish : needs.wishes) {
-        if (!memory_of(wish, target, needs).exists()) continue;
-        for (const Legion::LayoutConstraintSet* set : needs.demands) {
-          const auto conflicts = find_conflicts(
-              demand_of(static_cast<std::uint32_t>(position), *set), wish.layout, wish.memory,
-              requirement.region.get_dim(), requirement.privilege_fields.size());
-          if (conflicts.empty()) continue;
-          end(named(position, task) + ": its variant wants " + conflicts.front().wants +
-              ", the mapping says " + conflicts.front().says + " [layout-refused]");
-        }
-      }
-    }
+  static bool is_empty(const Legion::RegionRequirement& requirement) {
+    return requirement.is_no_access() ||
+           (requirement.privilege & LEGION_READ_WRITE) == LEGION_NO_ACCESS ||
+           requirement.privilege_fields.empty();
+  }
+  static bool reduces(const Legion::RegionRequirement& requirement) {
+    return (requirement.privilege & LEGION_READ_WRITE) == LEGION_REDUCE;
+  }
+  static std::string named(std::size_t position, const Legion::Task& task) {
+    return "region " + std::to_string(position) + " of `" + task.get_task_name() + "`";
+  }
 
-    Legion::Memory memory_of(const InstanceWish& wish, Legion::Processor target, const Needs& needs)
-        const {
-      return needs.memory.exists() ? needs.memory : site_.memory(target, wish.memory);
+  template <typename Handle>
+  void add_name(Context context, Handle handle, Region& region) const {
+    const void* text = nullptr;
+    std::size_t size = 0;
+    if (!rt_->retrieve_semantic_information(context, handle, LEGION_NAME_SEMANTIC_TAG, text, size,
+                                            true)) {
+      return;
     }
-    static void add_reason(MemKind memory, const std::string& why, std::string& reasons) {
-      reasons += reasons.empty() ? ": " : ", ";
-      reasons += std::string(name_of(memory)) + " (" + why + ")";
+    std::string name(static_cast<const char*>(text), size);
+    name = name.substr(0, name.find('\0'));
+    auto& names = region.names;
+    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) {
+      names.push_back(name);
     }
+  }
+  // The names are on the handles that the program named: of a subregion, some way up.
+  Region region_of(Context context, const Legion::RegionRequirement& requirement,
+                   std::size_t position) const {
+    Region region;
+    region.position = static_cast<std::int64_t>(position);
+    Legion::LogicalRegion at = requirement.region;
+    while (at.exists()) {
+      add_name(context, at, region);
+      if (!rt_->has_parent_logical_partition(context, at)) break;
+      const auto partition = rt_->get_parent_logical_partition(context, at);
+      add_name(context, partition, region);
+      at = rt_->get_parent_logical_region(context, partition);
+    }
+    if (requirement.parent.exists()) add_name(context, requirement.parent, region);
+    return region;
+  }
 
-    void map_region(Context context, const Legion::Task& task, std::size_t position,
-                    MapTaskOutput& output) {
-      const Legion::RegionRequirement& requirement = task.regions[position];
-      if (is_empty(requirement)) return;
-      auto& targets = output.target_procs;
-      const Needs needs = needs_of(context, task, position, output.chosen_variant, targets.front());
-      if (needs.collects) output.untracked_valid_regions.insert(static_cast<unsigned>(position));
-      auto& chosen = output.chosen_instances[position];
-      const auto none = Legion::Mapping::PhysicalInstance::get_virtual_instance();
-      if (needs.is_virtual) {
-        if (needs.not_virtual == nullptr) return chosen.push_back(none);
-        end(named(position, task) + " cannot be virtual: " + needs.not_virtual + " [bad-virtual]");
-      }
-      std::string reasons;
-      for (const InstanceWish& wish : needs.wishes) {
-        if (wish.memory == MemKind::kVirtual) {
-          if (needs.not_virtual == nullptr) return chosen.push_back(none);
-          add_reason(wish.memory, needs.not_virtual, reasons);
-          continue;
-        }
-        const Legion::Memory memory = memory_of(wish, targets.front(), needs);
-        if (!memory.exists()) {
-          add_reason(wish.memory, "the processor reaches none", reasons);
-          continue;
-        }
-        const std::string why = make(context, requirement, {}, wish, needs, memory, chosen);
-        if (why.empty()) {
-          const auto away = [&](Legion::Processor p) { return !machine.has_affinity(p, memory); };
-          targets.erase(std::remove_if(targets.begin(), targets.end(), away), targets.end());
-          return;
-        }
-        add_reason(wish.memory, why, reasons);
-      }
-      end(named(position, task) + " can go nowhere" + reasons + " [no-memory]");
+  // Why nobody can do without an instance; nothing where one can.
+  static const char* why_not_virtual(const Legion::RegionRequirement& requirement, bool leaf) {
+    if (reduces(requirement) && leaf) return "a leaf reduces to it";
+    if ((requirement.prop & LEGION_RELAXED) != LEGION_EXCLUSIVE) return "it is shared while in use";
+    if (leaf && (requirement.tag & VIRTUAL_MAP) == 0) {
+      return "the variant is a leaf, so nobody else maps it";
     }
+    return nullptr;
+  }
 
-    // An instance for each group of fields; else why there is none. For `shared`, which several
-    // tasks have at once, else for the requirement's region and those who share its memory.
-    std::string make(Context context, const Legion::RegionRequirement& requirement,
-                     const std::vector<Legion::LogicalRegion>& shared, const InstanceWish& wish,
-                     const Needs& needs, Legion::Memory memory,
-                     std::vector<Legion::Mapping::PhysicalInstance>& chosen) {
-      std::vector<Legion::FieldID> fields(requirement.privilege_fields.begin(),
-                                          requirement.privilege_fields.end());
-      if (!reduces(requirement) || !shared.empty()) {  // all of them, so that others can use it
-        fields.clear();
-        rt_->get_field_space_fields(context, requirement.region.get_field_space(), fields);
-      }
-      const std::size_t before = chosen.size();
-      std::string why;
-      for (const FieldGroup& group : group_fields(requirement, fields, needs.demands)) {
-        const Legion::LayoutConstraintSet set = constraints_of(requirement, wish, group);
-        const bool exact = set.specialized_constraint.is_exact();
-        std::vector<Legion::LogicalRegion> regions = shared;
-        if (shared.empty()) {
-          const bool alone = exact || reduces(requirement);
-          regions = {alone ? requirement.region
-                           : default_policy_select_instance_region(context, memory, requirement,
-                                                                   set, false, true)};
-        }
-        Legion::Mapping::PhysicalInstance instance;
-        std::size_t bytes = 0;
-        bool created = false;
-        if (!rt_->find_or_create_physical_instance(context, memory, set, regions, instance, created,
-                                                   true, needs.priority, exact, &bytes)) {
-          why = "no room for " + std::to_string(bytes) + " of its " +
-                std::to_string(memory.capacity()) + " bytes";
-        } else if (const auto lacks = unmet(instance, group.demands); !lacks.empty()) {
-          why = "the variant demands another " + std::string(lacks);
-        } else {
-          chosen.push_back(instance);
-        }
-        if (!why.empty()) break;
-      }
-      if (!why.empty()) chosen.resize(before);
-      return why;
-    }
-
-    // An output region gets its instance when the task returns its data.
-    void map_output(Context context, const Legion::Task& task, std::size_t position,
-                    MapTaskOutput& output) {
-      const Legion::OutputRequirement& requirement = task.output_regions[position];
-      if (requirement.privilege_fields.empty()) return;
-      const std::size_t number = task.regions.size() + position;
-      const Legion::Processor target = output.target_procs.front();
-      const Needs needs = needs_of(context, task, number, output.chosen_variant, target);
-      std::string reasons;
-      for (const InstanceWish& wish : needs.wishes) {
-        const Legion::Memory memory = memory_of(wish, target, needs);
-        if (memory.exists()) {
-          output.output_targets[position] = memory;
-          output.output_constraints[position].add_constraint(
-              ordering_of(wish.layout, requirement.region.get_dim()));
-          return;
-        }
-        add_reason(wish.memory, "the processor reaches none", reasons);
-      }
-      end(named(number, task) + " can go nowhere" + reasons + " [no-memory]");
-    }
-    // @end
-    // @if must_epoch
-
-    Legion::Processor free_processor(Context context, const Legion::Task& task,
-                                     const std::vector<Legion::Processor>& taken) {
-      const auto is_free = [&](const Processor& p) {
-        return std::find(taken.begin(), taken.end(), site_.legion(p)) == taken.end();
-      };
-      const ProcKind kind = kind_of(context, task);
-      const Processor first = site_.first_from(kind, 0);
-      Processor next = first;
-      // @if functions
-      const Processors found =
-          placed_or_none(context, task, site_.place_of(task.target_proc, local_), kind);
-      const auto wanted = std::find_if(found.begin(), found.end(), is_free);
-      if (wanted != found.end()) next = *wanted;
-      // @end
-      while (!is_free(next)) {
-        next = site_.next(next);
-        if (next == first) end("a must epoch has more tasks than processors [repeated-processor]");
-      }
-      return site_.legion(next);
-    }
-
-    void map_constraint(Context context, const MapMustEpochInput& input, std::size_t index,
-                        MapMustEpochOutput& output) {
-      const MappingConstraint& constraint = input.constraints[index];
-      std::vector<Legion::Processor> targets;
-      std::vector<Legion::LogicalRegion> regions;
-      for (std::size_t k = 0; k < constraint.constrained_tasks.size(); ++k) {
-        const Legion::Task* task = constraint.constrained_tasks[k];
-        const auto at =
-            std::find(input.tasks.begin(), input.tasks.end(), task) - input.tasks.begin();
-        targets.push_back(output.task_processors[static_cast<std::size_t>(at)]);
-        const auto region = task->regions[constraint.requirement_indexes[k]].region;
-        if (std::find(regions.begin(), regions.end(), region) == regions.end()) {
-          regions.push_back(region);
-        }
-      }
-      const Legion::Task& first = *constraint.constrained_tasks.front();
-      const unsigned position = constraint.requirement_indexes.front();
-      const Legion::RegionRequirement& requirement = first.regions[position];
-      const Legion::Processor target = targets.front();
-      auto& chosen = output.constraint_mappings[index];
-      const auto all_reach = [&](Legion::Memory memory) {
-        return memory.exists() && std::all_of(targets.begin(), targets.end(), [&](auto p) {
-                 return machine.has_affinity(p, memory);
-               });
-      };
-      // @if instances
-      const Needs needs =
-          needs_of(context, first, position,
-                   best_variant(context, first, site_.place_of(target, local_).kind), target);
-      std::string reasons;
-      for (const InstanceWish& wish : needs.wishes) {
-        const Legion::Memory memory = memory_of(wish, target, needs);
-        const std::string why =
-            all_reach(memory) ? make(context, requirement, regions, wish, needs, memory, chosen)
-                              : "not all of its tasks reach one";
-        if (why.empty()) return;
-        add_reason(wish.memory, why, reasons);
-      }
-      end(named(position, first) + " can go nowhere" + reasons + " [no-memory]");
-      // @end
-      // @if !instances
-      const Legion::Memory memory =
-          default_policy_select_target_memory(context, target, requirement);
-      Legion::LayoutConstraintSet set;
-      default_policy_select_constraints(context, set, memory, requirement);
-      Legion::Mapping::PhysicalInstance instance;
-      bool created = false;
-      if (!all_reach(memory) || !rt_->find_or_create_physical_instance(
-                                    context, memory, set, regions, instance, created)) {
-        end("what the tasks of a must epoch share can go nowhere [no-memory]");
-      }
-      chosen.push_back(instance);
-      // @end
-    }
-    // @end
-    // @if steals
-
-    // Of tasks that wait, half of those that the thief may have.
-    std::vector<const Legion::Task*> given(Context context, Legion::Processor thief,
-                                           const std::vector<const Legion::Task*>& waiting) {
-      const Processor to = site_.place_of(thief, local_);
-      std::vector<const Legion::Task*> tasks;
-      for (const Legion::Task* task : waiting) {
-        const auto steal = steal_of(context, *task);
-        if (!steal || kind_of(context, *task) != to.kind) continue;
-        if (to.node == local_.node || *steal == Steal::kAnyNode) tasks.push_back(task);
-      }
-      tasks.resize((tasks.size() + 1) / 2);
-      return tasks;
-    }
-
-    // Whom to ask, in turn.
-    template <typename Refused>
-    Legion::Processor next_victim(const Refused& refused) {
-      const auto scope = Mapping::steals_from(local_.kind);
-      if (!scope) return Legion::Processor::NO_PROC;
-      const std::int64_t in_node = site_.machine.count(local_.node, local_.kind);
-      const Processor begin = last_victim_.value_or(local_);
-      Processor victim = begin;
-      do {
-        victim = *scope == Steal::kAnyNode
-                     ? site_.next(victim)
-                     : Processor{local_.kind, local_.node, (victim.index + 1) % in_node};
-        if (victim == local_ || refused(site_.legion(victim))) continue;
-        last_victim_ = victim;
-        return site_.legion(victim);
-      } while (!(victim == begin));
-      return Legion::Processor::NO_PROC;
-    }
-    // @end
-    // @if shares
-
-    static bool has(const std::vector<Legion::Processor>& list, Legion::Processor p) {
-      return std::find(list.begin(), list.end(), p) != list.end();
-    }
-    void tell(Context context, Legion::Processor whom, unsigned what) {
-      const Alone alone(rt_, context);
-      rt_->send_message(context, whom, &what, sizeof what, what);
-    }
-    void refuse(Context context, Legion::Processor thief) {
-      offered_.erase(std::remove(offered_.begin(), offered_.end(), thief), offered_.end());
-      tell(context, thief, kNothing);
-    }
-
-    // Gives what waits to who asked for it, and offers the rest, to the nearest first.
-    void share(Context context, std::vector<const Legion::Task*> waiting,
-               SelectMappingOutput & output) {
-      const auto stays_here = [&](const Legion::Task* task) { return !steal_of(context, *task); };
-      waiting.erase(std::remove_if(waiting.begin(), waiting.end(), stays_here), waiting.end());
-      for (const Legion::Processor thief : std::exchange(requests_, {})) {
-        const auto tasks = given(context, thief, waiting);
-        for (const Legion::Task* task : tasks) {
-          output.relocate_tasks[task] = thief;
-          waiting.erase(std::find(waiting.begin(), waiting.end(), task));
-        }
-        if (tasks.empty()) refuse(context, thief);
-      }
-      has_stealable_ = !waiting.empty();
-      if (!has_stealable_) return;
-      const auto nodes = static_cast<std::int64_t>(site_.machine.nodes.size());
-      const ProcKind kind = kind_of(context, *waiting.front());
-      for (std::int64_t n = 0; n < nodes; ++n) {
-        const std::int64_t node = (local_.node + n) % nodes;
-        for (std::int64_t i = 0; i < site_.machine.count(node, kind); ++i) {
-          if (offered_.size() >= kMaxOffers) return;
-          const Legion::Processor p = site_.legion({kind, node, i});
-          if (p == local_proc || has(offered_, p)) continue;
-          offered_.push_back(p);
-          tell(context, p, kOffer);
-        }
-      }
-    }
-    void look_for_work(Context context) {
-      if (mapped_ > 0 || has_waiting_ || asked_ > 0 || offers_.empty()) return;
-      const Legion::Processor victim =
-          next_victim([&](Legion::Processor p) { return !has(offers_, p); });
-      if (!victim.exists()) return;
-      ++asked_;
-      tell(context, victim, kRequest);
-    }
-    // @end
-
-    // @if runtime
-    Legion::Mapping::MapperRuntime* rt_;
-    // @end
-    std::shared_ptr<Shared> shared_;
-    // @if places
-    Processor local_;
-    // @end
-    const Site& site_;
-    // @if limits
-    // Limited tasks that were let through and have not ended; what waits for one to end.
-    std::map<Legion::TaskID, std::int64_t> in_flight_;
-    Legion::Mapping::MapperEvent deferred_;
-    // @end
-    // @if steals
-    std::optional<Processor> last_victim_;
-    // @end
-    // @if shares
-    static constexpr unsigned kOffer = 0xFFFFFF00, kRequest = kOffer + 1, kNothing = kOffer + 2;
-    static constexpr std::size_t kMaxOffers = 64;       // at once
-    std::vector<Legion::Processor> offers_;             // who has something
-    std::vector<Legion::Processor> offered_;            // who was told
-    std::vector<Legion::Processor> requests_;           // who wants something
-    std::size_t asked_ = 0;                             // requests without an answer
-    std::int64_t mapped_ = 0;                           // mapped here and not ended
-    bool has_waiting_ = false, has_stealable_ = false;  // here; of those some that may go
-    bool is_deferred_ = false;                          // whether Legion waits for deferred_
-    // @end
+  // What a task needs of a region: an instance in the first of these memories that the processor
+  // reaches and that has room, or a virtual one.
+  struct Needs {
+    std::vector<InstanceWish> wishes;
+    Legion::Memory memory = Legion::Memory::NO_MEMORY;  // where no statement says which
+    Demands demands;                                    // of the variant
+    const char* not_virtual = nullptr;                  // why it cannot be
+    bool is_virtual = false, collects = false;
+    int priority = LEGION_GC_LAST_PRIORITY;
   };
-
-  inline void make_mappers(const Legion::RegistrationCallbackArgs& args) {
-    const auto id = *static_cast<const Legion::MapperID*>(args.buffer.get_ptr());
-    auto shared = std::make_shared<Shared>();
-    // @if kinds
-    if (!shared->site.machine.is_even()) {
-      std::fputs(
-          "MAPPER_CLASS: nodes have processors of different kinds: each takes the first kind of a "
-          "Task statement that it has itself\n",
-          stderr);
+  Needs needs_of(Context context, const Legion::Task& task, std::size_t position,
+                 Legion::VariantID variant, Legion::Processor target) {
+    const std::size_t inputs = task.regions.size();
+    const bool output = position >= inputs;
+    const Legion::RegionRequirement& requirement =
+        output ? task.output_regions[position - inputs] : task.regions[position];
+    const bool leaf = rt_->is_leaf_variant(context, task.task_id, variant);
+    const bool untouched = rt_->is_inner_variant(context, task.task_id, variant) &&
+                           (requirement.prop & LEGION_RELAXED) == LEGION_EXCLUSIVE &&
+                           !reduces(requirement) && !output;
+    const std::string name = task.get_task_name();
+    const Region region = region_of(context, requirement, position);
+    Needs needs;
+    needs.not_virtual = output ? "the task makes it, so it has to lie somewhere"
+                               : why_not_virtual(requirement, leaf);
+    needs.is_virtual = !output && (untouched || (reduces(requirement) && !leaf) ||
+                                   (requirement.tag & VIRTUAL_MAP) != 0);
+    if (reduces(requirement)) needs.priority = LEGION_GC_FIRST_PRIORITY;
+    // @if collects
+    if ((requirement.privilege & LEGION_READ_WRITE) == LEGION_READ_PRIV &&
+        Mapping::collects(name, region)) {
+      needs.priority = LEGION_GC_FIRST_PRIORITY;
+      needs.collects = true;
     }
     // @end
-    // @if index_function
-    shared->runtime = args.runtime;
+    // @if regions || layouts
+    const Processor here = site_.place_of(target, local_);
     // @end
-    for (const Legion::Processor p : args.local_procs) {
-      if (shared->site.places.count(p) == 0) continue;
-      auto* mapper = new MAPPER_CLASS(args.runtime->get_mapper_runtime(), args.machine, p, shared);
-      if (id == 0) {
-        args.runtime->replace_default_mapper(mapper, p);
-      } else {
-        args.runtime->add_mapper(id, mapper, p);
+    std::vector<MemKind> memories;
+    // @if regions
+    if (!untouched) memories = Mapping::memories_of(name, region, here.kind);
+    if (!memories.empty()) {
+      const auto first = std::find_if(memories.begin(), memories.end(), [&](MemKind memory) {
+        return memory == MemKind::kVirtual || site_.machine.reaches(here, memory);
+      });
+      needs.is_virtual = first != memories.end() && *first == MemKind::kVirtual;
+    }
+    // @end
+    if (needs.is_virtual) return needs;
+    const auto& sets = rt_->find_task_layout_constraints(context, task.task_id, variant).layouts;
+    const auto [begin, end] = sets.equal_range(static_cast<unsigned>(position));
+    Legion::MemoryConstraint constraint;
+    LayoutSpec demanded;
+    for (auto one = begin; one != end; ++one) {
+      const Legion::LayoutConstraintSet& set = rt_->find_layout_constraints(context, one->second);
+      needs.demands.push_back(&set);
+      if (!constraint.has_kind) constraint = set.memory_constraint;
+      add_demand(demand_of(static_cast<std::uint32_t>(position), set), &demanded);
+    }
+    if (memories.empty()) {
+      needs.memory = default_policy_select_target_memory(context, target, requirement, constraint);
+      memories = {groma::emit::kind_of(needs.memory.kind()).value_or(MemKind::kSysmem)};
+    }
+    for (const MemKind memory : memories) {
+      const auto same = [&](const InstanceWish& other) { return other.memory == memory; };
+      if (std::any_of(needs.wishes.begin(), needs.wishes.end(), same)) continue;
+      InstanceWish wish{memory, demanded, false};
+      // @if layouts
+      if (const auto said = Mapping::layout_of(name, region, here.kind, memory)) {
+        wish.layout = join_layouts(*said, demanded);
+        wish.layout_origin = true;
+      }
+      // @end
+      needs.wishes.push_back(wish);
+      if (memory == MemKind::kVirtual) break;  // never lacks room
+    }
+    check_layouts(requirement, position, task, target, needs);
+    return needs;
+  }
+
+  // Legion would end the process on it, or not look at it.
+  void check_layouts(const Legion::RegionRequirement& requirement, std::size_t position,
+                     const Legion::Task& task, Legion::Processor target, const Needs& needs) const {
+    for (const InstanceWish& wish : needs.wishes) {
+      if (!memory_of(wish, target, needs).exists()) continue;
+      for (const Legion::LayoutConstraintSet* set : needs.demands) {
+        const auto conflicts = find_conflicts(
+            demand_of(static_cast<std::uint32_t>(position), *set), wish.layout, wish.memory,
+            requirement.region.get_dim(), requirement.privilege_fields.size());
+        if (conflicts.empty()) continue;
+        end(named(position, task) + ": its variant wants " + conflicts.front().wants +
+            ", the mapping says " + conflicts.front().says + " [layout-refused]");
       }
     }
   }
+
+  Legion::Memory memory_of(const InstanceWish& wish, Legion::Processor target,
+                           const Needs& needs) const {
+    return needs.memory.exists() ? needs.memory : site_.memory(target, wish.memory);
+  }
+  static void add_reason(MemKind memory, const std::string& why, std::string& reasons) {
+    reasons += reasons.empty() ? ": " : ", ";
+    reasons += std::string(name_of(memory)) + " (" + why + ")";
+  }
+
+  void map_region(Context context, const Legion::Task& task, std::size_t position,
+                  MapTaskOutput& output) {
+    const Legion::RegionRequirement& requirement = task.regions[position];
+    if (is_empty(requirement)) return;
+    auto& targets = output.target_procs;
+    const Needs needs = needs_of(context, task, position, output.chosen_variant, targets.front());
+    if (needs.collects) output.untracked_valid_regions.insert(static_cast<unsigned>(position));
+    auto& chosen = output.chosen_instances[position];
+    const auto none = Legion::Mapping::PhysicalInstance::get_virtual_instance();
+    if (needs.is_virtual) {
+      if (needs.not_virtual == nullptr) return chosen.push_back(none);
+      end(named(position, task) + " cannot be virtual: " + needs.not_virtual + " [bad-virtual]");
+    }
+    std::string reasons;
+    for (const InstanceWish& wish : needs.wishes) {
+      if (wish.memory == MemKind::kVirtual) {
+        if (needs.not_virtual == nullptr) return chosen.push_back(none);
+        add_reason(wish.memory, needs.not_virtual, reasons);
+        continue;
+      }
+      const Legion::Memory memory = memory_of(wish, targets.front(), needs);
+      if (!memory.exists()) {
+        add_reason(wish.memory, "the processor reaches none", reasons);
+        continue;
+      }
+      const std::string why = make(context, requirement, {}, wish, needs, memory, chosen);
+      if (why.empty()) {
+        const auto away = [&](Legion::Processor p) { return !machine.has_affinity(p, memory); };
+        targets.erase(std::remove_if(targets.begin(), targets.end(), away), targets.end());
+        return;
+      }
+      add_reason(wish.memory, why, reasons);
+    }
+    end(named(position, task) + " can go nowhere" + reasons + " [no-memory]");
+  }
+
+  // An instance for each group of fields; else why there is none. For `shared`, which several
+  // tasks have at once, else for the requirement's region and those who share its memory.
+  std::string make(Context context, const Legion::RegionRequirement& requirement,
+                   const std::vector<Legion::LogicalRegion>& shared, const InstanceWish& wish,
+                   const Needs& needs, Legion::Memory memory,
+                   std::vector<Legion::Mapping::PhysicalInstance>& chosen) {
+    std::vector<Legion::FieldID> fields(requirement.privilege_fields.begin(),
+                                        requirement.privilege_fields.end());
+    if (!reduces(requirement) || !shared.empty()) {  // all of them, so that others can use it
+      fields.clear();
+      rt_->get_field_space_fields(context, requirement.region.get_field_space(), fields);
+    }
+    const std::size_t before = chosen.size();
+    std::string why;
+    for (const FieldGroup& group : group_fields(requirement, fields, needs.demands)) {
+      std::vector<Legion::LogicalRegion> regions = shared;
+      if (shared.empty()) {
+        const bool alone = wish.layout.exact || reduces(requirement);
+        regions = {alone ? requirement.region
+                         : default_policy_select_instance_region(
+                               context, memory, requirement,
+                               constraints_of(requirement, wish, group), false, true)};
+      }
+      // Without holes compact is no other instance, but one that variants with a layout of their
+      // own refuse.
+      InstanceWish asked = wish;
+      if (asked.layout.compact && regions.size() == 1) {
+        const auto space = regions.front().get_index_space();
+        asked.layout.compact = !rt_->get_index_space_domain(context, space).dense();
+      }
+      const Legion::LayoutConstraintSet set = constraints_of(requirement, asked, group);
+      const bool exact = set.specialized_constraint.is_exact();
+      Legion::Mapping::PhysicalInstance instance;
+      std::size_t bytes = 0;
+      bool created = false;
+      if (!rt_->find_or_create_physical_instance(context, memory, set, regions, instance, created,
+                                                 true, needs.priority, exact, &bytes)) {
+        why = "no room for " + std::to_string(bytes) + " of its " +
+              std::to_string(memory.capacity()) + " bytes";
+      } else if (const auto lacks = unmet(instance, group.demands); !lacks.empty()) {
+        why = "the variant demands another " + std::string(lacks);
+      } else {
+        chosen.push_back(instance);
+      }
+      if (!why.empty()) break;
+    }
+    if (!why.empty()) chosen.resize(before);
+    return why;
+  }
+
+  // An output region gets its instance when the task returns its data.
+  void map_output(Context context, const Legion::Task& task, std::size_t position,
+                  MapTaskOutput& output) {
+    const Legion::OutputRequirement& requirement = task.output_regions[position];
+    if (requirement.privilege_fields.empty()) return;
+    const std::size_t number = task.regions.size() + position;
+    const Legion::Processor target = output.target_procs.front();
+    const Needs needs = needs_of(context, task, number, output.chosen_variant, target);
+    std::string reasons;
+    for (const InstanceWish& wish : needs.wishes) {
+      const Legion::Memory memory = memory_of(wish, target, needs);
+      if (memory.exists()) {
+        output.output_targets[position] = memory;
+        output.output_constraints[position].add_constraint(
+            ordering_of(wish.layout, requirement.region.get_dim()));
+        return;
+      }
+      add_reason(wish.memory, "the processor reaches none", reasons);
+    }
+    end(named(number, task) + " can go nowhere" + reasons + " [no-memory]");
+  }
+  // @end
+  // @if must_epoch
+
+  Legion::Processor free_processor(Context context, const Legion::Task& task,
+                                   const std::vector<Legion::Processor>& taken) {
+    const auto is_free = [&](const Processor& p) {
+      return std::find(taken.begin(), taken.end(), site_.legion(p)) == taken.end();
+    };
+    const ProcKind kind = kind_of(context, task);
+    const Processor first = site_.first_from(kind, 0);
+    Processor next = first;
+    // @if functions
+    const Processors found =
+        placed_or_none(context, task, site_.place_of(task.target_proc, local_), kind);
+    const auto wanted = std::find_if(found.begin(), found.end(), is_free);
+    if (wanted != found.end()) next = *wanted;
+    // @end
+    while (!is_free(next)) {
+      next = site_.next(next);
+      if (next == first) end("a must epoch has more tasks than processors [repeated-processor]");
+    }
+    return site_.legion(next);
+  }
+
+  void map_constraint(Context context, const MapMustEpochInput& input, std::size_t index,
+                      MapMustEpochOutput& output) {
+    const MappingConstraint& constraint = input.constraints[index];
+    std::vector<Legion::Processor> targets;
+    std::vector<Legion::LogicalRegion> regions;
+    for (std::size_t k = 0; k < constraint.constrained_tasks.size(); ++k) {
+      const Legion::Task* task = constraint.constrained_tasks[k];
+      const auto at = std::find(input.tasks.begin(), input.tasks.end(), task) - input.tasks.begin();
+      targets.push_back(output.task_processors[static_cast<std::size_t>(at)]);
+      const auto region = task->regions[constraint.requirement_indexes[k]].region;
+      if (std::find(regions.begin(), regions.end(), region) == regions.end()) {
+        regions.push_back(region);
+      }
+    }
+    const Legion::Task& first = *constraint.constrained_tasks.front();
+    const unsigned position = constraint.requirement_indexes.front();
+    const Legion::RegionRequirement& requirement = first.regions[position];
+    const Legion::Processor target = targets.front();
+    auto& chosen = output.constraint_mappings[index];
+    const auto all_reach = [&](Legion::Memory memory) {
+      return memory.exists() && std::all_of(targets.begin(), targets.end(), [&](auto p) {
+               return machine.has_affinity(p, memory);
+             });
+    };
+    // @if instances
+    const Needs needs =
+        needs_of(context, first, position,
+                 best_variant(context, first, site_.place_of(target, local_).kind), target);
+    std::string reasons;
+    for (const InstanceWish& wish : needs.wishes) {
+      const Legion::Memory memory = memory_of(wish, target, needs);
+      const std::string why = all_reach(memory)
+                                  ? make(context, requirement, regions, wish, needs, memory, chosen)
+                                  : "not all of its tasks reach one";
+      if (why.empty()) return;
+      add_reason(wish.memory, why, reasons);
+    }
+    end(named(position, first) + " can go nowhere" + reasons + " [no-memory]");
+    // @end
+    // @if !instances
+    const Legion::Memory memory = default_policy_select_target_memory(context, target, requirement);
+    Legion::LayoutConstraintSet set;
+    default_policy_select_constraints(context, set, memory, requirement);
+    Legion::Mapping::PhysicalInstance instance;
+    bool created = false;
+    if (!all_reach(memory) ||
+        !rt_->find_or_create_physical_instance(context, memory, set, regions, instance, created)) {
+      end("what the tasks of a must epoch share can go nowhere [no-memory]");
+    }
+    chosen.push_back(instance);
+    // @end
+  }
+  // @end
+  // @if steals
+
+  // Of tasks that wait, half of those that the thief may have.
+  std::vector<const Legion::Task*> given(Context context, Legion::Processor thief,
+                                         const std::vector<const Legion::Task*>& waiting) {
+    const Processor to = site_.place_of(thief, local_);
+    std::vector<const Legion::Task*> tasks;
+    for (const Legion::Task* task : waiting) {
+      const auto steal = steal_of(context, *task);
+      if (!steal || kind_of(context, *task) != to.kind) continue;
+      if (to.node == local_.node || *steal == Steal::kAnyNode) tasks.push_back(task);
+    }
+    tasks.resize((tasks.size() + 1) / 2);
+    return tasks;
+  }
+
+  // Whom to ask, in turn.
+  template <typename Refused>
+  Legion::Processor next_victim(const Refused& refused) {
+    const auto scope = Mapping::steals_from(local_.kind);
+    if (!scope) return Legion::Processor::NO_PROC;
+    const std::int64_t in_node = site_.machine.count(local_.node, local_.kind);
+    const Processor begin = last_victim_.value_or(local_);
+    Processor victim = begin;
+    do {
+      victim = *scope == Steal::kAnyNode
+                   ? site_.next(victim)
+                   : Processor{local_.kind, local_.node, (victim.index + 1) % in_node};
+      if (victim == local_ || refused(site_.legion(victim))) continue;
+      last_victim_ = victim;
+      return site_.legion(victim);
+    } while (!(victim == begin));
+    return Legion::Processor::NO_PROC;
+  }
+  // @end
+  // @if shares
+
+  static bool has(const std::vector<Legion::Processor>& list, Legion::Processor p) {
+    return std::find(list.begin(), list.end(), p) != list.end();
+  }
+  void tell(Context context, Legion::Processor whom, unsigned what) {
+    const Alone alone(rt_, context);
+    rt_->send_message(context, whom, &what, sizeof what, what);
+  }
+  void refuse(Context context, Legion::Processor thief) {
+    offered_.erase(std::remove(offered_.begin(), offered_.end(), thief), offered_.end());
+    tell(context, thief, kNothing);
+  }
+
+  // Gives what waits to who asked for it, and offers the rest, to the nearest first.
+  void share(Context context, std::vector<const Legion::Task*> waiting,
+             SelectMappingOutput& output) {
+    const auto stays_here = [&](const Legion::Task* task) { return !steal_of(context, *task); };
+    waiting.erase(std::remove_if(waiting.begin(), waiting.end(), stays_here), waiting.end());
+    for (const Legion::Processor thief : std::exchange(requests_, {})) {
+      const auto tasks = given(context, thief, waiting);
+      for (const Legion::Task* task : tasks) {
+        output.relocate_tasks[task] = thief;
+        waiting.erase(std::find(waiting.begin(), waiting.end(), task));
+      }
+      if (tasks.empty()) refuse(context, thief);
+    }
+    has_stealable_ = !waiting.empty();
+    if (!has_stealable_) return;
+    const auto nodes = static_cast<std::int64_t>(site_.machine.nodes.size());
+    const ProcKind kind = kind_of(context, *waiting.front());
+    for (std::int64_t n = 0; n < nodes; ++n) {
+      const std::int64_t node = (local_.node + n) % nodes;
+      for (std::int64_t i = 0; i < site_.machine.count(node, kind); ++i) {
+        if (offered_.size() >= kMaxOffers) return;
+        const Legion::Processor p = site_.legion({kind, node, i});
+        if (p == local_proc || has(offered_, p)) continue;
+        offered_.push_back(p);
+        tell(context, p, kOffer);
+      }
+    }
+  }
+  void look_for_work(Context context) {
+    if (mapped_ > 0 || has_waiting_ || asked_ > 0 || offers_.empty()) return;
+    const Legion::Processor victim =
+        next_victim([&](Legion::Processor p) { return !has(offers_, p); });
+    if (!victim.exists()) return;
+    ++asked_;
+    tell(context, victim, kRequest);
+  }
+  // @end
+
+  // @if runtime
+  Legion::Mapping::MapperRuntime* rt_;
+  // @end
+  std::shared_ptr<Shared> shared_;
+  // @if places
+  Processor local_;
+  // @end
+  const Site& site_;
+  // @if limits
+  // Limited tasks that were let through and have not ended; what waits for one to end.
+  std::map<Legion::TaskID, std::int64_t> in_flight_;
+  Legion::Mapping::MapperEvent deferred_;
+  // @end
+  // @if steals
+  std::optional<Processor> last_victim_;
+  // @end
+  // @if shares
+  static constexpr unsigned kOffer = 0xFFFFFF00, kRequest = kOffer + 1, kNothing = kOffer + 2;
+  static constexpr std::size_t kMaxOffers = 64;       // at once
+  std::vector<Legion::Processor> offers_;             // who has something
+  std::vector<Legion::Processor> offered_;            // who was told
+  std::vector<Legion::Processor> requests_;           // who wants something
+  std::size_t asked_ = 0;                             // requests without an answer
+  std::int64_t mapped_ = 0;                           // mapped here and not ended
+  bool has_waiting_ = false, has_stealable_ = false;  // here; of those some that may go
+  bool is_deferred_ = false;                          // whether Legion waits for deferred_
+  // @end
+};
+
+inline void make_mappers(const Legion::RegistrationCallbackArgs& args) {
+  const auto id = *static_cast<const Legion::MapperID*>(args.buffer.get_ptr());
+  auto shared = std::make_shared<Shared>();
+  // @if kinds
+  if (!shared->site.machine.is_even()) {
+    std::fputs(
+        "MAPPER_CLASS: nodes have processors of different kinds: each takes the first kind of a "
+        "Task statement that it has itself\n",
+        stderr);
+  }
+  // @end
+  // @if index_function
+  shared->runtime = args.runtime;
+  // @end
+  for (const Legion::Processor p : args.local_procs) {
+    if (shared->site.places.count(p) == 0) continue;
+    auto* mapper = new MAPPER_CLASS(args.runtime->get_mapper_runtime(), args.machine, p, shared);
+    if (id == 0) {
+      args.runtime->replace_default_mapper(mapper, p);
+    } else {
+      args.runtime->add_mapper(id, mapper, p);
+    }
+  }
+}
 
 }  // namespace groma::emit
