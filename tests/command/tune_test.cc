@@ -226,6 +226,18 @@ TEST(Tune, SaysThatTheMachineHasOtherNodes) {
   EXPECT_EQ(lines.front()["diagnostics"].front()["id"], "nodes-differ");
   EXPECT_EQ(lines[1]["event"], "proposed");
   EXPECT_EQ(run(search + "/c --proposer nobody --json").out, "");
+  EXPECT_THAT(run(search + "/a").err, Not(HasSubstr("nodes-differ")));  // there is a search already
+}
+
+TEST(Tune, AFullOutputIsSaidOnce) {
+  const TemporaryFolder folder;
+  for (const std::string form : {"", "--json"}) {
+    const std::string found = folder.path() + "/found" + form;
+    const Outcome outcome = run(kSmall + form + " --evaluations 5 --out " + found + " > /dev/full");
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_EQ(outcome.err, "groma: cannot write to standard output\n");
+    EXPECT_EQ(steps_in(found), 5U);  // it is found all the same
+  }
 }
 
 // ---- What is found.
