@@ -138,9 +138,11 @@ class Display {
   void say_better(const groma::TuneEvent& event) {
     clear();
     const groma::Step& step = *event.step;
-    say(fmt::format("{:>5}  {:.4g} {}  {}{}\n", step.number,
+    const std::string words =
+        fmt::format("{:>5}  {:.4g} {}  {}{}", step.number,
                     evaluator_.value_of(step.evaluation.score), evaluator_.unit(),
-                    step.proposal.why, event.within_noise ? " (not taken: within the noise)" : ""));
+                    step.proposal.why, event.within_noise ? " (not taken: within the noise)" : "");
+    say(fitting(words, columns_of(words)) + "\n");
   }
 
   const groma::Evaluator& evaluator_;
@@ -489,12 +491,15 @@ void add_command_options(CLI::App& command, TuneArguments* arguments) {
   };
   add("--about", arguments->about, "What the text is and must do, in words for a model")
       ->needs(file);
-  add("--check-command", how.check_command, "Run first: unless it exits with 0 the text is wrong");
+  add("--check-command", how.check_command, "Run first: unless it exits with 0 the text is wrong")
+      ->check(not_empty);
   add("--input", how.inputs, "What `{input}` stands for; several make a vector");
   auto* metric = add("--metric", how.metric_pattern,
                      "A regular expression with one group, the value, in what the command prints; "
                      "without one the seconds it takes");
+  metric->check(not_empty);
   add("--metric-json", how.metric_pointer, "A JSON pointer to the value in what it prints")
+      ->check(not_empty)
       ->excludes(metric);
   add("--unit", how.unit, "Of the value")->capture_default_str();
   command.add_flag("--higher-is-better", how.higher_is_better, "Of the value")
