@@ -29,22 +29,38 @@ using nlohmann::ordered_json;
 // Unless told otherwise: a simulated run takes milliseconds.
 constexpr std::int64_t kSimulatedEvaluations = 100, kMeasuredEvaluations = 10;
 
+// Says the first of the worst of them, and all.
+std::string event_of(const char* event, const groma::Diagnostics& diags) {
+  const ordered_json all = ordered_json::parse(groma::to_json({&diags}))["diagnostics"];
+  const auto error = std::find_if(
+      all.begin(), all.end(), [](const ordered_json& each) { return each["severity"] == "error"; });
+  const ordered_json& first = error == all.end() ? all.front() : *error;
+  return ordered_json{{"event", event}, {"message", first["message"]}, {"diagnostics", all}}
+             .dump() +
+         "\n";
+}
+
 // On a terminal one line that is written over: best, trajectory, what it cost, what is tried.
 class Display {
  public:
-  Display(const groma::Evaluator& evaluator, bool json)
-      : evaluator_(evaluator), json_(json), live_(!json && can_rewrite_lines()) {}
+  // `notes`: said where the search begins.
+  Display(const groma::Evaluator& evaluator, std::vector<groma::Diagnostics> notes, bool json)
+      : evaluator_(evaluator),
+        notes_(std::move(notes)),
+        json_(json),
+        live_(!json && can_rewrite_lines()) {}
   ~Display() { clear(); }
   Display(const Display&) = delete;
   Display& operator=(const Display&) = delete;
 
   void operator()(const groma::TuneEvent& event) {
     using Kind = groma::TuneEvent::Kind;
-    if (event.kind == Kind::kEstimating && !due()) return;
-    if (json_) {
-      fine_ = print(groma::to_json(event)) == kFine && fine_;
-      return;
+    for (const groma::Diagnostics& each : std::exchange(notes_, {})) {
+      if (json_) say(event_of("note", each));
+      if (!json_) print_error(render(each, color_on_stderr()));
     }
+    if (event.kind == Kind::kEstimating && !due()) return;
+    if (json_) return say(groma::to_json(event));
     if (event.kind == Kind::kEvaluated) {
       scores_.push_back(event.step->evaluation.score);
       if (scores_.size() > kShown) scores_.erase(scores_.begin());
@@ -59,7 +75,9 @@ class Display {
     if (shown_) print_error("\r\x1b[K");
     shown_ = false;
   }
+  // Whether all could be printed; what could not is said once.
   bool fine() const { return fine_; }
+  void say(std::string_view text) { fine_ = fine_ && print(text) == kFine; }
 
  private:
   static constexpr std::size_t kShown = 30, kLeastShown = 5;  // letters of the trajectory
@@ -122,41 +140,21 @@ class Display {
   void say_better(const groma::TuneEvent& event) {
     clear();
     const groma::Step& step = *event.step;
-    fine_ = print(fmt::format(
-                "{:>5}  {:.4g} {}  {}{}\n", step.number, evaluator_.value_of(step.evaluation.score),
-                evaluator_.unit(), step.proposal.why,
-                event.within_noise ? " (not taken: within the noise)" : "")) == kFine &&
-            fine_;
+    const std::string words =
+        fmt::format("{:>5}  {:.4g} {}  {}{}", step.number,
+                    evaluator_.value_of(step.evaluation.score), evaluator_.unit(),
+                    step.proposal.why, event.within_noise ? " (not taken: within the noise)" : "");
+    say(fitting(words, columns_of(words)) + "\n");
   }
 
   const groma::Evaluator& evaluator_;
+  std::vector<groma::Diagnostics> notes_;
   bool json_, live_, shown_ = false, fine_ = true;
   std::vector<double> scores_;
   std::chrono::steady_clock::time_point due_;  // the next word about estimates
 };
 
-// ---- What stands in a search's way, or is to be known before: with --json one line, as everything
-// else.
-
-// Says the first of the worst of them, and all.
-std::string event_of(const char* event, const groma::Diagnostics& diags) {
-  const ordered_json all = ordered_json::parse(groma::to_json({&diags}))["diagnostics"];
-  const auto error = std::find_if(
-      all.begin(), all.end(), [](const ordered_json& each) { return each["severity"] == "error"; });
-  const ordered_json& first = error == all.end() ? all.front() : *error;
-  return ordered_json{{"event", event}, {"message", first["message"]}, {"diagnostics", all}}
-             .dump() +
-         "\n";
-}
-
-bool say_notes(const std::vector<groma::Diagnostics>& notes, bool json) {
-  bool fine = true;
-  for (const groma::Diagnostics& each : notes) {
-    if (json) fine = print(event_of("note", each)) == kFine && fine;
-    if (!json) print_error(render(each, color_on_stderr()));
-  }
-  return fine;
-}
+// ---- What stands in a search's way: with --json one line, as everything else.
 
 int refuse_search(const groma::Error& error, bool json) {
   if (!json) return refuse(error);
@@ -501,10 +499,9 @@ int run(TuneArguments arguments) {
   if (options.compare) options.evaluate_start = !problem.start.empty();
   options.marks = subject->marks;
   groma::Evaluator& evaluator = subject->evaluator();
-  Display display(evaluator, json);
+  Display display(evaluator, std::move(subject->notes), json);
   options.on_event = [&](const groma::TuneEvent& event) { display(event); };
   options.stop = [] { return interrupted(); };
-  const bool notes_said = say_notes(subject->notes, json);
   const bool estimates = subject->command && options.budget.estimates > 0;
   const auto outcome = groma::tune(problem, evaluator, **proposer, model ? &*model : nullptr,
                                    estimates ? subject->runtime.get() : nullptr, options);
@@ -512,11 +509,10 @@ int run(TuneArguments arguments) {
   if (!outcome) return refuse_search(outcome.error(), json);
   std::string left;
   if (outcome->best) left = problem.is_mapping() ? "best.mapper, " : "best.txt, ";
-  const bool fine =
-      print(json ? groma::to_json(*outcome)
-                 : fmt::format("\n{}in     {}: {}report.txt, journal.jsonl\n",
-                               groma::draw(*outcome, evaluator), options.directory, left)) == kFine;
-  return fine && notes_said && display.fine() ? exit_code_of(*outcome) : kWrongInput;
+  display.say(json ? groma::to_json(*outcome)
+                   : fmt::format("\n{}in     {}: {}report.txt, journal.jsonl\n",
+                                 groma::draw(*outcome, evaluator), options.directory, left));
+  return display.fine() ? exit_code_of(*outcome) : kWrongInput;
 }
 
 // ---- The command line.
@@ -541,12 +537,15 @@ void add_command_options(CLI::App& command, TuneArguments* arguments) {
   };
   add("--about", arguments->about, "What the text is and must do, in words for a model")
       ->needs(file);
-  add("--check-command", how.check_command, "Run first: unless it exits with 0 the text is wrong");
+  add("--check-command", how.check_command, "Run first: unless it exits with 0 the text is wrong")
+      ->check(not_empty);
   add("--input", how.inputs, "What `{input}` stands for; several make a vector");
   auto* metric = add("--metric", how.metric_pattern,
                      "A regular expression with one group, the value, in what the command prints; "
                      "without one the seconds it takes");
+  metric->check(not_empty);
   add("--metric-json", how.metric_pointer, "A JSON pointer to the value in what it prints")
+      ->check(not_empty)
       ->excludes(metric);
   add("--unit", how.unit, "Of the value")->capture_default_str();
   command.add_flag("--higher-is-better", how.higher_is_better, "Of the value")

@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/harmless.h"
 #include "groma/evaluators.h"
 #include "groma/system.h"
 #include "guide/scanner.h"
@@ -283,7 +284,8 @@ class CommandEvaluator final : public Evaluator {
 
   // Which of several is spoken of.
   std::string of_input(const std::string& input) const {
-    return options_.inputs.size() > 1 && !input.empty() ? fmt::format(" (of {})", input) : "";
+    return options_.inputs.size() > 1 && !input.empty() ? fmt::format(" (of {})", harmless(input))
+                                                        : "";
   }
 
   // The guide gives them only where it knows nothing, not even a time.
@@ -323,9 +325,9 @@ class CommandEvaluator final : public Evaluator {
     feedback.suggest.clear();
     feedback.last_lines = last_lines_of(output);
     if (detail < GuideDetail::kExplain || feedback.last_lines.empty()) return evaluation;
-    feedback.explain.emplace_back(failure.has_ended_well
-                                      ? "The command ended well, but no value was found."
-                                      : "What it printed last may say why.");
+    feedback.explain.emplace_back(
+        failure.has_ended_well ? "The command ended well, but what it printed gives no value."
+                               : "What it printed last may say why.");
     return evaluation;
   }
 

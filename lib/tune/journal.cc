@@ -206,6 +206,11 @@ std::optional<Error> Journal::write(const char* about, const Json& value, bool l
     change_texts(bytes, characters_of);
     line = line_of(bytes);
   }
+  if (line.size() > kMaxLineBytes) {  // which could not be read again
+    return Error{Error::Code::kTooLarge,
+                 fmt::format("`{}` cannot hold a text that takes more than {} MB in it", path_,
+                             kMaxLineBytes >> 20)};
+  }
   for (std::size_t done = 0; done < line.size();) {
     const ssize_t count = ::write(file_, line.data() + done, line.size() - done);
     if (count < 0 && errno == EINTR) continue;

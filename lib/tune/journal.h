@@ -53,7 +53,8 @@ class Journal {
   Error another_way(std::string_view what) const;
 
   // Appends a line. `lasting`: it is on the disk, not only with the system, when this returns. A
-  // line that does not fit is taken back.
+  // line that does not fit is taken back; one that open() would not read (64 MB) is not written
+  // (kTooLarge).
   [[nodiscard]] std::optional<Error> write(const char* about, const Json& value, bool lasting);
 
  private:

@@ -28,10 +28,17 @@ Read checked(double value) {
   return fmt::format("the value is {}, not a finite number above 0", value);
 }
 
-// "1,234.5e3", also with a `+`, which from_chars does not take.
-Read number_in(std::string_view text) {
+// Without the commas between thousands: "1,234.5". Elsewhere they stay: "3,5" may be meant as 3.5.
+std::string without_commas(std::string_view text) {
+  static const re2::RE2 kThousands(R"([+-]?\d{1,3}(,\d{3})+(\.\d*)?([eE][+-]?\d+)?)");
   std::string digits(text);
-  std::erase(digits, ',');
+  if (re2::RE2::FullMatch(digits, kThousands)) std::erase(digits, ',');
+  return digits;
+}
+
+// Also with a `+`, which from_chars does not take.
+Read number_in(std::string_view text) {
+  const std::string digits = without_commas(text);
   const char* begin = digits.data() + (digits.starts_with('+') ? 1 : 0);
   const char* end = digits.data() + digits.size();
   double value = 0;

@@ -35,11 +35,12 @@ std::string value_words(const Evaluation& evaluation, const Evaluator& evaluator
     return kWords[static_cast<std::size_t>(evaluation.status)];
   }
   std::string words =
-      fmt::format("{:.4g} {}", evaluator.value_of(evaluation.score), evaluator.unit());
+      fmt::format("{:.4g} {}", evaluator.value_of(evaluation.score), harmless(evaluator.unit()));
   const std::vector<std::string> inputs = evaluator.inputs();
   if (inputs.size() < 2 || evaluation.values.size() != inputs.size()) return words;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    words += fmt::format("{}{} {:.4g}", i == 0 ? " (" : ", ", inputs[i], evaluation.values[i]);
+    words +=
+        fmt::format("{}{} {:.4g}", i == 0 ? " (" : ", ", harmless(inputs[i]), evaluation.values[i]);
   }
   return words + ")";
 }

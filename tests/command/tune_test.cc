@@ -72,6 +72,9 @@ TEST(Tune, WrongUsageIsToldFromWrongInput) {
                             "--app cannon --unit km",
                             "--app cannon --estimates 5",
                             "--file a --command '{file}' --estimates 5",
+                            "--file a --command '{file}' --metric ''",
+                            "--file a --command '{file}' --metric-json ''",
+                            "--file a --command '{file}' --check-command ''",
                             "--file a --command '{file}' --start a",
                             "--file a --command '{file}' --machine lassen",
                             "--app cannon --about x --command {file}",
@@ -226,6 +229,18 @@ TEST(Tune, SaysThatTheMachineHasOtherNodes) {
   EXPECT_EQ(lines.front()["diagnostics"].front()["id"], "nodes-differ");
   EXPECT_EQ(lines[1]["event"], "proposed");
   EXPECT_EQ(run(search + "/c --proposer nobody --json").out, "");
+  EXPECT_THAT(run(search + "/a").err, Not(HasSubstr("nodes-differ")));  // there is a search already
+}
+
+TEST(Tune, AFullOutputIsSaidOnce) {
+  const TemporaryFolder folder;
+  for (const std::string form : {"", "--json"}) {
+    const std::string found = folder.path() + "/found" + form;
+    const Outcome outcome = run(kSmall + form + " --evaluations 5 --out " + found + " > /dev/full");
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_EQ(outcome.err, "groma: cannot write to standard output\n");
+    EXPECT_EQ(steps_in(found), 5U);  // it is found all the same
+  }
 }
 
 // ---- What is found.
@@ -401,6 +416,26 @@ TEST(Tune, ADirectorysTextDoesNotSteerTheTerminal) {
   const Outcome outcome = run("groma tune --resume " + found);
   EXPECT_THAT(outcome.err, HasSubstr("`cat {file} # \\x1B[2K\\x0D`"));
   EXPECT_THAT(outcome.err, Not(HasSubstr("\x1b")));
+}
+
+// Nor do its values, a unit, inputs.
+TEST(Tune, ATextsWordsDoNotSteerTheTerminal) {
+  const TemporaryFolder folder;
+  const std::string text = folder.write("text", "value 4  # groma: one of 4 \x1b[2J\n");
+  const std::string search =
+      "groma tune --repeats 1 --file " + text +
+      " --unit 's\x1b[31m' --input 'a\x1b[32m' --input b --metric 'score (\\d)' --command ";
+  const std::string found = " --out " + folder.path() + "/found";
+  const Outcome outcome =
+      run(search + "'test {input}; echo score $((1 + $(grep -c \"value 4\" {file})))'" + found);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("    2  1 s [31m  line 1:  [2J for 4\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("best   1 s [31m (a [32m 1, b 1), 2.00 times as fast"));
+  const Outcome failing = run(search + "'exit 3 # {file} {input}'" + found + "2");
+  EXPECT_THAT(failing.err, HasSubstr("exit code 3 (of a [32m)"));
+  for (const std::string& shown : {outcome.out, outcome.err, failing.err}) {
+    EXPECT_THAT(shown, Not(HasSubstr("\x1b")));
+  }
 }
 
 TEST(Tune, AJournalThatIsNoneOfOursIsRefused) {

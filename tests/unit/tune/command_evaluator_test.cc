@@ -125,6 +125,16 @@ TEST_F(CommandEvaluator, TakesWhatAJsonPointerSays) {
   EXPECT_THAT(failure_of("echo '{}'; head -c 2000000 /dev/zero"), HasSubstr("too much"));
 }
 
+// Of which only those between thousands are left out: "3,5" is no 35.
+TEST_F(CommandEvaluator, TakesNoOtherCommas) {
+  EXPECT_EQ(value_of("echo time: 1,234,567"), 1234567);
+  EXPECT_EQ(value_of("echo time: 12,345e-1"), 1234.5);
+  for (const char* value : {"3,5", "1,23", "1234,567", "1,2345", ",123", "1,234,5", "1,,234"}) {
+    EXPECT_EQ(failure_of(fmt::format("echo time: {}", value)),
+              fmt::format("Execution Error: the value is `{}`, which is no number", value));
+  }
+}
+
 TEST_F(CommandEvaluator, WithoutAMetricTakesTheSeconds) {
   options_.metric_pattern.clear();
   EXPECT_GE(value_of("sleep 0.2"), 0.2);
@@ -326,7 +336,8 @@ TEST_F(CommandEvaluator, SaysWhatWasPrintedLast) {
   const Feedback other =
       evaluate("echo first; echo 'ELAPSED TIME = 3.5 s'; echo 'gflops: soon'").feedback;
   EXPECT_THAT(other.last_lines, ElementsAre("first", "ELAPSED TIME = 3.5 s", "gflops: soon"));
-  EXPECT_THAT(other.explain, ElementsAre("The command ended well, but no value was found."));
+  EXPECT_THAT(other.explain,
+              ElementsAre("The command ended well, but what it printed gives no value."));
   const Feedback many = evaluate("seq 100000; printf '%10000s' x; exit 1").feedback;
   EXPECT_LE(many.last_lines.size(), 8U);
   for (const std::string& line : many.last_lines) EXPECT_LE(line.size(), 400U);

@@ -186,6 +186,14 @@ TEST(DamagedJournal, IsRefusedWithItsLine) {
   EXPECT_EQ(search.error(), "");
 }
 
+// So that what is begun can be gone on with.
+TEST(Journal, HoldsNoLineThatItWouldNotRead) {
+  Searched search;
+  search.problem.start = "18 " + std::string(std::size_t{65} << 20, 'x');
+  EXPECT_THAT(search.error(), HasSubstr("journal.jsonl` cannot hold a text"));
+  EXPECT_EQ(search.journal(), "");
+}
+
 std::string without_times(std::string journal) {
   for (std::size_t at = 0; (at = journal.find(",\"seconds\":", at)) != journal.npos;) {
     journal.erase(at, journal.find_first_of(",}", at + 1) - at);
@@ -558,8 +566,8 @@ TEST(Reasons, AreToldWhoeverReadsThem) {
   EXPECT_EQ(search("exit 3", {}),
             "the text to begin with cannot be used: Execution Error: the command ended with exit "
             "code 3; ");
-  EXPECT_THAT(search("echo nothing", {}), AllOf(HasSubstr("cannot be used: Execution Error: "),
-                                                HasSubstr("no value was found")));
+  EXPECT_THAT(search("echo nothing", {}),
+              AllOf(HasSubstr("cannot be used: Execution Error: "), HasSubstr("gives no value")));
   EXPECT_THAT(search("sleep 9", {}), HasSubstr("was still running at its time limit"));
   said.clear();
   const std::string report = search("echo value 2", {"exit 4", "echo value 1"});
