@@ -198,5 +198,52 @@ TEST_F(Record, WhatFailsLeavesTheFileAlone) {
   EXPECT_THAT(unwritable.err, HasSubstr("/nosuch/app.json"));
 }
 
+// ---- groma tune --verify
+
+class Verify : public Record {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(record(GROMA_STRANGER " plain -ll:cpu 2").exit_code, 0);
+    start_ = folder_.write("start.mapper",
+                           "m = Machine(CPU);\ndef first(Task task) { return m[0, 0]; }\n"
+                           "IndexTaskMap * first;\n");
+  }
+  Outcome tune(const std::string& options, const std::string& program) const {
+    return run("groma tune --app " + out() + " --machine nodes=1,gpu=0,omp=0,cpu=2 --start " +
+               start_ + " --evaluations 4 --out " + found() + " --verify " + options + " -- " +
+               program);
+  }
+  std::string found() const { return folder_.path() + "/found"; }
+  std::string start_;
+};
+
+TEST_F(Verify, RunsStartAndBestForReal) {
+  const Outcome outcome = tune("--repeats 1", GROMA_STRANGER " plain -ll:cpu 2");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("for real, medians of 1 run each in turn\n"), HasSubstr("  start  "),
+                    HasSubstr("  step "), HasSubstr("  the fastest\n")));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("kept: ")));  // the program's own output
+  EXPECT_FALSE(read_text(found() + "/verified.mapper").empty());
+}
+
+TEST_F(Verify, WhatFailsForRealIsNotTaken) {
+  const Outcome outcome = tune("--repeats 1 --json", GROMA_STRANGER " abort -ll:cpu 2");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr(R"({"event":"verified","candidates":[{"name":"start")"),
+                                 HasSubstr(R"("error":")"), HasSubstr(R"("fastest":null)")));
+  EXPECT_FALSE(std::filesystem::exists(found() + "/verified.mapper"));
+  EXPECT_TRUE(std::filesystem::exists(found() + "/best.mapper"));
+}
+
+TEST_F(Verify, WrongUsage) {
+  const auto code = [&](const std::string& words) { return run("groma tune " + words).exit_code; };
+  EXPECT_EQ(code("--app cannon --verify"), 2);
+  EXPECT_EQ(code("--app cannon -- ./program"), 2);
+  EXPECT_EQ(code("--app cannon --repeats 2"), 2);
+  EXPECT_EQ(code("--app cannon --on legion --verify -- ./program"), 2);
+  EXPECT_EQ(code("--app cannon --command true --verify -- ./program"), 2);
+}
+
 }  // namespace
 }  // namespace groma::test
