@@ -7,8 +7,6 @@
 #include <thread>
 
 #include "groma/benchmarks.h"
-#include "groma/io.h"
-#include "groma/workload.h"
 
 namespace driver {
 namespace {
@@ -59,7 +57,7 @@ std::string machine_of(const std::vector<std::string>& flags) {
   return fmt::format("nodes=1,gpu=0,omp=0,cpu={}", cpus + 1 < flags.end() ? cpus[1] : "1");
 }
 
-groma::Result<std::vector<std::string>> legion_program(const std::string& app) {
+groma::Result<std::string> legion_program(const std::string& app) {
   using Code = groma::Error::Code;
   const std::string library = own_library();
   if (library.empty()) {
@@ -74,12 +72,12 @@ groma::Result<std::vector<std::string>> legion_program(const std::string& app) {
                         fmt::format("there is {}; `groma run --map FILE -- PROGRAM` takes any",
                                     names_in(programs))};
   }
-  const auto read = groma::load_application(app);
-  if (!read) return read.error();
-  const auto workload = groma::Workload::make(*read);
-  if (!workload) return workload.error();
-  std::vector<std::string> words = {(programs / name).string()};
-  for (const auto& [parameter, value] : workload->values()) {
+  return (programs / name).string();
+}
+
+std::vector<std::string> parameters_of(const groma::Workload& workload) {
+  std::vector<std::string> words;
+  for (const auto& [parameter, value] : workload.values()) {
     words.insert(words.end(), {"-" + parameter, std::to_string(value)});
   }
   return words;

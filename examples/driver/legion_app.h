@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "groma/result.h"
+#include "groma/workload.h"
 
 namespace driver {
 
@@ -21,8 +22,10 @@ std::vector<std::string> with_cpus(std::vector<std::string> flags);
 // The machine that Legion then has, for `--machine`.
 std::string machine_of(const std::vector<std::string>& flags);
 
-// The program of an application and its arguments without Legion's. Fails where it has none: it is
-// no benchmark, one of those that were not written for Legion, or this build is without Legion.
-groma::Result<std::vector<std::string>> legion_program(const std::string& app);
+// The program of an application. Fails where it has none: it is no benchmark, one of those that
+// were not written for Legion, or this build is without Legion.
+groma::Result<std::string> legion_program(const std::string& app);
+// What it is told: `-n 512`.
+std::vector<std::string> parameters_of(const groma::Workload& workload);
 
 }  // namespace driver

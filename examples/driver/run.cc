@@ -166,15 +166,16 @@ int run(Options options) {
 // The benchmark's own program, measured.
 int run_on_legion(Options options) {
   check_standard_input({options.file, options.app});
-  const std::string app = for_this_computer(options.app);
-  std::optional<groma::Diagnostics> diags;
-  const auto with = read_inputs("", app, &diags);
-  if (!with) return fail(*diags, options.json);
-  auto program = legion_program(app);
+  const auto program = legion_program(options.app);
   if (!program) return refuse(program.error());
-  const std::vector<std::string> flags = with_cpus(options.map.program.words);
-  program->insert(program->end(), flags.begin(), flags.end());
-  options.map.program.words = std::move(program).value();
+  std::optional<groma::Diagnostics> diags;
+  const auto with = read_inputs("", for_this_computer(options.app), &diags);
+  if (!with) return fail(*diags, options.json);
+  std::vector<std::string> words = {*program};
+  for (const auto& more : {parameters_of(*with->workload), with_cpus(options.map.program.words)}) {
+    words.insert(words.end(), more.begin(), more.end());
+  }
+  options.map.program.words = std::move(words);
   options.map.file = options.file;
   options.map.app = &*with->workload;
   return run_under_mapping(options.map);

@@ -473,10 +473,10 @@ int run(TuneArguments arguments) {
     arguments.flags = with_cpus(arguments.flags);
     arguments.machine = machine_of(arguments.flags);
     for (std::string& app : arguments.apps) {
-      app = for_this_computer(app);
       if (const auto program = legion_program(app); !program) {
         return refuse_search(program.error(), json);
       }
+      app = for_this_computer(app);
     }
     measure_on_legion(&arguments);
   }

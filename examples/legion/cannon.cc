@@ -1,6 +1,6 @@
 // Cannon's matrix multiplication on a grid of gx x gy nodes, in each one of 2 x 2 processors:
 //
-//   cannon [-n 1000] [-nodes 1] [-repeats 10] [LEGION'S FLAGS]
+//   cannon [-n 500] [-nodes 1] [-repeats 10] [LEGION'S FLAGS]
 //
 // A node goes through the blocks of k (task_7, task_6), its processors through the two halves of
 // each (task_5, task_4); every one begins with another block, so that no two fetch the same one in
@@ -29,7 +29,7 @@ enum Tasks : TaskID {
   kNode,
 };
 
-std::int64_t n = 1000, nodes = 1, repeats = 10;
+std::int64_t n = 500, nodes = 1, repeats = 10;
 std::int64_t gx, gy;  // the nodes' grid
 
 // The block of a task's region that is one of the next level.

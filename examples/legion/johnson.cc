@@ -1,6 +1,6 @@
 // Johnson's matrix multiplication on a cube of g x g x g processors:
 //
-//   johnson [-n 1000] [-nodes 1] [-repeats 10] [LEGION'S FLAGS]
+//   johnson [-n 500] [-nodes 1] [-repeats 10] [LEGION'S FLAGS]
 //
 // Point (i, j, k) of the cube multiplies B(i, k) by C(k, j); the products of a column k are added
 // up.
@@ -14,7 +14,7 @@ using Regions = std::vector<PhysicalRegion>;
 
 enum Tasks : TaskID { kTopLevel = 1, kInit, kPlaceA, kPlaceB, kPlaceC, kLeaf };
 
-std::int64_t n = 1000, nodes = 1, repeats = 10;
+std::int64_t n = 500, nodes = 1, repeats = 10;
 
 // The edge of the cube, from the original's table of runs: 8 points on 4 processors.
 coord_t edge() {

@@ -50,12 +50,22 @@ void multiply(const Columns& b, const Columns& c, double* a, int a_stride) {
   cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, b.rows, c.columns, b.columns, 1, b.first,
               b.stride, c.first, c.stride, 1, a, a_stride);
 #else
+  // Four columns of B at a time: then a sum is loaded and stored once for each four products.
   for (std::ptrdiff_t j = 0; j < c.columns; ++j) {
     double* const sums = a + j * a_stride;
-    for (std::ptrdiff_t k = 0; k < b.columns; ++k) {
-      const double factor = c.first[k + j * c.stride];
+    const double* const factors = c.first + j * c.stride;
+    std::ptrdiff_t k = 0;
+    for (; k + 4 <= b.columns; k += 4) {
+      const double* const b0 = b.first + k * b.stride;
+      const double *b1 = b0 + b.stride, *b2 = b1 + b.stride, *b3 = b2 + b.stride;
+      const double f0 = factors[k], f1 = factors[k + 1], f2 = factors[k + 2], f3 = factors[k + 3];
+      for (std::ptrdiff_t i = 0; i < b.rows; ++i) {
+        sums[i] += b0[i] * f0 + b1[i] * f1 + b2[i] * f2 + b3[i] * f3;
+      }
+    }
+    for (; k < b.columns; ++k) {
       const double* const column = b.first + k * b.stride;
-      for (std::ptrdiff_t i = 0; i < b.rows; ++i) sums[i] += column[i] * factor;
+      for (std::ptrdiff_t i = 0; i < b.rows; ++i) sums[i] += column[i] * factors[k];
     }
   }
 #endif

@@ -784,5 +784,41 @@ TEST(Demands, ThatNoLayoutHasAreRefused) {
       << workload.error().message;
 }
 
+// What examples/legion is written for.
+TEST(OnCpus, EveryTaskHasOneVariantWithTheWorkOfItsOwn) {
+  for (const Benchmark& benchmark : benchmarks()) {
+    const Application before = benchmark.make(), after = on_cpus(before);
+    EXPECT_TRUE(Workload::make(after)) << benchmark.name;
+    ASSERT_EQ(after.tasks.size(), before.tasks.size());
+    for (std::size_t t = 0; t < after.tasks.size(); ++t) {
+      const AppTask& task = after.tasks[t];
+      ASSERT_EQ(task.variants.size(), 1u) << task.name;
+      EXPECT_EQ(task.variants[0].kind, ProcKind::kCpu) << task.name;
+      const bool same_work = std::any_of(
+          before.tasks[t].variants.begin(), before.tasks[t].variants.end(),
+          [&](const AppVariant& variant) { return variant.flops == task.variants[0].flops; });
+      EXPECT_TRUE(same_work) << task.name;
+      EXPECT_EQ(task.requirements, before.tasks[t].requirements);
+      EXPECT_EQ(task.body, before.tasks[t].body);
+    }
+  }
+}
+
+TEST(OnCpus, MatricesAreInFortranOrder) {
+  const auto demands = [](std::string_view app) {
+    std::vector<std::uint32_t> requirements;
+    for (const AppTask& task : on_cpus(find_benchmark(app)->make()).tasks) {
+      if (task.name != "task_4") continue;
+      for (const LayoutDemand& demand : task.variants[0].demands) {
+        EXPECT_EQ(demand.dimensions, DimensionOrder::kFortran);
+        requirements.push_back(demand.requirement);
+      }
+    }
+    return requirements;
+  };
+  EXPECT_THAT(demands("cannon"), ElementsAre(0, 1, 2));
+  EXPECT_THAT(demands("johnson"), ElementsAre(1, 2));  // it reduces to A
+}
+
 }  // namespace
 }  // namespace groma
