@@ -106,6 +106,9 @@ TEST_F(Record, WhatIsNotUsual) {
   EXPECT_EQ(lines_of(trace, "outer ()").size(), 12U);  // 4 and 2 each that they launch
   EXPECT_EQ(lines_of(trace, "inner (1)").at(2),
             "outer (): inner (1), read-write cells 8 bytes of (13) at (62)");
+  // A must epoch.
+  EXPECT_EQ(lines_of(trace, "together (1)"),
+            std::vector<std::string>{"together (1), read-only cells 8 bytes of (25) at (75)"});
   // Two regions of one name, and what is no box.
   EXPECT_EQ(lines_of(trace, "work ()"),
             std::vector<std::string>{"work (), read-write cells_2 12 bytes of (100) at (0)"});
@@ -125,12 +128,15 @@ TEST_F(Record, WhatIsNotUsual) {
             0);
 }
 
+// A trace: after the first few its points are not mapped any more.
 TEST_F(Record, ManyLaunchesAreALoop) {
-  const Outcome outcome = record(GROMA_RECORDED " many 3000 -ll:cpu 2");
+  const Outcome outcome = record(GROMA_RECORDED " many 1000 -dm:memoize -ll:cpu 2");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const std::string text = read_text(out());
-  EXPECT_THAT(text, HasSubstr(R"({"repeat": 3000, "body": [)"));
-  EXPECT_LT(text.size(), 2000U);
+  EXPECT_THAT(text, HasSubstr(R"({"repeat": 1000, "body": [)"));
+  EXPECT_THAT(text, HasSubstr(R"({"of": "pieces", "color": ["(i + 1) % 4"]})"));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("groma: not described")));
+  EXPECT_LT(text.size(), 2500U);
 }
 
 TEST_F(Record, RegionsWithoutNames) {

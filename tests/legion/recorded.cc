@@ -1,11 +1,11 @@
 // A Legion program with what is not usual, to be recorded:
 //
-//   recorded [quick | many N | unnamed]  [FLAGS]
+//   recorded [many N | unnamed] [FLAGS]
 //
 // Projection functors that turn round by an argument of the launch's, colours that begin at 3, a
-// partition of pieces, one with holes, single launches in a loop, tasks that launch, a copy,
-// launches of one task with other privileges. With `many` N launches; with `unnamed` no region has
-// a name.
+// partition of pieces, one with holes, single launches in a loop, tasks that launch, a must epoch,
+// a copy, launches of one task with other privileges. With `many` N launches, each a trace; with
+// `unnamed` no region has a name.
 #include <legion.h>
 
 #include <cstdlib>
@@ -28,7 +28,7 @@ using Legion::Runtime;
 using Legion::TaskLauncher;
 using Legion::UntypedBuffer;
 
-enum : Legion::TaskID { kTop = 1, kWork, kTurn, kOuter, kInner, kHoles };
+enum : Legion::TaskID { kTop = 1, kWork, kTurn, kOuter, kInner, kHoles, kTogether };
 constexpr Legion::FieldID kX = 10, kY = 11;
 constexpr Legion::ProjectionID kNext = 5;
 constexpr int kPieces = 4;
@@ -130,19 +130,21 @@ void top(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Contex
     return RegionRequirement(part, projection, mode_of, LEGION_EXCLUSIVE, data.region)
         .add_field(kX);
   };
-  if (mode == "many") {
-    for (int i = 0; i < count; ++i) {
-      IndexTaskLauncher work = over(kWork);
-      work.add_region_requirement(on(data.pieces, LEGION_READ_WRITE));
-      runtime->execute_index_space(context, work);
-    }
-    return;
-  }
   IndexTaskLauncher fill = over(kWork);
   fill.add_region_requirement(on(data.pieces, LEGION_WRITE_DISCARD));
   runtime->execute_index_space(context, fill);
-  if (mode == "quick") return;
-
+  if (mode == "many") {
+    for (int i = 0; i < count; ++i) {
+      int by = 1;
+      runtime->begin_trace(context, 1);
+      IndexTaskLauncher turn = over(kTurn);
+      turn.global_arg = UntypedBuffer(&by, sizeof by);
+      turn.add_region_requirement(on(data.pieces, LEGION_READ_ONLY, kNext));
+      runtime->execute_index_space(context, turn);
+      runtime->end_trace(context, 1);
+    }
+    return;
+  }
   for (int step = 0; step < 8; ++step) {
     IndexTaskLauncher turn(kTurn, Domain(Rect<1>(0, kPieces - 1)),
                            UntypedBuffer(&step, sizeof step), Legion::ArgumentMap());
@@ -169,6 +171,15 @@ void top(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Contex
   IndexTaskLauncher holes = over(kHoles);
   holes.add_region_requirement(on(data.holes, LEGION_READ_ONLY));
   runtime->execute_index_space(context, holes);
+
+  Legion::MustEpochLauncher epoch;
+  IndexTaskLauncher together(kTogether, Domain(Rect<1>(0, 1)), UntypedBuffer(),
+                             Legion::ArgumentMap());
+  int by = 2;
+  together.global_arg = UntypedBuffer(&by, sizeof by);
+  together.add_region_requirement(on(data.pieces, LEGION_READ_ONLY, kNext));
+  epoch.add_index_task(together);
+  runtime->execute_must_epoch(context, epoch);
 
   Legion::CopyLauncher copy;
   copy.add_copy_requirements(
@@ -212,6 +223,7 @@ int main(int argc, char** argv) {
   add<nothing>(kTurn, "turn", true);
   add<nothing>(kInner, "inner", true);
   add<nothing>(kHoles, "holes", true);
+  add<nothing>(kTogether, "together", true);
   Runtime::preregister_projection_functor(kNext, new Next());
   Runtime::set_top_level_task_id(kTop);
   return Runtime::start(argc, argv);
