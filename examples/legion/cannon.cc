@@ -188,7 +188,7 @@ void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
   runtime->execute_index_space(context, IndexTaskLauncher(kInit, Rect<1>(0, 4 * nodes - 1)));
   const Rect<2> tiles({0, 0}, {2 * gx - 1, 2 * gy - 1});
   const auto over_tiles = [&](TaskID task, const Matrix& of, PrivilegeMode privilege,
-                              UntypedBuffer argument = UntypedBuffer()) {
+                              const UntypedBuffer& argument = UntypedBuffer()) {
     IndexTaskLauncher launcher(task, tiles, argument);
     launcher.add_region_requirement(matrix::needs(of.tiles, matrix::kSame, of.region, privilege));
     return launcher;
