@@ -62,11 +62,9 @@ std::size_t count_launches(const std::vector<groma::AppStatement>& body) {
 std::string summary(const groma::Application& app) {
   std::size_t launches = 0;
   for (const groma::AppTask& task : app.tasks) launches += count_launches(task.body);
-  const auto counted = [](std::size_t n, const char* one) {
-    return fmt::format("{} {}{}", n, one,
-                       n == 1                                                ? ""
-                       : one[std::char_traits<char>::length(one) - 1] == 'h' ? "es"
-                                                                             : "s");
+  const auto counted = [](std::size_t n, std::string_view one) {
+    const bool hisses = one.ends_with("h");
+    return fmt::format("{} {}{}", n, one, n == 1 ? "" : hisses ? "es" : "s");
   };
   return fmt::format("{}, {}, {}, {}", counted(app.tasks.size(), "task"),
                      counted(launches, "launch"), counted(app.regions.size(), "region"),

@@ -17,8 +17,10 @@
 #include "groma/evaluators.h"
 #include "groma/inspect.h"
 #include "groma/io.h"
+#include "groma/system.h"
 #include "legion_app.h"
 #include "tune_words.h"
+#include "verify.h"
 
 namespace driver {
 namespace {
@@ -437,6 +439,65 @@ void complete(TuneArguments* arguments) {
   arguments->tune.feedback = *groma::guide_detail(arguments->feedback);
 }
 
+// ---- What was found, run for real.
+
+constexpr std::size_t kMostVerified = 3;  // beside the start
+
+// The best that were tried, the best first.
+class Best {
+ public:
+  void add(const groma::Step& step) {
+    if (!step.evaluation.ok()) return;
+    const auto same = [&](const groma::Step& each) {
+      return each.proposal.text == step.proposal.text;
+    };
+    if (std::any_of(steps_.begin(), steps_.end(), same)) return;
+    const auto before = std::find_if(steps_.begin(), steps_.end(), [&](const groma::Step& each) {
+      return step.evaluation.score < each.evaluation.score;
+    });
+    steps_.insert(before, step);
+    if (steps_.size() > kMostVerified) steps_.pop_back();
+  }
+  const std::vector<groma::Step>& steps() const { return steps_; }
+
+ private:
+  std::vector<groma::Step> steps_;
+};
+
+// The exit code. The fastest becomes verified.mapper in the search's directory.
+int verify_search(const TuneArguments& arguments, const groma::TuneOutcome& outcome,
+                  const Best& best, const groma::Evaluator& evaluator) {
+  std::vector<Candidate> candidates;
+  const auto add = [&](std::string name, const groma::Step& step) {
+    candidates.push_back(
+        {std::move(name), step.proposal.text, evaluator.value_of(step.evaluation.score)});
+  };
+  if (outcome.start) add("start", *outcome.start);
+  for (const groma::Step& step : best.steps()) {
+    if (outcome.start && step.proposal.text == outcome.start->proposal.text) continue;
+    add(fmt::format("step {}", step.number), step);
+  }
+  ProgramArguments program;
+  program.words = arguments.program;
+  program.timeout_s = static_cast<double>(arguments.command.timeout_ms) / 1e3;
+  const int repeats = arguments.command.repeats;
+  const auto verified = verify(candidates, program, repeats);
+  if (interrupted()) return kInterrupted;
+  if (!verified) return refuse_search(verified.error(), arguments.json);
+  const Verified* const winner = fastest(*verified);
+  std::string text = arguments.json
+                         ? to_json(*verified)
+                         : draw(*verified, arguments.program.front(), repeats, evaluator.unit());
+  if (winner != nullptr) {
+    const std::string file = arguments.tune.directory + "/verified.mapper";
+    if (const auto error = groma::write_file(file, winner->candidate.text)) {
+      return refuse_search(*error, arguments.json);
+    }
+    if (!arguments.json) text += fmt::format("in     {}\n", file);
+  }
+  return print(text) == kFine && winner != nullptr ? kFine : kWrongInput;
+}
+
 int run(TuneArguments arguments) {
   check_usage(arguments);
   catch_interrupts();
@@ -500,7 +561,11 @@ int run(TuneArguments arguments) {
   options.marks = subject->marks;
   groma::Evaluator& evaluator = subject->evaluator();
   Display display(evaluator, std::move(subject->notes), json);
-  options.on_event = [&](const groma::TuneEvent& event) { display(event); };
+  Best best;
+  options.on_event = [&](const groma::TuneEvent& event) {
+    display(event);
+    if (event.kind == groma::TuneEvent::Kind::kEvaluated) best.add(*event.step);
+  };
   options.stop = [] { return interrupted(); };
   const bool estimates = subject->command && options.budget.estimates > 0;
   const auto outcome = groma::tune(problem, evaluator, **proposer, model ? &*model : nullptr,
@@ -512,7 +577,10 @@ int run(TuneArguments arguments) {
   display.say(json ? groma::to_json(*outcome)
                    : fmt::format("\n{}in     {}: {}report.txt, journal.jsonl\n",
                                  groma::draw(*outcome, evaluator), options.directory, left));
-  return display.fine() ? exit_code_of(*outcome) : kWrongInput;
+  if (!display.fine()) return kWrongInput;
+  const int code = exit_code_of(*outcome);
+  if (arguments.program.empty() || code == kInterrupted || !outcome->best) return code;
+  return verify_search(arguments, *outcome, best, evaluator);
 }
 
 // ---- The command line.
@@ -652,6 +720,10 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
       ->add_option("--start", options->start,
                    "A mapping to begin with; without one the default mapper")
       ->check(not_empty);
+  command->add_flag("--verify", options->verify,
+                    "Then run the Legion program behind `--` under the "
+                    "best mappings and the start; the fastest "
+                    "becomes verified.mapper");
   command->add_flag("--compare", options->tune.compare,
                     "Every proposal counts, none is repaired, and nothing is known at first");
   command
@@ -688,6 +760,8 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
       "  groma tune --app circuit --machine lassen:nodes=4 --evaluations 400 --out circuit\n"
       "  groma tune --resume circuit --evaluations 900  goes on\n"
       "  groma tune --app pennant --proposer trace --endpoint http://127.0.0.1:8080/v1\n"
+      "  groma tune --app recorded.json --machine local --verify -- ./my_program -ll:cpu 4\n"
+      "                                                 simulated, then for real (groma record)\n"
       "  groma tune --on legion --app cannon -- -ll:cpu 2\n"
       "                                                 measured on this computer\n"
       "  groma tune --app my.json --command './my_program --mapping {file}' \\\n"
@@ -697,8 +771,16 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
       "      --endpoint http://127.0.0.1:8080/v1        any other text");
   command->callback([=, &behind] {
     const bool on_legion = options->on == "legion";
-    if (!behind.empty() && !on_legion) {
-      throw CLI::ValidationError("--", "flags of Legion are for --on legion");
+    const bool verifies = options->verify;
+    if (verifies && (on_legion || command->get_option("--command")->count() > 0)) {
+      throw CLI::ValidationError("--verify", "what was searched for was measured already");
+    }
+    if (verifies && behind.empty()) {
+      throw CLI::ValidationError("--verify", "it takes a program, behind `--`");
+    }
+    if (!behind.empty() && !on_legion && !verifies) {
+      throw CLI::ValidationError("--",
+                                 "flags of Legion are for --on legion, a program for --verify");
     }
     for (const char* name : {"--machine", "--command"}) {
       if (!on_legion || command->get_option(name)->count() == 0) continue;
@@ -707,9 +789,11 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
     for (const char* name : {"--repeats", "--warmup", "--timeout", "--memory", "--estimates"}) {
       if (on_legion || command->get_option(name)->count() == 0) continue;
       if (command->get_option("--command")->count() > 0) continue;
+      const std::string_view which = name;
+      if (verifies && (which == "--repeats" || which == "--timeout")) continue;
       throw CLI::ValidationError(name, "it is of --command or --on legion");
     }
-    options->flags = behind;
+    (verifies ? options->program : options->flags) = behind;
     *exit_code = run(*options);
   });
 }

@@ -17,6 +17,7 @@ struct TuneArguments {
   std::vector<std::string> apps;
   std::string on = "simulator";
   std::vector<std::string> flags;          // of Legion
+  std::vector<std::string> program;        // --verify: it and its arguments
   std::string file, about;                 // instead of applications: a marked text
   groma::CommandEvaluatorOptions command;  // its `command` is empty: applications are simulated
   std::string proposer, start, feedback = "profile", out, resume;
@@ -25,7 +26,7 @@ struct TuneArguments {
   ChatArguments chat;
   std::optional<std::int64_t> evaluations, tokens;  // as given
   std::optional<double> seconds, money;
-  bool trust = false, json = false;
+  bool trust = false, json = false, verify = false;
 };
 
 // What a search is begun with, a line each, so that --resume needs nothing else but the model.

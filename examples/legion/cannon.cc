@@ -9,6 +9,10 @@
 
 #include "matrix.h"
 
+#ifdef GROMA_CUDA
+#include "gpu.h"
+#endif
+
 namespace {
 
 using namespace Legion;
@@ -103,6 +107,32 @@ std::int64_t taco_validate(const Task*, const Regions& regions, Context, Runtime
   return matrix::count_wrong(regions[0], n, repeats);
 }
 
+#ifdef GROMA_CUDA
+void init_on_gpu(const Task*, const Regions&, Context, Runtime*) { gpu::prepare(); }
+
+void fill_on_gpu(const Task* task, const Regions& regions, Context, Runtime*) {
+  matrix::fill_on_gpu(regions[0], *static_cast<const Name*>(task->args));
+}
+
+void task_4_on_gpu(const Task*, const Regions& regions, Context, Runtime*) {
+  matrix::multiply_add_on_gpu(regions[0], regions[1], regions[2]);
+}
+
+void add_gpu_tasks() {
+  using program::Kind;
+  program::add_gpu_task<init_on_gpu>(kInit, "init_cublas");
+  program::add_gpu_task<fill_on_gpu>(kFill, "taco_fill");
+  program::add_gpu_task<program::nothing>(kPlaceA, "task_1");
+  program::add_gpu_task<program::nothing>(kPlaceB, "task_2");
+  program::add_gpu_task<program::nothing>(kPlaceC, "task_3");
+  program::add_gpu_task<task_4_on_gpu>(kLeaf, "task_4", Kind::kLeaf, {0, 1, 2},
+                                       program::Order::kRows);
+  program::add_gpu_task<task_5>(kProcessor, "task_5", Kind::kInner);
+}
+#else
+void add_gpu_tasks() {}
+#endif
+
 // A matrix with its tiles, one for each processor, and below it what the levels of tasks take: the
 // first is of the matrix, each other one of all blocks of the one before.
 struct Level {
@@ -158,7 +188,7 @@ void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
   runtime->execute_index_space(context, IndexTaskLauncher(kInit, Rect<1>(0, 4 * nodes - 1)));
   const Rect<2> tiles({0, 0}, {2 * gx - 1, 2 * gy - 1});
   const auto over_tiles = [&](TaskID task, const Matrix& of, PrivilegeMode privilege,
-                              UntypedBuffer argument = UntypedBuffer()) {
+                              const UntypedBuffer& argument = UntypedBuffer()) {
     IndexTaskLauncher launcher(task, tiles, argument);
     launcher.add_region_requirement(matrix::needs(of.tiles, matrix::kSame, of.region, privilege));
     return launcher;
@@ -218,6 +248,7 @@ int main(int argc, char** argv) {
   program::add_task<task_5>(kProcessor, "task_5", Kind::kInner);
   program::add_task<task_6>(kBlock, "task_6", Kind::kInner);
   program::add_task<task_7>(kNode, "task_7", Kind::kInner);
+  add_gpu_tasks();
   matrix::register_projections();
   return Runtime::start(argc, argv);
 }

@@ -12,6 +12,10 @@
 #include "circuit_graph.h"
 #include "program.h"
 
+#ifdef GROMA_CUDA
+#include "gpu_arrays.h"
+#endif
+
 namespace {
 
 using namespace Legion;
@@ -212,6 +216,71 @@ void update_voltages(const Task*, const Regions& regions, Context, Runtime*) {
   program::set_time(regions[4], program::kStop);
 }
 
+#ifdef GROMA_CUDA
+template <PrivilegeMode mode>
+gpu::Floats floats_on_gpu(const PhysicalRegion& region, FieldID field) {
+  return gpu::array<float>(Floats<mode>(region, field), bounds_of(region).lo[0]);
+}
+
+gpu::Wires wires_on_gpu(const PhysicalRegion& region) {
+  using Pointers = Values<LEGION_READ_ONLY, Pointer>;
+  const Rect<1> wires = bounds_of(region);
+  const coord_t first = wires.lo[0];
+  return {first, wires.hi[0] - first + 1, gpu::array<Pointer>(Pointers(region, kInPointer), first),
+          gpu::array<Pointer>(Pointers(region, kOutPointer), first)};
+}
+
+void new_currents_on_gpu(const Task*, const Regions& regions, Context, Runtime*) {
+  program::set_time_on_gpu(regions[5], program::kStart);
+  const auto constant = [&](FieldID field) {
+    return floats_on_gpu<LEGION_READ_ONLY>(regions[3], field);
+  };
+  gpu::Nodes voltage;
+  for (std::size_t i = 0; i < 3; ++i) {
+    voltage.values[i] = floats_on_gpu<LEGION_READ_ONLY>(regions[i], kVoltage);
+  }
+  gpu::Segments segments = {constant(kInductance), constant(kResistance), constant(kWireCap)};
+  FieldID field = kCurrent;
+  for (gpu::Floats& current : segments.current) {
+    current = floats_on_gpu<LEGION_READ_WRITE>(regions[4], field++);
+  }
+  for (gpu::Floats& inner : segments.voltage) {
+    inner = floats_on_gpu<LEGION_READ_WRITE>(regions[4], field++);
+  }
+  gpu::solve(config.steps, wires_on_gpu(regions[3]), voltage, segments);
+}
+
+void charge_on_gpu(const Task*, const Regions& regions, Context, Runtime*) {
+  gpu::Nodes charge = {floats_on_gpu<LEGION_READ_WRITE>(regions[0], kChargeOf)};
+  for (const std::size_t i : {1U, 2U}) {
+    charge.values[i] = gpu::array<float>(Charges(regions[i], kChargeOf, LEGION_REDOP_SUM_FLOAT32),
+                                         bounds_of(regions[i]).lo[0]);
+  }
+  gpu::distribute(wires_on_gpu(regions[3]), floats_on_gpu<LEGION_READ_ONLY>(regions[3], kCurrent),
+                  floats_on_gpu<LEGION_READ_ONLY>(regions[3], kCurrent + kSegments - 1), charge);
+}
+
+void voltages_on_gpu(const Task*, const Regions& regions, Context, Runtime*) {
+  for (const std::size_t i : {0U, 2U}) {
+    const Rect<1> nodes = bounds_of(regions[i]);
+    gpu::update(nodes.lo[0], nodes.hi[0] - nodes.lo[0] + 1,
+                floats_on_gpu<LEGION_READ_ONLY>(regions[i], kCap),
+                floats_on_gpu<LEGION_READ_ONLY>(regions[i], kLeakage),
+                floats_on_gpu<LEGION_READ_WRITE>(regions[i + 1], kChargeOf),
+                floats_on_gpu<LEGION_READ_WRITE>(regions[i + 1], kVoltage));
+  }
+  program::set_time_on_gpu(regions[4], program::kStop);
+}
+
+void add_gpu_tasks() {
+  program::add_gpu_task<new_currents_on_gpu>(kCurrents, "calculate_new_currents");
+  program::add_gpu_task<charge_on_gpu>(kCharge, "distribute_charge");
+  program::add_gpu_task<voltages_on_gpu>(kVoltages, "update_voltages");
+}
+#else
+void add_gpu_tasks() {}
+#endif
+
 // ---- the top level
 
 struct Data {
@@ -394,5 +463,6 @@ int main(int argc, char** argv) {
   program::add_task<update_voltages>(kVoltages, "update_voltages");
   program::add_task<program::get_elapsed>(kGetElapsed, "get_elapsed");
   program::add_task<program::nothing>(kPrintSummary, "print_summary");
+  add_gpu_tasks();
   return Runtime::start(argc, argv);
 }

@@ -54,35 +54,6 @@ Pointer out_end(const Config& config, std::int64_t wire) {
   return {ghosts.first + random_below(12, wire, ghosts.end - ghosts.first), Where::kGhost};
 }
 
-void solve(std::int64_t steps, float in_voltage, float out_voltage, Wire* wire) {
-  const std::array<float, kSegments> old_current = wire->current;
-  const std::array<float, kSegments - 1> old_voltage = wire->voltage;
-  std::array<float, kSegments> current = old_current;
-  std::array<float, kSegments + 1> voltage;
-  voltage.front() = in_voltage;
-  voltage.back() = out_voltage;
-  std::copy(old_voltage.begin(), old_voltage.end(), voltage.begin() + 1);
-  const float per_step = 1 / kStep, per_resistance = 1 / wire->resistance;
-  const float step_per_cap = kStep / wire->cap;
-  for (std::int64_t step = 0; step < steps; ++step) {
-    for (std::size_t i = 0; i < kSegments; ++i) {
-      current[i] = (voltage[i + 1] - voltage[i] -
-                    wire->inductance * (current[i] - old_current[i]) * per_step) *
-                   per_resistance;
-    }
-    for (std::size_t i = 0; i + 1 < kSegments; ++i) {
-      voltage[i + 1] = old_voltage[i] + step_per_cap * (current[i] - current[i + 1]);
-    }
-  }
-  wire->current = current;
-  std::copy(voltage.begin() + 1, voltage.end() - 1, wire->voltage.begin());
-}
-
-void update(float cap, float leakage, float* charge, float* voltage) {
-  *voltage = (*voltage + *charge / cap) * (1 - leakage);
-  *charge = 0;
-}
-
 Voltages serial(const Config& config) {
   std::vector<Node> privates, shared;
   std::vector<Wire> wires;
@@ -109,8 +80,8 @@ Voltages serial(const Config& config) {
       solve(config.steps, in.voltage, out.voltage, &wire);
     });
     for_wires([](const Wire& wire, Node& in, Node& out) {
-      in.charge += kStep * wire.current.front();
-      out.charge -= kStep * wire.current.back();
+      in.charge += kStep * wire.current[0];
+      out.charge -= kStep * wire.current[kSegments - 1];
     });
     for (std::vector<Node>* nodes : {&privates, &shared}) {
       for (Node& node : *nodes) update(node.cap, node.leakage, &node.charge, &node.voltage);

@@ -2,16 +2,14 @@
 // what a serial program computes. Nothing here knows of Legion.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "arithmetic.h"
+
 namespace circuit {
 
-constexpr std::size_t kSegments = 10;  // of a wire
-constexpr float kStep = 0.01F;         // of time
-constexpr std::int64_t kWarmUps = 2;   // iterations that are not timed
+constexpr std::int64_t kWarmUps = 2;  // iterations that are not timed
 
 // From `first` to before `end`.
 struct Range {
@@ -43,20 +41,10 @@ struct [[gnu::packed]] Pointer {
 };
 static_assert(sizeof(Pointer) == 9);
 
-struct Wire {
-  float inductance, resistance, cap;
-  std::array<float, kSegments> current = {};
-  std::array<float, kSegments - 1> voltage = {};
-};
 Wire make_wire(std::int64_t wire);
 // Where a point's wire begins and ends.
 Pointer in_end(const Config& config, std::int64_t wire);
 Pointer out_end(const Config& config, std::int64_t wire);
-
-// The currents and voltages of a wire's segments after some steps, from the voltages at its ends.
-void solve(std::int64_t steps, float in_voltage, float out_voltage, Wire* wire);
-// A node's voltage after its charge, which is then gone.
-void update(float cap, float leakage, float* charge, float* voltage);
 
 // The voltages of all private and all shared nodes in the end, without pieces.
 struct Voltages {

@@ -6,6 +6,10 @@
 // up.
 #include "matrix.h"
 
+#ifdef GROMA_CUDA
+#include "gpu.h"
+#endif
+
 namespace {
 
 using namespace Legion;
@@ -35,6 +39,30 @@ void task_3(const Task*, const Regions& regions, Context, Runtime*) {
 void task_4(const Task*, const Regions& regions, Context, Runtime*) {
   matrix::multiply_reduce(regions[0], regions[1], regions[2]);
 }
+
+#ifdef GROMA_CUDA
+void init_on_gpu(const Task*, const Regions&, Context, Runtime*) { gpu::prepare(); }
+
+template <Name name>
+void fill_on_gpu(const Task*, const Regions& regions, Context, Runtime*) {
+  matrix::fill_on_gpu(regions[0], name);
+}
+
+void task_4_on_gpu(const Task*, const Regions& regions, Context, Runtime*) {
+  matrix::multiply_reduce_on_gpu(regions[0], regions[1], regions[2]);
+}
+
+void add_gpu_tasks() {
+  program::add_gpu_task<init_on_gpu>(kInit, "init_cublas");
+  program::add_gpu_task<program::nothing>(kPlaceA, "task_1");
+  program::add_gpu_task<fill_on_gpu<Name::kB>>(kPlaceB, "task_2");
+  program::add_gpu_task<fill_on_gpu<Name::kC>>(kPlaceC, "task_3");
+  program::add_gpu_task<task_4_on_gpu>(kLeaf, "task_4", program::Kind::kLeaf, {1, 2},
+                                       program::Order::kRows);
+}
+#else
+void add_gpu_tasks() {}
+#endif
 
 struct Matrix {
   LogicalRegion region;
@@ -111,6 +139,7 @@ int main(int argc, char** argv) {
   program::add_task<task_2>(kPlaceB, "task_2");
   program::add_task<task_3>(kPlaceC, "task_3");
   program::add_task<task_4>(kLeaf, "task_4", Kind::kLeaf, {1, 2});
+  add_gpu_tasks();
   matrix::register_projections();
   return Runtime::start(argc, argv);
 }

@@ -8,6 +8,9 @@
 #ifdef GROMA_OPENBLAS
 #include <cblas.h>
 #endif
+#ifdef GROMA_CUDA
+#include "gpu_arrays.h"
+#endif
 
 namespace matrix {
 
@@ -93,16 +96,6 @@ class Coordinates final : public ProjectionFunctor {
 
 }  // namespace
 
-double element(Name matrix, coord_t row, coord_t column) {
-  if (matrix == Name::kA) return 0;
-  // Neighbours and blocks shall differ, or a block in the wrong place would not be seen.
-  std::uint64_t mixed = static_cast<std::uint64_t>(row) * 0x9E3779B97F4A7C15U ^
-                        static_cast<std::uint64_t>(column) * 0xC2B2AE3D27D4EB4FU;
-  mixed += static_cast<std::uint64_t>(matrix);
-  mixed = (mixed ^ (mixed >> 29)) * 0xBF58476D1CE4E5B9U;
-  return static_cast<double>(mixed >> 60) - 8;
-}
-
 LogicalRegion make(Context context, Runtime* runtime, coord_t n, const char* name) {
   return program::make_region(context, runtime, Rect<2>({0, 0}, {n - 1, n - 1}), name,
                               {{kValues, "vals", sizeof(double)}});
@@ -183,6 +176,43 @@ void multiply_reduce(const PhysicalRegion& a, const PhysicalRegion& b, const Phy
     sums[*at] <<= product[static_cast<std::size_t>(i)];
   }
 }
+
+#ifdef GROMA_CUDA
+namespace {
+
+template <PrivilegeMode mode>
+gpu::Matrix on_gpu(const PhysicalRegion& block) {
+  return gpu::matrix(Elements<mode>(block, kValues), bounds_of(block).lo);
+}
+
+gpu::Product product_of(const PhysicalRegion& b, const PhysicalRegion& c) {
+  const Point<2> b_size = bounds_of(b).hi - bounds_of(b).lo + Point<2>(1, 1);
+  const Point<2> c_size = bounds_of(c).hi - bounds_of(c).lo + Point<2>(1, 1);
+  return {static_cast<int>(b_size[0]), static_cast<int>(c_size[1]), static_cast<int>(b_size[1])};
+}
+
+}  // namespace
+
+void fill_on_gpu(const PhysicalRegion& block, Name matrix) {
+  const Rect<2> bounds = bounds_of(block);
+  const Point<2> size = bounds.hi - bounds.lo + Point<2>(1, 1);
+  gpu::fill({{bounds.lo[0], bounds.lo[1]}, {size[0], size[1]}}, static_cast<int>(matrix),
+            on_gpu<LEGION_WRITE_DISCARD>(block));
+}
+
+void multiply_add_on_gpu(const PhysicalRegion& a, const PhysicalRegion& b,
+                         const PhysicalRegion& c) {
+  gpu::multiply_add(product_of(b, c), on_gpu<LEGION_READ_WRITE>(a), on_gpu<LEGION_READ_ONLY>(b),
+                    on_gpu<LEGION_READ_ONLY>(c));
+}
+
+void multiply_reduce_on_gpu(const PhysicalRegion& a, const PhysicalRegion& b,
+                            const PhysicalRegion& c) {
+  gpu::multiply_reduce(product_of(b, c),
+                       gpu::matrix(Sums(a, kValues, LEGION_REDOP_SUM_FLOAT64), bounds_of(a).lo),
+                       on_gpu<LEGION_READ_ONLY>(b), on_gpu<LEGION_READ_ONLY>(c));
+}
+#endif
 
 std::int64_t count_wrong(const PhysicalRegion& a, coord_t n, std::int64_t times) {
   const Elements<LEGION_READ_ONLY> elements(a, kValues);

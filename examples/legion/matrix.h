@@ -5,15 +5,12 @@
 #include <cstdint>
 #include <initializer_list>
 
+#include "arithmetic.h"
 #include "program.h"
 
 namespace matrix {
 
 constexpr Legion::FieldID kValues = 1;
-
-enum class Name : int { kA, kB, kC };
-// The element that B or C begins with; 0 of A.
-double element(Name matrix, Legion::coord_t row, Legion::coord_t column);
 
 // A matrix as a region: n x n, one field `vals`, all zero.
 Legion::LogicalRegion make(Legion::Context context, Legion::Runtime* runtime, Legion::coord_t n,
@@ -47,6 +44,13 @@ void multiply_add(const Legion::PhysicalRegion& a, const Legion::PhysicalRegion&
 // The same where A is to be reduced, in any order of its own: others may do so at the same time.
 void multiply_reduce(const Legion::PhysicalRegion& a, const Legion::PhysicalRegion& b,
                      const Legion::PhysicalRegion& c);
+
+// All three on a GPU, in C order.
+void fill_on_gpu(const Legion::PhysicalRegion& block, Name matrix);
+void multiply_add_on_gpu(const Legion::PhysicalRegion& a, const Legion::PhysicalRegion& b,
+                         const Legion::PhysicalRegion& c);
+void multiply_reduce_on_gpu(const Legion::PhysicalRegion& a, const Legion::PhysicalRegion& b,
+                            const Legion::PhysicalRegion& c);
 
 // Compares elements of a block of A with `times` the product as loops compute it: all of a small
 // matrix, some thousands of a large one. How many are wrong.

@@ -6,6 +6,10 @@
 #include <cstring>
 #include <string>
 
+#ifdef GROMA_CUDA
+#include "gpu.h"
+#endif
+
 namespace program {
 
 using namespace Legion;
@@ -31,14 +35,15 @@ bool read_parameters(int argc, char** argv, std::initializer_list<Parameter> par
   return true;
 }
 
-LayoutConstraintID column_order() {
-  static const LayoutConstraintID id = [] {
-    LayoutConstraintRegistrar layout(FieldSpace::NO_SPACE, "column_order");
-    layout.add_constraint(
-        OrderingConstraint({LEGION_DIM_X, LEGION_DIM_Y, LEGION_DIM_F}, /*contiguous=*/false));
+LayoutConstraintID constraint(Order order) {
+  const auto make = [](const char* name, DimensionKind first, DimensionKind second) {
+    LayoutConstraintRegistrar layout(FieldSpace::NO_SPACE, name);
+    layout.add_constraint(OrderingConstraint({first, second, LEGION_DIM_F}, /*contiguous=*/false));
     return Runtime::preregister_layout(layout);
-  }();
-  return id;
+  };
+  static const LayoutConstraintID columns = make("column_order", LEGION_DIM_X, LEGION_DIM_Y);
+  static const LayoutConstraintID rows = make("row_order", LEGION_DIM_Y, LEGION_DIM_X);
+  return order == Order::kColumns ? columns : rows;
 }
 
 TaskVariantRegistrar registrar(TaskID id, const char* name, Processor::Kind processor, Kind kind) {
@@ -113,6 +118,14 @@ void set_time(const PhysicalRegion& times, FieldID field) {
   const Rect<1> point = times.get_bounds<1, coord_t>().bounds;
   Times<LEGION_READ_WRITE>(times, field)[point.lo] = Realm::Clock::current_time_in_nanoseconds();
 }
+
+#ifdef GROMA_CUDA
+void set_time_on_gpu(const PhysicalRegion& times, FieldID field) {
+  const Rect<1> point = times.get_bounds<1, coord_t>().bounds;
+  gpu::store(Realm::Clock::current_time_in_nanoseconds(),
+             Times<LEGION_READ_WRITE>(times, field).ptr(point.lo));
+}
+#endif
 
 long long get_elapsed(const Task*, const std::vector<PhysicalRegion>& regions, Context, Runtime*) {
   const Times<LEGION_READ_ONLY> start(regions[0], kStart), stop(regions[0], kStop);

@@ -31,21 +31,23 @@ enum class Kind {
   kReplicable,  // may also run as several shards
 };
 
-// Where data of two dimensions have neighbours in the first one side by side: OpenBLAS's matrices.
-Legion::LayoutConstraintID column_order();
+// What a variant may demand of data of two dimensions: that neighbours in the first one lie side by
+// side (Fortran's order, OpenBLAS's matrices), or those in the second (C's, cuBLAS's).
+enum class Order { kColumns, kRows };
+Legion::LayoutConstraintID constraint(Order order);
 
 Legion::TaskVariantRegistrar registrar(Legion::TaskID id, const char* name,
                                        Legion::Processor::Kind processor, Kind kind);
 
-// Registers `body` as the task's variant on `processor`; of `in_columns` the requirements demand
-// column_order(). Before Runtime::start.
+// Registers `body` as the task's variant on `processor`; the requirements `ordered` demand `order`.
+// Before Runtime::start.
 template <auto body>
 void add_task(Legion::TaskID id, const char* name, Kind kind = Kind::kLeaf,
-              std::initializer_list<unsigned> in_columns = {},
+              std::initializer_list<unsigned> ordered = {}, Order order = Order::kColumns,
               Legion::Processor::Kind processor = Legion::Processor::LOC_PROC) {
   Legion::TaskVariantRegistrar variant = registrar(id, name, processor, kind);
-  for (const unsigned requirement : in_columns) {
-    variant.add_layout_constraint_set(requirement, column_order());
+  for (const unsigned requirement : ordered) {
+    variant.add_layout_constraint_set(requirement, constraint(order));
   }
   using Result = std::invoke_result_t<decltype(body), const Legion::Task*,
                                       const std::vector<Legion::PhysicalRegion>&, Legion::Context,
@@ -55,6 +57,13 @@ void add_task(Legion::TaskID id, const char* name, Kind kind = Kind::kLeaf,
   } else {
     Legion::Runtime::preregister_task_variant<Result, body>(variant, name);
   }
+}
+
+// The same on GPUs.
+template <auto body>
+void add_gpu_task(Legion::TaskID id, const char* name, Kind kind = Kind::kLeaf,
+                  std::initializer_list<unsigned> ordered = {}, Order order = Order::kColumns) {
+  add_task<body>(id, name, kind, ordered, order, Legion::Processor::TOC_PROC);
 }
 
 // ---- regions
@@ -89,6 +98,7 @@ enum : Legion::FieldID { kStart = 1, kStop };
 Legion::LogicalRegion make_times(Legion::Context context, Legion::Runtime* runtime,
                                  Legion::coord_t points, const char* name);
 void set_time(const Legion::PhysicalRegion& times, Legion::FieldID field);
+void set_time_on_gpu(const Legion::PhysicalRegion& times, Legion::FieldID field);
 // The task get_elapsed: from the first start to the last stop. Nanoseconds.
 long long get_elapsed(const Legion::Task*, const std::vector<Legion::PhysicalRegion>& regions,
                       Legion::Context, Legion::Runtime*);

@@ -8,7 +8,12 @@
 #include <array>
 #include <map>
 
+#include "arithmetic.h"
 #include "program.h"
+
+#ifdef GROMA_CUDA
+#include "gpu.h"
+#endif
 
 namespace {
 
@@ -32,7 +37,7 @@ enum Tasks : TaskID {
 enum Fields : FieldID { kInput = 1, kInput1, kOutput };
 enum Traces : TraceID { kWarmUp = 1, kTimed };
 
-constexpr coord_t kRadius = 2;
+using star::kRadius;
 constexpr std::int64_t kWarmUps = 2;
 
 struct Config {
@@ -60,6 +65,7 @@ struct Direction {
   const char *name, *in, *out;
   Point<2> step;
   bool in_x() const { return step[0] != 0; }
+  bool before() const { return step[0] + step[1] < 0; }
 };
 const std::array<Direction, 4> kDirections = {{
     {"xm", "pxm_in", "pxm_out", {-1, 0}},
@@ -107,17 +113,6 @@ LogicalPartition make_strips(const Task* task, const Regions&, Context context, 
 
 // ---- the tasks
 
-// What each iteration adds to a point of the grid; points of the grid's border stay 0. Small whole
-// numbers, so that sums are exact.
-double slope(coord_t x, coord_t y) {
-  const auto mixed =
-      static_cast<std::uint32_t>(x) * 0x9E3779B1U + static_cast<std::uint32_t>(y) * 0x85EBCA6BU;
-  return static_cast<double>(mixed >> 28);
-}
-
-// The weight of a neighbour at distance 1 or 2.
-double weight(coord_t distance) { return 1.0 / static_cast<double>(2 * kRadius * distance); }
-
 // A field of a tile or strip, in column order; the point (0, 0) is the tile's first inner one.
 struct Values {
   double* first;
@@ -159,21 +154,15 @@ void stencil(const Task*, const Regions& regions, Context, Runtime*) {
   for (std::size_t d = 0; d < kDirections.size(); ++d) {
     const PhysicalRegion& strip = regions[2 + d];
     if (strip.get_bounds<2, coord_t>().empty()) continue;
-    const bool before = kDirections[d].step[0] + kDirections[d].step[1] < 0;
     const Values theirs = values<LEGION_READ_ONLY>(strip, kInput, 0);
-    for_strip(kDirections[d], before ? -kRadius : edge,
+    for_strip(kDirections[d], kDirections[d].before() ? -kRadius : edge,
               [&](coord_t x, coord_t y, coord_t tile_x, coord_t tile_y) {
                 input(tile_x, tile_y) = theirs(x, y);
               });
   }
   for (coord_t y = 0; y < edge; ++y) {
     for (coord_t x = 0; x < edge; ++x) {
-      double sum = 0;
-      for (coord_t d = 1; d <= kRadius; ++d) {
-        sum += weight(d) * (input(x + d, y) + input(x, y + d));
-        sum -= weight(d) * (input(x - d, y) + input(x, y - d));
-      }
-      output(x, y) += sum;
+      output(x, y) += star::star([&](coord_t dx, coord_t dy) { return input(x + dx, y + dy); });
     }
   }
 }
@@ -184,13 +173,12 @@ void increment(const Task* task, const Regions& regions, Context, Runtime*) {
   const Point<2> lower = tile(task->index_point[0]) * square(edge);
   const Values input = values<LEGION_READ_WRITE>(regions[0], kInput, kRadius);
   for (coord_t y = 0; y < edge; ++y) {
-    for (coord_t x = 0; x < edge; ++x) input(x, y) += slope(lower[0] + x, lower[1] + y);
+    for (coord_t x = 0; x < edge; ++x) input(x, y) += star::slope(lower[0] + x, lower[1] + y);
   }
   for (std::size_t d = 0; d < kDirections.size(); ++d) {
     // What the neighbour on the other side has before it is this tile's end.
-    const bool before = kDirections[d].step[0] + kDirections[d].step[1] < 0;
     const Values ours = values<LEGION_READ_WRITE>(regions[2 + d], kInput, 0);
-    for_strip(kDirections[d], before ? edge - kRadius : 0,
+    for_strip(kDirections[d], kDirections[d].before() ? edge - kRadius : 0,
               [&](coord_t x, coord_t y, coord_t tile_x, coord_t tile_y) {
                 ours(x, y) = input(tile_x, tile_y);
               });
@@ -198,12 +186,62 @@ void increment(const Task* task, const Regions& regions, Context, Runtime*) {
   program::set_time(regions[6], program::kStop);
 }
 
+#ifdef GROMA_CUDA
+// What lies from (x, y) on.
+gpu::Matrix on_gpu(const Values& values, coord_t x, coord_t y) {
+  constexpr std::ptrdiff_t kBytes = sizeof(double);
+  return {reinterpret_cast<char*>(values.first + x + y * values.stride),
+          {kBytes, values.stride * kBytes}};
+}
+
+void copy_on_gpu(const Direction& direction, coord_t shift, const Values& strip, const Values& tile,
+                 bool to_tile) {
+  const bool in_x = direction.in_x();
+  const gpu::Matrix theirs = on_gpu(strip, 0, 0);
+  const gpu::Matrix ours = on_gpu(tile, in_x ? shift : 0, in_x ? 0 : shift);
+  gpu::copy(in_x ? kRadius : config.edge, in_x ? config.edge : kRadius, to_tile ? theirs : ours,
+            to_tile ? ours : theirs);
+}
+
+void stencil_on_gpu(const Task*, const Regions& regions, Context, Runtime*) {
+  program::set_time_on_gpu(regions[6], program::kStart);
+  const Values input = values<LEGION_READ_WRITE>(regions[0], kInput, kRadius);
+  const Values output = values<LEGION_READ_WRITE>(regions[0], kOutput, kRadius);
+  for (std::size_t d = 0; d < kDirections.size(); ++d) {
+    const PhysicalRegion& strip = regions[2 + d];
+    if (strip.get_bounds<2, coord_t>().empty()) continue;
+    copy_on_gpu(kDirections[d], kDirections[d].before() ? -kRadius : config.edge,
+                values<LEGION_READ_ONLY>(strip, kInput, 0), input, true);
+  }
+  gpu::add_star(config.edge, on_gpu(input, 0, 0), on_gpu(output, 0, 0));
+}
+
+void increment_on_gpu(const Task* task, const Regions& regions, Context, Runtime*) {
+  const Point<2> lower = tile(task->index_point[0]) * square(config.edge);
+  const Values input = values<LEGION_READ_WRITE>(regions[0], kInput, kRadius);
+  gpu::add_slope(config.edge, lower[0], lower[1], on_gpu(input, 0, 0));
+  for (std::size_t d = 0; d < kDirections.size(); ++d) {
+    copy_on_gpu(kDirections[d], kDirections[d].before() ? config.edge - kRadius : 0,
+                values<LEGION_READ_WRITE>(regions[2 + d], kInput, 0), input, false);
+  }
+  program::set_time_on_gpu(regions[6], program::kStop);
+}
+
+void add_gpu_tasks() {
+  program::add_gpu_task<stencil_on_gpu>(kStencil, "stencil", program::Kind::kLeaf, {0, 2, 3, 4, 5});
+  program::add_gpu_task<increment_on_gpu>(kIncrement, "increment", program::Kind::kLeaf,
+                                          {0, 2, 3, 4, 5});
+}
+#else
+void add_gpu_tasks() {}
+#endif
+
 // How many points of a tile are not what a serial program has. In iteration t the input is t times
 // the slope, so the output is the slope's star, 0 + 1 + 2 + ... times.
 std::int64_t check(const Task* task, const Regions& regions, Context, Runtime*) {
   const Point<2> size = Point<2>(config.ntx(), config.nty()) * square(config.edge);
   const auto slope_at = [&](coord_t x, coord_t y) {
-    return x < 0 || y < 0 || x >= size[0] || y >= size[1] ? 0 : slope(x, y);
+    return x < 0 || y < 0 || x >= size[0] || y >= size[1] ? 0 : star::slope(x, y);
   };
   const Point<2> lower = tile(task->index_point[0]) * square(config.edge);
   const Values input = values<LEGION_READ_ONLY>(regions[0], kInput, kRadius);
@@ -213,12 +251,10 @@ std::int64_t check(const Task* task, const Regions& regions, Context, Runtime*) 
   for (coord_t j = 0; j < config.edge; ++j) {
     for (coord_t i = 0; i < config.edge; ++i) {
       const coord_t x = lower[0] + i, y = lower[1] + j;
-      double star = 0;
-      for (coord_t d = 1; d <= kRadius; ++d) {
-        star += weight(d) * (slope_at(x + d, y) + slope_at(x, y + d));
-        star -= weight(d) * (slope_at(x - d, y) + slope_at(x, y - d));
-      }
-      if (input(i, j) != times * slope(x, y) || output(i, j) != star * (times * (times - 1) / 2)) {
+      const double star =
+          star::star([&](coord_t dx, coord_t dy) { return slope_at(x + dx, y + dy); });
+      if (input(i, j) != times * star::slope(x, y) ||
+          output(i, j) != star * (times * (times - 1) / 2)) {
         ++wrong;
       }
     }
@@ -352,5 +388,6 @@ int main(int argc, char** argv) {
   program::add_task<check>(kCheck, "check", Kind::kLeaf, {0});
   program::add_task<program::get_elapsed>(kGetElapsed, "get_elapsed");
   program::add_task<program::nothing>(kPrintTime, "print_time");
+  add_gpu_tasks();
   return Runtime::start(argc, argv);
 }

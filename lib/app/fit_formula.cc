@@ -179,7 +179,7 @@ std::optional<std::string> choice(const Samples& samples, std::vector<std::size_
     const std::int64_t middle = there[there.size() / 2];
     std::vector<std::size_t> below, above;
     for (const std::size_t s : part) (samples.point(s)[v] < middle ? below : above).push_back(s);
-    const auto first = choice(samples, std::move(below));
+    auto first = choice(samples, std::move(below));
     if (!first) return std::nullopt;
     const auto second = choice(samples, std::move(above));
     if (!second) return std::nullopt;

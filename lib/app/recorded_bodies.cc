@@ -373,8 +373,8 @@ Formula RecordedBodies::mapped(const Runs& runs, std::size_t begin, std::size_t 
   if (coordinate == 0) {
     notes_.push_back(fmt::format("{} follows no rule that was found", what));
   }
-  const Formula formula = fmt::format("min(max({}, 0), {})", linear_guess(samples).text(),
-                                      std::max<std::int64_t>(0, periods.front() - 1));
+  Formula formula = fmt::format("min(max({}, 0), {})", linear_guess(samples).text(),
+                                std::max<std::int64_t>(0, periods.front() - 1));
   use(formula);
   return formula;
 }

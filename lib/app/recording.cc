@@ -32,7 +32,7 @@ class Maker {
   }
 
   Result<Recording> make() {
-    app::RecordedData(events_, made_.app, made_.notes);
+    const app::RecordedData data(events_, made_.app, made_.notes);
     for (std::size_t i = 0; i < events_.tasks.size(); ++i) add_task(static_cast<std::uint32_t>(i));
     made_.app.top_level = made_.app.tasks[events_.top_level].name;
     app::RecordedBodies bodies(events_, made_.app, made_.notes);

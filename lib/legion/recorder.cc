@@ -92,18 +92,16 @@ class Recorder final : public ForwardingMapper {
   }
 
  private:
-  // Its own work: not what it waits for, such as what it launches.
+  // Its own work, not what it waits for or does in Legion; kernels end after the task's body.
   void measure(const Legion::Task& task, const Legion::Mapping::ProfilingResponse& responses) {
-    measurements::OperationTimeline timeline;
-    if (!responses.get_measurement(timeline)) return;
     const Legion::Processor::Kind kind = task.target_proc.kind();
-    const bool later = kind == Legion::Processor::TOC_PROC;  // kernels end after the task's body
-    std::int64_t time = (later ? timeline.complete_time : timeline.end_time) - timeline.start_time;
+    measurements::OperationTimeline timeline;
     measurements::RuntimeOverhead overhead;
-    if (responses.get_measurement(overhead)) {
-      time -= overhead.runtime_time + overhead.wait_time;
+    if (kind != Legion::Processor::TOC_PROC && responses.get_measurement(overhead)) {
+      events_->took(task, kind, overhead.application_time);
+    } else if (responses.get_measurement(timeline)) {
+      events_->took(task, kind, timeline.complete_time - timeline.start_time);
     }
-    events_->took(task, kind, std::max<std::int64_t>(0, time));
   }
 
   std::shared_ptr<RunEvents> events_;

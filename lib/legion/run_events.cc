@@ -15,9 +15,10 @@ namespace {
 using app::Events;
 using Runtime = Legion::Mapping::MapperRuntime;
 
-constexpr std::size_t kMostTimes = 1024;       // of a task on a kind of processor
-constexpr std::size_t kMostPlaces = 65'536;    // that are remembered
-constexpr std::int64_t kMostPoints = 1 << 16;  // of a launch with projection functors
+constexpr std::size_t kMostTimes = 1024;         // of a task on a kind of processor
+constexpr std::size_t kMostPlaces = 65'536;      // that are remembered
+constexpr std::size_t kMostArgumentBytes = 256;  // that tell launches apart
+constexpr std::int64_t kMostPoints = 1 << 16;    // of a launch with projection functors
 
 std::vector<std::int64_t> list(const Point& point) {
   return {point.coordinates().begin(), point.coordinates().end()};
@@ -248,7 +249,7 @@ std::optional<Events::Requirement> RunEvents::requirement_of(Runtime* runtime,
   }
   if (projects && from.projection != 0) {
     to.how = Events::How::kMapped;  // by which partition its points say
-    launch.tables.push_back({launch.shape.requirements.size(), {}});
+    launch.projected.push_back(launch.shape.requirements.size());
     return to;
   }
   launch.numbers.insert(launch.numbers.end(), above->colors.begin(), above->colors.end());
@@ -285,7 +286,6 @@ void RunEvents::launched(Runtime* runtime, MapperContext context, const Legion::
     launch.numbers = list(launch.domain.lower);
     const auto extents = launch.domain.extents.coordinates();
     launch.numbers.insert(launch.numbers.end(), extents.begin(), extents.end());
-    launch.unseen = launch.domain.volume();
   }
   for (std::size_t r = 0; r < task.regions.size(); ++r) {
     auto requirement = requirement_of(runtime, context, task, r, launch);
@@ -298,15 +298,12 @@ void RunEvents::launched(Runtime* runtime, MapperContext context, const Legion::
   if (!task.output_regions.empty()) {
     other("output regions", static_cast<std::int64_t>(task.output_regions.size()));
   }
-  if (!launch.tables.empty() && launch.domain.volume() > kMostPoints) {
+  if (!launch.projected.empty() && launch.domain.volume() > kMostPoints) {
     other("projections of launches with too many points, each as the whole region");
-    for (const auto& table : launch.tables) {
-      launch.shape.requirements[table.requirement].how = Events::How::kWhole;
+    for (const std::size_t r : launch.projected) {
+      launch.shape.requirements[r].how = Events::How::kWhole;
     }
-    launch.tables.clear();
-  }
-  for (auto& table : launch.tables) {
-    table.places.assign(static_cast<std::size_t>(launch.unseen), Place{kUnseen, -1, {}});
+    launch.projected.clear();
   }
   // What the launching task has itself, for those that launch by it.
   std::vector<std::vector<std::int64_t>> colors;
@@ -325,6 +322,7 @@ void RunEvents::launched(Runtime* runtime, MapperContext context, const Legion::
     }
   }
   const std::lock_guard lock(mutex_);
+  if (is_new_context && parent->get_depth() == 0) events_.top_level = parent_task;
   Open& open = contexts_[parent->get_unique_id()];
   if (is_new_context && open.launches.empty()) {
     open.task = parent_task;
@@ -334,17 +332,27 @@ void RunEvents::launched(Runtime* runtime, MapperContext context, const Legion::
     }
     if (parent->is_index_space) open.point = point_of(parent->index_point);
   }
-  keep({parent->get_unique_id(), task.get_context_index()}, std::move(launch));
+  keep({parent->get_unique_id(), task.get_context_index()}, task, std::move(launch));
 }
 
-void RunEvents::keep(Key key, Launched launch) {
+void RunEvents::keep(Key key, const Legion::Task& task, Launched launch) {
   if (launched_ >= app::kMaxEventLaunches) return count("launches after those that are kept");
   ++launched_;
-  if (launch.tables.empty()) {
+  if (launch.projected.empty()) {
     contexts_[key.first].launches.emplace_back(key.second, number_of(std::move(launch)));
-  } else {
-    pending_[key] = std::move(launch);
+    return;
   }
+  Events alone;
+  alone.shapes = {launch.shape};
+  std::string words = app::text_of(alone);
+  if (task.args != nullptr) {
+    words.append(static_cast<const char*>(task.args), std::min(task.arglen, kMostArgumentBytes));
+  }
+  const auto [known, is_new] = alike_by_.try_emplace({std::move(words), launch.numbers},
+                                                     static_cast<std::uint32_t>(alike_.size()));
+  Pending pending{known->second, launch.domain.volume(), {}};
+  if (is_new) alike_.push_back({std::move(launch), {}});
+  pending_[key] = std::move(pending);
 }
 
 void RunEvents::mapped(Runtime* runtime, MapperContext context, const Legion::Task& point) {
@@ -356,7 +364,7 @@ void RunEvents::mapped(Runtime* runtime, MapperContext context, const Legion::Ta
     const std::lock_guard lock(mutex_);
     const auto found = pending_.find(key);
     if (found == pending_.end()) return;
-    for (const auto& table : found->second.tables) wanted.push_back(table.requirement);
+    wanted = alike_[found->second.alike].launch.projected;
   }
   std::vector<std::optional<Place>> places;
   for (const std::size_t r : wanted) {
@@ -366,30 +374,43 @@ void RunEvents::mapped(Runtime* runtime, MapperContext context, const Legion::Ta
   const std::lock_guard lock(mutex_);
   const auto found = pending_.find(key);
   if (found == pending_.end()) return;
-  Launched& launch = found->second;
+  Pending& pending = found->second;
+  Alike& alike = alike_[pending.alike];
+  const Rect& domain = alike.launch.domain;
   const Point at = point_of(point.index_point);
-  if (!launch.domain.contains(at)) return;
-  for (std::size_t i = 0; i < launch.tables.size() && i < places.size(); ++i) {
-    if (places[i]) launch.tables[i].places[index_in(launch.domain, at)] = *places[i];
+  if (!domain.contains(at)) return;
+  if (pending.places.empty()) {
+    const std::vector<Place> unseen(static_cast<std::size_t>(domain.volume()),
+                                    Place{kUnseen, -1, {}});
+    pending.places.assign(places.size(), unseen);
   }
-  if (--launch.unseen > 0) return;
-  contexts_[key.first].launches.emplace_back(key.second, number_of(std::move(launch)));
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (places[i]) pending.places[i][index_in(domain, at)] = *places[i];
+  }
+  if (--pending.unseen > 0) return;
+  alike.seen = number_of(pending);
+  contexts_[key.first].launches.emplace_back(key.second, *alike.seen);
   pending_.erase(found);
 }
 
 // Tables come last, since domains, and so their sizes, may differ.
-std::uint32_t RunEvents::number_of(Launched launch) {
-  for (const auto& table : launch.tables) {
-    Events::Requirement& of = launch.shape.requirements[table.requirement];
-    const auto seen = std::find_if(table.places.begin(), table.places.end(),
-                                   [](const Place& place) { return place.region != kUnseen; });
+std::uint32_t RunEvents::number_of(const Pending& pending) {
+  Launched launch = alike_[pending.alike].launch;
+  for (std::size_t i = 0; i < launch.projected.size(); ++i) {
+    Events::Requirement& of = launch.shape.requirements[launch.projected[i]];
     of.how = Events::How::kWhole;
-    if (seen == table.places.end()) count("projections of launches that were not seen");
-    if (seen == table.places.end() || seen->partition < 0) continue;
+    if (i >= pending.places.size()) {
+      count("projections of launches that were not seen");
+      continue;
+    }
+    const std::vector<Place>& places = pending.places[i];
+    const auto seen = std::find_if(places.begin(), places.end(),
+                                   [](const Place& place) { return place.region != kUnseen; });
+    if (seen == places.end() || seen->partition < 0) continue;
     of.how = Events::How::kMapped;
     of.partition = seen->partition;
     of.region = seen->region;
-    for (const Place& place : table.places) {
+    for (const Place& place : places) {
       const bool like = place.partition == seen->partition && place.region == seen->region;
       if (!like && place.region != kUnseen) count("pieces that are of another partition");
       for (std::size_t d = 0; d < seen->colors.size(); ++d) {
@@ -397,6 +418,10 @@ std::uint32_t RunEvents::number_of(Launched launch) {
       }
     }
   }
+  return number_of(std::move(launch));
+}
+
+std::uint32_t RunEvents::number_of(Launched launch) {
   Events alone;
   alone.shapes.push_back(std::move(launch.shape));
   const auto [shape, is_new_shape] =
@@ -407,12 +432,12 @@ std::uint32_t RunEvents::number_of(Launched launch) {
   if (!is_new) return number->second;
   if (numbers_ + launch.numbers.size() > app::kMaxEventNumbers) {
     // Another of its shape stands for it.
-    launches_.erase(number);
-    count("launches that are described by one like them, since too many differ");
     for (std::size_t i = events_.launches.size(); i-- > 0;) {
-      if (events_.launches[i].shape == shape->second) return static_cast<std::uint32_t>(i);
+      if (events_.launches[i].shape != shape->second) continue;
+      launches_.erase(number);
+      count("launches that are described by one like them, since too many differ");
+      return static_cast<std::uint32_t>(i);
     }
-    return 0;
   }
   numbers_ += launch.numbers.size();
   events_.launches.push_back({shape->second, std::move(launch.numbers)});
@@ -448,18 +473,19 @@ std::string RunEvents::text() {
 
 app::Events RunEvents::finished() {
   // Points of replayed traces are not mapped, those of other processes not here.
-  while (!pending_.empty()) {
-    const auto last = std::prev(pending_.end());
-    contexts_[last->first.first].launches.emplace_back(last->first.second,
-                                                       number_of(std::move(last->second)));
-    pending_.erase(last);
+  for (const auto& [key, pending] : pending_) {
+    const Alike& alike = alike_[pending.alike];
+    const bool replayed = pending.places.empty() && alike.seen;
+    contexts_[key.first].launches.emplace_back(key.second,
+                                               replayed ? *alike.seen : number_of(pending));
   }
+  pending_.clear();
   for (auto& [id, open] : contexts_) std::sort(open.launches.begin(), open.launches.end());
   Events done = events_;
   done.runtime = "Legion " LEGION_VERSION;
-  using Alike = std::tuple<std::uint32_t, std::int32_t, std::vector<std::int64_t>,
-                           std::vector<std::uint32_t>>;
-  std::map<Alike, std::int64_t> contexts;
+  using Same = std::tuple<std::uint32_t, std::int32_t, std::vector<std::int64_t>,
+                          std::vector<std::uint32_t>>;
+  std::map<Same, std::int64_t> contexts;
   for (const auto& [id, open] : contexts_) {
     Events::Context made;
     made.task = open.task;

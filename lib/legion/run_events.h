@@ -55,14 +55,19 @@ class RunEvents {
   struct Launched {
     app::Events::Shape shape;
     std::vector<std::int64_t> numbers;
-    // Of a launch with projection functors: its domain, what each such requirement has.
-    struct Table {
-      std::size_t requirement = 0;
-      std::vector<Place> places;  // by point; a region of kUnseen where it was not seen
-    };
     Rect domain;
-    std::vector<Table> tables;
-    std::int64_t unseen = 0;  // points that are not mapped yet
+    std::vector<std::size_t> projected;  // requirements that a projection functor decides about
+  };
+  // Launches that are alike but for what functors gave their points, the launch's arguments
+  // included: one of them speaks for those whose points a trace replays, which nobody maps.
+  struct Alike {
+    Launched launch;
+    std::optional<std::uint32_t> seen;  // the last whose points all were mapped
+  };
+  struct Pending {
+    std::uint32_t alike = 0;
+    std::int64_t unseen = 0;                 // points that are not mapped yet
+    std::vector<std::vector<Place>> places;  // of each that is projected, by point
   };
   struct Open {
     std::uint32_t task = 0;
@@ -87,8 +92,9 @@ class RunEvents {
                                                          const Legion::Task& task,
                                                          std::size_t position, Launched& launch);
   // With the lock.
-  void keep(Key key, Launched launch);
+  void keep(Key key, const Legion::Task& task, Launched launch);
   std::uint32_t number_of(Launched launch);
+  std::uint32_t number_of(const Pending& pending);
   void count(const char* what, std::int64_t times = 1) { others_[what] += times; }
   app::Events finished();
 
@@ -106,7 +112,9 @@ class RunEvents {
   std::map<std::string, std::uint32_t> shapes_;
   std::map<std::pair<std::uint32_t, std::vector<std::int64_t>>, std::uint32_t> launches_;
   std::unordered_map<Legion::UniqueID, Open> contexts_;
-  std::map<Key, Launched> pending_;
+  std::vector<Alike> alike_;
+  std::map<std::pair<std::string, std::vector<std::int64_t>>, std::uint32_t> alike_by_;
+  std::map<Key, Pending> pending_;
   std::map<std::pair<std::uint32_t, ProcKind>, std::vector<std::int64_t>> times_;
   std::map<std::pair<std::uint32_t, ProcKind>, std::int64_t> measured_;
   std::map<std::string, std::int64_t> others_;

@@ -56,19 +56,200 @@ TEST_P(Programs, EqualTheirDescription) {
   }
   const Outcome outcome = record(words + " -ll:cpu 2");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.err, AllOf(Not(HasSubstr("no rule")), Not(HasSubstr("holes")),
-                                 Not(HasSubstr("differ"))));
+  EXPECT_THAT(outcome.err,
+              AllOf(Not(HasSubstr("no rule")), Not(HasSubstr("holes")), Not(HasSubstr("differ"))));
   const auto after = Workload::make(recorded());
   ASSERT_TRUE(after.ok());
   EXPECT_EQ(trace_of(after->data()), trace_of(before->data()));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, Programs,
-    testing::Values("cannon:n=64,nodes=6,repeats=2", "johnson:n=64,repeats=3",
-                    "circuit:npp=150,wpp=500,superpiece=3,steps=3,loops=3",
-                    "stencil:edge=33,nodes=2,loops=3"),
-    [](const auto& spec) { return spec.param.substr(0, spec.param.find(':')); });
+INSTANTIATE_TEST_SUITE_P(All, Programs,
+                         testing::Values("cannon:n=64,nodes=6,repeats=2", "johnson:n=64,repeats=3",
+                                         "circuit:npp=150,wpp=500,superpiece=3,steps=3,loops=3",
+                                         "stencil:edge=33,nodes=2,loops=3"),
+                         [](const auto& spec) {
+                           return spec.param.substr(0, spec.param.find(':'));
+                         });
+
+// ---- What is not usual (recorded.cc).
+
+constexpr const char* kUnusual = GROMA_RECORDED " all -ll:cpu 2";
+
+std::vector<std::string> lines_of(const std::vector<std::string>& lines, const std::string& text) {
+  std::vector<std::string> found;
+  std::copy_if(lines.begin(), lines.end(), std::back_inserter(found),
+               [&](const std::string& line) { return line.find(text) != line.npos; });
+  return found;
+}
+
+TEST_F(Record, WhatIsNotUsual) {
+  const Outcome outcome = record(kUnusual);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Application app = recorded();
+  const auto workload = Workload::make(app);
+  const std::vector<std::string> trace = trace_of(workload->data());
+  // A projection functor that turns round by an argument, in the second and in the last step.
+  const std::string quarter = ", read-only cells 8 bytes of (25) at ";
+  const auto turns = lines_of(trace, "turn (");
+  ASSERT_EQ(turns.size(), 32U);
+  for (const std::size_t step : {std::size_t{1}, std::size_t{7}}) {
+    for (std::size_t point = 0; point < 4; ++point) {
+      EXPECT_EQ(turns[4 * step + point], "turn (" + std::to_string(point) + ")" + quarter + "(" +
+                                             std::to_string((point + step) % 4 * 25) + ")");
+    }
+  }
+  // Colours that begin at 3.
+  EXPECT_EQ(lines_of(trace, "work (3)").at(1),
+            "work (3), read-write cells 12 bytes of (25) at (0)");
+  EXPECT_EQ(lines_of(trace, "work (6)").size(), 8U);
+  // A partition of pieces, launched by tasks on a piece each.
+  EXPECT_EQ(lines_of(trace, "outer ()").size(), 12U);  // 4 and 2 each that they launch
+  EXPECT_EQ(lines_of(trace, "inner (1)").at(2),
+            "outer (): inner (1), read-write cells 8 bytes of (13) at (62)");
+  // A must epoch.
+  EXPECT_EQ(lines_of(trace, "together (1)"),
+            std::vector<std::string>{"together (1), read-only cells 8 bytes of (25) at (75)"});
+  // Two regions of one name, and what is no box.
+  EXPECT_EQ(lines_of(trace, "work ()"),
+            std::vector<std::string>{"work (), read-write cells_2 12 bytes of (100) at (0)"});
+  EXPECT_EQ(app.regions.at(1).aliases, std::vector<std::string>{"cells"});
+  EXPECT_EQ(lines_of(trace, "holes (").at(3), "holes (3), read-only cells 8 bytes of (25) at (3)");
+  EXPECT_THAT(outcome.err,
+              AllOf(HasSubstr("groma: 4 of 4 pieces of `holes` have holes: they are described as "
+                              "boxes of as many points\n"),
+                    HasSubstr("groma: launches of `work` differ in privileges or fields"),
+                    HasSubstr("groma: not described: copies that the program makes (1)\n")));
+  // It is measured, and runs as it is.
+  EXPECT_NE(app.find("inner")->variants.at(0).nanoseconds, Formula(0));
+  EXPECT_EQ(run("groma run --machine local --app " + out()).exit_code, 0);
+  EXPECT_EQ(run("groma tune --evaluations 3 --machine local --out " + folder_.path() +
+                "/tuned --app " + out())
+                .exit_code,
+            0);
+}
+
+// A trace: after the first few its points are not mapped any more.
+TEST_F(Record, ManyLaunchesAreALoop) {
+  const Outcome outcome = record(GROMA_RECORDED " many 1000 -dm:memoize -ll:cpu 2");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::string text = read_text(out());
+  EXPECT_THAT(text, HasSubstr(R"({"repeat": 1000, "body": [)"));
+  EXPECT_THAT(text, HasSubstr(R"({"of": "pieces", "color": ["(i + 1) % 4"]})"));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("groma: not described")));
+  EXPECT_LT(text.size(), 2500U);
+}
+
+TEST_F(Record, RegionsWithoutNames) {
+  ASSERT_EQ(record(GROMA_RECORDED " unnamed -ll:cpu 2").exit_code, 0);
+  const Application app = recorded();
+  EXPECT_EQ(app.regions.at(0).name, "region_1");
+  EXPECT_EQ(app.partitions.at(0).name, "region_1_parts");
+}
+
+// ---- Whose mapper it is.
+
+TEST_F(Record, TheProgramsOwnMapperDecides) {
+  for (const std::string mode : {"plain", "own", "shared", "beside"}) {
+    const Outcome outcome = record(std::string(GROMA_STRANGER) + " " + mode + " -ll:cpu 2");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_THAT(read_text(out()), AllOf(HasSubstr("{\"launch\": \"kept\", \"domain\": [4]}"),
+                                        HasSubstr("{\"launch\": \"moved\", \"domain\": [4]}")));
+    if (mode == "plain") continue;
+    EXPECT_THAT(outcome.out, HasSubstr("kept: 1 1 1 1\nmoved: 1 1 1 1\ntunable: 42\n"));
+    EXPECT_THAT(outcome.out, HasSubstr("own mapper mapped: "));
+    EXPECT_THAT(outcome.out, Not(HasSubstr("mapped: -1")));  // it gets its mapper by name
+  }
+}
+
+TEST_F(Record, UnderAMapping) {
+  const std::string mapping = folder_.write("my.mapper",
+                                            "m = Machine(CPU);\n"
+                                            "def first(Task task) { return m[0, 0]; }\n"
+                                            "IndexTaskMap moved first;\n");
+  const Outcome outcome = record(GROMA_STRANGER " own -ll:cpu 2", "--map " + mapping);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("kept: 1 1 1 1\nmoved: 0 0 0 0\n"));
+  EXPECT_EQ(recorded().find("top")->body.size(), 2U);
+}
+
+// ---- Where it goes, and what goes wrong.
+
+TEST_F(Record, StandardOutputIsTheApplicationAlone) {
+  const Outcome outcome = run("groma record --out - -- " GROMA_STRANGER " plain -ll:cpu 2");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_TRUE(application_from_json(outcome.out, "out").ok()) << outcome.out;
+  EXPECT_THAT(outcome.err, HasSubstr("moved: "));
+}
+
+TEST_F(Record, WhatFailsLeavesTheFileAlone) {
+  folder_.write("app.json", "mine");
+  const auto expect = [&](const std::string& words, const std::string& options,
+                          const std::string& text) {
+    const Outcome outcome = record(words, options);
+    EXPECT_EQ(outcome.exit_code, 1) << words;
+    EXPECT_THAT(outcome.err, HasSubstr(text)) << words;
+    EXPECT_EQ(read_text(out()), "mine");
+  };
+  expect("/bin/true", "", "started no Legion that could be taken over");
+  expect("nosuchprogram", "", "nosuchprogram");
+  expect(GROMA_STRANGER " crash -ll:cpu 2", "", "Execution Error");
+  expect(GROMA_STRANGER " hang -ll:cpu 2", "--timeout 2", "time limit");
+  expect(GROMA_STRANGER " plain", "--map nosuch.mapper", "cannot read `nosuch.mapper`");
+  expect(GROMA_STRANGER " plain", "--library nosuch.so", "there is no `nosuch.so`");
+  EXPECT_EQ(run("groma record").exit_code, 2);
+  EXPECT_EQ(run("groma record --checks never -- /bin/true").exit_code, 2);
+  const Outcome unwritable =
+      run("groma record --out /nosuch/app.json -- " GROMA_STRANGER " plain -ll:cpu 2");
+  EXPECT_EQ(unwritable.exit_code, 1);
+  EXPECT_THAT(unwritable.err, HasSubstr("/nosuch/app.json"));
+}
+
+// ---- groma tune --verify
+
+class Verify : public Record {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(record(GROMA_STRANGER " plain -ll:cpu 2").exit_code, 0);
+    start_ = folder_.write("start.mapper",
+                           "m = Machine(CPU);\ndef first(Task task) { return m[0, 0]; }\n"
+                           "IndexTaskMap * first;\n");
+  }
+  Outcome tune(const std::string& options, const std::string& program) const {
+    return run("groma tune --app " + out() + " --machine nodes=1,gpu=0,omp=0,cpu=2 --start " +
+               start_ + " --evaluations 4 --out " + found() + " --verify " + options + " -- " +
+               program);
+  }
+  std::string found() const { return folder_.path() + "/found"; }
+  std::string start_;
+};
+
+TEST_F(Verify, RunsStartAndBestForReal) {
+  const Outcome outcome = tune("--repeats 1", GROMA_STRANGER " plain -ll:cpu 2");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("for real, medians of 1 run each in turn\n"), HasSubstr("  start  "),
+                    HasSubstr("  step "), HasSubstr("  the fastest\n")));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("kept: ")));  // the program's own output
+  EXPECT_FALSE(read_text(found() + "/verified.mapper").empty());
+}
+
+TEST_F(Verify, WhatFailsForRealIsNotTaken) {
+  const Outcome outcome = tune("--repeats 1 --json", GROMA_STRANGER " abort -ll:cpu 2");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr(R"({"event":"verified","candidates":[{"name":"start")"),
+                                 HasSubstr(R"("error":")"), HasSubstr(R"("fastest":null)")));
+  EXPECT_FALSE(std::filesystem::exists(found() + "/verified.mapper"));
+  EXPECT_TRUE(std::filesystem::exists(found() + "/best.mapper"));
+}
+
+TEST_F(Verify, WrongUsage) {
+  const auto code = [&](const std::string& words) { return run("groma tune " + words).exit_code; };
+  EXPECT_EQ(code("--app cannon --verify"), 2);
+  EXPECT_EQ(code("--app cannon -- ./program"), 2);
+  EXPECT_EQ(code("--app cannon --repeats 2"), 2);
+  EXPECT_EQ(code("--app cannon --on legion --verify -- ./program"), 2);
+  EXPECT_EQ(code("--app cannon --command true --verify -- ./program"), 2);
+}
 
 }  // namespace
 }  // namespace groma::test

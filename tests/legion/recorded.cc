@@ -1,10 +1,11 @@
 // A Legion program with what is not usual, to be recorded:
 //
-//   recorded [quick | many N | unnamed]  [FLAGS]
+//   recorded [many N | unnamed] [FLAGS]
 //
 // Projection functors that turn round by an argument of the launch's, colours that begin at 3, a
-// partition of pieces, one with holes, single launches in a loop, tasks that launch, a copy, launches
-// of one task with other privileges. With `many` N launches; with `unnamed` no region has a name.
+// partition of pieces, one with holes, single launches in a loop, tasks that launch, a must epoch,
+// a copy, launches of one task with other privileges. With `many` N launches, each a trace; with
+// `unnamed` no region has a name.
 #include <legion.h>
 
 #include <cstdlib>
@@ -27,7 +28,7 @@ using Legion::Runtime;
 using Legion::TaskLauncher;
 using Legion::UntypedBuffer;
 
-enum : Legion::TaskID { kTop = 1, kWork, kTurn, kOuter, kInner, kHoles };
+enum : Legion::TaskID { kTop = 1, kWork, kTurn, kOuter, kInner, kHoles, kTogether };
 constexpr Legion::FieldID kX = 10, kY = 11;
 constexpr Legion::ProjectionID kNext = 5;
 constexpr int kPieces = 4;
@@ -41,8 +42,7 @@ class Next final : public Legion::ProjectionFunctor {
   LogicalRegion project(const Legion::Mappable* mappable, unsigned, LogicalPartition above,
                         const DomainPoint& point) override {
     const int by = *static_cast<const int*>(mappable->as_task()->args);
-    return runtime->get_logical_subregion_by_color(above,
-                                                   DomainPoint((point[0] + by) % kPieces));
+    return runtime->get_logical_subregion_by_color(above, DomainPoint((point[0] + by) % kPieces));
   }
   LogicalRegion project(const Legion::Mappable* mappable, unsigned index, LogicalRegion above,
                         const DomainPoint& point) override {
@@ -57,7 +57,7 @@ class Next final : public Legion::ProjectionFunctor {
 };
 
 struct Data {
-  LogicalRegion region;
+  LogicalRegion region, other;
   LogicalPartition pieces, shifted, finer, holes;
 };
 
@@ -77,7 +77,9 @@ Data make_data(Context context, Runtime* runtime) {
   allocator.allocate_field(sizeof(int), kY);
   runtime->attach_name(fields, kX, "x");
   data.region = runtime->create_logical_region(context, space, fields);
+  data.other = runtime->create_logical_region(context, space, fields);
   name(runtime, data.region, "cells");
+  name(runtime, data.other, "cells");
   const auto colors = runtime->create_index_space(context, Rect<1>(0, kPieces - 1));
   const auto cut = runtime->create_equal_partition(context, space, colors);
   data.pieces = runtime->get_logical_partition(context, data.region, cut);
@@ -92,7 +94,8 @@ Data make_data(Context context, Runtime* runtime) {
   for (int piece = 0; piece < kPieces; ++piece) {
     const auto of = runtime->get_index_subspace(context, cut, DomainPoint(piece));
     const auto finer = runtime->create_equal_partition(context, of, halves, 1, 77);
-    const auto region = runtime->get_logical_subregion_by_color(context, data.pieces, DomainPoint(piece));
+    const auto region =
+        runtime->get_logical_subregion_by_color(context, data.pieces, DomainPoint(piece));
     const auto parts = runtime->get_logical_partition(context, region, finer);
     name(runtime, parts, "halves");
     if (piece == 0) data.finer = parts;
@@ -103,8 +106,8 @@ Data make_data(Context context, Runtime* runtime) {
     for (int at = piece; at < 100; at += kPieces) points.emplace_back(at);
     sets[DomainPoint(piece)] = runtime->create_index_space(context, points);
   }
-  const auto holes = runtime->create_pending_partition(context, space, colors,
-                                                       LEGION_DISJOINT_COMPLETE_KIND);
+  const auto holes =
+      runtime->create_pending_partition(context, space, colors, LEGION_DISJOINT_COMPLETE_KIND);
   for (int piece = 0; piece < kPieces; ++piece) {
     runtime->create_index_space_union(context, holes, DomainPoint(piece),
                                       std::vector<Legion::IndexSpace>{sets[DomainPoint(piece)]});
@@ -127,19 +130,21 @@ void top(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Contex
     return RegionRequirement(part, projection, mode_of, LEGION_EXCLUSIVE, data.region)
         .add_field(kX);
   };
-  if (mode == "many") {
-    for (int i = 0; i < count; ++i) {
-      IndexTaskLauncher work = over(kWork);
-      work.add_region_requirement(on(data.pieces, LEGION_READ_WRITE));
-      runtime->execute_index_space(context, work);
-    }
-    return;
-  }
   IndexTaskLauncher fill = over(kWork);
   fill.add_region_requirement(on(data.pieces, LEGION_WRITE_DISCARD));
   runtime->execute_index_space(context, fill);
-  if (mode == "quick") return;
-
+  if (mode == "many") {
+    for (int i = 0; i < count; ++i) {
+      int by = 1;
+      runtime->begin_trace(context, 1);
+      IndexTaskLauncher turn = over(kTurn);
+      turn.global_arg = UntypedBuffer(&by, sizeof by);
+      turn.add_region_requirement(on(data.pieces, LEGION_READ_ONLY, kNext));
+      runtime->execute_index_space(context, turn);
+      runtime->end_trace(context, 1);
+    }
+    return;
+  }
   for (int step = 0; step < 8; ++step) {
     IndexTaskLauncher turn(kTurn, Domain(Rect<1>(0, kPieces - 1)),
                            UntypedBuffer(&step, sizeof step), Legion::ArgumentMap());
@@ -157,15 +162,29 @@ void top(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Contex
         RegionRequirement(own, LEGION_READ_WRITE, LEGION_EXCLUSIVE, data.region).add_field(kX));
     runtime->execute_task(context, outer);
   }
+  TaskLauncher other(kWork, UntypedBuffer());
+  other.add_region_requirement(
+      RegionRequirement(data.other, LEGION_WRITE_DISCARD, LEGION_EXCLUSIVE, data.other)
+          .add_field(kX)
+          .add_field(kY));
+  runtime->execute_task(context, other);
   IndexTaskLauncher holes = over(kHoles);
   holes.add_region_requirement(on(data.holes, LEGION_READ_ONLY));
   runtime->execute_index_space(context, holes);
 
+  Legion::MustEpochLauncher epoch;
+  IndexTaskLauncher together(kTogether, Domain(Rect<1>(0, 1)), UntypedBuffer(),
+                             Legion::ArgumentMap());
+  int by = 2;
+  together.global_arg = UntypedBuffer(&by, sizeof by);
+  together.add_region_requirement(on(data.pieces, LEGION_READ_ONLY, kNext));
+  epoch.add_index_task(together);
+  runtime->execute_must_epoch(context, epoch);
+
   Legion::CopyLauncher copy;
   copy.add_copy_requirements(
-      RegionRequirement(data.region, LEGION_READ_ONLY, LEGION_EXCLUSIVE, data.region)
-          .add_field(kX),
-      RegionRequirement(data.region, LEGION_WRITE_DISCARD, LEGION_EXCLUSIVE, data.region)
+      RegionRequirement(data.region, LEGION_READ_ONLY, LEGION_EXCLUSIVE, data.region).add_field(kX),
+      RegionRequirement(data.other, LEGION_WRITE_DISCARD, LEGION_EXCLUSIVE, data.other)
           .add_field(kX));
   runtime->issue_copy_operation(context, copy);
 }
@@ -204,6 +223,7 @@ int main(int argc, char** argv) {
   add<nothing>(kTurn, "turn", true);
   add<nothing>(kInner, "inner", true);
   add<nothing>(kHoles, "holes", true);
+  add<nothing>(kTogether, "together", true);
   Runtime::preregister_projection_functor(kNext, new Next());
   Runtime::set_top_level_task_id(kTop);
   return Runtime::start(argc, argv);

@@ -1,0 +1,98 @@
+// The arithmetic that the variants for CPUs, those for GPUs and the serial references have in
+// common.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#ifdef __CUDACC__
+#define PROGRAM_ANYWHERE __host__ __device__ inline
+#else
+#define PROGRAM_ANYWHERE inline
+#endif
+
+namespace matrix {
+
+enum class Name : int { kA, kB, kC };
+
+// The element that B or C begins with, 0 of A: small whole numbers, so that sums are exact in
+// whatever order.
+PROGRAM_ANYWHERE double element(Name matrix, std::int64_t row, std::int64_t column) {
+  if (matrix == Name::kA) return 0;
+  // Neighbours and blocks shall differ, or a block in the wrong place would not be seen.
+  std::uint64_t mixed = static_cast<std::uint64_t>(row) * 0x9E3779B97F4A7C15U ^
+                        static_cast<std::uint64_t>(column) * 0xC2B2AE3D27D4EB4FU;
+  mixed += static_cast<std::uint64_t>(matrix);
+  mixed = (mixed ^ (mixed >> 29)) * 0xBF58476D1CE4E5B9U;
+  return static_cast<double>(mixed >> 60) - 8;
+}
+
+}  // namespace matrix
+
+namespace star {
+
+constexpr std::int64_t kRadius = 2;
+
+// What each iteration adds to a point of the grid: small whole numbers again.
+PROGRAM_ANYWHERE double slope(std::int64_t x, std::int64_t y) {
+  const auto mixed =
+      static_cast<std::uint32_t>(x) * 0x9E3779B1U + static_cast<std::uint32_t>(y) * 0x85EBCA6BU;
+  return static_cast<double>(mixed >> 28);
+}
+
+// The star of a point, of which at(x, y) is the neighbour so many columns and rows away.
+template <typename At>
+PROGRAM_ANYWHERE double star(const At& at) {
+  double sum = 0;
+  for (std::int64_t d = 1; d <= kRadius; ++d) {
+    const double weight = 1.0 / static_cast<double>(2 * kRadius * d);
+    sum += weight * (at(d, 0) + at(0, d));
+    sum -= weight * (at(-d, 0) + at(0, -d));
+  }
+  return sum;
+}
+
+}  // namespace star
+
+namespace circuit {
+
+constexpr std::size_t kSegments = 10;  // of a wire
+constexpr float kStep = 0.01F;         // of time
+
+struct Wire {
+  float inductance, resistance, cap;
+  float current[kSegments] = {};
+  float voltage[kSegments - 1] = {};
+};
+
+// The currents and voltages of a wire's segments after some steps, from the voltages at its ends.
+PROGRAM_ANYWHERE void solve(std::int64_t steps, float in_voltage, float out_voltage, Wire* wire) {
+  float current[kSegments], voltage[kSegments + 1];
+  voltage[0] = in_voltage;
+  voltage[kSegments] = out_voltage;
+  for (std::size_t i = 0; i < kSegments; ++i) current[i] = wire->current[i];
+  for (std::size_t i = 0; i + 1 < kSegments; ++i) voltage[i + 1] = wire->voltage[i];
+  const float per_step = 1 / kStep, per_resistance = 1 / wire->resistance;
+  const float step_per_cap = kStep / wire->cap;
+  for (std::int64_t step = 0; step < steps; ++step) {
+    for (std::size_t i = 0; i < kSegments; ++i) {
+      current[i] = (voltage[i + 1] - voltage[i] -
+                    wire->inductance * (current[i] - wire->current[i]) * per_step) *
+                   per_resistance;
+    }
+    for (std::size_t i = 0; i + 1 < kSegments; ++i) {
+      voltage[i + 1] = wire->voltage[i] + step_per_cap * (current[i] - current[i + 1]);
+    }
+  }
+  for (std::size_t i = 0; i < kSegments; ++i) wire->current[i] = current[i];
+  for (std::size_t i = 0; i + 1 < kSegments; ++i) wire->voltage[i] = voltage[i + 1];
+}
+
+// A node's voltage after its charge, which is then gone.
+PROGRAM_ANYWHERE void update(float cap, float leakage, float* charge, float* voltage) {
+  *voltage = (*voltage + *charge / cap) * (1 - leakage);
+  *charge = 0;
+}
+
+}  // namespace circuit
