@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "groma/benchmarks.h"
+#include "groma/io.h"
 
 namespace driver {
 namespace {
@@ -52,9 +55,24 @@ std::vector<std::string> with_cpus(std::vector<std::string> flags) {
   return flags;
 }
 
-std::string machine_of(const std::vector<std::string>& flags) {
-  const auto cpus = std::find(flags.begin(), flags.end(), "-ll:cpu");
-  return fmt::format("nodes=1,gpu=0,omp=0,cpu={}", cpus + 1 < flags.end() ? cpus[1] : "1");
+groma::Result<groma::Machine> machine_of(const std::vector<std::string>& flags) {
+  const auto value = [&](const char* flag, std::int64_t otherwise) {
+    const auto at = std::find(flags.begin(), flags.end(), flag);
+    if (at == flags.end() || at + 1 == flags.end()) return otherwise;
+    std::from_chars(at[1].data(), at[1].data() + at[1].size(), otherwise);
+    return otherwise;
+  };
+  using Json = nlohmann::json;
+  Json memories = Json::array();
+  const auto add = [&](const char* kind, std::int64_t megabytes) {
+    if (megabytes > 0) memories.push_back({{"kind", kind}, {"capacity_bytes", megabytes << 20}});
+  };
+  add("SYSMEM", value("-ll:csize", 512));
+  add("SOCKMEM", value("-ll:nsize", 0));
+  add("RDMEM", value("-ll:rsize", 0));
+  const Json node = {{"processors", {{{"kind", "CPU"}, {"count", value("-ll:cpu", 1)}}}},
+                     {"memories", memories}};
+  return groma::machine_from_json(Json{{"nodes", {node}}}.dump(), "legion");
 }
 
 groma::Result<std::string> legion_program(const std::string& app) {

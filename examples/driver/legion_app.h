@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "groma/machine.h"
 #include "groma/result.h"
 #include "groma/workload.h"
 
@@ -19,8 +20,9 @@ std::string for_this_computer(const std::string& app);
 
 // Legion's flags, which say how many CPUs it has: all of this computer unless `flags` does.
 std::vector<std::string> with_cpus(std::vector<std::string> flags);
-// The machine that Legion then has, for `--machine`.
-std::string machine_of(const std::vector<std::string>& flags);
+// The machine that Legion then has: CPUs and the memories that the flags give it. Its speeds are
+// those of the default preset.
+groma::Result<groma::Machine> machine_of(const std::vector<std::string>& flags);
 
 // The program of an application. Fails where it has none: it is no benchmark, one of those that
 // were not written for Legion, or this build is without Legion.

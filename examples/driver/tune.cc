@@ -267,17 +267,23 @@ bool read_problem(const TuneArguments& arguments, std::optional<groma::Diagnosti
   std::optional<groma::Diagnostics> diags;
   for (const std::string& app : arguments.apps) {
     auto with = read_inputs(arguments.machine, app, &diags);
-    if (with && arguments.on == "legion") {
-      with->app = groma::on_cpus(*std::move(with->app));
-      with->workload = groma::Workload::make(*with->app).value();
-    }
     if (!with) {
       refuse_search(*diags, arguments.json);
       return false;
     }
+    if (arguments.on == "legion") {
+      auto machine = machine_of(arguments.flags);
+      if (!machine) {
+        refuse_search(machine.error(), arguments.json);
+        return false;
+      }
+      with->machine = std::move(machine).value();
+      with->app = groma::on_cpus(*std::move(with->app));
+      with->workload = groma::Workload::make(*with->app).value();
+    }
     if (!problem->machine) {
       problem->machine = std::make_shared<const groma::Machine>(*with->machine);
-      subject->marks.emplace_back(arguments.machine,
+      subject->marks.emplace_back(arguments.machine.empty() ? "legion" : arguments.machine,
                                   mark_of(groma::machine_to_json(*with->machine)));
     }
     subject->marks.emplace_back(app, mark_of(groma::application_to_json(*with->app)));
@@ -504,7 +510,7 @@ int run(TuneArguments arguments) {
   const bool json = arguments.json;
   if (arguments.on == "legion" && arguments.resume.empty()) {
     arguments.flags = with_cpus(arguments.flags);
-    arguments.machine = machine_of(arguments.flags);
+    arguments.machine.clear();
     for (std::string& app : arguments.apps) {
       if (const auto program = legion_program(app); !program) {
         return refuse_search(program.error(), json);
