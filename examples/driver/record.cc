@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -19,6 +20,8 @@ namespace driver {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::size_t kMostNotes = 40;  // that are shown
 
 struct Options {
   std::string out;
@@ -101,7 +104,12 @@ int run(const Options& options) {
   if (!text) return refuse("the run left nothing behind: Legion did not come to its end", "");
   const auto recording = groma::recorded_application(*text, name);
   if (!recording) return refuse(recording.error());
-  for (const std::string& note : recording->notes) print_error(fmt::format("groma: {}\n", note));
+  for (std::size_t i = 0; i < std::min(recording->notes.size(), kMostNotes); ++i) {
+    print_error(fmt::format("groma: {}\n", visible(recording->notes[i])));
+  }
+  if (recording->notes.size() > kMostNotes) {
+    print_error(fmt::format("groma: and {} more\n", recording->notes.size() - kMostNotes));
+  }
   const std::string json = groma::application_to_json(recording->app);
   if (hearing.unheard()) return kWrongInput;
   if (out == "-") return print(json);

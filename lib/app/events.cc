@@ -381,6 +381,10 @@ Result<Events> events_from(std::string_view text) {
   if (!reader.ok() || !reader.at_end() || !good(events)) {
     return Error{Error::Code::kMalformed, "what was recorded is damaged"};
   }
+  if (events.tasks.size() > kMaxEventTasks || events.shapes.size() > 16 * kMaxEventTasks ||
+      events.regions.size() > kMaxEventRegions || events.partitions.size() > kMaxEventRegions) {
+    return Error{Error::Code::kTooLarge, "too many tasks, regions or kinds of launches"};
+  }
   std::uint64_t launches = 0;
   for (const Events::Context& context : events.contexts) {
     launches += unfolded_size(context.launches, kMaxEventLaunches);

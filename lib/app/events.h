@@ -17,7 +17,7 @@ namespace groma::app {
 // What is recorded at most; what is more is counted as not seen.
 inline constexpr std::size_t kMaxEventLaunches = std::size_t{1} << 21;
 inline constexpr std::size_t kMaxEventNumbers = std::size_t{1} << 21;
-inline constexpr std::size_t kMaxEventTasks = 1 << 12;
+inline constexpr std::size_t kMaxEventTasks = 1 << 12;    // and 16 times as many shapes
 inline constexpr std::size_t kMaxEventRegions = 1 << 12;  // and as many partitions
 inline constexpr std::size_t kMaxEventPieces = 1 << 17;   // of all partitions
 inline constexpr std::int64_t kNoNumber = INT64_MIN;      // a point's colour that was not seen

@@ -92,10 +92,10 @@ void RecordedBodies::add_body(std::uint32_t task) {
     unfold(context.launches, launches);
     return launches;
   };
-  for (const Events::Context& context : events_.contexts) {
-    if (context.task != task) continue;
+  for (const Events::Context* each : contexts_[task]) {
+    const Events::Context& context = *each;
     std::vector<std::uint32_t> shapes = launches_of(context);
-    for (std::uint32_t& each : shapes) each = events_.launches[each].shape;
+    for (std::uint32_t& launch : shapes) launch = events_.launches[launch].shape;
     Alike& same = alike[{events_.layout_of(context), std::move(shapes)}];
     same.contexts.push_back(&context);
     same.count += context.count;

@@ -18,7 +18,9 @@ class RecordedBodies {
  public:
   // `app` has the regions, the partitions and the tasks with their requirements.
   RecordedBodies(const Events& events, Application& app, std::vector<std::string>& notes)
-      : events_(events), app_(app), notes_(notes) {}
+      : events_(events), app_(app), notes_(notes) {
+    for (const Events::Context& each : events.contexts) contexts_[each.task].push_back(&each);
+  }
 
   // Of the task of that number in both. Of runs that did not launch the same, the most are taken.
   void add_body(std::uint32_t task);
@@ -54,6 +56,7 @@ class RecordedBodies {
   const Events& events_;
   Application& app_;
   std::vector<std::string>& notes_;
+  std::map<std::uint32_t, std::vector<const Events::Context*>> contexts_;  // by task
   std::map<const Repeat*, Runs> runs_;
   std::set<std::string> used_;  // names in formulas of the body
   std::size_t arguments_ = 0;   // of the task whose body is made

@@ -27,6 +27,7 @@ Privilege both(Privilege a, Privilege b) {
 class Maker {
  public:
   Maker(const Events& events, const std::string& name) : events_(events) {
+    for (const Events::Context& context : events.contexts) launching_.insert(context.task);
     made_.app.name = name;
     made_.app.description = fmt::format("Recorded under {}.", events.runtime);
   }
@@ -56,16 +57,19 @@ class Maker {
  private:
   // Each once, in the order in which they came.
   void count_notes() {
+    std::map<std::string, std::size_t> places;
     std::vector<std::string> once;
-    for (const std::string& each : made_.notes) {
-      if (std::find(once.begin(), once.end(), each) != once.end()) continue;
-      const auto times = std::count(made_.notes.begin(), made_.notes.end(), each);
-      once.push_back(each);
-      if (times > 1) counts_[each] = times;
+    std::vector<std::size_t> times;
+    for (std::string& each : made_.notes) {
+      const auto [place, is_new] = places.try_emplace(each, once.size());
+      if (is_new) {
+        once.push_back(std::move(each));
+        times.push_back(0);
+      }
+      ++times[place->second];
     }
-    for (std::string& each : once) {
-      const auto counted = counts_.find(each);
-      if (counted != counts_.end()) each += fmt::format(" ({} times)", counted->second);
+    for (std::size_t i = 0; i < once.size(); ++i) {
+      if (times[i] > 1) once[i] += fmt::format(" ({} times)", times[i]);
     }
     made_.notes = std::move(once);
   }
@@ -91,9 +95,7 @@ class Maker {
 
   void add_variants(std::uint32_t number, AppTask& task) {
     const Events::Task& from = events_.tasks[number];
-    const bool launches =
-        std::any_of(events_.contexts.begin(), events_.contexts.end(),
-                    [&](const Events::Context& context) { return context.task == number; });
+    const bool launches = launching_.contains(number);
     const Events::Time* longest = nullptr;
     for (const Events::Time& time : events_.times) {
       if (time.task != number) continue;
@@ -214,7 +216,7 @@ class Maker {
   const Events& events_;
   Recording made_;
   std::set<std::string> names_;
-  std::map<std::string, std::ptrdiff_t> counts_;
+  std::set<std::uint32_t> launching_;  // tasks that launch something
 };
 
 }  // namespace
