@@ -151,7 +151,7 @@ struct AppVariant {
   bool single = false;       // of single precision: twice as fast
   Formula efficiency = 100;  // percent of what the processor sustains
   Formula kernels = 1;       // GPU kernels of one run, one after the other
-  Formula nanoseconds = 0;   // beside all that: measured, or waited
+  Formula nanoseconds = 0;   // it takes no less, kernels' launches apart: as measured, say
   // Of a requirement that is not listed: its piece once for each way that its privilege allows.
   std::vector<AppTraffic> traffic = {};
   // The order in which its loops walk through data of more than one dimension; none: it adapts.

@@ -355,9 +355,9 @@ double Engine::seconds_of(TaskRun& run) {
     if (all > 0) bandwidth = std::min(bandwidth, all / sharing);
     if (bandwidth > 0) memory = std::max(memory, affinity->latency_s + load.bytes / bandwidth);
   }
-  const double waits = value(variant.nanoseconds) * 1e-9;
+  const double least = value(variant.nanoseconds) * 1e-9;
   fail_formula(run, fault);
-  return kernels * group.launch_latency_s + std::max(compute, memory) + waits;
+  return kernels * group.launch_latency_s + std::max({compute, memory, least});
 }
 
 void Engine::start(TaskRun& run) {

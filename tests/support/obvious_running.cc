@@ -264,7 +264,7 @@ double Runtime::seconds(Task& task) {
   const double rate =
       processor.flops_per_s * processor.sustained_fraction * efficiency * (variant.single ? 2 : 1);
   const double seconds = value(variant.kernels) * processor.launch_latency_s +
-                         std::max(flops / rate, memories) + value(variant.nanoseconds) * 1e-9;
+                         std::max({flops / rate, memories, value(variant.nanoseconds) * 1e-9});
   if (fault != app::FormulaFault::kNone) cannot();
   return seconds;
 }
