@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <thread>
 
 #include "groma/llm.h"
@@ -73,15 +72,13 @@ TEST_F(Llama, WritesProgramsUnderOurGrammar) {
   names.processors = {ProcKind::kCpu, ProcKind::kGpu};
   const std::string narrow = grammar(GrammarFormat::kGbnf, names);
   const std::string* const grammars[] = {&whole_grammar, &one_line, &narrow};
-  const char* const wanted = std::getenv("GROMA_LLAMA_REPLIES");  // .ci/run asks for fewer
-  const int replies = wanted == nullptr ? 500 : std::atoi(wanted);
-  constexpr int kThreads = 8;
+  constexpr int kReplies = 500, kThreads = 8;
   std::atomic<int> next{0}, complete{0}, cut{0}, empty{0}, wrong{0};
   std::vector<std::string> first_wrong(kThreads);
   std::vector<std::thread> threads;
   for (std::string& bad : first_wrong) {
     threads.emplace_back([&] {
-      for (int seed = next++; seed < replies; seed = next++) {
+      for (int seed = next++; seed < kReplies; seed = next++) {
         ChatRequest ask = request();
         ask.seed = seed;
         ask.max_tokens = 240;
@@ -101,11 +98,11 @@ TEST_F(Llama, WritesProgramsUnderOurGrammar) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0) << ::testing::PrintToString(first_wrong);
-  EXPECT_EQ(complete + cut, replies);
-  EXPECT_GT(complete, replies / 10);
-  EXPECT_GT(cut, replies / 10);
-  EXPECT_GT(cut - empty, replies / 10) << "of too few was something left to parse";
-  EXPECT_EQ(shared.spent().requests, replies);
+  EXPECT_EQ(complete + cut, kReplies);
+  EXPECT_GT(complete, kReplies / 10);
+  EXPECT_GT(cut, kReplies / 10);
+  EXPECT_GT(cut - empty, kReplies / 10) << "of too few was something left to parse";
+  EXPECT_EQ(shared.spent().requests, kReplies);
   EXPECT_FALSE(shared.spent().estimated);
   std::printf("%d complete, %d cut\n", complete.load(), cut.load());
 }
