@@ -52,17 +52,6 @@ build_and_test() {
   ctest --preset "$1" -j "$cores"
 }
 
-# What reads foreign input, under the sanitizers; .ci/full has all tests there.
-test_under_asan() {
-  cmake --preset asan -DGROMA_BUILD_DRIVER=OFF
-  local targets
-  targets=$(printf 'groma_%s ' io_test recording_fuzzer source_fuzzer)
-  # shellcheck disable=SC2086  # a list of words
-  cmake --build --preset asan -j "$cores" --target $targets
-  # Fuzzers that are not built would fail.
-  ctest --preset asan -j "$cores" -R '^io\.|^fuzz\.(recording|source)$'
-}
-
 # The release build's tests have Legion programs among them (a skipped one fails: tests/legion).
 has_legion_tests() {
   local count
