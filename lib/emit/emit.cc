@@ -15,8 +15,6 @@ namespace {
 
 using emitting::Features;
 using emitting::Functions;
-using program::Row;
-using program::TableId;
 
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
