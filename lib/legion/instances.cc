@@ -10,8 +10,8 @@
 namespace groma::legion {
 namespace {
 
-// Regions and their instances are remembered up to so many; then all are forgotten.
-constexpr std::size_t kMostKept = std::size_t{1} << 18;
+// Trees whose root is remembered, up to so many; then all are forgotten.
+constexpr std::size_t kMostRoots = 65'536;
 
 using Legion::Mapping::MapperContext;
 using Legion::Mapping::PhysicalInstance;
@@ -57,7 +57,7 @@ Legion::LogicalRegion Instances::region(MapperContext context,
     regions.push_back(runtime_->get_parent_logical_region(context, partition));
   }
   if (nodes == 1) {
-    if (roots_.size() >= kMostKept) roots_.clear();
+    if (roots_.size() >= kMostRoots) roots_.clear();
     return roots_[requirement.region.get_tree_id()] = regions.back();
   }
   std::vector<std::int64_t> volumes;
@@ -80,13 +80,6 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
     chosen.push_back(PhysicalInstance::get_virtual_instance());
     return true;
   }
-  const bool keeps = !wish.fresh && demands.empty() &&
-                     (requirement.privilege & LEGION_READ_WRITE) != LEGION_REDUCE;
-  Kept wanted;
-  wanted.collect_priority = wish.collect_priority;
-  if (wish.fields == RequirementWish::Fields::kRequired) {
-    wanted.fields.assign(requirement.privilege_fields.begin(), requirement.privilege_fields.end());
-  }
   std::vector<FieldGroup> groups;
   for (const InstanceWish& instance : wish.candidates()) {
     if (instance.memory == MemKind::kVirtual) {
@@ -102,20 +95,11 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
       add_reason(instance.memory, "the processor reaches none", reasons);
       continue;
     }
-    const Legion::LogicalRegion region = this->region(context, requirement, wish, instance);
-    wanted.memory = memory;
-    wanted.layout = instance.layout;
-    std::string why;
-    if (!keeps || !take(context, requirement, region, wanted, chosen)) {
-      if (groups.empty()) {
-        groups = group_fields(requirement, fields(context, requirement, wish), demands);
-      }
-      why = make(context, requirement, wish, instance, groups, {region}, memory, chosen);
-      if (keeps && why.empty()) {
-        wanted.instance = chosen.back();
-        keep(region, wanted);
-      }
+    if (groups.empty()) {
+      groups = group_fields(requirement, fields(context, requirement, wish), demands);
     }
+    const std::string why = make(context, requirement, wish, instance, groups,
+                                 {region(context, requirement, wish, instance)}, memory, chosen);
     if (why.empty()) {
       if (targets.size() > 1) {
         std::erase_if(targets, [&](Legion::Processor p) {
@@ -127,41 +111,6 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
     add_reason(instance.memory, why, reasons);
   }
   return false;
-}
-
-bool Instances::take(MapperContext context, const Legion::RegionRequirement& requirement,
-                     const Legion::LogicalRegion& region, const Kept& wanted,
-                     std::vector<PhysicalInstance>& chosen) const {
-  const auto found = kept_.find(region);
-  if (found == kept_.end()) return false;
-  const auto one = std::find_if(found->second.begin(), found->second.end(),
-                                [&](const Kept& kept) { return kept.serves(wanted); });
-  if (one == found->second.end()) return false;
-  const PhysicalInstance instance = one->instance;  // other hooks may run while Legion is asked
-  // A field may have been added since to its space.
-  const auto has = [&](Legion::FieldID field) { return instance.has_field(field); };
-  if (!std::all_of(requirement.privilege_fields.begin(), requirement.privilege_fields.end(), has) ||
-      !runtime_->acquire_instance(context, instance)) {
-    return false;
-  }
-  chosen.push_back(instance);
-  return true;
-}
-
-void Instances::keep(const Legion::LogicalRegion& region, Kept kept) {
-  std::vector<Kept>& all = kept_[region];
-  const auto one =
-      std::find_if(all.begin(), all.end(), [&](const Kept& before) { return before.serves(kept); });
-  if (one != all.end()) {
-    one->instance = kept.instance;
-    return;
-  }
-  if (kept_count_ >= kMostKept) {
-    kept_.clear();
-    kept_count_ = 0;
-  }
-  kept_[region].push_back(std::move(kept));
-  ++kept_count_;
 }
 
 bool Instances::add_shared(MapperContext context, const Legion::RegionRequirement& requirement,

@@ -42,29 +42,6 @@ class Instances {
                   Legion::LayoutConstraintSet& set, std::string* reasons) const;
 
  private:
-  // What found an instance that any task may have, since no variant demands more of it. Who asks
-  // for the same again needs no search of Legion's.
-  struct Kept {
-    Legion::Memory memory;
-    LayoutSpec layout;
-    CollectPriority collect_priority = 0;
-    std::vector<Legion::FieldID> fields;  // none: all of the field space
-    Legion::Mapping::PhysicalInstance instance;
-
-    bool serves(const Kept& wanted) const {
-      return memory == wanted.memory && layout == wanted.layout &&
-             collect_priority == wanted.collect_priority && fields == wanted.fields;
-    }
-  };
-  struct Hash {
-    std::size_t operator()(const Legion::LogicalRegion& region) const { return region.hash(); }
-  };
-  // Takes an instance that is kept of this region; false where there is none any more.
-  bool take(Legion::Mapping::MapperContext context, const Legion::RegionRequirement& requirement,
-            const Legion::LogicalRegion& region, const Kept& wanted,
-            std::vector<Legion::Mapping::PhysicalInstance>& chosen) const;
-  void keep(const Legion::LogicalRegion& region, Kept kept);
-
   std::vector<Legion::FieldID> fields(Legion::Mapping::MapperContext context,
                                       const Legion::RegionRequirement& requirement,
                                       const RequirementWish& wish) const;
@@ -80,8 +57,6 @@ class Instances {
   const MachineMap& machine_;
   Legion::Mapping::MapperRuntime* runtime_;
   std::unordered_map<Legion::RegionTreeID, Legion::LogicalRegion> roots_;
-  std::unordered_map<Legion::LogicalRegion, std::vector<Kept>, Hash> kept_;
-  std::size_t kept_count_ = 0;
 };
 
 }  // namespace groma::legion
