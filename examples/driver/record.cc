@@ -1,12 +1,11 @@
 // groma record: what a Legion program does, as an application that --app reads.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <system_error>
 
 #include "commands.h"
 #include "console.h"
@@ -27,27 +26,6 @@ struct Options {
   std::string out;
   std::string map;  // empty: the program maps itself
   ProgramArguments program;
-};
-
-// A folder of our own for what the program's process writes, gone with this object.
-class Folder {
- public:
-  Folder() {
-    std::error_code code;
-    std::string pattern = (fs::temp_directory_path(code) / "groma-record-XXXXXX").string();
-    if (!code && mkdtemp(pattern.data()) != nullptr) path_ = pattern;
-  }
-  ~Folder() {
-    std::error_code code;
-    if (!path_.empty()) fs::remove_all(path_, code);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
 };
 
 std::size_t count_launches(const std::vector<groma::AppStatement>& body) {
@@ -87,10 +65,13 @@ int run(const Options& options) {
   const std::string out = options.out.empty() ? name + ".json" : options.out;
   auto run = program_run(options.program);
   if (!run) return refuse(run.error());
-  const Folder folder;
-  if (folder.path().empty())
+  std::error_code code;
+  static_cast<void>(fs::temp_directory_path(code));
+  const auto folder = groma::ScratchFolder::make();
+  if (code || !folder) {
     return refuse("there is no room for what the run writes", "name a folder: TMPDIR");
-  run->record_file = folder.path() + "/events";
+  }
+  run->record_file = folder->path() + "/events";
   const Hearing hearing(*run, out == "-" ? Output::kToErrors : Output::kOn);
   const auto result = mapping ? groma::run_program(*mapping, *run) : groma::run_program(*run);
   if (interrupted()) return kInterrupted;

@@ -80,7 +80,7 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
     chosen.push_back(PhysicalInstance::get_virtual_instance());
     return true;
   }
-  std::vector<FieldGroup> groups;
+  const auto groups = group_fields(requirement, fields(context, requirement, wish), demands);
   for (const InstanceWish& instance : wish.candidates()) {
     if (instance.memory == MemKind::kVirtual) {
       if (not_virtual == nullptr) {
@@ -94,9 +94,6 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
     if (!memory.exists()) {
       add_reason(instance.memory, "the processor reaches none", reasons);
       continue;
-    }
-    if (groups.empty()) {
-      groups = group_fields(requirement, fields(context, requirement, wish), demands);
     }
     const std::string why = make(context, requirement, wish, instance, groups,
                                  {region(context, requirement, wish, instance)}, memory, chosen);

@@ -1,38 +1,28 @@
 #include "legion/recorder.h"
 
-#include <mappers/forwarding_mapper.h>
-
 #include <set>
 #include <string>
 #include <utility>
 
+#include "legion/above.h"
+
 namespace groma::legion {
 namespace {
 
-using Legion::Mapping::ForwardingMapper;
 using LegionMapper = Legion::Mapping::Mapper;
 namespace measurements = Legion::Mapping::ProfilingMeasurements;
 
-class Recorder final : public ForwardingMapper {
+class Recorder final : public Above {
  public:
   Recorder(LegionMapper* own, std::shared_ptr<RunEvents> events,
            std::shared_ptr<const MachineMap> machine)
-      : ForwardingMapper(own),
+      : Above(own),
         events_(std::move(events)),
         machine_(std::move(machine)),
         views_(*machine_, &ids_, 0, own->runtime) {
     events_->enter();
   }
   ~Recorder() override { events_->leave(); }
-
-  LegionMapper* own() const { return mapper; }
-
-  // What is seen is looked at by one call at a time.
-  MapperSyncModel get_mapper_sync_model() const override {
-    return mapper->get_mapper_sync_model() == SERIALIZED_NON_REENTRANT_MAPPER_MODEL
-               ? SERIALIZED_NON_REENTRANT_MAPPER_MODEL
-               : SERIALIZED_REENTRANT_MAPPER_MODEL;
-  }
 
   void select_task_options(MapperContext context, const Legion::Task& task,
                            TaskOptions& output) override {
@@ -79,16 +69,6 @@ class Recorder final : public ForwardingMapper {
                    const MapAcquireInput& input, MapAcquireOutput& output) override {
     events_->other("acquires");
     mapper->map_acquire(context, operation, input, output);
-  }
-
-  // ---- What ForwardingMapper does not forward.
-  void map_future_map_reduction(MapperContext context, const FutureMapReductionInput& input,
-                                FutureMapReductionOutput& output) override {
-    mapper->map_future_map_reduction(context, input, output);
-  }
-  void handle_instance_collection(MapperContext context,
-                                  const Legion::Mapping::PhysicalInstance& instance) override {
-    mapper->handle_instance_collection(context, instance);
   }
 
  private:

@@ -1,42 +1,32 @@
 // Wrapped: each hook to the adapter or to the program's own mapper.
 #include "legion/wrapped.h"
 
-#include <mappers/forwarding_mapper.h>
-
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
 
+#include "legion/above.h"
 #include "legion/stealing.h"
 #include "program/data.h"
 
 namespace groma::legion {
 namespace {
 
-using Legion::Mapping::ForwardingMapper;
 using LegionMapper = Legion::Mapping::Mapper;
 using MapperContext = Legion::Mapping::MapperContext;
 
 // Tunables, contexts, messages of its own and what a trace remembers are the program's mapper's: a
 // mapping says nothing of them, and the numbers in them are the program's.
-class Wrapped final : public ForwardingMapper {
+class Wrapped final : public Above {
  public:
   Wrapped(LegionMapper* own, std::unique_ptr<LegionMapper> adapter,
           std::shared_ptr<const Mentions> mentions)
-      : ForwardingMapper(own),
+      : Above(own),
         adapter_(std::move(adapter)),
         mentions_(std::move(mentions)),
         name_(std::string("groma over ") + own->get_mapper_name()) {}
 
-  LegionMapper* own() const { return mapper; }
-
   const char* get_mapper_name() const override { return name_.c_str(); }
-  // The adapter's calls come one after the other.
-  MapperSyncModel get_mapper_sync_model() const override {
-    return mapper->get_mapper_sync_model() == SERIALIZED_NON_REENTRANT_MAPPER_MODEL
-               ? SERIALIZED_NON_REENTRANT_MAPPER_MODEL
-               : adapter_->get_mapper_sync_model();
-  }
 
   // ---- Of a task.
   void select_task_options(MapperContext context, const Legion::Task& task,
@@ -211,15 +201,10 @@ class Wrapped final : public ForwardingMapper {
   void permit_steal_request(MapperContext context, const StealRequestInput& input,
                             StealRequestOutput& output) override;
 
-  // ---- What ForwardingMapper does not forward.
-  void map_future_map_reduction(MapperContext context, const FutureMapReductionInput& input,
-                                FutureMapReductionOutput& output) override {
-    mapper->map_future_map_reduction(context, input, output);
-  }
   void handle_instance_collection(MapperContext context,
                                   const Legion::Mapping::PhysicalInstance& instance) override {
     adapter_->handle_instance_collection(context, instance);
-    mapper->handle_instance_collection(context, instance);
+    Above::handle_instance_collection(context, instance);
   }
 
  private:
