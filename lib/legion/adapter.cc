@@ -52,8 +52,8 @@ Adapter::Adapter(std::shared_ptr<Registration> registration, Legion::Mapping::Ma
       mapper_(std::move(mapper)),
       name_(mapper_->name()),
       views_(*registration_->machine, &registration_->regions, mapper_->site().local.node, rt),
-      instances_(*registration_->machine, rt),
-      calls_({rt, registration_->machine.get(), &views_, &events_}),
+      instances_(*registration_->machine, &registration_->regions, rt),
+      calls_({rt, registration_->machine.get(), &views_, &events_, &instances_}),
       decides_operations_(decides_operations(*mapper_)) {
   registration_->enter();
 }
@@ -68,6 +68,18 @@ Processor Adapter::place_of(Legion::Processor processor) const {
 void Adapter::check(const std::vector<Refusal>& refusals) const {
   if (refusals.empty()) return;
   registration_->fail(refusals.front().diagnostic, refusals.front().origin, mapper_.get());
+}
+
+void Adapter::fail(std::size_t position, std::string_view name, const RequirementWish& wish,
+                   const std::string& reasons) const {
+  if (wish.instance != 0) {
+    registration_->fail(
+        one_diagnostic(DiagId::kBadInstance, position, name, wish.instance, reasons),
+        wish.instance_origin, mapper_.get());
+  }
+  registration_->fail(one_diagnostic(DiagId::kNoMemory, position, name, reasons),
+                      wish.candidate_count > 0 ? wish.candidates().front().memory_origin : Origin{},
+                      mapper_.get());
 }
 
 void Registration::note_stealable(Legion::TaskID task) {
@@ -175,7 +187,7 @@ void Adapter::map_task(MapperContext context, const Legion::Task& task, const Ma
                        MapTaskOutput& output) {
   __builtin_prefetch(&task.index_point);  // tasks are cold: their parts come at once, not in turn
   __builtin_prefetch(&task.index_domain);
-  HookCalls::Use call(calls_, context);
+  HookCalls::Use call(calls_, context, HookOf::kMapping);
   const bool shard = input.shard_processor.exists();
   const Legion::Processor target = shard ? input.shard_processor : task.target_proc;
   views_.make(context, task, place_of(target), Regions::kCounted, call->storage);
@@ -242,12 +254,7 @@ void Adapter::map_regions(MapperContext context, const Legion::Task& task, HookC
             : instances_.add_output(task.output_regions[i - inputs], wish,
                                     output.target_procs.front(), output.output_targets[i - inputs],
                                     output.output_constraints[i - inputs], &reasons);
-    if (!made) {
-      registration_->fail(
-          one_diagnostic(DiagId::kNoMemory, i, view.name, reasons),
-          wish.candidate_count > 0 ? wish.candidates().front().memory_origin : wish.instance_origin,
-          mapper_.get());
-    }
+    if (!made) fail(i, view.name, wish, reasons);
     if (wish.untracked && i < inputs) {
       output.untracked_valid_regions.insert(static_cast<unsigned>(i));
     }

@@ -106,6 +106,8 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   void report_profiling(MapperContext context, const Legion::Partition& operation,
                         const PartitionProfilingInfo& info) override;
   using DefaultMapper::report_profiling;
+  void handle_instance_collection(MapperContext context,
+                                  const Legion::Mapping::PhysicalInstance& instance) override;
   void select_task_variant(MapperContext context, const Legion::Task& task,
                            const SelectVariantInput& input, SelectVariantOutput& output) override;
   void map_future_map_reduction(MapperContext context, const FutureMapReductionInput& input,
@@ -145,6 +147,9 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   void map_regions(MapperContext context, const Legion::Task& task, HookCall& call,
                    MapTaskOutput& output);
   void check(const std::vector<Refusal>& refusals) const;
+  // Of a requirement that got no instance.
+  [[noreturn]] void fail(std::size_t position, std::string_view name, const RequirementWish& wish,
+                         const std::string& reasons) const;
 
   using Requirements = std::vector<const Legion::RegionRequirement*>;
   const TaskView& operation_view(MapperContext context, const Legion::Mappable& operation,

@@ -8,7 +8,7 @@ namespace groma::legion {
 
 void Adapter::map_must_epoch(MapperContext context, const MapMustEpochInput& input,
                              MapMustEpochOutput& output) {
-  HookCalls::Use call(calls_, context);
+  HookCalls::Use call(calls_, context, HookOf::kMapping);
   call->tasks.clear();
   for (const Legion::Task* task : input.tasks) {
     call->tasks.add(views_, context, *task, place_of(task->target_proc));
@@ -59,10 +59,7 @@ void Adapter::map_constraint(MapperContext context, HookCall& call, const MapMus
                             output.constraint_mappings[index], &reasons)) {
     return;
   }
-  const Origin origin =
-      wish->candidate_count > 0 ? wish->candidates().front().memory_origin : Origin{};
-  registration_->fail(one_diagnostic(DiagId::kNoMemory, position, view.name, reasons), origin,
-                      mapper_.get());
+  fail(position, view.name, *wish, reasons);
 }
 
 }  // namespace groma::legion

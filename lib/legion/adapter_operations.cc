@@ -44,10 +44,7 @@ void Adapter::map_operand(MapperContext context, HookCall& call, std::size_t pos
                      &reasons)) {
     return;
   }
-  const Origin origin =
-      wish.candidate_count > 0 ? wish.candidates().front().memory_origin : wish.instance_origin;
-  registration_->fail(one_diagnostic(DiagId::kNoMemory, position, name_of(view.operation), reasons),
-                      origin, mapper_.get());
+  fail(position, name_of(view.operation), wish, reasons);
 }
 
 // ---- Inline mappings, copies, partitions
@@ -55,7 +52,7 @@ void Adapter::map_operand(MapperContext context, HookCall& call, std::size_t pos
 void Adapter::map_inline(MapperContext context, const Legion::InlineMapping& operation,
                          const MapInlineInput& input, MapInlineOutput& output) {
   if (!decides_operations_) return DefaultMapper::map_inline(context, operation, input, output);
-  HookCalls::Use call(calls_, context);
+  HookCalls::Use call(calls_, context, HookOf::kMapping);
   const OperationWish& wish = operation_wish(context, operation, *call, {&operation.requirement});
   Demands demands;
   if (operation.layout_constraint_id != 0) {
@@ -86,7 +83,7 @@ void Adapter::map_copy(MapperContext context, const Legion::Copy& operation,
        &output.src_indirect_instances},
       {&operation.dst_indirect_requirements, &input.dst_indirect_instances, nullptr,
        &output.dst_indirect_instances}};
-  HookCalls::Use call(calls_, context);
+  HookCalls::Use call(calls_, context, HookOf::kMapping);
   std::vector<const Legion::RegionRequirement*> all;
   for (const Side& side : sides) {
     for (const Legion::RegionRequirement& one : *side.requirements) all.push_back(&one);
@@ -117,7 +114,7 @@ void Adapter::map_copy(MapperContext context, const Legion::Copy& operation,
 void Adapter::map_partition(MapperContext context, const Legion::Partition& operation,
                             const MapPartitionInput& input, MapPartitionOutput& output) {
   if (!decides_operations_) return DefaultMapper::map_partition(context, operation, input, output);
-  HookCalls::Use call(calls_, context);
+  HookCalls::Use call(calls_, context, HookOf::kMapping);
   const OperationWish& wish = operation_wish(context, operation, *call, {&operation.requirement});
   map_operand(context, *call, 0, operation.requirement, {}, output.chosen_instances);
   request(wish.profiling, output.profiling_requests);
@@ -163,6 +160,13 @@ GROMA_REPORT(InlineMapping, InlineProfilingInfo)
 GROMA_REPORT(Copy, CopyProfilingInfo)
 GROMA_REPORT(Partition, PartitionProfilingInfo)
 #undef GROMA_REPORT
+
+void Adapter::handle_instance_collection(MapperContext context,
+                                         const Legion::Mapping::PhysicalInstance& instance) {
+  HookCalls::Use call(calls_, context, HookOf::kNoOperation);
+  const InstanceId number = instances_.forget(instance);
+  if (number != 0) mapper_->handle_instance_collection(call->hands, number);
+}
 
 // ---- Variants of inlined tasks, memories of reduced futures
 

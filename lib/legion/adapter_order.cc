@@ -18,7 +18,7 @@ void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInpu
     return;
   }
   constexpr std::size_t kPart = 256;
-  HookCalls::Use call(calls_, context);
+  HookCalls::Use call(calls_, context, HookOf::kNoOperation);
   // An event that one part makes must not be gone after the next.
   const Alone alone(mapper_runtime_, context);
   MapperEvent deferral = 0;
@@ -63,7 +63,7 @@ void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInpu
 // ---- What tasks and other mapper objects ask
 
 void Adapter::handle_message(MapperContext context, const MapperMessage& message) {
-  HookCalls::Use call(calls_, context);
+  HookCalls::Use call(calls_, context, HookOf::kNoOperation);
   const Processor sender = place_of(message.sender);
   if (handle_steal_message(context, *call, sender, message.kind)) return;
   mapper_->handle_message(call->hands, sender, message.kind,

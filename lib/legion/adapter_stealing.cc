@@ -17,7 +17,7 @@ bool contains(const std::vector<Processor>& list, const Processor& p) {
 
 void Adapter::select_steal_targets(MapperContext context, const SelectStealingInput& input,
                                    SelectStealingOutput& output) {
-  HookCalls::Use call(calls_, context);
+  HookCalls::Use call(calls_, context, HookOf::kNoOperation);
   std::vector<Processor>& refused = call->shards;
   refused.clear();
   for (Legion::Processor p : input.blacklist) refused.push_back(place_of(p));
@@ -26,7 +26,7 @@ void Adapter::select_steal_targets(MapperContext context, const SelectStealingIn
 
 void Adapter::permit_steal_request(MapperContext context, const StealRequestInput& input,
                                    StealRequestOutput& output) {
-  HookCalls::Use call(calls_, context);
+  HookCalls::Use call(calls_, context, HookOf::kNoOperation);
   TaskList& stealable = call->tasks;
   stealable.clear();
   for (const Legion::Task* task : input.stealable_tasks) {

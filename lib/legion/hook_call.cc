@@ -4,10 +4,43 @@ namespace groma::legion {
 
 // ---- Hands
 
-Capabilities Hands::capabilities() const {
-  Capabilities can;
-  can.instances = false;
-  return can;
+std::optional<FoundInstance> Hands::find_instance(const InstanceRequest& request) {
+  const Alone alone(parts_.runtime, context_);
+  return parts_.instances->find(context_, request, of_ == HookOf::kMapping);
+}
+
+std::optional<FoundInstance> Hands::create_instance(const InstanceRequest& request) {
+  if (of_ == HookOf::kNoOperation) return std::nullopt;
+  const Alone alone(parts_.runtime, context_);
+  return parts_.instances->create(context_, request, of_ == HookOf::kMapping);
+}
+
+bool Hands::acquire_instance(InstanceId instance) {
+  const auto* known = parts_.instances->known(instance);
+  if (known == nullptr || of_ != HookOf::kMapping) return false;
+  const Alone alone(parts_.runtime, context_);
+  return parts_.runtime->acquire_instance(context_, *known);
+}
+
+void Hands::release_instance(InstanceId instance) {
+  const auto* known = parts_.instances->known(instance);
+  if (known == nullptr || of_ != HookOf::kMapping) return;
+  const Alone alone(parts_.runtime, context_);
+  parts_.runtime->release_instance(context_, *known);
+}
+
+bool Hands::collect_instance(InstanceId instance) {
+  const auto* known = parts_.instances->known(instance);
+  if (known == nullptr) return false;
+  const Alone alone(parts_.runtime, context_);
+  return parts_.runtime->collect_instance(context_, *known);
+}
+
+void Hands::set_collect_priority(InstanceId instance, CollectPriority priority) {
+  const auto* known = parts_.instances->known(instance);
+  if (known == nullptr) return;
+  const Alone alone(parts_.runtime, context_);
+  parts_.runtime->set_garbage_collection_priority(context_, *known, priority);
 }
 
 std::span<const VariantView> Hands::variants(TaskId task) { return parts_.views->variants(task); }
@@ -68,14 +101,14 @@ void TaskList::add(TaskViews& views, MapperContext context, const Legion::Task& 
 
 // ---- HookCalls
 
-HookCalls::Use::Use(HookCalls& calls, MapperContext context) : calls_(calls) {
+HookCalls::Use::Use(HookCalls& calls, MapperContext context, HookOf of) : calls_(calls) {
   if (calls_.free_.empty()) {
     call_ = std::make_unique<HookCall>(calls_.parts_);
   } else {
     call_ = std::move(calls_.free_.back());
     calls_.free_.pop_back();
   }
-  call_->hands.enter(context);
+  call_->hands.enter(context, of);
 }
 
 }  // namespace groma::legion

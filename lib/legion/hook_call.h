@@ -12,6 +12,7 @@
 #include "groma/mapper_runtime.h"
 #include "groma/sharding.h"
 #include "groma/wish.h"
+#include "legion/instances.h"
 #include "legion/machine_map.h"
 #include "legion/task_views.h"
 
@@ -48,16 +49,28 @@ struct HookParts {
   const MachineMap* machine;
   TaskViews* views;
   Events* events;
+  Instances* instances;
 };
 
-// What a mapper of ours may do during one hook. What else MapperRuntime offers is for mappers that
-// make their own instances, which the adapter does not let them do.
+// What a hook is about: only an operation has instances made, and only while it is mapped do they
+// stay until it is.
+enum class HookOf : std::uint8_t { kNoOperation, kOperation, kMapping };
+
+// What a mapper of ours may do during one hook.
 class Hands final : public groma::MapperRuntime {
  public:
   explicit Hands(const HookParts& parts) : parts_(parts) {}
-  void enter(MapperContext context) { context_ = context; }
+  void enter(MapperContext context, HookOf of) {
+    context_ = context;
+    of_ = of;
+  }
 
-  Capabilities capabilities() const override;
+  std::optional<FoundInstance> find_instance(const InstanceRequest& request) override;
+  std::optional<FoundInstance> create_instance(const InstanceRequest& request) override;
+  bool acquire_instance(InstanceId instance) override;
+  void release_instance(InstanceId instance) override;
+  bool collect_instance(InstanceId instance) override;
+  void set_collect_priority(InstanceId instance, CollectPriority priority) override;
   std::span<const VariantView> variants(TaskId task) override;  // of tasks that were seen
   std::string_view task_name(TaskId task) override;
   MapperEvent create_event() override;
@@ -69,6 +82,7 @@ class Hands final : public groma::MapperRuntime {
  private:
   HookParts parts_;
   MapperContext context_ = nullptr;
+  HookOf of_ = HookOf::kOperation;
 };
 
 // Tasks as a list of views. In parts where they are many: a view is large.
@@ -119,7 +133,7 @@ class HookCalls {
   // One hook's, while it lives.
   class Use {
    public:
-    Use(HookCalls& calls, MapperContext context);
+    Use(HookCalls& calls, MapperContext context, HookOf of = HookOf::kOperation);
     ~Use() { calls_.free_.push_back(std::move(call_)); }
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "mapper/default_policy.h"
 
@@ -72,9 +73,10 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
                     const RequirementWish& wish, const Demands& demands, const char* not_virtual,
                     std::vector<Legion::Processor>& targets, std::vector<PhysicalInstance>& chosen,
                     std::string* reasons) {
-  if (wish.instance != 0) {  // Capabilities::instances is false
-    *reasons = "it names an instance, and nobody was given one";
-    return false;
+  if (wish.instance != 0) {
+    *reasons = add_named(context, requirement, {requirement.region}, wish.instance, demands,
+                         targets, chosen);
+    return reasons->empty();
   }
   if (wish.is_virtual) {
     chosen.push_back(PhysicalInstance::get_virtual_instance());
@@ -115,6 +117,10 @@ bool Instances::add_shared(MapperContext context, const Legion::RegionRequiremen
                            const RequirementWish& wish, const Demands& demands,
                            const std::vector<Legion::Processor>& targets,
                            std::vector<PhysicalInstance>& chosen, std::string* reasons) const {
+  if (wish.instance != 0) {
+    *reasons = add_named(context, requirement, regions, wish.instance, demands, targets, chosen);
+    return reasons->empty();
+  }
   RequirementWish all = wish;  // tasks may have different fields of it
   all.fields = RequirementWish::Fields::kAll;
   const auto groups = group_fields(requirement, fields(context, requirement, all), demands);
@@ -142,13 +148,8 @@ std::string Instances::make(MapperContext context, const Legion::RegionRequireme
                             const std::vector<Legion::LogicalRegion>& regions,
                             Legion::Memory memory, std::vector<PhysicalInstance>& chosen) const {
   const std::size_t before = chosen.size();
-  // Without holes compact is no other instance, but one that variants with a layout of their own
-  // refuse.
   InstanceWish asked = instance;
-  if (asked.layout.compact && regions.size() == 1) {
-    const auto space = regions.front().get_index_space();
-    asked.layout.compact = !runtime_->get_index_space_domain(context, space).dense();
-  }
+  simplify(context, regions, asked.layout);
   std::string why;
   for (const FieldGroup& group : groups) {
     const Legion::LayoutConstraintSet set = constraints_of(requirement, asked, group);
@@ -189,6 +190,134 @@ bool Instances::add_output(const Legion::OutputRequirement& requirement,
     return true;
   }
   return false;
+}
+
+void Instances::simplify(MapperContext context, const std::vector<Legion::LogicalRegion>& regions,
+                         LayoutSpec& layout) const {
+  if (!layout.compact || regions.size() != 1) return;
+  const auto space = regions.front().get_index_space();
+  layout.compact = !runtime_->get_index_space_domain(context, space).dense();
+}
+
+// ---- Instances that a mapper finds and makes
+
+std::optional<Instances::Query> Instances::query(MapperContext context,
+                                                 const InstanceRequest& request) const {
+  Query query;
+  query.memory = machine_.realm(request.memory);
+  if (!query.memory.exists() || request.regions.empty() || request.fields.empty()) return {};
+  for (const RegionId id : request.regions) {
+    query.regions.push_back(ids_.region(id));
+    if (!query.regions.back().exists() ||
+        query.regions.back().get_tree_id() != query.regions.front().get_tree_id()) {
+      return {};
+    }
+  }
+  const Legion::LogicalRegion& first = query.regions.front();
+  std::set<Legion::FieldID> there;
+  runtime_->get_field_space_fields(context, first.get_field_space(), there);
+  FieldGroup group;
+  for (const FieldId field : request.fields) {
+    if (!there.contains(field)) return {};
+    group.fields.push_back(field);
+  }
+  Legion::RegionRequirement requirement;
+  requirement.region = first;
+  requirement.privilege = request.reduction == 0 ? LEGION_READ_WRITE : LEGION_REDUCE;
+  requirement.redop = request.reduction;
+  InstanceWish asked;
+  asked.memory = request.memory.kind;
+  asked.layout = request.layout;
+  simplify(context, query.regions, asked.layout);
+  query.constraints = constraints_of(requirement, asked, group);
+  query.exact = query.constraints.specialized_constraint.is_exact();
+  return query;
+}
+
+std::optional<FoundInstance> Instances::find(MapperContext context, const InstanceRequest& request,
+                                             bool acquire) {
+  const auto query = this->query(context, request);
+  PhysicalInstance found;
+  if (!query || !runtime_->find_physical_instance(context, query->memory, query->constraints,
+                                                  query->regions, found, acquire, query->exact)) {
+    return std::nullopt;
+  }
+  return give(context, found, false);
+}
+
+std::optional<FoundInstance> Instances::create(MapperContext context,
+                                               const InstanceRequest& request, bool acquire) {
+  const auto query = this->query(context, request);
+  PhysicalInstance made;
+  if (!query || !runtime_->create_physical_instance(context, query->memory, query->constraints,
+                                                    query->regions, made, acquire, request.priority,
+                                                    query->exact)) {
+    return std::nullopt;
+  }
+  return give(context, made, true);
+}
+
+FoundInstance Instances::give(MapperContext context, const PhysicalInstance& instance,
+                              bool created) {
+  const auto [number, is_new] = numbers_.try_emplace(instance, last_ + 1);
+  if (is_new) {
+    known_.emplace(++last_, instance);
+    runtime_->subscribe(context, instance);  // from now on Legion says when it is gone
+  }
+  return {number->second, created, static_cast<std::int64_t>(instance.get_instance_size())};
+}
+
+InstanceId Instances::forget(const PhysicalInstance& instance) {
+  const auto found = numbers_.find(instance);
+  if (found == numbers_.end()) return 0;
+  const InstanceId number = found->second;
+  numbers_.erase(found);
+  known_.erase(number);
+  return number;
+}
+
+const PhysicalInstance* Instances::known(InstanceId instance) const {
+  const auto found = known_.find(instance);
+  return found == known_.end() ? nullptr : &found->second;
+}
+
+// Legion looks at some of this with its checks only, and at fields after the hook, by an abort.
+std::string Instances::add_named(MapperContext context,
+                                 const Legion::RegionRequirement& requirement,
+                                 const std::vector<Legion::LogicalRegion>& regions,
+                                 InstanceId named, const Demands& demands,
+                                 const std::vector<Legion::Processor>& targets,
+                                 std::vector<PhysicalInstance>& chosen) const {
+  const PhysicalInstance* instance = known(named);
+  if (instance == nullptr) return "nobody was given one of that number, or it has been collected";
+  if (instance->get_tree_id() != requirement.region.get_tree_id()) return "it is of another region";
+  for (const Legion::FieldID field : requirement.privilege_fields) {
+    if (!instance->has_field(field)) return fmt::format("it lacks field {}", field);
+  }
+  const Legion::Memory memory = instance->get_location();
+  for (const Legion::Processor target : targets) {
+    if (!Realm::Machine::get_machine().has_affinity(target, memory)) {
+      return "a processor of the task does not work in its memory";
+    }
+  }
+  const Legion::Domain has = instance->get_instance_domain();
+  for (const Legion::LogicalRegion& region : regions) {
+    const auto wants = runtime_->get_index_space_domain(context, region.get_index_space());
+    const Legion::Domain box(has.lo(), has.hi());
+    if (!wants.empty() && (!box.contains(wants.lo()) || !box.contains(wants.hi()))) {
+      return "it does not cover the region";
+    }
+  }
+  const bool reduces = (requirement.privilege & LEGION_READ_WRITE) == LEGION_REDUCE;
+  if (instance->is_reduction_instance() != reduces) {
+    return reduces ? "it is none to reduce to" : "it is one to reduce to";
+  }
+  if (const std::string_view lacks = unmet(*instance, demands); !lacks.empty()) {
+    return fmt::format("the variant demands another {}", lacks);
+  }
+  if (!runtime_->acquire_instance(context, *instance)) return "it has been collected";
+  chosen.push_back(*instance);
+  return {};
 }
 
 }  // namespace groma::legion

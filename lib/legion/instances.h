@@ -1,22 +1,26 @@
-// Instances: a requirement's wish carried out in Legion.
+// Instances: a requirement's wish carried out in Legion; instances that mappers find and make.
 #pragma once
 
 #include <legion.h>
 
+#include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "groma/mapper_runtime.h"
 #include "groma/wish.h"
 #include "legion/layouts.h"
 #include "legion/machine_map.h"
+#include "legion/task_views.h"
 
 namespace groma::legion {
 
 class Instances {
  public:
-  Instances(const MachineMap& machine, Legion::Mapping::MapperRuntime* runtime)
-      : machine_(machine), runtime_(runtime) {}
+  Instances(const MachineMap& machine, RegionIds* ids, Legion::Mapping::MapperRuntime* runtime)
+      : machine_(machine), ids_(*ids), runtime_(runtime) {}
 
   // Finds or makes an instance for `requirement`, several where the demands of its variant are not
   // the same for all fields, in the first memory that the first of `targets` reaches and that has
@@ -41,7 +45,24 @@ class Instances {
                   Legion::Processor target, Legion::Memory& memory,
                   Legion::LayoutConstraintSet& set, std::string* reasons) const;
 
+  // What MapperRuntime offers a mapper. Instances that were given out are known by numbers of ours
+  // for as long as they exist: Realm gives its own again.
+  std::optional<FoundInstance> find(Legion::Mapping::MapperContext context,
+                                    const InstanceRequest& request, bool acquire);
+  std::optional<FoundInstance> create(Legion::Mapping::MapperContext context,
+                                      const InstanceRequest& request, bool acquire);
+  const Legion::Mapping::PhysicalInstance* known(InstanceId instance) const;
+  // Of one that is gone: its number; 0 if it was not given out.
+  InstanceId forget(const Legion::Mapping::PhysicalInstance& instance);
+
  private:
+  // An InstanceRequest in Legion's words.
+  struct Query {
+    Legion::Memory memory;
+    std::vector<Legion::LogicalRegion> regions;
+    Legion::LayoutConstraintSet constraints;
+    bool exact = false;
+  };
   std::vector<Legion::FieldID> fields(Legion::Mapping::MapperContext context,
                                       const Legion::RegionRequirement& requirement,
                                       const RequirementWish& wish) const;
@@ -54,9 +75,28 @@ class Instances {
                    const std::vector<Legion::LogicalRegion>& regions, Legion::Memory memory,
                    std::vector<Legion::Mapping::PhysicalInstance>& chosen) const;
 
+  // The instance that the wish names; else why it cannot be.
+  std::string add_named(Legion::Mapping::MapperContext context,
+                        const Legion::RegionRequirement& requirement,
+                        const std::vector<Legion::LogicalRegion>& regions, InstanceId named,
+                        const Demands& demands, const std::vector<Legion::Processor>& targets,
+                        std::vector<Legion::Mapping::PhysicalInstance>& chosen) const;
+  // Without holes compact is no other instance, but one that variants with a layout of their own
+  // refuse.
+  void simplify(Legion::Mapping::MapperContext context,
+                const std::vector<Legion::LogicalRegion>& regions, LayoutSpec& layout) const;
+  std::optional<Query> query(Legion::Mapping::MapperContext context,
+                             const InstanceRequest& request) const;
+  FoundInstance give(Legion::Mapping::MapperContext context,
+                     const Legion::Mapping::PhysicalInstance& instance, bool created);
+
   const MachineMap& machine_;
+  RegionIds& ids_;
   Legion::Mapping::MapperRuntime* runtime_;
   std::unordered_map<Legion::RegionTreeID, Legion::LogicalRegion> roots_;
+  std::unordered_map<InstanceId, Legion::Mapping::PhysicalInstance> known_;
+  std::map<Legion::Mapping::PhysicalInstance, InstanceId> numbers_;  // of those
+  InstanceId last_ = 0;
 };
 
 }  // namespace groma::legion

@@ -250,10 +250,19 @@ std::vector<LayoutDemand> TaskViews::demands(MapperContext context, Legion::Task
 RegionId RegionIds::of(Legion::LogicalRegion region) {
   if (!region.exists()) return 0;
   const std::lock_guard lock(mutex_);
-  if (regions_.size() >= kMaxRegions) regions_.clear();  // new numbers: none comes twice
+  if (regions_.size() >= kMaxRegions) {  // new numbers: none comes twice
+    regions_.clear();
+    by_number_.clear();
+  }
   const auto [found, is_new] = regions_.try_emplace(region, last_ + 1);
-  if (is_new) ++last_;
+  if (is_new) by_number_.emplace(++last_, region);
   return found->second;
+}
+
+Legion::LogicalRegion RegionIds::region(RegionId number) {
+  const std::lock_guard lock(mutex_);
+  const auto found = by_number_.find(number);
+  return found == by_number_.end() ? Legion::LogicalRegion::NO_REGION : found->second;
 }
 
 PartitionId RegionIds::of(Legion::LogicalPartition partition) {

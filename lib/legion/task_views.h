@@ -55,11 +55,13 @@ std::string_view attached_name(Legion::Mapping::MapperRuntime* runtime, MapperCo
 class RegionIds {
  public:
   RegionId of(Legion::LogicalRegion region);           // 0 for NO_REGION
+  Legion::LogicalRegion region(RegionId number);       // NO_REGION for one that is not known
   PartitionId of(Legion::LogicalPartition partition);  // 0 for NO_PART
 
  private:
   std::mutex mutex_;
   std::map<Legion::LogicalRegion, RegionId> regions_;
+  std::unordered_map<RegionId, Legion::LogicalRegion> by_number_;
   std::map<Legion::LogicalPartition, PartitionId> partitions_;
   std::uint64_t last_ = 0;
 };

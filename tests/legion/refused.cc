@@ -1,6 +1,6 @@
 // A program of one task with one region, mapped by the text in its first argument, by the file
-// named there (`@my.mapper`, the way from C), or by a mapper that errs (`astray`): for what ends
-// with our message, which CMakeLists.txt lists. `-as HOW` says how the task is launched.
+// named there (`@my.mapper`, the way from C), or by a mapper that errs (`astray`, `namer`): for
+// what ends with our message, which CMakeLists.txt lists. `-as HOW` says how the task is launched.
 #include <legion.h>
 
 #include <cstdio>
@@ -123,6 +123,28 @@ class Astray final : public groma::Mapper {
   }
 };
 
+// Names an instance of its own for `look`, which cannot have it; `-as` says why.
+class Namer final : public groma::Mapper {
+ public:
+  using Mapper::Mapper;
+  void map_task(groma::MapperRuntime& runtime, const groma::TaskView& task,
+                std::span<const std::span<const groma::InstanceView>> valid,
+                groma::TaskWish& answer) override {
+    Mapper::map_task(runtime, task, valid, answer);
+    if (task.name != "look") return;
+    const groma::RequirementView& of = task.requirements[0];
+    const groma::FieldId other = kOther;
+    const groma::FieldId own = kField;
+    groma::InstanceRequest request;
+    request.memory = {groma::MemKind::kSysmem, 0, 0};
+    request.regions = {&of.region, 1};
+    request.fields = {how == "demanding_two" ? &other : &own, 1};
+    request.reduction = how == "reduce" ? 0 : kPlus;
+    const auto made = how == "single" ? std::nullopt : runtime.create_instance(request);
+    answer.requirements[0].instance = made ? made->id : 99;
+  }
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -157,6 +179,10 @@ int main(int argc, char** argv) {
   if (std::string_view(argv[1]) == "astray") {
     groma::legion::use(
         [](const groma::MapperSite& site) { return std::make_unique<Astray>(site); });
+    return Runtime::start(argc, argv);
+  }
+  if (std::string_view(argv[1]) == "namer") {
+    groma::legion::use([](const groma::MapperSite& site) { return std::make_unique<Namer>(site); });
     return Runtime::start(argc, argv);
   }
   if (argv[1][0] == '@') {

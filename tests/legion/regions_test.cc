@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <mutex>
 #include <string>
@@ -36,6 +37,7 @@ constexpr Legion::TaskID kDouble = 8;
 constexpr Legion::TaskID kShare = 9;
 constexpr Legion::MapperID kProgram = 1;
 constexpr Legion::MapperID kCurious = 2;
+constexpr Legion::MapperID kKeeper = 9;
 constexpr Legion::FieldID kField = 10;
 constexpr Legion::ReductionOpID kPlus = 1;
 
@@ -212,6 +214,74 @@ class Curious final : public Mapper {
   }
 };
 
+// Keeps an instance of its own in RDMEM for what a task reads or reduces to.
+class Keeper final : public Mapper {
+ public:
+  using Mapper::Mapper;
+
+  void select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
+                           ScheduleAnswer& answer) override {
+    Mapper::select_tasks_to_map(runtime, ready, answer);
+    EXPECT_FALSE(asked_ && runtime.create_instance(request_));  // for no operation
+  }
+  void map_task(MapperRuntime& runtime, const TaskView& task,
+                std::span<const std::span<const InstanceView>> valid, TaskWish& answer) override {
+    Mapper::map_task(runtime, task, valid, answer);
+    if (spare_ != 0) {  // of the task before, which is mapped
+      EXPECT_TRUE(runtime.collect_instance(spare_));
+      EXPECT_FALSE(runtime.acquire_instance(spare_));
+      ++collected;
+    }
+    const RequirementView& of = task.requirements[0];
+    region_ = of.region;
+    request_.memory = {MemKind::kRdmem, 0, 0};
+    request_.regions = {&region_, 1};
+    request_.fields = {&kValue, 1};
+    request_.reduction = of.reduction;
+    asked_ = true;
+    const auto kept = runtime.find_or_create_instance(request_);
+    ASSERT_TRUE(kept);
+    EXPECT_GE(kept->bytes, of.points * 8);
+    EXPECT_TRUE(runtime.acquire_instance(kept->id));
+    if (kept->created) ++created;
+    answer.requirements[0].instance = kept->id;
+    const auto spare = runtime.create_instance(request_);
+    ASSERT_TRUE(spare);
+    EXPECT_NE(spare->id, kept->id);
+    EXPECT_FALSE(runtime.collect_instance(spare->id));  // it is held
+    runtime.set_collect_priority(spare->id, kCollectFirst);
+    spare_ = spare->id;
+    refuses(runtime);
+  }
+  void handle_instance_collection(MapperRuntime&, InstanceId) override { ++told; }
+
+  inline static std::atomic<int> created = 0, collected = 0, told = 0;
+
+ private:
+  void refuses(MapperRuntime& runtime) const {
+    InstanceRequest none = request_;
+    none.memory = {MemKind::kFbmem, 0, 0};
+    EXPECT_FALSE(runtime.find_or_create_instance(none));
+    none = request_;
+    const RegionId nowhere = 999'999'999;
+    none.regions = {&nowhere, 1};
+    EXPECT_FALSE(runtime.find_or_create_instance(none));
+    none = request_;
+    none.fields = {&kNoField, 1};
+    EXPECT_FALSE(runtime.find_or_create_instance(none));
+    none.fields = {};
+    EXPECT_FALSE(runtime.find_or_create_instance(none));
+    EXPECT_FALSE(runtime.acquire_instance(12345));
+    EXPECT_FALSE(runtime.collect_instance(12345));
+  }
+
+  static constexpr FieldId kValue = kField, kNoField = 77;
+  bool asked_ = false;
+  RegionId region_ = 0;
+  InstanceRequest request_;
+  InstanceId spare_ = 0;
+};
+
 template <typename Register>
 void add_task(Legion::TaskID id, const char* name, Register preregister) {
   Legion::TaskVariantRegistrar registrar(id, name);
@@ -247,6 +317,8 @@ const BeforeStart kSetUp([] {
   map_by(GROMA_SOURCE_DIR "/tests/legion/regions.mapper", kProgram);
   legion::use([](const MapperSite& site) { return std::make_unique<Curious>(site); },
               {kCurious, nullptr});
+  legion::use([](const MapperSite& site) { return std::make_unique<Keeper>(site); },
+              {kKeeper, nullptr});
 });
 
 // ---- Tests
@@ -373,6 +445,24 @@ TEST(Regions, AFieldThatIsAddedLaterIsMapped) {
   on_all([&] {
     EXPECT_EQ(runtime()->execute_task(context(), launcher).get_result<double>(), 8 * 16.0);
   });
+}
+
+// One for all tasks that read, whichever processor's mapper asks.
+TEST(Regions, AMapperFindsAndMakesInstances) {
+  const LogicalRegion region = rows("kept");
+  Keeper::created = Keeper::collected = Keeper::told = 0;
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(run<double>(kSum, region, region, kKeeper), 8 * 16.0);
+  EXPECT_EQ(Keeper::created, 1);
+  EXPECT_GE(Keeper::collected, 4);  // by two objects
+  Legion::TaskLauncher adds = launcher_of(kAdd, kKeeper);
+  adds.add_region_requirement(
+      RegionRequirement(region, kPlus, LEGION_EXCLUSIVE, region).add_field(kField));
+  EXPECT_EQ(runtime()->execute_task(context(), adds).get_result<int>(), Legion::Memory::REGDMA_MEM);
+  EXPECT_EQ(run<double>(kSum, region, region), 8 * 16.0 + 0.5);
+  for (int i = 0; i < 1'000 && Keeper::told < 4; ++i) {  // Legion says so when it gets to it
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_GE(Keeper::told, 4);
 }
 
 // Two tasks at once, that share what both may write: on processors of their own, with the same
