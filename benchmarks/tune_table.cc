@@ -38,13 +38,13 @@ using namespace groma::tune_table;
 // In this order, so that a run that is broken off has the most.
 constexpr const char* kAll[] = {
     "proposers=guided;random;ccd;anneal;opentuner",
-    "proposers=guided estimates=1000 judge=other",
     "proposers=guided;random;ccd;anneal;opentuner names=random",
-    "proposers=guided estimates=1000 judge=other names=random",
+    "proposers=guided estimates=1000 judge=other",
     "proposers=enumerate apps=circuit;cosma evaluations=0 seeds=1",
-    "proposers=best;anneal;opentuner evaluations=10000 seeds=1",
-    "proposers=best;anneal;opentuner evaluations=10000 seeds=1 judge=other",
-    "proposers=guided;random;ccd;anneal;opentuner evaluations=1000",
+    "proposers=best;anneal evaluations=10000 seeds=1",
+    "proposers=best;anneal evaluations=10000 seeds=1 judge=other",
+    "proposers=opentuner evaluations=1000",
+    "proposers=guided estimates=1000 judge=other names=random",
     "proposers=anneal apps=circuit;cannon;pennant evaluations=100000 seeds=1",
     "proposers=opentuner evaluations=1000 names=random",
 };
