@@ -103,8 +103,10 @@ std::string written_out(std::string_view pattern) {
 
 // What our own diagnostic looks like, as text and as JSON.
 std::string pattern_of_diagnostic(const std::string& id, const std::string& says) {
+  std::string words = RE2::QuoteMeta(says);
+  for (std::size_t at; (at = words.find("\\ ")) != words.npos;) words.erase(at, 1);
   const auto with = [&](std::string_view any) {
-    return says.empty() ? std::string(any) : fmt::format("{}{}{}", any, RE2::QuoteMeta(says), any);
+    return words.empty() ? std::string(any) : fmt::format("{}{}{}", any, words, any);
   };
   return fmt::format(
       R"re((?:(?P<place>[^\s"]+:\d+:\d+): )?(?:error|warning): (?P<message>{1}) \[{0}\]$)re"
