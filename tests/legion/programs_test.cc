@@ -123,6 +123,15 @@ TEST_F(OnLegion, WhatIsNoLegionProgramIsRefused) {
   expect("tune --on legion --app cannon --machine local", 2, "--machine");
 }
 
+TEST_F(OnLegion, TuningSaysInWordsWhyNothingRuns) {
+  const Outcome outcome =
+      run("groma tune --on legion --app stencil:edge=20 --evaluations 1 --estimates 0 --out " +
+          folder_.path() + "/nothing -- -ll:cpu 2 -ll:cpus 2");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("unrecognized lowlevel option: -ll:cpus\n"));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("\"status\"")));
+}
+
 // From one processor for all to a better one.
 TEST_F(OnLegion, Tunes) {
   const std::string start = folder_.write(
