@@ -26,6 +26,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/median.h"
 #include "legion/adapter.h"
 
 namespace {
@@ -222,10 +223,8 @@ double us_a_point(Legion::Context context, Legion::Runtime* runtime, std::int64_
   return passed.count() / static_cast<double>(points);
 }
 
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
+double median(const std::vector<double>& values) {
+  return values.empty() ? 0 : groma::median(values);
 }
 
 // DefaultMapper as it comes looks at all ready tasks for every eight that it maps, so its time

@@ -25,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/median.h"
 #include "groma/app_builder.h"
 #include "groma/simulate.h"
 #include "process_memory.h"
@@ -426,11 +427,6 @@ void compare_times(const Graph& graph, const Site& site, double band) {
               counts ? "" : "  COUNTS DIFFER", agree ? "" : "  HAVE TO AGREE");
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
 void compare_speed(const Graph& graph, const Site& site) {
   std::vector<double> ratios, ours_s, theirs_s, ours_mb, theirs_mb;
   std::int64_t activities = 0;
@@ -446,13 +442,13 @@ void compare_speed(const Graph& graph, const Site& site) {
     theirs_mb.push_back(theirs.memory_mb);
   }
   const auto rate = [&](const std::vector<double>& s) {
-    return static_cast<double>(activities) / median(s) / 1e6;
+    return static_cast<double>(activities) / groma::median(s) / 1e6;
   };
   const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
   std::printf("%-34s %8ld %9ld %8.3f %8.3f %7.1f (%.1f to %.1f) %8.0f %8.0f\n", graph.name.c_str(),
               static_cast<long>(graph.tasks()), static_cast<long>(activities - graph.tasks()),
-              rate(ours_s), rate(theirs_s), median(ratios), *least, *most, median(ours_mb),
-              median(theirs_mb));
+              rate(ours_s), rate(theirs_s), groma::median(ratios), *least, *most,
+              groma::median(ours_mb), groma::median(theirs_mb));
 }
 
 }  // namespace

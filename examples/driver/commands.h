@@ -2,7 +2,9 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "console.h"
@@ -23,6 +25,22 @@ inline CLI::Option* add_app_option(
 }
 inline void add_json_flag(CLI::App& command, bool* json) {
   command.add_flag("--json", *json, "One JSON document instead of text");
+}
+// Has its `Usage:` line say what stands behind `--`.
+inline void add_behind(CLI::App& command, const std::string& words) {
+  class Formatter final : public CLI::Formatter {
+   public:
+    explicit Formatter(std::string behind) : behind_(std::move(behind)) {}
+    std::string make_usage(const CLI::App* app, std::string name) const override {
+      std::string usage = CLI::Formatter::make_usage(app, std::move(name));
+      const std::size_t end = usage.find_last_not_of('\n') + 1;
+      return usage.insert(end, " " + behind_);
+    }
+
+   private:
+    std::string behind_;
+  };
+  command.formatter(std::make_shared<Formatter>(words));
 }
 
 void add_apps(CLI::App& app, int* exit_code);

@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "console.h"
 #include "groma/benchmarks.h"
 #include "groma/io.h"
 
@@ -15,6 +18,9 @@ namespace driver {
 namespace {
 
 namespace fs = std::filesystem;
+
+// The flags that say what a machine has: processors, and memories in MiB.
+constexpr std::string_view kAmounts[] = {"-ll:cpu", "-ll:csize", "-ll:nsize", "-ll:rsize"};
 
 // "circuit, johnson"
 std::string names_in(const fs::path& folder) {
@@ -53,6 +59,26 @@ std::vector<std::string> with_cpus(std::vector<std::string> flags) {
                  {"-ll:cpu", std::to_string(std::max(1U, std::thread::hardware_concurrency()))});
   }
   return flags;
+}
+
+void check_flags(const std::string& app, const groma::Workload& workload,
+                 const std::vector<std::string>& flags) {
+  const std::string name = app.substr(0, app.find(':'));
+  for (std::size_t i = 0; i < flags.size(); ++i) {
+    const std::string& flag = flags[i];
+    const std::string value = i + 1 < flags.size() ? flags[i + 1] : "";
+    for (const auto& [parameter, given] : workload.values()) {
+      if (flag != "-" + parameter) continue;
+      throw CLI::ValidationError(
+          "--", fmt::format("`{}` is a parameter of {}, not a flag of Legion: --app {}:{}={}", flag,
+                            name, name, parameter, value.empty() ? std::to_string(given) : value));
+    }
+    if (std::find(std::begin(kAmounts), std::end(kAmounts), flag) == std::end(kAmounts)) continue;
+    if (!value.empty() && std::isdigit(static_cast<unsigned char>(value.front())) != 0) continue;
+    throw CLI::ValidationError(
+        "--", fmt::format("`{}` takes a number{}", flag,
+                          value.empty() ? "" : fmt::format(", not `{}`", visible(value))));
+  }
 }
 
 groma::Result<groma::Machine> machine_of(const std::vector<std::string>& flags) {

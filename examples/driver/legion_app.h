@@ -20,6 +20,10 @@ std::string for_this_computer(const std::string& app);
 
 // Legion's flags, which say how many CPUs it has: all of this computer unless `flags` does.
 std::vector<std::string> with_cpus(std::vector<std::string> flags);
+// Wrong usage where a flag behind `--` names a parameter of `app`, which the program would take
+// instead of what is reported, or where one that says what Legion has is without its number.
+void check_flags(const std::string& app, const groma::Workload& workload,
+                 const std::vector<std::string>& flags);
 // The machine that Legion then has: CPUs and the memories that the flags give it. Its speeds are
 // those of the default preset.
 groma::Result<groma::Machine> machine_of(const std::vector<std::string>& flags);

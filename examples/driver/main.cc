@@ -27,6 +27,26 @@ bool unknown_command(const CLI::App& app, int argc, char** argv) {
   return true;
 }
 
+// `groma record ./program -n 4`: what has no place there, and where it has one.
+void say_unexpected(const std::string& command, const std::vector<std::string>& words) {
+  const auto all = fmt::format("{}", fmt::join(words, " "));
+  std::string help;
+  if (command == "record") {
+    help = "a program and its arguments stand behind `--`: groma record -- " + all;
+  } else if (command == "run") {
+    help =
+        "a Legion program, its arguments and flags of Legion stand behind `--`: groma run --map "
+        "FILE -- PROGRAM ARGS, groma run --on legion --app A -- -ll:cpu 2";
+  } else if (command == "tune") {
+    help =
+        "flags of Legion and a Legion program stand behind `--`: groma tune --on legion --app A -- "
+        "-ll:cpu 2, groma tune --app A --verify -- PROGRAM ARGS";
+  }
+  driver::print_error(fmt::format("The following argument{} not expected: {}\n{}",
+                                  words.size() == 1 ? " was" : "s were", all,
+                                  help.empty() ? "" : "help: " + help + "\n"));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -77,8 +97,10 @@ int main(int argc, char** argv) {
   }
   // What stands behind `--` is no argument of ours, whatever it looks like.
   const std::string command = arguments.empty() ? "" : arguments.front();
+  bool divided = true;  // by `--`, where it can be
   if (command == "run" || command == "record" || command == "tune") {
     const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
+    divided = dashes != arguments.end();
     if (dashes != arguments.end()) behind.assign(dashes + 1, arguments.end());
     arguments.erase(dashes, arguments.end());
   }
@@ -88,6 +110,11 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     const int asks_help = argc > 1 && std::string_view(argv[1]) == "help" ? 1 : 0;
     if (unknown_command(app, argc - asks_help, argv + asks_help)) return driver::kWrongUsage;
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+      say_unexpected(divided ? "" : command, app.remaining(/*recurse=*/true));
+      driver::print_error("Run with --help for more information.\n");
+      return driver::kWrongUsage;
+    }
     std::ostringstream out;
     const bool asked = app.exit(error, out) == 0;  // for help or the version
     return asked ? driver::print(out.str()) : driver::kWrongUsage;

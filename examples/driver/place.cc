@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "console.h"
 #include "groma/evaluate.h"
+#include "groma/explain.h"
 #include "groma/inspect.h"
 #include "groma/system.h"
 
@@ -14,7 +15,7 @@ namespace driver {
 namespace {
 
 struct Options {
-  std::string file, machine = "p100x4", domain, lower, task, function, from, parent, svg;
+  std::string file, machine = "p100x4", app, domain, lower, task, function, from, parent, svg;
   bool trace = false;
   bool json = false;
 };
@@ -70,30 +71,57 @@ groma::PlaceQuery parse_query(const Options& options) {
     const auto numbers = parse_numbers("--parent", options.parent, ',');
     if (numbers.size() != 2) throw CLI::ValidationError("--parent", "it takes NODE,PROCESSOR");
     query.parent = {numbers[0], numbers[1]};
-  } else if (options.domain.empty()) {
-    throw CLI::RequiredError("--domain (or --parent)");
-  } else {
+  } else if (options.domain.empty() && options.app.empty()) {
+    throw CLI::RequiredError("--domain (or --parent, or --app)");
+  } else if (!options.domain.empty()) {
     query.domain = parse_domain(options);
   }
   return query;
 }
 
-int run(const Options& options) {
-  if (options.file == "-" && options.machine == "-") {
-    throw CLI::ValidationError("--machine", "standard input is the program already");
+// Has the query be of the application's first index launch of the task, on the kind of processor
+// that it has there. The exit code where there is none, with the reason said.
+std::optional<int> find_launch(const groma::BoundProgram& bound, const groma::Workload& workload,
+                               bool json, groma::PlaceQuery& query, groma::Diagnostics& diags) {
+  groma::Diagnostics of_others(diags.source());
+  const groma::ExplainQuery task{query.task, ""};
+  const auto explained = groma::explain(bound, workload, task, of_others);
+  if (!explained) {
+    static_cast<void>(groma::explain(bound, workload, task, diags));  // says why
+    return fail(diags, json);
   }
+  for (const groma::ExplainedTask& each : explained->tasks) {
+    for (const groma::ExplainedLaunch& launch : each.launches) {
+      if (!launch.domain) continue;
+      query.domain = *launch.domain;
+      if (!query.from) query.from = each.kind.kind;
+      return std::nullopt;
+    }
+  }
+  return refuse(fmt::format("`{}` has no index launch of `{}` whose domain it says",
+                            workload.name(), query.task),
+                "name one: --domain 8x4; of a single task: --parent NODE,PROCESSOR");
+}
+
+int run(const Options& options) {
+  check_standard_input({options.file, options.machine, options.app});
   if (options.svg == "-" && options.json) {
     throw CLI::ValidationError("--svg", "with --json it needs a file");
   }
   if (options.svg == options.file && options.svg != "-") {
     throw CLI::ValidationError("--svg", "that file is the program");
   }
-  const groma::PlaceQuery query = parse_query(options);
+  groma::PlaceQuery query = parse_query(options);
   std::optional<groma::Diagnostics> diags;
-  const auto with = read_inputs(options.machine, "", &diags);
+  const auto with = read_inputs(options.machine, options.app, &diags);
   if (!with) return fail(*diags, options.json);
   const auto bound = read_mapping(options.file, *with->machine, &diags);
   if (!bound) return fail(*diags, options.json);
+  const bool launched = options.domain.empty() && options.parent.empty();
+  if (launched) {
+    const auto failed = find_launch(*bound, *with->workload, options.json, query, *diags);
+    if (failed) return *failed;
+  }
   catch_interrupts();
   std::optional<groma::Placement> placement;
   {
@@ -131,12 +159,17 @@ void add_place(CLI::App& app, int* exit_code) {
   command->add_option("FILE", options->file, "A mapping program; `-` is standard input")
       ->required();
   add_machine_option(*command, &options->machine);
-  command->add_option("--domain", options->domain, "Extents of the index launch, such as 8x4");
+  CLI::Option* const domain =
+      command->add_option("--domain", options->domain, "Extents of the index launch, such as 8x4");
   command->add_option("--lower", options->lower, "Its lower corner, such as 0x0 (the default)");
   auto* task = command->add_option("--task", options->task, "The task that is launched");
   auto* function = command->add_option("--function", options->function,
                                        "The mapping function, whatever task it is bound to");
   task->excludes(function);
+  add_app_option(*command, &options->app,
+                 "Instead of --domain: an application, whose first index launch of the task it is")
+      ->excludes(domain)
+      ->needs(task);
   command
       ->add_option("--from", options->from,
                    "The processor kind, where the program does not say on which the task runs")
@@ -151,6 +184,7 @@ void add_place(CLI::App& app, int* exit_code) {
   command->footer(
       "Examples:\n"
       "  groma place my.mapper --machine p100x4:nodes=2 --task task_1 --domain 8x4\n"
+      "  groma place my.mapper --app circuit --task calculate_new_currents\n"
       "  groma place my.mapper --machine nodes=4,gpu=2 --function block --domain 64 --json\n"
       "  groma place my.mapper --task init --parent 0,1\n"
       "  groma place my.mapper --task task_1 --domain 16x16x4 --svg launch.svg");

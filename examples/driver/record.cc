@@ -76,7 +76,6 @@ int run(const Options& options) {
   const auto result = mapping ? groma::run_program(*mapping, *run) : groma::run_program(*run);
   if (interrupted()) return kInterrupted;
   if (!result) return refuse(result.error());
-  if (mapping) print_error(render(*diags, color_on_stderr()));
   if (!result->ok()) {
     print_error(draw(result->feedback, color_on_stderr()));
     return kWrongInput;
@@ -95,6 +94,8 @@ int run(const Options& options) {
   if (hearing.unheard()) return kWrongInput;
   if (out == "-") return print(json);
   if (const auto error = groma::write_file(out, json)) return refuse(*error);
+  print_error(fmt::format("groma: of this computer; next: groma tune --app {0} --machine local\n",
+                          visible(out)));
   return print(fmt::format("{}: {}\n", out, summary(recording->app)));
 }
 
@@ -114,6 +115,7 @@ void add_record(CLI::App& app, const std::vector<std::string>& behind, int* exit
           ->check(not_empty);
   add_program_options(*command, &options->program, "");
   command->get_option("--checks")->needs(map);
+  add_behind(*command, "-- PROGRAM ARGS");
   command->footer(
       "Examples:\n"
       "  groma record -- ./my_program -n 100 -ll:cpu 4       writes my_program.json\n"

@@ -170,6 +170,7 @@ int run_on_legion(Options options) {
   std::optional<groma::Diagnostics> diags;
   const auto with = read_inputs("", for_this_computer(options.app), &diags);
   if (!with) return fail(*diags, options.json);
+  check_flags(options.app, *with->workload, options.map.program.words);
   std::vector<std::string> words = {*program};
   for (const auto& more : {parameters_of(*with->workload), with_cpus(options.map.program.words)}) {
     words.insert(words.end(), more.begin(), more.end());
@@ -228,9 +229,9 @@ void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_co
       "--map", options->map.file, "A mapping for the Legion program behind `--`, which is run");
   map->check(not_empty);
   app_option->excludes(map);
-  file->excludes(map);
   command->get_option("--on")->excludes(map);
   add_program_options(*command, &options->map.program, "With a Legion program: ");
+  add_behind(*command, "[-- FLAGS | --map FILE -- PROGRAM ARGS]");
   command->footer(
       "Examples:\n"
       "  groma run my.mapper --machine p100x4 --app circuit\n"
@@ -242,11 +243,21 @@ void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_co
       "                                                 measured on this computer\n"
       "  groma run --map my.mapper -- ./my_legion_program -n 100 -ll:cpu 4");
   command->callback([=, &behind] {
-    if (map->count() == 0 && app_option->count() == 0) throw CLI::RequiredError("--app or --map");
     const bool on_legion = options->on == "legion";
-    if (!on_legion && behind.empty() == (map->count() > 0)) {
+    const bool has_map = map->count() > 0;
+    if (has_map && file->count() > 0) {
+      throw CLI::ValidationError("FILE", "of --map the program stands behind `--`: --map " +
+                                             options->map.file + " -- " + options->file);
+    }
+    if (has_map && behind.empty()) {
       throw CLI::ValidationError("--map", "it takes a program, behind `--`: --map FILE -- PROGRAM");
     }
+    if (!has_map && !on_legion && !behind.empty()) {
+      throw CLI::ValidationError("--", behind.front().starts_with('-')
+                                           ? "flags of Legion are for --on legion"
+                                           : "a program is for --map: --map FILE -- PROGRAM");
+    }
+    if (!has_map && app_option->count() == 0) throw CLI::RequiredError("--app or --map");
     // What only one of the two runtimes has.
     const bool with_program = on_legion || map->count() > 0;
     for (const char* name : {"--machine", "--seed", "--noise", "--fit", "--grow", "--time",

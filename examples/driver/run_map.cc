@@ -101,7 +101,6 @@ int run_under_mapping(const MapArguments& arguments) {
   const auto result = groma::run_program(mapping, *run);
   if (interrupted()) return kInterrupted;
   if (!result) return refuse(result.error());
-  if (!arguments.json) print_error(render(*diags, color_on_stderr()));
   const std::string text = arguments.json ? groma::to_json(*result, *diags)
                                           : groma::draw(*result, mapping, *run, color_on_stdout());
   const bool printed = !hearing.unheard() && print(text) == kFine;

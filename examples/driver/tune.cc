@@ -17,6 +17,7 @@
 #include "groma/evaluators.h"
 #include "groma/inspect.h"
 #include "groma/io.h"
+#include "groma/run.h"
 #include "groma/system.h"
 #include "legion_app.h"
 #include "tune_words.h"
@@ -249,13 +250,13 @@ void measure_on_legion(TuneArguments* arguments) {
   const std::string self = fs::read_symlink("/proc/self/exe", ignored).string();
   std::string flags;
   for (const std::string& flag : arguments->flags) flags += " " + quoted(flag);
-  const auto run = [&](const char* checks) {
-    return fmt::format("{} run {{file}} --on legion --app {{input}} --json --checks {} --{}",
-                       quoted(self), checks, flags);
+  const auto run = [&](const char* how) {
+    return fmt::format("{} run {{file}} --on legion --app {{input}} {} --{}", quoted(self), how,
+                       flags);
   };
   groma::CommandEvaluatorOptions& command = arguments->command;
-  command.command = run("never");
-  command.check_command = run("always");
+  command.command = run("--json --checks never");
+  command.check_command = run("--checks always");  // as text: its errors are read by people
   command.inputs = arguments->apps;
   command.metric_pointer = "/seconds";
 }
@@ -272,6 +273,7 @@ bool read_problem(const TuneArguments& arguments, std::optional<groma::Diagnosti
       return false;
     }
     if (arguments.on == "legion") {
+      check_flags(app, *with->workload, arguments.flags);
       auto machine = machine_of(arguments.flags);
       if (!machine) {
         refuse_search(machine.error(), arguments.json);
@@ -325,6 +327,7 @@ std::optional<Subject> read_subject(const TuneArguments& arguments,
   }
   if (arguments.command.command.empty()) return subject;
   groma::CommandEvaluatorOptions options = arguments.command;
+  if (arguments.on == "legion") options.lacking = groma::lacking_kinds(*subject.problem.machine);
   options.file_suffix =
       subject.problem.is_mapping() ? ".mapper" : fs::path(arguments.file).extension().string();
   auto command = groma::make_command_evaluator(std::move(options));
@@ -415,6 +418,11 @@ void check_usage(const TuneArguments& arguments) {
     inputs.push_back(input);
   }
   check_standard_input(inputs);
+  for (auto app = arguments.apps.begin(); app != arguments.apps.end(); ++app) {
+    if (std::find(arguments.apps.begin(), app, *app) != app) {
+      throw CLI::ValidationError("--app", fmt::format("`{}` is there twice", visible(*app)));
+    }
+  }
   if (!arguments.resume.empty()) return;
   if (arguments.apps.empty() && arguments.file.empty()) {
     throw CLI::ValidationError("--app, --file", "one of them says what is searched");
@@ -688,6 +696,7 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
       ->add_option("--app", options->apps,
                    "The application, as of `groma run`; several make a vector of inputs, which "
                    "count alike")
+      ->allow_extra_args(false)  // one each time
       ->check(not_empty);
   std::string names;
   for (const groma::ProposerInfo& info : groma::proposers()) {
@@ -760,6 +769,7 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
                       std::count(resumable.begin(), resumable.end(), option) > 0;
     if (!with) resume->excludes(option);
   }
+  add_behind(*command, "[-- FLAGS | --verify -- PROGRAM ARGS]");
   command->footer(
       "Examples:\n"
       "  groma tune --app solomonik                     a hundred simulated runs, no model\n"

@@ -46,6 +46,7 @@ struct CommandEvaluatorOptions {
   std::int64_t memory_bytes = 0;      // of each process of a run (its address space); 0: no bound
   std::string file_suffix = {};       // of the file's name: ".cc"
   std::string folder = {};            // where the commands run; empty: where we are
+  std::vector<std::string> lacking = {};  // GuideContext::lacking of where they run
 };
 
 // Runs one thing at a time. Where the request has an incumbent, that is measured again beside the

@@ -30,6 +30,9 @@ RunResult run_default(std::shared_ptr<const Machine> machine, const Workload& wo
 // null: the default mapper's run.
 ProfileWords words_of(const Workload& workload, const Machine& machine, const Program* program);
 
+// GuideContext::lacking of a machine that is known.
+std::vector<std::string> lacking_kinds(const Machine& machine);
+
 // A run and what came of it. What is pointed at outlives guide_run().
 struct GuidedRun {
   const Workload* workload = nullptr;

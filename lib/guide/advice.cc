@@ -74,9 +74,10 @@ std::vector<program::Row> suspects(const Program& program, MappingStatement stat
   return found;
 }
 
-// The item of an index into a view that has a name, kept inside of it.
+// The item of an index into a view that has a name, kept inside of it; where it may be below 0 with
+// the size added, since `%` keeps the sign.
 std::optional<Edit> kept_inside(const program::Data& data, const Source& source,
-                                const program::Code& index, std::uint32_t i) {
+                                const program::Code& index, std::uint32_t i, bool negative) {
   using program::Op;
   const program::Code& view = data.code[index.c];
   const program::Code& item = data.code[data.lists[index.a + i]];
@@ -86,9 +87,12 @@ std::optional<Edit> kept_inside(const program::Data& data, const Source& source,
   }
   const bool looser = item.op == Op::kAdd || item.op == Op::kSubtract || item.op == Op::kNot ||
                       (item.op >= Op::kEqual && item.op <= Op::kConditional);  // than `%`
-  return Edit{item.range,
-              fmt::format("{0}{1}{2} % {3}.size[{4}]", looser ? "(" : "", source.text(item.range),
-                          looser ? ")" : "", source.text(view.range), i)};
+  const std::string size = fmt::format("{}.size[{}]", source.text(view.range), i);
+  const bool cut = item.op == Op::kModulo && source.text(item.range).ends_with("% " + size);
+  const std::string once = cut ? std::string(source.text(item.range))
+                               : fmt::format("{}{}{} % {}", looser ? "(" : "",
+                                             source.text(item.range), looser ? ")" : "", size);
+  return Edit{item.range, negative ? fmt::format("({0} + {1}) % {1}", once, size) : once};
 }
 
 // Every index of what the function returns, kept inside its machine view.
@@ -106,15 +110,16 @@ std::optional<Fix> wrapped(const Program& program, std::int64_t function) {
   const program::Code& index = data.code[last.value];
   if (index.op != program::Op::kIndex) return std::nullopt;
   const Source& source = program.source();
-  Fix fix{
-      fmt::format("end the indices with `% {}.size[...]`", source.text(data.code[index.c].range)),
-      {},
-      true};
+  const std::string_view view = source.text(data.code[index.c].range);
+  Fix fix{fmt::format("end the indices with `% {}.size[...]`", view), {}, true};
   for (std::uint32_t i = 0; i < index.b; ++i) {
     const program::Code& item = data.code[data.lists[index.a + i]];
-    auto edit = kept_inside(data, source, index, i);
+    const bool negative = source.text(item.range).find('-') != std::string_view::npos;
+    auto edit = kept_inside(data, source, index, i, negative);
     if (!edit) return std::nullopt;
-    const bool inside = source.text(item.range).find(".size[") != std::string_view::npos;
+    if (negative) fix.title = fmt::format("keep the indices from 0 to below `{}.size[...]`", view);
+    const bool inside =
+        !negative && source.text(item.range).find(".size[") != std::string_view::npos;
     if (item.op != program::Op::kInt && !inside) fix.edits.push_back(std::move(*edit));
   }
   if (fix.edits.empty()) return std::nullopt;
@@ -302,7 +307,8 @@ ProfileFacts::Task longest_task(const ProfileFacts& facts) {
 
 // `because`: of which statement; `program`: whose profile it is, or null.
 void explain_cause(const ProfileFacts::Cause& cause, const std::string& because,
-                   const ProfileFacts& facts, const Program* program, Feedback* feedback) {
+                   const ProfileFacts& facts, const Program* program, bool has_gpus,
+                   Feedback* feedback) {
   if (cause.doing == "copy" || cause.doing == "reduction") {
     std::string text = fmt::format("{} of the time is {} of `{}` {}{}", percent(cause.share),
                                    cause.doing == "copy" ? "copies" : "reductions", cause.region,
@@ -323,7 +329,7 @@ void explain_cause(const ProfileFacts::Cause& cause, const std::string& because,
     add_sentence(fmt::format("{} of the time is task `{}`{}", percent(cause.share), cause.task,
                              kind.empty() ? "" : fmt::format(" on {}", kind)),
                  &feedback->explain);
-    if (!kind.empty() && kind != "GPU") {
+    if (has_gpus && !kind.empty() && kind != "GPU") {
       add_sentence(
           fmt::format("`Task {0} GPU,{1}` moves `{0}` to GPUs, where the machine has some and the "
                       "task a variant for them",
@@ -378,14 +384,14 @@ void advise(const Rule& rule, const Groups& groups, const Program& program, Feed
   }
 }
 
-std::optional<Edit> wrapped_index(const Program& program, Range item) {
+std::optional<Edit> wrapped_index(const Program& program, Range item, bool negative) {
   const program::Data& data = program.data();
   for (const program::Code& code : data.code) {
     if (code.op != program::Op::kIndex) continue;
     for (std::uint32_t i = 0; i < code.b; ++i) {
       const Range range = data.code[data.lists[code.a + i]].range;
       if (range.begin != item.begin || range.end != item.end) continue;
-      return kept_inside(data, program.source(), code, i);
+      return kept_inside(data, program.source(), code, i, negative);
     }
   }
   return std::nullopt;
@@ -403,7 +409,8 @@ bool prefers_gpus(const Program& program) {
   return all;
 }
 
-void explain_profile(const ProfileFacts& facts, const Program* program, Feedback* feedback) {
+void explain_profile(const ProfileFacts& facts, const Program* program, bool has_gpus,
+                     Feedback* feedback) {
   constexpr double kWorthSaying = 0.1;
   constexpr double kUneven = 1.25;
   constexpr double kNearlyFull = 0.9;
@@ -426,7 +433,7 @@ void explain_profile(const ProfileFacts& facts, const Program* program, Feedback
   int said = 0;
   for (const ProfileFacts::Cause& cause : facts.causes) {
     if (cause.share < kWorthSaying || said++ == kCauses) break;
-    explain_cause(cause, because_of(cause, given), facts, program, feedback);
+    explain_cause(cause, because_of(cause, given), facts, program, has_gpus, feedback);
   }
   const ProfileFacts::Task longest = longest_task(facts);
   for (const ProfileFacts::Kind& kind : facts.kinds) {

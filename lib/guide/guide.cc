@@ -87,7 +87,7 @@ class Composer {
     for (const Diagnostic& diagnostic : context_.diags->sorted()) {
       if (diagnostic.severity == Severity::kNote) continue;
       Finding finding;
-      finding.rule = rules_.of_diagnostic(name_of(diagnostic.id));
+      finding.rule = rules_.of_diagnostic(name_of(diagnostic.id), diagnostic.message);
       finding.match.rule = finding.rule != nullptr
                                ? finding.rule->id
                                : fmt::format("groma.{}", name_of(diagnostic.id));
@@ -255,8 +255,9 @@ class Composer {
     explain_follow(finding);
     for (const std::string& advice : rule.advice) {
       const std::string text = filled(advice, finding.groups);
-      const bool done = text.starts_with("Move more tasks to GPU") && context_.program != nullptr &&
-                        prefers_gpus(*context_.program);
+      const bool done =
+          text.starts_with("Move more tasks to GPU") &&
+          (lacks("GPU") || (context_.program != nullptr && prefers_gpus(*context_.program)));
       if (!done && may_be_written(text)) add_sentence(text, &feedback_.suggest);
     }
     if (context_.program != nullptr) advise(rule, finding.groups, *context_.program, &feedback_);
@@ -280,6 +281,11 @@ class Composer {
                  &feedback_.explain);
   }
 
+  bool lacks(std::string_view kind) const {
+    const std::vector<std::string>& lacking = context_.lacking;
+    return std::find(lacking.begin(), lacking.end(), kind) != lacking.end();
+  }
+
   // Whether code in it is for this machine.
   bool may_be_written(std::string_view advice) const {
     bool code = false;
@@ -289,8 +295,7 @@ class Composer {
         word += c;
         continue;
       }
-      const std::vector<std::string>& lacking = context_.lacking;
-      if (code && std::find(lacking.begin(), lacking.end(), word) != lacking.end()) return false;
+      if (code && lacks(word)) return false;
       word.clear();
       if (c == '`') code = !code;
     }
@@ -340,7 +345,7 @@ class Composer {
     execution_of_success();
     const bool metric = !findings_.empty() && findings_.back().role == Role::kMetric;
     if (context_.profile != nullptr) {
-      explain_profile(*context_.profile, context_.program, &feedback_);
+      explain_profile(*context_.profile, context_.program, !lacks("GPU"), &feedback_);
     } else if (metric) {  // general advice, since no profile gives a better one
       for (const Finding& finding : findings_) {
         if (finding.role != Role::kMetric) continue;
@@ -404,7 +409,7 @@ Feedback guide_profile(const ProfileFacts& facts, const Program* program) {
   feedback.status = Feedback::Status::kOk;
   feedback.known = true;
   feedback.profile = facts;
-  guide::explain_profile(facts, program, &feedback);
+  guide::explain_profile(facts, program, /*has_gpus=*/true, &feedback);
   return feedback;
 }
 

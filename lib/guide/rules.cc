@@ -102,12 +102,17 @@ std::string written_out(std::string_view pattern) {
 }
 
 // What our own diagnostic looks like, as text and as JSON.
-std::string pattern_of_diagnostic(const std::string& id) {
+std::string pattern_of_diagnostic(const std::string& id, const std::string& says) {
+  std::string words = RE2::QuoteMeta(says);
+  for (std::size_t at; (at = words.find("\\ ")) != words.npos;) words.erase(at, 1);
+  const auto with = [&](std::string_view any) {
+    return words.empty() ? std::string(any) : fmt::format("{}{}{}", any, words, any);
+  };
   return fmt::format(
-      R"re((?:(?P<place>[^\s"]+:\d+:\d+): )?(?:error|warning): (?P<message>[^\n]*) \[{0}\]$)re"
+      R"re((?:(?P<place>[^\s"]+:\d+:\d+): )?(?:error|warning): (?P<message>{1}) \[{0}\]$)re"
       R"re(|"id": ?"{0}", ?"severity": ?"(?:error|warning)", ?)re"
-      R"re("message": ?"(?P<quoted>(?:[^"\\]|\\.)*)")re",
-      id);
+      R"re("message": ?"(?P<quoted>{2})")re",
+      id, with(R"re([^\n]*)re"), with(R"re((?:[^"\\]|\\.)*)re"));
 }
 
 // Takes one text's rules apart; remembers the first thing that is wrong.
@@ -185,9 +190,9 @@ class RuleReader {
 
   void read_rule(const Json& json) {
     constexpr std::string_view kKeys[] = {
-        "id",     "role",      "hook",    "pattern", "diagnostic",      "meaning",
-        "advice", "example",   "literal", "follow",  "statement",       "mend",
-        "exit",   "timed_out", "unit",    "scale",   "higher_is_better"};
+        "id",     "role",      "hook",    "pattern", "diagnostic",       "meaning",
+        "advice", "example",   "literal", "follow",  "statement",        "mend",
+        "exit",   "timed_out", "unit",    "scale",   "higher_is_better", "says"};
     Rule rule;
     id_ = rule.id = text(json, "id");
     if (rule.id.empty()) return fail("a rule has no `id`");
@@ -204,6 +209,7 @@ class RuleReader {
     rule.example = text(json, "example");
     rule.follow = texts(json, "follow");
     rule.diagnostic = text(json, "diagnostic");
+    rule.says = text(json, "says");
     if (!rule.diagnostic.empty() && rule.follow.empty()) rule.follow = {"note: ", "help: "};
     for (const std::string& name : texts(json, "statement")) {
       rule.statements.push_back(choice(kStatements, name, "statement"));
@@ -239,7 +245,7 @@ class RuleReader {
     if (rule->role == Role::kSilent) return;
     std::string pattern = text(json, "pattern");
     if (pattern.empty() && !rule->diagnostic.empty()) {
-      pattern = pattern_of_diagnostic(rule->diagnostic);
+      pattern = pattern_of_diagnostic(rule->diagnostic, rule->says);
     }
     if (pattern.empty()) return fail("it has no `pattern`");
     if (pattern.size() > kMaxPatternBytes) return fail("its pattern is too long");
@@ -318,9 +324,10 @@ const Rule* RuleSet::find(std::string_view id) const {
   return found == rules.end() ? nullptr : &*found;
 }
 
-const Rule* RuleSet::of_diagnostic(std::string_view id) const {
-  const auto found = std::find_if(rules.begin(), rules.end(),
-                                  [&](const Rule& rule) { return rule.diagnostic == id; });
+const Rule* RuleSet::of_diagnostic(std::string_view id, std::string_view message) const {
+  const auto found = std::find_if(rules.begin(), rules.end(), [&](const Rule& rule) {
+    return rule.diagnostic == id && message.find(rule.says) != message.npos;
+  });
   return found == rules.end() ? nullptr : &*found;
 }
 

@@ -56,6 +56,7 @@ struct Rule {
   std::vector<std::string> literals;  // one of which it needs
   std::vector<std::string> follow;    // how lines begin that belong to it
   std::string diagnostic;             // of ours, that says the same
+  std::string says;                   // what the diagnostic's message has to contain
   std::vector<MappingStatement> statements;
   Mend mend = Mend::kNone;
   std::vector<std::int64_t> exit_codes;  // kSilent; none and no time-out: any but 0
@@ -72,7 +73,7 @@ class RuleSet {
   Prefilter prefilter;
 
   const Rule* find(std::string_view id) const;
-  const Rule* of_diagnostic(std::string_view id) const;
+  const Rule* of_diagnostic(std::string_view id, std::string_view message = {}) const;
 };
 
 // Of these texts, each {"rules": [...]}, in this order. Rules of the first `own` are held to their

@@ -87,6 +87,8 @@ class Differ {
     const auto number = static_cast<std::uint32_t>(task_);
     const app::AppView views(app_, number, uses_[task_].names.front());
     const ProcKind kind = *a.kind.kind;
+    // What is limited or may be stolen stays where it is; that differs by itself.
+    targets_ = a.limit == b.limit && a.steal == b.steal;
     std::int64_t points = 0, moved = 0;
     const ExplainedLaunch *of_a = nullptr, *of_b = nullptr;  // the first that differs
     for (std::size_t i = 0; i < a.launches.size() && i < b.launches.size(); ++i) {
@@ -94,7 +96,8 @@ class Differ {
       const ExplainedLaunch& other = b.launches[i];
       bool differs = false;
       if (!one.domain) {
-        differs = one.function.empty() != other.function.empty() || !(one.example == other.example);
+        differs = one.function.empty() != other.function.empty() ||
+                  !(one.example == other.example) || !run_alike(views, one);
       } else if (one.domain->volume() > kMaxExplainPoints - points) {
         differs = one.function != other.function;
       } else {
@@ -122,8 +125,44 @@ class Differ {
     const std::vector<Processor> b = places(slices_of_b_, view);
     if (a.size() != b.size()) return static_cast<std::int64_t>(std::max(a.size(), b.size()));
     std::int64_t apart = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) apart += a[i] == b[i] ? 0 : 1;
+    TaskView task = view;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      task.point = point_at(view.domain, i);
+      task.current = a[i];
+      apart += a[i] == b[i] && run_alike(task) ? 0 : 1;
+    }
     return apart;
+  }
+
+  // Whether the same processors may run it, where it stands.
+  bool run_alike(const TaskView& task) {
+    return !targets_ || slices_of_a_.targets(task) == slices_of_b_.targets(task);
+  }
+  // A single task whose parent stands on the first processor of its kind.
+  bool run_alike(const app::AppView& views, const ExplainedLaunch& launch) {
+    if (!launch.example || launch.is_index) return true;
+    const int number = launch.parent.empty() ? app_.top_level : app_.find_task(launch.parent);
+    if (number < 0) return true;
+    const ExplainedTask& by = a_.explanation.tasks[static_cast<std::size_t>(number)];
+    if (!by.kind.kind) return true;
+    const app::Use use{.task = static_cast<std::uint32_t>(task_), .depth = launch.depth};
+    TaskView parent;
+    parent.name = app_.tasks[static_cast<std::size_t>(number)].name;
+    parent.current = *mapper::first_from(*a_.machine, *by.kind.kind, 0);
+    TaskView task = views.view(use, *launch.example);
+    task.parent = &parent;
+    return run_alike(task);
+  }
+
+  // The i-th in row-major order.
+  static Point point_at(const Rect& domain, std::size_t i) {
+    Point point = domain.lower;
+    auto rest = static_cast<std::int64_t>(i);
+    for (int d = point.dimensions() - 1; d >= 0; --d) {
+      point[d] += rest % domain.extents[d];
+      rest /= domain.extents[d];
+    }
+    return point;
   }
 
   // Of every point, in row-major order; none where the mapping fails, which explain() said.
@@ -249,6 +288,7 @@ class Differ {
   std::vector<TaskUses> uses_;
   LaunchSlices slices_of_a_, slices_of_b_;
   std::size_t task_ = 0;
+  bool targets_ = true;  // are compared
   std::vector<MappingDifference> differences_;
 };
 

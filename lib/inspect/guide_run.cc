@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "groma/run.h"
+#include "guide/advice.h"
 #include "inspect/changes.h"
 #include "inspect/words.h"
 #include "program/data.h"
@@ -401,7 +402,9 @@ class Adviser {
   std::set<std::string> seen_;        // texts
 };
 
-std::vector<std::string> lacking(const Machine& machine) {
+}  // namespace
+
+std::vector<std::string> lacking_kinds(const Machine& machine) {
   std::vector<std::string> names;
   for (std::size_t k = 0; k < kProcKindCount; ++k) {
     const auto kind = static_cast<ProcKind>(k);
@@ -417,15 +420,17 @@ std::vector<std::string> lacking(const Machine& machine) {
   return names;
 }
 
-}  // namespace
-
 Feedback guide_run(const GuidedRun& run, const GuideLimits& limits, const GuideRules* rules) {
   const Program* program = run.bound != nullptr ? &run.bound->program() : nullptr;
   Adviser adviser(run, limits);
   if (run.result != nullptr && run.result->ok()) {
     const ProfileFacts facts =
         facts_of(*run.profile, words_of(*run.workload, *run.machine, program));
-    Feedback feedback = guide_profile(facts, program);
+    Feedback feedback;
+    feedback.status = Feedback::Status::kOk;
+    feedback.known = true;
+    feedback.profile = facts;
+    guide::explain_profile(facts, program, run.machine->has(ProcKind::kGpu), &feedback);
     if (adviser.may_try()) adviser.make_faster(&feedback);
     return feedback;
   }
@@ -436,7 +441,7 @@ Feedback guide_run(const GuidedRun& run, const GuideLimits& limits, const GuideR
   context.program = program;
   const bool stopped = run.result != nullptr && run.result->status == RunStatus::kStopped;
   if (!stopped) context.diags = run.diags;  // else its own words say more
-  context.lacking = lacking(*run.machine);
+  context.lacking = lacking_kinds(*run.machine);
   Feedback feedback = guide_log(rules == nullptr ? *own : *rules,
                                 run.result == nullptr ? "" : run.result->raw, context);
   feedback.fixes.clear();

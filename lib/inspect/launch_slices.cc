@@ -65,4 +65,11 @@ std::vector<TaskSlice> LaunchSlices::of(TaskView launch) {
   return cut ? slices : std::vector<TaskSlice>();
 }
 
+std::vector<Processor> LaunchSlices::targets(const TaskView& task) {
+  MapperRuntime runtime;
+  TaskWish wish;
+  mapper(task.current).map_task(runtime, task, {}, wish);
+  return wish.failure ? std::vector<Processor>() : std::move(wish.processors);
+}
+
 }  // namespace groma

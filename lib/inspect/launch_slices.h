@@ -23,6 +23,9 @@ class LaunchSlices {
   bool by_shard() const { return shards_.size() > 1; }
   // None where the mapping fails.
   std::vector<TaskSlice> of(TaskView launch);
+  // The processors any of which may run a task that stands on `task.current`; none where the
+  // mapping fails.
+  std::vector<Processor> targets(const TaskView& task);
 
  private:
   Mapper& mapper(const Processor& local);

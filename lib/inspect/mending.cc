@@ -178,7 +178,10 @@ class Mending {
 
   void wrap() {
     if (!refusal_.diagnostic.range) return;
-    const auto edit = guide::wrapped_index(subject_.program, *refusal_.diagnostic.range);
+    const std::vector<DiagArg>& args = refusal_.diagnostic.args;  // dimension, index, size
+    const auto* index = args.size() > 1 ? std::get_if<std::int64_t>(&args[1]) : nullptr;
+    const auto edit = guide::wrapped_index(subject_.program, *refusal_.diagnostic.range,
+                                           index != nullptr && *index < 0);
     if (edit) editor_.edit(edit->range, edit->text);
   }
 

@@ -141,9 +141,27 @@ bool has_line(std::string_view text, std::string_view begin) {
   return text.starts_with(begin) || text.find(fmt::format("\n{}", begin)) != text.npos;
 }
 
+// What Legion has only where a flag asks for it, of an application all of whose flags are known.
+std::vector<std::string> lacking(const ProgramRun& run) {
+  struct Module {
+    std::string_view flag;
+    std::vector<std::string> kinds;
+  };
+  std::vector<std::string> kinds;
+  if (run.app == nullptr) return kinds;
+  for (const Module& module : {Module{"-ll:gpu", {"GPU", "FBMEM", "ZCMEM"}},
+                               {"-ll:ocpu", {"OMP"}},
+                               {"-ll:nsize", {"SOCKMEM"}},
+                               {"-ll:rsize", {"RDMEM"}}}) {
+    if (std::find(run.words.begin(), run.words.end(), module.flag) != run.words.end()) continue;
+    kinds.insert(kinds.end(), module.kinds.begin(), module.kinds.end());
+  }
+  return kinds;
+}
+
 // Both outputs, and what nobody else says.
 Feedback explain(const GuideRules& rules, const CommandOutcome& outcome, const Program* mapping,
-                 bool taken_over, int exit_code) {
+                 const ProgramRun& run, bool taken_over, int exit_code) {
   GuideReader reader(rules);
   for (const CommandOutput* output : {&outcome.out, &outcome.err}) {
     reader.begin(output == &outcome.out ? "standard output" : "standard error");
@@ -161,6 +179,7 @@ Feedback explain(const GuideRules& rules, const CommandOutcome& outcome, const P
   context.exit_code = exit_code;
   context.timed_out = outcome.end == End::kDeadline;
   context.program = mapping;
+  context.lacking = lacking(run);
   return reader.feedback(context);
 }
 
@@ -218,8 +237,8 @@ Result<ProgramResult> run(const Program* mapping, const ProgramRun& run, const G
                      : outcome->end == End::kSignalled ? 128 + outcome->code
                                                        : 128 + 9;
   const int judged = result.exit_code == 0 && !taken_over ? 1 : result.exit_code;
-  result.feedback =
-      explain(rules == nullptr ? *those_of_groma : *rules, *outcome, mapping, taken_over, judged);
+  result.feedback = explain(rules == nullptr ? *those_of_groma : *rules, *outcome, mapping, run,
+                            taken_over, judged);
   if (judged != 0) {
     result.stage = !taken_over || is_refusal(result.feedback) ? Stage::kMap : Stage::kExecute;
     return result;

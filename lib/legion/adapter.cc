@@ -26,21 +26,21 @@ void Registration::fail(const Diagnostic& diagnostic, Origin origin, const Mappe
   std::_Exit(1);
 }
 
-// ---- Names that no task has. Legion does not tell which tasks are registered, so it is known at
-// the end alone, and not where others may have launched them.
+// ---- Names that no task or region has. Legion does not tell which tasks are registered, so it is
+// known at the end alone, and not where others may have launched them.
 
 void Registration::enter() {
   const std::lock_guard lock(mutex_);
   ++adapters_;
 }
 
-void Registration::leave(const Mapper& mapper, std::set<std::string> names) {
+void Registration::leave(const Mapper& mapper, const groma::mapper::NamesOfRun& names) {
   const std::lock_guard lock(mutex_);
-  task_names_.merge(names);
+  names_.merge(names);
   const auto* of_program = dynamic_cast<const ProgramMapper*>(&mapper);
   if (--adapters_ > 0 || of_program == nullptr || mapper.machine().node_count() > 1) return;
-  const std::set<std::string_view> known(task_names_.begin(), task_names_.end());
-  if (!known.empty()) groma::mapper::log_unknown_tasks(of_program->program(), known, *log());
+  if (names_.tasks.empty()) return;
+  groma::mapper::log_unknown_names(of_program->program(), names_, *log());
 }
 
 Adapter::Adapter(std::shared_ptr<Registration> registration, Legion::Mapping::MapperRuntime* rt,

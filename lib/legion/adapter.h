@@ -38,10 +38,10 @@ struct Registration {
   bool is_stealable(const Legion::Task& task);
   std::atomic<bool> steals = false;  // whether any is
 
-  // An adapter begins; one ends, having seen tasks of these names. After the last, the log hears of
-  // names in the program of `mapper`, if it is one's, that no task had.
+  // An adapter begins; one ends, having seen these names. After the last, the log hears of names in
+  // the program of `mapper`, if it is one's, that the run did not have.
   void enter();
-  void leave(const groma::Mapper& mapper, std::set<std::string> names);
+  void leave(const groma::Mapper& mapper, const groma::mapper::NamesOfRun& names);
 
   // Options::log, or standard error.
   LogSink* log() const;
@@ -53,7 +53,7 @@ struct Registration {
  private:
   std::mutex mutex_;
   int adapters_ = 0;
-  std::set<std::string> task_names_;
+  groma::mapper::NamesOfRun names_;
   std::set<Legion::TaskID> stealable_;
 };
 

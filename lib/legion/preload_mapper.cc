@@ -38,7 +38,11 @@ Source source() {
 Program program() {
   Diagnostics diags(source());
   Program compiled = compile(diags.source(), diags);
-  std::fputs(render(diags).c_str(), stderr);
+  // Once for a run, which `groma run` leaves to us; notes are for `groma check`.
+  for (const Diagnostic& each : diags.sorted()) {
+    if (each.severity == Severity::kNote) continue;
+    std::fputs(render(diags.source(), each).c_str(), stderr);
+  }
   if (diags.has_errors()) refuse("`" + diags.source().name() + "` has errors");
   return compiled;
 }

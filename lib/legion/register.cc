@@ -100,6 +100,7 @@ MapperFactory factory_of(const Program& program, LogSink* sink) {
         std::_Exit(1);
       }
       for (const Diagnostic& warning : diags.sorted()) {
+        if (warning.severity == Severity::kNote) continue;
         log->log(LogLevel::kWarning, render(program.source(), warning));
       }
       *shared = ProgramMapper::share(*bound, log);
@@ -130,6 +131,7 @@ std::optional<Error> use_file(const std::string& path, const Options& options) {
   const Program program = compile(*source, diags);
   if (diags.has_errors()) return Error{Error::Code::kMalformed, render(diags)};
   for (const Diagnostic& warning : diags.sorted()) {
+    if (warning.severity == Severity::kNote) continue;  // for `groma check`
     log_or_standard_error(options.log)->log(LogLevel::kWarning, render(*source, warning));
   }
   use(program, options);

@@ -137,9 +137,14 @@ void TaskViews::fill_parent(MapperContext context, const Legion::Task& parent,
   view.shards = static_cast<std::uint32_t>(parent.get_total_shards());
 }
 
-std::set<std::string> TaskViews::names() const {
-  std::set<std::string> names;
-  for (const auto& [id, known] : known_) names.insert(known.name);
+groma::mapper::NamesOfRun TaskViews::names() const {
+  groma::mapper::NamesOfRun names;
+  for (const auto& [id, known] : known_) {
+    std::size_t& most = names.tasks[known.name];
+    most = std::max(most, known.regions);
+  }
+  for (const auto& [set, aliases] : sets_) names.regions.insert(set.begin(), set.end());
+  names.all_regions = !forgot_sets_;
   return names;
 }
 
@@ -158,6 +163,8 @@ const TaskView& TaskViews::make(MapperContext context, const Legion::Task& task,
                                 const Processor& current, Regions regions, ViewStorage& storage) {
   TaskView& view = storage.view;
   fill(context, task, current, view);
+  std::size_t& most = known(context, task).regions;
+  most = std::max(most, task.regions.size() + task.output_regions.size());
   if (const Legion::Task* parent = task.get_parent_task()) {
     const Legion::UniqueID id = parent->get_unique_id();
     if (storage.parent_id != id) {
@@ -204,6 +211,7 @@ const TaskViews::Known& TaskViews::known_now(MapperContext context, const Legion
   runtime_->find_valid_variants(context, task.task_id, all);
   if (known.variant_ids != all.size()) {
     Known now = look_up(context, task);
+    now.regions = known.regions;
     outdated_.push_back(std::move(known));
     known = std::move(now);
   }
@@ -359,7 +367,10 @@ std::shared_ptr<const RegionFacts::Aliases> TaskViews::aliases(MapperContext con
     region = runtime_->get_parent_logical_region(context, partition);
   }
   if (key.parent.exists()) add_name(runtime_, context, key.parent, names);
-  if (sets_.size() >= kMaxRegions) sets_.clear();
+  if (sets_.size() >= kMaxRegions) {
+    sets_.clear();
+    forgot_sets_ = true;
+  }
   auto& set = sets_[names];
   if (set == nullptr) {
     auto made = std::make_shared<RegionFacts::Aliases>();

@@ -18,6 +18,7 @@
 
 #include "groma/task_view.h"
 #include "legion/machine_map.h"
+#include "mapper/unhonoured.h"
 
 namespace groma::legion {
 
@@ -115,8 +116,9 @@ class TaskViews {
   // The view of a task's parent, which stands on `otherwise` where no mapping names its processor.
   void fill_parent(MapperContext context, const Legion::Task& parent, const Processor& otherwise,
                    TaskView& view);
-  // Of tasks seen so far: all names; one's name and variants, empty where it was not.
-  std::set<std::string> names() const;
+  // Of tasks and regions seen so far: all names; one task's name and variants, empty where it was
+  // not.
+  groma::mapper::NamesOfRun names() const;
   std::string_view name(TaskId task) const;
   std::span<const VariantView> variants(TaskId task) const;
 
@@ -128,6 +130,7 @@ class TaskViews {
     const Legion::Task* parent = nullptr;
     std::uint64_t index_in_parent = 0;
     std::string name;
+    std::size_t regions = 0;      // the most that one was launched with
     std::size_t variant_ids = 0;  // all, also those that no processor of ours runs
     std::vector<VariantView> variants;
     std::deque<std::vector<LayoutDemand>> demands;  // of each variant
@@ -168,6 +171,7 @@ class TaskViews {
   // By what was asked; sets of names that are equal are one.
   std::map<RegionKey, std::shared_ptr<RegionFacts>> by_region_;
   std::map<std::vector<std::string>, std::shared_ptr<const RegionFacts::Aliases>> sets_;
+  bool forgot_sets_ = false;
   std::uint64_t last_key_ = 0;
   std::map<std::pair<Legion::FieldSpace, Legion::FieldID>, FieldFacts> fields_;
 };

@@ -53,20 +53,58 @@ void log_unhonoured(const Program& program, const Capabilities& can, LogSink& lo
   }
 }
 
-void log_unknown_tasks(const Program& program, const std::set<std::string_view>& known,
-                       LogSink& log) {
-  const std::vector<std::string_view> candidates(known.begin(), known.end());
-  std::set<NameId> told;
-  for (const Row& row : program.data().rows) {
-    const std::string_view name = program.data().names.text(row.key.task);
-    if (row.key.task == kStarName || known.contains(name)) continue;
-    if (!told.insert(row.key.task).second) continue;
+void NamesOfRun::merge(const NamesOfRun& other) {
+  for (const auto& [task, count] : other.tasks) {
+    std::size_t& most = tasks[task];
+    most = std::max(most, count);
+  }
+  regions.insert(other.regions.begin(), other.regions.end());
+  all_regions = all_regions && other.all_regions;
+}
+
+void log_unknown_names(const Program& program, const NamesOfRun& run, LogSink& log) {
+  const std::vector<std::string_view> regions(run.regions.begin(), run.regions.end());
+  std::vector<std::string_view> tasks;
+  std::size_t most = 0;  // regions of a task
+  for (const auto& [task, count] : run.tasks) {
+    tasks.push_back(task);
+    most = std::max(most, count);
+  }
+  std::set<std::string> told;
+  const auto tell = [&](const Row& row, const std::string& what, const std::string& after) {
+    if (!told.insert(what).second) return;
     const Source& source = program.source();
     const auto line = source.position(program.range({row.statement}).begin).line;
+    log.log(LogLevel::kWarning, fmt::format("{}:{}: {}{}", source.name(), line, what, after));
+  };
+  const auto meant = [](std::string_view name, const std::vector<std::string_view>& candidates) {
     const auto near = near_names(name, candidates);
-    log.log(LogLevel::kWarning,
-            fmt::format("{}:{}: no task `{}` was launched{}", source.name(), line, name,
-                        near.empty() ? "" : "; did you mean " + join_names(near) + "?"));
+    return near.empty() ? std::string() : "; did you mean " + join_names(near) + "?";
+  };
+  for (const Row& row : program.data().rows) {
+    const std::string_view name = program.data().names.text(row.key.task);
+    const auto task = run.tasks.find(name);
+    const bool any = row.key.task == kStarName;
+    if (!any && task == run.tasks.end()) {
+      tell(row, fmt::format("no task `{}` was launched", name), meant(name, tasks));
+      continue;
+    }
+    if (row.key.region == kStarName) continue;
+    if ((row.key.region & program::position_key(0)) != 0) {
+      const std::uint32_t position = row.key.region & ~program::position_key(0);
+      const std::size_t has = any ? most : task->second;
+      if (position < has) continue;
+      tell(row,
+           fmt::format("{} has a region {}",
+                       any ? "no task" : fmt::format("no launch of `{}`", name), position),
+           has == 0   ? "; it has none"
+           : has == 1 ? "; there is region 0 alone"
+                      : fmt::format("; there are 0 to {}", has - 1));
+      continue;
+    }
+    const std::string_view region = program.data().names.text(row.key.region);
+    if (!run.all_regions || run.regions.contains(region)) continue;
+    tell(row, fmt::format("no region `{}` was used", region), meant(region, regions));
   }
 }
 

@@ -1,7 +1,11 @@
 // What a program asks for and a runtime cannot do.
 #pragma once
 
+#include <cstddef>
+#include <functional>
+#include <map>
 #include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -15,9 +19,18 @@ namespace groma::mapper {
 // A line for each statement that has no effect there.
 void log_unhonoured(const Program& program, const Capabilities& can, LogSink& log);
 
-// A line for each task that statements name and that is none of `known`, with near names of those.
-void log_unknown_tasks(const Program& program, const std::set<std::string_view>& known,
-                       LogSink& log);
+// What a run had.
+struct NamesOfRun {
+  std::map<std::string, std::size_t, std::less<>> tasks;  // and the most regions of one launch
+  std::set<std::string, std::less<>> regions;
+  bool all_regions = true;  // false: there were too many to know them all
+
+  void merge(const NamesOfRun& other);
+};
+
+// A line for each task and region that statements name and the run did not have, with near names
+// of those that it had, and for each position that no launch of the task had.
+void log_unknown_names(const Program& program, const NamesOfRun& run, LogSink& log);
 
 // Whether there is an InstanceLimit statement.
 bool limits_any(const Program& program);

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/harmless.h"
+#include "base/median.h"
 #include "groma/evaluators.h"
 #include "groma/system.h"
 #include "guide/scanner.h"
@@ -28,12 +29,6 @@ constexpr std::size_t kMaxOutputBytes = std::size_t{1} << 20;
 constexpr std::int64_t kMostRuns = 1000;  // warm-ups, repeats
 constexpr std::int64_t kLeastDeadlineMs = 1000;
 constexpr double kSlowerThanIncumbent = 10;
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
 
 // Half the range, as part of the median.
 double half_range(const std::vector<double>& values) {
@@ -300,6 +295,7 @@ class CommandEvaluator final : public Evaluator {
     const CommandOutcome& outcome = failure.outcome;
     GuideContext context;
     context.detail = detail;
+    context.lacking = options_.lacking;
     context.exit_code = outcome.end == End::kSignalled ? 128 + outcome.code : outcome.code;
     context.timed_out = outcome.end == End::kDeadline;
     Evaluation evaluation;

@@ -95,8 +95,9 @@ Result<MarkedText> read_marks(std::string_view text) {
     if (found != all.npos) {
       Mark mark{line, values_in(all.substr(found + kMark.size()))};
       if (mark.values.size() < 2 || mark.values.size() > kMaxValues) {
-        return failure(line, fmt::format("`{}` has {} values, not 2 to {}", kMark,
-                                         mark.values.size(), kMaxValues));
+        return failure(line,
+                       fmt::format("`{}` has {} value{}, not 2 to {}", kMark, mark.values.size(),
+                                   mark.values.size() == 1 ? "" : "s", kMaxValues));
       }
       if (made.marks.size() == kMaxMarks) {
         return Error{

@@ -23,9 +23,16 @@ std::string shown(std::string_view text) {
   return harmless(text.substr(0, kShownText)) + (text.size() > kShownText ? "..." : "");
 }
 
+// What products and quotients of two values can be told apart in.
+constexpr double kLeastValue = 1e-150, kMostValue = 1e150;
+
 Read checked(double value) {
-  if (std::isfinite(value) && value > 0) return value;
-  return fmt::format("the value is {}, not a finite number above 0", value);
+  if (!std::isfinite(value) || value <= 0) {
+    return fmt::format("the value is {}, not a finite number above 0", value);
+  }
+  if (value >= kLeastValue && value <= kMostValue) return value;
+  return fmt::format("the value is {}, too {} to compare: have it printed in another unit", value,
+                     value < 1 ? "small" : "large");
 }
 
 // Without the commas between thousands: "1,234.5". Elsewhere they stay: "3,5" may be meant as 3.5.

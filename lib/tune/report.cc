@@ -93,7 +93,9 @@ std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
     const Evaluation& best = outcome.best->evaluation;
     std::string gain;
     if (outcome.start && outcome.start->evaluation.ok()) {
-      gain = fmt::format(", {:.2f} times as {}", outcome.start->evaluation.score / best.score,
+      const double times = outcome.start->evaluation.score / best.score;
+      gain = fmt::format(", {} times as {}",
+                         times < 1000 ? fmt::format("{:.2f}", times) : fmt::format("{:.3g}", times),
                          higher ? "high" : "fast");
     }
     text += fmt::format("best   {}{} (step {}: {})\n", value_words(best, evaluator), gain,

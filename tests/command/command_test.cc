@@ -391,13 +391,27 @@ TEST(Place, PointsOutOfBoundAreDiagnosed) {
 
 TEST(Place, WrongUsageIsToldFromWrongInput) {
   for (const char* arguments :
-       {"--task work", "--domain 4", "--task work --domain", "--task work --domain 4y4",
-        "--task work --domain x", "--task work --domain 4x", "--task work --domain -4",
-        "--task work --domain 4 --lower 1x1", "--task work --function block --domain 4",
-        "--task work --parent 1", "--task work --domain 4 --from GPUS",
-        "--task work --domain 1x1x1x1x1x1x1x1x1x1", "--task work --domain 99999999999999999999"}) {
+       {"--task work", "--domain 4", "--function block --app cannon", "--task work --domain",
+        "--task work --domain 4y4", "--task work --domain x", "--task work --domain 4x",
+        "--task work --domain -4", "--task work --domain 4 --lower 1x1",
+        "--task work --function block --domain 4", "--task work --parent 1",
+        "--task work --domain 4 --from GPUS", "--task work --domain 1x1x1x1x1x1x1x1x1x1",
+        "--task work --domain 99999999999999999999"}) {
     EXPECT_EQ(run(std::string("groma place - ") + arguments, kBlock).exit_code, 2) << arguments;
   }
+}
+
+TEST(Place, AnApplicationHasTheLaunch) {
+  const std::string place = "groma place dsl/mappers/cannon.mapper --app cannon --json --task ";
+  const Outcome outcome = run(place + "task_1");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const json placed = json::parse(outcome.out);
+  EXPECT_EQ(placed.at("task"), "task_1");
+  EXPECT_FALSE(placed.at("points").empty());
+  EXPECT_EQ(run(place + "task_1 --domain 4x4").exit_code, 2);
+  const Outcome unknown = run(place + "tsk_1");
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_THAT(unknown.out, HasSubstr("unknown-task"));
 }
 
 TEST(Place, UnboundTasksSayWhatDecides) {
@@ -705,6 +719,27 @@ TEST(Run, WrongUsageIsToldFromWrongInput) {
   EXPECT_EQ(run("groma check - --app -:n=8 --machine p100x4").exit_code, 2);
   EXPECT_EQ(run("groma run --app cannon --fit --grow n,n").exit_code, 1);
   EXPECT_EQ(run("groma run --app canon").exit_code, 1);
+}
+
+TEST(Run, WhatStandsBehindTheDashesIsSaid) {
+  const auto expect = [](const std::string& words, const std::string& text) {
+    const Outcome outcome = run("groma " + words);
+    EXPECT_EQ(outcome.exit_code, 2) << words;
+    EXPECT_THAT(outcome.err, HasSubstr(text)) << words;
+  };
+  expect("run --app cannon -- -ll:cpu 2", "--on legion");
+  expect("run --app cannon -- ./program", "--map FILE -- PROGRAM");
+  expect("run --map x.mapper ./program", "--map x.mapper -- ./program");
+  expect("run ./program -ll:cpu 2", "not expected: -ll:cpu 2\nhelp: ");
+  expect("run ./program -ll:cpu 2", "groma run --map FILE -- PROGRAM ARGS");
+  expect("record ./program -n 4",
+         "help: a program and its arguments stand behind `--`: groma "
+         "record -- ./program -n 4\n");
+  expect("tune --app cannon ./program -n 4", "--verify -- PROGRAM ARGS");
+  expect("check a.mapper --nosuch", "not expected: --nosuch\nRun with --help");
+  EXPECT_THAT(run("groma record --help").out,
+              HasSubstr("groma record [OPTIONS] -- PROGRAM ARGS\n"));
+  EXPECT_THAT(run("groma tune --help").out, HasSubstr("--verify -- PROGRAM ARGS]\n"));
 }
 
 TEST(Run, WithoutALibraryForLegionSaysSo) {

@@ -88,6 +88,12 @@ TEST(Tune, WrongUsageIsToldFromWrongInput) {
   EXPECT_EQ(run("groma tune --app canon").exit_code, 1);
 }
 
+TEST(Tune, AnApplicationIsTunedForOnce) {
+  const Outcome outcome = run("groma tune --app cannon --app circuit --app cannon");
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, testing::HasSubstr("`cannon` is there twice"));
+}
+
 TEST(Tune, NumbersAreNumbers) {
   const std::string kMany = "99999999999999999999999";
   const TemporaryFolder folder;

@@ -113,9 +113,23 @@ TEST_F(OnLegion, WhatIsNoLegionProgramIsRefused) {
   expect("run --on legion --app cannon:n=15", 1, "`n`");
   expect("run --on legion --app cannon --machine local", 2, "--machine");
   expect("run --on legion --app cannon --fit", 2, "--fit");
+  expect("run --on legion --app cannon:n=512 -- -n 50 -ll:cpu 2", 2, "--app cannon:n=50");
+  expect("run --on legion --app cannon -- -ll:cpu 2 -repeats", 2, "--app cannon:repeats=");
+  expect("run --on legion --app cannon -- -ll:cpu two", 2, "`-ll:cpu` takes a number, not `two`");
+  expect("tune --on legion --app cannon:n=64 -- -n 50", 2, "--app cannon:n=50");
+  expect("tune --on legion --app cannon:n=64 -- -ll:csize", 2, "`-ll:csize` takes a number");
   expect("run --app cannon --checks never", 2, "--checks");
   expect("tune --on legion --app pennant", 1, "`pennant` is not there as a Legion program");
   expect("tune --on legion --app cannon --machine local", 2, "--machine");
+}
+
+TEST_F(OnLegion, TuningSaysInWordsWhyNothingRuns) {
+  const Outcome outcome =
+      run("groma tune --on legion --app stencil:edge=20 --evaluations 1 --estimates 0 --out " +
+          folder_.path() + "/nothing -- -ll:cpu 2 -ll:cpus 2");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("unrecognized lowlevel option: -ll:cpus\n"));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("\"status\"")));
 }
 
 // From one processor for all to a better one.

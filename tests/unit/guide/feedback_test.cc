@@ -409,6 +409,8 @@ TEST(Program, TasksThatRunOnGpusNeedNotMoveThere) {
     context.program = &program;
     const auto suggest = guided("Execution time is 0.03s.\n", context).suggest;
     EXPECT_EQ(said, !suggest.empty()) << text;
+    context.lacking = {"GPU"};
+    EXPECT_THAT(guided("Execution time is 0.03s.\n", context).suggest, testing::IsEmpty()) << text;
   }
 }
 

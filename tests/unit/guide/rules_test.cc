@@ -2,6 +2,7 @@
 // that are derived from patterns, the prefilter beside a plain search.
 #include "guide/rules.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -113,6 +114,38 @@ TEST(Rules, CoverOurOwnDiagnostics) {
     EXPECT_THAT(found_in(test::rules(), "a.mapper:1:2: error: something [" + id + "]\n"),
                 ElementsAre(expected));
   }
+}
+
+// As a log and as what the check found.
+TEST(Rules, SpeakOfOneMessageOfADiagnosticWhereItIsAnotherCase) {
+  const struct {
+    std::int64_t index, size;
+    const char* rule;
+    const char* advice;
+  } kCases[] = {{7, 4, "groma.slice-index-out-of-bound", "`% m.size[0]`"},
+                {-1, 4, "groma.negative-index", "`(i % n + n) % n`"},
+                {0, 0, "groma.no-such-processors", "of a kind that the machine has"}};
+  const auto rules = GuideRules::make();
+  ASSERT_TRUE(rules);
+  for (const auto& [index, size, rule, advice] : kCases) {
+    Diagnostics diags(Source("a.mapper", "x"));
+    diags.report(DiagId::kSliceIndexOutOfBound, Range{0, 1}, std::int64_t{0}, index, size);
+    GuideContext context;
+    context.diags = &diags;
+    for (const Feedback& feedback :
+         {guide_log(*rules, "", context), guide_log(*rules, render(diags)),
+          guide_log(*rules, fmt::format(R"({{"id": "{}", "severity": "error", "message": "{}"}})",
+                                        name_of(DiagId::kSliceIndexOutOfBound),
+                                        diags.all().front().message))}) {
+      ASSERT_FALSE(feedback.matches.empty());
+      EXPECT_EQ(feedback.matches[0].rule, rule);
+      EXPECT_THAT(feedback.suggest, ::testing::Contains(HasSubstr(advice)));
+    }
+  }
+  Diagnostics zero(Source("a.mapper", "x"));
+  zero.report(DiagId::kDivisionByZero, Range{0, 1}, std::int64_t{4}, "/");
+  const Feedback feedback = guide_log(*rules, render(zero));
+  EXPECT_THAT(feedback.suggest, ::testing::Contains(HasSubstr("lacks the kind")));
 }
 
 TEST(Rules, OnesOwnComeFirst) {

@@ -171,6 +171,30 @@ TEST(Diff, CountsThePointsThatStandElsewhere) {
   EXPECT_EQ(found.differences[0].b.decision, "swapped");
 }
 
+// Any of several processors may run a point where the first of them would.
+TEST(Diff, SeveralProcessorsAreNotTheFirstOfThem) {
+  const auto text = [](const char* cpus) {
+    return fmt::format(
+        "Task * CPU\nm = Machine(CPU)\ndef f(Task task) {{ return m[0, {}]; }}\n"
+        "IndexTaskMap update_voltages f\nSingleTaskMap parse_input f",
+        cpus);
+  };
+  Bound all(text("*")), one(text("0")), limited(text("*") + "\nInstanceLimit * 1");
+  const MappingDiff found = diff_of(all, one, small("circuit"));
+  std::vector<std::string> tasks;
+  for (const MappingDifference& each : found.differences) {
+    EXPECT_EQ(each.what, What::kPlacement);
+    EXPECT_EQ(each.moved_points, each.points);
+    tasks.push_back(each.task);
+  }
+  EXPECT_THAT(tasks, testing::UnorderedElementsAre("update_voltages", "parse_input"));
+  EXPECT_NE(found.a.seconds, found.b.seconds);
+  // What is limited stays where it is: that is the difference.
+  for (const MappingDifference& each : diff_of(all, limited, small("circuit")).differences) {
+    EXPECT_EQ(each.what, What::kLimit);
+  }
+}
+
 // What another name of a function places alike is no difference.
 TEST(Diff, LooksAtPlacesNotAtNames) {
   Bound a(R"(m = Machine(GPU)

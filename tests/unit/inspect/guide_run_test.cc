@@ -303,6 +303,15 @@ TEST(Possible, TheStatementIsNamedWithWhatMakesItRun) {
       {"m = Machine(GPU);\ndef f(Task task) { return m[task.ipoint[0], 0]; }\n"
        "IndexTaskMap calculate_new_currents f;\n",
        "outside of its machine view", "write `task.ipoint[0] % m.size[0]` for `task.ipoint[0]`"},
+      // `%` keeps the sign.
+      {"m = Machine(GPU);\ndef f(Task task) { return m[0, task.ipoint[0] % 4 - 1]; }\n"
+       "IndexTaskMap calculate_new_currents f;\n",
+       "computed an index below 0",
+       "write `((task.ipoint[0] % 4 - 1) % m.size[1] + m.size[1]) % m.size[1]` for "},
+      {"m = Machine(GPU);\ndef f(Task task) { return m[0, (task.ipoint[0] - 1) % m.size[1]]; }\n"
+       "IndexTaskMap calculate_new_currents f;\n",
+       "computed an index below 0",
+       "write `((task.ipoint[0] - 1) % m.size[1] + m.size[1]) % m.size[1]` for "},
       {"m = Machine(CPU);\ndef f(Task task) { return m[0, 0]; }\n"
        "IndexTaskMap calculate_new_currents f;\n",
        "returned a CPU processor", "it then runs"},
@@ -381,6 +390,21 @@ TEST(Possible, NothingIsToBeWrittenThatTheMachineLacks) {
   GuideLimits none;
   none.runs = 0;
   EXPECT_THAT(on_gpus.feedback(none).suggest, Contains(HasSubstr("`Task * GPU,OMP,CPU;`")));
+  // Nor is it to move to GPUs, nor into their memories, nor by the size of what is not there.
+  const char* const no_gpus = "nodes=1,gpu=0,cpu=4,omp=0";
+  const MappedRun on_cpus("stencil", "Task * CPU;\n", no_gpus);
+  ASSERT_TRUE(on_cpus.result->ok());
+  EXPECT_THAT(on_cpus.feedback(none).suggest, Not(Contains(HasSubstr("GPU"))));
+  const MappedRun nowhere("stencil", "Region * * CPU FBMEM;\n", no_gpus);
+  EXPECT_THAT(nowhere.feedback(none).suggest, Contains(HasSubstr("SYSMEM for CPUs")));
+  EXPECT_THAT(nowhere.feedback(none).suggest, Not(Contains(HasSubstr("`FBMEM`"))));
+  const MappedRun of_none("stencil",
+                          "Task * CPU;\nm = Machine(GPU);\n"
+                          "def f(Task task) { return m[0, 0]; }\nIndexTaskMap * f;\n",
+                          no_gpus);
+  EXPECT_THAT(of_none.feedback(none).suggest,
+              Contains(HasSubstr("Take the `Machine(...)` of a kind that the machine has")));
+  EXPECT_THAT(of_none.feedback(none).suggest, Not(Contains(HasSubstr("% m.size"))));
 }
 
 TEST(Forms, TheRunsJsonHasWordsAndFixes) {

@@ -140,6 +140,15 @@ TEST_F(CommandEvaluator, WithoutAMetricTakesTheSeconds) {
   EXPECT_GE(value_of("sleep 0.2"), 0.2);
 }
 
+TEST_F(CommandEvaluator, ValuesBeyondComparisonAreSaidToBeThat) {
+  EXPECT_EQ(
+      failure_of("echo time: 1e-300"),
+      "Execution Error: the value is 1e-300, too small to compare: have it printed in another "
+      "unit");
+  EXPECT_THAT(failure_of("echo time: 1e200"), HasSubstr("too large to compare"));
+  EXPECT_EQ(value_of("echo time: 1e-100"), 1e-100);
+}
+
 TEST_F(CommandEvaluator, NeedsAValueThatIsAboveZero) {
   for (const char* value : {"0", "-1", "inf", "-inf"}) {
     EXPECT_THAT(failure_of(fmt::format("echo time: {}", value)),

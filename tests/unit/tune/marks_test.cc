@@ -113,7 +113,7 @@ TEST(Marks, SayWhatTheyChange) {
 TEST(Marks, ThatCannotBeMeantAreRefused) {
   EXPECT_EQ(error_of("int n = 4;\n"), "no line of the text has `groma: one of`");
   EXPECT_EQ(error_of("\nn = 4; // groma: one of 4"),
-            "line 2: `groma: one of` has 1 values, not 2 to 64");
+            "line 2: `groma: one of` has 1 value, not 2 to 64");
   EXPECT_EQ(error_of("n = 4; // groma: one of 8 16"),
             "line 1: none of the values of `groma: one of` stands before it as a word of its own; "
             "spaces part values");
