@@ -102,7 +102,7 @@ TEST(FitFormula, ExtremesInEveryPlace) {
 TEST(FitFormula, NothingThatIsTooDeep) {
   std::uint64_t state = 1;
   Samples samples;
-  constexpr std::size_t kVariables = 60;
+  constexpr std::size_t kVariables = 44;
   for (std::size_t v = 0; v < kVariables; ++v) {
     samples.names.push_back("v" + std::to_string(v));
   }
