@@ -11,10 +11,10 @@
 //   rounds     runs of each, the mappings in turn; their median counts
 //
 // Needs the programs and the command, built with Legion, and a quiet computer. FOLDER keeps what
-// was recorded, drawn and measured, so a run that was broken off goes on. The embedded runtime's
-// own costs are those of its defaults times a factor, which makes the programs' times under the
-// default mapper right in the geometric mean; no other run has a say in them. Where a program is
-// timed, it is from its second iteration on, in both.
+// was recorded and measured, so a run that was broken off goes on; one of another build or of other
+// arguments (but for more rounds) is refused. The runtime's own costs are once those of the
+// defaults, once those that were recorded with the program, which no measured run has a say in.
+// Where a program is timed, it is from its second iteration on, in both.
 #include <fmt/format.h>
 #include <re2/re2.h>
 
@@ -26,6 +26,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <sstream>
 #include <string>
@@ -71,6 +72,7 @@ struct Recorded {
   std::string name;
   std::vector<std::string> words;  // with its arguments
   std::unique_ptr<Workload> workload;
+  std::optional<RuntimeCosts> runtime;  // as it was recorded
 };
 
 // This computer with so many CPUs, and nothing that the Legion at hand has not.
@@ -91,8 +93,9 @@ struct Mapping {
   std::string text;
 };
 
-// Seconds from the second iteration on; 0 where it does not run.
-double simulated(const Recorded& program, const Mapping& mapping, const RuntimeCosts& costs) {
+// Seconds from the second iteration on; 0 where it does not run. Without costs those recorded.
+double simulated(const Recorded& program, const Mapping& mapping,
+                 const std::optional<RuntimeCosts>& costs = std::nullopt) {
   const Source source("drawn.mapper", mapping.text);
   Diagnostics diags(source);
   const auto bound = check(source, machine_of(mapping.cpus).get(), diags);
@@ -108,14 +111,9 @@ double simulated(const Recorded& program, const Mapping& mapping, const RuntimeC
   return all > 0 && one > 0 ? all - one : 0;
 }
 
-RuntimeCosts scaled(double factor) {
-  const RuntimeCosts costs;
-  return {factor * costs.issue_s,  factor * costs.map_s,    factor * costs.replay_s,
-          factor * costs.remote_s, factor * costs.future_s, factor * costs.copy_s};
-}
-
-// What `groma run --map` makes of the program: seconds of its timed part; 0 where it fails.
-double measured(const Recorded& program, const Mapping& mapping, const std::string& folder) {
+// What `groma run --map` makes of the program: seconds of its timed part; nothing where it fails.
+std::optional<double> measured(const Recorded& program, const Mapping& mapping,
+                               const std::string& folder) {
   const std::string path = fmt::format("{}/{}.{}.mapper", folder, program.name, mapping.seed);
   std::ofstream(path) << mapping.text;
   Command command;
@@ -126,29 +124,33 @@ double measured(const Recorded& program, const Mapping& mapping, const std::stri
   const CommandOutcome outcome = need(run_command(command));
   double milliseconds = 0;
   const bool said = RE2::PartialMatch(outcome.out.text, R"(elapsed ([0-9.]+) ms)", &milliseconds);
-  return outcome.end == CommandOutcome::End::kExited && outcome.code == 0 && said
-             ? 1e-3 * milliseconds
-             : 0;
+  const bool fine = outcome.end == CommandOutcome::End::kExited && outcome.code == 0;
+  return fine && said && milliseconds > 0 ? std::optional(1e-3 * milliseconds) : std::nullopt;
 }
 
-Recorded recorded(const std::string& name, const std::string& folder) {
+Recorded program_of(const std::string& name) {
   const auto arguments = kArguments.find(name);
   if (arguments == kArguments.end()) fail("no program " + name);
-  Recorded program{name, {std::string(GROMA_PROGRAMS) + "/" + name}, nullptr};
+  Recorded program{name, {std::string(GROMA_PROGRAMS) + "/" + name}, nullptr, {}};
   for (const std::string& word : items(arguments->second + " " + kMemories, ' ')) {
     program.words.push_back(word);
   }
-  const std::string path = folder + "/" + name + ".json";
+  return program;
+}
+
+void record(Recorded& program, const std::string& folder) {
+  const std::string path = folder + "/" + program.name + ".json";
   if (!std::filesystem::exists(path)) {
     Command command;
     command.words = {GROMA_COMMAND, "record", "--out", path, "--"};
     command.words.insert(command.words.end(), program.words.begin(), program.words.end());
     command.words.insert(command.words.end(), {"-ll:cpu", "1"});
     const CommandOutcome outcome = need(run_command(command));
-    if (outcome.code != 0) fail(name + " cannot be recorded: " + outcome.err.text);
+    if (outcome.code != 0) fail(program.name + " cannot be recorded: " + outcome.err.text);
   }
-  program.workload = std::make_unique<Workload>(need(Workload::make(need(load_application(path)))));
-  return program;
+  const Application app = need(load_application(path));
+  program.runtime = app.runtime;
+  program.workload = std::make_unique<Workload>(need(Workload::make(app)));
 }
 
 // One process is no place for shards: this Legion then waits for ever (docs/legion.md).
@@ -166,7 +168,7 @@ std::vector<Mapping> drawn(const Recorded& program, std::size_t count, std::uint
     Mapping mapping{seed, 1 + static_cast<std::int64_t>(seed % 2), ""};
     const SearchSpace space(*machine_of(mapping.cpus), *program.workload);
     mapping.text = without_replication(space.sample_text(seed));
-    if (simulated(program, mapping, {}) > 0) mappings.push_back(mapping);
+    if (simulated(program, mapping) > 0) mappings.push_back(mapping);
   }
   return mappings;
 }
@@ -174,7 +176,10 @@ std::vector<Mapping> drawn(const Recorded& program, std::size_t count, std::uint
 // ---- What was measured, in a file
 
 using Key = std::pair<std::string, std::uint64_t>;  // program, seed
-using Times = std::map<Key, std::vector<double>>;
+using Runs = std::vector<std::optional<double>>;    // nothing: it failed
+using Times = std::map<Key, Runs>;
+
+constexpr const char* kFailed = "failed";
 
 Times read_times(const std::string& path) {
   Times times;
@@ -182,10 +187,55 @@ Times read_times(const std::string& path) {
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);
     Key key;
-    double seconds = 0;
-    if (words >> key.first >> key.second >> seconds) times[key].push_back(seconds);
+    std::string value;
+    if (!(words >> key.first >> key.second >> value)) continue;
+    times[key].push_back(value == kFailed ? std::nullopt : std::optional(std::stod(value)));
   }
   return times;
+}
+
+bool failed(const Runs& runs) {
+  return runs.empty() ||
+         std::any_of(runs.begin(), runs.end(), [](const auto& run) { return !run; });
+}
+
+// What the figures in a folder are of.
+std::string stamp_of(const std::vector<Recorded>& programs,
+                     const std::map<std::string, std::string>& given) {
+  std::string stamp;
+  for (const auto& [key, value] : given) {
+    if (key != "rounds") stamp += fmt::format("{}={}\n", key, value);
+  }
+  std::vector<std::string> files = {
+      GROMA_COMMAND, (std::filesystem::path(GROMA_PROGRAMS).parent_path() / "libgroma_preload.so"),
+      (std::filesystem::path(GROMA_PROGRAMS).parent_path() / "libgroma_preload_mapper.so")};
+  for (const Recorded& program : programs) files.push_back(program.words.front());
+  for (const Recorded& program : programs) {
+    stamp += fmt::format("{}\n", fmt::join(program.words, " "));
+  }
+  for (const std::string& path : files) {
+    std::uint64_t hash = 0xCBF29CE484222325U;  // FNV-1a
+    std::ifstream file(path, std::ios::binary);
+    if (!file) fail("cannot read " + path);
+    for (std::istreambuf_iterator<char> c(file), end; c != end; ++c) {
+      hash = (hash ^ static_cast<unsigned char>(*c)) * 0x100000001B3U;
+    }
+    stamp += fmt::format("{} {:016x}\n", path, hash);
+  }
+  return stamp;
+}
+
+// Refuses a folder of another build or of other arguments.
+void check_stamp(const std::string& folder, const std::string& stamp) {
+  const std::string path = folder + "/stamp.txt";
+  if (!std::filesystem::exists(path)) {
+    if (!std::filesystem::is_empty(folder)) fail(folder + " has files and no stamp.txt of ours");
+    if (const auto error = write_file(path, stamp)) fail(error->message);
+    return;
+  }
+  if (need(read_file(path, std::size_t{1} << 20)) != stamp) {
+    fail(folder + " is of another build or of other arguments: name another folder");
+  }
 }
 
 double median(std::vector<double> values) {
@@ -200,12 +250,13 @@ struct Pair {
   int agrees = 0;  // 1, -1; 0 where the embedded runtime sees no difference
 };
 struct Judged {
-  std::vector<double> seconds;            // simulated
+  std::vector<double> usual, recorded;    // simulated, by whose costs of the runtime
   std::vector<std::vector<double>> runs;  // measured
+  std::vector<std::int64_t> cpus;
 };
 
-// Pairs whose middle halves of runs do not overlap.
-std::vector<Pair> decidable(const Judged& judged) {
+// Pairs whose middle halves of runs do not overlap; `alike`: of mappings on as many CPUs.
+std::vector<Pair> decidable(const Judged& judged, const std::vector<double>& seconds, bool alike) {
   std::vector<std::pair<double, double>> middle;
   for (std::vector<double> runs : judged.runs) {
     std::sort(runs.begin(), runs.end());
@@ -217,8 +268,9 @@ std::vector<Pair> decidable(const Judged& judged) {
       const bool a_faster = middle[a].second < middle[b].first;
       const bool b_faster = middle[b].second < middle[a].first;
       if (!a_faster && !b_faster) continue;
-      const double difference = judged.seconds[b] - judged.seconds[a];
-      const bool same = std::abs(difference) <= 1e-9 * judged.seconds[a];
+      if (alike && judged.cpus[a] != judged.cpus[b]) continue;
+      const double difference = seconds[b] - seconds[a];
+      const bool same = std::abs(difference) <= 1e-9 * seconds[a];
       pairs.push_back({a, b, same ? 0 : (difference > 0) == a_faster ? 1 : -1});
     }
   }
@@ -235,10 +287,9 @@ double tau(const std::vector<Pair>& pairs, const std::vector<int>& weights) {
   return all > 0 ? agreed / all : 0;
 }
 
-void print_row(const std::string& name, const Judged& judged, std::size_t failed) {
-  const std::size_t count = judged.seconds.size();
-  const std::vector<Pair> pairs = decidable(judged);
-  // Bootstrap over mappings: seed 1.
+// Kendall's tau and the interval of 95 % by a bootstrap over mappings, seed 1.
+std::string tau_words(const std::vector<Pair>& pairs, std::size_t count) {
+  if (pairs.empty()) return "-";
   std::mt19937_64 draws(1);
   std::vector<double> taus;
   for (int i = 0; i < 2000; ++i) {
@@ -247,16 +298,32 @@ void print_row(const std::string& name, const Judged& judged, std::size_t failed
     taus.push_back(tau(pairs, weights));
   }
   std::sort(taus.begin(), taus.end());
+  return fmt::format("{:.2f} ({:.2f} to {:.2f})", tau(pairs, std::vector<int>(count, 1)),
+                     taus[taus.size() / 40], taus[taus.size() - 1 - taus.size() / 40]);
+}
+
+void print_row(const std::string& name, const Judged& judged, std::size_t failed) {
+  const std::size_t count = judged.runs.size();
+  if (count < 2) {
+    fmt::print("| {} | {} | {} | - | - | - | - | - | - | - |\n", name, count, failed);
+    return;
+  }
+  std::size_t same_cpus = 0;
   std::vector<double> ratios;
   for (std::size_t k = 0; k < count; ++k) {
-    ratios.push_back(judged.seconds[k] / median(judged.runs[k]));
+    ratios.push_back(judged.recorded[k] / median(judged.runs[k]));
+    for (std::size_t l = 0; l < k; ++l) same_cpus += judged.cpus[k] == judged.cpus[l] ? 1U : 0U;
   }
   std::sort(ratios.begin(), ratios.end());
-  const std::size_t all = count * (count - 1) / 2;
-  fmt::print("| {} | {} | {} | {} of {} | {:.2f} | {:.2f} to {:.2f} | {:.2f} to {:.2f} |\n", name,
-             count, failed, pairs.size(), all, tau(pairs, std::vector<int>(count, 1)),
-             taus[taus.size() / 40], taus[taus.size() - 1 - taus.size() / 40],
-             ratios[ratios.size() / 10], ratios[ratios.size() - 1 - ratios.size() / 10]);
+  const auto words = [&](const std::vector<double>& seconds, bool alike) {
+    return tau_words(decidable(judged, seconds, alike), count);
+  };
+  fmt::print("| {} | {} | {} | {} of {} | {} | {} | {} of {} | {} | {} | {:.2f} to {:.2f} |\n",
+             name, count, failed, decidable(judged, judged.usual, false).size(),
+             count * (count - 1) / 2, words(judged.usual, false), words(judged.recorded, false),
+             decidable(judged, judged.usual, true).size(), same_cpus, words(judged.usual, true),
+             words(judged.recorded, true), ratios[ratios.size() / 10],
+             ratios[ratios.size() - 1 - ratios.size() / 10]);
 }
 
 }  // namespace
@@ -279,8 +346,10 @@ int main(int argc, char** argv) {
   std::filesystem::create_directories(folder);
   std::vector<Recorded> programs;
   for (const std::string& name : items(given["programs"], ';')) {
-    programs.push_back(recorded(name, folder));
+    programs.push_back(program_of(name));
   }
+  check_stamp(folder, stamp_of(programs, given));
+  for (Recorded& program : programs) record(program, folder);
   std::vector<std::vector<Mapping>> mappings;
   for (const Recorded& program : programs) {
     mappings.push_back(drawn(program, static_cast<std::size_t>(std::stoul(given["mappings"])),
@@ -294,51 +363,52 @@ int main(int argc, char** argv) {
   for (std::size_t round = 0; round < rounds; ++round) {
     for (std::size_t p = 0; p < programs.size(); ++p) {
       for (const Mapping& mapping : mappings[p]) {
-        std::vector<double>& known = times[{programs[p].name, mapping.seed}];
+        Runs& known = times[{programs[p].name, mapping.seed}];
         if (known.size() > round) continue;
         known.push_back(measured(programs[p], mapping, folder));
+        const std::string value = known.back() ? fmt::format("{}", *known.back()) : kFailed;
         std::ofstream(path, std::ios::app)
-            << fmt::format("{} {} {}\n", programs[p].name, mapping.seed, known.back());
-        fmt::print(stderr, "round {}: {} {} on {} CPUs: {:.1f} ms\n", round + 1, programs[p].name,
-                   mapping.seed, mapping.cpus, 1e3 * known.back());
+            << fmt::format("{} {} {}\n", programs[p].name, mapping.seed, value);
+        fmt::print(stderr, "round {}: {} {} on {} CPUs: {}\n", round + 1, programs[p].name,
+                   mapping.seed, mapping.cpus, value);
       }
     }
   }
 
-  // The factor between 1e-3 and 10 under which the default mapper's times are right.
-  double low = std::log(1e-3), high = std::log(10.0);
-  for (int step = 0; step < 40; ++step) {
-    const double middle = (low + high) / 2;
-    double off = 0;
-    for (std::size_t p = 0; p < programs.size(); ++p) {
-      off += std::log(simulated(programs[p], mappings[p][0], scaled(std::exp(middle))) /
-                      median(times[{programs[p].name, 0}]));
+  for (const Recorded& program : programs) {
+    const std::optional<RuntimeCosts>& costs = program.runtime;
+    if (!costs) fmt::print("{}: no costs of the runtime were recorded.\n", program.name);
+    if (costs) {
+      fmt::print("{}: the runtime takes {:.1f} us to map a task, {:.1f} us to launch something.\n",
+                 program.name, 1e6 * costs->map_s, 1e6 * costs->issue_s);
     }
-    (off > 0 ? high : low) = middle;
   }
-  const RuntimeCosts costs = scaled(std::exp(low));
-  fmt::print("The runtime's own costs: the default ones times {:.3f}.\n\n", std::exp(low));
   fmt::print(
-      "| program | mappings | failed in Legion | pairs that can be told apart | tau | 95 % | "
-      "simulated by measured |\n|---|---|---|---|---|---|---|\n");
+      "\n| program | mappings | failed in Legion | pairs that can be told apart | tau, default "
+      "costs "
+      "| tau, recorded costs | of these on as many CPUs | tau, default costs | tau, recorded costs "
+      "| simulated by measured |\n|---|---|---|---|---|---|---|---|---|---|\n");
   for (std::size_t p = 0; p < programs.size(); ++p) {
     Judged judged;
-    std::size_t failed = 0;
-    for (std::size_t m = 1; m < mappings[p].size(); ++m) {
-      const std::vector<double>& runs = times[{programs[p].name, mappings[p][m].seed}];
-      if (median(runs) <= 0) {
-        ++failed;
-        continue;
-      }
-      judged.runs.push_back(runs);
-      judged.seconds.push_back(simulated(programs[p], mappings[p][m], costs));
+    std::vector<std::uint64_t> failures;
+    for (std::size_t m = 0; m < mappings[p].size(); ++m) {
+      const Mapping& mapping = mappings[p][m];
+      const Runs& runs = times[{programs[p].name, mapping.seed}];
+      if (failed(runs)) failures.push_back(mapping.seed);
+      if (failed(runs) || mapping.seed == 0) continue;
+      std::vector<double>& values = judged.runs.emplace_back();
+      for (const std::optional<double>& run : runs) values.push_back(*run);
+      judged.cpus.push_back(mapping.cpus);
+      judged.recorded.push_back(simulated(programs[p], mapping));
+      judged.usual.push_back(simulated(programs[p], mapping, RuntimeCosts{}));
     }
-    if (judged.seconds.size() < 2) {
-      fmt::print("| {} | {} | {} | - | - | - | - |\n", programs[p].name, judged.seconds.size(),
-                 failed);
-      continue;
+    for (const std::uint64_t seed : failures) {
+      fmt::print(stderr, "{}: a run of {} failed; it is left out\n", programs[p].name,
+                 seed == 0 ? "the default mapper" : fmt::format("{}.mapper", seed));
     }
-    print_row(programs[p].name, judged, failed);
+    const auto drawn_failed = std::count_if(failures.begin(), failures.end(),
+                                            [](std::uint64_t seed) { return seed != 0; });
+    print_row(programs[p].name, judged, static_cast<std::size_t>(drawn_failed));
   }
   return 0;
 }

@@ -1,7 +1,12 @@
 // groma record: what a Legion program does, as an application that --app reads.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -52,6 +57,37 @@ std::string summary(const groma::Application& app) {
                      counted(app.partitions.size(), "partition"));
 }
 
+// Before a run of hours: what stands in the way of writing the file.
+std::optional<groma::Error> unwritable(const std::string& path) {
+  const auto error = [&](const std::string& why) {
+    return groma::Error{groma::Error::Code::kUnreadable,
+                        fmt::format("cannot write `{}`: {}", path, why), "name a file: --out FILE"};
+  };
+  std::error_code code;
+  if (fs::is_directory(path, code)) return error("it is a folder");
+  const std::string folder = fs::path(path).parent_path().string();
+  for (const std::string& each : {folder.empty() ? "." : folder, path}) {
+    if (access(each.c_str(), each == path ? W_OK : W_OK | X_OK) == 0) continue;
+    if (each != path || errno != ENOENT) return error(std::strerror(errno));
+  }
+  return std::nullopt;
+}
+
+// What was recorded, where it could not be written: in the folder for temporary files.
+int keep(const std::string& json, const groma::Error& error) {
+  const int code = refuse(error);
+  std::error_code ignored;
+  std::string path = (fs::temp_directory_path(ignored) / "groma-recorded-XXXXXX").string();
+  const int file = mkostemp(path.data(), O_CLOEXEC);
+  if (file >= 0) close(file);
+  if (file < 0 || groma::write_file(path, json)) {
+    print_error("groma: what was recorded is lost: there is no room for it in TMPDIR either\n");
+  } else {
+    print_error(fmt::format("groma: what was recorded is kept in {}\n", path));
+  }
+  return code;
+}
+
 int run(const Options& options) {
   std::optional<groma::Diagnostics> diags;
   std::optional<groma::Program> mapping;
@@ -63,9 +99,17 @@ int run(const Options& options) {
   }
   const std::string name = fs::path(options.program.words.front()).filename().string();
   const std::string out = options.out.empty() ? name + ".json" : options.out;
+  std::error_code code;
+  const bool replaces = out != "-" && fs::exists(out, code);
+  if (replaces && options.out.empty()) {
+    return refuse(fmt::format("there is a `{}` already", out),
+                  fmt::format("`--out {}` replaces it", out));
+  }
+  if (out != "-") {
+    if (const auto error = unwritable(out)) return refuse(*error);
+  }
   auto run = program_run(options.program);
   if (!run) return refuse(run.error());
-  std::error_code code;
   static_cast<void>(fs::temp_directory_path(code));
   const auto folder = groma::ScratchFolder::make();
   if (code || !folder) {
@@ -91,12 +135,13 @@ int run(const Options& options) {
     print_error(fmt::format("groma: and {} more\n", recording->notes.size() - kMostNotes));
   }
   const std::string json = groma::application_to_json(recording->app);
+  if (out == "-") return hearing.unheard() ? kWrongInput : print(json);
+  if (const auto error = groma::write_file(out, json)) return keep(json, *error);
   if (hearing.unheard()) return kWrongInput;
-  if (out == "-") return print(json);
-  if (const auto error = groma::write_file(out, json)) return refuse(*error);
   print_error(fmt::format("groma: of this computer; next: groma tune --app {0} --machine local\n",
                           visible(out)));
-  return print(fmt::format("{}: {}\n", out, summary(recording->app)));
+  return print(
+      fmt::format("{}{}: {}\n", out, replaces ? ", replaced" : "", summary(recording->app)));
 }
 
 }  // namespace
@@ -107,8 +152,8 @@ void add_record(CLI::App& app, const std::vector<std::string>& behind, int* exit
       "record", "What a Legion program does, as an application that --app reads");
   command
       ->add_option("--out", options->out,
-                   "The file; PROGRAM.json unless given; `-` is standard output, the program's own "
-                   "then goes to standard error")
+                   "The file, replaced where there is one; unless given a new PROGRAM.json; `-` is "
+                   "standard output, the program's own then goes to standard error")
       ->check(not_empty);
   CLI::Option* const map =
       command->add_option("--map", options->map, "A mapping under which it runs meanwhile")

@@ -223,6 +223,7 @@ class MeasuredMappings final : public groma::Evaluator {
 
 struct Subject {
   groma::Problem problem;
+  std::optional<groma::Application> app;                   // the first, where there is one
   std::vector<std::pair<std::string, std::string>> marks;  // of TuneOptions
   std::vector<groma::Diagnostics> notes;                   // of inputs, where there are some
   std::unique_ptr<groma::Evaluator> runtime;               // of mappings
@@ -290,6 +291,7 @@ bool read_problem(const TuneArguments& arguments, std::optional<groma::Diagnosti
     }
     subject->marks.emplace_back(app, mark_of(groma::application_to_json(*with->app)));
     problem->inputs.push_back(*with->workload);
+    if (!subject->app) subject->app = with->app;
     groma::Diagnostics notes(groma::Source(shown_name(app), ""));
     groma::check_nodes(*with->machine, *with->app, notes);
     if (!notes.all().empty()) subject->notes.push_back(std::move(notes));
@@ -480,7 +482,7 @@ class Best {
 
 // The exit code. The fastest becomes verified.mapper in the search's directory.
 int verify_search(const TuneArguments& arguments, const groma::TuneOutcome& outcome,
-                  const Best& best, const groma::Evaluator& evaluator) {
+                  const Best& best, const Subject& subject, const groma::Evaluator& evaluator) {
   std::vector<Candidate> candidates;
   const auto add = [&](std::string name, const groma::Step& step) {
     candidates.push_back(
@@ -491,14 +493,20 @@ int verify_search(const TuneArguments& arguments, const groma::TuneOutcome& outc
     if (outcome.start && step.proposal.text == outcome.start->proposal.text) continue;
     add(fmt::format("step {}", step.number), step);
   }
-  ProgramArguments program;
-  program.words = arguments.program;
-  program.timeout_s = static_cast<double>(arguments.command.timeout_ms) / 1e3;
-  const int repeats = arguments.command.repeats;
-  const auto verified = verify(candidates, program, repeats);
+  VerifyOptions options;
+  options.program.words = arguments.program;
+  options.program.timeout_s = static_cast<double>(arguments.command.timeout_ms) / 1e3;
+  const int repeats = options.repeats = arguments.command.repeats;
+  options.metric = arguments.command;
+  options.app = &*subject.app;
+  options.machine = subject.problem.machine;
+  const auto verified = verify(candidates, options);
   if (interrupted()) return kInterrupted;
   if (!verified) return refuse_search(verified.error(), arguments.json);
-  const Verified* const winner = fastest(*verified);
+  for (const std::string& warning : verified->warnings) {
+    if (!arguments.json) print_error(fmt::format("groma: warning: {}\n", warning));
+  }
+  const Verified* const winner = verified->fastest();
   std::string text = arguments.json
                          ? to_json(*verified)
                          : draw(*verified, arguments.program.front(), repeats, evaluator.unit());
@@ -534,6 +542,9 @@ int run(TuneArguments arguments) {
       return refuse_search(*error, json);
   }
   complete(&arguments);
+  if (arguments.verify) {
+    if (const auto error = wrong_metric(arguments.command)) return refuse_search(*error, json);
+  }
   groma::TuneOptions& options = arguments.tune;
   std::error_code ignored;
   const fs::path here = fs::current_path(ignored);
@@ -594,7 +605,7 @@ int run(TuneArguments arguments) {
   if (!display.fine()) return kWrongInput;
   const int code = exit_code_of(*outcome);
   if (arguments.program.empty() || code == kInterrupted || !outcome->best) return code;
-  return verify_search(arguments, *outcome, best, evaluator);
+  return verify_search(arguments, *outcome, best, *subject, evaluator);
 }
 
 // ---- The command line.
@@ -622,20 +633,20 @@ void add_command_options(CLI::App& command, TuneArguments* arguments) {
   add("--check-command", how.check_command, "Run first: unless it exits with 0 the text is wrong")
       ->check(not_empty);
   add("--input", how.inputs, "What `{input}` stands for; several make a vector");
-  auto* metric = add("--metric", how.metric_pattern,
-                     "A regular expression with one group, the value, in what the command prints; "
-                     "without one the seconds it takes");
+  // Also of --on legion or --verify, as the command line's callback has it.
+  const auto measured = [&](const char* name, auto& value, const char* what) {
+    return command.add_option(name, value, what)->group(kGroup);
+  };
+  auto* metric = measured(
+      "--metric", how.metric_pattern,
+      "A regular expression with one group, the value, in what the command, or the program of "
+      "--verify, prints; without one the seconds it takes");
   metric->check(not_empty);
-  add("--metric-json", how.metric_pointer, "A JSON pointer to the value in what it prints")
+  measured("--metric-json", how.metric_pointer, "A JSON pointer to the value in what it prints")
       ->check(not_empty)
       ->excludes(metric);
-  add("--unit", how.unit, "Of the value")->capture_default_str();
-  command.add_flag("--higher-is-better", how.higher_is_better, "Of the value")
-      ->group(kGroup)
-      ->needs(run);
-  const auto measured = [&](const char* name, auto& value, const char* what) {
-    return command.add_option(name, value, what)->group(kGroup);  // also of --on legion
-  };
+  measured("--unit", how.unit, "Of the value")->capture_default_str();
+  command.add_flag("--higher-is-better", how.higher_is_better, "Of the value")->group(kGroup);
   measured("--repeats", how.repeats, "Runs of which the median counts")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
@@ -801,6 +812,11 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
     for (const char* name : {"--machine", "--command"}) {
       if (!on_legion || command->get_option(name)->count() == 0) continue;
       throw CLI::ValidationError(name, "--on legion measures on this computer by itself");
+    }
+    for (const char* name : {"--metric", "--metric-json", "--unit", "--higher-is-better"}) {
+      if (verifies || command->get_option(name)->count() == 0) continue;
+      if (command->get_option("--command")->count() > 0) continue;
+      throw CLI::ValidationError(name, "it is of --command or --verify");
     }
     for (const char* name : {"--repeats", "--warmup", "--timeout", "--memory", "--estimates"}) {
       if (on_legion || command->get_option(name)->count() == 0) continue;

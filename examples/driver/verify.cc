@@ -3,106 +3,275 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "console.h"
+#include "groma/io.h"
+#include "groma/recording.h"
+#include "groma/run.h"
+#include "groma/system.h"
 
 namespace driver {
 namespace {
+
+constexpr const char* kElapsed = R"((?m)^elapsed ([0-9.eE+]+) ms$)";
+constexpr std::size_t kMostOutput = std::size_t{1} << 20;  // of each output, its end
 
 std::string first_line(const std::string& text) {
   return visible(text.substr(0, std::min(text.find('\n'), std::size_t{160})));
 }
 
-std::string words_of(double seconds) {
-  return seconds < 1 ? fmt::format("{:.4g} ms", 1e3 * seconds) : fmt::format("{:.4g} s", seconds);
+std::string words_of(double value, const std::string& unit) {
+  if (unit == "s" && value < 1) return fmt::format("{:.4g} ms", 1e3 * value);
+  return fmt::format("{:.4g} {}", value, visible(unit));
+}
+
+// A program that is run again and again, and what it says of itself.
+class Runs {
+ public:
+  explicit Runs(groma::ProgramRun run) : run_(std::move(run)), hearing_(run_, Output::kNowhere) {
+    run_.checked_file.clear();
+    run_.on_output = [this](std::string_view bytes, bool is_error) {
+      std::string& text = (is_error ? outcome_.err : outcome_.out).text;
+      text += bytes;
+      if (text.size() > 2 * kMostOutput) text.erase(0, text.size() - kMostOutput);
+    };
+  }
+  groma::Result<groma::ProgramResult> one(const Candidate& of, bool checked,
+                                          const std::string& record_file,
+                                          const groma::GuideRules& rules) {
+    run_.checks = checked ? groma::ProgramRun::Checks::kAlways : groma::ProgramRun::Checks::kNever;
+    run_.record_file = record_file;
+    outcome_ = {};
+    groma::Diagnostics diags(groma::Source(of.name, of.text));
+    auto result = groma::run_program(groma::compile(diags.source(), diags), run_, &rules);
+    if (result) outcome_.seconds = result->seconds;
+    return result;
+  }
+  const groma::CommandOutcome& outcome() const { return outcome_; }
+
+ private:
+  groma::ProgramRun run_;
+  Hearing hearing_;
+  groma::CommandOutcome outcome_;
+};
+
+// ---- Whether the program is what the application describes.
+
+void add_launched(const std::vector<groma::AppStatement>& body, std::set<std::string>& tasks) {
+  for (const groma::AppStatement& statement : body) {
+    if (const auto* launch = std::get_if<groma::AppLaunch>(&statement.node)) {
+      tasks.insert(launch->task);
+    } else if (const auto* loop = std::get_if<groma::AppLoop>(&statement.node)) {
+      add_launched(loop->body, tasks);
+    } else if (const auto* phase = std::get_if<groma::AppPhase>(&statement.node)) {
+      add_launched(phase->body, tasks);
+    }
+  }
+}
+
+std::set<std::string> launched_by(const groma::Application& app) {
+  std::set<std::string> tasks;
+  for (const groma::AppTask& task : app.tasks) add_launched(task.body, tasks);
+  return tasks;
+}
+
+// Tasks that run, the same under every mapping; 0: it cannot be said.
+std::int64_t tasks_of(const groma::Application& app,
+                      std::shared_ptr<const groma::Machine> machine) {
+  const auto workload = groma::Workload::make(app);
+  if (!workload) return 0;
+  groma::Diagnostics ignored(groma::Source("", ""));
+  const groma::RunResult result = groma::run_default(std::move(machine), *workload, {}, ignored);
+  return result.ok() ? result.tasks : 0;
+}
+
+std::string join(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "`" : ", `") + visible(word) + "`";
+  return text;
+}
+
+std::vector<std::string> differences(const std::string& recorded, const VerifyOptions& options) {
+  if (options.app == nullptr) return {};
+  const auto ran = groma::recorded_application(recorded, "the run");
+  if (!ran) return {};
+  const std::string program = visible(options.program.words.front());
+  const std::string described = visible(options.app->name);
+  const std::set<std::string> was = launched_by(ran->app);
+  std::vector<std::string> missing, all;
+  for (const std::string& task : launched_by(*options.app)) {
+    all.push_back(task);
+    if (!was.contains(task)) missing.push_back(task);
+  }
+  if (!all.empty() && missing.size() == all.size()) {
+    return {fmt::format("`{}` launched none of the tasks of `{}`: is it another program?", program,
+                        described)};
+  }
+  if (!missing.empty()) {
+    return {fmt::format("`{}` did not launch {}, which `{}` does: other arguments?", program,
+                        join(missing), described)};
+  }
+  const std::int64_t now = tasks_of(ran->app, options.machine);
+  const std::int64_t then = tasks_of(*options.app, options.machine);
+  if (now == 0 || then == 0 || now == then) return {};
+  return {fmt::format("`{}` ran {} tasks, `{}` has {}: other arguments?", program, now, described,
+                      then)};
+}
+
+std::string range_of(const std::vector<double>& runs, const std::string& unit) {
+  const auto [least, most] = std::minmax_element(runs.begin(), runs.end());
+  return fmt::format("{} to {}", words_of(*least, unit), words_of(*most, unit));
 }
 
 }  // namespace
 
 double Verified::median() const {
-  std::vector<double> sorted = seconds;
+  std::vector<double> sorted = runs;
   std::sort(sorted.begin(), sorted.end());
   const std::size_t n = sorted.size();
   return n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
 }
 
-groma::Result<std::vector<Verified>> verify(const std::vector<Candidate>& candidates,
-                                            const ProgramArguments& program, int repeats) {
-  auto run = program_run(program);
-  if (!run) return run.error();
-  const Hearing hearing(*run, Output::kNowhere);
-  run->on_output = {};
-  run->checked_file.clear();
-  const auto rules = groma::GuideRules::make();
-  if (!rules) return rules.error();
-  std::vector<Verified> all;
-  for (const Candidate& each : candidates) all.push_back({each, {}, {}});
-  ProgressLine line("verifying");
-  for (int round = 0; round <= repeats && !interrupted(); ++round) {
-    run->checks =
-        round == 0 ? groma::ProgramRun::Checks::kAlways : groma::ProgramRun::Checks::kNever;
-    for (Verified& each : all) {
-      if (!each.why.empty() || interrupted()) continue;
-      line.update(fmt::format("{}, run {} of {}", each.candidate.name, round, repeats));
-      groma::Diagnostics diags(groma::Source(each.candidate.name, each.candidate.text));
-      const groma::Program mapping = groma::compile(diags.source(), diags);
-      const auto result = groma::run_program(mapping, *run, &*rules);
-      if (!result) return result.error();
-      if (!result->ok()) {
-        each.why = first_line(result->feedback.execution);
-        if (each.why.empty()) each.why = fmt::format("exit code {}", result->exit_code);
-        each.seconds.clear();
-      } else if (round > 0) {
-        each.seconds.push_back(result->seconds);
-      }
-    }
-  }
-  return all;
-}
-
-const Verified* fastest(const std::vector<Verified>& all) {
+const Verified* Verification::fastest() const {
   const Verified* best = nullptr;
   for (const Verified& each : all) {
-    if (each.seconds.empty()) continue;
-    if (best == nullptr || each.median() < best->median()) best = &each;
+    if (each.runs.empty()) continue;
+    const bool better = best == nullptr || (higher_is_better ? each.median() > best->median()
+                                                             : each.median() < best->median());
+    if (better) best = &each;
   }
   return best;
 }
 
-std::string draw(const std::vector<Verified>& all, const std::string& program, int repeats,
+bool Verification::within_spread(const Verified& of) const {
+  const Verified& start = all.front();
+  if (of.runs.empty() || start.runs.empty() || start.candidate.name != "start") return false;
+  const auto [least, most] = std::minmax_element(start.runs.begin(), start.runs.end());
+  return *least <= of.median() && of.median() <= *most;
+}
+
+std::optional<groma::Error> wrong_metric(const groma::CommandEvaluatorOptions& metric) {
+  const auto value = groma::measured_value(metric, {});
+  if (!value && value.error().code == groma::Error::Code::kMalformed) return value.error();
+  const bool measures = !metric.metric_pattern.empty() || !metric.metric_pointer.empty();
+  if (measures || !metric.higher_is_better) return std::nullopt;
+  return groma::Error{groma::Error::Code::kMalformed,
+                      "of seconds fewer are better; a metric is missing"};
+}
+
+groma::Result<Verification> verify(const std::vector<Candidate>& candidates,
+                                   const VerifyOptions& options) {
+  auto run = program_run(options.program);
+  if (!run) return run.error();
+  const auto rules = groma::GuideRules::make();
+  if (!rules) return rules.error();
+  const auto folder = groma::ScratchFolder::make();
+  groma::CommandEvaluatorOptions metric = options.metric;
+  const bool has_metric = !metric.metric_pattern.empty() || !metric.metric_pointer.empty();
+  Verification verified;
+  verified.measure = has_metric ? "metric" : "process";
+  verified.unit = has_metric ? metric.unit : "s";
+  verified.higher_is_better = has_metric && metric.higher_is_better;
+  for (const Candidate& each : candidates) verified.all.push_back({each, {}, {}});
+  Runs runs(*std::move(run));
+  ProgressLine line("verifying");
+  for (int round = 0; round <= options.repeats; ++round) {
+    std::vector<Verified*> turn;
+    for (Verified& each : verified.all) turn.push_back(&each);
+    if (round % 2 == 0) std::reverse(turn.begin() + (round == 0 ? 1 : 0), turn.end());
+    for (Verified* const each : turn) {
+      if (interrupted()) return verified;
+      if (!each->why.empty()) continue;
+      line.update(fmt::format("{}, run {} of {}", each->candidate.name, round, options.repeats));
+      const bool records = round == 0 && each == turn.front() && folder;
+      const std::string file = records ? folder->path() + "/events" : "";
+      const auto result = runs.one(each->candidate, round == 0, file, *rules);
+      if (!result) return result.error();
+      const auto fail = [&](const std::string& why) {
+        each->why = first_line(why);
+        each->runs.clear();
+      };
+      if (!result->ok()) {
+        const std::string& why = result->feedback.execution;
+        fail(why.empty() ? fmt::format("exit code {}", result->exit_code) : why);
+        continue;
+      }
+      if (records) {
+        const auto text = groma::read_file(file, groma::kMaxRecordedBytes);
+        if (text) verified.warnings = differences(*text, options);
+      }
+      if (round == 0 && verified.measure == "process") {
+        groma::CommandEvaluatorOptions elapsed = metric;
+        elapsed.metric_pattern = kElapsed;
+        if (groma::measured_value(elapsed, runs.outcome())) {
+          verified.measure = "elapsed";
+          metric = elapsed;
+        }
+      }
+      const auto value = groma::measured_value(metric, runs.outcome());
+      if (!value) {
+        fail(value.error().message);
+      } else if (round > 0) {
+        each->runs.push_back(verified.measure == "elapsed" ? *value / 1e3 : *value);
+      }
+    }
+  }
+  return verified;
+}
+
+std::string draw(const Verification& verified, const std::string& program, int repeats,
                  const std::string& unit) {
-  const Verified* const best = fastest(all);
-  std::string text =
-      fmt::format("\n{} for real, medians of {} run{} each in turn\n  {:<12}{:>12}  simulated\n",
-                  visible(program), repeats, repeats == 1 ? "" : "s", "", "measured");
-  for (const Verified& each : all) {
+  const Verified* const best = verified.fastest();
+  const std::string what = verified.measure == "elapsed" ? "of the `elapsed` time that it says"
+                           : verified.measure == "process"
+                               ? "of the whole process, its start included"
+                               : "of what --metric finds";
+  std::string text = fmt::format(
+      "\n{} for real, medians of {} run{} each in turn, {}\n  {:<12}{:>12}  {:<26}{:<14}\n",
+      visible(program), repeats, repeats == 1 ? "" : "s", what, "", "measured", "least to most",
+      "simulated");
+  const Verified* const start = &verified.all.front();
+  for (const Verified& each : verified.all) {
     text += fmt::format("  {:<12}", each.candidate.name);
-    if (each.seconds.empty()) {
+    if (each.runs.empty()) {
       text += fmt::format("{:>12}  {}\n", "failed", each.why);
       continue;
     }
-    text += fmt::format("{:>12}  {:.4g} {}{}\n", words_of(each.median()), each.candidate.simulated,
-                        unit, &each == best ? "  the fastest" : "");
+    text += fmt::format("{:>12}  {:<26}{:<14}", words_of(each.median(), verified.unit),
+                        range_of(each.runs, verified.unit),
+                        fmt::format("{:.4g} {}", each.candidate.simulated, unit));
+    if (&each == best) text += "  the fastest";
+    if (&each != start && verified.within_spread(each)) {
+      text += &each == best ? ", but within the start's own runs" : "  within the start's own runs";
+    }
+    text += '\n';
   }
   return text;
 }
 
-std::string to_json(const std::vector<Verified>& all) {
+std::string to_json(const Verification& verified) {
   using nlohmann::ordered_json;
-  const Verified* const best = fastest(all);
-  ordered_json json = {{"event", "verified"}, {"candidates", ordered_json::array()}};
-  for (const Verified& each : all) {
+  const Verified* const best = verified.fastest();
+  ordered_json json = {{"event", "verified"},
+                       {"measure", verified.measure},
+                       {"unit", verified.unit},
+                       {"candidates", ordered_json::array()}};
+  for (const Verified& each : verified.all) {
     ordered_json one = {{"name", each.candidate.name}, {"simulated", each.candidate.simulated}};
-    if (each.seconds.empty()) {
+    if (each.runs.empty()) {
       one["error"] = each.why;
     } else {
-      one["seconds"] = each.median();
-      one["runs"] = each.seconds;
+      one["value"] = each.median();
+      one["runs"] = each.runs;
+      if (&each != &verified.all.front()) one["within_spread"] = verified.within_spread(each);
     }
     json["candidates"].push_back(std::move(one));
   }
   json["fastest"] = best == nullptr ? ordered_json() : ordered_json(best->candidate.name);
+  json["warnings"] = verified.warnings;
   return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

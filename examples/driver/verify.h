@@ -2,10 +2,12 @@
 // real.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "groma/evaluators.h"
 #include "groma/result.h"
 #include "run_map.h"
 
@@ -20,23 +22,48 @@ struct Candidate {
 
 struct Verified {
   Candidate candidate;
-  std::vector<double> seconds;  // of the whole program, one for each run; none: it failed
-  std::string why;              // it failed, in a line
+  std::vector<double> runs;  // a value each; none: it failed
+  std::string why;           // it failed, in a line
   double median() const;
 };
 
-// Runs the program under each mapping: once under Legion's checks, which does not count, then
-// `repeats` times, all in turn, so that what else the computer does falls on all alike. Its
-// output goes nowhere. Fails where no program can be started at all.
-groma::Result<std::vector<Verified>> verify(const std::vector<Candidate>& candidates,
-                                            const ProgramArguments& program, int repeats);
+struct VerifyOptions {
+  ProgramArguments program;
+  int repeats = 3;
+  // What counts: its metric and its unit; without a metric seconds, those of the program's last
+  // line `elapsed 12.34 ms` where it has one, else of the whole process.
+  groma::CommandEvaluatorOptions metric;
+  const groma::Application* app = nullptr;  // what the program is taken to be; outlives the call
+  std::shared_ptr<const groma::Machine> machine;
+};
 
-// The one with the least median; null: none ran.
-const Verified* fastest(const std::vector<Verified>& all);
+// What is wrong with its metric.
+std::optional<groma::Error> wrong_metric(const groma::CommandEvaluatorOptions& metric);
+
+struct Verification {
+  std::vector<Verified> all;  // as the candidates
+  std::string measure;        // "metric", "elapsed", "process"
+  std::string unit;
+  bool higher_is_better = false;
+  // Where the program did not do what the application describes.
+  std::vector<std::string> warnings;
+
+  // The one with the best median; null: none ran.
+  const Verified* fastest() const;
+  // Whether its median lies between two runs of the start, which is the first where there is one.
+  bool within_spread(const Verified& of) const;
+};
+
+// Runs the program under each mapping: once under Legion's checks, which does not count, and where
+// it is recorded under the first; then `repeats` times, all in turn, forwards and backwards, so
+// that what else the computer does falls on all alike. Its output goes nowhere. Fails where no
+// program can be started at all, and on a metric that cannot be meant.
+groma::Result<Verification> verify(const std::vector<Candidate>& candidates,
+                                   const VerifyOptions& options);
 
 // For a person, and one line of JSON; `unit` is that of the simulated values.
-std::string draw(const std::vector<Verified>& all, const std::string& program, int repeats,
+std::string draw(const Verification& verified, const std::string& program, int repeats,
                  const std::string& unit);
-std::string to_json(const std::vector<Verified>& all);
+std::string to_json(const Verification& verified);
 
 }  // namespace driver

@@ -6,6 +6,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -236,6 +237,19 @@ struct AppMetric {
   friend bool operator==(const AppMetric&, const AppMetric&) = default;
 };
 
+// What the runtime itself costs, on the processor that each node keeps for it. docs/simulator.md
+// has the sources of the defaults.
+struct RuntimeCosts {
+  double issue_s = 5e-6;    // a task, to launch something
+  double map_s = 300e-6;    // a task to analyse and map
+  double replay_s = 10e-6;  // the same in a trace, from its second iteration on
+  double remote_s = 2e-6;   // a slice sent to another node, beside the network's latency
+  double future_s = 20e-6;  // to wake a task that waits for a future
+  double copy_s = 5e-6;     // to start a copy, beside the channels' latency
+  friend bool operator==(const RuntimeCosts&, const RuntimeCosts&) = default;
+};
+inline constexpr double kMaxRuntimeCost = 1000;  // seconds
+
 struct Application {
   std::string name;
   std::string description = {};
@@ -243,6 +257,8 @@ struct Application {
   std::vector<AppDefinition> definitions = {};
   std::vector<AppSize> sizes = {};
   AppMetric metric = {};
+  // As they were measured, say; a run's options may say otherwise (SimulateOptions::costs).
+  std::optional<RuntimeCosts> runtime = {};
   std::vector<AppRegion> regions = {};
   std::vector<AppPartition> partitions = {};
   std::string top_level = {};  // the task that the runtime starts; empty: not described

@@ -10,6 +10,7 @@
 #include "groma/machine.h"
 #include "groma/result.h"
 #include "groma/simulate.h"
+#include "groma/system.h"
 #include "groma/tune.h"
 #include "groma/workload.h"
 
@@ -48,6 +49,11 @@ struct CommandEvaluatorOptions {
   std::string folder = {};            // where the commands run; empty: where we are
   std::vector<std::string> lacking = {};  // GuideContext::lacking of where they run
 };
+
+// The value of what was run, by the metric of the options, or its seconds. Fails (kUnknown) with
+// why there is none, a sentence without its full stop, and (kMalformed) on a metric that is none.
+Result<double> measured_value(const CommandEvaluatorOptions& options,
+                              const CommandOutcome& outcome);
 
 // Runs one thing at a time. Where the request has an incumbent, that is measured again beside the
 // text, for each input: incumbent, text, incumbent, text, ..., incumbent. The score is then

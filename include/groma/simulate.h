@@ -18,20 +18,9 @@
 
 namespace groma {
 
-// What the runtime itself costs, on the processor that each node keeps for it. docs/simulator.md
-// has the sources.
-struct RuntimeCosts {
-  double issue_s = 5e-6;    // a task, to launch something
-  double map_s = 300e-6;    // a task to analyse and map
-  double replay_s = 10e-6;  // the same in a trace, from its second iteration on
-  double remote_s = 2e-6;   // a slice sent to another node, beside the network's latency
-  double future_s = 20e-6;  // to wake a task that waits for a future
-  double copy_s = 5e-6;     // to start a copy, beside the channels' latency
-  friend bool operator==(const RuntimeCosts&, const RuntimeCosts&) = default;
-};
-
 struct SimulateOptions {
-  RuntimeCosts costs = {};
+  // Unless given those of the application (Application::runtime), else the defaults.
+  std::optional<RuntimeCosts> costs = {};
   // Every task and copy takes up to this fraction longer or shorter, as drawn from the seed. The
   // same seed, application, machine and mapping give the same run.
   double noise = 0;  // from 0, below 1; else the run is an error

@@ -43,9 +43,9 @@ class Workload {
 };
 
 // `app` with the values of its parameters as `given` says: "n=4096,steps=10", and "size=small" for
-// those of an AppSize that no other item says. Fails (kUnknown, kMalformed) on what `app` does not
-// have, what is no number and what stands there twice; whether a value is in its range, make()
-// says.
+// those of an AppSize that no other item says; "runtime=default" takes its runtime costs away.
+// Fails (kUnknown, kMalformed) on what `app` does not have, what is no number and what stands there
+// twice; whether a value is in its range, make() says.
 Result<Application> with_values(Application app, std::string_view given);
 
 }  // namespace groma

@@ -30,6 +30,7 @@ std::vector<Fault> Builder::build() {
   if (ok()) read_partitions();
   if (ok()) read_tasks();
   if (ok()) read_metric();
+  read_runtime();
   return std::move(faults_);
 }
 

@@ -103,6 +103,7 @@ class Builder {
   void read_top_level();
   int number_of_future(const std::string& path, std::string_view name);
   void read_metric();
+  void read_runtime();
 
   const Application& app_;
   const std::vector<AppValue>& given_;

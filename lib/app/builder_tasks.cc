@@ -460,4 +460,15 @@ void Builder::read_metric() {
                {data_.phases.begin(), data_.phases.end()});
 }
 
+void Builder::read_runtime() {
+  data_.runtime = app_.runtime;
+  if (!app_.runtime) return;
+  const RuntimeCosts& costs = *app_.runtime;
+  for (const double cost :
+       {costs.issue_s, costs.map_s, costs.replay_s, costs.remote_s, costs.future_s, costs.copy_s}) {
+    if (cost >= 0 && cost <= kMaxRuntimeCost) continue;
+    return fail("/runtime", fmt::format("a cost is from 0 to {} seconds", kMaxRuntimeCost));
+  }
+}
+
 }  // namespace groma::app

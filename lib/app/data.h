@@ -138,6 +138,7 @@ struct Data {
   std::string unit;
   Code work;
   int metric_phase = -1;  // -1: the whole run
+  std::optional<RuntimeCosts> runtime;
   std::vector<Region> regions;
   std::vector<Partition> partitions;
   std::vector<Task> tasks;  // in the application's order

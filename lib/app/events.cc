@@ -2,6 +2,8 @@
 // archive writes or reads them.
 #include "app/events.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <concepts>
 #include <numeric>
@@ -12,7 +14,7 @@
 namespace groma::app {
 namespace {
 
-constexpr std::string_view kMagic = "groma events 1\n";
+constexpr std::string_view kMagic = "groma events 2\n";
 
 template <typename T>
 concept Number = std::integral<T> || std::is_enum_v<T>;
@@ -36,6 +38,7 @@ class Writer {
   bool ok() const { return true; }
   template <typename T>
   void at_most(const T&, std::int64_t) {}
+  void coordinate(std::int64_t& value) { (*this)(value); }
 
   std::string take() { return std::move(text_); }
 
@@ -60,7 +63,15 @@ class Reader {
       ok_ = false;
       read = 0;
     }
+    if (read != kNoNumber && (read > kMostEventNumber || read < -kMostEventNumber)) {
+      ok_ = false;
+      too_large_ = true;
+    }
     value = static_cast<T>(read);
+  }
+  void coordinate(std::int64_t& value) {
+    (*this)(value);
+    if (value == kNoNumber) ok_ = false;
   }
   void operator()(std::string& value) {
     const std::int64_t size = integer(':');
@@ -84,6 +95,7 @@ class Reader {
   }
 
   bool ok() const { return ok_; }
+  bool too_large() const { return too_large_; }
   bool at_end() const { return text_.empty(); }
 
  private:
@@ -108,7 +120,7 @@ class Reader {
   }
 
   std::string_view text_;
-  bool ok_ = false;
+  bool ok_ = false, too_large_ = false;
   int depth_ = 0;
 };
 
@@ -161,7 +173,7 @@ void visit(Archive& archive, Point& point) {
   Point made = Point::zeros(dimensions);
   for (int d = 0; d < dimensions; ++d) {
     made[d] = d < point.dimensions() ? point[d] : 0;
-    archive(made[d]);
+    archive.coordinate(made[d]);
   }
   point = made;
 }
@@ -198,6 +210,7 @@ GROMA_VISIT(Shape, of.task, of.dimensions, of.requirements)
 GROMA_VISIT(Launch, of.shape, of.numbers)
 GROMA_VISIT(Context, of.task, of.shape, of.given, of.count, of.launches)
 GROMA_VISIT(Time, of.task, of.kind, of.count, of.nanoseconds)
+GROMA_VISIT(Cost, of.count, of.nanoseconds)
 GROMA_VISIT(Other, of.what, of.count)
 #undef GROMA_VISIT
 
@@ -212,6 +225,8 @@ void visit(Archive& archive, Events& events) {
   visit(archive, events.launches);
   visit(archive, events.contexts);
   visit(archive, events.times);
+  visit(archive, events.issue);
+  visit(archive, events.map);
   visit(archive, events.others);
 }
 
@@ -311,6 +326,7 @@ bool good(const Events& events, const std::vector<Repeat>& folded) {
 bool good(const Events& events) {
   if (!among(events.top_level, events.tasks)) return false;
   bool fine = true;
+  std::int64_t runs = 0;
   for (const Events::Task& task : events.tasks) {
     for (const Events::Variant& variant : task.variants) fine = fine && good(variant);
   }
@@ -332,7 +348,7 @@ bool good(const Events& events) {
            (context.shape == -1 || among(static_cast<std::size_t>(context.shape), events.shapes));
     if (!fine) break;
     const std::vector<std::size_t> layout = events.layout_of(context);
-    fine = context.count > 0 &&
+    fine = context.count > 0 && !__builtin_add_overflow(runs, context.count, &runs) &&
            std::accumulate(layout.begin(), layout.end(), std::size_t{0}) == context.given.size();
   }
   for (const Events::Time& time : events.times) {
@@ -378,6 +394,10 @@ Result<Events> events_from(std::string_view text) {
   Events events;
   Reader reader(text);
   visit(reader, events);
+  if (reader.too_large()) {
+    return Error{Error::Code::kTooLarge,
+                 fmt::format("what was recorded has numbers beyond {}", kMostEventNumber)};
+  }
   if (!reader.ok() || !reader.at_end() || !good(events)) {
     return Error{Error::Code::kMalformed, "what was recorded is damaged"};
   }

@@ -21,6 +21,8 @@ inline constexpr std::size_t kMaxEventTasks = 1 << 12;    // and 16 times as man
 inline constexpr std::size_t kMaxEventRegions = 1 << 12;  // and as many partitions
 inline constexpr std::size_t kMaxEventPieces = 1 << 17;   // of all partitions
 inline constexpr std::int64_t kNoNumber = INT64_MIN;      // a point's colour that was not seen
+// Any other number lies between this and its negative, so that sums of a few fit 64 bits.
+inline constexpr std::int64_t kMostEventNumber = std::int64_t{1} << 56;
 
 struct Events {
   struct Variant {
@@ -95,6 +97,11 @@ struct Events {
     std::int64_t count = 0;
     std::int64_t nanoseconds = 0;  // the median
   };
+  // What the runtime itself takes: the median of so many.
+  struct Cost {
+    std::int64_t count = 0;
+    std::int64_t nanoseconds = 0;
+  };
   struct Other {
     std::string what;  // "copies"
     std::int64_t count = 0;
@@ -109,6 +116,7 @@ struct Events {
   std::vector<Launch> launches;  // no two alike
   std::vector<Context> contexts;
   std::vector<Time> times;
+  Cost issue, map;            // to launch something; to analyse and map a task
   std::vector<Other> others;  // what no description has
 
   // Of a partition's colours, those of the partitions around it included.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "app/formula.h"
 
@@ -14,6 +15,12 @@ namespace {
 constexpr std::size_t kMostPeriods = 16;
 constexpr std::int64_t kMostDigits = 64;
 constexpr std::size_t kMostChoices = 512;  // samples that a choice may tell apart
+// Of many variables, coordinates that are looked at.
+constexpr std::size_t kMostSteps = std::size_t{1} << 26, kMostDigitSteps = std::size_t{1} << 18;
+
+std::size_t steps_of(const Samples& samples, std::size_t count) {
+  return samples.names.size() * samples.names.size() * count;
+}
 
 // a * x + b * y + c; the coefficients of variables that no two samples differ in alone are 0.
 struct Linear {
@@ -23,6 +30,11 @@ struct Linear {
 
 bool multiply(std::int64_t a, std::int64_t b, std::int64_t& product) {
   return !__builtin_mul_overflow(a, b, &product);
+}
+
+std::uint64_t size_of(std::int64_t a) {
+  const auto bits = static_cast<std::uint64_t>(a);
+  return a < 0 ? 0 - bits : bits;
 }
 
 // For each variable the first two samples with a step of one between them, else any step.
@@ -45,10 +57,11 @@ std::optional<Linear> linear(const Samples& samples, std::span<const std::size_t
         return std::nullopt;
       }
       other->second = s;
-      if (step == 0 || (best != 0 && std::abs(step) >= std::abs(best))) continue;
+      if (step == 0 || (best != 0 && size_of(step) >= size_of(best))) continue;
+      if (step == -1 && rise == INT64_MIN) return std::nullopt;
       best = step;
       found.coefficients[v] = rise / step;
-      if (std::abs(step) == 1) break;
+      if (size_of(step) == 1) break;
     }
   }
   found.constant = samples.values[chosen.front()];
@@ -76,13 +89,11 @@ std::string text(const Linear& of, const std::vector<std::string>& names) {
     for (std::size_t v = 0; v < names.size(); ++v) {
       const std::int64_t a = of.coefficients[v];
       if (a == 0 || (a < 0) != minus) continue;
-      const std::uint64_t size =
-          minus ? 0 - static_cast<std::uint64_t>(a) : static_cast<std::uint64_t>(a);
+      const std::uint64_t size = size_of(a);
       add(minus, size == 1 ? names[v] : fmt::format("{} * {}", size, names[v]));
     }
     if ((of.constant < 0) == minus && of.constant != 0) {
-      add(minus, std::to_string(minus ? 0 - static_cast<std::uint64_t>(of.constant)
-                                      : static_cast<std::uint64_t>(of.constant)));
+      add(minus, std::to_string(size_of(of.constant)));
     }
   }
   return words.empty() ? "0" : words;
@@ -94,11 +105,15 @@ std::vector<std::size_t> all_of(const Samples& samples) {
   return all;
 }
 
-bool fits(const Formula& formula, const Samples& samples, std::span<const std::size_t> chosen) {
+std::optional<Code> compiled(const Formula& formula, const std::vector<std::string>& names) {
   Scope scope;
-  for (const std::string& name : samples.names) scope.variable(name);
+  for (const std::string& name : names) scope.variable(name);
   FormulaError error;
-  const std::optional<Code> code = compile(formula, scope, error);
+  return compile(formula, scope, error);
+}
+
+bool fits(const Formula& formula, const Samples& samples, std::span<const std::size_t> chosen) {
+  const std::optional<Code> code = compiled(formula, samples.names);
   if (!code) return false;
   return std::all_of(chosen.begin(), chosen.end(), [&](std::size_t s) {
     FormulaFault fault = FormulaFault::kNone;
@@ -107,19 +122,24 @@ bool fits(const Formula& formula, const Samples& samples, std::span<const std::s
   });
 }
 
+// The same modulo the period, with numbers as small as can be.
+void make_small(Linear& of, std::int64_t period) {
+  const auto small = [period](std::int64_t& a) {
+    a %= period;
+    if (a < 0) a += period;
+    if (a > period / 2) a -= period;
+  };
+  for (std::int64_t& a : of.coefficients) small(a);
+  small(of.constant);
+}
+
 // Linear, then wrapped: what the wrap hides is found modulo the period.
 std::optional<Formula> wrapped(const Samples& samples, std::int64_t period,
                                std::span<const std::size_t> all) {
   auto found = linear(samples, all);
   if (!found || period < 2) return std::nullopt;
-  const auto small = [period](std::int64_t& a) {
-    a = ((a % period) + period) % period;
-    if (a > period / 2) a -= period;
-  };
-  for (std::int64_t& a : found->coefficients) small(a);
-  small(found->constant);
-  const std::string inside = text(*found, samples.names);
-  const Formula formula = fmt::format("({}) % {}", inside, period);
+  make_small(*found, period);
+  const Formula formula = fmt::format("({}) % {}", text(*found, samples.names), period);
   if (fits(formula, samples, all)) return formula;
   return std::nullopt;
 }
@@ -163,8 +183,12 @@ std::optional<Formula> digit(const Samples& samples, std::span<const std::int64_
   return std::nullopt;
 }
 
-// By halves along the first variable that differs, until each part is linear.
-std::optional<std::string> choice(const Samples& samples, std::vector<std::size_t> part) {
+// By halves along the first variable that differs, until each part is linear; at most so many
+// steps.
+std::optional<std::string> choice(const Samples& samples, std::vector<std::size_t> part,
+                                  std::size_t& steps) {
+  if (steps_of(samples, part.size()) > steps) return std::nullopt;
+  steps -= steps_of(samples, part.size());
   const auto line = linear(samples, part);
   if (line) {
     const std::string words = text(*line, samples.names);
@@ -179,9 +203,9 @@ std::optional<std::string> choice(const Samples& samples, std::vector<std::size_
     const std::int64_t middle = there[there.size() / 2];
     std::vector<std::size_t> below, above;
     for (const std::size_t s : part) (samples.point(s)[v] < middle ? below : above).push_back(s);
-    auto first = choice(samples, std::move(below));
+    auto first = choice(samples, std::move(below), steps);
     if (!first) return std::nullopt;
-    const auto second = choice(samples, std::move(above));
+    const auto second = choice(samples, std::move(above), steps);
     if (!second) return std::nullopt;
     if (*first == *second) return first;
     return fmt::format("({} < {} ? {} : {})", samples.names[v], middle, *first, *second);
@@ -189,9 +213,8 @@ std::optional<std::string> choice(const Samples& samples, std::vector<std::size_
   return std::nullopt;  // two values at one place
 }
 
-// Each place once, without variables that are always the same or always another's equal; nothing
-// where two samples contradict each other.
-std::optional<Samples> without_repeats(const Samples& samples) {
+// Without variables that are always the same or always another's equal.
+Samples with_telling_variables(const Samples& samples) {
   std::vector<std::size_t> kept;
   for (std::size_t v = 0; v < samples.names.size(); ++v) {
     bool constant = true;
@@ -204,25 +227,120 @@ std::optional<Samples> without_repeats(const Samples& samples) {
     const bool known = std::find(equal.begin(), equal.end(), true) != equal.end();
     if (!constant && !known) kept.push_back(v);
   }
-  Samples unique;
-  for (const std::size_t v : kept) unique.names.push_back(samples.names[v]);
+  Samples telling{{}, {}, samples.values};
+  for (const std::size_t v : kept) telling.names.push_back(samples.names[v]);
+  for (std::size_t s = 0; s < samples.count(); ++s) {
+    for (const std::size_t v : kept) telling.at.push_back(samples.point(s)[v]);
+  }
+  return telling;
+}
+
+// Each place once; nothing where two samples contradict each other.
+std::optional<Samples> without_repeats(const Samples& samples) {
+  Samples unique{samples.names, {}, {}};
   std::map<std::vector<std::int64_t>, std::int64_t> seen;
   for (std::size_t s = 0; s < samples.count(); ++s) {
-    std::vector<std::int64_t> at;
-    for (const std::size_t v : kept) at.push_back(samples.point(s)[v]);
-    const auto [known, is_new] = seen.try_emplace(at, samples.values[s]);
+    const auto at = samples.point(s);
+    const auto [known, is_new] =
+        seen.try_emplace(std::vector(at.begin(), at.end()), samples.values[s]);
     if (!is_new && known->second != samples.values[s]) return std::nullopt;
     if (is_new) unique.add(at, samples.values[s]);
   }
   return unique;
 }
 
+// The value that comes most often, the least of such; nothing where there is none.
+std::optional<std::int64_t> most_common(const std::map<std::int64_t, std::size_t>& counts) {
+  const auto most =
+      std::max_element(counts.begin(), counts.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == counts.end() ? std::nullopt : std::optional(most->first);
+}
+
+// Of each variable the slope that most neighbours have, then the constant that most samples have.
+Linear common_linear(const Samples& samples) {
+  const std::size_t n = samples.names.size();
+  Linear found{std::vector<std::int64_t>(n, 0), 0};
+  for (std::size_t v = 0; v < n; ++v) {
+    std::map<std::vector<std::int64_t>, std::size_t> before;  // by the other coordinates
+    std::map<std::int64_t, std::size_t> slopes;
+    for (std::size_t s = 0; s < samples.count(); ++s) {
+      const auto at = samples.point(s);
+      std::vector<std::int64_t> others(at.begin(), at.end());
+      others[v] = 0;
+      const auto [other, is_new] = before.try_emplace(std::move(others), s);
+      const std::size_t last = std::exchange(other->second, s);
+      std::int64_t step = 0, rise = 0;
+      if (is_new || __builtin_sub_overflow(at[v], samples.point(last)[v], &step) ||
+          __builtin_sub_overflow(samples.values[s], samples.values[last], &rise)) {
+        continue;
+      }
+      if (step == 0 || (step == -1 && rise == INT64_MIN) || rise % step != 0) continue;
+      ++slopes[rise / step];
+    }
+    found.coefficients[v] = most_common(slopes).value_or(0);
+  }
+  std::map<std::int64_t, std::size_t> constants;
+  for (std::size_t s = 0; s < samples.count(); ++s) {
+    std::int64_t rest = samples.values[s];
+    bool fits = true;
+    for (std::size_t v = 0; v < n && fits; ++v) {
+      std::int64_t part = 0;
+      fits = multiply(found.coefficients[v], samples.point(s)[v], part) &&
+             !__builtin_sub_overflow(rest, part, &rest);
+    }
+    if (fits) ++constants[rest];
+  }
+  found.constant = most_common(constants).value_or(0);
+  return found;
+}
+
+std::vector<std::int64_t> some_periods(std::span<const std::int64_t> periods) {
+  std::vector<std::int64_t> some(periods.begin(), periods.end());
+  std::sort(some.begin(), some.end());
+  some.erase(std::unique(some.begin(), some.end()), some.end());
+  some.resize(std::min(some.size(), kMostPeriods));
+  return some;
+}
+
 }  // namespace
+
+std::vector<Formula> near_formulas(const Samples& given, std::span<const std::int64_t> periods) {
+  if (given.values.empty()) return {0};
+  const Samples samples = with_telling_variables(given);
+  std::map<std::int64_t, std::size_t> values;
+  for (const std::int64_t value : samples.values) ++values[value];
+  std::vector<Formula> near = {*most_common(values)};
+  if (steps_of(samples, samples.count()) > kMostSteps) return near;
+  const Linear common = common_linear(samples);
+  std::vector<std::string> words = {text(common, samples.names), linear_guess(samples).text()};
+  for (const std::int64_t period : some_periods(periods)) {
+    if (period < 2) continue;
+    Linear wrapped = common;
+    make_small(wrapped, period);
+    words.push_back(fmt::format("({}) % {}", text(wrapped, samples.names), period));
+  }
+  for (const std::string& each : words) {
+    near.emplace_back(
+        fmt::format("min(max({}, {}), {})", each, values.begin()->first, values.rbegin()->first));
+  }
+  return near;
+}
+
+std::size_t right_at(const Formula& formula, const Samples& samples) {
+  const auto values = values_of(formula, samples);
+  std::size_t right = 0;
+  for (std::size_t s = 0; values && s < samples.count(); ++s) {
+    if ((*values)[s] == samples.values[s]) ++right;
+  }
+  return right;
+}
 
 Formula linear_guess(const Samples& samples) {
   if (samples.values.empty()) return 0;
   const auto found = linear(samples, all_of(samples));
-  return found ? Formula(text(*found, samples.names)) : Formula(0);
+  const Formula line = found ? Formula(text(*found, samples.names)) : Formula(0);
+  return compiled(line, samples.names) ? line : Formula(0);
 }
 
 bool is_right(const Formula& formula, const Samples& samples) {
@@ -231,10 +349,7 @@ bool is_right(const Formula& formula, const Samples& samples) {
 }
 
 std::optional<std::vector<std::int64_t>> values_of(const Formula& formula, const Samples& samples) {
-  Scope scope;
-  for (const std::string& name : samples.names) scope.variable(name);
-  FormulaError error;
-  const std::optional<Code> code = compile(formula, scope, error);
+  const std::optional<Code> code = compiled(formula, samples.names);
   if (!code) return std::nullopt;
   std::vector<std::int64_t> values;
   FormulaFault fault = FormulaFault::kNone;
@@ -251,26 +366,27 @@ std::optional<Formula> fit_formula(const Samples& given, std::span<const std::in
   const bool same = std::all_of(given.values.begin(), given.values.end(),
                                 [&](std::int64_t value) { return value == given.values.front(); });
   if (same) return Formula(given.values.front());
-  const std::optional<Samples> unique = without_repeats(given);
+  const std::optional<Samples> unique = without_repeats(with_telling_variables(given));
   if (!unique) return std::nullopt;
   const Samples& samples = *unique;
+  if (steps_of(samples, samples.count()) > kMostSteps) return std::nullopt;
   const std::vector<std::size_t> all = all_of(samples);
   const Formula line = linear_guess(samples);
   if (fits(line, samples, all)) return line;
-  std::vector<std::int64_t> tried(periods.begin(), periods.end());
-  std::sort(tried.begin(), tried.end());
-  tried.erase(std::unique(tried.begin(), tried.end()), tried.end());
-  tried.resize(std::min(tried.size(), kMostPeriods));
+  const std::vector<std::int64_t> tried = some_periods(periods);
   for (const std::int64_t period : tried) {
     if (auto formula = wrapped(samples, period, all)) return formula;
   }
   for (const Formula& guess : guesses) {
     if (fits(guess, samples, all)) return guess;
   }
-  if (auto formula = digit(samples, tried, all)) return formula;
+  if (samples.names.size() * samples.count() <= kMostDigitSteps) {
+    if (auto formula = digit(samples, tried, all)) return formula;
+  }
   if (samples.count() > kMostChoices) return std::nullopt;
-  const auto words = choice(samples, all);
-  if (!words || words->size() > kMaxFormulaBytes) return std::nullopt;
+  std::size_t steps = kMostSteps;
+  const auto words = choice(samples, all, steps);
+  if (!words || !fits(*words, samples, all)) return std::nullopt;  // too long, or too deep
   return Formula(*words);
 }
 

@@ -35,6 +35,14 @@ std::optional<Formula> fit_formula(const Samples& samples,
                                    std::span<const std::int64_t> periods = {},
                                    std::span<const Formula> guesses = {});
 
+// Simple formulas that are right at many samples, though perhaps at none: the value that comes most
+// often, and linear ones, also wrapped, which are held between the least value and the greatest.
+std::vector<Formula> near_formulas(const Samples& samples,
+                                   std::span<const std::int64_t> periods = {});
+
+// At how many samples the formula is right; 0 where it has no value at one of them.
+std::size_t right_at(const Formula& formula, const Samples& samples);
+
 // A linear formula, right or not, by the first samples that differ in one variable only.
 Formula linear_guess(const Samples& samples);
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <numeric>
 
 #include "app/recorded_data.h"
 
@@ -319,20 +320,33 @@ Formula RecordedBodies::number(const Runs& runs, std::size_t position,
     return samples;
   };
   if (all_same(runs.launches)) return Formula(value(0));
-  auto formula = fit_formula(samples_of(chosen_runs(runs, 1)), periods);
-  if (formula) {
-    std::vector<std::uint32_t> all(runs.launches.size());
-    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::uint32_t>(i);
-    if (!is_right(*formula, samples_of(all))) formula.reset();
-  }
-  if (!formula) {
-    notes_.push_back(fmt::format(
-        "{} follows no rule that was found in {} launches: it is described as in the first", what,
-        runs.launches.size()));
-    formula = Formula(value(0));
+  const Samples chosen = samples_of(chosen_runs(runs, 1));
+  std::vector<std::uint32_t> numbers(runs.launches.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  const Samples all = samples_of(numbers);
+  auto formula = fit_formula(chosen, periods);
+  if (!formula || !is_right(*formula, all)) {
+    std::vector<Formula> near = near_formulas(chosen, periods);
+    if (formula) near.push_back(*std::move(formula));
+    formula = nearest(near, all, what, "launches");
   }
   use(*formula);
   return *formula;
+}
+
+Formula RecordedBodies::nearest(const std::vector<Formula>& near, const Samples& all,
+                                const std::string& what, const char* of) {
+  const Formula* best = &near.front();
+  std::size_t most = 0;
+  for (const Formula& each : near) {
+    const std::size_t right = right_at(each, all);
+    if (right <= most) continue;
+    most = right;
+    best = &each;
+  }
+  notes_.push_back(fmt::format("{} follows no rule that was found: `{}` is right for {} of {} {}",
+                               what, best->text(), most, all.count(), of));
+  return *best;
 }
 
 Formula RecordedBodies::mapped(const Runs& runs, std::size_t begin, std::size_t coordinate,
@@ -345,7 +359,6 @@ Formula RecordedBodies::mapped(const Runs& runs, std::size_t begin, std::size_t 
   const auto volume = static_cast<std::size_t>(
       Rect{Point::zeros(static_cast<int>(dimensions)), extents_of(first, dimensions)}.volume());
   Samples samples{std::move(names), {}, {}};
-  std::size_t unknown = 0;
   for (const std::uint32_t i : chosen_runs(runs, volume)) {
     const Events::Launch& launch = events_.launches[runs.launches[i]];
     const Rect domain{Point(std::span(launch.numbers).first(dimensions)),
@@ -358,25 +371,16 @@ Formula RecordedBodies::mapped(const Runs& runs, std::size_t begin, std::size_t 
     std::size_t number = begin + coordinate;
     for (std::size_t p = 0; p < volume; ++p, number += colors) {
       for (std::size_t d = 0; d < dimensions; ++d) at[width + d] = point[static_cast<int>(d)];
-      if (launch.numbers[number] == kNoNumber) {
-        ++unknown;
-      } else if (samples.count() < 4 * kMostSamples) {
+      if (launch.numbers[number] != kNoNumber && samples.count() < 4 * kMostSamples) {
         samples.add(at, launch.numbers[number]);
       }
       next_point(domain, &point);
     }
   }
-  if (auto formula = samples.count() > 0 ? fit_formula(samples, periods) : std::nullopt) {
-    use(*formula);
-    return *formula;
-  }
-  if (coordinate == 0) {
-    notes_.push_back(fmt::format("{} follows no rule that was found", what));
-  }
-  Formula formula = fmt::format("min(max({}, 0), {})", linear_guess(samples).text(),
-                                std::max<std::int64_t>(0, periods.front() - 1));
-  use(formula);
-  return formula;
+  auto formula = fit_formula(samples, periods);
+  if (!formula) formula = nearest(near_formulas(samples, periods), samples, what, "points");
+  use(*formula);
+  return *formula;
 }
 
 // ---- Arguments

@@ -49,6 +49,9 @@ class RecordedBodies {
   Formula mapped(const Runs& runs, std::size_t begin, std::size_t coordinate, std::size_t colors,
                  std::span<const std::int64_t> periods, std::vector<std::string> names,
                  const std::string& what);
+  // Of these the one that is right for most of all samples, which is said.
+  Formula nearest(const std::vector<Formula>& near, const Samples& all, const std::string& what,
+                  const char* of);
   std::vector<std::uint32_t> chosen_runs(const Runs& runs, std::size_t samples_each) const;
   void use(const Formula& formula);
   bool uses(const std::string& name) const { return used_.contains(name); }

@@ -76,8 +76,11 @@ std::optional<Ends> fit_dimension(const std::vector<Cut>& cuts, int d, bool empt
     if (!from) continue;
     Samples extents{names, lower.at, {}};
     for (std::size_t s = 0; s < ends.count(); ++s) {
-      extents.values.push_back(ends.values[s] - (*from)[s]);
+      std::int64_t extent = 0;
+      if (__builtin_sub_overflow(ends.values[s], (*from)[s], &extent)) break;
+      extents.values.push_back(extent);
     }
+    if (extents.count() < ends.count()) continue;
     Samples all = extents;
     for (const Cut& cut : cuts) {
       if (empty && cut.box.volume() == 0) all.add(cut.color, 0);
@@ -89,13 +92,21 @@ std::optional<Ends> fit_dimension(const std::vector<Cut>& cuts, int d, bool empt
       const auto to = values_of(size, extents);
       bool fine = to.has_value();
       for (std::size_t s = 0; s < ends.count() && fine; ++s) {
-        fine = std::max<std::int64_t>(0, (*from)[s]) == lower.values[s] &&
-               std::min(sizes[s], (*from)[s] + (*to)[s]) == ends.values[s];
+        std::int64_t end = 0;
+        fine = !__builtin_add_overflow((*from)[s], (*to)[s], &end) &&
+               std::max<std::int64_t>(0, (*from)[s]) == lower.values[s] &&
+               std::min(sizes[s], end) == ends.values[s];
       }
       if (fine) return Ends{begin, size};
     }
   }
   return std::nullopt;
+}
+
+std::string words_of(const std::vector<Formula>& formulas) {
+  std::vector<std::string> words;
+  for (const Formula& each : formulas) words.push_back(each.text());
+  return fmt::format("{}", fmt::join(words, ", "));
 }
 
 }  // namespace
@@ -148,7 +159,8 @@ void RecordedData::add_region(const Events::Region& from) {
 }
 
 // An application of nothing but the partition says what its pieces are.
-bool RecordedData::is_exact(const AppPartition& made, std::size_t number) const {
+std::optional<std::size_t> RecordedData::right_pieces(const AppPartition& made,
+                                                      std::size_t number) const {
   const Events::Partition& from = events_.partitions[number];
   Application alone;
   alone.name = "a";
@@ -167,10 +179,10 @@ bool RecordedData::is_exact(const AppPartition& made, std::size_t number) const 
   task.variants.emplace_back();
   alone.tasks = {task};
   const auto workload = Workload::make(alone);
-  if (!workload) return false;
+  if (!workload) return std::nullopt;
   const Data& data = workload->data();
   const Rect& region = events_.regions[from.region].bounds;
-  return std::all_of(from.pieces.begin(), from.pieces.end(), [&](const Events::Piece& piece) {
+  return std::count_if(from.pieces.begin(), from.pieces.end(), [&](const Events::Piece& piece) {
     FormulaFault fault = FormulaFault::kNone;
     if (!data.partitions.back().colors.contains(piece.color)) return false;
     const Rect box = app::piece(data, data.partitions.back(), piece.color, fault);
@@ -209,7 +221,13 @@ std::vector<AppPartition> RecordedData::ways(const AppPartition& plain, std::siz
     for (int d = 0; d < region.dimensions() && blocks && cut.box.volume() > 0; ++d) {
       const auto c = cut.color[static_cast<std::size_t>(d)];
       const std::int64_t parts = std::stoll(plain.colors[static_cast<std::size_t>(d)].text());
-      const std::int64_t begin = c * cut.within[d] / parts, end = (c + 1) * cut.within[d] / parts;
+      std::int64_t begin = 0, end = 0;
+      if (c < 0 || c >= parts || __builtin_mul_overflow(c, cut.within[d], &begin) ||
+          __builtin_add_overflow(begin, cut.within[d], &end)) {
+        continue;
+      }
+      begin /= parts;
+      end /= parts;
       std::int64_t& most = halo[static_cast<std::size_t>(d)];
       most =
           std::max({most, begin - cut.box.lower[d], cut.box.lower[d] + cut.box.extents[d] - end});
@@ -249,6 +267,15 @@ void RecordedData::add_partition(std::size_t number) {
         from.pieces.size(), plain.name,
         events_.regions[from.region].bounds.dimensions() == 1 ? " of as many points" : ""));
   }
+  std::optional<AppPartition> best;
+  std::size_t most = 0;  // pieces for which it is right
+  const auto try_way = [&](AppPartition way) {
+    const auto right = right_pieces(way, number);
+    if (!right || (best && *right <= most)) return;
+    most = *right;
+    best = std::move(way);
+  };
+  const auto is_exact = [&] { return best && most == from.pieces.size(); };
   for (const bool flat : {false, true}) {
     AppPartition begin = plain;
     if (flat) {
@@ -264,24 +291,26 @@ void RecordedData::add_partition(std::size_t number) {
       }
     }
     for (AppPartition& way : ways(begin, number, flat)) {
-      if (!is_exact(way, number)) continue;
-      app_.partitions.push_back(std::move(way));
-      return;
+      if (!is_exact()) try_way(std::move(way));
     }
   }
-  notes_.push_back(
-      fmt::format("the pieces of `{}` follow no rule that was found: {}", plain.name,
-                  from.colors.dimensions() == events_.regions[from.region].bounds.dimensions()
-                      ? "they are described as equal blocks"
-                      : "each is described as all that is cut"));
-  if (from.colors.dimensions() != events_.regions[from.region].bounds.dimensions()) {
-    plain.index = coordinate_names(plain.colors.size());
+  if (!is_exact()) {
+    AppPartition all = plain;  // that is cut
+    all.index = coordinate_names(plain.colors.size());
     for (const Formula& extent : app_.regions[from.region].extents) {
-      plain.lower.emplace_back(0);
-      plain.extents.push_back(extent);
+      all.lower.emplace_back(0);
+      all.extents.push_back(extent);
     }
+    try_way(std::move(all));
+    notes_.push_back(fmt::format(
+        "the pieces of `{}` follow no rule that was found: {} of {} are as they are described, {}",
+        plain.name, most, from.pieces.size(),
+        !best || best->lower.empty()
+            ? std::string("by equal blocks")
+            : fmt::format("with ({}) points from ({}) on", words_of(best->extents),
+                          words_of(best->lower))));
   }
-  app_.partitions.push_back(std::move(plain));
+  app_.partitions.push_back(best ? *std::move(best) : std::move(plain));
 }
 
 }  // namespace groma::app

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -26,7 +27,8 @@ class RecordedData {
                        std::vector<std::string>& aliases);
   void add_region(const Events::Region& from);
   void add_partition(std::size_t number);
-  bool is_exact(const AppPartition& made, std::size_t number) const;
+  // For how many pieces it is right; nothing where it can be no partition.
+  std::optional<std::size_t> right_pieces(const AppPartition& made, std::size_t number) const;
   std::vector<AppPartition> ways(const AppPartition& plain, std::size_t number, bool flat) const;
 
   const Events& events_;

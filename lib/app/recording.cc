@@ -44,6 +44,7 @@ class Maker {
     for (const Events::Other& other : events_.others) {
       made_.notes.push_back(fmt::format("not described: {} ({})", other.what, other.count));
     }
+    add_costs();
     count_notes();
     const auto workload = Workload::make(made_.app);
     if (!workload) {
@@ -55,6 +56,23 @@ class Maker {
   }
 
  private:
+  void add_costs() {
+    const auto seconds = [](std::int64_t nanoseconds) {
+      return std::clamp(static_cast<double>(nanoseconds) / 1e9, 0.0, kMaxRuntimeCost);
+    };
+    if (events_.map.count <= 0) {
+      made_.notes.emplace_back(
+          "no task that the runtime mapped was measured: its own costs are the usual ones");
+      return;
+    }
+    RuntimeCosts costs;
+    costs.map_s = seconds(events_.map.nanoseconds);
+    if (events_.issue.count > 0) costs.issue_s = seconds(events_.issue.nanoseconds);
+    // Nobody sees a replay; it costs no more than what it saves.
+    costs.replay_s = std::min(costs.replay_s, costs.map_s);
+    made_.app.runtime = costs;
+  }
+
   // Each once, in the order in which they came.
   void count_notes() {
     std::map<std::string, std::size_t> places;

@@ -66,6 +66,10 @@ std::optional<Error> set_value(Application& app, std::string_view item, Given& g
   const bool has_value = equals != item.npos && equals + 1 < item.size();
   const std::string_view text = has_value ? item.substr(equals + 1) : std::string_view();
   AppParameter* parameter = find_parameter(app, name);
+  if (parameter == nullptr && item == "runtime=default") {
+    app.runtime.reset();
+    return std::nullopt;
+  }
   const bool is_size = parameter == nullptr && name == "size";
   if (parameter == nullptr && !is_size) {
     std::vector<std::string_view> known;

@@ -30,7 +30,7 @@ std::int64_t Rect::volume() const {
 bool Rect::contains(const Point& point) const {
   if (point.dimensions() != dimensions()) return false;
   for (int i = 0; i < dimensions(); ++i) {
-    if (point[i] < lower[i] || point[i] - lower[i] >= extents[i]) return false;
+    if (point[i] < lower[i] || point[i] >= lower[i] + extents[i]) return false;
   }
   return true;
 }

@@ -7,6 +7,7 @@
 
 #include "base/harmless.h"
 #include "groma/inspect.h"
+#include "inspect/words.h"
 
 namespace groma {
 namespace {
@@ -136,6 +137,10 @@ std::string draw(const Application& app, std::string_view name) {
   if (!app.description.empty()) text += ": " + app.description;
   text += fmt::format("\n\nIt is measured in {}{}.\n", app.metric.unit,
                       app.metric.phase.empty() ? "" : " of phase `" + app.metric.phase + "`");
+  if (app.runtime) {
+    text += fmt::format("Its runtime takes {} to map a task, {} to launch something.\n",
+                        seconds_words(app.runtime->map_s), seconds_words(app.runtime->issue_s));
+  }
   text += describe_parameters(app, name) + describe_data(app) + describe_tasks(app);
   std::string shown;
   std::istringstream lines(text);

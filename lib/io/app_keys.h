@@ -21,6 +21,7 @@ inline constexpr std::string_view kBytes = "bytes";
 inline constexpr std::string_view kCoherence = "coherence";
 inline constexpr std::string_view kColor = "color";
 inline constexpr std::string_view kColors = "colors";
+inline constexpr std::string_view kCopyCost = "copy_nanoseconds";
 inline constexpr std::string_view kData = "data";
 inline constexpr std::string_view kDefinitions = "definitions";
 inline constexpr std::string_view kDemands = "demands";
@@ -31,16 +32,19 @@ inline constexpr std::string_view kExact = "exact";
 inline constexpr std::string_view kExtents = "extents";
 inline constexpr std::string_view kFields = "fields";
 inline constexpr std::string_view kFlopsOfRun = "flops";
+inline constexpr std::string_view kFutureCost = "future_nanoseconds";
 inline constexpr std::string_view kGives = "gives";
 inline constexpr std::string_view kHalo = "halo";
 inline constexpr std::string_view kIndex = "index";
 inline constexpr std::string_view kInner = "inner";
+inline constexpr std::string_view kIssueCost = "issue_nanoseconds";
 inline constexpr std::string_view kKernels = "kernels";
 inline constexpr std::string_view kLaunchOf = "launch";
 inline constexpr std::string_view kLeaf = "leaf";
 inline constexpr std::string_view kLeast = "least";
 inline constexpr std::string_view kLoops = "loops";
 inline constexpr std::string_view kLower = "lower";
+inline constexpr std::string_view kMapCost = "map_nanoseconds";
 inline constexpr std::string_view kMeaning = "meaning";
 inline constexpr std::string_view kMemoryKind = "memory";
 inline constexpr std::string_view kMetric = "metric";
@@ -57,10 +61,13 @@ inline constexpr std::string_view kPrivilege = "privilege";
 inline constexpr std::string_view kProcKind = "kind";
 inline constexpr std::string_view kReason = "reason";
 inline constexpr std::string_view kRegions = "regions";
+inline constexpr std::string_view kRemoteCost = "remote_nanoseconds";
 inline constexpr std::string_view kRepeat = "repeat";
+inline constexpr std::string_view kReplayCost = "replay_nanoseconds";
 inline constexpr std::string_view kReplicable = "replicable";
 inline constexpr std::string_view kRequirement = "requirement";
 inline constexpr std::string_view kRequirements = "requirements";
+inline constexpr std::string_view kRuntime = "runtime";
 inline constexpr std::string_view kSameAddressSpace = "same_address_space";
 inline constexpr std::string_view kSingle = "single";
 inline constexpr std::string_view kSizes = "sizes";
@@ -77,13 +84,15 @@ inline constexpr std::string_view kVariants = "variants";
 inline constexpr std::string_view kWait = "wait";
 inline constexpr std::string_view kWork = "work";
 
-inline constexpr std::array kAppKeys = {kAppName,  kAppDescription, kParameters, kDefinitions,
-                                        kSizes,    kMetric,         kRegions,    kPartitions,
-                                        kTopLevel, kTasks};
+inline constexpr std::array kAppKeys = {kAppName,    kAppDescription, kParameters, kDefinitions,
+                                        kSizes,      kMetric,         kRuntime,    kRegions,
+                                        kPartitions, kTopLevel,       kTasks};
 inline constexpr std::array kParameterKeys = {kAppName, kValue, kLeast, kMost, kMeaning};
 inline constexpr std::array kDefinitionKeys = {kAppName, kValue};
 inline constexpr std::array kSizeKeys = {kAppName, kReason, kValues};
 inline constexpr std::array kMetricKeys = {kUnit, kWork, kPhase};
+inline constexpr std::array kRuntimeKeys = {kIssueCost,  kMapCost,    kReplayCost,
+                                            kRemoteCost, kFutureCost, kCopyCost};
 inline constexpr std::array kRegionKeys = {kAppName, kAliases, kExtents, kFields};
 inline constexpr std::array kPartitionKeys = {kAppName, kAliases, kOf,      kColors,
                                               kIndex,   kLower,   kExtents, kHalo};

@@ -54,6 +54,7 @@ class AppReader {
   AppDefinition read_definition(const JsonPlace& place);
   AppSize read_size(const JsonPlace& place);
   AppMetric read_metric(const JsonPlace& place);
+  RuntimeCosts read_runtime(const JsonPlace& place);
   AppRegion read_region(const JsonPlace& place);
   AppPartition read_partition(const JsonPlace& place);
   AppField read_field(const JsonPlace& place, std::string_view of);
@@ -206,6 +207,28 @@ AppMetric AppReader::read_metric(const JsonPlace& place) {
   metric.work = formula_or(place, keys::kWork, metric.work);
   metric.phase = text_or(place, keys::kPhase, {});
   return metric;
+}
+
+RuntimeCosts AppReader::read_runtime(const JsonPlace& place) {
+  RuntimeCosts costs;
+  if (!json_.is_object(place, keys::kRuntimeKeys)) return costs;
+  const auto read = [&](std::string_view key, double& cost) {
+    const auto found = JsonReader::member(place, key);
+    if (!found) return;
+    const std::int64_t nanoseconds = json_.integer(*found);
+    constexpr auto kMost = static_cast<std::int64_t>(kMaxRuntimeCost * 1e9);
+    if (nanoseconds < 0 || nanoseconds > kMost) {
+      json_.fail(*found, fmt::format("it is {}, from 0 to {} may be", nanoseconds, kMost));
+    }
+    cost = static_cast<double>(nanoseconds) / 1e9;
+  };
+  read(keys::kIssueCost, costs.issue_s);
+  read(keys::kMapCost, costs.map_s);
+  read(keys::kReplayCost, costs.replay_s);
+  read(keys::kRemoteCost, costs.remote_s);
+  read(keys::kFutureCost, costs.future_s);
+  read(keys::kCopyCost, costs.copy_s);
+  return costs;
 }
 
 AppRegion AppReader::read_region(const JsonPlace& place) {
@@ -459,6 +482,9 @@ Result<Application> AppReader::read(const JsonValue& root) {
                             [&](const JsonPlace& at) { return read_size(at); });
   if (const auto metric = JsonReader::member(place, keys::kMetric)) {
     app.metric = read_metric(*metric);
+  }
+  if (const auto runtime = JsonReader::member(place, keys::kRuntime)) {
+    app.runtime = read_runtime(*runtime);
   }
   app.regions = list<AppRegion>(place, keys::kRegions, kMaxAppRegions,
                                 [&](const JsonPlace& at) { return read_region(at); });

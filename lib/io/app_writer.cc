@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 
 #include "groma/io.h"
 #include "io/app_defaults.h"
@@ -106,6 +107,20 @@ std::string metric_text(const AppMetric& metric) {
       .raw(keys::kUnit, json_string(metric.unit))
       .raw(keys::kWork, formula_text(metric.work))
       .text(keys::kPhase, metric.phase)
+      .on_one_line();
+}
+
+std::string runtime_text(const RuntimeCosts& costs) {
+  const auto nanoseconds = [](double seconds) {
+    return static_cast<std::int64_t>(std::llround(seconds * 1e9));
+  };
+  return Object()
+      .number(keys::kIssueCost, nanoseconds(costs.issue_s))
+      .number(keys::kMapCost, nanoseconds(costs.map_s))
+      .number(keys::kReplayCost, nanoseconds(costs.replay_s))
+      .number(keys::kRemoteCost, nanoseconds(costs.remote_s))
+      .number(keys::kFutureCost, nanoseconds(costs.future_s))
+      .number(keys::kCopyCost, nanoseconds(costs.copy_s))
       .on_one_line();
 }
 
@@ -286,6 +301,7 @@ std::string application_to_json(const Application& app) {
   group(keys::kDefinitions, each(app.definitions, definition_text));
   group(keys::kSizes, each(app.sizes, size_text));
   if (!app.metric.empty()) object.raw(keys::kMetric, metric_text(app.metric));
+  if (app.runtime) object.raw(keys::kRuntime, runtime_text(*app.runtime));
   group(keys::kRegions, each(app.regions, region_text));
   group(keys::kPartitions, each(app.partitions, partition_text));
   object.text(keys::kTopLevel, app.top_level);

@@ -1,6 +1,6 @@
 #include "legion/recorder.h"
 
-#include <set>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -26,20 +26,28 @@ class Recorder final : public Above {
 
   void select_task_options(MapperContext context, const Legion::Task& task,
                            TaskOptions& output) override {
+    HookTimes times;
     events_->launched(mapper->runtime, context, task, views_);
+    times.begin_own();
     mapper->select_task_options(context, task, output);
+    times.end_own();
+    events_->issued(task, times);
   }
   void map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                 MapTaskOutput& output) override {
+    HookTimes times;
     events_->mapped(mapper->runtime, context, task);
+    times.begin_own();
     mapper->map_task(context, task, input, output);
+    times.end_own();
     if (!output.task_prof_requests.empty() || !output.copy_prof_requests.empty()) {
-      asked_.insert(task.get_unique_id());
+      asked_.try_emplace(task.get_unique_id());
     }
     if (events_->wants_time(task)) {
       output.task_prof_requests.add_measurement<measurements::OperationTimeline>();
       output.task_prof_requests.add_measurement<measurements::RuntimeOverhead>();
     }
+    events_->mapped(task, times);
   }
   void map_must_epoch(MapperContext context, const MapMustEpochInput& input,
                       MapMustEpochOutput& output) override {
@@ -49,9 +57,11 @@ class Recorder final : public Above {
   // DefaultMapper ends the process where it is told what it did not ask for.
   void report_profiling(MapperContext context, const Legion::Task& task,
                         const TaskProfilingInfo& input) override {
-    const bool asked = asked_.contains(task.get_unique_id());
     if (input.task_response) measure(task, input.profiling_responses);
-    if (asked) mapper->report_profiling(context, task, input);
+    const auto asked = asked_.find(task.get_unique_id());
+    if (asked == asked_.end()) return;
+    if (++asked->second >= input.total_reports) asked_.erase(asked);
+    mapper->report_profiling(context, task, input);
   }
 
   // ---- What is only counted
@@ -88,7 +98,8 @@ class Recorder final : public Above {
   std::shared_ptr<const MachineMap> machine_;
   RegionIds ids_;
   TaskViews views_;
-  std::set<Legion::UniqueID> asked_;  // whose reports the own mapper asked for
+  // Tasks for whose reports the own mapper asked, and how many came.
+  std::map<Legion::UniqueID, unsigned> asked_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <iterator>
 
@@ -18,7 +19,12 @@ using Runtime = Legion::Mapping::MapperRuntime;
 constexpr std::size_t kMostTimes = 1024;         // of a task on a kind of processor
 constexpr std::size_t kMostPlaces = 65'536;      // that are remembered
 constexpr std::size_t kMostArgumentBytes = 256;  // that tell launches apart
-constexpr std::int64_t kMostPoints = 1 << 16;    // of a launch with projection functors
+constexpr std::size_t kMostContexts = std::size_t{1} << 17;
+constexpr std::size_t kMostAlike = 4096;      // kinds of launches with projection functors
+constexpr std::size_t kMostPending = 16'384;  // launches with such whose points are not mapped
+constexpr std::size_t kMostIssued = 4096;  // launches that are not mapped, of whom it is known when
+constexpr std::size_t kMostCosts = 65'536;     // of the runtime
+constexpr std::int64_t kMostPoints = 1 << 16;  // of a launch with projection functors
 
 std::vector<std::int64_t> list(const Point& point) {
   return {point.coordinates().begin(), point.coordinates().end()};
@@ -45,6 +51,12 @@ Rect around(const Rect& a, const Rect& b) {
 }
 
 }  // namespace
+
+std::int64_t HookTimes::now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
 
 void RunEvents::enter() {
   const std::lock_guard lock(mutex_);
@@ -274,8 +286,7 @@ void RunEvents::launched(Runtime* runtime, MapperContext context, const Legion::
   launch.shape.task = task_of(context, task, views);
   if (task.get_depth() == 0 || parent == nullptr) {
     const std::lock_guard lock(mutex_);
-    events_.top_level = launch.shape.task;
-    return;
+    return add_top_level(task, launch.shape.task);
   }
   if (task.is_index_space) {
     launch.domain = rect_of(task.index_domain);
@@ -311,6 +322,10 @@ void RunEvents::launched(Runtime* runtime, MapperContext context, const Legion::
   {
     const std::lock_guard lock(mutex_);
     is_new_context = !contexts_.contains(parent->get_unique_id());
+    if (launched_ >= app::kMaxEventLaunches) return count("launches after those that are kept");
+    if (is_new_context && contexts_.size() >= kMostContexts) {
+      return count("launches by tasks after those that are kept");
+    }
   }
   std::uint32_t parent_task = 0;
   if (is_new_context) {
@@ -322,7 +337,7 @@ void RunEvents::launched(Runtime* runtime, MapperContext context, const Legion::
     }
   }
   const std::lock_guard lock(mutex_);
-  if (is_new_context && parent->get_depth() == 0) events_.top_level = parent_task;
+  if (is_new_context && parent->get_depth() == 0) add_top_level(*parent, parent_task);
   Open& open = contexts_[parent->get_unique_id()];
   if (is_new_context && open.launches.empty()) {
     open.task = parent_task;
@@ -335,8 +350,14 @@ void RunEvents::launched(Runtime* runtime, MapperContext context, const Legion::
   keep({parent->get_unique_id(), task.get_context_index()}, task, std::move(launch));
 }
 
+void RunEvents::add_top_level(const Legion::Task& task, std::uint32_t number) {
+  events_.top_level = number;
+  if (tops_.size() < kMostAlike && tops_.insert(task.get_unique_id()).second && tops_.size() > 1) {
+    count("top-level tasks before the last, which alone stands there as one");
+  }
+}
+
 void RunEvents::keep(Key key, const Legion::Task& task, Launched launch) {
-  if (launched_ >= app::kMaxEventLaunches) return count("launches after those that are kept");
   ++launched_;
   if (launch.projected.empty()) {
     contexts_[key.first].launches.emplace_back(key.second, number_of(std::move(launch)));
@@ -348,11 +369,37 @@ void RunEvents::keep(Key key, const Legion::Task& task, Launched launch) {
   if (task.args != nullptr) {
     words.append(static_cast<const char*>(task.args), std::min(task.arglen, kMostArgumentBytes));
   }
-  const auto [known, is_new] = alike_by_.try_emplace({std::move(words), launch.numbers},
-                                                     static_cast<std::uint32_t>(alike_.size()));
-  Pending pending{known->second, launch.domain.volume(), {}};
-  if (is_new) alike_.push_back({std::move(launch), {}});
-  pending_[key] = std::move(pending);
+  std::shared_ptr<Alike>& alike = alike_[{std::move(words), launch.numbers}];
+  const std::int64_t points = launch.domain.volume();
+  if (alike == nullptr) alike = std::make_shared<Alike>(Alike{std::move(launch), {}, 0});
+  alike->used = launched_;
+  pending_[key] = {alike, points, {}};
+  pending_order_.push_back(key);
+  forget_old();
+}
+
+void RunEvents::forget_old() {
+  while (pending_order_.size() > kMostPending) {
+    finish(pending_order_.front());
+    pending_order_.pop_front();
+  }
+  if (alike_.size() <= kMostAlike) return;
+  std::vector<std::uint64_t> used;
+  for (const auto& [words, alike] : alike_) used.push_back(alike->used);
+  const auto middle = used.begin() + static_cast<std::ptrdiff_t>(used.size() / 2);
+  std::nth_element(used.begin(), middle, used.end());
+  std::erase_if(alike_, [&](const auto& each) { return each.second->used < *middle; });
+}
+
+// As it was seen, or as another one that it is like was.
+void RunEvents::finish(const Key& key) {
+  const auto found = pending_.find(key);
+  if (found == pending_.end()) return;
+  const Pending& pending = found->second;
+  const bool replayed = pending.places.empty() && pending.alike->seen;
+  contexts_[key.first].launches.emplace_back(key.second,
+                                             replayed ? *pending.alike->seen : number_of(pending));
+  pending_.erase(found);
 }
 
 void RunEvents::mapped(Runtime* runtime, MapperContext context, const Legion::Task& point) {
@@ -364,7 +411,7 @@ void RunEvents::mapped(Runtime* runtime, MapperContext context, const Legion::Ta
     const std::lock_guard lock(mutex_);
     const auto found = pending_.find(key);
     if (found == pending_.end()) return;
-    wanted = alike_[found->second.alike].launch.projected;
+    wanted = found->second.alike->launch.projected;
   }
   std::vector<std::optional<Place>> places;
   for (const std::size_t r : wanted) {
@@ -375,7 +422,7 @@ void RunEvents::mapped(Runtime* runtime, MapperContext context, const Legion::Ta
   const auto found = pending_.find(key);
   if (found == pending_.end()) return;
   Pending& pending = found->second;
-  Alike& alike = alike_[pending.alike];
+  Alike& alike = *pending.alike;
   const Rect& domain = alike.launch.domain;
   const Point at = point_of(point.index_point);
   if (!domain.contains(at)) return;
@@ -395,7 +442,7 @@ void RunEvents::mapped(Runtime* runtime, MapperContext context, const Legion::Ta
 
 // Tables come last, since domains, and so their sizes, may differ.
 std::uint32_t RunEvents::number_of(const Pending& pending) {
-  Launched launch = alike_[pending.alike].launch;
+  Launched launch = pending.alike->launch;
   for (std::size_t i = 0; i < launch.projected.size(); ++i) {
     Events::Requirement& of = launch.shape.requirements[launch.projected[i]];
     of.how = Events::How::kWhole;
@@ -464,7 +511,42 @@ void RunEvents::took(const Legion::Task& task, Legion::Processor::Kind kind,
   if (times.size() < kMostTimes) times.push_back(nanoseconds);
 }
 
+// ---- The runtime's own costs
+
+void RunEvents::issued(const Legion::Task& task, const HookTimes& times) {
+  const Legion::Task* parent = task.get_parent_task();
+  if (parent == nullptr) return;
+  const std::lock_guard lock(mutex_);
+  if (issued_at_.size() >= kMostIssued) issued_at_.clear();
+  issued_at_[{parent->get_unique_id(), task.get_context_index()}] = times.end();
+  if (last_issue_.size() >= kMostIssued) last_issue_.clear();
+  const auto [last, is_first] = last_issue_.try_emplace(parent->get_unique_id(), 0);
+  if (!is_first && issue_costs_.size() < kMostCosts) {
+    issue_costs_.push_back(times.since(last->second));
+  }
+  last->second = HookTimes::now();
+}
+
+void RunEvents::mapped(const Legion::Task& task, const HookTimes& times) {
+  const Legion::Task* parent = task.get_parent_task();
+  if (parent == nullptr) return;
+  const std::lock_guard lock(mutex_);
+  const auto issued = issued_at_.find({parent->get_unique_id(), task.get_context_index()});
+  if (issued != issued_at_.end() && map_costs_.size() < kMostCosts) {
+    map_costs_.push_back(times.since(std::max(last_map_, issued->second)));
+    if (!task.is_index_space) issued_at_.erase(issued);
+  }
+  last_map_ = HookTimes::now();
+}
+
 // ---- The end
+
+Events::Cost RunEvents::median_of(std::vector<std::int64_t>& costs) {
+  if (costs.empty()) return {};
+  const auto middle = costs.begin() + static_cast<std::ptrdiff_t>(costs.size() / 2);
+  std::nth_element(costs.begin(), middle, costs.end());
+  return {static_cast<std::int64_t>(costs.size()), *middle};
+}
 
 std::string RunEvents::text() {
   const std::lock_guard lock(mutex_);
@@ -473,13 +555,8 @@ std::string RunEvents::text() {
 
 app::Events RunEvents::finished() {
   // Points of replayed traces are not mapped, those of other processes not here.
-  for (const auto& [key, pending] : pending_) {
-    const Alike& alike = alike_[pending.alike];
-    const bool replayed = pending.places.empty() && alike.seen;
-    contexts_[key.first].launches.emplace_back(key.second,
-                                               replayed ? *alike.seen : number_of(pending));
-  }
-  pending_.clear();
+  while (!pending_.empty()) finish(Key(pending_.begin()->first));
+  pending_order_.clear();
   for (auto& [id, open] : contexts_) std::sort(open.launches.begin(), open.launches.end());
   Events done = events_;
   done.runtime = "Legion " LEGION_VERSION;
@@ -522,11 +599,11 @@ app::Events RunEvents::finished() {
     done.contexts.push_back({task, shape, given, times, app::fold(launches)});
   }
   for (auto& [of, times] : times_) {
-    std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2),
-                     times.end());
-    done.times.push_back(
-        {of.first, of.second, static_cast<std::int64_t>(times.size()), times[times.size() / 2]});
+    const Events::Cost median = median_of(times);
+    done.times.push_back({of.first, of.second, median.count, median.nanoseconds});
   }
+  done.issue = median_of(issue_costs_);
+  done.map = median_of(map_costs_);
   for (const auto& [what, times] : others_) done.others.push_back({what, times});
   return done;
 }

@@ -4,10 +4,14 @@
 
 #include <legion.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -19,6 +23,24 @@
 #include "legion/task_views.h"
 
 namespace groma::legion {
+
+// When a hook began, in nanoseconds, and what of it was the program's own mapper.
+class HookTimes {
+ public:
+  HookTimes() : begin_(now()) {}
+  void begin_own() { own_begin_ = now(); }
+  void end_own() { own_end_ = now(); }
+  std::int64_t end() const { return own_end_; }
+  // What Legion and that mapper took since then, without what the recorder did in this hook.
+  std::int64_t since(std::int64_t then) const {
+    return std::max<std::int64_t>(0, begin_ - then) +
+           std::max<std::int64_t>(0, own_end_ - std::max(own_begin_, then));
+  }
+  static std::int64_t now();
+
+ private:
+  std::int64_t begin_, own_begin_ = 0, own_end_ = 0;
+};
 
 // Thread-safe. No lock is held while Legion is asked.
 class RunEvents {
@@ -32,6 +54,10 @@ class RunEvents {
   // The task, or all points of an index launch, was launched. `views` are the caller's own.
   void launched(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
                 const Legion::Task& task, TaskViews& views);
+  // What it cost to launch that, and to map the task: the least that Legion was busy with it, from
+  // when the one before was done, or this one was launched, whichever came later.
+  void issued(const Legion::Task& task, const HookTimes& times);
+  void mapped(const Legion::Task& task, const HookTimes& times);
   // A point of a launch is mapped: only then it is known what a projection functor gave it.
   void mapped(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
               const Legion::Task& point);
@@ -63,9 +89,10 @@ class RunEvents {
   struct Alike {
     Launched launch;
     std::optional<std::uint32_t> seen;  // the last whose points all were mapped
+    std::uint64_t used = 0;             // when it was last launched
   };
   struct Pending {
-    std::uint32_t alike = 0;
+    std::shared_ptr<Alike> alike;
     std::int64_t unseen = 0;                 // points that are not mapped yet
     std::vector<std::vector<Place>> places;  // of each that is projected, by point
   };
@@ -95,7 +122,12 @@ class RunEvents {
   void keep(Key key, const Legion::Task& task, Launched launch);
   std::uint32_t number_of(Launched launch);
   std::uint32_t number_of(const Pending& pending);
+  void add_top_level(const Legion::Task& task, std::uint32_t number);
+  // Of those that a trace replays nobody maps the points: they are given up after a while.
+  void finish(const Key& key);
+  void forget_old();
   void count(const char* what, std::int64_t times = 1) { others_[what] += times; }
+  static app::Events::Cost median_of(std::vector<std::int64_t>& costs);
   app::Events finished();
 
   const std::string file_;
@@ -112,12 +144,18 @@ class RunEvents {
   std::map<std::string, std::uint32_t> shapes_;
   std::map<std::pair<std::uint32_t, std::vector<std::int64_t>>, std::uint32_t> launches_;
   std::unordered_map<Legion::UniqueID, Open> contexts_;
-  std::vector<Alike> alike_;
-  std::map<std::pair<std::string, std::vector<std::int64_t>>, std::uint32_t> alike_by_;
+  std::map<std::pair<std::string, std::vector<std::int64_t>>, std::shared_ptr<Alike>> alike_;
   std::map<Key, Pending> pending_;
+  std::deque<Key> pending_order_;
+  std::set<Legion::UniqueID> tops_;
   std::map<std::pair<std::uint32_t, ProcKind>, std::vector<std::int64_t>> times_;
   std::map<std::pair<std::uint32_t, ProcKind>, std::int64_t> measured_;
   std::map<std::string, std::int64_t> others_;
+  // Of the runtime's own costs.
+  std::unordered_map<Legion::UniqueID, std::int64_t> last_issue_;  // by the task that launches
+  std::map<Key, std::int64_t> issued_at_;
+  std::int64_t last_map_ = 0;
+  std::vector<std::int64_t> issue_costs_, map_costs_;
   std::size_t launched_ = 0, numbers_ = 0, pieces_ = 0;
 };
 

@@ -31,6 +31,7 @@ Engine::Engine(const app::Data& data, const Spaces& spaces, std::shared_ptr<cons
                const MapperFactory& make, const SimulateOptions& options)
     : Mapping(data, spaces, std::move(machine), make, options.max_bytes),
       options_(options),
+      costs_(options.costs.value_or(data.runtime.value_or(RuntimeCosts{}))),
       links_(*machine_, memories_) {
   stations_.resize(processors_.size());
   utility_.resize(static_cast<std::size_t>(machine_->node_count()));
@@ -183,7 +184,7 @@ void Engine::future_there(Op op, std::int64_t cause) {
     return;
   }
   giver->since = {cause, false};
-  wake(*giver, now_ + to_time(options_.costs.future_s));
+  wake(*giver, now_ + to_time(costs_.future_s));
 }
 
 void Engine::op_ready(Op op, std::int64_t cause) {
@@ -441,7 +442,7 @@ void Engine::complete_run(TaskRun& run) {
   parent->last_over = last;
   if (parent->blocked == Context::Blocked::kAll && parent->outstanding == 0) {
     parent->since = {last, false};
-    wake(*parent, now_ + to_time(options_.costs.future_s));
+    wake(*parent, now_ + to_time(costs_.future_s));
   }
   check_end(*parent);
 }

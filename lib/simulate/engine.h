@@ -127,6 +127,7 @@ class Engine final : public Mapping {
   RunTime& utility(std::int64_t node) { return utility_[static_cast<std::size_t>(node)]; }
 
   const SimulateOptions& options_;
+  const RuntimeCosts costs_;
   Links links_;
 
   Heap<Event> events_;

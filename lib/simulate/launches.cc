@@ -123,7 +123,7 @@ void Engine::launch(Context& context, const app::Launch& launch) {
   for (std::int32_t processor : asked) select(processor);
   if (may_move) push(now_, Event::Kind::kSteal, nullptr, -1);
   runs.swap(launched_runs_);
-  if (points == 0) wake(context, now_ + to_time(options_.costs.issue_s));
+  if (points == 0) wake(context, now_ + to_time(costs_.issue_s));
 }
 
 // ---- Order
@@ -247,7 +247,7 @@ void Engine::give(std::int32_t victim, std::int32_t thief) {
     TaskRun& run = *waiting[i];
     run.processor = to;
     run.number = thief;
-    if (far) run.mapping = now_ + 2 * to_time(options_.costs.remote_s);
+    if (far) run.mapping = now_ + 2 * to_time(costs_.remote_s);
     std::erase(stations_[static_cast<std::size_t>(victim)].unmapped, &run);
     stations_[static_cast<std::size_t>(thief)].unmapped.push_back(&run);
   }
@@ -268,10 +268,9 @@ bool Engine::map(TaskRun& run) {
   const bool remote = run.parent != nullptr && run.parent->shards.size() < 2 &&
                       run.parent->run->processor.node != run.processor.node;
   RunTime& free = utility(run.processor.node);
-  const RunTime arrives = now_ + (remote ? to_time(options_.costs.remote_s) : 0);
+  const RunTime arrives = now_ + (remote ? to_time(costs_.remote_s) : 0);
   run.mapping = std::max({free, arrives, run.mapping});
-  run.mapped = free =
-      run.mapping + to_time(replay ? options_.costs.replay_s : options_.costs.map_s);
+  run.mapped = free = run.mapping + to_time(replay ? costs_.replay_s : costs_.map_s);
   if (free > kLongest) {
     return fail(data_.name, "it takes longer than 13 days, 2^60 picoseconds");
   }
@@ -304,7 +303,7 @@ bool Engine::map(TaskRun& run) {
     copies_[index] = {};
     copies_[index].fetch = fetch;
     copies_[index].name = static_cast<std::int32_t>(run.task);
-    copies_[index].mapped = run.mapped + to_time(options_.costs.copy_s);
+    copies_[index].mapped = run.mapped + to_time(costs_.copy_s);
     if (run.parent != nullptr) copies_[index].since = run.parent->since;
     uses_[fetch.op] = {OpUse::Kind::kCopy, index, nullptr};
   }
@@ -324,7 +323,7 @@ void Engine::after_mapping(TaskRun& run) {
   const bool launches = !run.variant->leaf && !data_.tasks[run.task].body.empty();
   if (!launches) subtree_mapped(run, {});
   if (--parent->mapping > 0) return;
-  wake(*parent, std::max(parent->stage_end, now_ + to_time(options_.costs.issue_s)));
+  wake(*parent, std::max(parent->stage_end, now_ + to_time(costs_.issue_s)));
 }
 
 }  // namespace groma::sim

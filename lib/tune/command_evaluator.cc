@@ -392,6 +392,15 @@ std::optional<Error> wrong_options(const CommandEvaluatorOptions& options) {
 
 }  // namespace
 
+Result<double> measured_value(const CommandEvaluatorOptions& options,
+                              const CommandOutcome& outcome) {
+  const auto metric = Metric::make(options.metric_pattern, options.metric_pointer);
+  if (!metric) return metric.error();
+  const auto value = metric->read(outcome);
+  if (!value) return Error{Error::Code::kUnknown, value.error()};
+  return *value;
+}
+
 Result<std::unique_ptr<Evaluator>> make_command_evaluator(CommandEvaluatorOptions options) {
   if (auto error = wrong_commands(options)) return *error;
   if (auto error = wrong_options(options)) return *error;

@@ -119,6 +119,13 @@ TEST_F(Record, WhatIsNotUsual) {
                               "boxes of as many points\n"),
                     HasSubstr("groma: launches of `work` differ in privileges or fields"),
                     HasSubstr("groma: not described: copies that the program makes (1)\n")));
+  // What the runtime takes for a task stands there, of any computer that tests run on.
+  ASSERT_TRUE(app.runtime.has_value());
+  EXPECT_GT(app.runtime->map_s, 0);
+  EXPECT_LT(app.runtime->map_s, 1);
+  EXPECT_LE(app.runtime->replay_s, app.runtime->map_s);
+  EXPECT_NE(run("groma run --machine local --json --app " + out()).out,
+            run("groma run --machine local --json --app " + out() + ":runtime=default").out);
   // It is measured, and runs as it is.
   EXPECT_NE(app.find("inner")->variants.at(0).nanoseconds, Formula(0));
   EXPECT_EQ(run("groma run --machine local --app " + out()).exit_code, 0);
@@ -202,6 +209,43 @@ TEST_F(Record, WhatFailsLeavesTheFileAlone) {
       run("groma record --out /nosuch/app.json -- " GROMA_STRANGER " plain -ll:cpu 2");
   EXPECT_EQ(unwritable.exit_code, 1);
   EXPECT_THAT(unwritable.err, HasSubstr("/nosuch/app.json"));
+  EXPECT_EQ(unwritable.out, "");  // the program was not started
+}
+
+TEST_F(Record, WhatIsThereIsReplacedWhereItIsNamed) {
+  const std::string program = GROMA_STRANGER " plain -ll:cpu 2";
+  const std::string file = std::filesystem::path(GROMA_STRANGER).filename().string() + ".json";
+  const auto unnamed = [&] {
+    return run("cd " + folder_.path() + " && groma record -- " + program);
+  };
+  EXPECT_EQ(unnamed().exit_code, 0);
+  folder_.write(file, "mine");
+  const Outcome again = unnamed();
+  EXPECT_EQ(again.exit_code, 1);
+  EXPECT_THAT(again.err, AllOf(HasSubstr("there is a `" + file + "` already"),
+                               HasSubstr("`--out " + file + "` replaces it")));
+  EXPECT_EQ(again.out, "");
+  EXPECT_EQ(read_text(folder_.path() + "/" + file), "mine");
+  EXPECT_THAT(record(program).out, Not(HasSubstr("replaced")));
+  EXPECT_THAT(record(program).out, HasSubstr(out() + ", replaced: "));
+}
+
+// The folder is gone when the program has ended.
+TEST_F(Record, WhatCannotBeWrittenIsKept) {
+  const std::string sub = folder_.path() + "/sub";
+  std::filesystem::create_directory(sub);
+  const Outcome outcome = run("TMPDIR=" + folder_.path() + " groma record --out " + sub +
+                              "/app.json -- sh -c '" GROMA_STRANGER
+                              " plain -ll:cpu 2; rm -r " + sub + "'");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("cannot write `" + sub + "/app.json`"));
+  const std::string said = "is kept in ";
+  const std::size_t at = outcome.err.find(said);
+  ASSERT_NE(at, outcome.err.npos) << outcome.err;
+  const std::size_t begin = at + said.size();
+  const auto kept = load_application(outcome.err.substr(begin, outcome.err.find('\n', at) - begin));
+  ASSERT_TRUE(kept.ok()) << kept.error().message;
+  EXPECT_NE(kept->find("kept"), nullptr);
 }
 
 // ---- groma tune --verify
@@ -227,8 +271,10 @@ TEST_F(Verify, RunsStartAndBestForReal) {
   const Outcome outcome = tune("--repeats 1", GROMA_STRANGER " plain -ll:cpu 2");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
   EXPECT_THAT(outcome.out,
-              AllOf(HasSubstr("for real, medians of 1 run each in turn\n"), HasSubstr("  start  "),
-                    HasSubstr("  step "), HasSubstr("  the fastest\n")));
+              AllOf(HasSubstr("for real, medians of 1 run each in turn, of the whole process, its "
+                              "start included\n"),
+                    HasSubstr("  start  "), HasSubstr("  step "), HasSubstr("  the fastest\n")));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("warning")));  // it is the program that was recorded
   EXPECT_THAT(outcome.out, Not(HasSubstr("kept: ")));  // the program's own output
   EXPECT_FALSE(read_text(found() + "/verified.mapper").empty());
 }
@@ -236,10 +282,43 @@ TEST_F(Verify, RunsStartAndBestForReal) {
 TEST_F(Verify, WhatFailsForRealIsNotTaken) {
   const Outcome outcome = tune("--repeats 1 --json", GROMA_STRANGER " abort -ll:cpu 2");
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr(R"({"event":"verified","candidates":[{"name":"start")"),
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr(R"({"event":"verified","measure":"process","unit":"s","candidates":[)"
+                                           R"({"name":"start")"),
                                  HasSubstr(R"("error":")"), HasSubstr(R"("fastest":null)")));
   EXPECT_FALSE(std::filesystem::exists(found() + "/verified.mapper"));
   EXPECT_TRUE(std::filesystem::exists(found() + "/best.mapper"));
+}
+
+// What the program says of itself counts, the more so what the user asks for.
+TEST_F(Verify, WhatIsMeasured) {
+  const std::string program =
+      "sh -c '" GROMA_STRANGER " plain -ll:cpu 2; echo elapsed 12.5 ms; echo score: 5'";
+  const Outcome elapsed = tune("--repeats 2", program);
+  EXPECT_THAT(elapsed.out,
+              AllOf(HasSubstr("of the `elapsed` time that it says\n"),
+                    HasSubstr("  start            12.5 ms  12.5 ms to 12.5 ms "),
+                    HasSubstr("  within the start's own runs\n")));
+  std::filesystem::remove_all(found());
+  const Outcome metric =
+      tune("--repeats 1 --json --metric 'score: (.*)' --unit points --higher-is-better", program);
+  EXPECT_THAT(metric.out, AllOf(HasSubstr(R"("measure":"metric","unit":"points")"),
+                                HasSubstr(R"("value":5.0,"runs":[5.0],"within_spread":true})"),
+                                HasSubstr(R"("warnings":[]})")));
+  std::filesystem::remove_all(found());
+  const Outcome none = tune("--repeats 1 --metric 'nothing: (.*)'", program);
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_THAT(none.out, HasSubstr("nothing that was printed matches"));
+}
+
+TEST_F(Verify, AnotherProgramIsSaid) {
+  const Outcome other = tune("--repeats 1", GROMA_RECORDED " all -ll:cpu 2");
+  EXPECT_THAT(other.err, HasSubstr("launched none of the tasks of `app.json`"));
+}
+
+TEST_F(Verify, OtherArgumentsAreSaid) {
+  ASSERT_EQ(record(GROMA_RECORDED " many 20 -ll:cpu 2").exit_code, 0);
+  const Outcome other = tune("--repeats 1 --json", GROMA_RECORDED " many 30 -ll:cpu 2");
+  EXPECT_THAT(other.out, HasSubstr(": other arguments?"));
 }
 
 TEST_F(Verify, WrongUsage) {
@@ -247,6 +326,8 @@ TEST_F(Verify, WrongUsage) {
   EXPECT_EQ(code("--app cannon --verify"), 2);
   EXPECT_EQ(code("--app cannon -- ./program"), 2);
   EXPECT_EQ(code("--app cannon --repeats 2"), 2);
+  EXPECT_EQ(code("--app cannon --metric '(.)'"), 2);
+  EXPECT_EQ(code("--app cannon --verify --metric '.' -- ./program"), 1);
   EXPECT_EQ(code("--app cannon --on legion --verify -- ./program"), 2);
   EXPECT_EQ(code("--app cannon --command true --verify -- ./program"), 2);
 }

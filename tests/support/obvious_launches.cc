@@ -244,7 +244,7 @@ void Runtime::launch(Task& parent, const Step& step) {
   }
   for (const Processor& processor : asked) select(processor);
   if (steal) at(now_, [this] { all_steal(); });
-  if (points.empty()) at(now_ + picoseconds(options_.costs.issue_s), [&] { go_on(parent); });
+  if (points.empty()) at(now_ + picoseconds(costs_.issue_s), [&] { go_on(parent); });
 }
 
 // Blocks that nobody decided on are of the box around all of the part.

@@ -104,7 +104,7 @@ void Runtime::steal(const Processor& thief) {
         station(thief).unmapped.push_back(offered[i]);
         offered[i]->processor = thief;
         if (victim.node == thief.node) continue;
-        offered[i]->arrives = now_ + 2 * picoseconds(options_.costs.remote_s);
+        offered[i]->arrives = now_ + 2 * picoseconds(costs_.remote_s);
       }
     }
     if (asked == 0) break;
@@ -117,10 +117,10 @@ void Runtime::map(Task& task) {
   Task* const parent = task.parent;
   const bool remote = parent != nullptr && parent->shards.size() == 0 &&
                       parent->processor.node != task.processor.node;
-  const Time arrives = now_ + (remote ? picoseconds(options_.costs.remote_s) : 0);
+  const Time arrives = now_ + (remote ? picoseconds(costs_.remote_s) : 0);
   Time& until = mapping_until_[task.processor.node];
   until = std::max({until, arrives, task.arrives}) +
-          picoseconds(task.replay ? options_.costs.replay_s : options_.costs.map_s);
+          picoseconds(task.replay ? costs_.replay_s : costs_.map_s);
   task.mapped = until;
 
   std::vector<RequirementView> requirements;
@@ -171,7 +171,7 @@ void Runtime::map(Task& task) {
   for (Instance* instance : held_) release(*instance);
   held_.clear();
   mapping_now_ = false;
-  for (Copy* copy : copies) copy->mapped = task.mapped + picoseconds(options_.costs.copy_s);
+  for (Copy* copy : copies) copy->mapped = task.mapped + picoseconds(costs_.copy_s);
   for (Copy* copy : copies) release(&copy->job);
   ++station(task.processor).load;
   release(&task.job);
@@ -183,7 +183,7 @@ void Runtime::map(Task& task) {
     std::erase(parent->inner, &task);
   }
   if (--parent->mapping > 0) return;
-  at(std::max(parent->mapping_ends, now_ + picoseconds(options_.costs.issue_s)),
+  at(std::max(parent->mapping_ends, now_ + picoseconds(costs_.issue_s)),
      [this, parent] { go_on(*parent); });
 }
 

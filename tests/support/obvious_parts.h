@@ -223,7 +223,11 @@ class Runtime final : public MapperRuntime {
  public:
   Runtime(const app::Data& data, std::shared_ptr<const Machine> machine, const MapperFactory& make,
           const SimulateOptions& options)
-      : data_(data), machine_(std::move(machine)), make_(make), options_(options) {}
+      : data_(data),
+        machine_(std::move(machine)),
+        make_(make),
+        options_(options),
+        costs_(options.costs.value_or(data.runtime.value_or(RuntimeCosts{}))) {}
 
   RunResult run();
 
@@ -257,6 +261,7 @@ class Runtime final : public MapperRuntime {
   std::shared_ptr<const Machine> machine_;
   const MapperFactory& make_;
   const SimulateOptions& options_;
+  const RuntimeCosts costs_;
 
   std::map<std::pair<Time, std::int64_t>, std::function<void()>> agenda_;
   std::int64_t turn_ = 0;

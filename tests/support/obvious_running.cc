@@ -25,7 +25,7 @@ void Runtime::ready(Job* job) {
     done(job);
     if (task.blocked == Task::Blocked::kFuture && task.futures[task.awaited] == job) {
       task.blocked = Task::Blocked::kNo;
-      at(now_ + picoseconds(options_.costs.future_s), [&] { go_on(task); });
+      at(now_ + picoseconds(costs_.future_s), [&] { go_on(task); });
     }
     return;
   }
@@ -311,7 +311,7 @@ void Runtime::over(Task& task) {
   --parent->children;
   if (parent->blocked == Task::Blocked::kAll && parent->children == 0) {
     parent->blocked = Task::Blocked::kNo;
-    at(now_ + picoseconds(options_.costs.future_s), [this, parent] { go_on(*parent); });
+    at(now_ + picoseconds(costs_.future_s), [this, parent] { go_on(*parent); });
   }
   look_at_end(*parent);
 }

@@ -74,5 +74,46 @@ TEST(FitFormula, LargeNumbersDoNoHarm) {
   fitted(samples, {INT64_MAX, INT64_MIN});
 }
 
+// Every quotient, absolute value and remainder that does not fit.
+TEST(FitFormula, ExtremesInEveryPlace) {
+  const std::vector<std::int64_t> values = {INT64_MIN, INT64_MIN + 1, -1, 0, 1, INT64_MAX};
+  for (const std::int64_t x0 : values) {
+    for (const std::int64_t x1 : values) {
+      for (const std::int64_t x2 : {INT64_MIN, std::int64_t{-1}, INT64_MAX}) {
+        for (const std::int64_t y : values) {
+          Samples samples{{"i"}, {}, {}};
+          samples.add(std::vector<std::int64_t>{x0}, 0);
+          samples.add(std::vector<std::int64_t>{x1}, y);
+          samples.add(std::vector<std::int64_t>{x2}, y / 2);
+          fitted(samples, {INT64_MAX, INT64_MAX / 2 + 1, INT64_MIN, 2});
+          const auto line = linear_guess(samples);
+          EXPECT_NO_FATAL_FAILURE(static_cast<void>(values_of(line, samples)));
+        }
+      }
+    }
+  }
+  Samples falls{{"i"}, {}, {}};  // a step of -1, a rise of -2^63
+  falls.add(std::vector<std::int64_t>{1}, 0);
+  falls.add(std::vector<std::int64_t>{0}, INT64_MIN);
+  EXPECT_NE(fitted(falls), "none");
+}
+
+// A choice that is nested too deeply for a formula is none.
+TEST(FitFormula, NothingThatIsTooDeep) {
+  std::uint64_t state = 1;
+  Samples samples;
+  constexpr std::size_t kVariables = 44;
+  for (std::size_t v = 0; v < kVariables; ++v) {
+    samples.names.push_back("v" + std::to_string(v));
+  }
+  for (std::size_t s = 0; s < 2 * kVariables; ++s) {
+    std::vector<std::int64_t> at(kVariables, 0);
+    at[s / 2] = static_cast<std::int64_t>(s % 2) + 1;
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    samples.add(at, static_cast<std::int64_t>(state >> 60U));
+  }
+  fitted(samples);  // which says itself that what it found is right
+}
+
 }  // namespace
 }  // namespace groma::app

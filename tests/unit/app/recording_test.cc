@@ -99,6 +99,63 @@ TEST(Recording, WhatFollowsNoRuleIsSaid) {
   EXPECT_THAT(recorded->notes, Contains(HasSubstr("the pieces of `parts` follow no rule")));
 }
 
+// What launches of a loop are on, where most follow a rule and some do not: the rule stands there,
+// not what the first launch had.
+TEST(Recording, WhatIsRightForMostStandsThere) {
+  constexpr std::uint32_t kLaunches = 2000;
+  app::Events events;
+  events.runtime = "a test";
+  events.tasks = {{"main", {{}}}, {"work", {{}}}};
+  events.regions = {{"x", {Point{0}, Point{kLaunches}}, kLaunches, {{"v", 8}}}};
+  app::Events::Partition partition{"parts", 0, -1, {Point{0}, Point{kLaunches}}, {}};
+  for (std::int64_t c = 0; c < kLaunches; ++c) {
+    partition.pieces.push_back({Point{c}, {Point{c}, Point{1}}, 1});
+  }
+  events.partitions = {partition};
+  events.shapes = {{1, 0, {{app::Events::How::kFixed, 0, 0, Privilege::kReadOnly, {}, {0}}}}};
+  std::vector<std::uint32_t> order(kLaunches);
+  std::mt19937 random(5);
+  std::size_t right = 0;
+  for (std::uint32_t i = 0; i < kLaunches; ++i) {
+    events.launches.push_back({0, {i}});
+    // The first launch and every tenth is on any piece.
+    order[i] = i % 10 == 0 ? static_cast<std::uint32_t>(random() % kLaunches) : i;
+    right += order[i] == i ? 1 : 0;
+  }
+  events.contexts = {{0, -1, {}, 1, {}}};
+  for (const std::uint32_t launch : order) events.contexts[0].launches.push_back({launch});
+  const auto recorded = recorded_application(app::text_of(events), "mostly");
+  ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+  EXPECT_THAT(recorded->notes,
+              Contains(HasSubstr("is right for " + std::to_string(right) + " of 2000 launches")));
+  const auto& loop_of = std::get<AppLoop>(recorded->app.find("main")->body.at(0).node);
+  const auto& launch_of = std::get<AppLaunch>(loop_of.body.at(0).node);
+  EXPECT_THAT(launch_of.data.at(0).color.at(0).text(), HasSubstr("min(max(t, "));
+}
+
+// Most pieces are equal blocks.
+TEST(Recording, MostPiecesAreAsTheyAreDescribed) {
+  app::Events events;
+  events.runtime = "a test";
+  events.tasks = {{"main", {{}}}, {"work", {{}}}};
+  events.regions = {{"x", {Point{0}, Point{8000}}, 8000, {{"v", 8}}}};
+  app::Events::Partition partition{"parts", 0, -1, {Point{0}, Point{1000}}, {}};
+  std::mt19937 random(3);
+  for (std::int64_t c = 0; c < 1000; ++c) {
+    const bool odd = c % 100 == 0;
+    const std::int64_t from = odd ? static_cast<std::int64_t>(random() % 4000) : 8 * c;
+    partition.pieces.push_back({Point{c}, {Point{from}, Point{odd ? 3 : 8}}, odd ? 3 : 8});
+  }
+  events.partitions = {partition};
+  events.shapes = {{1, 1, {{app::Events::How::kPoint, 0, 0, Privilege::kReadOnly, {}, {0}}}}};
+  events.launches = {{0, {0, 1000}}};
+  events.contexts = {{0, -1, {}, 1, {{0}}}};
+  const auto recorded = recorded_application(app::text_of(events), "mostly");
+  ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+  EXPECT_THAT(recorded->notes, Contains(HasSubstr("990 of 1000 are as they are described, by equal "
+                                                  "blocks")));
+}
+
 // Pieces of any size, as many as formulas can tell apart.
 TEST(Recording, UnequalPiecesAreFormulas) {
   AppBuilder app("unequal");
@@ -112,6 +169,23 @@ TEST(Recording, UnequalPiecesAreFormulas) {
 
 // ---- What a stranger may write
 
+// What the runtime took stands there for the embedded one.
+TEST(Recording, TheRuntimesCosts) {
+  const auto workload = Workload::make(find_benchmark("circuit")->make());
+  app::Events events = test::events_of(workload->data());
+  const auto costs = [&] {
+    return recorded_application(app::text_of(events), "x").value().app.runtime;
+  };
+  EXPECT_EQ(costs(), std::nullopt);
+  events.map = {100, 12'000};
+  EXPECT_EQ(costs(), (RuntimeCosts{.map_s = 12e-6}));
+  events.issue = {10, 1'500};
+  events.map = {1, 4'000};
+  EXPECT_EQ(costs(), (RuntimeCosts{.issue_s = 1.5e-6, .map_s = 4e-6, .replay_s = 4e-6}));
+  events.map = {1, app::kMostEventNumber};
+  EXPECT_EQ(costs()->map_s, kMaxRuntimeCost);
+}
+
 TEST(Recording, EventsAreTheSameAgain) {
   const auto workload = Workload::make(find_benchmark("circuit")->make());
   const std::string text = app::text_of(test::events_of(workload->data()));
@@ -120,9 +194,45 @@ TEST(Recording, EventsAreTheSameAgain) {
   EXPECT_EQ(app::text_of(*read), text);
 }
 
+// Sums and products of what is read fit 64 bits.
+TEST(Recording, NumbersAreBounded) {
+  app::Events events;
+  events.runtime = "a test";
+  events.tasks = {{"main", {{}}}, {"work", {{}}}};
+  events.regions = {{"x", {Point{0}, Point{100}}, 100, {{"v", 8}}}};
+  events.partitions = {{"parts", 0, -1, {Point{0}, Point{4}}, {}}};
+  events.shapes = {{1, 0, {{app::Events::How::kFixed, 0, 0, Privilege::kReadOnly, {}, {0}}}}};
+  events.launches = {{0, {0}}, {0, {1}}, {0, {2}}};
+  events.contexts = {{0, -1, {}, 1, {{0}, {1}, {2}, {1}, {0}}}};
+  const auto recorded = [&] { return recorded_application(app::text_of(events), "x"); };
+  ASSERT_TRUE(recorded().ok());
+  constexpr std::int64_t kMost = app::kMostEventNumber;
+  for (const std::int64_t number : {INT64_MIN, -kMost, std::int64_t{-1}, kMost}) {
+    for (app::Events::Launch& launch : events.launches) {
+      launch.numbers = {number};
+      static_cast<void>(recorded());
+    }
+    // Colours and pieces anywhere.
+    app::Events::Partition& parts = events.partitions[0];
+    parts.pieces = {{Point{number}, {Point{-kMost}, Point{kMost}}, 5},
+                    {Point{1}, {Point{kMost}, Point{kMost}}, kMost},
+                    {Point{2}, {Point{3}, Point{3}}, 3}};
+    static_cast<void>(recorded());
+    parts.colors.extents = Point{0};
+    static_cast<void>(recorded());
+    parts.colors.extents = Point{4};
+  }
+  events.launches[0].numbers = {kMost + 1};
+  EXPECT_EQ(recorded().error().code, Error::Code::kTooLarge);
+  events.launches[0].numbers = {0};
+  events.contexts.push_back(events.contexts[0]);
+  events.contexts[0].count = events.contexts[1].count = kMost;
+  static_cast<void>(recorded());
+}
+
 TEST(Recording, AnyTextIsReadOrRefused) {
   EXPECT_FALSE(recorded_application("", "x").ok());
-  EXPECT_FALSE(recorded_application("groma events 1\n", "x").ok());
+  EXPECT_FALSE(recorded_application("groma events 2\n", "x").ok());
   EXPECT_FALSE(recorded_application(std::string(kMaxRecordedBytes + 1, ' '), "x").ok());
   const auto workload = Workload::make(find_benchmark("circuit")->make());
   const std::string text = app::text_of(test::events_of(workload->data()));

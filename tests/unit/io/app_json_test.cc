@@ -96,6 +96,7 @@ TEST(AppJson, EverythingSaid) {
   EXPECT_EQ(app.definitions[0].name, "d");
   EXPECT_EQ(app.sizes[0], (AppSize{"s", "r", {{"p", 4}, {"q", 1}}}));
   EXPECT_EQ(app.metric, (AppMetric{"u/s", "p + q", "f"}));
+  EXPECT_EQ(app.runtime, (RuntimeCosts{1e-6, 12e-6, 3e-6, 2e-6, 0, 5e-6}));
   EXPECT_EQ(app.regions[0], (AppRegion{"r", {"r2"}, {"10 * p", 7}, {{"x", 4}, {"y", 8}}}));
   EXPECT_EQ(app.partitions[0], (AppPartition{"b", {"b2"}, "r", {"p", 2}, {}, {}, {}, {1, 0}}));
   EXPECT_EQ(app.partitions[1],
@@ -155,6 +156,7 @@ class DrawnApplication {
       app.sizes.push_back({text() + std::to_string(i), text(), {{app.parameters[0].name, 5}}});
     }
     app.metric = {text(), formula(), coin() ? "phase" : ""};
+    if (coin()) app.runtime = {1e-9 * below(9), 1e-6 * below(9), 0, 0, 1000, below(9)};
     for (int i = 0; i < 2; ++i) {
       AppRegion region{"r" + std::to_string(i), texts(), {}, {}};
       for (int d = 1 + below(2); d > 0; --d) region.extents.push_back(formula());
@@ -369,6 +371,10 @@ TEST(AppJson, WrongParametersAndDataAreNamedByPlace) {
             "/partitions/0/of: `p` is cut from itself [a partition cuts a region, or a partition "
             "that does in the end]");
   EXPECT_EQ(app(R"("metric": {"work": "n"})"), "/metric/work: `n` is not known here");
+  EXPECT_EQ(app(R"("runtime": {"map_nanoseconds": -1})"),
+            "/runtime/map_nanoseconds: it is -1, from 0 to 1000000000000 may be");
+  EXPECT_EQ(app(R"("runtime": {"copy_nanoseconds": 1000000000001})"),
+            "/runtime/copy_nanoseconds: it is 1000000000001, from 0 to 1000000000000 may be");
 }
 
 using Messages = std::vector<std::string>;
@@ -539,6 +545,17 @@ TEST(AppJson, FilesAndWhatIsNone) {
   }
 }
 
+TEST(AppJson, TheRuntimesCostsCanBeLeftOut) {
+  const std::string everything =
+      testing::in_tree("tests/fuzz/corpus/application/everything.json").string();
+  EXPECT_TRUE(load_application(everything)->runtime.has_value());
+  const auto without = load_application(everything + ":runtime=default,p=2");
+  ASSERT_TRUE(without.ok()) << without.error().message;
+  EXPECT_FALSE(without->runtime.has_value());
+  EXPECT_EQ(without->parameters[0].value, 2);
+  EXPECT_FALSE(load_application(everything + ":runtime=other").ok());
+}
+
 TEST(AppJson, FilesWithValues) {
   const std::string circuit = testing::in_tree("docs/examples/circuit.json").string();
   const auto values = [&](const std::string& given) {
@@ -579,6 +596,7 @@ TEST(AppJson, TheSchemaHasTheReadersKeys) {
   compare(parts["definition"], keys::kDefinitionKeys);
   compare(parts["size"], keys::kSizeKeys);
   compare(parts["metric"], keys::kMetricKeys);
+  compare(parts["runtime"], keys::kRuntimeKeys);
   compare(parts["region"], keys::kRegionKeys);
   compare(parts["partition"], keys::kPartitionKeys);
   compare(parts["field"], keys::kFieldKeys);
@@ -593,7 +611,7 @@ TEST(AppJson, TheSchemaHasTheReadersKeys) {
   compare(parts["loop"], keys::kLoopKeys);
   compare(parts["phase"], keys::kPhaseKeys);
   compare(parts["wait"], keys::kWaitKeys);
-  EXPECT_EQ(objects, 19U);
+  EXPECT_EQ(objects, 20U);
   const auto words = [&](const nlohmann::json& place, const auto& names) {
     EXPECT_EQ(place["enum"].get<std::vector<std::string>>(),
               std::vector<std::string>(names.begin(), names.end()));

@@ -229,6 +229,26 @@ TEST(Roofline, TasksOfOneMemoryShareIt) {
   }
 }
 
+// Of two tasks, one after the other: the application's costs, unless the options say otherwise.
+TEST(Costs, AreTheApplications) {
+  Application app = pieces_of(1, {main_task({{launch("work", {2})}}), leaf("work")});
+  const auto seconds = [&](const SimulateOptions& options = {}) {
+    const RunResult result = run(app, machine_of(1, 1 << 30, 2), options);
+    EXPECT_TRUE(result.ok());
+    return result.total_seconds;
+  };
+  const double usual = seconds();
+  app.runtime = RuntimeCosts{.map_s = 10e-6};
+  EXPECT_NEAR(usual - seconds(), 2 * 290e-6, 1e-9);
+  SimulateOptions options;
+  options.costs = RuntimeCosts{};
+  EXPECT_EQ(seconds(options), usual);
+  app.runtime = RuntimeCosts{.map_s = -1e-6};
+  EXPECT_FALSE(Workload::make(app).ok());
+  app.runtime = RuntimeCosts{.copy_s = 2 * kMaxRuntimeCost};
+  EXPECT_FALSE(Workload::make(app).ok());
+}
+
 TEST(Layouts, CostWhatTheyMoveMore) {
   Application app;
   app.name = "layouts";
@@ -291,7 +311,7 @@ TEST(Copies, OfABroadcastLeaveTheSourceOneByOne) {
 
 TEST(Copies, OfAnAllToAllTakeTheirLinksInTurn) {
   SimulateOptions options;
-  options.costs.remote_s = 0;
+  options.costs.emplace().remote_s = 0;
   const auto copies = events_of(
       run(exchange(3, on("r", Privilege::kReadOnly)), machine_of(3), options), Kind::kCopy, 2);
   // From, to, when: each link carries one at a time, the first that is ready first.
@@ -314,7 +334,7 @@ TEST(Copies, OfAnAllToAllTakeTheirLinksInTurn) {
 
 TEST(Copies, ReductionsFoldOneAfterTheOther) {
   SimulateOptions options;
-  options.costs.remote_s = 0;
+  options.costs.emplace().remote_s = 0;
   const Application app = pieces_of(1, {main_task({{launch("add", {4})}, {launch("read")}}),
                                         leaf("add", {on("r", Privilege::kReduce)}),
                                         leaf("read", {on("r", Privilege::kReadOnly)})});
@@ -691,9 +711,9 @@ TEST(BadInput, TimesBeyondAllMeasure) {
   Application app = pipeline(100, INT64_MAX);
   EXPECT_EQ(why(app), "it takes longer than 13 days, 2^60 picoseconds");
   SimulateOptions options;
-  options.costs.map_s = 1e300;
+  options.costs.emplace().map_s = 1e300;
   app = pieces_of(4, {main_task({{launch("work", {100})}}), leaf("work")});
-  options.costs.issue_s = -1e300;
+  options.costs->issue_s = -1e300;
   EXPECT_EQ(why(app, options), "it takes longer than 13 days, 2^60 picoseconds");
 }
 
