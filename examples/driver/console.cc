@@ -1,5 +1,6 @@
 #include "console.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <spdlog/sinks/stdout_sinks.h>
@@ -9,12 +10,16 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
+#include <memory>
 
 #include "groma/inspect.h"
 #include "groma/io.h"
@@ -176,6 +181,24 @@ int refuse(std::string_view message, std::string_view help) {
   print_error(fmt::format("groma: {}\n", message));
   if (!help.empty()) print_error(fmt::format("help: {}\n", help));
   return kWrongInput;
+}
+
+bool read_pieces(const std::string& path, const std::function<void(std::string_view)>& hear) {
+  const int file = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  auto bytes = std::make_unique<std::array<char, std::size_t{256} << 10>>();
+  ssize_t count = file < 0 ? -1 : 1;
+  while (count > 0 && !interrupted()) {
+    count = ::read(file, bytes->data(), bytes->size());
+    if (count < 0 && errno == EINTR)
+      count = 1;
+    else if (count > 0)
+      hear({bytes->data(), static_cast<std::size_t>(count)});
+  }
+  const int failure = errno;
+  if (file > STDIN_FILENO) ::close(file);
+  if (count >= 0) return true;
+  print_error(fmt::format("groma: cannot read `{}`: {}\n", path, std::strerror(failure)));
+  return false;
 }
 
 std::string shown_name(const std::string& spec) {

@@ -8,13 +8,14 @@
 #include "commands.h"
 #include "console.h"
 #include "groma/evaluate.h"
+#include "groma/explain_log.h"
 #include "groma/inspect.h"
 
 namespace driver {
 namespace {
 
 struct Options {
-  std::string file, machine = "p100x4", app;
+  std::string file, machine = "p100x4", app, log;
   groma::ExplainQuery query;
   bool as_mapping = false;
   bool json = false;
@@ -25,11 +26,43 @@ void check_usage(const Options& options) {
     throw CLI::ValidationError("--as-mapping", "it prints a program, not JSON");
   }
   if (!options.as_mapping && options.file.empty()) throw CLI::RequiredError("FILE");
-  check_standard_input({options.file, options.machine, options.app});
+  if (options.app.empty() && options.log.empty()) throw CLI::RequiredError("--app");
+  if (options.as_mapping && !options.log.empty()) {
+    throw CLI::ValidationError("--log", "it is of a mapping, not of --as-mapping");
+  }
+  check_standard_input({options.file, options.machine, options.app, options.log});
+}
+
+// Nothing, with the reason on standard error, where it is none.
+std::optional<groma::MapperLog> read_log(const std::string& path) {
+  groma::MapperLogReader reader;
+  if (!read_pieces(path, [&](std::string_view piece) { reader.read(piece); })) return std::nullopt;
+  auto log = reader.finish();
+  if (log) return std::move(log).value();
+  groma::Error error = log.error();
+  error.message = fmt::format("`{}`: {}", shown_name(path), error.message);
+  refuse(error);
+  return std::nullopt;
+}
+
+// The log's part alone: nothing is known of the application, and the machine is the log's.
+int explain_log_alone(const Options& options) {
+  std::optional<groma::Diagnostics> diags;
+  const auto log = read_log(options.log);
+  if (!log) return kWrongInput;
+  if (!read_source(options.file, &diags)) return fail(*diags, options.json);
+  const groma::Program program = groma::compile(diags->source(), *diags);
+  if (diags->has_errors()) return fail(*diags, options.json);
+  const auto made = groma::explain_log(program, *log, shown_name(options.log), nullptr, *diags);
+  if (!options.json) print_error(render(*diags, color_on_stderr()));
+  const int printed = print(options.json ? groma::to_json(made, nullptr, program, *diags)
+                                         : groma::draw(made, program, color_on_stdout()));
+  return diags->has_errors() ? kWrongInput : printed;
 }
 
 int run(const Options& options) {
   check_usage(options);
+  if (options.app.empty()) return explain_log_alone(options);
   std::optional<groma::Diagnostics> diags;
   const auto with = read_inputs(options.machine, options.app, &diags);
   if (!with) return fail(*diags, options.json);
@@ -47,13 +80,23 @@ int run(const Options& options) {
   if (!bound) return fail(*diags, options.json);
   const auto explanation = groma::explain(*bound, *with->workload, options.query, *diags);
   if (!explanation) return fail(*diags, options.json);
+  const groma::Program& program = bound->program();
+  std::optional<groma::LogExplanation> logged;
+  if (!options.log.empty()) {
+    const auto log = read_log(options.log);
+    if (!log) return kWrongInput;
+    logged = groma::explain_log(program, *log, shown_name(options.log), &*with->workload, *diags);
+  }
   const bool failed = diags->has_errors();
   if (options.json) {
-    if (print(groma::to_json(*explanation, bound->program(), *diags)) != kFine) return kWrongInput;
+    const std::string text = logged ? groma::to_json(*logged, &*explanation, program, *diags)
+                                    : groma::to_json(*explanation, program, *diags);
+    if (print(text) != kFine) return kWrongInput;
   } else {
     print_error(render(*diags, color_on_stderr()));
-    if (print(groma::draw(*explanation, bound->program(), color_on_stdout())) != kFine)
-      return kWrongInput;
+    std::string text = groma::draw(*explanation, program, color_on_stdout());
+    if (logged) text += "\n" + groma::draw(*logged, program, color_on_stdout());
+    if (print(text) != kFine) return kWrongInput;
   }
   return failed ? kWrongInput : kFine;
 }
@@ -66,17 +109,23 @@ void add_explain(CLI::App& app, int* exit_code) {
       "explain", "Every decision about an application, and the statement that took it");
   command->add_option("FILE", options->file, "A mapping program; `-` is standard input");
   add_machine_option(*command, &options->machine);
-  add_app_option(*command, &options->app)->required();
+  add_app_option(*command, &options->app);
   command->add_option("--task", options->query.task, "This task alone");
   command->add_option("--region", options->query.region,
                       "Of the regions this one alone: a name, or a position");
   command->add_flag("--as-mapping", options->as_mapping,
                     "Instead, what the default mapper decides, as a program; FILE is not read");
+  command
+      ->add_option("--log", options->log,
+                   "What a run's mappers logged (`groma run --log`, or Legion's LoggingWrapper): "
+                   "what became of each statement; without --app that alone")
+      ->check(not_empty);
   add_json_flag(*command, &options->json);
   command->footer(
       "Examples:\n"
       "  groma explain my.mapper --machine p100x4 --app my.json\n"
       "  groma explain my.mapper --app my.json --task init --region ghosts\n"
+      "  groma explain my.mapper --log run.log     of `groma run --map my.mapper --log run.log`\n"
       "  groma explain --as-mapping --machine lassen:nodes=16 --app my.json > start.mapper");
   command->callback([options, exit_code] { *exit_code = run(*options); });
 }

@@ -1,13 +1,8 @@
 // groma guide: what a run's output means and which statement to change.
 #include "groma/guide.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <array>
-#include <cerrno>
-#include <cstring>
 #include <memory>
 
 #include "commands.h"
@@ -23,25 +18,6 @@ struct Options {
   std::optional<int> exit_code;
   bool timed_out = false, strict = false, json = false;
 };
-
-// Everything that is or comes there, until its end or Ctrl-C.
-bool read_log(const std::string& path, groma::GuideReader& reader) {
-  const int file = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  auto bytes = std::make_unique<std::array<char, std::size_t{256} << 10>>();
-  ssize_t count = file < 0 ? -1 : 1;
-  while (count > 0 && !interrupted()) {
-    count = ::read(file, bytes->data(), bytes->size());
-    if (count < 0 && errno == EINTR)
-      count = 1;
-    else if (count > 0)
-      reader.read({bytes->data(), static_cast<std::size_t>(count)});
-  }
-  const int failure = errno;
-  if (file > STDIN_FILENO) ::close(file);
-  if (count >= 0) return true;
-  print_error(fmt::format("groma: cannot read `{}`: {}\n", path, std::strerror(failure)));
-  return false;
-}
 
 // What is known of the run beside its output.
 struct Known {
@@ -104,7 +80,7 @@ int run(const Options& options) {
   bool readable = true, any = options.logs.empty();
   for (const std::string& path : options.logs) {
     if (options.logs.size() > 1) reader.begin(path);
-    const bool read = read_log(path, reader);
+    const bool read = read_pieces(path, [&](std::string_view piece) { reader.read(piece); });
     readable = read && readable;
     any = read || any;
   }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 
@@ -12,7 +13,6 @@
 #include "groma/evaluate.h"
 #include "groma/explain.h"
 #include "groma/inspect.h"
-#include "groma/system.h"
 #include "legion_app.h"
 #include "run_map.h"
 
@@ -24,33 +24,13 @@ constexpr double kMostFitSeconds = 300;
 struct Options {
   std::string file, machine = "p100x4", app;
   groma::SimulateOptions simulate;
-  std::string trace, report;
   bool fit = false;
   std::vector<std::string> grow;
   std::optional<double> time;
   std::string on = "simulator";
-  MapArguments map;  // of --on legion and of the other form
+  MapArguments map;  // of --on legion and of the other form; its files of all
   bool json = false;
 };
-
-// False, with the reason on standard error, where it cannot be written.
-bool write(const std::string& path, const std::string& text) {
-  if (path.empty()) return true;
-  const auto error = groma::write_file(path, text);
-  if (error) print_error(fmt::format("groma: {}\n", error->message));
-  return !error;
-}
-
-// The profile's files, where they are asked for.
-bool write_forms(const groma::Profile& profile, const groma::ProfileWords& words,
-                 const Options& options) {
-  bool written = true;
-  if (!options.trace.empty()) written = write(options.trace, groma::to_trace(profile, words));
-  if (!options.report.empty()) {
-    written = write(options.report, groma::to_html(profile, words)) && written;
-  }
-  return written;
-}
 
 // The largest problem that fits; nothing where there is no answer, with the reason in `diags`.
 std::optional<groma::Fit> find_fit(const groma::Application& app, const groma::RunWorkload& run,
@@ -76,12 +56,7 @@ bool memory_decides(const groma::RunResult& result) {
 
 int run(Options options) {
   check_standard_input({options.file, options.machine, options.app});
-  for (const std::string& path : {options.trace, options.report}) {
-    if (path == "-") throw CLI::ValidationError("--trace, --report", "they are files, not `-`");
-  }
-  if (!options.trace.empty() && options.trace == options.report) {
-    throw CLI::ValidationError("--report", "it is the file of --trace");
-  }
+  check_files(options.map.files);
   catch_interrupts();
   const Deadline deadline(options.time.value_or(options.fit ? kMostFitSeconds : HUGE_VAL));
   std::optional<ProgressLine> line("running");
@@ -135,7 +110,7 @@ int run(Options options) {
   groma::GuideLimits limits;
   limits.tasks = std::max(limits.tasks, result.tasks);  // then trials take as long as the run did
   const groma::Feedback feedback = groma::guide_run(guided, limits);
-  bool fine = !profile || write_forms(*profile, words, options);
+  bool fine = !profile || write_files(*profile, words, options.map.files);
   std::optional<groma::Fit> fit;
   if (options.fit && memory_decides(result)) {
     groma::SimulateOptions how = options.simulate;
@@ -220,9 +195,9 @@ void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_co
                    "At most so many seconds by the clock, then what is known; --fit: 300 unless "
                    "given")
       ->check(is_above_0);
-  command->add_option("--trace", options->trace,
+  command->add_option("--trace", options->map.files.trace,
                       "Write the run as a trace for chrome://tracing and ui.perfetto.dev");
-  command->add_option("--report", options->report, "Write the profile as one HTML page");
+  command->add_option("--report", options->map.files.report, "Write the profile as one HTML page");
   add_json_flag(*command, &options->json);
   // The other form.
   CLI::Option* const map = command->add_option(
@@ -230,6 +205,14 @@ void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_co
   map->check(not_empty);
   app_option->excludes(map);
   command->get_option("--on")->excludes(map);
+  command->add_flag("--profile", options->map.profile,
+                    "With a Legion program: measure its tasks and copies, which costs time, and "
+                    "print where the time went; --trace and --report measure, too");
+  command
+      ->add_option(
+          "--log", options->map.log,
+          "With a Legion program: write what its mappers decide, for `groma explain --log`")
+      ->check(not_empty);
   add_program_options(*command, &options->map.program, "With a Legion program: ");
   add_behind(*command, "[-- FLAGS | --map FILE -- PROGRAM ARGS]");
   command->footer(
@@ -241,7 +224,12 @@ void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_co
       "  groma run my.mapper --app cosma --report cosma.html\n"
       "  groma run my.mapper --on legion --app cannon:n=512 -- -ll:cpu 2\n"
       "                                                 measured on this computer\n"
-      "  groma run --map my.mapper -- ./my_legion_program -n 100 -ll:cpu 4");
+      "  groma run --map my.mapper -- ./my_legion_program -n 100 -ll:cpu 4\n"
+      "  groma run --map my.mapper --profile --report run.html -- ./my_legion_program\n"
+      "                                                 where its time went, measured\n"
+      "  groma run --map my.mapper --log run.log -- ./my_legion_program\n"
+      "                                                 then: groma explain my.mapper --log "
+      "run.log");
   command->callback([=, &behind] {
     const bool on_legion = options->on == "legion";
     const bool has_map = map->count() > 0;
@@ -261,10 +249,11 @@ void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_co
     // What only one of the two runtimes has.
     const bool with_program = on_legion || map->count() > 0;
     for (const char* name : {"--machine", "--seed", "--noise", "--fit", "--grow", "--time",
-                             "--trace", "--report", "--timeout", "--checks", "--library"}) {
-      const bool of_program = std::string_view(name) == "--timeout" ||
-                              std::string_view(name) == "--checks" ||
-                              std::string_view(name) == "--library";
+                             "--profile", "--log", "--timeout", "--checks", "--library"}) {
+      constexpr std::array<std::string_view, 5> kOfPrograms = {"--profile", "--log", "--timeout",
+                                                               "--checks", "--library"};
+      const bool of_program =
+          std::find(kOfPrograms.begin(), kOfPrograms.end(), name) != kOfPrograms.end();
       if (command->get_option(name)->count() == 0 || of_program == with_program) continue;
       throw CLI::ValidationError(name, of_program
                                            ? "it is for Legion programs: --on legion or --map"

@@ -10,6 +10,7 @@
 #include "console.h"
 #include "groma/run.h"
 #include "groma/run_program.h"
+#include "groma/system.h"
 #include "legion_app.h"
 
 namespace driver {
@@ -76,8 +77,33 @@ Hearing::Hearing(groma::ProgramRun& run, Output output) {
   run.stop = [this] { return interrupted() || unheard_; };
 }
 
+void check_files(const ProfileFiles& files) {
+  for (const std::string& path : {files.trace, files.report}) {
+    if (path == "-") throw CLI::ValidationError("--trace, --report", "they are files, not `-`");
+  }
+  if (!files.trace.empty() && files.trace == files.report) {
+    throw CLI::ValidationError("--report", "it is the file of --trace");
+  }
+}
+
+bool write_files(const groma::Profile& profile, const groma::ProfileWords& words,
+                 const ProfileFiles& files) {
+  const auto write = [](const std::string& path, const std::string& text) {
+    const auto error = groma::write_file(path, text);
+    if (error) print_error(fmt::format("groma: {}\n", error->message));
+    return !error;
+  };
+  bool written = true;
+  if (!files.trace.empty()) written = write(files.trace, groma::to_trace(profile, words));
+  if (!files.report.empty()) {
+    written = write(files.report, groma::to_html(profile, words)) && written;
+  }
+  return written;
+}
+
 int run_under_mapping(const MapArguments& arguments) {
   check_standard_input({arguments.file});
+  check_files(arguments.files);
   std::optional<groma::Diagnostics> diags;
   if (arguments.file.empty()) {
     diags.emplace(groma::Source("the default mapper", ""));
@@ -95,16 +121,26 @@ int run_under_mapping(const MapArguments& arguments) {
   auto run = program_run(arguments.program);
   if (!run) return refuse(run.error());
   run->app = arguments.app;
+  run->profile = arguments.profile || arguments.files.any();
+  run->log_file = arguments.log;
   const Hearing hearing(*run, arguments.json             ? Output::kToErrors
                               : arguments.app == nullptr ? Output::kOn
                                                          : Output::kNowhere);
   const auto result = groma::run_program(mapping, *run);
   if (interrupted()) return kInterrupted;
   if (!result) return refuse(result.error());
-  const std::string text = arguments.json ? groma::to_json(*result, *diags)
-                                          : groma::draw(*result, mapping, *run, color_on_stdout());
+  std::optional<groma::Profile> profile;
+  const groma::ProfileWords words = groma::words_of(*run, mapping);
+  if (result->record != nullptr) profile = groma::make_profile(result->record);
+  bool fine = result->ok() && (profile || !run->profile);
+  if (result->ok() && !fine) print_error(fmt::format("groma: {}\n", result->why_no_record));
+  if (profile) fine = write_files(*profile, words, arguments.files) && fine;
+  const groma::Profile* const shown = profile && arguments.profile ? &*profile : nullptr;
+  const std::string text = arguments.json
+                               ? groma::to_json(*result, *diags, shown, words)
+                               : groma::draw(*result, mapping, *run, shown, color_on_stdout());
   const bool printed = !hearing.unheard() && print(text) == kFine;
-  return result->ok() && printed ? kFine : kWrongInput;
+  return fine && printed ? kFine : kWrongInput;
 }
 
 }  // namespace driver

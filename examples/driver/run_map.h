@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "groma/profile.h"
 #include "groma/run_program.h"
 #include "groma/workload.h"
 
@@ -37,10 +38,24 @@ class Hearing {
   bool unheard_ = false;
 };
 
+// Where a profile goes, beside what is printed; empty: nowhere.
+struct ProfileFiles {
+  std::string trace, report;
+  bool any() const { return !trace.empty() || !report.empty(); }
+};
+// Throws a CLI::ValidationError where they are no two files.
+void check_files(const ProfileFiles& files);
+// False, with the reason on standard error, where one cannot be written.
+bool write_files(const groma::Profile& profile, const groma::ProfileWords& words,
+                 const ProfileFiles& files);
+
 struct MapArguments {
   std::string file;  // the mapping; empty: none, so that the default mapper decides
   ProgramArguments program;
   const groma::Workload* app = nullptr;  // that the program is; null: nobody knows
+  bool profile = false;                  // is printed, too
+  ProfileFiles files;                    // of the profile
+  std::string log;                       // what the mappers decide goes there
   bool json = false;
 };
 

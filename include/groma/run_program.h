@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include "groma/diagnostics.h"
 #include "groma/guide.h"
+#include "groma/profile.h"
 #include "groma/program.h"
 #include "groma/result.h"
 #include "groma/workload.h"
@@ -29,6 +31,12 @@ struct ProgramRun {
   std::string checked_file = {};  // where kFirst remembers that; empty: nowhere
   // The file into which the run is recorded (recorded_application reads it); empty: it is not.
   std::string record_file = {};
+  // Has Legion measure tasks and copies (ProgramResult::record), which costs time.
+  bool profile = false;
+  // The file into which goes what the mappers decide, in the form of Legion's LoggingWrapper
+  // (read_mapper_log of explain_log.h); empty: it is not written. Not of a program that maps
+  // itself.
+  std::string log_file = {};
   // What the program is, where that is known: then it says `elapsed 12.34 ms` in a line, the time
   // of what this measures. Outlives the call.
   const Workload* app = nullptr;
@@ -53,6 +61,10 @@ struct ProgramResult {
     std::string unit;       // of the throughput
   };
   std::optional<Measured> measured;
+  // Of a ProgramRun::profile: what was measured of a run that came to its end; null, and why, where
+  // that is not to be had. Of the first process.
+  std::shared_ptr<const RunRecord> record;
+  std::string why_no_record;
   bool ok() const { return stage == Stage::kDone; }
 };
 
@@ -73,11 +85,17 @@ Result<ProgramResult> run_program(const Program& mapping, const ProgramRun& run,
 // checked.
 Result<ProgramResult> run_program(const ProgramRun& run, const GuideRules* rules = nullptr);
 
+// What a profile of the run says of itself and of statements. `mapping` must outlive the answer.
+ProfileWords words_of(const ProgramRun& run, const Program& mapping);
+
 // {"status": "ok", "seconds": ..., "runtime": "legion", ...} or {"status": "error", ...}
-// (docs/commands.md). One line. `diags` is of the mapping's source.
-std::string to_json(const ProgramResult& result, const Diagnostics& diags);
-// For a person: how long it took, or how it failed, and what that means.
+// (docs/commands.md), with "profile" where it is not null. One line. `diags` is of the mapping's
+// source.
+std::string to_json(const ProgramResult& result, const Diagnostics& diags,
+                    const Profile* profile = nullptr, const ProfileWords& words = {});
+// For a person: how long it took, or how it failed, and what that means; then the profile where it
+// is not null.
 std::string draw(const ProgramResult& result, const Program& mapping, const ProgramRun& run,
-                 bool color = false);
+                 const Profile* profile = nullptr, bool color = false);
 
 }  // namespace groma

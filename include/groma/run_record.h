@@ -1,4 +1,5 @@
-// RunRecord: what happened in a run, event by event; what a profile is made from.
+// RunRecord: what happened in a run, event by event; what a profile is made from. The embedded
+// runtime knows all of it; of a Legion program it is what Legion tells (docs/legion.md).
 #pragma once
 
 #include <cstdint>
@@ -33,12 +34,13 @@ struct RunRecord {
   // causes come before what they caused. A run that was given up may have events beyond its end.
   struct Event {
     enum class Kind : std::uint8_t { kTask, kCopy, kReduction } kind = Kind::kTask;
-    std::int32_t name = -1;      // of a task; of the task that wanted the copy
-    std::int32_t where = -1;     // processor of a task; target memory of a copy
-    std::int32_t from = -1;      // source memory of a copy
-    std::int32_t region = -1;    // of a copy
-    std::int32_t statement = 0;  // of the mapping, because of which the data goes there; 0: none
-    std::int32_t route = -1;     // of a copy
+    std::int32_t name = -1;    // of a task; of the task that wanted the copy
+    std::int32_t where = -1;   // processor of a task; target memory of a copy
+    std::int32_t from = -1;    // source memory of a copy
+    std::int32_t region = -1;  // of a copy
+    // Of the mapping, because of which the data goes there; 0: the default mapper; -1: not known.
+    std::int32_t statement = 0;
+    std::int32_t route = -1;  // of a copy
     std::int64_t bytes = 0;
     // Its node's runtime processor maps a task from `mapping` to `mapped`; a copy's `mapping` is 0.
     RunTime mapping = 0, mapped = 0, ready = 0, start = 0, end = 0;
@@ -71,6 +73,7 @@ struct RunRecord {
   std::vector<Allocation> allocations;
   std::vector<Phase> phases;  // in the order in which they ended
   RunTime end = 0;
+  std::vector<std::string> notes;  // what it does not say, a sentence each
 };
 
 }  // namespace groma

@@ -4,124 +4,49 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-#include <concepts>
 #include <numeric>
 #include <optional>
 #include <span>
-#include <type_traits>
+
+#include "base/archive.h"
 
 namespace groma::app {
 namespace {
 
 constexpr std::string_view kMagic = "groma events 2\n";
 
-template <typename T>
-concept Number = std::integral<T> || std::is_enum_v<T>;
+using archive::Number;
 
-class Writer {
- public:
-  template <Number T>
-  void operator()(const T& value) {
-    text_ += std::to_string(static_cast<std::int64_t>(value));
-    text_ += ' ';
-  }
-  void operator()(const std::string& value) {
-    text_ += std::to_string(value.size()) + ':' + value + ' ';
-  }
-  std::size_t size(std::size_t is) {
-    (*this)(is);
-    return is;
-  }
-  void below() {}
-  void above() { text_.back() = '\n'; }
-  bool ok() const { return true; }
-  template <typename T>
-  void at_most(const T&, std::int64_t) {}
-  void coordinate(std::int64_t& value) { (*this)(value); }
-
-  std::string take() { return std::move(text_); }
-
- private:
-  std::string text_{kMagic};
+// Of this namespace, so that `visit` is found in it.
+struct Writer : archive::Writer {
+  using archive::Writer::Writer;
+  void coordinate(const std::int64_t& value) { (*this)(value); }
 };
 
-class Reader {
+// Numbers are bounded, so that what is made of them is.
+class Reader : public archive::Reader {
  public:
-  explicit Reader(std::string_view text) : text_(text) {
-    ok_ = text_.starts_with(kMagic);
-    if (ok_) text_.remove_prefix(kMagic.size());
-  }
+  using archive::Reader::Reader;
+  using archive::Reader::operator();
 
   template <Number T>
   void operator()(T& value) {
-    std::int64_t read = integer();
-    using Plain = typename std::conditional_t<std::is_enum_v<T>, std::underlying_type<T>,
-                                              std::type_identity<T>>::type;
-    if (!std::in_range<std::conditional_t<std::same_as<Plain, bool>, std::uint8_t, Plain>>(read) ||
-        (std::same_as<Plain, bool> && read > 1)) {
-      ok_ = false;
-      read = 0;
-    }
+    archive::Reader::operator()(value);
+    const auto read = static_cast<std::int64_t>(value);
     if (read != kNoNumber && (read > kMostEventNumber || read < -kMostEventNumber)) {
-      ok_ = false;
       too_large_ = true;
+      fail();
     }
-    value = static_cast<T>(read);
   }
   void coordinate(std::int64_t& value) {
     (*this)(value);
-    if (value == kNoNumber) ok_ = false;
-  }
-  void operator()(std::string& value) {
-    const std::int64_t size = integer(':');
-    if (size < 0 || static_cast<std::uint64_t>(size) > text_.size()) ok_ = false;
-    if (!ok_) return;
-    value = text_.substr(0, static_cast<std::size_t>(size));
-    text_.remove_prefix(static_cast<std::size_t>(size));
-    space();
-  }
-  // An element takes two bytes at least.
-  std::size_t size(std::size_t) {
-    const std::int64_t size = integer();
-    if (size < 0 || static_cast<std::uint64_t>(size) > text_.size() / 2) ok_ = false;
-    return ok_ ? static_cast<std::size_t>(size) : 0;
-  }
-  void below() { ok_ = ok_ && ++depth_ <= 2 * kMaxRepeatDepth; }
-  void above() { --depth_; }
-  template <typename T>
-  void at_most(const T& value, std::int64_t most) {
-    if (static_cast<std::int64_t>(value) > most) ok_ = false;
+    if (value == kNoNumber) fail();
   }
 
-  bool ok() const { return ok_; }
   bool too_large() const { return too_large_; }
-  bool at_end() const { return text_.empty(); }
 
  private:
-  void space() {
-    if (text_.empty() || (text_.front() != ' ' && text_.front() != '\n')) ok_ = false;
-    if (ok_) text_.remove_prefix(1);
-  }
-  std::int64_t integer(char end = ' ') {
-    std::int64_t value = 0;
-    if (!ok_) return 0;
-    const auto read = std::from_chars(text_.data(), text_.data() + text_.size(), value);
-    ok_ = read.ec == std::errc();
-    if (!ok_) return 0;
-    text_.remove_prefix(static_cast<std::size_t>(read.ptr - text_.data()));
-    if (end == ' ') {
-      space();
-    } else {
-      ok_ = !text_.empty() && text_.front() == end;
-      if (ok_) text_.remove_prefix(1);
-    }
-    return ok_ ? value : 0;
-  }
-
-  std::string_view text_;
-  bool ok_ = false, too_large_ = false;
-  int depth_ = 0;
+  bool too_large_ = false;
 };
 
 template <typename Archive, Number T>
@@ -150,13 +75,7 @@ void visit(Archive& archive, Repeat& repeat);
 
 template <typename Archive, typename T>
 void visit(Archive& archive, std::vector<T>& items) {
-  const std::size_t size = archive.size(items.size());
-  archive.below();
-  for (std::size_t i = 0; i < size && archive.ok(); ++i) {
-    if (i == items.size()) items.emplace_back();
-    visit(archive, items[i]);
-  }
-  archive.above();
+  archive::list(archive, items, [&](T& item) { visit(archive, item); });
 }
 template <typename Archive, typename T>
 void visit(Archive& archive, std::optional<T>& value) {
@@ -385,14 +304,14 @@ std::vector<std::size_t> Events::layout_of(const Context& context) const {
 }
 
 std::string text_of(const Events& events) {
-  Writer writer;
+  Writer writer(kMagic);
   visit(writer, const_cast<Events&>(events));  // it only reads
   return writer.take();
 }
 
 Result<Events> events_from(std::string_view text) {
   Events events;
-  Reader reader(text);
+  Reader reader(text, kMagic, 2 * kMaxRepeatDepth);
   visit(reader, events);
   if (reader.too_large()) {
     return Error{Error::Code::kTooLarge,

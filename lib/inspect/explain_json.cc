@@ -139,9 +139,13 @@ class Writer {
 
 }  // namespace
 
+OrderedJson json_of(const Explanation& explanation, const Program& program) {
+  return Writer(program).write(explanation);
+}
+
 std::string to_json(const Explanation& explanation, const Program& program,
                     const Diagnostics& diags) {
-  Json json = Writer(program).write(explanation);
+  Json json = json_of(explanation, program);
   json["diagnostics"] = json_of(diags);
   return json_line(json);
 }

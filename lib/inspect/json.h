@@ -5,6 +5,7 @@
 #include <string>
 
 #include "groma/diagnostics.h"
+#include "groma/explain.h"
 #include "groma/program.h"
 
 namespace groma {
@@ -17,6 +18,8 @@ OrderedJson json_of(const Source& source, const Fix& fix);
 OrderedJson json_of(const Diagnostics& diags);
 // {"file": ..., "line": ..., "column": ..., "text": ...}; null where the default mapper decides.
 OrderedJson json_of(const Program& program, Origin origin);
+// Without its diagnostics.
+OrderedJson json_of(const Explanation& explanation, const Program& program);
 // One line with its end; what is no UTF-8 becomes replacement characters.
 std::string json_line(const OrderedJson& json);
 

@@ -71,25 +71,9 @@ RunResult run_default(std::shared_ptr<const Machine> machine, const Workload& wo
 }
 
 ProfileWords words_of(const Workload& workload, const Machine& machine, const Program* program) {
-  ProfileWords words;
-  words.title = fmt::format("{} on {}", workload.name(), machine.name());
+  ProfileWords words = words_of(fmt::format("{} on {}", workload.name(), machine.name()), program);
   const int measured = workload.data().metric_phase;
   if (measured >= 0) words.measured = workload.data().phases[static_cast<std::size_t>(measured)];
-  if (program == nullptr) {
-    words.title += " by the default mapper";
-    words.mapping = "default";
-    return words;
-  }
-  words.title += fmt::format(" by {}", program->source().name());
-  words.mapping = mapping_mark(*program);
-  words.statement = [program](std::int32_t statement) {
-    const Origin origin{static_cast<std::uint32_t>(std::max(statement, 0))};
-    if (!origin) return StatementText{};
-    const Source& source = program->source();
-    const Position at = source.position(program->range(origin).begin);
-    return StatementText{statement_text(*program, origin),
-                         fmt::format("{}:{}:{}", source.name(), at.line, at.column)};
-  };
   return words;
 }
 

@@ -15,6 +15,8 @@
 #include "groma/system.h"
 #include "inspect/json.h"
 #include "inspect/words.h"
+#include "profile/json_text.h"
+#include "profile/record_text.h"
 
 namespace groma {
 namespace {
@@ -72,7 +74,7 @@ bool has_cuda_driver() {
 }
 
 Result<std::vector<std::string>> environment(const Program* mapping, const ProgramRun& run,
-                                             bool checked) {
+                                             const std::string& profile_file, bool checked) {
   const fs::path library = fs::absolute(run.library);
   std::error_code code;
   if (!fs::is_regular_file(library, code)) {
@@ -93,9 +95,12 @@ Result<std::vector<std::string>> environment(const Program* mapping, const Progr
   } else {
     made.emplace_back("GROMA_MAPPING");
   }
-  made.push_back(run.record_file.empty()
-                     ? "GROMA_RECORD"
-                     : "GROMA_RECORD=" + fs::absolute(run.record_file).string());
+  const auto hand_over = [&made](const std::string& name, const std::string& file) {
+    made.push_back(file.empty() ? name : name + "=" + fs::absolute(file).string());
+  };
+  hand_over("GROMA_RECORD", run.record_file);
+  hand_over("GROMA_LOG", run.log_file);
+  hand_over("GROMA_PROFILE", profile_file);
   if (checked) made.push_back(before("LEGION_DEFAULT_ARGS", "-lg:safe_mapper", " "));
   const fs::path stand_in = library.parent_path() / "no_driver";
   if (!is_launcher(run.words.front()) && fs::is_directory(stand_in, code) && !has_cuda_driver()) {
@@ -203,6 +208,20 @@ bool is_refusal(const Feedback& feedback) {
   return !feedback.matches.empty() && feedback.matches.front().rule.starts_with("groma.");
 }
 
+void read_record(const std::string& file, ProgramResult& result) {
+  const auto text = read_file(file, profile::kMaxRecordBytes);
+  if (!text) {
+    result.why_no_record = "the run left no profile behind: Legion did not come to its end";
+    return;
+  }
+  auto record = profile::run_record_from(*text);
+  if (record) {
+    result.record = std::make_shared<const RunRecord>(std::move(record).value());
+  } else {
+    result.why_no_record = record.error().message;
+  }
+}
+
 Result<ProgramResult> run(const Program* mapping, const ProgramRun& run, const GuideRules* rules) {
   GROMA_CHECK(!run.words.empty());
   std::optional<Checked> before;
@@ -211,7 +230,14 @@ Result<ProgramResult> run(const Program* mapping, const ProgramRun& run, const G
   using Checks = ProgramRun::Checks;
   result.checked = before && (run.checks == Checks::kAlways ||
                               (run.checks == Checks::kFirst && !before->known()));
-  auto own = environment(mapping, run, result.checked);
+  std::optional<ScratchFolder> folder;
+  if (run.profile) {
+    auto made = ScratchFolder::make();
+    if (!made) return made.error();
+    folder.emplace(std::move(made).value());
+  }
+  const std::string profile_file = folder ? folder->path() + "/profile" : "";
+  auto own = environment(mapping, run, profile_file, result.checked);
   if (!own) return own.error();
   std::optional<GuideRules> those_of_groma;
   if (rules == nullptr) {
@@ -244,6 +270,7 @@ Result<ProgramResult> run(const Program* mapping, const ProgramRun& run, const G
     return result;
   }
   if (result.checked) before->remember();
+  if (run.profile) read_record(profile_file, result);
   if (run.app == nullptr) return result;
   result.measured = measured(outcome->out.text, *run.app);
   if (!result.measured) {
@@ -265,7 +292,13 @@ Result<ProgramResult> run_program(const ProgramRun& how, const GuideRules* rules
   return run(nullptr, how, rules);
 }
 
-std::string to_json(const ProgramResult& result, const Diagnostics& diags) {
+ProfileWords words_of(const ProgramRun& run, const Program& mapping) {
+  const std::string what = run.app == nullptr ? run.words.front() : run.app->name();
+  return words_of(what + " on Legion", &mapping);
+}
+
+std::string to_json(const ProgramResult& result, const Diagnostics& diags, const Profile* profile,
+                    const ProfileWords& words) {
   OrderedJson json;
   const Feedback& feedback = result.feedback;
   json["status"] = result.ok() ? "ok" : "error";
@@ -297,24 +330,30 @@ std::string to_json(const ProgramResult& result, const Diagnostics& diags) {
   json["tried"] = false;
   json["fixes"] = OrderedJson::array();
   for (const Fix& fix : feedback.fixes) json["fixes"].push_back(json_of(diags.source(), fix));
+  if (profile != nullptr) json["profile"] = profile::json_of(*profile, words);
   json["diagnostics"] = json_of(diags);
   return json_line(json);
 }
 
 std::string draw(const ProgramResult& result, const Program& mapping, const ProgramRun& run,
-                 bool color) {
+                 const Profile* profile, bool color) {
   if (!result.ok()) return draw(result.feedback, color);
   const std::string_view checks = result.checked ? ", with Legion's checks" : "";
   const std::string mapper = harmless(mapping.source().name());
-  const std::string advice = draw_advice(result.feedback, color);
+  std::string rest = draw_advice(result.feedback, color);
+  if (profile != nullptr) {
+    ProfileWords words = words_of(run, mapping);
+    words.title = "the tasks and copies of the run";
+    rest += "\n" + groma::draw(*profile, words, color);
+  }
   if (!result.measured) {
     return fmt::format("{} under {}: {}{}\n{}", harmless(run.words.front()), mapper,
-                       seconds_words(result.seconds), checks, advice);
+                       seconds_words(result.seconds), checks, rest);
   }
   return fmt::format("{} on Legion by {}: {} measured, {}{}\n{}", harmless(run.app->name()), mapper,
                      seconds_words(result.measured->seconds),
                      rate_words(result.measured->throughput, harmless(result.measured->unit)),
-                     checks, advice);
+                     checks, rest);
 }
 
 }  // namespace groma

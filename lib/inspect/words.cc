@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "profile/words.h"
+#include "program/data.h"
 #include "syntax/lexer.h"
 #include "syntax/token.h"
 
@@ -90,6 +91,27 @@ std::string steal_words(std::optional<StealScope> steal) {
   if (!steal) return "not stolen";
   return steal == StealScope::kSameNode ? "stolen by processors of its node"
                                         : "stolen by processors of any node";
+}
+
+ProfileWords words_of(const std::string& title, const Program* program) {
+  ProfileWords words;
+  words.title = title;
+  if (program == nullptr) {
+    words.title += " by the default mapper";
+    words.mapping = "default";
+    return words;
+  }
+  words.title += fmt::format(" by {}", program->source().name());
+  words.mapping = mapping_mark(*program);
+  words.statement = [program](std::int32_t statement) {
+    const Origin origin{static_cast<std::uint32_t>(std::max(statement, 0))};
+    if (!origin || origin.statement > program->data().statements.size()) return StatementText{};
+    const Source& source = program->source();
+    const Position at = source.position(program->range(origin).begin);
+    return StatementText{statement_text(*program, origin),
+                         fmt::format("{}:{}:{}", source.name(), at.line, at.column)};
+  };
+  return words;
 }
 
 }  // namespace groma

@@ -9,6 +9,7 @@
 
 #include "base/harmless.h"
 #include "groma/explain.h"
+#include "groma/profile.h"
 #include "groma/program.h"
 
 namespace groma {
@@ -28,6 +29,9 @@ std::string count(std::int64_t n, std::string_view what);
 std::string rate_words(double rate, std::string_view unit);
 // "123 ms"
 std::string seconds_words(double seconds);
+
+// Of a run of `title`; null: the default mapper's.
+ProfileWords words_of(const std::string& title, const Program* program);
 
 // What was decided, whoever did.
 std::string placement_words(const ExplainedLaunch& launch, ProcKind kind);

@@ -232,6 +232,20 @@ Demands Adapter::demands(MapperContext context, const Legion::Task& task, Varian
   return demands;
 }
 
+namespace {
+
+// The candidate that was taken.
+Origin decided_by(const RequirementWish& wish, const Legion::Mapping::PhysicalInstance& chosen) {
+  const auto kind =
+      chosen.is_virtual_instance() ? MemKind::kVirtual : kind_of(chosen.get_location().kind());
+  for (const InstanceWish& candidate : wish.candidates()) {
+    if (kind == candidate.memory) return candidate.memory_origin;
+  }
+  return {};
+}
+
+}  // namespace
+
 void Adapter::map_regions(MapperContext context, const Legion::Task& task, HookCall& call,
                           MapTaskOutput& output) {
   const TaskView& view = call.storage.view;
@@ -257,6 +271,10 @@ void Adapter::map_regions(MapperContext context, const Legion::Task& task, HookC
     if (!made) fail(i, view.name, wish, reasons);
     if (wish.untracked && i < inputs) {
       output.untracked_valid_regions.insert(static_cast<unsigned>(i));
+    }
+    if (registration_->heard && i < inputs) {
+      registration_->heard(task.get_unique_id(), i,
+                           decided_by(wish, output.chosen_instances[i].front()));
     }
   }
 }

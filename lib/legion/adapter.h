@@ -6,6 +6,7 @@
 #include <mappers/default_mapper.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -24,10 +25,15 @@
 
 namespace groma::legion {
 
+// Hears which statement decided where the data of a task's requirement lies; none: the default
+// mapper.
+using Heard = std::function<void(Legion::UniqueID task, std::size_t requirement, Origin origin)>;
+
 // What the adapters of one registration share.
 struct Registration {
   MapperFactory factory;
   Options options;
+  Heard heard = {};  // empty: nobody does
   std::shared_ptr<const MachineMap> machine;
   ShardFunctors functors;
   RegionIds regions;
@@ -200,6 +206,9 @@ bool decides_operations(const groma::Mapper& mapper);
 // The adapter of one processor; null where none is wanted. Legion comes to own it.
 Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion::Runtime* runtime,
                       const Legion::Machine& machine, Legion::Processor processor);
+
+// The public one, with somebody who hears.
+Wrap wrapper(const Program& program, const Options& options, Heard heard);
 
 // Makes ProgramMappers of the program, bound when the first is made. `log` as Options::log.
 MapperFactory factory_of(const Program& program, LogSink* log);

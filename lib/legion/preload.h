@@ -12,6 +12,10 @@ namespace groma::legion {
 inline constexpr const char* kMappingVariable = "GROMA_MAPPING";
 // The file into which what the program does is recorded. With a mapping, under that.
 inline constexpr const char* kRecordVariable = "GROMA_RECORD";
+// The file into which goes what Legion measures of the run.
+inline constexpr const char* kProfileVariable = "GROMA_PROFILE";
+// The file into which goes what the mappers decide, in the form of Legion's LoggingWrapper.
+inline constexpr const char* kLogVariable = "GROMA_LOG";
 
 // What preload_mapper.cc offers, under the name kPreloadMapper.
 struct PreloadMapper {

@@ -10,7 +10,9 @@
 #include <string>
 
 #include "groma/legion.h"
+#include "legion/mapper_log.h"
 #include "legion/preload.h"
+#include "legion/profiler.h"
 #include "legion/recorder.h"
 #include "legion/wrapped.h"
 
@@ -68,6 +70,24 @@ std::shared_ptr<RunEvents> recording() {
   return std::make_shared<RunEvents>(file);
 }
 
+std::shared_ptr<RunWatch> watch(const std::shared_ptr<const MachineMap>& machine) {
+  const char* const file = std::getenv(kProfileVariable);
+  if (file == nullptr || !is_first_process()) return nullptr;
+  return std::make_shared<RunWatch>(file, machine);
+}
+
+// Of each process its own: `LOG`, of others than the first `LOG.1` and so on.
+std::shared_ptr<MapperLogFile> log_file() {
+  const char* const file = std::getenv(kLogVariable);
+  if (file == nullptr) return nullptr;
+  Legion::Machine::ProcessorQuery here(Legion::Machine::get_machine());
+  here.local_address_space();
+  const auto rank = here.first().address_space();
+  auto made = MapperLogFile::make(rank == 0 ? file : file + ("." + std::to_string(rank)));
+  if (!made) refuse(made.error().message);
+  return *made;
+}
+
 std::shared_ptr<const MachineMap> machine() {
   auto made = MachineMap::make();
   if (!made) refuse(made.error().message);
@@ -76,14 +96,22 @@ std::shared_ptr<const MachineMap> machine() {
 
 // Of the process.
 struct Takeover {
-  const Wrap wrap = []() -> Wrap {
+  const std::shared_ptr<const MachineMap> map = machine();
+  const std::shared_ptr<RunEvents> events = recording();
+  const std::shared_ptr<RunWatch> measures = watch(map);
+  const std::shared_ptr<MapperLogFile> log = log_file();
+  const Wrap wrap = [this]() -> Wrap {
     if (std::getenv(kMappingVariable) == nullptr) return nullptr;
     const Program compiled = program();
     announce(compiled);
-    return wrapper(compiled);
+    Heard heard;
+    if (measures != nullptr) {
+      heard = [to = measures](Legion::UniqueID task, std::size_t requirement, Origin origin) {
+        to->heard(task, requirement, origin);
+      };
+    }
+    return wrapper(compiled, {}, std::move(heard));
   }();
-  const std::shared_ptr<RunEvents> events = recording();
-  const std::shared_ptr<const MachineMap> map = events == nullptr ? nullptr : machine();
   std::mutex mutex;
   std::set<Legion::Processor> replaced;  // whose default mapper the program's is; NO_PROC: all
 };
@@ -96,14 +124,16 @@ Takeover& takeover() {
 // `own` may be null.
 LegionMapper* over(Legion::Runtime* runtime, Legion::Processor processor, LegionMapper* own) {
   const Takeover& all = takeover();
-  LegionMapper* const mapper = all.wrap == nullptr ? own : all.wrap(runtime, processor, own);
-  if (all.events == nullptr) return mapper;
-  LegionMapper* const beneath =
-      mapper != nullptr ? mapper
-                        : new Legion::Mapping::DefaultMapper(runtime->get_mapper_runtime(),
-                                                             Legion::Machine::get_machine(),
-                                                             processor, "default");
-  return make_recorder(beneath, all.events, all.map).release();
+  LegionMapper* mapper = all.wrap == nullptr ? own : all.wrap(runtime, processor, own);
+  if (all.events == nullptr && all.measures == nullptr && all.log == nullptr) return mapper;
+  if (mapper == nullptr) {
+    mapper = new Legion::Mapping::DefaultMapper(
+        runtime->get_mapper_runtime(), Legion::Machine::get_machine(), processor, "default");
+  }
+  if (all.log != nullptr) mapper = make_logged(mapper, all.log).release();
+  if (all.measures != nullptr) mapper = make_profiler(mapper, all.measures).release();
+  if (all.events != nullptr) mapper = make_recorder(mapper, all.events, all.map).release();
+  return mapper;
 }
 
 thread_local bool ours = false;  // what this thread registers
@@ -119,7 +149,7 @@ LegionMapper* wrap(Legion::Runtime* runtime, Legion::MapperID id, LegionMapper* 
 }
 
 LegionMapper* unwrap(LegionMapper* mapper) {
-  for (const auto below : {recorded_by, own_of}) {
+  for (const auto below : {recorded_by, profiled_by, logged_by, own_of}) {
     LegionMapper* const own = below(mapper);
     if (own != nullptr) mapper = own;
   }

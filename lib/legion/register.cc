@@ -157,9 +157,14 @@ Adapter* adapter_for(const std::shared_ptr<Registration>& registration, Legion::
 }  // namespace
 
 Wrap wrapper(const Program& program, const Options& options) {
+  return wrapper(program, options, Heard());
+}
+
+Wrap wrapper(const Program& program, const Options& options, Heard heard) {
   auto registration = std::make_shared<Registration>();
   registration->factory = factory_of(program, options.log);
   registration->options = options;
+  registration->heard = std::move(heard);
   auto mentions = std::make_shared<const Mentions>(program);
   auto one_at_a_time = std::make_shared<std::mutex>();
   return [=](Legion::Runtime* runtime, const Realm::Processor& processor,

@@ -72,6 +72,7 @@ class Writer {
     json["moves"] =
         list(profile_.moves, [&](const Profile::Move& move) { return move_json(move); });
     flows(json);
+    json["notes"] = record_.notes;
     return json;
   }
 
@@ -90,6 +91,7 @@ class Writer {
 
   Json statement_json(std::int32_t statement) const {
     if (statement == 0) return nullptr;
+    if (statement < 0) return {{"statement", nullptr}, {"text", "not known"}, {"place", ""}};
     const StatementText text = words_.statement ? words_.statement(statement) : StatementText{};
     return {{"statement", statement}, {"text", text.text}, {"place", text.place}};
   }

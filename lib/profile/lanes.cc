@@ -107,12 +107,15 @@ class Maker {
     }
     if (has_link || !within(event.where, record_.memories)) return;
     const auto& memory = record_.memories[static_cast<std::size_t>(event.where)];
+    const bool inside = event.from == event.where;
+    const std::int64_t number_in_kind = 2 * std::int64_t{event.where} + (inside ? 0 : 1);
     put(
-        Lane::Kind::kMemory, memory.node, event.where, [&] { return "inside " + name_of(memory); },
-        span);
+        Lane::Kind::kMemory, memory.node, number_in_kind,
+        [&] { return (inside ? "inside " : "into ") + name_of(memory); }, span);
   }
 
-  // Copies inside a memory take no link, so some may go at once: a lane for each at most kRows.
+  // Copies inside a memory, or of which no link is known, take none, so some may go at once: a lane
+  // for each, at most kRows.
   void split(const Lane& lane) {
     constexpr std::size_t kRows = 64;
     std::vector<Lane> rows;

@@ -1,5 +1,5 @@
 // Lanes: a run as rows of spans that do not overlap, for pictures of it: processors, links, copies
-// inside a memory, runtime processors.
+// inside a memory and those whose links are not known, runtime processors.
 #pragma once
 
 #include <cstdint>

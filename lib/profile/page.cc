@@ -372,6 +372,7 @@ class Page {
           record_.events.size(), static_cast<std::int64_t>(record_.events.size()) - all.left_out,
           time_words(all.longest_left_out));
     }
+    for (const std::string& note : record_.notes) put(" Not in it: {}.", escaped(note));
     text_ +=
         "</p>\n<div id=\"tools\"><button data-key=\"ArrowLeft\" aria-label=\"earlier\">&larr;"
         "</button><button data-key=\"ArrowRight\" aria-label=\"later\">&rarr;</button>"

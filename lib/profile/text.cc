@@ -61,6 +61,7 @@ class Writer {
     memories();
     moves();
     channels();
+    notes();
     return std::move(text_);
   }
 
@@ -228,6 +229,14 @@ class Writer {
                        bytes_words(channel.bytes), percent(part), bar(part, "35")));
     }
     more(busiest.size(), "channels", kFewListed);
+  }
+
+  void notes() {
+    if (record_.notes.empty()) return;
+    title("What is not in it");
+    for (std::size_t i = 0; i < std::min(kListed, record_.notes.size()); ++i) {
+      line("  " + harmless(record_.notes[i]));
+    }
   }
 
   const Profile& profile_;

@@ -32,7 +32,7 @@ std::string_view words_of(Profile::Reason reason);
 std::string words_of(const Profile& profile, const Profile::Move& move);
 // "task step", a move, "launching and mapping step"
 std::string words_of(const Profile& profile, const Profile::PathCause& cause);
-// "a.mapper:6:1: Region * * GPU FBMEM", or "the default mapper".
+// "a.mapper:6:1: Region * * GPU FBMEM", or "the default mapper", or that it is not known (below 0).
 std::string statement_words(const ProfileWords& words, std::int32_t statement);
 
 // Stops at the largest number.

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -121,6 +122,170 @@ TEST_F(Run, JsonHasTheContractsShape) {
     EXPECT_TRUE(json.at(list).is_array()) << list;
   }
   EXPECT_THAT(outcome.err, HasSubstr("moved: 0 0 0 0\n"));  // the program's own output
+}
+
+// ---- What went on: profiles of real runs, and logs.
+
+std::int64_t sum_of(const nlohmann::json& list, const char* field) {
+  std::int64_t sum = 0;
+  for (const auto& each : list) sum += each.at(field).get<std::int64_t>();
+  return sum;
+}
+
+std::map<std::string, std::int64_t> runs(const nlohmann::json& profile) {
+  std::map<std::string, std::int64_t> counts;
+  for (const auto& task : profile.at("by_task"))
+    counts[task.at("task")] += task.at("runs").get<int>();
+  return counts;
+}
+
+TEST_F(Run, AProfileHasAllTasksAndAddsUp) {
+  const Outcome outcome = stranger(kFirst, "plain", "--profile --json");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto profile = nlohmann::json::parse(outcome.out).at("profile");
+  EXPECT_EQ(runs(profile),
+            (std::map<std::string, std::int64_t>{{"top", 1}, {"kept", 4}, {"moved", 4}}));
+  EXPECT_EQ(profile.at("tasks"), 9);
+  EXPECT_EQ(profile.at("copies"), 0);
+  EXPECT_TRUE(profile.at("notes").empty()) << profile.at("notes");
+  const auto total = profile.at("time_ps").get<std::int64_t>();
+  EXPECT_GT(total, 0);
+  EXPECT_EQ(sum_of(profile.at("path").at("causes"), "time_ps"), total);
+  EXPECT_EQ(sum_of(profile.at("path").at("by_reason"), "time_ps"), total);
+  EXPECT_LE(sum_of(profile.at("by_processor"), "busy_ps"), 2 * total);  // of two CPUs
+  // What is not asked for is not measured.
+  EXPECT_FALSE(nlohmann::json::parse(stranger(kFirst, "plain", "--json").out).contains("profile"));
+}
+
+// Two pieces of five doubles each, which `read` wants elsewhere.
+constexpr const char* kElsewhere =
+    "Region write cells CPU SYSMEM;\n"
+    "Region read cells CPU RDMEM;\n"
+    "Region nobody cells CPU RDMEM;\n";
+
+TEST_F(Run, AProfileHasTheBytesOfCopiesAndWhoWantedThem) {
+  const Outcome outcome = stranger(kElsewhere, "data -ll:rsize 16", "--profile --json");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto profile = nlohmann::json::parse(outcome.out).at("profile");
+  EXPECT_EQ(profile.at("moved_bytes"), 80);
+  std::int64_t bytes = 0;
+  for (const auto& move : profile.at("moves")) {
+    EXPECT_EQ(move.at("region"), "cells");
+    EXPECT_EQ(move.at("from"), "SYSMEM");
+    EXPECT_EQ(move.at("to"), "RDMEM");
+    EXPECT_THAT(move.at("by").at("text").get<std::string>(),
+                HasSubstr("Region read cells CPU RDMEM"));
+    EXPECT_THAT(move.at("by").at("place").get<std::string>(), HasSubstr("my.mapper:2:1"));
+    bytes += move.at("bytes").get<std::int64_t>();
+  }
+  EXPECT_EQ(bytes, 80);
+  bool held = false;
+  for (const auto& memory : profile.at("by_memory")) {
+    if (memory.at("memory").at(0) != "RDMEM") continue;
+    held = true;
+    EXPECT_EQ(memory.at("capacity_bytes"), 16 << 20);
+    EXPECT_GE(memory.at("peak_bytes"), 80);
+    EXPECT_EQ(memory.at("in_bytes"), 80);
+  }
+  EXPECT_TRUE(held);
+}
+
+TEST_F(Run, AProfileComesAsTextTraceAndPage) {
+  const std::string trace = folder_.path() + "/t.json", page = folder_.path() + "/p.html";
+  const Outcome outcome =
+      stranger(kFirst, "plain", "--profile --trace " + trace + " --report " + page);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("What the time is made of (the critical path)"),
+                                 HasSubstr("Processors, busy of the whole time")));
+  const auto events = nlohmann::json::parse(read_text(trace)).at("traceEvents");
+  int moved = 0;
+  for (const auto& event : events) {
+    moved +=
+        event.at("ph") == "X" && event.at("name") == "moved" && event.at("cat") == "task" ? 1 : 0;
+  }
+  EXPECT_EQ(moved, 4);
+  EXPECT_THAT(read_text(page), AllOf(HasSubstr("</html>"), HasSubstr("moved")));
+  EXPECT_EQ(run("groma run --map a --trace x --report x -- true").exit_code, 2);
+}
+
+// Its own requests come to it, and nobody else's.
+TEST_F(Run, AnOwnMapperHearsWhatItAskedFor) {
+  for (const char* options : {"", "--profile --json"}) {
+    const Outcome outcome = stranger("Task moved CPU;\n", "asks", options);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    std::size_t heard = 0;
+    for (std::size_t at = 0;
+         (at = outcome.err.find("own mapper: hears of kept\n", at)) != std::string::npos; ++at) {
+      ++heard;
+    }
+    EXPECT_EQ(heard, 4U) << options;
+    EXPECT_THAT(outcome.err,
+                AllOf(Not(HasSubstr("not what it asked for")), Not(HasSubstr("hears of moved")),
+                      Not(HasSubstr("hears of top"))));
+  }
+}
+
+// What became of each statement, by its place in the text.
+std::map<int, std::string> states(const Outcome& outcome) {
+  std::map<int, std::string> all;
+  const auto json = nlohmann::json::parse(outcome.out);
+  for (const auto& each : json.at("log").at("statements")) {
+    all[each.at("statement").at("line").get<int>()] = each.at("state");
+  }
+  return all;
+}
+
+TEST_F(Run, ALogSaysWhatBecameOfEachStatement) {
+  const std::string text = std::string(kElsewhere) +
+                           "Region * * * SYSMEM;\n"  // line 4: there is no RDMEM
+                           "m = Machine(CPU);\n"
+                           "def first(Task task) { return m[0, 0]; }\n"
+                           "IndexTaskMap read first;\n"
+                           "InstanceLimit write 1;\n";
+  const std::string log = folder_.path() + "/run.log";
+  const Outcome run_of_it = stranger(text, "data", "--log " + log);
+  ASSERT_EQ(run_of_it.exit_code, 0) << run_of_it.err;
+  const std::string explain = "groma explain " + folder_.path() + "/my.mapper --log " + log;
+  const Outcome outcome = run(explain + " --json");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(states(outcome), (std::map<int, std::string>{{1, "acted"},
+                                                         {2, "not-honoured"},
+                                                         {3, "unmatched"},
+                                                         {4, "acted"},
+                                                         {7, "acted"},
+                                                         {8, "not-shown"}}));
+  const auto& read = nlohmann::json::parse(outcome.out).at("log").at("statements").at(1);
+  EXPECT_EQ(read.at("refused"), 2);
+  EXPECT_EQ(read.at("differences").at(0).at("wanted"), "RDMEM");
+  EXPECT_EQ(read.at("differences").at(0).at("got"), "SYSMEM");
+  EXPECT_EQ(nlohmann::json::parse(outcome.out).at("log").at("unreadable_lines"), 0);
+  EXPECT_THAT(run(explain).out, HasSubstr("RDMEM wanted, SYSMEM taken: 2 times"));
+}
+
+// Legion's LoggingWrapper, round the program's own mapper, which knows nothing of the mapping.
+TEST_F(Run, ALogOfLegionsOwnWrapperIsRead) {
+  const std::string log = folder_.path() + "/legion.log";
+  const Outcome empty = stranger("", "logged -level mapper=2 -logfile " + log, "--checks never");
+  ASSERT_EQ(empty.exit_code, 0) << empty.err;
+  const std::string mapping =
+      write("other.mapper", std::string(kFirst) +
+                                "Task write CPU;\nRegion write 0 CPU SYSMEM;\n"
+                                "Region read cells * RDMEM;\n");
+  const Outcome outcome = run("groma explain " + mapping + " --log " + log + " --json");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(states(outcome),
+            (std::map<int, std::string>{
+                {3, "not-honoured"}, {4, "acted"}, {5, "acted"}, {6, "not-shown"}}));
+}
+
+TEST_F(Run, WhatIsNoLogIsRefused) {
+  const std::string mapping = write("a.mapper", "Task * CPU;\n");
+  const Outcome outcome = run("groma explain " + mapping + " --log " + write("no.log", "hello\n"));
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err,
+              AllOf(HasSubstr("no task that a mapper mapped"), HasSubstr("help: write one")));
+  EXPECT_EQ(run("groma explain " + mapping + " --log nosuch.log").exit_code, 1);
+  EXPECT_EQ(run("groma explain " + mapping).exit_code, 2);
 }
 
 // ---- What goes wrong, and that nothing is left.

@@ -1,13 +1,18 @@
 // A Legion program that knows nothing of Groma:
 //
-//   stranger MODE [FLAGS]   MODE: plain, own, shared, beside, hang, talk, crash, abort
+//   stranger MODE [FLAGS]   MODE: plain, own, shared, beside, asks, data, logged, hang, talk,
+//   crash,
+//                           abort
 //
 // It launches `kept` and `moved`, 4 points each, and says on which CPU each ran. With `own` each
 // processor has a mapper of the program's, with `shared` all have one, with `beside` it is
 // registered under an id of its own: it puts all points on the last CPU. What the program and its
-// mapper tell each other is said, too.
+// mapper tell each other is said, too. With `asks` it is as with `own`, and has Legion measure the
+// points of `kept`. With `data` two points of `write` and two of `read` have pieces of a region,
+// `cells`; with `logged`, too, where Legion's LoggingWrapper is around the program's mapper.
 #include <legion.h>
 #include <mappers/default_mapper.h>
+#include <mappers/logging_wrapper.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -23,7 +28,7 @@ using Legion::Runtime;
 using Legion::Mapping::DefaultMapper;
 using Legion::Mapping::MapperContext;
 
-enum : Legion::TaskID { kTop = 1, kKept, kMoved };
+enum : Legion::TaskID { kTop = 1, kKept, kMoved, kWrite, kRead };
 constexpr Legion::FieldID kField = 10;
 constexpr Legion::MapperID kBeside = 7;
 constexpr Legion::TunableID kTunable = 77;
@@ -50,6 +55,17 @@ class OwnMapper final : public DefaultMapper {
     ++mapped;
     DefaultMapper::map_task(context, task, input, output);
     output.target_procs = {task.target_proc};
+    if (mode != "asks" || task.task_id != kKept) return;
+    using namespace Legion::Mapping::ProfilingMeasurements;
+    output.task_prof_requests.add_measurement<OperationStatus>();
+  }
+  using DefaultMapper::report_profiling;
+  void report_profiling(MapperContext, const Legion::Task& task,
+                        const TaskProfilingInfo& input) override {
+    Legion::Mapping::ProfilingMeasurements::OperationStatus status;
+    const bool measured = input.profiling_responses.get_measurement(status);
+    std::fprintf(stderr, "own mapper: hears of %s%s\n", task.get_task_name(),
+                 measured ? "" : ", not what it asked for");
   }
   void map_inline(MapperContext context, const Legion::InlineMapping& operation,
                   const MapInlineInput& input, MapInlineOutput& output) override {
@@ -91,6 +107,26 @@ void launch(Legion::TaskID task, const char* name, Legion::Context context, Runt
   std::printf("\n");
 }
 
+void touch(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Legion::Context,
+           Runtime*) {}
+
+// On two pieces of the region.
+void launch_data(Legion::LogicalRegion region, Legion::Context context, Runtime* runtime) {
+  runtime->attach_name(region, "cells");
+  const auto colors = runtime->create_index_space(context, Legion::Rect<1>(0, 1));
+  const auto cut = runtime->create_equal_partition(context, region.get_index_space(), colors);
+  const auto pieces = runtime->get_logical_partition(context, region, cut);
+  for (const auto& [task, privilege] :
+       {std::pair(kWrite, LEGION_WRITE_DISCARD), std::pair(kRead, LEGION_READ_ONLY)}) {
+    Legion::IndexTaskLauncher launcher(task, Legion::Domain(Legion::Rect<1>(0, 1)),
+                                       Legion::UntypedBuffer(), Legion::ArgumentMap());
+    launcher.add_region_requirement(
+        Legion::RegionRequirement(pieces, 0, privilege, LEGION_EXCLUSIVE, region)
+            .add_field(kField));
+    runtime->execute_index_space(context, launcher).wait_all_results();
+  }
+}
+
 void top(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Legion::Context context,
          Runtime* runtime) {
   if (mode == "hang") pause();
@@ -112,7 +148,8 @@ void top(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Legion
   mapped.wait_until_valid();
   runtime->unmap_region(context, mapped);
 
-  if (mode == "plain") return;
+  if (mode == "data" || mode == "logged") launch_data(region, context, runtime);
+  if (mode == "plain" || mode == "data" || mode == "logged") return;
   Legion::TunableLauncher tunable(kTunable, mapper_id);
   std::printf("tunable: %d\n", runtime->select_tunable_value(context, tunable).get_result<int>());
   int all = 0;
@@ -132,7 +169,9 @@ void register_mappers(Legion::Machine machine, Runtime* runtime, const std::set<
   }
   for (const Processor p : local) {
     auto* const mapper = new OwnMapper(mapping, machine, p, "own");
-    if (mapper_id == 0) {
+    if (mode == "logged") {
+      runtime->replace_default_mapper(new Legion::Mapping::LoggingWrapper(mapper), p);
+    } else if (mapper_id == 0) {
       runtime->replace_default_mapper(mapper, p);
     } else {
       runtime->add_mapper(mapper_id, mapper, p);
@@ -151,15 +190,19 @@ int main(int argc, char** argv) {
   mode = argc > 1 ? argv[1] : "plain";
   if (mode == "beside") mapper_id = kBeside;
   Legion::TaskVariantRegistrar top_registrar(kTop, "top"), kept(kKept, "kept"),
-      moved(kMoved, "moved");
+      moved(kMoved, "moved"), writes(kWrite, "write"), reads(kRead, "read");
   add(&top_registrar, false);
   add(&kept, true);
   add(&moved, true);
+  add(&writes, true);
+  add(&reads, true);
   Runtime::preregister_task_variant<top>(top_registrar, "top");
   Runtime::preregister_task_variant<int, where>(kept, "kept");
   Runtime::preregister_task_variant<int, where>(moved, "moved");
+  Runtime::preregister_task_variant<touch>(writes, "write");
+  Runtime::preregister_task_variant<touch>(reads, "read");
   Runtime::set_top_level_task_id(kTop);
-  if (mode == "own" || mode == "shared" || mode == "beside") {
+  if (mode == "asks" || mode == "logged" || mode == "own" || mode == "shared" || mode == "beside") {
     Runtime::add_registration_callback(register_mappers);
   }
   return Runtime::start(argc, argv);

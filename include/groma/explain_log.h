@@ -1,0 +1,132 @@
+// What a real run did with a mapping's statements, from what its mappers logged: Legion's
+// LoggingWrapper (`-level mapper=2`), or `groma run --log`, which writes the same lines and the
+// names of regions besides.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "groma/diagnostics.h"
+#include "groma/explain.h"
+#include "groma/machine.h"
+#include "groma/program.h"
+#include "groma/result.h"
+#include "groma/workload.h"
+
+namespace groma {
+
+// Bounds of what is kept of a log; what is beyond is counted.
+inline constexpr std::size_t kMaxLogLine = 1 << 16;    // bytes; the rest of a line is passed over
+inline constexpr std::size_t kMaxLogKinds = 1 << 16;   // things that differ in what is decided
+inline constexpr std::size_t kMaxLogPoints = 1 << 18;  // points whose places are kept
+inline constexpr std::size_t kMaxLogLaunches = 1 << 16;
+inline constexpr std::size_t kMaxLogThreads = 1 << 12;
+
+// What a log says, alike things counted together.
+struct MapperLog {
+  struct Task {  // runs of a task on a kind of processor
+    std::string name;
+    std::optional<ProcKind> kind;  // none: one that no mapping names
+    bool is_index = false;
+    std::int64_t count = 0;
+    std::string example;  // "write (0) <20>"
+  };
+  struct Data {  // a requirement of them
+    std::string task;
+    std::optional<ProcKind> kind;
+    std::int64_t position = 0;
+    std::vector<std::string> names;  // of the region, its partition, its parent
+    bool has_names = false;          // else the log does not say
+    std::optional<MemKind> memory;   // none: one that no mapping names
+    std::string layout;              // "SoA:YX", from the slowest to the fastest
+    bool one_field = false;
+    std::int64_t count = 0;
+    std::string example;
+  };
+  struct Point {                        // of an index launch
+    std::size_t task = 0;               // of `tasks`
+    std::optional<std::size_t> launch;  // of `launches`
+    groma::Point point;
+    Processor processor;
+  };
+  struct Options {
+    std::int64_t count = 0, replicated = 0;
+  };
+
+  std::optional<Machine> machine;  // processors and memories that are listed
+  std::vector<Task> tasks;
+  std::vector<Data> data;
+  std::vector<Rect> launches;  // their domains
+  std::vector<Point> points;
+  std::map<std::string, Options> options;  // by task
+  bool sharded = false;                    // launches were cut before they were sliced
+  std::int64_t lines = 0, mapped = 0;      // tasks
+  std::int64_t unreadable = 0;             // lines that begin well
+  std::int64_t left_out = 0;               // beyond the bounds
+};
+
+// Reads a log piece by piece; whatever is in it is of no harm.
+class MapperLogReader {
+ public:
+  MapperLogReader();
+  ~MapperLogReader();
+  MapperLogReader(MapperLogReader&&) noexcept;
+  MapperLogReader& operator=(MapperLogReader&&) noexcept;
+
+  void read(std::string_view bytes);
+  // Fails (kMalformed), with what to do, where no task is mapped in it.
+  Result<MapperLog> finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+struct LoggedStatement {
+  enum class State : std::uint8_t {
+    kActed,
+    kNotHonoured,  // somewhere something else was done
+    kOverruled,    // what it speaks of was decided by others
+    kUnmatched,    // nothing in the run is what it speaks of
+    kNotShown,     // such a log does not tell
+  };
+  struct Difference {
+    std::string wanted, got;
+    std::int64_t count = 0;
+    std::string example;
+  };
+  Origin origin;
+  State state = State::kUnmatched;
+  std::string of;  // what is counted: "task", "region", "point"
+  std::int64_t acted = 0, refused = 0;
+  std::vector<Difference> differences;  // at most 5
+  std::string why;                      // of kNotShown
+};
+
+struct LogExplanation {
+  std::string log;                          // its name
+  std::vector<LoggedStatement> statements;  // that decide by a key, in the order of the text
+  std::int64_t tasks = 0, regions = 0;      // that were mapped
+  std::int64_t lines = 0, unreadable = 0, left_out = 0;
+};
+
+// `app` (may be null) gives the names of regions where the log has none. `diags` gets what fails
+// when the program is bound to the log's machine: then no function is held to it.
+LogExplanation explain_log(const Program& program, const MapperLog& log, std::string name,
+                           const Workload* app, Diagnostics& diags);
+
+// For a person: ends with a line end.
+std::string draw(const LogExplanation& explanation, const Program& program, bool color = false);
+// {"log": {...}, "diagnostics": [...]}, with what the explanation says besides where it is not null
+// (docs/commands.md). One line.
+std::string to_json(const LogExplanation& log, const Explanation* explanation,
+                    const Program& program, const Diagnostics& diags);
+
+}  // namespace groma

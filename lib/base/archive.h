@@ -1,0 +1,135 @@
+// Numbers and words as text, for what one process of ours hands to another. One description of a
+// value serves both ways: it names the parts in their order to an archive, which writes or reads
+// them.
+#pragma once
+
+#include <charconv>
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace groma::archive {
+
+template <typename T>
+concept Number = std::integral<T> || std::is_enum_v<T>;
+
+class Writer {
+ public:
+  // `magic`: the line that tells the format, with its end.
+  explicit Writer(std::string_view magic) : text_(magic) {}
+
+  template <Number T>
+  void operator()(const T& value) {
+    text_ += std::to_string(static_cast<std::int64_t>(value));
+    text_ += ' ';
+  }
+  void operator()(const std::string& value) {
+    text_ += std::to_string(value.size()) + ':' + value + ' ';
+  }
+  std::size_t size(std::size_t is) {
+    (*this)(is);
+    return is;
+  }
+  void below() {}
+  void above() { text_.back() = '\n'; }
+  bool ok() const { return true; }
+  template <typename T>
+  void at_most(const T&, std::int64_t) {}
+
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+// Of any text: what it reads is bounded by the text's size.
+class Reader {
+ public:
+  // Lists in lists at most so deep.
+  Reader(std::string_view text, std::string_view magic, int max_depth)
+      : text_(text), max_depth_(max_depth) {
+    ok_ = text_.starts_with(magic);
+    if (ok_) text_.remove_prefix(magic.size());
+  }
+
+  template <Number T>
+  void operator()(T& value) {
+    std::int64_t read = integer();
+    using Plain = typename std::conditional_t<std::is_enum_v<T>, std::underlying_type<T>,
+                                              std::type_identity<T>>::type;
+    if (!std::in_range<std::conditional_t<std::same_as<Plain, bool>, std::uint8_t, Plain>>(read) ||
+        (std::same_as<Plain, bool> && read > 1)) {
+      ok_ = false;
+      read = 0;
+    }
+    value = static_cast<T>(read);
+  }
+  void operator()(std::string& value) {
+    const std::int64_t size = integer(':');
+    if (size < 0 || static_cast<std::uint64_t>(size) > text_.size()) ok_ = false;
+    if (!ok_) return;
+    value = text_.substr(0, static_cast<std::size_t>(size));
+    text_.remove_prefix(static_cast<std::size_t>(size));
+    space();
+  }
+  // An element takes two bytes at least.
+  std::size_t size(std::size_t) {
+    const std::int64_t size = integer();
+    if (size < 0 || static_cast<std::uint64_t>(size) > text_.size() / 2) ok_ = false;
+    return ok_ ? static_cast<std::size_t>(size) : 0;
+  }
+  void below() { ok_ = ok_ && ++depth_ <= max_depth_; }
+  void above() { --depth_; }
+  template <typename T>
+  void at_most(const T& value, std::int64_t most) {
+    if (static_cast<std::int64_t>(value) > most) ok_ = false;
+  }
+
+  void fail() { ok_ = false; }
+  bool ok() const { return ok_; }
+  bool at_end() const { return text_.empty(); }
+
+ private:
+  void space() {
+    if (text_.empty() || (text_.front() != ' ' && text_.front() != '\n')) ok_ = false;
+    if (ok_) text_.remove_prefix(1);
+  }
+  std::int64_t integer(char end = ' ') {
+    std::int64_t value = 0;
+    if (!ok_) return 0;
+    const auto read = std::from_chars(text_.data(), text_.data() + text_.size(), value);
+    ok_ = read.ec == std::errc();
+    if (!ok_) return 0;
+    text_.remove_prefix(static_cast<std::size_t>(read.ptr - text_.data()));
+    if (end == ' ') {
+      space();
+    } else {
+      ok_ = !text_.empty() && text_.front() == end;
+      if (ok_) text_.remove_prefix(1);
+    }
+    return ok_ ? value : 0;
+  }
+
+  std::string_view text_;
+  int max_depth_;
+  bool ok_ = false;
+  int depth_ = 0;
+};
+
+// How many, then each.
+template <typename Archive, typename T, typename Each>
+void list(Archive& archive, std::vector<T>& items, const Each& each) {
+  const std::size_t size = archive.size(items.size());
+  archive.below();
+  for (std::size_t i = 0; i < size && archive.ok(); ++i) {
+    if (i == items.size()) items.emplace_back();
+    each(items[i]);
+  }
+  archive.above();
+}
+
+}  // namespace groma::archive

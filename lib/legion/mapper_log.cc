@@ -1,0 +1,255 @@
+#include "legion/mapper_log.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "legion/above.h"
+#include "legion/task_views.h"
+
+namespace groma::legion {
+namespace {
+
+using LegionMapper = Legion::Mapping::Mapper;
+using Legion::Mapping::PhysicalInstance;
+
+// Of Legion, by number; those that no mapping names only have to be told apart.
+const char* name_of(Legion::Processor::Kind kind) {
+  switch (kind) {
+#define GROMA_NAME(name, ...)   \
+  case Legion::Processor::name: \
+    return #name;
+    REALM_PROCESSOR_KINDS(GROMA_NAME)
+#undef GROMA_NAME
+    default:
+      return "?";
+  }
+}
+const char* name_of(Legion::Memory::Kind kind) {
+  switch (kind) {
+#define GROMA_NAME(name, ...) \
+  case Legion::Memory::name:  \
+    return #name;
+    REALM_MEMORY_KINDS(GROMA_NAME)
+#undef GROMA_NAME
+    default:
+      return "?";
+  }
+}
+
+std::string machine_lines() {
+  const Legion::Machine machine = Legion::Machine::get_machine();
+  std::string text;
+  const auto add = [&text](const auto& query, const char* heading, const auto& line) {
+    std::vector all(query.begin(), query.end());
+    std::sort(all.begin(), all.end());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto rank = all[i].address_space();
+      if (i == 0 || all[i - 1].address_space() != rank) {
+        text += fmt::format("{} on rank {}:\n", heading, rank);
+      }
+      text += line(all[i]);
+    }
+  };
+  add(Legion::Machine::MemoryQuery(machine), "Memories", [](Legion::Memory m) {
+    return fmt::format("  {:x} ({}): {} bytes\n", m.id, name_of(m.kind()), m.capacity());
+  });
+  add(Legion::Machine::ProcessorQuery(machine), "Processors",
+      [](Legion::Processor p) { return fmt::format("  {:x} ({})\n", p.id, name_of(p.kind())); });
+  return text;
+}
+
+std::string words_of(const Point& point) {
+  return fmt::format("{}", fmt::join(point.coordinates(), ","));
+}
+
+std::string words_of(const Rect& rect) {
+  Point last = rect.lower;
+  for (int d = 0; d < last.dimensions(); ++d) last[d] += rect.extents[d] - 1;
+  return fmt::format("<{}>..<{}>", words_of(rect.lower), words_of(last));
+}
+
+// A name on a line of its own kind: what would end it becomes `?`.
+std::string harmless(std::string_view name) {
+  std::string text(name.substr(0, 200));
+  for (char& c : text) {
+    if (c == '"' || static_cast<unsigned char>(c) < 0x20) c = '?';
+  }
+  return text;
+}
+
+std::string words_of(const Legion::Task& task) {
+  const std::string point =
+      task.is_index_space && task.index_point.get_dim() > 0
+          ? fmt::format("(index_point=({}))", words_of(point_of(task.index_point)))
+          : "";
+  return fmt::format("{}{}<{}>", harmless(task.get_task_name()), point, task.get_unique_id());
+}
+
+class Logged final : public Above {
+ public:
+  Logged(LegionMapper* own, std::shared_ptr<MapperLogFile> file)
+      : Above(own), file_(std::move(file)) {
+    file_->enter();
+  }
+  ~Logged() override { file_->leave(); }
+
+  void select_task_options(MapperContext context, const Legion::Task& task,
+                           TaskOptions& output) override {
+    mapper->select_task_options(context, task, output);
+    file_->write(fmt::format("SELECT_TASK_OPTIONS for {}<{}>: initial_proc={:x}{}{}\n",
+                             harmless(task.get_task_name()), task.get_unique_id(),
+                             output.initial_proc.id, output.stealable ? " stealable=true" : "",
+                             output.replicate ? " replicate=true" : ""));
+  }
+
+  void replicate_task(MapperContext context, const Legion::Task& task,
+                      const ReplicateTaskInput& input, ReplicateTaskOutput& output) override {
+    mapper->replicate_task(context, task, input, output);
+    std::string text = fmt::format("MAP_REPLICATE_TASK for {}\n", words_of(task));
+    for (std::size_t i = 0; i < output.target_processors.size(); ++i) {
+      text += fmt::format("  REPLICANT {} -> {:x}\n", i, output.target_processors[i].id);
+    }
+    file_->write(text);
+  }
+
+  void slice_task(MapperContext context, const Legion::Task& task, const SliceTaskInput& input,
+                  SliceTaskOutput& output) override {
+    mapper->slice_task(context, task, input, output);
+    std::string text =
+        fmt::format("SLICE_TASK for {}<{}>\n  LAUNCH {}\n", harmless(task.get_task_name()),
+                    task.get_unique_id(), words_of(rect_of(task.index_domain)));
+    for (const TaskSlice& slice : output.slices) {
+      text += fmt::format("  {} -> {:x}\n", words_of(rect_of(slice.domain)), slice.proc.id);
+    }
+    file_->write(text);
+  }
+
+  void map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
+                MapTaskOutput& output) override {
+    mapper->map_task(context, task, input, output);
+    if (output.abort_mapping) return;
+    std::string text = fmt::format("MAP_TASK for {}\n  TARGET PROCS:", words_of(task));
+    for (const Legion::Processor p : output.target_procs) text += fmt::format(" {:x}", p.id);
+    text += "\n  CHOSEN INSTANCES:\n";
+    for (std::size_t i = 0; i < task.regions.size(); ++i) {
+      if (i >= output.chosen_instances.size() || output.chosen_instances[i].empty()) continue;
+      text += requirement_lines(context, task.regions[i], i);
+      for (const PhysicalInstance& each : output.chosen_instances[i]) {
+        text += instance_line(context, each);
+      }
+    }
+    file_->write(text);
+  }
+
+ private:
+  std::string requirement_lines(MapperContext context, const Legion::RegionRequirement& requirement,
+                                std::size_t i) {
+    const Legion::LogicalRegion region = requirement.region;
+    std::string text = fmt::format(
+        "    Requirement[{}](privilege={:x},region=({},({},{}),{}),fields={})\n", i,
+        static_cast<unsigned>(requirement.privilege), region.get_tree_id(),
+        region.get_index_space().get_id(), region.get_index_space().get_tree_id(),
+        region.get_field_space().get_id(), fmt::join(requirement.privilege_fields, "+"));
+    text += "      NAMES";
+    for (const std::string& name : names(context, requirement)) text += " \"" + name + "\"";
+    return text + "\n";
+  }
+
+  // As a mapping may call it: the region, its partition, its parent.
+  std::vector<std::string> names(MapperContext context,
+                                 const Legion::RegionRequirement& requirement) {
+    std::vector<std::string> found;
+    const auto add = [&](std::string_view name) {
+      std::string shown = harmless(name);
+      if (!shown.empty() && std::find(found.begin(), found.end(), shown) == found.end()) {
+        found.push_back(std::move(shown));
+      }
+    };
+    Legion::Mapping::MapperRuntime* const legion = mapper->runtime;
+    Legion::LogicalRegion at = requirement.region;
+    for (int depth = 0; at.exists() && depth < 64; ++depth) {
+      add(attached_name(legion, context, at));
+      if (!legion->has_parent_logical_partition(context, at)) break;
+      const auto partition = legion->get_parent_logical_partition(context, at);
+      add(attached_name(legion, context, partition));
+      at = legion->get_parent_logical_region(context, partition);
+    }
+    return found;
+  }
+
+  std::string instance_line(MapperContext context, const PhysicalInstance& instance) {
+    if (instance.is_virtual_instance()) return "      Instance(VIRTUAL)\n";
+    return fmt::format("      Instance[{:x}](memory={:x},layout={})\n", instance.get_instance_id(),
+                       instance.get_location().id, layout(context, instance));
+  }
+
+  // The slowest dimension first, as LoggingWrapper has it.
+  std::string layout(MapperContext context, const PhysicalInstance& instance) {
+    constexpr std::string_view kLetters = "XYZWVUTSR";
+    const Legion::LayoutConstraintSet& set =
+        mapper->runtime->find_layout_constraints(context, instance.get_layout_id());
+    const auto& order = set.ordering_constraint.ordering;
+    std::string letters;
+    bool fields_first = false;
+    for (std::size_t i = order.size(); i-- > 0;) {
+      if (order[i] == LEGION_DIM_F) {
+        fields_first = i == 0 && order.size() > 1;
+        continue;
+      }
+      const auto d = static_cast<std::size_t>(order[i] - LEGION_DIM_X);
+      letters += d < kLetters.size() ? kLetters[d] : '?';
+    }
+    return fmt::format("{}:{}", fields_first ? "AoS" : "SoA", letters);
+  }
+
+  std::shared_ptr<MapperLogFile> file_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<MapperLogFile>> MapperLogFile::make(const std::string& path) {
+  std::FILE* const file = std::fopen(path.c_str(), "we");
+  if (file == nullptr) {
+    return Error{Error::Code::kUnreadable,
+                 fmt::format("cannot write `{}`: {}", path, std::strerror(errno))};
+  }
+  std::shared_ptr<MapperLogFile> made(new MapperLogFile(file, path));
+  made->write(machine_lines());
+  return made;
+}
+
+MapperLogFile::~MapperLogFile() { std::fclose(file_); }
+
+void MapperLogFile::enter() {
+  const std::lock_guard lock(mutex_);
+  ++writers_;
+}
+
+void MapperLogFile::leave() {
+  const std::lock_guard lock(mutex_);
+  if (--writers_ > 0) return;
+  failed_ = std::fflush(file_) != 0 || failed_;
+  if (failed_) std::fprintf(stderr, "groma: `%s` is not whole: no room\n", path_.c_str());
+}
+
+void MapperLogFile::write(const std::string& lines) {
+  const std::lock_guard lock(mutex_);
+  failed_ = std::fwrite(lines.data(), 1, lines.size(), file_) != lines.size() || failed_;
+}
+
+std::unique_ptr<LegionMapper> make_logged(LegionMapper* own, std::shared_ptr<MapperLogFile> file) {
+  return std::make_unique<Logged>(own, std::move(file));
+}
+
+LegionMapper* logged_by(LegionMapper* mapper) {
+  const auto* logged = dynamic_cast<const Logged*>(mapper);
+  return logged == nullptr ? nullptr : logged->own();
+}
+
+}  // namespace groma::legion

@@ -1,0 +1,481 @@
+#include "legion/profiler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "groma/system.h"
+#include "legion/above.h"
+#include "profile/record_text.h"
+
+namespace groma::legion {
+namespace {
+
+using LegionMapper = Legion::Mapping::Mapper;
+using Legion::Mapping::PhysicalInstance;
+using Legion::Mapping::ProfilingRequest;
+using Event = RunRecord::Event;
+using Use = profile::MeasuredEvent::Use;
+using What = RunWatch::What;
+namespace measurements = Legion::Mapping::ProfilingMeasurements;
+
+constexpr std::size_t kMostUses = 64;  // of a task or copy
+constexpr int kMostLooks = 64;         // for a region's name
+constexpr RunTime kNanosecond = 1000;
+
+long long now_ns() { return Realm::Clock::current_time_in_nanoseconds(); }
+
+// A bit each, fields whose ids are 64 apart share one.
+template <typename Fields>
+std::uint64_t bits_of(const Fields& fields) {
+  std::uint64_t bits = 0;
+  for (const auto field : fields) bits |= std::uint64_t{1} << (static_cast<unsigned>(field) % 64);
+  return bits;
+}
+
+void measure_copies(ProfilingRequest& request) {
+  request.add_measurement<measurements::OperationTimeline>();
+  request.add_measurement<measurements::OperationMemoryUsage>();
+  request.add_measurement<measurements::OperationCopyInfo>();
+}
+
+void add_uses(const Legion::RegionRequirement& requirement,
+              const std::vector<PhysicalInstance>& instances, std::vector<Use>& uses) {
+  const bool writes = (requirement.privilege & (LEGION_WRITE_PRIV | LEGION_REDUCE_PRIV)) != 0;
+  for (const PhysicalInstance& instance : instances) {
+    if (instance.is_virtual_instance() || uses.size() == kMostUses) continue;
+    uses.push_back({instance.get_instance_id(), bits_of(requirement.privilege_fields), writes});
+  }
+}
+
+// A timeline without what it lacks: an end where the work on the processor or channel ended.
+struct Times {
+  long long created = 0, ready = 0, start = 0, end = 0;
+};
+bool read_times(const measurements::OperationTimeline& timeline, bool on_gpu, Times& times) {
+  constexpr auto kNone = measurements::OperationTimeline::INVALID_TIMESTAMP;
+  times = {timeline.create_time, timeline.ready_time, timeline.start_time, timeline.end_time};
+  if (times.end == kNone || on_gpu) times.end = timeline.complete_time;  // kernels end later
+  if (times.start == kNone || times.end == kNone) return false;
+  if (times.ready == kNone) times.ready = times.start;
+  if (times.created == kNone) times.created = times.ready;
+  return true;
+}
+
+class Profiler final : public Above {
+ public:
+  Profiler(LegionMapper* own, std::shared_ptr<RunWatch> watch)
+      : Above(own), watch_(std::move(watch)) {
+    watch_->enter();
+  }
+  ~Profiler() override { watch_->leave(); }
+
+  void select_task_options(MapperContext context, const Legion::Task& task,
+                           TaskOptions& output) override {
+    watch_->launched(task);
+    mapper->select_task_options(context, task, output);
+    output.memoize = false;
+  }
+  // What a trace replays nobody maps, and so nobody measures.
+  void memoize_operation(MapperContext context, const Legion::Mappable& operation,
+                         const MemoizeInput& input, MemoizeOutput& output) override {
+    mapper->memoize_operation(context, operation, input, output);
+    output.memoize = false;
+  }
+
+  void map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
+                MapTaskOutput& output) override {
+    RunWatch::Mapped what;
+    what.task = task.get_unique_id();
+    what.begin_ns = now_ns();
+    mapper->map_task(context, task, input, output);
+    what.end_ns = now_ns();
+    if (output.abort_mapping) return;
+    what.own_tasks = !output.task_prof_requests.empty();
+    what.own_copies = !output.copy_prof_requests.empty();
+    if (!watch_->wants_more()) {
+      if (!what.own_tasks && !what.own_copies) return;
+    } else {
+      output.task_prof_requests.add_measurement<measurements::OperationTimeline>();
+      output.task_prof_requests.add_measurement<measurements::OperationProcessorUsage>();
+      measure_copies(output.copy_prof_requests);
+      what.name = watch_->name_of(task);
+    }
+    for (std::size_t i = 0; i < task.regions.size(); ++i) {
+      what.regions.push_back(watch_->region_of(mapper->runtime, context, task.regions[i]));
+      if (i >= output.chosen_instances.size()) continue;
+      add_uses(task.regions[i], output.chosen_instances[i], what.uses);
+      look_at(context, output.chosen_instances[i], what.regions.back());
+    }
+    watch_->mapped(std::move(what));
+  }
+
+  void report_profiling(MapperContext context, const Legion::Task& task,
+                        const TaskProfilingInfo& input) override {
+    const What what = input.task_response   ? What::kTask
+                      : input.fill_response ? What::kFill
+                                            : What::kCopy;
+    const bool own = watch_->reported(task.get_unique_id(), what, input.region_requirement_index,
+                                      input.total_reports, input.profiling_responses);
+    if (own) mapper->report_profiling(context, task, input);
+  }
+
+  // ---- Operations that a task issues, for the copies that they make.
+  void map_copy(MapperContext context, const Legion::Copy& operation, const MapCopyInput& input,
+                MapCopyOutput& output) override {
+    mapper->map_copy(context, operation, input, output);
+    measure(context, operation, operation.dst_requirements, output.profiling_requests);
+  }
+  void report_profiling(MapperContext context, const Legion::Copy& operation,
+                        const CopyProfilingInfo& input) override {
+    if (reported(operation, input.dst_index, input)) {
+      mapper->report_profiling(context, operation, input);
+    }
+  }
+  void map_inline(MapperContext context, const Legion::InlineMapping& operation,
+                  const MapInlineInput& input, MapInlineOutput& output) override {
+    mapper->map_inline(context, operation, input, output);
+    measure(context, operation, {operation.requirement}, output.profiling_requests);
+    look_at(context, output.chosen_instances,
+            watch_->region_of(mapper->runtime, context, operation.requirement));
+  }
+  void report_profiling(MapperContext context, const Legion::InlineMapping& operation,
+                        const InlineProfilingInfo& input) override {
+    if (reported(operation, 0, input)) mapper->report_profiling(context, operation, input);
+  }
+  using Above::report_profiling;
+
+  void handle_instance_collection(MapperContext context,
+                                  const PhysicalInstance& instance) override {
+    watch_->collected(instance);
+    Above::handle_instance_collection(context, instance);
+  }
+
+ private:
+  // Legion then says when they are collected.
+  void look_at(MapperContext context, const std::vector<PhysicalInstance>& instances,
+               std::int32_t region) {
+    for (const PhysicalInstance& instance : instances) {
+      if (watch_->sees(instance, region)) mapper->runtime->subscribe(context, instance);
+    }
+  }
+
+  void measure(MapperContext context, const Legion::Mappable& operation,
+               const std::vector<Legion::RegionRequirement>& requirements,
+               ProfilingRequest& request) {
+    const bool own = !request.empty();
+    if (!watch_->wants_more()) {
+      if (!own) return;
+    } else {
+      measure_copies(request);
+    }
+    std::vector<std::int32_t> regions;
+    for (const Legion::RegionRequirement& each : requirements) {
+      regions.push_back(watch_->region_of(mapper->runtime, context, each));
+    }
+    watch_->operation(operation, std::move(regions), own);
+  }
+  template <typename Info>
+  bool reported(const Legion::Mappable& operation, std::size_t requirement, const Info& info) {
+    return watch_->reported(operation.get_unique_id(),
+                            info.fill_response ? What::kFill : What::kCopy, requirement,
+                            info.total_reports, info.profiling_responses);
+  }
+
+  std::shared_ptr<RunWatch> watch_;
+};
+
+}  // namespace
+
+RunWatch::RunWatch(std::string file, std::shared_ptr<const MachineMap> machine)
+    : file_(std::move(file)), machine_(std::move(machine)) {
+  const Legion::Machine realm = Legion::Machine::get_machine();
+  Legion::Machine::ProcessorQuery processors(realm);
+  std::vector<Legion::Processor> all(processors.begin(), processors.end());
+  std::sort(all.begin(), all.end());
+  for (const Legion::Processor p : all) {
+    const auto known = machine_->processor(p);
+    if (!known) continue;
+    processors_[p.id] = static_cast<std::int32_t>(record_.processors.size());
+    record_.processors.push_back(
+        {std::string(groma::name_of(known->kind)), known->node, known->index});
+  }
+  Legion::Machine::MemoryQuery memories(realm);
+  std::vector<Legion::Memory> places(memories.begin(), memories.end());
+  std::sort(places.begin(), places.end());
+  std::map<std::pair<std::int64_t, MemKind>, std::int64_t> counts;
+  for (const Legion::Memory m : places) {
+    const auto kind = kind_of(m.kind());
+    if (!kind || m.capacity() == 0) continue;
+    const auto node = static_cast<std::int64_t>(m.address_space());
+    memories_[m.id] = static_cast<std::int32_t>(record_.memories.size());
+    record_.memories.push_back({std::string(groma::name_of(*kind)), node, counts[{node, *kind}]++,
+                                static_cast<std::int64_t>(m.capacity())});
+  }
+  held_bytes_.resize(record_.memories.size());
+}
+
+void RunWatch::enter() {
+  const std::lock_guard lock(mutex_);
+  ++profilers_;
+}
+
+void RunWatch::leave() {
+  std::string text;
+  {
+    const std::lock_guard lock(mutex_);
+    if (--profilers_ > 0) return;
+    text = profile::text_of(finished());
+  }
+  if (const auto error = write_file(file_, text)) {
+    std::fprintf(stderr, "groma: not measured: %s\n", error->message.c_str());
+  }
+}
+
+void RunWatch::heard(Legion::UniqueID task, std::size_t requirement, Origin origin) {
+  const std::lock_guard lock(mutex_);
+  if (heard_.size() >= profile::kMaxRecordedEvents) return;
+  heard_[{task, requirement}] = static_cast<std::int32_t>(origin.statement);
+}
+
+void RunWatch::launched(const Legion::Task& task) {
+  const Legion::Task* parent = task.get_parent_task();
+  const auto points =
+      task.is_index_space ? static_cast<std::int64_t>(task.index_domain.get_volume()) : 1;
+  const std::lock_guard lock(mutex_);
+  points_launched_ += points;
+  if (parent == nullptr || launches_.size() >= profile::kMaxRecordedEvents) return;
+  launches_.try_emplace(parent->get_unique_id(), since_begin(now_ns()));
+}
+
+RunTime RunWatch::since_begin(long long ns) const {
+  return begin_ns_ < 0 ? 0 : std::max<RunTime>(0, (ns - begin_ns_) * kNanosecond);
+}
+
+bool RunWatch::has_room() { return events_.size() + pending_.size() < profile::kMaxRecordedEvents; }
+
+bool RunWatch::wants_more() {
+  const std::lock_guard lock(mutex_);
+  if (has_room()) return true;
+  ++left_out_;
+  return false;
+}
+
+void RunWatch::mapped(Mapped what) {
+  const std::lock_guard lock(mutex_);
+  if (begin_ns_ < 0) begin_ns_ = what.begin_ns;
+  ++points_mapped_;
+  for (std::size_t i = 0; i < what.regions.size(); ++i) {
+    const auto found = heard_.find({what.task, i});
+    what.statements.push_back(found == heard_.end() ? -1 : found->second);
+    if (found != heard_.end()) heard_.erase(found);
+  }
+  const Legion::UniqueID task = what.task;
+  pending_[task] = std::move(what);
+}
+
+void RunWatch::operation(const Legion::Mappable& operation, std::vector<std::int32_t> regions,
+                         bool own) {
+  Mapped what;
+  what.task = operation.get_unique_id();
+  what.statements.resize(regions.size(), -1);
+  what.regions = std::move(regions);
+  what.own_copies = own;
+  const std::lock_guard lock(mutex_);
+  const Legion::UniqueID task = what.task;
+  pending_[task] = std::move(what);
+}
+
+std::int32_t RunWatch::name_of(const Legion::Task& task) {
+  const std::lock_guard lock(mutex_);
+  const auto [found, is_new] =
+      names_.try_emplace(task.task_id, static_cast<std::int32_t>(record_.tasks.size()));
+  if (is_new) record_.tasks.emplace_back(task.get_task_name());
+  return found->second;
+}
+
+// As the program calls the root, else what the requirement is of; a number where it has no names.
+std::int32_t RunWatch::region_of(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
+                                 const Legion::RegionRequirement& requirement) {
+  const Legion::LogicalRegion parent = requirement.parent;
+  const Legion::RegionTreeID tree = parent.get_tree_id();
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = regions_.find(tree);
+    if (known != regions_.end() && known->second.looked_for >= kMostLooks) {
+      return known->second.number;
+    }
+  }
+  std::string name;
+  for (Legion::LogicalRegion at = parent;;) {
+    const std::string_view own = attached_name(runtime, context, at);
+    if (!own.empty()) name = own;
+    if (!runtime->has_parent_logical_partition(context, at)) break;
+    at = runtime->get_parent_logical_region(context,
+                                            runtime->get_parent_logical_partition(context, at));
+  }
+  if (name.empty() && requirement.partition.exists()) {
+    name = attached_name(runtime, context, requirement.partition);
+  }
+  const std::lock_guard lock(mutex_);
+  const auto [found, is_new] =
+      regions_.try_emplace(tree, Tree{static_cast<std::int32_t>(record_.regions.size()), 0});
+  Tree& known = found->second;
+  if (is_new) record_.regions.push_back(fmt::format("region tree {}", tree));
+  known.looked_for = name.empty() ? known.looked_for + 1 : kMostLooks;  // it may get one yet
+  if (!name.empty()) record_.regions[static_cast<std::size_t>(known.number)] = std::move(name);
+  return known.number;
+}
+
+// ---- What memories hold
+
+std::int32_t RunWatch::memory_of(Legion::Memory memory) const {
+  const auto found = memories_.find(memory.id);
+  return found == memories_.end() ? -1 : found->second;
+}
+
+void RunWatch::allocate(RunTime time, std::int32_t memory, std::int32_t region,
+                        std::int64_t bytes) {
+  if (record_.allocations.size() >= profile::kMaxRecordedAllocations) {
+    ++unplaced_;
+    return;
+  }
+  record_.allocations.push_back({time, memory, region, bytes});
+  std::int64_t& held = held_bytes_[static_cast<std::size_t>(memory)];
+  held += bytes;
+  std::int64_t& peak = record_.memories[static_cast<std::size_t>(memory)].peak_bytes;
+  peak = std::max(peak, held);
+}
+
+bool RunWatch::sees(const PhysicalInstance& instance, std::int32_t region) {
+  if (instance.is_virtual_instance() || instance.is_external_instance()) return false;
+  const std::int32_t memory = memory_of(instance.get_location());
+  if (memory < 0) return false;
+  const auto bytes = static_cast<std::int64_t>(instance.get_instance_size());
+  const std::lock_guard lock(mutex_);
+  if (!instances_.try_emplace(instance.get_instance_id(), memory, bytes).second) return false;
+  allocate(since_begin(now_ns()), memory, region, bytes);
+  return true;
+}
+
+void RunWatch::collected(const PhysicalInstance& instance) {
+  const std::lock_guard lock(mutex_);
+  const auto found = instances_.find(instance.get_instance_id());
+  if (found == instances_.end()) return;
+  allocate(since_begin(now_ns()), found->second.first, -1, -found->second.second);
+  instances_.erase(found);
+}
+
+// ---- What Legion measured
+
+bool RunWatch::reported(Legion::UniqueID id, What what, std::size_t requirement,
+                        std::uint64_t total, const Responses& responses) {
+  const std::lock_guard lock(mutex_);
+  const auto found = pending_.find(id);
+  if (found == pending_.end()) return false;
+  Mapped& of = found->second;
+  const bool own = what == What::kTask ? of.own_tasks : of.own_copies;
+  if (what == What::kTask) {
+    add_task(of, responses);
+  } else if (what == What::kCopy) {
+    add_copy(of, requirement, responses);
+  } else {
+    ++fills_;
+  }
+  if (++of.reports >= total) pending_.erase(found);
+  return own;
+}
+
+void RunWatch::add_task(const Mapped& of, const Responses& responses) {
+  measurements::OperationTimeline timeline;
+  measurements::OperationProcessorUsage on;
+  if (!responses.get_measurement(timeline) || !responses.get_measurement(on)) return;
+  if (of.name < 0) return;  // there was no room for it
+  profile::MeasuredEvent made;
+  Times times;
+  if (!read_times(timeline, on.proc.kind() == Legion::Processor::TOC_PROC, times)) return;
+  const auto where = processors_.find(on.proc.id);
+  made.event.name = of.name;
+  made.event.where = where == processors_.end() ? -1 : where->second;
+  made.event.mapping = since_begin(of.begin_ns);
+  made.event.mapped = since_begin(of.end_ns);
+  made.event.ready = since_begin(times.ready);
+  made.event.start = since_begin(times.start);
+  made.event.end = std::max(made.event.start, since_begin(times.end));
+  made.created = since_begin(times.created);
+  made.task = of.task;
+  made.uses = of.uses;
+  events_.push_back(std::move(made));
+}
+
+void RunWatch::add_copy(const Mapped& of, std::size_t requirement, const Responses& responses) {
+  measurements::OperationTimeline timeline;
+  measurements::OperationMemoryUsage usage;
+  measurements::OperationCopyInfo info;
+  Times times;
+  if (!responses.get_measurement(timeline) || !read_times(timeline, false, times)) return;
+  if (events_.size() >= profile::kMaxRecordedEvents) {
+    ++left_out_;
+    return;
+  }
+  profile::MeasuredEvent made;
+  made.event.kind = Event::Kind::kCopy;
+  made.event.name = of.name;
+  if (responses.get_measurement(usage)) {
+    made.event.from = memory_of(usage.source);
+    made.event.where = memory_of(usage.target);
+    made.event.bytes = static_cast<std::int64_t>(usage.size);
+  }
+  if (responses.get_measurement(info)) {
+    using Info = measurements::OperationCopyInfo;
+    for (const auto& part : info.inst_info) {
+      if (part.request_type == Info::REDUCE) made.event.kind = Event::Kind::kReduction;
+      for (const auto& from : part.src_insts) {
+        made.uses.push_back({from.id, bits_of(part.src_fields), false});
+      }
+      for (const auto& to : part.dst_insts) {
+        made.uses.push_back({to.id, bits_of(part.dst_fields), true});
+      }
+    }
+    if (made.uses.size() > kMostUses) made.uses.resize(kMostUses);
+  }
+  made.event.region = requirement < of.regions.size() ? of.regions[requirement] : -1;
+  made.event.statement = requirement < of.statements.size() ? of.statements[requirement] : -1;
+  made.event.ready = since_begin(times.ready);
+  made.event.start = since_begin(times.start);
+  made.event.end = std::max(made.event.start, since_begin(times.end));
+  made.created = since_begin(times.created);
+  made.task = of.task;
+  events_.push_back(std::move(made));
+}
+
+// ---- The end
+
+RunRecord RunWatch::finished() {
+  RunRecord record = record_;
+  std::vector<profile::FirstLaunch> launches;
+  for (const auto& [task, time] : launches_) launches.push_back({task, time});
+  profile::add_events(events_, launches, record);
+  const auto say = [&](std::int64_t count, const char* what) {
+    if (count > 0) record.notes.push_back(fmt::format("{} {}", count, what));
+  };
+  say(left_out_, "tasks and copies were too many to be kept");
+  say(points_launched_ - points_mapped_ - left_out_,
+      "tasks were not mapped here and so not measured: a trace replayed them, or another process "
+      "has them");
+  say(fills_, "fills are not in it");
+  say(unplaced_, "instances were too many to be kept");
+  return record;
+}
+
+std::unique_ptr<LegionMapper> make_profiler(LegionMapper* own, std::shared_ptr<RunWatch> watch) {
+  return std::make_unique<Profiler>(own, std::move(watch));
+}
+
+LegionMapper* profiled_by(LegionMapper* mapper) {
+  const auto* profiler = dynamic_cast<const Profiler*>(mapper);
+  return profiler == nullptr ? nullptr : profiler->own();
+}
+
+}  // namespace groma::legion

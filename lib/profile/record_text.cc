@@ -1,0 +1,117 @@
+#include "profile/record_text.h"
+
+#include <algorithm>
+
+#include "base/archive.h"
+
+namespace groma::profile {
+namespace {
+
+using archive::list;
+using Event = RunRecord::Event;
+
+constexpr std::string_view kMagic = "groma run 1\n";
+constexpr int kMaxDepth = 2;
+constexpr RunTime kMaxTime = RunTime{1} << 61;  // 26 days
+
+template <typename Archive>
+void visit(Archive& archive, Event& event) {
+  archive(event.kind);
+  archive(event.name);
+  archive(event.where);
+  archive(event.from);
+  archive(event.region);
+  archive(event.statement);
+  archive(event.route);
+  archive(event.bytes);
+  archive(event.mapping);
+  archive(event.mapped);
+  archive(event.ready);
+  archive(event.start);
+  archive(event.end);
+  archive(event.cause);
+  archive(event.after);
+  archive(event.after_start);
+}
+
+template <typename Archive>
+void visit(Archive& archive, RunRecord& record) {
+  const auto one_value = [&](auto& value) { archive(value); };
+  list(archive, record.tasks, one_value);
+  list(archive, record.regions, one_value);
+  list(archive, record.processors, [&](RunRecord::Processor& one) {
+    archive(one.kind);
+    archive(one.node);
+    archive(one.index);
+  });
+  list(archive, record.memories, [&](RunRecord::Memory& one) {
+    archive(one.kind);
+    archive(one.node);
+    archive(one.index);
+    archive(one.capacity_bytes);
+    archive(one.peak_bytes);
+  });
+  list(archive, record.links, [&](RunRecord::Link& one) {
+    archive(one.channel);
+    archive(one.node);
+    archive(one.number);
+    archive(one.out);
+  });
+  list(archive, record.routes, [&](auto& route) { list(archive, route, one_value); });
+  list(archive, record.events, [&](Event& event) { visit(archive, event); });
+  list(archive, record.allocations, [&](RunRecord::Allocation& one) {
+    archive(one.time);
+    archive(one.memory);
+    archive(one.region);
+    archive(one.bytes);
+  });
+  list(archive, record.phases, [&](RunRecord::Phase& one) {
+    archive(one.name);
+    archive(one.begin);
+    archive(one.end);
+  });
+  archive(record.end);
+  list(archive, record.notes, one_value);
+}
+
+bool good(RunTime time) { return time >= 0 && time <= kMaxTime; }
+
+bool good(const Event& event, std::int64_t number) {
+  const bool times = good(event.mapping) && good(event.mapped) && good(event.ready) &&
+                     good(event.start) && good(event.end);
+  return times && event.kind <= Event::Kind::kReduction && event.mapping <= event.mapped &&
+         event.start <= event.end && event.bytes >= 0 && event.cause < number &&
+         event.after < number;
+}
+
+bool good(const RunRecord& record) {
+  for (std::size_t i = 0; i < record.events.size(); ++i) {
+    if (!good(record.events[i], static_cast<std::int64_t>(i))) return false;
+  }
+  return good(record.end) &&
+         std::all_of(record.allocations.begin(), record.allocations.end(),
+                     [](const auto& one) { return good(one.time); }) &&
+         std::all_of(record.phases.begin(), record.phases.end(), [](const auto& one) {
+           return good(one.begin) && good(one.end) && one.begin <= one.end;
+         });
+}
+
+}  // namespace
+
+std::string text_of(const RunRecord& record) {
+  archive::Writer writer(kMagic);
+  visit(writer, const_cast<RunRecord&>(record));  // it only reads
+  return writer.take();
+}
+
+Result<RunRecord> run_record_from(std::string_view text) {
+  RunRecord record;
+  archive::Reader reader(text, kMagic, kMaxDepth);
+  visit(reader, record);
+  if (!reader.ok() || !reader.at_end() || !good(record)) {
+    return Error{Error::Code::kMalformed, "what was measured of the run is damaged"};
+  }
+  return record;
+}
+
+}  // namespace groma::profile

@@ -1,0 +1,286 @@
+// explain_log: what LoggingWrapper wrote of a real run (tests/legion/stranger.cc, `logged`), as it
+// is and changed, against mappings.
+#include "groma/explain_log.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+
+#include "groma/io.h"
+
+namespace groma {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using State = LoggedStatement::State;
+
+constexpr std::string_view kThread = "[0 - 7f54a8f1a000]    3.823930 {2}{mapper}: ";
+
+std::string prefixed(std::string_view lines, std::string_view thread = kThread) {
+  std::string text;
+  while (!lines.empty()) {
+    const std::size_t end = lines.find('\n');
+    text += fmt::format("{}{}\n", thread, lines.substr(0, end));
+    lines.remove_prefix(end + 1);
+  }
+  return text;
+}
+
+constexpr std::string_view kMachine =
+    "Memories on rank 0:\n"
+    "  1e00000000000000 (SYSTEM_MEM): 536870912 bytes\n"
+    "  1e00000000000001 (SYSTEM_MEM): 0 bytes\n"
+    "  1e00000000000002 (FILE_MEM): 0 bytes\n"
+    "  1e00000000000003 (REGDMA_MEM): 1048576 bytes\n"
+    "Processors on rank 0:\n"
+    "  1d00000000000000 (UTIL_PROC) can see 1e00000000000000(bw=100) 1e00000000000001(bw=100)\n"
+    "  1d00000000000001 (LOC_PROC) can see 1e00000000000000(bw=100) 1e00000000000001(bw=100)\n"
+    "  1d00000000000002 (LOC_PROC) can see 1e00000000000000(bw=100) 1e00000000000001(bw=100)\n";
+
+constexpr std::string_view kRun =
+    "SELECT_TASK_OPTIONS for top<2>: initial_proc=1d00000000000001\n"
+    "MAP_TASK for top<2>\n"
+    "  TARGET PROCS: 1d00000000000001 \n"
+    "  CHOSEN INSTANCES:\n"
+    "  MEMORY POOLS:\n"
+    "SELECT_TASK_OPTIONS for write<17>: initial_proc=1d00000000000001\n"
+    "SLICE_TASK for write<17>\n"
+    "  <0>..<1> -> 1d00000000000002\n"
+    "MAP_TASK for write(index_point=(0))<20> @ a program.cc:12\n"
+    "  TARGET PROCS: 1d00000000000002 \n"
+    "  CHOSEN INSTANCES:\n"
+    "    "
+    "Requirement[0](privilege=WRITE_DISCARD,region=(27,(39,3),26),domain=<0>..<4>,fields=10+11)\n"
+    "      Instance[4000000000000000](region=(27,*,26),memory=1e00000000000000,domain=<0>..<9>,"
+    "fields=10,layout=SoA:YX)\n"
+    "  MEMORY POOLS:\n"
+    "MAP_TASK for write(index_point=(1))<21>\n"
+    "  TARGET PROCS: 1d00000000000002 \n"
+    "  CHOSEN INSTANCES:\n"
+    "    "
+    "Requirement[0](privilege=WRITE_DISCARD,region=(27,(40,3),26),domain=<5>..<9>,fields=10+11)\n"
+    "      Instance[4000000000000000](region=(27,*,26),memory=1e00000000000000,domain=<0>..<9>,"
+    "fields=10,layout=SoA:YX)\n"
+    "  MEMORY POOLS:\n";
+
+std::string whole() { return prefixed(kMachine) + prefixed(kRun); }
+
+Result<MapperLog> read(std::string_view text) {
+  MapperLogReader reader;
+  reader.read(text);
+  return reader.finish();
+}
+
+struct Judged {
+  Program program;
+  LogExplanation explanation;
+  Diagnostics diags;
+  const LoggedStatement& at(std::size_t i) const { return explanation.statements.at(i); }
+};
+
+Judged judge(const std::string& mapping, const MapperLog& log, const Workload* app = nullptr) {
+  const Source source("a.mapper", mapping);
+  Diagnostics diags(source);
+  Program program = compile(source, diags);
+  EXPECT_FALSE(diags.has_errors()) << render(diags);
+  LogExplanation made = explain_log(program, log, "run.log", app, diags);
+  return {std::move(program), std::move(made), std::move(diags)};
+}
+
+TEST(MapperLog, ReadsWhatWasMapped) {
+  const auto log = read(whole());
+  ASSERT_TRUE(log.ok());
+  EXPECT_EQ(log->mapped, 3);
+  EXPECT_EQ(log->unreadable, 0);
+  ASSERT_EQ(log->tasks.size(), 2U);
+  EXPECT_EQ(log->tasks[1].name, "write");
+  EXPECT_EQ(log->tasks[1].count, 2);
+  EXPECT_EQ(log->tasks[1].kind, ProcKind::kCpu);
+  ASSERT_EQ(log->data.size(), 1U);
+  EXPECT_EQ(log->data[0].count, 2);
+  EXPECT_EQ(log->data[0].memory, MemKind::kSysmem);
+  EXPECT_EQ(log->data[0].layout, "SoA:YX");
+  EXPECT_FALSE(log->data[0].has_names);
+  ASSERT_EQ(log->points.size(), 2U);
+  EXPECT_EQ(log->points[1].processor, (Processor{ProcKind::kCpu, 0, 1}));
+  ASSERT_TRUE(log->machine);
+  EXPECT_TRUE(log->machine->has(ProcKind::kCpu));
+  EXPECT_FALSE(log->machine->has(ProcKind::kGpu));
+}
+
+TEST(MapperLog, PiecesAndInterleavedThreadsAreOne) {
+  const auto whole_log = read(whole());
+  MapperLogReader reader;
+  for (const char c : whole()) reader.read({&c, 1});
+  EXPECT_EQ(reader.finish()->mapped, whole_log->mapped);
+  // Each line of one thread behind one of the other.
+  const std::string a = prefixed(kRun), b = prefixed(kRun, "[0 - 1]  0.1 {2}{mapper}: ");
+  std::string both = prefixed(kMachine);
+  for (std::size_t i = 0, j = 0; i < a.size();) {
+    const std::size_t end_a = a.find('\n', i) + 1, end_b = b.find('\n', j) + 1;
+    both += a.substr(i, end_a - i) + b.substr(j, end_b - j);
+    i = end_a;
+    j = end_b;
+  }
+  const auto log = read(both);
+  ASSERT_TRUE(log.ok());
+  EXPECT_EQ(log->mapped, 6);
+  EXPECT_EQ(log->unreadable, 0);
+  EXPECT_EQ(log->data[0].count, 4);
+}
+
+TEST(ExplainLog, SaysWhatBecameOfEachStatement) {
+  const auto log = read(whole());
+  const Judged judged = judge(
+      "Task * CPU;\n"
+      "Task write GPU;\n"
+      "Region * 0 CPU SYSMEM;\n"
+      "Region write 0 CPU RDMEM;\n"
+      "Layout * * * C_order;\n"
+      "Task nobody CPU;\n"
+      "InstanceLimit write 2;\n"
+      "ControlReplicate top;\n",
+      *log);
+  EXPECT_EQ(judged.at(0).state, State::kActed);  // of `top`
+  EXPECT_EQ(judged.at(0).acted, 1);
+  EXPECT_EQ(judged.at(1).state, State::kNotHonoured);
+  EXPECT_EQ(judged.at(1).refused, 2);
+  EXPECT_EQ(judged.at(1).differences.at(0).wanted, "GPU");
+  EXPECT_EQ(judged.at(1).differences.at(0).got, "CPU");
+  EXPECT_EQ(judged.at(2).state, State::kActed);
+  EXPECT_EQ(judged.at(2).acted, 2);
+  EXPECT_EQ(judged.at(3).state, State::kNotHonoured);
+  EXPECT_EQ(judged.at(3).differences.at(0).wanted, "RDMEM");
+  EXPECT_EQ(judged.at(3).differences.at(0).got, "SYSMEM");
+  EXPECT_EQ(judged.at(4).state, State::kNotHonoured);
+  EXPECT_EQ(judged.at(4).differences.at(0).got, "SoA:YX");
+  EXPECT_EQ(judged.at(5).state, State::kUnmatched);
+  EXPECT_EQ(judged.at(6).state, State::kNotShown);
+  EXPECT_EQ(judged.at(7).state, State::kNotHonoured);
+}
+
+TEST(ExplainLog, OverruledIsNotUnmatched) {
+  const auto log = read(whole());
+  const Judged judged = judge("Task write CPU;\nTask top CPU;\nTask * IO;\n", *log);
+  EXPECT_EQ(judged.at(0).state, State::kActed);
+  EXPECT_EQ(judged.at(2).state, State::kOverruled);
+}
+
+TEST(ExplainLog, HoldsPointsToTheirFunctions) {
+  const auto log = read(whole());
+  constexpr std::string_view kFunctions =
+      "m = Machine(CPU);\n"
+      "def last(Task task) { return m[0, 1]; }\n"
+      "def spread(Task task) { return m[0, task.ipoint[0]]; }\n";
+  const Judged last = judge(std::string(kFunctions) + "IndexTaskMap write last;\n", *log);
+  EXPECT_EQ(last.at(0).state, State::kActed);
+  EXPECT_EQ(last.at(0).acted, 2);
+  const Judged spread = judge(std::string(kFunctions) + "IndexTaskMap write spread;\n", *log);
+  EXPECT_EQ(spread.at(0).state, State::kNotHonoured);
+  EXPECT_EQ(spread.at(0).acted, 1);
+  EXPECT_EQ(spread.at(0).refused, 1);
+  EXPECT_EQ(spread.at(0).differences.at(0).wanted, "CPU (0, 0)");
+  EXPECT_EQ(spread.at(0).differences.at(0).got, "CPU (0, 1)");
+}
+
+TEST(ExplainLog, NamesOfRegionsComeFromTheLogOrTheApplication) {
+  const std::string mapping = "Region write cells CPU SYSMEM;\n";
+  const auto nameless = read(whole());
+  EXPECT_EQ(judge(mapping, *nameless).at(0).state, State::kNotShown);
+  const auto app = Workload::make(application_from_json(
+                                      R"({"top_level": "top", "tasks": [
+              {"name": "top", "variants": [{"kind": "CPU"}], "body": [{"launch": "write", "domain": [2]}]},
+              {"name": "write", "variants": [{"kind": "CPU"}],
+               "requirements": [{"names": ["cells"], "privilege": "read-write"}]}]})",
+                                      "app")
+                                      .value());
+  ASSERT_TRUE(app.ok());
+  EXPECT_EQ(judge(mapping, *nameless, &*app).at(0).state, State::kActed);
+  std::string named = whole();
+  for (std::size_t at = 0; (at = named.find("fields=10+11)\n", at)) != named.npos;) {
+    at += 14;
+    named.insert(at, prefixed("      NAMES \"pieces\" \"cells\"\n"));
+  }
+  const auto log = read(named);
+  EXPECT_EQ(judge(mapping, *log).at(0).state, State::kActed);
+  EXPECT_EQ(judge("Region write other CPU SYSMEM;\n", *log).at(0).state, State::kUnmatched);
+}
+
+TEST(ExplainLog, TextAndJson) {
+  const auto log = read(whole());
+  const Judged judged = judge("Task write GPU;\nTask nobody CPU;\n", *log);
+  const std::string text = draw(judged.explanation, judged.program);
+  EXPECT_THAT(text, HasSubstr("run.log: 3 tasks and 2 regions mapped\n"));
+  EXPECT_THAT(text,
+              HasSubstr("Statements that were not honoured:\n  a.mapper:1:1: Task write GPU"));
+  EXPECT_THAT(text, HasSubstr("GPU wanted, CPU taken: 2 times, as write (0) <20>"));
+  EXPECT_THAT(text, HasSubstr("nothing in the run matches:\n  a.mapper:2:1: Task nobody CPU"));
+  const auto json =
+      nlohmann::json::parse(to_json(judged.explanation, nullptr, judged.program, judged.diags));
+  const auto& statements = json.at("log").at("statements");
+  EXPECT_EQ(statements.at(0).at("state"), "not-honoured");
+  EXPECT_EQ(statements.at(0).at("statement").at("line"), 1);
+  EXPECT_EQ(statements.at(1).at("state"), "unmatched");
+  EXPECT_EQ(json.at("log").at("tasks"), 3);
+}
+
+// ---- Logs that are none, or foreign.
+
+TEST(MapperLog, ALogWithoutTasksIsAnErrorWithACure) {
+  for (const std::string& text :
+       {std::string(), std::string("hello\nworld\n"), prefixed(kMachine)}) {
+    const auto log = read(text);
+    ASSERT_FALSE(log.ok());
+    EXPECT_THAT(log.error().help, HasSubstr("groma run --map FILE --log LOG"));
+  }
+  const auto no_machine = read(prefixed(kRun));
+  ASSERT_FALSE(no_machine.ok());
+  EXPECT_THAT(no_machine.error().message, HasSubstr("processors"));
+}
+
+TEST(MapperLog, LinesThatCannotBeReadAreCounted) {
+  const auto log =
+      read(whole() + prefixed("MAP_TASK for \nSLICE_TASK for x<1>\n  nonsense -> 1\n") +
+           std::string(1 << 20, 'x') + "\n" + prefixed(kRun));
+  ASSERT_TRUE(log.ok());
+  EXPECT_EQ(log->unreadable, 3);
+  EXPECT_EQ(log->mapped, 6);
+}
+
+TEST(MapperLog, ManyThingsAreBounded) {
+  std::string text = prefixed(kMachine);
+  for (std::size_t i = 0; i < kMaxLogKinds + 10; ++i) {
+    text += fmt::format("MAP_TASK for t{}<{}>\n  TARGET PROCS: 1d00000000000001\n", i, i);
+  }
+  const auto log = read(text);
+  ASSERT_TRUE(log.ok());
+  EXPECT_EQ(log->tasks.size(), kMaxLogKinds);
+  EXPECT_EQ(log->left_out, 10);
+}
+
+TEST(MapperLog, AnyTextIsOfNoHarm) {
+  const std::string text = whole();
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 3000; ++i) {
+    std::string bad = text;
+    for (int changes = 0; changes < 1 + i % 8; ++changes) {
+      const std::size_t at = random() % bad.size();
+      if (random() % 4 == 0) {
+        bad.erase(at, random() % 40);
+      } else {
+        bad[at] = "0123456789<>()[],.= \n\"-ae"[random() % 25];
+      }
+    }
+    const auto log = read(bad);
+    if (!log || i % 10 != 0) continue;
+    judge("Task * CPU;\nRegion * * * SYSMEM;\nLayout * * * C_order;\n", *log);
+  }
+}
+
+}  // namespace
+}  // namespace groma
