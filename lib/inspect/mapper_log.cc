@@ -417,13 +417,13 @@ bool MapperLogReader::State::map_line(Thread& thread, std::string_view text) {
   if (take(text, "Requirement[")) {
     thread.has_requirement = false;
     const auto position = take_until(text, "]");
-    const auto value = position ? number<std::int64_t>(*position) : std::nullopt;
+    const std::int64_t value = position ? number<std::int64_t>(*position).value_or(-1) : -1;
     const std::size_t fields = text.rfind(",fields=");
-    if (!value || *value < 0 || !thread.has_target || fields == text.npos) return false;
+    if (value < 0 || !thread.has_target || fields == text.npos) return false;
     thread.data = MapperLog::Data();
     thread.data.task = thread.task.name;
     thread.data.kind = thread.kind;
-    thread.data.position = *value;
+    thread.data.position = value;
     thread.data.one_field = text.find('+', fields) == text.npos;
     thread.has_requirement = true;
     return true;
