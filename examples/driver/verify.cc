@@ -17,6 +17,7 @@ namespace driver {
 namespace {
 
 constexpr const char* kElapsed = R"((?m)^elapsed ([0-9.eE+]+) ms$)";
+constexpr double kMostCountSeconds = 10;  // to count tasks; what takes longer is not compared
 constexpr std::size_t kMostOutput = std::size_t{1} << 20;  // of each output, its end
 
 std::string first_line(const std::string& text) {
@@ -84,7 +85,11 @@ std::int64_t tasks_of(const groma::Application& app,
   const auto workload = groma::Workload::make(app);
   if (!workload) return 0;
   groma::Diagnostics ignored(groma::Source("", ""));
-  const groma::RunResult result = groma::run_default(std::move(machine), *workload, {}, ignored);
+  const Deadline deadline(kMostCountSeconds);
+  groma::SimulateOptions options;
+  options.stop = [&] { return interrupted() || deadline.over(); };
+  const groma::RunResult result =
+      groma::run_default(std::move(machine), *workload, options, ignored);
   return result.ok() ? result.tasks : 0;
 }
 

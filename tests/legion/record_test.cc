@@ -234,9 +234,9 @@ TEST_F(Record, WhatIsThereIsReplacedWhereItIsNamed) {
 TEST_F(Record, WhatCannotBeWrittenIsKept) {
   const std::string sub = folder_.path() + "/sub";
   std::filesystem::create_directory(sub);
-  const Outcome outcome = run("TMPDIR=" + folder_.path() + " groma record --out " + sub +
-                              "/app.json -- sh -c '" GROMA_STRANGER
-                              " plain -ll:cpu 2; rm -r " + sub + "'");
+  const Outcome outcome =
+      run("TMPDIR=" + folder_.path() + " groma record --out " + sub +
+          "/app.json -- sh -c '" GROMA_STRANGER " plain -ll:cpu 2; rm -r " + sub + "'");
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("cannot write `" + sub + "/app.json`"));
   const std::string said = "is kept in ";
@@ -275,16 +275,17 @@ TEST_F(Verify, RunsStartAndBestForReal) {
                               "start included\n"),
                     HasSubstr("  start  "), HasSubstr("  step "), HasSubstr("  the fastest\n")));
   EXPECT_THAT(outcome.err, Not(HasSubstr("warning")));  // it is the program that was recorded
-  EXPECT_THAT(outcome.out, Not(HasSubstr("kept: ")));  // the program's own output
+  EXPECT_THAT(outcome.out, Not(HasSubstr("kept: ")));   // the program's own output
   EXPECT_FALSE(read_text(found() + "/verified.mapper").empty());
 }
 
 TEST_F(Verify, WhatFailsForRealIsNotTaken) {
   const Outcome outcome = tune("--repeats 1 --json", GROMA_STRANGER " abort -ll:cpu 2");
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr(R"({"event":"verified","measure":"process","unit":"s","candidates":[)"
-                                           R"({"name":"start")"),
-                                 HasSubstr(R"("error":")"), HasSubstr(R"("fastest":null)")));
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr(R"({"event":"verified","measure":"process","unit":"s","candidates":[)"
+                              R"({"name":"start")"),
+                    HasSubstr(R"("error":")"), HasSubstr(R"("fastest":null)")));
   EXPECT_FALSE(std::filesystem::exists(found() + "/verified.mapper"));
   EXPECT_TRUE(std::filesystem::exists(found() + "/best.mapper"));
 }
@@ -294,10 +295,9 @@ TEST_F(Verify, WhatIsMeasured) {
   const std::string program =
       "sh -c '" GROMA_STRANGER " plain -ll:cpu 2; echo elapsed 12.5 ms; echo score: 5'";
   const Outcome elapsed = tune("--repeats 2", program);
-  EXPECT_THAT(elapsed.out,
-              AllOf(HasSubstr("of the `elapsed` time that it says\n"),
-                    HasSubstr("  start            12.5 ms  12.5 ms to 12.5 ms "),
-                    HasSubstr("  within the start's own runs\n")));
+  EXPECT_THAT(elapsed.out, AllOf(HasSubstr("of the `elapsed` time that it says\n"),
+                                 HasSubstr("  start            12.5 ms  12.5 ms to 12.5 ms "),
+                                 HasSubstr("  within the start's own runs\n")));
   std::filesystem::remove_all(found());
   const Outcome metric =
       tune("--repeats 1 --json --metric 'score: (.*)' --unit points --higher-is-better", program);

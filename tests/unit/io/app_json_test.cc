@@ -156,7 +156,7 @@ class DrawnApplication {
       app.sizes.push_back({text() + std::to_string(i), text(), {{app.parameters[0].name, 5}}});
     }
     app.metric = {text(), formula(), coin() ? "phase" : ""};
-    if (coin()) app.runtime = {1e-9 * below(9), 1e-6 * below(9), 0, 0, 1000, below(9)};
+    if (coin()) app.runtime = {1e-9 * below(9), 1e-6 * below(9), 0, 0, 1000, 1.0 * below(9)};
     for (int i = 0; i < 2; ++i) {
       AppRegion region{"r" + std::to_string(i), texts(), {}, {}};
       for (int d = 1 + below(2); d > 0; --d) region.extents.push_back(formula());
