@@ -120,7 +120,7 @@ TEST(Recording, WhatIsRightForMostStandsThere) {
     events.launches.push_back({0, {i}});
     // The first launch and every tenth is on any piece.
     order[i] = i % 10 == 0 ? static_cast<std::uint32_t>(random() % kLaunches) : i;
-    right += order[i] == i ? 1 : 0;
+    right += order[i] == i ? 1U : 0U;
   }
   events.contexts = {{0, -1, {}, 1, {}}};
   for (const std::uint32_t launch : order) events.contexts[0].launches.push_back({launch});
