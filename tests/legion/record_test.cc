@@ -311,8 +311,8 @@ TEST_F(Verify, WhatIsMeasured) {
 }
 
 TEST_F(Verify, AnotherProgramIsSaid) {
-  const Outcome other = tune("--repeats 1", GROMA_RECORDED " all -ll:cpu 2");
-  EXPECT_THAT(other.err, HasSubstr("launched none of the tasks of `app.json`"));
+  const Outcome other = tune("--repeats 1", GROMA_RECORDED " many 5 -ll:cpu 2");
+  EXPECT_THAT(other.err, HasSubstr("launched none of the tasks of `groma_legion_stranger`"));
 }
 
 TEST_F(Verify, OtherArgumentsAreSaid) {

@@ -156,7 +156,8 @@ class DrawnApplication {
       app.sizes.push_back({text() + std::to_string(i), text(), {{app.parameters[0].name, 5}}});
     }
     app.metric = {text(), formula(), coin() ? "phase" : ""};
-    if (coin()) app.runtime = {1e-9 * below(9), 1e-6 * below(9), 0, 0, 1000, 1.0 * below(9)};
+    const auto cost = [&](std::int64_t unit) { return static_cast<double>(unit * below(9)) / 1e9; };
+    if (coin()) app.runtime = {cost(1), cost(1'000), 0, 0, 1'000, cost(1'000'000'000)};
     for (int i = 0; i < 2; ++i) {
       AppRegion region{"r" + std::to_string(i), texts(), {}, {}};
       for (int d = 1 + below(2); d > 0; --d) region.extents.push_back(formula());
