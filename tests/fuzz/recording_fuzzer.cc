@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "groma/profile.h"
 #include "groma/recording.h"
 #include "groma/workload.h"
 #include "profile/record_text.h"

@@ -254,11 +254,12 @@ TEST_F(Run, ALogSaysWhatBecameOfEachStatement) {
                                                          {4, "acted"},
                                                          {7, "acted"},
                                                          {8, "not-shown"}}));
-  const auto& read = nlohmann::json::parse(outcome.out).at("log").at("statements").at(1);
+  const auto json = nlohmann::json::parse(outcome.out);
+  const auto& read = json.at("log").at("statements").at(1);
   EXPECT_EQ(read.at("refused"), 2);
   EXPECT_EQ(read.at("differences").at(0).at("wanted"), "RDMEM");
   EXPECT_EQ(read.at("differences").at(0).at("got"), "SYSMEM");
-  EXPECT_EQ(nlohmann::json::parse(outcome.out).at("log").at("unreadable_lines"), 0);
+  EXPECT_EQ(json.at("log").at("unreadable_lines"), 0);
   EXPECT_THAT(run(explain).out, HasSubstr("RDMEM wanted, SYSMEM taken: 2 times"));
 }
 
