@@ -37,7 +37,8 @@ struct Evaluation {
   // Smaller is better: the geometric mean of the values, of their reciprocals where higher values
   // are better; infinite unless kOk.
   double score = std::numeric_limits<double>::infinity();
-  // Part of the score by which repeated measurements differ: less than this is no difference.
+  // Part of the score by which repeated measurements differ, beside an incumbent the comparisons
+  // with it: less than this is no difference.
   double noise = 0;
   // Of the input that failed, else of the first; of several its `execution` names it. As much as
   // was asked for.
@@ -117,11 +118,14 @@ class History {
  public:
   static constexpr std::size_t kKept = 64;  // of each of the lists below
 
+  // Whether it is better than the best by more than its noise. The best's own noise does not count:
+  // it is measured anew beside each text.
+  bool is_better(const Evaluation& evaluation) const;
   void add(Step step);
 
-  const Step* best() const;  // null: none was valid
+  const Step* best() const;  // that was better than the best before it; null: none was valid
   const Step* last() const;  // null: none was tried
-  // The best first, of different texts, valid ones.
+  // The best first, then the others by their scores, of different texts, valid ones.
   const std::vector<Step>& best_first() const { return best_; }
   // The oldest first.
   const std::vector<Step>& recent() const { return recent_; }

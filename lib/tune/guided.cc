@@ -354,7 +354,7 @@ double Guided::prior(Move::What what) const {
 void Guided::learn(const Step& step) {
   if (!pending_) return;
   const double before = better_ ? better_->score : best_.score;
-  if (step.evaluation.ok() && step.evaluation.score < before) {
+  if (step.evaluation.ok() && step.evaluation.score < before * (1 - step.evaluation.noise)) {
     better_ = std::move(pending_);
     better_->score = step.evaluation.score;
     better_->facts = step.evaluation.feedback.profile;

@@ -227,7 +227,7 @@ class Search : public Round {
     event.kind = kind;
     event.spent = outcome_.spent;
     event.spent.seconds = seconds();
-    if (history_.best() != nullptr) event.best_score = history_.best()->evaluation.score;
+    if (outcome_.best) event.best_score = outcome_.best->evaluation.score;
     fill(&event);
     options_.on_event(event);
   }
@@ -574,12 +574,9 @@ void Search::take(Trial trial) {
   if (is_start && !step.evaluation.ok() && !problem_.is_mapping()) return;
   keep_what_is_written(&step.evaluation);
   const Evaluation& evaluation = step.evaluation;
-  bool is_best = evaluation.ok(), within_noise = false;
-  if (is_best && outcome_.best) {
-    const Evaluation& best = outcome_.best->evaluation;
-    is_best = evaluation.score < best.score * (1 - std::max(evaluation.noise, best.noise));
-    within_noise = !is_best && evaluation.score < best.score;
-  }
+  const bool is_best = history_.is_better(evaluation);
+  const bool within_noise =
+      !is_best && evaluation.ok() && evaluation.score < history_.best()->evaluation.score;
   if (!trial.recorded) {
     Json line = tuning::json_of(step);
     if (within_noise) line["within_noise"] = true;

@@ -190,6 +190,49 @@ TEST(Tune, SaysWhatIsWithinTheNoise) {
                         "measurements differ\n"));
 }
 
+// A start that was measured badly is measured anew beside each text: its noise blocks nothing.
+TEST(Tune, ANoisyStartBlocksNothing) {
+  class NoisyStart : public Numbers {
+   public:
+    Evaluation evaluate(const EvaluationRequest& request) override {
+      Evaluation evaluation = Numbers::evaluate(request);
+      if (request.text == "20") evaluation.noise = 0.5;
+      return evaluation;
+    }
+  } numbers;
+  CountDown proposer;
+  TuneOptions options;
+  options.budget.evaluations = 2;
+  const auto outcome = tune(from("20"), numbers, proposer, nullptr, nullptr, options);
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_EQ(outcome->best->proposal.text, "19");
+}
+
+// Whoever proposes and who looks on hear of the same best that is written down.
+TEST(Tune, WhatIsNotTakenIsNobodysBest) {
+  class Noisy : public Numbers {
+   public:
+    Evaluation evaluate(const EvaluationRequest& request) override {
+      Evaluation evaluation = Numbers::evaluate(request);
+      evaluation.noise = 0.5;
+      return evaluation;
+    }
+  } numbers;
+  class Looking : public CountDown {
+   public:
+    std::vector<Proposal> propose(Round& round) override {
+      EXPECT_EQ(round.history().best()->proposal.text, "20");
+      return CountDown::propose(round);
+    }
+  } proposer;
+  TuneOptions options;
+  options.budget.evaluations = 4;
+  double best_score = 0;
+  options.on_event = [&](const TuneEvent& event) { best_score = event.best_score; };
+  ASSERT_TRUE(tune(from("20"), numbers, proposer, nullptr, nullptr, options).ok());
+  EXPECT_EQ(best_score, 21);
+}
+
 TEST(Tune, SaysInTheReportWhichBarIsBetter) {
   class Higher : public testing::FakeEvaluator {
    public:
