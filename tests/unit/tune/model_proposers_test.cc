@@ -465,12 +465,15 @@ TEST(Trace, ShowsNoHistory) {
               AllOf(HasSubstr("Task second CPU;"), Not(HasSubstr("eldest"))));
 }
 
-TEST(Trace, EndsWhereTheReplyIsTheWordAlone) {
+// It is asked again: one sample that gives up is not the end.
+TEST(Trace, ChangesNothingWhereTheReplyIsTheWordAlone) {
   for (const char* end : {"TERMINATE", " TERMINATE.\n", "`TERMINATE`", "\"TERMINATE\""}) {
     Play play("trace");
     play.answer(end);
     EXPECT_EQ(play.go(), 0U) << end;
-    EXPECT_THAT(play.round.rejected, IsEmpty()) << end;
+    EXPECT_THAT(play.round.rejected, ElementsAre(HasSubstr("finds nothing to change"))) << end;
+    play.answer("{\"suggestion\": {\"task\": \"Task * CPU;\"}}");
+    EXPECT_EQ(play.go(), 1U) << end;
   }
   Play play("trace");
   play.answer(
