@@ -111,7 +111,7 @@ void Guided::remember(const Known& known) {
 // Where its time goes.
 void Guided::look_at(Round& round, Known& known) {
   const std::string text = drafts_.text_of(known.draft);
-  const auto estimates = round.estimate({&text, 1}, GuideDetail::kProfile);
+  const auto estimates = round.estimate({&text, 1}, std::min(round.detail(), reads()));
   if (estimates.empty()) {
     exhausted_ = true;
     return;
