@@ -326,6 +326,7 @@ class Scientist : public Proposer {
         "<max>], \"innovation\": <0 to 100>}, <five of them>]}.\n");
     add_card(prompt, problem);
     add_problem(prompt, problem);
+    add_surroundings(prompt, problem);
     add_findings(prompt);
     add_member(prompt, "BASE", pair.base, base, round.evaluator());
     prompt.user(asker_.take_remarks());
@@ -358,6 +359,7 @@ class Scientist : public Proposer {
                                            : segments_format(problem));
     add_card(prompt, problem);
     add_problem(prompt, problem);
+    add_surroundings(prompt, problem);
     add_findings(prompt);
     if (pair.reference != nullptr) {
       const Result<Segments> reference = segments_of(problem, pair.reference->text);

@@ -97,6 +97,7 @@ class Trace : public Proposer {
     }
     prompt.user(variables + "\n" + constraints + "\n#Inputs\n");
     add_problem(prompt, problem);
+    add_surroundings(prompt, problem);
     prompt.user("#Others\n");
     if (problem.is_mapping() && !problem.inputs.empty()) {
       const std::string decisions =

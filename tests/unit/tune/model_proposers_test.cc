@@ -220,6 +220,48 @@ TEST(ModelProposers, AskEachTimeWithAnotherSeed) {
   }
 }
 
+// What stands behind a segment's name, and what stands around the segments, as far as there is
+// room.
+TEST(ModelProposers, TellWhatASegmentIsAndWhatStandsAroundIt) {
+  for (const std::string& name : kAsking) {
+    Problem problem = kernel_problem();
+    problem.start = "// the first line\n" + std::string(20'000, '-') + "\n" + problem.start +
+                    "// behind it\n" + std::string(20'000, '+') + "\n// the last line\n";
+    if (name == "evolve") problem.start = kernel_problem().start;  // which shows whole texts
+    Play play(name, problem);
+    play.round.model = Obliging();
+    play.evaluate_start();
+    play.go();
+    ASSERT_FALSE(play.round.asked.empty());
+    const std::string text = text_of(play.round.asked.front());
+    EXPECT_THAT(text, AnyOf(HasSubstr("sizes: the tile\n"), HasSubstr("begin sizes the tile")))
+        << name;
+    EXPECT_THAT(text, HasSubstr("int main() {")) << name;
+    if (name == "evolve") continue;
+    EXPECT_THAT(text, AllOf(HasSubstr("[the segment sizes]\n"), HasSubstr("// behind it"),
+                            Not(HasSubstr("the first line")), Not(HasSubstr("the last line"))))
+        << name;
+    EXPECT_LT(text.size(), tuning::kPromptBytes) << name;
+  }
+}
+
+TEST(ModelProposers, AskAtTheTemperatureThatIsGiven) {
+  for (const std::string& name : kAsking) {
+    AskOptions options;
+    Play own(name);
+    options.temperature = 0.25;
+    Play given(name, mapping_problem(), 1, options);
+    for (Play* play : {&own, &given}) {
+      play->round.model = Obliging();
+      for (int i = 0; i < 2; ++i) play->go();
+      ASSERT_FALSE(play->round.asked.empty());
+      for (const ChatRequest& request : play->round.asked) {
+        EXPECT_EQ(request.temperature == 0.25, play == &given) << name;
+      }
+    }
+  }
+}
+
 // What a prompt may hold of a run: levels of feedback, each with what those before it have.
 TEST(ModelProposers, ShowTheFeedbackOfTheLevelThatIsWanted) {
   const std::vector<std::string> words = {"EXECUTED", "EXPLAINED", "SUGGESTED", "PROFILED"};
