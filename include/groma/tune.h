@@ -186,7 +186,8 @@ struct AskOptions {
   // Has the server keep replies to their form where it can: a mapping to the grammar, narrowed to
   // the names that there are. Else the form is asked for.
   bool constrain = false;
-  int max_tokens = 4096;  // of a reply
+  int max_tokens = 4096;                   // of a reply
+  std::optional<double> temperature = {};  // else each proposer has its own
 };
 // Fails (kUnknown) for no such name, where it cannot search for such a text, and for inputs of
 // different applications; those that ask a model as Segments::of_marked does.
