@@ -188,7 +188,9 @@ std::string taken_by(const std::string& directory) {
   for (fs::directory_iterator entry(directory, code), end; !code && entry != end;
        entry.increment(code)) {
     std::string name = entry->path().filename().string();
-    if (name == "journal.jsonl" || name == "report.txt" || name.starts_with("best.")) return name;
+    if (name == "journal.jsonl" || name == "report.txt" || name == "findings.txt" ||
+        name.starts_with("best."))
+      return name;
   }
   return "";
 }

@@ -172,6 +172,8 @@ class Proposer {
   // At most round.most() proposals, which are tried in any order and learnt of in this one.
   virtual std::vector<Proposal> propose(Round& round) = 0;
   virtual void learn(const Step& step);
+  // What it has found out in words, a line each; empty: it keeps none. At most a megabyte.
+  virtual std::string findings() const { return {}; }
 };
 
 struct ProposerInfo {

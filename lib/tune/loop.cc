@@ -760,6 +760,9 @@ Result<TuneOutcome> Search::run() {
     if (auto error = tuning::report(options_.directory, problem_, evaluator_, outcome_)) {
       return *error;
     }
+    if (const std::string findings = proposer_.findings(); !findings.empty()) {
+      if (auto error = write_file(path_of("findings.txt"), findings)) return *error;
+    }
   }
   return std::move(outcome_);
 }
