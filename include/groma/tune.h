@@ -149,8 +149,9 @@ class Round {
   // Asks the model, up to eight at once, and answers in their order. What it costs is counted, and
   // written down before the answer is given. Without a model: kUnsupported.
   virtual std::vector<Result<ChatReply, ChatError>> ask(std::span<const ChatRequest> requests) = 0;
-  // What a cheaper evaluator says, where there is one (has_estimates), in their order; at most
-  // what is left of its budget, so the answer may be shorter.
+  // What a cheaper evaluator says, where there is one (has_estimates), in their order; at most what
+  // is left of its budget, and of a third of the time that was left when the round began, so the
+  // answer may be shorter.
   virtual bool has_estimates() const = 0;
   virtual std::vector<Evaluation> estimate(std::span<const std::string> texts,
                                            GuideDetail detail) = 0;

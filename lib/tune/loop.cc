@@ -29,9 +29,10 @@ using tuning::Journal;
 using tuning::Json;
 using Clock = std::chrono::steady_clock;
 
-constexpr int kMostRejected = 5;    // rounds without a proposal, in a row
-constexpr int kMostRepeated = 200;  // proposals that cost nothing, in a row
-constexpr int kMostAsked = 8;       // at once
+constexpr int kMostRejected = 5;             // rounds without a proposal, in a row
+constexpr int kMostRepeated = 200;           // proposals that cost nothing, in a row
+constexpr int kMostAsked = 8;                // at once
+constexpr double kTimeToEstimate = 1.0 / 3;  // of what is left, in a round
 constexpr auto kLongestTidying = std::chrono::seconds(10);
 constexpr std::size_t kUnbounded = 1 << 20;  // proposals
 // Asked for whoever reads it, since people do; of what is simulated more would cost more.
@@ -239,7 +240,8 @@ class Search : public Round {
   Evaluator* estimator_;
   const TuneOptions& options_;
   Clock::time_point begin_;
-  double seconds_before_ = 0;  // of the search that is resumed
+  double seconds_before_ = 0;   // of the search that is resumed
+  double estimates_until_ = 0;  // seconds, of this round
 
   std::optional<FileLock> lock_;
   Journal journal_;
@@ -392,15 +394,18 @@ std::vector<Evaluation> Search::estimate(std::span<const std::string> texts, Gui
     count = std::min(count, static_cast<std::size_t>(std::max<std::int64_t>(left, 0)));
   }
   if (count == 0) return {};
-  outcome_.spent.estimates += static_cast<std::int64_t>(count);
   std::uint64_t hash = 0;
   for (const std::string& text : texts) hash = mix(hash ^ tuning::hash_of(text)) + 1;
-  if (journal_.replaying()) return estimated_then(count, hash);
-  std::vector<Evaluation> all = estimated_now(texts.first(count), detail);
-  if (stop()) return all;  // they may have been broken off
+  const bool recorded = journal_.replaying();
+  std::vector<Evaluation> all =
+      recorded ? estimated_then(count, hash) : estimated_now(texts.first(count), detail);
+  outcome_.spent.estimates += static_cast<std::int64_t>(all.size());
+  if (recorded || stop()) return all;  // stopped, they may have been broken off
   Json results = Json::array();
   for (const Evaluation& evaluation : all) results.push_back(tuning::json_of(evaluation));
-  write("estimated", {{"texts", hash}, {"results", std::move(results)}}, false);
+  Json line = {{"texts", hash}, {"results", std::move(results)}};
+  if (all.size() < count) line["out_of_time"] = true;
+  write("estimated", line, false);
   return all;
 }
 
@@ -410,13 +415,20 @@ std::vector<Evaluation> Search::estimated_now(std::span<const std::string> texts
   say(TuneEvent::Kind::kEstimating,
       [&](TuneEvent* event) { event->most_estimates = options_.budget.estimates; });
   std::vector<Evaluation> all(texts.size());
+  std::atomic<std::size_t> late = texts.size();  // the first that was not begun
   in_parallel(texts.size(), threads_of(*estimator_), [&](std::size_t i) {
     if (stop()) return;
+    if (options_.budget.seconds > 0 && seconds() >= estimates_until_) {
+      for (std::size_t first = late; i < first && !late.compare_exchange_weak(first, i);) {
+      }
+      return;
+    }
     EvaluationRequest request{texts[i], detail};
     request.stop = [this] { return stop(); };
     all[i] = estimator_->evaluate(request);
     keep_what_is_written(&all[i]);
   });
+  all.resize(late);
   return all;
 }
 
@@ -429,12 +441,14 @@ std::vector<Evaluation> Search::estimated_then(std::size_t count, std::uint64_t 
     return {};
   }
   const auto results = line->is_object() ? line->find("results") : line->end();
-  if (results == line->end() || !results->is_array() || results->size() != count) {
+  const bool out_of_time = line->is_object() && line->contains("out_of_time");
+  if (results == line->end() || !results->is_array() ||
+      (out_of_time ? results->size() >= count : results->size() != count)) {
     failed_ = journal_.damaged(fmt::format("{} estimates are due", count));
   } else if (!line->contains("texts") || (*line)["texts"] != texts) {
     failed_ = journal_.another_way("the search now estimates something else");
   }
-  for (std::size_t i = 0; i < count && !failed_; ++i) {
+  for (std::size_t i = 0; !failed_ && i < results->size(); ++i) {
     const auto evaluation = tuning::evaluation_of((*results)[i]);
     if (evaluation) all.push_back(*evaluation);
     if (!evaluation) failed_ = journal_.damaged(fmt::format("estimate {} is none", i + 1));
@@ -507,6 +521,7 @@ void Search::begin_round() {
   rejected_.reset();
   hopeless_.reset();
   spent_tokens_ = false;
+  estimates_until_ = seconds() + kTimeToEstimate * (options_.budget.seconds - seconds());
   replayed_round_ = journal_.replaying();
   if (replayed_round_) {
     const auto line = journal_.next("round");
