@@ -54,6 +54,7 @@ struct EvaluationRequest {
   // decide; empty: none.
   std::string incumbent = {};
   double incumbent_score = std::numeric_limits<double>::infinity();
+  bool again = false;  // it looked better, or is to be sure of: with more runs than at first
   std::function<bool()> stop = {};  // asked now and then; true: the answer is of no interest
 };
 
@@ -71,7 +72,8 @@ class Evaluator {
   // threads.
   virtual int parallel() const { return 1; }
   // Whether one text always gets one score, so that none is measured twice and the runs themselves
-  // cost nothing but time.
+  // cost nothing but time. Else what looks better than the best is evaluated once more before it is
+  // taken, and the best beside the start when the search ends.
   virtual bool simulated() const { return false; }
 
   // The same for texts that mean the same: results are kept by it.
@@ -211,6 +213,7 @@ struct TuneBudget {
 // What the search has used.
 struct TuneSpending {
   std::int64_t evaluations = 0, estimates = 0, model_calls = 0;
+  std::int64_t again = 0;  // evaluations made once more, which do not count as such
   double seconds = 0;
   std::int64_t tokens = 0;
   double money = 0;
@@ -271,6 +274,9 @@ struct TuneOutcome {
   std::int64_t steps = 0;  // what was tried, also what cost nothing
   std::optional<Step> best;
   std::optional<Step> start;
+  // The best as it was measured beside the start when the search ended by itself: its score by the
+  // start's says what it is worth. Not where runs are simulated or the best is the start.
+  std::optional<Evaluation> beside_start;
   // Statements that the search had put into the best mapping and that were taken out of its text
   // again when it ended, since without them it is no slower; only where runs are simulated, and not
   // in a comparison. The runs that tell are not counted.

@@ -192,14 +192,18 @@ class Search : public Round {
     Proposal proposal;
     std::string canonical;
     std::optional<Evaluation> evaluation;
-    bool repeated = false, free = false, recorded = false;
+    bool repeated = false, free = false, recorded = false, again = false;
   };
   std::optional<Trial> replayed(const Proposal& proposal);
   // What is known of it where it was tried before.
   Trial looked_up(Proposal proposal) const;
   // Checks it, and runs it unless it is refused; from any thread.
   void evaluate(Trial& trial) const;
+  std::optional<Evaluation> evaluated(EvaluationRequest request) const;
+  // Evaluates what looks better once more: of many texts some look so by chance.
+  void make_sure(Trial& trial) const;
   void take(Trial trial);
+  void compare_with_start();
   void write(const char* about, const Json& value, bool lasting) {
     if (!failed_) failed_ = journal_.write(about, value, lasting);
   }
@@ -477,7 +481,8 @@ std::optional<Search::Trial> Search::replayed(const Proposal& proposal) {
                std::move(recorded->step.evaluation),
                recorded->repeated,
                recorded->free,
-               true};
+               true,
+               recorded->again};
 }
 
 Search::Trial Search::looked_up(Proposal proposal) const {
@@ -505,16 +510,31 @@ void Search::evaluate(Trial& trial) const {
     request.incumbent = outcome_.best->proposal.text;
     request.incumbent_score = outcome_.best->evaluation.score;
   }
+  trial.evaluation = evaluated(std::move(request));
+}
+
+// Nothing where it may have been broken off.
+std::optional<Evaluation> Search::evaluated(EvaluationRequest request) const {
   request.stop = [this] { return stop(); };
-  trial.evaluation = evaluator_.evaluate(request);
-  if (!tuning::sound(*trial.evaluation)) {
+  Evaluation evaluation = evaluator_.evaluate(request);
+  if (!tuning::sound(evaluation)) {
     Evaluation none;
     none.status = Evaluation::Status::kFailed;
     none.feedback.execution = fmt::format(
-        "The evaluator gave the score {}, not a finite number above 0.", trial.evaluation->score);
-    trial.evaluation = std::move(none);
+        "The evaluator gave the score {}, not a finite number above 0.", evaluation.score);
+    evaluation = std::move(none);
   }
-  if (stop()) trial.evaluation.reset();  // it may have been broken off
+  if (stop()) return std::nullopt;
+  return evaluation;
+}
+
+void Search::make_sure(Trial& trial) const {
+  if (evaluator_.simulated() || trial.repeated || trial.free || !outcome_.best) return;
+  if (!history_.is_better(*trial.evaluation)) return;
+  trial.again = true;
+  trial.evaluation =
+      evaluated({trial.proposal.text, std::max(wanted(), kOfMeasured), outcome_.best->proposal.text,
+                 outcome_.best->evaluation.score, true});
 }
 
 void Search::begin_round() {
@@ -573,6 +593,8 @@ void Search::try_all(std::vector<Proposal> proposals) {
         if (batch.at(trial.canonical) == taken) break;
         trial = looked_up(std::move(trial.proposal));
       }
+      make_sure(trial);
+      if (!trial.evaluation) break;
       take(std::move(trial));
       if (failed_) return;
     }
@@ -597,6 +619,7 @@ void Search::take(Trial trial) {
     if (within_noise) line["within_noise"] = true;
     if (trial.repeated) line["repeated"] = true;
     if (trial.free) line["free"] = true;
+    if (trial.again) line["again"] = true;
     line["seconds"] = seconds();
     write("step", line, !evaluator_.simulated());
     if (failed_) return;
@@ -604,6 +627,7 @@ void Search::take(Trial trial) {
   if (!trial.repeated) tried_.add(trial.canonical, step);
   repeated_ = trial.free ? repeated_ + 1 : 0;
   if (!trial.free) ++outcome_.spent.evaluations;
+  if (trial.again) ++outcome_.spent.again;
   if (is_best) {
     outcome_.best = step;
     outcome_.trajectory.emplace_back(outcome_.spent.evaluations, evaluation.score);
@@ -625,6 +649,25 @@ void Search::take(Trial trial) {
 void Search::keep_best() {
   if (options_.directory.empty() || failed_) return;
   failed_ = write_file(path_of(best_name()), outcome_.best->proposal.text);
+}
+
+// Once for each best, however often the search is resumed.
+void Search::compare_with_start() {
+  const std::optional<Step>&best = outcome_.best, &start = outcome_.start;
+  if (evaluator_.simulated() || !best || !start || best->number == start->number) return;
+  if (!start->evaluation.ok() || failed_ || journal_.replaying()) return;
+  const Json& before = journal_.beside_start();
+  if (const auto recorded = tuning::step_of(before)) {
+    if (recorded->step.number == best->number) outcome_.beside_start = recorded->step.evaluation;
+  }
+  const bool over = outcome_.end == TuneOutcome::End::kStopped || out_of_time() || stop();
+  if (outcome_.beside_start || over) return;
+  auto evaluation = evaluated(
+      {best->proposal.text, kOfMeasured, start->proposal.text, start->evaluation.score, true});
+  if (!evaluation) return;
+  keep_what_is_written(&*evaluation);
+  outcome_.beside_start = *evaluation;
+  write(tuning::kBesideStart, tuning::json_of(Step{best->number, {}, *evaluation}), true);
 }
 
 // The last statements first: what they use stands before them.
@@ -768,6 +811,7 @@ Result<TuneOutcome> Search::run() {
     break;
   }
   tidy();
+  compare_with_start();
   if (failed_) return *failed_;
   outcome_.steps = steps_;
   outcome_.spent.seconds = seconds();
