@@ -101,7 +101,9 @@ TEST(Marks, RememberTheLast) {
   ASSERT_EQ(round.play(*proposer), 1U);
   const std::string first = proposer->propose(round).at(0).text;
   std::size_t again = 0;
-  for (int i = 0; i < 140'000; ++i) again += proposer->propose(round).at(0).text == first ? 1 : 0;
+  for (int i = 0; i < 140'000; ++i) {
+    if (proposer->propose(round).at(0).text == first) ++again;
+  }
   EXPECT_EQ(again, 1U);
 }
 
