@@ -378,8 +378,8 @@ TEST(Tune, TheTemperatureIsResumed) {
   const TemporaryFolder folder;
   const std::string found = folder.path() + "/found", asked = folder.path() + "/asked";
   const std::string model = "--endpoint 'exec:cat >> " + asked +
-                            "; echo \"Task * GPU; InstanceLimit task_4 $(wc -c < " + asked +
-                            ");\"' ";
+                            "; echo \"Task * GPU, OMP, CPU; InstanceLimit task_4 $(wc -c < " +
+                            asked + ");\"' ";
   ASSERT_EQ(run(kSmall + ("--proposer trace --temperature 0.375 --evaluations 3 " + model) +
                 "--out " + found)
                 .exit_code,
