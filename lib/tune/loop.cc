@@ -401,9 +401,10 @@ std::vector<Evaluation> Search::estimate(std::span<const std::string> texts, Gui
   std::uint64_t hash = 0;
   for (const std::string& text : texts) hash = mix(hash ^ tuning::hash_of(text)) + 1;
   const bool recorded = journal_.replaying();
+  outcome_.spent.estimates += static_cast<std::int64_t>(count);
   std::vector<Evaluation> all =
       recorded ? estimated_then(count, hash) : estimated_now(texts.first(count), detail);
-  outcome_.spent.estimates += static_cast<std::int64_t>(all.size());
+  outcome_.spent.estimates -= static_cast<std::int64_t>(count - all.size());
   if (recorded || stop()) return all;  // stopped, they may have been broken off
   Json results = Json::array();
   for (const Evaluation& evaluation : all) results.push_back(tuning::json_of(evaluation));
