@@ -189,7 +189,9 @@ std::string taken_by(const std::string& directory) {
   for (fs::directory_iterator entry(directory, code), end; !code && entry != end;
        entry.increment(code)) {
     std::string name = entry->path().filename().string();
-    if (name == "journal.jsonl" || name == "report.txt" || name.starts_with("best.")) return name;
+    if (name == "journal.jsonl" || name == "report.txt" || name == "findings.txt" ||
+        name.starts_with("best."))
+      return name;
   }
   return "";
 }
@@ -393,7 +395,11 @@ std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* s
                         fmt::format("the search in `{}` {}", arguments->resume, message),
                         std::move(help)};
   };
-  for (const char* name : {"best.mapper", "best.txt", "journal.jsonl", "lock", "report.txt"}) {
+  if (arguments->chat.temperature && arguments->chat.temperature != arguments->ask.temperature) {
+    return wrong("was begun with another temperature", "leave out `--temperature`");
+  }
+  for (const char* name :
+       {"best.mapper", "best.txt", "findings.txt", "journal.jsonl", "lock", "report.txt"}) {
     std::error_code ignored;
     if (fs::is_symlink(fs::path(arguments->resume) / name, ignored)) {
       return wrong(fmt::format("has a link for its `{}`", name), "put the file in its place");
@@ -442,6 +448,7 @@ void complete(TuneArguments* arguments) {
   if (!arguments->tune.resume) {
     std::error_code ignored;
     arguments->command.folder = fs::current_path(ignored).string();
+    arguments->ask.temperature = arguments->chat.temperature;
     budget.evaluations =
         arguments->command.command.empty() ? kSimulatedEvaluations : kMeasuredEvaluations;
     if (arguments->proposer.empty()) {

@@ -42,6 +42,7 @@ void for_each_word(Arguments& arguments, const Each& each) {
   each("compare", arguments.tune.compare);
   each("constrain", arguments.ask.constrain);
   each("reply-tokens", arguments.ask.max_tokens);
+  each("temperature", arguments.ask.temperature);
 }
 
 // In one line, and back.
@@ -85,11 +86,20 @@ bool read_value(std::string_view text, Number* value) {
   return code == std::errc() && end == text.data() + text.size();
 }
 
+template <typename Value>
+bool read_value(std::string_view text, std::optional<Value>* value) {
+  return read_value(text, &value->emplace());
+}
+
 struct Writer {
   std::string* words;
 
   void operator()(std::string_view name, const std::vector<std::string>& all) const {
     for (const std::string& value : all) (*this)(name, value);
+  }
+  template <typename Value>
+  void operator()(std::string_view name, const std::optional<Value>& value) const {
+    if (value) (*this)(name, *value);
   }
   template <typename Value>
   void operator()(std::string_view name, const Value& value) const {

@@ -41,7 +41,9 @@ struct CommandEvaluatorOptions {
   std::string metric_pattern = {}, metric_pointer = {};
   std::string unit = "s";
   bool higher_is_better = false;
-  int warmup = 0, repeats = 3;        // runs that do not count, that do; the median counts
+  // Runs that do not count, that do; the median counts. To be sure (EvaluationRequest::again) they
+  // are twice as many and one more.
+  int warmup = 0, repeats = 3;
   std::int64_t timeout_ms = 600'000;  // of a run; ten times the incumbent's where that is less, but
                                       // no less than a second
   std::int64_t memory_bytes = 0;      // of each process of a run (its address space); 0: no bound
@@ -62,10 +64,11 @@ Result<double> measured_value(const CommandEvaluatorOptions& options,
 // have been when the incumbent got its score. So neither a machine that has become slower since,
 // nor one that becomes slower while they run, at once or steadily, decides, nor a single disturbed
 // run; that takes two repeats or more. The noise is half the range of text / neighbouring
-// incumbents. An incumbent that now fails is left out. The files of the best text so far are kept
-// until there is a better one or the evaluator ends; all others, also of texts that fail, are
-// removed at once. What a command prints is read up to 1 MB of each output, its beginning and its
-// end. A stop is noticed within 50 ms.
+// incumbents, of seven repeats or more no more than to the upper bound of q that chance passes once
+// in a hundred times. An incumbent that now fails is left out. The files of the incumbent, and of a
+// text that is better, are kept until the next text or the evaluator's end; all others, also of
+// texts that fail, are removed at once. What a command prints is read up to 1 MB of each output,
+// its beginning and its end. A stop is noticed within 50 ms.
 //
 // A failure's feedback is the guide's (guide.h), but for ends without a known text: there it says
 // how the command ended.

@@ -41,6 +41,10 @@ class Segments {
   // it, since that would change the text's bounds.
   std::optional<Error> set(std::string_view name, std::string text);
 
+  // Of a marked text what stands before the first segment, between two, ..., behind the last, with
+  // the marks; of a mapping nothing.
+  std::span<const std::string> outside() const { return between_; }
+
   // All of it again: of a mapping the segments joined, of a marked text in their places.
   std::string text() const;
 

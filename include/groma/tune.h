@@ -37,7 +37,8 @@ struct Evaluation {
   // Smaller is better: the geometric mean of the values, of their reciprocals where higher values
   // are better; infinite unless kOk.
   double score = std::numeric_limits<double>::infinity();
-  // Part of the score by which repeated measurements differ: less than this is no difference.
+  // Part of the score by which repeated measurements differ, beside an incumbent the comparisons
+  // with it: less than this is no difference.
   double noise = 0;
   // Of the input that failed, else of the first; of several its `execution` names it. As much as
   // was asked for.
@@ -53,6 +54,7 @@ struct EvaluationRequest {
   // decide; empty: none.
   std::string incumbent = {};
   double incumbent_score = std::numeric_limits<double>::infinity();
+  bool again = false;  // it looked better, or is to be sure of: with more runs than at first
   std::function<bool()> stop = {};  // asked now and then; true: the answer is of no interest
 };
 
@@ -70,7 +72,8 @@ class Evaluator {
   // threads.
   virtual int parallel() const { return 1; }
   // Whether one text always gets one score, so that none is measured twice and the runs themselves
-  // cost nothing but time.
+  // cost nothing but time. Else what looks better than the best is evaluated once more before it is
+  // taken, and the best beside the start when the search ends.
   virtual bool simulated() const { return false; }
 
   // The same for texts that mean the same: results are kept by it.
@@ -117,11 +120,14 @@ class History {
  public:
   static constexpr std::size_t kKept = 64;  // of each of the lists below
 
+  // Whether it is better than the best by more than its noise. The best's own noise does not count:
+  // it is measured anew beside each text.
+  bool is_better(const Evaluation& evaluation) const;
   void add(Step step);
 
-  const Step* best() const;  // null: none was valid
+  const Step* best() const;  // that was better than the best before it; null: none was valid
   const Step* last() const;  // null: none was tried
-  // The best first, of different texts, valid ones.
+  // The best first, then the others by their scores, of different texts, valid ones.
   const std::vector<Step>& best_first() const { return best_; }
   // The oldest first.
   const std::vector<Step>& recent() const { return recent_; }
@@ -145,8 +151,9 @@ class Round {
   // Asks the model, up to eight at once, and answers in their order. What it costs is counted, and
   // written down before the answer is given. Without a model: kUnsupported.
   virtual std::vector<Result<ChatReply, ChatError>> ask(std::span<const ChatRequest> requests) = 0;
-  // What a cheaper evaluator says, where there is one (has_estimates), in their order; at most
-  // what is left of its budget, so the answer may be shorter.
+  // What a cheaper evaluator says, where there is one (has_estimates), in their order; at most what
+  // is left of its budget, and of a third of the time that was left when the round began, so the
+  // answer may be shorter.
   virtual bool has_estimates() const = 0;
   virtual std::vector<Evaluation> estimate(std::span<const std::string> texts,
                                            GuideDetail detail) = 0;
@@ -168,6 +175,8 @@ class Proposer {
   // At most round.most() proposals, which are tried in any order and learnt of in this one.
   virtual std::vector<Proposal> propose(Round& round) = 0;
   virtual void learn(const Step& step);
+  // What it has found out in words, a line each; empty: it keeps none. At most a megabyte.
+  virtual std::string findings() const { return {}; }
 };
 
 struct ProposerInfo {
@@ -182,7 +191,8 @@ struct AskOptions {
   // Has the server keep replies to their form where it can: a mapping to the grammar, narrowed to
   // the names that there are. Else the form is asked for.
   bool constrain = false;
-  int max_tokens = 4096;  // of a reply
+  int max_tokens = 4096;                   // of a reply
+  std::optional<double> temperature = {};  // else each proposer has its own
 };
 // Fails (kUnknown) for no such name, where it cannot search for such a text, and for inputs of
 // different applications; those that ask a model as Segments::of_marked does.
@@ -203,6 +213,7 @@ struct TuneBudget {
 // What the search has used.
 struct TuneSpending {
   std::int64_t evaluations = 0, estimates = 0, model_calls = 0;
+  std::int64_t again = 0;  // evaluations made once more, which do not count as such
   double seconds = 0;
   std::int64_t tokens = 0;
   double money = 0;
@@ -263,6 +274,9 @@ struct TuneOutcome {
   std::int64_t steps = 0;  // what was tried, also what cost nothing
   std::optional<Step> best;
   std::optional<Step> start;
+  // The best as it was measured beside the start when the search ended by itself: its score by the
+  // start's says what it is worth. Not where runs are simulated or the best is the start.
+  std::optional<Evaluation> beside_start;
   // Statements that the search had put into the best mapping and that were taken out of its text
   // again when it ended, since without them it is no slower; only where runs are simulated, and not
   // in a comparison. The runs that tell are not counted.

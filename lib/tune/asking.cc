@@ -83,7 +83,7 @@ std::vector<std::optional<ChatReply>> Asker::ask(Round& round, std::span<const Q
       std::vector<ChatRequest> requests;
       for (const std::size_t i : part) {
         requests.push_back(request(questions[i], i));
-        requests.back().temperature = temperature;
+        requests.back().temperature = options_.temperature.value_or(temperature);
       }
       auto answers = round.ask(requests);
       for (std::size_t a = 0; a < std::min(part.size(), answers.size()); ++a) {

@@ -238,7 +238,7 @@ std::vector<Proposal> Ccd::propose(Round& round) {
 void Ccd::learn(const Step& step) {
   for (const Tried& tried : pending_) {
     if (tried.tag != step.proposal.tag) continue;
-    if (step.evaluation.ok() && step.evaluation.score < best_score_) {
+    if (step.evaluation.ok() && step.evaluation.score < best_score_ * (1 - step.evaluation.noise)) {
       best_ = tried.choice;
       best_score_ = step.evaluation.score;
     }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <cstring>
@@ -29,6 +30,7 @@ constexpr std::size_t kMaxOutputBytes = std::size_t{1} << 20;
 constexpr std::int64_t kMostRuns = 1000;  // warm-ups, repeats
 constexpr std::int64_t kLeastDeadlineMs = 1000;
 constexpr double kSlowerThanIncumbent = 10;
+constexpr std::size_t kManyRuns = 7;
 
 // Half the range, as part of the median.
 double half_range(const std::vector<double>& values) {
@@ -87,21 +89,32 @@ struct Comparison {
   // How many times the incumbent's the text's value is: the median over all pairs of their runs
   // (Hodges and Lehmann). The quotient of the two medians is off where the machine changes
   // between the runs, since the changed ones are half of the incumbent's, but never of the text's.
-  double quotient() const {
-    std::vector<double> logarithms;
-    for (const double value : text) {
-      for (const double other : incumbent) logarithms.push_back(std::log(value / other));
-    }
-    return std::exp(median(std::move(logarithms)));
-  }
+  double quotient() const { return std::exp(median(logarithms())); }
 
+  // Of few runs half the range of the comparisons with the neighbours. Of many, where a single
+  // disturbed run would make that useless, no more than to the upper bound of the quotient (Moses;
+  // of seven runs beside eight it is passed by chance once in a hundred times).
   double noise() const {
     if (incumbent.empty()) return half_range(text);
     std::vector<double> beside;  // by the two that stood beside it
     for (std::size_t i = 0; i < text.size(); ++i) {
       beside.push_back(text[i] / std::sqrt(incumbent[i] * incumbent[i + 1]));
     }
-    return half_range(beside);
+    if (text.size() < kManyRuns) return half_range(beside);
+    const std::vector<double> all = logarithms();
+    const double upper = all[all.size() - 1 - all.size() / 7];
+    return std::min(half_range(beside), 1 - std::exp(median(all) - upper));
+  }
+
+ private:
+  // Of all quotients, the smallest first.
+  std::vector<double> logarithms() const {
+    std::vector<double> all;
+    for (const double value : text) {
+      for (const double other : incumbent) all.push_back(std::log(value / other));
+    }
+    std::sort(all.begin(), all.end());
+    return all;
   }
 };
 
@@ -123,13 +136,17 @@ class CommandEvaluator final : public Evaluator {
   bool higher_is_better() const override { return options_.higher_is_better; }
 
   Evaluation evaluate(const EvaluationRequest& request) override {
-    auto placed = Placed::make(request.text, options_.file_suffix);
-    if (!placed) return failed({Status::kFailed, placed.error().message, {}}, request.detail);
-    if (const auto failure = checked(**placed, request)) return failed(*failure, request.detail);
+    std::shared_ptr<const Placed> text = kept(request.text);
+    if (text == nullptr) {
+      auto placed = Placed::make(request.text, options_.file_suffix);
+      if (!placed) return failed({Status::kFailed, placed.error().message, {}}, request.detail);
+      text = std::move(placed).value();
+      if (const auto failure = checked(*text, request)) return failed(*failure, request.detail);
+    }
     const std::shared_ptr<const Placed> incumbent = incumbent_of(request);
     std::vector<Comparison> all;
     for (const std::string& input : runs()) {
-      auto compared = compare(**placed, incumbent.get(), input, request);
+      auto compared = compare(*text, incumbent.get(), input, request);
       if (!compared) {
         Failure failure = compared.error();
         failure.input = input;
@@ -138,8 +155,8 @@ class CommandEvaluator final : public Evaluator {
       all.push_back(std::move(*compared));
     }
     Evaluation evaluation = score_of(all, request);
-    // It is what the next texts will be compared with.
-    if (evaluation.score < request.incumbent_score) kept_ = *placed;
+    // It may be what the next texts will be compared with.
+    kept_.back() = evaluation.score < request.incumbent_score ? std::move(text) : nullptr;
     return evaluation;
   }
 
@@ -211,11 +228,17 @@ class CommandEvaluator final : public Evaluator {
   std::shared_ptr<const Placed> incumbent_of(const EvaluationRequest& request) {
     const bool scored = std::isfinite(request.incumbent_score) && request.incumbent_score > 0;
     if (!scored || request.incumbent.empty() || request.incumbent == request.text) return nullptr;
-    if (kept_ != nullptr && kept_->text() == request.incumbent) return kept_;
+    if (auto known = kept(request.incumbent)) return kept_.front() = std::move(known);
     const auto placed = Placed::make(request.incumbent, options_.file_suffix);
     if (!placed || checked(**placed, request)) return nullptr;
-    kept_ = *placed;
-    return kept_;
+    return kept_.front() = *placed;
+  }
+
+  std::shared_ptr<const Placed> kept(const std::string& text) const {
+    for (const std::shared_ptr<const Placed>& placed : kept_) {
+      if (placed != nullptr && placed->text() == text) return placed;
+    }
+    return nullptr;
   }
 
   // The incumbent first and last, the text between two of it.
@@ -237,7 +260,9 @@ class CommandEvaluator final : public Evaluator {
           std::min(options_.timeout_ms, std::max(kLeastDeadlineMs, static_cast<std::int64_t>(ms)));
       if (counts) compared.incumbent.push_back(measured->value);
     };
-    for (int i = -options_.warmup; i < options_.repeats; ++i) {
+    const auto many = static_cast<int>(std::min<std::int64_t>(2 * options_.repeats + 1, kMostRuns));
+    const int repeats = request.again ? many : options_.repeats;
+    for (int i = -options_.warmup; i < repeats; ++i) {
       run_incumbent(i >= 0);
       const auto measured = measure(text, input, deadline_ms, request);
       if (!measured) return measured.error();
@@ -331,7 +356,9 @@ class CommandEvaluator final : public Evaluator {
   Metric metric_;
   GuideRules rules_;
   bool check_for_each_ = false;
-  std::shared_ptr<const Placed> kept_;  // the best text so far, with what its commands left there
+  // With what their commands left there: what the last text was compared with, and that text where
+  // it looked better.
+  std::array<std::shared_ptr<const Placed>, 2> kept_;
 };
 
 std::optional<Error> wrong_commands(const CommandEvaluatorOptions& options) {

@@ -111,7 +111,7 @@ void Guided::remember(const Known& known) {
 // Where its time goes.
 void Guided::look_at(Round& round, Known& known) {
   const std::string text = drafts_.text_of(known.draft);
-  const auto estimates = round.estimate({&text, 1}, GuideDetail::kProfile);
+  const auto estimates = round.estimate({&text, 1}, std::min(round.detail(), reads()));
   if (estimates.empty()) {
     exhausted_ = true;
     return;
@@ -354,7 +354,7 @@ double Guided::prior(Move::What what) const {
 void Guided::learn(const Step& step) {
   if (!pending_) return;
   const double before = better_ ? better_->score : best_.score;
-  if (step.evaluation.ok() && step.evaluation.score < before) {
+  if (step.evaluation.ok() && step.evaluation.score < before * (1 - step.evaluation.noise)) {
     better_ = std::move(pending_);
     better_->score = step.evaluation.score;
     better_->facts = step.evaluation.feedback.profile;

@@ -27,16 +27,30 @@ bool Evaluator::may_fail(const std::string&) const { return false; }
 
 void Proposer::learn(const Step&) {}
 
+bool History::is_better(const Evaluation& evaluation) const {
+  if (!evaluation.ok() || best_.empty()) return evaluation.ok();
+  return evaluation.score < best_.front().evaluation.score * (1 - evaluation.noise);
+}
+
 void History::add(Step step) {
   if (step.evaluation.ok()) {
     const auto same = std::find_if(best_.begin(), best_.end(), [&](const Step& other) {
       return other.proposal.text == step.proposal.text;
     });
-    if (same == best_.end()) {
-      const auto place = std::upper_bound(
-          best_.begin(), best_.end(), step,
-          [](const Step& a, const Step& b) { return a.evaluation.score < b.evaluation.score; });
-      best_.insert(place, step);
+    const bool is_best = is_better(step.evaluation);
+    if (is_best && same != best_.end()) best_.erase(same);
+    if (is_best || same == best_.end()) {
+      const auto faster = [](const Step& a, const Step& b) {
+        return a.evaluation.score < b.evaluation.score;
+      };
+      // The one that it replaces goes to its place among the others.
+      const auto others = best_.begin() + (best_.empty() ? 0 : 1);
+      if (is_best && !best_.empty()) {
+        std::rotate(best_.begin(), others,
+                    std::lower_bound(others, best_.end(), best_.front(), faster));
+      }
+      best_.insert(is_best ? best_.begin() : std::upper_bound(others, best_.end(), step, faster),
+                   step);
       if (best_.size() > kKept) best_.pop_back();
     }
   } else {

@@ -89,6 +89,7 @@ class Hybrid : public Proposer {
                                            : segments_format(problem));
     add_card(prompt, problem);
     add_problem(prompt, problem);
+    add_surroundings(prompt, problem);
     prompt.user(best == nullptr ? "CURRENT, not run yet\n"
                                 : fmt::format("CURRENT (#{}, the best)\n", best->number));
     prompt.user(show(base));

@@ -116,6 +116,8 @@ Journal& Journal::operator=(Journal&& other) noexcept {
   std::swap(lines_, other.lines_);
   std::swap(replayed_, other.replayed_);
   std::swap(recorded_, other.recorded_);
+  std::swap(left_out_, other.left_out_);
+  std::swap(beside_start_, other.beside_start_);
   return *this;
 }
 
@@ -130,7 +132,7 @@ Result<Journal> Journal::open(const std::string& path, const Json& search, bool 
   }
   if (journal.file_ < 0) return cannot(resume ? "read" : "write", path, errno);
 
-  std::int64_t number = 0;
+  std::int64_t number = 0, left_out = 0;
   if (resume) {
     std::ifstream lines(path, std::ios::binary);
     for (std::string line; std::getline(lines, line); ++number) {
@@ -161,6 +163,10 @@ Result<Journal> Journal::open(const std::string& path, const Json& search, bool 
         return malformed(path, 1, "this is the journal of another search",
                          "resume with the options that it was begun with");
       }
+      if (read.contains(kBesideStart)) {
+        journal.beside_start_ = read[kBesideStart];
+        ++left_out;
+      }
       journal.size_ += static_cast<std::int64_t>(line.size()) + 1;
     }
     if (ftruncate(journal.file_, journal.size_) != 0) return cannot("write", path, errno);
@@ -169,7 +175,7 @@ Result<Journal> Journal::open(const std::string& path, const Json& search, bool 
     if (auto error = journal.write("search", search, true)) return *error;
     number = 1;
   }
-  journal.recorded_ = number - 1;
+  journal.recorded_ = number - 1 - left_out;
   if (journal.recorded_ > 0) {
     journal.lines_.open(path, std::ios::binary);
     std::string first;
@@ -180,9 +186,13 @@ Result<Journal> Journal::open(const std::string& path, const Json& search, bool 
 
 Result<Json> Journal::next(const char* about) {
   std::string line;
-  std::getline(lines_, line);
+  Json read;
+  while (std::getline(lines_, line)) {
+    read = parsed(line);
+    if (!read.is_object() || !read.contains(kBesideStart)) break;
+    ++left_out_;
+  }
   ++replayed_;
-  Json read = parsed(line);
   if (!read.is_object() || !read.contains(about)) {
     return another_way(fmt::format("the search now comes to `{}` here", about));
   }
@@ -190,11 +200,11 @@ Result<Json> Journal::next(const char* about) {
 }
 
 Error Journal::damaged(std::string_view what) const {
-  return damaged_line(path_, replayed_ + 1, fmt::format(": {}", what));
+  return damaged_line(path_, replayed_ + left_out_ + 1, fmt::format(": {}", what));
 }
 
 Error Journal::another_way(std::string_view what) const {
-  return malformed(path_, replayed_ + 1, what,
+  return malformed(path_, replayed_ + left_out_ + 1, what,
                    "it was begun by another version, or what it evaluates has changed");
 }
 
@@ -475,6 +485,7 @@ std::optional<RecordedStep> step_of(const Json& json) {
   recorded.within_noise = members.flag("within_noise");
   recorded.repeated = members.flag("repeated");
   recorded.free = members.flag("free");
+  recorded.again = members.flag("again");
   recorded.seconds = members.in("seconds", 0.0, kMostSeconds);
   if (!evaluation || !members.good()) return std::nullopt;
   recorded.step.evaluation = *std::move(evaluation);

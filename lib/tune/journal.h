@@ -18,6 +18,8 @@ namespace groma::tuning {
 
 using Json = nlohmann::ordered_json;
 
+inline constexpr const char* kBesideStart = "beside_start";  // what a line is about
+
 // What a line of a journal holds, byte for byte; discarded where it is no JSON, or deeper than any
 // that we write.
 Json parsed(const std::string& line);
@@ -28,7 +30,8 @@ std::string line_of(const Json& json);
 // A journal's lines: {"search": ...} first, then in turn what a line is about and that: {"round":
 // how many proposals may be tried}, {"asked": [request, ...]} and then {"replies": [reply, ...]},
 // more of which answer what was stopped before them, {"estimated": {"texts": their hash, "results":
-// [...]}}, {"step": ...}. A text that is no UTF-8 is marked and has a character for each byte.
+// [...]}}, {"step": ...}. Whenever the search ended, {"beside_start": ...}, of which the last
+// counts. A text that is no UTF-8 is marked and has a character for each byte.
 class Journal {
  public:
   // Of no file: remembers nothing.
@@ -45,6 +48,8 @@ class Journal {
 
   // Whether there are lines that were written before; next() takes them in turn.
   bool replaying() const { return replayed_ < recorded_; }
+  // What it last ended with; null: nothing.
+  const Json& beside_start() const { return beside_start_; }
   // The next of them, which must be about this; else the search does not go the way that it went.
   Result<Json> next(const char* about);
   // Of the line that was taken last: it is not as one that was written; the search no longer goes
@@ -62,7 +67,9 @@ class Journal {
   int file_ = -1;
   std::int64_t size_ = 0;
   std::ifstream lines_;
-  std::int64_t replayed_ = 0, recorded_ = 0;  // lines without the first
+  std::int64_t replayed_ = 0, recorded_ = 0;  // lines without the first and those left out
+  std::int64_t left_out_ = 0;                 // of those that were read
+  Json beside_start_;
 };
 
 // A score is finite and above 0, and there are values.
@@ -73,6 +80,7 @@ struct RecordedStep {
   Step step;
   bool within_noise = false;            // of what was the best then
   bool repeated = false, free = false;  // it had been tried; it cost nothing
+  bool again = false;                   // it was evaluated twice, of which this is the second
   double seconds = 0;                   // since the search was begun
 };
 Json json_of(const Evaluation& evaluation);

@@ -65,14 +65,19 @@ std::string to_json(const TuneOutcome& outcome) {
                     {"values", outcome.best->evaluation.values},
                     {"text", outcome.best->proposal.text}};
   }
+  if (outcome.beside_start) {
+    json["beside_start"] = {{"valid", outcome.beside_start->ok()}};
+    if (outcome.beside_start->ok()) {
+      json["beside_start"]["score"] = outcome.beside_start->score;
+      json["beside_start"]["noise"] = outcome.beside_start->noise;
+    }
+  }
   if (!outcome.dropped.empty()) json["dropped"] = outcome.dropped;
   json["trajectory"] = outcome.trajectory;
   const TuneSpending& spent = outcome.spent;
-  json["spent"] = {{"evaluations", spent.evaluations},
-                   {"estimates", spent.estimates},
-                   {"model_calls", spent.model_calls},
-                   {"tokens", spent.tokens},
-                   {"money", spent.money},
+  json["spent"] = {{"evaluations", spent.evaluations}, {"again", spent.again},
+                   {"estimates", spent.estimates},     {"model_calls", spent.model_calls},
+                   {"tokens", spent.tokens},           {"money", spent.money},
                    {"seconds", spent.seconds}};
   return line_of(json);
 }

@@ -29,9 +29,10 @@ using tuning::Journal;
 using tuning::Json;
 using Clock = std::chrono::steady_clock;
 
-constexpr int kMostRejected = 5;    // rounds without a proposal, in a row
-constexpr int kMostRepeated = 200;  // proposals that cost nothing, in a row
-constexpr int kMostAsked = 8;       // at once
+constexpr int kMostRejected = 5;             // rounds without a proposal, in a row
+constexpr int kMostRepeated = 200;           // proposals that cost nothing, in a row
+constexpr int kMostAsked = 8;                // at once
+constexpr double kTimeToEstimate = 1.0 / 3;  // of what is left, in a round
 constexpr auto kLongestTidying = std::chrono::seconds(10);
 constexpr std::size_t kUnbounded = 1 << 20;  // proposals
 // Asked for whoever reads it, since people do; of what is simulated more would cost more.
@@ -191,14 +192,18 @@ class Search : public Round {
     Proposal proposal;
     std::string canonical;
     std::optional<Evaluation> evaluation;
-    bool repeated = false, free = false, recorded = false;
+    bool repeated = false, free = false, recorded = false, again = false;
   };
   std::optional<Trial> replayed(const Proposal& proposal);
   // What is known of it where it was tried before.
   Trial looked_up(Proposal proposal) const;
   // Checks it, and runs it unless it is refused; from any thread.
   void evaluate(Trial& trial) const;
+  std::optional<Evaluation> evaluated(EvaluationRequest request) const;
+  // Evaluates what looks better once more: of many texts some look so by chance.
+  void make_sure(Trial& trial) const;
   void take(Trial trial);
+  void compare_with_start();
   void write(const char* about, const Json& value, bool lasting) {
     if (!failed_) failed_ = journal_.write(about, value, lasting);
   }
@@ -227,7 +232,7 @@ class Search : public Round {
     event.kind = kind;
     event.spent = outcome_.spent;
     event.spent.seconds = seconds();
-    if (history_.best() != nullptr) event.best_score = history_.best()->evaluation.score;
+    if (outcome_.best) event.best_score = outcome_.best->evaluation.score;
     fill(&event);
     options_.on_event(event);
   }
@@ -239,7 +244,8 @@ class Search : public Round {
   Evaluator* estimator_;
   const TuneOptions& options_;
   Clock::time_point begin_;
-  double seconds_before_ = 0;  // of the search that is resumed
+  double seconds_before_ = 0;   // of the search that is resumed
+  double estimates_until_ = 0;  // seconds, of this round
 
   std::optional<FileLock> lock_;
   Journal journal_;
@@ -392,15 +398,19 @@ std::vector<Evaluation> Search::estimate(std::span<const std::string> texts, Gui
     count = std::min(count, static_cast<std::size_t>(std::max<std::int64_t>(left, 0)));
   }
   if (count == 0) return {};
-  outcome_.spent.estimates += static_cast<std::int64_t>(count);
   std::uint64_t hash = 0;
   for (const std::string& text : texts) hash = mix(hash ^ tuning::hash_of(text)) + 1;
-  if (journal_.replaying()) return estimated_then(count, hash);
-  std::vector<Evaluation> all = estimated_now(texts.first(count), detail);
-  if (stop()) return all;  // they may have been broken off
+  const bool recorded = journal_.replaying();
+  outcome_.spent.estimates += static_cast<std::int64_t>(count);
+  std::vector<Evaluation> all =
+      recorded ? estimated_then(count, hash) : estimated_now(texts.first(count), detail);
+  outcome_.spent.estimates -= static_cast<std::int64_t>(count - all.size());
+  if (recorded || stop()) return all;  // stopped, they may have been broken off
   Json results = Json::array();
   for (const Evaluation& evaluation : all) results.push_back(tuning::json_of(evaluation));
-  write("estimated", {{"texts", hash}, {"results", std::move(results)}}, false);
+  Json line = {{"texts", hash}, {"results", std::move(results)}};
+  if (all.size() < count) line["out_of_time"] = true;
+  write("estimated", line, false);
   return all;
 }
 
@@ -410,13 +420,20 @@ std::vector<Evaluation> Search::estimated_now(std::span<const std::string> texts
   say(TuneEvent::Kind::kEstimating,
       [&](TuneEvent* event) { event->most_estimates = options_.budget.estimates; });
   std::vector<Evaluation> all(texts.size());
+  std::atomic<std::size_t> late = texts.size();  // the first that was not begun
   in_parallel(texts.size(), threads_of(*estimator_), [&](std::size_t i) {
     if (stop()) return;
+    if (options_.budget.seconds > 0 && seconds() >= estimates_until_) {
+      for (std::size_t first = late; i < first && !late.compare_exchange_weak(first, i);) {
+      }
+      return;
+    }
     EvaluationRequest request{texts[i], detail};
     request.stop = [this] { return stop(); };
     all[i] = estimator_->evaluate(request);
     keep_what_is_written(&all[i]);
   });
+  all.resize(late);
   return all;
 }
 
@@ -429,12 +446,14 @@ std::vector<Evaluation> Search::estimated_then(std::size_t count, std::uint64_t 
     return {};
   }
   const auto results = line->is_object() ? line->find("results") : line->end();
-  if (results == line->end() || !results->is_array() || results->size() != count) {
+  const bool out_of_time = line->is_object() && line->contains("out_of_time");
+  if (results == line->end() || !results->is_array() ||
+      (out_of_time ? results->size() >= count : results->size() != count)) {
     failed_ = journal_.damaged(fmt::format("{} estimates are due", count));
   } else if (!line->contains("texts") || (*line)["texts"] != texts) {
     failed_ = journal_.another_way("the search now estimates something else");
   }
-  for (std::size_t i = 0; i < count && !failed_; ++i) {
+  for (std::size_t i = 0; !failed_ && i < results->size(); ++i) {
     const auto evaluation = tuning::evaluation_of((*results)[i]);
     if (evaluation) all.push_back(*evaluation);
     if (!evaluation) failed_ = journal_.damaged(fmt::format("estimate {} is none", i + 1));
@@ -463,7 +482,8 @@ std::optional<Search::Trial> Search::replayed(const Proposal& proposal) {
                std::move(recorded->step.evaluation),
                recorded->repeated,
                recorded->free,
-               true};
+               true,
+               recorded->again};
 }
 
 Search::Trial Search::looked_up(Proposal proposal) const {
@@ -491,22 +511,38 @@ void Search::evaluate(Trial& trial) const {
     request.incumbent = outcome_.best->proposal.text;
     request.incumbent_score = outcome_.best->evaluation.score;
   }
+  trial.evaluation = evaluated(std::move(request));
+}
+
+// Nothing where it may have been broken off.
+std::optional<Evaluation> Search::evaluated(EvaluationRequest request) const {
   request.stop = [this] { return stop(); };
-  trial.evaluation = evaluator_.evaluate(request);
-  if (!tuning::sound(*trial.evaluation)) {
+  Evaluation evaluation = evaluator_.evaluate(request);
+  if (!tuning::sound(evaluation)) {
     Evaluation none;
     none.status = Evaluation::Status::kFailed;
     none.feedback.execution = fmt::format(
-        "The evaluator gave the score {}, not a finite number above 0.", trial.evaluation->score);
-    trial.evaluation = std::move(none);
+        "The evaluator gave the score {}, not a finite number above 0.", evaluation.score);
+    evaluation = std::move(none);
   }
-  if (stop()) trial.evaluation.reset();  // it may have been broken off
+  if (stop()) return std::nullopt;
+  return evaluation;
+}
+
+void Search::make_sure(Trial& trial) const {
+  if (evaluator_.simulated() || trial.repeated || trial.free || !outcome_.best) return;
+  if (!history_.is_better(*trial.evaluation)) return;
+  trial.again = true;
+  trial.evaluation =
+      evaluated({trial.proposal.text, std::max(wanted(), kOfMeasured), outcome_.best->proposal.text,
+                 outcome_.best->evaluation.score, true});
 }
 
 void Search::begin_round() {
   rejected_.reset();
   hopeless_.reset();
   spent_tokens_ = false;
+  estimates_until_ = seconds() + kTimeToEstimate * (options_.budget.seconds - seconds());
   replayed_round_ = journal_.replaying();
   if (replayed_round_) {
     const auto line = journal_.next("round");
@@ -558,6 +594,8 @@ void Search::try_all(std::vector<Proposal> proposals) {
         if (batch.at(trial.canonical) == taken) break;
         trial = looked_up(std::move(trial.proposal));
       }
+      make_sure(trial);
+      if (!trial.evaluation) break;
       take(std::move(trial));
       if (failed_) return;
     }
@@ -574,17 +612,15 @@ void Search::take(Trial trial) {
   if (is_start && !step.evaluation.ok() && !problem_.is_mapping()) return;
   keep_what_is_written(&step.evaluation);
   const Evaluation& evaluation = step.evaluation;
-  bool is_best = evaluation.ok(), within_noise = false;
-  if (is_best && outcome_.best) {
-    const Evaluation& best = outcome_.best->evaluation;
-    is_best = evaluation.score < best.score * (1 - std::max(evaluation.noise, best.noise));
-    within_noise = !is_best && evaluation.score < best.score;
-  }
+  const bool is_best = history_.is_better(evaluation);
+  const bool within_noise =
+      !is_best && evaluation.ok() && evaluation.score < history_.best()->evaluation.score;
   if (!trial.recorded) {
     Json line = tuning::json_of(step);
     if (within_noise) line["within_noise"] = true;
     if (trial.repeated) line["repeated"] = true;
     if (trial.free) line["free"] = true;
+    if (trial.again) line["again"] = true;
     line["seconds"] = seconds();
     write("step", line, !evaluator_.simulated());
     if (failed_) return;
@@ -592,6 +628,7 @@ void Search::take(Trial trial) {
   if (!trial.repeated) tried_.add(trial.canonical, step);
   repeated_ = trial.free ? repeated_ + 1 : 0;
   if (!trial.free) ++outcome_.spent.evaluations;
+  if (trial.again) ++outcome_.spent.again;
   if (is_best) {
     outcome_.best = step;
     outcome_.trajectory.emplace_back(outcome_.spent.evaluations, evaluation.score);
@@ -613,6 +650,25 @@ void Search::take(Trial trial) {
 void Search::keep_best() {
   if (options_.directory.empty() || failed_) return;
   failed_ = write_file(path_of(best_name()), outcome_.best->proposal.text);
+}
+
+// Once for each best, however often the search is resumed.
+void Search::compare_with_start() {
+  const std::optional<Step>&best = outcome_.best, &start = outcome_.start;
+  if (evaluator_.simulated() || !best || !start || best->number == start->number) return;
+  if (!start->evaluation.ok() || failed_ || journal_.replaying()) return;
+  const Json& before = journal_.beside_start();
+  if (const auto recorded = tuning::step_of(before)) {
+    if (recorded->step.number == best->number) outcome_.beside_start = recorded->step.evaluation;
+  }
+  const bool over = outcome_.end == TuneOutcome::End::kStopped || out_of_time() || stop();
+  if (outcome_.beside_start || over) return;
+  auto evaluation = evaluated(
+      {best->proposal.text, kOfMeasured, start->proposal.text, start->evaluation.score, true});
+  if (!evaluation) return;
+  keep_what_is_written(&*evaluation);
+  outcome_.beside_start = *evaluation;
+  write(tuning::kBesideStart, tuning::json_of(Step{best->number, {}, *evaluation}), true);
 }
 
 // The last statements first: what they use stands before them.
@@ -756,12 +812,16 @@ Result<TuneOutcome> Search::run() {
     break;
   }
   tidy();
+  compare_with_start();
   if (failed_) return *failed_;
   outcome_.steps = steps_;
   outcome_.spent.seconds = seconds();
   if (!options_.directory.empty() && !journal_.replaying()) {
     if (auto error = tuning::report(options_.directory, problem_, evaluator_, outcome_)) {
       return *error;
+    }
+    if (const std::string findings = proposer_.findings(); !findings.empty()) {
+      if (auto error = write_file(path_of("findings.txt"), findings)) return *error;
     }
   }
   return std::move(outcome_);

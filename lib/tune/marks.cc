@@ -4,10 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <variant>
 
 #include "base/random.h"
 #include "tune/proposers.h"
+#include "tune/recent.h"
 
 namespace groma::tuning {
 namespace {
@@ -133,17 +134,25 @@ class Marks : public Proposer {
 
   std::vector<Proposal> propose(Round& round) override {
     if (round.history().last() == nullptr) return {proposal(text_.chosen, text_.chosen)};
-    tried_.insert(text_.chosen);
+    tried(text_.chosen);
     const Choice from = choice_of(round.history().best());
     if (const auto near = neighbour(from)) return {proposal(from, *near)};
     for (int i = 0; i < kMaxDraws; ++i) {
       const Choice drawn = draw();
-      if (!tried_.contains(drawn)) return {proposal(from, drawn)};
+      if (!was_tried(drawn)) return {proposal(from, drawn)};
     }
     return {};
   }
 
  private:
+  static std::uint64_t key_of(const Choice& choice) {
+    std::uint64_t key = 0;
+    for (const std::uint32_t value : choice) key = mix(key ^ value) + 1;
+    return key;
+  }
+  void tried(const Choice& choice) { tried_.add(key_of(choice), {}); }
+  bool was_tried(const Choice& choice) const { return tried_.find(key_of(choice)) != nullptr; }
+
   // Of a text that this proposer may have made.
   Choice choice_of(const Step* step) const {
     if (step == nullptr) return text_.chosen;
@@ -152,7 +161,7 @@ class Marks : public Proposer {
   }
 
   Proposal proposal(const Choice& from, const Choice& to) {
-    tried_.insert(to);
+    tried(to);
     std::string why;
     for (std::size_t m = 0; m < to.size(); ++m) {
       if (from[m] == to[m]) continue;
@@ -171,9 +180,10 @@ class Marks : public Proposer {
         const std::size_t m = (first + i) % from.size();
         const std::size_t count = text_.marks[m].values.size();
         for (const std::size_t value : {from[m] + distance, from[m] - distance}) {
+          if (value >= count) continue;
           Choice choice = from;
           choice[m] = static_cast<std::uint32_t>(value);
-          if (value < count && !tried_.contains(choice)) return choice;
+          if (!was_tried(choice)) return choice;
         }
       }
     }
@@ -190,7 +200,7 @@ class Marks : public Proposer {
 
   MarkedText text_;
   std::uint64_t seed_, next_ = 0;
-  std::set<Choice> tried_;
+  Recent<std::monostate> tried_;
 };
 
 }  // namespace

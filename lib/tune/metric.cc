@@ -155,6 +155,13 @@ Read Metric::read(const CommandOutcome& outcome) const {
       const auto found = last_match(*pattern_, output->text);
       if (found) return number_in(*found);
     }
+    const std::size_t left_out = outcome.out.left_out_bytes + outcome.err.left_out_bytes;
+    if (left_out > 0) {
+      return fmt::format(
+          "it printed too much: {} bytes in the middle are left out, and nothing of the rest "
+          "matches `{}`",
+          left_out, shown(text_));
+    }
     return fmt::format("nothing that was printed matches `{}`", shown(text_));
   }
   if (outcome.out.left_out_bytes > 0) return std::string("it printed too much to be read as JSON");

@@ -47,6 +47,7 @@ class Opro : public Proposer {
     prompt.system(whole_format(problem, asker_.writes_programs()));
     add_card(prompt, problem);
     add_problem(prompt, problem);
+    add_surroundings(prompt, problem);
     const std::vector<Step>& best = round.history().best_first();
     if (best.empty()) {
       prompt.user("THE TEXT TO BEGIN WITH\n" + shown(problem, base) + "\n");

@@ -17,7 +17,7 @@ constexpr std::size_t kMaxSentences = 4;     // of each kind
 constexpr std::size_t kMaxDifference = 300;  // of a segment
 constexpr std::size_t kMaxFailures = 6;
 constexpr std::size_t kSureTasks = 8;  // whose lines do not leave
-constexpr std::size_t kMaxAbout = 4'000;
+constexpr std::size_t kMaxAbout = 4'000, kMaxOfSegment = 200, kMaxSurroundings = 3'000;
 constexpr std::size_t kMaxInputs = 8;
 
 bool in_path(char c) {
@@ -183,6 +183,31 @@ void add_problem(Prompt& prompt, const Problem& problem) {
   prompt.user("\n");
 }
 
+void add_surroundings(Prompt& prompt, const Problem& problem) {
+  if (problem.is_mapping()) return;
+  const Result<Segments> segments = segments_of(problem, problem.start);
+  if (!segments.ok() || segments->outside().empty()) return;
+  const std::span<const std::string> outside = segments->outside();
+  // Of each piece as much: of the first its end, of the last its beginning, of others both.
+  const std::size_t most = kMaxSurroundings / outside.size();
+  std::string text;
+  for (std::size_t i = 0; i < outside.size(); ++i) {
+    std::string_view piece = outside[i];
+    const bool first = i == 0, last = i + 1 == outside.size();
+    if (piece.size() <= most) {
+      text += piece;
+    } else {
+      const std::size_t ends = first ? 0 : last ? most : most / 2, begins = last ? 0 : most - ends;
+      text += piece.substr(0, ends);
+      text += "\n...\n";
+      text += piece.substr(piece.size() - std::min(begins, piece.size()));
+    }
+    if (!last) text += fmt::format("[the segment {}]\n", segments->all()[i].name);
+  }
+  prompt.user("AROUND THE SEGMENTS, which stays as it is\n" + fenced(without_paths(text)) + "\n",
+              Leaves::kApp);
+}
+
 Result<Segments> segments_of(const Problem& problem, const std::string& text) {
   if (problem.is_mapping()) return Segments::of_mapping(Source("mapping", text));
   return Segments::of_marked(Source("text", text));
@@ -202,6 +227,11 @@ std::string fenced(std::string_view text, std::string_view label) {
 std::string show(const Segments& segments) {
   std::string shown;
   for (const Segment& segment : segments.all()) {
+    // Of a mapping's the card says it.
+    if (!segment.about.empty() && !segments.outside().empty()) {
+      shown += fmt::format("{}: {}\n", segment.name,
+                           one_line(without_paths(segment.about), kMaxOfSegment));
+    }
     shown += fenced(segment.text.empty() ? "NONE" : segment.text, segment.name);
   }
   return shown;

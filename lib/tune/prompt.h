@@ -57,9 +57,13 @@ std::span<const CardPiece> language_card();
 std::string goal_words(const Evaluator& evaluator);
 // The machine and the application, or what the text is about.
 void add_problem(Prompt& prompt, const Problem& problem);
+// Of a marked text what stands outside of its segments, which stays as it is: nearest to them what
+// there is room for.
+void add_surroundings(Prompt& prompt, const Problem& problem);
 // As it can be: mapping segments, or the marked ones. Fails as Segments::of_marked does.
 Result<Segments> segments_of(const Problem& problem, const std::string& text);
-// Each in a fenced block with its name, empty ones as NONE.
+// Each in a fenced block with its name, empty ones as NONE; before one that is marked what its mark
+// says of it.
 std::string show(const Segments& segments);
 // A text in a fence that it does not hold.
 std::string fenced(std::string_view text, std::string_view label = "");

@@ -92,14 +92,29 @@ std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
   } else {
     const Evaluation& best = outcome.best->evaluation;
     std::string gain;
-    if (outcome.start && outcome.start->evaluation.ok()) {
-      const double times = outcome.start->evaluation.score / best.score;
-      gain = fmt::format(", {} times as {}",
-                         times < 1000 ? fmt::format("{:.2f}", times) : fmt::format("{:.3g}", times),
-                         higher ? "high" : "fast");
+    const auto times = [&](const Evaluation& of_best) {
+      const double gained = outcome.start->evaluation.score / of_best.score;
+      return fmt::format(
+          ", {} times as {}",
+          gained < 1000 ? fmt::format("{:.2f}", gained) : fmt::format("{:.3g}", gained),
+          higher ? "high" : "fast");
+    };
+    const std::optional<Evaluation>& beside = outcome.beside_start;
+    if (outcome.start && outcome.start->evaluation.ok() && !(beside && !beside->ok())) {
+      gain = times(beside ? *beside : best);
     }
     text += fmt::format("best   {}{} (step {}: {})\n", value_words(best, evaluator), gain,
                         outcome.best->number, harmless(outcome.best->proposal.why));
+    if (beside && !beside->ok()) {
+      text += fmt::format("       it {} when it was measured beside the start again\n",
+                          value_words(*beside, evaluator));
+    } else if (beside && outcome.start) {
+      History start;
+      start.add(*outcome.start);
+      text += start.is_better(*beside)
+                  ? "       measured beside the start again\n"
+                  : "       measured beside the start again: no better than measurements differ\n";
+    }
   }
   if (const std::size_t dropped = outcome.dropped.size(); dropped > 0) {
     text += fmt::format("       without {} statement{} worth nothing\n", dropped,
@@ -108,6 +123,7 @@ std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
   const TuneSpending& spent = outcome.spent;
   text +=
       fmt::format("spent  {} evaluation{}", spent.evaluations, spent.evaluations == 1 ? "" : "s");
+  if (spent.again > 0) text += fmt::format(", {} of them made twice", spent.again);
   if (spent.estimates > 0) text += fmt::format(", {} simulated runs beside them", spent.estimates);
   if (spent.model_calls > 0) {
     text += fmt::format(", {} question{} to the model ({} tokens", spent.model_calls,
@@ -199,7 +215,10 @@ void add_step(const RecordedStep& recorded, const Problem& problem, const Evalua
   const Step& step = recorded.step;
   out.add("\nStep {}: {}{}\n  {}{}\n", step.number, value_words(step.evaluation, evaluator),
           recorded.within_noise ? ", better than the best by no more than measurements differ" : "",
-          harmless(step.proposal.why), recorded.repeated ? " (tried before)" : "");
+          harmless(step.proposal.why),
+          recorded.repeated ? " (tried before)"
+          : recorded.again  ? " (it looked better and was measured again)"
+                            : "");
   const Feedback& feedback = step.evaluation.feedback;
   if (!feedback.execution.empty()) out.add_indented(feedback.execution, "  execution: ");
   for (const std::string& each : feedback.last_lines) out.add_indented(each, "  output: ");

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/harmless.h"
 #include "tune/asking.h"
 #include "tune/proposers.h"
 #include "tune/reply_text.h"
@@ -17,8 +18,8 @@ namespace {
 
 constexpr double kTemperature = 0.7;
 constexpr std::size_t kMaxPopulation = 64, kShownMembers = 24;
-constexpr std::size_t kMaxFindings = 4'000, kMaxWords = 400;
-constexpr std::size_t kMaxExperiments = 8;
+constexpr std::size_t kMaxFindings = 1 << 20, kShownFindings = 4'000, kMaxWords = 400;
+constexpr std::size_t kAvenues = 10, kExperiments = 5, kMaxExperiments = 8;
 
 struct Member {
   std::int64_t id = 0;  // the step's number
@@ -108,8 +109,11 @@ class Scientist : public Proposer {
       : asker_(problem, seed, options) {}
 
   std::string_view name() const override { return "scientist"; }
+  std::string findings() const override { return findings_; }
 
   std::vector<Proposal> propose(Round& round) override {
+    measured_ = what(round.evaluator());
+    higher_is_better_ = round.evaluator().higher_is_better();
     const Pair pair = select(round);
     const Problem& problem = round.problem();
     const Result<Segments> base =
@@ -168,12 +172,16 @@ class Scientist : public Proposer {
     const Member* reference = nullptr;
   };
 
-  static std::string outcome(const Evaluation& evaluation, const Experiment& experiment) {
+  std::string outcome(const Evaluation& evaluation, const Experiment& experiment) const {
     if (!evaluation.ok()) return "it did not run";
     if (experiment.base_score <= 0 || !std::isfinite(experiment.base_score)) return "it ran";
-    const double change = 100 * (evaluation.score / experiment.base_score - 1);
-    if (std::abs(change) <= 100 * evaluation.noise) return "no difference";
-    return fmt::format("{:+.1f} % time", change);
+    const double times = evaluation.score / experiment.base_score;
+    if (std::abs(times - 1) <= evaluation.noise) return "no difference";
+    return fmt::format("{:+.1f} % {}", 100 * ((higher_is_better_ ? 1 / times : times) - 1),
+                       measured_);
+  }
+  static std::string what(const Evaluator& evaluator) {
+    return evaluator.unit() == "s" ? "time" : one_line(evaluator.unit(), 40);
   }
 
   // The worst, of those that did not run the oldest; the newest stays.
@@ -187,7 +195,7 @@ class Scientist : public Proposer {
 
   // The findings grow; the oldest make room.
   void note(std::string_view text) {
-    findings_ += fmt::format("- {}\n", text);
+    findings_ += fmt::format("- {}\n", harmless(text));
     while (findings_.size() > kMaxFindings) findings_.erase(0, findings_.find('\n') + 1);
   }
 
@@ -260,7 +268,8 @@ class Scientist : public Proposer {
         "better "
         "for some inputs.\nReply with one JSON object: {\"base\": <id>, \"reference\": <id>, "
         "\"reason\": \"<why>\"}.\n");
-    prompt.user("POPULATION id | parents | time for each input\n");
+    prompt.user(
+        fmt::format("POPULATION id | parents | {} for each input\n", what(round.evaluator())));
     const std::size_t first = population_.size() - std::min(population_.size(), kShownMembers);
     const std::vector<const Member*> best = valid();
     for (std::size_t i = 0; i < population_.size(); ++i) {
@@ -294,6 +303,9 @@ class Scientist : public Proposer {
     if (findings_.empty()) return;
     prompt.heading("FINDINGS of earlier experiments\n", Leaves::kHistory);
     std::string_view rest = findings_;
+    if (rest.size() > kShownFindings) {
+      rest.remove_prefix(rest.find('\n', rest.size() - kShownFindings - 1) + 1);
+    }
     while (!rest.empty()) {
       const std::size_t end = rest.find('\n') + 1;
       prompt.user(std::string(rest.substr(0, end)), Leaves::kHistory);
@@ -326,6 +338,7 @@ class Scientist : public Proposer {
         "<max>], \"innovation\": <0 to 100>}, <five of them>]}.\n");
     add_card(prompt, problem);
     add_problem(prompt, problem);
+    add_surroundings(prompt, problem);
     add_findings(prompt);
     add_member(prompt, "BASE", pair.base, base, round.evaluator());
     prompt.user(asker_.take_remarks());
@@ -340,6 +353,16 @@ class Scientist : public Proposer {
         if (auto made = experiment_in(value)) experiments.push_back(std::move(*made));
         if (experiments.size() == kMaxExperiments) break;
       }
+    }
+    const llm::json* avenues = object ? llm::member(*object, "avenues") : nullptr;
+    const std::size_t listed = avenues != nullptr && avenues->is_array() ? avenues->size() : 0;
+    if (!experiments.empty() && (listed < kAvenues || experiments.size() < kExperiments)) {
+      asker_.remark(fmt::format(
+          "YOUR LAST DESIGN was short: {} avenues instead of ten, {} experiments of use instead of "
+          "five.",
+          listed, experiments.size()));
+      note(fmt::format("A design had {} avenues and {} experiments of use.", listed,
+                       experiments.size()));
     }
     if (experiments.empty()) {
       asker_.refuse(round, !why.empty() ? why
@@ -358,6 +381,7 @@ class Scientist : public Proposer {
                                            : segments_format(problem));
     add_card(prompt, problem);
     add_problem(prompt, problem);
+    add_surroundings(prompt, problem);
     add_findings(prompt);
     if (pair.reference != nullptr) {
       const Result<Segments> reference = segments_of(problem, pair.reference->text);
@@ -375,6 +399,8 @@ class Scientist : public Proposer {
   std::map<std::int64_t, Experiment> pending_;  // by tag
   std::int64_t tags_ = 0;
   std::string findings_;
+  std::string measured_;  // what a value is, in a word
+  bool higher_is_better_ = false;
 };
 
 }  // namespace

@@ -53,7 +53,10 @@ class Trace : public Proposer {
     build(question.prompt, round, last, *base);
     const auto replies = asker_.ask(round, std::span(&question, 1), kTemperature);
     if (!replies.front()) return {};
-    if (is_end(replies.front()->text)) return {};  // nothing said: the search is done
+    if (is_end(replies.front()->text)) {  // no update; only several in a row end the search
+      round.reject("the model finds nothing to change (TERMINATE)");
+      return {};
+    }
     const Answer answer = read_answer(*replies.front(), *base, asker_.form());
     std::vector<Proposal> proposals;
     if (auto proposal = asker_.proposal(round, answer, "as the model suggests")) {
@@ -94,6 +97,7 @@ class Trace : public Proposer {
     }
     prompt.user(variables + "\n" + constraints + "\n#Inputs\n");
     add_problem(prompt, problem);
+    add_surroundings(prompt, problem);
     prompt.user("#Others\n");
     if (problem.is_mapping() && !problem.inputs.empty()) {
       const std::string decisions =

@@ -379,6 +379,27 @@ TEST(Tune, ATextsOptionsAreResumed) {
   EXPECT_EQ(end, found_by(run(options + "--evaluations 8 --out " + whole)));
 }
 
+// It is asked of the model as it was then, also where it is not said again.
+TEST(Tune, TheTemperatureIsResumed) {
+  const TemporaryFolder folder;
+  const std::string found = folder.path() + "/found", asked = folder.path() + "/asked";
+  const std::string model = "--endpoint 'exec:cat >> " + asked +
+                            "; echo \"Task * GPU, OMP, CPU; InstanceLimit task_4 $(wc -c < " +
+                            asked + ");\"' ";
+  ASSERT_EQ(run(kSmall + ("--proposer trace --temperature 0.375 --evaluations 3 " + model) +
+                "--out " + found)
+                .exit_code,
+            0);
+  EXPECT_THAT(read_text(asked), HasSubstr("0.375"));
+  const std::string resume = "groma tune --evaluations 4 " + model + "--resume " + found;
+  const Outcome other = run(resume + " --temperature 0.5");
+  EXPECT_EQ(other.exit_code, 1);
+  EXPECT_THAT(other.err, HasSubstr("was begun with another temperature"));
+  EXPECT_EQ(run(resume + " --temperature 0.375").exit_code, 0);
+  const Outcome resumed = run("groma tune --evaluations 5 " + model + "--resume " + found);
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+}
+
 TEST(Tune, CommandsOfADirectoryAreRunOnlyWhereTheyAreTrusted) {
   const TemporaryFolder folder;
   const std::string text = folder.write("text", kNumber), found = folder.path() + "/found";

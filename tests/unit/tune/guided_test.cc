@@ -11,6 +11,7 @@
 #include "groma/evaluators.h"
 #include "groma/inspect.h"
 #include "groma/syntax.h"
+#include "support/tune_round.h"
 #include "tune/draft.h"
 #include "tune/placements.h"
 
@@ -187,6 +188,32 @@ TEST(Guided, AsksTheEstimatesFirst) {
   EXPECT_EQ(again.trajectory, outcome.trajectory);
   const TuneOutcome without = search(problem, false, 1);
   EXPECT_LE(outcome.best->evaluation.score, without.best->evaluation.score);
+}
+
+// It asks for a profile where it may see one, and for nothing else where it may not.
+TEST(Guided, SeesNoMoreThanTheFeedbackThatIsAllowed) {
+  const Problem problem = problem_of("solomonik", "p100x4");
+  class Few : public testing::FakeRound {
+   public:
+    using FakeRound::FakeRound;
+    std::vector<Evaluation> estimate(std::span<const std::string> texts,
+                                     GuideDetail detail) override {
+      most_detail = std::max(most_detail, detail);
+      return ++calls > 20 ? std::vector<Evaluation>() : FakeRound::estimate(texts, detail);
+    }
+    GuideDetail most_detail = GuideDetail::kNone;
+    int calls = 0;
+  };
+  for (const GuideDetail level :
+       {GuideDetail::kNone, GuideDetail::kSuggest, GuideDetail::kProfile}) {
+    const auto evaluator = make_simulated_evaluator(problem.machine, problem.inputs);
+    Few round(problem, *evaluator);
+    round.shown = level;
+    round.estimates = true;
+    const auto proposer = make_proposer("guided", problem, 1).value();
+    EXPECT_EQ(round.play(*proposer), 1U);
+    EXPECT_EQ(round.most_detail, level);
+  }
 }
 
 TEST(Guided, BeginsWithTheStart) {

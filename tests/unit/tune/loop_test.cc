@@ -190,6 +190,136 @@ TEST(Tune, SaysWhatIsWithinTheNoise) {
                         "measurements differ\n"));
 }
 
+// A start that was measured badly is measured anew beside each text: its noise blocks nothing.
+TEST(Tune, ANoisyStartBlocksNothing) {
+  class NoisyStart : public Numbers {
+   public:
+    Evaluation evaluate(const EvaluationRequest& request) override {
+      Evaluation evaluation = Numbers::evaluate(request);
+      if (request.text == "20") evaluation.noise = 0.5;
+      return evaluation;
+    }
+  } numbers;
+  CountDown proposer;
+  TuneOptions options;
+  options.budget.evaluations = 2;
+  const auto outcome = tune(from("20"), numbers, proposer, nullptr, nullptr, options);
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_EQ(outcome->best->proposal.text, "19");
+}
+
+// Whoever proposes and who looks on hear of the same best that is written down.
+TEST(Tune, WhatIsNotTakenIsNobodysBest) {
+  class Noisy : public Numbers {
+   public:
+    Evaluation evaluate(const EvaluationRequest& request) override {
+      Evaluation evaluation = Numbers::evaluate(request);
+      evaluation.noise = 0.5;
+      return evaluation;
+    }
+  } numbers;
+  class Looking : public CountDown {
+   public:
+    std::vector<Proposal> propose(Round& round) override {
+      EXPECT_EQ(round.history().best()->proposal.text, "20");
+      return CountDown::propose(round);
+    }
+  } proposer;
+  TuneOptions options;
+  options.budget.evaluations = 4;
+  double best_score = 0;
+  options.on_event = [&](const TuneEvent& event) { best_score = event.best_score; };
+  ASSERT_TRUE(tune(from("20"), numbers, proposer, nullptr, nullptr, options).ok());
+  EXPECT_EQ(best_score, 21);
+}
+
+// At first a number looks one and a half better than it is, unless it is measured thoroughly.
+class Hopeful : public testing::FakeEvaluator {
+ public:
+  explicit Hopeful(double each)
+      : FakeEvaluator([](const std::string&) { return 1; }), each_(each) {}
+  bool simulated() const override { return false; }
+  Evaluation evaluate(const EvaluationRequest& request) override {
+    asked.push_back(request.text + (request.again ? " again beside " + request.incumbent : ""));
+    const double value = 100 + each_ * std::stod(request.text);
+    Evaluation evaluation = FakeEvaluator::evaluate(request);
+    evaluation.score = value - (request.again || request.incumbent.empty() ? 0 : 1.5);
+    evaluation.values = {evaluation.score};
+    return evaluation;
+  }
+  std::vector<std::string> asked;
+
+ private:
+  double each_;
+};
+
+// Of many texts some look better by chance: each such is measured again before it is taken.
+TEST(Tune, WhatLooksBetterIsMeasuredAgain) {
+  const TemporaryFolder directory;
+  TuneOptions options;
+  options.directory = directory.path() + "/search";
+  options.budget.evaluations = 3;
+  Hopeful same(0);
+  CountDown proposer;
+  const auto outcome = tune(from("9"), same, proposer, nullptr, nullptr, options);
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_EQ(outcome->best->proposal.text, "9");
+  EXPECT_EQ(outcome->spent.evaluations, 3);
+  EXPECT_EQ(outcome->spent.again, 2);
+  EXPECT_FALSE(outcome->beside_start.has_value());
+  EXPECT_THAT(same.asked,
+              ::testing::ElementsAre("9", "8", "8 again beside 9", "7", "7 again beside 9"));
+  const std::string report = read_text(options.directory + "/report.txt");
+  EXPECT_THAT(report, HasSubstr("spent  3 evaluations, 2 of them made twice"));
+  EXPECT_THAT(report, HasSubstr("  one less (it looked better and was measured again)\n"));
+  EXPECT_THAT(to_json(*outcome), HasSubstr("\"evaluations\":3,\"again\":2"));
+}
+
+// Start and best are measured side by side when the search ends, once for each best.
+TEST(Tune, TheBestIsMeasuredBesideTheStart) {
+  const TemporaryFolder directory;
+  TuneOptions options;
+  options.directory = directory.path() + "/search";
+  const auto go_on = [&](std::int64_t evaluations, std::vector<std::string>* asked) {
+    options.budget.evaluations = evaluations;
+    Hopeful numbers(1);
+    CountDown proposer;
+    auto outcome = tune(from("9"), numbers, proposer, nullptr, nullptr, options);
+    EXPECT_TRUE(outcome.ok()) << outcome.error().message;
+    options.resume = true;
+    *asked = numbers.asked;
+    return outcome ? *std::move(outcome) : TuneOutcome();
+  };
+  std::vector<std::string> asked;
+  const TuneOutcome first = go_on(3, &asked);
+  EXPECT_THAT(asked, ::testing::ElementsAre("9", "8", "8 again beside 9", "7", "7 again beside 8",
+                                            "7 again beside 9"));
+  ASSERT_TRUE(first.beside_start.has_value());
+  EXPECT_EQ(first.beside_start->score, 107);
+  EXPECT_THAT(read_text(options.directory + "/report.txt"),
+              HasSubstr("best   107 s, 1.02 times as fast (step 3: one less)\n"
+                        "       measured beside the start again\n"));
+  // Nothing is spent twice; a better one is compared anew.
+  const TuneOutcome same = go_on(3, &asked);
+  EXPECT_TRUE(asked.empty()) << asked.front();
+  EXPECT_EQ(same.beside_start->score, 107);
+  EXPECT_EQ(same.spent.again, 2);
+  const TuneOutcome more = go_on(4, &asked);
+  EXPECT_THAT(asked, ::testing::ElementsAre("6", "6 again beside 7", "6 again beside 9"));
+  EXPECT_EQ(more.beside_start->score, 106);
+  EXPECT_EQ(more.spent.again, 3);
+  EXPECT_TRUE(std::filesystem::exists(options.directory + "/best.txt"));
+  go_on(4, &asked);
+  EXPECT_TRUE(asked.empty());
+  // A line of it that holds something else counts as none.
+  std::string journal = read_text(options.directory + "/journal.jsonl");
+  const std::size_t last = journal.rfind("{\"beside_start\":");
+  std::ofstream(options.directory + "/journal.jsonl")
+      << journal.substr(0, last) << "{\"beside_start\":7}\n";
+  EXPECT_EQ(go_on(4, &asked).beside_start->score, 106);
+  EXPECT_THAT(asked, ::testing::ElementsAre("6 again beside 9"));
+}
+
 TEST(Tune, SaysInTheReportWhichBarIsBetter) {
   class Higher : public testing::FakeEvaluator {
    public:

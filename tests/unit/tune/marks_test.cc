@@ -90,6 +90,23 @@ TEST(Marks, TryWhatIsNearFirst) {
   EXPECT_EQ(values, "34251");
 }
 
+// Of a long search they remember the last texts, no more: the first is then a new one again.
+TEST(Marks, RememberTheLast) {
+  std::string text;
+  for (int m = 0; m < 20; ++m) text += "0 # groma: one of 0 1\n";
+  const Problem problem = problem_of(text);
+  FakeEvaluator evaluator([](const std::string&) { return 1; });
+  FakeRound round(problem, evaluator);
+  const auto proposer = std::move(make_proposer("marks", problem, 1)).value();
+  ASSERT_EQ(round.play(*proposer), 1U);
+  const std::string first = proposer->propose(round).at(0).text;
+  std::size_t again = 0;
+  for (int i = 0; i < 140'000; ++i) {
+    if (proposer->propose(round).at(0).text == first) ++again;
+  }
+  EXPECT_EQ(again, 1U);
+}
+
 TEST(Marks, GoOnWhereAllFails) {
   const auto texts = search(
       problem_of("1 // groma: one of 1 2\n1 // groma: one of 1 2 3\n"),

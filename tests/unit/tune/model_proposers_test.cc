@@ -220,6 +220,48 @@ TEST(ModelProposers, AskEachTimeWithAnotherSeed) {
   }
 }
 
+// What stands behind a segment's name, and what stands around the segments, as far as there is
+// room.
+TEST(ModelProposers, TellWhatASegmentIsAndWhatStandsAroundIt) {
+  for (const std::string& name : kAsking) {
+    Problem problem = kernel_problem();
+    problem.start = "// the first line\n" + std::string(20'000, '-') + "\n" + problem.start +
+                    "// behind it\n" + std::string(20'000, '+') + "\n// the last line\n";
+    if (name == "evolve") problem.start = kernel_problem().start;  // which shows whole texts
+    Play play(name, problem);
+    play.round.model = Obliging();
+    play.evaluate_start();
+    play.go();
+    ASSERT_FALSE(play.round.asked.empty());
+    const std::string text = text_of(play.round.asked.front());
+    EXPECT_THAT(text, AnyOf(HasSubstr("sizes: the tile\n"), HasSubstr("begin sizes the tile")))
+        << name;
+    EXPECT_THAT(text, HasSubstr("int main() {")) << name;
+    if (name == "evolve") continue;
+    EXPECT_THAT(text, AllOf(HasSubstr("[the segment sizes]\n"), HasSubstr("// behind it"),
+                            Not(HasSubstr("the first line")), Not(HasSubstr("the last line"))))
+        << name;
+    EXPECT_LT(text.size(), tuning::kPromptBytes) << name;
+  }
+}
+
+TEST(ModelProposers, AskAtTheTemperatureThatIsGiven) {
+  for (const std::string& name : kAsking) {
+    AskOptions options;
+    Play own(name);
+    options.temperature = 0.25;
+    Play given(name, mapping_problem(), 1, options);
+    for (Play* play : {&own, &given}) {
+      play->round.model = Obliging();
+      for (int i = 0; i < 2; ++i) play->go();
+      ASSERT_FALSE(play->round.asked.empty());
+      for (const ChatRequest& request : play->round.asked) {
+        EXPECT_EQ(request.temperature == 0.25, play == &given) << name;
+      }
+    }
+  }
+}
+
 // What a prompt may hold of a run: levels of feedback, each with what those before it have.
 TEST(ModelProposers, ShowTheFeedbackOfTheLevelThatIsWanted) {
   const std::vector<std::string> words = {"EXECUTED", "EXPLAINED", "SUGGESTED", "PROFILED"};
@@ -465,12 +507,15 @@ TEST(Trace, ShowsNoHistory) {
               AllOf(HasSubstr("Task second CPU;"), Not(HasSubstr("eldest"))));
 }
 
-TEST(Trace, EndsWhereTheReplyIsTheWordAlone) {
+// It is asked again: one sample that gives up is not the end.
+TEST(Trace, ChangesNothingWhereTheReplyIsTheWordAlone) {
   for (const char* end : {"TERMINATE", " TERMINATE.\n", "`TERMINATE`", "\"TERMINATE\""}) {
     Play play("trace");
     play.answer(end);
     EXPECT_EQ(play.go(), 0U) << end;
-    EXPECT_THAT(play.round.rejected, IsEmpty()) << end;
+    EXPECT_THAT(play.round.rejected, ElementsAre(HasSubstr("finds nothing to change"))) << end;
+    play.answer("{\"suggestion\": {\"task\": \"Task * CPU;\"}}");
+    EXPECT_EQ(play.go(), 1U) << end;
   }
   Play play("trace");
   play.answer(
@@ -686,6 +731,68 @@ TEST(Scientist, KeepsFindings) {
   }
   EXPECT_LT(designer().size(), tuning::kPromptBytes + 1);
   EXPECT_THAT(designer(), Not(HasSubstr("\"experiment 1.4\"")));
+}
+
+// All of them are kept, of which a prompt shows the last.
+TEST(Scientist, HasMoreFindingsThanItShows) {
+  Play play("scientist");
+  play.round.left = 1'000;
+  play.round.model = Obliging();
+  play.evaluate_start();
+  for (int i = 0; i < 60; ++i) play.go();
+  EXPECT_THAT(play.proposer->findings(), ::testing::StartsWith("- \"experiment 1.4\" on #0: "));
+  EXPECT_GT(play.proposer->findings().size(), 6'000U);
+}
+
+// Of a rate more is better, and it is no time.
+TEST(Scientist, SpeaksOfWhatIsMeasured) {
+  class Rate : public Telling {
+   public:
+    std::string unit() const override { return "GFLOP/s"; }
+    bool higher_is_better() const override { return true; }
+    Evaluation evaluate(const EvaluationRequest& request) override {
+      Evaluation evaluation = Telling::evaluate(request);
+      evaluation.score = request.text == mapping_problem().start ? 1 : 0.5;
+      evaluation.values = {1 / evaluation.score};
+      return evaluation;
+    }
+  };
+  const Problem problem = mapping_problem();
+  Rate evaluator;
+  FakeRound round(problem, evaluator);
+  auto proposer = make_proposer("scientist", problem, 1).value();
+  round.model = Obliging();
+  round.left = 30;
+  Step step{0, {problem.start, "", 0}, evaluator.evaluate({problem.start})};
+  round.past.add(step);
+  proposer->learn(step);
+  round.play(*proposer);
+  round.play(*proposer);
+  EXPECT_THAT(proposer->findings(), HasSubstr("\"experiment 1.4\" on #0: +100.0 % GFLOP/s.\n"));
+  std::string all;
+  for (const ChatRequest& request : round.asked) all += text_of(request);
+  EXPECT_THAT(all, HasSubstr("POPULATION id | parents | GFLOP/s for each input\n"));
+  EXPECT_THAT(all, Not(HasSubstr("% time")));
+}
+
+TEST(Scientist, SaysThatADesignIsShort) {
+  Play play("scientist");
+  auto obliging = std::make_shared<Obliging>();
+  play.round.model = [obliging](const ChatRequest& request) -> Result<std::string, ChatError> {
+    if (text_of(request).find("\"avenues\"") == std::string::npos) return (*obliging)(request);
+    return std::string(
+        R"({"avenues": ["a", "b"], "experiments": [)"
+        R"({"description": "one", "rubric": "", "gain": [1, 2], "innovation": 3}]})");
+  };
+  EXPECT_EQ(play.go(), 1U);
+  EXPECT_EQ(play.go(), 1U);
+  std::string last;
+  for (const ChatRequest& request : play.round.asked) {
+    if (text_of(request).find("\"avenues\"") != std::string::npos) last = text_of(request);
+  }
+  EXPECT_THAT(last, HasSubstr("YOUR LAST DESIGN was short: 2 avenues instead of ten, 1 experiments "
+                              "of use instead of five.\n"));
+  EXPECT_THAT(play.proposer->findings(), HasSubstr("A design had 2 avenues and 1 experiments"));
 }
 
 TEST(Scientist, GoesOnWhereTheSelectorSaysNothing) {

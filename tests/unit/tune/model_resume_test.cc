@@ -7,6 +7,7 @@
 #include "groma/benchmarks.h"
 #include "groma/evaluators.h"
 #include "groma/system.h"
+#include "support/files.h"
 #include "support/temporary_folder.h"
 
 namespace groma {
@@ -52,6 +53,9 @@ class Resumed {
     return outcome ? std::move(*outcome) : TuneOutcome();
   }
 
+  std::string findings(const std::string& directory) const {
+    return testing::read_text(folder_.path() + "/" + directory + "/findings.txt");
+  }
   void cut_journal(const std::string& directory, double part) const {
     const std::string path = folder_.path() + "/" + directory + "/journal.jsonl";
     const auto size = static_cast<double>(std::filesystem::file_size(path));
@@ -71,6 +75,8 @@ TEST(ModelResume, ASearchThatIsCutOffAnywhereEndsAsItWouldHave) {
     const TuneOutcome whole = search.run(name, name, 9, false);
     EXPECT_GT(whole.spent.model_calls, 2) << name;
     ASSERT_TRUE(whole.best) << name;
+    const std::string findings = search.findings(name);
+    EXPECT_EQ(!findings.empty(), name == "scientist");
     for (const double part : {0.3, 0.6, 0.9}) {
       const std::string cut = fmt::format("{}-{}", name, part);
       search.run(name, cut, 9, false);
@@ -79,6 +85,7 @@ TEST(ModelResume, ASearchThatIsCutOffAnywhereEndsAsItWouldHave) {
       ASSERT_TRUE(resumed.best) << cut;
       EXPECT_EQ(resumed.best->proposal.text, whole.best->proposal.text) << cut;
       EXPECT_EQ(resumed.trajectory, whole.trajectory) << cut;
+      EXPECT_EQ(search.findings(cut), findings) << cut;
       EXPECT_EQ(resumed.spent.evaluations, whole.spent.evaluations) << cut;
     }
   }

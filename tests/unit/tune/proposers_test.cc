@@ -108,6 +108,30 @@ TEST(History, KeepsTheBestFirstAndAFailureOfEachKind) {
   EXPECT_EQ(history.best()->proposal.text, "b");
 }
 
+// What is better by no more than its noise stands behind the best, whatever the best's own noise
+// is.
+TEST(History, GoesOnFromWhatIsBetterByMoreThanNoise) {
+  History history;
+  const auto add = [&](std::string text, double score, double noise) {
+    Step step;
+    step.proposal.text = std::move(text);
+    step.evaluation.status = Evaluation::Status::kOk;
+    step.evaluation.score = score;
+    step.evaluation.noise = noise;
+    history.add(step);
+    std::string all;
+    for (const Step& each : history.best_first()) all += each.proposal.text;
+    return all;
+  };
+  EXPECT_EQ(add("a", 20, 0.5), "a");
+  EXPECT_EQ(add("b", 19, 0.1), "ab");
+  EXPECT_EQ(add("c", 21, 0), "abc");
+  EXPECT_EQ(add("d", 18, 0.01), "dbac");  // though the first one's noise is larger
+  EXPECT_EQ(add("e", 17.9, 0.1), "debac");
+  EXPECT_EQ(add("f", 17.95, 0.1), "defbac");
+  EXPECT_EQ(history.best()->proposal.text, "d");
+}
+
 // Of a million results no more are kept than of some.
 TEST(Recent, KeepsTheLast) {
   tuning::Recent<int> recent(100);

@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <thread>
 
 #include "groma/benchmarks.h"
 #include "groma/evaluators.h"
@@ -517,6 +520,58 @@ TEST(Estimates, AreNotMadeTwice) {
   EXPECT_EQ(timed.end, End::kBudget);
   EXPECT_EQ(timed.trajectory, whole.trajectory);
   EXPECT_EQ(runs, 0);
+}
+
+// They may take a third of the time that is left, so that something is evaluated; gone through
+// again they end where they did.
+TEST(Estimates, LeaveTimeForEvaluations) {
+  class Endless : public Proposer {
+   public:
+    std::string_view name() const override { return "endless"; }
+    std::vector<Proposal> propose(Round& round) override {
+      const std::string texts[] = {"1", "2", "3"};
+      std::size_t made = 3;
+      while (made == 3 && !round.stop()) {
+        made = round.estimate(texts, GuideDetail::kNone).size();
+        estimated += made;
+      }
+      return {{std::to_string(40 - ++proposed_), ""}};
+    }
+    std::size_t estimated = 0;
+
+   private:
+    int proposed_ = 0;
+  };
+  const TemporaryFolder folder;
+  TuneOptions options;
+  options.directory = folder.path() + "/search";
+  options.threads = 2;
+  options.budget.estimates = 0;
+  const auto go_on = [&](std::int64_t evaluations, double seconds, std::int64_t* runs) {
+    options.budget.evaluations = evaluations;
+    options.budget.seconds = seconds;
+    std::atomic<std::int64_t> made = 0;
+    FakeEvaluator estimator([&](const std::string& text) {
+      ++made;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      return std::stod(text);
+    });
+    Numbers numbers;
+    Endless proposer;
+    const auto outcome =
+        tune({"40", nullptr, {}, ""}, numbers, proposer, nullptr, &estimator, options);
+    EXPECT_TRUE(outcome.ok()) << outcome.error().message;
+    EXPECT_EQ(outcome->spent.estimates, static_cast<std::int64_t>(proposer.estimated));
+    options.resume = true;
+    *runs = made;
+    return outcome->spent.evaluations;
+  };
+  std::int64_t first = 0, again = 0;
+  EXPECT_EQ(go_on(3, 3, &first), 3);
+  EXPECT_GT(first, 0);
+  EXPECT_EQ(go_on(3, 3, &again), 3);
+  EXPECT_EQ(again, 0);
+  EXPECT_EQ(go_on(4, 8, &again), 4);
 }
 
 // --------------------------------------------------------------------------------- what people
