@@ -350,6 +350,7 @@ std::optional<std::string> text_of(const Json& json) {
 
 constexpr double kMostSeconds = 1e10, kMostMoney = 1e15, kMostNumber = 1e300;
 constexpr std::int64_t kMostTokens = 1'000'000'000'000;  // of a reply, as the client has it
+constexpr std::size_t kMostOf = 1'000;                   // questions at once
 
 ProfileFacts facts_of(const Json& json) {
   ProfileFacts facts;
@@ -500,16 +501,21 @@ Json json_of(const ChatRequest& request) {
   return json;
 }
 
-Json json_of(const Result<ChatReply, ChatError>& reply) {
-  if (!reply) {
-    return {{"error", static_cast<int>(reply.error().code)}, {"message", reply.error().message}};
+Json json_of(const RecordedReply& recorded) {
+  Json json = {{"of", recorded.of}};
+  if (const auto& reply = recorded.reply) {
+    json["text"] = reply->text;
+    json["finish"] = static_cast<int>(reply->finish);
+    json["input_tokens"] = reply->usage.input_tokens;
+    json["output_tokens"] = reply->usage.output_tokens;
+    if (!reply->reasoning.empty()) json["reasoning"] = reply->reasoning;
+    if (reply->money) json["money"] = *reply->money;
+  } else {
+    json["error"] = static_cast<int>(reply.error().code);
+    json["message"] = reply.error().message;
   }
-  Json json = {{"text", reply->text},
-               {"finish", static_cast<int>(reply->finish)},
-               {"input_tokens", reply->usage.input_tokens},
-               {"output_tokens", reply->usage.output_tokens}};
-  if (!reply->reasoning.empty()) json["reasoning"] = reply->reasoning;
-  if (reply->money) json["money"] = *reply->money;
+  if (recorded.tokens > 0) json["spent_tokens"] = recorded.tokens;
+  if (recorded.money > 0) json["spent_money"] = recorded.money;
   return json;
 }
 
@@ -523,25 +529,32 @@ std::vector<std::string> messages_of(const Json& request) {
   return all;
 }
 
-std::optional<Result<ChatReply, ChatError>> reply_of(const Json& json) {
+std::optional<RecordedReply> reply_of(const Json& json) {
   Members members(json);
+  RecordedReply recorded;
+  recorded.of = members.in("of", std::size_t{0}, kMostOf);
+  recorded.tokens = members.in("spent_tokens", std::int64_t{0}, kMostTokens);
+  recorded.money = members.in("spent_money", 0.0, kMostMoney);
   if (members.has("error")) {
     ChatError error;
     error.code = static_cast<ChatError::Code>(
         members.in("error", 0, static_cast<int>(ChatError::Code::kReplay)));
     error.message = members.text("message");
-    return members.good() ? std::optional<Result<ChatReply, ChatError>>(error) : std::nullopt;
+    recorded.reply = std::move(error);
+  } else {
+    ChatReply reply;
+    reply.text = members.text("text");
+    reply.reasoning = members.text("reasoning");
+    reply.finish = static_cast<ChatReply::Finish>(
+        members.in("finish", 0, static_cast<int>(ChatReply::Finish::kOther)));
+    reply.usage.input_tokens = members.in("input_tokens", std::int64_t{0}, kMostTokens);
+    reply.usage.output_tokens = members.in("output_tokens", std::int64_t{0}, kMostTokens);
+    if (members.has("money")) reply.money = members.in("money", 0.0, kMostMoney);
+    recorded.reply = std::move(reply);
   }
-  ChatReply reply;
-  reply.text = members.text("text");
-  reply.reasoning = members.text("reasoning");
-  reply.finish = static_cast<ChatReply::Finish>(
-      members.in("finish", 0, static_cast<int>(ChatReply::Finish::kOther)));
-  reply.usage.input_tokens = members.in("input_tokens", std::int64_t{0}, kMostTokens);
-  reply.usage.output_tokens = members.in("output_tokens", std::int64_t{0}, kMostTokens);
-  if (members.has("money")) reply.money = members.in("money", 0.0, kMostMoney);
-  if (!members.good() || !members.has("text")) return std::nullopt;
-  return reply;
+  if (!members.good() || !members.has("of")) return std::nullopt;
+  if (!members.has("error") && !members.has("text")) return std::nullopt;
+  return recorded;
 }
 
 }  // namespace groma::tuning

@@ -26,8 +26,9 @@ Json parsed(const std::string& line);
 std::string line_of(const Json& json);
 
 // A journal's lines: {"search": ...} first, then in turn what a line is about and that: {"round":
-// how many proposals may be tried}, {"asked": [request, ...]} and then {"replies": [reply, ...]},
-// more of which answer what was stopped before them, {"estimated": {"texts": their hash, "results":
+// how many proposals may be tried}, {"asked": [request, ...]} and then for each, as it comes,
+// {"reply":
+// ...} (what was stopped is asked once more), {"estimated": {"texts": their hash, "results":
 // [...]}}, {"step": ...}. A text that is no UTF-8 is marked and has a character for each byte.
 class Journal {
  public:
@@ -82,7 +83,14 @@ std::optional<RecordedStep> step_of(const Json& json);
 Json json_of(const ChatRequest& request);
 // Of its messages; empty where there are none.
 std::vector<std::string> messages_of(const Json& request);
-Json json_of(const Result<ChatReply, ChatError>& reply);
-std::optional<Result<ChatReply, ChatError>> reply_of(const Json& json);
+// To one of the questions that were asked at once, with what was spent meanwhile, also in vain.
+struct RecordedReply {
+  std::size_t of = 0;
+  Result<ChatReply, ChatError> reply = ChatError{};
+  std::int64_t tokens = 0;
+  double money = 0;
+};
+Json json_of(const RecordedReply& recorded);
+std::optional<RecordedReply> reply_of(const Json& json);
 
 }  // namespace groma::tuning

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
 #include <set>
 #include <thread>
 #include <unordered_map>
@@ -19,6 +20,7 @@
 #include "guide/detail.h"
 #include "tune/journal.h"
 #include "tune/recent.h"
+#include "tune/reply_text.h"
 #include "tune/report.h"
 #include "tune/statements.h"
 
@@ -27,6 +29,7 @@ namespace {
 
 using tuning::Journal;
 using tuning::Json;
+using tuning::RecordedReply;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kMostRejected = 5;    // rounds without a proposal, in a row
@@ -38,6 +41,14 @@ constexpr std::size_t kUnbounded = 1 << 20;  // proposals
 constexpr GuideDetail kOfSimulated = GuideDetail::kExecution, kOfMeasured = GuideDetail::kExplain;
 
 using Reply = Result<ChatReply, ChatError>;
+
+// As much of it as is looked at, whole characters.
+void cut(std::string* text) {
+  if (text->size() <= tuning::kMaxReplyBytes) return;
+  std::size_t end = tuning::kMaxReplyBytes;
+  while (end > 0 && (static_cast<unsigned char>((*text)[end]) & 0xC0U) == 0x80U) --end;
+  *text = text->substr(0, end) + fmt::format("\n[{} further bytes]\n", text->size() - end);
+}
 
 // What a prompt and its answer may cost at most: a token for three bytes.
 TuneSpending most_of(const ChatRequest& request, const ChatClient* model) {
@@ -53,6 +64,16 @@ TuneSpending most_of(const ChatRequest& request, const ChatClient* model) {
         (static_cast<double>(input) * price.input + request.max_tokens * price.output) / 1e6;
   }
   return most;
+}
+
+ChatError unanswered() {
+  return {ChatError::Code::kStopped, "it was stopped before the answer came"};
+}
+
+Json asked_line(std::span<const ChatRequest> requests) {
+  Json asked = Json::array();
+  for (const ChatRequest& request : requests) asked.push_back(tuning::json_of(request));
+  return asked;
 }
 
 bool will_fail_again(ChatError::Code code) {
@@ -178,9 +199,10 @@ class Search : public Round {
     return false;
   }
   std::vector<Reply> answers(std::span<const ChatRequest> requests);
-  std::vector<Reply> asked_now(std::span<const ChatRequest> requests);
-  std::vector<Reply> asked_then(std::size_t count);
-  void count(const ChatRequest& request, const Reply& reply);
+  std::vector<RecordedReply> asked_now(std::span<const ChatRequest> requests);
+  std::vector<RecordedReply> asked_then(std::span<const ChatRequest> requests);
+  std::optional<ChatError> ceiling_of(std::span<const ChatRequest> requests) const;
+  void count(const RecordedReply& exchange);
   std::vector<Evaluation> estimated_now(std::span<const std::string> texts, GuideDetail detail);
   std::vector<Evaluation> estimated_then(std::size_t count, std::uint64_t texts);
   // Sets how many proposals may be tried: as many as then, where the round was written down.
@@ -254,6 +276,7 @@ class Search : public Round {
   bool spent_tokens_ = false;
   bool resuming_ = false;        // there is more in the journal, or there was until now
   bool replayed_round_ = false;  // nobody was asked in it but the journal
+  bool broken_off_ = false;      // questions are open, which are asked again when it is resumed
   std::optional<Error> failed_;
   mutable std::atomic<bool> stopped_ = false;  // once and for all, so that nobody waits for more
 };
@@ -270,63 +293,77 @@ std::vector<Reply> Search::ask(std::span<const ChatRequest> requests) {
   return all;
 }
 
+// {"asked": [request, ...]}, and then for each a line as its reply comes; what was stopped is asked
+// once more.
 std::vector<Reply> Search::answers(std::span<const ChatRequest> requests) {
-  const ChatError unanswered{ChatError::Code::kStopped, "it was stopped before the answer came"};
-  std::vector<Reply> replies(requests.size(), unanswered);
-  Json asked = Json::array();
-  for (const ChatRequest& request : requests) asked.push_back(tuning::json_of(request));
-  bool lost = false;
-  if (journal_.replaying()) {
-    auto line = journal_.next("asked");
-    if (line && *line != asked) {
-      line = journal_.another_way("the search now asks the model something else");
-    }
-    if (!line && !failed_) failed_ = line.error();
-    // Whoever sent it off may not have lived to read the answer: it may have been paid for.
-    lost = !journal_.replaying();
-  } else if (model_ != nullptr) {
-    write("asked", asked, false);
-  }
+  std::vector<Reply> replies(requests.size(), unanswered());
   std::vector<ChatRequest> open(requests.begin(), requests.end());
   std::vector<std::size_t> places(open.size());  // among the replies
   for (std::size_t i = 0; i < places.size(); ++i) places[i] = i;
-  while (!open.empty() && !failed_) {
-    const bool recorded = journal_.replaying(), now = !recorded && !lost;
-    if (now && model_ == nullptr) {
+  while (!open.empty() && !failed_ && !broken_off_) {
+    if (!journal_.replaying() && model_ == nullptr) {
       hopeless_ = ChatError{ChatError::Code::kUnsupported, "there is no model to ask"};
       replayed_round_ = false;
       return std::vector<Reply>(requests.size(), *hopeless_);
     }
-    const std::vector<Reply> more = recorded ? asked_then(open.size())
-                                    : lost   ? std::vector<Reply>(open.size(), unanswered)
-                                             : asked_now(open);
-    lost = false;
+    std::vector<RecordedReply> more = journal_.replaying() ? asked_then(open) : asked_now(open);
     if (failed_) break;
-    if (!recorded) {
-      Json lines = Json::array();
-      for (const Reply& reply : more) lines.push_back(tuning::json_of(reply));
-      write("replies", lines, true);
-    }
     std::vector<ChatRequest> again;
     std::vector<std::size_t> again_places;
     for (std::size_t i = 0; i < more.size(); ++i) {
-      count(open[i], more[i]);
-      replies[places[i]] = more[i];
-      if (more[i] || more[i].error().code != ChatError::Code::kStopped) continue;
+      count(more[i]);
+      Reply& reply = replies[places[i]] = std::move(more[i].reply);
+      if (reply || reply.error().code != ChatError::Code::kStopped) continue;
       again.push_back(std::move(open[i]));
       again_places.push_back(places[i]);
     }
-    if (now && stop()) break;  // the rest is asked again when it is resumed
     open = std::move(again);
     places = std::move(again_places);
+    broken_off_ = !open.empty() && stop();
   }
   return replies;
 }
 
-std::vector<Reply> Search::asked_now(std::span<const ChatRequest> requests) {
+std::vector<RecordedReply> Search::asked_now(std::span<const ChatRequest> requests) {
   go_on();
   replayed_round_ = false;
+  write("asked", asked_line(requests), false);
   if (failed_) return {};
+  std::vector<RecordedReply> exchanges(requests.size());
+  std::mutex mutex;  // of the journal and all below
+  std::optional<Error> failed;
+  ChatSpending before = model_->spent();
+  const auto settle = [&](std::size_t i, Reply reply) {
+    const std::lock_guard lock(mutex);
+    const ChatSpending now = model_->spent();
+    RecordedReply& exchange = exchanges[i];
+    exchange.of = i;
+    exchange.reply = std::move(reply);
+    exchange.tokens =
+        now.input_tokens + now.output_tokens - before.input_tokens - before.output_tokens;
+    exchange.money = now.money - before.money;
+    before = now;
+    if (!failed) failed = journal_.write("reply", tuning::json_of(exchange), true);
+    if (failed) stopped_ = true;  // nobody waits for the others
+  };
+  if (const auto ceiling = ceiling_of(requests)) {
+    for (std::size_t i = 0; i < requests.size(); ++i) settle(i, *ceiling);
+  } else {
+    say(TuneEvent::Kind::kAsking, [](TuneEvent*) {});
+    const ChatClient::Watch watch{[this] { return stop(); }, {}};
+    in_parallel(requests.size(), kMostAsked, [&](std::size_t i) {
+      Reply reply = model_->ask(requests[i], watch);
+      if (reply) cut(&reply->text);
+      if (reply) cut(&reply->reasoning);
+      settle(i, std::move(reply));
+    });
+  }
+  failed_ = std::move(failed);
+  return exchanges;
+}
+
+// Why these are not asked.
+std::optional<ChatError> Search::ceiling_of(std::span<const ChatRequest> requests) const {
   TuneSpending most = outcome_.spent;
   for (const ChatRequest& request : requests) {
     const TuneSpending one = most_of(request, model_);
@@ -334,54 +371,54 @@ std::vector<Reply> Search::asked_now(std::span<const ChatRequest> requests) {
     most.money += one.money;
   }
   const TuneBudget& budget = options_.budget;
-  if ((budget.tokens > 0 && most.tokens > budget.tokens) ||
-      (budget.money > 0 && most.money > budget.money)) {
-    return std::vector<Reply>(requests.size(),
-                              ChatError{ChatError::Code::kCeiling, "the budget is used up"});
-  }
-  say(TuneEvent::Kind::kAsking, [](TuneEvent*) {});
-  std::vector<Reply> replies(requests.size(), ChatError{});
-  const ChatClient::Watch watch{[this] { return stop(); }, {}};
-  in_parallel(requests.size(), kMostAsked,
-              [&](std::size_t i) { replies[i] = model_->ask(requests[i], watch); });
-  return replies;
+  const bool over = (budget.tokens > 0 && most.tokens > budget.tokens) ||
+                    (budget.money > 0 && most.money > budget.money);
+  if (!over) return std::nullopt;
+  return ChatError{ChatError::Code::kCeiling, "the budget is used up"};
 }
 
-// What the journal has of it; sets failed_ where that is not so many replies.
-std::vector<Reply> Search::asked_then(std::size_t count) {
-  std::vector<Reply> replies;
-  const auto line = journal_.next("replies");
-  if (!line) {
-    failed_ = line.error();
-  } else if (!line->is_array() || line->size() != count) {
-    failed_ = journal_.damaged(fmt::format("{} replies are due", count));
+// What the journal has of it. Sets failed_ where that is something else.
+std::vector<RecordedReply> Search::asked_then(std::span<const ChatRequest> requests) {
+  std::vector<std::optional<RecordedReply>> known(requests.size());
+  auto line = journal_.next("asked");
+  if (line && *line != asked_line(requests)) {
+    line = journal_.another_way("the search now asks the model something else");
   }
-  for (std::size_t i = 0; i < count && !failed_; ++i) {
-    const auto reply = tuning::reply_of((*line)[i]);
-    if (reply) replies.push_back(*reply);
-    if (!reply) failed_ = journal_.damaged(fmt::format("reply {} is none", i + 1));
+  if (!line) failed_ = line.error();
+  for (std::size_t left = known.size(); left > 0 && !failed_ && journal_.replaying(); --left) {
+    line = journal_.next("reply");
+    const auto recorded = line ? tuning::reply_of(*line) : std::nullopt;
+    if (!line) {
+      failed_ = line.error();
+    } else if (!recorded || recorded->of >= known.size() || known[recorded->of]) {
+      failed_ = journal_.damaged(fmt::format("a reply to one of {} questions is due", left));
+    } else {
+      known[recorded->of] = recorded;
+    }
   }
-  return replies;
+  std::vector<RecordedReply> all;
+  for (std::size_t i = 0; i < known.size() && !failed_; ++i) {
+    if (!known[i]) {
+      // Whoever sent it off did not live to read the answer: it may have been paid for.
+      const TuneSpending most = most_of(requests[i], model_);
+      known[i] = {i, unanswered(), most.tokens, most.money};
+      write("reply", tuning::json_of(*known[i]), true);
+    }
+    all.push_back(*std::move(known[i]));
+  }
+  return all;
 }
 
-void Search::count(const ChatRequest& request, const Reply& reply) {
-  using Code = ChatError::Code;
+void Search::count(const RecordedReply& exchange) {
   TuneSpending& spent = outcome_.spent;
-  if (!reply && reply.error().code == Code::kCeiling) {  // not asked at all
-    spent_tokens_ = true;
-    return;
-  }
-  ++spent.model_calls;
-  if (reply) {
-    spent.tokens += reply->usage.input_tokens + reply->usage.output_tokens;
-    spent.money += reply->money.value_or(0);
-  } else if (reply.error().code == Code::kStopped) {  // it may have been paid for
-    const TuneSpending most = most_of(request, model_);
-    spent.tokens += most.tokens;
-    spent.money += most.money;
-  } else if (will_fail_again(reply.error().code)) {
-    hopeless_ = reply.error();
-  }
+  spent.tokens += exchange.tokens;
+  spent.money += exchange.money;
+  const Reply& reply = exchange.reply;
+  const bool ceiling = !reply && reply.error().code == ChatError::Code::kCeiling;
+  // Not asked at all, unless it was in vain and only then could not be asked again.
+  if (!ceiling || exchange.tokens > 0) ++spent.model_calls;
+  if (ceiling) spent_tokens_ = true;
+  if (!reply && will_fail_again(reply.error().code)) hopeless_ = reply.error();
 }
 
 std::vector<Evaluation> Search::estimate(std::span<const std::string> texts, GuideDetail detail) {
@@ -730,6 +767,7 @@ Result<TuneOutcome> Search::run() {
     if (failed_) break;
     std::vector<Proposal> proposals = proposer_.propose(*this);
     if (failed_) break;
+    if (broken_off_) proposals.clear();  // they may have been others with all the answers
     if (!proposals.empty()) {
       rejections_ = 0;
       try_all(std::move(proposals));

@@ -210,21 +210,16 @@ void add_step(const RecordedStep& recorded, const Problem& problem, const Evalua
   }
 }
 
-// What was stopped and is asked again.
-Json add_exchange(const Json& asked, const Json& replies, Report& out) {
-  Json again = Json::array();
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    out.add("\nAsked{}:\n",
-            asked.size() > 1 ? fmt::format(" ({} of {})", i + 1, asked.size()) : "");
-    for (const std::string& message : messages_of(asked[i])) out.add_indented(message, "  > ");
-    out.add("Answered:\n");
-    const auto reply = i < replies.size() ? reply_of(replies[i]) : std::nullopt;
-    if (!reply) continue;
-    out.add_indented(*reply ? (*reply)->text : reply->error().message, "  < ");
-    const bool stopped = !*reply && reply->error().code == ChatError::Code::kStopped;
-    if (stopped) again.push_back(asked[i]);
+void add_exchange(const Json& asked, const RecordedReply& recorded, Report& out) {
+  if (recorded.of >= asked.size()) return;
+  out.add("\nAsked{}:\n",
+          asked.size() > 1 ? fmt::format(" ({} of {})", recorded.of + 1, asked.size()) : "");
+  for (const std::string& message : messages_of(asked[recorded.of])) {
+    out.add_indented(message, "  > ");
   }
-  return again;
+  out.add("Answered:\n");
+  const auto& reply = recorded.reply;
+  out.add_indented(reply ? reply->text : reply.error().message, "  < ");
 }
 
 // Each line of the journal that is about something, with what comes of it.
@@ -255,8 +250,8 @@ void add_steps(const std::string& journal, const Problem& problem, const Evaluat
   Json asked = Json::array();
   each_line(journal, [&](const std::string& about, const Json& value) {
     if (about == "asked" && value.is_array()) asked = value;
-    if (about == "replies" && value.is_array() && ++exchanges <= kMostStepsShown) {
-      asked = add_exchange(asked, value, out);
+    if (about == "reply" && ++exchanges <= kMostStepsShown) {
+      if (const auto recorded = reply_of(value)) add_exchange(asked, *recorded, out);
     }
     if (about != "step" || ++steps > kMostStepsShown) return;
     if (const auto recorded = step_of(value)) add_step(*recorded, problem, evaluator, out);

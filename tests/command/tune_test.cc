@@ -528,6 +528,23 @@ TEST(Tune, CtrlCEndsACommand) {
 
 TEST(Tune, KilledItGoesOn) { expect_goes_on_as_if_it_had_not_ended("KILL", 128 + 9); }
 
+TEST(Tune, KilledItKeepsTheRepliesThatHadCome) {
+  const TemporaryFolder folder;
+  const std::string found = folder.path() + "/found", slow = folder.path() + "/slow";
+  // One of eight takes long, the first time.
+  const std::string model = "--endpoint 'exec:cat > /dev/null; mkdir " + slow +
+                            " 2> /dev/null && sleep 100; echo >> " + folder.path() +
+                            "/asked; echo \"Task * GPU, CPU;\"' ";
+  const Outcome first =
+      interrupted(kSmall + ("--proposer opro --evaluations 2 " + model), found, 4 + 7, "KILL");
+  EXPECT_EQ(first.exit_code, 128 + 9) << first.err;
+  EXPECT_EQ(read_text(folder.path() + "/asked"), "\n\n\n\n\n\n\n");
+  const Outcome resumed = run("groma tune --json --resume " + found + " " + model);
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.out;
+  EXPECT_EQ(read_text(folder.path() + "/asked"), "\n\n\n\n\n\n\n\n");
+  EXPECT_EQ(found_by(resumed)["spent"]["model_calls"], 9);  // the lost one was perhaps paid for
+}
+
 // ---- The live line.
 
 // What a terminal of so many columns is shown.

@@ -440,7 +440,7 @@ void expect_resumed(bool full_disk) {
               static_cast<std::size_t>(expected->spent.evaluations) + free - steps)
         << cut;
     // A reply that was being written when the end came is asked for again, and counted twice.
-    const std::size_t lost = recorded("{\"asked\"") - recorded("{\"replies\"");
+    const std::size_t lost = recorded("{\"asked\"") - recorded("{\"reply\"");
     const std::size_t all = lines_in(killed + ".asked");
     EXPECT_LE(all, asked + 1) << cut;
     if (lost > 0) {

@@ -141,12 +141,28 @@ TEST(DamagedJournal, IsRefusedWithItsLine) {
   ASSERT_EQ(search.error(), "");
   const std::string journal = search.journal();
   search.options.resume = true;
-  const std::string lines[] = {R"({"round":)", R"({"asked":)", R"({"replies":)", R"({"step":)"};
+  const std::string lines[] = {R"({"round":)", R"({"asked":)", R"({"reply":)", R"({"step":)"};
   for (const std::string& line : lines) {
-    for (const char* value :
-         {"7", "-1", "1e300", "\"text\"", "null", "true", "{}", "[]", "[7]", "[[]]", "[{}]",
-          "[{},{}]", R"({"messages":7})", R"({"number":2,"text":"17"})", R"([{"error":99}])",
-          R"([{"text":"a","finish":99}])", R"([{"error":{}}])"}) {
+    for (const char* value : {"7",
+                              "-1",
+                              "1e300",
+                              "\"text\"",
+                              "null",
+                              "true",
+                              "{}",
+                              "[]",
+                              "[7]",
+                              "[[]]",
+                              "[{}]",
+                              "[{},{}]",
+                              R"({"messages":7})",
+                              R"({"number":2,"text":"17"})",
+                              R"({"of":0})",
+                              R"({"of":0,"error":99})",
+                              R"({"of":0,"text":"a","finish":99})",
+                              R"({"of":0,"error":{}})",
+                              R"({"of":1,"text":"a"})",
+                              R"({"of":-1,"text":"a"})"}) {
       const std::size_t at = journal.find(line) + line.size();
       search.write_journal(journal.substr(0, at) + value +
                            journal.substr(journal.find('\n', at) - 1));
@@ -176,13 +192,15 @@ TEST(DamagedJournal, IsRefusedWithItsLine) {
            {R"("input_tokens":)", R"("input_tokens":9223372036854775807,"was":)"},
            {R"("input_tokens":)", R"("money":-1,"input_tokens":)"},
            {R"("input_tokens":)", R"("money":1e300,"input_tokens":)"},
+           {R"("spent_tokens":)", R"("spent_tokens":-1,"was":)"},
+           {R"("spent_tokens":)", R"("spent_money":-1,"spent_tokens":)"},
            {R"("text":"well)", R"("text":7,"was":")"},
        }) {
     search.write_journal(with(journal, from, to));
     EXPECT_THAT(search.error(), HasSubstr("journal.jsonl:")) << to;
   }
   // What is left of it can be used.
-  search.write_journal(journal.substr(0, journal.find("{\"replies\"")));
+  search.write_journal(journal.substr(0, journal.find("{\"reply\"")));
   EXPECT_EQ(search.error(), "");
 }
 
@@ -302,7 +320,7 @@ TEST(Resume, AQuestionThatWasLostIsPaidFor) {
   const auto whole = search.run();
   ASSERT_TRUE(whole.ok());
   const std::string journal = search.journal();
-  const std::size_t cut = journal.find("{\"replies\"", journal.find("\"number\":3"));
+  const std::size_t cut = journal.find("{\"reply\"", journal.find("\"number\":3"));
   search.write_journal(journal.substr(0, cut));
   for (int time = 0; time < 2; ++time) {  // it stays so
     const auto outcome = search.resume();
@@ -340,6 +358,62 @@ TEST(Resume, OfSeveralQuestionsOnlyTheStoppedAreAskedAgain) {
   EXPECT_EQ(search.asked(), 9 + stopped);  // 17 is refused, so three rounds
   EXPECT_EQ(outcome->spent.model_calls, static_cast<std::int64_t>(search.asked()));
   EXPECT_EQ(search.resume()->spent.model_calls, outcome->spent.model_calls);
+}
+
+// Eight of them, of which each byte takes six in a journal.
+TEST(Resume, RepliesThatAreTooLongAreCut) {
+  Searched search;
+  search.questions = 8;
+  search.options.budget.evaluations = 2;
+  search.model = "head -c 1900000 /dev/zero | tr '\\0' '\\001'";
+  ASSERT_EQ(search.error(), "");
+  EXPECT_EQ(search.asked(), 16U);  // 17 is refused
+  EXPECT_THAT(search.report(), HasSubstr("[851424 further bytes]"));
+  search.options.budget.evaluations = 3;
+  const auto outcome = search.resume();
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  EXPECT_EQ(search.asked(), 24U);
+}
+
+// What a server's failures may have cost is spent, as its client has it.
+TEST(Resume, WhatWasAskedInVainIsPaidFor) {
+  Searched search;
+  search.options.budget.evaluations = 3;
+  const auto well = search.run();
+  ASSERT_TRUE(well.ok());
+  Searched failing;
+  failing.options.budget.evaluations = 3;
+  failing.chat.backoff_ms = 1;
+  failing.chat.price = ChatPrice{1e6, 1e6};
+  failing.model = "[ $(($(wc -l < " + failing.folder() + "/asked) % 3)) = 0 ] || exit 3; echo well";
+  const auto outcome = failing.run();
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  EXPECT_EQ(failing.asked(), 9U);
+  EXPECT_EQ(outcome->spent.model_calls, 3);
+  // 19 and more for each of six that failed: the request's bytes, and 16 of the answer.
+  EXPECT_GT(outcome->spent.tokens, well->spent.tokens + 6 * 19);
+  EXPECT_DOUBLE_EQ(outcome->spent.money, static_cast<double>(outcome->spent.tokens));
+  const auto again = failing.resume();
+  EXPECT_EQ(again->spent.tokens, outcome->spent.tokens);
+  EXPECT_DOUBLE_EQ(again->spent.money, outcome->spent.money);
+}
+
+// A ceiling is one of the whole search.
+TEST(ModelEnd, OfACeilingThatFailuresUsedUp) {
+  Searched search;
+  search.options.budget.evaluations = 3;
+  search.chat.backoff_ms = 1;
+  search.chat.max_tokens = 300;
+  search.model = "exit 3";
+  ASSERT_EQ(search.error(), "");
+  const std::size_t asked = search.asked();
+  EXPECT_GT(asked, 1U);
+  const auto outcome = search.resume();
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_EQ(outcome->end, End::kBudget);
+  EXPECT_EQ(search.asked(), asked);
+  EXPECT_GT(outcome->spent.model_calls, 0);
+  EXPECT_LE(outcome->spent.tokens, 300);
 }
 
 TEST(Resume, SaysSoWhateverTheJournalEndsWith) {
