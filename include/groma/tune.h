@@ -257,7 +257,7 @@ struct TuneOutcome {
     kExhausted,  // the proposer has nothing more
     kStopped,
     kRejected,  // too many replies in a row were no use
-    kModel,     // the model cannot be asked
+    kModel,     // the model cannot be asked, or did not reply at all for too many rounds in a row
   } end = End::kBudget;
   std::string why;         // of the last two; of kExhausted where the proposer has more of the same
   std::int64_t steps = 0;  // what was tried, also what cost nothing

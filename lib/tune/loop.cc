@@ -191,6 +191,11 @@ class Search : public Round {
   std::string path_of(const std::string& name) const { return options_.directory + "/" + name; }
   std::string best_name() const { return problem_.is_mapping() ? "best.mapper" : "best.txt"; }
 
+  void forget_rejections() {
+    rejections_ = 0;
+    answered_ = false;
+    no_reply_.reset();
+  }
   // Whether to go on; sets the end where not.
   bool goes_on();
   bool end(TuneOutcome::End end, std::string why = "") {
@@ -273,6 +278,8 @@ class Search : public Round {
   int rejections_ = 0, repeated_ = 0;    // in a row
   std::optional<std::string> rejected_;  // in this round
   std::optional<ChatError> hopeless_;    // of the model
+  bool answered_ = false;                // by the model, since the last proposal
+  std::optional<ChatError> no_reply_;    // since then, the last
   bool spent_tokens_ = false;
   bool resuming_ = false;        // there is more in the journal, or there was until now
   bool replayed_round_ = false;  // nobody was asked in it but the journal
@@ -419,6 +426,8 @@ void Search::count(const RecordedReply& exchange) {
   if (!ceiling || exchange.tokens > 0) ++spent.model_calls;
   if (ceiling) spent_tokens_ = true;
   if (!reply && will_fail_again(reply.error().code)) hopeless_ = reply.error();
+  if (reply) answered_ = true;
+  if (!reply) no_reply_ = reply.error();
 }
 
 std::vector<Evaluation> Search::estimate(std::span<const std::string> texts, GuideDetail detail) {
@@ -769,7 +778,7 @@ Result<TuneOutcome> Search::run() {
     if (failed_) break;
     if (broken_off_) proposals.clear();  // they may have been others with all the answers
     if (!proposals.empty()) {
-      rejections_ = 0;
+      forget_rejections();
       try_all(std::move(proposals));
       continue;
     }
@@ -784,8 +793,10 @@ Result<TuneOutcome> Search::run() {
     } else if (!rejected_) {
       end(End::kExhausted);
     } else if (++rejections_ >= kMostRejected && replayed_round_) {
-      rejections_ = 0;
+      forget_rejections();
       continue;
+    } else if (rejections_ >= kMostRejected && !answered_ && no_reply_) {
+      end(End::kModel, no_reply_->message);
     } else if (rejections_ >= kMostRejected) {
       end(End::kRejected, *rejected_);
     } else {

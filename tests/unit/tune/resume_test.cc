@@ -45,6 +45,8 @@ class Asking : public Proposer {
         replies.push_back(reply->text);
       } else if (goes_on_without) {
         replies.emplace_back("without a model");
+      } else {
+        round.reject("no reply");
       }
     }
     if (replies.size() < requests.size()) return {};
@@ -257,6 +259,22 @@ TEST(ModelEnd, OfRepliesThatWereNoUse) {
   EXPECT_EQ(outcome->end, End::kBudget);
   EXPECT_EQ(search.asked(), 15U);
   EXPECT_EQ(outcome->spent.model_calls, 15);
+}
+
+TEST(ModelEnd, OfAModelThatNeverReplies) {
+  Searched search;
+  search.options.budget.evaluations = 5;
+  search.chat.attempts = 1;
+  search.model = "exit 3";
+  const auto outcome = search.run();
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_EQ(outcome->end, End::kModel);
+  EXPECT_THAT(outcome->why, HasSubstr("3"));
+  EXPECT_EQ(search.asked(), 5U);
+  // A single reply, though of no use, says that there is one.
+  search.model = "[ $(($(wc -l < " + search.folder() + "/asked) % 5)) = 0 ] || exit 3; echo no use";
+  EXPECT_EQ(search.resume()->end, End::kRejected);
+  EXPECT_EQ(search.asked(), 10U);
 }
 
 // Of the search, and the client's own.
