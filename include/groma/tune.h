@@ -259,7 +259,10 @@ struct TuneOutcome {
     kRejected,  // too many replies in a row were no use
     kModel,     // the model cannot be asked, or did not reply at all for too many rounds in a row
   } end = End::kBudget;
-  std::string why;         // of the last two; of kExhausted where the proposer has more of the same
+  // Of the last two; of kExhausted where the proposer has more of the same; of kBudget where it is
+  // one of the model's, with what the next question might have cost.
+  std::string why;
+  std::string budget;      // of kBudget: "evaluations", "time", "tokens" or "money"
   std::int64_t steps = 0;  // what was tried, also what cost nothing
   std::optional<Step> best;
   std::optional<Step> start;

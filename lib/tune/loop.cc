@@ -203,6 +203,10 @@ class Search : public Round {
     outcome_.why = std::move(why);
     return false;
   }
+  bool end_of_budget(const char* which, std::string why = "") {
+    outcome_.budget = which;
+    return end(TuneOutcome::End::kBudget, std::move(why));
+  }
   std::vector<Reply> answers(std::span<const ChatRequest> requests);
   std::vector<RecordedReply> asked_now(std::span<const ChatRequest> requests);
   std::vector<RecordedReply> asked_then(std::span<const ChatRequest> requests);
@@ -280,10 +284,10 @@ class Search : public Round {
   std::optional<ChatError> hopeless_;    // of the model
   bool answered_ = false;                // by the model, since the last proposal
   std::optional<ChatError> no_reply_;    // since then, the last
-  bool spent_tokens_ = false;
-  bool resuming_ = false;        // there is more in the journal, or there was until now
-  bool replayed_round_ = false;  // nobody was asked in it but the journal
-  bool broken_off_ = false;      // questions are open, which are asked again when it is resumed
+  std::optional<ChatError> ceiling_;     // that stood in a question's way, in this round
+  bool resuming_ = false;                // there is more in the journal, or there was until now
+  bool replayed_round_ = false;          // nobody was asked in it but the journal
+  bool broken_off_ = false;  // questions are open, which are asked again when it is resumed
   std::optional<Error> failed_;
   mutable std::atomic<bool> stopped_ = false;  // once and for all, so that nobody waits for more
 };
@@ -371,17 +375,30 @@ std::vector<RecordedReply> Search::asked_now(std::span<const ChatRequest> reques
 
 // Why these are not asked.
 std::optional<ChatError> Search::ceiling_of(std::span<const ChatRequest> requests) const {
-  TuneSpending most = outcome_.spent;
+  TuneSpending most;
   for (const ChatRequest& request : requests) {
     const TuneSpending one = most_of(request, model_);
     most.tokens += one.tokens;
     most.money += one.money;
   }
   const TuneBudget& budget = options_.budget;
-  const bool over = (budget.tokens > 0 && most.tokens > budget.tokens) ||
-                    (budget.money > 0 && most.money > budget.money);
-  if (!over) return std::nullopt;
-  return ChatError{ChatError::Code::kCeiling, "the budget is used up"};
+  const TuneSpending& spent = outcome_.spent;
+  const std::string next = requests.size() == 1
+                               ? std::string("the next question")
+                               : fmt::format("the next {} questions at once", requests.size());
+  if (budget.tokens > 0 && spent.tokens + most.tokens > budget.tokens) {
+    return ChatError{ChatError::Code::kCeiling,
+                     fmt::format("{} may take {} tokens, {} of {} are spent", next, most.tokens,
+                                 spent.tokens, budget.tokens)};
+  }
+  if (budget.money > 0 && spent.money + most.money > budget.money) {
+    ChatError error{ChatError::Code::kCeiling,
+                    fmt::format("{} may cost {:.6g}, {:.6g} of {:.6g} are spent", next, most.money,
+                                spent.money, budget.money)};
+    error.of_money = true;
+    return error;
+  }
+  return std::nullopt;
 }
 
 // What the journal has of it. Sets failed_ where that is something else.
@@ -424,7 +441,7 @@ void Search::count(const RecordedReply& exchange) {
   const bool ceiling = !reply && reply.error().code == ChatError::Code::kCeiling;
   // Not asked at all, unless it was in vain and only then could not be asked again.
   if (!ceiling || exchange.tokens > 0) ++spent.model_calls;
-  if (ceiling) spent_tokens_ = true;
+  if (ceiling) ceiling_ = reply.error();
   if (!reply && will_fail_again(reply.error().code)) hopeless_ = reply.error();
   if (reply) answered_ = true;
   if (!reply) no_reply_ = reply.error();
@@ -552,7 +569,7 @@ void Search::evaluate(Trial& trial) const {
 void Search::begin_round() {
   rejected_.reset();
   hopeless_.reset();
-  spent_tokens_ = false;
+  ceiling_.reset();
   replayed_round_ = journal_.replaying();
   if (replayed_round_) {
     const auto line = journal_.next("round");
@@ -747,10 +764,10 @@ bool Search::goes_on() {
   if (journal_.replaying()) return !interrupted() || end(End::kStopped);
   go_on();
   if (failed_) return false;
-  if (out_of_time()) return end(End::kBudget);
+  if (out_of_time()) return end_of_budget("time");
   if (stop()) return end(End::kStopped);
   if (budget.evaluations > 0 && outcome_.spent.evaluations >= budget.evaluations) {
-    return end(End::kBudget);
+    return end_of_budget("evaluations");
   }
   if (repeated_ >= kMostRepeated) {
     return end(End::kExhausted,
@@ -783,9 +800,10 @@ Result<TuneOutcome> Search::run() {
       continue;
     }
     if (stop()) continue;
-    if (replayed_round_ && (spent_tokens_ || hopeless_)) continue;  // it ended then, for then
-    if (spent_tokens_) {
-      end(End::kBudget);
+    if (replayed_round_ && (ceiling_ || hopeless_)) continue;  // it ended then, for then
+    if (ceiling_) {
+      end_of_budget(ceiling_->of_money ? "money" : "tokens", ceiling_->message);
+      if (outcome_.spent.model_calls == 0) outcome_.why += ": nothing was asked";
     } else if (hopeless_) {
       end(End::kModel, hopeless_->message);
     } else if (!rejected_ && journal_.replaying()) {

@@ -252,10 +252,18 @@ TEST(Tune, BudgetsEndIt) {
         run(kSmall + ("--json --out " + folder.path() + "/" + name + " " + options));
     const json end = found_by(outcome);
     EXPECT_EQ(end["end"], "budget");
+    EXPECT_EQ(end["budget"], name);
     EXPECT_EQ(outcome.exit_code, end.contains("best") ? 0 : 1);
     return end["spent"];
   };
   EXPECT_EQ(spent("evaluations", "--evaluations 3")["evaluations"], 3);
+  const Outcome none = run(kSmall + ("--proposer opro --endpoint 'exec:cat' --tokens 30000 --out " +
+                                     folder.path() + "/none"));
+  EXPECT_EQ(none.exit_code, 0);
+  EXPECT_THAT(none.out, testing::ContainsRegex(
+                            "\nended  by the budget of tokens: the next 8 questions at once "
+                            "may take [0-9]+ tokens, 0 of 30000 are spent: nothing was "
+                            "asked\n"));
   spent("time", "--evaluations 0 --proposer anneal --time 0.3");
   const std::string model =
       "--proposer opro --endpoint 'exec:cat > /dev/null; echo \"Task * GPU;\"' --evaluations 0 "

@@ -293,6 +293,12 @@ TEST(ModelEnd, OfACeilingThatIsLiftedLater) {
       EXPECT_GT(asked, 0U);
       EXPECT_LT(asked, 6U);
       EXPECT_EQ(poor->end, End::kBudget);
+      EXPECT_EQ(poor->budget, goes_on_without ? "evaluations" : "money");
+      if (!goes_on_without) {
+        EXPECT_THAT(draw(*poor, Numbers()),
+                    AllOf(HasSubstr("ended  by the budget of money: "),
+                          HasSubstr(of_client ? "the ceiling is 250" : " of 50 are spent")));
+      }
       EXPECT_EQ(poor->spent.model_calls, static_cast<std::int64_t>(asked));
       EXPECT_EQ(poor->spent.evaluations, goes_on_without ? 6 : static_cast<std::int64_t>(asked));
       if (!of_client) {
