@@ -2,8 +2,10 @@
 #include "groma/tune.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -177,9 +179,22 @@ int refuse_search(const groma::Diagnostics& diags, bool json) {
 std::string fresh_directory() {
   for (int i = 1;; ++i) {
     std::string name = i == 1 ? "tune" : fmt::format("tune.{}", i);
-    std::error_code ignored;
-    if (!fs::exists(name, ignored)) return name;
+    // Made here, so that of several that begin at once each has its own.
+    if (mkdir(name.c_str(), 0777) == 0 || errno != EEXIST) return name;
   }
+}
+
+// A link where a search writes: to whatever others have chosen.
+std::optional<groma::Error> linked_in(const std::string& directory) {
+  for (const char* name :
+       {"best.mapper", "best.txt", "journal.jsonl", "lock", "report.txt", "verified.mapper"}) {
+    std::error_code ignored;
+    if (!fs::is_symlink(fs::path(directory) / name, ignored)) continue;
+    return groma::Error{groma::Error::Code::kMalformed,
+                        fmt::format("`{}` has a link for its `{}`", directory, name),
+                        "put the file in its place, or remove it"};
+  }
+  return std::nullopt;
 }
 
 // What stands in a directory and would be replaced; empty: nothing.
@@ -188,7 +203,11 @@ std::string taken_by(const std::string& directory) {
   for (fs::directory_iterator entry(directory, code), end; !code && entry != end;
        entry.increment(code)) {
     std::string name = entry->path().filename().string();
-    if (name == "journal.jsonl" || name == "report.txt" || name.starts_with("best.")) return name;
+    const bool taken =
+        name == "journal.jsonl"
+            ? !groma::holds_no_search_yet(directory)
+            : name == "report.txt" || name.starts_with("best.") || name == "verified.mapper";
+    if (taken) return name;
   }
   return "";
 }
@@ -369,8 +388,20 @@ std::string commands_of(const groma::CommandEvaluatorOptions& options) {
   return words + " in `" + visible(options.folder) + "`";
 }
 
+// Whether there is a pipe or a device of that name, which may have parameters behind it.
+bool may_never_end(const fs::path& folder, const std::string& name) {
+  for (std::size_t end = name.size(); end != name.npos && end > 0; end = name.rfind(':', end - 1)) {
+    std::error_code ignored;
+    const fs::file_status status = fs::status(folder / name.substr(0, end), ignored);
+    if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status))
+      return true;
+  }
+  return false;
+}
+
 // Makes *arguments those that the search in their directory was begun with; *start is its text.
 std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* start) {
+  if (auto error = linked_in(arguments->resume)) return error;
   const auto before = groma::recorded_search(arguments->resume);
   if (!before) return before.error();
   *start = before->start;
@@ -388,10 +419,12 @@ std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* s
                         fmt::format("the search in `{}` {}", arguments->resume, message),
                         std::move(help)};
   };
-  for (const char* name : {"best.mapper", "best.txt", "journal.jsonl", "lock", "report.txt"}) {
-    std::error_code ignored;
-    if (fs::is_symlink(fs::path(arguments->resume) / name, ignored)) {
-      return wrong(fmt::format("has a link for its `{}`", name), "put the file in its place");
+  std::vector<std::string> files = arguments->apps;
+  files.push_back(arguments->machine);
+  for (const std::string& file : files) {
+    if (may_never_end(fs::path(command.folder), file)) {
+      return wrong(fmt::format("has no file for `{}`", visible(file)),
+                   "a pipe or a device cannot be read again: put a file in its place");
     }
   }
   if (command.command.empty()) {
@@ -496,7 +529,7 @@ int verify_search(const TuneArguments& arguments, const groma::TuneOutcome& outc
                          : draw(*verified, arguments.program.front(), repeats, evaluator.unit());
   if (winner != nullptr) {
     const std::string file = arguments.tune.directory + "/verified.mapper";
-    if (const auto error = groma::write_file(file, winner->candidate.text)) {
+    if (const auto error = groma::replace_file(file, winner->candidate.text)) {
       return refuse_search(*error, arguments.json);
     }
     if (!arguments.json) text += fmt::format("in     {}\n", file);
@@ -556,6 +589,7 @@ int run(TuneArguments arguments) {
                                               : arguments.out;
   if (!options.resume) {
     options.fingerprint = words_of(arguments);
+    if (const auto error = linked_in(options.directory)) return refuse_search(*error, json);
     if (const std::string name = taken_by(options.directory); !name.empty()) {
       return refuse_search({groma::Error::Code::kUnreadable,
                             fmt::format("`{}` has a file `{}`", options.directory, name),

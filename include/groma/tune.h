@@ -293,6 +293,10 @@ struct RecordedSearch {
 };
 Result<RecordedSearch> recorded_search(const std::string& directory);
 
+// Whether the directory has the journal of a search that was ended in its first line, by a kill or
+// a full disk: one may begin there, since nothing is lost.
+bool holds_no_search_yet(const std::string& directory);
+
 // Searches. `model` and `estimator` may be null; everything pointed at outlives the call. Fails on
 // what is wrong with the directory: it is in use, cannot be written, holds another search, or its
 // journal is damaged.

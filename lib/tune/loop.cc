@@ -675,7 +675,7 @@ void Search::take(Trial trial) {
 
 void Search::keep_best() {
   if (options_.directory.empty() || failed_) return;
-  failed_ = write_file(path_of(best_name()), outcome_.best->proposal.text);
+  failed_ = replace_file(path_of(best_name()), outcome_.best->proposal.text);
 }
 
 // The last statements first: what they use stands before them.

@@ -1,6 +1,9 @@
 #include "tune/report.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -8,8 +11,9 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
-#include <fstream>
+#include <utility>
 
 #include "base/harmless.h"
 #include "groma/diff.h"
@@ -151,12 +155,44 @@ std::string mapping_difference(const Problem& problem, const std::string& from,
 // What texts hold that others wrote is made harmless, line by line.
 class Report {
  public:
-  explicit Report(const std::string& path) : out_(path, std::ios::binary) {}
-  bool fine() { return static_cast<bool>(out_.flush()); }
+  // Beside the path, until it is done.
+  explicit Report(std::string path) : path_(std::move(path)), next_(path_ + ".XXXXXX") {
+    const int file = mkostemp(next_.data(), O_CLOEXEC);
+    code_ = errno;
+    if (file < 0) return;
+    const mode_t mask = umask(0);
+    umask(mask);
+    fchmod(file, 0666 & ~mask);
+    out_ = fdopen(file, "w");
+  }
+  ~Report() {
+    if (out_ == nullptr) return;
+    std::fclose(out_);
+    std::remove(next_.c_str());
+  }
+  Report(const Report&) = delete;
+  Report& operator=(const Report&) = delete;
+
+  // The failure, if there was one.
+  std::optional<Error> done() {
+    if (out_ != nullptr) {
+      const bool written = std::fflush(out_) == 0 && std::ferror(out_) == 0;
+      const bool placed = written && std::rename(next_.c_str(), path_.c_str()) == 0;
+      code_ = errno != 0 ? errno : EIO;
+      if (placed) {
+        std::fclose(std::exchange(out_, nullptr));
+        return std::nullopt;
+      }
+    }
+    return Error{Error::Code::kUnreadable,
+                 fmt::format("cannot write `{}`: {}", path_, std::strerror(code_))};
+  }
 
   template <typename... Args>
   void add(fmt::format_string<Args...> format, Args&&... args) {
-    out_ << fmt::format(format, std::forward<Args>(args)...);
+    if (out_ == nullptr) return;
+    const std::string text = fmt::format(format, std::forward<Args>(args)...);
+    std::fwrite(text.data(), 1, text.size(), out_);
   }
   void add_indented(std::string_view text, std::string_view before) {
     while (!text.empty()) {
@@ -167,7 +203,9 @@ class Report {
   }
 
  private:
-  std::ofstream out_;
+  std::string path_, next_;
+  std::FILE* out_ = nullptr;
+  int code_ = 0;
 };
 
 // The lines of a text that are not in the other, under where they stand.
@@ -228,8 +266,9 @@ void add_exchange(const Json& asked, const RecordedReply& recorded, Report& out)
 // Each line of the journal that is about something, with what comes of it.
 template <typename Visit>
 void each_line(const std::string& journal, const Visit& visit) {
-  std::ifstream lines(journal, std::ios::binary);
-  for (std::string line; std::getline(lines, line);) {
+  auto lines = Lines::open(journal);
+  if (!lines) return;
+  for (std::string line; lines->next(&line) && !lines->too_long();) {
     const Json read = parsed(line);
     if (read.is_object() && !read.empty()) visit(read.begin().key(), read.begin().value());
   }
@@ -271,9 +310,8 @@ void add_steps(const std::string& journal, const Problem& problem, const Evaluat
 
 std::optional<Error> report(const std::string& directory, const Problem& problem,
                             const Evaluator& evaluator, const TuneOutcome& outcome) {
-  const std::string path = directory + "/report.txt", next = path + ".next";
   const std::string journal = directory + "/journal.jsonl";
-  Report out(next);
+  Report out(directory + "/report.txt");
   out.add("{}\nImprovements\n", draw(outcome, evaluator));
   for (const auto& [number, score] : outcome.trajectory) {
     Evaluation evaluation;
@@ -297,11 +335,7 @@ std::optional<Error> report(const std::string& directory, const Problem& problem
   out.add("\nTrajectory  {}  (the {} bar is the better)\n",
           sparkline(scores_in(journal), kMostBars, higher), higher ? "higher" : "lower");
   add_steps(journal, problem, evaluator, out);
-  if (out.fine() && std::rename(next.c_str(), path.c_str()) == 0) return std::nullopt;
-  const int code = errno != 0 ? errno : EIO;
-  std::remove(next.c_str());
-  return Error{Error::Code::kUnreadable,
-               fmt::format("cannot write `{}`: {}", path, std::strerror(code))};
+  return out.done();
 }
 
 }  // namespace tuning

@@ -111,7 +111,8 @@ TEST(Tune, NumbersAreNumbers) {
 }
 
 TEST(Tune, NothingOfTheUsersIsReplaced) {
-  for (const char* name : {"journal.jsonl", "best.mapper", "best.txt", "best.cc", "report.txt"}) {
+  for (const char* name :
+       {"journal.jsonl", "best.mapper", "best.txt", "best.cc", "report.txt", "verified.mapper"}) {
     const TemporaryFolder folder;
     folder.write(name, "mine\n");
     const Outcome outcome = run(kSmall + ("--evaluations 1 --out " + folder.path()));
@@ -460,7 +461,8 @@ TEST(Tune, AJournalThatIsNoneOfOursIsRefused) {
 }
 
 TEST(Tune, NothingIsWrittenThroughADirectorysLinks) {
-  for (const char* name : {"best.mapper", "lock", "report.txt"}) {
+  for (const char* name :
+       {"best.mapper", "best.txt", "journal.jsonl", "lock", "report.txt", "verified.mapper"}) {
     const TemporaryFolder folder;
     const std::string mine = folder.write("mine", "mine\n"), found = folder.path() + "/found";
     ASSERT_EQ(run(kSmall + ("--evaluations 1 --out " + found)).exit_code, 0);
@@ -468,8 +470,73 @@ TEST(Tune, NothingIsWrittenThroughADirectorysLinks) {
     std::filesystem::create_symlink(mine, found + "/" + name);
     const Outcome outcome = run("groma tune --evaluations 2 --resume " + found);
     EXPECT_EQ(outcome.exit_code, 1) << name;
-    EXPECT_THAT(outcome.err, HasSubstr(name));
+    EXPECT_THAT(outcome.err, HasSubstr(std::string("has a link for its `") + name));
     EXPECT_EQ(read_text(mine), "mine\n") << name;
+    const std::string other = folder.path() + "/other";
+    std::filesystem::create_directory(other);
+    std::filesystem::create_symlink(mine, other + "/" + name);
+    const Outcome begun = run(kSmall + ("--evaluations 1 --out " + other));
+    EXPECT_EQ(begun.exit_code, 1) << name;
+    EXPECT_THAT(begun.err, HasSubstr(std::string("has a link for its `") + name));
+    EXPECT_EQ(read_text(mine), "mine\n") << name;
+  }
+  // Nor through what is beside the report for a moment.
+  const TemporaryFolder folder;
+  const std::string mine = folder.write("mine", "mine\n"), found = folder.path() + "/found";
+  ASSERT_EQ(run(kSmall + ("--evaluations 1 --out " + found)).exit_code, 0);
+  std::filesystem::create_symlink(mine, found + "/report.txt.next");
+  EXPECT_EQ(run("groma tune --evaluations 2 --resume " + found).exit_code, 0);
+  EXPECT_EQ(read_text(mine), "mine\n");
+}
+
+// A file of 400 MB in one line, a pipe, a device.
+TEST(Tune, AJournalIsReadWithinBounds) {
+  for (const char* make : {"truncate -s 400M", "mkfifo", "ln -s /dev/zero"}) {
+    const TemporaryFolder folder;
+    const std::string journal = folder.path() + "/journal.jsonl";
+    ASSERT_EQ(run(std::string(make) + " " + journal).exit_code, 0);
+    const Outcome outcome =
+        run("ulimit -v 4000000; timeout 60 groma tune --evaluations 1 --resume " + folder.path());
+    EXPECT_EQ(outcome.exit_code, 1) << make;
+    EXPECT_THAT(outcome.err, HasSubstr(folder.path())) << make;
+  }
+}
+
+TEST(Tune, ADirectorysApplicationIsNoPipe) {
+  const TemporaryFolder folder;
+  const std::string app = folder.path() + "/app.json", found = folder.path() + "/found";
+  ASSERT_EQ(run("groma apps cannon --json > " + app).exit_code, 0);
+  ASSERT_EQ(run("groma tune --app " + app + ":n=2000 --evaluations 1 --out " + found).exit_code, 0);
+  ASSERT_EQ(run("rm " + app + "; mkfifo " + app).exit_code, 0);
+  const Outcome outcome = run("timeout 60 groma tune --evaluations 2 --resume " + found);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("has no file for `" + app + ":n=2000`"));
+}
+
+TEST(Tune, WhereNothingWasBegunOneMayBegin) {
+  for (const char* left : {"", "{\"sea", "{\"search\":{\"version\":\"0."}) {
+    const TemporaryFolder folder;
+    folder.write("journal.jsonl", left);
+    folder.write("lock", "");
+    const Outcome resumed = run("groma tune --evaluations 1 --resume " + folder.path());
+    EXPECT_EQ(resumed.exit_code, 1) << left;
+    EXPECT_THAT(resumed.err, HasSubstr("begin it again, in the same directory")) << left;
+    const Outcome begun = run(kSmall + ("--evaluations 1 --out " + folder.path()));
+    EXPECT_EQ(begun.exit_code, 0) << begun.err;
+    EXPECT_EQ(steps_in(folder.path()), 1U) << left;
+  }
+}
+
+TEST(Tune, SeveralThatBeginAtOnceHaveADirectoryEach) {
+  const TemporaryFolder folder;
+  const Outcome all =
+      run("cd " + folder.path() +
+          "; for i in 1 2 3 4 5 6; do groma tune --app cannon:size=small "
+          "--evaluations 3 > /dev/null & pids=\"$pids $!\"; done; for pid in $pids; do "
+          "wait $pid || exit 1; done");
+  EXPECT_EQ(all.exit_code, 0) << all.err;
+  for (const char* name : {"tune", "tune.2", "tune.3", "tune.4", "tune.5", "tune.6"}) {
+    EXPECT_EQ(steps_in(folder.path() + "/" + name), 3U) << name;
   }
 }
 
