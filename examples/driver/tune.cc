@@ -321,10 +321,31 @@ bool read_problem(const TuneArguments& arguments, std::optional<groma::Diagnosti
   return true;
 }
 
+// Of the command line where it cannot be meant.
+groma::Result<std::unique_ptr<groma::Evaluator>> read_command(const TuneArguments& arguments) {
+  groma::CommandEvaluatorOptions options = arguments.command;
+  options.file_suffix = arguments.file.empty() ? std::string(".mapper")
+                                               : fs::path(arguments.file).extension().string();
+  auto command = groma::make_command_evaluator(std::move(options));
+  const bool meant = command || command.error().code != groma::Error::Code::kMalformed;
+  if (meant || arguments.tune.resume) return command;
+  const groma::Error& error = command.error();
+  throw CLI::ValidationError("--command",
+                             error.message + (error.help.empty() ? "" : "; " + error.help));
+}
+
 // Nothing, with the reason said.
 std::optional<Subject> read_subject(const TuneArguments& arguments,
                                     const std::string& recorded_start) {
   Subject subject;
+  if (!arguments.command.command.empty()) {
+    auto command = read_command(arguments);
+    if (!command) {
+      refuse_search(command.error(), arguments.json);
+      return std::nullopt;
+    }
+    subject.command = std::move(command).value();
+  }
   std::optional<groma::Diagnostics> start;
   const std::string& path = arguments.file.empty() ? arguments.start : arguments.file;
   if (arguments.tune.resume) {
@@ -342,17 +363,7 @@ std::optional<Subject> read_subject(const TuneArguments& arguments,
     subject.runtime =
         groma::make_simulated_evaluator(subject.problem.machine, subject.problem.inputs);
   }
-  if (arguments.command.command.empty()) return subject;
-  groma::CommandEvaluatorOptions options = arguments.command;
-  options.file_suffix =
-      subject.problem.is_mapping() ? ".mapper" : fs::path(arguments.file).extension().string();
-  auto command = groma::make_command_evaluator(std::move(options));
-  if (!command) {
-    refuse_search(command.error(), arguments.json);
-    return std::nullopt;
-  }
-  subject.command = std::move(command).value();
-  if (subject.runtime) {
+  if (subject.command && subject.runtime) {
     subject.command =
         std::make_unique<MeasuredMappings>(std::move(subject.command), *subject.runtime);
   }
@@ -569,7 +580,8 @@ int run(TuneArguments arguments) {
   groma::Problem& problem = subject->problem;
   auto proposer = groma::make_proposer(arguments.proposer, problem, options.seed, arguments.ask);
   const groma::ProposerInfo* info = info_of(arguments.proposer);
-  const bool usable = info != nullptr && (problem.is_mapping() || !info->mappings_only);
+  const bool usable =
+      info != nullptr && !(problem.is_mapping() ? info->texts_only : info->mappings_only);
   if (!usable && !options.resume) {
     throw CLI::ValidationError("--proposer",
                                proposer.error().message + "; " + proposer.error().help);
@@ -577,6 +589,9 @@ int run(TuneArguments arguments) {
   if (!proposer) return refuse_search(proposer.error(), json);
   std::optional<groma::ChatClient> model;
   if (info->asks_model) {
+    if (options.budget.money > 0 && arguments.chat.price.empty()) {
+      throw CLI::ValidationError("--price", "the search has a budget of money, which needs it");
+    }
     groma::ChatOptions chat;
     chat.max_tokens = options.budget.tokens;
     chat.max_money = options.budget.money;

@@ -78,6 +78,16 @@ TEST(Tune, WrongUsageIsToldFromWrongInput) {
                             "--file a --command '{file}' --start a",
                             "--file a --command '{file}' --machine lassen",
                             "--app cannon --about x --command {file}",
+                            "--file a --command cat",
+                            "--file a --command 'cat {file} {input}'",
+                            "--file a --command 'cat {file}' --input x",
+                            "--file a --command 'cat {file}' --higher-is-better",
+                            "--file a --command 'cat {file}' --metric '('",
+                            "--file a --command 'cat {file}' --metric x",
+                            "--file a --command 'cat {file}' --metric-json a",
+                            "--file a --command 'cat {file}' --metric '(' --json",
+                            "--app cannon --command cat",
+                            "--app cannon --proposer marks",
                             "--file a --command '{file}' --metric '(x)' --metric-json /x"}) {
     const Outcome outcome = run(std::string("groma tune ") + wrong);
     EXPECT_EQ(outcome.exit_code, 2) << wrong << "\n" << outcome.err;
@@ -157,6 +167,13 @@ TEST(Tune, OptionsOfABeginningAreNotThoseOfAResumedSearch) {
                              "--out x"}) {
     EXPECT_EQ(run("groma tune --resume " + found + " " + option).exit_code, 2) << option;
   }
+  const std::string paid = folder.path() + "/paid", model = " --endpoint 'exec:echo no' ";
+  ASSERT_EQ(
+      run(kSmall + ("--evaluations 1 --proposer trace --money 1 --price 1,1 --out " + paid) + model)
+          .exit_code,
+      0);
+  EXPECT_EQ(run("groma tune --resume " + paid + model).exit_code, 2);
+  EXPECT_EQ(run("groma tune --resume " + paid + model + "--price 1,1").exit_code, 0);
   const Outcome command = run("groma tune --resume " + found + " --command 'x {file}'");
   EXPECT_EQ(command.exit_code, 1);
   EXPECT_THAT(command.err, HasSubstr("runs no commands"));
@@ -173,8 +190,8 @@ TEST(Tune, WhatIsWrongIsOneLineOfJson) {
   const std::string taken = "--json --out " + folder.path() + "/taken";
   for (const std::string& line :
        {kSmall + taken, "groma tune --json --resume " + folder.path(),
-        kSmall + ("--out " + folder.path() + "/no/such --json"), file + "--command 'cat'",
-        file + "--command 'cat {file}' --metric '('", file + "--command 'exit 3 # {file}'",
+        kSmall + ("--out " + folder.path() + "/no/such --json"),
+        file + "--command 'exit 3 # {file}'",
         "groma tune --command 'cat {file}' --file " + plain + out,
         "groma tune --command 'cat {file}' --file " + folder.path() + "/none" + out,
         "groma tune --app canon" + out, "groma tune --app cannon --machine lasen" + out,
