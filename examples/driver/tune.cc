@@ -249,12 +249,6 @@ struct Subject {
   groma::Evaluator& evaluator() { return command ? *command : *runtime; }
 };
 
-std::string mark_of(std::string_view text) {
-  std::uint64_t hash = 0xCBF29CE484222325U;  // FNV-1a
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
-  return fmt::format("{:016x}", hash);
-}
-
 // For sh, as one word.
 std::string quoted(const std::string& word) {
   std::string text = "'";
@@ -303,9 +297,9 @@ bool read_problem(const TuneArguments& arguments, std::optional<groma::Diagnosti
     if (!problem->machine) {
       problem->machine = std::make_shared<const groma::Machine>(*with->machine);
       subject->marks.emplace_back(arguments.machine.empty() ? "legion" : arguments.machine,
-                                  mark_of(groma::machine_to_json(*with->machine)));
+                                  groma::machine_to_json(*with->machine));
     }
-    subject->marks.emplace_back(app, mark_of(groma::application_to_json(*with->app)));
+    subject->marks.emplace_back(app, groma::application_to_json(*with->app));
     problem->inputs.push_back(*with->workload);
     groma::Diagnostics notes(groma::Source(shown_name(app), ""));
     groma::check_nodes(*with->machine, *with->app, notes);

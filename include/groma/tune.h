@@ -245,7 +245,7 @@ struct TuneOptions {
   bool resume = false;  // of that directory; else it must not hold a search
   // Of what the caller made the problem from; a resumed search has the same.
   std::string fingerprint;
-  // What that named and others may change, by name: a mark of its content, which stays the same.
+  // What that named and others may change, by name: its content, which stays the same.
   std::vector<std::pair<std::string, std::string>> marks;
   int threads = 0;  // 0: as the evaluator allows, at most the computer's
   std::function<void(const TuneEvent&)> on_event = {};  // in the caller's thread

@@ -750,7 +750,9 @@ std::optional<Error> Search::open_journal() {
                  {"about", problem_.about},
                  {"of", options_.fingerprint},
                  {"marks", Json::object()}};
-  for (const auto& [name, mark] : options_.marks) search["marks"][name] = mark;
+  for (const auto& [name, content] : options_.marks) {
+    search["marks"][name] = fmt::format("{:016x}", tuning::hash_of(content));
+  }
   auto journal = Journal::open(path_of("journal.jsonl"), search, options_.resume);
   if (!journal) return journal.error();
   journal_ = std::move(journal).value();
