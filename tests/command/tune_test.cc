@@ -634,10 +634,10 @@ TEST(Tune, KilledItKeepsTheRepliesThatHadCome) {
                             " 2> /dev/null && sleep 100; echo >> " + folder.path() +
                             "/asked; echo \"Task * GPU, CPU;\"' ";
   const Outcome first =
-      interrupted(kSmall + ("--proposer opro --evaluations 2 " + model), found, 4 + 7, "KILL");
+      interrupted(kSmall + ("--proposer opro --evaluations 20 " + model), found, 4 + 7, "KILL");
   EXPECT_EQ(first.exit_code, 128 + 9) << first.err;
   EXPECT_EQ(read_text(folder.path() + "/asked"), "\n\n\n\n\n\n\n");
-  const Outcome resumed = run("groma tune --json --resume " + found + " " + model);
+  const Outcome resumed = run("groma tune --json --evaluations 2 --resume " + found + " " + model);
   EXPECT_EQ(resumed.exit_code, 0) << resumed.out;
   EXPECT_EQ(read_text(folder.path() + "/asked"), "\n\n\n\n\n\n\n\n");
   EXPECT_EQ(found_by(resumed)["spent"]["model_calls"], 9);  // the lost one was perhaps paid for
