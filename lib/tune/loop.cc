@@ -343,17 +343,22 @@ std::vector<RecordedReply> Search::asked_now(std::span<const ChatRequest> reques
   std::vector<RecordedReply> exchanges(requests.size());
   std::mutex mutex;  // of the journal and all below
   std::optional<Error> failed;
-  ChatSpending before = model_->spent();
+  const ChatSpending begin = model_->spent();
+  TuneSpending said, before;  // by the replies; by them or the client, which is more
   const auto settle = [&](std::size_t i, Reply reply) {
     const std::lock_guard lock(mutex);
     const ChatSpending now = model_->spent();
     RecordedReply& exchange = exchanges[i];
     exchange.of = i;
+    if (reply) said.tokens += reply->usage.input_tokens + reply->usage.output_tokens;
+    if (reply) said.money += reply->money.value_or(0);
     exchange.reply = std::move(reply);
-    exchange.tokens =
-        now.input_tokens + now.output_tokens - before.input_tokens - before.output_tokens;
-    exchange.money = now.money - before.money;
-    before = now;
+    const std::int64_t tokens =
+        now.input_tokens + now.output_tokens - begin.input_tokens - begin.output_tokens;
+    exchange.tokens = std::max(tokens, said.tokens) - before.tokens;
+    exchange.money = std::max(now.money - begin.money, said.money) - before.money;
+    before.tokens += exchange.tokens;
+    before.money += exchange.money;
     if (!failed) failed = journal_.write("reply", tuning::json_of(exchange), true);
     if (failed) stopped_ = true;  // nobody waits for the others
   };

@@ -632,7 +632,7 @@ TEST(Tune, KilledItKeepsTheRepliesThatHadCome) {
   // One of eight takes long, the first time.
   const std::string model = "--endpoint 'exec:cat > /dev/null; mkdir " + slow +
                             " 2> /dev/null && sleep 100; echo >> " + folder.path() +
-                            "/asked; echo \"Task * GPU, CPU;\"' ";
+                            "/asked; echo \"Task * GPU, OMP, CPU;\"' ";
   const Outcome first =
       interrupted(kSmall + ("--proposer opro --evaluations 20 " + model), found, 4 + 7, "KILL");
   EXPECT_EQ(first.exit_code, 128 + 9) << first.err;
