@@ -575,7 +575,8 @@ int run(TuneArguments arguments) {
   auto proposer = groma::make_proposer(arguments.proposer, problem, options.seed, arguments.ask);
   const groma::ProposerInfo* info = info_of(arguments.proposer);
   const bool usable =
-      info != nullptr && !(problem.is_mapping() ? info->texts_only : info->mappings_only);
+      info != nullptr && (problem.is_mapping() || !info->mappings_only) &&
+      !(problem.is_mapping() && problem.start.empty() && info->name == "marks");  // it has none
   if (!usable && !options.resume) {
     throw CLI::ValidationError("--proposer",
                                proposer.error().message + "; " + proposer.error().help);

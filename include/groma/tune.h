@@ -175,7 +175,6 @@ struct ProposerInfo {
   std::string_view what;  // a line for people
   bool asks_model = false;
   bool mappings_only = false;  // not any marked text
-  bool texts_only = false;     // no mapping
 };
 std::span<const ProposerInfo> proposers();
 // Of those that ask a model.

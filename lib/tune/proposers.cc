@@ -43,7 +43,7 @@ constexpr std::array kListed = {
     Listed{{"opentuner", "OpenTuner's ensemble of techniques", false, true},
            plain<tuning::make_opentuner>},
     Listed{{"random", "draws from the search space", false, true}, plain<tuning::make_random>},
-    Listed{{"marks", "tries the values that `groma: one of` names in the text", false, false, true},
+    Listed{{"marks", "tries the values that `groma: one of` names in the text"},
            plain<tuning::make_marks>},
     Listed{{"trace", "a model changes segments of what was tried last, by its feedback", true},
            asking<tuning::make_trace>},
@@ -86,12 +86,6 @@ Result<std::unique_ptr<Proposer>> make_proposer(std::string_view name, const Pro
           Error::Code::kUnknown,
           fmt::format("the proposer `{}` searches for mappings, not for other texts", name),
           "name one that asks a model, or `marks`"};
-    }
-    if (listed.info.texts_only && problem.is_mapping()) {
-      return Error{
-          Error::Code::kUnknown,
-          fmt::format("the proposer `{}` searches for marked texts, not for mappings", name),
-          "`guided` searches for mappings"};
     }
     for (const Workload& input : problem.inputs) {
       if (tasks_of(input) == tasks_of(problem.inputs.front())) continue;
