@@ -2,8 +2,10 @@
 #include "groma/tune.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -178,9 +180,22 @@ int refuse_search(const groma::Diagnostics& diags, bool json) {
 std::string fresh_directory() {
   for (int i = 1;; ++i) {
     std::string name = i == 1 ? "tune" : fmt::format("tune.{}", i);
-    std::error_code ignored;
-    if (!fs::exists(name, ignored)) return name;
+    // Made here, so that of several that begin at once each has its own.
+    if (mkdir(name.c_str(), 0777) == 0 || errno != EEXIST) return name;
   }
+}
+
+// A link where a search writes: to whatever others have chosen.
+std::optional<groma::Error> linked_in(const std::string& directory) {
+  for (const char* name :
+       {"best.mapper", "best.txt", "journal.jsonl", "lock", "report.txt", "verified.mapper"}) {
+    std::error_code ignored;
+    if (!fs::is_symlink(fs::path(directory) / name, ignored)) continue;
+    return groma::Error{groma::Error::Code::kMalformed,
+                        fmt::format("`{}` has a link for its `{}`", directory, name),
+                        "put the file in its place, or remove it"};
+  }
+  return std::nullopt;
 }
 
 // What stands in a directory and would be replaced; empty: nothing.
@@ -189,9 +204,11 @@ std::string taken_by(const std::string& directory) {
   for (fs::directory_iterator entry(directory, code), end; !code && entry != end;
        entry.increment(code)) {
     std::string name = entry->path().filename().string();
-    if (name == "journal.jsonl" || name == "report.txt" || name == "findings.txt" ||
-        name.starts_with("best."))
-      return name;
+    const bool taken = name == "journal.jsonl"
+                           ? !groma::holds_no_search_yet(directory)
+                           : name == "report.txt" || name == "findings.txt" ||
+                                 name.starts_with("best.") || name == "verified.mapper";
+    if (taken) return name;
   }
   return "";
 }
@@ -233,12 +250,6 @@ struct Subject {
 
   groma::Evaluator& evaluator() { return command ? *command : *runtime; }
 };
-
-std::string mark_of(std::string_view text) {
-  std::uint64_t hash = 0xCBF29CE484222325U;  // FNV-1a
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
-  return fmt::format("{:016x}", hash);
-}
 
 // For sh, as one word.
 std::string quoted(const std::string& word) {
@@ -289,9 +300,9 @@ bool read_problem(const TuneArguments& arguments, std::optional<groma::Diagnosti
     if (!problem->machine) {
       problem->machine = std::make_shared<const groma::Machine>(*with->machine);
       subject->marks.emplace_back(arguments.machine.empty() ? "legion" : arguments.machine,
-                                  mark_of(groma::machine_to_json(*with->machine)));
+                                  groma::machine_to_json(*with->machine));
     }
-    subject->marks.emplace_back(app, mark_of(groma::application_to_json(*with->app)));
+    subject->marks.emplace_back(app, groma::application_to_json(*with->app));
     problem->inputs.push_back(*with->workload);
     if (!subject->app) subject->app = with->app;
     groma::Diagnostics notes(groma::Source(shown_name(app), ""));
@@ -306,6 +317,21 @@ bool read_problem(const TuneArguments& arguments, std::optional<groma::Diagnosti
     start->clear();
   }
   return true;
+}
+
+// Of the command line where it cannot be meant.
+groma::Result<std::unique_ptr<groma::Evaluator>> read_command(const TuneArguments& arguments,
+                                                              const groma::Problem& problem) {
+  groma::CommandEvaluatorOptions options = arguments.command;
+  if (arguments.on == "legion") options.lacking = groma::lacking_kinds(*problem.machine);
+  options.file_suffix =
+      problem.is_mapping() ? ".mapper" : fs::path(arguments.file).extension().string();
+  auto command = groma::make_command_evaluator(std::move(options));
+  const bool meant = command || command.error().code != groma::Error::Code::kMalformed;
+  if (meant || arguments.tune.resume) return command;
+  const groma::Error& error = command.error();
+  throw CLI::ValidationError("--command",
+                             error.message + (error.help.empty() ? "" : "; " + error.help));
 }
 
 // Nothing, with the reason said.
@@ -330,11 +356,7 @@ std::optional<Subject> read_subject(const TuneArguments& arguments,
         groma::make_simulated_evaluator(subject.problem.machine, subject.problem.inputs);
   }
   if (arguments.command.command.empty()) return subject;
-  groma::CommandEvaluatorOptions options = arguments.command;
-  if (arguments.on == "legion") options.lacking = groma::lacking_kinds(*subject.problem.machine);
-  options.file_suffix =
-      subject.problem.is_mapping() ? ".mapper" : fs::path(arguments.file).extension().string();
-  auto command = groma::make_command_evaluator(std::move(options));
+  auto command = read_command(arguments, subject.problem);
   if (!command) {
     refuse_search(command.error(), arguments.json);
     return std::nullopt;
@@ -376,8 +398,20 @@ std::string commands_of(const groma::CommandEvaluatorOptions& options) {
   return words + " in `" + visible(options.folder) + "`";
 }
 
+// Whether there is a pipe or a device of that name, which may have parameters behind it.
+bool may_never_end(const fs::path& folder, const std::string& name) {
+  for (std::size_t end = name.size(); end != name.npos && end > 0; end = name.rfind(':', end - 1)) {
+    std::error_code ignored;
+    const fs::file_status status = fs::status(folder / name.substr(0, end), ignored);
+    if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status))
+      return true;
+  }
+  return false;
+}
+
 // Makes *arguments those that the search in their directory was begun with; *start is its text.
 std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* start) {
+  if (auto error = linked_in(arguments->resume)) return error;
   const auto before = groma::recorded_search(arguments->resume);
   if (!before) return before.error();
   *start = before->start;
@@ -398,11 +432,12 @@ std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* s
   if (arguments->chat.temperature && arguments->chat.temperature != arguments->ask.temperature) {
     return wrong("was begun with another temperature", "leave out `--temperature`");
   }
-  for (const char* name :
-       {"best.mapper", "best.txt", "findings.txt", "journal.jsonl", "lock", "report.txt"}) {
-    std::error_code ignored;
-    if (fs::is_symlink(fs::path(arguments->resume) / name, ignored)) {
-      return wrong(fmt::format("has a link for its `{}`", name), "put the file in its place");
+  std::vector<std::string> files = arguments->apps;
+  files.push_back(arguments->machine);
+  for (const std::string& file : files) {
+    if (may_never_end(fs::path(command.folder), file)) {
+      return wrong(fmt::format("has no file for `{}`", visible(file)),
+                   "a pipe or a device cannot be read again: put a file in its place");
     }
   }
   if (command.command.empty()) {
@@ -519,7 +554,7 @@ int verify_search(const TuneArguments& arguments, const groma::TuneOutcome& outc
                          : draw(*verified, arguments.program.front(), repeats, evaluator.unit());
   if (winner != nullptr) {
     const std::string file = arguments.tune.directory + "/verified.mapper";
-    if (const auto error = groma::write_file(file, winner->candidate.text)) {
+    if (const auto error = groma::replace_file(file, winner->candidate.text)) {
       return refuse_search(*error, arguments.json);
     }
     if (!arguments.json) text += fmt::format("in     {}\n", file);
@@ -562,7 +597,9 @@ int run(TuneArguments arguments) {
   groma::Problem& problem = subject->problem;
   auto proposer = groma::make_proposer(arguments.proposer, problem, options.seed, arguments.ask);
   const groma::ProposerInfo* info = info_of(arguments.proposer);
-  const bool usable = info != nullptr && (problem.is_mapping() || !info->mappings_only);
+  const bool usable =
+      info != nullptr && (problem.is_mapping() || !info->mappings_only) &&
+      !(problem.is_mapping() && problem.start.empty() && info->name == "marks");  // it has none
   if (!usable && !options.resume) {
     throw CLI::ValidationError("--proposer",
                                proposer.error().message + "; " + proposer.error().help);
@@ -570,6 +607,9 @@ int run(TuneArguments arguments) {
   if (!proposer) return refuse_search(proposer.error(), json);
   std::optional<groma::ChatClient> model;
   if (info->asks_model) {
+    if (options.budget.money > 0 && arguments.chat.price.empty()) {
+      throw CLI::ValidationError("--price", "the search has a budget of money, which needs it");
+    }
     groma::ChatOptions chat;
     chat.max_tokens = options.budget.tokens;
     chat.max_money = options.budget.money;
@@ -582,6 +622,7 @@ int run(TuneArguments arguments) {
                                               : arguments.out;
   if (!options.resume) {
     options.fingerprint = words_of(arguments);
+    if (const auto error = linked_in(options.directory)) return refuse_search(*error, json);
     if (const std::string name = taken_by(options.directory); !name.empty()) {
       return refuse_search({groma::Error::Code::kUnreadable,
                             fmt::format("`{}` has a file `{}`", options.directory, name),

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@
 #include "groma/workload.h"
 
 namespace groma {
+
+// Of at least one value above 0: the score of several inputs.
+double geometric_mean(std::span<const double> values);
 
 // Mappings of these applications in the embedded runtime. A value is the simulated seconds of what
 // the application measures. check() is `groma check` with machine and application. From any

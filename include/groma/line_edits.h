@@ -7,6 +7,9 @@
 
 namespace groma {
 
+// The lines of a text, each with its end; the last may have none.
+std::vector<std::string_view> lines_of(std::string_view text);
+
 struct LineEdit {
   char sign;              // ' ' stays, '-' goes, '+' comes
   std::string_view line;  // of the text that has it, with its end where there is one

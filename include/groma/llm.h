@@ -149,6 +149,7 @@ struct ChatError {
   std::string help = {};
   int status = 0;  // of HTTP, where there was one
   std::int64_t context_tokens = 0;
+  bool of_money = false;  // kCeiling: max_money, not max_tokens
   int attempts = 1;
 };
 

@@ -21,13 +21,18 @@ namespace groma {
 // over.
 [[nodiscard]] std::optional<Error> write_file(const std::string& path, std::string_view text);
 
+// The same, but a symbolic link, a pipe or a device at the path itself is replaced, not written to:
+// where others may have made what stands there.
+[[nodiscard]] std::optional<Error> replace_file(const std::string& path, std::string_view text);
+
 // A lock that one at a time has, of all processes and within this one. It ends with this object or
 // with the process, however that ends; children do not inherit it.
 class FileLock {
  public:
   // Makes the file where there is none; it stays there, and holds the number of the process that
   // has the lock. Does not wait: fails (kUnreadable) where another has it, whom the message names
-  // as far as that is known, and where the file cannot be opened or the file system has no locks.
+  // as far as that is known, and where the file cannot be opened, is a link, or the file system has
+  // no locks.
   static Result<FileLock> take(const std::string& path);
   FileLock(FileLock&& other) noexcept;
   FileLock& operator=(FileLock&& other) noexcept;

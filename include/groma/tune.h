@@ -255,7 +255,7 @@ struct TuneOptions {
   bool resume = false;  // of that directory; else it must not hold a search
   // Of what the caller made the problem from; a resumed search has the same.
   std::string fingerprint;
-  // What that named and others may change, by name: a mark of its content, which stays the same.
+  // What that named and others may change, by name: its content, which stays the same.
   std::vector<std::pair<std::string, std::string>> marks;
   int threads = 0;  // 0: as the evaluator allows, at most the computer's
   std::function<void(const TuneEvent&)> on_event = {};  // in the caller's thread
@@ -268,9 +268,12 @@ struct TuneOutcome {
     kExhausted,  // the proposer has nothing more
     kStopped,
     kRejected,  // too many replies in a row were no use
-    kModel,     // the model cannot be asked
+    kModel,     // the model cannot be asked, or did not reply at all for too many rounds in a row
   } end = End::kBudget;
-  std::string why;         // of the last two; of kExhausted where the proposer has more of the same
+  // Of the last two; of kExhausted where the proposer has more of the same; of kBudget where it is
+  // one of the model's, with what the next question might have cost.
+  std::string why;
+  std::string budget;      // of kBudget: "evaluations", "time", "tokens" or "money"
   std::int64_t steps = 0;  // what was tried, also what cost nothing
   std::optional<Step> best;
   std::optional<Step> start;
@@ -303,6 +306,10 @@ struct RecordedSearch {
   std::string fingerprint, start;  // of TuneOptions and Problem
 };
 Result<RecordedSearch> recorded_search(const std::string& directory);
+
+// Whether the directory has the journal of a search that was ended in its first line, by a kill or
+// a full disk: one may begin there, since nothing is lost.
+bool holds_no_search_yet(const std::string& directory);
 
 // Searches. `model` and `estimator` may be null; everything pointed at outlives the call. Fails on
 // what is wrong with the directory: it is in use, cannot be written, holds another search, or its

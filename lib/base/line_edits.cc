@@ -6,12 +6,9 @@
 #include <cstdint>
 
 namespace groma {
-namespace {
 
-using Lines = std::vector<std::string_view>;
-
-Lines lines_of(std::string_view text) {
-  Lines lines;
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
     lines.push_back(text.substr(0, end));
@@ -20,11 +17,9 @@ Lines lines_of(std::string_view text) {
   return lines;
 }
 
-}  // namespace
-
 std::vector<LineEdit> line_edits(std::string_view before, std::string_view after,
                                  std::size_t most_cells) {
-  const Lines a = lines_of(before), b = lines_of(after);
+  const std::vector<std::string_view> a = lines_of(before), b = lines_of(after);
   std::size_t head = 0, tail = 0;
   while (head < a.size() && head < b.size() && a[head] == b[head]) ++head;
   while (tail < a.size() - head && tail < b.size() - head &&

@@ -36,6 +36,7 @@ bool Budget::passes(const ChatUsage& all, ChatError* why) const {
   }
   const double money = other_money_ + money_of(all).value_or(0);
   if (max_money_ > 0 && money > max_money_) {
+    why->of_money = true;
     why->message = fmt::format("this request may bring the cost to {:.6g}, the ceiling is {:.6g}",
                                money, max_money_);
     return true;

@@ -28,7 +28,7 @@ long holder_of(int file) {
 }  // namespace
 
 Result<FileLock> FileLock::take(const std::string& path) {
-  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (file < 0) {
     return Error{Error::Code::kUnreadable,
                  fmt::format("cannot lock `{}`: {}", path, std::strerror(errno))};

@@ -38,13 +38,6 @@ double half_range(const std::vector<double>& values) {
   return (*most - *least) / 2 / median(values);
 }
 
-double geometric_mean(const std::vector<double>& values) {
-  if (values.size() == 1) return values.front();  // to the last bit
-  double sum = 0;
-  for (const double value : values) sum += std::log(value);
-  return std::exp(sum / static_cast<double>(values.size()));
-}
-
 // A text in a file in a folder of its own, both of which end with this object.
 class Placed {
  public:

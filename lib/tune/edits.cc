@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "groma/line_edits.h"
 #include "tune/reply_text.h"
 
 namespace groma::tuning {
@@ -16,16 +17,6 @@ constexpr std::size_t kMaxSearchLines = 400;  // that are looked for with other 
 bool is_mark(std::string_view line, char mark) {
   line = trimmed(line);
   return line.size() >= 5 && line.substr(0, 5) == std::string(5, mark);
-}
-
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t next = std::min(text.find('\n', at), text.size() - 1) + 1;
-    lines.push_back(text.substr(at, next - at));
-    at = next;
-  }
-  return lines;
 }
 
 // Where the lines of `search` stand in `text`, white space at their ends aside.

@@ -37,7 +37,6 @@ struct Member {
   double parent_score = 0;  // 0: none
   double distance = 0;      // from the references of its time, mean
   bool migrated = false;
-  std::string result;  // "0.033 s"
   Feedback feedback;
 };
 using Shared = std::shared_ptr<const Member>;

@@ -2,12 +2,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <utility>
 
@@ -29,6 +31,28 @@ const Json& member(const Json& json, const char* name) {
 Error cannot(const char* what, const std::string& path, int code) {
   return {Error::Code::kUnreadable,
           fmt::format("cannot {} `{}`: {}", what, path, std::strerror(code))};
+}
+
+// What must be a regular file and no link; waits for nothing.
+Result<int> open_regular(const std::string& path, const char* what, int how) {
+  const int file = ::open(path.c_str(), how | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+  if (file < 0) return cannot(what, path, errno);
+  struct stat status {};
+  if (fstat(file, &status) == 0 && S_ISREG(status.st_mode)) return file;
+  close(file);
+  return Error{Error::Code::kUnreadable, fmt::format("`{}` is no regular file", path)};
+}
+
+constexpr std::string_view kFirst = "{\"search\":";
+
+// It was ended, or the disk was full, before it could say what it is.
+bool is_broken_off(const std::string& journal) {
+  auto lines = Lines::open(journal);
+  if (!lines) return false;
+  std::string line;
+  if (!lines->next(&line)) return true;
+  return !lines->whole() && !lines->too_long() &&
+         (line.starts_with(kFirst) || kFirst.starts_with(line));
 }
 
 Error malformed(const std::string& path, std::int64_t line, std::string_view why,
@@ -103,6 +127,34 @@ std::string line_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+Result<Lines> Lines::open(const std::string& path) {
+  const auto file = open_regular(path, "read", O_RDONLY);
+  if (!file) return file.error();
+  Lines lines;
+  lines.file_.reset(fdopen(*file, "r"));
+  if (lines.file_ != nullptr) return lines;
+  const int code = errno;
+  close(*file);
+  return cannot("read", path, code);
+}
+
+bool Lines::next(std::string* line) {
+  line->clear();
+  whole_ = too_long_ = false;
+  for (int c = 0; !whole_ && !too_long_ && (c = getc_unlocked(file_.get())) != EOF;) {
+    whole_ = c == '\n';
+    too_long_ = !whole_ && line->size() == kMaxLineBytes;
+    if (!whole_ && !too_long_) *line += static_cast<char>(c);
+  }
+  return whole_ || too_long_ || !line->empty();
+}
+
+bool Lines::at_end() {
+  const int c = getc_unlocked(file_.get());
+  if (c != EOF) std::ungetc(c, file_.get());
+  return c == EOF;
+}
+
 Journal::~Journal() {
   if (file_ >= 0) close(file_);
 }
@@ -124,26 +176,31 @@ Journal& Journal::operator=(Journal&& other) noexcept {
 Result<Journal> Journal::open(const std::string& path, const Json& search, bool resume) {
   Journal journal;
   journal.path_ = path;
-  const int how = resume ? 0 : O_CREAT | O_EXCL;
-  journal.file_ = ::open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC | how, 0666);
-  if (journal.file_ < 0 && !resume && errno == EEXIST) {
-    return Error{Error::Code::kUnreadable, fmt::format("`{}` holds a search already", path),
-                 "resume it, or name another directory"};
+  struct stat status {};
+  if (!resume && lstat(path.c_str(), &status) == 0) {
+    if (!is_broken_off(path)) {
+      return Error{Error::Code::kUnreadable, fmt::format("`{}` holds a search already", path),
+                   "resume it, or name another directory"};
+    }
+    unlink(path.c_str());
   }
-  if (journal.file_ < 0) return cannot(resume ? "read" : "write", path, errno);
+  const auto file = open_regular(path, resume ? "read" : "write",
+                                 O_RDWR | O_APPEND | (resume ? 0 : O_CREAT | O_EXCL));
+  if (!file) return file.error();
+  journal.file_ = *file;
 
   std::int64_t number = 0, left_out = 0;
   if (resume) {
-    std::ifstream lines(path, std::ios::binary);
-    for (std::string line; std::getline(lines, line); ++number) {
-      if (lines.eof()) break;  // without its end: it was being written
-      if (line.size() > kMaxLineBytes) {
+    auto lines = Lines::open(path);
+    if (!lines) return lines.error();
+    for (std::string line; lines->next(&line); ++number) {
+      if (lines->too_long()) {
         return damaged_line(path, number + 1, ": the line is too long");
       }
+      if (!lines->whole()) break;  // it was being written
       const Json read = parsed(line);
       if (!read.is_object() || read.empty()) {
-        const bool last = lines.peek() == std::ifstream::traits_type::eof();
-        if (last) break;
+        if (lines->at_end()) break;
         return damaged_line(path, number + 1, "");
       }
       const Json& begun_by = member(member(read, "search"), "version");
@@ -172,14 +229,19 @@ Result<Journal> Journal::open(const std::string& path, const Json& search, bool 
     if (ftruncate(journal.file_, journal.size_) != 0) return cannot("write", path, errno);
   }
   if (number == 0) {  // nothing, or not even the first line
-    if (auto error = journal.write("search", search, true)) return *error;
+    if (auto error = journal.write("search", search, true)) {
+      if (!resume) unlink(path.c_str());  // so that it can be begun again
+      return *error;
+    }
     number = 1;
   }
   journal.recorded_ = number - 1 - left_out;
   if (journal.recorded_ > 0) {
-    journal.lines_.open(path, std::ios::binary);
+    auto lines = Lines::open(path);
+    if (!lines) return lines.error();
+    journal.lines_ = std::move(lines).value();
     std::string first;
-    std::getline(journal.lines_, first);
+    journal.lines_->next(&first);
   }
   return journal;
 }
@@ -187,7 +249,7 @@ Result<Journal> Journal::open(const std::string& path, const Json& search, bool 
 Result<Json> Journal::next(const char* about) {
   std::string line;
   Json read;
-  while (std::getline(lines_, line)) {
+  while (lines_->next(&line)) {
     read = parsed(line);
     if (!read.is_object() || !read.contains(kBesideStart)) break;
     ++left_out_;
@@ -360,6 +422,7 @@ std::optional<std::string> text_of(const Json& json) {
 
 constexpr double kMostSeconds = 1e10, kMostMoney = 1e15, kMostNumber = 1e300;
 constexpr std::int64_t kMostTokens = 1'000'000'000'000;  // of a reply, as the client has it
+constexpr std::size_t kMostOf = 1'000;                   // questions at once
 
 ProfileFacts facts_of(const Json& json) {
   ProfileFacts facts;
@@ -511,16 +574,21 @@ Json json_of(const ChatRequest& request) {
   return json;
 }
 
-Json json_of(const Result<ChatReply, ChatError>& reply) {
-  if (!reply) {
-    return {{"error", static_cast<int>(reply.error().code)}, {"message", reply.error().message}};
+Json json_of(const RecordedReply& recorded) {
+  Json json = {{"of", recorded.of}};
+  if (const auto& reply = recorded.reply) {
+    json["text"] = reply->text;
+    json["finish"] = static_cast<int>(reply->finish);
+    json["input_tokens"] = reply->usage.input_tokens;
+    json["output_tokens"] = reply->usage.output_tokens;
+    if (!reply->reasoning.empty()) json["reasoning"] = reply->reasoning;
+    if (reply->money) json["money"] = *reply->money;
+  } else {
+    json["error"] = static_cast<int>(reply.error().code);
+    json["message"] = reply.error().message;
   }
-  Json json = {{"text", reply->text},
-               {"finish", static_cast<int>(reply->finish)},
-               {"input_tokens", reply->usage.input_tokens},
-               {"output_tokens", reply->usage.output_tokens}};
-  if (!reply->reasoning.empty()) json["reasoning"] = reply->reasoning;
-  if (reply->money) json["money"] = *reply->money;
+  if (recorded.tokens > 0) json["spent_tokens"] = recorded.tokens;
+  if (recorded.money > 0) json["spent_money"] = recorded.money;
   return json;
 }
 
@@ -534,40 +602,55 @@ std::vector<std::string> messages_of(const Json& request) {
   return all;
 }
 
-std::optional<Result<ChatReply, ChatError>> reply_of(const Json& json) {
+std::optional<RecordedReply> reply_of(const Json& json) {
   Members members(json);
+  RecordedReply recorded;
+  recorded.of = members.in("of", std::size_t{0}, kMostOf);
+  recorded.tokens = members.in("spent_tokens", std::int64_t{0}, kMostTokens);
+  recorded.money = members.in("spent_money", 0.0, kMostMoney);
   if (members.has("error")) {
     ChatError error;
     error.code = static_cast<ChatError::Code>(
         members.in("error", 0, static_cast<int>(ChatError::Code::kReplay)));
     error.message = members.text("message");
-    return members.good() ? std::optional<Result<ChatReply, ChatError>>(error) : std::nullopt;
+    recorded.reply = std::move(error);
+  } else {
+    ChatReply reply;
+    reply.text = members.text("text");
+    reply.reasoning = members.text("reasoning");
+    reply.finish = static_cast<ChatReply::Finish>(
+        members.in("finish", 0, static_cast<int>(ChatReply::Finish::kOther)));
+    reply.usage.input_tokens = members.in("input_tokens", std::int64_t{0}, kMostTokens);
+    reply.usage.output_tokens = members.in("output_tokens", std::int64_t{0}, kMostTokens);
+    if (members.has("money")) reply.money = members.in("money", 0.0, kMostMoney);
+    recorded.reply = std::move(reply);
   }
-  ChatReply reply;
-  reply.text = members.text("text");
-  reply.reasoning = members.text("reasoning");
-  reply.finish = static_cast<ChatReply::Finish>(
-      members.in("finish", 0, static_cast<int>(ChatReply::Finish::kOther)));
-  reply.usage.input_tokens = members.in("input_tokens", std::int64_t{0}, kMostTokens);
-  reply.usage.output_tokens = members.in("output_tokens", std::int64_t{0}, kMostTokens);
-  if (members.has("money")) reply.money = members.in("money", 0.0, kMostMoney);
-  if (!members.good() || !members.has("text")) return std::nullopt;
-  return reply;
+  if (!members.good() || !members.has("of")) return std::nullopt;
+  if (!members.has("error") && !members.has("text")) return std::nullopt;
+  return recorded;
 }
 
 }  // namespace groma::tuning
 
 namespace groma {
 
+bool holds_no_search_yet(const std::string& directory) {
+  return tuning::is_broken_off(directory + "/journal.jsonl");
+}
+
 Result<RecordedSearch> recorded_search(const std::string& directory) {
   const std::string path = directory + "/journal.jsonl";
-  std::ifstream lines(path, std::ios::binary);
+  auto lines = tuning::Lines::open(path);
+  if (!lines && std::filesystem::exists(path)) return lines.error();
   std::string line;
-  std::getline(lines, line);
+  if (lines && lines->next(&line) && lines->too_long()) line.clear();
   const tuning::Json first = tuning::parsed(line);
   const tuning::Json& search = tuning::member(first, "search");
   if (!search.is_object()) {
-    return Error{Error::Code::kUnreadable, fmt::format("there is no search in `{}`", directory)};
+    const bool begins = holds_no_search_yet(directory);
+    return Error{
+        Error::Code::kUnreadable, fmt::format("there is no search in `{}`", directory),
+        begins ? "it ended before it had begun: begin it again, in the same directory" : ""};
   }
   return RecordedSearch{tuning::value<std::string>(search, "of"),
                         tuning::value<std::string>(search, "start")};

@@ -3,7 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <fstream>
+#include <cstdio>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -27,11 +28,32 @@ Json parsed(const std::string& line);
 // With its end; what is no UTF-8 becomes replacement characters.
 std::string line_of(const Json& json);
 
+// The lines of a file that others may have made: a regular one and no link, with lines of up to
+// 64 MB.
+class Lines {
+ public:
+  // Fails (kUnreadable) where it is no such file; waits for nothing.
+  static Result<Lines> open(const std::string& path);
+  // False where there is none.
+  bool next(std::string* line);
+  // Of the line that was read last: it had its end; it was longer, and is cut off.
+  bool whole() const { return whole_; }
+  bool too_long() const { return too_long_; }
+  bool at_end();  // none is behind it
+
+ private:
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  std::unique_ptr<std::FILE, Close> file_;
+  bool whole_ = false, too_long_ = false;
+};
+
 // A journal's lines: {"search": ...} first, then in turn what a line is about and that: {"round":
-// how many proposals may be tried}, {"asked": [request, ...]} and then {"replies": [reply, ...]},
-// more of which answer what was stopped before them, {"estimated": {"texts": their hash, "results":
-// [...]}}, {"step": ...}. Whenever the search ended, {"beside_start": ...}, of which the last
-// counts. A text that is no UTF-8 is marked and has a character for each byte.
+// how many proposals may be tried}, {"asked": [request, ...]} and then for each, as it comes,
+// {"reply": ...} (what was stopped is asked once more), {"estimated": {"texts": their hash,
+// "results": [...]}}, {"step": ...}. Whenever the search ended, {"beside_start": ...}, of which the
+// last counts. A text that is no UTF-8 is marked and has a character for each byte.
 class Journal {
  public:
   // Of no file: remembers nothing.
@@ -41,9 +63,9 @@ class Journal {
   Journal& operator=(Journal&& other) noexcept;
 
   // Begins one, or with `resume` goes on with one whose first line is `search`. A last line that
-  // was not finished is cut off. Fails on a file that is there (without `resume`), is not there
-  // (with), holds another search (kMalformed) or is damaged before its end (kMalformed, with the
-  // line).
+  // was not finished is cut off. Fails on a file that is there (without `resume`, unless
+  // it was broken off in its first line), is not there (with), is no regular file, holds another
+  // search (kMalformed) or is damaged before its end (kMalformed, with the line).
   static Result<Journal> open(const std::string& path, const Json& search, bool resume);
 
   // Whether there are lines that were written before; next() takes them in turn.
@@ -66,7 +88,7 @@ class Journal {
   std::string path_;
   int file_ = -1;
   std::int64_t size_ = 0;
-  std::ifstream lines_;
+  std::optional<Lines> lines_;
   std::int64_t replayed_ = 0, recorded_ = 0;  // lines without the first and those left out
   std::int64_t left_out_ = 0;                 // of those that were read
   Json beside_start_;
@@ -90,7 +112,14 @@ std::optional<RecordedStep> step_of(const Json& json);
 Json json_of(const ChatRequest& request);
 // Of its messages; empty where there are none.
 std::vector<std::string> messages_of(const Json& request);
-Json json_of(const Result<ChatReply, ChatError>& reply);
-std::optional<Result<ChatReply, ChatError>> reply_of(const Json& json);
+// To one of the questions that were asked at once, with what was spent meanwhile, also in vain.
+struct RecordedReply {
+  std::size_t of = 0;
+  Result<ChatReply, ChatError> reply = ChatError{};
+  std::int64_t tokens = 0;
+  double money = 0;
+};
+Json json_of(const RecordedReply& recorded);
+std::optional<RecordedReply> reply_of(const Json& json);
 
 }  // namespace groma::tuning

@@ -55,6 +55,7 @@ std::string to_json(const TuneEvent& event) {
 std::string to_json(const TuneOutcome& outcome) {
   constexpr const char* kEnds[] = {"budget", "exhausted", "stopped", "rejected", "model"};
   Json json = {{"event", "end"}, {"end", kEnds[static_cast<int>(outcome.end)]}};
+  if (!outcome.budget.empty()) json["budget"] = outcome.budget;
   if (!outcome.why.empty()) json["why"] = outcome.why;
   if (outcome.start && outcome.start->evaluation.ok()) {
     json["start"] = outcome.start->evaluation.score;

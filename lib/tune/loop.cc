@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
 #include <set>
 #include <thread>
 #include <unordered_map>
@@ -19,6 +20,7 @@
 #include "guide/detail.h"
 #include "tune/journal.h"
 #include "tune/recent.h"
+#include "tune/reply_text.h"
 #include "tune/report.h"
 #include "tune/statements.h"
 
@@ -27,6 +29,7 @@ namespace {
 
 using tuning::Journal;
 using tuning::Json;
+using tuning::RecordedReply;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kMostRejected = 5;             // rounds without a proposal, in a row
@@ -39,6 +42,14 @@ constexpr std::size_t kUnbounded = 1 << 20;  // proposals
 constexpr GuideDetail kOfSimulated = GuideDetail::kExecution, kOfMeasured = GuideDetail::kExplain;
 
 using Reply = Result<ChatReply, ChatError>;
+
+// As much of it as is looked at, whole characters.
+void cut(std::string* text) {
+  if (text->size() <= tuning::kMaxReplyBytes) return;
+  std::size_t end = tuning::kMaxReplyBytes;
+  while (end > 0 && (static_cast<unsigned char>((*text)[end]) & 0xC0U) == 0x80U) --end;
+  *text = text->substr(0, end) + fmt::format("\n[{} further bytes]\n", text->size() - end);
+}
 
 // What a prompt and its answer may cost at most: a token for three bytes.
 TuneSpending most_of(const ChatRequest& request, const ChatClient* model) {
@@ -54,6 +65,16 @@ TuneSpending most_of(const ChatRequest& request, const ChatClient* model) {
         (static_cast<double>(input) * price.input + request.max_tokens * price.output) / 1e6;
   }
   return most;
+}
+
+ChatError unanswered() {
+  return {ChatError::Code::kStopped, "it was stopped before the answer came"};
+}
+
+Json asked_line(std::span<const ChatRequest> requests) {
+  Json asked = Json::array();
+  for (const ChatRequest& request : requests) asked.push_back(tuning::json_of(request));
+  return asked;
 }
 
 bool will_fail_again(ChatError::Code code) {
@@ -171,6 +192,11 @@ class Search : public Round {
   std::string path_of(const std::string& name) const { return options_.directory + "/" + name; }
   std::string best_name() const { return problem_.is_mapping() ? "best.mapper" : "best.txt"; }
 
+  void forget_rejections() {
+    rejections_ = 0;
+    answered_ = false;
+    no_reply_.reset();
+  }
   // Whether to go on; sets the end where not.
   bool goes_on();
   bool end(TuneOutcome::End end, std::string why = "") {
@@ -178,10 +204,15 @@ class Search : public Round {
     outcome_.why = std::move(why);
     return false;
   }
+  bool end_of_budget(const char* which, std::string why = "") {
+    outcome_.budget = which;
+    return end(TuneOutcome::End::kBudget, std::move(why));
+  }
   std::vector<Reply> answers(std::span<const ChatRequest> requests);
-  std::vector<Reply> asked_now(std::span<const ChatRequest> requests);
-  std::vector<Reply> asked_then(std::size_t count);
-  void count(const ChatRequest& request, const Reply& reply);
+  std::vector<RecordedReply> asked_now(std::span<const ChatRequest> requests);
+  std::vector<RecordedReply> asked_then(std::span<const ChatRequest> requests);
+  std::optional<ChatError> ceiling_of(std::span<const ChatRequest> requests) const;
+  void count(const RecordedReply& exchange);
   std::vector<Evaluation> estimated_now(std::span<const std::string> texts, GuideDetail detail);
   std::vector<Evaluation> estimated_then(std::size_t count, std::uint64_t texts);
   // Sets how many proposals may be tried: as many as then, where the round was written down.
@@ -257,9 +288,12 @@ class Search : public Round {
   int rejections_ = 0, repeated_ = 0;    // in a row
   std::optional<std::string> rejected_;  // in this round
   std::optional<ChatError> hopeless_;    // of the model
-  bool spent_tokens_ = false;
-  bool resuming_ = false;        // there is more in the journal, or there was until now
-  bool replayed_round_ = false;  // nobody was asked in it but the journal
+  bool answered_ = false;                // by the model, since the last proposal
+  std::optional<ChatError> no_reply_;    // since then, the last
+  std::optional<ChatError> ceiling_;     // that stood in a question's way, in this round
+  bool resuming_ = false;                // there is more in the journal, or there was until now
+  bool replayed_round_ = false;          // nobody was asked in it but the journal
+  bool broken_off_ = false;  // questions are open, which are asked again when it is resumed
   std::optional<Error> failed_;
   mutable std::atomic<bool> stopped_ = false;  // once and for all, so that nobody waits for more
 };
@@ -276,118 +310,152 @@ std::vector<Reply> Search::ask(std::span<const ChatRequest> requests) {
   return all;
 }
 
+// {"asked": [request, ...]}, and then for each a line as its reply comes; what was stopped is asked
+// once more.
 std::vector<Reply> Search::answers(std::span<const ChatRequest> requests) {
-  const ChatError unanswered{ChatError::Code::kStopped, "it was stopped before the answer came"};
-  std::vector<Reply> replies(requests.size(), unanswered);
-  Json asked = Json::array();
-  for (const ChatRequest& request : requests) asked.push_back(tuning::json_of(request));
-  bool lost = false;
-  if (journal_.replaying()) {
-    auto line = journal_.next("asked");
-    if (line && *line != asked) {
-      line = journal_.another_way("the search now asks the model something else");
-    }
-    if (!line && !failed_) failed_ = line.error();
-    // Whoever sent it off may not have lived to read the answer: it may have been paid for.
-    lost = !journal_.replaying();
-  } else if (model_ != nullptr) {
-    write("asked", asked, false);
-  }
+  std::vector<Reply> replies(requests.size(), unanswered());
   std::vector<ChatRequest> open(requests.begin(), requests.end());
   std::vector<std::size_t> places(open.size());  // among the replies
   for (std::size_t i = 0; i < places.size(); ++i) places[i] = i;
-  while (!open.empty() && !failed_) {
-    const bool recorded = journal_.replaying(), now = !recorded && !lost;
-    if (now && model_ == nullptr) {
+  while (!open.empty() && !failed_ && !broken_off_) {
+    if (!journal_.replaying() && model_ == nullptr) {
       hopeless_ = ChatError{ChatError::Code::kUnsupported, "there is no model to ask"};
       replayed_round_ = false;
       return std::vector<Reply>(requests.size(), *hopeless_);
     }
-    const std::vector<Reply> more = recorded ? asked_then(open.size())
-                                    : lost   ? std::vector<Reply>(open.size(), unanswered)
-                                             : asked_now(open);
-    lost = false;
+    std::vector<RecordedReply> more = journal_.replaying() ? asked_then(open) : asked_now(open);
     if (failed_) break;
-    if (!recorded) {
-      Json lines = Json::array();
-      for (const Reply& reply : more) lines.push_back(tuning::json_of(reply));
-      write("replies", lines, true);
-    }
     std::vector<ChatRequest> again;
     std::vector<std::size_t> again_places;
     for (std::size_t i = 0; i < more.size(); ++i) {
-      count(open[i], more[i]);
-      replies[places[i]] = more[i];
-      if (more[i] || more[i].error().code != ChatError::Code::kStopped) continue;
+      count(more[i]);
+      Reply& reply = replies[places[i]] = std::move(more[i].reply);
+      if (reply || reply.error().code != ChatError::Code::kStopped) continue;
       again.push_back(std::move(open[i]));
       again_places.push_back(places[i]);
     }
-    if (now && stop()) break;  // the rest is asked again when it is resumed
     open = std::move(again);
     places = std::move(again_places);
+    broken_off_ = !open.empty() && stop();
   }
   return replies;
 }
 
-std::vector<Reply> Search::asked_now(std::span<const ChatRequest> requests) {
+std::vector<RecordedReply> Search::asked_now(std::span<const ChatRequest> requests) {
   go_on();
   replayed_round_ = false;
+  write("asked", asked_line(requests), false);
   if (failed_) return {};
-  TuneSpending most = outcome_.spent;
+  std::vector<RecordedReply> exchanges(requests.size());
+  std::mutex mutex;  // of the journal and all below
+  std::optional<Error> failed;
+  const ChatSpending begin = model_->spent();
+  TuneSpending said, before;  // by the replies; by them or the client, which is more
+  const auto settle = [&](std::size_t i, Reply reply) {
+    const std::lock_guard lock(mutex);
+    const ChatSpending now = model_->spent();
+    RecordedReply& exchange = exchanges[i];
+    exchange.of = i;
+    if (reply) said.tokens += reply->usage.input_tokens + reply->usage.output_tokens;
+    if (reply) said.money += reply->money.value_or(0);
+    exchange.reply = std::move(reply);
+    const std::int64_t tokens =
+        now.input_tokens + now.output_tokens - begin.input_tokens - begin.output_tokens;
+    exchange.tokens = std::max(tokens, said.tokens) - before.tokens;
+    exchange.money = std::max(now.money - begin.money, said.money) - before.money;
+    before.tokens += exchange.tokens;
+    before.money += exchange.money;
+    if (!failed) failed = journal_.write("reply", tuning::json_of(exchange), true);
+    if (failed) stopped_ = true;  // nobody waits for the others
+  };
+  if (const auto ceiling = ceiling_of(requests)) {
+    for (std::size_t i = 0; i < requests.size(); ++i) settle(i, *ceiling);
+  } else {
+    say(TuneEvent::Kind::kAsking, [](TuneEvent*) {});
+    const ChatClient::Watch watch{[this] { return stop(); }, {}};
+    in_parallel(requests.size(), kMostAsked, [&](std::size_t i) {
+      Reply reply = model_->ask(requests[i], watch);
+      if (reply) cut(&reply->text);
+      if (reply) cut(&reply->reasoning);
+      settle(i, std::move(reply));
+    });
+  }
+  failed_ = std::move(failed);
+  return exchanges;
+}
+
+// Why these are not asked.
+std::optional<ChatError> Search::ceiling_of(std::span<const ChatRequest> requests) const {
+  TuneSpending most;
   for (const ChatRequest& request : requests) {
     const TuneSpending one = most_of(request, model_);
     most.tokens += one.tokens;
     most.money += one.money;
   }
   const TuneBudget& budget = options_.budget;
-  if ((budget.tokens > 0 && most.tokens > budget.tokens) ||
-      (budget.money > 0 && most.money > budget.money)) {
-    return std::vector<Reply>(requests.size(),
-                              ChatError{ChatError::Code::kCeiling, "the budget is used up"});
+  const TuneSpending& spent = outcome_.spent;
+  const std::string next = requests.size() == 1
+                               ? std::string("the next question")
+                               : fmt::format("the next {} questions at once", requests.size());
+  if (budget.tokens > 0 && spent.tokens + most.tokens > budget.tokens) {
+    return ChatError{ChatError::Code::kCeiling,
+                     fmt::format("{} may take {} tokens, {} of {} are spent", next, most.tokens,
+                                 spent.tokens, budget.tokens)};
   }
-  say(TuneEvent::Kind::kAsking, [](TuneEvent*) {});
-  std::vector<Reply> replies(requests.size(), ChatError{});
-  const ChatClient::Watch watch{[this] { return stop(); }, {}};
-  in_parallel(requests.size(), kMostAsked,
-              [&](std::size_t i) { replies[i] = model_->ask(requests[i], watch); });
-  return replies;
+  if (budget.money > 0 && spent.money + most.money > budget.money) {
+    ChatError error{ChatError::Code::kCeiling,
+                    fmt::format("{} may cost {:.6g}, {:.6g} of {:.6g} are spent", next, most.money,
+                                spent.money, budget.money)};
+    error.of_money = true;
+    return error;
+  }
+  return std::nullopt;
 }
 
-// What the journal has of it; sets failed_ where that is not so many replies.
-std::vector<Reply> Search::asked_then(std::size_t count) {
-  std::vector<Reply> replies;
-  const auto line = journal_.next("replies");
-  if (!line) {
-    failed_ = line.error();
-  } else if (!line->is_array() || line->size() != count) {
-    failed_ = journal_.damaged(fmt::format("{} replies are due", count));
+// What the journal has of it. Sets failed_ where that is something else.
+std::vector<RecordedReply> Search::asked_then(std::span<const ChatRequest> requests) {
+  std::vector<std::optional<RecordedReply>> known(requests.size());
+  auto line = journal_.next("asked");
+  if (line && *line != asked_line(requests)) {
+    line = journal_.another_way("the search now asks the model something else");
   }
-  for (std::size_t i = 0; i < count && !failed_; ++i) {
-    const auto reply = tuning::reply_of((*line)[i]);
-    if (reply) replies.push_back(*reply);
-    if (!reply) failed_ = journal_.damaged(fmt::format("reply {} is none", i + 1));
+  if (!line) failed_ = line.error();
+  for (std::size_t left = known.size(); left > 0 && !failed_ && journal_.replaying(); --left) {
+    line = journal_.next("reply");
+    const auto recorded = line ? tuning::reply_of(*line) : std::nullopt;
+    if (!line) {
+      failed_ = line.error();
+    } else if (!recorded || recorded->of >= known.size() || known[recorded->of]) {
+      failed_ = journal_.damaged(fmt::format("a reply to one of {} questions is due", left));
+    } else {
+      known[recorded->of] = recorded;
+    }
   }
-  return replies;
+  std::vector<RecordedReply> all;
+  for (std::size_t i = 0; i < known.size() && !failed_; ++i) {
+    if (!known[i]) {
+      // Whoever sent it off did not live to read the answer: it may have been paid for.
+      const TuneSpending most = most_of(requests[i], model_);
+      known[i] = {i, unanswered(), most.tokens, most.money};
+      write("reply", tuning::json_of(*known[i]), true);
+    }
+    all.push_back(*std::move(known[i]));
+  }
+  return all;
 }
 
-void Search::count(const ChatRequest& request, const Reply& reply) {
-  using Code = ChatError::Code;
+void Search::count(const RecordedReply& exchange) {
   TuneSpending& spent = outcome_.spent;
-  if (!reply && reply.error().code == Code::kCeiling) {  // not asked at all
-    spent_tokens_ = true;
-    return;
-  }
-  ++spent.model_calls;
-  if (reply) {
-    spent.tokens += reply->usage.input_tokens + reply->usage.output_tokens;
-    spent.money += reply->money.value_or(0);
-  } else if (reply.error().code == Code::kStopped) {  // it may have been paid for
-    const TuneSpending most = most_of(request, model_);
-    spent.tokens += most.tokens;
-    spent.money += most.money;
-  } else if (will_fail_again(reply.error().code)) {
-    hopeless_ = reply.error();
-  }
+  spent.tokens += exchange.tokens;
+  spent.money += exchange.money;
+  const Reply& reply = exchange.reply;
+  const bool ceiling = !reply && reply.error().code == ChatError::Code::kCeiling;
+  // Not asked at all, unless it was in vain and only then could not be asked again.
+  if (!ceiling || exchange.tokens > 0) ++spent.model_calls;
+  if (ceiling) ceiling_ = reply.error();
+  if (!reply && will_fail_again(reply.error().code)) hopeless_ = reply.error();
+  if (reply) answered_ = true;
+  if (!reply) no_reply_ = reply.error();
 }
 
 std::vector<Evaluation> Search::estimate(std::span<const std::string> texts, GuideDetail detail) {
@@ -541,7 +609,7 @@ void Search::make_sure(Trial& trial) const {
 void Search::begin_round() {
   rejected_.reset();
   hopeless_.reset();
-  spent_tokens_ = false;
+  ceiling_.reset();
   estimates_until_ = seconds() + kTimeToEstimate * (options_.budget.seconds - seconds());
   replayed_round_ = journal_.replaying();
   if (replayed_round_) {
@@ -649,7 +717,7 @@ void Search::take(Trial trial) {
 
 void Search::keep_best() {
   if (options_.directory.empty() || failed_) return;
-  failed_ = write_file(path_of(best_name()), outcome_.best->proposal.text);
+  failed_ = replace_file(path_of(best_name()), outcome_.best->proposal.text);
 }
 
 // Once for each best, however often the search is resumed.
@@ -743,7 +811,9 @@ std::optional<Error> Search::open_journal() {
                  {"about", problem_.about},
                  {"of", options_.fingerprint},
                  {"marks", Json::object()}};
-  for (const auto& [name, mark] : options_.marks) search["marks"][name] = mark;
+  for (const auto& [name, content] : options_.marks) {
+    search["marks"][name] = fmt::format("{:016x}", tuning::hash_of(content));
+  }
   auto journal = Journal::open(path_of("journal.jsonl"), search, options_.resume);
   if (!journal) return journal.error();
   journal_ = std::move(journal).value();
@@ -757,10 +827,10 @@ bool Search::goes_on() {
   if (journal_.replaying()) return !interrupted() || end(End::kStopped);
   go_on();
   if (failed_) return false;
-  if (out_of_time()) return end(End::kBudget);
+  if (out_of_time()) return end_of_budget("time");
   if (stop()) return end(End::kStopped);
   if (budget.evaluations > 0 && outcome_.spent.evaluations >= budget.evaluations) {
-    return end(End::kBudget);
+    return end_of_budget("evaluations");
   }
   if (repeated_ >= kMostRepeated) {
     return end(End::kExhausted,
@@ -786,15 +856,17 @@ Result<TuneOutcome> Search::run() {
     if (failed_) break;
     std::vector<Proposal> proposals = proposer_.propose(*this);
     if (failed_) break;
+    if (broken_off_) proposals.clear();  // they may have been others with all the answers
     if (!proposals.empty()) {
-      rejections_ = 0;
+      forget_rejections();
       try_all(std::move(proposals));
       continue;
     }
     if (stop()) continue;
-    if (replayed_round_ && (spent_tokens_ || hopeless_)) continue;  // it ended then, for then
-    if (spent_tokens_) {
-      end(End::kBudget);
+    if (replayed_round_ && (ceiling_ || hopeless_)) continue;  // it ended then, for then
+    if (ceiling_) {
+      end_of_budget(ceiling_->of_money ? "money" : "tokens", ceiling_->message);
+      if (outcome_.spent.model_calls == 0) outcome_.why += ": nothing was asked";
     } else if (hopeless_) {
       end(End::kModel, hopeless_->message);
     } else if (!rejected_ && journal_.replaying()) {
@@ -802,8 +874,10 @@ Result<TuneOutcome> Search::run() {
     } else if (!rejected_) {
       end(End::kExhausted);
     } else if (++rejections_ >= kMostRejected && replayed_round_) {
-      rejections_ = 0;
+      forget_rejections();
       continue;
+    } else if (rejections_ >= kMostRejected && !answered_ && no_reply_) {
+      end(End::kModel, no_reply_->message);
     } else if (rejections_ >= kMostRejected) {
       end(End::kRejected, *rejected_);
     } else {

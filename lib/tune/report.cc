@@ -1,6 +1,9 @@
 #include "tune/report.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -8,8 +11,9 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
-#include <fstream>
+#include <utility>
 
 #include "base/harmless.h"
 #include "groma/diff.h"
@@ -136,6 +140,9 @@ std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
     text += fmt::format("ended  {}\n",
                         outcome.why.empty() ? "the proposer has nothing new" : outcome.why);
   }
+  if (outcome.end == End::kBudget && !outcome.why.empty()) {
+    text += fmt::format("ended  by the budget of {}: {}\n", outcome.budget, harmless(outcome.why));
+  }
   if (outcome.end == End::kStopped) text += "ended  stopped\n";
   if (outcome.end == End::kRejected) {
     text += fmt::format("ended  the model's replies are no use: {}\n", harmless(outcome.why));
@@ -166,12 +173,44 @@ std::string mapping_difference(const Problem& problem, const std::string& from,
 // What texts hold that others wrote is made harmless, line by line.
 class Report {
  public:
-  explicit Report(const std::string& path) : out_(path, std::ios::binary) {}
-  bool fine() { return static_cast<bool>(out_.flush()); }
+  // Beside the path, until it is done.
+  explicit Report(std::string path) : path_(std::move(path)), next_(path_ + ".XXXXXX") {
+    const int file = mkostemp(next_.data(), O_CLOEXEC);
+    code_ = errno;
+    if (file < 0) return;
+    const mode_t mask = umask(0);
+    umask(mask);
+    fchmod(file, 0666 & ~mask);
+    out_ = fdopen(file, "w");
+  }
+  ~Report() {
+    if (out_ == nullptr) return;
+    std::fclose(out_);
+    std::remove(next_.c_str());
+  }
+  Report(const Report&) = delete;
+  Report& operator=(const Report&) = delete;
+
+  // The failure, if there was one.
+  std::optional<Error> done() {
+    if (out_ != nullptr) {
+      const bool written = std::fflush(out_) == 0 && std::ferror(out_) == 0;
+      const bool placed = written && std::rename(next_.c_str(), path_.c_str()) == 0;
+      code_ = errno != 0 ? errno : EIO;
+      if (placed) {
+        std::fclose(std::exchange(out_, nullptr));
+        return std::nullopt;
+      }
+    }
+    return Error{Error::Code::kUnreadable,
+                 fmt::format("cannot write `{}`: {}", path_, std::strerror(code_))};
+  }
 
   template <typename... Args>
   void add(fmt::format_string<Args...> format, Args&&... args) {
-    out_ << fmt::format(format, std::forward<Args>(args)...);
+    if (out_ == nullptr) return;
+    const std::string text = fmt::format(format, std::forward<Args>(args)...);
+    std::fwrite(text.data(), 1, text.size(), out_);
   }
   void add_indented(std::string_view text, std::string_view before) {
     while (!text.empty()) {
@@ -182,7 +221,9 @@ class Report {
   }
 
  private:
-  std::ofstream out_;
+  std::string path_, next_;
+  std::FILE* out_ = nullptr;
+  int code_ = 0;
 };
 
 // The lines of a text that are not in the other, under where they stand.
@@ -231,28 +272,24 @@ void add_step(const RecordedStep& recorded, const Problem& problem, const Evalua
   }
 }
 
-// What was stopped and is asked again.
-Json add_exchange(const Json& asked, const Json& replies, Report& out) {
-  Json again = Json::array();
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    out.add("\nAsked{}:\n",
-            asked.size() > 1 ? fmt::format(" ({} of {})", i + 1, asked.size()) : "");
-    for (const std::string& message : messages_of(asked[i])) out.add_indented(message, "  > ");
-    out.add("Answered:\n");
-    const auto reply = i < replies.size() ? reply_of(replies[i]) : std::nullopt;
-    if (!reply) continue;
-    out.add_indented(*reply ? (*reply)->text : reply->error().message, "  < ");
-    const bool stopped = !*reply && reply->error().code == ChatError::Code::kStopped;
-    if (stopped) again.push_back(asked[i]);
+void add_exchange(const Json& asked, const RecordedReply& recorded, Report& out) {
+  if (recorded.of >= asked.size()) return;
+  out.add("\nAsked{}:\n",
+          asked.size() > 1 ? fmt::format(" ({} of {})", recorded.of + 1, asked.size()) : "");
+  for (const std::string& message : messages_of(asked[recorded.of])) {
+    out.add_indented(message, "  > ");
   }
-  return again;
+  out.add("Answered:\n");
+  const auto& reply = recorded.reply;
+  out.add_indented(reply ? reply->text : reply.error().message, "  < ");
 }
 
 // Each line of the journal that is about something, with what comes of it.
 template <typename Visit>
 void each_line(const std::string& journal, const Visit& visit) {
-  std::ifstream lines(journal, std::ios::binary);
-  for (std::string line; std::getline(lines, line);) {
+  auto lines = Lines::open(journal);
+  if (!lines) return;
+  for (std::string line; lines->next(&line) && !lines->too_long();) {
     const Json read = parsed(line);
     if (read.is_object() && !read.empty()) visit(read.begin().key(), read.begin().value());
   }
@@ -276,8 +313,8 @@ void add_steps(const std::string& journal, const Problem& problem, const Evaluat
   Json asked = Json::array();
   each_line(journal, [&](const std::string& about, const Json& value) {
     if (about == "asked" && value.is_array()) asked = value;
-    if (about == "replies" && value.is_array() && ++exchanges <= kMostStepsShown) {
-      asked = add_exchange(asked, value, out);
+    if (about == "reply" && ++exchanges <= kMostStepsShown) {
+      if (const auto recorded = reply_of(value)) add_exchange(asked, *recorded, out);
     }
     if (about != "step" || ++steps > kMostStepsShown) return;
     if (const auto recorded = step_of(value)) add_step(*recorded, problem, evaluator, out);
@@ -294,9 +331,8 @@ void add_steps(const std::string& journal, const Problem& problem, const Evaluat
 
 std::optional<Error> report(const std::string& directory, const Problem& problem,
                             const Evaluator& evaluator, const TuneOutcome& outcome) {
-  const std::string path = directory + "/report.txt", next = path + ".next";
   const std::string journal = directory + "/journal.jsonl";
-  Report out(next);
+  Report out(directory + "/report.txt");
   out.add("{}\nImprovements\n", draw(outcome, evaluator));
   for (const auto& [number, score] : outcome.trajectory) {
     Evaluation evaluation;
@@ -320,11 +356,7 @@ std::optional<Error> report(const std::string& directory, const Problem& problem
   out.add("\nTrajectory  {}  (the {} bar is the better)\n",
           sparkline(scores_in(journal), kMostBars, higher), higher ? "higher" : "lower");
   add_steps(journal, problem, evaluator, out);
-  if (out.fine() && std::rename(next.c_str(), path.c_str()) == 0) return std::nullopt;
-  const int code = errno != 0 ? errno : EIO;
-  std::remove(next.c_str());
-  return Error{Error::Code::kUnreadable,
-               fmt::format("cannot write `{}`: {}", path, std::strerror(code))};
+  return out.done();
 }
 
 }  // namespace tuning

@@ -111,18 +111,14 @@ class SimulatedEvaluator : public Evaluator {
 
   Evaluation evaluate(const EvaluationRequest& request) override {
     Evaluation evaluation;
-    double product = 0;
     for (const Workload& input : inputs_) {
       if (!run_on(input, request, &evaluation)) {
         evaluation.values.clear();
         return evaluation;
       }
-      product += std::log(evaluation.values.back());
     }
     evaluation.status = Evaluation::Status::kOk;
-    evaluation.score = inputs_.size() == 1
-                           ? evaluation.values.front()
-                           : std::exp(product / static_cast<double>(inputs_.size()));
+    evaluation.score = geometric_mean(evaluation.values);
     return evaluation;
   }
 
@@ -185,6 +181,13 @@ class SimulatedEvaluator : public Evaluator {
 };
 
 }  // namespace
+
+double geometric_mean(std::span<const double> values) {
+  if (values.size() == 1) return values.front();  // to the last bit
+  double sum = 0;
+  for (const double value : values) sum += std::log(value);
+  return std::exp(sum / static_cast<double>(values.size()));
+}
 
 std::unique_ptr<Evaluator> make_simulated_evaluator(std::shared_ptr<const Machine> machine,
                                                     std::vector<Workload> inputs,

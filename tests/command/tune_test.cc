@@ -1,6 +1,7 @@
 // `groma tune` as a user runs it: what it refuses, what it prints, how it ends and goes on.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -8,6 +9,7 @@
 #include <sstream>
 
 #include "command/run.h"
+#include "support/sanitized.h"
 
 namespace groma {
 namespace {
@@ -78,6 +80,16 @@ TEST(Tune, WrongUsageIsToldFromWrongInput) {
                             "--file a --command '{file}' --start a",
                             "--file a --command '{file}' --machine lassen",
                             "--app cannon --about x --command {file}",
+                            "--file a --command cat",
+                            "--file a --command 'cat {file} {input}'",
+                            "--file a --command 'cat {file}' --input x",
+                            "--file a --command 'cat {file}' --higher-is-better",
+                            "--file a --command 'cat {file}' --metric '('",
+                            "--file a --command 'cat {file}' --metric x",
+                            "--file a --command 'cat {file}' --metric-json a",
+                            "--file a --command 'cat {file}' --metric '(' --json",
+                            "--app cannon --command cat",
+                            "--app cannon --proposer marks",
                             "--file a --command '{file}' --metric '(x)' --metric-json /x"}) {
     const Outcome outcome = run(std::string("groma tune ") + wrong);
     EXPECT_EQ(outcome.exit_code, 2) << wrong << "\n" << outcome.err;
@@ -117,7 +129,8 @@ TEST(Tune, NumbersAreNumbers) {
 }
 
 TEST(Tune, NothingOfTheUsersIsReplaced) {
-  for (const char* name : {"journal.jsonl", "best.mapper", "best.txt", "best.cc", "report.txt"}) {
+  for (const char* name :
+       {"journal.jsonl", "best.mapper", "best.txt", "best.cc", "report.txt", "verified.mapper"}) {
     const TemporaryFolder folder;
     folder.write(name, "mine\n");
     const Outcome outcome = run(kSmall + ("--evaluations 1 --out " + folder.path()));
@@ -162,6 +175,13 @@ TEST(Tune, OptionsOfABeginningAreNotThoseOfAResumedSearch) {
                              "--out x"}) {
     EXPECT_EQ(run("groma tune --resume " + found + " " + option).exit_code, 2) << option;
   }
+  const std::string paid = folder.path() + "/paid", model = " --endpoint 'exec:echo no' ";
+  ASSERT_EQ(
+      run(kSmall + ("--evaluations 1 --proposer trace --money 1 --price 1,1 --out " + paid) + model)
+          .exit_code,
+      0);
+  EXPECT_EQ(run("groma tune --resume " + paid + model).exit_code, 2);
+  EXPECT_EQ(run("groma tune --resume " + paid + model + "--price 1,1").exit_code, 0);
   const Outcome command = run("groma tune --resume " + found + " --command 'x {file}'");
   EXPECT_EQ(command.exit_code, 1);
   EXPECT_THAT(command.err, HasSubstr("runs no commands"));
@@ -178,8 +198,8 @@ TEST(Tune, WhatIsWrongIsOneLineOfJson) {
   const std::string taken = "--json --out " + folder.path() + "/taken";
   for (const std::string& line :
        {kSmall + taken, "groma tune --json --resume " + folder.path(),
-        kSmall + ("--out " + folder.path() + "/no/such --json"), file + "--command 'cat'",
-        file + "--command 'cat {file}' --metric '('", file + "--command 'exit 3 # {file}'",
+        kSmall + ("--out " + folder.path() + "/no/such --json"),
+        file + "--command 'exit 3 # {file}'",
         "groma tune --command 'cat {file}' --file " + plain + out,
         "groma tune --command 'cat {file}' --file " + folder.path() + "/none" + out,
         "groma tune --app canon" + out, "groma tune --app cannon --machine lasen" + out,
@@ -258,10 +278,18 @@ TEST(Tune, BudgetsEndIt) {
         run(kSmall + ("--json --out " + folder.path() + "/" + name + " " + options));
     const json end = found_by(outcome);
     EXPECT_EQ(end["end"], "budget");
+    EXPECT_EQ(end["budget"], name);
     EXPECT_EQ(outcome.exit_code, end.contains("best") ? 0 : 1);
     return end["spent"];
   };
   EXPECT_EQ(spent("evaluations", "--evaluations 3")["evaluations"], 3);
+  const Outcome none = run(kSmall + ("--proposer opro --endpoint 'exec:cat' --tokens 30000 --out " +
+                                     folder.path() + "/none"));
+  EXPECT_EQ(none.exit_code, 0);
+  EXPECT_THAT(none.out, testing::ContainsRegex(
+                            "\nended  by the budget of tokens: the next 8 questions at once "
+                            "may take [0-9]+ tokens, 0 of 30000 are spent: nothing was "
+                            "asked\n"));
   spent("time", "--evaluations 0 --proposer anneal --time 0.3");
   const std::string model =
       "--proposer opro --endpoint 'exec:cat > /dev/null; echo \"Task * GPU;\"' --evaluations 0 "
@@ -479,7 +507,8 @@ TEST(Tune, AJournalThatIsNoneOfOursIsRefused) {
 }
 
 TEST(Tune, NothingIsWrittenThroughADirectorysLinks) {
-  for (const char* name : {"best.mapper", "lock", "report.txt"}) {
+  for (const char* name :
+       {"best.mapper", "best.txt", "journal.jsonl", "lock", "report.txt", "verified.mapper"}) {
     const TemporaryFolder folder;
     const std::string mine = folder.write("mine", "mine\n"), found = folder.path() + "/found";
     ASSERT_EQ(run(kSmall + ("--evaluations 1 --out " + found)).exit_code, 0);
@@ -487,8 +516,77 @@ TEST(Tune, NothingIsWrittenThroughADirectorysLinks) {
     std::filesystem::create_symlink(mine, found + "/" + name);
     const Outcome outcome = run("groma tune --evaluations 2 --resume " + found);
     EXPECT_EQ(outcome.exit_code, 1) << name;
-    EXPECT_THAT(outcome.err, HasSubstr(name));
+    EXPECT_THAT(outcome.err, HasSubstr(std::string("has a link for its `") + name));
     EXPECT_EQ(read_text(mine), "mine\n") << name;
+    const std::string other = folder.path() + "/other";
+    std::filesystem::create_directory(other);
+    std::filesystem::create_symlink(mine, other + "/" + name);
+    const Outcome begun = run(kSmall + ("--evaluations 1 --out " + other));
+    EXPECT_EQ(begun.exit_code, 1) << name;
+    EXPECT_THAT(begun.err, HasSubstr(std::string("has a link for its `") + name));
+    EXPECT_EQ(read_text(mine), "mine\n") << name;
+  }
+  // Nor through what is beside the report for a moment.
+  const TemporaryFolder folder;
+  const std::string mine = folder.write("mine", "mine\n"), found = folder.path() + "/found";
+  ASSERT_EQ(run(kSmall + ("--evaluations 1 --out " + found)).exit_code, 0);
+  std::filesystem::create_symlink(mine, found + "/report.txt.next");
+  EXPECT_EQ(run("groma tune --evaluations 2 --resume " + found).exit_code, 0);
+  EXPECT_EQ(read_text(mine), "mine\n");
+}
+
+// A file of a gigabyte in one line, a pipe, a device.
+TEST(Tune, AJournalIsReadWithinBounds) {
+  for (const char* make : {"truncate -s 1G", "mkfifo", "ln -s /dev/zero"}) {
+    const TemporaryFolder folder;
+    const std::string journal = folder.path() + "/journal.jsonl";
+    ASSERT_EQ(run(std::string(make) + " " + journal).exit_code, 0);
+    const Outcome outcome = run("timeout 60 groma tune --evaluations 1 --resume " + folder.path());
+    EXPECT_EQ(outcome.exit_code, 1) << make;
+    EXPECT_THAT(outcome.err, HasSubstr(folder.path())) << make;
+  }
+  rusage used{};  // by all so far
+  ASSERT_EQ(getrusage(RUSAGE_CHILDREN, &used), 0);
+  if (!GROMA_SANITIZED) {
+    EXPECT_LT(used.ru_maxrss, 512 << 10);  // KB
+  }
+}
+
+TEST(Tune, ADirectorysApplicationIsNoPipe) {
+  const TemporaryFolder folder;
+  const std::string app = folder.path() + "/app.json", found = folder.path() + "/found";
+  ASSERT_EQ(run("groma apps cannon --json > " + app).exit_code, 0);
+  ASSERT_EQ(run("groma tune --app " + app + ":n=2000 --evaluations 1 --out " + found).exit_code, 0);
+  ASSERT_EQ(run("rm " + app + "; mkfifo " + app).exit_code, 0);
+  const Outcome outcome = run("timeout 60 groma tune --evaluations 2 --resume " + found);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("has no file for `" + app + ":n=2000`"));
+}
+
+TEST(Tune, WhereNothingWasBegunOneMayBegin) {
+  for (const char* left : {"", "{\"sea", "{\"search\":{\"version\":\"0."}) {
+    const TemporaryFolder folder;
+    folder.write("journal.jsonl", left);
+    folder.write("lock", "");
+    const Outcome resumed = run("groma tune --evaluations 1 --resume " + folder.path());
+    EXPECT_EQ(resumed.exit_code, 1) << left;
+    EXPECT_THAT(resumed.err, HasSubstr("begin it again, in the same directory")) << left;
+    const Outcome begun = run(kSmall + ("--evaluations 1 --out " + folder.path()));
+    EXPECT_EQ(begun.exit_code, 0) << begun.err;
+    EXPECT_EQ(steps_in(folder.path()), 1U) << left;
+  }
+}
+
+TEST(Tune, SeveralThatBeginAtOnceHaveADirectoryEach) {
+  const TemporaryFolder folder;
+  const Outcome all =
+      run("cd " + folder.path() +
+          "; for i in 1 2 3 4 5 6; do groma tune --app cannon:size=small "
+          "--evaluations 3 > /dev/null & pids=\"$pids $!\"; done; for pid in $pids; do "
+          "wait $pid || exit 1; done");
+  EXPECT_EQ(all.exit_code, 0) << all.err;
+  for (const char* name : {"tune", "tune.2", "tune.3", "tune.4", "tune.5", "tune.6"}) {
+    EXPECT_EQ(steps_in(folder.path() + "/" + name), 3U) << name;
   }
 }
 
@@ -554,6 +652,23 @@ TEST(Tune, CtrlCEndsACommand) {
 }
 
 TEST(Tune, KilledItGoesOn) { expect_goes_on_as_if_it_had_not_ended("KILL", 128 + 9); }
+
+TEST(Tune, KilledItKeepsTheRepliesThatHadCome) {
+  const TemporaryFolder folder;
+  const std::string found = folder.path() + "/found", slow = folder.path() + "/slow";
+  // One of eight takes long, the first time.
+  const std::string model = "--endpoint 'exec:cat > /dev/null; mkdir " + slow +
+                            " 2> /dev/null && sleep 100; echo >> " + folder.path() +
+                            "/asked; echo \"Task * GPU, OMP, CPU;\"' ";
+  const Outcome first =
+      interrupted(kSmall + ("--proposer opro --evaluations 20 " + model), found, 4 + 7, "KILL");
+  EXPECT_EQ(first.exit_code, 128 + 9) << first.err;
+  EXPECT_EQ(read_text(folder.path() + "/asked"), "\n\n\n\n\n\n\n");
+  const Outcome resumed = run("groma tune --json --evaluations 2 --resume " + found + " " + model);
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.out;
+  EXPECT_EQ(read_text(folder.path() + "/asked"), "\n\n\n\n\n\n\n\n");
+  EXPECT_EQ(found_by(resumed)["spent"]["model_calls"], 9);  // the lost one was perhaps paid for
+}
 
 // ---- The live line.
 

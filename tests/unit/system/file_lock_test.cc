@@ -105,6 +105,12 @@ TEST_F(Lock, SaysWhyThereIsNone) {
   EXPECT_EQ(none.error().message,
             fmt::format("cannot lock `{}/no/lock`: No such file or directory", folder_));
   EXPECT_FALSE(FileLock::take(folder_).ok());
+  // Of a link, which would be written through.
+  const std::string mine = folder_ + "/mine", link = folder_ + "/link";
+  EXPECT_FALSE(write_file(mine, "mine\n"));
+  std::filesystem::create_symlink(mine, link);
+  EXPECT_FALSE(FileLock::take(link).ok());
+  EXPECT_EQ(std::filesystem::file_size(mine), 5U);
   // Of one who did not come to write its number.
   const int file = open(path_.c_str(), O_RDWR | O_CREAT, 0666);
   const auto lock = FileLock::take(path_);

@@ -7,7 +7,7 @@
 #include "groma/evaluators.h"
 #include "groma/syntax.h"
 #include "support/llama_server.h"
-#include "support/tune_round.h"
+#include "support/temporary_folder.h"
 
 namespace groma {
 namespace {
@@ -17,8 +17,7 @@ bool parses(const std::string& text) {
   return format(diags.source(), diags).has_value();
 }
 
-// Of a program; the server takes the longer for each the more there are.
-constexpr int kProgramTokens = 240;
+constexpr int kProgramTokens = 240;  // of a program
 
 Problem stencil() {
   Problem problem;
@@ -28,61 +27,128 @@ Problem stencil() {
   return problem;
 }
 
+// Programs under the grammar with fewer tokens than all else: the server takes the longer for each
+// the more there are, and the scientist's designer writes more than a program has.
+class ShortPrograms : public Proposer {
+ public:
+  explicit ShortPrograms(std::unique_ptr<Proposer> proposer) : proposer_(std::move(proposer)) {}
+  std::string_view name() const override { return proposer_->name(); }
+  GuideDetail reads() const override { return proposer_->reads(); }
+  std::vector<Proposal> propose(Round& round) override {
+    Shortening shortening(round);
+    return proposer_->propose(shortening);
+  }
+  void learn(const Step& step) override { proposer_->learn(step); }
+
+ private:
+  class Shortening : public Round {
+   public:
+    explicit Shortening(Round& round) : round_(round) {}
+    const Problem& problem() const override { return round_.problem(); }
+    const History& history() const override { return round_.history(); }
+    std::size_t most() const override { return round_.most(); }
+    GuideDetail detail() const override { return round_.detail(); }
+    const Evaluator& evaluator() const override { return round_.evaluator(); }
+    std::vector<Result<ChatReply, ChatError>> ask(std::span<const ChatRequest> requests) override {
+      std::vector<ChatRequest> shorter(requests.begin(), requests.end());
+      for (ChatRequest& request : shorter) {
+        if (!request.constraint.gbnf.empty()) request.max_tokens = kProgramTokens;
+      }
+      return round_.ask(shorter);
+    }
+    bool has_estimates() const override { return round_.has_estimates(); }
+    std::vector<Evaluation> estimate(std::span<const std::string> texts,
+                                     GuideDetail detail) override {
+      return round_.estimate(texts, detail);
+    }
+    void reject(std::string why) override { round_.reject(std::move(why)); }
+    bool stop() const override { return round_.stop(); }
+
+   private:
+    Round& round_;
+  };
+
+  std::unique_ptr<Proposer> proposer_;
+};
+
+// Searches with the server until a program that it wrote was tried, or to an end; all of it in a
+// directory, so as often as one likes.
+class LlamaSearch {
+ public:
+  LlamaSearch(const testing::LlamaServer& server, std::string_view proposer, int seed,
+              std::string directory)
+      : server_(server), proposer_(proposer), seed_(seed) {
+    options_.compare = true;  // so that what is refused counts
+    options_.directory = std::move(directory);
+  }
+
+  TuneOutcome run(bool resume) {
+    programs = resumed = 0;
+    const auto evaluator = make_simulated_evaluator(problem_.machine, problem_.inputs);
+    AskOptions ask;
+    ask.constrain = true;
+    ask.max_tokens = proposer_ == "scientist" ? 8'000 : kProgramTokens;
+    ShortPrograms proposer(
+        make_proposer(proposer_, problem_, static_cast<std::uint64_t>(seed_), ask).value());
+    ChatClient model = server_.client();
+    options_.resume = resume;
+    options_.stop = [this] { return programs > 0; };
+    options_.on_event = [this](const TuneEvent& event) {
+      if (event.kind == TuneEvent::Kind::kResumed) ++resumed;
+      if (event.kind != TuneEvent::Kind::kEvaluated) return;
+      const Proposal& proposal = event.step->proposal;
+      EXPECT_TRUE(parses(proposal.text)) << proposer_ << proposal.text;
+      const bool asked = event.spent.model_calls > 0 && !proposal.why.starts_with("guided");
+      if (asked) ++programs;
+    };
+    auto outcome = tune(problem_, *evaluator, proposer, &model, nullptr, options_);
+    EXPECT_TRUE(outcome.ok()) << outcome.error().message;
+    if (!outcome) return {};
+    EXPECT_NE(outcome->end, TuneOutcome::End::kModel) << outcome->why;
+    requests = model.spent().requests;
+    return *std::move(outcome);
+  }
+
+  int programs = 0, resumed = 0;
+  std::int64_t requests = 0;  // of this run
+
+ private:
+  const testing::LlamaServer& server_;
+  const Problem problem_ = stencil();
+  std::string proposer_;
+  int seed_;
+  TuneOptions options_;
+};
+
 TEST(LlamaTune, EachProposerProposesProgramsUnderTheGrammar) {
   const testing::LlamaServer server("65536");
-  const Problem problem = stencil();
+  const test::TemporaryFolder folder;
   for (const ProposerInfo& info : proposers()) {
-    if (!info.asks_model || info.name == "scientist") continue;
+    if (!info.asks_model) continue;
     int programs = 0, seed = 0;
     for (; programs == 0 && seed < 10; ++seed) {
-      const auto evaluator = make_simulated_evaluator(problem.machine, problem.inputs);
-      AskOptions ask;
-      ask.constrain = true;
-      ask.max_tokens = kProgramTokens;
-      auto proposer =
-          make_proposer(info.name, problem, static_cast<std::uint64_t>(seed), ask).value();
-      ChatClient model = server.client();
-      TuneOptions options;
-      options.compare = true;  // so that what is refused counts
-      options.stop = [&programs] { return programs > 0; };
-      options.on_event = [&](const TuneEvent& event) {
-        if (event.kind != TuneEvent::Kind::kEvaluated) return;
-        const Proposal& proposal = event.step->proposal;
-        EXPECT_TRUE(parses(proposal.text)) << info.name << proposal.text;
-        const bool asked = event.spent.model_calls > 0 && !proposal.why.starts_with("guided");
-        if (asked) ++programs;
-      };
-      const auto outcome = tune(problem, *evaluator, *proposer, &model, nullptr, options);
-      ASSERT_TRUE(outcome.ok()) << outcome.error().message;
-      EXPECT_NE(outcome->end, TuneOutcome::End::kModel) << outcome->why;
-      EXPECT_GT(outcome->spent.model_calls, 0) << info.name;
-      EXPECT_EQ(model.spent().requests, outcome->spent.model_calls) << info.name;
+      LlamaSearch search(server, info.name, seed,
+                         fmt::format("{}/{}-{}", folder.path(), info.name, seed));
+      const TuneOutcome outcome = search.run(false);
+      EXPECT_GT(outcome.spent.model_calls, 0) << info.name;
+      EXPECT_EQ(search.requests, outcome.spent.model_calls) << info.name;
+      programs = search.programs;
     }
     EXPECT_GT(programs, 0) << info.name;
     std::printf("%s: a program with the seed %d\n", std::string(info.name).c_str(), seed - 1);
   }
 }
 
-// Its designer writes more than a program has.
-TEST(LlamaTune, TheScientistDesignsUnderASchema) {
+TEST(LlamaTune, ASearchIsResumed) {
   const testing::LlamaServer server("65536");
-  const Problem problem = stencil();
-  const auto evaluator = make_simulated_evaluator(problem.machine, problem.inputs);
-  testing::FakeRound round(problem, *evaluator);
-  AskOptions ask;
-  ask.constrain = true;
-  ask.max_tokens = 8'000;
-  auto proposer = make_proposer("scientist", problem, 1, ask).value();
-  ChatClient model = server.client();
-  round.model = [&](ChatRequest request) -> Result<std::string, ChatError> {
-    if (!request.constraint.gbnf.empty()) request.max_tokens = kProgramTokens;
-    auto reply = model.ask(request);
-    if (!reply) return reply.error();
-    return std::move(reply->text);
-  };
-  for (int i = 0; i < 4 && round.past.recent().empty(); ++i) round.play(*proposer);
-  EXPECT_GT(round.past.recent().size(), 0U) << ::testing::PrintToString(round.rejected);
-  for (const Step& step : round.past.recent()) EXPECT_TRUE(parses(step.proposal.text));
+  const test::TemporaryFolder folder;
+  LlamaSearch search(server, "trace", 0, folder.path() + "/search");
+  const TuneOutcome first = search.run(false);
+  const TuneOutcome second = search.run(true);
+  EXPECT_EQ(search.resumed, 1);
+  EXPECT_GE(second.steps, first.steps);
+  EXPECT_EQ(second.spent.model_calls, first.spent.model_calls + search.requests);
+  EXPECT_GE(second.spent.tokens, first.spent.tokens);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "groma/benchmarks.h"
 #include "groma/evaluators.h"
+#include "support/chat_server.h"
 #include "support/files.h"
 #include "support/temporary_folder.h"
 #include "support/tune_round.h"
@@ -48,6 +49,8 @@ class Asking : public Proposer {
         replies.push_back(reply->text);
       } else if (goes_on_without) {
         replies.emplace_back("without a model");
+      } else {
+        round.reject("no reply");
       }
     }
     if (replies.size() < requests.size()) return {};
@@ -144,12 +147,28 @@ TEST(DamagedJournal, IsRefusedWithItsLine) {
   ASSERT_EQ(search.error(), "");
   const std::string journal = search.journal();
   search.options.resume = true;
-  const std::string lines[] = {R"({"round":)", R"({"asked":)", R"({"replies":)", R"({"step":)"};
+  const std::string lines[] = {R"({"round":)", R"({"asked":)", R"({"reply":)", R"({"step":)"};
   for (const std::string& line : lines) {
-    for (const char* value :
-         {"7", "-1", "1e300", "\"text\"", "null", "true", "{}", "[]", "[7]", "[[]]", "[{}]",
-          "[{},{}]", R"({"messages":7})", R"({"number":2,"text":"17"})", R"([{"error":99}])",
-          R"([{"text":"a","finish":99}])", R"([{"error":{}}])"}) {
+    for (const char* value : {"7",
+                              "-1",
+                              "1e300",
+                              "\"text\"",
+                              "null",
+                              "true",
+                              "{}",
+                              "[]",
+                              "[7]",
+                              "[[]]",
+                              "[{}]",
+                              "[{},{}]",
+                              R"({"messages":7})",
+                              R"({"number":2,"text":"17"})",
+                              R"({"of":0})",
+                              R"({"of":0,"error":99})",
+                              R"({"of":0,"text":"a","finish":99})",
+                              R"({"of":0,"error":{}})",
+                              R"({"of":1,"text":"a"})",
+                              R"({"of":-1,"text":"a"})"}) {
       const std::size_t at = journal.find(line) + line.size();
       search.write_journal(journal.substr(0, at) + value +
                            journal.substr(journal.find('\n', at) - 1));
@@ -179,13 +198,15 @@ TEST(DamagedJournal, IsRefusedWithItsLine) {
            {R"("input_tokens":)", R"("input_tokens":9223372036854775807,"was":)"},
            {R"("input_tokens":)", R"("money":-1,"input_tokens":)"},
            {R"("input_tokens":)", R"("money":1e300,"input_tokens":)"},
+           {R"("spent_tokens":)", R"("spent_tokens":-1,"was":)"},
+           {R"("spent_tokens":)", R"("spent_money":-1,"spent_tokens":)"},
            {R"("text":"well)", R"("text":7,"was":")"},
        }) {
     search.write_journal(with(journal, from, to));
     EXPECT_THAT(search.error(), HasSubstr("journal.jsonl:")) << to;
   }
   // What is left of it can be used.
-  search.write_journal(journal.substr(0, journal.find("{\"replies\"")));
+  search.write_journal(journal.substr(0, journal.find("{\"reply\"")));
   EXPECT_EQ(search.error(), "");
 }
 
@@ -244,6 +265,22 @@ TEST(ModelEnd, OfRepliesThatWereNoUse) {
   EXPECT_EQ(outcome->spent.model_calls, 15);
 }
 
+TEST(ModelEnd, OfAModelThatNeverReplies) {
+  Searched search;
+  search.options.budget.evaluations = 5;
+  search.chat.attempts = 1;
+  search.model = "exit 3";
+  const auto outcome = search.run();
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_EQ(outcome->end, End::kModel);
+  EXPECT_THAT(outcome->why, HasSubstr("3"));
+  EXPECT_EQ(search.asked(), 5U);
+  // A single reply, though of no use, says that there is one.
+  search.model = "[ $(($(wc -l < " + search.folder() + "/asked) % 5)) = 0 ] || exit 3; echo no use";
+  EXPECT_EQ(search.resume()->end, End::kRejected);
+  EXPECT_EQ(search.asked(), 10U);
+}
+
 // Of the search, and the client's own.
 TEST(ModelEnd, OfACeilingThatIsLiftedLater) {
   for (const bool of_client : {false, true}) {
@@ -260,6 +297,12 @@ TEST(ModelEnd, OfACeilingThatIsLiftedLater) {
       EXPECT_GT(asked, 0U);
       EXPECT_LT(asked, 6U);
       EXPECT_EQ(poor->end, End::kBudget);
+      EXPECT_EQ(poor->budget, goes_on_without ? "evaluations" : "money");
+      if (!goes_on_without) {
+        EXPECT_THAT(draw(*poor, Numbers()),
+                    AllOf(HasSubstr("ended  by the budget of money: "),
+                          HasSubstr(of_client ? "the ceiling is 250" : " of 50 are spent")));
+      }
       EXPECT_EQ(poor->spent.model_calls, static_cast<std::int64_t>(asked));
       EXPECT_EQ(poor->spent.evaluations, goes_on_without ? 6 : static_cast<std::int64_t>(asked));
       if (!of_client) {
@@ -305,7 +348,7 @@ TEST(Resume, AQuestionThatWasLostIsPaidFor) {
   const auto whole = search.run();
   ASSERT_TRUE(whole.ok());
   const std::string journal = search.journal();
-  const std::size_t cut = journal.find("{\"replies\"", journal.find("\"number\":3"));
+  const std::size_t cut = journal.find("{\"reply\"", journal.find("\"number\":3"));
   search.write_journal(journal.substr(0, cut));
   for (int time = 0; time < 2; ++time) {  // it stays so
     const auto outcome = search.resume();
@@ -335,14 +378,75 @@ TEST(Resume, OfSeveralQuestionsOnlyTheStoppedAreAskedAgain) {
   EXPECT_EQ(outcome->end, End::kBudget);
   const std::string journal = search.journal();
   std::size_t stopped = 0;
-  for (std::size_t at = journal.find("{\"error\":3"); at != journal.npos;
-       at = journal.find("{\"error\":3", at + 1)) {
+  for (std::size_t at = journal.find("\"error\":3,"); at != journal.npos;
+       at = journal.find("\"error\":3,", at + 1)) {
     ++stopped;
   }
   EXPECT_GT(stopped, 0U);
   EXPECT_EQ(search.asked(), 9 + stopped);  // 17 is refused, so three rounds
   EXPECT_EQ(outcome->spent.model_calls, static_cast<std::int64_t>(search.asked()));
   EXPECT_EQ(search.resume()->spent.model_calls, outcome->spent.model_calls);
+}
+
+// Eight of them, of which each byte takes six in a journal.
+TEST(Resume, RepliesThatAreTooLongAreCut) {
+  Searched search;
+  search.questions = 8;
+  search.options.budget.evaluations = 2;
+  search.model = "head -c 1900000 /dev/zero | tr '\\0' '\\001'";
+  ASSERT_EQ(search.error(), "");
+  EXPECT_EQ(search.asked(), 16U);  // 17 is refused
+  EXPECT_THAT(search.report(), HasSubstr("[851424 further bytes]"));
+  search.options.budget.evaluations = 3;
+  const auto outcome = search.resume();
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  EXPECT_EQ(search.asked(), 24U);
+}
+
+// What a server's failures may have cost is spent, as its client has it.
+TEST(Resume, WhatWasAskedInVainIsPaidFor) {
+  const testing::ChatServer server;
+  Searched search;
+  search.options.budget.evaluations = 3;
+  search.endpoint = server.at("first-500");
+  search.chat.model = "any";
+  search.chat.backoff_ms = 1;
+  search.chat.price = ChatPrice{1e6, 1e6};
+  const auto outcome = search.run();
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  EXPECT_EQ(outcome->spent.model_calls, 3);
+  // Three replies, and one that failed: what the journal has of them, and more than its 16 tokens.
+  std::int64_t replied = 0;
+  for (const char* of : {"\"input_tokens\":", "\"output_tokens\":"}) {
+    const std::string journal = search.journal();
+    for (std::size_t at = journal.find(of); at != journal.npos; at = journal.find(of, at + 1)) {
+      replied += std::stoi(journal.substr(at + std::string(of).size(), 9));
+    }
+  }
+  EXPECT_GT(replied, 0);
+  EXPECT_GT(outcome->spent.tokens, replied + 16);
+  EXPECT_DOUBLE_EQ(outcome->spent.money, static_cast<double>(outcome->spent.tokens));
+  const auto again = search.resume();
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(again->spent.tokens, outcome->spent.tokens);
+  EXPECT_DOUBLE_EQ(again->spent.money, outcome->spent.money);
+}
+
+// A ceiling is one of the whole search.
+TEST(ModelEnd, OfACeilingThatFailuresUsedUp) {
+  Searched search;
+  search.options.budget.evaluations = 3;
+  search.chat.max_tokens = 350;
+  search.model = "exit 3";
+  ASSERT_EQ(search.error(), "");
+  const std::size_t asked = search.asked();
+  EXPECT_GT(asked, 1U);
+  const auto outcome = search.resume();
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_EQ(outcome->end, End::kBudget);
+  EXPECT_EQ(search.asked(), asked);
+  EXPECT_GT(outcome->spent.model_calls, 0);
+  EXPECT_LE(outcome->spent.tokens, 350);
 }
 
 TEST(Resume, SaysSoWhateverTheJournalEndsWith) {
