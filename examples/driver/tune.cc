@@ -273,6 +273,9 @@ void measure_on_legion(TuneArguments* arguments) {
   command.check_command = run("--checks always");  // as text: its errors are read by people
   command.inputs = arguments->apps;
   command.metric_pointer = "/seconds";
+  // Where the flags are none, read_problem says so.
+  const auto machine = machine_of(arguments->flags);
+  if (machine) command.lacking = groma::lacking_kinds(*machine);
 }
 
 // Machine and applications; false with the reason said.
@@ -320,12 +323,10 @@ bool read_problem(const TuneArguments& arguments, std::optional<groma::Diagnosti
 }
 
 // Of the command line where it cannot be meant.
-groma::Result<std::unique_ptr<groma::Evaluator>> read_command(const TuneArguments& arguments,
-                                                              const groma::Problem& problem) {
+groma::Result<std::unique_ptr<groma::Evaluator>> read_command(const TuneArguments& arguments) {
   groma::CommandEvaluatorOptions options = arguments.command;
-  if (arguments.on == "legion") options.lacking = groma::lacking_kinds(*problem.machine);
-  options.file_suffix =
-      problem.is_mapping() ? ".mapper" : fs::path(arguments.file).extension().string();
+  options.file_suffix = arguments.file.empty() ? std::string(".mapper")
+                                               : fs::path(arguments.file).extension().string();
   auto command = groma::make_command_evaluator(std::move(options));
   const bool meant = command || command.error().code != groma::Error::Code::kMalformed;
   if (meant || arguments.tune.resume) return command;
@@ -338,6 +339,14 @@ groma::Result<std::unique_ptr<groma::Evaluator>> read_command(const TuneArgument
 std::optional<Subject> read_subject(const TuneArguments& arguments,
                                     const std::string& recorded_start) {
   Subject subject;
+  if (!arguments.command.command.empty()) {
+    auto command = read_command(arguments);
+    if (!command) {
+      refuse_search(command.error(), arguments.json);
+      return std::nullopt;
+    }
+    subject.command = std::move(command).value();
+  }
   std::optional<groma::Diagnostics> start;
   const std::string& path = arguments.file.empty() ? arguments.start : arguments.file;
   if (arguments.tune.resume) {
@@ -355,14 +364,7 @@ std::optional<Subject> read_subject(const TuneArguments& arguments,
     subject.runtime =
         groma::make_simulated_evaluator(subject.problem.machine, subject.problem.inputs);
   }
-  if (arguments.command.command.empty()) return subject;
-  auto command = read_command(arguments, subject.problem);
-  if (!command) {
-    refuse_search(command.error(), arguments.json);
-    return std::nullopt;
-  }
-  subject.command = std::move(command).value();
-  if (subject.runtime) {
+  if (subject.command && subject.runtime) {
     subject.command =
         std::make_unique<MeasuredMappings>(std::move(subject.command), *subject.runtime);
   }
