@@ -97,7 +97,7 @@ struct Events {
     std::int64_t count = 0;
     std::int64_t nanoseconds = 0;  // the median
   };
-  // What the runtime itself takes: the median of so many.
+  // What the runtime itself takes, undisturbed: of so many times what a tenth stays below.
   struct Cost {
     std::int64_t count = 0;
     std::int64_t nanoseconds = 0;

@@ -23,7 +23,10 @@ constexpr std::size_t kMostContexts = std::size_t{1} << 17;
 constexpr std::size_t kMostAlike = 4096;      // kinds of launches with projection functors
 constexpr std::size_t kMostPending = 16'384;  // launches with such whose points are not mapped
 constexpr std::size_t kMostIssued = 4096;  // launches that are not mapped, of whom it is known when
-constexpr std::size_t kMostCosts = 65'536;     // of the runtime
+constexpr std::size_t kMostCosts = 65'536;  // of the runtime
+// What other work delays counts not: the runtime's cost is what this share of the times, in
+// percent, stays below.
+constexpr std::size_t kUndisturbed = 10;
 constexpr std::int64_t kMostPoints = 1 << 16;  // of a launch with projection functors
 
 std::vector<std::int64_t> list(const Point& point) {
@@ -541,11 +544,11 @@ void RunEvents::mapped(const Legion::Task& task, const HookTimes& times) {
 
 // ---- The end
 
-Events::Cost RunEvents::median_of(std::vector<std::int64_t>& costs) {
+Events::Cost RunEvents::quantile(std::vector<std::int64_t>& costs, std::size_t percent) {
   if (costs.empty()) return {};
-  const auto middle = costs.begin() + static_cast<std::ptrdiff_t>(costs.size() / 2);
-  std::nth_element(costs.begin(), middle, costs.end());
-  return {static_cast<std::int64_t>(costs.size()), *middle};
+  const auto at = costs.begin() + static_cast<std::ptrdiff_t>(costs.size() * percent / 100);
+  std::nth_element(costs.begin(), at, costs.end());
+  return {static_cast<std::int64_t>(costs.size()), *at};
 }
 
 std::string RunEvents::text() {
@@ -599,11 +602,11 @@ app::Events RunEvents::finished() {
     done.contexts.push_back({task, shape, given, times, app::fold(launches)});
   }
   for (auto& [of, times] : times_) {
-    const Events::Cost median = median_of(times);
+    const Events::Cost median = quantile(times, 50);
     done.times.push_back({of.first, of.second, median.count, median.nanoseconds});
   }
-  done.issue = median_of(issue_costs_);
-  done.map = median_of(map_costs_);
+  done.issue = quantile(issue_costs_, kUndisturbed);
+  done.map = quantile(map_costs_, kUndisturbed);
   for (const auto& [what, times] : others_) done.others.push_back({what, times});
   return done;
 }

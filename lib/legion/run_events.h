@@ -127,7 +127,7 @@ class RunEvents {
   void finish(const Key& key);
   void forget_old();
   void count(const char* what, std::int64_t times = 1) { others_[what] += times; }
-  static app::Events::Cost median_of(std::vector<std::int64_t>& costs);
+  static app::Events::Cost quantile(std::vector<std::int64_t>& costs, std::size_t percent);
   app::Events finished();
 
   const std::string file_;
