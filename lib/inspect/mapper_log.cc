@@ -196,8 +196,9 @@ void MapperLogReader::State::make_machine() {
   std::map<std::int64_t, NodeType> nodes;
   for (const auto& [known, place] : places) {
     auto& groups = nodes[place.node].processors;
-    const auto same = std::find_if(groups.begin(), groups.end(),
-                                   [&](const auto& group) { return group.kind == place.kind; });
+    const auto same =
+        std::find_if(groups.begin(), groups.end(),
+                     [wanted = place.kind](const auto& group) { return group.kind == wanted; });
     if (same == groups.end()) {
       groups.push_back({place.kind, 1});
     } else {
@@ -208,8 +209,9 @@ void MapperLogReader::State::make_machine() {
     const auto& [kind, capacity] = memory;
     if (!kind || capacity <= 0) continue;
     auto& groups = nodes[static_cast<std::int64_t>(known >> 40 & 0xFFFF)].memories;
-    const auto same = std::find_if(groups.begin(), groups.end(),
-                                   [&](const auto& group) { return group.kind == *kind; });
+    const auto same =
+        std::find_if(groups.begin(), groups.end(),
+                     [wanted = *kind](const auto& group) { return group.kind == wanted; });
     if (same == groups.end()) {
       groups.push_back({*kind, 1, capacity});
     } else {
