@@ -32,6 +32,7 @@
 #include <string>
 #include <vector>
 
+#include "base/median.h"
 #include "groma/inspect.h"
 #include "groma/io.h"
 #include "groma/run.h"
@@ -236,11 +237,6 @@ void check_stamp(const std::string& folder, const std::string& stamp) {
   if (need(read_file(path, std::size_t{1} << 20)) != stamp) {
     fail(folder + " is of another build or of other arguments: name another folder");
   }
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 // ---- Order

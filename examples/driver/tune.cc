@@ -185,10 +185,15 @@ std::string fresh_directory() {
   }
 }
 
+// What a search leaves in its directory, besides `lock`.
+constexpr std::array kLeft = {"best.mapper",   "best.txt",   "findings.txt",
+                              "journal.jsonl", "report.txt", "verified.mapper"};
+
 // A link where a search writes: to whatever others have chosen.
 std::optional<groma::Error> linked_in(const std::string& directory) {
-  for (const char* name :
-       {"best.mapper", "best.txt", "journal.jsonl", "lock", "report.txt", "verified.mapper"}) {
+  std::vector<std::string> names(kLeft.begin(), kLeft.end());
+  names.emplace_back("lock");
+  for (const std::string& name : names) {
     std::error_code ignored;
     if (!fs::is_symlink(fs::path(directory) / name, ignored)) continue;
     return groma::Error{groma::Error::Code::kMalformed,
@@ -200,15 +205,10 @@ std::optional<groma::Error> linked_in(const std::string& directory) {
 
 // What stands in a directory and would be replaced; empty: nothing.
 std::string taken_by(const std::string& directory) {
-  std::error_code code;
-  for (fs::directory_iterator entry(directory, code), end; !code && entry != end;
-       entry.increment(code)) {
-    std::string name = entry->path().filename().string();
-    const bool taken = name == "journal.jsonl"
-                           ? !groma::holds_no_search_yet(directory)
-                           : name == "report.txt" || name == "findings.txt" ||
-                                 name.starts_with("best.") || name == "verified.mapper";
-    if (taken) return name;
+  for (std::string name : kLeft) {
+    std::error_code code;
+    if (!fs::exists(fs::path(directory) / name, code)) continue;
+    if (name != "journal.jsonl" || !groma::holds_no_search_yet(directory)) return name;
   }
   return "";
 }

@@ -25,6 +25,30 @@ namespace groma {
 // where others may have made what stands there.
 [[nodiscard]] std::optional<Error> replace_file(const std::string& path, std::string_view text);
 
+// The same, piece by piece: what is written takes its place with place(), and is gone without. Not
+// thread-safe.
+class ReplacedFile {
+ public:
+  explicit ReplacedFile(std::string path);
+  ~ReplacedFile();
+  ReplacedFile(const ReplacedFile&) = delete;
+  ReplacedFile& operator=(const ReplacedFile&) = delete;
+
+  void write(std::string_view text);
+  // Once. Returns the first failure, if there was one, of the writes, too.
+  [[nodiscard]] std::optional<Error> place();
+
+ private:
+  void open();
+  void fail(int code);
+  void flush();
+
+  std::string path_, beside_, buffer_;
+  int file_ = -1;
+  int code_ = 0;  // errno of the first failure
+  bool placed_ = false;
+};
+
 // A lock that one at a time has, of all processes and within this one. It ends with this object or
 // with the process, however that ends; children do not inherit it.
 class FileLock {

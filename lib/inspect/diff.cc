@@ -126,8 +126,8 @@ class Differ {
     if (a.size() != b.size()) return static_cast<std::int64_t>(std::max(a.size(), b.size()));
     std::int64_t apart = 0;
     TaskView task = view;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-      task.point = point_at(view.domain, i);
+    task.point = view.domain.lower;
+    for (std::size_t i = 0; i < a.size(); ++i, next_point(view.domain, &task.point)) {
       task.current = a[i];
       apart += a[i] == b[i] && run_alike(task) ? 0 : 1;
     }
@@ -152,17 +152,6 @@ class Differ {
     TaskView task = views.view(use, *launch.example);
     task.parent = &parent;
     return run_alike(task);
-  }
-
-  // The i-th in row-major order.
-  static Point point_at(const Rect& domain, std::size_t i) {
-    Point point = domain.lower;
-    auto rest = static_cast<std::int64_t>(i);
-    for (int d = point.dimensions() - 1; d >= 0; --d) {
-      point[d] += rest % domain.extents[d];
-      rest /= domain.extents[d];
-    }
-    return point;
   }
 
   // Of every point, in row-major order; none where the mapping fails, which explain() said.

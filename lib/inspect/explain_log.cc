@@ -12,6 +12,7 @@
 #include "inspect/explain_query.h"
 #include "inspect/json.h"
 #include "inspect/words.h"
+#include "mapper/processors.h"
 #include "program/data.h"
 
 namespace groma {
@@ -25,15 +26,6 @@ std::string kind_words(const std::vector<ProcKind>& kinds) {
   std::string text;
   for (const ProcKind kind : kinds) text += (text.empty() ? "" : ", ") + std::string(name_of(kind));
   return text;
-}
-
-std::string words_of(const Processor& processor) {
-  return fmt::format("{} ({}, {})", name_of(processor.kind), processor.node, processor.index);
-}
-
-std::string words_of(const LayoutSpec& layout) {
-  return fmt::format("{} {}", layout.fields == FieldOrder::kAos ? "AOS" : "SOA",
-                     layout.dimensions == DimensionOrder::kC ? "C_order" : "F_order");
 }
 
 // "SoA:YX", the slowest first: whether it is as the statement says; nothing where it does not tell.
@@ -229,7 +221,9 @@ class Judge {
     } else if (*as_wanted) {
       acted(layout->origin, data.count);
     } else {
-      refused(layout->origin, data.count, words_of(layout->layout), data.layout, example(data));
+      const LayoutSpec shown = {.dimensions = layout->layout.dimensions,
+                                .fields = layout->layout.fields};
+      refused(layout->origin, data.count, layout_words(shown), data.layout, example(data));
     }
   }
 
@@ -277,7 +271,8 @@ class Judge {
       if (std::find(wanted.begin(), wanted.end(), point.processor) != wanted.end()) {
         acted(function->origin, 1);
       } else {
-        refused(function->origin, 1, words_of(wanted.front()), words_of(point.processor),
+        refused(function->origin, 1, mapper::text_of(wanted.front()),
+                mapper::text_of(point.processor),
                 fmt::format("{} ({})", task.name, fmt::join(point.point.coordinates(), ",")));
       }
     }

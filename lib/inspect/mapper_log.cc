@@ -64,6 +64,19 @@ std::optional<Point> point(std::string_view text) {
   }
 }
 
+// From the first point to the last; nothing where that is no box, or too large a one.
+std::optional<Rect> box(const Point& first, const Point& last) {
+  Point extents = last;
+  for (int d = 0; d < extents.dimensions(); ++d) {
+    if (__builtin_sub_overflow(last[d], first[d], &extents[d]) ||
+        __builtin_add_overflow(extents[d], 1, &extents[d])) {
+      return std::nullopt;
+    }
+  }
+  auto made = Rect::make(first, extents);
+  return made ? std::optional<Rect>(*made) : std::nullopt;
+}
+
 // "<0,0>..<3,3>"
 std::optional<Rect> domain(std::string_view text) {
   if (!take(text, "<")) return std::nullopt;
@@ -71,23 +84,7 @@ std::optional<Rect> domain(std::string_view text) {
   if (!lower || !upper || !text.empty()) return std::nullopt;
   const auto from = point(*lower), to = point(*upper);
   if (!from || !to || from->dimensions() != to->dimensions()) return std::nullopt;
-  Point extents = *to;
-  for (int d = 0; d < extents.dimensions(); ++d) {
-    if (__builtin_sub_overflow((*to)[d], (*from)[d], &extents[d]) ||
-        __builtin_add_overflow(extents[d], 1, &extents[d])) {
-      return std::nullopt;
-    }
-  }
-  auto made = Rect::make(*from, extents);
-  return made ? std::optional<Rect>(*made) : std::nullopt;
-}
-
-bool contains(const Rect& domain, const Point& point) {
-  if (domain.dimensions() != point.dimensions()) return false;
-  for (int d = 0; d < point.dimensions(); ++d) {
-    if (point[d] < domain.lower[d] || point[d] - domain.lower[d] >= domain.extents[d]) return false;
-  }
-  return true;
+  return box(*from, *to);
 }
 
 // A task of a line: "write(index_point=(0))<20> @ provenance".
@@ -194,29 +191,23 @@ void MapperLogReader::State::number_processors() {
 
 void MapperLogReader::State::make_machine() {
   std::map<std::int64_t, NodeType> nodes;
-  for (const auto& [known, place] : places) {
-    auto& groups = nodes[place.node].processors;
-    const auto same =
-        std::find_if(groups.begin(), groups.end(),
-                     [wanted = place.kind](const auto& group) { return group.kind == wanted; });
+  const auto add = [](auto& groups, const auto& one) {
+    const auto same = std::find_if(groups.begin(), groups.end(),
+                                   [&](const auto& group) { return group.kind == one.kind; });
     if (same == groups.end()) {
-      groups.push_back({place.kind, 1});
+      groups.push_back(one);
     } else {
       ++same->count;
     }
+  };
+  for (const auto& [known, place] : places) {
+    add(nodes[place.node].processors, ProcessorGroup{place.kind, 1});
   }
   for (const auto& [known, memory] : memories) {
     const auto& [kind, capacity] = memory;
     if (!kind || capacity <= 0) continue;
-    auto& groups = nodes[static_cast<std::int64_t>(known >> 40 & 0xFFFF)].memories;
-    const auto same =
-        std::find_if(groups.begin(), groups.end(),
-                     [wanted = *kind](const auto& group) { return group.kind == wanted; });
-    if (same == groups.end()) {
-      groups.push_back({*kind, 1, capacity});
-    } else {
-      ++same->count;
-    }
+    add(nodes[static_cast<std::int64_t>(known >> 40 & 0xFFFF)].memories,
+        MemoryGroup{*kind, 1, capacity});
   }
   std::vector<NodeType> types;
   std::vector<std::uint32_t> order;
@@ -354,13 +345,15 @@ bool MapperLogReader::State::slice_line(Thread& thread, std::string_view text) {
   if (thread.whole_domain) return true;
   Rect& all = log.launches[*thread.launch];  // the box around the slices
   if (all.dimensions() != slice->dimensions()) return false;
+  Point first = all.lower, last = all.lower;
   for (int d = 0; d < all.dimensions(); ++d) {
-    const std::int64_t last =
+    first[d] = std::min(first[d], slice->lower[d]);
+    last[d] =
         std::max(all.lower[d] + (all.extents[d] - 1), slice->lower[d] + (slice->extents[d] - 1));
-    all.lower[d] = std::min(all.lower[d], slice->lower[d]);
-    all.extents[d] = last - all.lower[d] + 1;
   }
-  return true;
+  const auto around = box(first, last);
+  if (around) all = *around;
+  return around.has_value();
 }
 
 // The launch of the name before it whose domain has the point.
@@ -371,7 +364,7 @@ std::optional<std::size_t> MapperLogReader::State::launch_of(const Named& task) 
   int looked_at = 0;
   for (auto one = found->second.rbegin(); one != found->second.rend(); ++one) {
     if (++looked_at > kLookedAt) break;
-    if (one->uid < task.uid && contains(log.launches[one->number], *task.point)) return one->number;
+    if (one->uid < task.uid && log.launches[one->number].contains(*task.point)) return one->number;
   }
   return std::nullopt;
 }

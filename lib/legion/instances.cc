@@ -52,11 +52,7 @@ Legion::LogicalRegion Instances::region(MapperContext context,
     const auto found = roots_.find(requirement.region.get_tree_id());
     if (found != roots_.end()) return found->second;
   }
-  std::vector regions = {requirement.region};
-  while (runtime_->has_parent_logical_partition(context, regions.back())) {
-    const auto partition = runtime_->get_parent_logical_partition(context, regions.back());
-    regions.push_back(runtime_->get_parent_logical_region(context, partition));
-  }
+  const auto regions = regions_above(runtime_, context, requirement.region);
   if (nodes == 1) {
     if (roots_.size() >= kMostRoots) roots_.clear();
     return roots_[requirement.region.get_tree_id()] = regions.back();

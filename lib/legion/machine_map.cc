@@ -81,7 +81,10 @@ void MachineMap::read_memories() {
   for (Legion::Memory m : all) {
     const auto kind = kind_of(m.kind());
     if (!kind || m.capacity() == 0) continue;
-    memories_[static_cast<std::size_t>(*kind)][m.address_space()].push_back(m);
+    auto& group = memories_[static_cast<std::size_t>(*kind)][m.address_space()];
+    known_memories_[m.id] = Memory{*kind, static_cast<std::int64_t>(m.address_space()),
+                                   static_cast<std::int64_t>(group.size())};
+    group.push_back(m);
     RealmMachine::ProcessorQuery near(machine);
     near.has_affinity_to(m);
     for (Legion::Processor p : near) {
@@ -139,6 +142,12 @@ Result<Machine> MachineMap::build() const {
 std::optional<Processor> MachineMap::processor(Legion::Processor processor) const {
   const auto found = known_.find(processor.id);
   if (found == known_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<Memory> MachineMap::memory(Legion::Memory memory) const {
+  const auto found = known_memories_.find(memory.id);
+  if (found == known_memories_.end()) return std::nullopt;
   return found->second;
 }
 

@@ -27,6 +27,8 @@ class MachineMap {
   std::shared_ptr<const Machine> machine() const { return machine_; }
   // Nothing for utility processors and what we have no kind for.
   std::optional<Processor> processor(Legion::Processor processor) const;
+  // Nothing for what we have no kind for and what holds nothing.
+  std::optional<Memory> memory(Legion::Memory memory) const;
   // NO_PROC when there is none.
   Legion::Processor realm(const Processor& processor) const;
   // NO_MEMORY when there is none.
@@ -43,6 +45,7 @@ class MachineMap {
 
   std::array<ByNode, kProcKindCount> processors_;  // by kind, node, index
   std::unordered_map<Realm::ID::IDType, Processor> known_;
+  std::unordered_map<Realm::ID::IDType, Memory> known_memories_;
   struct Reach {
     Legion::Memory memory = Legion::Memory::NO_MEMORY;
     unsigned bandwidth = 0;  // MB/s, nominal

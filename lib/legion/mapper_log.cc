@@ -165,20 +165,14 @@ class Logged final : public Above {
   std::vector<std::string> names(MapperContext context,
                                  const Legion::RegionRequirement& requirement) {
     std::vector<std::string> found;
-    const auto add = [&](std::string_view name) {
-      std::string shown = harmless(name);
+    const auto add = [&](const auto& handle) {
+      std::string shown = harmless(attached_name(mapper->runtime, context, handle));
       if (!shown.empty() && std::find(found.begin(), found.end(), shown) == found.end()) {
         found.push_back(std::move(shown));
       }
     };
-    Legion::Mapping::MapperRuntime* const legion = mapper->runtime;
-    Legion::LogicalRegion at = requirement.region;
-    for (int depth = 0; at.exists() && depth < 64; ++depth) {
-      add(attached_name(legion, context, at));
-      if (!legion->has_parent_logical_partition(context, at)) break;
-      const auto partition = legion->get_parent_logical_partition(context, at);
-      add(attached_name(legion, context, partition));
-      at = legion->get_parent_logical_region(context, partition);
+    if (requirement.region.exists()) {
+      for_each_above(mapper->runtime, context, requirement.region, add);
     }
     return found;
   }

@@ -204,13 +204,11 @@ RunWatch::RunWatch(std::string file, std::shared_ptr<const MachineMap> machine)
   Legion::Machine::MemoryQuery memories(realm);
   std::vector<Legion::Memory> places(memories.begin(), memories.end());
   std::sort(places.begin(), places.end());
-  std::map<std::pair<std::int64_t, MemKind>, std::int64_t> counts;
   for (const Legion::Memory m : places) {
-    const auto kind = kind_of(m.kind());
-    if (!kind || m.capacity() == 0) continue;
-    const auto node = static_cast<std::int64_t>(m.address_space());
+    const auto known = machine_->memory(m);
+    if (!known) continue;
     memories_[m.id] = static_cast<std::int32_t>(record_.memories.size());
-    record_.memories.push_back({std::string(groma::name_of(*kind)), node, counts[{node, *kind}]++,
+    record_.memories.push_back({std::string(groma::name_of(known->kind)), known->node, known->index,
                                 static_cast<std::int64_t>(m.capacity())});
   }
   held_bytes_.resize(record_.memories.size());
@@ -308,12 +306,9 @@ std::int32_t RunWatch::region_of(Legion::Mapping::MapperRuntime* runtime, Mapper
     }
   }
   std::string name;
-  for (Legion::LogicalRegion at = parent;;) {
-    const std::string_view own = attached_name(runtime, context, at);
+  for (const Legion::LogicalRegion region : regions_above(runtime, context, parent)) {
+    const std::string_view own = attached_name(runtime, context, region);
     if (!own.empty()) name = own;
-    if (!runtime->has_parent_logical_partition(context, at)) break;
-    at = runtime->get_parent_logical_region(context,
-                                            runtime->get_parent_logical_partition(context, at));
   }
   if (name.empty() && requirement.partition.exists()) {
     name = attached_name(runtime, context, requirement.partition);

@@ -355,17 +355,13 @@ std::shared_ptr<RegionFacts> TaskViews::facts(MapperContext context,
 std::shared_ptr<const RegionFacts::Aliases> TaskViews::aliases(MapperContext context,
                                                                const RegionKey& key) {
   std::vector<std::string> names;
+  const auto add = [&](const auto& handle) { add_name(runtime_, context, handle, names); };
   Legion::LogicalRegion region = key.region;
-  Legion::LogicalPartition partition = key.partition;
-  while (region.exists() || partition.exists()) {
-    if (region.exists()) {
-      add_name(runtime_, context, region, names);
-      if (!runtime_->has_parent_logical_partition(context, region)) break;
-      partition = runtime_->get_parent_logical_partition(context, region);
-    }
-    add_name(runtime_, context, partition, names);
-    region = runtime_->get_parent_logical_region(context, partition);
+  if (key.partition.exists()) {
+    add(key.partition);
+    region = runtime_->get_parent_logical_region(context, key.partition);
   }
+  if (region.exists()) for_each_above(runtime_, context, region, add);
   if (key.parent.exists()) add_name(runtime_, context, key.parent, names);
   if (sets_.size() >= kMaxRegions) {
     sets_.clear();

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -49,6 +50,29 @@ std::string_view attached_name(Legion::Mapping::MapperRuntime* runtime, MapperCo
   }
   const std::string_view name(static_cast<const char*>(text), size);
   return name.substr(0, name.find('\0'));
+}
+
+// Calls `visit` with the region, the partition above it, the region that this is of, up to the
+// root.
+template <typename Visit>
+void for_each_above(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
+                    Legion::LogicalRegion region, const Visit& visit) {
+  for (visit(region); runtime->has_parent_logical_partition(context, region); visit(region)) {
+    const auto partition = runtime->get_parent_logical_partition(context, region);
+    visit(partition);
+    region = runtime->get_parent_logical_region(context, partition);
+  }
+}
+
+// It, then the regions whose partitions are above it, the root last.
+inline std::vector<Legion::LogicalRegion> regions_above(Legion::Mapping::MapperRuntime* runtime,
+                                                        MapperContext context,
+                                                        Legion::LogicalRegion region) {
+  std::vector<Legion::LogicalRegion> regions;
+  for_each_above(runtime, context, region, [&]<typename Handle>(const Handle& handle) {
+    if constexpr (std::is_same_v<Handle, Legion::LogicalRegion>) regions.push_back(handle);
+  });
+  return regions;
 }
 
 // Numbers of regions and partitions, the same for all mapper objects of a process: Legion has two

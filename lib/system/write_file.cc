@@ -8,11 +8,14 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "groma/system.h"
 
 namespace groma {
 namespace {
+
+constexpr std::size_t kBuffered = std::size_t{1} << 16;  // bytes
 
 // Holds Ctrl-C back, so that it cannot leave the new file lying beside the old one.
 class HeldSignals {
@@ -46,7 +49,7 @@ bool write_all(int file, std::string_view text) {
     if (written < 0) return false;
     text.remove_prefix(static_cast<std::size_t>(written));
   }
-  return fsync(file) == 0;
+  return true;
 }
 
 Error cannot_write(const std::string& path, int code) {
@@ -54,54 +57,81 @@ Error cannot_write(const std::string& path, int code) {
           fmt::format("cannot write `{}`: {}", path, std::strerror(code))};
 }
 
-// By a new file beside the target, which is what `path` means.
-std::optional<Error> write_beside(const std::string& path, const std::string& target,
-                                  std::optional<mode_t> mode, std::string_view text) {
-  std::string beside = target + ".XXXXXX";
-  const int file = mkostemp(beside.data(), O_CLOEXEC);
-  if (file < 0) return cannot_write(path, errno);
-  const mode_t mask = umask(0);
-  umask(mask);
-  const bool written = write_all(file, text) && fchmod(file, mode.value_or(0666 & ~mask)) == 0;
-  const int code = errno;
-  close(file);
-  if (written && rename(beside.c_str(), target.c_str()) == 0) return std::nullopt;
-  const int rename_code = written ? errno : code;
-  unlink(beside.c_str());
-  return cannot_write(path, rename_code);
-}
-
 }  // namespace
 
-std::optional<Error> write_file(const std::string& path, std::string_view text) {
-  const HeldSignals held;
-  const std::string target = resolved(path);
+ReplacedFile::ReplacedFile(std::string path) : path_(std::move(path)), beside_(path_ + ".XXXXXX") {
+  open();
+}
+
+void ReplacedFile::open() {
   struct stat status {};
-  if (stat(target.c_str(), &status) != 0) return write_beside(path, target, std::nullopt, text);
-  if (S_ISDIR(status.st_mode)) return cannot_write(path, EISDIR);
-  if (!S_ISREG(status.st_mode)) {
-    // A device or a pipe has no content to keep.
-    const int file = open(target.c_str(), O_WRONLY | O_CLOEXEC);
-    if (file < 0) return cannot_write(path, errno);
-    const bool written = write_all(file, text) || errno == EINVAL || errno == EROFS;
-    const int code = errno;
-    close(file);
-    if (!written) return cannot_write(path, code);
-    return std::nullopt;
+  const bool exists = lstat(path_.c_str(), &status) == 0;
+  const bool keeps = exists && S_ISREG(status.st_mode);
+  if (exists && S_ISDIR(status.st_mode)) return fail(EISDIR);
+  if (keeps && access(path_.c_str(), W_OK) != 0) return fail(errno);
+  file_ = mkostemp(beside_.data(), O_CLOEXEC);
+  if (file_ < 0) return fail(errno);
+  const mode_t mask = umask(0);
+  umask(mask);
+  if (fchmod(file_, keeps ? status.st_mode & 07777 : 0666 & ~mask) != 0) fail(errno);
+}
+
+ReplacedFile::~ReplacedFile() {
+  if (file_ < 0) return;
+  close(file_);
+  if (!placed_) unlink(beside_.c_str());
+}
+
+void ReplacedFile::fail(int code) {
+  if (code_ == 0) code_ = code;
+}
+
+void ReplacedFile::flush() {
+  if (code_ == 0 && !write_all(file_, buffer_)) fail(errno);
+  buffer_.clear();
+}
+
+void ReplacedFile::write(std::string_view text) {
+  if (buffer_.size() + text.size() > kBuffered) flush();
+  if (text.size() <= kBuffered) {
+    buffer_ += text;
+  } else if (code_ == 0 && !write_all(file_, text)) {
+    fail(errno);
   }
-  if (access(target.c_str(), W_OK) != 0) return cannot_write(path, errno);
-  return write_beside(path, target, status.st_mode & 07777, text);
+}
+
+std::optional<Error> ReplacedFile::place() {
+  flush();
+  if (code_ == 0 && fsync(file_) != 0) fail(errno);
+  if (code_ == 0 && rename(beside_.c_str(), path_.c_str()) != 0) fail(errno);
+  if (code_ != 0) return cannot_write(path_, code_);
+  placed_ = true;
+  return std::nullopt;
 }
 
 std::optional<Error> replace_file(const std::string& path, std::string_view text) {
   const HeldSignals held;
+  ReplacedFile file(path);
+  file.write(text);
+  return file.place();
+}
+
+std::optional<Error> write_file(const std::string& path, std::string_view text) {
   struct stat status {};
-  const bool exists = lstat(path.c_str(), &status) == 0;
-  if (exists && S_ISDIR(status.st_mode)) return cannot_write(path, EISDIR);
-  const bool keeps = exists && S_ISREG(status.st_mode);
-  if (keeps && access(path.c_str(), W_OK) != 0) return cannot_write(path, errno);
-  return write_beside(path, path, keeps ? std::optional(status.st_mode & 07777) : std::nullopt,
-                      text);
+  if (lstat(path.c_str(), &status) != 0) return replace_file(path, text);
+  const std::string target = S_ISLNK(status.st_mode) ? resolved(path) : path;
+  const bool exists = stat(target.c_str(), &status) == 0;
+  if (!exists || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) {
+    return replace_file(target, text);
+  }
+  // A device or a pipe has no content to keep.
+  const int file = ::open(target.c_str(), O_WRONLY | O_CLOEXEC);
+  if (file < 0) return cannot_write(path, errno);
+  const bool written = write_all(file, text);
+  const int code = errno;
+  close(file);
+  if (!written) return cannot_write(path, code);
+  return std::nullopt;
 }
 
 }  // namespace groma

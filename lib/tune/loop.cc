@@ -895,7 +895,7 @@ Result<TuneOutcome> Search::run() {
       return *error;
     }
     if (const std::string findings = proposer_.findings(); !findings.empty()) {
-      if (auto error = write_file(path_of("findings.txt"), findings)) return *error;
+      if (auto error = replace_file(path_of("findings.txt"), findings)) return *error;
     }
   }
   return std::move(outcome_);

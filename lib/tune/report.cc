@@ -1,24 +1,18 @@
 #include "tune/report.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <utility>
 
 #include "base/harmless.h"
 #include "groma/diff.h"
 #include "groma/evaluate.h"
 #include "groma/line_edits.h"
+#include "groma/system.h"
 #include "tune/journal.h"
 #include "tune/segment_marks.h"
 
@@ -173,44 +167,14 @@ std::string mapping_difference(const Problem& problem, const std::string& from,
 // What texts hold that others wrote is made harmless, line by line.
 class Report {
  public:
-  // Beside the path, until it is done.
-  explicit Report(std::string path) : path_(std::move(path)), next_(path_ + ".XXXXXX") {
-    const int file = mkostemp(next_.data(), O_CLOEXEC);
-    code_ = errno;
-    if (file < 0) return;
-    const mode_t mask = umask(0);
-    umask(mask);
-    fchmod(file, 0666 & ~mask);
-    out_ = fdopen(file, "w");
-  }
-  ~Report() {
-    if (out_ == nullptr) return;
-    std::fclose(out_);
-    std::remove(next_.c_str());
-  }
-  Report(const Report&) = delete;
-  Report& operator=(const Report&) = delete;
+  explicit Report(std::string path) : file_(std::move(path)) {}
 
   // The failure, if there was one.
-  std::optional<Error> done() {
-    if (out_ != nullptr) {
-      const bool written = std::fflush(out_) == 0 && std::ferror(out_) == 0;
-      const bool placed = written && std::rename(next_.c_str(), path_.c_str()) == 0;
-      code_ = errno != 0 ? errno : EIO;
-      if (placed) {
-        std::fclose(std::exchange(out_, nullptr));
-        return std::nullopt;
-      }
-    }
-    return Error{Error::Code::kUnreadable,
-                 fmt::format("cannot write `{}`: {}", path_, std::strerror(code_))};
-  }
+  std::optional<Error> done() { return file_.place(); }
 
   template <typename... Args>
   void add(fmt::format_string<Args...> format, Args&&... args) {
-    if (out_ == nullptr) return;
-    const std::string text = fmt::format(format, std::forward<Args>(args)...);
-    std::fwrite(text.data(), 1, text.size(), out_);
+    file_.write(fmt::format(format, std::forward<Args>(args)...));
   }
   void add_indented(std::string_view text, std::string_view before) {
     while (!text.empty()) {
@@ -221,9 +185,7 @@ class Report {
   }
 
  private:
-  std::string path_, next_;
-  std::FILE* out_ = nullptr;
-  int code_ = 0;
+  ReplacedFile file_;
 };
 
 // The lines of a text that are not in the other, under where they stand.

@@ -129,8 +129,8 @@ TEST(Tune, NumbersAreNumbers) {
 }
 
 TEST(Tune, NothingOfTheUsersIsReplaced) {
-  for (const char* name :
-       {"journal.jsonl", "best.mapper", "best.txt", "best.cc", "report.txt", "verified.mapper"}) {
+  for (const char* name : {"journal.jsonl", "best.mapper", "best.txt", "findings.txt", "report.txt",
+                           "verified.mapper"}) {
     const TemporaryFolder folder;
     folder.write(name, "mine\n");
     const Outcome outcome = run(kSmall + ("--evaluations 1 --out " + folder.path()));
@@ -507,8 +507,8 @@ TEST(Tune, AJournalThatIsNoneOfOursIsRefused) {
 }
 
 TEST(Tune, NothingIsWrittenThroughADirectorysLinks) {
-  for (const char* name :
-       {"best.mapper", "best.txt", "journal.jsonl", "lock", "report.txt", "verified.mapper"}) {
+  for (const char* name : {"best.mapper", "best.txt", "findings.txt", "journal.jsonl", "lock",
+                           "report.txt", "verified.mapper"}) {
     const TemporaryFolder folder;
     const std::string mine = folder.write("mine", "mine\n"), found = folder.path() + "/found";
     ASSERT_EQ(run(kSmall + ("--evaluations 1 --out " + found)).exit_code, 0);
