@@ -57,7 +57,8 @@ struct ProfileFacts {
   };
   struct Task {
     std::string task, kind;
-    double share = 0;  // of the time of all tasks
+    double share = 0;       // of the time of all tasks
+    std::int64_t runs = 0;  // 0: not known
   };
   struct Memory {
     std::string kind;

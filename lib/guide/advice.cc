@@ -294,12 +294,13 @@ std::string cure_of_copy(const ProfileFacts::Cause& cause) {
       "keep `{0}` in one memory that all its tasks reach (a Region statement for `{0}`)", region);
 }
 
-// That took most of the time which counts.
+// That took most of the time which counts, of those that ran more than once: one that did not is
+// on one processor whatever places it.
 ProfileFacts::Task longest_task(const ProfileFacts& facts) {
   for (const ProfileFacts::Cause& cause : facts.causes) {
     if (cause.doing != "task") continue;
     for (const ProfileFacts::Task& task : facts.by_task) {
-      if (task.task == cause.task) return task;
+      if (task.task == cause.task && task.runs != 1) return task;
     }
   }
   return {};

@@ -164,9 +164,10 @@ std::vector<std::string> lacking(const ProgramRun& run) {
   return kinds;
 }
 
-// Both outputs, and what nobody else says.
+// Both outputs, what was measured (null: nothing), and what nobody else says.
 Feedback explain(const GuideRules& rules, const CommandOutcome& outcome, const Program* mapping,
-                 const ProgramRun& run, bool taken_over, int exit_code) {
+                 const ProgramRun& run, const ProfileFacts* profile, bool taken_over,
+                 int exit_code) {
   GuideReader reader(rules);
   for (const CommandOutput* output : {&outcome.out, &outcome.err}) {
     reader.begin(output == &outcome.out ? "standard output" : "standard error");
@@ -184,6 +185,7 @@ Feedback explain(const GuideRules& rules, const CommandOutcome& outcome, const P
   context.exit_code = exit_code;
   context.timed_out = outcome.end == End::kDeadline;
   context.program = mapping;
+  context.profile = profile;
   context.lacking = lacking(run);
   return reader.feedback(context);
 }
@@ -206,6 +208,10 @@ std::optional<ProgramResult::Measured> measured(std::string_view text, const Wor
 // Our own refusals end the process with their diagnostic.
 bool is_refusal(const Feedback& feedback) {
   return !feedback.matches.empty() && feedback.matches.front().rule.starts_with("groma.");
+}
+
+std::string title_of(const ProgramRun& run) {
+  return (run.app == nullptr ? run.words.front() : run.app->name()) + " on Legion";
 }
 
 void read_record(const std::string& file, ProgramResult& result) {
@@ -263,14 +269,18 @@ Result<ProgramResult> run(const Program* mapping, const ProgramRun& run, const G
                      : outcome->end == End::kSignalled ? 128 + outcome->code
                                                        : 128 + 9;
   const int judged = result.exit_code == 0 && !taken_over ? 1 : result.exit_code;
+  if (judged == 0 && run.profile) read_record(profile_file, result);
+  std::optional<ProfileFacts> profile;
+  if (result.record != nullptr) {
+    profile = facts_of(make_profile(result.record), words_of(title_of(run), mapping));
+  }
   result.feedback = explain(rules == nullptr ? *those_of_groma : *rules, *outcome, mapping, run,
-                            taken_over, judged);
+                            profile ? &*profile : nullptr, taken_over, judged);
   if (judged != 0) {
     result.stage = !taken_over || is_refusal(result.feedback) ? Stage::kMap : Stage::kExecute;
     return result;
   }
   if (result.checked) before->remember();
-  if (run.profile) read_record(profile_file, result);
   if (run.app == nullptr) return result;
   result.measured = measured(outcome->out.text, *run.app);
   if (!result.measured) {
@@ -293,8 +303,7 @@ Result<ProgramResult> run_program(const ProgramRun& how, const GuideRules* rules
 }
 
 ProfileWords words_of(const ProgramRun& run, const Program& mapping) {
-  const std::string what = run.app == nullptr ? run.words.front() : run.app->name();
-  return words_of(what + " on Legion", &mapping);
+  return words_of(title_of(run), &mapping);
 }
 
 std::string to_json(const ProgramResult& result, const Diagnostics& diags, const Profile* profile,

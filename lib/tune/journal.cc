@@ -320,7 +320,7 @@ Json json_of(const ProfileFacts& facts) {
     json["kinds"].push_back({kind.kind, kind.processors, kind.used, kind.busy, kind.imbalance});
   }
   for (const auto& task : facts.by_task) {
-    json["by_task"].push_back({task.task, task.kind, task.share});
+    json["by_task"].push_back({task.task, task.kind, task.share, task.runs});
   }
   for (const auto& memory : facts.memories) json["memories"].push_back({memory.kind, memory.full});
   return json;
@@ -461,6 +461,7 @@ ProfileFacts facts_of(const Json& json) {
     task.task = items.take<std::string>();
     task.kind = items.take<std::string>();
     task.share = items.take<double>();
+    task.runs = items.take<std::int64_t>();
   }
   for (const Json& each : member(json, "memories")) {
     Items items(each);

@@ -153,6 +153,9 @@ TEST_F(Run, AProfileHasAllTasksAndAddsUp) {
   EXPECT_EQ(sum_of(profile.at("path").at("causes"), "time_ps"), total);
   EXPECT_EQ(sum_of(profile.at("path").at("by_reason"), "time_ps"), total);
   EXPECT_LE(sum_of(profile.at("by_processor"), "busy_ps"), 2 * total);  // of two CPUs
+  // What it says goes into the guide's words.
+  const auto explain = nlohmann::json::parse(outcome.out).at("explain").dump();
+  EXPECT_THAT(explain, HasSubstr("% of the time"));
   // What is not asked for is not measured.
   EXPECT_FALSE(nlohmann::json::parse(stranger(kFirst, "plain", "--json").out).contains("profile"));
 }

@@ -539,6 +539,9 @@ TEST(Profile, CopiesNameRegionMemoriesLineAndCure) {
                                       HasSubstr("at a price"), HasSubstr("has room"))));
   EXPECT_THAT(feedback.suggest, Contains(HasSubstr("`Task work GPU,CPU`")));
   EXPECT_THAT(feedback.explain, Contains("Only 1 of 4 CPU processors ran anything."));
+  ProfileFacts once = *facts;  // no function spreads what runs once
+  once.by_task.front().runs = 1;
+  EXPECT_THAT(guide_profile(once).explain, Not(Contains(HasSubstr("4 CPU processors"))));
   // The statement that decides, where another that is added would not; evenly spread points are not
   // to be spread.
   const auto zero_copy = read_profile_facts(R"({"profile": {"title": "t", "time_ps": 1000,
