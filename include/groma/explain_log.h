@@ -28,6 +28,7 @@ inline constexpr std::size_t kMaxLogKinds = 1 << 16;   // things that differ in 
 inline constexpr std::size_t kMaxLogPoints = 1 << 18;  // points whose places are kept
 inline constexpr std::size_t kMaxLogLaunches = 1 << 16;
 inline constexpr std::size_t kMaxLogThreads = 1 << 12;
+inline constexpr std::size_t kMaxLogNames = 1 << 26;  // bytes of all names
 
 // What a log says, alike things counted together.
 struct MapperLog {

@@ -40,9 +40,9 @@ struct Score {
 // 0 to 1; where the application measures a phase, of what of the path lies within that.
 struct ProfileFacts {
   struct Cause {
-    std::string doing;             // "task", "copy", "reduction", "runtime"
-    std::string task, region;      // what ran; what was moved
-    std::string from, to;          // kinds of memory
+    std::string doing;         // "task", "copy", "reduction", "runtime"; "start": not started yet
+    std::string task, region;  // what ran; what was moved
+    std::string from, to;      // kinds of memory
     std::string statement, place;  // that had it moved there; empty: the default mapper
     bool other_node = false;       // moved from one node to another
     double share = 0;

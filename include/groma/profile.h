@@ -40,7 +40,9 @@ struct Profile {
     kProcessor,  // it ran on the same processor
     kChannel,    // it was copied over the same channel
     kMapping,    // it was launched and mapped then, or its launching task waited for it
+    kStart,      // kRuntime: it was ready, and nothing that is known had its processor or channel
   };
+  static constexpr std::size_t kReasons = 6;
 
   struct Task {  // of one name on one kind of processor
     std::int32_t task = -1;
@@ -128,7 +130,7 @@ struct Profile {
   // From the beginning to the end without a gap: the lengths add up to `total`.
   std::vector<Segment> path;
   std::vector<PathCause> path_causes;  // the longest first; they too add up to `total`
-  std::array<std::array<RunTime, 5>, 4> path_time = {};  // by Doing and Reason; so do these
+  std::array<std::array<RunTime, kReasons>, 4> path_time = {};  // by Doing and Reason; so do these
 
   RunTime path_doing(Doing doing) const;
   // Of each of `path_causes`, the time of it that lies within phases of that name.

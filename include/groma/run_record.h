@@ -45,13 +45,15 @@ struct RunRecord {
     // Its node's runtime processor maps a task from `mapping` to `mapped`; a copy's `mapping` is 0.
     RunTime mapping = 0, mapped = 0, ready = 0, start = 0, end = 0;
     // The event whose end made it ready last; -1: it was ready when it was mapped. Where it then
-    // waited for a processor or channel: the event that had it.
+    // waited for a processor or channel: the event that had it, which ended later.
     std::int64_t cause = -1;
     // The event that the launching task waited for last before it launched this (its end, or its
     // start where it is the launching task itself); from then to `mapped` it was the runtime's.
     // -1: from the beginning of the run.
     std::int64_t after = -1;
     bool after_start = false;
+    // Of a launching task that worked on after it had launched others: its first event; else -1.
+    std::int64_t continues = -1;
   };
   struct Allocation {
     RunTime time;
@@ -73,6 +75,7 @@ struct RunRecord {
   std::vector<Allocation> allocations;
   std::vector<Phase> phases;  // in the order in which they ended
   RunTime end = 0;
+  bool is_beginning = false;       // of the run, which had more events than are kept
   std::vector<std::string> notes;  // what it does not say, a sentence each
 };
 

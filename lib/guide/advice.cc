@@ -337,6 +337,11 @@ void explain_cause(const ProfileFacts::Cause& cause, const std::string& because,
                       cause.task, kind),
           &feedback->suggest);
     }
+  } else if (cause.doing == "start") {
+    add_sentence(fmt::format("{} of the time `{}` is ready and no processor begins with it: is the "
+                             "computer busy with something else?",
+                             percent(cause.share), cause.task),
+                 &feedback->explain);
   } else if (cause.doing == "runtime") {
     add_sentence(fmt::format("{} of the time the run waits for the runtime to launch and map "
                              "tasks{}",

@@ -149,6 +149,7 @@ void add_cause(const Part& part, const std::vector<Part>& moves, double share,
   cause.share = share;
   const std::string reason = part.text("reason");
   if (reason == "channel" || reason == "processor") cause.waiting = share;
+  if (reason == "start") cause.doing = reason;
   if (part.has("move")) {
     const double last = static_cast<double>(moves.size()) - 1;
     const std::int64_t at = part.count("move", last, "the number of the last of `moves`");
@@ -229,8 +230,8 @@ ProfileFacts facts_of_json(const Part& profile) {
   for (const Part& one : profile.list("by_task")) {
     const double time = one.figure("time_ps");
     if (facts.by_task.size() == kMaxTasks) continue;
-    facts.by_task.push_back({one.text("task"), one.text("kind"), time / all_tasks,
-                             one.count("runs")});
+    facts.by_task.push_back(
+        {one.text("task"), one.text("kind"), time / all_tasks, one.count("runs")});
   }
   for (const Part& one : profile.list("by_memory")) {
     const std::string kind = one.kind_of_memory();

@@ -68,6 +68,8 @@ class Judge {
     for (auto& [number, statement] : statements_) all.push_back(finished(number, statement));
     return all;
   }
+  // Points that were not held to their functions, which take too many steps.
+  std::int64_t left_out() const { return left_out_; }
 
  private:
   static std::string of_table(program::TableId table) {
@@ -253,12 +255,21 @@ class Judge {
     }
     if (!any) return;
     std::optional<BoundProgram> bound;
-    if (log_.machine && !log_.sharded) bound = bind(program_, *log_.machine, diags_);
+    if (log_.machine && !log_.sharded) {
+      // Its warnings are of memories that no processor reaches, which is not read from a log.
+      Diagnostics unsaid(program_.source());
+      bound = bind(program_, *log_.machine, unsaid);
+      if (!bound) bound = bind(program_, *log_.machine, diags_);
+    }
     if (!bound) return;
     FunctionEvaluator evaluator(*bound);
     for (const MapperLog::Point& point : log_.points) {
       const auto& function = functions[point.task];
-      if (!function || !point.launch || evaluator.steps() > kMostSteps) continue;
+      if (!function || !point.launch) continue;
+      if (evaluator.steps() > kMostSteps) {
+        ++left_out_;
+        continue;
+      }
       const MapperLog::Task& task = log_.tasks[point.task];
       TaskPoint at;
       at.name = task.name;
@@ -306,6 +317,7 @@ class Judge {
   std::set<std::uint32_t> beaten_;
   std::map<std::pair<std::string, std::int64_t>, std::vector<std::string>> known_names_;
   bool nameless_ = false;
+  std::int64_t left_out_ = 0;
 };
 
 // ---- Forms
@@ -363,8 +375,9 @@ LogExplanation explain_log(const Program& program, const MapperLog& log, std::st
   for (const MapperLog::Data& data : log.data) made.regions += data.count;
   made.lines = log.lines;
   made.unreadable = log.unreadable;
-  made.left_out = log.left_out;
-  made.statements = Judge(program, log, app, diags).judge();
+  Judge judge(program, log, app, diags);
+  made.statements = judge.judge();
+  made.left_out = log.left_out + judge.left_out();
   return made;
 }
 

@@ -16,6 +16,8 @@ constexpr std::string_view kProcessors[] = {"LOC_PROC", "TOC_PROC", "OMP_PROC",
 constexpr std::string_view kMemories[] = {"SYSTEM_MEM", "GPU_FB_MEM", "Z_COPY_MEM", "SOCKET_MEM",
                                           "REGDMA_MEM"};
 constexpr std::size_t kMostThings = 1 << 16;  // processors and memories
+constexpr std::size_t kMostOfName = 4096;     // bytes of a task's or a region's
+constexpr std::size_t kMostDigits = 20;       // of a number in `<>`
 
 template <typename Kind, std::size_t kCount>
 std::optional<Kind> kind_named(const std::string_view (&names)[kCount], std::string_view name) {
@@ -108,10 +110,11 @@ struct Named {
 
 std::optional<Named> named(std::string_view text) {
   for (std::size_t at = text.find('<'); at != text.npos; at = text.find('<', at + 1)) {
-    const std::size_t end = text.find('>', at);
-    if (end == text.npos) return std::nullopt;
-    const auto uid = number<std::uint64_t>(text.substr(at + 1, end - at - 1));
-    const std::string_view rest = text.substr(end + 1);
+    const std::string_view inside = text.substr(at + 1, kMostDigits + 1);
+    const std::size_t digits = inside.find('>');
+    if (digits == inside.npos) continue;
+    const auto uid = number<std::uint64_t>(inside.substr(0, digits));
+    const std::string_view rest = text.substr(at + 1 + digits + 1);
     const bool ends = rest.empty() || rest.starts_with(" @ ") || rest.starts_with(":");
     if (!uid || !ends) continue;
     Named made;
@@ -125,6 +128,7 @@ std::optional<Named> named(std::string_view text) {
       if (!made.point) return std::nullopt;
       name = name.substr(0, of);
     }
+    if (name.size() > kMostOfName) return std::nullopt;
     made.name = name;
     return made;
   }
@@ -176,7 +180,19 @@ struct MapperLogReader::State {
   std::optional<std::size_t> launch_of(const Named& task) const;
   void number_processors();
   void make_machine();
+  // Whether these names may be kept, too; counted if not.
+  bool has_room(std::size_t bytes);
+  std::size_t kept_bytes = 0;  // of names
 };
+
+bool MapperLogReader::State::has_room(std::size_t bytes) {
+  if (kept_bytes + bytes > kMaxLogNames) {
+    ++log.left_out;
+    return false;
+  }
+  kept_bytes += bytes;
+  return true;
+}
 
 // In the order of the ids, of each node and kind.
 void MapperLogReader::State::number_processors() {
@@ -274,12 +290,11 @@ void MapperLogReader::State::begin_block(Thread& thread, std::string_view text) 
     const auto task = named(text);
     if (!task) {
       ++log.unreadable;
-    } else if (log.options.size() < kMaxLogKinds || log.options.contains(task->name)) {
+    } else if (log.options.contains(task->name) ||
+               (log.options.size() < kMaxLogKinds && has_room(task->name.size()))) {
       MapperLog::Options& options = log.options[task->name];
       ++options.count;
       if (task->rest.find(" replicate=true") != task->rest.npos) ++options.replicated;
-    } else {
-      ++log.left_out;
     }
   } else if (text.starts_with("MAP_REPLICATE_TASK for ") ||
              text.starts_with("SELECT_SHARDING_FUNCTOR for ")) {
@@ -336,6 +351,7 @@ bool MapperLogReader::State::slice_line(Thread& thread, std::string_view text) {
       ++log.left_out;
       return true;
     }
+    if (!launches.contains(thread.task.name) && !has_room(thread.task.name.size())) return true;
     thread.launch = log.launches.size();
     thread.whole_domain = whole;
     log.launches.push_back(*slice);
@@ -388,6 +404,7 @@ void MapperLogReader::State::target(Thread& thread, std::uint64_t processor) {
       ++log.left_out;
       return;
     }
+    if (!has_room(3 * task.name.size())) return;
     known = tasks.emplace(key, log.tasks.size()).first;
     log.tasks.push_back({task.name, thread.kind, is_index, 0, task.words()});
   }
@@ -427,7 +444,7 @@ bool MapperLogReader::State::map_line(Thread& thread, std::string_view text) {
     thread.data.has_names = true;
     while (take(text, " \"") && thread.data.names.size() < 16) {
       const auto name = take_until(text, "\"");
-      if (!name) return false;
+      if (!name || name->size() > kMostOfName) return false;
       thread.data.names.emplace_back(*name);
     }
     return true;
@@ -461,6 +478,9 @@ bool MapperLogReader::State::instance(Thread& thread, std::string_view text) {
       ++log.left_out;
       return true;
     }
+    std::size_t bytes = 3 * made.task.size();
+    for (const std::string& name : made.names) bytes += 2 * name.size();
+    if (!has_room(bytes)) return true;
     known = data.emplace(key, log.data.size()).first;
     made.example = thread.task.words();
     log.data.push_back(std::move(made));

@@ -217,7 +217,9 @@ std::string title_of(const ProgramRun& run) {
 void read_record(const std::string& file, ProgramResult& result) {
   const auto text = read_file(file, profile::kMaxRecordBytes);
   if (!text) {
-    result.why_no_record = "the run left no profile behind: Legion did not come to its end";
+    result.why_no_record = text.error().code == Error::Code::kTooLarge
+                               ? "what was measured of the run is more than 128 MiB"
+                               : "the run left no profile behind: Legion did not come to its end";
     return;
   }
   auto record = profile::run_record_from(*text);
@@ -352,7 +354,8 @@ std::string draw(const ProgramResult& result, const Program& mapping, const Prog
   std::string rest = draw_advice(result.feedback, color);
   if (profile != nullptr) {
     ProfileWords words = words_of(run, mapping);
-    words.title = "the tasks and copies of the run";
+    words.title = profile->record->is_beginning ? "the tasks and copies of the run's beginning"
+                                                : "the tasks and copies of the run";
     rest += "\n" + groma::draw(*profile, words, color);
   }
   if (!result.measured) {

@@ -20,8 +20,9 @@ using Use = profile::MeasuredEvent::Use;
 using What = RunWatch::What;
 namespace measurements = Legion::Mapping::ProfilingMeasurements;
 
-constexpr std::size_t kMostUses = 64;  // of a task or copy
-constexpr int kMostLooks = 64;         // for a region's name
+constexpr std::size_t kMostUses = 64;     // of a task or copy
+constexpr int kMostLooks = 64;            // for a region's name
+constexpr std::size_t kMostTrees = 4096;  // of the others the name is not kept
 constexpr RunTime kNanosecond = 1000;
 
 long long now_ns() { return Realm::Clock::current_time_in_nanoseconds(); }
@@ -94,11 +95,12 @@ class Profiler final : public Above {
     if (output.abort_mapping) return;
     what.own_tasks = !output.task_prof_requests.empty();
     what.own_copies = !output.copy_prof_requests.empty();
-    if (!watch_->wants_more()) {
+    if (!watch_->wants_more(true)) {
       if (!what.own_tasks && !what.own_copies) return;
     } else {
       output.task_prof_requests.add_measurement<measurements::OperationTimeline>();
       output.task_prof_requests.add_measurement<measurements::OperationProcessorUsage>();
+      output.task_prof_requests.add_measurement<measurements::RuntimeOverhead>();
       measure_copies(output.copy_prof_requests);
       what.name = watch_->name_of(task);
     }
@@ -165,7 +167,7 @@ class Profiler final : public Above {
                const std::vector<Legion::RegionRequirement>& requirements,
                ProfilingRequest& request) {
     const bool own = !request.empty();
-    if (!watch_->wants_more()) {
+    if (!watch_->wants_more(false)) {
       if (!own) return;
     } else {
       measure_copies(request);
@@ -242,9 +244,10 @@ void RunWatch::launched(const Legion::Task& task) {
   const auto points =
       task.is_index_space ? static_cast<std::int64_t>(task.index_domain.get_volume()) : 1;
   const std::lock_guard lock(mutex_);
-  points_launched_ += points;
+  // All shards of a replicated task launch the same.
+  if (parent == nullptr || parent->get_shard_id() == 0) points_launched_ += points;
   if (parent == nullptr || launches_.size() >= profile::kMaxRecordedEvents) return;
-  launches_.try_emplace(parent->get_unique_id(), since_begin(now_ns()));
+  launches_.push_back({parent->get_unique_id(), since_begin(now_ns())});
 }
 
 RunTime RunWatch::since_begin(long long ns) const {
@@ -253,17 +256,17 @@ RunTime RunWatch::since_begin(long long ns) const {
 
 bool RunWatch::has_room() { return events_.size() + pending_.size() < profile::kMaxRecordedEvents; }
 
-bool RunWatch::wants_more() {
+bool RunWatch::wants_more(bool is_task) {
   const std::lock_guard lock(mutex_);
+  if (is_task) ++points_mapped_;
   if (has_room()) return true;
-  ++left_out_;
+  ++(is_task ? left_out_ : left_out_copies_);
   return false;
 }
 
 void RunWatch::mapped(Mapped what) {
   const std::lock_guard lock(mutex_);
   if (begin_ns_ < 0) begin_ns_ = what.begin_ns;
-  ++points_mapped_;
   for (std::size_t i = 0; i < what.regions.size(); ++i) {
     const auto found = heard_.find({what.task, i});
     what.statements.push_back(found == heard_.end() ? -1 : found->second);
@@ -317,6 +320,8 @@ std::int32_t RunWatch::region_of(Legion::Mapping::MapperRuntime* runtime, Mapper
   const auto [found, is_new] =
       regions_.try_emplace(tree, Tree{static_cast<std::int32_t>(record_.regions.size()), 0});
   Tree& known = found->second;
+  if (is_new && record_.regions.size() >= kMostTrees) known = {-1, kMostLooks};
+  if (known.number < 0) return -1;
   if (is_new) record_.regions.push_back(fmt::format("region tree {}", tree));
   known.looked_for = name.empty() ? known.looked_for + 1 : kMostLooks;  // it may get one yet
   if (!name.empty()) record_.regions[static_cast<std::size_t>(known.number)] = std::move(name);
@@ -387,6 +392,10 @@ void RunWatch::add_task(const Mapped& of, const Responses& responses) {
   measurements::OperationProcessorUsage on;
   if (!responses.get_measurement(timeline) || !responses.get_measurement(on)) return;
   if (of.name < 0) return;  // there was no room for it
+  if (events_.size() >= profile::kMaxRecordedEvents) {
+    ++left_out_;
+    return;
+  }
   profile::MeasuredEvent made;
   Times times;
   if (!read_times(timeline, on.proc.kind() == Legion::Processor::TOC_PROC, times)) return;
@@ -399,6 +408,8 @@ void RunWatch::add_task(const Mapped& of, const Responses& responses) {
   made.event.start = since_begin(times.start);
   made.event.end = std::max(made.event.start, since_begin(times.end));
   made.created = since_begin(times.created);
+  measurements::RuntimeOverhead overhead;
+  if (responses.get_measurement(overhead)) made.own = overhead.application_time * kNanosecond;
   made.task = of.task;
   made.uses = of.uses;
   events_.push_back(std::move(made));
@@ -411,7 +422,7 @@ void RunWatch::add_copy(const Mapped& of, std::size_t requirement, const Respons
   Times times;
   if (!responses.get_measurement(timeline) || !read_times(timeline, false, times)) return;
   if (events_.size() >= profile::kMaxRecordedEvents) {
-    ++left_out_;
+    ++left_out_copies_;
     return;
   }
   profile::MeasuredEvent made;
@@ -449,18 +460,18 @@ void RunWatch::add_copy(const Mapped& of, std::size_t requirement, const Respons
 
 RunRecord RunWatch::finished() {
   RunRecord record = record_;
-  std::vector<profile::FirstLaunch> launches;
-  for (const auto& [task, time] : launches_) launches.push_back({task, time});
-  profile::add_events(events_, launches, record);
+  profile::add_events(events_, launches_, record);
+  record.is_beginning = left_out_ > 0;
   const auto say = [&](std::int64_t count, const char* what) {
     if (count > 0) record.notes.push_back(fmt::format("{} {}", count, what));
   };
-  say(left_out_, "tasks and copies were too many to be kept");
-  say(points_launched_ - points_mapped_ - left_out_,
-      "tasks were not mapped here and so not measured: a trace replayed them, or another process "
-      "has them");
+  say(left_out_, "tasks came when there was no room any more: this is the run's beginning");
+  say(left_out_copies_, "operations and copies were too many to be kept");
+  say(points_launched_ - points_mapped_,
+      "tasks were launched and not measured, since no mapper here was asked for them: a trace "
+      "replayed them, a predicate was false, or another process has them");
   say(fills_, "fills are not in it");
-  say(unplaced_, "instances were too many to be kept");
+  say(unplaced_, "times that instances came or went are not in it: they were too many");
   return record;
 }
 

@@ -33,8 +33,9 @@ class RunWatch {
   void heard(Legion::UniqueID task, std::size_t requirement, Origin origin);
 
   void launched(const Legion::Task& task);
-  // Whether there is room for what is measured of another task or operation; it is counted if not.
-  bool wants_more();
+  // Whether there is room for what is measured of another task or operation; if not, that is
+  // noted.
+  bool wants_more(bool is_task);
 
   struct Mapped {
     Legion::UniqueID task = 0;  // or operation
@@ -88,8 +89,9 @@ class RunWatch {
   std::unordered_map<unsigned long, std::pair<std::int32_t, std::int64_t>> instances_;
   std::vector<std::int64_t> held_bytes_;  // by memory
   std::vector<profile::MeasuredEvent> events_;
-  std::unordered_map<Legion::UniqueID, RunTime> launches_;  // by task, its first
-  std::int64_t points_launched_ = 0, points_mapped_ = 0, left_out_ = 0, fills_ = 0, unplaced_ = 0;
+  std::vector<profile::Launch> launches_;
+  std::int64_t points_launched_ = 0, points_mapped_ = 0;
+  std::int64_t left_out_ = 0, left_out_copies_ = 0, fills_ = 0, unplaced_ = 0;
 };
 
 // `own` ends with what is returned.

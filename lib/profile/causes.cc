@@ -19,13 +19,13 @@ bool conflict(const Use& a, const Use& b) {
 
 class Finder {
  public:
-  Finder(std::vector<MeasuredEvent> events, const std::vector<FirstLaunch>& launches)
-      : events_(std::move(events)) {
-    for (const FirstLaunch& launch : launches) launches_.emplace(launch.task, launch.time);
+  Finder(std::vector<MeasuredEvent> events, std::vector<Launch> launches)
+      : events_(std::move(events)), launches_(std::move(launches)) {
+    std::sort(launches_.begin(), launches_.end());
   }
 
   void find(RunRecord& record) {
-    cut_launching_tasks();
+    split_launching_tasks();
     std::stable_sort(events_.begin(), events_.end(), [](const auto& a, const auto& b) {
       return std::pair(a.event.start, a.event.end) < std::pair(b.event.start, b.event.end);
     });
@@ -37,7 +37,7 @@ class Finder {
       if (is_task(each.event)) mapped_.emplace(each.task, each.event.mapping);
     }
     for (std::size_t i = 0; i < events_.size(); ++i) find(static_cast<std::int64_t>(i));
-    record.end = ends_.empty() ? 0 : ends_.back().first;
+    record.end = end_;
     for (MeasuredEvent& each : events_) record.events.push_back(each.event);
   }
 
@@ -45,11 +45,86 @@ class Finder {
   const Event& event(std::int64_t i) const { return events_[static_cast<std::size_t>(i)].event; }
   static bool is_task(const Event& event) { return event.kind == Event::Kind::kTask; }
 
-  void cut_launching_tasks() {
-    for (MeasuredEvent& each : events_) {
-      const auto first = launches_.find(each.task);
-      if (first == launches_.end() || !is_task(each.event)) continue;
-      each.event.end = std::clamp(first->second, each.event.start, each.event.end);
+  struct Span {
+    RunTime begin, end;
+    std::uint64_t task;
+    RunTime length() const { return end - begin; }
+  };
+
+  void split_launching_tasks() {
+    std::vector<std::pair<std::size_t, RunTime>> launching;  // and when they ended
+    for (std::size_t i = 0; i < events_.size(); ++i) {
+      Event& event = events_[i].event;
+      end_ = std::max(end_, event.end);
+      const auto first = launches_of(i);
+      if (!is_task(event) || first == launches_.end() || first->task != events_[i].task) continue;
+      launching.emplace_back(i, event.end);
+      event.end = std::clamp(first->time, event.start, event.end);
+    }
+    std::vector<Span> by_end;
+    std::unordered_map<std::int32_t, std::vector<Span>> by_processor;
+    for (const MeasuredEvent& each : events_) {
+      by_end.push_back({each.event.start, each.event.end, each.task});
+      if (is_task(each.event) && each.event.where >= 0) {
+        by_processor[each.event.where].push_back(by_end.back());
+      }
+    }
+    std::sort(by_end.begin(), by_end.end(),
+              [](const Span& a, const Span& b) { return a.end < b.end; });
+    for (auto& [processor, spans] : by_processor) {
+      std::sort(spans.begin(), spans.end(),
+                [](const Span& a, const Span& b) { return a.begin < b.begin; });
+    }
+    for (const auto& [task, end] : launching) go_on(task, end, by_end, by_processor);
+  }
+
+  std::vector<Launch>::const_iterator launches_of(std::size_t i) const {
+    return std::lower_bound(launches_.begin(), launches_.end(), Launch{events_[i].task, 0});
+  }
+
+  // What task `i` did after its first launch, until its `end`.
+  void go_on(std::size_t i, RunTime end, const std::vector<Span>& by_end,
+             const std::unordered_map<std::int32_t, std::vector<Span>>& by_processor) {
+    const MeasuredEvent task = events_[i];
+    RunTime left = task.own - (task.event.end - task.event.start);
+    std::vector<Span> gaps;
+    RunTime since = task.event.end;
+    const auto add = [&](RunTime until) {
+      if (until <= since) return;
+      Span gap{since, until, task.task};
+      since = until;
+      auto before =
+          std::upper_bound(by_end.begin(), by_end.end(), until,
+                           [](RunTime time, const Span& span) { return time < span.end; });
+      while (before != by_end.begin() && std::prev(before)->task == task.task) --before;
+      if (before != by_end.begin()) gap.begin = std::max(gap.begin, std::prev(before)->end);
+      const auto spans = by_processor.find(task.event.where);
+      if (spans != by_processor.end()) {
+        auto on_it =
+            std::lower_bound(spans->second.begin(), spans->second.end(), until,
+                             [](const Span& span, RunTime time) { return span.begin < time; });
+        while (on_it != spans->second.begin() && std::prev(on_it)->task == task.task) --on_it;
+        if (on_it != spans->second.begin() && std::prev(on_it)->end > until) return;
+      }
+      if (gap.length() > 0) gaps.push_back(gap);
+    };
+    for (auto launch = launches_of(i); left > 0 && launch != launches_.end(); ++launch) {
+      if (launch->task != task.task) break;
+      add(std::min(launch->time, end));
+    }
+    if (left > 0) add(end);
+    std::stable_sort(gaps.begin(), gaps.end(),
+                     [](const Span& a, const Span& b) { return a.length() > b.length(); });
+    for (const Span& gap : gaps) {
+      if (left <= 0) break;
+      MeasuredEvent more = task;
+      more.uses.clear();
+      more.goes_on = true;
+      more.event.start = more.event.ready = gap.end - std::min(left, gap.length());
+      more.event.end = gap.end;
+      more.event.mapping = more.event.mapped = more.created = gap.begin;
+      left -= more.event.end - more.event.start;
+      events_.push_back(std::move(more));
     }
   }
 
@@ -67,14 +142,14 @@ class Finder {
     MeasuredEvent& each = events_[static_cast<std::size_t>(i)];
     Event& event = each.event;
     // A copy is of the task that wanted it.
-    const auto mapped = mapped_.find(each.task);
+    const auto mapped = each.goes_on ? mapped_.end() : mapped_.find(each.task);
     event.after = last_ended(-1, mapped == mapped_.end() ? each.created : mapped->second, i);
-    const std::int64_t holder = is_task(event) ? holder_of(event) : -1;
-    if (holder >= 0) {
-      event.cause = holder;
+    if (each.goes_on) {
+      event.continues = first_.at(each.task);
     } else {
-      event.cause = waited_for(each, i);
-      event.ready = event.start;  // from its being ready on it was Legion's
+      const std::int64_t holder = is_task(event) ? holder_of(event) : -1;
+      event.cause = holder >= 0 ? holder : waited_for(each, i);
+      if (is_task(event)) first_.emplace(each.task, i);
     }
     note(each, i);
   }
@@ -114,17 +189,20 @@ class Finder {
   }
 
   std::vector<MeasuredEvent> events_;
-  std::unordered_map<std::uint64_t, RunTime> launches_, mapped_;  // by task
-  std::vector<std::pair<RunTime, std::int64_t>> ends_;            // and events
-  std::unordered_map<std::int32_t, std::int64_t> last_on_;        // by processor
+  std::vector<Launch> launches_;
+  RunTime end_ = 0;                                         // of the run
+  std::unordered_map<std::uint64_t, RunTime> mapped_;       // by task
+  std::unordered_map<std::uint64_t, std::int64_t> first_;   // of its events
+  std::vector<std::pair<RunTime, std::int64_t>> ends_;      // and events
+  std::unordered_map<std::int32_t, std::int64_t> last_on_;  // by processor
   std::unordered_map<std::uint64_t, std::vector<std::pair<std::int64_t, Use>>> users_;
 };
 
 }  // namespace
 
-void add_events(std::vector<MeasuredEvent> events, const std::vector<FirstLaunch>& launches,
+void add_events(std::vector<MeasuredEvent> events, std::vector<Launch> launches,
                 RunRecord& record) {
-  Finder(std::move(events), launches).find(record);
+  Finder(std::move(events), std::move(launches)).find(record);
 }
 
 }  // namespace groma::profile

@@ -23,18 +23,24 @@ struct MeasuredEvent {
   };
   RunRecord::Event event;  // its cause, after and their likes are to be found
   RunTime created = 0;     // when Legion handed it over to be run
+  RunTime own = 0;         // of a task: for how long it worked itself, where that is measured
   std::uint64_t task = 0;  // its own number; of a copy that of the task that wanted it
   std::vector<Use> uses;
+  bool goes_on = false;  // add_events' own: what a launching task did after its first launch
 };
-// When a task launched others for the first time.
-struct FirstLaunch {
+// `task` launched another, or an index of them.
+struct Launch {
   std::uint64_t task = 0;
   RunTime time = 0;
+  friend auto operator<=>(const Launch&, const Launch&) = default;
 };
 
-// Puts the events into the record, by their starts, with their causes. A task that launched others
-// ends where it launched the first: what it did later, and for what it waited, is not known.
-void add_events(std::vector<MeasuredEvent> events, const std::vector<FirstLaunch>& launches,
-                RunRecord& record);
+// Puts the events into the record, by their starts, with their causes, and the end of the run.
+//
+// A task that launched others worked until it launched the first; of what it did later only the sum
+// is measured (`own`). It goes into the longest times before one of its launches, or its end, in
+// which it cannot have waited for a task or copy: none ended there, and its processor ran none.
+// Each is an event of its own.
+void add_events(std::vector<MeasuredEvent> events, std::vector<Launch> launches, RunRecord& record);
 
 }  // namespace groma::profile

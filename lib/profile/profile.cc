@@ -91,7 +91,8 @@ class Maker {
 
   void add_task(const Event& event) {
     const RunTime time = length(event);
-    ++profile_.task_runs;
+    const std::int64_t run = event.continues < 0 ? 1 : 0;
+    profile_.task_runs += run;
     add(profile_.task_time, time);
     const std::uint64_t key = static_cast<std::uint64_t>(static_cast<std::uint32_t>(event.name))
                                   << 32 |
@@ -103,13 +104,13 @@ class Maker {
       profile_.tasks.back().kind = kinds_[kind_of_processor(event.where)];
     }
     Profile::Task& task = profile_.tasks[found->second];
-    ++task.runs;
+    task.runs += run;
     add(task.time, time);
-    task.longest = std::max(task.longest, time);
+    task.longest = std::max(task.longest, run == 1 ? time : time_of_run(event));
     add(task.waited, waited(event));
     if (!within(event.where, processors_)) return;
     Profile::Processor& processor = at(processors_, event.where);
-    ++processor.runs;
+    processor.runs += run;
     add(processor.busy, time);
     if (event.mapped <= event.mapping) return;
     const std::int64_t node = at(record_.processors, event.where).node;
@@ -117,6 +118,15 @@ class Maker {
     runtime.node = node;
     ++runtime.mapped;
     add(runtime.busy, std::max<RunTime>(0, clip(event.mapped) - clip(event.mapping)));
+  }
+
+  // So far, of a task that is several events; this is not the first.
+  RunTime time_of_run(const Event& event) {
+    const RunTime first =
+        within(event.continues, record_.events) ? length(at(record_.events, event.continues)) : 0;
+    RunTime& time = ran_.try_emplace(event.continues, first).first->second;
+    add(time, length(event));
+    return time;
   }
 
   void add_copy(const Event& event) {
@@ -233,7 +243,14 @@ class Maker {
       waiting = current;
       std::int64_t next = event.cause;
       start = false;
-      if (event.start > event.ready && next >= 0) {
+      const bool waited = event.start > event.ready;
+      const bool kept = waited && within(next, events) && at(events, next).end > event.ready;
+      if (waited && !kept) {
+        const RunTime ready = std::min(now, clip(event.ready));
+        push(Doing::kRuntime, Reason::kStart, current, ready, now);
+        now = ready;
+      }
+      if (kept) {
         reason = event.kind == Event::Kind::kTask ? Reason::kProcessor : Reason::kChannel;
       } else if (event.ready > event.mapped && next >= 0) {
         reason = Reason::kData;
@@ -276,8 +293,8 @@ class Maker {
           cause.task = event.name;
         }
       }
-      const std::uint64_t key =
-          (doing * 5 + reason) << 32 | static_cast<std::uint32_t>(std::max(cause.task, cause.move));
+      const std::uint64_t key = (doing * Profile::kReasons + reason) << 32 |
+                                static_cast<std::uint32_t>(std::max(cause.task, cause.move));
       const auto [found, is_new] = numbers.emplace(key, profile_.path_causes.size());
       if (is_new) profile_.path_causes.push_back(cause);
       Profile::PathCause& sum = profile_.path_causes[found->second];
@@ -381,6 +398,7 @@ class Maker {
   std::unordered_map<std::uint64_t, std::size_t> task_numbers_, flow_numbers_;
   std::unordered_map<MoveKey, std::size_t, MoveHash> move_numbers_;
   std::unordered_map<std::int64_t, Profile::Runtime> runtimes_;
+  std::unordered_map<std::int64_t, RunTime> ran_;  // by the first event of a task that has several
   std::vector<std::size_t> move_order_;
   std::vector<Profile::Processor> processors_;
   std::vector<Profile::Memory> memories_;

@@ -10,7 +10,7 @@ namespace {
 using archive::list;
 using Event = RunRecord::Event;
 
-constexpr std::string_view kMagic = "groma run 1\n";
+constexpr std::string_view kMagic = "groma run 2\n";
 constexpr int kMaxDepth = 2;
 constexpr RunTime kMaxTime = RunTime{1} << 61;  // 26 days
 
@@ -32,6 +32,7 @@ void visit(Archive& archive, Event& event) {
   archive(event.cause);
   archive(event.after);
   archive(event.after_start);
+  archive(event.continues);
 }
 
 template <typename Archive>
@@ -71,6 +72,7 @@ void visit(Archive& archive, RunRecord& record) {
     archive(one.end);
   });
   archive(record.end);
+  archive(record.is_beginning);
   list(archive, record.notes, one_value);
 }
 
@@ -81,7 +83,7 @@ bool good(const Event& event, std::int64_t number) {
                      good(event.start) && good(event.end);
   return times && event.kind <= Event::Kind::kReduction && event.mapping <= event.mapped &&
          event.start <= event.end && event.bytes >= 0 && event.cause < number &&
-         event.after < number;
+         event.after < number && event.continues < number;
 }
 
 bool good(const RunRecord& record) {

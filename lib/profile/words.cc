@@ -61,7 +61,7 @@ std::string_view name_of(Profile::Doing doing) {
 }
 
 std::string_view name_of(Profile::Reason reason) {
-  constexpr std::string_view kNames[] = {"end", "data", "processor", "channel", "mapping"};
+  constexpr std::string_view kNames[] = {"end", "data", "processor", "channel", "mapping", "start"};
   return kNames[static_cast<std::size_t>(reason)];
 }
 
@@ -75,6 +75,8 @@ std::string_view words_of(Profile::Reason reason) {
       return "it has the processor";
     case Profile::Reason::kChannel:
       return "it has the channel";
+    case Profile::Reason::kStart:
+      return "it is ready";
     case Profile::Reason::kMapping:
       break;
   }
@@ -100,7 +102,9 @@ std::string words_of(const Profile& profile, const Profile::PathCause& cause) {
     return fmt::format("task {}", task.empty() ? "?" : task);
   }
   if (cause.reason == Profile::Reason::kEnd) return "the runtime, after the last";
-  return fmt::format("launching and mapping {}", task.empty() ? "?" : task);
+  const std::string what = task.empty() ? "?" : task;
+  return cause.reason == Profile::Reason::kStart ? fmt::format("{}, ready but not started", what)
+                                                 : fmt::format("launching and mapping {}", what);
 }
 
 std::string statement_words(const ProfileWords& words, std::int32_t statement) {

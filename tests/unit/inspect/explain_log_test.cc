@@ -171,6 +171,15 @@ TEST(ExplainLog, OverruledIsNotUnmatched) {
   EXPECT_EQ(judged.at(2).state, State::kOverruled);
 }
 
+TEST(ExplainLog, NoWarningIsOfWhatIsNotRead) {
+  const auto log = read(whole());
+  const Judged judged = judge(
+      "Region * * CPU SYSMEM;\nm = Machine(CPU);\ndef f(Task t) { return m[0, 0]; }\n"
+      "IndexTaskMap write f;\n",
+      *log);
+  EXPECT_TRUE(judged.diags.all().empty()) << render(judged.diags);
+}
+
 TEST(ExplainLog, HoldsPointsToTheirFunctions) {
   const auto log = read(whole());
   constexpr std::string_view kFunctions =
@@ -261,6 +270,45 @@ TEST(MapperLog, ManyThingsAreBounded) {
   ASSERT_TRUE(log.ok());
   EXPECT_EQ(log->tasks.size(), kMaxLogKinds);
   EXPECT_EQ(log->left_out, 10);
+}
+
+// However many things there are, their names take no more than this.
+TEST(MapperLog, LongNamesAreBounded) {
+  constexpr std::size_t kEach = 4096;
+  const std::size_t kept = kMaxLogNames / (3 * kEach), most = kept + 5;
+  std::string text = prefixed(kMachine);
+  for (std::size_t i = 0; i < most; ++i) {
+    text += fmt::format("MAP_TASK for {:0{}}<{}>\n  TARGET PROCS: 1d00000000000001\n", i, kEach, i);
+  }
+  const auto log = read(text);
+  ASSERT_TRUE(log.ok());
+  EXPECT_EQ(log->tasks.size(), kept);
+  EXPECT_EQ(log->left_out, 5);
+  const auto longer = read(prefixed(kMachine) + prefixed(kRun) + "MAP_TASK for " +
+                           std::string(kEach + 1, 't') + "<1>\n");
+  ASSERT_TRUE(longer.ok());
+  EXPECT_EQ(longer->unreadable, 1);
+}
+
+// Boxes that no box is, and points beyond one, by numbers at the ends of their range.
+TEST(MapperLog, NumbersAtTheirEndsDoNotWrap) {
+  const std::string before = prefixed(kMachine) + prefixed(kRun);
+  const auto with = [&](const std::string& slices, const std::string& point) {
+    return read(before + "SLICE_TASK for wide<40>\n" + slices + "MAP_TASK for wide(index_point=(" +
+                point + "))<41>\n  TARGET PROCS: 1d00000000000001\n");
+  };
+  const auto united = with(
+      "  <-9223372036854775807>..<-9223372036854775800> -> 1d00000000000001\n"
+      "  <9223372036854775800>..<9223372036854775805> -> 1d00000000000001\n",
+      "0");
+  ASSERT_TRUE(united.ok());
+  EXPECT_EQ(united->unreadable, 1);
+  const Rect kept = united->launches.back();
+  EXPECT_EQ(kept.lower[0], -9223372036854775807);
+  EXPECT_EQ(kept.extents[0], 8);
+  const auto beyond = with("  LAUNCH <-5>..<5>\n", "9223372036854775807");
+  ASSERT_TRUE(beyond.ok());
+  EXPECT_FALSE(beyond->points.back().launch);
 }
 
 TEST(MapperLog, AnyTextIsOfNoHarm) {

@@ -42,13 +42,12 @@ MeasuredEvent copy(std::uint64_t of, RunTime created, RunTime ready, RunTime sta
   return made;
 }
 
-RunRecord record_of(std::vector<MeasuredEvent> events,
-                    const std::vector<FirstLaunch>& launches = {}) {
+RunRecord record_of(std::vector<MeasuredEvent> events, std::vector<Launch> launches = {}) {
   RunRecord record;
   record.tasks = {"work"};
   record.processors = {{"CPU", 0, 0}, {"CPU", 0, 1}};
   record.memories = {{"SYSMEM", 0, 0, 1 << 20}};
-  add_events(std::move(events), launches, record);
+  add_events(std::move(events), std::move(launches), record);
   return record;
 }
 
@@ -57,7 +56,7 @@ TEST(Causes, ATaskThatTheProcessorKeptWaitedForTheOneBefore) {
   EXPECT_EQ(record.events[1].cause, 0);
   EXPECT_EQ(record.events[1].ready, 20);  // it waited for the processor
   const Profile profile = make_profile(std::make_shared<RunRecord>(record));
-  EXPECT_EQ(profile.tasks[0].waited, 31);
+  EXPECT_EQ(profile.tasks[0].waited, 10 + 31);  // for the first nobody knows for what
   EXPECT_EQ(profile.total, 60);
 }
 
@@ -68,7 +67,12 @@ TEST(Causes, SharedInstancesComeFirst) {
       record_of({task(2, 0, 0, 0, 1, 40, {writes}), task(3, 1, 0, 0, 2, 44, {elsewhere}),
                  copy(4, 0, 0, 3, 45, {other_field}), task(4, 0, 5, 46, 47, 60, {reads})});
   EXPECT_EQ(record.events[3].cause, 0);
-  EXPECT_EQ(record.events[3].ready, 47);  // no processor kept it
+  // No processor kept it.
+  const Profile profile = make_profile(std::make_shared<RunRecord>(record));
+  using Doing = Profile::Doing;
+  using Reason = Profile::Reason;
+  EXPECT_EQ(profile.path_time[static_cast<int>(Doing::kRuntime)][static_cast<int>(Reason::kStart)],
+            1 + 1);
 }
 
 TEST(Causes, ElseTheLastThatEndedInBetween) {
@@ -94,7 +98,39 @@ TEST(Causes, MappingsComeAfterWhatEndedBeforeThem) {
   EXPECT_EQ(record.events[2].after, 0);
   EXPECT_EQ(record.events[3].after, 1);
   EXPECT_EQ(record.events[4].after, 1);
-  EXPECT_EQ(record.end, 140);
+  EXPECT_EQ(record.end, 500);
+}
+
+// It worked before its second launch from when the child had ended, and at its end.
+TEST(Causes, ALaunchingTaskGoesOn) {
+  auto top = task(kTop, 0, 1, 1, 2, 500);
+  top.own = 8 + 110 + 250;
+  const auto made = [&](RunTime own) {
+    top.own = own;
+    return record_of({top, task(2, 1, 12, 12, 13, 90), task(3, 1, 205, 205, 206, 250)},
+                     {{kTop, 200}, {kTop, 10}});
+  };
+  const RunRecord all = made(8 + 110 + 250);
+  ASSERT_EQ(all.events.size(), 5U);
+  const Event& before = all.events[2];
+  EXPECT_EQ(std::pair(before.start, before.end), std::pair(RunTime{90}, RunTime{200}));
+  EXPECT_EQ(before.continues, 0);
+  EXPECT_EQ(before.after, 1);
+  EXPECT_EQ(all.events[3].after, 2);  // what was launched then
+  const Event& at_end = all.events[4];
+  EXPECT_EQ(std::pair(at_end.start, at_end.end), std::pair(RunTime{250}, RunTime{500}));
+  const Profile profile = make_profile(std::make_shared<RunRecord>(all));
+  EXPECT_EQ(profile.task_runs, 3);
+  EXPECT_EQ(profile.tasks[0].longest, 368);
+  EXPECT_EQ(profile.path_doing(Profile::Doing::kTask), 500 - 2 - 3 - 6);
+  // Less of its own time than the gaps have: the longest has it.
+  const RunRecord some = made(8 + 100);
+  ASSERT_EQ(some.events.size(), 4U);
+  EXPECT_EQ(some.events.back().start, 400);
+  // None that it was launching in while its processor ran another.
+  top.event.where = 1;
+  EXPECT_EQ(record_of({top, task(2, 1, 12, 12, 13, 490)}, {{kTop, 10}, {kTop, 200}}).events.size(),
+            2U + 1U);
 }
 
 // Whatever was measured, the path is without a gap and adds up.
@@ -105,7 +141,7 @@ TEST(Causes, ThePathOfAnyRunAddsUp) {
   };
   for (int run = 0; run < 200; ++run) {
     std::vector<MeasuredEvent> events;
-    std::vector<FirstLaunch> launches;
+    std::vector<Launch> launches;
     for (std::uint64_t i = 1; i < 40; ++i) {
       const RunTime created = below(1000), ready = below(1000), start = below(1000);
       const std::vector<Use> uses = {{static_cast<std::uint64_t>(below(4)), 1, below(2) == 0}};
