@@ -160,6 +160,26 @@ TEST_F(Run, AProfileHasAllTasksAndAddsUp) {
   EXPECT_FALSE(nlohmann::json::parse(stranger(kFirst, "plain", "--json").out).contains("profile"));
 }
 
+// 200 ms between two launches and as much at the end.
+TEST_F(Run, AProfileHasWhatALaunchingTaskDoesItself) {
+  const Outcome outcome = stranger(kFirst, "works", "--profile --json");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto profile = nlohmann::json::parse(outcome.out).at("profile");
+  EXPECT_EQ(runs(profile).at("top"), 1);
+  constexpr std::int64_t kMillisecond = 1'000'000'000;
+  std::int64_t on_path = 0;
+  for (const auto& cause : profile.at("path").at("causes")) {
+    if (cause.at("doing") == "task" && cause.at("task") == "top") {
+      on_path += cause.at("time_ps").get<std::int64_t>();
+    }
+  }
+  EXPECT_GE(on_path, 390 * kMillisecond);
+  for (const auto& task : profile.at("by_task")) {
+    if (task.at("task") != "top") continue;
+    EXPECT_GE(task.at("longest_ps").get<std::int64_t>(), 390 * kMillisecond);
+  }
+}
+
 // Two pieces of five doubles each, which `read` wants elsewhere.
 constexpr const char* kElsewhere =
     "Region write cells CPU SYSMEM;\n"

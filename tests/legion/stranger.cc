@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -32,6 +33,7 @@ enum : Legion::TaskID { kTop = 1, kKept, kMoved, kWrite, kRead };
 constexpr Legion::FieldID kField = 10;
 constexpr Legion::MapperID kBeside = 7;
 constexpr Legion::TunableID kTunable = 77;
+constexpr std::chrono::milliseconds kWork(200);
 std::string mode;
 Legion::MapperID mapper_id = 0;
 
@@ -127,6 +129,12 @@ void launch_data(Legion::LogicalRegion region, Legion::Context context, Runtime*
   }
 }
 
+void work_for(std::chrono::milliseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  while (std::chrono::steady_clock::now() < end) {
+  }
+}
+
 void top(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Legion::Context context,
          Runtime* runtime) {
   if (mode == "hang") pause();
@@ -134,7 +142,9 @@ void top(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Legion
   if (mode == "crash") *static_cast<volatile int*>(nullptr) = 1;
   if (mode == "abort") std::abort();
   launch(kKept, "kept", context, runtime);
+  if (mode == "works") work_for(kWork);
   launch(kMoved, "moved", context, runtime);
+  if (mode == "works") return work_for(kWork);
 
   const auto space = runtime->create_index_space(context, Legion::Rect<1>(0, 9));
   const auto fields = runtime->create_field_space(context);
