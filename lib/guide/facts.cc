@@ -229,8 +229,8 @@ ProfileFacts facts_of_json(const Part& profile) {
   for (const Part& one : profile.list("by_task")) {
     const double time = one.figure("time_ps");
     if (facts.by_task.size() == kMaxTasks) continue;
-    facts.by_task.push_back({one.text("task"), one.text("kind"), time / all_tasks,
-                             one.count("runs")});
+    facts.by_task.push_back(
+        {one.text("task"), one.text("kind"), time / all_tasks, one.count("runs")});
   }
   for (const Part& one : profile.list("by_memory")) {
     const std::string kind = one.kind_of_memory();
