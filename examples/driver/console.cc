@@ -18,14 +18,18 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <iterator>
 #include <memory>
+#include <system_error>
 
 #include "groma/inspect.h"
 #include "groma/io.h"
 
 namespace driver {
 namespace {
+
+namespace fs = std::filesystem;
 
 std::atomic<bool> interrupt_seen{false};
 
@@ -262,6 +266,59 @@ void check_standard_input(const std::vector<std::string>& inputs) {
     return input == "-" || input.starts_with("-:");
   });
   if (reads > 1) throw CLI::ValidationError("FILE", "standard input can be read once");
+}
+
+namespace {
+
+// Whether writing one would write the other; devices and pipes have no content to lose.
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code code;
+  if (fs::exists(a, code) && fs::exists(b, code)) {
+    return fs::is_regular_file(a, code) && fs::equivalent(a, b, code);
+  }
+  return fs::weakly_canonical(fs::absolute(a, code), code) ==
+         fs::weakly_canonical(fs::absolute(b, code), code);
+}
+
+}  // namespace
+
+void check_written(const std::vector<WrittenFile>& written, const std::vector<std::string>& read) {
+  for (auto each = written.begin(); each != written.end(); ++each) {
+    if (each->path.empty() || each->path == "-") continue;
+    for (const std::string& spec : read) {
+      for (const std::string& path : {spec, spec.substr(0, spec.rfind(':'))}) {
+        std::error_code code;
+        if (!fs::exists(path, code) || !same_file(each->path, path)) continue;
+        throw CLI::ValidationError(
+            each->option, fmt::format("`{}` is read, it would be overwritten", visible(path)));
+      }
+    }
+    for (auto other = written.begin(); other != each; ++other) {
+      if (other->path.empty() || !same_file(each->path, other->path)) continue;
+      throw CLI::ValidationError(each->option, fmt::format("it is the file of {}", other->option));
+    }
+  }
+}
+
+std::optional<groma::Error> unwritable(const std::vector<WrittenFile>& written) {
+  for (const auto& [option, path] : written) {
+    if (path.empty() || path == "-") continue;
+    const auto error = [&, name = option](const std::string& why) {
+      return groma::Error{groma::Error::Code::kUnreadable,
+                          fmt::format("cannot write `{}`: {}", path, why),
+                          fmt::format("name a file: {} FILE", name)};
+    };
+    std::error_code code;
+    const fs::path file = fs::weakly_canonical(fs::absolute(path, code), code);
+    if (fs::is_directory(file, code)) return error("it is a folder");
+    const bool exists = fs::exists(file, code);
+    if (exists && access(file.c_str(), W_OK) != 0) return error(std::strerror(errno));
+    // A new one is made beside it and takes its place.
+    const bool beside = !exists || fs::is_regular_file(file, code);
+    if (!beside || access(file.parent_path().c_str(), W_OK | X_OK) == 0) continue;
+    return error(std::strerror(errno));
+  }
+  return std::nullopt;
 }
 
 namespace {

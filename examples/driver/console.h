@@ -84,6 +84,17 @@ std::string is_above_0(const std::string& text);  // and finite
 // since that can be read once.
 void check_standard_input(const std::vector<std::string>& inputs);
 
+// A file that a command writes, and the option that names it. `-` is no file; empty: none.
+struct WrittenFile {
+  const char* option;
+  std::string path;
+};
+// Wrong usage where one of them is a file that the command reads too (of an application with values
+// that before its colon), or is written twice. Whatever is read may be no file at all.
+void check_written(const std::vector<WrittenFile>& written, const std::vector<std::string>& read);
+// Before a run of hours: what stands in the way of writing the first that cannot be written.
+std::optional<groma::Error> unwritable(const std::vector<WrittenFile>& written);
+
 // The program's own prints, on standard error through spdlog.
 groma::LogSink& log();
 

@@ -20,6 +20,7 @@ struct Options {
 };
 
 int run(const Options& options) {
+  check_written({{"--out", options.out}}, {options.file});
   std::optional<groma::Diagnostics> diags;
   std::optional<std::string> text;
   if (read_source(options.file, &diags)) {
@@ -30,7 +31,7 @@ int run(const Options& options) {
   }
   if (!diags->all().empty()) print_error(render(*diags, color_on_stderr()));
   if (!text) return kWrongInput;
-  if (options.out.empty()) return print(*text);
+  if (options.out.empty() || options.out == "-") return print(*text);
   const auto error = groma::write_file(options.out, *text);
   return error ? refuse(*error) : kFine;
 }

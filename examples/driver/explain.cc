@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <utility>
 
 #include "commands.h"
 #include "console.h"
@@ -27,6 +28,11 @@ void check_usage(const Options& options) {
   }
   if (!options.as_mapping && options.file.empty()) throw CLI::RequiredError("FILE");
   if (options.app.empty() && options.log.empty()) throw CLI::RequiredError("--app");
+  for (const auto& [name, of] :
+       {std::pair("--task", options.query.task), std::pair("--region", options.query.region)}) {
+    if (of.empty() || !options.app.empty()) continue;
+    throw CLI::ValidationError(name, "it is of --app: of a log alone every statement is said");
+  }
   if (options.as_mapping && !options.log.empty()) {
     throw CLI::ValidationError("--log", "it is of a mapping, not of --as-mapping");
   }

@@ -108,9 +108,7 @@ int run(const Options& options) {
   if (options.svg == "-" && options.json) {
     throw CLI::ValidationError("--svg", "with --json it needs a file");
   }
-  if (options.svg == options.file && options.svg != "-") {
-    throw CLI::ValidationError("--svg", "that file is the program");
-  }
+  check_written({{"--svg", options.svg}}, {options.file, options.machine, options.app});
   groma::PlaceQuery query = parse_query(options);
   std::optional<groma::Diagnostics> diags;
   const auto with = read_inputs(options.machine, options.app, &diags);

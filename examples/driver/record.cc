@@ -4,9 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -57,22 +55,6 @@ std::string summary(const groma::Application& app) {
                      counted(app.partitions.size(), "partition"));
 }
 
-// Before a run of hours: what stands in the way of writing the file.
-std::optional<groma::Error> unwritable(const std::string& path) {
-  const auto error = [&](const std::string& why) {
-    return groma::Error{groma::Error::Code::kUnreadable,
-                        fmt::format("cannot write `{}`: {}", path, why), "name a file: --out FILE"};
-  };
-  std::error_code code;
-  if (fs::is_directory(path, code)) return error("it is a folder");
-  const std::string folder = fs::path(path).parent_path().string();
-  for (const std::string& each : {folder.empty() ? "." : folder, path}) {
-    if (access(each.c_str(), each == path ? W_OK : W_OK | X_OK) == 0) continue;
-    if (each != path || errno != ENOENT) return error(std::strerror(errno));
-  }
-  return std::nullopt;
-}
-
 // What was recorded, where it could not be written: in the folder for temporary files.
 int keep(const std::string& json, const groma::Error& error) {
   const int code = refuse(error);
@@ -105,9 +87,9 @@ int run(const Options& options) {
     return refuse(fmt::format("there is a `{}` already", out),
                   fmt::format("`--out {}` replaces it", out));
   }
-  if (out != "-") {
-    if (const auto error = unwritable(out)) return refuse(*error);
-  }
+  check_written({{"--out", out}},
+                {options.map, options.program.words.front(), options.program.library});
+  if (const auto error = unwritable({{"--out", out}})) return refuse(*error);
   auto run = program_run(options.program);
   if (!run) return refuse(run.error());
   static_cast<void>(fs::temp_directory_path(code));
@@ -128,6 +110,7 @@ int run(const Options& options) {
   if (!text) return refuse("the run left nothing behind: Legion did not come to its end", "");
   const auto recording = groma::recorded_application(*text, name);
   if (!recording) return refuse(recording.error());
+  say_runs(*result, "what was recorded is");
   for (std::size_t i = 0; i < std::min(recording->notes.size(), kMostNotes); ++i) {
     print_error(fmt::format("groma: {}\n", visible(recording->notes[i])));
   }
@@ -138,8 +121,8 @@ int run(const Options& options) {
   if (out == "-") return hearing.unheard() ? kWrongInput : print(json);
   if (const auto error = groma::write_file(out, json)) return keep(json, *error);
   if (hearing.unheard()) return kWrongInput;
-  print_error(fmt::format("groma: of this computer; next: groma tune --app {0} --machine local\n",
-                          visible(out)));
+  print_error(fmt::format("groma: of this computer; next: groma tune --app {} --machine {}\n",
+                          visible(out), result->machine.empty() ? "local" : result->machine));
   return print(
       fmt::format("{}{}: {}\n", out, replaces ? ", replaced" : "", summary(recording->app)));
 }
@@ -164,7 +147,7 @@ void add_record(CLI::App& app, const std::vector<std::string>& behind, int* exit
   command->footer(
       "Examples:\n"
       "  groma record -- ./my_program -n 100 -ll:cpu 4       writes my_program.json\n"
-      "  groma tune --app my_program.json --machine local\n"
+      "  groma tune --app my_program.json --machine nodes=1,gpu=0,omp=0,cpu=4\n"
       "  groma record --out app.json --map my.mapper -- ./my_program");
   command->callback([=, &behind] {
     if (behind.empty()) throw CLI::RequiredError("a program, behind `--`: groma record -- PROGRAM");

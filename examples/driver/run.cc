@@ -56,7 +56,9 @@ bool memory_decides(const groma::RunResult& result) {
 
 int run(Options options) {
   check_standard_input({options.file, options.machine, options.app});
-  check_files(options.map.files);
+  if (const auto error = check_files(options.map, {options.file, options.machine, options.app})) {
+    return refuse(*error);
+  }
   catch_interrupts();
   const Deadline deadline(options.time.value_or(options.fit ? kMostFitSeconds : HUGE_VAL));
   std::optional<ProgressLine> line("running");

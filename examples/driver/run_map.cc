@@ -77,13 +77,22 @@ Hearing::Hearing(groma::ProgramRun& run, Output output) {
   run.stop = [this] { return interrupted() || unheard_; };
 }
 
-void check_files(const ProfileFiles& files) {
-  for (const std::string& path : {files.trace, files.report}) {
-    if (path == "-") throw CLI::ValidationError("--trace, --report", "they are files, not `-`");
+void say_runs(const groma::ProgramResult& result, std::string_view what) {
+  if (result.legion_runs < 2) return;
+  print_error(fmt::format("groma: Legion was started {} times: {} of one of these runs alone\n",
+                          result.legion_runs, what));
+}
+
+std::optional<groma::Error> check_files(const MapArguments& arguments,
+                                        const std::vector<std::string>& read) {
+  const std::vector<WrittenFile> written = {{"--trace", arguments.files.trace},
+                                            {"--report", arguments.files.report},
+                                            {"--log", arguments.log}};
+  for (const WrittenFile& each : written) {
+    if (each.path == "-") throw CLI::ValidationError(each.option, "it is a file, not `-`");
   }
-  if (!files.trace.empty() && files.trace == files.report) {
-    throw CLI::ValidationError("--report", "it is the file of --trace");
-  }
+  check_written(written, read);
+  return unwritable(written);
 }
 
 bool write_files(const groma::Profile& profile, const groma::ProfileWords& words,
@@ -103,7 +112,11 @@ bool write_files(const groma::Profile& profile, const groma::ProfileWords& words
 
 int run_under_mapping(const MapArguments& arguments) {
   check_standard_input({arguments.file});
-  check_files(arguments.files);
+  const ProgramArguments& program = arguments.program;
+  if (const auto error =
+          check_files(arguments, {arguments.file, program.words.front(), program.library})) {
+    return refuse(*error);
+  }
   std::optional<groma::Diagnostics> diags;
   if (arguments.file.empty()) {
     diags.emplace(groma::Source("the default mapper", ""));
@@ -118,7 +131,7 @@ int run_under_mapping(const MapArguments& arguments) {
     return kWrongInput;
   }
 
-  auto run = program_run(arguments.program);
+  auto run = program_run(program);
   if (!run) return refuse(run.error());
   run->app = arguments.app;
   run->profile = arguments.profile || arguments.files.any();
@@ -129,6 +142,8 @@ int run_under_mapping(const MapArguments& arguments) {
   const auto result = groma::run_program(mapping, *run);
   if (interrupted()) return kInterrupted;
   if (!result) return refuse(result.error());
+  if (run->profile) say_runs(*result, "the profile is");
+  if (!run->log_file.empty()) say_runs(*result, "the log is");
   std::optional<groma::Profile> profile;
   const groma::ProfileWords words = groma::words_of(*run, mapping);
   if (result->record != nullptr) profile = groma::make_profile(result->record);

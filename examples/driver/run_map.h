@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,13 +39,14 @@ class Hearing {
   bool unheard_ = false;
 };
 
+// Says that more than one Legion ran, where that is so: `what` ("the log is") of one of them.
+void say_runs(const groma::ProgramResult& result, std::string_view what);
+
 // Where a profile goes, beside what is printed; empty: nowhere.
 struct ProfileFiles {
   std::string trace, report;
   bool any() const { return !trace.empty() || !report.empty(); }
 };
-// Throws a CLI::ValidationError where they are no two files.
-void check_files(const ProfileFiles& files);
 // False, with the reason on standard error, where one cannot be written.
 bool write_files(const groma::Profile& profile, const groma::ProfileWords& words,
                  const ProfileFiles& files);
@@ -58,6 +60,11 @@ struct MapArguments {
   std::string log;                       // what the mappers decide goes there
   bool json = false;
 };
+
+// Wrong usage where what it writes is no file of its own, or one that is read too; before a run of
+// hours why one cannot be written.
+std::optional<groma::Error> check_files(const MapArguments& arguments,
+                                        const std::vector<std::string>& read);
 
 // The exit code.
 int run_under_mapping(const MapArguments& arguments);

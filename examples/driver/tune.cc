@@ -17,6 +17,7 @@
 #include "console.h"
 #include "groma/benchmarks.h"
 #include "groma/evaluators.h"
+#include "groma/explain.h"
 #include "groma/inspect.h"
 #include "groma/io.h"
 #include "groma/run.h"
@@ -318,6 +319,11 @@ bool read_problem(const TuneArguments& arguments, std::optional<groma::Diagnosti
       return false;
     }
     start->clear();
+    if (arguments.apps.size() > 1) continue;  // a name may be one of another
+    groma::Diagnostics names(start->source());
+    groma::check_names(groma::compile(start->source(), *start), *with->workload, names);
+    start->clear();
+    if (!names.all().empty()) subject->notes.push_back(std::move(names));
   }
   return true;
 }
@@ -551,9 +557,9 @@ int verify_search(const TuneArguments& arguments, const groma::TuneOutcome& outc
     if (!arguments.json) print_error(fmt::format("groma: warning: {}\n", warning));
   }
   const Verified* const winner = verified->fastest();
-  std::string text = arguments.json
-                         ? to_json(*verified)
-                         : draw(*verified, arguments.program.front(), repeats, evaluator.unit());
+  std::string text = arguments.json ? to_json(*verified)
+                                    : draw(*verified, arguments.program.front(), repeats,
+                                           evaluator.unit(), subject.app->metric.phase);
   if (winner != nullptr) {
     const std::string file = arguments.tune.directory + "/verified.mapper";
     if (const auto error = groma::replace_file(file, winner->candidate.text)) {

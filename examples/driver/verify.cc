@@ -228,16 +228,19 @@ groma::Result<Verification> verify(const std::vector<Candidate>& candidates,
 }
 
 std::string draw(const Verification& verified, const std::string& program, int repeats,
-                 const std::string& unit) {
+                 const std::string& unit, const std::string& phase) {
   const Verified* const best = verified.fastest();
   const std::string what = verified.measure == "elapsed" ? "of the `elapsed` time that it says"
                            : verified.measure == "process"
                                ? "of the whole process, its start included"
                                : "of what --metric finds";
+  const std::string simulated =
+      phase.empty() ? "the whole run" : fmt::format("its phase `{}`", visible(phase));
   std::string text = fmt::format(
-      "\n{} for real, medians of {} run{} each in turn, {}\n  {:<12}{:>12}  {:<26}{:<14}\n",
-      visible(program), repeats, repeats == 1 ? "" : "s", what, "", "measured", "least to most",
-      "simulated");
+      "\n{} for real, medians of {} run{} each in turn, {}; simulated is {}\n"
+      "  {:<12}{:>12}  {:<26}{:<14}\n",
+      visible(program), repeats, repeats == 1 ? "" : "s", what, simulated, "", "measured",
+      "least to most", "simulated");
   const Verified* const start = &verified.all.front();
   for (const Verified& each : verified.all) {
     text += fmt::format("  {:<12}", each.candidate.name);

@@ -61,9 +61,10 @@ struct Verification {
 groma::Result<Verification> verify(const std::vector<Candidate>& candidates,
                                    const VerifyOptions& options);
 
-// For a person, and one line of JSON; `unit` is that of the simulated values.
+// For a person, and one line of JSON; `unit` is that of the simulated values, `phase` what they are
+// of (empty: of the whole run).
 std::string draw(const Verification& verified, const std::string& program, int repeats,
-                 const std::string& unit);
+                 const std::string& unit, const std::string& phase);
 std::string to_json(const Verification& verified);
 
 }  // namespace driver

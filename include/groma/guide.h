@@ -120,6 +120,10 @@ struct GuideContext {
   // Kinds of processors and memories that the machine does not have ("GPU", "FBMEM"), as far as it
   // is known: advice that would have them written is left out.
   std::vector<std::string> lacking = {};
+  // What has Legion check a mapping, as advice calls it; empty: it did, and advice to do so is left
+  // out.
+  std::string checks = "-lg:safe_mapper";
+  bool maps_itself = false;  // no mapping program decides: advice to change one is left out
   GuideDetail detail = GuideDetail::kProfile;
 };
 

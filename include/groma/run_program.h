@@ -51,6 +51,8 @@ struct ProgramResult {
   bool stopped = false;    // by `stop`
   bool timed_out = false;  // at its deadline
   bool checked = false;    // with Legion's checks
+  std::string machine;     // of what was recorded, as load_machine() reads it; empty: not known
+  int legion_runs = 0;     // that were taken over; what is recorded or logged is of one of them
   int exit_code = 0;       // as a shell gives it: 134 for an abort
   double seconds = 0;      // by the clock, from the program's start to its end
   Feedback feedback;       // what its output means

@@ -18,6 +18,8 @@ namespace {
 
 using app::Events;
 
+constexpr std::size_t kMostNamed = 8;  // tasks in one note
+
 // What one application has for all launches of a task.
 Privilege both(Privilege a, Privilege b) {
   if (a == b || b == Privilege::kNoAccess) return a;
@@ -45,6 +47,7 @@ class Maker {
       made_.notes.push_back(fmt::format("not described: {} ({})", other.what, other.count));
     }
     add_costs();
+    note_unmeasured();
     count_notes();
     const auto workload = Workload::make(made_.app);
     if (!workload) {
@@ -71,6 +74,20 @@ class Maker {
     // Nobody sees a replay; it costs no more than what it saves.
     costs.replay_s = std::min(costs.replay_s, costs.map_s);
     made_.app.runtime = costs;
+  }
+
+  void note_unmeasured() {
+    for (const auto& [kinds, tasks] : not_measured_) {
+      const std::size_t shown = std::min(tasks.size(), kMostNamed);
+      std::string names;
+      for (std::size_t i = 0; i < shown; ++i) {
+        names += fmt::format("{}`{}`", i == 0 ? "" : ", ", tasks[i]);
+      }
+      if (shown < tasks.size()) names += fmt::format(" and {} more", tasks.size() - shown);
+      made_.notes.push_back(fmt::format("{} did not run on {}: {} time there is that on {}", names,
+                                        kinds.first, tasks.size() == 1 ? "its" : "their",
+                                        name_of(kinds.second)));
+    }
   }
 
   // Each once, in the order in which they came.
@@ -144,8 +161,7 @@ class Maker {
       task.variants.push_back(std::move(variant));
     }
     if (!unmeasured.empty()) {
-      made_.notes.push_back(fmt::format("`{}` did not run on {}: its time there is that on {}",
-                                        task.name, unmeasured, name_of(longest->kind)));
+      not_measured_[{unmeasured, longest->kind}].push_back(task.name);
     }
     if (longest == nullptr)
       made_.notes.push_back(fmt::format("no run of `{}` was measured", task.name));
@@ -235,6 +251,8 @@ class Maker {
   Recording made_;
   std::set<std::string> names_;
   std::set<std::uint32_t> launching_;  // tasks that launch something
+  // Tasks by the kinds that they did not run on, and that on which they did.
+  std::map<std::pair<std::string, ProcKind>, std::vector<std::string>> not_measured_;
 };
 
 }  // namespace

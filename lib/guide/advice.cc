@@ -355,6 +355,12 @@ void explain_cause(const ProfileFacts::Cause& cause, const std::string& because,
 
 }  // namespace
 
+bool has_any(const Program& program, const std::vector<MappingStatement>& statements) {
+  return std::any_of(statements.begin(), statements.end(), [&](MappingStatement statement) {
+    return !suspects(program, statement, {}).empty();
+  });
+}
+
 void advise(const Rule& rule, const Groups& groups, const Program& program, Feedback* feedback) {
   bool any = false;
   for (const MappingStatement statement : rule.statements) {
@@ -421,6 +427,9 @@ void explain_profile(const ProfileFacts& facts, const Program* program, bool has
   constexpr double kUneven = 1.25;
   constexpr double kNearlyFull = 0.9;
   constexpr int kCauses = 3;
+  const bool lists_gpus = std::any_of(facts.kinds.begin(), facts.kinds.end(),
+                                      [](const auto& kind) { return kind.kind == "GPU"; });
+  has_gpus = has_gpus && (facts.kinds.empty() || lists_gpus);
   const Program* const given = program;
   const auto said_before = static_cast<std::ptrdiff_t>(feedback->suggest.size());
   if (program != nullptr && !is_of(facts, *program)) {

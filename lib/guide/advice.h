@@ -10,6 +10,8 @@
 
 namespace groma::guide {
 
+bool has_any(const Program& program, const std::vector<MappingStatement>& statements);
+
 // Adds which statements of the program a rule blames, with the edit that mends them where there is
 // one.
 void advise(const Rule& rule, const Groups& groups, const Program& program, Feedback* feedback);

@@ -258,9 +258,38 @@ class Composer {
       const bool done =
           text.starts_with("Move more tasks to GPU") &&
           (lacks("GPU") || (context_.program != nullptr && prefers_gpus(*context_.program)));
-      if (!done && may_be_written(text)) add_sentence(text, &feedback_.suggest);
+      if (!done) add_advice(text);
+    }
+    // How a run crashed says less than Legion's checks, which let the statements pass.
+    const bool cleared = rule.role == Role::kSilent && !rule.timed_out && context_.checks.empty();
+    if (cleared || context_.maps_itself) return;
+    if (context_.program == nullptr || has_any(*context_.program, rule.statements)) {
+      for (const std::string& change : rule.change) add_advice(filled(change, finding.groups));
     }
     if (context_.program != nullptr) advise(rule, finding.groups, *context_.program, &feedback_);
+  }
+
+  void add_advice(const std::string& text) {
+    std::string words = of_checks(text);
+    if (feedback_.suggest.empty() && words.starts_with("Else ")) words.erase(0, 5);
+    if (!words.empty() && may_be_written(words)) add_sentence(std::move(words), &feedback_.suggest);
+  }
+
+  // With what has Legion check the mapping, or without the parts of the sentence that advise it.
+  std::string of_checks(const std::string& advice) const {
+    constexpr std::string_view kFlag = "-lg:safe_mapper";
+    std::string text;
+    for (std::string_view rest = advice; !rest.empty();) {
+      const std::size_t end = std::min(rest.find("; "), rest.size());
+      std::string part(rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 2, rest.size()));
+      const std::size_t at = part.find(kFlag);
+      if (at != part.npos && context_.checks.empty()) continue;
+      if (at != part.npos) part.replace(at, kFlag.size(), context_.checks);
+      if (text.empty() && part.starts_with("else ")) part.erase(0, 5);
+      text += (text.empty() ? "" : "; ") + part;
+    }
+    return text;
   }
 
   void explain_own(const Finding& finding) {

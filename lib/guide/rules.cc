@@ -192,7 +192,8 @@ class RuleReader {
     constexpr std::string_view kKeys[] = {
         "id",     "role",      "hook",    "pattern", "diagnostic",       "meaning",
         "advice", "example",   "literal", "follow",  "statement",        "mend",
-        "exit",   "timed_out", "unit",    "scale",   "higher_is_better", "says"};
+        "exit",   "timed_out", "unit",    "scale",   "higher_is_better", "says",
+        "change"};
     Rule rule;
     id_ = rule.id = text(json, "id");
     if (rule.id.empty()) return fail("a rule has no `id`");
@@ -206,6 +207,7 @@ class RuleReader {
     rule.hook = text(json, "hook");
     rule.meaning = harmless(text(json, "meaning"));
     for (const std::string& advice : texts(json, "advice")) rule.advice.push_back(harmless(advice));
+    for (const std::string& change : texts(json, "change")) rule.change.push_back(harmless(change));
     rule.example = text(json, "example");
     rule.follow = texts(json, "follow");
     rule.diagnostic = text(json, "diagnostic");
@@ -271,13 +273,17 @@ class RuleReader {
     std::set<std::string, std::less<>> groups = {"exit"};
     if (rule.regex != nullptr) {
       groups.clear();
-      for (const auto& [name, number] : rule.regex->NamedCapturingGroups()) groups.insert(name);
+      for (const auto& [name, number] : rule.regex->NamedCapturingGroups()) {
+        groups.insert(name);
+        if (name == "prockind" || name == "memkind") groups.insert("flag");
+      }
       if (!rule.example.empty() && !RE2::PartialMatch(rule.example, *rule.regex)) {
         return fail("its pattern does not match its `example`");
       }
     }
     check_groups(rule.meaning, groups);
     for (const std::string& advice : rule.advice) check_groups(advice, groups);
+    for (const std::string& change : rule.change) check_groups(change, groups);
   }
 
   void check_groups(std::string_view text, const std::set<std::string, std::less<>>& groups) {

@@ -52,6 +52,7 @@ struct Rule {
   std::string pattern;                // as RE2 reads it; empty for kSilent
   std::string meaning;                // may name groups of the pattern: {task}
   std::vector<std::string> advice;    // likewise
+  std::vector<std::string> change;    // likewise: how to change one of `statements`
   std::string example;                // a line that it matches
   std::vector<std::string> literals;  // one of which it needs
   std::vector<std::string> follow;    // how lines begin that belong to it

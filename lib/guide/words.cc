@@ -24,6 +24,12 @@ constexpr std::pair<std::string_view, std::string_view> kMemories[] = {
     {"system", "SYSMEM"},     {"framebuffer", "FBMEM"}, {"zero-copy", "ZCMEM"},
 };
 
+constexpr std::pair<std::string_view, std::string_view> kFlags[] = {
+    {"GPU", "-ll:gpu N"},       {"FBMEM", "-ll:gpu N"},      {"ZCMEM", "-ll:gpu N"},
+    {"OMP", "-ll:ocpu N"},      {"SOCKMEM", "-ll:nsize MB"}, {"RDMEM", "-ll:rsize MB"},
+    {"SYSMEM", "-ll:csize MB"}, {"CPU", "-ll:cpu N"},
+};
+
 template <typename Table>
 std::string word_of(const Table& table, std::string_view word) {
   for (const auto& [theirs, ours] : table) {
@@ -36,6 +42,13 @@ std::string word_of(const Table& table, std::string_view word) {
 
 std::string processor_word(std::string_view word) { return word_of(kProcessors, word); }
 std::string memory_word(std::string_view word) { return word_of(kMemories, word); }
+
+std::string_view legion_flag(std::string_view kind) {
+  for (const auto& [of, flag] : kFlags) {
+    if (of == kind) return flag;
+  }
+  return "";
+}
 
 Groups groups_of(const Rule& rule, std::string_view text) {
   Groups groups;
@@ -54,6 +67,7 @@ Groups groups_of(const Rule& rule, std::string_view text) {
     if (value.size() > kShownGroup) value = value.substr(0, kShownGroup) + "...";
     if (name == "prockind") value = processor_word(value);
     if (name == "memkind") value = memory_word(value);
+    if (name == "prockind" || name == "memkind") groups["flag"] = legion_flag(value);
     groups[name == "quoted" ? "message" : name] = std::move(value);
   }
   return groups;

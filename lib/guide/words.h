@@ -14,7 +14,7 @@ namespace groma::guide {
 using Groups = std::map<std::string, std::string>;  // by name; fit to be shown
 
 // What the pattern's groups hold in the text that it matched. Kinds of processors and memories get
-// the names of the mapping language.
+// the names of the mapping language, and `flag` is what gives Legion some.
 Groups groups_of(const Rule& rule, std::string_view text);
 
 // The template with {name} replaced by a group, {name|words} by words where there is none.
@@ -23,6 +23,9 @@ std::string filled(std::string_view text, const Groups& groups);
 // "GPU" for "TOC_PROC" and "1", "FBMEM" for "GPU_FB_MEM" and "Framebuffer"; else the word itself.
 std::string processor_word(std::string_view word);
 std::string memory_word(std::string_view word);
+
+// The flag that gives a run of Legion processors or memories of a kind: "-ll:gpu N"; empty: none.
+std::string_view legion_flag(std::string_view kind);
 
 // With a capital letter and a full stop.
 std::string sentence(std::string text);

@@ -13,6 +13,7 @@
 
 #include "app/data.h"
 #include "groma/system.h"
+#include "guide/words.h"
 #include "inspect/json.h"
 #include "inspect/words.h"
 #include "profile/json_text.h"
@@ -29,6 +30,7 @@ using Stage = ProgramResult::Stage;
 constexpr std::string_view kMapped = "groma: mapped by ";
 constexpr std::string_view kRecords = "groma: records, ";
 constexpr std::string_view kNotMapped = "groma: not mapped: ";
+constexpr const char* kCheckFlag = "-lg:safe_mapper";
 constexpr std::size_t kMostTextBytes = 96 << 10;  // Linux: 128 KB for one variable
 
 constexpr std::size_t kMostChecked = 1000;  // mappings that are remembered
@@ -101,7 +103,7 @@ Result<std::vector<std::string>> environment(const Program* mapping, const Progr
   hand_over("GROMA_RECORD", run.record_file);
   hand_over("GROMA_LOG", run.log_file);
   hand_over("GROMA_PROFILE", profile_file);
-  if (checked) made.push_back(before("LEGION_DEFAULT_ARGS", "-lg:safe_mapper", " "));
+  if (checked) made.push_back(before("LEGION_DEFAULT_ARGS", kCheckFlag, " "));
   const fs::path stand_in = library.parent_path() / "no_driver";
   if (!is_launcher(run.words.front()) && fs::is_directory(stand_in, code) && !has_cuda_driver()) {
     made.push_back(before("LD_LIBRARY_PATH", stand_in.string(), ":"));
@@ -142,32 +144,56 @@ class Checked {
   std::string file_, own_, rest_;
 };
 
-bool has_line(std::string_view text, std::string_view begin) {
-  return text.starts_with(begin) || text.find(fmt::format("\n{}", begin)) != text.npos;
+// Lines that begin so.
+int count_lines(std::string_view text, std::string_view begin) {
+  int count = 0;
+  for (std::size_t at = text.find(begin); at != text.npos; at = text.find(begin, at + 1)) {
+    count += at == 0 || text[at - 1] == '\n' ? 1 : 0;
+  }
+  return count;
+}
+
+bool has_word(const ProgramRun& run, std::string_view word) {
+  return std::find(run.words.begin(), run.words.end(), word) != run.words.end();
 }
 
 // What Legion has only where a flag asks for it, of an application all of whose flags are known.
 std::vector<std::string> lacking(const ProgramRun& run) {
-  struct Module {
-    std::string_view flag;
-    std::vector<std::string> kinds;
-  };
   std::vector<std::string> kinds;
   if (run.app == nullptr) return kinds;
-  for (const Module& module : {Module{"-ll:gpu", {"GPU", "FBMEM", "ZCMEM"}},
-                               {"-ll:ocpu", {"OMP"}},
-                               {"-ll:nsize", {"SOCKMEM"}},
-                               {"-ll:rsize", {"RDMEM"}}}) {
-    if (std::find(run.words.begin(), run.words.end(), module.flag) != run.words.end()) continue;
-    kinds.insert(kinds.end(), module.kinds.begin(), module.kinds.end());
+  for (const char* kind : {"GPU", "FBMEM", "ZCMEM", "OMP", "SOCKMEM", "RDMEM"}) {
+    const std::string_view flag = guide::legion_flag(kind);
+    if (!has_word(run, flag.substr(0, flag.find(' ')))) kinds.emplace_back(kind);
   }
   return kinds;
 }
 
+// `nodes=1,gpu=0,omp=0,cpu=4` of the first line of a run that is recorded; empty: it is not there.
+std::string recorded_machine(std::string_view text) {
+  constexpr std::size_t kLongest = 100;
+  text.remove_prefix(std::min(text.find(kRecords), text.size()));
+  text = text.substr(0, text.find('\n'));
+  const std::size_t begin = text.rfind("nodes=");
+  if (begin == text.npos || text.size() - begin > kLongest) return "";
+  text.remove_prefix(begin);
+  const bool plain = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz=,0123456789") == text.npos;
+  return plain ? std::string(text) : "";
+}
+
+// How a program ended in which no Legion said more.
+std::string words_of_end(const CommandOutcome& outcome) {
+  if (outcome.end == End::kDeadline) return " before its time limit";
+  if (outcome.end == End::kSignalled) return fmt::format("; signal {} ended it", outcome.code);
+  if (outcome.end == End::kExited && outcome.code != 0) {
+    return fmt::format("; it ended with exit code {}", outcome.code);
+  }
+  return "";
+}
+
 // Both outputs, what was measured (null: nothing), and what nobody else says.
 Feedback explain(const GuideRules& rules, const CommandOutcome& outcome, const Program* mapping,
-                 const ProgramRun& run, const ProfileFacts* profile, bool taken_over,
-                 int exit_code) {
+                 const ProgramRun& run, const ProfileFacts* profile, const ProgramResult& result,
+                 bool taken_over, int exit_code) {
   GuideReader reader(rules);
   for (const CommandOutput* output : {&outcome.out, &outcome.err}) {
     reader.begin(output == &outcome.out ? "standard output" : "standard error");
@@ -175,11 +201,10 @@ Feedback explain(const GuideRules& rules, const CommandOutcome& outcome, const P
     if (output->left_out_bytes > 0) reader.read("\n");
     reader.read(std::string_view(output->text).substr(output->cut_at));
   }
-  if (!taken_over && !has_line(outcome.err.text, kNotMapped)) {
+  if (!taken_over && count_lines(outcome.err.text, kNotMapped) == 0) {
     reader.begin("groma run");
     reader.read(fmt::format("{}the program started no Legion that could be taken over{}\n",
-                            kNotMapped,
-                            outcome.end == End::kDeadline ? " before its time limit" : ""));
+                            kNotMapped, words_of_end(outcome)));
   }
   GuideContext context;
   context.exit_code = exit_code;
@@ -187,6 +212,12 @@ Feedback explain(const GuideRules& rules, const CommandOutcome& outcome, const P
   context.program = mapping;
   context.profile = profile;
   context.lacking = lacking(run);
+  if (result.checked || has_word(run, kCheckFlag)) {
+    context.checks = "";
+  } else if (mapping != nullptr) {
+    context.checks = "`--checks always`";
+  }
+  context.maps_itself = mapping == nullptr;
   return reader.feedback(context);
 }
 
@@ -263,7 +294,9 @@ Result<ProgramResult> run(const Program* mapping, const ProgramRun& run, const G
   const auto outcome = run_command(command);
   if (!outcome) return outcome.error();
 
-  const bool taken_over = has_line(outcome->err.text, mapping == nullptr ? kRecords : kMapped);
+  result.legion_runs = count_lines(outcome->err.text, mapping == nullptr ? kRecords : kMapped);
+  const bool taken_over = result.legion_runs > 0;
+  result.machine = recorded_machine(outcome->err.text);
   result.stopped = outcome->end == End::kStopped;
   result.timed_out = outcome->end == End::kDeadline;
   result.seconds = outcome->seconds;
@@ -277,7 +310,7 @@ Result<ProgramResult> run(const Program* mapping, const ProgramRun& run, const G
     profile = facts_of(make_profile(result.record), words_of(title_of(run), mapping));
   }
   result.feedback = explain(rules == nullptr ? *those_of_groma : *rules, *outcome, mapping, run,
-                            profile ? &*profile : nullptr, taken_over, judged);
+                            profile ? &*profile : nullptr, result, taken_over, judged);
   if (judged != 0) {
     result.stage = !taken_over || is_refusal(result.feedback) ? Stage::kMap : Stage::kExecute;
     return result;

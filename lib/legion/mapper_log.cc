@@ -228,13 +228,13 @@ void MapperLogFile::enter() {
 void MapperLogFile::leave() {
   const std::lock_guard lock(mutex_);
   if (--writers_ > 0) return;
-  failed_ = std::fflush(file_) != 0 || failed_;
   if (failed_) std::fprintf(stderr, "groma: `%s` is not whole: no room\n", path_.c_str());
 }
 
 void MapperLogFile::write(const std::string& lines) {
   const std::lock_guard lock(mutex_);
   failed_ = std::fwrite(lines.data(), 1, lines.size(), file_) != lines.size() || failed_;
+  failed_ = std::fflush(file_) != 0 || failed_;  // nobody asks before a run is killed
 }
 
 std::unique_ptr<LegionMapper> make_logged(LegionMapper* own, std::shared_ptr<MapperLogFile> file) {

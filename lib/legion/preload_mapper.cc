@@ -1,6 +1,7 @@
 // What preload.cc loads into a Legion program: the mapping that the environment hands over, over
 // the mappers that the program registers, and alone where it registers none; above all that what
 // records the run, where it is to be.
+#include <fmt/format.h>
 #include <mappers/default_mapper.h>
 
 #include <cstdio>
@@ -8,6 +9,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "groma/legion.h"
 #include "legion/mapper_log.h"
@@ -63,10 +65,16 @@ void announce(const Program& program) {
 }
 
 // Of the first process, where the top-level task runs.
-std::shared_ptr<RunEvents> recording() {
+std::shared_ptr<RunEvents> recording(const Machine& on) {
   const char* const file = std::getenv(kRecordVariable);
   if (file == nullptr || !is_first_process()) return nullptr;
-  std::fprintf(stderr, "groma: records, Legion %s\n", LEGION_VERSION);
+  std::string has;  // as `--machine` reads it
+  for (const auto& [name, kind] :
+       {std::pair("gpu", ProcKind::kGpu), {"omp", ProcKind::kOmp}, {"cpu", ProcKind::kCpu}}) {
+    has += fmt::format(",{}={}", name, on.processors_per_node(kind));
+  }
+  std::fprintf(stderr, "groma: records, Legion %s, nodes=%lld%s\n", LEGION_VERSION,
+               static_cast<long long>(on.node_count()), has.c_str());
   return std::make_shared<RunEvents>(file);
 }
 
@@ -97,7 +105,7 @@ std::shared_ptr<const MachineMap> machine() {
 // Of the process.
 struct Takeover {
   const std::shared_ptr<const MachineMap> map = machine();
-  const std::shared_ptr<RunEvents> events = recording();
+  const std::shared_ptr<RunEvents> events = recording(*map->machine());
   const std::shared_ptr<RunWatch> measures = watch(map);
   const std::shared_ptr<MapperLogFile> log = log_file();
   const Wrap wrap = [this]() -> Wrap {

@@ -16,6 +16,11 @@ constexpr std::int64_t kMaxBindSteps = 10 * kMaxSteps;
 
 // What only the machine shows: kinds that it lacks, memories that no such processor can address.
 void check_statements(const Program& program, const Machine& machine, Diagnostics& diags) {
+  const auto is_there = [&machine](MemKind memory) {
+    const std::vector<NodeType>& types = machine.node_types();
+    return std::any_of(types.begin(), types.end(),
+                       [memory](const NodeType& node) { return node.find(memory) != nullptr; });
+  };
   for (const program::Row& row : program.data().rows) {
     const Range range = program.range({row.statement});
     if (row.key.table == program::TableId::kTask) {
@@ -37,7 +42,7 @@ void check_statements(const Program& program, const Machine& machine, Diagnostic
         }
         if (!addressable) {
           diags.report(DiagId::kUnaddressableMemory, range, name_of(kind), machine.name(),
-                       name_of(memory));
+                       name_of(memory), is_there(memory) ? "" : ", it has none");
         }
       }
     }

@@ -134,8 +134,9 @@ std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
     text += fmt::format("ended  {}\n",
                         outcome.why.empty() ? "the proposer has nothing new" : outcome.why);
   }
-  if (outcome.end == End::kBudget && !outcome.why.empty()) {
-    text += fmt::format("ended  by the budget of {}: {}\n", outcome.budget, harmless(outcome.why));
+  if (outcome.end == End::kBudget && (!outcome.why.empty() || !outcome.best)) {
+    text += fmt::format("ended  by the budget of {}{}{}\n", outcome.budget,
+                        outcome.why.empty() ? "" : ": ", harmless(outcome.why));
   }
   if (outcome.end == End::kStopped) text += "ended  stopped\n";
   if (outcome.end == End::kRejected) {

@@ -76,6 +76,62 @@ TEST(Emit, WritesAMapperOrSaysWhyNot) {
   EXPECT_EQ(run("groma emit - --class 2d", kBlock).exit_code, 2);
   EXPECT_EQ(run("groma emit").exit_code, 2);
   EXPECT_EQ(run("groma emit none.mapper").exit_code, 1);
+  EXPECT_EQ(run("groma emit - --decisions-only -o -", kBlock).out, decisions.out);
+}
+
+// However it is called: nothing that is read is written over, and nothing is written twice.
+TEST(Files, ThatAreReadAreNotOverwritten) {
+  const TemporaryFolder folder;
+  const std::string mapping = folder.write("a.mapper", "Task * CPU;\n");
+  const std::string app = folder.write("a.json", "{}"), machine = folder.write("m.json", "{}");
+  const std::string link = folder.path() + "/link.mapper", new_file = folder.path() + "/new";
+  ASSERT_EQ(run("ln -s a.mapper " + link).exit_code, 0);
+  const std::string program = folder.write("prog", "#!/bin/sh\n");
+  for (const std::string& words : {
+           "run --map " + mapping + " --log " + mapping + " -- true",
+           "run --map " + mapping + " --report " + link + " -- true",
+           "run --map " + link + " --trace " + folder.path() + "/../" +
+               folder.path().substr(folder.path().rfind('/')) + "/a.mapper -- true",
+           "run --map " + mapping + " --log " + program + " -- " + program,
+           "run --map " + mapping + " --log " + new_file + " --trace " + folder.path() +
+               "/./new -- true",
+           "run " + mapping + " --app cannon --trace " + mapping,
+           "run --app " + app + ":n=4 --report " + app,
+           "run --app cannon --machine " + machine + " --trace " + machine,
+           "run --app cannon --trace " + new_file + " --report " + new_file,
+           "run --map " + mapping + " --log - -- true",
+           "emit " + mapping + " -o " + link,
+           "record --map " + mapping + " --out " + mapping + " -- true",
+           "record --out " + program + " -- " + program,
+           "place " + mapping + " --task a --domain 4 --machine " + machine + " --svg " + machine,
+       }) {
+    const Outcome outcome = run("groma " + words);
+    EXPECT_EQ(outcome.exit_code, 2) << words << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+  }
+  EXPECT_EQ(test::read_text(mapping), "Task * CPU;\n");
+  EXPECT_EQ(test::read_text(app), "{}");
+  EXPECT_THAT(run("groma emit " + mapping + " -o " + mapping).err,
+              HasSubstr("--out: `" + mapping + "` is read, it would be overwritten"));
+  EXPECT_EQ(run("groma run --app cannon:size=small --trace /dev/null --report /dev/null").exit_code,
+            0);
+}
+
+TEST(Files, ThatCannotBeWrittenAreKnownBeforeARun) {
+  const TemporaryFolder folder;
+  const std::string map = "groma run --map " + folder.write("a.mapper", "Task * CPU;\n");
+  for (const std::string option : {"--trace", "--report", "--log"}) {
+    for (const std::string& path : {folder.path() + "/no/x", folder.path()}) {
+      const Outcome outcome = run(map + " " + option + " " + path + " -- echo it ran");
+      EXPECT_EQ(outcome.exit_code, 1);
+      EXPECT_EQ(outcome.out, "");  // the program was not started
+      EXPECT_THAT(outcome.err, testing::AllOf(HasSubstr("cannot write `" + path + "`"),
+                                              HasSubstr("name a file: " + option + " FILE")));
+    }
+  }
+  const Outcome simulated = run("groma run --app cannon --report " + folder.path() + "/no/x");
+  EXPECT_EQ(simulated.exit_code, 1);
+  EXPECT_EQ(simulated.out, "");
 }
 
 TEST(Tune, IsNotResumedOnAnotherMachine) {
@@ -536,6 +592,11 @@ TEST(Explain, WrongUsageIsToldFromWrongInput) {
   EXPECT_EQ(run("groma explain - --app -").exit_code, 2);
   const std::string as_mapping = "groma explain --as-mapping --app docs/examples/circuit.json ";
   EXPECT_EQ(run(as_mapping + "--json").exit_code, 2);
+  for (const std::string name : {"--task", "--region"}) {
+    const Outcome ignored = run("groma explain - --log run.log " + name + " nosuch", "");
+    EXPECT_EQ(ignored.exit_code, 2);
+    EXPECT_THAT(ignored.err, HasSubstr(name + ": it is of --app"));
+  }
 }
 
 // A FILE that stands there, as in other calls, is not an error; nor does it change anything in
@@ -772,6 +833,23 @@ TEST(Run, TakesAProgramAndALibrary) {
   EXPECT_EQ(json::parse(failed.out).at("stage"), "execute");
   EXPECT_EQ(json::parse(failed.out).at("exit_code"), 139);
   EXPECT_EQ(json::parse(run(set + map + "true").out).at("stage"), "map");
+  // How it ended, where no Legion was started.
+  EXPECT_THAT(run(set + map + "sh -c 'kill -SEGV $$'").out, HasSubstr("signal 11 ended it"));
+  EXPECT_THAT(run(set + map + "sh -c 'exit 3'").out, HasSubstr("it ended with exit code 3"));
+  EXPECT_THAT(run(set + map + "true").out, testing::Not(HasSubstr("ended it")));
+  // What it measures of itself, the last time that it does.
+  const json measured =
+      json::parse(run(set + map + says + "echo elapsed 9 ms; echo elapsed 268.246 ms'").out);
+  EXPECT_DOUBLE_EQ(measured.at("score").at("value").get<double>(), 0.268246);
+  EXPECT_EQ(measured.at("score").at("unit"), "s");
+  // Two of them leave one log.
+  const std::string twice = "sh -c 'for i in 1 2; do echo groma: mapped by me >&2; done'";
+  const std::string log = " --log " + folder.path() + "/run.log -- ";
+  const std::string logs = std::string(map).replace(map.find(" -- "), 4, log);
+  EXPECT_THAT(run(set + logs + twice).err,
+              HasSubstr("Legion was started 2 times: the log is of one of these runs alone\n"));
+  EXPECT_THAT(run(set + map + twice).err, testing::Not(HasSubstr("2 times")));
+  EXPECT_THAT(run(set + logs + says + "true'").err, testing::Not(HasSubstr("times:")));
 }
 
 TEST(Run, CtrlCEndsWith130) {

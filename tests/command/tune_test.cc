@@ -258,6 +258,19 @@ TEST(Tune, SaysThatTheMachineHasOtherNodes) {
   EXPECT_THAT(run(search + "/a").err, Not(HasSubstr("nodes-differ")));  // there is a search already
 }
 
+TEST(Tune, NamesOfTheStartThatTheApplicationLacksAreWarnedOfOnce) {
+  const TemporaryFolder folder;
+  const std::string start = " --start " + folder.write("a.mapper", "Task task_44 GPU,CPU;\n") +
+                            " --evaluations 2 --out " + folder.path();
+  const std::string said = "a.mapper:1:6: warning: ";
+  const std::string err = run(kSmall + start + "/a").err;
+  EXPECT_THAT(err, testing::AllOf(HasSubstr(said), HasSubstr("task_44")));
+  EXPECT_EQ(err.find(said), err.rfind(said));
+  const Outcome outcome = run(kSmall + start + "/b --json");
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_EQ(lines_of(outcome.out).front()["event"], "note");
+}
+
 TEST(Tune, AFullOutputIsSaidOnce) {
   const TemporaryFolder folder;
   for (const std::string form : {"", "--json"}) {
@@ -291,6 +304,10 @@ TEST(Tune, BudgetsEndIt) {
                             "may take [0-9]+ tokens, 0 of 30000 are spent: nothing was "
                             "asked\n"));
   spent("time", "--evaluations 0 --proposer anneal --time 0.3");
+  EXPECT_THAT(run(kSmall + ("--command 'sleep 9; true {file}' --estimates 0 --time 0.3 --out " +
+                            folder.path() + "/slow"))
+                  .out,
+              HasSubstr("\nended  by the budget of time\n"));
   const std::string model =
       "--proposer opro --endpoint 'exec:cat > /dev/null; echo \"Task * GPU;\"' --evaluations 0 "
       "--reply-tokens 100 ";

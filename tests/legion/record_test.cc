@@ -184,8 +184,21 @@ TEST_F(Record, UnderAMapping) {
 TEST_F(Record, StandardOutputIsTheApplicationAlone) {
   const Outcome outcome = run("groma record --out - -- " GROMA_STRANGER " plain -ll:cpu 2");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, Not(HasSubstr("times: what was recorded")));
   EXPECT_TRUE(application_from_json(outcome.out, "out").ok()) << outcome.out;
   EXPECT_THAT(outcome.err, HasSubstr("moved: "));
+}
+
+TEST_F(Record, TheNextCommandHasTheMachineOfTheRun) {
+  for (const std::string cpus : {"1", "2"}) {
+    const Outcome outcome = record(GROMA_STRANGER " plain -ll:cpu " + cpus);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const std::string next = "next: groma tune --app " + out() + " --machine ";
+    EXPECT_THAT(outcome.err, HasSubstr(next + "nodes=1,gpu=0,omp=0,cpu=" + cpus + "\n"));
+  }
+  const std::string program = GROMA_STRANGER " plain -ll:cpu 1";
+  const Outcome twice = record("sh -c '" + program + "; " + program + "'");
+  EXPECT_THAT(twice.err, HasSubstr("Legion was started 2 times: what was recorded is of one of"));
 }
 
 TEST_F(Record, WhatFailsLeavesTheFileAlone) {
@@ -200,6 +213,8 @@ TEST_F(Record, WhatFailsLeavesTheFileAlone) {
   expect("/bin/true", "", "started no Legion that could be taken over");
   expect("nosuchprogram", "", "nosuchprogram");
   expect(GROMA_STRANGER " crash -ll:cpu 2", "", "Execution Error");
+  EXPECT_THAT(record(GROMA_STRANGER " crash -ll:cpu 2").err,
+              AllOf(HasSubstr("-lg:safe_mapper"), Not(HasSubstr("mapping functions"))));
   expect(GROMA_STRANGER " hang -ll:cpu 2", "--timeout 2", "time limit");
   expect(GROMA_STRANGER " plain", "--map nosuch.mapper", "cannot read `nosuch.mapper`");
   expect(GROMA_STRANGER " plain", "--library nosuch.so", "there is no `nosuch.so`");
@@ -272,7 +287,7 @@ TEST_F(Verify, RunsStartAndBestForReal) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
   EXPECT_THAT(outcome.out,
               AllOf(HasSubstr("for real, medians of 1 run each in turn, of the whole process, its "
-                              "start included\n"),
+                              "start included; simulated is the whole run\n"),
                     HasSubstr("  start  "), HasSubstr("  step "), HasSubstr("  the fastest\n")));
   EXPECT_THAT(outcome.err, Not(HasSubstr("warning")));  // it is the program that was recorded
   EXPECT_THAT(outcome.out, Not(HasSubstr("kept: ")));   // the program's own output
@@ -295,7 +310,7 @@ TEST_F(Verify, WhatIsMeasured) {
   const std::string program =
       "sh -c '" GROMA_STRANGER " plain -ll:cpu 2; echo elapsed 12.5 ms; echo score: 5'";
   const Outcome elapsed = tune("--repeats 2", program);
-  EXPECT_THAT(elapsed.out, AllOf(HasSubstr("of the `elapsed` time that it says\n"),
+  EXPECT_THAT(elapsed.out, AllOf(HasSubstr("of the `elapsed` time that it says; simulated is "),
                                  HasSubstr("  start            12.5 ms  12.5 ms to 12.5 ms "),
                                  HasSubstr("  within the start's own runs\n")));
   std::filesystem::remove_all(found());

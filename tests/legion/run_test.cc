@@ -302,6 +302,17 @@ TEST_F(Run, ALogOfLegionsOwnWrapperIsRead) {
                 {3, "not-honoured"}, {4, "acted"}, {5, "acted"}, {6, "not-shown"}}));
 }
 
+// Whatever ends a run, its log has what was decided before.
+TEST_F(Run, ALogOfARunThatIsEndedIsWhole) {
+  const std::string log = folder_.path() + "/run.log";
+  for (const std::string mode : {"hang", "crash"}) {
+    const Outcome outcome = stranger(kFirst, mode, "--timeout 4 --log " + log);
+    EXPECT_EQ(outcome.exit_code, 1);
+    const std::string text = read_text(log);
+    EXPECT_THAT(text, AllOf(HasSubstr("MAP_TASK for top<"), testing::EndsWith("\n"))) << mode;
+  }
+}
+
 TEST_F(Run, WhatIsNoLogIsRefused) {
   const std::string mapping = write("a.mapper", "Task * CPU;\n");
   const Outcome outcome = run("groma explain " + mapping + " --log " + write("no.log", "hello\n"));
@@ -333,6 +344,14 @@ TEST_F(Run, AMappingThatFailsOnThisMachine) {
   expect_failure(stranger(text, "plain"), "my.mapper:2:");
   const Outcome json = stranger(text, "plain", "--json");
   EXPECT_EQ(nlohmann::json::parse(json.out).at("stage"), "map");
+}
+
+TEST_F(Run, AMemoryThatLegionWasNotGiven) {
+  const Outcome outcome = stranger("Region * * CPU RDMEM, SYSMEM;\n", "plain");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("No CPU of `legion` can address RDMEM, it has none."),
+                                 HasSubstr("Start the program with -ll:rsize MB"),
+                                 Not(HasSubstr("FBMEM and ZCMEM for GPUs"))));
 }
 
 TEST_F(Run, AnAnswerThatLegionCannotCarryOut) {
@@ -373,6 +392,14 @@ TEST_F(Run, OneThatCrashesIsExplained) {
   EXPECT_EQ(json.at("stage"), "execute");
   EXPECT_EQ(json.at("exit_code"), 139);
   EXPECT_FALSE(json.at("explain").empty());
+  EXPECT_THAT(outcome.out, Not(HasSubstr("safe_mapper")));  // it ran under Legion's checks
+  EXPECT_THAT(outcome.out, Not(HasSubstr("IndexTaskMap moved")));
+  // By the command's option, where it did not.
+  EXPECT_THAT(stranger(kFirst, "crash", "--checks never").out,
+              AllOf(HasSubstr("run again with `--checks always`"), Not(HasSubstr("safe_mapper")),
+                    HasSubstr("IndexTaskMap moved")));
+  EXPECT_THAT(stranger(kFirst, "crash -lg:safe_mapper", "--checks never").out,
+              Not(HasSubstr("--checks always")));
   expect_failure(stranger(kFirst, "abort"), "134");
 }
 
@@ -424,6 +451,15 @@ TEST_F(Run, AScriptMayStartTheProgram) {
   const Outcome outcome = run("groma run --map " + write("my.mapper", kFirst) + " -- sh " + script);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("moved: 0 0 0 0\n"));
+}
+
+TEST_F(Run, TwoProgramsLeaveOneLog) {
+  const std::string script =
+      write("run.sh", "for i in 1 2; do " GROMA_STRANGER " plain -ll:cpu 2; done\n");
+  const Outcome outcome = run("groma run --map " + write("my.mapper", kFirst) + " --log " +
+                              folder_.path() + "/log -- sh " + script);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("groma: Legion was started 2 times: the log is of one of"));
 }
 
 TEST_F(Run, ALegionThatIsLoadedLater) {

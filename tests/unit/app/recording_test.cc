@@ -186,6 +186,25 @@ TEST(Recording, TheRuntimesCosts) {
   EXPECT_EQ(costs()->map_s, kMaxRuntimeCost);
 }
 
+TEST(Recording, TasksThatRanOnOneKindOnlyAreSaidTogether) {
+  const auto app = Workload::make(*with_values(find_benchmark("circuit")->make(), "nodes=1"));
+  ASSERT_TRUE(app.ok());
+  app::Events events = test::events_of(app->data());
+  for (std::uint32_t i = 0; i < events.tasks.size(); ++i) {
+    events.times.push_back({i, ProcKind::kCpu, 1, 1000});
+  }
+  const auto recorded = recorded_application(app::text_of(events), "circuit");
+  ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+  std::vector<std::string> said;
+  for (const std::string& note : recorded->notes) {
+    if (note.find("did not run on") != note.npos) said.push_back(note);
+  }
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_THAT(said.front(),
+              testing::AllOf(HasSubstr("`calculate_new_currents`, `distribute_charge`"),
+                             HasSubstr(" did not run on GPU: their time there is that on CPU")));
+}
+
 TEST(Recording, EventsAreTheSameAgain) {
   const auto workload = Workload::make(find_benchmark("circuit")->make());
   const std::string text = app::text_of(test::events_of(workload->data()));

@@ -91,6 +91,8 @@ TEST(Paper, FiguresAreTheScore) {
   EXPECT_DOUBLE_EQ(rate.score->value, 4900.5);  // the last
   EXPECT_TRUE(rate.score->higher_is_better);
   EXPECT_DOUBLE_EQ(guided("ELAPSED TIME =  120.5 ms").score->value, 0.1205);
+  EXPECT_DOUBLE_EQ(guided("elapsed 120.5 ms\nelapsed 268.246 ms\n").score->value, 0.268246);
+  EXPECT_FALSE(guided("about elapsed 268.246 ms or so\n").score);
 }
 
 constexpr const char* kNotVisible =
@@ -200,6 +202,73 @@ TEST(Endings, WithoutTextSayWhatIsOfLegion) {
       }
     }
     EXPECT_FALSE(sentences.empty());
+  }
+}
+
+// A run under Legion's checks is not advised to have them, nor to mend what they let pass.
+TEST(Endings, AdviceToCheckIsByTheRunsOwnMeans) {
+  Diagnostics diags(Source("a.mapper",
+                           "m = Machine(GPU);\n"
+                           "def f(Task task) { return m[0, task.ipoint[0]]; }\n"
+                           "IndexTaskMap * f;\n"));
+  const Program program = compile(diags.source(), diags);
+  const std::string log = "Segmentation fault (core dumped)\n";
+  GuideContext context;
+  context.exit_code = 139;
+  context.program = &program;
+  const auto said = [&] {
+    std::string all;
+    for (const std::string& each : guided(log, context).suggest) all += each + "\n";
+    return all;
+  };
+  EXPECT_THAT(said(), testing::AllOf(HasSubstr("run again with -lg:safe_mapper"),
+                                     HasSubstr("% m.size"), HasSubstr("change line 3")));
+  context.checks = "`--checks always`";
+  EXPECT_THAT(said(), testing::AllOf(HasSubstr("run again with `--checks always`, which"),
+                                     Not(HasSubstr("safe_mapper")), HasSubstr("change line 3")));
+  context.checks = "";
+  EXPECT_EQ(said(), "Look for the crash in a debugger or under AddressSanitizer.\n");
+  // Of a program that maps itself there is nothing to change.
+  context.checks = "-lg:safe_mapper";
+  context.program = nullptr;
+  EXPECT_THAT(said(), HasSubstr("% m.size"));
+  context.maps_itself = true;
+  EXPECT_THAT(said(), Not(HasSubstr("% m.size")));
+}
+
+TEST(Endings, WhatIsNotInTheMappingNeedNotBeLeftOut) {
+  for (const auto& [text, said] :
+       {std::pair("Task * GPU;\n", false), {"InstanceLimit a 1;\n", true}}) {
+    Diagnostics diags(Source("a.mapper", text));
+    const Program program = compile(diags.source(), diags);
+    GuideContext context;
+    context.timed_out = true;
+    context.checks = "";  // they do not find that
+    const auto without = Contains(HasSubstr("do without InstanceLimit"));
+    EXPECT_THAT(guided("", context).suggest, without);
+    context.program = &program;
+    const bool has = testing::Matches(without)(guided("", context).suggest);
+    EXPECT_EQ(has, said) << text;
+  }
+}
+
+TEST(Legion, SaysWhichFlagGivesWhatItLacks) {
+  for (const auto& [text, flag] :
+       {std::pair("Region * * CPU RDMEM;\n", "-ll:rsize MB, which gives Legion RDMEM"),
+        {"Region * * CPU SOCKMEM;\n", "-ll:nsize MB, which gives Legion SOCKMEM"},
+        {"Task * GPU;\n", "-ll:gpu N, which gives Legion GPU"},
+        {"Task * OMP;\n", "-ll:ocpu N, which gives Legion OMP"}}) {
+    Diagnostics diags(Source("a.mapper", text));
+    const auto machine = machine_from_json(R"({"nodes": [{"processors": [{"kind": "CPU",
+        "count": 2}], "memories": [{"kind": "SYSMEM", "capacity_bytes": 4096}]}]})",
+                                           "legion");
+    ASSERT_TRUE(machine);
+    ASSERT_TRUE(bind(compile(diags.source(), diags), *machine, diags));
+    GuideContext context;
+    context.exit_code = 0;
+    const Feedback feedback = guided(render(diags), context);
+    EXPECT_THAT(ids(feedback), ElementsAre("groma.not-given-to-legion")) << render(diags);
+    EXPECT_THAT(feedback.suggest, ElementsAre(HasSubstr(flag)));
   }
 }
 
@@ -494,6 +563,22 @@ TEST(Run, AProfileSaysWhatTookTheTimeAndWhy) {
   EXPECT_EQ(read->title, run.facts->title);
 }
 
+TEST(Profile, WithoutAGpuNothingMovesThere) {
+  ProfileFacts facts;
+  ProfileFacts::Cause cause;
+  cause.doing = "task";
+  cause.task = "main";
+  cause.share = 0.9;
+  facts.causes = {cause};
+  facts.by_task = {{"main", "CPU", 0.9, 4}};
+  const auto moves = Contains(HasSubstr("moves `main` to GPUs"));
+  EXPECT_THAT(guide_profile(facts).suggest, moves);
+  facts.kinds = {{"CPU", 2, 2, 0.5, 1}};
+  EXPECT_THAT(guide_profile(facts).suggest, Not(moves));
+  facts.kinds.push_back({"GPU", 1, 0, 0, 1});
+  EXPECT_THAT(guide_profile(facts).suggest, moves);
+}
+
 // Whether a copy leaves its memory, and its node, decides what helps.
 TEST(Profile, CopiesWithinOneKindOfMemoryAreToldApart) {
   ProfileFacts facts;
@@ -523,7 +608,8 @@ TEST(Profile, CopiesNameRegionMemoriesLineAndCure) {
                         {"doing": "copy", "reason": "channel", "time_ps": 230, "move": 0},
                         {"doing": "task", "reason": "end", "time_ps": 300, "task": "work"}]},
     "by_task": [{"task": "work", "kind": "CPU", "time_ps": 300}],
-    "by_kind": [{"kind": "CPU", "processors": 4, "used": 1, "imbalance": 4}],
+    "by_kind": [{"kind": "CPU", "processors": 4, "used": 1, "imbalance": 4},
+                {"kind": "GPU", "processors": 1, "used": 1, "imbalance": 1}],
     "moves": [{"region": "rp_shared", "from": "SYSMEM", "to": "FBMEM", "other_node": false,
                "by": {"text": "Region * rp_shared GPU FBMEM", "place": "a.mapper:4:1"}}]}})");
   ASSERT_TRUE(facts) << facts.error().message;
