@@ -301,15 +301,15 @@ void check_written(const std::vector<WrittenFile>& written, const std::vector<st
 }
 
 std::optional<groma::Error> unwritable(const std::vector<WrittenFile>& written) {
-  for (const auto& [option, path] : written) {
-    if (path.empty() || path == "-") continue;
-    const auto error = [&, name = option](const std::string& why) {
+  for (const WrittenFile& each : written) {
+    if (each.path.empty() || each.path == "-") continue;
+    const auto error = [&](const std::string& why) {
       return groma::Error{groma::Error::Code::kUnreadable,
-                          fmt::format("cannot write `{}`: {}", path, why),
-                          fmt::format("name a file: {} FILE", name)};
+                          fmt::format("cannot write `{}`: {}", each.path, why),
+                          fmt::format("name a file: {} FILE", each.option)};
     };
     std::error_code code;
-    const fs::path file = fs::weakly_canonical(fs::absolute(path, code), code);
+    const fs::path file = fs::weakly_canonical(fs::absolute(each.path, code), code);
     if (fs::is_directory(file, code)) return error("it is a folder");
     const bool exists = fs::exists(file, code);
     if (exists && access(file.c_str(), W_OK) != 0) return error(std::strerror(errno));
