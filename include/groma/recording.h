@@ -11,7 +11,7 @@
 
 namespace groma {
 
-inline constexpr std::size_t kMaxRecordedBytes = std::size_t{16} << 20;
+inline constexpr std::size_t kMaxRecordedBytes = std::size_t{64} << 20;
 
 struct Recording {
   Application app;  // Workload::make takes it

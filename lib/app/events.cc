@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -156,10 +157,7 @@ bool among(std::uint64_t number, const Items& items) {
   return number < items.size();
 }
 
-bool good(const Rect& rect) {
-  return rect.lower.dimensions() == rect.extents.dimensions() && rect.dimensions() > 0 &&
-         Rect::make(rect.lower, rect.extents).has_value();
-}
+bool good(const Rect& rect) { return rect.dimensions() > 0 && can_be_kept(rect); }
 
 bool good(const Events::Variant& variant) {
   bool fine = static_cast<std::size_t>(variant.kind) < kProcKindCount;
@@ -215,7 +213,7 @@ bool good(const Events& events, const Events::Launch& launch) {
   const std::span numbers(launch.numbers);
   const auto domain =
       Rect::make(Point(numbers.first(dimensions)), Point(numbers.subspan(dimensions, dimensions)));
-  if (!domain || domain->volume() > static_cast<std::int64_t>(INT32_MAX)) return false;
+  if (!domain || domain->volume() > kMaxEventPoints) return false;
   std::size_t due = 2 * dimensions;
   for (const Events::Requirement& requirement : shape.requirements) {
     if (requirement.how == Events::How::kWhole) continue;
@@ -279,6 +277,14 @@ bool good(const Events& events) {
 
 }  // namespace
 
+bool can_be_kept(const Rect& rect) {
+  const auto small = [](std::int64_t n) { return n >= -kMostEventNumber && n <= kMostEventNumber; };
+  const auto lower = rect.lower.coordinates(), extents = rect.extents.coordinates();
+  return std::all_of(lower.begin(), lower.end(), small) &&
+         std::all_of(extents.begin(), extents.end(), small) &&
+         Rect::make(rect.lower, rect.extents).has_value() && rect.volume() <= kMostEventNumber;
+}
+
 int Events::color_dimensions(const Partition& partition) const {
   int dimensions = partition.colors.dimensions();
   for (std::int32_t outer = partition.outer; outer >= 0;) {
@@ -320,7 +326,7 @@ Result<Events> events_from(std::string_view text) {
   if (!reader.ok() || !reader.at_end() || !good(events)) {
     return Error{Error::Code::kMalformed, "what was recorded is damaged"};
   }
-  if (events.tasks.size() > kMaxEventTasks || events.shapes.size() > 16 * kMaxEventTasks ||
+  if (events.tasks.size() > kMaxEventTasks || events.shapes.size() > kMaxEventShapes ||
       events.regions.size() > kMaxEventRegions || events.partitions.size() > kMaxEventRegions) {
     return Error{Error::Code::kTooLarge, "too many tasks, regions or kinds of launches"};
   }

@@ -17,12 +17,18 @@ namespace groma::app {
 // What is recorded at most; what is more is counted as not seen.
 inline constexpr std::size_t kMaxEventLaunches = std::size_t{1} << 21;
 inline constexpr std::size_t kMaxEventNumbers = std::size_t{1} << 21;
-inline constexpr std::size_t kMaxEventTasks = 1 << 12;    // and 16 times as many shapes
+inline constexpr std::size_t kMaxEventTasks = 1 << 12;
+inline constexpr std::size_t kMaxEventShapes = 16 * kMaxEventTasks;
 inline constexpr std::size_t kMaxEventRegions = 1 << 12;  // and as many partitions
 inline constexpr std::size_t kMaxEventPieces = 1 << 17;   // of all partitions
 inline constexpr std::int64_t kNoNumber = INT64_MIN;      // a point's colour that was not seen
 // Any other number lies between this and its negative, so that sums of a few fit 64 bits.
 inline constexpr std::int64_t kMostEventNumber = std::int64_t{1} << 56;
+
+inline constexpr std::int64_t kMaxEventPoints = INT32_MAX;  // of a launch
+
+// Whether what is recorded may have it: its numbers and its volume are within that.
+bool can_be_kept(const Rect& rect);
 
 struct Events {
   struct Variant {
@@ -116,7 +122,7 @@ struct Events {
   std::vector<Launch> launches;  // no two alike
   std::vector<Context> contexts;
   std::vector<Time> times;
-  Cost issue, map;            // to launch something; to analyse and map a task
+  Cost issue, map;            // the call that launches something; to analyse and map a task
   std::vector<Other> others;  // what no description has
 
   // Of a partition's colours, those of the partitions around it included.

@@ -6,19 +6,13 @@
 
 namespace groma::legion {
 
-// Owns the program's mapper and hands every hook on to it.
+// Owns the program's mapper and hands every hook on to it. Hooks come as that mapper's model says,
+// so those of a concurrent one may come at once.
 class Above : public Legion::Mapping::ForwardingMapper {
  public:
   using ForwardingMapper::ForwardingMapper;
 
   Legion::Mapping::Mapper* own() const { return mapper; }
-
-  // Our part of a hook is done by one call at a time.
-  MapperSyncModel get_mapper_sync_model() const override {
-    return mapper->get_mapper_sync_model() == SERIALIZED_NON_REENTRANT_MAPPER_MODEL
-               ? SERIALIZED_NON_REENTRANT_MAPPER_MODEL
-               : SERIALIZED_REENTRANT_MAPPER_MODEL;
-  }
 
   // ---- What ForwardingMapper does not forward.
   void map_future_map_reduction(Legion::Mapping::MapperContext context,

@@ -45,7 +45,7 @@ void Registration::leave(const Mapper& mapper, const groma::mapper::NamesOfRun& 
 
 Adapter::Adapter(std::shared_ptr<Registration> registration, Legion::Mapping::MapperRuntime* rt,
                  const Legion::Machine& realm_machine, Legion::Processor local,
-                 std::unique_ptr<groma::Mapper> mapper)
+                 std::unique_ptr<groma::Mapper> mapper, bool in_turn)
     : DefaultMapper(rt, realm_machine, local, "groma"),
       mapper_runtime_(rt),
       registration_(std::move(registration)),
@@ -53,7 +53,7 @@ Adapter::Adapter(std::shared_ptr<Registration> registration, Legion::Mapping::Ma
       name_(mapper_->name()),
       views_(*registration_->machine, &registration_->regions, mapper_->site().local.node, rt),
       instances_(*registration_->machine, &registration_->regions, rt),
-      calls_({rt, registration_->machine.get(), &views_, &events_, &instances_}),
+      calls_({rt, registration_->machine.get(), &views_, &events_, &instances_, in_turn}),
       decides_operations_(decides_operations(*mapper_)) {
   registration_->enter();
 }

@@ -67,7 +67,7 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
  public:
   Adapter(std::shared_ptr<Registration> registration, Legion::Mapping::MapperRuntime* rt,
           const Legion::Machine& realm_machine, Legion::Processor local,
-          std::unique_ptr<groma::Mapper> mapper);
+          std::unique_ptr<groma::Mapper> mapper, bool in_turn);
   ~Adapter() override;
 
   const char* get_mapper_name() const override { return name_.c_str(); }
@@ -203,9 +203,11 @@ void request(const ProfilingWish& wish, Legion::Mapping::ProfilingRequest& reque
 // Whether the mapper is one written by hand, which decides of what no statement does.
 bool decides_operations(const groma::Mapper& mapper);
 
-// The adapter of one processor; null where none is wanted. Legion comes to own it.
+// The adapter of one processor; null where none is wanted. Legion comes to own it. `in_turn`: as in
+// HookParts.
 Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion::Runtime* runtime,
-                      const Legion::Machine& machine, Legion::Processor processor);
+                      const Legion::Machine& machine, Legion::Processor processor,
+                      bool in_turn = false);
 
 // The public one, with somebody who hears.
 Wrap wrapper(const Program& program, const Options& options, Heard heard);

@@ -20,7 +20,7 @@ void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInpu
   constexpr std::size_t kPart = 256;
   HookCalls::Use call(calls_, context, HookOf::kNoOperation);
   // An event that one part makes must not be gone after the next.
-  const Alone alone(mapper_runtime_, context);
+  const Alone alone = calls_.alone(context);
   MapperEvent deferral = 0;
   std::size_t waiting = 0;
   std::vector<const Legion::Task*> stealable;  // of those

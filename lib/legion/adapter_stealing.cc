@@ -58,7 +58,7 @@ const std::vector<std::uint32_t>& Adapter::stolen(HookCall& call, const Processo
 // ---- As a victim
 
 void Adapter::tell(MapperContext context, const Processor& whom, StealMessage message) {
-  const Alone alone(mapper_runtime_, context);
+  const Alone alone = calls_.alone(context);
   mapper_runtime_->send_message(context, realm(whom), &message, sizeof message,
                                 static_cast<unsigned>(message));
 }
@@ -108,7 +108,7 @@ void Adapter::refuse_work(MapperContext context, const Processor& thief) {
 void Adapter::wake(MapperContext context) {
   const auto waits = events_.open.find(deferral_);
   if (waits == events_.open.end()) return;
-  const Alone alone(mapper_runtime_, context);
+  const Alone alone = calls_.alone(context);
   const Legion::Mapping::MapperEvent old = waits->second;
   waits->second = mapper_runtime_->create_mapper_event(context);
   mapper_runtime_->trigger_mapper_event(context, old);

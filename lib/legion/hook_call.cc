@@ -5,41 +5,41 @@ namespace groma::legion {
 // ---- Hands
 
 std::optional<FoundInstance> Hands::find_instance(const InstanceRequest& request) {
-  const Alone alone(parts_.runtime, context_);
+  const Alone alone(parts_, context_);
   return parts_.instances->find(context_, request, of_ == HookOf::kMapping);
 }
 
 std::optional<FoundInstance> Hands::create_instance(const InstanceRequest& request) {
   if (of_ == HookOf::kNoOperation) return std::nullopt;
-  const Alone alone(parts_.runtime, context_);
+  const Alone alone(parts_, context_);
   return parts_.instances->create(context_, request, of_ == HookOf::kMapping);
 }
 
 bool Hands::acquire_instance(InstanceId instance) {
   const auto* known = parts_.instances->known(instance);
   if (known == nullptr || of_ != HookOf::kMapping) return false;
-  const Alone alone(parts_.runtime, context_);
+  const Alone alone(parts_, context_);
   return parts_.runtime->acquire_instance(context_, *known);
 }
 
 void Hands::release_instance(InstanceId instance) {
   const auto* known = parts_.instances->known(instance);
   if (known == nullptr || of_ != HookOf::kMapping) return;
-  const Alone alone(parts_.runtime, context_);
+  const Alone alone(parts_, context_);
   parts_.runtime->release_instance(context_, *known);
 }
 
 bool Hands::collect_instance(InstanceId instance) {
   const auto* known = parts_.instances->known(instance);
   if (known == nullptr) return false;
-  const Alone alone(parts_.runtime, context_);
+  const Alone alone(parts_, context_);
   return parts_.runtime->collect_instance(context_, *known);
 }
 
 void Hands::set_collect_priority(InstanceId instance, CollectPriority priority) {
   const auto* known = parts_.instances->known(instance);
   if (known == nullptr) return;
-  const Alone alone(parts_.runtime, context_);
+  const Alone alone(parts_, context_);
   parts_.runtime->set_garbage_collection_priority(context_, *known, priority);
 }
 
@@ -47,7 +47,7 @@ std::span<const VariantView> Hands::variants(TaskId task) { return parts_.views-
 std::string_view Hands::task_name(TaskId task) { return parts_.views->name(task); }
 
 MapperEvent Hands::create_event() {
-  const Alone alone(parts_.runtime, context_);
+  const Alone alone(parts_, context_);
   const Legion::Mapping::MapperEvent made = parts_.runtime->create_mapper_event(context_);
   parts_.events->open[++parts_.events->last] = made;
   return parts_.events->last;
@@ -58,7 +58,7 @@ void Hands::trigger_event(MapperEvent event) {
   if (found == parts_.events->open.end()) return;
   const Legion::Mapping::MapperEvent triggered = found->second;
   parts_.events->open.erase(found);
-  const Alone alone(parts_.runtime, context_);
+  const Alone alone(parts_, context_);
   parts_.runtime->trigger_mapper_event(context_, triggered);
 }
 
@@ -66,13 +66,13 @@ bool Hands::send_message(const Processor& target, std::uint32_t kind,
                          std::span<const std::byte> message) {
   const Legion::Processor to = parts_.machine->realm(target);
   if (!to.exists()) return false;
-  const Alone alone(parts_.runtime, context_);
+  const Alone alone(parts_, context_);
   parts_.runtime->send_message(context_, to, message.data(), message.size(), kind);
   return true;
 }
 
 bool Hands::broadcast(std::uint32_t kind, std::span<const std::byte> message) {
-  const Alone alone(parts_.runtime, context_);
+  const Alone alone(parts_, context_);
   parts_.runtime->broadcast(context_, message.data(), message.size(), kind);
   return true;
 }

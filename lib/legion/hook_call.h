@@ -24,11 +24,23 @@ struct Events {
   MapperEvent last = 0;
 };
 
+// What the hooks of one mapper object share. All of it outlives them.
+struct HookParts {
+  Legion::Mapping::MapperRuntime* runtime;
+  const MachineMap* machine;
+  TaskViews* views;
+  Events* events;
+  Instances* instances;
+  bool in_turn;  // whoever calls the hooks does so one after the other, each to its end
+};
+
 // While it lives, no hook begins inside this one, whatever is called.
 class Alone {
  public:
-  Alone(Legion::Mapping::MapperRuntime* runtime, MapperContext context)
-      : runtime_(runtime), context_(context), was_reentrant_(runtime->is_reentrant(context)) {
+  Alone(const HookParts& parts, MapperContext context)
+      : runtime_(parts.runtime),
+        context_(context),
+        was_reentrant_(!parts.in_turn && runtime_->is_reentrant(context)) {
     if (was_reentrant_) runtime_->disable_reentrant(context_);
   }
   ~Alone() {
@@ -41,15 +53,6 @@ class Alone {
   Legion::Mapping::MapperRuntime* runtime_;
   MapperContext context_;
   bool was_reentrant_;
-};
-
-// What the hooks of one mapper object share. All of it outlives them.
-struct HookParts {
-  Legion::Mapping::MapperRuntime* runtime;
-  const MachineMap* machine;
-  TaskViews* views;
-  Events* events;
-  Instances* instances;
 };
 
 // What a hook is about: only an operation has instances made, and only while it is mapped do they
@@ -129,6 +132,8 @@ struct HookCall {
 class HookCalls {
  public:
   explicit HookCalls(const HookParts& parts) : parts_(parts) {}
+
+  Alone alone(MapperContext context) const { return Alone(parts_, context); }
 
   // One hook's, while it lives.
   class Use {

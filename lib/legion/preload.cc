@@ -1,15 +1,17 @@
 // Stands before Legion in a program that was not built with Groma (LD_PRELOAD): the functions by
-// which a program starts Legion and registers its mappers. Without GROMA_MAPPING, and in programs
-// without Legion, it does nothing.
+// which a program starts Legion, registers its mappers and launches tasks. Without GROMA_MAPPING,
+// and in programs without Legion, it does nothing.
 #include "legion/preload.h"
 
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -88,6 +90,32 @@ Mapper* wrap(Legion::Runtime* runtime, Legion::MapperID id, Mapper* mapper,
   return !is_wanted() ? mapper : library().wrap(runtime, id, mapper, processor);
 }
 
+// Times a launch, while it lives. One that may run the task itself says nothing of Legion.
+class Launch {
+ public:
+  explicit Launch(bool runs_inline) : said_(runs_inline ? nullptr : wanted()) {
+    if (said_ != nullptr) begin_ = Clock::now();
+  }
+  ~Launch() {
+    if (said_ == nullptr) return;
+    said_(std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin_).count());
+  }
+  Launch(const Launch&) = delete;
+  Launch& operator=(const Launch&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Said = decltype(PreloadMapper::called);
+  static Said wanted() {
+    static const Said said =
+        std::getenv(groma::legion::kRecordVariable) == nullptr ? nullptr : library().called;
+    return said;
+  }
+
+  Said said_;
+  Clock::time_point begin_;
+};
+
 }  // namespace
 
 namespace Legion {
@@ -116,6 +144,38 @@ Mapper* Runtime::get_mapper(Context context, MapperID id, Processor target) {
   using Next = Mapper*(Runtime*, Context, MapperID, Processor);
   Mapper* const found = next<Next>(&Runtime::get_mapper)(this, context, id, target);
   return !is_wanted() ? found : library().unwrap(found);
+}
+
+Future Runtime::execute_task(Context context, const TaskLauncher& launcher,
+                             std::vector<OutputRequirement>* outputs) {
+  using Self = Future (Runtime::*)(Context, const TaskLauncher&, std::vector<OutputRequirement>*);
+  using Next = Future(Runtime*, Context, const TaskLauncher&, std::vector<OutputRequirement>*);
+  static auto* const legions = next<Next>(static_cast<Self>(&Runtime::execute_task));
+  const Launch timed(launcher.enable_inlining);
+  return legions(this, context, launcher, outputs);
+}
+
+FutureMap Runtime::execute_index_space(Context context, const IndexTaskLauncher& launcher,
+                                       std::vector<OutputRequirement>* outputs) {
+  using Self =
+      FutureMap (Runtime::*)(Context, const IndexTaskLauncher&, std::vector<OutputRequirement>*);
+  using Next =
+      FutureMap(Runtime*, Context, const IndexTaskLauncher&, std::vector<OutputRequirement>*);
+  static auto* const legions = next<Next>(static_cast<Self>(&Runtime::execute_index_space));
+  const Launch timed(launcher.enable_inlining);
+  return legions(this, context, launcher, outputs);
+}
+
+Future Runtime::execute_index_space(Context context, const IndexTaskLauncher& launcher,
+                                    ReductionOpID reduction, bool ordered,
+                                    std::vector<OutputRequirement>* outputs) {
+  using Self = Future (Runtime::*)(Context, const IndexTaskLauncher&, ReductionOpID, bool,
+                                   std::vector<OutputRequirement>*);
+  using Next = Future(Runtime*, Context, const IndexTaskLauncher&, ReductionOpID, bool,
+                      std::vector<OutputRequirement>*);
+  static auto* const legions = next<Next>(static_cast<Self>(&Runtime::execute_index_space));
+  const Launch timed(launcher.enable_inlining);
+  return legions(this, context, launcher, reduction, ordered, outputs);
 }
 
 }  // namespace Legion

@@ -6,6 +6,8 @@
 
 #include <legion.h>
 
+#include <cstdint>
+
 namespace groma::legion {
 
 // The mapping: the path of a file, or a name for messages, a line end and the program's text.
@@ -25,6 +27,8 @@ struct PreloadMapper {
   Legion::Mapping::Mapper* (*wrap)(Legion::Runtime* runtime, Legion::MapperID id,
                                    Legion::Mapping::Mapper* mapper,
                                    Legion::Processor processor) = nullptr;
+  // A task launched something by a call that took so long.
+  void (*called)(std::int64_t nanoseconds) = nullptr;
   // The program's mapper beneath one that is registered, or that itself.
   Legion::Mapping::Mapper* (*unwrap)(Legion::Mapping::Mapper* mapper) = nullptr;
 };

@@ -65,9 +65,10 @@ void announce(const Program& program) {
 }
 
 // Of the first process, where the top-level task runs.
-std::shared_ptr<RunEvents> recording(const Machine& on) {
+std::shared_ptr<RunEvents> recording(const std::shared_ptr<const MachineMap>& machine) {
   const char* const file = std::getenv(kRecordVariable);
   if (file == nullptr || !is_first_process()) return nullptr;
+  const Machine& on = *machine->machine();
   std::string has;  // as `--machine` reads it
   for (const auto& [name, kind] :
        {std::pair("gpu", ProcKind::kGpu), {"omp", ProcKind::kOmp}, {"cpu", ProcKind::kCpu}}) {
@@ -75,7 +76,7 @@ std::shared_ptr<RunEvents> recording(const Machine& on) {
   }
   std::fprintf(stderr, "groma: records, Legion %s, nodes=%lld%s\n", LEGION_VERSION,
                static_cast<long long>(on.node_count()), has.c_str());
-  return std::make_shared<RunEvents>(file);
+  return std::make_shared<RunEvents>(file, machine);
 }
 
 std::shared_ptr<RunWatch> watch(const std::shared_ptr<const MachineMap>& machine) {
@@ -105,7 +106,7 @@ std::shared_ptr<const MachineMap> machine() {
 // Of the process.
 struct Takeover {
   const std::shared_ptr<const MachineMap> map = machine();
-  const std::shared_ptr<RunEvents> events = recording(*map->machine());
+  const std::shared_ptr<RunEvents> events = recording(map);
   const std::shared_ptr<RunWatch> measures = watch(map);
   const std::shared_ptr<MapperLogFile> log = log_file();
   const Wrap wrap = [this]() -> Wrap {
@@ -140,7 +141,7 @@ LegionMapper* over(Legion::Runtime* runtime, Legion::Processor processor, Legion
   }
   if (all.log != nullptr) mapper = make_logged(mapper, all.log).release();
   if (all.measures != nullptr) mapper = make_profiler(mapper, all.measures).release();
-  if (all.events != nullptr) mapper = make_recorder(mapper, all.events, all.map).release();
+  if (all.events != nullptr) mapper = make_recorder(mapper, all.events).release();
   return mapper;
 }
 
@@ -154,6 +155,10 @@ LegionMapper* wrap(Legion::Runtime* runtime, Legion::MapperID id, LegionMapper* 
     takeover().replaced.insert(processor);
   }
   return over(runtime, processor, mapper);
+}
+
+void called(std::int64_t nanoseconds) {
+  if (takeover().events != nullptr) takeover().events->called(nanoseconds);
 }
 
 LegionMapper* unwrap(LegionMapper* mapper) {
@@ -190,6 +195,6 @@ extern "C" {
 // NOLINTBEGIN(readability-identifier-naming): a symbol that is looked up by its name
 extern const groma::legion::PreloadMapper groma_preload_mapper;
 const groma::legion::PreloadMapper groma_preload_mapper = {
-    groma::legion::begin, groma::legion::wrap, groma::legion::unwrap};
+    groma::legion::begin, groma::legion::wrap, groma::legion::called, groma::legion::unwrap};
 // NOLINTEND(readability-identifier-naming)
 }

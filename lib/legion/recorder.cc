@@ -1,6 +1,7 @@
 #include "legion/recorder.h"
 
 #include <map>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -14,12 +15,8 @@ namespace measurements = Legion::Mapping::ProfilingMeasurements;
 
 class Recorder final : public Above {
  public:
-  Recorder(LegionMapper* own, std::shared_ptr<RunEvents> events,
-           std::shared_ptr<const MachineMap> machine)
-      : Above(own),
-        events_(std::move(events)),
-        machine_(std::move(machine)),
-        views_(*machine_, &ids_, 0, own->runtime) {
+  Recorder(LegionMapper* own, std::shared_ptr<RunEvents> events)
+      : Above(own), events_(std::move(events)) {
     events_->enter();
   }
   ~Recorder() override { events_->leave(); }
@@ -27,7 +24,7 @@ class Recorder final : public Above {
   void select_task_options(MapperContext context, const Legion::Task& task,
                            TaskOptions& output) override {
     HookTimes times;
-    events_->launched(mapper->runtime, context, task, views_);
+    events_->launched(mapper->runtime, context, task);
     times.begin_own();
     mapper->select_task_options(context, task, output);
     times.end_own();
@@ -41,6 +38,7 @@ class Recorder final : public Above {
     mapper->map_task(context, task, input, output);
     times.end_own();
     if (!output.task_prof_requests.empty() || !output.copy_prof_requests.empty()) {
+      const std::lock_guard lock(mutex_);
       asked_.try_emplace(task.get_unique_id());
     }
     if (events_->wants_time(task)) {
@@ -58,9 +56,12 @@ class Recorder final : public Above {
   void report_profiling(MapperContext context, const Legion::Task& task,
                         const TaskProfilingInfo& input) override {
     if (input.task_response) measure(task, input.profiling_responses);
-    const auto asked = asked_.find(task.get_unique_id());
-    if (asked == asked_.end()) return;
-    if (++asked->second >= input.total_reports) asked_.erase(asked);
+    {
+      const std::lock_guard lock(mutex_);
+      const auto asked = asked_.find(task.get_unique_id());
+      if (asked == asked_.end()) return;
+      if (++asked->second >= input.total_reports) asked_.erase(asked);
+    }
     mapper->report_profiling(context, task, input);
   }
 
@@ -95,18 +96,15 @@ class Recorder final : public Above {
   }
 
   std::shared_ptr<RunEvents> events_;
-  std::shared_ptr<const MachineMap> machine_;
-  RegionIds ids_;
-  TaskViews views_;
+  std::mutex mutex_;
   // Tasks for whose reports the own mapper asked, and how many came.
   std::map<Legion::UniqueID, unsigned> asked_;
 };
 
 }  // namespace
 
-std::unique_ptr<LegionMapper> make_recorder(LegionMapper* own, std::shared_ptr<RunEvents> events,
-                                            std::shared_ptr<const MachineMap> machine) {
-  return std::make_unique<Recorder>(own, std::move(events), std::move(machine));
+std::unique_ptr<LegionMapper> make_recorder(LegionMapper* own, std::shared_ptr<RunEvents> events) {
+  return std::make_unique<Recorder>(own, std::move(events));
 }
 
 LegionMapper* recorded_by(LegionMapper* mapper) {

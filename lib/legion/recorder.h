@@ -11,8 +11,7 @@ namespace groma::legion {
 
 // `own` ends with what is returned.
 std::unique_ptr<Legion::Mapping::Mapper> make_recorder(Legion::Mapping::Mapper* own,
-                                                       std::shared_ptr<RunEvents> events,
-                                                       std::shared_ptr<const MachineMap> machine);
+                                                       std::shared_ptr<RunEvents> events);
 
 // The `own` of such a mapper; null for any other.
 Legion::Mapping::Mapper* recorded_by(Legion::Mapping::Mapper* mapper);

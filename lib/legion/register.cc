@@ -66,7 +66,7 @@ void callback(const Legion::RegistrationCallbackArgs& args) {
 LogSink* Registration::log() const { return log_or_standard_error(options.log); }
 
 Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion::Runtime* runtime,
-                      const Legion::Machine& machine, Legion::Processor processor) {
+                      const Legion::Machine& machine, Legion::Processor processor, bool in_turn) {
   if (registration->machine == nullptr) {
     auto map = MachineMap::make();
     if (!map) {
@@ -83,7 +83,7 @@ Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion:
   if (mapper == nullptr) return nullptr;
   register_functors(*registration, runtime, *mapper);
   return new Adapter(registration, runtime->get_mapper_runtime(), machine, processor,
-                     std::move(mapper));
+                     std::move(mapper), in_turn);
 }
 
 MapperFactory factory_of(const Program& program, LogSink* sink) {
@@ -142,13 +142,13 @@ namespace {
 
 // The adapter of one processor; of NO_PROC that of the first which has one.
 Adapter* adapter_for(const std::shared_ptr<Registration>& registration, Legion::Runtime* runtime,
-                     Legion::Processor processor) {
+                     Legion::Processor processor, bool in_turn) {
   const Legion::Machine machine = Legion::Machine::get_machine();
-  if (processor.exists()) return make_adapter(registration, runtime, machine, processor);
+  if (processor.exists()) return make_adapter(registration, runtime, machine, processor, in_turn);
   Legion::Machine::ProcessorQuery here(machine);
   here.local_address_space();
   for (const Legion::Processor p : here) {
-    Adapter* const adapter = make_adapter(registration, runtime, machine, p);
+    Adapter* const adapter = make_adapter(registration, runtime, machine, p, in_turn);
     if (adapter != nullptr) return adapter;
   }
   return nullptr;
@@ -170,7 +170,8 @@ Wrap wrapper(const Program& program, const Options& options, Heard heard) {
   return [=](Legion::Runtime* runtime, const Realm::Processor& processor,
              Legion::Mapping::Mapper* own) -> Legion::Mapping::Mapper* {
     const std::lock_guard lock(*one_at_a_time);
-    std::unique_ptr<Adapter> adapter(adapter_for(registration, runtime, processor));
+    std::unique_ptr<Adapter> adapter(
+        adapter_for(registration, runtime, processor, own != nullptr && is_concurrent(*own)));
     if (adapter == nullptr) return own;
     if (own == nullptr) return adapter.release();
     return make_wrapped(own, std::move(adapter), mentions).release();

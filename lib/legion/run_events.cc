@@ -6,8 +6,10 @@
 #include <chrono>
 #include <cstdio>
 #include <iterator>
+#include <utility>
 
 #include "groma/recording.h"
+#include "groma/source.h"
 #include "groma/system.h"
 
 namespace groma::legion {
@@ -28,6 +30,7 @@ constexpr std::size_t kMostCosts = 65'536;  // of the runtime
 // percent, stays below.
 constexpr std::size_t kUndisturbed = 10;
 constexpr std::int64_t kMostPoints = 1 << 16;  // of a launch with projection functors
+constexpr const char* kProgramsBefore = "Legion programs that ended before the last";
 
 std::vector<std::int64_t> list(const Point& point) {
   return {point.coordinates().begin(), point.coordinates().end()};
@@ -70,9 +73,22 @@ void RunEvents::leave() {
   {
     const std::lock_guard lock(mutex_);
     if (--recorders_ > 0) return;
+    if (!std::exchange(has_written_, true)) count_programs_before();
   }
   if (const auto error = write_file(file_, text())) {
     std::fprintf(stderr, "groma: not recorded: %s\n", error->message.c_str());
+  }
+}
+
+// The file is of this run alone: where it is there, another program wrote it.
+void RunEvents::count_programs_before() {
+  const auto before = read_file(file_, kMaxRecordedBytes);
+  if (!before) return;
+  count(kProgramsBefore);
+  const auto events = app::events_from(*before);
+  if (!events) return;
+  for (const Events::Other& each : events->others) {
+    if (each.what == kProgramsBefore) count(kProgramsBefore, each.count);
   }
 }
 
@@ -83,13 +99,16 @@ void RunEvents::other(const char* what, std::int64_t times) {
 
 // ---- Tasks and their data
 
-std::uint32_t RunEvents::task_of(MapperContext context, const Legion::Task& task,
-                                 TaskViews& views) {
+std::optional<std::uint32_t> RunEvents::task_of(Runtime* runtime, MapperContext context,
+                                                const Legion::Task& task) {
   {
     const std::lock_guard lock(mutex_);
     const auto known = tasks_.find(task.task_id);
     if (known != tasks_.end()) return known->second;
+    if (events_.tasks.size() >= app::kMaxEventTasks) return std::nullopt;
   }
+  RegionIds ids;
+  TaskViews views(*machine_, &ids, 0, runtime);
   TaskView view;
   views.fill(context, task, {}, view);
   Events::Task made;
@@ -102,10 +121,12 @@ std::uint32_t RunEvents::task_of(MapperContext context, const Legion::Task& task
                              {each.demands.begin(), each.demands.end()}});
   }
   const std::lock_guard lock(mutex_);
-  const auto [known, is_new] =
-      tasks_.try_emplace(task.task_id, static_cast<std::uint32_t>(events_.tasks.size()));
-  if (is_new) events_.tasks.push_back(std::move(made));
-  return known->second;
+  const auto known = tasks_.find(task.task_id);
+  if (known != tasks_.end()) return known->second;
+  const std::size_t number = events_.tasks.size();
+  if (number >= app::kMaxEventTasks) return std::nullopt;
+  events_.tasks.push_back(std::move(made));
+  return tasks_[task.task_id] = static_cast<std::uint32_t>(number);
 }
 
 std::optional<std::uint32_t> RunEvents::region_of(Runtime* runtime, MapperContext context,
@@ -114,12 +135,13 @@ std::optional<std::uint32_t> RunEvents::region_of(Runtime* runtime, MapperContex
     const std::lock_guard lock(mutex_);
     const auto known = regions_.find(root.get_tree_id());
     if (known != regions_.end()) return known->second;
-    if (events_.regions.size() == app::kMaxEventRegions) return std::nullopt;
+    if (events_.regions.size() >= app::kMaxEventRegions) return std::nullopt;
   }
   Events::Region made;
   made.name = attached_name(runtime, context, root);
   const Legion::Domain domain = runtime->get_index_space_domain(context, root.get_index_space());
   made.bounds = rect_of(domain);
+  if (!app::can_be_kept(made.bounds)) return std::nullopt;
   made.points = static_cast<std::int64_t>(domain.get_volume());
   std::vector<Legion::FieldID> ids;
   runtime->get_field_space_fields(context, root.get_field_space(), ids);
@@ -131,13 +153,13 @@ std::optional<std::uint32_t> RunEvents::region_of(Runtime* runtime, MapperContex
                                                 context, root.get_field_space(), id))});
   }
   const std::lock_guard lock(mutex_);
-  const auto [known, is_new] =
-      regions_.try_emplace(root.get_tree_id(), static_cast<std::uint32_t>(events_.regions.size()));
-  if (is_new) {
-    fields_[known->second] = std::move(ids);
-    events_.regions.push_back(std::move(made));
-  }
-  return known->second;
+  const auto known = regions_.find(root.get_tree_id());
+  if (known != regions_.end()) return known->second;
+  const std::size_t number = events_.regions.size();
+  if (number >= app::kMaxEventRegions) return std::nullopt;
+  fields_[static_cast<std::uint32_t>(number)] = std::move(ids);
+  events_.regions.push_back(std::move(made));
+  return regions_[root.get_tree_id()] = static_cast<std::uint32_t>(number);
 }
 
 std::optional<std::int32_t> RunEvents::partition_of(Runtime* runtime, MapperContext context,
@@ -153,6 +175,10 @@ std::optional<std::int32_t> RunEvents::partition_of(Runtime* runtime, MapperCont
   const std::string name(attached_name(runtime, context, partition));
   const Legion::Domain colors = runtime->get_index_partition_color_space(context, cut);
   Rect bounds = rect_of(colors);
+  if (!app::can_be_kept(bounds)) return std::nullopt;
+  if (around_it.colors.size() + static_cast<std::size_t>(bounds.dimensions()) > kMaxDimensions) {
+    return std::nullopt;
+  }
   const std::tuple key{around_it.region, around_it.partition, color};
   bool look = false;
   {
@@ -167,6 +193,7 @@ std::optional<std::int32_t> RunEvents::partition_of(Runtime* runtime, MapperCont
     look = pieces_ + colors.get_volume() <= app::kMaxEventPieces;
   }
   std::vector<Events::Piece> pieces;
+  std::int64_t too_large = 0;
   const auto add = [&](const Rect& box) {
     Point own = box.lower;
     do {
@@ -174,18 +201,21 @@ std::optional<std::int32_t> RunEvents::partition_of(Runtime* runtime, MapperCont
       const Legion::Domain domain = runtime->get_index_space_domain(context, piece);
       std::vector<std::int64_t> path = around_it.colors;
       for (int d = 0; d < own.dimensions(); ++d) path.push_back(own[d] - bounds.lower[d]);
-      if (path.size() > kMaxDimensions) return;
-      pieces.push_back(
-          {Point(path), rect_of(domain), static_cast<std::int64_t>(domain.get_volume())});
+      const Rect box_of_it = rect_of(domain);
+      if (app::can_be_kept(box_of_it)) {
+        pieces.push_back({Point(path), box_of_it, static_cast<std::int64_t>(domain.get_volume())});
+      } else {
+        ++too_large;
+      }
     } while (next_point(box, &own));
   };
   if (look && colors.get_volume() > 0) for_each_box(colors, add);
   const std::lock_guard lock(mutex_);
   if (partitions_.contains(partition)) return partitions_[partition];
   if (!look) count("partitions with too many pieces to look at");
-  pieces_ += pieces.size();
+  if (too_large > 0) count("pieces that are too large", too_large);
   const auto found = by_color_.find(key);
-  if (found == by_color_.end() && events_.partitions.size() == app::kMaxEventRegions) {
+  if (found == by_color_.end() && events_.partitions.size() >= app::kMaxEventRegions) {
     return std::nullopt;
   }
   const auto number = found == by_color_.end()
@@ -196,7 +226,10 @@ std::optional<std::int32_t> RunEvents::partition_of(Runtime* runtime, MapperCont
     events_.partitions.push_back({name, around_it.region, around_it.partition, bounds, {}});
   }
   Events::Partition& to = events_.partitions[static_cast<std::size_t>(number)];
-  to.colors = around(to.colors, rect_of(colors));
+  const Rect all = around(to.colors, rect_of(colors));
+  if (!app::can_be_kept(all)) return std::nullopt;
+  to.colors = all;
+  pieces_ += pieces.size();
   to.pieces.insert(to.pieces.end(), pieces.begin(), pieces.end());
   return partitions_[partition] = number;
 }
@@ -280,19 +313,23 @@ std::optional<Events::Requirement> RunEvents::requirement_of(Runtime* runtime,
   return to;
 }
 
-void RunEvents::launched(Runtime* runtime, MapperContext context, const Legion::Task& task,
-                         TaskViews& views) {
+void RunEvents::launched(Runtime* runtime, MapperContext context, const Legion::Task& task) {
   const Legion::Task* parent = task.get_parent_task();
   // All shards of a replicated task launch the same.
   if (parent != nullptr && parent->get_shard_id() != 0) return;
+  const auto number = task_of(runtime, context, task);
+  if (!number) return other("launches of tasks after those that are kept");
   Launched launch;
-  launch.shape.task = task_of(context, task, views);
+  launch.shape.task = *number;
   if (task.get_depth() == 0 || parent == nullptr) {
     const std::lock_guard lock(mutex_);
     return add_top_level(task, launch.shape.task);
   }
   if (task.is_index_space) {
     launch.domain = rect_of(task.index_domain);
+    if (!app::can_be_kept(launch.domain) || launch.domain.volume() > app::kMaxEventPoints) {
+      return other("launches over domains with too large numbers");
+    }
     if (static_cast<std::size_t>(launch.domain.volume()) != task.index_domain.get_volume()) {
       other("launches over domains with holes, as boxes");
     }
@@ -332,7 +369,9 @@ void RunEvents::launched(Runtime* runtime, MapperContext context, const Legion::
   }
   std::uint32_t parent_task = 0;
   if (is_new_context) {
-    parent_task = task_of(context, *parent, views);
+    const auto number_of_parent = task_of(runtime, context, *parent);
+    if (!number_of_parent) return other("launches by tasks after those that are kept");
+    parent_task = *number_of_parent;
     for (const Legion::RegionRequirement& each : parent->regions) {
       const auto place =
           each.region.exists() ? place_of(runtime, context, each.region) : std::optional<Place>();
@@ -363,8 +402,7 @@ void RunEvents::add_top_level(const Legion::Task& task, std::uint32_t number) {
 void RunEvents::keep(Key key, const Legion::Task& task, Launched launch) {
   ++launched_;
   if (launch.projected.empty()) {
-    contexts_[key.first].launches.emplace_back(key.second, number_of(std::move(launch)));
-    return;
+    return add_launch(key, number_of(std::move(launch)));
   }
   Events alone;
   alone.shapes = {launch.shape};
@@ -379,6 +417,10 @@ void RunEvents::keep(Key key, const Legion::Task& task, Launched launch) {
   pending_[key] = {alike, points, {}};
   pending_order_.push_back(key);
   forget_old();
+}
+
+void RunEvents::add_launch(const Key& key, std::optional<std::uint32_t> number) {
+  if (number) contexts_[key.first].launches.emplace_back(key.second, *number);
 }
 
 void RunEvents::forget_old() {
@@ -400,8 +442,7 @@ void RunEvents::finish(const Key& key) {
   if (found == pending_.end()) return;
   const Pending& pending = found->second;
   const bool replayed = pending.places.empty() && pending.alike->seen;
-  contexts_[key.first].launches.emplace_back(key.second,
-                                             replayed ? *pending.alike->seen : number_of(pending));
+  add_launch(key, replayed ? pending.alike->seen : number_of(pending));
   pending_.erase(found);
 }
 
@@ -439,12 +480,12 @@ void RunEvents::mapped(Runtime* runtime, MapperContext context, const Legion::Ta
   }
   if (--pending.unseen > 0) return;
   alike.seen = number_of(pending);
-  contexts_[key.first].launches.emplace_back(key.second, *alike.seen);
+  add_launch(key, alike.seen);
   pending_.erase(found);
 }
 
 // Tables come last, since domains, and so their sizes, may differ.
-std::uint32_t RunEvents::number_of(const Pending& pending) {
+std::optional<std::uint32_t> RunEvents::number_of(const Pending& pending) {
   Launched launch = pending.alike->launch;
   for (std::size_t i = 0; i < launch.projected.size(); ++i) {
     Events::Requirement& of = launch.shape.requirements[launch.projected[i]];
@@ -471,23 +512,33 @@ std::uint32_t RunEvents::number_of(const Pending& pending) {
   return number_of(std::move(launch));
 }
 
-std::uint32_t RunEvents::number_of(Launched launch) {
+std::optional<std::uint32_t> RunEvents::number_of(Launched launch) {
   Events alone;
   alone.shapes.push_back(std::move(launch.shape));
-  const auto [shape, is_new_shape] =
-      shapes_.try_emplace(app::text_of(alone), static_cast<std::uint32_t>(events_.shapes.size()));
-  if (is_new_shape) events_.shapes.push_back(std::move(alone.shapes[0]));
+  const std::string words = app::text_of(alone);
+  auto shape = shapes_.find(words);
+  if (shape == shapes_.end()) {
+    const std::size_t number = events_.shapes.size();
+    if (number >= app::kMaxEventShapes) {
+      count("launches of kinds after those that are kept");
+      return std::nullopt;
+    }
+    shape = shapes_.emplace(words, static_cast<std::uint32_t>(number)).first;
+    events_.shapes.push_back(std::move(alone.shapes[0]));
+  }
   const auto [number, is_new] = launches_.try_emplace(
       {shape->second, launch.numbers}, static_cast<std::uint32_t>(events_.launches.size()));
   if (!is_new) return number->second;
   if (numbers_ + launch.numbers.size() > app::kMaxEventNumbers) {
+    launches_.erase(number);
     // Another of its shape stands for it.
     for (std::size_t i = events_.launches.size(); i-- > 0;) {
       if (events_.launches[i].shape != shape->second) continue;
-      launches_.erase(number);
       count("launches that are described by one like them, since too many differ");
       return static_cast<std::uint32_t>(i);
     }
+    count("launches with numbers after those that are kept");
+    return std::nullopt;
   }
   numbers_ += launch.numbers.size();
   events_.launches.push_back({shape->second, std::move(launch.numbers)});
@@ -522,12 +573,13 @@ void RunEvents::issued(const Legion::Task& task, const HookTimes& times) {
   const std::lock_guard lock(mutex_);
   if (issued_at_.size() >= kMostIssued) issued_at_.clear();
   issued_at_[{parent->get_unique_id(), task.get_context_index()}] = times.end();
-  if (last_issue_.size() >= kMostIssued) last_issue_.clear();
-  const auto [last, is_first] = last_issue_.try_emplace(parent->get_unique_id(), 0);
-  if (!is_first && issue_costs_.size() < kMostCosts) {
-    issue_costs_.push_back(times.since(last->second));
-  }
-  last->second = HookTimes::now();
+}
+
+void RunEvents::called(std::int64_t nanoseconds) {
+  const std::lock_guard lock(mutex_);
+  // In the first one Legion sets itself up.
+  if (!std::exchange(has_called_, true)) return;
+  if (issue_costs_.size() < kMostCosts) issue_costs_.push_back(nanoseconds);
 }
 
 void RunEvents::mapped(const Legion::Task& task, const HookTimes& times) {

@@ -46,16 +46,19 @@ class HookTimes {
 class RunEvents {
  public:
   // Written to that file when the last recorder has left; again where others came afterwards.
-  explicit RunEvents(std::string file) : file_(std::move(file)) {}
+  RunEvents(std::string file, std::shared_ptr<const MachineMap> machine)
+      : file_(std::move(file)), machine_(std::move(machine)) {}
 
   void enter();
   void leave();
 
-  // The task, or all points of an index launch, was launched. `views` are the caller's own.
+  // The task, or all points of an index launch, was launched.
   void launched(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
-                const Legion::Task& task, TaskViews& views);
-  // What it cost to launch that, and to map the task: the least that Legion was busy with it, from
-  // when the one before was done, or this one was launched, whichever came later.
+                const Legion::Task& task);
+  // A task launched something by a call that took so long.
+  void called(std::int64_t nanoseconds);
+  // What it cost to map the task: from when the one before was mapped, or this one was launched,
+  // whichever came later.
   void issued(const Legion::Task& task, const HookTimes& times);
   void mapped(const Legion::Task& task, const HookTimes& times);
   // A point of a launch is mapped: only then it is known what a projection functor gave it.
@@ -105,7 +108,9 @@ class RunEvents {
   };
   static constexpr std::uint32_t kUnseen = UINT32_MAX;
 
-  std::uint32_t task_of(MapperContext context, const Legion::Task& task, TaskViews& views);
+  // Nothing where there are too many.
+  std::optional<std::uint32_t> task_of(Legion::Mapping::MapperRuntime* runtime,
+                                       MapperContext context, const Legion::Task& task);
   std::optional<Place> place_of(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
                                 Legion::LogicalRegion region);
   std::optional<std::uint32_t> region_of(Legion::Mapping::MapperRuntime* runtime,
@@ -120,8 +125,9 @@ class RunEvents {
                                                          std::size_t position, Launched& launch);
   // With the lock.
   void keep(Key key, const Legion::Task& task, Launched launch);
-  std::uint32_t number_of(Launched launch);
-  std::uint32_t number_of(const Pending& pending);
+  std::optional<std::uint32_t> number_of(Launched launch);
+  std::optional<std::uint32_t> number_of(const Pending& pending);
+  void add_launch(const Key& key, std::optional<std::uint32_t> number);
   void add_top_level(const Legion::Task& task, std::uint32_t number);
   // Of those that a trace replays nobody maps the points: they are given up after a while.
   void finish(const Key& key);
@@ -130,8 +136,12 @@ class RunEvents {
   static app::Events::Cost quantile(std::vector<std::int64_t>& costs, std::size_t percent);
   app::Events finished();
 
+  void count_programs_before();
+
   const std::string file_;
+  const std::shared_ptr<const MachineMap> machine_;
   std::mutex mutex_;
+  bool has_written_ = false;
   int recorders_ = 0;
   app::Events events_;
   std::map<Legion::TaskID, std::uint32_t> tasks_;
@@ -152,9 +162,9 @@ class RunEvents {
   std::map<std::pair<std::uint32_t, ProcKind>, std::int64_t> measured_;
   std::map<std::string, std::int64_t> others_;
   // Of the runtime's own costs.
-  std::unordered_map<Legion::UniqueID, std::int64_t> last_issue_;  // by the task that launches
   std::map<Key, std::int64_t> issued_at_;
   std::int64_t last_map_ = 0;
+  bool has_called_ = false;
   std::vector<std::int64_t> issue_costs_, map_costs_;
   std::size_t launched_ = 0, numbers_ = 0, pieces_ = 0;
 };

@@ -28,6 +28,9 @@ std::unique_ptr<Legion::Mapping::Mapper> make_wrapped(
     Legion::Mapping::Mapper* own, std::unique_ptr<Legion::Mapping::Mapper> adapter,
     std::shared_ptr<const Mentions> mentions);
 
+// Whether its calls may come at once. Those of an adapter above it are then made in turn.
+bool is_concurrent(const Legion::Mapping::Mapper& own);
+
 // The `own` of such a mapper; null for any other.
 Legion::Mapping::Mapper* own_of(Legion::Mapping::Mapper* mapper);
 

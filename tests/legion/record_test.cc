@@ -146,6 +146,46 @@ TEST_F(Record, ManyLaunchesAreALoop) {
   EXPECT_LT(text.size(), 2500U);
 }
 
+// What a task launches that waits for it, or works in between, costs no more for that.
+TEST_F(Record, WhatALaunchCosts) {
+  for (const std::string mode : {"waits", "computes"}) {
+    const Outcome outcome = record(GROMA_RECORDED " " + mode + " -ll:cpu 2");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Application app = recorded();
+    ASSERT_TRUE(app.runtime.has_value());
+    EXPECT_GT(app.runtime->issue_s, 0) << mode;
+    EXPECT_LT(app.runtime->issue_s, 0.015) << mode;  // it waits, or works, 30 ms
+    const Formula& longest = app.find(mode == "waits" ? "long" : "top")->variants.at(0).nanoseconds;
+    EXPECT_THAT(longest.text(), testing::SizeIs(testing::Ge(8))) << mode;  // ten ms and more
+  }
+}
+
+TEST_F(Record, WhatIsTooMuchIsCounted) {
+  const Outcome outcome = record(GROMA_RECORDED " beyond -ll:cpu 2");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(recorded().tasks.size(), 4096U);
+  // `top` and `work` are two of the tasks; each of the others is launched on each of 17 regions.
+  const auto not_described = [&](const std::string& what, int count) {
+    EXPECT_THAT(outcome.err,
+                HasSubstr("groma: not described: " + what + " (" + std::to_string(count) + ")\n"));
+  };
+  not_described("launches of tasks after those that are kept", 6 * 17);
+  not_described("launches of kinds after those that are kept", 1 + 4094 * 17 - 65'536);
+  not_described("launches over domains with too large numbers", 1);
+  not_described("regions of launches that could not be looked at", 1);
+}
+
+TEST_F(Record, OfSeveralProgramsTheLastIsDescribed) {
+  const Outcome outcome = record("sh -c '" GROMA_STRANGER " plain -ll:cpu 2; " GROMA_STRANGER
+                                 " plain -ll:cpu 2; " GROMA_RECORDED " many 5 -ll:cpu 2'");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err,
+              HasSubstr("not described: Legion programs that ended before the last (2)\n"));
+  EXPECT_NE(recorded().find("turn"), nullptr);
+  EXPECT_EQ(recorded().find("moved"), nullptr);
+  EXPECT_THAT(record(GROMA_STRANGER " plain -ll:cpu 2").err, Not(HasSubstr("Legion programs")));
+}
+
 TEST_F(Record, RegionsWithoutNames) {
   ASSERT_EQ(record(GROMA_RECORDED " unnamed -ll:cpu 2").exit_code, 0);
   const Application app = recorded();
@@ -156,7 +196,7 @@ TEST_F(Record, RegionsWithoutNames) {
 // ---- Whose mapper it is.
 
 TEST_F(Record, TheProgramsOwnMapperDecides) {
-  for (const std::string mode : {"plain", "own", "shared", "beside"}) {
+  for (const std::string mode : {"plain", "own", "shared", "beside", "concurrent"}) {
     const Outcome outcome = record(std::string(GROMA_STRANGER) + " " + mode + " -ll:cpu 2");
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_THAT(read_text(out()), AllOf(HasSubstr("{\"launch\": \"kept\", \"domain\": [4]}"),

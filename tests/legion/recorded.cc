@@ -1,13 +1,17 @@
 // A Legion program with what is not usual, to be recorded:
 //
-//   recorded [many N | unnamed] [FLAGS]
+//   recorded [many N | unnamed | waits | computes | beyond] [FLAGS]
 //
 // Projection functors that turn round by an argument of the launch's, colours that begin at 3, a
 // partition of pieces, one with holes, single launches in a loop, tasks that launch, a must epoch,
 // a copy, launches of one task with other privileges. With `many` N launches, each a trace; with
-// `unnamed` no region has a name.
+// `unnamed` no region has a name. With `waits` it waits for each of its launches, with `computes`
+// it works between them, 30 ms each. With `beyond` it launches more
+// tasks, and in more ways, than are kept, over a domain and on a region that are too large.
 #include <legion.h>
 
+#include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <string>
@@ -28,7 +32,9 @@ using Legion::Runtime;
 using Legion::TaskLauncher;
 using Legion::UntypedBuffer;
 
-enum : Legion::TaskID { kTop = 1, kWork, kTurn, kOuter, kInner, kHoles, kTogether };
+enum : Legion::TaskID { kTop = 1, kWork, kTurn, kOuter, kInner, kHoles, kTogether, kLong };
+constexpr Legion::TaskID kMore = 1000;  // and those after it
+constexpr int kTasks = 4100, kRegions = 17;
 constexpr Legion::FieldID kX = 10, kY = 11;
 constexpr Legion::ProjectionID kNext = 5;
 constexpr int kPieces = 4;
@@ -122,8 +128,56 @@ IndexTaskLauncher over(Legion::TaskID task, int first = 0) {
                            Legion::ArgumentMap());
 }
 
+void work_a_while() {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(30);
+  while (std::chrono::steady_clock::now() < end) {
+  }
+}
+
+void wait_or_compute(Context context, Runtime* runtime) {
+  for (int i = 0; i < 6; ++i) {
+    TaskLauncher launcher(mode == "waits" ? kLong : kWork, UntypedBuffer());
+    const Legion::Future done = runtime->execute_task(context, launcher);
+    if (mode == "waits") done.get_void_result();
+    if (mode == "computes") work_a_while();
+  }
+}
+
+LogicalRegion region_of(std::int64_t size, Legion::FieldSpace fields, Context context,
+                        Runtime* runtime) {
+  const auto space = runtime->create_index_space(context, Rect<1>(0, size - 1));
+  return runtime->create_logical_region(context, space, fields);
+}
+
+// Nothing is mapped for it.
+void launch_on(LogicalRegion region, Legion::TaskID task, Context context, Runtime* runtime) {
+  TaskLauncher launcher(task, UntypedBuffer());
+  launcher.add_region_requirement(
+      RegionRequirement(region, LEGION_NO_ACCESS, LEGION_EXCLUSIVE, region).add_field(kX));
+  runtime->execute_task(context, launcher);
+}
+
+void beyond(Context context, Runtime* runtime) {
+  constexpr std::int64_t kLarge = std::int64_t{1} << 60;
+  const auto fields = runtime->create_field_space(context);
+  runtime->create_field_allocator(context, fields).allocate_field(sizeof(double), kX);
+  launch_on(region_of(kLarge, fields, context, runtime), kWork, context, runtime);
+  IndexTaskLauncher far(kWork, Domain(Rect<1>(kLarge, kLarge + 3)), UntypedBuffer(),
+                        Legion::ArgumentMap());
+  runtime->execute_index_space(context, far);
+  for (int i = 0; i < kRegions; ++i) {
+    const LogicalRegion region = region_of(4, fields, context, runtime);
+    for (int task = 0; task < kTasks; ++task) {
+      launch_on(region, kMore + static_cast<Legion::TaskID>(task), context, runtime);
+    }
+    runtime->issue_execution_fence(context).wait();
+  }
+}
+
 void top(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Context context,
          Runtime* runtime) {
+  if (mode == "waits" || mode == "computes") return wait_or_compute(context, runtime);
+  if (mode == "beyond") return beyond(context, runtime);
   const Data data = make_data(context, runtime);
   const auto on = [&](LogicalPartition part, Legion::PrivilegeMode mode_of,
                       Legion::ProjectionID projection = 0) {
@@ -202,6 +256,9 @@ void outer(const Legion::Task* task, const std::vector<Legion::PhysicalRegion>&,
 }
 
 void nothing(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Context, Runtime*) {}
+void slow(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Context, Runtime*) {
+  work_a_while();
+}
 
 template <void (*body)(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Context,
                        Runtime*)>
@@ -224,6 +281,11 @@ int main(int argc, char** argv) {
   add<nothing>(kInner, "inner", true);
   add<nothing>(kHoles, "holes", true);
   add<nothing>(kTogether, "together", true);
+  add<slow>(kLong, "long", true);
+  for (int i = 0; mode == "beyond" && i < kTasks; ++i) {
+    add<nothing>(kMore + static_cast<Legion::TaskID>(i), ("more" + std::to_string(i)).c_str(),
+                 true);
+  }
   Runtime::preregister_projection_functor(kNext, new Next());
   Runtime::set_top_level_task_id(kTop);
   return Runtime::start(argc, argv);

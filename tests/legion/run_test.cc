@@ -87,7 +87,7 @@ TEST_P(Wrapped, AStarMentionsAllTasksAndWhatTheyDo) {
   EXPECT_THAT(outcome.err, Not(HasSubstr("own mapper: ")));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Wrapped, testing::Values("own", "shared", "beside"),
+INSTANTIATE_TEST_SUITE_P(All, Wrapped, testing::Values("own", "shared", "beside", "concurrent"),
                          [](const auto& mode) { return std::string(mode.param); });
 
 // Tasks that a limit holds back beside tasks of the program's mapper.
@@ -245,6 +245,18 @@ TEST_F(Run, AnOwnMapperHearsWhatItAskedFor) {
     EXPECT_THAT(outcome.err,
                 AllOf(Not(HasSubstr("not what it asked for")), Not(HasSubstr("hears of moved")),
                       Not(HasSubstr("hears of top"))));
+  }
+}
+
+// Who only watches leaves it to the program's mapper how it is called.
+TEST_F(Run, AConcurrentMapperStaysOne) {
+  const std::string log = folder_.path() + "/run.log";
+  for (const std::string& options : {std::string("--profile"), "--log " + log}) {
+    for (const char* text : {kFirst, "InstanceLimit moved 1;\n"}) {
+      const Outcome outcome = stranger(text, "concurrent -ll:util 4", options);
+      EXPECT_EQ(outcome.exit_code, 0) << options << outcome.err;
+      EXPECT_THAT(outcome.out, HasSubstr("kept: 1 1 1 1\nmoved: ")) << options;
+    }
   }
 }
 

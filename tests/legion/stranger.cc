@@ -1,12 +1,12 @@
 // A Legion program that knows nothing of Groma:
 //
-//   stranger MODE [FLAGS]   MODE: plain, own, shared, beside, asks, data, logged, hang, talk,
-//   crash,
-//                           abort
+//   stranger MODE [FLAGS]   MODE: plain, own, shared, beside, concurrent, asks, data, logged, hang,
+//                           talk, crash, abort
 //
 // It launches `kept` and `moved`, 4 points each, and says on which CPU each ran. With `own` each
 // processor has a mapper of the program's, with `shared` all have one, with `beside` it is
-// registered under an id of its own: it puts all points on the last CPU. What the program and its
+// registered under an id of its own, with `concurrent` Legion may call it at once, and it locks
+// itself: it puts all points on the last CPU. What the program and its
 // mapper tell each other is said, too. With `asks` it is as with `own`, and has Legion measure the
 // points of `kept`. With `data` two points of `write` and two of `read` have pieces of a region,
 // `cells`; with `logged`, too, where Legion's LoggingWrapper is around the program's mapper.
@@ -19,6 +19,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,15 @@ class OwnMapper final : public DefaultMapper {
  public:
   using DefaultMapper::DefaultMapper;
 
+  MapperSyncModel get_mapper_sync_model() const override {
+    return mode == "concurrent" ? CONCURRENT_MAPPER_MODEL : DefaultMapper::get_mapper_sync_model();
+  }
+  void select_task_options(MapperContext context, const Legion::Task& task,
+                           TaskOptions& output) override {
+    if (mode == "concurrent") runtime->lock_mapper(context);
+    DefaultMapper::select_task_options(context, task, output);
+    if (mode == "concurrent") runtime->unlock_mapper(context);
+  }
   void slice_task(MapperContext, const Legion::Task& task, const SliceTaskInput& input,
                   SliceTaskOutput& output) override {
     std::fprintf(stderr, "own mapper: slices %s\n", task.get_task_name());
@@ -212,7 +222,8 @@ int main(int argc, char** argv) {
   Runtime::preregister_task_variant<touch>(writes, "write");
   Runtime::preregister_task_variant<touch>(reads, "read");
   Runtime::set_top_level_task_id(kTop);
-  if (mode == "asks" || mode == "logged" || mode == "own" || mode == "shared" || mode == "beside") {
+  const std::set<std::string> own = {"asks", "logged", "own", "shared", "beside", "concurrent"};
+  if (own.contains(mode)) {
     Runtime::add_registration_callback(register_mappers);
   }
   return Runtime::start(argc, argv);

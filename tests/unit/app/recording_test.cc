@@ -241,6 +241,12 @@ TEST(Recording, NumbersAreBounded) {
     static_cast<void>(recorded());
     parts.colors.extents = Point{4};
   }
+  EXPECT_TRUE(app::can_be_kept({Point{-kMost, 0}, Point{1, kMost}}));
+  EXPECT_FALSE(app::can_be_kept({Point{-kMost - 1}, Point{1}}));
+  EXPECT_FALSE(app::can_be_kept({Point{0}, Point{kMost + 1}}));
+  EXPECT_FALSE(app::can_be_kept({Point{0}, Point{-1}}));
+  EXPECT_FALSE(app::can_be_kept({Point{0, 0}, Point{kMost, 2}}));
+  EXPECT_FALSE(app::can_be_kept({Point{0, 0}, Point{kMost, kMost}}));
   events.launches[0].numbers = {kMost + 1};
   EXPECT_EQ(recorded().error().code, Error::Code::kTooLarge);
   events.launches[0].numbers = {0};
