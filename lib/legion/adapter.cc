@@ -259,9 +259,10 @@ void Adapter::map_regions(MapperContext context, const Legion::Task& task, HookC
     const RequirementWish& wish = call.wish.requirements[i];
     if (requirement.empty()) continue;
     std::string reasons;
+    const RequirementOf of{task, call.wish.variant, i};
     const bool made =
         i < inputs
-            ? instances_.add(context, task.regions[i], wish,
+            ? instances_.add(context, task.regions[i], &of, wish,
                              demands(context, task, call.wish.variant, i),
                              why_not_virtual(requirement, variant), output.target_procs,
                              output.chosen_instances[i], &reasons)

@@ -40,7 +40,7 @@ void Adapter::map_operand(MapperContext context, HookCall& call, std::size_t pos
   const RequirementWish& wish = call.operation.requirements[position];
   std::vector<Legion::Processor> near = {realm(view.current)};
   std::string reasons;
-  if (instances_.add(context, requirement, wish, demands, "nobody maps it", near, chosen,
+  if (instances_.add(context, requirement, nullptr, wish, demands, "nobody maps it", near, chosen,
                      &reasons)) {
     return;
   }

@@ -13,6 +13,8 @@ namespace {
 
 // Trees whose root is remembered, up to so many; then all are forgotten.
 constexpr std::size_t kMostRoots = 65'536;
+// Of what the points of a launch got, if each has an instance of its own.
+constexpr std::size_t kMostKept = 64;
 
 using Legion::Mapping::MapperContext;
 using Legion::Mapping::PhysicalInstance;
@@ -65,10 +67,56 @@ Legion::LogicalRegion Instances::region(MapperContext context,
   return regions[mapper::shared_region(volumes, nodes)];
 }
 
+bool Instances::Kept::serves(const Kept& wanted) const {
+  return region == wanted.region && position == wanted.position && memory == wanted.memory &&
+         variant == wanted.variant && layout == wanted.layout && fields == wanted.fields &&
+         priority == wanted.priority;
+}
+
+std::vector<Instances::Kept>& Instances::kept_of(const Legion::Task& task) {
+  const Legion::Task* parent = task.get_parent_task();
+  const std::pair launch(parent == nullptr ? 0 : parent->get_unique_id(), task.get_context_index());
+  if (launch != kept_launch_) {
+    kept_launch_ = launch;
+    kept_.clear();
+  }
+  return kept_;
+}
+
+bool Instances::take_kept(MapperContext context, const Legion::Task& task, const Kept& wanted,
+                          std::vector<PhysicalInstance>& chosen) {
+  const std::vector<Kept>& kept = kept_of(task);
+  const auto found =
+      std::find_if(kept.begin(), kept.end(), [&](const Kept& one) { return one.serves(wanted); });
+  if (found == kept.end()) return false;
+  // Others may be mapped, and kept, during the call.
+  const std::size_t before = chosen.size();
+  chosen.insert(chosen.end(), found->instances.begin(), found->instances.end());
+  for (std::size_t i = before; i < chosen.size(); ++i) {
+    if (runtime_->acquire_instance(context, chosen[i])) continue;
+    chosen.resize(before);
+    return false;
+  }
+  return true;
+}
+
+void Instances::keep(const Legion::Task& task, Kept kept) {
+  std::vector<Kept>& all = kept_of(task);
+  const auto same =
+      std::find_if(all.begin(), all.end(), [&](const Kept& one) { return one.serves(kept); });
+  if (same != all.end()) {
+    *same = std::move(kept);
+  } else if (all.size() < kMostKept) {
+    all.push_back(std::move(kept));
+  } else {
+    all[next_kept_++ % kMostKept] = std::move(kept);
+  }
+}
+
 bool Instances::add(MapperContext context, const Legion::RegionRequirement& requirement,
-                    const RequirementWish& wish, const Demands& demands, const char* not_virtual,
-                    std::vector<Legion::Processor>& targets, std::vector<PhysicalInstance>& chosen,
-                    std::string* reasons) {
+                    const RequirementOf* of, const RequirementWish& wish, const Demands& demands,
+                    const char* not_virtual, std::vector<Legion::Processor>& targets,
+                    std::vector<PhysicalInstance>& chosen, std::string* reasons) {
   if (wish.instance != 0) {
     *reasons = add_named(context, requirement, {requirement.region}, wish.instance, demands,
                          targets, chosen);
@@ -78,7 +126,9 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
     chosen.push_back(PhysicalInstance::get_virtual_instance());
     return true;
   }
-  const auto groups = group_fields(requirement, fields(context, requirement, wish), demands);
+  const bool keeps = of != nullptr && of->task.is_index_space && !wish.fresh &&
+                     (requirement.privilege & LEGION_READ_WRITE) != LEGION_REDUCE;
+  std::vector<FieldGroup> groups;
   for (const InstanceWish& instance : wish.candidates()) {
     if (instance.memory == MemKind::kVirtual) {
       if (not_virtual == nullptr) {
@@ -93,8 +143,26 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
       add_reason(instance.memory, "the processor reaches none", reasons);
       continue;
     }
-    const std::string why = make(context, requirement, wish, instance, groups,
-                                 {region(context, requirement, wish, instance)}, memory, chosen);
+    Kept kept{keeps ? of->position : 0,
+              keeps ? of->variant : 0,
+              region(context, requirement, wish, instance),
+              memory,
+              instance.layout,
+              wish.fields,
+              wish.collect_priority,
+              {}};
+    std::string why;
+    if (!keeps || !take_kept(context, of->task, kept, chosen)) {
+      if (groups.empty()) {
+        groups = group_fields(requirement, fields(context, requirement, wish), demands);
+      }
+      const std::size_t before = chosen.size();
+      why = make(context, requirement, wish, instance, groups, {kept.region}, memory, chosen);
+      if (keeps && why.empty()) {
+        kept.instances.assign(chosen.begin() + static_cast<std::ptrdiff_t>(before), chosen.end());
+        keep(of->task, std::move(kept));
+      }
+    }
     if (why.empty()) {
       if (targets.size() > 1) {
         std::erase_if(targets, [&](Legion::Processor p) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "groma/mapper_runtime.h"
@@ -16,6 +17,13 @@
 #include "legion/task_views.h"
 
 namespace groma::legion {
+
+// A requirement of a task: all points of a launch have the same, of different regions.
+struct RequirementOf {
+  const Legion::Task& task;
+  Legion::VariantID variant = 0;
+  std::size_t position = 0;
+};
 
 class Instances {
  public:
@@ -27,10 +35,11 @@ class Instances {
   // room, and appends it (a virtual one, if wished and as the last resort if `not_virtual`, why it
   // cannot be, is null). Targets that do not reach that memory are taken away: the task runs on any
   // that is left. False when there is none; `reasons` then has each memory's:
-  // "FBMEM (no room for 4096 of its 8192 bytes), SYSMEM (...)".
+  // "FBMEM (no room for 4096 of its 8192 bytes), SYSMEM (...)". What is found for `of`, if that is
+  // not null, serves other points of its launch which wish the same, without a search.
   bool add(Legion::Mapping::MapperContext context, const Legion::RegionRequirement& requirement,
-           const RequirementWish& wish, const Demands& demands, const char* not_virtual,
-           std::vector<Legion::Processor>& targets,
+           const RequirementOf* of, const RequirementWish& wish, const Demands& demands,
+           const char* not_virtual, std::vector<Legion::Processor>& targets,
            std::vector<Legion::Mapping::PhysicalInstance>& chosen, std::string* reasons);
   // The same for what tasks of a must epoch share: an instance that covers the regions of all these
   // requirements, of which `requirement` is one, in a memory that all of `targets` reach.
@@ -63,6 +72,27 @@ class Instances {
     Legion::LayoutConstraintSet constraints;
     bool exact = false;
   };
+  // What a point of a launch got. Only within the launch: while a point of it is not mapped none of
+  // its fields can go, and later a field may be another one under the same number, which nothing
+  // tells a mapper.
+  struct Kept {
+    std::size_t position = 0;
+    Legion::VariantID variant = 0;
+    Legion::LogicalRegion region;
+    Legion::Memory memory;
+    LayoutSpec layout;
+    RequirementWish::Fields fields = RequirementWish::Fields::kAll;
+    CollectPriority priority = 0;
+    std::vector<Legion::Mapping::PhysicalInstance> instances;
+
+    bool serves(const Kept& wanted) const;
+  };
+  // What was kept of this task's launch; of others nothing is any more.
+  std::vector<Kept>& kept_of(const Legion::Task& task);
+  // Takes what serves, if it is still there.
+  bool take_kept(Legion::Mapping::MapperContext context, const Legion::Task& task,
+                 const Kept& wanted, std::vector<Legion::Mapping::PhysicalInstance>& chosen);
+  void keep(const Legion::Task& task, Kept kept);
   std::vector<Legion::FieldID> fields(Legion::Mapping::MapperContext context,
                                       const Legion::RegionRequirement& requirement,
                                       const RequirementWish& wish) const;
@@ -94,6 +124,10 @@ class Instances {
   RegionIds& ids_;
   Legion::Mapping::MapperRuntime* runtime_;
   std::unordered_map<Legion::RegionTreeID, Legion::LogicalRegion> roots_;
+  // The launch by its parent and its number there.
+  std::pair<Legion::UniqueID, std::uint64_t> kept_launch_{};
+  std::vector<Kept> kept_;
+  std::size_t next_kept_ = 0;  // to be replaced when there are too many
   std::unordered_map<InstanceId, Legion::Mapping::PhysicalInstance> known_;
   std::map<Legion::Mapping::PhysicalInstance, InstanceId> numbers_;  // of those
   InstanceId last_ = 0;
