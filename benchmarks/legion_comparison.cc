@@ -12,9 +12,10 @@
 //
 // Needs the programs and the command, built with Legion, and a quiet computer. FOLDER keeps what
 // was recorded and measured, so a run that was broken off goes on; one of another build or of other
-// arguments (but for more rounds) is refused. The runtime's own costs are once those of the
-// defaults, once those that were recorded with the program, which no measured run has a say in.
-// Where a program is timed, it is from its second iteration on, in both.
+// arguments (but for more rounds) is refused. compared.txt has a line for each mapping. The
+// runtime's own costs are once those of the defaults, once those that were recorded with the
+// program, which no measured run has a say in. Where a program is timed, it is from its second
+// iteration on, in both.
 #include <fmt/format.h>
 #include <re2/re2.h>
 
@@ -249,6 +250,7 @@ struct Judged {
   std::vector<double> usual, recorded;    // simulated, by whose costs of the runtime
   std::vector<std::vector<double>> runs;  // measured
   std::vector<std::int64_t> cpus;
+  std::vector<std::uint64_t> seeds;
 };
 
 // Pairs whose middle halves of runs do not overlap; `alike`: of mappings on as many CPUs.
@@ -296,6 +298,16 @@ std::string tau_words(const std::vector<Pair>& pairs, std::size_t count) {
   std::sort(taus.begin(), taus.end());
   return fmt::format("{:.2f} ({:.2f} to {:.2f})", tau(pairs, std::vector<int>(count, 1)),
                      taus[taus.size() / 40], taus[taus.size() - 1 - taus.size() / 40]);
+}
+
+// A line for each mapping: what to look at where the order is wrong.
+std::string lines_of(const std::string& name, const Judged& judged) {
+  std::string lines;
+  for (std::size_t k = 0; k < judged.runs.size(); ++k) {
+    lines += fmt::format("{} {} {} {:.6f} {:.6f}\n", name, judged.seeds[k], judged.cpus[k],
+                         median(judged.runs[k]), judged.recorded[k]);
+  }
+  return lines;
 }
 
 void print_row(const std::string& name, const Judged& judged, std::size_t failed) {
@@ -384,6 +396,7 @@ int main(int argc, char** argv) {
       "costs "
       "| tau, recorded costs | of these on as many CPUs | tau, default costs | tau, recorded costs "
       "| simulated by measured |\n|---|---|---|---|---|---|---|---|---|---|\n");
+  std::string compared = "program mapping CPUs measured_s simulated_s\n";
   for (std::size_t p = 0; p < programs.size(); ++p) {
     Judged judged;
     std::vector<std::uint64_t> failures;
@@ -395,6 +408,7 @@ int main(int argc, char** argv) {
       std::vector<double>& values = judged.runs.emplace_back();
       for (const std::optional<double>& run : runs) values.push_back(*run);
       judged.cpus.push_back(mapping.cpus);
+      judged.seeds.push_back(mapping.seed);
       judged.recorded.push_back(simulated(programs[p], mapping));
       judged.usual.push_back(simulated(programs[p], mapping, RuntimeCosts{}));
     }
@@ -405,6 +419,8 @@ int main(int argc, char** argv) {
     const auto drawn_failed = std::count_if(failures.begin(), failures.end(),
                                             [](std::uint64_t seed) { return seed != 0; });
     print_row(programs[p].name, judged, static_cast<std::size_t>(drawn_failed));
+    compared += lines_of(programs[p].name, judged);
   }
+  if (const auto error = write_file(folder + "/compared.txt", compared)) fail(error->message);
   return 0;
 }

@@ -4,12 +4,13 @@
 // by hand for this program and a program of ours that decides the same; turn by turn in one
 // process.
 //
-//   groma_legion_launch_benchmark [--most POINTS] [--repeats N] -ll:cpu 2 -logfile stderr
+//   groma_legion_launch_benchmark [--least POINTS] [--most POINTS] [--repeats N] -ll:cpu 2
+//       -ll:csize 3000 -logfile stderr
 //
-// Launches of 10^3 points and ten times as many, up to --most (10^5; with regions 10^4). Prints
-// microseconds of wall time a point, from the launch to an execution fence (medians of N launches,
-// 5, after one that does not count), the share of these turns in which ours was the fastest of the
-// four, and what of its time passes inside our own hooks.
+// Launches of --least (10^3) points and ten times as many, up to --most (10^5; DefaultMapper leaves
+// out what would take it minutes). Prints microseconds of wall time a point, from the launch to an
+// execution fence (medians of N launches, 5, after one that does not count), the share of these
+// turns in which ours was the fastest of the four, and what of its time passes inside our own hooks.
 #include <legion.h>
 #include <mappers/default_mapper.h>
 #include <mappers/forwarding_mapper.h>
@@ -43,7 +44,7 @@ constexpr Legion::MapperID kOurs = 3;
 constexpr Legion::MapperID kOursTimed = 4;  // the same, its hooks timed
 constexpr std::array kMappers = {kAsItComes, kAllAtOnce, kByHand, kOurs, kOursTimed};
 constexpr Legion::FieldID kField = 1;
-std::int64_t most_points = 100'000;
+std::int64_t least_points = 1'000, most_points = 100'000;
 int repeats = 5;
 
 constexpr const char* kProgram = R"(
@@ -227,11 +228,11 @@ double median(const std::vector<double>& values) {
   return values.empty() ? 0 : groma::median(values);
 }
 
-// DefaultMapper as it comes looks at all ready tasks for every eight that it maps, so its time
-// grows with the square: 10^5 points would take minutes.
-constexpr std::int64_t kMostAsItComes = 10'000;
-// With a region for each point Legion itself takes some 80 us a point then, more beyond.
-constexpr std::int64_t kMostWithRegions = 10'000;
+// DefaultMapper as it comes looks at all ready tasks for every eight that it maps; with regions a
+// point takes ever longer even where all are mapped at once.
+bool takes_minutes(Legion::MapperID mapper, std::int64_t points, bool regions) {
+  return points > 10'000 && (mapper == kAsItComes || (mapper == kAllAtOnce && regions));
+}
 
 void compare(Legion::Context context, Legion::Runtime* runtime, std::int64_t points, bool regions) {
   std::array<std::vector<double>, kMappers.size()> times;
@@ -245,7 +246,7 @@ void compare(Legion::Context context, Legion::Runtime* runtime, std::int64_t poi
     double others = HUGE_VAL;
     std::fill(hook_times.begin(), hook_times.end(), HookTimes());
     for (const Legion::MapperID mapper : kMappers) {
-      if (mapper == kAsItComes && points > kMostAsItComes) continue;
+      if (takes_minutes(mapper, points, regions)) continue;
       const double passed =
           us_a_point(context, runtime, points, mapper, regions ? &data[mapper] : nullptr);
       if (repeat < 0) continue;  // the first launch is slower
@@ -285,9 +286,8 @@ void top(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Legion
   std::printf("%8s %7s %12s %12s %12s %12s %9s %10s %10s %10s\n", "points", "regions", "default",
               "default, all", "by hand", "groma", "fastest", "slice", "select", "map");
   for (const bool regions : {false, true}) {
-    for (std::int64_t points = std::min<std::int64_t>(1'000, most_points); points <= most_points;
+    for (std::int64_t points = std::min(least_points, most_points); points <= most_points;
          points *= 10) {
-      if (regions && points > kMostWithRegions) continue;
       compare(context, runtime, points, regions);
     }
   }
@@ -322,6 +322,8 @@ void register_mappers(Legion::Machine machine, Legion::Runtime* runtime,
 int main(int argc, char** argv) {
   using Legion::Runtime;
   for (int i = 1; i + 1 < argc; ++i) {
+    if (std::string_view(argv[i]) == "--least")
+      least_points = std::max(1LL, std::atoll(argv[i + 1]));
     if (std::string_view(argv[i]) == "--most") most_points = std::atoll(argv[i + 1]);
     if (std::string_view(argv[i]) == "--repeats") repeats = std::atoi(argv[i + 1]);
   }

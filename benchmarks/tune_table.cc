@@ -44,9 +44,9 @@ constexpr const char* kAll[] = {
     "proposers=best;anneal evaluations=10000 seeds=1",
     "proposers=best;anneal evaluations=10000 seeds=1 judge=other",
     "proposers=opentuner evaluations=1000",
-    "proposers=guided estimates=1000 judge=other names=random",
+    "proposers=guided estimates=1000 judge=other names=random seeds=2",
     "proposers=anneal apps=circuit;cannon;pennant evaluations=100000 seeds=1",
-    "proposers=opentuner evaluations=1000 names=random",
+    "proposers=opentuner evaluations=1000 names=random seeds=2",
 };
 
 std::vector<std::string> items(const std::string& list, char separator) {

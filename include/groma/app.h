@@ -95,6 +95,8 @@ struct AppRegion {
   std::vector<std::string> aliases = {};  // other names that a mapping may know it by
   Formulas extents;
   std::vector<AppField> fields;
+  // A mapping knows it by its aliases alone, or by its position; `name` is this description's own.
+  bool unnamed = false;
   friend bool operator==(const AppRegion&, const AppRegion&) = default;
 };
 
@@ -113,6 +115,7 @@ struct AppPartition {
   Formulas extents = {};
   // In each dimension, points that are added at both ends (ghosts), clipped as above.
   Formulas halo = {};
+  bool unnamed = false;  // as of a region
   friend bool operator==(const AppPartition&, const AppPartition&) = default;
 };
 

@@ -14,6 +14,15 @@ namespace {
 
 constexpr std::int64_t kMaxFieldBytes = std::int64_t{1} << 40;
 
+// Of a region or partition, by which a mapping may know it.
+template <typename Data>
+Names names_of(const Data& from) {
+  Names names;
+  if (!from.unnamed) names.push_back(from.name);
+  names.insert(names.end(), from.aliases.begin(), from.aliases.end());
+  return names;
+}
+
 }  // namespace
 
 std::vector<Fault> build(const Application& app, const std::vector<AppValue>& values, Data& data) {
@@ -276,8 +285,7 @@ void Builder::read_region(const std::string& path, std::size_t number) {
   if (!box) return;
   Region& region = data_.regions.emplace_back();
   region.name = from.name;
-  region.names = {from.name};
-  region.names.insert(region.names.end(), from.aliases.begin(), from.aliases.end());
+  region.names = names_of(from);
   region.box = *box;
   region.fields = from.fields;
   std::int64_t bytes = 0;
@@ -336,8 +344,7 @@ bool Builder::read_cut(const std::string& path, const AppPartition& from, int de
   };
   if (depth > kMaxAppPartitionDepth) return too_deep();
   to.name = from.name;
-  to.names = {from.name};
-  to.names.insert(to.names.end(), from.aliases.begin(), from.aliases.end());
+  to.names = names_of(from);
   if (!good_names(path + "/aliases", from.aliases)) return false;
   const Names* above = nullptr;
   if (const auto region = region_numbers_.find(from.of); region != region_numbers_.end()) {

@@ -128,19 +128,20 @@ RecordedData::RecordedData(const Events& events, Application& app, std::vector<s
 }
 
 std::string RecordedData::name_for(const std::string& attached, const std::string& otherwise,
-                                   std::vector<std::string>& aliases) {
+                                   std::vector<std::string>& aliases, bool& unnamed) {
   std::string base = attached.substr(0, kMaxAppNameBytes / 2);
   if (base.empty()) base = otherwise;
   std::string name = base;
   for (int next = 2; !taken_.insert(name).second; ++next) name = fmt::format("{}_{}", base, next);
-  if (name != base && !attached.empty()) aliases.push_back(base);
+  unnamed = name != attached;
+  if (unnamed && !attached.empty()) aliases.push_back(base);
   return name;
 }
 
 void RecordedData::add_region(const Events::Region& from) {
   AppRegion region;
-  region.name =
-      name_for(from.name, fmt::format("region_{}", app_.regions.size() + 1), region.aliases);
+  region.name = name_for(from.name, fmt::format("region_{}", app_.regions.size() + 1),
+                         region.aliases, region.unnamed);
   for (int d = 0; d < from.bounds.dimensions(); ++d) {
     region.extents.emplace_back(from.bounds.extents[d]);
   }
@@ -256,7 +257,7 @@ void RecordedData::add_partition(std::size_t number) {
   const Events::Partition& from = events_.partitions[number];
   const std::string& region = app_.regions[from.region].name;
   AppPartition plain;
-  plain.name = name_for(from.name, fmt::format("{}_parts", region), plain.aliases);
+  plain.name = name_for(from.name, fmt::format("{}_parts", region), plain.aliases, plain.unnamed);
   plain.of = from.outer < 0 ? region : app_.partitions[static_cast<std::size_t>(from.outer)].name;
   for (int d = 0; d < from.colors.dimensions(); ++d)
     plain.colors.emplace_back(from.colors.extents[d]);

@@ -21,10 +21,10 @@ class RecordedData {
   RecordedData(const Events& events, Application& app, std::vector<std::string>& notes);
 
  private:
-  // The name as it was attached or `otherwise`, made one that nothing has yet; the attached one is
-  // then an alias.
+  // The name as it was attached, else one that nothing has yet, by which no mapping of the program
+  // knows it: it does by what was attached, if anything, which is then an alias.
   std::string name_for(const std::string& attached, const std::string& otherwise,
-                       std::vector<std::string>& aliases);
+                       std::vector<std::string>& aliases, bool& unnamed);
   void add_region(const Events::Region& from);
   void add_partition(std::size_t number);
   // For how many pieces it is right; nothing where it can be no partition.

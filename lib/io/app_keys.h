@@ -77,6 +77,7 @@ inline constexpr std::string_view kTopLevel = "top_level";
 inline constexpr std::string_view kTraced = "traced";
 inline constexpr std::string_view kTraffic = "traffic";
 inline constexpr std::string_view kUnit = "unit";
+inline constexpr std::string_view kUnnamed = "unnamed";
 inline constexpr std::string_view kValue = "value";
 inline constexpr std::string_view kValues = "values";
 inline constexpr std::string_view kVariable = "variable";
@@ -93,8 +94,8 @@ inline constexpr std::array kSizeKeys = {kAppName, kReason, kValues};
 inline constexpr std::array kMetricKeys = {kUnit, kWork, kPhase};
 inline constexpr std::array kRuntimeKeys = {kIssueCost,  kMapCost,    kReplayCost,
                                             kRemoteCost, kFutureCost, kCopyCost};
-inline constexpr std::array kRegionKeys = {kAppName, kAliases, kExtents, kFields};
-inline constexpr std::array kPartitionKeys = {kAppName, kAliases, kOf,      kColors,
+inline constexpr std::array kRegionKeys = {kAppName, kAliases, kUnnamed, kExtents, kFields};
+inline constexpr std::array kPartitionKeys = {kAppName, kAliases, kUnnamed, kOf,  kColors,
                                               kIndex,   kLower,   kExtents, kHalo};
 inline constexpr std::array kFieldKeys = {kAppName, kBytes};
 inline constexpr std::array kDataKeys = {kOf, kColor};

@@ -236,6 +236,7 @@ AppRegion AppReader::read_region(const JsonPlace& place) {
   if (!json_.is_object(place, keys::kRegionKeys)) return region;
   region.name = required_text(place, keys::kAppName);
   region.aliases = texts(place, keys::kAliases, kMaxAppAliases);
+  region.unnamed = truth_or(place, keys::kUnnamed, false);
   json_.required(place, keys::kExtents);
   region.extents = formulas(place, keys::kExtents, kMaxDimensions);
   region.fields = list<AppField>(place, keys::kFields, kMaxAppFields,
@@ -248,6 +249,7 @@ AppPartition AppReader::read_partition(const JsonPlace& place) {
   if (!json_.is_object(place, keys::kPartitionKeys)) return partition;
   partition.name = required_text(place, keys::kAppName);
   partition.aliases = texts(place, keys::kAliases, kMaxAppAliases);
+  partition.unnamed = truth_or(place, keys::kUnnamed, false);
   partition.of = required_text(place, keys::kOf);
   json_.required(place, keys::kColors);
   partition.colors = formulas(place, keys::kColors, kMaxDimensions);

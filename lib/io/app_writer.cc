@@ -132,6 +132,7 @@ std::string region_text(const AppRegion& region) {
   return Object()
       .raw(keys::kAppName, json_string(region.name))
       .items(keys::kAliases, strings(region.aliases))
+      .flag(keys::kUnnamed, region.unnamed)
       .items(keys::kExtents, formula_texts(region.extents))
       .items(keys::kFields, each(region.fields, field_text))
       .on_one_line();
@@ -141,6 +142,7 @@ std::string partition_text(const AppPartition& partition) {
   return Object()
       .raw(keys::kAppName, json_string(partition.name))
       .items(keys::kAliases, strings(partition.aliases))
+      .flag(keys::kUnnamed, partition.unnamed)
       .raw(keys::kOf, json_string(partition.of))
       .items(keys::kColors, formula_texts(partition.colors))
       .items(keys::kIndex, strings(partition.index))

@@ -67,12 +67,6 @@ Legion::LogicalRegion Instances::region(MapperContext context,
   return regions[mapper::shared_region(volumes, nodes)];
 }
 
-bool Instances::Kept::serves(const Kept& wanted) const {
-  return region == wanted.region && position == wanted.position && memory == wanted.memory &&
-         variant == wanted.variant && layout == wanted.layout && fields == wanted.fields &&
-         priority == wanted.priority;
-}
-
 std::vector<Instances::Kept>& Instances::kept_of(const Legion::Task& task) {
   const Legion::Task* parent = task.get_parent_task();
   const std::pair launch(parent == nullptr ? 0 : parent->get_unique_id(), task.get_context_index());
@@ -83,27 +77,10 @@ std::vector<Instances::Kept>& Instances::kept_of(const Legion::Task& task) {
   return kept_;
 }
 
-bool Instances::take_kept(MapperContext context, const Legion::Task& task, const Kept& wanted,
-                          std::vector<PhysicalInstance>& chosen) {
-  const std::vector<Kept>& kept = kept_of(task);
-  const auto found =
-      std::find_if(kept.begin(), kept.end(), [&](const Kept& one) { return one.serves(wanted); });
-  if (found == kept.end()) return false;
-  // Others may be mapped, and kept, during the call.
-  const std::size_t before = chosen.size();
-  chosen.insert(chosen.end(), found->instances.begin(), found->instances.end());
-  for (std::size_t i = before; i < chosen.size(); ++i) {
-    if (runtime_->acquire_instance(context, chosen[i])) continue;
-    chosen.resize(before);
-    return false;
-  }
-  return true;
-}
-
 void Instances::keep(const Legion::Task& task, Kept kept) {
   std::vector<Kept>& all = kept_of(task);
-  const auto same =
-      std::find_if(all.begin(), all.end(), [&](const Kept& one) { return one.serves(kept); });
+  const auto same = std::find_if(all.begin(), all.end(),
+                                 [&](const Kept& one) { return one.wanted == kept.wanted; });
   if (same != all.end()) {
     *same = std::move(kept);
   } else if (all.size() < kMostKept) {
@@ -111,6 +88,23 @@ void Instances::keep(const Legion::Task& task, Kept kept) {
   } else {
     all[next_kept_++ % kMostKept] = std::move(kept);
   }
+}
+
+bool Instances::take_kept(MapperContext context, const Legion::Task& task, const Wanted& wanted,
+                          std::vector<PhysicalInstance>& chosen) {
+  const std::vector<Kept>& kept = kept_of(task);
+  const auto found =
+      std::find_if(kept.begin(), kept.end(), [&](const Kept& one) { return one.wanted == wanted; });
+  if (found == kept.end()) return false;
+  const std::size_t before = chosen.size();
+  chosen.insert(chosen.end(), found->instances.begin(), found->instances.end());
+  for (std::size_t i = before; i < chosen.size(); ++i) {
+    // While Legion answers, other tasks may be mapped and `kept` be changed.
+    if (runtime_->acquire_instance(context, chosen[i])) continue;
+    chosen.resize(before);
+    return false;
+  }
+  return true;
 }
 
 bool Instances::add(MapperContext context, const Legion::RegionRequirement& requirement,
@@ -143,25 +137,22 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
       add_reason(instance.memory, "the processor reaches none", reasons);
       continue;
     }
-    Kept kept{keeps ? of->position : 0,
-              keeps ? of->variant : 0,
-              region(context, requirement, wish, instance),
-              memory,
-              instance.layout,
-              wish.fields,
-              wish.collect_priority,
-              {}};
+    const Wanted wanted{keeps ? of->position : 0,
+                        keeps ? of->variant : 0,
+                        region(context, requirement, wish, instance),
+                        memory,
+                        instance.layout,
+                        wish.fields,
+                        wish.collect_priority};
     std::string why;
-    if (!keeps || !take_kept(context, of->task, kept, chosen)) {
+    if (!keeps || !take_kept(context, of->task, wanted, chosen)) {
       if (groups.empty()) {
         groups = group_fields(requirement, fields(context, requirement, wish), demands);
       }
-      const std::size_t before = chosen.size();
-      why = make(context, requirement, wish, instance, groups, {kept.region}, memory, chosen);
-      if (keeps && why.empty()) {
-        kept.instances.assign(chosen.begin() + static_cast<std::ptrdiff_t>(before), chosen.end());
-        keep(of->task, std::move(kept));
-      }
+      std::vector<PhysicalInstance> made;
+      why = make(context, requirement, wish, instance, groups, {wanted.region}, memory, made);
+      chosen.insert(chosen.end(), made.begin(), made.end());
+      if (keeps && why.empty()) keep(of->task, {wanted, std::move(made)});
     }
     if (why.empty()) {
       if (targets.size() > 1) {

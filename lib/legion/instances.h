@@ -72,10 +72,8 @@ class Instances {
     Legion::LayoutConstraintSet constraints;
     bool exact = false;
   };
-  // What a point of a launch got. Only within the launch: while a point of it is not mapped none of
-  // its fields can go, and later a field may be another one under the same number, which nothing
-  // tells a mapper.
-  struct Kept {
+  // What two points of a launch have in common whom the same instances serve.
+  struct Wanted {
     std::size_t position = 0;
     Legion::VariantID variant = 0;
     Legion::LogicalRegion region;
@@ -83,16 +81,21 @@ class Instances {
     LayoutSpec layout;
     RequirementWish::Fields fields = RequirementWish::Fields::kAll;
     CollectPriority priority = 0;
-    std::vector<Legion::Mapping::PhysicalInstance> instances;
-
-    bool serves(const Kept& wanted) const;
+    friend bool operator==(const Wanted&, const Wanted&) = default;
   };
-  // What was kept of this task's launch; of others nothing is any more.
+  // What a point got is kept for its launch only: while a point of that is not mapped none of its
+  // fields can go, and later a field may be another one under the same number, which nothing tells
+  // a mapper.
+  struct Kept {
+    Wanted wanted;
+    std::vector<Legion::Mapping::PhysicalInstance> instances;
+  };
+  // Of this task's launch; what was kept of another is gone.
   std::vector<Kept>& kept_of(const Legion::Task& task);
-  // Takes what serves, if it is still there.
-  bool take_kept(Legion::Mapping::MapperContext context, const Legion::Task& task,
-                 const Kept& wanted, std::vector<Legion::Mapping::PhysicalInstance>& chosen);
   void keep(const Legion::Task& task, Kept kept);
+  // Appends what serves, if it is kept and still there.
+  bool take_kept(Legion::Mapping::MapperContext context, const Legion::Task& task,
+                 const Wanted& wanted, std::vector<Legion::Mapping::PhysicalInstance>& chosen);
   std::vector<Legion::FieldID> fields(Legion::Mapping::MapperContext context,
                                       const Legion::RegionRequirement& requirement,
                                       const RequirementWish& wish) const;

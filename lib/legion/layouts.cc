@@ -154,6 +154,8 @@ Legion::LayoutConstraintSet constraints_of(const Legion::RegionRequirement& requ
   set.add_constraint(Legion::MemoryConstraint(realm_kind(instance.memory)));
   Legion::FieldConstraint fields(group.fields, false, false);
   LayoutSpec layout = instance.layout;
+  // One field has no order of fields; Legion takes them for two, and copies from one to the other.
+  if (group.fields.size() == 1) layout.fields = FieldOrder::kSoa;
   if (requirement.privilege_fields.size() == 1) {
     // Where there is one field, validate lets pass what is demanded of their order.
     for (const Legion::LayoutConstraintSet* demand : group.demands) {

@@ -113,6 +113,7 @@ TEST_F(Record, WhatIsNotUsual) {
   EXPECT_EQ(lines_of(trace, "work ()"),
             std::vector<std::string>{"work (), read-write cells_2 12 bytes of (100) at (0)"});
   EXPECT_EQ(app.regions.at(1).aliases, std::vector<std::string>{"cells"});
+  EXPECT_TRUE(app.regions.at(1).unnamed && !app.regions.at(0).unnamed);
   EXPECT_EQ(lines_of(trace, "holes (").at(3), "holes (3), read-only cells 8 bytes of (25) at (3)");
   EXPECT_THAT(outcome.err,
               AllOf(HasSubstr("groma: 4 of 4 pieces of `holes` have holes: they are described as "
@@ -191,6 +192,7 @@ TEST_F(Record, RegionsWithoutNames) {
   const Application app = recorded();
   EXPECT_EQ(app.regions.at(0).name, "region_1");
   EXPECT_EQ(app.partitions.at(0).name, "region_1_parts");
+  EXPECT_TRUE(app.regions.at(0).unnamed && app.partitions.at(0).unnamed);
 }
 
 // ---- Whose mapper it is.

@@ -201,6 +201,15 @@ TEST(Workload, Partitions) {
       "colours");
 }
 
+TEST(Workload, NamesThatAMappingKnows) {
+  Application app = good();
+  app.partitions.push_back({.name = "parts", .aliases = {"cuts"}, .of = "blocks", .colors = {2}});
+  const auto names = [&] { return Workload::make(app)->data().partitions.at(2).names; };
+  EXPECT_EQ(names(), (Names{"parts", "cuts", "blocks", "r"}));
+  app.partitions[2].unnamed = app.regions[0].unnamed = true;
+  EXPECT_EQ(names(), (Names{"cuts", "blocks"}));
+}
+
 TEST(Workload, Tasks) {
   EXPECT_EQ(fault([](auto& a) { a.tasks.clear(); }),
             "/tasks: an application has at least one task");

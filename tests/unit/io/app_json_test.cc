@@ -98,7 +98,8 @@ TEST(AppJson, EverythingSaid) {
   EXPECT_EQ(app.metric, (AppMetric{"u/s", "p + q", "f"}));
   EXPECT_EQ(app.runtime, (RuntimeCosts{1e-6, 12e-6, 3e-6, 2e-6, 0, 5e-6}));
   EXPECT_EQ(app.regions[0], (AppRegion{"r", {"r2"}, {"10 * p", 7}, {{"x", 4}, {"y", 8}}}));
-  EXPECT_EQ(app.partitions[0], (AppPartition{"b", {"b2"}, "r", {"p", 2}, {}, {}, {}, {1, 0}}));
+  EXPECT_EQ(app.partitions[0],
+            (AppPartition{"b", {"b2"}, "r", {"p", 2}, {}, {}, {}, {1, 0}, true}));
   EXPECT_EQ(app.partitions[1],
             (AppPartition{"c", {}, "b", {"q"}, {"i"}, {"i", 0}, {2, "7 - i"}, {}}));
   EXPECT_TRUE(app.tasks[0].variants[0].inner && app.tasks[0].variants[0].replicable);
