@@ -120,8 +120,9 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
     chosen.push_back(PhysicalInstance::get_virtual_instance());
     return true;
   }
-  const bool keeps = of != nullptr && of->task.is_index_space && !wish.fresh &&
-                     (requirement.privilege & LEGION_READ_WRITE) != LEGION_REDUCE;
+  // Launches of must epochs have no numbers of their own.
+  const bool keeps = of != nullptr && of->task.is_index_space && !of->task.must_epoch_task &&
+                     !wish.fresh && (requirement.privilege & LEGION_READ_WRITE) != LEGION_REDUCE;
   std::vector<FieldGroup> groups;
   for (const InstanceWish& instance : wish.candidates()) {
     if (instance.memory == MemKind::kVirtual) {

@@ -9,8 +9,8 @@
 namespace groma::legion {
 namespace {
 
-// Regions that are remembered by name; a program may make new ones for ever.
-constexpr std::size_t kMaxRegions = 65'536;
+// Regions that are remembered, 100 to 200 bytes each; a program may make new ones for ever.
+constexpr std::size_t kMaxRegions = 262'144;
 
 constexpr std::size_t kMaxFields = 65'536;
 

@@ -44,6 +44,10 @@ class Asker {
   void known(const Round& round, const std::string& text) {
     proposed_.add(hash_of(round.evaluator().canonical(text)), {});
   }
+  // That what this model proposed was not tried, so it may propose it again.
+  void forget(const Round& round, const std::string& text) {
+    proposed_.forget(hash_of(round.evaluator().canonical(text)));
+  }
   // "YOUR LAST REPLY ...", what was remarked since the last time; empty: nothing.
   std::string take_remarks();
 

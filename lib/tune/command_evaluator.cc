@@ -227,9 +227,14 @@ class CommandEvaluator final : public Evaluator {
     return kept_.front() = *placed;
   }
 
+  // Null, too, where somebody, or the command itself, took the file away.
   std::shared_ptr<const Placed> kept(const std::string& text) const {
     for (const std::shared_ptr<const Placed>& placed : kept_) {
-      if (placed != nullptr && placed->text() == text) return placed;
+      std::error_code none;
+      if (placed != nullptr && placed->text() == text &&
+          std::filesystem::exists(placed->file(), none)) {
+        return placed;
+      }
     }
     return nullptr;
   }

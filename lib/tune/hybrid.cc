@@ -14,7 +14,8 @@ namespace {
 constexpr double kTemperature = 0.7;
 constexpr std::size_t kSamples = 3;  // where there are estimates
 constexpr std::size_t kBestShown = 4, kRecentShown = 2;
-constexpr int kMostFailed = 2;       // rounds without a reply of use, then `guided` goes first
+constexpr int kMostFailed = 2;       // rounds without a reply of use, then `guided` goes on alone
+constexpr int kPause = 16;           // turns, after which the model is asked once more
 constexpr std::int64_t kAsked = -1;  // tag of the model's proposals; guided's are its own
 
 class Hybrid : public Proposer {
@@ -27,7 +28,8 @@ class Hybrid : public Proposer {
   GuideDetail reads() const override { return GuideDetail::kProfile; }
 
   std::vector<Proposal> propose(Round& round) override {
-    const bool model_first = guided_ == nullptr || (turn_++ % 2 == 1 && failed_ < kMostFailed);
+    const int period = failed_ < kMostFailed ? 2 : kPause;
+    const bool model_first = guided_ == nullptr || turn_++ % period == period - 1;
     std::vector<Proposal> proposals = model_first ? asked(round) : guided(round);
     if (!proposals.empty() || guided_ == nullptr || round.stop()) return proposals;
     return model_first ? guided(round) : asked(round);
@@ -42,7 +44,9 @@ class Hybrid : public Proposer {
     std::vector<Proposal> proposals = guided_->propose(round);
     for (Proposal& proposal : proposals) {
       asker_.known(round, proposal.text);
-      proposal.why = "guided: " + proposal.why;
+      proposal.why =
+          (failed_ < kMostFailed ? "guided: " : "guided, the model was no use lately: ") +
+          proposal.why;
     }
     return proposals;
   }
@@ -55,7 +59,8 @@ class Hybrid : public Proposer {
     Question question;
     question.program = true;
     build(question.prompt, round, best, *base);
-    const std::vector<Question> questions(round.has_estimates() ? kSamples : 1, question);
+    const std::vector<Question> questions(round.has_estimates() && !spent_ ? kSamples : 1,
+                                          question);
     std::vector<Proposal> proposals;
     for (const auto& reply : asker_.ask(round, questions, kTemperature)) {
       if (!reply) continue;
@@ -70,13 +75,17 @@ class Hybrid : public Proposer {
     return proposals;
   }
 
-  static void keep_best(Round& round, std::vector<Proposal>& proposals) {
+  void keep_best(Round& round, std::vector<Proposal>& proposals) {
     std::vector<std::string> texts;
     for (const Proposal& proposal : proposals) texts.push_back(proposal.text);
     const std::vector<Evaluation> estimates = round.estimate(texts, GuideDetail::kNone);
+    spent_ = estimates.size() < texts.size();
     std::size_t best = 0;
     for (std::size_t i = 1; i < estimates.size(); ++i) {
       if (estimates[i].score < estimates[best].score) best = i;
+    }
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      if (i != best) asker_.forget(round, texts[i]);
     }
     proposals = {std::move(proposals[best])};
   }
@@ -135,6 +144,7 @@ class Hybrid : public Proposer {
   Asker asker_;
   std::unique_ptr<Proposer> guided_;  // null: no mapping
   int turn_ = 0, failed_ = 0;
+  bool spent_ = false;  // no estimates are left
 };
 
 }  // namespace

@@ -51,7 +51,7 @@ void cut(std::string* text) {
   *text = text->substr(0, end) + fmt::format("\n[{} further bytes]\n", text->size() - end);
 }
 
-// What a prompt and its answer may cost at most: a token for three bytes.
+// What a prompt and its answer may cost: a token for three bytes, which odd texts may exceed.
 TuneSpending most_of(const ChatRequest& request, const ChatClient* model) {
   std::size_t bytes = request.constraint.json_schema.size();
   for (const ChatMessage& message : request.messages) bytes += message.text.size();

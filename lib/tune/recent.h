@@ -43,11 +43,13 @@ class Recent {
     oldest_ = (oldest_ + 1) % kept_;
     return true;
   }
+  // As if it had not been added.
+  void forget(const Key& key) { values_.erase(key); }
 
  private:
   std::size_t kept_, oldest_ = 0;
   std::unordered_map<Key, Value, Hash> values_;
-  std::vector<Key> order_;  // a ring once it is full
+  std::vector<Key> order_;  // a ring once it is full; has what was forgotten, too
 };
 
 }  // namespace groma::tuning

@@ -453,27 +453,33 @@ TEST(Regions, AFieldThatIsAddedLaterIsMapped) {
 // What a point found serves the others of its launch, and never a later one: the field may be
 // another one under the same number.
 TEST(Regions, AFieldThatComesAnewIsMapped) {
-  const LogicalRegion region = rows("renewed");
-  auto fields = runtime()->create_field_allocator(context(), region.get_field_space());
-  Legion::IndexTaskLauncher launcher(kSum, Legion::Domain(Legion::Rect<1>(0, 7)),
-                                     Legion::UntypedBuffer(), Legion::ArgumentMap(),
-                                     Legion::Predicate::TRUE_PRED, false, kProgram);
-  launcher.add_region_requirement(
-      RegionRequirement(region, 0, LEGION_READ_ONLY, LEGION_EXCLUSIVE, region).add_field(kField));
-  launcher.add_region_requirement(
-      RegionRequirement(region, 0, LEGION_READ_ONLY, LEGION_EXCLUSIVE, region).add_field(kField));
-  for (int time = 1; time <= 4; ++time) {
-    const auto sums = runtime()->execute_index_space(context(), launcher);
-    for (Legion::coord_t point = 0; point < 8; ++point) {
-      EXPECT_EQ(sums.get_result<double>(Legion::DomainPoint(point)), 8 * 16.0 * time);
+  for (const bool epoch : {false, true}) {
+    const LogicalRegion region = rows("renewed");
+    auto fields = runtime()->create_field_allocator(context(), region.get_field_space());
+    Legion::IndexTaskLauncher launcher(kSum, Legion::Domain(Legion::Rect<1>(0, 1)),
+                                       Legion::UntypedBuffer(), Legion::ArgumentMap(),
+                                       Legion::Predicate::TRUE_PRED, false, kProgram);
+    for (int requirement = 0; requirement < 2; ++requirement) {
+      launcher.add_region_requirement(
+          RegionRequirement(region, 0, LEGION_READ_ONLY, LEGION_EXCLUSIVE, region)
+              .add_field(kField));
     }
+    for (int time = 1; time <= 4; ++time) {
+      Legion::MustEpochLauncher together(kProgram);
+      together.add_index_task(launcher);
+      const auto sums = epoch ? runtime()->execute_must_epoch(context(), together)
+                              : runtime()->execute_index_space(context(), launcher);
+      for (const Legion::coord_t point : {0, 1}) {
+        EXPECT_EQ(sums.get_result<double>(Legion::DomainPoint(point)), 8 * 16.0 * time) << epoch;
+      }
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // programs still do
-    fields.free_field(kField);
+      fields.free_field(kField);
 #pragma GCC diagnostic pop
-    runtime()->issue_execution_fence(context()).wait();  // now its number is free
-    fields.allocate_field(sizeof(double), kField);
-    runtime()->fill_field<double>(context(), region, region, kField, time + 1.0);
+      runtime()->issue_execution_fence(context()).wait();  // now its number is free
+      fields.allocate_field(sizeof(double), kField);
+      runtime()->fill_field<double>(context(), region, region, kField, time + 1.0);
+    }
   }
 }
 

@@ -301,6 +301,13 @@ TEST_F(CommandEvaluator, TheIncumbentKeepsWhatItsCheckLeft) {
   EXPECT_EQ(said("checks"), "x\nx\nx\nx\nx\nx\n");
 }
 
+TEST_F(CommandEvaluator, ATextWhoseFileIsGoneIsWrittenAgain) {
+  const std::string vanishes = "echo time: 3; rm -r \"$(dirname \"$GROMA_FILE\")\"";
+  options_.repeats = 1;
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(evaluate(vanishes).score, 3);
+  EXPECT_EQ(evaluate_beside("echo time: 2", vanishes, 3).score, 2);
+}
+
 // ------------------------------------------------------------------------------ what is refused
 
 TEST_F(CommandEvaluator, RefusesWhatTheCheckRefuses) {

@@ -935,6 +935,26 @@ TEST(Hybrid, GoesOnWithGuidedAloneWhereThereIsNoModel) {
   EXPECT_EQ(play.round.asked.size(), 2U);  // then it is asked no more
 }
 
+TEST(Hybrid, AsksAgainLaterAModelThatWasNoUse) {
+  Play play("hybrid");
+  play.round.left = 40;
+  play.round.model = [obliging = Obliging(), n = 0](const ChatRequest& request) mutable {
+    return ++n <= 2 ? Result<std::string, ChatError>("I cannot help with that.")
+                    : obliging(request);
+  };
+  play.evaluate_start();
+  while (play.round.left > 0 && play.go() > 0) {
+  }
+  const auto count = [&](std::string_view begin) {
+    const auto& steps = play.round.past.recent();
+    return std::count_if(steps.begin(), steps.end(),
+                         [&](const Step& step) { return step.proposal.why.starts_with(begin); });
+  };
+  EXPECT_GE(play.round.asked.size(), 10U);
+  EXPECT_GE(count("guided, the model was no use lately: "), 8);
+  EXPECT_GE(count("guided: "), 8);
+}
+
 TEST(Hybrid, GoesOnWithTheModelAloneWhereThereIsNoMapping) {
   Play play("hybrid", kernel_problem());
   play.round.model = Obliging();
@@ -980,6 +1000,11 @@ TEST(Hybrid, TriesTheSampleThatTheEstimatesLikeBest) {
   ASSERT_EQ(play.go(), 1U);
   EXPECT_EQ(play.round.asked.size(), 3U);
   EXPECT_THAT(play.round.past.last()->proposal.text, HasSubstr("\nxxx\n"));
+  // The others were not tried, so they are no old ones.
+  play.round.estimates = false;
+  play.round.model = [](const ChatRequest&) { return std::string("```sizes\nxxxxx\n```\n"); };
+  ASSERT_EQ(play.go(), 1U);
+  EXPECT_THAT(play.round.past.last()->proposal.text, HasSubstr("\nxxxxx\n"));
 }
 
 // ------------------------------------------------------------------------------------- constrained
