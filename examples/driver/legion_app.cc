@@ -106,7 +106,7 @@ groma::Result<std::string> legion_program(const std::string& app) {
   const std::string library = own_library();
   if (library.empty()) {
     return groma::Error{Code::kUnreadable, "this build has no library for Legion programs",
-                        "build Groma with a Legion (docs/legion.md)"};
+                        "build Groma with a Legion (docs/legion.md, \"Build\")"};
   }
   const std::string name = app.substr(0, app.find(':'));
   const fs::path programs = fs::path(library).parent_path() / "apps";

@@ -51,9 +51,10 @@ groma::Result<groma::ProgramRun> program_run(const ProgramArguments& arguments) 
   run.words = arguments.words;
   run.library = arguments.library.empty() ? own_library() : arguments.library;
   if (run.library.empty()) {
-    return groma::Error{
-        groma::Error::Code::kUnreadable, "this build has no library for Legion programs",
-        "build Groma with a Legion (docs/legion.md), or name the library: --library FILE"};
+    return groma::Error{groma::Error::Code::kUnreadable,
+                        "this build has no library for Legion programs",
+                        "build Groma with a Legion (docs/legion.md, \"Build\"), or name the "
+                        "library: --library FILE"};
   }
   run.timeout_ms = static_cast<std::int64_t>(arguments.timeout_s * 1000);
   run.checks = arguments.checks == "always"  ? groma::ProgramRun::Checks::kAlways

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -146,10 +147,13 @@ class Display {
   void say_better(const groma::TuneEvent& event) {
     clear();
     const groma::Step& step = *event.step;
-    const std::string words =
-        fmt::format("{:>5}  {:.4g} {}  {}{}", step.number,
-                    evaluator_.value_of(step.evaluation.score), evaluator_.unit(),
-                    step.proposal.why, event.within_noise ? " (not taken: within the noise)" : "");
+    const std::string not_taken =
+        event.within_noise
+            ? fmt::format(" (not taken: within the noise, {:.2g} %)", 100 * step.evaluation.noise)
+            : "";
+    const std::string words = fmt::format("{:>5}  {:.4g} {}  {}{}", step.number,
+                                          evaluator_.value_of(step.evaluation.score),
+                                          evaluator_.unit(), step.proposal.why, not_taken);
     say(fitting(words, columns_of(words)) + "\n");
   }
 
@@ -448,6 +452,13 @@ std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* s
                    "a pipe or a device cannot be read again: put a file in its place");
     }
   }
+  if (arguments->verify) {
+    if (!command.command.empty()) {
+      return wrong("measured what it searched for already", "leave out `--verify`");
+    }
+    given.folder = command.folder;
+    arguments->command = given;
+  }
   if (command.command.empty()) {
     if (given.command.empty()) return std::nullopt;
     return wrong("runs no commands", "leave out `--command`");
@@ -530,6 +541,13 @@ class Best {
   std::vector<groma::Step> steps_;
 };
 
+ProgramArguments program_of(const TuneArguments& arguments) {
+  ProgramArguments program;
+  program.words = arguments.program;
+  program.timeout_s = static_cast<double>(arguments.command.timeout_ms) / 1e3;
+  return program;
+}
+
 // The exit code. The fastest becomes verified.mapper in the search's directory.
 int verify_search(const TuneArguments& arguments, const groma::TuneOutcome& outcome,
                   const Best& best, const Subject& subject, const groma::Evaluator& evaluator) {
@@ -543,9 +561,14 @@ int verify_search(const TuneArguments& arguments, const groma::TuneOutcome& outc
     if (outcome.start && step.proposal.text == outcome.start->proposal.text) continue;
     add(fmt::format("step {}", step.number), step);
   }
+  const auto is_best = [&](const Candidate& one) {
+    return one.text == outcome.best->proposal.text;
+  };
+  if (std::none_of(candidates.begin(), candidates.end(), is_best)) {  // of a search that went on
+    add(fmt::format("step {}", outcome.best->number), *outcome.best);
+  }
   VerifyOptions options;
-  options.program.words = arguments.program;
-  options.program.timeout_s = static_cast<double>(arguments.command.timeout_ms) / 1e3;
+  options.program = program_of(arguments);
   const int repeats = options.repeats = arguments.command.repeats;
   options.metric = arguments.command;
   options.app = &*subject.app;
@@ -594,6 +617,7 @@ int run(TuneArguments arguments) {
   complete(&arguments);
   if (arguments.verify) {
     if (const auto error = wrong_metric(arguments.command)) return refuse_search(*error, json);
+    if (const auto error = wrong_program(program_of(arguments))) return refuse_search(*error, json);
   }
   groma::TuneOptions& options = arguments.tune;
   std::error_code ignored;
@@ -667,6 +691,9 @@ int run(TuneArguments arguments) {
 // ---- The command line.
 
 constexpr const char* kModelGroup = "A language model";
+// How runs are measured: of --command, and of --verify, also of a search that goes on.
+constexpr std::array kMeasuring = {"--metric",           "--metric-json", "--unit",
+                                   "--higher-is-better", "--repeats",     "--timeout"};
 
 // Of what a command judges.
 void add_command_options(CLI::App& command, TuneArguments* arguments) {
@@ -802,10 +829,10 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
       ->add_option("--start", options->start,
                    "A mapping to begin with; without one the default mapper")
       ->check(not_empty);
-  command->add_flag("--verify", options->verify,
-                    "Then run the Legion program behind `--` under the "
-                    "best mappings and the start; the fastest "
-                    "becomes verified.mapper");
+  resumable.push_back(command->add_flag("--verify", options->verify,
+                                        "Then run the Legion program behind `--` under the "
+                                        "best mappings and the start; the fastest "
+                                        "becomes verified.mapper"));
   command->add_flag("--compare", options->tune.compare,
                     "Every proposal counts, none is repaired, and nothing is known at first");
   command
@@ -831,6 +858,7 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
   for (const char* name : {"--command", "--check-command"}) {
     resumable.push_back(command->get_option(name));
   }
+  for (const char* name : kMeasuring) resumable.push_back(command->get_option(name));
   for (CLI::Option* option : command->get_options()) {
     const bool with = option == resume || option == command->get_help_ptr() ||
                       std::count(resumable.begin(), resumable.end(), option) > 0;
@@ -843,7 +871,8 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
       "  groma tune --app circuit --machine lassen:nodes=4 --evaluations 400 --out circuit\n"
       "  groma tune --resume circuit --evaluations 900  goes on\n"
       "  groma tune --app pennant --proposer trace --endpoint http://127.0.0.1:8080/v1\n"
-      "  groma tune --app recorded.json --machine local --verify -- ./my_program -ll:cpu 4\n"
+      "  groma tune --app recorded.json --machine nodes=1,gpu=0,omp=0,cpu=4 --verify \\\n"
+      "      -- ./my_program -ll:cpu 4\n"
       "                                                 simulated, then for real (groma record)\n"
       "  groma tune --on legion --app cannon -- -ll:cpu 2\n"
       "                                                 measured on this computer\n"
@@ -868,6 +897,11 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
     for (const char* name : {"--machine", "--command"}) {
       if (!on_legion || command->get_option(name)->count() == 0) continue;
       throw CLI::ValidationError(name, "--on legion measures on this computer by itself");
+    }
+    for (const char* name : kMeasuring) {
+      if (verifies || resume->count() == 0 || command->get_option(name)->count() == 0) continue;
+      throw CLI::ValidationError(name,
+                                 "a search goes on with its own; with --verify it is of that");
     }
     for (const char* name : {"--metric", "--metric-json", "--unit", "--higher-is-better"}) {
       if (verifies || command->get_option(name)->count() == 0) continue;

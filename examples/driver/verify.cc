@@ -1,11 +1,15 @@
 #include "verify.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "console.h"
 #include "groma/io.h"
@@ -165,6 +169,28 @@ std::optional<groma::Error> wrong_metric(const groma::CommandEvaluatorOptions& m
   if (measures || !metric.higher_is_better) return std::nullopt;
   return groma::Error{groma::Error::Code::kMalformed,
                       "of seconds fewer are better; a metric is missing"};
+}
+
+// As execvp() looks for it.
+std::optional<groma::Error> wrong_program(const ProgramArguments& program) {
+  if (const auto run = program_run(program); !run) return run.error();
+  const std::string& name = program.words.front();
+  std::vector<std::string> places = {name};
+  if (name.find('/') == name.npos) {
+    places.clear();
+    const char* path = std::getenv("PATH");
+    std::istringstream folders(path == nullptr ? "/bin:/usr/bin" : path);
+    for (std::string folder; std::getline(folders, folder, ':');) {
+      places.push_back((folder.empty() ? "." : folder) + "/" + name);
+    }
+  }
+  const bool found = std::any_of(places.begin(), places.end(), [](const std::string& place) {
+    std::error_code none;
+    return access(place.c_str(), X_OK) == 0 && !std::filesystem::is_directory(place, none);
+  });
+  if (found) return std::nullopt;
+  return groma::Error{groma::Error::Code::kUnreadable,
+                      fmt::format("there is no program `{}` that can be run", visible(name))};
 }
 
 groma::Result<Verification> verify(const std::vector<Candidate>& candidates,

@@ -37,8 +37,10 @@ struct VerifyOptions {
   std::shared_ptr<const groma::Machine> machine;
 };
 
-// What is wrong with its metric.
+// What is wrong with its metric, and why the program cannot be run here; to be known before a
+// search.
 std::optional<groma::Error> wrong_metric(const groma::CommandEvaluatorOptions& metric);
+std::optional<groma::Error> wrong_program(const ProgramArguments& program);
 
 struct Verification {
   std::vector<Verified> all;  // as the candidates

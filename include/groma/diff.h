@@ -69,6 +69,10 @@ MappingDiff diff(const BoundProgram& a, const BoundProgram& b, const Workload& w
                  const SimulateOptions& options, Diagnostics& diags_a, Diagnostics& diags_b,
                  const Progress& progress = {});
 
+// Whether all decisions about the application are the same, found without a run; both must be bound
+// to one machine. False, too, where there is more than is looked at.
+bool decides_alike(const BoundProgram& a, const BoundProgram& b, const Workload& workload);
+
 std::string_view name_of(MappingDifference::What what);  // "placement"
 
 // For a person: ends with a line end; the costliest first, those that are decided alike together.

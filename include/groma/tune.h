@@ -86,6 +86,11 @@ class Evaluator {
   // Whether a run of a text that check() lets pass may fail all the same, as far as is known: of a
   // mapping, where the order in which tasks run decides whether all data has room. From any thread.
   virtual bool may_fail(const std::string& text) const;
+  // Whether two texts that check() lets pass surely do the same, found without a run. From any
+  // thread.
+  virtual bool acts_alike(const std::string& a, const std::string& b) const {
+    return canonical(a) == canonical(b);
+  }
   virtual Evaluation evaluate(const EvaluationRequest& request) = 0;
 };
 

@@ -65,6 +65,8 @@ class Differ {
     }
     return std::move(differences_);
   }
+  // Whether all launches were looked at.
+  bool complete() const { return complete_; }
 
  private:
   static std::string kind_words(const ExplainedTask& task) {
@@ -292,6 +294,14 @@ RunResult run_mixed(const Mapping& a, const Mapping& b, const Mix& mix, const Wo
 }
 
 }  // namespace
+
+bool decides_alike(const BoundProgram& a, const BoundProgram& b, const Workload& workload) {
+  Diagnostics said_of_a(a.program().source()), said_of_b(b.program().source());
+  const Mapping first(a, workload, said_of_a);
+  const Mapping second(b, workload, said_of_b);
+  Differ differ(first, second, workload.data());
+  return differ.differences().empty() && differ.complete();
+}
 
 MappingDiff diff(const BoundProgram& a, const BoundProgram& b, const Workload& workload,
                  const SimulateOptions& options, Diagnostics& diags_a, Diagnostics& diags_b,

@@ -75,6 +75,11 @@ class Guided : public Proposer {
     return !evaluator.check(text, GuideDetail::kNone) && (risky_ || !evaluator.may_fail(text));
   }
   bool is_new(const std::string& text) { return seen_.add(hash_of(text), {}); }
+  // Whether it is worth an evaluation: it will run, was not tried, and is not what the best does.
+  bool is_worth_it(const Round& round, const std::string& text) {
+    return is_fine(round, text) && is_new(text) &&
+           !round.evaluator().acts_alike(drafts_.text_of(best_.draft), text);
+  }
 
   const char* start_words() const {
     return start_.base->text.empty() ? "the default mapper" : "the start";
@@ -277,7 +282,7 @@ std::vector<Proposal> Guided::next_change(Round& round) {
     Move move = std::move(queues_[chosen].back());
     queues_[chosen].pop_back();
     std::string text = drafts_.text_of(move.draft);
-    if (!is_fine(round, text) || !is_new(text)) continue;
+    if (!is_worth_it(round, text)) continue;
     pending_ = Known{std::move(move.draft), move.why, HUGE_VAL, {}};
     pending_what_ = chosen;
     ++tries_[chosen];
@@ -298,7 +303,7 @@ std::vector<Proposal> Guided::jump(Round& round) {
       at.why += (at.why.empty() ? "" : "; ") + move.why;
     }
     std::string text = drafts_.text_of(at.draft);
-    if (!is_fine(round, text) || !is_new(text)) continue;
+    if (!is_worth_it(round, text)) continue;
     pending_ = at;
     return {{std::move(text), at.why}};
   }

@@ -8,6 +8,7 @@
 #include <thread>
 #include <variant>
 
+#include "groma/diff.h"
 #include "groma/evaluators.h"
 #include "groma/inspect.h"
 #include "groma/run.h"
@@ -107,6 +108,16 @@ class SimulatedEvaluator : public Evaluator {
     return std::any_of(diags.all().begin(), diags.all().end(), [](const Diagnostic& diagnostic) {
       return diagnostic.severity < Severity::kNote;
     });
+  }
+
+  bool acts_alike(const std::string& a, const std::string& b) const override {
+    Diagnostics said_of_a(Source("mapping", a)), said_of_b(Source("mapping", b));
+    const auto first = bind(compile(said_of_a.source(), said_of_a), *machine_, said_of_a);
+    const auto second = bind(compile(said_of_b.source(), said_of_b), *machine_, said_of_b);
+    return first && second &&
+           std::all_of(inputs_.begin(), inputs_.end(), [&](const Workload& input) {
+             return decides_alike(*first, *second, input);
+           });
   }
 
   Evaluation evaluate(const EvaluationRequest& request) override {

@@ -378,6 +378,23 @@ TEST_F(Verify, OtherArgumentsAreSaid) {
   EXPECT_THAT(other.out, HasSubstr(": other arguments?"));
 }
 
+TEST_F(Verify, AProgramThatIsNotThereIsNoticedBeforeTheSearch) {
+  const Outcome outcome = tune("", "./nosuch -ll:cpu 2");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("there is no program `./nosuch` that can be run"));
+  EXPECT_FALSE(std::filesystem::exists(found()));
+}
+
+TEST_F(Verify, WhatWasFoundBeforeIsRunAfterAResumption) {
+  const std::string begin = "groma tune --app " + out() + " --machine nodes=1,gpu=0,omp=0,cpu=2";
+  ASSERT_EQ(run(begin + " --start " + start_ + " --evaluations 4 --out " + found()).exit_code, 0);
+  const Outcome outcome = run("groma tune --resume " + found() +
+                              " --verify --repeats 1 -- " GROMA_STRANGER " plain -ll:cpu 2");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("for real, medians of 1 run each"),
+                                 HasSubstr("  start  "), HasSubstr("  step ")));
+}
+
 TEST_F(Verify, WrongUsage) {
   const auto code = [&](const std::string& words) { return run("groma tune " + words).exit_code; };
   EXPECT_EQ(code("--app cannon --verify"), 2);
