@@ -134,7 +134,7 @@ std::string RecordedData::name_for(const std::string& attached, const std::strin
   std::string name = base;
   for (int next = 2; !taken_.insert(name).second; ++next) name = fmt::format("{}_{}", base, next);
   unnamed = name != attached;
-  if (unnamed && !attached.empty()) aliases.push_back(base);
+  if (unnamed && base == attached) aliases.push_back(base);
   return name;
 }
 

@@ -346,6 +346,7 @@ void RunEvents::launched(Runtime* runtime, MapperContext context, const Legion::
       other("regions of launches that could not be looked at");
     }
   }
+  if (task.must_epoch_task) other("that tasks of must epochs need processors of their own");
   if (!task.output_regions.empty()) {
     other("output regions", static_cast<std::int64_t>(task.output_regions.size()));
   }

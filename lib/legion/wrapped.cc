@@ -6,6 +6,7 @@
 #include <mutex>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "legion/above.h"
 #include "legion/stealing.h"
@@ -21,7 +22,8 @@ using MapperContext = Legion::Mapping::MapperContext;
 // Legion's own lock of a mapper is the program's.
 class Turns {
  public:
-  explicit Turns(Legion::Mapping::MapperRuntime* runtime) : runtime_(runtime) {}
+  Turns(Legion::Mapping::MapperRuntime* runtime, LegionMapper& adapter)
+      : runtime_(runtime), adapter_(adapter) {}
 
   void take(MapperContext context) {
     if (!take_or_join(nullptr)) {
@@ -35,6 +37,15 @@ class Turns {
   }
   void give(MapperContext context) {
     std::unique_lock lock(mutex_);
+    while (!messages_.empty()) {
+      const Message next = std::move(messages_.front());
+      messages_.pop_front();
+      lock.unlock();
+      LegionMapper::MapperMessage message = next.head;
+      message.message = next.bytes.data();
+      adapter_.handle_message(context, message);
+      lock.lock();
+    }
     is_taken_ = !waiting_.empty();
     if (!is_taken_) return;
     const Legion::Mapping::MapperEvent next = waiting_.front();
@@ -42,8 +53,29 @@ class Turns {
     lock.unlock();
     runtime_->trigger_mapper_event(context, next);
   }
+  // A message between adapters, which Legion may bring while its sender has its own turn, in a call
+  // within that one: nobody may wait for a turn there, so who has this one hands it over at its
+  // end.
+  void hear(MapperContext context, const LegionMapper::MapperMessage& message) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (is_taken_) {
+        const char* bytes = static_cast<const char*>(message.message);
+        messages_.push_back({message, std::vector<char>(bytes, bytes + message.size)});
+        return;
+      }
+      is_taken_ = true;
+    }
+    adapter_.handle_message(context, message);
+    give(context);
+  }
 
  private:
+  struct Message {
+    LegionMapper::MapperMessage head;  // without its bytes
+    std::vector<char> bytes;
+  };
+
   // Whether it is the caller's turn now; else, with an event, the event tells when it is.
   bool take_or_join(const Legion::Mapping::MapperEvent* turn) {
     const std::lock_guard lock(mutex_);
@@ -53,9 +85,11 @@ class Turns {
   }
 
   Legion::Mapping::MapperRuntime* runtime_;
+  LegionMapper& adapter_;
   std::mutex mutex_;
   bool is_taken_ = false;
   std::deque<Legion::Mapping::MapperEvent> waiting_;
+  std::deque<Message> messages_;
 };
 
 // A mapper to call, and while it lives its turn where it needs one.
@@ -88,7 +122,7 @@ class Wrapped final : public Above {
         adapter_(std::move(adapter)),
         mentions_(std::move(mentions)),
         name_(std::string("groma over ") + own->get_mapper_name()) {
-    if (is_concurrent(*own)) turns_ = std::make_unique<Turns>(own->runtime);
+    if (is_concurrent(*own)) turns_ = std::make_unique<Turns>(own->runtime, *adapter_);
   }
 
   const char* get_mapper_name() const override { return name_.c_str(); }
@@ -137,7 +171,9 @@ class Wrapped final : public Above {
   }
 
   void handle_message(MapperContext context, const MapperMessage& message) override {
-    call(context, is_steal_message(message.kind))->handle_message(context, message);
+    if (!is_steal_message(message.kind)) return mapper->handle_message(context, message);
+    if (turns_ != nullptr) return turns_->hear(context, message);
+    adapter_->handle_message(context, message);
   }
 
   // ---- Of an operation that a task issues.

@@ -260,6 +260,15 @@ TEST_F(Run, AConcurrentMapperStaysOne) {
   }
 }
 
+// Adapters above concurrent mappers hear of each other's work in calls within their own.
+TEST_F(Run, TasksAreStolenAboveAConcurrentMapper) {
+  const Outcome outcome =
+      stranger("Task * CPU;\nTaskSteal kept CPU ANY_NODE;\nInstanceLimit kept CPU 1;\n",
+               "concurrent -ll:cpu 3", "--checks never");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("kept: "));
+}
+
 // What became of each statement, by its place in the text.
 std::map<int, std::string> states(const Outcome& outcome) {
   std::map<int, std::string> all;
