@@ -10,7 +10,8 @@
 // Launches of --least (10^3) points and ten times as many, up to --most (10^5; DefaultMapper leaves
 // out what would take it minutes). Prints microseconds of wall time a point, from the launch to an
 // execution fence (medians of N launches, 5, after one that does not count), the share of these
-// turns in which ours was the fastest of the four, and what of its time passes inside our own hooks.
+// turns in which ours was the fastest of the four, and what of its time passes inside our own
+// hooks.
 #include <legion.h>
 #include <mappers/default_mapper.h>
 #include <mappers/forwarding_mapper.h>
