@@ -36,14 +36,16 @@ std::string names_in(const fs::path& folder) {
 
 }  // namespace
 
-std::string own_library() {
+groma::Result<std::string> own_library() {
   std::error_code code;
   const fs::path folder = fs::read_symlink("/proc/self/exe", code).parent_path();
   for (const char* to_libraries : {GROMA_LIBRARIES_FROM_BUILT, GROMA_LIBRARIES_FROM_INSTALLED}) {
     const fs::path library = folder / to_libraries / "groma" / "libgroma_preload.so";
     if (fs::is_regular_file(library, code)) return library.lexically_normal().string();
   }
-  return {};
+  return groma::Error{groma::Error::Code::kUnreadable,
+                      "this build has no library for Legion programs",
+                      "build Groma with a Legion (docs/legion.md, \"Build\")"};
 }
 
 std::string for_this_computer(const std::string& app) {
@@ -103,13 +105,10 @@ groma::Result<groma::Machine> machine_of(const std::vector<std::string>& flags) 
 
 groma::Result<std::string> legion_program(const std::string& app) {
   using Code = groma::Error::Code;
-  const std::string library = own_library();
-  if (library.empty()) {
-    return groma::Error{Code::kUnreadable, "this build has no library for Legion programs",
-                        "build Groma with a Legion (docs/legion.md, \"Build\")"};
-  }
+  const auto library = own_library();
+  if (!library) return library.error();
   const std::string name = app.substr(0, app.find(':'));
-  const fs::path programs = fs::path(library).parent_path() / "apps";
+  const fs::path programs = fs::path(*library).parent_path() / "apps";
   std::error_code code;
   if (groma::find_benchmark(name) == nullptr || !fs::is_regular_file(programs / name, code)) {
     return groma::Error{Code::kUnknown, fmt::format("`{}` is not there as a Legion program", name),

@@ -10,9 +10,9 @@
 
 namespace driver {
 
-// libgroma_preload.so of the build or the installation that this command is of; empty where there
+// libgroma_preload.so of the build or the installation that this command is of. Fails where there
 // is none.
-std::string own_library();
+groma::Result<std::string> own_library();
 
 // `cannon:n=512` in the size for a simulated machine's GPUs that suits this computer: the small
 // one, unless it names one.

@@ -49,12 +49,15 @@ void add_program_options(CLI::App& command, ProgramArguments* arguments, const s
 groma::Result<groma::ProgramRun> program_run(const ProgramArguments& arguments) {
   groma::ProgramRun run;
   run.words = arguments.words;
-  run.library = arguments.library.empty() ? own_library() : arguments.library;
+  run.library = arguments.library;
   if (run.library.empty()) {
-    return groma::Error{groma::Error::Code::kUnreadable,
-                        "this build has no library for Legion programs",
-                        "build Groma with a Legion (docs/legion.md, \"Build\"), or name the "
-                        "library: --library FILE"};
+    auto library = own_library();
+    if (!library) {
+      groma::Error error = library.error();
+      error.help += ", or name the library: --library FILE";
+      return error;
+    }
+    run.library = *std::move(library);
   }
   run.timeout_ms = static_cast<std::int64_t>(arguments.timeout_s * 1000);
   run.checks = arguments.checks == "always"  ? groma::ProgramRun::Checks::kAlways

@@ -541,13 +541,6 @@ class Best {
   std::vector<groma::Step> steps_;
 };
 
-ProgramArguments program_of(const TuneArguments& arguments) {
-  ProgramArguments program;
-  program.words = arguments.program;
-  program.timeout_s = static_cast<double>(arguments.command.timeout_ms) / 1e3;
-  return program;
-}
-
 // The exit code. The fastest becomes verified.mapper in the search's directory.
 int verify_search(const TuneArguments& arguments, const groma::TuneOutcome& outcome,
                   const Best& best, const Subject& subject, const groma::Evaluator& evaluator) {
@@ -561,14 +554,15 @@ int verify_search(const TuneArguments& arguments, const groma::TuneOutcome& outc
     if (outcome.start && step.proposal.text == outcome.start->proposal.text) continue;
     add(fmt::format("step {}", step.number), step);
   }
-  const auto is_best = [&](const Candidate& one) {
-    return one.text == outcome.best->proposal.text;
-  };
-  if (std::none_of(candidates.begin(), candidates.end(), is_best)) {  // of a search that went on
+  // Of a search that went on it may be a step from before; its text may have been tidied since.
+  const auto is_best = [&](const groma::Step& step) { return step.number == outcome.best->number; };
+  if (!(outcome.start && is_best(*outcome.start)) &&
+      std::none_of(best.steps().begin(), best.steps().end(), is_best)) {
     add(fmt::format("step {}", outcome.best->number), *outcome.best);
   }
   VerifyOptions options;
-  options.program = program_of(arguments);
+  options.program.words = arguments.program;
+  options.program.timeout_s = static_cast<double>(arguments.command.timeout_ms) / 1e3;
   const int repeats = options.repeats = arguments.command.repeats;
   options.metric = arguments.command;
   options.app = &*subject.app;
@@ -617,7 +611,8 @@ int run(TuneArguments arguments) {
   complete(&arguments);
   if (arguments.verify) {
     if (const auto error = wrong_metric(arguments.command)) return refuse_search(*error, json);
-    if (const auto error = wrong_program(program_of(arguments))) return refuse_search(*error, json);
+    if (const auto error = wrong_program(arguments.program.front()))
+      return refuse_search(*error, json);
   }
   groma::TuneOptions& options = arguments.tune;
   std::error_code ignored;

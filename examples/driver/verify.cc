@@ -16,6 +16,7 @@
 #include "groma/recording.h"
 #include "groma/run.h"
 #include "groma/system.h"
+#include "legion_app.h"
 
 namespace driver {
 namespace {
@@ -172,9 +173,8 @@ std::optional<groma::Error> wrong_metric(const groma::CommandEvaluatorOptions& m
 }
 
 // As execvp() looks for it.
-std::optional<groma::Error> wrong_program(const ProgramArguments& program) {
-  if (const auto run = program_run(program); !run) return run.error();
-  const std::string& name = program.words.front();
+std::optional<groma::Error> wrong_program(const std::string& name) {
+  if (const auto library = own_library(); !library) return library.error();
   std::vector<std::string> places = {name};
   if (name.find('/') == name.npos) {
     places.clear();

@@ -40,7 +40,7 @@ struct VerifyOptions {
 // What is wrong with its metric, and why the program cannot be run here; to be known before a
 // search.
 std::optional<groma::Error> wrong_metric(const groma::CommandEvaluatorOptions& metric);
-std::optional<groma::Error> wrong_program(const ProgramArguments& program);
+std::optional<groma::Error> wrong_program(const std::string& name);
 
 struct Verification {
   std::vector<Verified> all;  // as the candidates

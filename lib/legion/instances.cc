@@ -79,11 +79,7 @@ std::vector<Instances::Kept>& Instances::kept_of(const Legion::Task& task) {
 
 void Instances::keep(const Legion::Task& task, Kept kept) {
   std::vector<Kept>& all = kept_of(task);
-  const auto same = std::find_if(all.begin(), all.end(),
-                                 [&](const Kept& one) { return one.wanted == kept.wanted; });
-  if (same != all.end()) {
-    *same = std::move(kept);
-  } else if (all.size() < kMostKept) {
+  if (all.size() < kMostKept) {
     all.push_back(std::move(kept));
   } else {
     all[next_kept_++ % kMostKept] = std::move(kept);
@@ -92,9 +88,9 @@ void Instances::keep(const Legion::Task& task, Kept kept) {
 
 bool Instances::take_kept(MapperContext context, const Legion::Task& task, const Wanted& wanted,
                           std::vector<PhysicalInstance>& chosen) {
+  const auto serves = [&](const Kept& one) { return one.wanted == wanted; };
   const std::vector<Kept>& kept = kept_of(task);
-  const auto found =
-      std::find_if(kept.begin(), kept.end(), [&](const Kept& one) { return one.wanted == wanted; });
+  const auto found = std::find_if(kept.begin(), kept.end(), serves);
   if (found == kept.end()) return false;
   const std::size_t before = chosen.size();
   chosen.insert(chosen.end(), found->instances.begin(), found->instances.end());
@@ -102,6 +98,7 @@ bool Instances::take_kept(MapperContext context, const Legion::Task& task, const
     // While Legion answers, other tasks may be mapped and `kept` be changed.
     if (runtime_->acquire_instance(context, chosen[i])) continue;
     chosen.resize(before);
+    std::erase_if(kept_of(task), serves);
     return false;
   }
   return true;

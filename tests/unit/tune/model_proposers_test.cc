@@ -932,7 +932,7 @@ TEST(Hybrid, GoesOnWithGuidedAloneWhereThereIsNoModel) {
   while (play.round.left > 0 && play.go() > 0) {
   }
   EXPECT_EQ(play.round.left, 0U);
-  EXPECT_EQ(play.round.asked.size(), 2U);  // then it is asked no more
+  EXPECT_EQ(play.round.asked.size(), 2U);  // then not for a while
 }
 
 TEST(Hybrid, AsksAgainLaterAModelThatWasNoUse) {
