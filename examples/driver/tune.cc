@@ -283,6 +283,24 @@ void measure_on_legion(TuneArguments* arguments) {
   if (machine) command.lacking = groma::lacking_kinds(*machine);
 }
 
+// A task that no processor of the machine can run, whatever the mapping is: why; else nothing.
+std::optional<groma::Diagnostics> cannot_begin(const groma::Machine& machine,
+                                               const groma::Workload& workload,
+                                               const std::string& app) {
+  groma::Diagnostics diags(groma::Source(shown_name(app), ""));
+  const auto bound = groma::bind(groma::compile(diags.source(), diags), machine, diags);
+  if (!bound) return diags;
+  groma::CheckOptions options;
+  options.stop = [] { return interrupted(); };
+  options.first_error = true;
+  groma::check_run(*bound, workload, diags, options);
+  const auto& all = diags.all();
+  const bool without = std::any_of(all.begin(), all.end(), [](const groma::Diagnostic& each) {
+    return each.id == groma::DiagId::kNoVariant;
+  });
+  return without ? std::optional(std::move(diags)) : std::nullopt;
+}
+
 // Machine and applications; false with the reason said.
 bool read_problem(const TuneArguments& arguments, std::optional<groma::Diagnostics> start,
                   Subject* subject) {
@@ -313,6 +331,10 @@ bool read_problem(const TuneArguments& arguments, std::optional<groma::Diagnosti
     subject->marks.emplace_back(app, groma::application_to_json(*with->app));
     problem->inputs.push_back(*with->workload);
     if (!subject->app) subject->app = with->app;
+    if (const auto why = cannot_begin(*with->machine, *with->workload, app)) {
+      refuse_search(*why, arguments.json);
+      return false;
+    }
     groma::Diagnostics notes(groma::Source(shown_name(app), ""));
     groma::check_nodes(*with->machine, *with->app, notes);
     if (!notes.all().empty()) subject->notes.push_back(std::move(notes));
@@ -541,9 +563,21 @@ class Best {
   std::vector<groma::Step> steps_;
 };
 
+VerifyOptions verify_options(const TuneArguments& arguments, const Subject& subject) {
+  VerifyOptions options;
+  options.program.words = arguments.program;
+  options.program.timeout_s = static_cast<double>(arguments.command.timeout_ms) / 1e3;
+  options.repeats = arguments.command.repeats;
+  options.metric = arguments.command;
+  options.app = &*subject.app;
+  options.machine = subject.problem.machine;
+  return options;
+}
+
 // The exit code. The fastest becomes verified.mapper in the search's directory.
 int verify_search(const TuneArguments& arguments, const groma::TuneOutcome& outcome,
-                  const Best& best, const Subject& subject, const groma::Evaluator& evaluator) {
+                  const Best& best, const Subject& subject, const groma::Evaluator& evaluator,
+                  const std::vector<std::string>& warnings) {
   std::vector<Candidate> candidates;
   const auto add = [&](std::string name, const groma::Step& step) {
     candidates.push_back(
@@ -560,22 +594,13 @@ int verify_search(const TuneArguments& arguments, const groma::TuneOutcome& outc
       std::none_of(best.steps().begin(), best.steps().end(), is_best)) {
     add(fmt::format("step {}", outcome.best->number), *outcome.best);
   }
-  VerifyOptions options;
-  options.program.words = arguments.program;
-  options.program.timeout_s = static_cast<double>(arguments.command.timeout_ms) / 1e3;
-  const int repeats = options.repeats = arguments.command.repeats;
-  options.metric = arguments.command;
-  options.app = &*subject.app;
-  options.machine = subject.problem.machine;
+  const VerifyOptions options = verify_options(arguments, subject);
   const auto verified = verify(candidates, options);
   if (interrupted()) return kInterrupted;
   if (!verified) return refuse_search(verified.error(), arguments.json);
-  for (const std::string& warning : verified->warnings) {
-    if (!arguments.json) print_error(fmt::format("groma: warning: {}\n", warning));
-  }
   const Verified* const winner = verified->fastest();
-  std::string text = arguments.json ? to_json(*verified)
-                                    : draw(*verified, arguments.program.front(), repeats,
+  std::string text = arguments.json ? to_json(*verified, warnings)
+                                    : draw(*verified, arguments.program.front(), options.repeats,
                                            evaluator.unit(), subject.app->metric.phase);
   if (winner != nullptr) {
     const std::string file = arguments.tune.directory + "/verified.mapper";
@@ -609,11 +634,6 @@ int run(TuneArguments arguments) {
       return refuse_search(*error, json);
   }
   complete(&arguments);
-  if (arguments.verify) {
-    if (const auto error = wrong_metric(arguments.command)) return refuse_search(*error, json);
-    if (const auto error = wrong_program(arguments.program.front()))
-      return refuse_search(*error, json);
-  }
   groma::TuneOptions& options = arguments.tune;
   std::error_code ignored;
   const fs::path here = fs::current_path(ignored);
@@ -632,6 +652,11 @@ int run(TuneArguments arguments) {
                                proposer.error().message + "; " + proposer.error().help);
   }
   if (!proposer) return refuse_search(proposer.error(), json);
+  for (const auto& [name, given] : {std::pair("--tokens", arguments.tokens.has_value()),
+                                    {"--money", arguments.money.has_value()}}) {
+    if (info->asks_model || !given) continue;
+    throw CLI::ValidationError(name, fmt::format("`{}` asks no model", info->name));
+  }
   std::optional<groma::ChatClient> model;
   if (info->asks_model) {
     if (options.budget.money > 0 && arguments.chat.price.empty()) {
@@ -643,6 +668,16 @@ int run(TuneArguments arguments) {
     auto client = make_chat_client(arguments.chat, std::move(chat));
     if (!client) return refuse_search(client.error(), json);
     model = std::move(client).value();
+  }
+  std::vector<std::string> warnings;
+  if (arguments.verify) {
+    auto looked = look_at_program(verify_options(arguments, *subject));
+    if (interrupted()) return kInterrupted;
+    if (!looked) return refuse_search(looked.error(), json);
+    warnings = std::move(looked).value();
+    for (const std::string& warning : warnings) {
+      if (!json) print_error(fmt::format("groma: warning: {}\n", warning));
+    }
   }
   options.directory = options.resume          ? arguments.resume
                       : arguments.out.empty() ? fresh_directory()
@@ -660,6 +695,12 @@ int run(TuneArguments arguments) {
   if (options.compare) options.evaluate_start = !problem.start.empty();
   options.marks = subject->marks;
   groma::Evaluator& evaluator = subject->evaluator();
+  const groma::TuneBudget& budget = options.budget;
+  const bool unbounded =
+      budget.evaluations == 0 && budget.tokens == 0 && !(budget.seconds > 0) && !(budget.money > 0);
+  if (unbounded && !json) {
+    print_error("groma: there is no bound: Ctrl-C ends the search, and leaves the best so far\n");
+  }
   Display display(evaluator, std::move(subject->notes), json);
   Best best;
   options.on_event = [&](const groma::TuneEvent& event) {
@@ -680,7 +721,7 @@ int run(TuneArguments arguments) {
   if (!display.fine()) return kWrongInput;
   const int code = exit_code_of(*outcome);
   if (arguments.program.empty() || code == kInterrupted || !outcome->best) return code;
-  return verify_search(arguments, *outcome, best, *subject, evaluator);
+  return verify_search(arguments, *outcome, best, *subject, evaluator, warnings);
 }
 
 // ---- The command line.
@@ -854,11 +895,7 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
     resumable.push_back(command->get_option(name));
   }
   for (const char* name : kMeasuring) resumable.push_back(command->get_option(name));
-  for (CLI::Option* option : command->get_options()) {
-    const bool with = option == resume || option == command->get_help_ptr() ||
-                      std::count(resumable.begin(), resumable.end(), option) > 0;
-    if (!with) resume->excludes(option);
-  }
+  resumable.push_back(resume);
   add_behind(*command, "[-- FLAGS | --verify -- PROGRAM ARGS]");
   command->footer(
       "Examples:\n"
@@ -866,8 +903,8 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
       "  groma tune --app circuit --machine lassen:nodes=4 --evaluations 400 --out circuit\n"
       "  groma tune --resume circuit --evaluations 900  goes on\n"
       "  groma tune --app pennant --proposer trace --endpoint http://127.0.0.1:8080/v1\n"
-      "  groma tune --app recorded.json --machine nodes=1,gpu=0,omp=0,cpu=4 --verify \\\n"
-      "      -- ./my_program -ll:cpu 4\n"
+      "  groma tune --app recorded.json --machine nodes=1,gpu=0,omp=0,cpu=4,sysmem=512 \\\n"
+      "      --verify -- ./my_program -ll:cpu 4\n"
       "                                                 simulated, then for real (groma record)\n"
       "  groma tune --on legion --app cannon -- -ll:cpu 2\n"
       "                                                 measured on this computer\n"
@@ -877,6 +914,12 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
       "      --metric '([0-9.]+) GFLOPS' --higher-is-better --proposer evolve \\\n"
       "      --endpoint http://127.0.0.1:8080/v1        any other text");
   command->callback([=, &behind] {
+    // Here, not by excludes(), which --help would say of each option.
+    for (const CLI::Option* option : command->get_options()) {
+      const bool with = std::count(resumable.begin(), resumable.end(), option) > 0;
+      if (with || resume->count() == 0 || option->count() == 0) continue;
+      throw CLI::ExcludesError(resume->get_name(), option->get_name());
+    }
     const bool on_legion = options->on == "legion";
     const bool verifies = options->verify;
     if (verifies && (on_legion || command->get_option("--command")->count() > 0)) {

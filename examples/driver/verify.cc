@@ -46,13 +46,21 @@ class Runs {
     };
   }
   groma::Result<groma::ProgramResult> one(const Candidate& of, bool checked,
-                                          const std::string& record_file,
                                           const groma::GuideRules& rules) {
     run_.checks = checked ? groma::ProgramRun::Checks::kAlways : groma::ProgramRun::Checks::kNever;
-    run_.record_file = record_file;
     outcome_ = {};
     groma::Diagnostics diags(groma::Source(of.name, of.text));
     auto result = groma::run_program(groma::compile(diags.source(), diags), run_, &rules);
+    if (result) outcome_.seconds = result->seconds;
+    return result;
+  }
+  // As the program maps itself.
+  groma::Result<groma::ProgramResult> recorded(const std::string& file,
+                                               const groma::GuideRules& rules) {
+    run_.record_file = file;
+    outcome_ = {};
+    auto result = groma::run_program(run_, &rules);
+    run_.record_file.clear();
     if (result) outcome_.seconds = result->seconds;
     return result;
   }
@@ -131,6 +139,39 @@ std::vector<std::string> differences(const std::string& recorded, const VerifyOp
                       then)};
 }
 
+bool has_metric(const groma::CommandEvaluatorOptions& metric) {
+  return !metric.metric_pattern.empty() || !metric.metric_pointer.empty();
+}
+
+std::optional<groma::Error> wrong_metric(const groma::CommandEvaluatorOptions& metric) {
+  const auto value = groma::measured_value(metric, {});
+  if (!value && value.error().code == groma::Error::Code::kMalformed) return value.error();
+  if (has_metric(metric) || !metric.higher_is_better) return std::nullopt;
+  return groma::Error{groma::Error::Code::kMalformed,
+                      "of seconds fewer are better; a metric is missing"};
+}
+
+// As execvp() looks for it.
+std::optional<groma::Error> wrong_program(const std::string& name) {
+  if (const auto library = own_library(); !library) return library.error();
+  std::vector<std::string> places = {name};
+  if (name.find('/') == name.npos) {
+    places.clear();
+    const char* path = std::getenv("PATH");
+    std::istringstream folders(path == nullptr ? "/bin:/usr/bin" : path);
+    for (std::string folder; std::getline(folders, folder, ':');) {
+      places.push_back((folder.empty() ? "." : folder) + "/" + name);
+    }
+  }
+  const bool found = std::any_of(places.begin(), places.end(), [](const std::string& place) {
+    std::error_code none;
+    return access(place.c_str(), X_OK) == 0 && !std::filesystem::is_directory(place, none);
+  });
+  if (found) return std::nullopt;
+  return groma::Error{groma::Error::Code::kUnreadable,
+                      fmt::format("there is no program `{}` that can be run", visible(name))};
+}
+
 std::string range_of(const std::vector<double>& runs, const std::string& unit) {
   const auto [least, most] = std::minmax_element(runs.begin(), runs.end());
   return fmt::format("{} to {}", words_of(*least, unit), words_of(*most, unit));
@@ -163,34 +204,37 @@ bool Verification::within_spread(const Verified& of) const {
   return *least <= of.median() && of.median() <= *most;
 }
 
-std::optional<groma::Error> wrong_metric(const groma::CommandEvaluatorOptions& metric) {
-  const auto value = groma::measured_value(metric, {});
-  if (!value && value.error().code == groma::Error::Code::kMalformed) return value.error();
-  const bool measures = !metric.metric_pattern.empty() || !metric.metric_pointer.empty();
-  if (measures || !metric.higher_is_better) return std::nullopt;
-  return groma::Error{groma::Error::Code::kMalformed,
-                      "of seconds fewer are better; a metric is missing"};
-}
-
-// As execvp() looks for it.
-std::optional<groma::Error> wrong_program(const std::string& name) {
-  if (const auto library = own_library(); !library) return library.error();
-  std::vector<std::string> places = {name};
-  if (name.find('/') == name.npos) {
-    places.clear();
-    const char* path = std::getenv("PATH");
-    std::istringstream folders(path == nullptr ? "/bin:/usr/bin" : path);
-    for (std::string folder; std::getline(folders, folder, ':');) {
-      places.push_back((folder.empty() ? "." : folder) + "/" + name);
-    }
+groma::Result<std::vector<std::string>> look_at_program(const VerifyOptions& options) {
+  const std::string& name = options.program.words.front();
+  if (const auto error = wrong_program(name)) return *error;
+  if (auto error = wrong_metric(options.metric)) return *error;
+  auto run = program_run(options.program);
+  if (!run) return run.error();
+  const auto rules = groma::GuideRules::make();
+  if (!rules) return rules.error();
+  const auto folder = groma::ScratchFolder::make();
+  if (!folder) return folder.error();
+  Runs runs(*std::move(run));
+  ProgressLine line("looking at the program");
+  line.update("as it maps itself");
+  const std::string file = folder->path() + "/events";
+  const auto result = runs.recorded(file, *rules);
+  if (!result) return result.error();
+  const auto failure = [&](const std::string& why) {
+    return groma::Error{groma::Error::Code::kUnreadable,
+                        fmt::format("`{}` cannot be verified: {}", visible(name), why),
+                        "`groma record -- PROGRAM ARGS` shows what it says"};
+  };
+  if (!result->ok()) {
+    const std::string& why = result->feedback.execution;
+    return failure(why.empty() ? fmt::format("exit code {}", result->exit_code) : first_line(why));
   }
-  const bool found = std::any_of(places.begin(), places.end(), [](const std::string& place) {
-    std::error_code none;
-    return access(place.c_str(), X_OK) == 0 && !std::filesystem::is_directory(place, none);
-  });
-  if (found) return std::nullopt;
-  return groma::Error{groma::Error::Code::kUnreadable,
-                      fmt::format("there is no program `{}` that can be run", visible(name))};
+  if (has_metric(options.metric)) {
+    const auto value = groma::measured_value(options.metric, runs.outcome());
+    if (!value) return failure(first_line(value.error().message));
+  }
+  const auto text = groma::read_file(file, groma::kMaxRecordedBytes);
+  return text ? differences(*text, options) : std::vector<std::string>();
 }
 
 groma::Result<Verification> verify(const std::vector<Candidate>& candidates,
@@ -199,13 +243,12 @@ groma::Result<Verification> verify(const std::vector<Candidate>& candidates,
   if (!run) return run.error();
   const auto rules = groma::GuideRules::make();
   if (!rules) return rules.error();
-  const auto folder = groma::ScratchFolder::make();
   groma::CommandEvaluatorOptions metric = options.metric;
-  const bool has_metric = !metric.metric_pattern.empty() || !metric.metric_pointer.empty();
+  const bool measures = has_metric(metric);
   Verification verified;
-  verified.measure = has_metric ? "metric" : "process";
-  verified.unit = has_metric ? metric.unit : "s";
-  verified.higher_is_better = has_metric && metric.higher_is_better;
+  verified.measure = measures ? "metric" : "process";
+  verified.unit = measures ? metric.unit : "s";
+  verified.higher_is_better = measures && metric.higher_is_better;
   for (const Candidate& each : candidates) verified.all.push_back({each, {}, {}});
   Runs runs(*std::move(run));
   ProgressLine line("verifying");
@@ -217,9 +260,7 @@ groma::Result<Verification> verify(const std::vector<Candidate>& candidates,
       if (interrupted()) return verified;
       if (!each->why.empty()) continue;
       line.update(fmt::format("{}, run {} of {}", each->candidate.name, round, options.repeats));
-      const bool records = round == 0 && each == turn.front() && folder;
-      const std::string file = records ? folder->path() + "/events" : "";
-      const auto result = runs.one(each->candidate, round == 0, file, *rules);
+      const auto result = runs.one(each->candidate, round == 0, *rules);
       if (!result) return result.error();
       const auto fail = [&](const std::string& why) {
         each->why = first_line(why);
@@ -229,10 +270,6 @@ groma::Result<Verification> verify(const std::vector<Candidate>& candidates,
         const std::string& why = result->feedback.execution;
         fail(why.empty() ? fmt::format("exit code {}", result->exit_code) : why);
         continue;
-      }
-      if (records) {
-        const auto text = groma::read_file(file, groma::kMaxRecordedBytes);
-        if (text) verified.warnings = differences(*text, options);
       }
       if (round == 0 && verified.measure == "process") {
         groma::CommandEvaluatorOptions elapsed = metric;
@@ -286,7 +323,7 @@ std::string draw(const Verification& verified, const std::string& program, int r
   return text;
 }
 
-std::string to_json(const Verification& verified) {
+std::string to_json(const Verification& verified, const std::vector<std::string>& warnings) {
   using nlohmann::ordered_json;
   const Verified* const best = verified.fastest();
   ordered_json json = {{"event", "verified"},
@@ -305,7 +342,7 @@ std::string to_json(const Verification& verified) {
     json["candidates"].push_back(std::move(one));
   }
   json["fastest"] = best == nullptr ? ordered_json() : ordered_json(best->candidate.name);
-  json["warnings"] = verified.warnings;
+  json["warnings"] = warnings;
   return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

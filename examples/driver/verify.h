@@ -37,18 +37,16 @@ struct VerifyOptions {
   std::shared_ptr<const groma::Machine> machine;
 };
 
-// What is wrong with its metric, and why the program cannot be run here; to be known before a
-// search.
-std::optional<groma::Error> wrong_metric(const groma::CommandEvaluatorOptions& metric);
-std::optional<groma::Error> wrong_program(const std::string& name);
+// Before a search: runs the program once, as it maps itself, and says where it does not do what the
+// application describes. Fails on a metric that cannot be meant or that finds nothing in what it
+// prints, and where the program cannot be run, fails, or has no Legion that can be taken over.
+groma::Result<std::vector<std::string>> look_at_program(const VerifyOptions& options);
 
 struct Verification {
   std::vector<Verified> all;  // as the candidates
   std::string measure;        // "metric", "elapsed", "process"
   std::string unit;
   bool higher_is_better = false;
-  // Where the program did not do what the application describes.
-  std::vector<std::string> warnings;
 
   // The one with the best median; null: none ran.
   const Verified* fastest() const;
@@ -56,17 +54,16 @@ struct Verification {
   bool within_spread(const Verified& of) const;
 };
 
-// Runs the program under each mapping: once under Legion's checks, which does not count, and where
-// it is recorded under the first; then `repeats` times, all in turn, forwards and backwards, so
-// that what else the computer does falls on all alike. Its output goes nowhere. Fails where no
-// program can be started at all, and on a metric that cannot be meant.
+// Runs the program under each mapping: once under Legion's checks, which does not count; then
+// `repeats` times, all in turn, forwards and backwards, so that what else the computer does falls
+// on all alike. Its output goes nowhere. Fails where no program can be started at all.
 groma::Result<Verification> verify(const std::vector<Candidate>& candidates,
                                    const VerifyOptions& options);
 
 // For a person, and one line of JSON; `unit` is that of the simulated values, `phase` what they are
-// of (empty: of the whole run).
+// of (empty: of the whole run), `warnings` of look_at_program().
 std::string draw(const Verification& verified, const std::string& program, int repeats,
                  const std::string& unit, const std::string& phase);
-std::string to_json(const Verification& verified);
+std::string to_json(const Verification& verified, const std::vector<std::string>& warnings);
 
 }  // namespace driver

@@ -68,6 +68,7 @@ struct MapperLog {
   std::vector<Point> points;
   std::map<std::string, Options> options;  // by task
   bool sharded = false;                    // launches were cut before they were sliced
+  bool broken_off = false;                 // `groma run --log`: it did not come to its end
   std::int64_t lines = 0, mapped = 0;      // tasks
   std::int64_t unreadable = 0;             // lines that begin well
   std::int64_t left_out = 0;               // beyond the bounds
@@ -96,7 +97,7 @@ struct LoggedStatement {
     kNotHonoured,  // somewhere something else was done
     kOverruled,    // what it speaks of was decided by others
     kUnmatched,    // nothing in the run is what it speaks of
-    kNotShown,     // such a log does not tell
+    kNotShown,     // such a log does not tell, or the run broke off before
   };
   struct Difference {
     std::string wanted, got;
@@ -114,7 +115,8 @@ struct LoggedStatement {
 struct LogExplanation {
   std::string log;                          // its name
   std::vector<LoggedStatement> statements;  // that decide by a key, in the order of the text
-  std::int64_t tasks = 0, regions = 0;      // that were mapped
+  std::int64_t tasks = 0, regions = 0;      // that were mapped, these to a memory
+  bool broken_off = false;
   std::int64_t lines = 0, unreadable = 0, left_out = 0;
 };
 

@@ -170,7 +170,7 @@ struct PresetFigure {
 struct Preset {
   std::string_view name;
   std::string_view summary;
-  std::vector<PresetParameter> parameters;  // nodes, zcmem (MiB), and what else the preset has
+  std::vector<PresetParameter> parameters;  // as make_machine() has them
   std::vector<PresetFigure> figures;
 };
 
@@ -180,8 +180,8 @@ const std::vector<Preset>& machine_presets();
 // Makes a machine from a preset with parameters (`lassen`, `lassen:nodes=16,zcmem=64`) or from an
 // inline line (`nodes=4,gpu=4,cpu=4,omp=2`: counts for each node, the rest as the default preset
 // has it). Parameters: `nodes`; `gpu`, `cpu`, `omp`, `io`, `py`, processors of that kind in each
-// node; `zcmem`, MiB of zero-copy memory in each node. As in Realm, a node without GPUs has no
-// ZCMEM. Fails (kUnknown) on a name or parameter that does not exist, with the nearest ones as
+// node; `sysmem`, `sockmem`, `rdmem`, `zcmem`, `fbmem`, MiB of one memory. Without GPUs there is no
+// ZCMEM, as in Realm. Fails (kUnknown) on a name or parameter that does not exist, the nearest as
 // help; (kMalformed) on a value that is no count in range, a parameter given twice, an empty line.
 Result<Machine> make_machine(std::string_view spec);
 

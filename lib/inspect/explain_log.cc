@@ -303,6 +303,9 @@ class Judge {
     } else if (nameless_ && names_regions_.at(number)) {
       statement.state = State::kNotShown;
       statement.why = "the log has no names of regions: give --app";
+    } else if (log_.broken_off) {
+      statement.state = State::kNotShown;
+      statement.why = "the run broke off before what it speaks of was mapped";
     }
     return statement;
   }
@@ -343,6 +346,7 @@ OrderedJson log_json(const LogExplanation& log, const Program& program) {
                       {"lines", log.lines},
                       {"tasks", log.tasks},
                       {"regions", log.regions},
+                      {"broken_off", log.broken_off},
                       {"unreadable_lines", log.unreadable},
                       {"left_out", log.left_out}};
   json["statements"] = OrderedJson::array();
@@ -372,7 +376,10 @@ LogExplanation explain_log(const Program& program, const MapperLog& log, std::st
   LogExplanation made;
   made.log = std::move(name);
   made.tasks = log.mapped;
-  for (const MapperLog::Data& data : log.data) made.regions += data.count;
+  for (const MapperLog::Data& data : log.data) {
+    if (data.memory != MemKind::kVirtual) made.regions += data.count;
+  }
+  made.broken_off = log.broken_off;
   made.lines = log.lines;
   made.unreadable = log.unreadable;
   Judge judge(program, log, app, diags);
@@ -387,7 +394,7 @@ std::string draw(const LogExplanation& log, const Program& program, bool color) 
   if (log.unreadable > 0)
     text += fmt::format("; {} could not be read", count(log.unreadable, "line"));
   if (log.left_out > 0) text += fmt::format("; {} beyond what is kept", log.left_out);
-  text += '\n';
+  text += log.broken_off ? "\nThe run broke off: what it said last tells why.\n" : "\n";
   for (std::size_t state = 0; state < kStates.size(); ++state) {
     bool first = true;
     for (const LoggedStatement& each : log.statements) {

@@ -299,6 +299,8 @@ void MapperLogReader::State::begin_block(Thread& thread, std::string_view text) 
   } else if (text.starts_with("MAP_REPLICATE_TASK for ") ||
              text.starts_with("SELECT_SHARDING_FUNCTOR for ")) {
     log.sharded = true;
+  } else if (text == "RUN begins" || text == "RUN ends") {
+    log.broken_off = text == "RUN begins";
   }
 }
 
@@ -515,6 +517,10 @@ void MapperLogReader::read(std::string_view bytes) {
 
 Result<MapperLog> MapperLogReader::finish() {
   if (!state_->line.empty()) read("\n");
+  if (state_->log.mapped == 0 && state_->log.broken_off) {
+    return Error{Error::Code::kMalformed, "the run broke off before a task was mapped",
+                 "what the run said last tells why"};
+  }
   if (state_->log.mapped == 0) {
     return Error{
         Error::Code::kMalformed,

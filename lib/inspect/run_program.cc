@@ -168,9 +168,10 @@ std::vector<std::string> lacking(const ProgramRun& run) {
   return kinds;
 }
 
-// `nodes=1,gpu=0,omp=0,cpu=4` of the first line of a run that is recorded; empty: it is not there.
+// `nodes=1,gpu=0,omp=0,cpu=4,sysmem=512` of the first line of a run that is recorded; empty: it is
+// not there.
 std::string recorded_machine(std::string_view text) {
-  constexpr std::size_t kLongest = 100;
+  constexpr std::size_t kLongest = 200;
   text.remove_prefix(std::min(text.find(kRecords), text.size()));
   text = text.substr(0, text.find('\n'));
   const std::size_t begin = text.rfind("nodes=");

@@ -214,7 +214,7 @@ Result<std::shared_ptr<MapperLogFile>> MapperLogFile::make(const std::string& pa
                  fmt::format("cannot write `{}`: {}", path, std::strerror(errno))};
   }
   std::shared_ptr<MapperLogFile> made(new MapperLogFile(file, path));
-  made->write(machine_lines());
+  made->write("RUN begins\n" + machine_lines());
   return made;
 }
 
@@ -226,8 +226,11 @@ void MapperLogFile::enter() {
 }
 
 void MapperLogFile::leave() {
-  const std::lock_guard lock(mutex_);
-  if (--writers_ > 0) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (--writers_ > 0) return;
+  }
+  write("RUN ends\n");
   if (failed_) std::fprintf(stderr, "groma: `%s` is not whole: no room\n", path_.c_str());
 }
 

@@ -1,7 +1,7 @@
 // A mapper above another one, which decides as before: it writes what is decided, in the lines of
-// Legion's LoggingWrapper (groma/explain_log.h reads both). That is not used itself: it has no
-// names of regions, it asks sharding functors for every point, it forwards not every hook, and its
-// lines go where the program's own messages are.
+// Legion's LoggingWrapper (groma/explain_log.h reads both), and whether the run came to its end.
+// That is not used itself: it has no names of regions, it asks sharding functors for every point,
+// it forwards not every hook, and its lines go where the program's own messages are.
 #pragma once
 
 #include <legion.h>

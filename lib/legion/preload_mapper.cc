@@ -69,10 +69,20 @@ std::shared_ptr<RunEvents> recording(const std::shared_ptr<const MachineMap>& ma
   const char* const file = std::getenv(kRecordVariable);
   if (file == nullptr || !is_first_process()) return nullptr;
   const Machine& on = *machine->machine();
-  std::string has;  // as `--machine` reads it
+  std::string has;  // as `--machine` reads it, of the first node
   for (const auto& [name, kind] :
        {std::pair("gpu", ProcKind::kGpu), {"omp", ProcKind::kOmp}, {"cpu", ProcKind::kCpu}}) {
     has += fmt::format(",{}={}", name, on.processors_per_node(kind));
+  }
+  for (const auto& [name, kind] : {std::pair("sysmem", MemKind::kSysmem),
+                                   {"sockmem", MemKind::kSockmem},
+                                   {"rdmem", MemKind::kRdmem},
+                                   {"zcmem", MemKind::kZcmem},
+                                   {"fbmem", MemKind::kFbmem}}) {
+    const bool gpus = on.has(ProcKind::kGpu);
+    if (!gpus && (kind == MemKind::kZcmem || kind == MemKind::kFbmem)) continue;
+    const MemoryGroup* group = on.node(0).find(kind);
+    has += fmt::format(",{}={}", name, group == nullptr ? 0 : group->capacity_bytes >> 20);
   }
   std::fprintf(stderr, "groma: records, Legion %s, nodes=%lld%s\n", LEGION_VERSION,
                static_cast<long long>(on.node_count()), has.c_str());

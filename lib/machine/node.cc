@@ -137,7 +137,12 @@ NodeCounts default_counts(const NodeFigures& figures) {
   counts.of(ProcKind::kCpu) = whole(figures.cpus);
   counts.of(ProcKind::kGpu) = whole(figures.gpus);
   counts.of(ProcKind::kOmp) = whole(figures.sockets);
-  counts.zcmem_bytes = whole(figures.zcmem_bytes);
+  const std::int64_t of_socket = whole(figures.host_bytes) / whole(figures.sockets);
+  counts.bytes_of(MemKind::kSysmem) = whole(figures.host_bytes);
+  counts.bytes_of(MemKind::kSockmem) = counts.bytes_of(MemKind::kRegsockmem) = of_socket;
+  counts.bytes_of(MemKind::kRdmem) = whole(figures.rdmem_bytes);
+  counts.bytes_of(MemKind::kZcmem) = whole(figures.zcmem_bytes);
+  counts.bytes_of(MemKind::kFbmem) = whole(figures.gpu_bytes);
   return counts;
 }
 
@@ -153,35 +158,32 @@ ProcessorGroup make_processors(const NodeFigures& figures, ProcKind kind, std::i
 }
 
 MemoryGroup make_memory(const NodeFigures& figures, const NodeCounts& counts, MemKind kind) {
-  const std::int64_t sockets = whole(figures.sockets);
+  const std::int64_t bytes = counts.bytes_of(kind);
   const double all_sockets = figures.sockets.value * figures.socket_bandwidth.value;
   switch (kind) {
     case MemKind::kFbmem:
-      return {kind, std::max<std::int64_t>(1, counts.of(ProcKind::kGpu)), whole(figures.gpu_bytes),
+      return {kind, std::max<std::int64_t>(1, counts.of(ProcKind::kGpu)), bytes,
               figures.gpu_bandwidth.value};
-    case MemKind::kZcmem:
-      return {kind, 1, counts.zcmem_bytes, all_sockets};
     case MemKind::kSockmem:
     case MemKind::kRegsockmem:
-      return {kind, sockets, whole(figures.host_bytes) / sockets, figures.socket_bandwidth.value};
+      return {kind, whole(figures.sockets), bytes, figures.socket_bandwidth.value};
+    case MemKind::kZcmem:
     case MemKind::kRdmem:
-      return {kind, 1, whole(figures.rdmem_bytes), all_sockets};
     case MemKind::kSysmem:
     case MemKind::kVirtual:
       break;
   }
-  return {kind, 1, whole(figures.host_bytes), all_sockets};
+  return {kind, 1, bytes, all_sockets};
 }
 
 std::vector<MemoryGroup> make_memories(const NodeFigures& figures, const NodeCounts& counts) {
-  const bool gpus = counts.of(ProcKind::kGpu) > 0;
-  std::vector<MemoryGroup> memories = {make_memory(figures, counts, MemKind::kSysmem),
-                                       make_memory(figures, counts, MemKind::kSockmem)};
-  if (gpus && counts.zcmem_bytes > 0) {
-    memories.push_back(make_memory(figures, counts, MemKind::kZcmem));
+  std::vector<MemoryGroup> memories;
+  for (const MemKind kind :
+       {MemKind::kSysmem, MemKind::kSockmem, MemKind::kZcmem, MemKind::kFbmem, MemKind::kRdmem}) {
+    const bool of_gpus = kind == MemKind::kZcmem || kind == MemKind::kFbmem;
+    if (of_gpus && counts.of(ProcKind::kGpu) == 0) continue;
+    if (counts.bytes_of(kind) > 0) memories.push_back(make_memory(figures, counts, kind));
   }
-  if (gpus) memories.push_back(make_memory(figures, counts, MemKind::kFbmem));
-  memories.push_back(make_memory(figures, counts, MemKind::kRdmem));
   return memories;
 }
 

@@ -10,16 +10,18 @@
 
 namespace groma {
 
-// How many of each processor kind a node has, and its zero-copy memory.
+// How many of each processor kind a node has, and how large one memory of each kind is; 0: none.
 struct NodeCounts {
   std::array<std::int64_t, kProcKindCount> processors{};
-  std::int64_t zcmem_bytes = 0;
+  std::array<std::int64_t, kMemKindCount> memory_bytes{};
 
   std::int64_t& of(ProcKind kind) { return processors[static_cast<std::size_t>(kind)]; }
   std::int64_t of(ProcKind kind) const { return processors[static_cast<std::size_t>(kind)]; }
+  std::int64_t& bytes_of(MemKind kind) { return memory_bytes[static_cast<std::size_t>(kind)]; }
+  std::int64_t bytes_of(MemKind kind) const { return memory_bytes[static_cast<std::size_t>(kind)]; }
 };
 
-// What the figures say: CPUs, GPUs, one OMP processor for each socket.
+// What the figures say: CPUs, GPUs, one OMP processor and one SOCKMEM for each socket.
 NodeCounts default_counts(const NodeFigures& figures);
 
 // A node of these figures and counts. Kinds with count 0 have no group; without GPUs there are no

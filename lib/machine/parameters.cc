@@ -6,16 +6,29 @@
 namespace groma {
 namespace {
 
-constexpr std::int64_t kMostZcmemMib = std::int64_t{1} << 20;  // 1 TiB
+constexpr std::int64_t kMostMib = std::int64_t{1} << 24;  // 16 TiB
+
+constexpr Parameter processors(std::string_view name, std::string_view meaning, ProcKind kind) {
+  return {name, meaning, kind, std::nullopt, 0, kMaxProcessorsPerNode};
+}
+constexpr Parameter memory(std::string_view name, std::string_view meaning, MemKind kind) {
+  // A node has these two, as in Realm: the others can be none.
+  const bool always = kind == MemKind::kSysmem || kind == MemKind::kFbmem;
+  return {name, meaning, std::nullopt, kind, always ? 1 : 0, kMostMib};
+}
 
 constexpr Parameter kParameters[] = {
-    {"nodes", "nodes", std::nullopt, 1, kMaxNodes},
-    {"gpu", "GPU processors in each node", ProcKind::kGpu, 0, kMaxProcessorsPerNode},
-    {"cpu", "CPU processors in each node", ProcKind::kCpu, 0, kMaxProcessorsPerNode},
-    {"omp", "OMP processors in each node", ProcKind::kOmp, 0, kMaxProcessorsPerNode},
-    {"io", "IO processors in each node", ProcKind::kIo, 0, kMaxProcessorsPerNode},
-    {"py", "PY processors in each node", ProcKind::kPy, 0, kMaxProcessorsPerNode},
-    {"zcmem", "MiB of zero-copy memory in each node with GPUs", std::nullopt, 0, kMostZcmemMib},
+    {"nodes", "nodes", std::nullopt, std::nullopt, 1, kMaxNodes},
+    processors("gpu", "GPU processors in each node", ProcKind::kGpu),
+    processors("cpu", "CPU processors in each node", ProcKind::kCpu),
+    processors("omp", "OMP processors in each node", ProcKind::kOmp),
+    processors("io", "IO processors in each node", ProcKind::kIo),
+    processors("py", "PY processors in each node", ProcKind::kPy),
+    memory("sysmem", "MiB of each node's memory", MemKind::kSysmem),
+    memory("sockmem", "MiB of each socket's memory", MemKind::kSockmem),
+    memory("rdmem", "MiB of memory registered with the network in each node", MemKind::kRdmem),
+    memory("zcmem", "MiB of zero-copy memory in each node with GPUs", MemKind::kZcmem),
+    memory("fbmem", "MiB of each GPU's memory", MemKind::kFbmem),
 };
 
 }  // namespace
@@ -27,8 +40,8 @@ std::vector<PresetParameter> preset_parameters(const NodeFigures& figures) {
   std::vector<PresetParameter> list;
   for (const Parameter& parameter : kParameters) {
     std::int64_t value = 1;  // nodes
-    if (parameter.kind) value = counts.of(*parameter.kind);
-    if (parameter.name == "zcmem") value = counts.zcmem_bytes >> 20;
+    if (parameter.processors) value = counts.of(*parameter.processors);
+    if (parameter.memory) value = counts.bytes_of(*parameter.memory) >> 20;
     list.push_back({parameter.name, parameter.meaning, value});
   }
   return list;

@@ -13,7 +13,8 @@ namespace groma {
 struct Parameter {
   std::string_view name;
   std::string_view meaning;
-  std::optional<ProcKind> kind;  // the processors that it counts
+  std::optional<ProcKind> processors;  // which it counts
+  std::optional<MemKind> memory;       // whose MiB it is
   std::int64_t least;
   std::int64_t most;
 };

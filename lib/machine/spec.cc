@@ -143,9 +143,9 @@ Result<Machine> build(const Spec& spec) {
   for (std::size_t i = 0; i < spec.values.size(); ++i) {
     const Parameter& parameter = parameters()[i];
     if (!spec.values[i]) continue;
-    if (parameter.kind) counts.of(*parameter.kind) = *spec.values[i];
     if (parameter.name == "nodes") nodes = *spec.values[i];
-    if (parameter.name == "zcmem") counts.zcmem_bytes = *spec.values[i] << 20;
+    if (parameter.processors) counts.of(*parameter.processors) = *spec.values[i];
+    if (parameter.memory) counts.bytes_of(*parameter.memory) = *spec.values[i] << 20;
   }
   return Machine::make(name_of(spec), description_of(spec),
                        {make_node(spec.preset->figures, counts)},

@@ -717,7 +717,10 @@ void Search::take(Trial trial) {
 
 void Search::keep_best() {
   if (options_.directory.empty() || failed_) return;
-  failed_ = replace_file(path_of(best_name()), outcome_.best->proposal.text);
+  const std::string& text = outcome_.best->proposal.text;
+  const bool is_default = problem_.is_mapping() && text.empty();
+  failed_ = replace_file(path_of(best_name()),
+                         is_default ? "# No statement: the default mapper decides.\n" : text);
 }
 
 // Once for each best, however often the search is resumed.

@@ -98,7 +98,9 @@ std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
           higher ? "high" : "fast");
     };
     const std::optional<Evaluation>& beside = outcome.beside_start;
-    if (outcome.start && outcome.start->evaluation.ok() && !(beside && !beside->ok())) {
+    if (outcome.start && outcome.start->number == outcome.best->number) {
+      gain = ", nothing is better";
+    } else if (outcome.start && outcome.start->evaluation.ok() && !(beside && !beside->ok())) {
       gain = times(beside ? *beside : best);
     }
     text += fmt::format("best   {}{} (step {}: {})\n", value_words(best, evaluator), gain,

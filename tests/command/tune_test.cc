@@ -89,6 +89,7 @@ TEST(Tune, WrongUsageIsToldFromWrongInput) {
                             "--file a --command 'cat {file}' --metric-json a",
                             "--file a --command 'cat {file}' --metric '(' --json",
                             "--app cannon --command cat",
+                            "--app cannon --tokens 5",
                             "--app cannon --proposer marks",
                             "--file a --command '{file}' --metric '(x)' --metric-json /x"}) {
     const Outcome outcome = run(std::string("groma tune ") + wrong);
@@ -331,6 +332,25 @@ TEST(Tune, NothingFoundEndsWith1) {
       run(kSmall + ("--proposer trace --replay docs/examples/chat_check.jsonl " + out + "2"));
   EXPECT_EQ(unasked.exit_code, 1);
   EXPECT_EQ(found_by(unasked)["end"], "model");
+}
+
+TEST(Tune, WhereATaskHasNoProcessorNothingBegins) {
+  const TemporaryFolder folder;
+  const std::string found = folder.path() + "/found";
+  const Outcome outcome = run("groma tune --app cannon --machine gpu=0 --out " + found);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("can run on none of its kinds: `GPU`"),
+                                 HasSubstr("help: take a machine that has `GPU`")));
+  EXPECT_FALSE(exists(found));
+}
+
+TEST(Tune, TheDefaultMapperWhereItIsTheBestIsSaid) {
+  const TemporaryFolder folder;
+  const std::string found = folder.path() + "/found";
+  const Outcome outcome =
+      run("groma tune --app solomonik --evaluations 1 --proposer ccd --out " + found);
+  EXPECT_THAT(outcome.out, HasSubstr(", nothing is better (step 1: "));
+  EXPECT_EQ(read_text(found + "/best.mapper"), "# No statement: the default mapper decides.\n");
 }
 
 TEST(Tune, ATextIsTunedByItsMarksWithoutAskingForThem) {

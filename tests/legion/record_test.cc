@@ -239,7 +239,8 @@ TEST_F(Record, TheNextCommandHasTheMachineOfTheRun) {
     const Outcome outcome = record(GROMA_STRANGER " plain -ll:cpu " + cpus);
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
     const std::string next = "next: groma tune --app " + out() + " --machine ";
-    EXPECT_THAT(outcome.err, HasSubstr(next + "nodes=1,gpu=0,omp=0,cpu=" + cpus + "\n"));
+    EXPECT_THAT(outcome.err, HasSubstr(next + "nodes=1,gpu=0,omp=0,cpu=" + cpus +
+                                       ",sysmem=512,sockmem=0,rdmem=0\n"));
   }
   const std::string program = GROMA_STRANGER " plain -ll:cpu 1";
   const Outcome twice = record("sh -c '" + program + "; " + program + "'");
@@ -340,7 +341,9 @@ TEST_F(Verify, RunsStartAndBestForReal) {
 }
 
 TEST_F(Verify, WhatFailsForRealIsNotTaken) {
-  const Outcome outcome = tune("--repeats 1 --json", GROMA_STRANGER " abort -ll:cpu 2");
+  const Outcome outcome = tune("--repeats 1 --json",
+                               "sh -c 'if test \"$GROMA_MAPPING\"; then exit 3; fi; "
+                               "exec " GROMA_STRANGER " plain -ll:cpu 2'");
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.out,
               AllOf(HasSubstr(R"({"event":"verified","measure":"process","unit":"s","candidates":[)"
@@ -367,7 +370,8 @@ TEST_F(Verify, WhatIsMeasured) {
   std::filesystem::remove_all(found());
   const Outcome none = tune("--repeats 1 --metric 'nothing: (.*)'", program);
   EXPECT_EQ(none.exit_code, 1);
-  EXPECT_THAT(none.out, HasSubstr("nothing that was printed matches"));
+  EXPECT_THAT(none.err, HasSubstr("cannot be verified: nothing that was printed matches"));
+  EXPECT_FALSE(std::filesystem::exists(found()));
 }
 
 TEST_F(Verify, AnotherProgramIsSaid) {
@@ -381,11 +385,16 @@ TEST_F(Verify, OtherArgumentsAreSaid) {
   EXPECT_THAT(other.out, HasSubstr(": other arguments?"));
 }
 
-TEST_F(Verify, AProgramThatIsNotThereIsNoticedBeforeTheSearch) {
-  const Outcome outcome = tune("", "./nosuch -ll:cpu 2");
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("there is no program `./nosuch` that can be run"));
-  EXPECT_FALSE(std::filesystem::exists(found()));
+TEST_F(Verify, AProgramThatCannotBeVerifiedIsNoticedBeforeTheSearch) {
+  for (const auto& [program, why] :
+       {std::pair("./nosuch -ll:cpu 2", "there is no program `./nosuch` that can be run"),
+        {"sh -c 'echo hello'", "`sh` cannot be verified: "},
+        {GROMA_STRANGER " abort -ll:cpu 2", "_stranger` cannot be verified: "}}) {
+    const Outcome outcome = tune("", program);
+    EXPECT_EQ(outcome.exit_code, 1) << program;
+    EXPECT_THAT(outcome.err, HasSubstr(why));
+    EXPECT_FALSE(std::filesystem::exists(found())) << program;
+  }
 }
 
 TEST_F(Verify, WhatWasFoundBeforeIsRunAfterAResumption) {

@@ -334,6 +334,20 @@ TEST_F(Run, ALogOfARunThatIsEndedIsWhole) {
   }
 }
 
+TEST_F(Run, OfARunThatAStatementEndedALogSaysThatItBrokeOff) {
+  const std::string log = folder_.path() + "/run.log";
+  const std::string explain = "groma explain " + folder_.path() + "/my.mapper --log " + log;
+  EXPECT_EQ(stranger("Task * CPU;\nRegion read * CPU RDMEM;\n", "data", "--log " + log).exit_code,
+            1);
+  const Outcome outcome = run(explain);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("\nThe run broke off: "), Not(HasSubstr("nothing in"))));
+  EXPECT_EQ(states(run(explain + " --json")),
+            (std::map<int, std::string>{{1, "acted"}, {2, "not-shown"}}));
+  ASSERT_EQ(stranger("Task * CPU;\n", "data", "--log " + log).exit_code, 0);
+  EXPECT_THAT(run(explain + " --json").out, HasSubstr("\"broken_off\":false"));
+}
+
 TEST_F(Run, WhatIsNoLogIsRefused) {
   const std::string mapping = write("a.mapper", "Task * CPU;\n");
   const Outcome outcome = run("groma explain " + mapping + " --log " + write("no.log", "hello\n"));

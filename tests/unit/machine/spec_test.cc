@@ -62,6 +62,24 @@ TEST(Spec, NoZeroCopyMemoryWhereNoneIsAsked) {
   EXPECT_EQ(made("zcmem=0").node(0).find(MemKind::kZcmem), nullptr);
 }
 
+TEST(Spec, MemoriesAsLargeAsARunHasThem) {
+  const Machine machine = made("nodes=2,gpu=0,omp=0,cpu=4,sysmem=2000,sockmem=0,rdmem=0");
+  EXPECT_EQ(machine.node(1).memories.size(), 1U);
+  EXPECT_EQ(machine.node(1).find(MemKind::kSysmem)->capacity_bytes, std::int64_t{2000} << 20);
+  for (const Channel& channel : machine.node(0).channels) {
+    EXPECT_EQ(channel.from, MemKind::kSysmem);
+    EXPECT_EQ(channel.to, MemKind::kSysmem);
+  }
+  const NodeType node = made("lassen:sockmem=3,rdmem=5,fbmem=256").node(0);
+  EXPECT_EQ(node.find(MemKind::kSockmem)->capacity_bytes, 3 << 20);
+  EXPECT_EQ(node.find(MemKind::kSockmem)->count, 2);
+  EXPECT_EQ(node.find(MemKind::kRdmem)->capacity_bytes, 5 << 20);
+  EXPECT_EQ(node.find(MemKind::kFbmem)->capacity_bytes, 256 << 20);
+  EXPECT_EQ(node.find(MemKind::kFbmem)->count, 4);
+  EXPECT_EQ(refused("sysmem=0").code, Error::Code::kMalformed);
+  EXPECT_EQ(refused("fbmem=0").code, Error::Code::kMalformed);
+}
+
 TEST(Spec, OmpProcessorsShareTheSockets) {
   const double socket = made("omp=2").node(0).find(ProcKind::kOmp)->flops_per_s;
   EXPECT_EQ(made("omp=1").node(0).find(ProcKind::kOmp)->flops_per_s, socket);
@@ -90,8 +108,10 @@ TEST(Spec, UnknownNames) {
   EXPECT_EQ(parameter.code, Error::Code::kUnknown);
   EXPECT_EQ(parameter.message, "a machine has no parameter `node`");
   EXPECT_EQ(parameter.help, "did you mean `nodes`?");
-  EXPECT_EQ(refused("colour=2").help,
-            "the parameters are `nodes`, `gpu`, `cpu`, `omp`, `io`, `py` and `zcmem`");
+  EXPECT_EQ(
+      refused("colour=2").help,
+      "the parameters are `nodes`, `gpu`, `cpu`, `omp`, `io`, `py`, `sysmem`, `sockmem`, `rdmem`, "
+      "`zcmem` and `fbmem`");
 }
 
 TEST(Spec, BadValues) {
@@ -102,7 +122,7 @@ TEST(Spec, BadValues) {
     EXPECT_EQ(error.message,
               "`gpu` is `" + std::string(value) + "`, which is no count (0 to 65536)");
   }
-  EXPECT_EQ(refused("zcmem=1048577").code, Error::Code::kMalformed);
+  EXPECT_EQ(refused("zcmem=16777217").code, Error::Code::kMalformed);
 }
 
 TEST(Spec, BadShapes) {
