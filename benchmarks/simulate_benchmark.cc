@@ -1,7 +1,8 @@
 // What the embedded runtime costs: an evaluation of each of the nine applications (text to
 // simulated time) under its expert's mapping and the default mapper; stencil and circuit on more
 // and more GPUs, and more and more points for each of four, to a million point tasks, with the
-// memory that takes; a memory that is full.
+// memory that takes; a memory that is full. And, of this computer, what the runtime takes for true
+// of a core that streams rows with gaps.
 #include <benchmark/benchmark.h>
 #include <malloc.h>
 
@@ -134,6 +135,26 @@ BENCHMARK(full_memory)
     ->Arg(1'000)
     ->Arg(4'000)
     ->Arg(16'000)
+    ->Unit(benchmark::kMillisecond);
+
+// A core reads and writes 64 MiB, in rows of so many bytes that begin `stride` times as far apart.
+void rows(benchmark::State& state) {
+  const std::size_t row = static_cast<std::size_t>(state.range(0)) / sizeof(double);
+  const std::size_t stride = static_cast<std::size_t>(state.range(1)) * row;
+  const std::size_t count = (std::size_t{64} << 20) / sizeof(double) / row;
+  std::vector<double> all(count * stride, 1.0);
+  for (auto _ : state) {
+    for (std::size_t r = 0; r < count; ++r) {
+      double* const first = all.data() + r * stride;
+      for (std::size_t i = 0; i < row; ++i) first[i] += 1;
+    }
+    benchmark::ClobberMemory();
+  }
+  state.SetBytesProcessed(state.iterations() * (std::int64_t{128} << 20));
+}
+BENCHMARK(rows)
+    ->ArgNames({"bytes", "stride"})
+    ->ArgsProduct({{512, 4096, 8192, 65536}, {1, 2}})
     ->Unit(benchmark::kMillisecond);
 
 const bool registered = [] {

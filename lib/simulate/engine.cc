@@ -20,6 +20,11 @@ double sector_bytes(ProcKind kind) { return kind == ProcKind::kGpu ? 32 : 64; }
 // slower than streams (machines.md 2, of low confidence).
 constexpr double kFarAtomicFactor = 10;
 
+// Where a row of a piece begins behind a gap, a core's prefetcher starts anew: it is not ahead for
+// some page (measured, benchmarks/simulate_benchmark.cc `rows`), which comes as fast as the core can
+// wait for lines at a time (10 to 12 buffers of Intel's and AMD's cores).
+constexpr double kUnforeseenBytes = 4096, kLinesAwaited = 10;
+
 // In [0, 1).
 double draw(std::uint64_t seed, std::uint64_t number) {
   return static_cast<double>(random_at(seed, number) >> 11) * 0x1.0p-53;
@@ -272,7 +277,6 @@ double Engine::layout_factor(const TaskRun& run, std::size_t requirement,
   double used = 0;
   for (const AppField& field : wants.fields) used += static_cast<double>(field.bytes);
   const auto count = static_cast<double>(wants.fields.size());
-  const Rect& box = run.pieces[requirement]->box;
   double factor = 1;
   if (instance.layout.fields == FieldOrder::kAos) {
     const auto whole =
@@ -280,10 +284,42 @@ double Engine::layout_factor(const TaskRun& run, std::size_t requirement,
     const double moved = whole <= sector ? whole : std::min(whole, count * sector);
     factor = std::max(1.0, moved / used);
   }
-  const auto& loops = run.variant->loops;
-  const bool across = loops && box.dimensions() > 1 && *loops != instance.layout.dimensions;
-  if (across) factor = std::max(factor, std::max(1.0, sector * count / used));
+  if (loops_across(run, requirement, instance)) {
+    factor = std::max(factor, std::max(1.0, sector * count / used));
+  }
   return factor;
+}
+
+bool Engine::loops_across(const TaskRun& run, std::size_t requirement,
+                          const Instance& instance) const {
+  const auto& loops = run.variant->loops;
+  return loops && run.pieces[requirement]->box.dimensions() > 1 &&
+         *loops != instance.layout.dimensions;
+}
+
+// Of what a core streams. All threads of a GPU or of an OMP processor together are ahead of memory.
+double Engine::unforeseen_share(const TaskRun& run, std::size_t requirement,
+                                const Instance& instance) const {
+  const ProcKind kind = run.processor.kind;
+  if (kind == ProcKind::kGpu || kind == ProcKind::kOmp) return 0;
+  const Rect &box = run.pieces[requirement]->box, &whole = instance.shape->box;
+  const int n = box.dimensions();
+  if (n < 2 || loops_across(run, requirement, instance)) return 0;
+  const app::Requirement& wants = data_.tasks[run.task].requirements[requirement];
+  double row = 0, rows = 1;  // bytes side by side, and how many times
+  if (instance.layout.fields == FieldOrder::kAos) {
+    row = static_cast<double>(spaces_.region(instance.region).bytes_of(instance.groups));
+  } else {
+    for (const AppField& field : wants.fields) row += static_cast<double>(field.bytes);
+    row /= static_cast<double>(wants.fields.size());
+  }
+  bool in_row = true;
+  for (int i = 0; i < n; ++i) {
+    const int d = instance.layout.dimensions == DimensionOrder::kC ? n - 1 - i : i;
+    (in_row ? row : rows) *= static_cast<double>(box.extents[d]);
+    in_row = in_row && box.extents[d] == whole.extents[d];
+  }
+  return rows > 1 && row > 0 ? std::min(1.0, kUnforeseenBytes / row) : 0;
 }
 
 // A roofline: the processor's operations, and what each memory moves, at the same time.
@@ -313,7 +349,11 @@ double Engine::seconds_of(TaskRun& run) {
     if (number == kVirtual || bytes <= 0) return;
     const Instance& instance = store_.instance(number);
     const MemKind kind = memories_[instance.memory].kind;
-    if (access == Access::kStream) bytes *= layout_factor(run, r, instance);
+    double unforeseen = 0;
+    if (access == Access::kStream) {
+      bytes *= layout_factor(run, r, instance);
+      unforeseen = bytes * unforeseen_share(run, r, instance);
+    }
     if (access == Access::kAtomic && run.processor.kind == ProcKind::kGpu &&
         kind != MemKind::kFbmem) {
       bytes *= kFarAtomicFactor;
@@ -322,9 +362,10 @@ double Engine::seconds_of(TaskRun& run) {
       return load.memory == instance.memory;
     });
     if (known == loads.end()) {
-      loads.push_back({instance.memory, bytes});
+      loads.push_back({instance.memory, bytes, unforeseen});
     } else {
       known->bytes += bytes;
+      known->unforeseen += unforeseen;
     }
   };
   const std::vector<app::Requirement>& requirements = data_.tasks[run.task].requirements;
@@ -351,10 +392,15 @@ double Engine::seconds_of(TaskRun& run) {
         static_cast<std::uint16_t>(1U << static_cast<unsigned>(memories_[load.memory].kind));
     const auto sharing = static_cast<double>(++streaming_[m]);
     const Affinity* affinity = node.find(run.processor.kind, memories_[load.memory].kind);
-    double bandwidth = affinity == nullptr ? 0 : affinity->bandwidth_bytes_per_s;
+    if (affinity == nullptr || affinity->bandwidth_bytes_per_s <= 0) continue;
+    const double alone = affinity->bandwidth_bytes_per_s;
     const double all = memories_.group(load.memory).bandwidth_bytes_per_s;
-    if (all > 0) bandwidth = std::min(bandwidth, all / sharing);
-    if (bandwidth > 0) memory = std::max(memory, affinity->latency_s + load.bytes / bandwidth);
+    const double bandwidth = all > 0 ? std::min(alone, all / sharing) : alone;
+    const double waits =
+        affinity->latency_s / (kLinesAwaited * sector_bytes(run.processor.kind)) - 1 / alone;
+    const double moving = std::max(load.bytes / bandwidth,
+                                   load.bytes / alone + load.unforeseen * std::max(0.0, waits));
+    memory = std::max(memory, affinity->latency_s + moving);
   }
   const double least = value(variant.nanoseconds) * 1e-9;
   fail_formula(run, fault);

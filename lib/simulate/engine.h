@@ -95,6 +95,9 @@ class Engine final : public Mapping {
   void complete_run(TaskRun& run);
   double seconds_of(TaskRun& run);
   double layout_factor(const TaskRun& run, std::size_t requirement, const Instance& instance) const;
+  double unforeseen_share(const TaskRun& run, std::size_t requirement,
+                          const Instance& instance) const;
+  bool loops_across(const TaskRun& run, std::size_t requirement, const Instance& instance) const;
   double with_noise(double seconds);
   bool stopped();  // asked once for every event, statement and mapped task
   RunResult finish();
@@ -165,6 +168,7 @@ class Engine final : public Mapping {
   struct Load {  // on a memory, of the task that starts
     std::int32_t memory;
     double bytes;
+    double unforeseen;  // of these, those that no prefetcher fetches
   };
   std::vector<Load> loads_;
 };

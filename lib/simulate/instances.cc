@@ -69,7 +69,7 @@ std::optional<InstanceQuery> Mapping::query(const InstanceRequest& request) {
     query.groups |= group;
   }
   query.new_groups = query.groups;
-  query.layout = request.layout;
+  query.layout = spaces_.region(query.region).layout(request.layout, query.new_groups);
   query.reduction = request.reduction != 0;
   query.priority = request.priority;
   return query;

@@ -442,7 +442,7 @@ std::optional<InstanceQuery> Mapping::query(const TaskRun& run, const Requiremen
   query.new_groups = wish.fields == RequirementWish::Fields::kAll && !reduces
                          ? spaces_.region(query.region).all_groups
                          : query.groups;
-  query.layout = candidate.layout;
+  query.layout = spaces_.region(query.region).layout(candidate.layout, query.new_groups);
   query.reduction = reduces;
   query.fresh = wish.fresh;
   query.priority = wish.collect_priority;

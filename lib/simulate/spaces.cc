@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 
 #include "base/point_text.h"
@@ -100,6 +101,13 @@ std::vector<std::uint32_t> RegionSpace::fields_of(std::uint64_t groups) const {
   }
   std::sort(fields.begin(), fields.end());
   return fields;
+}
+
+LayoutSpec RegionSpace::layout(LayoutSpec wanted, std::uint64_t groups) const {
+  const auto first = static_cast<std::size_t>(std::countr_zero(groups));
+  const bool one_field = std::has_single_bit(groups) && group_fields[first].size() == 1;
+  if (one_field) wanted.fields = FieldOrder::kSoa;
+  return wanted;
 }
 
 std::uint64_t RegionSpace::group_of(std::uint32_t field) const {

@@ -12,6 +12,7 @@
 
 #include "app/data.h"
 #include "groma/geometry.h"
+#include "groma/kinds.h"
 
 namespace groma::sim {
 
@@ -45,6 +46,8 @@ struct RegionSpace {
   std::int64_t bytes_of(std::uint64_t groups) const;
   std::vector<std::uint32_t> fields_of(std::uint64_t groups) const;  // in their order
   std::uint64_t group_of(std::uint32_t field) const;                 // 0: no such field
+  // As an instance of these groups has it: of one field there is no order.
+  LayoutSpec layout(LayoutSpec wanted, std::uint64_t groups) const;
   // Calls use(cell, points) for every cell of the range that is not empty.
   template <typename Use>
   void for_cells(const CellRange& range, const Use& use) const {

@@ -223,6 +223,7 @@ void Runtime::map_requirement(Task& task, const TaskView& view, const Requiremen
     }
     wanted.memory = nearest(task.processor, candidate.memory);
     wanted.layout = candidate.layout;
+    if (wanted.new_fields.size() == 1) wanted.layout.fields = FieldOrder::kSoa;
     wanted.reduces = reduces;
     wanted.priority = wish.collect_priority;
     Instance* instance = wish.fresh ? nullptr : find(wanted);
@@ -348,6 +349,7 @@ std::optional<Wanted> Runtime::wanted(const InstanceRequest& request) {
   wanted.new_fields = wanted.fields;
   wanted.memory = request.memory;
   wanted.layout = request.layout;
+  if (wanted.new_fields.size() == 1) wanted.layout.fields = FieldOrder::kSoa;
   wanted.reduces = request.reduction != 0;
   wanted.priority = request.priority;
   return wanted;

@@ -3,6 +3,27 @@
 
 namespace groma::testing::obvious {
 
+namespace {
+
+// Stretches of memory without a gap that the points of `box` take of an instance with `whole`.
+double rows_in(const Rect& box, const Rect& whole, DimensionOrder order) {
+  std::set<std::int64_t> places;
+  Point point = box.lower;
+  do {
+    std::int64_t at = 0;
+    for (int i = 0; i < point.dimensions(); ++i) {
+      const int d = order == DimensionOrder::kC ? i : point.dimensions() - 1 - i;
+      at = at * whole.extents[d] + point[d] - whole.lower[d];
+    }
+    places.insert(at);
+  } while (next_point(box, &point));
+  double rows = 0;
+  for (const std::int64_t at : places) rows += places.contains(at - 1) ? 0 : 1;
+  return rows;
+}
+
+}  // namespace
+
 void Runtime::settle() {
   while (!became_ready_.empty()) {
     Job* const job = became_ready_.front();
@@ -205,6 +226,7 @@ double Runtime::seconds(Task& task) {
     return static_cast<double>(std::max<std::int64_t>(0, code.value(task.arguments, fault, boxes)));
   };
   std::vector<std::pair<Memory, double>> moved;
+  std::map<decltype(key(Memory{})), double> unforeseen;  // bytes
   for (std::size_t r = 0; r < task.requirements.size(); ++r) {
     const app::Requirement& requirement = what(task).requirements[r];
     const Instance* instance = task.instances[r];
@@ -237,6 +259,21 @@ double Runtime::seconds(Task& task) {
           *variant.loops != instance->layout.dimensions) {
         factor = std::max(factor, sector * fields / element);
       }
+      if (access == Access::kStream &&
+          (!variant.loops || *variant.loops == instance->layout.dimensions) &&
+          task.processor.kind != ProcKind::kGpu && task.processor.kind != ProcKind::kOmp) {
+        double structure = element / fields;
+        if (instance->layout.fields == FieldOrder::kAos) {
+          structure = 0;
+          for (std::uint32_t f : instance->fields) {
+            structure += static_cast<double>(data_.regions[instance->region].fields[f].bytes);
+          }
+        }
+        const auto rows = rows_in(*boxes[r], instance->box, instance->layout.dimensions);
+        const double row = structure * static_cast<double>(boxes[r]->volume()) / rows;
+        if (rows > 1)
+          unforeseen[key(instance->memory)] += bytes * factor * std::min(1.0, 4096 / row);
+      }
       if (access == Access::kAtomic && gpu && instance->memory.kind != MemKind::kFbmem) {
         factor = 10;
       }
@@ -257,7 +294,10 @@ double Runtime::seconds(Task& task) {
     const Affinity& affinity = *node.find(task.processor.kind, memory.kind);
     const double bandwidth =
         std::min(affinity.bandwidth_bytes_per_s, group(memory).bandwidth_bytes_per_s / sharing);
-    memories = std::max(memories, affinity.latency_s + bytes / bandwidth);
+    const double slow = affinity.latency_s / (10 * (gpu ? 32 : 64));  // seconds a byte
+    const double alone = 1 / affinity.bandwidth_bytes_per_s;
+    const double of_core = bytes * alone + unforeseen[key(memory)] * std::max(0.0, slow - alone);
+    memories = std::max(memories, affinity.latency_s + std::max(bytes / bandwidth, of_core));
   }
   const double flops = value(variant.flops);
   const double efficiency = std::max(1.0, value(variant.efficiency)) / 100;

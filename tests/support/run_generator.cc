@@ -64,7 +64,7 @@ NodeType node_type(Draw& draw) {
       if (each.kind != MemKind::kZcmem && gpu != device) continue;
       node.affinities.push_back({group.kind, each.kind,
                                  device ? 5e10 : draw.of<double>({6e8, 7e8, 1e9}),
-                                 draw.percent(50) ? 0 : 2e-7});
+                                 draw.percent(50) ? 0 : 3e-6});
     }
   }
   const auto channel = [&](const char* name, MemKind a, MemKind b, Channel::Scope scope) {

@@ -270,6 +270,45 @@ TEST(Layouts, CostWhatTheyMoveMore) {
   EXPECT_EQ(length_of_only(run(app, machine_of(1), {}, layout), 1), 9100000);
 }
 
+// A core waits for ten lines of 64 bytes at a time: 3.2 GB/s where memory is 200 ns away.
+TEST(Layouts, RowsWithGapsAreNotForeseen) {
+  NodeType node;
+  ProcessorGroup cpu{ProcKind::kCpu, 1, 1e9};
+  cpu.launch_latency_s = 0;
+  node.processors = {cpu};
+  node.memories = {{MemKind::kSysmem, 1, 1 << 30, 1e11}};
+  node.affinities = {{ProcKind::kCpu, MemKind::kSysmem, 6.4e9, 2e-7}};
+  const auto machine =
+      std::make_shared<const Machine>(Machine::make("far", "", {node}, {0}).value());
+  const auto length = [&](std::vector<std::int64_t> colors, DimensionOrder order,
+                          std::int64_t edge = 512) {
+    Application app;
+    app.name = "rows";
+    app.top_level = "main";
+    app.regions = {{"r", {}, {2 * edge, 2 * edge}, {{"x", 8}}}};
+    AppPartition partition;
+    partition.name = "p";
+    partition.of = "r";
+    partition.colors = {colors[0], colors[1]};
+    app.partitions = {partition};
+    AppTask work = leaf("work", {on("p", Privilege::kReadOnly, {"0", "0"})});
+    work.requirements[0].dimensions = 2;
+    app.tasks = {main_task({{launch("work")}}), work};
+    LayoutSpec layout;
+    layout.dimensions = order;
+    const RunResult result = run(app, machine, {}, layout);
+    return length_of_only(result, 1) - 200'000;
+  };
+  const std::int64_t half = 512 * 1024 * 8;                                 // bytes, at 6.4 GB/s
+  EXPECT_EQ(length({2, 1}, DimensionOrder::kC), half * 10'000 / 64);        // whole rows
+  EXPECT_EQ(length({1, 2}, DimensionOrder::kFortran), half * 10'000 / 64);  // whole columns
+  EXPECT_EQ(length({1, 2}, DimensionOrder::kC), half * 10'000 / 32);        // 4 KiB of each row
+  EXPECT_EQ(length({2, 2}, DimensionOrder::kFortran), half / 2 * 10'000 / 32);
+  // Of rows of 16 KiB the first quarter.
+  const std::int64_t large = 2048LL * 4096 * 8;
+  EXPECT_EQ(length({1, 2}, DimensionOrder::kC, 2048), large * 10'000 / 64 * 5 / 4);
+}
+
 // ---- Copies
 
 // Point i of n writes its piece on node i; then `reads` of them read.

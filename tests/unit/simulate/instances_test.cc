@@ -245,6 +245,11 @@ TEST(Instances, AreFoundByLayoutFieldsAndCover) {
     other.layout.dimensions = DimensionOrder::kC;
     EXPECT_EQ(id(runtime.find_instance(other)), 0U);
     other = request;
+    other.layout.fields = FieldOrder::kAos;
+    EXPECT_EQ(id(runtime.find_instance(other)), 0U);
+    other.fields = {1};  // one has no order
+    EXPECT_EQ(id(runtime.find_instance(other)), made);
+    other = request;
     other.memory = sysmem(1);
     EXPECT_EQ(id(runtime.find_instance(other)), 0U);
     other = request;
