@@ -27,16 +27,37 @@ bool unknown_command(const CLI::App& app, int argc, char** argv) {
   return true;
 }
 
+// `--evaluation 5`: what may have been meant; else empty.
+std::string option_meant(const CLI::App& app, const std::vector<std::string>& words) {
+  std::vector<std::string_view> names;
+  for (const CLI::App* command : app.get_subcommands()) {
+    for (const CLI::Option* option : command->get_options()) {
+      names.insert(names.end(), option->get_lnames().begin(), option->get_lnames().end());
+    }
+  }
+  for (const std::string& word : words) {
+    if (!word.starts_with("--")) continue;
+    const auto near = groma::near_names(word.substr(2, word.find('=') - 2), names);
+    if (!near.empty()) return fmt::format("did you mean `--{}`?", near.front());
+  }
+  return "";
+}
+
 // `groma record ./program -n 4`: what has no place there, and where it has one.
-void say_unexpected(const std::string& command, const std::vector<std::string>& words) {
+void say_unexpected(const CLI::App& app, const std::string& command, bool divided,
+                    const std::vector<std::string>& words) {
   const auto all = fmt::format("{}", fmt::join(words, " "));
-  std::string help;
-  if (command == "record") {
+  std::string help = option_meant(app, words);
+  if (!help.empty() || divided) {
+    // It is known, or there is nothing to say.
+  } else if (command == "record") {
     help = "a program and its arguments stand behind `--`: groma record -- " + all;
   } else if (command == "run") {
     help =
         "a Legion program, its arguments and flags of Legion stand behind `--`: groma run --map "
         "FILE -- PROGRAM ARGS, groma run --on legion --app A -- -ll:cpu 2";
+  } else if (command == "tune" && words.size() == 1) {
+    help = "an application is named by --app: groma tune --app " + all;
   } else if (command == "tune") {
     help =
         "flags of Legion and a Legion program stand behind `--`: groma tune --on legion --app A -- "
@@ -111,7 +132,7 @@ int main(int argc, char** argv) {
     const int asks_help = argc > 1 && std::string_view(argv[1]) == "help" ? 1 : 0;
     if (unknown_command(app, argc - asks_help, argv + asks_help)) return driver::kWrongUsage;
     if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
-      say_unexpected(divided ? "" : command, app.remaining(/*recurse=*/true));
+      say_unexpected(app, command, divided, app.remaining(/*recurse=*/true));
       driver::print_error("Run with --help for more information.\n");
       return driver::kWrongUsage;
     }

@@ -149,17 +149,22 @@ class Display {
     const groma::Step& step = *event.step;
     const std::string not_taken =
         event.within_noise
-            ? fmt::format(" (not taken: within the noise, {:.2g} %)", 100 * step.evaluation.noise)
+            ? fmt::format(" (not taken: within the noise, {:.{}f} %)", 100 * step.evaluation.noise,
+                          step.evaluation.noise < 0.1 ? 1 : 0)
             : "";
-    const std::string words = fmt::format("{:>5}  {:.4g} {}  {}{}", step.number,
-                                          evaluator_.value_of(step.evaluation.score),
-                                          evaluator_.unit(), step.proposal.why, not_taken);
+    const double value = evaluator_.value_of(step.evaluation.score);
+    const auto digits = [value](int count) { return fmt::format("{:.{}g}", value, count); };
+    const bool looks_alike = digits(4) == std::exchange(said_, digits(4));
+    const std::string words =
+        fmt::format("{:>5}  {} {}  {}{}", step.number, digits(looks_alike ? 7 : 4),
+                    evaluator_.unit(), step.proposal.why, not_taken);
     say(fitting(words, columns_of(words)) + "\n");
   }
 
   const groma::Evaluator& evaluator_;
   std::vector<groma::Diagnostics> notes_;
   bool json_, live_, shown_ = false, fine_ = true;
+  std::string said_;  // the last value that was better
   std::vector<double> scores_;
   std::chrono::steady_clock::time_point due_;  // the next word about estimates
 };
@@ -290,6 +295,7 @@ std::optional<groma::Diagnostics> cannot_begin(const groma::Machine& machine,
   groma::Diagnostics diags(groma::Source(shown_name(app), ""));
   const auto bound = groma::bind(groma::compile(diags.source(), diags), machine, diags);
   if (!bound) return diags;
+  diags.clear();  // that it has no statements
   groma::CheckOptions options;
   options.stop = [] { return interrupted(); };
   options.first_error = true;
@@ -718,6 +724,9 @@ int run(TuneArguments arguments) {
   display.say(json ? groma::to_json(*outcome)
                    : fmt::format("\n{}in     {}: {}report.txt, journal.jsonl\n",
                                  groma::draw(*outcome, evaluator), options.directory, left));
+  if (outcome->end == groma::TuneOutcome::End::kStopped && !json) {
+    display.say(fmt::format("go on  groma tune --resume {}\n", options.directory));
+  }
   if (!display.fine()) return kWrongInput;
   const int code = exit_code_of(*outcome);
   if (arguments.program.empty() || code == kInterrupted || !outcome->best) return code;
@@ -903,8 +912,9 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
       "  groma tune --app circuit --machine lassen:nodes=4 --evaluations 400 --out circuit\n"
       "  groma tune --resume circuit --evaluations 900  goes on\n"
       "  groma tune --app pennant --proposer trace --endpoint http://127.0.0.1:8080/v1\n"
-      "  groma tune --app recorded.json --machine nodes=1,gpu=0,omp=0,cpu=4,sysmem=512 \\\n"
-      "      --verify -- ./my_program -ll:cpu 4\n"
+      "  groma tune --app recorded.json --verify \\\n"
+      "      --machine nodes=1,gpu=0,omp=0,cpu=4,sysmem=512,sockmem=0,rdmem=0 \\\n"
+      "      -- ./my_program -ll:cpu 4\n"
       "                                                 simulated, then for real (groma record)\n"
       "  groma tune --on legion --app cannon -- -ll:cpu 2\n"
       "                                                 measured on this computer\n"

@@ -49,7 +49,9 @@ class Runs {
                                           const groma::GuideRules& rules) {
     run_.checks = checked ? groma::ProgramRun::Checks::kAlways : groma::ProgramRun::Checks::kNever;
     outcome_ = {};
-    groma::Diagnostics diags(groma::Source(of.name, of.text));
+    std::string file = of.name + ".mapper";  // as messages call it
+    std::replace(file.begin(), file.end(), ' ', '_');
+    groma::Diagnostics diags(groma::Source(std::move(file), of.text));
     auto result = groma::run_program(groma::compile(diags.source(), diags), run_, &rules);
     if (result) outcome_.seconds = result->seconds;
     return result;
@@ -234,7 +236,21 @@ groma::Result<std::vector<std::string>> look_at_program(const VerifyOptions& opt
     if (!value) return failure(first_line(value.error().message));
   }
   const auto text = groma::read_file(file, groma::kMaxRecordedBytes);
-  return text ? differences(*text, options) : std::vector<std::string>();
+  std::vector<std::string> warnings;
+  if (text) warnings = differences(*text, options);
+  if (const auto real = groma::make_machine(result->machine); real && options.machine) {
+    const groma::Machine& searched = *options.machine;
+    bool same = real->node_count() == searched.node_count();
+    for (const auto kind : {groma::ProcKind::kCpu, groma::ProcKind::kGpu, groma::ProcKind::kOmp}) {
+      same = same && real->processors_per_node(kind) == searched.processors_per_node(kind);
+    }
+    if (!same) {
+      warnings.push_back(
+          fmt::format("the search is for `{}`, `{}` has other processors: --machine {}",
+                      visible(searched.name()), visible(name), result->machine));
+    }
+  }
+  return warnings;
 }
 
 groma::Result<Verification> verify(const std::vector<Candidate>& candidates,

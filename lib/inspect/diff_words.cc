@@ -76,10 +76,20 @@ class Writer {
       write({rest.begin(), end});
       rest.erase(rest.begin(), end);
     }
+    if (gains_together()) text_ += "\nNone of them gains alone: together they do.\n";
     return std::move(text_);
   }
 
  private:
+  bool gains_together() const {
+    return diff_.a.ok() && diff_.b.ok() && diff_.b.seconds < diff_.a.seconds &&
+           std::none_of(diff_.differences.begin(), diff_.differences.end(),
+                        [](const MappingDifference& each) {
+                          const bool tried = each.cost || !each.alone.empty();
+                          return !tried || (each.cost && each.cost->seconds < 0);
+                        });
+  }
+
   static std::string outcome(const RunResult& result) {
     if (result.ok()) return seconds_words(result.seconds) + " simulated";
     return result.status == RunStatus::kStopped ? "was not finished" : "does not run";

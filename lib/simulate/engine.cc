@@ -21,8 +21,8 @@ double sector_bytes(ProcKind kind) { return kind == ProcKind::kGpu ? 32 : 64; }
 constexpr double kFarAtomicFactor = 10;
 
 // Where a row of a piece begins behind a gap, a core's prefetcher starts anew: it is not ahead for
-// some page (measured, benchmarks/simulate_benchmark.cc `rows`), which comes as fast as the core can
-// wait for lines at a time (10 to 12 buffers of Intel's and AMD's cores).
+// some page (measured, benchmarks/simulate_benchmark.cc `rows`), which comes as fast as the core
+// can wait for lines at a time (10 to 12 buffers of Intel's and AMD's cores).
 constexpr double kUnforeseenBytes = 4096, kLinesAwaited = 10;
 
 // In [0, 1).

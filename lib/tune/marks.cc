@@ -7,8 +7,10 @@
 #include <variant>
 
 #include "base/random.h"
+#include "groma/segments.h"
 #include "tune/proposers.h"
 #include "tune/recent.h"
+#include "tune/segment_marks.h"
 
 namespace groma::tuning {
 namespace {
@@ -206,6 +208,10 @@ class Marks : public Proposer {
 }  // namespace
 
 Result<std::unique_ptr<Proposer>> make_marks(const Problem& problem, std::uint64_t seed) {
+  const Source source("the text", problem.start);
+  if (has_segment_mark(source.text())) {
+    if (const auto segments = Segments::of_marked(source); !segments) return segments.error();
+  }
   auto text = read_marks(problem.start);
   if (!text) return text.error();
   if (text->marks.empty()) {

@@ -92,6 +92,9 @@ std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
     std::string gain;
     const auto times = [&](const Evaluation& of_best) {
       const double gained = outcome.start->evaluation.score / of_best.score;
+      if (gained > 1 && gained < 1.01) {
+        return fmt::format(", {:.2g} % {}", 100 * (gained - 1), higher ? "higher" : "faster");
+      }
       return fmt::format(
           ", {} times as {}",
           gained < 1000 ? fmt::format("{:.2f}", gained) : fmt::format("{:.3g}", gained),
@@ -312,7 +315,9 @@ std::optional<Error> report(const std::string& directory, const Problem& problem
   if (outcome.best && problem.is_mapping()) {
     const std::string differs =
         mapping_difference(problem, problem.start, outcome.best->proposal.text);
-    if (!differs.empty()) out.add("\nThe best against the start\n{}", differs);
+    const auto inputs = evaluator.inputs();
+    const std::string on = inputs.size() > 1 ? fmt::format(", on {}", harmless(inputs[0])) : "";
+    if (!differs.empty()) out.add("\nThe best against the start{}\n{}", on, differs);
   } else if (outcome.best && outcome.best->proposal.text != problem.start) {
     out.add("\nThe best against the start, as each step below\n");
     add_changed(problem.start, outcome.best->proposal.text, out);

@@ -11,5 +11,7 @@ struct SegmentMark {
   std::string_view name, about;
 };
 SegmentMark segment_mark(std::string_view line);
+// Whether some line has one.
+bool has_segment_mark(std::string_view text);
 
 }  // namespace groma::tuning

@@ -225,21 +225,17 @@ SegmentMark segment_mark(std::string_view line) {
   return mark;
 }
 
-}  // namespace tuning
-
-namespace {
-
-bool has_mark(std::string_view text) {
+bool has_segment_mark(std::string_view text) {
   while (!text.empty()) {
     const std::size_t end = line_end(text, 0, text.size());
-    const tuning::SegmentMark mark = tuning::segment_mark(text.substr(0, end));
+    const SegmentMark mark = segment_mark(text.substr(0, end));
     if (mark.begin || mark.end) return true;
     text.remove_prefix(end);
   }
   return false;
 }
 
-}  // namespace
+}  // namespace tuning
 
 Segments Segments::of_mapping(const Source& program) {
   std::string_view text = program.text();
@@ -346,7 +342,7 @@ std::optional<Error> Segments::set(std::string_view name, std::string text) {
   }
   if (between_.empty()) {
     text = as_lines(text);
-  } else if (has_mark(text)) {
+  } else if (tuning::has_segment_mark(text)) {
     return Error{Error::Code::kMalformed,
                  fmt::format("the text for segment `{}` has a mark in it", name),
                  "leave out the lines with `groma: begin` and `groma: end`"};

@@ -114,9 +114,16 @@ std::vector<Stretch> statements_in(std::string_view text) {
 }
 
 std::string without(std::string_view text, Stretch statement) {
-  const std::string_view before = text.substr(0, statement.begin);
+  std::string_view before = text.substr(0, statement.begin);
   std::string_view after = text.substr(statement.end);
   const bool begins_line = before.empty() || before.back() == '\n';
+  // What stands over a function is about it.
+  while (begins_line && !before.empty() && text.substr(statement.begin).starts_with("def ")) {
+    const std::size_t newline = before.substr(0, before.size() - 1).rfind('\n');
+    const std::size_t line = newline == before.npos ? 0 : newline + 1;
+    if (before[line] != '#') break;
+    before = before.substr(0, line);
+  }
   if (begins_line && after.starts_with('\n')) after.remove_prefix(1);
   // Of two empty lines one.
   const bool empty_before = before.empty() || before.ends_with("\n\n");

@@ -334,6 +334,16 @@ TEST(Tune, NothingFoundEndsWith1) {
   EXPECT_EQ(found_by(unasked)["end"], "model");
 }
 
+TEST(Tune, ASegmentThatHasNoEndIsSaid) {
+  const TemporaryFolder folder;
+  const std::string text =
+      folder.write("text", "# groma: begin size\nn = 2  # groma: one of 1 2\n");
+  const Outcome outcome =
+      run("groma tune --file " + text + " --command 'cat {file}' --out " + folder.path() + "/a");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("`size` has no `groma: end`"));
+}
+
 TEST(Tune, WhereATaskHasNoProcessorNothingBegins) {
   const TemporaryFolder folder;
   const std::string found = folder.path() + "/found";

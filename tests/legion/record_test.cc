@@ -379,6 +379,11 @@ TEST_F(Verify, AnotherProgramIsSaid) {
   EXPECT_THAT(other.err, HasSubstr("launched none of the tasks of `groma_legion_stranger`"));
 }
 
+TEST_F(Verify, AnotherMachineIsSaid) {
+  const Outcome outcome = tune("--repeats 1", GROMA_STRANGER " plain -ll:cpu 1");
+  EXPECT_THAT(outcome.err, HasSubstr("has other processors: --machine nodes=1,gpu=0,omp=0,cpu=1,"));
+}
+
 TEST_F(Verify, OtherArgumentsAreSaid) {
   ASSERT_EQ(record(GROMA_RECORDED " many 20 -ll:cpu 2").exit_code, 0);
   const Outcome other = tune("--repeats 1 --json", GROMA_RECORDED " many 30 -ll:cpu 2");

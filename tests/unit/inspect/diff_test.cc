@@ -245,6 +245,20 @@ TEST(Diff, SaysWhyAChangeAloneDoesNotRun) {
   EXPECT_THAT(text, HasSubstr("alone it does not run"));
 }
 
+TEST(Diff, SaysThatDifferencesGainTogetherAlone) {
+  Bound a(""), b("Region distribute_charge rp_ghost GPU ZCMEM", p100x4(), "b.mapper");
+  MappingDiff found = diff_of(a, b, small("circuit"));
+  ASSERT_TRUE(found.a.ok() && found.b.ok());
+  ASSERT_EQ(found.differences.size(), 1U);
+  ASSERT_TRUE(found.differences[0].cost);
+  found.b.seconds = found.a.seconds / 2;
+  found.differences[0].cost->seconds = 1e-3;
+  const auto text = [&] { return draw(found, a.program.program(), b.program.program()); };
+  EXPECT_THAT(text(), HasSubstr("\nNone of them gains alone: together they do.\n"));
+  found.differences[0].cost->seconds = -1e-3;
+  EXPECT_THAT(text(), Not(HasSubstr("None of them")));
+}
+
 TEST(Diff, JsonHasBothRunsAndEveryDifference) {
   Bound a(""), b("Region distribute_charge rp_ghost GPU ZCMEM", p100x4(), "b.mapper");
   const MappingDiff found = diff_of(a, b, small("circuit"));

@@ -904,7 +904,7 @@ constexpr char kWorth[] =
     "def same(Task task) {\n  m = Machine(GPU);\n  return m[*task.parent.processor(m)];\n}\n\n"
     "SingleTaskMap task_4 same;\n";
 constexpr char kWorthless[] =
-    "def unused(Task task) {\n  m = Machine(GPU);\n  return m[0, 0];\n}\n\n"
+    "# Of no use.\ndef unused(Task task) {\n  m = Machine(GPU);\n  return m[0, 0];\n}\n\n"
     "InstanceLimit task_4 1000000;\n";
 
 struct Tidied {
