@@ -56,7 +56,7 @@ void say_unexpected(const CLI::App& app, const std::string& command, bool divide
     help =
         "a Legion program, its arguments and flags of Legion stand behind `--`: groma run --map "
         "FILE -- PROGRAM ARGS, groma run --on legion --app A -- -ll:cpu 2";
-  } else if (command == "tune" && words.size() == 1) {
+  } else if (command == "tune" && words.size() == 1 && !words[0].starts_with('-')) {
     help = "an application is named by --app: groma tune --app " + all;
   } else if (command == "tune") {
     help =

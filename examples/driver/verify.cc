@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -174,6 +175,22 @@ std::optional<groma::Error> wrong_program(const std::string& name) {
                       fmt::format("there is no program `{}` that can be run", visible(name))};
 }
 
+// Whether they have the same processors and memories.
+bool has_what(const groma::Machine& a, const groma::Machine& b) {
+  const auto processors = [](const groma::Machine& machine) {
+    std::map<groma::ProcKind, std::int64_t> all;
+    for (const auto& group : machine.node(0).processors) all[group.kind] = group.count;
+    return all;
+  };
+  const auto memories = [](const groma::Machine& machine) {
+    std::map<groma::MemKind, std::int64_t> all;
+    for (const auto& group : machine.node(0).memories) all[group.kind] = group.capacity_bytes >> 20;
+    return all;
+  };
+  return a.node_count() == b.node_count() && processors(a) == processors(b) &&
+         memories(a) == memories(b);
+}
+
 std::string range_of(const std::vector<double>& runs, const std::string& unit) {
   const auto [least, most] = std::minmax_element(runs.begin(), runs.end());
   return fmt::format("{} to {}", words_of(*least, unit), words_of(*most, unit));
@@ -229,7 +246,11 @@ groma::Result<std::vector<std::string>> look_at_program(const VerifyOptions& opt
   };
   if (!result->ok()) {
     const std::string& why = result->feedback.execution;
-    return failure(why.empty() ? fmt::format("exit code {}", result->exit_code) : first_line(why));
+    const std::string words =
+        why.empty() ? fmt::format("exit code {}", result->exit_code) : first_line(why);
+    if (result->legion_runs == 0) return failure(words);
+    // Under another mapping it may run.
+    return std::vector{fmt::format("`{}` fails as it maps itself: {}", visible(name), words)};
   }
   if (has_metric(options.metric)) {
     const auto value = groma::measured_value(options.metric, runs.outcome());
@@ -238,17 +259,11 @@ groma::Result<std::vector<std::string>> look_at_program(const VerifyOptions& opt
   const auto text = groma::read_file(file, groma::kMaxRecordedBytes);
   std::vector<std::string> warnings;
   if (text) warnings = differences(*text, options);
-  if (const auto real = groma::make_machine(result->machine); real && options.machine) {
-    const groma::Machine& searched = *options.machine;
-    bool same = real->node_count() == searched.node_count();
-    for (const auto kind : {groma::ProcKind::kCpu, groma::ProcKind::kGpu, groma::ProcKind::kOmp}) {
-      same = same && real->processors_per_node(kind) == searched.processors_per_node(kind);
-    }
-    if (!same) {
-      warnings.push_back(
-          fmt::format("the search is for `{}`, `{}` has other processors: --machine {}",
-                      visible(searched.name()), visible(name), result->machine));
-    }
+  const auto real = groma::make_machine(result->machine);
+  if (real && options.machine && !has_what(*options.machine, *real)) {
+    warnings.push_back(
+        fmt::format("the search is for `{}`, `{}` has other processors or memories: --machine {}",
+                    visible(options.machine->name()), visible(name), result->machine));
   }
   return warnings;
 }

@@ -38,8 +38,8 @@ struct VerifyOptions {
 };
 
 // Before a search: runs the program once, as it maps itself, and says where it does not do what the
-// application describes. Fails on a metric that cannot be meant or that finds nothing in what it
-// prints, and where the program cannot be run, fails, or has no Legion that can be taken over.
+// application describes, or fails. Fails on a metric that cannot be meant or that finds nothing in
+// what it prints, and where the program cannot be run or has no Legion that can be taken over.
 groma::Result<std::vector<std::string>> look_at_program(const VerifyOptions& options);
 
 struct Verification {

@@ -158,6 +158,7 @@ struct MapperLogReader::State {
   MapperLog log;
   std::string line;  // not ended yet
   bool too_long = false;
+  std::int64_t open_runs = 0;  // begun, and not ended
   std::map<std::string, Thread, std::less<>> threads;
   std::map<std::uint64_t, std::optional<ProcKind>> processors;
   std::map<std::uint64_t, std::pair<std::optional<MemKind>, std::int64_t>> memories;
@@ -300,7 +301,10 @@ void MapperLogReader::State::begin_block(Thread& thread, std::string_view text) 
              text.starts_with("SELECT_SHARDING_FUNCTOR for ")) {
     log.sharded = true;
   } else if (text == "RUN begins" || text == "RUN ends") {
-    log.broken_off = text == "RUN begins";
+    // Logs of several processes stand behind each other.
+    open_runs += text == "RUN begins" ? 1 : -1;
+    open_runs = std::max<std::int64_t>(open_runs, 0);
+    log.broken_off = open_runs > 0;
   }
 }
 

@@ -228,7 +228,7 @@ void MapperLogFile::enter() {
 void MapperLogFile::leave() {
   {
     const std::lock_guard lock(mutex_);
-    if (--writers_ > 0) return;
+    if (--writers_ > 0 || std::exchange(ended_, true)) return;
   }
   write("RUN ends\n");
   if (failed_) std::fprintf(stderr, "groma: `%s` is not whole: no room\n", path_.c_str());

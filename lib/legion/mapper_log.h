@@ -36,7 +36,7 @@ class MapperLogFile {
   std::FILE* file_;
   const std::string path_;
   int writers_ = 0;
-  bool failed_ = false;
+  bool failed_ = false, ended_ = false;
 };
 
 // `own` ends with what is returned.

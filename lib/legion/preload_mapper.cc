@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <mappers/default_mapper.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -82,7 +83,9 @@ std::shared_ptr<RunEvents> recording(const std::shared_ptr<const MachineMap>& ma
     const bool gpus = on.has(ProcKind::kGpu);
     if (!gpus && (kind == MemKind::kZcmem || kind == MemKind::kFbmem)) continue;
     const MemoryGroup* group = on.node(0).find(kind);
-    has += fmt::format(",{}={}", name, group == nullptr ? 0 : group->capacity_bytes >> 20);
+    const std::int64_t least = kind == MemKind::kSysmem || kind == MemKind::kFbmem ? 1 : 0;
+    const std::int64_t mib = group == nullptr ? 0 : group->capacity_bytes >> 20;
+    has += fmt::format(",{}={}", name, std::max(least, mib));
   }
   std::fprintf(stderr, "groma: records, Legion %s, nodes=%lld%s\n", LEGION_VERSION,
                static_cast<long long>(on.node_count()), has.c_str());

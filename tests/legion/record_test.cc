@@ -320,7 +320,8 @@ class Verify : public Record {
                            "IndexTaskMap * first;\n");
   }
   Outcome tune(const std::string& options, const std::string& program) const {
-    return run("groma tune --app " + out() + " --machine nodes=1,gpu=0,omp=0,cpu=2 --start " +
+    return run("groma tune --app " + out() +
+               " --machine nodes=1,gpu=0,omp=0,cpu=2,sysmem=512,sockmem=0,rdmem=0 --start " +
                start_ + " --evaluations 4 --out " + found() + " --verify " + options + " -- " +
                program);
   }
@@ -379,9 +380,17 @@ TEST_F(Verify, AnotherProgramIsSaid) {
   EXPECT_THAT(other.err, HasSubstr("launched none of the tasks of `groma_legion_stranger`"));
 }
 
+TEST_F(Verify, AProgramThatFailsAsItMapsItselfMayRunOtherwise) {
+  const Outcome outcome = tune("--repeats 1", GROMA_STRANGER " abort -ll:cpu 2");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("_stranger` fails as it maps itself: "));
+  EXPECT_THAT(outcome.out, HasSubstr("failed"));
+}
+
 TEST_F(Verify, AnotherMachineIsSaid) {
   const Outcome outcome = tune("--repeats 1", GROMA_STRANGER " plain -ll:cpu 1");
-  EXPECT_THAT(outcome.err, HasSubstr("has other processors: --machine nodes=1,gpu=0,omp=0,cpu=1,"));
+  EXPECT_THAT(outcome.err,
+              HasSubstr("has other processors or memories: --machine nodes=1,gpu=0,omp=0,cpu=1,"));
 }
 
 TEST_F(Verify, OtherArgumentsAreSaid) {
@@ -393,8 +402,7 @@ TEST_F(Verify, OtherArgumentsAreSaid) {
 TEST_F(Verify, AProgramThatCannotBeVerifiedIsNoticedBeforeTheSearch) {
   for (const auto& [program, why] :
        {std::pair("./nosuch -ll:cpu 2", "there is no program `./nosuch` that can be run"),
-        {"sh -c 'echo hello'", "`sh` cannot be verified: "},
-        {GROMA_STRANGER " abort -ll:cpu 2", "_stranger` cannot be verified: "}}) {
+        {"sh -c 'echo hello'", "`sh` cannot be verified: "}}) {
     const Outcome outcome = tune("", program);
     EXPECT_EQ(outcome.exit_code, 1) << program;
     EXPECT_THAT(outcome.err, HasSubstr(why));

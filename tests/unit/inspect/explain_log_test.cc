@@ -76,6 +76,16 @@ Result<MapperLog> read(std::string_view text) {
   return reader.finish();
 }
 
+// Of several processes, one behind the other.
+TEST(MapperLog, BrokeOffWhereOneOfItsRunsDid) {
+  const std::string begun = "RUN begins\n" + whole(), ended = begun + "RUN ends\n";
+  EXPECT_FALSE(read(whole())->broken_off);
+  EXPECT_FALSE(read(ended + ended)->broken_off);
+  EXPECT_TRUE(read(begun)->broken_off);
+  EXPECT_TRUE(read(begun + ended)->broken_off);
+  EXPECT_TRUE(read(ended + begun)->broken_off);
+}
+
 struct Judged {
   Program program;
   LogExplanation explanation;
