@@ -12,6 +12,7 @@
 //   names=random  every name of a task, region or field is another one
 //   nodes=own     applications are set up for one node, not for as many as the machine has
 //   proposers=best;enumerate  search for what the others are compared with (tune_table.h)
+//   proposers=blind/guided;looking/random  one that does not, or does, look before it proposes
 //   all           all of docs/tune_table.md, the most needed first; a KEY then holds for all parts
 //
 // A cell is appended to FILE as soon as it is finished, so a run that was broken off goes on; `-`
@@ -44,6 +45,9 @@ constexpr const char* kAll[] = {
     "proposers=best;anneal evaluations=10000 seeds=1",
     "proposers=best;anneal evaluations=10000 seeds=1 judge=other",
     "proposers=opentuner evaluations=1000",
+    "proposers=blind/guided;looking/random;looking/ccd;looking/anneal;looking/opentuner",
+    "proposers=opentuner;ccd;random evaluations=10000 seeds=1",
+    "proposers=opentuner;ccd;random evaluations=10000 seeds=1 judge=other",
     "proposers=guided estimates=1000 judge=other names=random seeds=2",
     "proposers=anneal apps=circuit;cannon;pennant evaluations=100000 seeds=1",
     "proposers=opentuner evaluations=1000 names=random seeds=2",

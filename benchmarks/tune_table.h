@@ -32,6 +32,9 @@ inline constexpr std::string_view kRenamed = "renamed/";
 // These search for what the others are compared with: the judge itself is what is asked beside the
 // one evaluation; and a family of mappings, all of them.
 inline constexpr std::string_view kBest = "best", kEnumerate = "enumerate";
+// A proposer's name after one of these: it is told nothing before it proposes; what it proposes is
+// passed over where a look without a run says that it would be refused, or that it was tried.
+inline constexpr std::string_view kBlind = "blind/", kLooking = "looking/";
 inline constexpr std::string_view kSameJudge = "same";    // the runtime as it is
 inline constexpr std::string_view kOtherJudge = "other";  // with other constants and noise
 

@@ -13,10 +13,13 @@
 namespace groma::tune_table {
 namespace {
 
-// From here on a search only says what can be reached.
-constexpr std::int64_t kReference = 10'000;
 constexpr std::string_view kPaperMachine = "p100x4";
-constexpr std::string_view kProposers[] = {"guided", "random", "ccd", "anneal", "opentuner"};
+constexpr std::string_view kProposers[] = {
+    "guided", "blind/guided",   "random",    "looking/random",    "ccd", "looking/ccd",
+    "anneal", "looking/anneal", "opentuner", "looking/opentuner", kBest};
+bool is_of_looks(std::string_view proposer) {
+  return proposer.starts_with(kBlind) || proposer.starts_with(kLooking);
+}
 
 // In the order of the tables: the paper's machine and its applications as it has them first.
 struct Row {
@@ -38,6 +41,7 @@ bool is_renamed(const Cell& cell) { return cell.app.starts_with(kRenamed); }
 struct Budget {
   std::int64_t evaluations = 0, estimates = 0;
   std::string judge;
+  bool of_looks = false;  // what proposers that look before they propose gain by it
   auto operator<=>(const Budget&) const = default;
 };
 
@@ -84,8 +88,8 @@ Tables tables_of(const std::vector<Cell>& cells) {
     }
     const auto* const known =
         std::find(std::begin(kProposers), std::end(kProposers), cell.proposer);
-    if (known == std::end(kProposers) || cell.evaluations >= kReference) continue;
-    Table& table = all.tables[{cell.evaluations, cell.estimates, cell.judge}];
+    if (known == std::end(kProposers)) continue;
+    Table& table = all.tables[{cell.evaluations, cell.estimates, cell.judge, is_of_looks(*known)}];
     Results& results = table.columns[*known][row];
     const double seconds = cell.seconds > 0 ? cell.seconds : HUGE_VAL;
     results.insert(std::upper_bound(results.begin(), results.end(), seconds), seconds);
@@ -93,6 +97,13 @@ Tables tables_of(const std::vector<Cell>& cells) {
     invalid += cell.evaluated - cell.valid;
     evaluated += cell.evaluated;
     table.estimated = std::max(table.estimated, cell.estimated);
+  }
+  for (auto& [budget, table] : all.tables) {
+    if (!budget.of_looks) continue;
+    const auto own = all.tables.find({budget.evaluations, budget.estimates, budget.judge, false});
+    if (own == all.tables.end()) continue;
+    table.columns.insert(own->second.columns.begin(), own->second.columns.end());
+    table.invalid.insert(own->second.invalid.begin(), own->second.invalid.end());
   }
   return all;
 }
@@ -115,11 +126,16 @@ void print_head(const std::vector<std::string>& names) {
 void print_regrets(const Tables& all, const Budget& budget, const Table& table) {
   fmt::print("\n**{} evaluations", budget.evaluations);
   if (budget.estimates > 0) fmt::print(" after {} runs of the cheap layer", table.estimated);
-  fmt::print("**{}: above the best known, %, median and (worst) of the seeds\n\n",
-             budget.judge == kOtherJudge ? ", judged by other constants and noise" : "");
+  fmt::print("**{}{}: above the best known, %, median and (worst) of the seeds\n\n",
+             budget.of_looks ? ", with a look at what is about to be proposed and without" : "",
+             budget.judge != kOtherJudge ? ""
+             : budget.estimates > 0      ? ", judged by other constants and noise"
+                                         : ", judged by other constants");
   const std::vector<std::string_view> proposers = table.proposers();
   std::vector<std::string> head = {"machine", "application", "best known, ms"};
-  head.insert(head.end(), proposers.begin(), proposers.end());
+  for (const std::string_view proposer : proposers) {
+    head.emplace_back(proposer == kBest ? "guided, asking the judge" : proposer);
+  }
   print_head(head);
   std::map<std::string_view, Results> medians, worsts;
   for (const Row& row : table.rows()) {
@@ -230,9 +246,10 @@ void print_enumerated(const Tables& all) {
 bool print_names(const std::vector<Cell>& cells) {
   std::map<std::string, const Cell*> own;
   for (const Cell& cell : cells) own.emplace(cell.key(), &cell);
-  std::size_t compared = 0, equal = 0;
+  std::size_t all = 0, compared = 0, equal = 0;
   for (const Cell& cell : cells) {
     if (!is_renamed(cell)) continue;
+    ++all;
     Cell twin = cell;
     twin.app.erase(0, kRenamed.size());
     const auto found = own.find(twin.key());
@@ -252,7 +269,11 @@ bool print_names(const std::vector<Cell>& cells) {
         "figures.\n",
         equal, compared);
   }
-  return equal == compared;
+  if (compared < all) {
+    fmt::print("\n{} searches with random names have none with their own to be compared with.\n",
+               all - compared);
+  }
+  return equal == all;
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ Application application_of(std::string_view spec, std::uint64_t seed) {
 }
 
 // The machine with every bandwidth, latency and rate another one, each by itself up to a third more
-// or less; always the same.
+// or less; always the same. How large memories are is known of a machine, and stays.
 Machine changed(const Machine& machine) {
   std::uint64_t state = 12345;
   const auto change = [&state](double* figure) {
@@ -119,8 +119,14 @@ Machine changed(const Machine& machine) {
       const auto [found, fresh] = factors.emplace(channel.name, 1);
       if (fresh) change(&found->second);
       channel.bandwidth_bytes_per_s *= found->second;
-      channel.latency_s /= found->second;
     }
+    factors.clear();
+    for (Channel& channel : type.channels) {
+      const auto [found, fresh] = factors.emplace(channel.name, 1);
+      if (fresh) change(&found->second);
+      channel.latency_s *= found->second;
+    }
+    for (MemoryGroup& memory : type.memories) change(&memory.bandwidth_bytes_per_s);
   }
   return need(Machine::make("other", "", std::move(types), machine.nodes()));
 }
@@ -143,8 +149,69 @@ std::unique_ptr<Evaluator> judge_of(const Problem& problem, std::string_view jud
                                   problem.inputs, options);
 }
 
-// ---------------------------------------------------------------------------------- the
-// enumeration
+// ------------------------------------------------------------------------------------- who looks
+
+// Says nothing of a text but by a run.
+class Blind : public Evaluator {
+ public:
+  explicit Blind(std::unique_ptr<Evaluator> judge) : judge_(std::move(judge)) {}
+  std::vector<std::string> inputs() const override { return judge_->inputs(); }
+  std::string unit() const override { return judge_->unit(); }
+  bool simulated() const override { return true; }
+  std::string canonical(const std::string& text) const override { return judge_->canonical(text); }
+  Evaluation evaluate(const EvaluationRequest& request) override {
+    return judge_->evaluate(request);
+  }
+
+ private:
+  std::unique_ptr<Evaluator> judge_;
+};
+
+// Has another propose until that is worth a run, as far as is known without one: it is not refused,
+// was not tried and does not do what the best does. As `guided` looks by itself.
+class Looking : public Proposer {
+ public:
+  explicit Looking(std::unique_ptr<Proposer> other) : other_(std::move(other)) {}
+  std::string_view name() const override { return other_->name(); }
+
+  std::vector<Proposal> propose(Round& round) override {
+    std::vector<Proposal> worth_it;
+    for (int tries = 0; tries < kMostTries && worth_it.empty(); ++tries) {
+      std::vector<Proposal> proposals = other_->propose(round);
+      if (proposals.empty()) break;
+      for (Proposal& proposal : proposals) {
+        std::optional<Evaluation> known = look(round, proposal.text);
+        if (known) {
+          other_->learn({0, std::move(proposal), *std::move(known)});
+        } else {
+          worth_it.push_back(std::move(proposal));
+        }
+      }
+    }
+    return worth_it;
+  }
+  void learn(const Step& step) override {
+    tried_.emplace(step.proposal.text, step.evaluation);
+    other_->learn(step);
+  }
+
+ private:
+  static constexpr int kMostTries = 10'000;
+
+  std::optional<Evaluation> look(const Round& round, const std::string& text) const {
+    const auto tried = tried_.find(text);
+    if (tried != tried_.end()) return tried->second;
+    if (auto refused = round.evaluator().check(text, GuideDetail::kNone)) return refused;
+    const Step* best = round.history().best();
+    const bool same = best != nullptr && round.evaluator().acts_alike(best->proposal.text, text);
+    return same ? std::optional(best->evaluation) : std::nullopt;
+  }
+
+  std::unique_ptr<Proposer> other_;
+  std::map<std::string, Evaluation> tried_;
+};
+
+// -------------------------------------------------------------------------------- the enumeration
 
 // What is decided: by task its kind of processor, by what the timed part's data are called their
 // memory, and how all of them lie. The order of dimensions says nothing of data that have one.
@@ -290,9 +357,17 @@ Cell search(Cell cell) {
   const bool best = cell.proposer == kBest;
   const auto judge = judge_of(problem, cell.judge);
   // Who searches for what the others are compared with hears no noise.
-  const auto evaluator = judge_of(problem, cell.judge, cell.estimates > 0 ? 0.05 : 0, seed);
+  auto evaluator = judge_of(problem, cell.judge, cell.estimates > 0 ? 0.05 : 0, seed);
   const auto cheap = judge_of(problem, kSameJudge);
-  const auto proposer = need(make_proposer(best ? "guided" : cell.proposer, problem, seed));
+  const bool blind = cell.proposer.starts_with(kBlind);
+  const bool looking = cell.proposer.starts_with(kLooking);
+  const std::string name = best      ? "guided"
+                           : blind   ? cell.proposer.substr(kBlind.size())
+                           : looking ? cell.proposer.substr(kLooking.size())
+                                     : cell.proposer;
+  auto proposer = need(make_proposer(name, problem, seed));
+  if (blind) evaluator = std::make_unique<Blind>(std::move(evaluator));
+  if (looking) proposer = std::make_unique<Looking>(std::move(proposer));
   TuneOptions options;
   options.seed = seed;
   options.compare = true;

@@ -364,8 +364,14 @@ std::optional<Inputs> read_inputs(const std::string& machine, const std::string&
   auto workload =
       read ? groma::Workload::make(*read) : groma::Result<groma::Workload>(read.error());
   if (!workload) {
-    return refuse(app, workload.error(), groma::DiagId::kUnknownApplication,
-                  groma::DiagId::kBadApplication, diags);
+    groma::Error error = workload.error();
+    if (error.help.empty() && app.ends_with(".mapper")) {
+      error.help =
+          "an application is JSON or a benchmark's name; a mapping is what `run` and "
+          "`check` are given by itself, and `tune` with `--start`";
+    }
+    return refuse(app, error, groma::DiagId::kUnknownApplication, groma::DiagId::kBadApplication,
+                  diags);
   }
   inputs.app = std::move(read).value();
   inputs.workload = std::move(workload).value();

@@ -147,7 +147,7 @@ void add_record(CLI::App& app, const std::vector<std::string>& behind, int* exit
   command->footer(
       "Examples:\n"
       "  groma record -- ./my_program -n 100 -ll:cpu 4       writes my_program.json\n"
-      "  groma tune --app my_program.json --machine nodes=1,gpu=0,omp=0,cpu=4,sysmem=512 \\\n"
+      "  groma tune --app my_program.json --machine nodes=1,gpu=0,cpu=4,omp=0,sysmem=512 \\\n"
       "      --verify -- ./my_program -n 100 -ll:cpu 4\n"
       "  groma record --out app.json --map my.mapper -- ./my_program");
   command->callback([=, &behind] {

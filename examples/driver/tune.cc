@@ -913,7 +913,7 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
       "  groma tune --resume circuit --evaluations 900  goes on\n"
       "  groma tune --app pennant --proposer trace --endpoint http://127.0.0.1:8080/v1\n"
       "  groma tune --app recorded.json --verify \\\n"
-      "      --machine nodes=1,gpu=0,omp=0,cpu=4,sysmem=512,sockmem=0,rdmem=0 \\\n"
+      "      --machine nodes=1,gpu=0,cpu=4,omp=0,sysmem=512,sockmem=0,rdmem=0 \\\n"
       "      -- ./my_program -ll:cpu 4\n"
       "                                                 simulated, then for real (groma record)\n"
       "  groma tune --on legion --app cannon -- -ll:cpu 2\n"

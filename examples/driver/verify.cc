@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -175,22 +174,6 @@ std::optional<groma::Error> wrong_program(const std::string& name) {
                       fmt::format("there is no program `{}` that can be run", visible(name))};
 }
 
-// Whether they have the same processors and memories.
-bool has_what(const groma::Machine& a, const groma::Machine& b) {
-  const auto processors = [](const groma::Machine& machine) {
-    std::map<groma::ProcKind, std::int64_t> all;
-    for (const auto& group : machine.node(0).processors) all[group.kind] = group.count;
-    return all;
-  };
-  const auto memories = [](const groma::Machine& machine) {
-    std::map<groma::MemKind, std::int64_t> all;
-    for (const auto& group : machine.node(0).memories) all[group.kind] = group.capacity_bytes >> 20;
-    return all;
-  };
-  return a.node_count() == b.node_count() && processors(a) == processors(b) &&
-         memories(a) == memories(b);
-}
-
 std::string range_of(const std::vector<double>& runs, const std::string& unit) {
   const auto [least, most] = std::minmax_element(runs.begin(), runs.end());
   return fmt::format("{} to {}", words_of(*least, unit), words_of(*most, unit));
@@ -260,7 +243,8 @@ groma::Result<std::vector<std::string>> look_at_program(const VerifyOptions& opt
   std::vector<std::string> warnings;
   if (text) warnings = differences(*text, options);
   const auto real = groma::make_machine(result->machine);
-  if (real && options.machine && !has_what(*options.machine, *real)) {
+  if (real && options.machine &&
+      groma::machine_line(*options.machine) != groma::machine_line(*real)) {
     warnings.push_back(
         fmt::format("the search is for `{}`, `{}` has other processors or memories: --machine {}",
                     visible(options.machine->name()), visible(name), result->machine));

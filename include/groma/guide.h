@@ -95,6 +95,12 @@ struct GuideMatch {
   std::string text;        // of the first, cut, fit for a terminal
 };
 
+// That a memory had no room for a region argument of a task.
+struct Shortage {
+  std::string task;
+  std::int64_t requirement = 0;  // its number, from 0
+};
+
 struct Feedback {
   enum class Status : std::uint8_t { kOk, kError, kUnknown } status = Status::kUnknown;
   bool known = false;                // whether anything was found, or given beside the output
@@ -103,6 +109,7 @@ struct Feedback {
   std::vector<std::string> suggest;  // what to change; sentences
   std::optional<Score> score;
   std::optional<ProfileFacts> profile;
+  std::optional<Shortage> shortage;     // the first, of a failure that comes of one
   bool tried = false;                   // so `suggest` is what guide_run() tried, nothing else
   std::vector<Fix> fixes;               // edits of the program
   std::vector<GuideMatch> matches;      // those that were explained first

@@ -180,9 +180,14 @@ const std::vector<Preset>& machine_presets();
 // Makes a machine from a preset with parameters (`lassen`, `lassen:nodes=16,zcmem=64`) or from an
 // inline line (`nodes=4,gpu=4,cpu=4,omp=2`: counts for each node, the rest as the default preset
 // has it). Parameters: `nodes`; `gpu`, `cpu`, `omp`, `io`, `py`, processors of that kind in each
-// node; `sysmem`, `sockmem`, `rdmem`, `zcmem`, `fbmem`, MiB of one memory. Without GPUs there is no
-// ZCMEM, as in Realm. Fails (kUnknown) on a name or parameter that does not exist, the nearest as
-// help; (kMalformed) on a value that is no count in range, a parameter given twice, an empty line.
+// node; `sockets` in each, with a SOCKMEM and unless said otherwise an OMP processor; `sysmem`,
+// `sockmem`, `rdmem`, `zcmem`, `fbmem`, MiB of one memory. Without GPUs there is no ZCMEM, as in
+// Realm. Fails (kUnknown) on a name or parameter that does not exist, the nearest as help;
+// (kMalformed) on a value that is no count in range, a parameter given twice, an empty line.
 Result<Machine> make_machine(std::string_view spec);
+
+// The inline line of a machine with the processors and memories of this one: the fewest processors
+// of any node, the memories of the first, in whole MiB. Rates are none of it.
+std::string machine_line(const Machine& machine);
 
 }  // namespace groma

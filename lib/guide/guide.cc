@@ -2,6 +2,7 @@
 #include "groma/guide.h"
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <charconv>
@@ -23,6 +24,7 @@ void cut_to(GuideDetail detail, Feedback* feedback) {
   if (detail < GuideDetail::kExplain) feedback->explain.clear();
   if (detail < GuideDetail::kExecution) {
     feedback->execution.clear();
+    feedback->shortage.reset();
     feedback->last_lines.clear();
     feedback->matches.clear();
   }
@@ -45,6 +47,25 @@ struct Finding {
   std::vector<std::string> follow;
   std::optional<Range> range = {};  // that a diagnostic of ours is about
 };
+
+// Of what says that memory is full: our own diagnostic, in its words, or DefaultMapper.
+std::optional<Shortage> shortage_of(const Rule& rule, const Groups& groups) {
+  static const RE2 kOurs("^no room for region (\\d{1,9})\\D.*? of `(.*?)`: ");
+  static const RE2 kNumber("(\\d{1,9})");
+  Shortage shortage;
+  const auto group = [&](const char* name) {
+    const auto found = groups.find(name);
+    return found == groups.end() ? std::string() : found->second;
+  };
+  const bool ours = rule.diagnostic == name_of(DiagId::kOutOfMemory);
+  const bool theirs = rule.id == "default.oom_task" || rule.id == "default.oom_old";
+  if (ours && RE2::PartialMatch(group("message"), kOurs, &shortage.requirement, &shortage.task)) {
+    return shortage;
+  }
+  shortage.task = group("task");
+  if (theirs && RE2::FullMatch(group("req"), kNumber, &shortage.requirement)) return shortage;
+  return std::nullopt;
+}
 
 bool fails(Role role) {
   return role == Role::kError || role == Role::kGeneral || role == Role::kSilent ||
@@ -238,6 +259,10 @@ class Composer {
     }
     if (!fails(first.role)) explain_success();
     if (first.role == Role::kSilent) feedback_.last_lines = scanner_.last_lines();
+    for (const Finding& finding : findings_) {
+      if (!fails(finding.role) || finding.rule == nullptr || feedback_.shortage) continue;
+      feedback_.shortage = shortage_of(*finding.rule, finding.groups);
+    }
   }
 
   void explain(const Finding& finding) {

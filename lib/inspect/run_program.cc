@@ -168,7 +168,7 @@ std::vector<std::string> lacking(const ProgramRun& run) {
   return kinds;
 }
 
-// `nodes=1,gpu=0,omp=0,cpu=4,sysmem=512` of the first line of a run that is recorded; empty: it is
+// `nodes=1,gpu=0,cpu=4,omp=0,sysmem=512` of the first line of a run that is recorded; empty: it is
 // not there.
 std::string recorded_machine(std::string_view text) {
   constexpr std::size_t kLongest = 200;

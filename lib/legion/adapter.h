@@ -105,6 +105,16 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   GROMA_SHARDING(Fill)
 #undef GROMA_SHARDING
   using DefaultMapper::select_sharding_functor;  // of must epochs
+#define GROMA_SOURCES(hook, Operation, Select)                                                     \
+  void hook(MapperContext context, const Legion::Operation& operation, const Select##Input& input, \
+            Select##Output& output) override;
+  GROMA_SOURCES(select_task_sources, Task, SelectTaskSrc)
+  GROMA_SOURCES(select_inline_sources, InlineMapping, SelectInlineSrc)
+  GROMA_SOURCES(select_copy_sources, Copy, SelectCopySrc)
+  GROMA_SOURCES(select_close_sources, Close, SelectCloseSrc)
+  GROMA_SOURCES(select_release_sources, Release, SelectReleaseSrc)
+  GROMA_SOURCES(select_partition_sources, Partition, SelectPartitionSrc)
+#undef GROMA_SOURCES
   void report_profiling(MapperContext context, const Legion::InlineMapping& operation,
                         const InlineProfilingInfo& info) override;
   void report_profiling(MapperContext context, const Legion::Copy& operation,
@@ -169,6 +179,9 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
                                  const SelectShardingFunctorInput& input);
   Legion::ShardingID sharding_of(MapperContext context, const Legion::Mappable& operation,
                                  const SelectShardingFunctorInput& input);
+  template <typename Operation, typename Input, typename Output>
+  void rank_sources(MapperContext context, const Operation& operation, const Input& input,
+                    Output& output);
   void report(HookCall& call, const TaskView& view, OperationKind of,
               const Legion::Mapping::ProfilingResponse& responses);
 

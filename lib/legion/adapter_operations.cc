@@ -145,6 +145,72 @@ GROMA_SHARDING(Partition)
 GROMA_SHARDING(Fill)
 #undef GROMA_SHARDING
 
+// ---- Where copies come from. What the mapper does not name Legion takes after what it names.
+
+namespace {
+
+template <typename Input>
+Legion::LogicalRegion region_of(const Legion::Task& task, const Input& input) {
+  return task.regions[input.region_req_index].region;
+}
+template <typename Input>
+Legion::LogicalRegion region_of(const Legion::Copy& copy, const Input& input) {
+  const auto& side = input.is_src            ? copy.src_requirements
+                     : input.is_dst          ? copy.dst_requirements
+                     : input.is_src_indirect ? copy.src_indirect_requirements
+                                             : copy.dst_indirect_requirements;
+  return side[input.region_req_index].region;
+}
+template <typename Input>
+Legion::LogicalRegion region_of(const Legion::Release& release, const Input&) {
+  return release.logical_region;
+}
+template <typename Operation, typename Input>
+Legion::LogicalRegion region_of(const Operation& operation, const Input&) {
+  return operation.requirement.region;
+}
+
+}  // namespace
+
+template <typename Operation, typename Input, typename Output>
+void Adapter::rank_sources(MapperContext context, const Operation& operation, const Input& input,
+                           Output& output) {
+  HookCalls::Use call(calls_, context);
+  const TaskView& view = operation_view(context, operation, *call, {});
+  const RegionId region = registration_->regions.of(region_of(operation, input));
+  InstanceViews& views = call->instances;
+  views.clear();
+  views.add(input.target, region, *registration_->machine);
+  for (const auto& source : input.source_instances) {
+    views.add(source, region, *registration_->machine);
+  }
+  std::vector<std::uint32_t>& answer = call->indices;
+  answer.clear();
+  mapper_->select_sources(call->hands, view, views.all().front(), views.all().subspan(1), answer);
+  std::vector<bool> named(input.source_instances.size());
+  for (const std::uint32_t index : answer) {
+    if (index >= named.size() || named[index]) continue;
+    named[index] = true;
+    output.chosen_ranking.push_back(input.source_instances[index]);
+  }
+}
+
+#define GROMA_SOURCES(hook, Operation, Select)                                  \
+  void Adapter::hook(MapperContext context, const Legion::Operation& operation, \
+                     const Select##Input& input, Select##Output& output) {      \
+    if (!decides_operations_) {                                                 \
+      return DefaultMapper::hook(context, operation, input, output);            \
+    }                                                                           \
+    rank_sources(context, operation, input, output);                            \
+  }
+GROMA_SOURCES(select_task_sources, Task, SelectTaskSrc)
+GROMA_SOURCES(select_inline_sources, InlineMapping, SelectInlineSrc)
+GROMA_SOURCES(select_copy_sources, Copy, SelectCopySrc)
+GROMA_SOURCES(select_close_sources, Close, SelectCloseSrc)
+GROMA_SOURCES(select_release_sources, Release, SelectReleaseSrc)
+GROMA_SOURCES(select_partition_sources, Partition, SelectPartitionSrc)
+#undef GROMA_SOURCES
+
 // ---- What comes back. DefaultMapper asserts that nobody asked.
 
 #define GROMA_REPORT(Operation, Info)                                                       \

@@ -1,6 +1,24 @@
 #include "legion/hook_call.h"
 
+#include <set>
+
 namespace groma::legion {
+
+void InstanceViews::clear() {
+  views_.clear();
+  fields_.clear();
+}
+
+void InstanceViews::add(const Legion::Mapping::PhysicalInstance& instance, RegionId region,
+                        const MachineMap& machine) {
+  InstanceView& view = views_.emplace_back();
+  view.memory = machine.memory(instance.get_location()).value_or(Memory{MemKind::kVirtual, 0, 0});
+  view.region = region;
+  view.bytes = static_cast<std::int64_t>(instance.get_instance_size());
+  std::set<Legion::FieldID> fields;
+  instance.get_fields(fields);
+  view.fields = fields_.emplace_back(fields.begin(), fields.end());
+}
 
 // ---- Hands
 

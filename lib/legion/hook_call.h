@@ -105,6 +105,20 @@ class TaskList {
   const Legion::Task* parent_ = nullptr;  // whose view is the last of them
 };
 
+// Instances as a list of views, with what Legion says of one: not its layout, nor its number for
+// the mapper.
+class InstanceViews {
+ public:
+  void clear();
+  void add(const Legion::Mapping::PhysicalInstance& instance, RegionId region,
+           const MachineMap& machine);
+  std::span<const InstanceView> all() const { return views_; }
+
+ private:
+  std::vector<InstanceView> views_;
+  std::deque<std::vector<FieldId>> fields_;  // of them
+};
+
 // The buffers of one hook.
 struct HookCall {
   Hands hands;
@@ -122,6 +136,7 @@ struct HookCall {
   std::vector<Processor> processors;
   std::vector<Memory> memories;
   std::vector<std::uint32_t> indices;
+  InstanceViews instances;
   std::vector<std::byte> bytes;
 
   explicit HookCall(const HookParts& parts) : hands(parts) {}

@@ -1,10 +1,8 @@
 // What preload.cc loads into a Legion program: the mapping that the environment hands over, over
 // the mappers that the program registers, and alone where it registers none; above all that what
 // records the run, where it is to be.
-#include <fmt/format.h>
 #include <mappers/default_mapper.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -70,25 +68,7 @@ std::shared_ptr<RunEvents> recording(const std::shared_ptr<const MachineMap>& ma
   const char* const file = std::getenv(kRecordVariable);
   if (file == nullptr || !is_first_process()) return nullptr;
   const Machine& on = *machine->machine();
-  std::string has;  // as `--machine` reads it, of the first node
-  for (const auto& [name, kind] :
-       {std::pair("gpu", ProcKind::kGpu), {"omp", ProcKind::kOmp}, {"cpu", ProcKind::kCpu}}) {
-    has += fmt::format(",{}={}", name, on.processors_per_node(kind));
-  }
-  for (const auto& [name, kind] : {std::pair("sysmem", MemKind::kSysmem),
-                                   {"sockmem", MemKind::kSockmem},
-                                   {"rdmem", MemKind::kRdmem},
-                                   {"zcmem", MemKind::kZcmem},
-                                   {"fbmem", MemKind::kFbmem}}) {
-    const bool gpus = on.has(ProcKind::kGpu);
-    if (!gpus && (kind == MemKind::kZcmem || kind == MemKind::kFbmem)) continue;
-    const MemoryGroup* group = on.node(0).find(kind);
-    const std::int64_t least = kind == MemKind::kSysmem || kind == MemKind::kFbmem ? 1 : 0;
-    const std::int64_t mib = group == nullptr ? 0 : group->capacity_bytes >> 20;
-    has += fmt::format(",{}={}", name, std::max(least, mib));
-  }
-  std::fprintf(stderr, "groma: records, Legion %s, nodes=%lld%s\n", LEGION_VERSION,
-               static_cast<long long>(on.node_count()), has.c_str());
+  std::fprintf(stderr, "groma: records, Legion %s, %s\n", LEGION_VERSION, machine_line(on).c_str());
   return std::make_shared<RunEvents>(file, machine);
 }
 

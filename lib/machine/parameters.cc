@@ -6,6 +6,7 @@
 namespace groma {
 namespace {
 
+constexpr std::int64_t kMostSockets = 64;
 constexpr std::int64_t kMostMib = std::int64_t{1} << 24;  // 16 TiB
 
 constexpr Parameter processors(std::string_view name, std::string_view meaning, ProcKind kind) {
@@ -18,12 +19,13 @@ constexpr Parameter memory(std::string_view name, std::string_view meaning, MemK
 }
 
 constexpr Parameter kParameters[] = {
-    {"nodes", "nodes", std::nullopt, std::nullopt, 1, kMaxNodes},
+    {kNodes, "nodes", std::nullopt, std::nullopt, 1, kMaxNodes},
     processors("gpu", "GPU processors in each node", ProcKind::kGpu),
     processors("cpu", "CPU processors in each node", ProcKind::kCpu),
     processors("omp", "OMP processors in each node", ProcKind::kOmp),
     processors("io", "IO processors in each node", ProcKind::kIo),
     processors("py", "PY processors in each node", ProcKind::kPy),
+    {kSockets, "sockets in each node", std::nullopt, std::nullopt, 1, kMostSockets},
     memory("sysmem", "MiB of each node's memory", MemKind::kSysmem),
     memory("sockmem", "MiB of each socket's memory", MemKind::kSockmem),
     memory("rdmem", "MiB of memory registered with the network in each node", MemKind::kRdmem),
@@ -40,6 +42,7 @@ std::vector<PresetParameter> preset_parameters(const NodeFigures& figures) {
   std::vector<PresetParameter> list;
   for (const Parameter& parameter : kParameters) {
     std::int64_t value = 1;  // nodes
+    if (parameter.name == kSockets) value = static_cast<std::int64_t>(figures.sockets.value);
     if (parameter.processors) value = counts.of(*parameter.processors);
     if (parameter.memory) value = counts.bytes_of(*parameter.memory) >> 20;
     list.push_back({parameter.name, parameter.meaning, value});

@@ -19,6 +19,8 @@ struct Parameter {
   std::int64_t most;
 };
 
+// Those that count neither processors nor MiB.
+inline constexpr std::string_view kNodes = "nodes", kSockets = "sockets";
 std::span<const Parameter> parameters();
 
 // The same for a preset of these figures, with the defaults.

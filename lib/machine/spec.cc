@@ -138,17 +138,21 @@ std::string description_of(const Spec& spec) {
 }
 
 Result<Machine> build(const Spec& spec) {
-  NodeCounts counts = default_counts(spec.preset->figures);
+  NodeFigures figures = spec.preset->figures;
+  for (std::size_t i = 0; i < spec.values.size(); ++i) {
+    if (parameters()[i].name != kSockets || !spec.values[i]) continue;
+    figures.sockets.value = static_cast<double>(*spec.values[i]);
+  }
+  NodeCounts counts = default_counts(figures);
   std::int64_t nodes = 1;
   for (std::size_t i = 0; i < spec.values.size(); ++i) {
     const Parameter& parameter = parameters()[i];
     if (!spec.values[i]) continue;
-    if (parameter.name == "nodes") nodes = *spec.values[i];
+    if (parameter.name == kNodes) nodes = *spec.values[i];
     if (parameter.processors) counts.of(*parameter.processors) = *spec.values[i];
     if (parameter.memory) counts.bytes_of(*parameter.memory) = *spec.values[i] << 20;
   }
-  return Machine::make(name_of(spec), description_of(spec),
-                       {make_node(spec.preset->figures, counts)},
+  return Machine::make(name_of(spec), description_of(spec), {make_node(figures, counts)},
                        std::vector<std::uint32_t>(static_cast<std::size_t>(nodes), 0));
 }
 
@@ -166,6 +170,31 @@ Result<Machine> make_machine(std::string_view spec) {
   Result<Spec> parts = read_spec(text);
   if (!parts) return parts.error();
   return build(*parts);
+}
+
+std::string machine_line(const Machine& machine) {
+  const NodeType& node = machine.node(0);
+  const MemoryGroup* sockets = node.find(MemKind::kSockmem);
+  std::string line;
+  for (const Parameter& parameter : parameters()) {
+    std::int64_t value = machine.node_count();
+    if (parameter.name == kSockets) {
+      if (sockets == nullptr) continue;
+      value = sockets->count;
+    } else if (parameter.processors) {
+      value = machine.processors_per_node(*parameter.processors);
+      const bool rare =
+          parameter.processors == ProcKind::kIo || parameter.processors == ProcKind::kPy;
+      if (rare && value == 0) continue;
+    } else if (parameter.memory) {
+      const bool of_gpus = addressable(ProcKind::kGpu, *parameter.memory);
+      if (of_gpus && !machine.has(ProcKind::kGpu)) continue;
+      const MemoryGroup* group = node.find(*parameter.memory);
+      value = std::max(parameter.least, group == nullptr ? 0 : group->capacity_bytes >> 20);
+    }
+    line += fmt::format("{}{}={}", line.empty() ? "" : ",", parameter.name, value);
+  }
+  return line;
 }
 
 }  // namespace groma

@@ -25,6 +25,13 @@ constexpr double kFarAtomicFactor = 10;
 // can wait for lines at a time (10 to 12 buffers of Intel's and AMD's cores).
 constexpr double kUnforeseenBytes = 4096, kLinesAwaited = 10;
 
+// Of all its fields.
+double point_bytes(const app::Requirement& requirement) {
+  double bytes = 0;
+  for (const AppField& field : requirement.fields) bytes += static_cast<double>(field.bytes);
+  return bytes;
+}
+
 // In [0, 1).
 double draw(std::uint64_t seed, std::uint64_t number) {
   return static_cast<double>(random_at(seed, number) >> 11) * 0x1.0p-53;
@@ -274,8 +281,7 @@ double Engine::layout_factor(const TaskRun& run, std::size_t requirement,
                              const Instance& instance) const {
   const app::Requirement& wants = data_.tasks[run.task].requirements[requirement];
   const double sector = sector_bytes(run.processor.kind);
-  double used = 0;
-  for (const AppField& field : wants.fields) used += static_cast<double>(field.bytes);
+  const double used = point_bytes(wants);
   const auto count = static_cast<double>(wants.fields.size());
   double factor = 1;
   if (instance.layout.fields == FieldOrder::kAos) {
@@ -310,8 +316,7 @@ double Engine::unforeseen_share(const TaskRun& run, std::size_t requirement,
   if (instance.layout.fields == FieldOrder::kAos) {
     row = static_cast<double>(spaces_.region(instance.region).bytes_of(instance.groups));
   } else {
-    for (const AppField& field : wants.fields) row += static_cast<double>(field.bytes);
-    row /= static_cast<double>(wants.fields.size());
+    row = point_bytes(wants) / static_cast<double>(wants.fields.size());
   }
   bool in_row = true;
   for (int i = 0; i < n; ++i) {
@@ -377,9 +382,7 @@ double Engine::seconds_of(TaskRun& run) {
       add(r, value(traffic.bytes), traffic.access);
     }
     if (listed || run.pieces[r] == nullptr || variant.inner) continue;
-    double bytes = 0;
-    for (const AppField& field : requirements[r].fields) bytes += static_cast<double>(field.bytes);
-    bytes *= static_cast<double>(boxes[r]->volume());
+    const double bytes = point_bytes(requirements[r]) * static_cast<double>(boxes[r]->volume());
     const Privilege privilege = requirements[r].privilege;
     const bool twice = privilege == Privilege::kReadWrite || privilege == Privilege::kReduce;
     if (privilege != Privilege::kNoAccess) add(r, twice ? 2 * bytes : bytes, Access::kStream);

@@ -69,8 +69,7 @@ Drafts::Drafts(const Machine& machine, const Workload& workload) : machine_(mach
       const app::Requirement& requirement = app.tasks[t].requirements[r];
       if (requirement.fields.empty() || requirement.privilege == Privilege::kNoAccess) continue;
       const app::Names& names = uses[t].names.front()[r];
-      task.arguments.push_back(
-          {r, names.empty() ? "" : names.front(), requirement.privilege == Privilege::kReadOnly});
+      task.arguments.push_back({r, names, requirement.privilege == Privilege::kReadOnly});
       if (!names.empty() && regions.insert(names.front()).second) {
         regions_.push_back(names.front());
       }
@@ -84,12 +83,12 @@ Draft Drafts::untaken(const std::string& text) const {
   base->text = text;
   base->functions = keys_of(text, true);
   Diagnostics ignored(Source("mapping", text));
-  const Program program = compile(ignored.source(), ignored);
+  base->program = compile(ignored.source(), ignored);
   Draft draft;
   for (const Task& task : tasks_) {
     draft.tasks.emplace_back().arguments.resize(task.arguments.size());
     ProcKind kind = task.kinds.front();
-    if (const auto said = program.task(task.name)) {
+    if (const auto said = base->program.task(task.name)) {
       const auto usable = std::find_first_of(said->kinds.begin(), said->kinds.end(),
                                              task.kinds.begin(), task.kinds.end());
       if (usable != said->kinds.end()) kind = *usable;
@@ -120,6 +119,34 @@ std::vector<MemKind> Drafts::memories_of(ProcKind kind) const {
   return memories;
 }
 
+// What the base says counts after what a draft says, the default mapper's only where nobody speaks.
+std::vector<MemKind> Drafts::all_memories(const Draft& draft, std::size_t task,
+                                          std::size_t argument) const {
+  const Argument& of = tasks_[task].arguments[argument];
+  const ProcKind kind = kind_of(draft, task);
+  std::vector<MemKind> all = draft.tasks[task].arguments[argument].memories;
+  const auto add = [&](MemKind memory) {
+    if (std::find(all.begin(), all.end(), memory) == all.end()) all.push_back(memory);
+  };
+  const std::vector<std::string_view> names(of.names.begin(), of.names.end());
+  const RegionNames region{static_cast<std::int64_t>(of.position), names};
+  for (const auto& said : draft.base->program.memories(tasks_[task].name, region, kind)) {
+    add(said.memory);
+  }
+  std::vector<std::pair<double, MemKind>> others;
+  for (const Affinity& affinity : machine_.node(0).affinities) {
+    if (affinity.processor != kind) continue;
+    others.emplace_back(-affinity.bandwidth_bytes_per_s, affinity.memory);
+  }
+  std::stable_sort(others.begin(), others.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  const std::vector<MemKind> known = memories_of(kind);
+  for (const auto& [bandwidth, memory] : others) {
+    if (std::find(known.begin(), known.end(), memory) != known.end()) add(memory);
+  }
+  return all;
+}
+
 // --------------------------------------------------------------------------------------- the text
 
 std::string Drafts::text_of(const Draft& draft) const {
@@ -142,8 +169,12 @@ std::string Drafts::text_of(const Draft& draft) const {
       const std::string what =
           fmt::format("{} {} {}", task.written, task.arguments[a].position, kind_name);
       const Draft::Argument& argument = said.arguments[a];
-      if (argument.memory) {
-        data += fmt::format("Region {} {};\n", what, name_of(*argument.memory));
+      if (!argument.memories.empty()) {
+        std::string names;
+        for (const MemKind memory : argument.memories) {
+          names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(memory));
+        }
+        data += fmt::format("Region {} {};\n", what, names);
       }
       if (!argument.layout.empty()) data += fmt::format("Layout {} {};\n", what, argument.layout);
       if (argument.collect) {
@@ -445,11 +476,11 @@ class Drafts::Collector {
     const ProcKind kind = drafts_.kind_of(from_, t);
     const double share = task_share(t);
     for (std::size_t a = 0; a < task.arguments.size(); ++a) {
-      const std::string what = fmt::format("{} of {}", task.arguments[a].region, task.name);
-      const double weight = region_share(task.arguments[a].region) + share / 4;
+      const std::string what = fmt::format("{} of {}", task.arguments[a].region(), task.name);
+      const double weight = region_share(task.arguments[a].region()) + share / 4;
       for (const auto& memory : memories(kind)) {
         Draft draft = from_;
-        draft.tasks[t].arguments[a].memory = memory;
+        draft.tasks[t].arguments[a].memories = memory;
         add(Move::What::kMemory, std::move(draft), fmt::format("{} {}", what, in(memory)), weight);
       }
       lay_out({{t, a}}, what, weight / 2);
@@ -473,7 +504,7 @@ class Drafts::Collector {
       for (std::size_t t = 0; t < drafts_.tasks_.size(); ++t) {
         if (drafts_.kind_of(from_, t) != kind) continue;
         for (std::size_t a = 0; a < drafts_.tasks_[t].arguments.size(); ++a) {
-          if (drafts_.tasks_[t].arguments[a].region == region) all.emplace_back(t, a);
+          if (drafts_.tasks_[t].arguments[a].region() == region) all.emplace_back(t, a);
         }
       }
       if (all.size() < 2) continue;
@@ -484,12 +515,14 @@ class Drafts::Collector {
   }
 
   std::string otherwise() const { return from_.base->text.empty() ? "by default" : "as before"; }
-  std::string in(const std::optional<MemKind>& memory) const {
-    return memory ? fmt::format("in {}", name_of(*memory)) : "kept " + otherwise();
+  std::string in(const std::vector<MemKind>& memories) const {
+    return memories.empty() ? "kept " + otherwise()
+                            : fmt::format("in {}", name_of(memories.front()));
   }
-  std::vector<std::optional<MemKind>> memories(ProcKind kind) const {
-    std::vector<std::optional<MemKind>> all = {std::nullopt};
-    for (const MemKind memory : drafts_.memories_of(kind)) all.emplace_back(memory);
+  // None said, or one.
+  std::vector<std::vector<MemKind>> memories(ProcKind kind) const {
+    std::vector<std::vector<MemKind>> all = {{}};
+    for (const MemKind memory : drafts_.memories_of(kind)) all.push_back({memory});
     return all;
   }
 
@@ -497,7 +530,7 @@ class Drafts::Collector {
   void keep(const Arguments& arguments, ProcKind kind, const std::string& what, double weight) {
     for (const auto& memory : memories(kind)) {
       Draft draft = from_;
-      for (const auto& [t, a] : arguments) draft.tasks[t].arguments[a].memory = memory;
+      for (const auto& [t, a] : arguments) draft.tasks[t].arguments[a].memories = memory;
       add(Move::What::kMemory, std::move(draft), fmt::format("{} {}", what, in(memory)), weight);
     }
   }
@@ -546,6 +579,34 @@ Move Drafts::random_move(const Draft& draft, std::uint64_t random) const {
   std::vector<Move> all = moves(draft, nullptr);
   return all.empty() ? Move{draft, Move::What::kKind, "nothing"}
                      : std::move(all[draw(4, all.size())]);
+}
+
+std::optional<Move> Drafts::with_room(const Draft& draft, const Shortage& shortage) const {
+  const auto about = std::find_if(tasks_.begin(), tasks_.end(),
+                                  [&](const Task& task) { return task.name == shortage.task; });
+  if (about == tasks_.end()) return std::nullopt;
+  const auto argument =
+      std::find_if(about->arguments.begin(), about->arguments.end(), [&](const Argument& each) {
+        return static_cast<std::int64_t>(each.position) == shortage.requirement;
+      });
+  if (argument == about->arguments.end()) return std::nullopt;
+  const ProcKind kind = kind_of(draft, static_cast<std::size_t>(about - tasks_.begin()));
+  Move move{draft, Move::What::kMemory, {}, 1};
+  for (std::size_t t = 0; t < tasks_.size(); ++t) {
+    for (std::size_t a = 0; a < tasks_[t].arguments.size(); ++a) {
+      const bool same =
+          &tasks_[t].arguments[a] == &*argument ||
+          (!argument->names.empty() && tasks_[t].arguments[a].region() == argument->region());
+      if (!same || kind_of(draft, t) != kind) continue;
+      std::vector<MemKind> all = all_memories(draft, t, a);
+      if (all.size() > 1) move.draft.tasks[t].arguments[a].memories = std::move(all);
+    }
+  }
+  if (move.draft == draft) return std::nullopt;
+  move.why = fmt::format("{} for {} where there is room",
+                         argument->names.empty() ? "data of " + about->name : argument->region(),
+                         name_of(kind));
+  return move;
 }
 
 }  // namespace groma::tuning

@@ -12,6 +12,7 @@
 #include "groma/guide.h"
 #include "groma/kinds.h"
 #include "groma/machine.h"
+#include "groma/program.h"
 #include "groma/workload.h"
 #include "tune/statements.h"
 
@@ -28,13 +29,14 @@ struct Base {
   std::string text;
   std::vector<ProcKind> kinds;  // of each task, that it runs on
   Keys functions;               // "def NAME", of functions and globals
+  Program program;
 };
 
 // The decisions; all of them untaken is the base.
 struct Draft {
   struct Argument {
-    std::optional<MemKind> memory;
-    std::string layout;  // "F_order AOS"; empty: none said
+    std::vector<MemKind> memories;  // tried in this order; empty: none said
+    std::string layout;             // "F_order AOS"; empty: none said
     bool collect = false;
     friend bool operator==(const Argument&, const Argument&) = default;
   };
@@ -87,12 +89,16 @@ class Drafts {
   // One of them, or one that moves() leaves out, since there are too many: some function of the
   // whole family. `random` is any number.
   Move random_move(const Draft& draft, std::uint64_t random) const;
+  // What is short of room, wherever tasks on processors of its kind use it, may lie in the further
+  // memories that these address, the fastest first. Nothing where it may already.
+  std::optional<Move> with_room(const Draft& draft, const Shortage& shortage) const;
 
  private:
   struct Argument {
     std::size_t position = 0;
-    std::string region;  // the first name
+    std::vector<std::string> names;
     bool read_only = false;
+    std::string region() const { return names.empty() ? "" : names.front(); }
   };
   struct Task {
     std::string name, written;
@@ -108,6 +114,9 @@ class Drafts {
   ProcKind kind_of(const Draft& draft, std::size_t task) const;
   void set_kind(Draft& draft, std::size_t task, ProcKind kind) const;
   std::vector<MemKind> memories_of(ProcKind kind) const;
+  // Of an argument: those that are said, then the others.
+  std::vector<MemKind> all_memories(const Draft& draft, std::size_t task,
+                                    std::size_t argument) const;
   std::vector<Function> functions_of(std::size_t task, ProcKind kind) const;
   // Null where there are no processors to name.
   Function random_function(std::size_t task, ProcKind kind, std::uint64_t random) const;

@@ -1,6 +1,7 @@
-// guided: the proposer that asks no model. It reads where a run's time went, changes what costs the
-// most, and searches the whole language. Where a cheaper evaluator stands beside the real one, it
-// tries thousands of changes there and proposes the best of them.
+// guided: the proposer that asks no model. It reads what a run failed for or where its time went,
+// changes what was short of room or costs the most, and searches the whole language. Where a
+// cheaper evaluator stands beside the real one, it tries thousands of changes there and proposes
+// the best of them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,6 +22,7 @@ constexpr double kWorthIt = 0.999;    // of the score that it was
 constexpr std::size_t kSampled = 96;  // moves that are tried after a jump
 constexpr int kBreadth = 3;  // changes of one mapping before the best of them is gone on from
 constexpr std::size_t kElite = 32;  // drafts that are remembered
+constexpr int kMostShort = 64;      // of room, one after the other
 
 class Guided : public Proposer {
  public:
@@ -50,6 +52,7 @@ class Guided : public Proposer {
     std::string why;
     double score = HUGE_VAL;
     std::optional<ProfileFacts> facts;
+    std::optional<Shortage> shortage = {};  // that it failed for
   };
 
   // ---- With estimates.
@@ -58,6 +61,10 @@ class Guided : public Proposer {
   std::vector<Proposal> next_of_elite(Round& round);
   void remember(const Known& known);
   void look_at(Round& round, Known& known);
+
+  // ---- What has not run yet for want of room.
+  bool make_room(const Round& round, Known& known) const;
+  static std::optional<Shortage> shortage_of(const Round& round, const std::string& text);
 
   // ---- Without.
   std::vector<Proposal> next_change(Round& round);
@@ -123,6 +130,7 @@ void Guided::look_at(Round& round, Known& known) {
   }
   known.score = is_fine(round, text) ? estimates.front().score : HUGE_VAL;
   known.facts = estimates.front().feedback.profile;
+  known.shortage = estimates.front().feedback.shortage;
 }
 
 // Tries the moves, the most promising first, and takes the first batch's best that is better.
@@ -165,6 +173,10 @@ void Guided::search(Round& round) {
   Known at{start_, start_words(), HUGE_VAL, {}};
   look_at(round, at);
   is_new(drafts_.text_of(at.draft));
+  while (!std::isfinite(at.score) && !exhausted_ && !round.stop() && make_room(round, at)) {
+    look_at(round, at);
+    is_new(drafts_.text_of(at.draft));
+  }
   while (!exhausted_ && !round.stop() &&
          improve(round, at, drafts_.moves(at.draft, at.facts ? &*at.facts : nullptr))) {
     look_at(round, at);
@@ -206,6 +218,33 @@ void Guided::search(Round& round) {
   }
 }
 
+// What check() says there is no room for, as far as that may be seen.
+std::optional<Shortage> Guided::shortage_of(const Round& round, const std::string& text) {
+  const auto refused =
+      round.evaluator().check(text, std::min(round.detail(), GuideDetail::kExecution));
+  return refused ? refused->feedback.shortage : std::nullopt;
+}
+
+// Lets what the failure or check() names lie where there is room, and what check() names then.
+// False: nothing that can is named.
+bool Guided::make_room(const Round& round, Known& known) const {
+  Known at{known.draft, "", HUGE_VAL, {}, known.shortage};
+  if (!at.shortage) at.shortage = shortage_of(round, drafts_.text_of(at.draft));
+  for (int left = kMostShort; at.shortage && left > 0; --left) {
+    std::optional<Move> move = drafts_.with_room(at.draft, *at.shortage);
+    if (!move) return false;
+    at.draft = std::move(move->draft);
+    at.why += (at.why.empty() ? "" : "; ") + move->why;
+    const std::string text = drafts_.text_of(at.draft);
+    if (!round.evaluator().check(text, GuideDetail::kNone)) {
+      known = std::move(at);
+      return true;
+    }
+    at.shortage = shortage_of(round, text);
+  }
+  return false;
+}
+
 std::vector<Proposal> Guided::next_of_elite(Round& round) {
   while (proposed_ < elite_.size()) {
     const Known& known = elite_[proposed_++];
@@ -244,9 +283,24 @@ std::vector<Proposal> Guided::next_change(Round& round) {
       pending_ = best_;
       return {{drafts_.text_of(best_.draft), best_.why}};
     }
-    if (round.history().best() == nullptr) best_.draft = drafts_.untaken();  // it cannot run
+    const std::string start = drafts_.text_of(start_);
+    for (const Step& step : round.history().failures()) {
+      if (step.proposal.text == start) best_.shortage = step.evaluation.feedback.shortage;
+    }
   }
   begin_with_the_best(round.history());
+  if (round.history().best() == nullptr) {
+    if (make_room(round, best_) && is_new(drafts_.text_of(best_.draft))) {
+      pending_ = best_;
+      pending_what_ = Move::kWhats;
+      tried_here_ = kBreadth;
+      return {{drafts_.text_of(best_.draft), best_.why}};
+    }
+    if (!best_.draft.base->text.empty()) {  // it cannot run
+      best_ = {drafts_.untaken(), "", HUGE_VAL, {}, {}};
+      queues_stale_ = true;
+    }
+  }
   if (better_ && tried_here_ >= kBreadth) {
     best_ = *std::move(better_);
     better_.reset();
@@ -365,6 +419,8 @@ void Guided::learn(const Step& step) {
     better_->facts = step.evaluation.feedback.profile;
     if (pending_what_ < Move::kWhats) ++wins_[pending_what_];
   }
+  if (pending_ && pending_->draft == best_.draft)
+    best_.shortage = step.evaluation.feedback.shortage;
   pending_.reset();
 }
 

@@ -423,6 +423,7 @@ std::optional<std::string> text_of(const Json& json) {
 constexpr double kMostSeconds = 1e10, kMostMoney = 1e15, kMostNumber = 1e300;
 constexpr std::int64_t kMostTokens = 1'000'000'000'000;  // of a reply, as the client has it
 constexpr std::size_t kMostOf = 1'000;                   // questions at once
+constexpr std::int64_t kMostRequirements = 1'000'000'000;
 
 ProfileFacts facts_of(const Json& json) {
   ProfileFacts facts;
@@ -498,6 +499,10 @@ void add(const Evaluation& evaluation, Json* json) {
   if (!feedback.explain.empty()) to["explain"] = feedback.explain;
   if (!feedback.suggest.empty()) to["suggest"] = feedback.suggest;
   if (feedback.profile) to["profile"] = json_of(*feedback.profile);
+  if (feedback.shortage) {
+    to["no_room"] = {{"task", feedback.shortage->task},
+                     {"requirement", feedback.shortage->requirement}};
+  }
 }
 
 }  // namespace
@@ -526,6 +531,12 @@ std::optional<Evaluation> evaluation_of(const Json& json) {
   feedback.explain = members.list("explain", text_of);
   feedback.suggest = members.list("suggest", text_of);
   if (members.has("profile")) feedback.profile = facts_of(member(json, "profile"));
+  if (members.has("no_room")) {
+    Members shortage(member(json, "no_room"));
+    feedback.shortage = {shortage.text("task"),
+                         shortage.in("requirement", std::int64_t{0}, kMostRequirements)};
+    if (!shortage.good()) return std::nullopt;
+  }
   if (!members.good() || !sound(evaluation)) return std::nullopt;
   return evaluation;
 }

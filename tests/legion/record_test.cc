@@ -239,8 +239,8 @@ TEST_F(Record, TheNextCommandHasTheMachineOfTheRun) {
     const Outcome outcome = record(GROMA_STRANGER " plain -ll:cpu " + cpus);
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
     const std::string next = "next: groma tune --app " + out() + " --machine ";
-    EXPECT_THAT(outcome.err, HasSubstr(next + "nodes=1,gpu=0,omp=0,cpu=" + cpus +
-                                       ",sysmem=512,sockmem=0,rdmem=0\n"));
+    EXPECT_THAT(outcome.err, HasSubstr(next + "nodes=1,gpu=0,cpu=" + cpus +
+                                       ",omp=0,sysmem=512,sockmem=0,rdmem=0\n"));
   }
   const std::string program = GROMA_STRANGER " plain -ll:cpu 1";
   const Outcome twice = record("sh -c '" + program + "; " + program + "'");
@@ -321,7 +321,7 @@ class Verify : public Record {
   }
   Outcome tune(const std::string& options, const std::string& program) const {
     return run("groma tune --app " + out() +
-               " --machine nodes=1,gpu=0,omp=0,cpu=2,sysmem=512,sockmem=0,rdmem=0 --start " +
+               " --machine nodes=1,gpu=0,cpu=2,omp=0,sysmem=512,sockmem=0,rdmem=0 --start " +
                start_ + " --evaluations 4 --out " + found() + " --verify " + options + " -- " +
                program);
   }
@@ -390,7 +390,7 @@ TEST_F(Verify, AProgramThatFailsAsItMapsItselfMayRunOtherwise) {
 TEST_F(Verify, AnotherMachineIsSaid) {
   const Outcome outcome = tune("--repeats 1", GROMA_STRANGER " plain -ll:cpu 1");
   EXPECT_THAT(outcome.err,
-              HasSubstr("has other processors or memories: --machine nodes=1,gpu=0,omp=0,cpu=1,"));
+              HasSubstr("has other processors or memories: --machine nodes=1,gpu=0,cpu=1,omp=0,"));
 }
 
 TEST_F(Verify, OtherArgumentsAreSaid) {
@@ -411,7 +411,7 @@ TEST_F(Verify, AProgramThatCannotBeVerifiedIsNoticedBeforeTheSearch) {
 }
 
 TEST_F(Verify, WhatWasFoundBeforeIsRunAfterAResumption) {
-  const std::string begin = "groma tune --app " + out() + " --machine nodes=1,gpu=0,omp=0,cpu=2";
+  const std::string begin = "groma tune --app " + out() + " --machine nodes=1,gpu=0,cpu=2,omp=0";
   ASSERT_EQ(run(begin + " --start " + start_ + " --evaluations 4 --out " + found()).exit_code, 0);
   const Outcome outcome = run("groma tune --resume " + found() +
                               " --verify --repeats 1 -- " GROMA_STRANGER " plain -ll:cpu 2");

@@ -38,6 +38,7 @@ constexpr Legion::TaskID kShare = 9;
 constexpr Legion::MapperID kProgram = 1;
 constexpr Legion::MapperID kCurious = 2;
 constexpr Legion::MapperID kKeeper = 9;
+constexpr Legion::MapperID kRanker = 10;
 constexpr Legion::FieldID kField = 10;
 constexpr Legion::ReductionOpID kPlus = 1;
 
@@ -285,6 +286,42 @@ class Keeper final : public Mapper {
   InstanceId spare_ = 0;
 };
 
+// Has a region in two memories, then a new instance made of them, from the second first.
+class Ranker final : public Mapper {
+ public:
+  using Mapper::Mapper;
+
+  void map_task(MapperRuntime& runtime, const TaskView& task,
+                std::span<const std::span<const InstanceView>> valid, TaskWish& answer) override {
+    Mapper::map_task(runtime, task, valid, answer);
+    for (RequirementWish& wish : answer.requirements) {
+      wish = {};
+      wish.fresh = task.tag == 2;
+      wish.add({task.tag == 1 ? MemKind::kRdmem : MemKind::kSysmem, {}, {}, {}});
+    }
+  }
+  void select_sources(MapperRuntime& runtime, const TaskView& task, const InstanceView& target,
+                      std::span<const InstanceView> sources,
+                      std::vector<std::uint32_t>& answer) override {
+    Mapper::select_sources(runtime, task, target, sources, answer);
+    std::reverse(answer.begin(), answer.end());
+    answer.insert(answer.begin(), {1000, answer.front()});
+    std::string text = describe(target) + " of";
+    for (const InstanceView& source : sources) text += " " + describe(source);
+    const std::lock_guard lock(noted_mutex);
+    told.push_back(text);
+  }
+
+  inline static std::vector<std::string> told;
+
+ private:
+  static std::string describe(const InstanceView& instance) {
+    EXPECT_NE(instance.region, 0U);
+    EXPECT_THAT(instance.fields, ElementsAre(kField));
+    return std::string(name_of(instance.memory.kind)) + ":" + std::to_string(instance.bytes);
+  }
+};
+
 template <typename Register>
 void add_task(Legion::TaskID id, const char* name, Register preregister) {
   Legion::TaskVariantRegistrar registrar(id, name);
@@ -322,6 +359,8 @@ const BeforeStart kSetUp([] {
               {kCurious, nullptr});
   legion::use([](const MapperSite& site) { return std::make_unique<Keeper>(site); },
               {kKeeper, nullptr});
+  legion::use([](const MapperSite& site) { return std::make_unique<Ranker>(site); },
+              {kRanker, nullptr});
 });
 
 // ---- Tests
@@ -393,6 +432,25 @@ TEST(Regions, CompactLeavesHolesOut) {
       EXPECT_EQ(bytes, 1000 * 8);
     }
   }
+}
+
+TEST(Regions, AMapperByHandSaysWhereCopiesComeFrom) {
+  const LogicalRegion region = rows("ranked");
+  const auto launch = [&](Legion::TaskID task, Legion::PrivilegeMode mode, int tag) {
+    Legion::TaskLauncher launcher(task, Legion::UntypedBuffer(), Legion::Predicate::TRUE_PRED,
+                                  kRanker, static_cast<Legion::MappingTagID>(tag));
+    launcher.add_region_requirement(
+        RegionRequirement(region, mode, LEGION_EXCLUSIVE, region).add_field(kField));
+    return runtime()->execute_task(context(), launcher);
+  };
+  launch(kDouble, LEGION_READ_WRITE, 0).get_void_result();
+  EXPECT_EQ(launch(kSum, LEGION_READ_ONLY, 1).get_result<double>(), 2 * 8 * 16.0);
+  EXPECT_EQ(launch(kSum, LEGION_READ_ONLY, 2).get_result<double>(), 2 * 8 * 16.0);
+  const std::lock_guard lock(noted_mutex);
+  EXPECT_THAT(Ranker::told,
+              testing::Contains(testing::AnyOf("SYSMEM:1024 of SYSMEM:1024 RDMEM:1024",
+                                               "SYSMEM:1024 of RDMEM:1024 SYSMEM:1024")))
+      << testing::PrintToString(Ranker::told);
 }
 
 // The program's own array, which nobody may copy behind its back (restricted) or which may be.

@@ -455,6 +455,39 @@ TEST(Program, AFullMemoryIsBlamedOnThoseWhoNameIt) {
   }
 }
 
+// Ours as a diagnostic and in a log, DefaultMapper's in both its forms; at no other level or
+// failure.
+TEST(Failure, ForWantOfRoomNamesTaskAndRequirement) {
+  Diagnostics diags(Source("a.mapper", "Region * * GPU FBMEM;\n"));
+  diags.add(DiagId::kOutOfMemory, std::nullopt,
+            {std::string("2 (rp_ghost)"), std::string("update"), std::string("FBMEM")});
+  GuideContext context;
+  context.exit_code = 1;
+  context.diags = &diags;
+  const auto told = [](const std::optional<Shortage>& shortage) {
+    return shortage ? fmt::format("{} {}", shortage->task, shortage->requirement) : "";
+  };
+  EXPECT_EQ(told(guided("", context).shortage), "update 2");
+  context.detail = GuideDetail::kExecution;
+  EXPECT_EQ(told(guided("", context).shortage), "update 2");
+  context.detail = GuideDetail::kNone;
+  EXPECT_EQ(told(guided("", context).shortage), "");
+  const std::pair<std::string, std::string> kLogs[] = {
+      {render(diags), "update 2"},
+      {"a.mapper:1:1: error: no room for region 99999999999999999999 (a) of `b`: x [out-of-memory]",
+       ""},
+      {"Default mapper failed allocation of size 1845753728 bytes for region  requirement 1 of "
+       "task "
+       "stencil (UID 75) in memory 1e00000000000003 (GPU_FB_MEM) for processor 1d00000000000009 "
+       "(TOC_PROC). This means the working set",
+       "stencil 1"},
+      {"Default mapper failed allocation for region requirement 0 of task work (UID 14) in memory "
+       "1e00000000000000 for processor 1d00000000000001. This means the working set",
+       "work 0"},
+      {"a.mapper:3:8: error: no memory kind `FB` [unknown-memory]", ""}};
+  for (const auto& [log, expected] : kLogs) EXPECT_EQ(told(guided(log).shortage), expected) << log;
+}
+
 TEST(Program, WithoutAStatementTheDefaultMapperDecided) {
   const Source source("a.mapper", "Task * CPU;\n");
   Diagnostics diags(source);

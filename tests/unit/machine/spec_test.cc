@@ -63,7 +63,7 @@ TEST(Spec, NoZeroCopyMemoryWhereNoneIsAsked) {
 }
 
 TEST(Spec, MemoriesAsLargeAsARunHasThem) {
-  const Machine machine = made("nodes=2,gpu=0,omp=0,cpu=4,sysmem=2000,sockmem=0,rdmem=0");
+  const Machine machine = made("nodes=2,gpu=0,cpu=4,omp=0,sysmem=2000,sockmem=0,rdmem=0");
   EXPECT_EQ(machine.node(1).memories.size(), 1U);
   EXPECT_EQ(machine.node(1).find(MemKind::kSysmem)->capacity_bytes, std::int64_t{2000} << 20);
   for (const Channel& channel : machine.node(0).channels) {
@@ -78,6 +78,45 @@ TEST(Spec, MemoriesAsLargeAsARunHasThem) {
   EXPECT_EQ(node.find(MemKind::kFbmem)->count, 4);
   EXPECT_EQ(refused("sysmem=0").code, Error::Code::kMalformed);
   EXPECT_EQ(refused("fbmem=0").code, Error::Code::kMalformed);
+}
+
+TEST(Spec, SocketsHaveEachAMemoryAndAnOmpProcessor) {
+  for (const std::int64_t sockets : {1, 2, 4, 64}) {
+    const Machine machine = made("sockets=" + std::to_string(sockets));
+    EXPECT_EQ(machine.node(0).find(MemKind::kSockmem)->count, sockets);
+    EXPECT_EQ(machine.processors_per_node(ProcKind::kOmp), sockets);
+    EXPECT_EQ(machine.node(0).find(MemKind::kSysmem)->capacity_bytes,
+              made("nodes=1").node(0).find(MemKind::kSysmem)->capacity_bytes);
+  }
+  EXPECT_EQ(made("sockets=4,omp=1").processors_per_node(ProcKind::kOmp), 1);
+  EXPECT_EQ(refused("sockets=0").code, Error::Code::kMalformed);
+  EXPECT_EQ(refused("sockets=65").code, Error::Code::kMalformed);
+}
+
+// What the line of a machine makes has all that it says.
+TEST(Spec, TheLineOfAMachineMakesItAgain) {
+  for (const char* spec :
+       {"p100x4", "lassen:nodes=16,zcmem=64", "summit", "a100x8", "h200x8:sockets=1",
+        "nodes=1,gpu=0,cpu=4,omp=0,sysmem=2000,sockmem=0,rdmem=0", "io=2,py=1,zcmem=0",
+        "nodes=3,sockets=5,sockmem=7"}) {
+    const Machine machine = made(spec);
+    const std::string line = machine_line(machine);
+    const Machine again = made(line);
+    EXPECT_EQ(machine_line(again), line) << spec;
+    ASSERT_EQ(again.node(0).memories.size(), machine.node(0).memories.size()) << line;
+    for (const MemoryGroup& group : machine.node(0).memories) {
+      const MemoryGroup* same = again.node(0).find(group.kind);
+      ASSERT_NE(same, nullptr) << line;
+      EXPECT_EQ(same->count, group.count) << line;
+      EXPECT_EQ(same->capacity_bytes >> 20, group.capacity_bytes >> 20) << line;
+    }
+    for (const ProcessorGroup& group : machine.node(0).processors) {
+      EXPECT_EQ(again.processors_per_node(group.kind), group.count) << line;
+    }
+    EXPECT_EQ(again.node_count(), machine.node_count());
+  }
+  EXPECT_EQ(machine_line(made("gpu=0,cpu=4,omp=0,sysmem=2000,sockmem=0,rdmem=0")),
+            "nodes=1,gpu=0,cpu=4,omp=0,sysmem=2000,sockmem=0,rdmem=0");
 }
 
 TEST(Spec, OmpProcessorsShareTheSockets) {
@@ -108,10 +147,10 @@ TEST(Spec, UnknownNames) {
   EXPECT_EQ(parameter.code, Error::Code::kUnknown);
   EXPECT_EQ(parameter.message, "a machine has no parameter `node`");
   EXPECT_EQ(parameter.help, "did you mean `nodes`?");
-  EXPECT_EQ(
-      refused("colour=2").help,
-      "the parameters are `nodes`, `gpu`, `cpu`, `omp`, `io`, `py`, `sysmem`, `sockmem`, `rdmem`, "
-      "`zcmem` and `fbmem`");
+  EXPECT_EQ(refused("colour=2").help,
+            "the parameters are `nodes`, `gpu`, `cpu`, `omp`, `io`, `py`, `sockets`, `sysmem`, "
+            "`sockmem`, "
+            "`rdmem`, `zcmem` and `fbmem`");
 }
 
 TEST(Spec, BadValues) {

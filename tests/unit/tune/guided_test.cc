@@ -11,6 +11,7 @@
 #include "groma/evaluators.h"
 #include "groma/inspect.h"
 #include "groma/syntax.h"
+#include "support/temporary_folder.h"
 #include "support/tune_round.h"
 #include "tune/draft.h"
 #include "tune/placements.h"
@@ -18,6 +19,7 @@
 namespace groma::tuning {
 namespace {
 
+using test::TemporaryFolder;
 using ::testing::ElementsAre;
 
 Problem problem_of(const std::string& app, const std::string& machine) {
@@ -214,6 +216,64 @@ TEST(Guided, SeesNoMoreThanTheFeedbackThatIsAllowed) {
     EXPECT_EQ(round.play(*proposer), 1U);
     EXPECT_EQ(round.most_detail, level);
   }
+}
+
+// The first move is the failure's: what had no room may lie in the next memory, and nothing else.
+TEST(Guided, MakesRoomForWhatFailedForWantOfIt) {
+  const struct {
+    const char* app;
+    const char* machine;
+    std::string start, added;
+  } kCases[] = {{"circuit", "p100x4:fbmem=1", "",
+                 "Region calculate_new_currents 3 GPU FBMEM, ZCMEM;\n"
+                 "Region calculate_new_currents 4 GPU FBMEM, ZCMEM;\n"
+                 "Region distribute_charge 3 GPU FBMEM, ZCMEM;\n"},
+                {"cannon", "p100x4:fbmem=5", "", "Region taco_fill 0 GPU FBMEM, ZCMEM;\n"},
+                {"circuit", "p100x4:zcmem=1", "Region * * GPU ZCMEM;\n",
+                 "Region distribute_charge 3 GPU ZCMEM, FBMEM;\n"}};
+  for (const auto& each : kCases) {
+    SCOPED_TRACE(std::string(each.app) + " " + each.machine);
+    Problem problem = problem_of(each.app, each.machine);
+    problem.start = each.start;
+    for (const bool estimates : {false, true}) {
+      if (!problem.start.empty()) continue;  // a search is not begun with what cannot run
+      const TuneOutcome outcome = search(problem, estimates, 1);
+      ASSERT_TRUE(outcome.start && outcome.best);
+      EXPECT_FALSE(outcome.start->evaluation.ok());
+    }
+    const auto evaluator = make_simulated_evaluator(problem.machine, problem.inputs);
+    testing::FakeRound round(problem, *evaluator);
+    const auto proposer = make_proposer("guided", problem, 1).value();
+    for (int steps = 0; steps < 2; ++steps)
+      ASSERT_EQ(round.play(*proposer), 1U);  // after the start
+    const std::string text = round.past.last()->proposal.text;
+    EXPECT_THAT(text, ::testing::HasSubstr(each.added));
+    EXPECT_THAT(round.past.last()->proposal.why, ::testing::HasSubstr("where there is room"));
+    // What only the run finds is answered, too.
+    for (int steps = 0; steps < 3 && round.past.best() == nullptr; ++steps) {
+      ASSERT_EQ(round.play(*proposer), 1U);
+    }
+    EXPECT_NE(round.past.best(), nullptr) << text;
+  }
+}
+
+// From what the journal says it goes on as it went.
+TEST(Guided, MakesTheSameRoomWhenResumed) {
+  const TemporaryFolder folder;
+  const Problem problem = problem_of("circuit", "p100x4:fbmem=1");
+  const auto search = [&](const std::string& name, std::int64_t evaluations, bool resume) {
+    auto evaluator = make_simulated_evaluator(problem.machine, problem.inputs);
+    auto proposer = make_proposer("guided", problem, 1).value();
+    TuneOptions options;
+    options.directory = folder.path() + "/" + name;
+    options.budget.evaluations = evaluations;
+    options.resume = resume;
+    return tune(problem, *evaluator, *proposer, nullptr, nullptr, options).value();
+  };
+  const TuneOutcome whole = search("whole", 6, false);
+  search("cut", 1, false);
+  EXPECT_EQ(search("cut", 6, true).trajectory, whole.trajectory);
+  EXPECT_FALSE(whole.trajectory.empty());
 }
 
 TEST(Guided, BeginsWithTheStart) {
