@@ -187,7 +187,7 @@ int refuse(std::string_view message, std::string_view help) {
   return kWrongInput;
 }
 
-bool read_pieces(const std::string& path, const std::function<void(std::string_view)>& hear) {
+bool read_pieces(const std::string& path, const std::function<bool(std::string_view)>& hear) {
   const int file = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   auto bytes = std::make_unique<std::array<char, std::size_t{256} << 10>>();
   ssize_t count = file < 0 ? -1 : 1;
@@ -195,8 +195,8 @@ bool read_pieces(const std::string& path, const std::function<void(std::string_v
     count = ::read(file, bytes->data(), bytes->size());
     if (count < 0 && errno == EINTR)
       count = 1;
-    else if (count > 0)
-      hear({bytes->data(), static_cast<std::size_t>(count)});
+    else if (count > 0 && !hear({bytes->data(), static_cast<std::size_t>(count)}))
+      count = 0;
   }
   const int failure = errno;
   if (file > STDIN_FILENO) ::close(file);

@@ -48,9 +48,9 @@ inline int refuse(const groma::Error& error) { return refuse(error.message, erro
 
 // The source at `path`, or (with kUnreadableFile in `*diags`) none. `*diags` is made for it.
 bool read_source(const std::string& path, std::optional<groma::Diagnostics>* diags);
-// Everything that is or comes in the file (`-`: standard input), until its end or Ctrl-C. False,
-// with the reason on standard error, where it cannot be read.
-bool read_pieces(const std::string& path, const std::function<void(std::string_view)>& hear);
+// Everything that is or comes in the file (`-`: standard input), until its end, Ctrl-C or a `hear`
+// that has enough (false). False, with the reason on standard error, where it cannot be read.
+bool read_pieces(const std::string& path, const std::function<bool(std::string_view)>& hear);
 // What is said to be wrong: `-`, of an application also `-:n=4`, is standard input.
 std::string shown_name(const std::string& spec);
 // What `--machine M` and `--app A` name, each nothing where it is empty.

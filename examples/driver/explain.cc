@@ -39,10 +39,27 @@ void check_usage(const Options& options) {
   check_standard_input({options.file, options.machine, options.app, options.log});
 }
 
+constexpr std::size_t kMostLineBytes = std::size_t{16} << 20;
+
 // Nothing, with the reason on standard error, where it is none.
 std::optional<groma::MapperLog> read_log(const std::string& path) {
   groma::MapperLogReader reader;
-  if (!read_pieces(path, [&](std::string_view piece) { reader.read(piece); })) return std::nullopt;
+  std::size_t line_bytes = 0;
+  bool endless = false;
+  const auto hear = [&](std::string_view piece) {
+    const std::size_t end = piece.rfind('\n');
+    line_bytes = end == piece.npos ? line_bytes + piece.size() : piece.size() - end - 1;
+    endless = line_bytes > kMostLineBytes;
+    if (!endless) reader.read(piece);
+    return !endless;
+  };
+  if (!read_pieces(path, hear)) return std::nullopt;
+  if (endless) {
+    refuse({groma::Error::Code::kTooLarge,
+            fmt::format("`{}`: a line of more than {} bytes, which is no log", shown_name(path),
+                        kMostLineBytes)});
+    return std::nullopt;
+  }
   auto log = reader.finish();
   if (log) return std::move(log).value();
   groma::Error error = log.error();

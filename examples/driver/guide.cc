@@ -80,7 +80,10 @@ int run(const Options& options) {
   bool readable = true, any = options.logs.empty();
   for (const std::string& path : options.logs) {
     if (options.logs.size() > 1) reader.begin(path);
-    const bool read = read_pieces(path, [&](std::string_view piece) { reader.read(piece); });
+    const bool read = read_pieces(path, [&](std::string_view piece) {
+      reader.read(piece);
+      return true;
+    });
     readable = read && readable;
     any = read || any;
   }

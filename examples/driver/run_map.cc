@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <optional>
 
@@ -33,6 +34,7 @@ void add_program_options(CLI::App& command, ProgramArguments* arguments, const s
   command
       .add_option("--timeout", arguments->timeout_s,
                   when + "it is ended after so many seconds; 0: never")
+      ->check(is_number)
       ->check(CLI::Range(0.0, 1e9))
       ->capture_default_str();
   command
@@ -59,7 +61,7 @@ groma::Result<groma::ProgramRun> program_run(const ProgramArguments& arguments) 
     }
     run.library = *std::move(library);
   }
-  run.timeout_ms = static_cast<std::int64_t>(arguments.timeout_s * 1000);
+  run.timeout_ms = static_cast<std::int64_t>(std::ceil(arguments.timeout_s * 1000));  // 0: none
   run.checks = arguments.checks == "always"  ? groma::ProgramRun::Checks::kAlways
                : arguments.checks == "never" ? groma::ProgramRun::Checks::kNever
                                              : groma::ProgramRun::Checks::kFirst;

@@ -307,6 +307,20 @@ std::optional<groma::Diagnostics> cannot_begin(const groma::Machine& machine,
   return without ? std::optional(std::move(diags)) : std::nullopt;
 }
 
+// Of a start that cannot run for nothing but want of room, which a search may mend: that as
+// warnings.
+std::optional<groma::Diagnostics> want_of_room(const groma::Diagnostics& said) {
+  groma::Diagnostics warnings(said.source());
+  for (const groma::Diagnostic& each : said.all()) {
+    const bool is_error = each.severity == groma::Severity::kError;
+    if (is_error && each.id != groma::DiagId::kOutOfMemory) return std::nullopt;
+    groma::Diagnostic& warning = warnings.add(each.id, each.range, each.args);
+    warning.lower_to(groma::Severity::kWarning);
+    warning.notes = each.notes;
+  }
+  return warnings;
+}
+
 // Machine and applications; false with the reason said.
 bool read_problem(const TuneArguments& arguments, std::optional<groma::Diagnostics> start,
                   Subject* subject) {
@@ -347,8 +361,12 @@ bool read_problem(const TuneArguments& arguments, std::optional<groma::Diagnosti
     if (!start) continue;
     groma::check(start->source(), &*with->machine, &*with->workload, *start);
     if (start->has_errors()) {
-      refuse_search(*start, arguments.json);
-      return false;
+      auto short_of_room = want_of_room(*start);
+      if (!short_of_room) {
+        refuse_search(*start, arguments.json);
+        return false;
+      }
+      subject->notes.push_back(*std::move(short_of_room));
     }
     start->clear();
     if (arguments.apps.size() > 1) continue;  // a name may be one of another
@@ -601,6 +619,11 @@ int verify_search(const TuneArguments& arguments, const groma::TuneOutcome& outc
     add(fmt::format("step {}", outcome.best->number), *outcome.best);
   }
   const VerifyOptions options = verify_options(arguments, subject);
+  if (!arguments.json) {
+    print_error(
+        fmt::format("groma: runs {} mapping{} for real, each {} times, the first not counted\n",
+                    candidates.size(), candidates.size() == 1 ? "" : "s", options.repeats + 1));
+  }
   const auto verified = verify(candidates, options);
   if (interrupted()) return kInterrupted;
   if (!verified) return refuse_search(verified.error(), arguments.json);

@@ -105,7 +105,13 @@ Names::Names() {
       "Sizes "
       "SplitError SplitResult Tail Ways memories_of place replicates single_function steal_of "
       "steals_from text_of "
-      "the_machine";
+      "the_machine "
+      // what a class of that name would hide
+      "DefaultMapper Legion Mapper Realm MapMustEpochInput MapMustEpochOutput MapTaskInput "
+      "MapTaskOutput ReplicateTaskInput ReplicateTaskOutput SelectMappingInput "
+      "SelectMappingOutput SelectShardingFunctorInput SelectShardingFunctorOutput "
+      "SelectStealingInput SelectStealingOutput SliceTaskInput SliceTaskOutput StealRequestInput "
+      "StealRequestOutput TaskOptions TaskSlice";
   for (std::size_t at = 0; at < kWords.size();) {
     const std::size_t end = std::min(kWords.find(' ', at), kWords.size());
     taken_.emplace(kWords.substr(at, end - at));

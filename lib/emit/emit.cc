@@ -162,7 +162,8 @@ std::optional<std::string> emit(const Program& program, const EmitOptions& optio
                                 Diagnostics& diags) {
   if (program.data().has_errors) return std::nullopt;
   const std::string file = printable(std::string(file_name(program.source().name())));
-  const std::string name = options.class_name.empty() ? class_of(file) : options.class_name;
+  const std::string name =
+      options.class_name.empty() ? emitting::Names().add(class_of(file)) : options.class_name;
   GROMA_CHECK(is_class_name(name));
   const std::string space = emitting::Names().add(space_of(name));
 

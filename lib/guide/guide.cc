@@ -50,7 +50,7 @@ struct Finding {
 
 // Of what says that memory is full: our own diagnostic, in its words, or DefaultMapper.
 std::optional<Shortage> shortage_of(const Rule& rule, const Groups& groups) {
-  static const RE2 kOurs("^no room for region (\\d{1,9})\\D.*? of `(.*?)`: ");
+  static const RE2 kOurs("^no room for region (\\d{1,9})\\b.*? of `(.*?)`: ");
   static const RE2 kNumber("(\\d{1,9})");
   Shortage shortage;
   const auto group = [&](const char* name) {

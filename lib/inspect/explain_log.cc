@@ -218,8 +218,12 @@ class Judge {
            layout ? layout->origin : Origin{});
     if (!layout) return;
     const auto as_wanted = is_laid_out(layout->layout, data.layout, data.one_field);
+    const LayoutSpec& wanted = layout->layout;
     if (!as_wanted) {
       hidden(layout->origin, "the log does not tell the order of its dimensions");
+    } else if (*as_wanted &&
+               (wanted.exact || wanted.compact || wanted.align_op != AlignOp::kNone)) {
+      hidden(layout->origin, "alignment, exactness and compactness do not stand in a log");
     } else if (*as_wanted) {
       acted(layout->origin, data.count);
     } else {

@@ -115,10 +115,13 @@ Result<std::vector<std::string>> environment(const Program* mapping, const Progr
 class Checked {
  public:
   Checked(const Program& mapping, const ProgramRun& run) : file_(run.checked_file) {
-    std::error_code code;
-    const fs::path program = fs::weakly_canonical(run.words.front(), code);
-    own_ = fmt::format("{} {}", mapping_mark(mapping), code ? run.words.front() : program.string());
+    // All words, since the program may stand behind a launcher, and of files which they are.
+    own_ = mapping_mark(mapping);
+    for (const std::string& word : run.words) {
+      own_ += ' ' + word + (&word == &run.words.front() ? file_of(in_path(word)) : file_of(word));
+    }
     std::replace(own_.begin(), own_.end(), '\n', '?');
+    if (own_.size() > kMostCheckedBytes / kMostChecked) file_.clear();  // not worth remembering
     if (file_.empty()) return;
     const auto text = read_file(file_, kMostCheckedBytes);
     if (text) rest_ = *text;
@@ -141,17 +144,65 @@ class Checked {
   }
 
  private:
+  // As execvp() finds it.
+  static std::string in_path(const std::string& name) {
+    if (name.find('/') != name.npos) return name;
+    const std::string path = variable("PATH");
+    for (std::size_t begin = 0; begin <= path.size();) {
+      const std::size_t end = std::min(path.find(':', begin), path.size());
+      std::string place = path.substr(begin, end - begin) + "/" + name;
+      std::error_code code;
+      if (fs::is_regular_file(place, code)) return place;
+      begin = end + 1;
+    }
+    return name;
+  }
+  // Its size and when it was last changed; empty: it is none.
+  static std::string file_of(const std::string& path) {
+    std::error_code code;
+    if (!fs::is_regular_file(path, code)) return "";
+    const auto bytes = fs::file_size(path, code);
+    const auto time = fs::last_write_time(path, code).time_since_epoch().count();
+    return fmt::format("({} {} {})", fs::weakly_canonical(path, code).string(), bytes, time);
+  }
+
   std::string file_, own_, rest_;
 };
 
-// Lines that begin so.
-int count_lines(std::string_view text, std::string_view begin) {
-  int count = 0;
-  for (std::size_t at = text.find(begin); at != text.npos; at = text.find(begin, at + 1)) {
-    count += at == 0 || text[at - 1] == '\n' ? 1 : 0;
+// What our library says on standard error, a line each, however much else is said there.
+class Announcements {
+ public:
+  void read(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const std::size_t end = std::min(bytes.find('\n'), bytes.size());
+      line_ += bytes.substr(0, std::min(end, kLongest - line_.size()));
+      if (end == bytes.size()) return;
+      take();
+      bytes.remove_prefix(end + 1);
+    }
   }
-  return count;
-}
+  void end() { take(); }
+
+  int mapped = 0, records = 0, not_mapped = 0;
+  std::string machine;  // `nodes=1,gpu=0,cpu=4,omp=0,sysmem=512`, of the first that is recorded
+
+ private:
+  void take() {
+    mapped += line_.starts_with(kMapped) ? 1 : 0;
+    not_mapped += line_.starts_with(kNotMapped) ? 1 : 0;
+    if (line_.starts_with(kRecords) && records++ == 0) {
+      const std::size_t begin = line_.rfind("nodes=");
+      if (begin != line_.npos) machine = line_.substr(begin);
+      const bool plain =
+          machine.find_first_not_of("abcdefghijklmnopqrstuvwxyz=,0123456789") == machine.npos;
+      if (!plain) machine.clear();
+    }
+    line_.clear();
+  }
+
+  static constexpr std::size_t kLongest = 400;
+  std::string line_;  // its beginning
+};
 
 bool has_word(const ProgramRun& run, std::string_view word) {
   return std::find(run.words.begin(), run.words.end(), word) != run.words.end();
@@ -168,19 +219,6 @@ std::vector<std::string> lacking(const ProgramRun& run) {
   return kinds;
 }
 
-// `nodes=1,gpu=0,cpu=4,omp=0,sysmem=512` of the first line of a run that is recorded; empty: it is
-// not there.
-std::string recorded_machine(std::string_view text) {
-  constexpr std::size_t kLongest = 200;
-  text.remove_prefix(std::min(text.find(kRecords), text.size()));
-  text = text.substr(0, text.find('\n'));
-  const std::size_t begin = text.rfind("nodes=");
-  if (begin == text.npos || text.size() - begin > kLongest) return "";
-  text.remove_prefix(begin);
-  const bool plain = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz=,0123456789") == text.npos;
-  return plain ? std::string(text) : "";
-}
-
 // How a program ended in which no Legion said more.
 std::string words_of_end(const CommandOutcome& outcome) {
   if (outcome.end == End::kDeadline) return " before its time limit";
@@ -191,10 +229,11 @@ std::string words_of_end(const CommandOutcome& outcome) {
   return "";
 }
 
-// Both outputs, what was measured (null: nothing), and what nobody else says.
+// Both outputs, what was measured (null: nothing), and what nobody else says: `silent`, nothing was
+// taken over, and nobody said why.
 Feedback explain(const GuideRules& rules, const CommandOutcome& outcome, const Program* mapping,
                  const ProgramRun& run, const ProfileFacts* profile, const ProgramResult& result,
-                 bool taken_over, int exit_code) {
+                 bool silent, int exit_code) {
   GuideReader reader(rules);
   for (const CommandOutput* output : {&outcome.out, &outcome.err}) {
     reader.begin(output == &outcome.out ? "standard output" : "standard error");
@@ -202,7 +241,8 @@ Feedback explain(const GuideRules& rules, const CommandOutcome& outcome, const P
     if (output->left_out_bytes > 0) reader.read("\n");
     reader.read(std::string_view(output->text).substr(output->cut_at));
   }
-  if (!taken_over && count_lines(outcome.err.text, kNotMapped) == 0) {
+  const bool never_began = outcome.end == End::kExited && outcome.code == 127;  // it says why
+  if (silent && !never_began) {
     reader.begin("groma run");
     reader.read(fmt::format("{}the program started no Legion that could be taken over{}\n",
                             kNotMapped, words_of_end(outcome)));
@@ -249,9 +289,11 @@ std::string title_of(const ProgramRun& run) {
 void read_record(const std::string& file, ProgramResult& result) {
   const auto text = read_file(file, profile::kMaxRecordBytes);
   if (!text) {
-    result.why_no_record = text.error().code == Error::Code::kTooLarge
-                               ? "what was measured of the run is more than 128 MiB"
-                               : "the run left no profile behind: Legion did not come to its end";
+    result.why_no_record =
+        text.error().code == Error::Code::kTooLarge
+            ? "what was measured of the run is more than 128 MiB"
+            : "the run left no profile behind: Legion did not come to its end, or a "
+              "launcher did not hand GROMA_PROFILE on";
     return;
   }
   auto record = profile::run_record_from(*text);
@@ -260,6 +302,13 @@ void read_record(const std::string& file, ProgramResult& result) {
   } else {
     result.why_no_record = record.error().message;
   }
+}
+
+// When; nothing where it is not there.
+std::optional<fs::file_time_type> written(const std::string& file) {
+  std::error_code code;
+  const auto time = fs::last_write_time(file, code);
+  return code ? std::nullopt : std::optional(time);
 }
 
 Result<ProgramResult> run(const Program* mapping, const ProgramRun& run, const GuideRules* rules) {
@@ -291,13 +340,19 @@ Result<ProgramResult> run(const Program* mapping, const ProgramRun& run, const G
   command.environment = std::move(own).value();
   command.deadline_ms = run.timeout_ms;
   command.stop = run.stop;
-  command.on_output = run.on_output;
+  Announcements announced;
+  command.on_output = [&](std::string_view bytes, bool is_error) {
+    if (is_error) announced.read(bytes);
+    if (run.on_output) run.on_output(bytes, is_error);
+  };
+  const auto log_before = written(run.log_file);
   const auto outcome = run_command(command);
   if (!outcome) return outcome.error();
+  announced.end();
 
-  result.legion_runs = count_lines(outcome->err.text, mapping == nullptr ? kRecords : kMapped);
+  result.legion_runs = mapping == nullptr ? announced.records : announced.mapped;
   const bool taken_over = result.legion_runs > 0;
-  result.machine = recorded_machine(outcome->err.text);
+  result.machine = announced.machine;
   result.stopped = outcome->end == End::kStopped;
   result.timed_out = outcome->end == End::kDeadline;
   result.seconds = outcome->seconds;
@@ -311,12 +366,20 @@ Result<ProgramResult> run(const Program* mapping, const ProgramRun& run, const G
     profile = facts_of(make_profile(result.record), words_of(title_of(run), mapping));
   }
   result.feedback = explain(rules == nullptr ? *those_of_groma : *rules, *outcome, mapping, run,
-                            profile ? &*profile : nullptr, result, taken_over, judged);
+                            profile ? &*profile : nullptr, result,
+                            !taken_over && announced.not_mapped == 0, judged);
   if (judged != 0) {
     result.stage = !taken_over || is_refusal(result.feedback) ? Stage::kMap : Stage::kExecute;
     return result;
   }
   if (result.checked) before->remember();
+  if (!run.log_file.empty() && written(run.log_file) == log_before) {
+    result.stage = Stage::kExecute;
+    result.feedback.execution = fmt::format(
+        "`{}` ended well, but wrote no log to `{}`: does its launcher hand GROMA_LOG on?",
+        run.words.front(), run.log_file);
+    return result;
+  }
   if (run.app == nullptr) return result;
   result.measured = measured(outcome->out.text, *run.app);
   if (!result.measured) {

@@ -77,7 +77,8 @@ void Adapter::fail(std::size_t position, std::string_view name, const Requiremen
         one_diagnostic(DiagId::kBadInstance, position, name, wish.instance, reasons),
         wish.instance_origin, mapper_.get());
   }
-  registration_->fail(one_diagnostic(DiagId::kNoMemory, position, name, reasons),
+  const DiagId id = is_of_room(reasons) ? DiagId::kOutOfMemory : DiagId::kNoMemory;
+  registration_->fail(one_diagnostic(id, position, name, reasons),
                       wish.candidate_count > 0 ? wish.candidates().front().memory_origin : Origin{},
                       mapper_.get());
 }

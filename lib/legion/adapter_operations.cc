@@ -175,7 +175,7 @@ Legion::LogicalRegion region_of(const Operation& operation, const Input&) {
 template <typename Operation, typename Input, typename Output>
 void Adapter::rank_sources(MapperContext context, const Operation& operation, const Input& input,
                            Output& output) {
-  HookCalls::Use call(calls_, context);
+  HookCalls::Use call(calls_, context, HookOf::kMapping);
   const TaskView& view = operation_view(context, operation, *call, {});
   const RegionId region = registration_->regions.of(region_of(operation, input));
   InstanceViews& views = call->instances;

@@ -26,12 +26,14 @@ void add_reason(MemKind memory, const std::string& why, std::string* reasons) {
 // Legion says of an instance that it did not make how large it would have been.
 std::string no_room(Legion::Memory memory, std::size_t bytes) {
   if (bytes > memory.capacity()) {
-    return fmt::format("{} bytes, and it has {} in all", bytes, memory.capacity());
+    return fmt::format("no room for {} bytes, it has {} in all", bytes, memory.capacity());
   }
   return fmt::format("no room for {} of its {} bytes", bytes, memory.capacity());
 }
 
 }  // namespace
+
+bool is_of_room(std::string_view reasons) { return reasons.find("(no room for ") != reasons.npos; }
 
 std::vector<Legion::FieldID> Instances::fields(MapperContext context,
                                                const Legion::RegionRequirement& requirement,

@@ -25,6 +25,9 @@ struct RequirementOf {
   std::size_t position = 0;
 };
 
+// Of the reasons that add() and the like give: whether a memory that would do has no room.
+bool is_of_room(std::string_view reasons);
+
 class Instances {
  public:
   Instances(const MachineMap& machine, RegionIds* ids, Legion::Mapping::MapperRuntime* runtime)

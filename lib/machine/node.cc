@@ -132,12 +132,13 @@ bool addressable(ProcKind processor, MemKind memory) {
   return memory == MemKind::kFbmem || memory == MemKind::kZcmem;
 }
 
-NodeCounts default_counts(const NodeFigures& figures) {
+NodeCounts default_counts(const NodeFigures& figures, std::optional<std::int64_t> sockets) {
   NodeCounts counts;
+  counts.sockets = sockets.value_or(whole(figures.sockets));
   counts.of(ProcKind::kCpu) = whole(figures.cpus);
   counts.of(ProcKind::kGpu) = whole(figures.gpus);
-  counts.of(ProcKind::kOmp) = whole(figures.sockets);
-  const std::int64_t of_socket = whole(figures.host_bytes) / whole(figures.sockets);
+  counts.of(ProcKind::kOmp) = counts.sockets;
+  const std::int64_t of_socket = whole(figures.host_bytes) / counts.sockets;
   counts.bytes_of(MemKind::kSysmem) = whole(figures.host_bytes);
   counts.bytes_of(MemKind::kSockmem) = counts.bytes_of(MemKind::kRegsockmem) = of_socket;
   counts.bytes_of(MemKind::kRdmem) = whole(figures.rdmem_bytes);
@@ -166,7 +167,7 @@ MemoryGroup make_memory(const NodeFigures& figures, const NodeCounts& counts, Me
               figures.gpu_bandwidth.value};
     case MemKind::kSockmem:
     case MemKind::kRegsockmem:
-      return {kind, whole(figures.sockets), bytes, figures.socket_bandwidth.value};
+      return {kind, counts.sockets, bytes, figures.socket_bandwidth.value};
     case MemKind::kZcmem:
     case MemKind::kRdmem:
     case MemKind::kSysmem:

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "groma/machine.h"
 #include "machine/figures.h"
@@ -14,6 +15,7 @@ namespace groma {
 struct NodeCounts {
   std::array<std::int64_t, kProcKindCount> processors{};
   std::array<std::int64_t, kMemKindCount> memory_bytes{};
+  std::int64_t sockets = 1;  // memories of each kind that belongs to one
 
   std::int64_t& of(ProcKind kind) { return processors[static_cast<std::size_t>(kind)]; }
   std::int64_t of(ProcKind kind) const { return processors[static_cast<std::size_t>(kind)]; }
@@ -21,8 +23,9 @@ struct NodeCounts {
   std::int64_t bytes_of(MemKind kind) const { return memory_bytes[static_cast<std::size_t>(kind)]; }
 };
 
-// What the figures say: CPUs, GPUs, one OMP processor and one SOCKMEM for each socket.
-NodeCounts default_counts(const NodeFigures& figures);
+// What the figures say: CPUs, GPUs, one OMP processor and one SOCKMEM for each socket, of which
+// there are as many as they say unless told. No rate depends on that.
+NodeCounts default_counts(const NodeFigures& figures, std::optional<std::int64_t> sockets = {});
 
 // A node of these figures and counts. Kinds with count 0 have no group; without GPUs there are no
 // FBMEM and no ZCMEM.

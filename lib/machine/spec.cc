@@ -138,12 +138,11 @@ std::string description_of(const Spec& spec) {
 }
 
 Result<Machine> build(const Spec& spec) {
-  NodeFigures figures = spec.preset->figures;
-  for (std::size_t i = 0; i < spec.values.size(); ++i) {
-    if (parameters()[i].name != kSockets || !spec.values[i]) continue;
-    figures.sockets.value = static_cast<double>(*spec.values[i]);
-  }
-  NodeCounts counts = default_counts(figures);
+  const auto all = parameters();
+  const auto sockets =
+      std::find_if(all.begin(), all.end(), [](const auto& p) { return p.name == kSockets; });
+  NodeCounts counts = default_counts(spec.preset->figures,
+                                     spec.values[static_cast<std::size_t>(sockets - all.begin())]);
   std::int64_t nodes = 1;
   for (std::size_t i = 0; i < spec.values.size(); ++i) {
     const Parameter& parameter = parameters()[i];
@@ -152,7 +151,8 @@ Result<Machine> build(const Spec& spec) {
     if (parameter.processors) counts.of(*parameter.processors) = *spec.values[i];
     if (parameter.memory) counts.bytes_of(*parameter.memory) = *spec.values[i] << 20;
   }
-  return Machine::make(name_of(spec), description_of(spec), {make_node(figures, counts)},
+  return Machine::make(name_of(spec), description_of(spec),
+                       {make_node(spec.preset->figures, counts)},
                        std::vector<std::uint32_t>(static_cast<std::size_t>(nodes), 0));
 }
 

@@ -140,9 +140,8 @@ std::vector<MemKind> Drafts::all_memories(const Draft& draft, std::size_t task,
   }
   std::stable_sort(others.begin(), others.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
-  const std::vector<MemKind> known = memories_of(kind);
   for (const auto& [bandwidth, memory] : others) {
-    if (std::find(known.begin(), known.end(), memory) != known.end()) add(memory);
+    if (machine_.can_address(0, kind, memory)) add(memory);
   }
   return all;
 }

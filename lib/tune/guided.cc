@@ -35,13 +35,13 @@ class Guided : public Proposer {
   GuideDetail reads() const override { return GuideDetail::kProfile; }
 
   std::vector<Proposal> propose(Round& round) override {
-    if (round.has_estimates()) {
-      if (!searched_) search(round);
+    if (round.has_estimates() && !searched_) {
+      search(round);
       searched_ = true;
-      std::vector<Proposal> proposals = next_of_elite(round);
-      if (!proposals.empty()) return proposals;
     }
-    return next_change(round);
+    std::vector<Proposal> proposals = with_room(round);
+    if (proposals.empty() && round.has_estimates()) proposals = next_of_elite(round);
+    return proposals.empty() ? next_change(round) : proposals;
   }
 
   void learn(const Step& step) override;
@@ -62,7 +62,8 @@ class Guided : public Proposer {
   void remember(const Known& known);
   void look_at(Round& round, Known& known);
 
-  // ---- What has not run yet for want of room.
+  // ---- While nothing has run, for want of room.
+  std::vector<Proposal> with_room(const Round& round);
   bool make_room(const Round& round, Known& known) const;
   static std::optional<Shortage> shortage_of(const Round& round, const std::string& text);
 
@@ -104,6 +105,7 @@ class Guided : public Proposer {
   std::optional<Known> better_;  // of these
   int tried_here_ = 0;           // changes of best_
   std::optional<Known> pending_;
+  std::optional<Known> failed_;  // the last that did, or the start
   std::size_t pending_what_ = Move::kWhats;
   std::array<std::vector<Move>, Move::kWhats> queues_;  // by Move::what, the heaviest last
   bool queues_stale_ = true, began_ = false, risky_ = false;
@@ -245,6 +247,24 @@ bool Guided::make_room(const Round& round, Known& known) const {
   return false;
 }
 
+// What answers the failure of the last text, or of the start, while nothing has run.
+std::vector<Proposal> Guided::with_room(const Round& round) {
+  const History& history = round.history();
+  if (history.best() != nullptr || history.last() == nullptr) return {};
+  if (!failed_) {
+    failed_ = Known{start_, "", HUGE_VAL, {}, {}};
+    const std::string start = drafts_.text_of(start_);
+    for (const Step& step : history.failures()) {
+      if (step.proposal.text == start) failed_->shortage = step.evaluation.feedback.shortage;
+    }
+  }
+  if (!make_room(round, *failed_) || !is_new(drafts_.text_of(failed_->draft))) return {};
+  pending_ = *failed_;
+  pending_what_ = Move::kWhats;
+  tried_here_ = kBreadth;
+  return {{drafts_.text_of(failed_->draft), failed_->why}};
+}
+
 std::vector<Proposal> Guided::next_of_elite(Round& round) {
   while (proposed_ < elite_.size()) {
     const Known& known = elite_[proposed_++];
@@ -283,24 +303,13 @@ std::vector<Proposal> Guided::next_change(Round& round) {
       pending_ = best_;
       return {{drafts_.text_of(best_.draft), best_.why}};
     }
-    const std::string start = drafts_.text_of(start_);
-    for (const Step& step : round.history().failures()) {
-      if (step.proposal.text == start) best_.shortage = step.evaluation.feedback.shortage;
-    }
+  }
+  if (round.history().best() == nullptr && !best_.draft.base->text.empty() &&
+      round.history().last() != nullptr) {  // it cannot run
+    best_ = {drafts_.untaken(), "", HUGE_VAL, {}, {}};
+    queues_stale_ = true;
   }
   begin_with_the_best(round.history());
-  if (round.history().best() == nullptr) {
-    if (make_room(round, best_) && is_new(drafts_.text_of(best_.draft))) {
-      pending_ = best_;
-      pending_what_ = Move::kWhats;
-      tried_here_ = kBreadth;
-      return {{drafts_.text_of(best_.draft), best_.why}};
-    }
-    if (!best_.draft.base->text.empty()) {  // it cannot run
-      best_ = {drafts_.untaken(), "", HUGE_VAL, {}, {}};
-      queues_stale_ = true;
-    }
-  }
   if (better_ && tried_here_ >= kBreadth) {
     best_ = *std::move(better_);
     better_.reset();
@@ -411,6 +420,12 @@ double Guided::prior(Move::What what) const {
 }
 
 void Guided::learn(const Step& step) {
+  const std::int64_t place = step.proposal.tag;  // among those that the estimates liked
+  const bool liked = place >= 1 && place <= static_cast<std::int64_t>(elite_.size());
+  if (!step.evaluation.ok() && (liked || pending_)) {
+    failed_ = liked ? elite_[static_cast<std::size_t>(place - 1)] : *pending_;
+    failed_->shortage = step.evaluation.feedback.shortage;
+  }
   if (!pending_) return;
   const double before = better_ ? better_->score : best_.score;
   if (step.evaluation.ok() && step.evaluation.score < before * (1 - step.evaluation.noise)) {
@@ -419,8 +434,6 @@ void Guided::learn(const Step& step) {
     better_->facts = step.evaluation.feedback.profile;
     if (pending_what_ < Move::kWhats) ++wins_[pending_what_];
   }
-  if (pending_ && pending_->draft == best_.draft)
-    best_.shortage = step.evaluation.feedback.shortage;
   pending_.reset();
 }
 

@@ -354,6 +354,18 @@ TEST(Tune, WhereATaskHasNoProcessorNothingBegins) {
   EXPECT_FALSE(exists(found));
 }
 
+// A start may be short of room, which the search mends, and of nothing else.
+TEST(Tune, AStartThatIsShortOfRoomIsBegunWith) {
+  const TemporaryFolder folder;
+  const std::string start = folder.write("zc.mapper", "Region * * GPU ZCMEM;\n");
+  const Outcome outcome =
+      run("groma tune --app circuit:size=small --machine p100x4:zcmem=1 --start " + start +
+          " --evaluations 3 --out " + folder.path() + "/out");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("warning: no room for region 4 (rp_wires)"));
+  EXPECT_THAT(outcome.out, HasSubstr("rp_wires for GPU where there is room"));
+}
+
 TEST(Tune, TheDefaultMapperWhereItIsTheBestIsSaid) {
   const TemporaryFolder folder;
   const std::string found = folder.path() + "/found";

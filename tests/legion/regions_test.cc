@@ -306,6 +306,15 @@ class Ranker final : public Mapper {
     Mapper::select_sources(runtime, task, target, sources, answer);
     std::reverse(answer.begin(), answer.end());
     answer.insert(answer.begin(), {1000, answer.front()});
+    // It is while the operation is mapped: what is found is acquired.
+    const RegionId region = target.region;
+    const FieldId field = kField;
+    InstanceRequest request;
+    request.memory = {MemKind::kRdmem, 0, 0};
+    request.regions = {&region, 1};
+    request.fields = {&field, 1};
+    const auto found = runtime.find_instance(request);
+    EXPECT_TRUE(!found || runtime.acquire_instance(found->id));
     std::string text = describe(target) + " of";
     for (const InstanceView& source : sources) text += " " + describe(source);
     const std::lock_guard lock(noted_mutex);

@@ -109,6 +109,39 @@ TEST_F(Run, LegionChecksAMappingUntilItHasRunWell) {
   EXPECT_TRUE(checked(stranger(kFirst, "plain", "--json --checks always")));
   EXPECT_FALSE(checked(stranger("Task * CPU;\n", "plain", "--json --checks never")));
   EXPECT_TRUE(checked(stranger("Task * CPU;\n", "plain", "--json")));
+  // Behind a launcher another program is another one.
+  const std::string map =
+      "groma run --json --map " + write("env.mapper", "Task kept CPU;\n") + " -- env ";
+  const std::string other = folder_.path() + "/other";
+  std::filesystem::copy_file(GROMA_STRANGER, other);
+  for (const std::string& program : {std::string(GROMA_STRANGER), other}) {
+    EXPECT_TRUE(checked(run(map + program + " plain -ll:cpu 2"))) << program;
+    EXPECT_FALSE(checked(run(map + program + " plain -ll:cpu 2"))) << program;
+  }
+}
+
+// What the library says counts however much else is said; what a launcher does not hand on is
+// missed.
+TEST_F(Run, ALauncherMayBeNoisyAndForgetful) {
+  const std::string map = "groma run --map " + write("my.mapper", kFirst) + " ";
+  const std::string stranger = GROMA_STRANGER " plain -ll:cpu 2";
+  const std::string noise = "yes | head -c 9000000 >&2";
+  const Outcome noisy =
+      run(map + "-- sh -c '" + noise + "; " + stranger + "; " + noise + "' 2>/dev/null");
+  EXPECT_EQ(noisy.exit_code, 0) << noisy.out;
+  const std::string log = folder_.path() + "/run.log";
+  const Outcome forgetful = run(map + "--log " + log + " -- env -u GROMA_LOG " + stranger);
+  EXPECT_EQ(forgetful.exit_code, 1);
+  EXPECT_THAT(forgetful.out + forgetful.err, HasSubstr("does its launcher hand GROMA_LOG on?"));
+  EXPECT_EQ(run(map + "--log " + log + " -- env " + stranger).exit_code, 0);
+}
+
+TEST_F(Run, ADeadlineIsANumber) {
+  const std::string map = "groma run --map " + write("my.mapper", kFirst) + " --timeout ";
+  EXPECT_EQ(run(map + "nan -- sleep 3").exit_code, 2);
+  const Outcome least = run(map + "0.0004 -- sleep 3");
+  EXPECT_EQ(least.exit_code, 1);
+  EXPECT_THAT(least.out + least.err, HasSubstr("time limit"));
 }
 
 TEST_F(Run, JsonHasTheContractsShape) {

@@ -826,6 +826,12 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     reasons += reasons.empty() ? ": " : ", ";
     reasons += std::string(name_of(memory)) + " (" + why + ")";
   }
+  [[noreturn]] static void end_nowhere(const std::string& what, const std::string& reasons) {
+    if (reasons.find("(no room for ") != std::string::npos) {
+      end("no room for " + what + reasons + " [out-of-memory]");
+    }
+    end(what + " can go nowhere" + reasons + " [no-memory]");
+  }
 
   void map_region(Context context, const Legion::Task& task, std::size_t position,
                   MapTaskOutput& output) {
@@ -860,7 +866,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
       }
       add_reason(wish.memory, why, reasons);
     }
-    end(named(position, task) + " can go nowhere" + reasons + " [no-memory]");
+    end_nowhere(named(position, task), reasons);
   }
 
   // An instance for each group of fields; else why there is none. For `shared`, which several
@@ -932,7 +938,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
       }
       add_reason(wish.memory, "the processor reaches none", reasons);
     }
-    end(named(number, task) + " can go nowhere" + reasons + " [no-memory]");
+    end_nowhere(named(number, task), reasons);
   }
   // @end
   // @if must_epoch
@@ -995,7 +1001,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
       if (why.empty()) return;
       add_reason(wish.memory, why, reasons);
     }
-    end(named(position, first) + " can go nowhere" + reasons + " [no-memory]");
+    end_nowhere(named(position, first), reasons);
     // @end
     // @if !instances
     const Legion::Memory memory = default_policy_select_target_memory(context, target, requirement);

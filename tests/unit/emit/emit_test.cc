@@ -42,7 +42,8 @@ TEST(Emit, NamesFollowTheFile) {
 
 TEST(Emit, NamesOfClasses) {
   for (const char* name : {"Placement", "My_mapper2"}) EXPECT_TRUE(is_class_name(name)) << name;
-  for (const char* name : {"", "2d", "a b", "class", "Grid", "_Own", "MAPPER", "a__b"}) {
+  for (const char* name : {"", "2d", "a b", "class", "Grid", "_Own", "MAPPER", "a__b", "Legion",
+                           "DefaultMapper", "MapTaskOutput"}) {
     EXPECT_FALSE(is_class_name(name)) << name;
   }
 }

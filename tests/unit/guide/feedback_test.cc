@@ -476,6 +476,10 @@ TEST(Failure, ForWantOfRoomNamesTaskAndRequirement) {
       {render(diags), "update 2"},
       {"a.mapper:1:1: error: no room for region 99999999999999999999 (a) of `b`: x [out-of-memory]",
        ""},
+      {"a.mapper:1:8: error: no room for region 3 of `stencil`: SYSMEM (no room for 288 bytes, it "
+       "has "
+       "200 in all) [out-of-memory]",
+       "stencil 3"},
       {"Default mapper failed allocation of size 1845753728 bytes for region  requirement 1 of "
        "task "
        "stencil (UID 75) in memory 1e00000000000003 (GPU_FB_MEM) for processor 1d00000000000009 "

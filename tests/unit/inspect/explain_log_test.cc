@@ -174,6 +174,16 @@ TEST(ExplainLog, SaysWhatBecameOfEachStatement) {
   EXPECT_EQ(judged.at(7).state, State::kNotHonoured);
 }
 
+// "SoA:YX" says nothing of these; of the order it does.
+TEST(ExplainLog, AlignmentExactnessAndCompactnessAreNotShown) {
+  const auto log = read(whole());
+  for (const char* layout : {"F_order Align==4096", "Exact", "Compact"}) {
+    const Judged judged = judge("Layout * * * " + std::string(layout) + ";\n", *log);
+    EXPECT_EQ(judged.at(0).state, State::kNotShown) << layout;
+  }
+  EXPECT_EQ(judge("Layout * * * C_order Exact;\n", *log).at(0).state, State::kNotHonoured);
+}
+
 TEST(ExplainLog, OverruledIsNotUnmatched) {
   const auto log = read(whole());
   const Judged judged = judge("Task write CPU;\nTask top CPU;\nTask * IO;\n", *log);
