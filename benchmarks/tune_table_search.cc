@@ -114,18 +114,16 @@ Machine changed(const Machine& machine) {
       change(&affinity.bandwidth_bytes_per_s);
       change(&affinity.latency_s);
     }
-    std::map<std::string, double> factors;  // one piece of hardware has one
-    for (Channel& channel : type.channels) {
-      const auto [found, fresh] = factors.emplace(channel.name, 1);
-      if (fresh) change(&found->second);
-      channel.bandwidth_bytes_per_s *= found->second;
-    }
-    factors.clear();
-    for (Channel& channel : type.channels) {
-      const auto [found, fresh] = factors.emplace(channel.name, 1);
-      if (fresh) change(&found->second);
-      channel.latency_s *= found->second;
-    }
+    const auto change_each = [&](double Channel::*figure) {
+      std::map<std::string, double> factors;  // one piece of hardware has one
+      for (Channel& channel : type.channels) {
+        const auto [found, fresh] = factors.emplace(channel.name, 1);
+        if (fresh) change(&found->second);
+        channel.*figure *= found->second;
+      }
+    };
+    change_each(&Channel::bandwidth_bytes_per_s);
+    change_each(&Channel::latency_s);
     for (MemoryGroup& memory : type.memories) change(&memory.bandwidth_bytes_per_s);
   }
   return need(Machine::make("other", "", std::move(types), machine.nodes()));

@@ -60,6 +60,12 @@ class Guided : public Proposer {
   bool improve(Round& round, Known& at, std::vector<Move> moves);
   std::vector<Proposal> next_of_elite(Round& round);
   void remember(const Known& known);
+  // Of those that the estimates liked the one that was proposed so; null: it is none of them.
+  const Known* liked_as(const Proposal& proposal) const {
+    const bool known =
+        proposal.tag >= 1 && proposal.tag <= static_cast<std::int64_t>(elite_.size());
+    return known ? &elite_[static_cast<std::size_t>(proposal.tag - 1)] : nullptr;
+  }
   void look_at(Round& round, Known& known);
 
   // ---- While nothing has run, for want of room.
@@ -283,10 +289,8 @@ void Guided::begin_with_the_best(const History& history) {
   const Step* best = history.best();
   const double known = better_ ? better_->score : best_.score;
   if (best == nullptr || best->evaluation.score >= known) return;
-  const std::int64_t place = best->proposal.tag;  // among those that the estimates liked
-  const bool liked = place >= 1 && place <= static_cast<std::int64_t>(elite_.size());
-  best_.draft = liked ? elite_[static_cast<std::size_t>(place - 1)].draft
-                      : drafts_.untaken(best->proposal.text);
+  const Known* liked = liked_as(best->proposal);
+  best_.draft = liked != nullptr ? liked->draft : drafts_.untaken(best->proposal.text);
   best_.score = best->evaluation.score;
   best_.facts = best->evaluation.feedback.profile;
   better_.reset();
@@ -420,10 +424,9 @@ double Guided::prior(Move::What what) const {
 }
 
 void Guided::learn(const Step& step) {
-  const std::int64_t place = step.proposal.tag;  // among those that the estimates liked
-  const bool liked = place >= 1 && place <= static_cast<std::int64_t>(elite_.size());
-  if (!step.evaluation.ok() && (liked || pending_)) {
-    failed_ = liked ? elite_[static_cast<std::size_t>(place - 1)] : *pending_;
+  const Known* liked = liked_as(step.proposal);
+  if (!step.evaluation.ok() && (liked != nullptr || pending_)) {
+    failed_ = liked != nullptr ? *liked : *pending_;
     failed_->shortage = step.evaluation.feedback.shortage;
   }
   if (!pending_) return;
