@@ -1,15 +1,11 @@
 #include "verify.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 
 #include "console.h"
 #include "groma/io.h"
@@ -153,23 +149,9 @@ std::optional<groma::Error> wrong_metric(const groma::CommandEvaluatorOptions& m
                       "of seconds fewer are better; a metric is missing"};
 }
 
-// As execvp() looks for it.
 std::optional<groma::Error> wrong_program(const std::string& name) {
   if (const auto library = own_library(); !library) return library.error();
-  std::vector<std::string> places = {name};
-  if (name.find('/') == name.npos) {
-    places.clear();
-    const char* path = std::getenv("PATH");
-    std::istringstream folders(path == nullptr ? "/bin:/usr/bin" : path);
-    for (std::string folder; std::getline(folders, folder, ':');) {
-      places.push_back((folder.empty() ? "." : folder) + "/" + name);
-    }
-  }
-  const bool found = std::any_of(places.begin(), places.end(), [](const std::string& place) {
-    std::error_code none;
-    return access(place.c_str(), X_OK) == 0 && !std::filesystem::is_directory(place, none);
-  });
-  if (found) return std::nullopt;
+  if (groma::find_program(name)) return std::nullopt;
   return groma::Error{groma::Error::Code::kUnreadable,
                       fmt::format("there is no program `{}` that can be run", visible(name))};
 }

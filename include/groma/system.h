@@ -105,6 +105,11 @@ struct Command {
   std::function<void(std::string_view bytes, bool is_error)> on_output = {};
 };
 
+// The file that is run for a command's first word: the word itself if it has a `/`, else the first
+// in PATH (/bin and /usr/bin without one) that is a file which we may run; none where there is
+// none.
+std::optional<std::string> find_program(const std::string& word);
+
 struct CommandOutput {
   std::string text;
   std::size_t left_out_bytes = 0;  // forgotten between text[0, cut_at) and text[cut_at, end)

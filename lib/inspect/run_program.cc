@@ -118,7 +118,8 @@ class Checked {
     // All words, since the program may stand behind a launcher, and of files which they are.
     own_ = mapping_mark(mapping);
     for (const std::string& word : run.words) {
-      own_ += ' ' + word + (&word == &run.words.front() ? file_of(in_path(word)) : file_of(word));
+      const bool is_program = &word == &run.words.front();
+      own_ += ' ' + word + file_of(is_program ? find_program(word).value_or(word) : word);
     }
     std::replace(own_.begin(), own_.end(), '\n', '?');
     if (own_.size() > kMostCheckedBytes / kMostChecked) file_.clear();  // not worth remembering
@@ -144,19 +145,6 @@ class Checked {
   }
 
  private:
-  // As execvp() finds it.
-  static std::string in_path(const std::string& name) {
-    if (name.find('/') != name.npos) return name;
-    const std::string path = variable("PATH");
-    for (std::size_t begin = 0; begin <= path.size();) {
-      const std::size_t end = std::min(path.find(':', begin), path.size());
-      std::string place = path.substr(begin, end - begin) + "/" + name;
-      std::error_code code;
-      if (fs::is_regular_file(place, code)) return place;
-      begin = end + 1;
-    }
-    return name;
-  }
   // Its size and when it was last changed; empty: it is none.
   static std::string file_of(const std::string& path) {
     std::error_code code;

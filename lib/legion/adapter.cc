@@ -71,14 +71,14 @@ void Adapter::check(const std::vector<Refusal>& refusals) const {
 }
 
 void Adapter::fail(std::size_t position, std::string_view name, const RequirementWish& wish,
-                   const std::string& reasons) const {
+                   const NoInstance& why) const {
   if (wish.instance != 0) {
     registration_->fail(
-        one_diagnostic(DiagId::kBadInstance, position, name, wish.instance, reasons),
+        one_diagnostic(DiagId::kBadInstance, position, name, wish.instance, why.text),
         wish.instance_origin, mapper_.get());
   }
-  const DiagId id = is_of_room(reasons) ? DiagId::kOutOfMemory : DiagId::kNoMemory;
-  registration_->fail(one_diagnostic(id, position, name, reasons),
+  const DiagId id = why.no_room ? DiagId::kOutOfMemory : DiagId::kNoMemory;
+  registration_->fail(one_diagnostic(id, position, name, why.text),
                       wish.candidate_count > 0 ? wish.candidates().front().memory_origin : Origin{},
                       mapper_.get());
 }
@@ -259,18 +259,18 @@ void Adapter::map_regions(MapperContext context, const Legion::Task& task, HookC
     const RequirementView& requirement = view.requirements[i];
     const RequirementWish& wish = call.wish.requirements[i];
     if (requirement.empty()) continue;
-    std::string reasons;
+    NoInstance why;
     const RequirementOf of{task, call.wish.variant, i};
     const bool made =
         i < inputs
             ? instances_.add(context, task.regions[i], &of, wish,
                              demands(context, task, call.wish.variant, i),
                              why_not_virtual(requirement, variant), output.target_procs,
-                             output.chosen_instances[i], &reasons)
+                             output.chosen_instances[i], &why)
             : instances_.add_output(task.output_regions[i - inputs], wish,
                                     output.target_procs.front(), output.output_targets[i - inputs],
-                                    output.output_constraints[i - inputs], &reasons);
-    if (!made) fail(i, view.name, wish, reasons);
+                                    output.output_constraints[i - inputs], &why);
+    if (!made) fail(i, view.name, wish, why);
     if (wish.untracked && i < inputs) {
       output.untracked_valid_regions.insert(static_cast<unsigned>(i));
     }

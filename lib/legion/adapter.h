@@ -165,7 +165,7 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   void check(const std::vector<Refusal>& refusals) const;
   // Of a requirement that got no instance.
   [[noreturn]] void fail(std::size_t position, std::string_view name, const RequirementWish& wish,
-                         const std::string& reasons) const;
+                         const NoInstance& why) const;
 
   using Requirements = std::vector<const Legion::RegionRequirement*>;
   const TaskView& operation_view(MapperContext context, const Legion::Mappable& operation,

@@ -53,13 +53,13 @@ void Adapter::map_constraint(MapperContext context, HookCall& call, const MapMus
   mapper_->map_task(call.hands, view, {}, task_wish);
   check(validate(task_wish, view, mapper_->machine()));
   if (wish == nullptr) wish = &task_wish.requirements[position];
-  std::string reasons;
+  NoInstance why;
   if (instances_.add_shared(context, first.regions[position], regions, *wish,
                             demands(context, first, task_wish.variant, position), targets,
-                            output.constraint_mappings[index], &reasons)) {
+                            output.constraint_mappings[index], &why)) {
     return;
   }
-  fail(position, view.name, *wish, reasons);
+  fail(position, view.name, *wish, why);
 }
 
 }  // namespace groma::legion

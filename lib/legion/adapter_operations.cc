@@ -39,12 +39,12 @@ void Adapter::map_operand(MapperContext context, HookCall& call, std::size_t pos
   if (view.requirements[position].empty()) return;
   const RequirementWish& wish = call.operation.requirements[position];
   std::vector<Legion::Processor> near = {realm(view.current)};
-  std::string reasons;
+  NoInstance why;
   if (instances_.add(context, requirement, nullptr, wish, demands, "nobody maps it", near, chosen,
-                     &reasons)) {
+                     &why)) {
     return;
   }
-  fail(position, name_of(view.operation), wish, reasons);
+  fail(position, name_of(view.operation), wish, why);
 }
 
 // ---- Inline mappings, copies, partitions

@@ -19,8 +19,8 @@ constexpr std::size_t kMostKept = 64;
 using Legion::Mapping::MapperContext;
 using Legion::Mapping::PhysicalInstance;
 
-void add_reason(MemKind memory, const std::string& why, std::string* reasons) {
-  *reasons += fmt::format("{}{} ({})", reasons->empty() ? "" : ", ", name_of(memory), why);
+void add_reason(MemKind memory, std::string_view reason, NoInstance* why) {
+  why->text += fmt::format("{}{} ({})", why->text.empty() ? "" : ", ", name_of(memory), reason);
 }
 
 // Legion says of an instance that it did not make how large it would have been.
@@ -32,8 +32,6 @@ std::string no_room(Legion::Memory memory, std::size_t bytes) {
 }
 
 }  // namespace
-
-bool is_of_room(std::string_view reasons) { return reasons.find("(no room for ") != reasons.npos; }
 
 std::vector<Legion::FieldID> Instances::fields(MapperContext context,
                                                const Legion::RegionRequirement& requirement,
@@ -109,11 +107,11 @@ bool Instances::take_kept(MapperContext context, const Legion::Task& task, const
 bool Instances::add(MapperContext context, const Legion::RegionRequirement& requirement,
                     const RequirementOf* of, const RequirementWish& wish, const Demands& demands,
                     const char* not_virtual, std::vector<Legion::Processor>& targets,
-                    std::vector<PhysicalInstance>& chosen, std::string* reasons) {
+                    std::vector<PhysicalInstance>& chosen, NoInstance* why) {
   if (wish.instance != 0) {
-    *reasons = add_named(context, requirement, {requirement.region}, wish.instance, demands,
-                         targets, chosen);
-    return reasons->empty();
+    why->text = add_named(context, requirement, {requirement.region}, wish.instance, demands,
+                          targets, chosen);
+    return why->text.empty();
   }
   if (wish.is_virtual) {
     chosen.push_back(PhysicalInstance::get_virtual_instance());
@@ -129,12 +127,12 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
         chosen.push_back(PhysicalInstance::get_virtual_instance());
         return true;
       }
-      add_reason(instance.memory, not_virtual, reasons);
+      add_reason(instance.memory, not_virtual, why);
       continue;
     }
     const Legion::Memory memory = machine_.memory(targets.front(), instance.memory);
     if (!memory.exists()) {
-      add_reason(instance.memory, "the processor reaches none", reasons);
+      add_reason(instance.memory, "the processor reaches none", why);
       continue;
     }
     const Wanted wanted{keeps ? of->position : 0,
@@ -144,17 +142,17 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
                         instance.layout,
                         wish.fields,
                         wish.collect_priority};
-    std::string why;
+    NoInstance here;
     if (!keeps || !take_kept(context, of->task, wanted, chosen)) {
       if (groups.empty()) {
         groups = group_fields(requirement, fields(context, requirement, wish), demands);
       }
       std::vector<PhysicalInstance> made;
-      why = make(context, requirement, wish, instance, groups, {wanted.region}, memory, made);
+      here = make(context, requirement, wish, instance, groups, {wanted.region}, memory, made);
       chosen.insert(chosen.end(), made.begin(), made.end());
-      if (keeps && why.empty()) keep(of->task, {wanted, std::move(made)});
+      if (keeps && here.text.empty()) keep(of->task, {wanted, std::move(made)});
     }
-    if (why.empty()) {
+    if (here.text.empty()) {
       if (targets.size() > 1) {
         std::erase_if(targets, [&](Legion::Processor p) {
           return !Realm::Machine::get_machine().has_affinity(p, memory);
@@ -162,7 +160,8 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
       }
       return true;
     }
-    add_reason(instance.memory, why, reasons);
+    add_reason(instance.memory, here.text, why);
+    why->no_room |= here.no_room;
   }
   return false;
 }
@@ -171,10 +170,10 @@ bool Instances::add_shared(MapperContext context, const Legion::RegionRequiremen
                            const std::vector<Legion::LogicalRegion>& regions,
                            const RequirementWish& wish, const Demands& demands,
                            const std::vector<Legion::Processor>& targets,
-                           std::vector<PhysicalInstance>& chosen, std::string* reasons) const {
+                           std::vector<PhysicalInstance>& chosen, NoInstance* why) const {
   if (wish.instance != 0) {
-    *reasons = add_named(context, requirement, regions, wish.instance, demands, targets, chosen);
-    return reasons->empty();
+    why->text = add_named(context, requirement, regions, wish.instance, demands, targets, chosen);
+    return why->text.empty();
   }
   RequirementWish all = wish;  // tasks may have different fields of it
   all.fields = RequirementWish::Fields::kAll;
@@ -185,27 +184,27 @@ bool Instances::add_shared(MapperContext context, const Legion::RegionRequiremen
       return Realm::Machine::get_machine().has_affinity(p, memory);
     };
     if (!memory.exists() || !std::all_of(targets.begin(), targets.end(), reaches)) {
-      add_reason(instance.memory, "not all of its tasks reach one", reasons);
+      add_reason(instance.memory, "not all of its tasks reach one", why);
       continue;
     }
-    const std::string why =
+    const NoInstance here =
         make(context, requirement, all, instance, groups, regions, memory, chosen);
-    if (why.empty()) return true;
-    add_reason(instance.memory, why, reasons);
+    if (here.text.empty()) return true;
+    add_reason(instance.memory, here.text, why);
+    why->no_room |= here.no_room;
   }
   return false;
 }
 
-// An instance for each group of fields; else why there is none.
-std::string Instances::make(MapperContext context, const Legion::RegionRequirement& requirement,
-                            const RequirementWish& wish, const InstanceWish& instance,
-                            const std::vector<FieldGroup>& groups,
-                            const std::vector<Legion::LogicalRegion>& regions,
-                            Legion::Memory memory, std::vector<PhysicalInstance>& chosen) const {
+NoInstance Instances::make(MapperContext context, const Legion::RegionRequirement& requirement,
+                           const RequirementWish& wish, const InstanceWish& instance,
+                           const std::vector<FieldGroup>& groups,
+                           const std::vector<Legion::LogicalRegion>& regions, Legion::Memory memory,
+                           std::vector<PhysicalInstance>& chosen) const {
   const std::size_t before = chosen.size();
   InstanceWish asked = instance;
   simplify(context, regions, asked.layout);
-  std::string why;
+  NoInstance why;
   for (const FieldGroup& group : groups) {
     const Legion::LayoutConstraintSet set = constraints_of(requirement, asked, group);
     const bool exact = set.specialized_constraint.is_exact();
@@ -219,26 +218,26 @@ std::string Instances::make(MapperContext context, const Legion::RegionRequireme
                          context, memory, set, regions, result, created, true,
                          wish.collect_priority, exact, &bytes);
     if (!made) {
-      why = no_room(memory, bytes);
+      why = {no_room(memory, bytes), true};
     } else if (const std::string_view lacks = unmet(result, group.demands); !lacks.empty()) {
-      why = fmt::format("the variant demands another {}", lacks);
+      why.text = fmt::format("the variant demands another {}", lacks);
     } else {
       chosen.push_back(result);
     }
-    if (!why.empty()) break;
+    if (!why.text.empty()) break;
   }
-  if (!why.empty()) chosen.resize(before);
+  if (!why.text.empty()) chosen.resize(before);
   return why;
 }
 
 bool Instances::add_output(const Legion::OutputRequirement& requirement,
                            const RequirementWish& wish, Legion::Processor target,
                            Legion::Memory& memory, Legion::LayoutConstraintSet& set,
-                           std::string* reasons) const {
+                           NoInstance* why) const {
   for (const InstanceWish& instance : wish.candidates()) {
     memory = machine_.memory(target, instance.memory);
     if (!memory.exists()) {
-      add_reason(instance.memory, "the processor reaches none", reasons);
+      add_reason(instance.memory, "the processor reaches none", why);
       continue;
     }
     set.add_constraint(ordering_of(instance.layout, requirement.region.get_dim()));
@@ -291,12 +290,18 @@ std::optional<Instances::Query> Instances::query(MapperContext context,
 
 std::optional<FoundInstance> Instances::find(MapperContext context, const InstanceRequest& request,
                                              bool acquire) {
-  const auto query = this->query(context, request);
+  auto query = this->query(context, request);
+  if (!query) return std::nullopt;
   PhysicalInstance found;
-  if (!query || !runtime_->find_physical_instance(context, query->memory, query->constraints,
-                                                  query->regions, found, acquire, query->exact)) {
-    return std::nullopt;
-  }
+  const auto finds = [&] {
+    return runtime_->find_physical_instance(context, query->memory, query->constraints,
+                                            query->regions, found, acquire, query->exact);
+  };
+  if (finds()) return give(context, found, false);
+  // One of several fields, which lie in this order there.
+  if (request.fields.size() > 1 || request.layout.fields != FieldOrder::kAos) return std::nullopt;
+  query->constraints.add_constraint(ordering_of(request.layout, query->regions.front().get_dim()));
+  if (!finds()) return std::nullopt;
   return give(context, found, false);
 }
 

@@ -25,8 +25,11 @@ struct RequirementOf {
   std::size_t position = 0;
 };
 
-// Of the reasons that add() and the like give: whether a memory that would do has no room.
-bool is_of_room(std::string_view reasons);
+// Why a requirement got no instance.
+struct NoInstance {
+  std::string text;  // of each memory: "FBMEM (no room for 4096 of its 8192 bytes), SYSMEM (...)"
+  bool no_room = false;  // a memory that would do is too full
+};
 
 class Instances {
  public:
@@ -37,25 +40,23 @@ class Instances {
   // the same for all fields, in the first memory that the first of `targets` reaches and that has
   // room, and appends it (a virtual one, if wished and as the last resort if `not_virtual`, why it
   // cannot be, is null). Targets that do not reach that memory are taken away: the task runs on any
-  // that is left. False when there is none; `reasons` then has each memory's:
-  // "FBMEM (no room for 4096 of its 8192 bytes), SYSMEM (...)". What is found for `of`, if that is
-  // not null, serves other points of its launch which wish the same, without a search.
+  // that is left. False when there is none; `why` is then filled. What is found for `of`, if that
+  // is not null, serves other points of its launch which wish the same, without a search.
   bool add(Legion::Mapping::MapperContext context, const Legion::RegionRequirement& requirement,
            const RequirementOf* of, const RequirementWish& wish, const Demands& demands,
            const char* not_virtual, std::vector<Legion::Processor>& targets,
-           std::vector<Legion::Mapping::PhysicalInstance>& chosen, std::string* reasons);
+           std::vector<Legion::Mapping::PhysicalInstance>& chosen, NoInstance* why);
   // The same for what tasks of a must epoch share: an instance that covers the regions of all these
   // requirements, of which `requirement` is one, in a memory that all of `targets` reach.
   bool add_shared(Legion::Mapping::MapperContext context,
                   const Legion::RegionRequirement& requirement,
                   const std::vector<Legion::LogicalRegion>& regions, const RequirementWish& wish,
                   const Demands& demands, const std::vector<Legion::Processor>& targets,
-                  std::vector<Legion::Mapping::PhysicalInstance>& chosen,
-                  std::string* reasons) const;
+                  std::vector<Legion::Mapping::PhysicalInstance>& chosen, NoInstance* why) const;
   // The same for an output region, which gets its instance when the task returns its data.
   bool add_output(const Legion::OutputRequirement& requirement, const RequirementWish& wish,
                   Legion::Processor target, Legion::Memory& memory,
-                  Legion::LayoutConstraintSet& set, std::string* reasons) const;
+                  Legion::LayoutConstraintSet& set, NoInstance* why) const;
 
   // What MapperRuntime offers a mapper. Instances that were given out are known by numbers of ours
   // for as long as they exist: Realm gives its own again.
@@ -105,11 +106,12 @@ class Instances {
   Legion::LogicalRegion region(Legion::Mapping::MapperContext context,
                                const Legion::RegionRequirement& requirement,
                                const RequirementWish& wish, const InstanceWish& instance);
-  std::string make(Legion::Mapping::MapperContext context,
-                   const Legion::RegionRequirement& requirement, const RequirementWish& wish,
-                   const InstanceWish& instance, const std::vector<FieldGroup>& groups,
-                   const std::vector<Legion::LogicalRegion>& regions, Legion::Memory memory,
-                   std::vector<Legion::Mapping::PhysicalInstance>& chosen) const;
+  // An instance for each group of fields; else why there is none.
+  NoInstance make(Legion::Mapping::MapperContext context,
+                  const Legion::RegionRequirement& requirement, const RequirementWish& wish,
+                  const InstanceWish& instance, const std::vector<FieldGroup>& groups,
+                  const std::vector<Legion::LogicalRegion>& regions, Legion::Memory memory,
+                  std::vector<Legion::Mapping::PhysicalInstance>& chosen) const;
 
   // The instance that the wish names; else why it cannot be.
   std::string add_named(Legion::Mapping::MapperContext context,

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,7 +13,9 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
+#include <sstream>
 
 #include "system/process.h"
 
@@ -104,6 +107,22 @@ void read_for(int wait_ms, File* out, Capture* out_text, File* err, Capture* err
 }
 
 }  // namespace
+
+std::optional<std::string> find_program(const std::string& word) {
+  const auto runs = [](const std::string& file) {
+    struct stat about {};
+    return stat(file.c_str(), &about) == 0 && S_ISREG(about.st_mode) &&
+           access(file.c_str(), X_OK) == 0;
+  };
+  if (word.find('/') != word.npos) return runs(word) ? std::optional(word) : std::nullopt;
+  const char* const variable = std::getenv("PATH");
+  std::istringstream folders(variable == nullptr ? "/bin:/usr/bin" : variable);
+  for (std::string folder; !word.empty() && std::getline(folders, folder, ':');) {
+    std::string file = (folder.empty() ? "." : folder) + "/" + word;
+    if (runs(file)) return file;
+  }
+  return std::nullopt;
+}
 
 Result<CommandOutcome> run_command(const Command& command) {
   GROMA_CHECK(!command.words.empty());

@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -35,11 +37,14 @@ constexpr Legion::TaskID kLate = 6;
 constexpr Legion::TaskID kSum = 7;
 constexpr Legion::TaskID kDouble = 8;
 constexpr Legion::TaskID kShare = 9;
+constexpr Legion::TaskID kSpoil = 10;
 constexpr Legion::MapperID kProgram = 1;
 constexpr Legion::MapperID kCurious = 2;
 constexpr Legion::MapperID kKeeper = 9;
 constexpr Legion::MapperID kRanker = 10;
+constexpr Legion::MapperID kFinder = 11;
 constexpr Legion::FieldID kField = 10;
+constexpr Legion::FieldID kOther = 11;
 constexpr Legion::ReductionOpID kPlus = 1;
 
 template <typename Accessor>
@@ -101,6 +106,16 @@ void twice(const Legion::Task*, const std::vector<PhysicalRegion>& regions, Cont
   for (Legion::PointInRectIterator<2> point(rect); point(); point++) {
     accessor[*point] = 2 * accessor[*point];
   }
+}
+
+// Leaves a mark in the instance that it got, which it may only read: Legion takes it for as good as
+// the others.
+void spoil(const Legion::Task*, const std::vector<PhysicalRegion>& regions, Context,
+           Legion::Runtime*) {
+  const Legion::FieldAccessor<LEGION_READ_ONLY, double, 2, Legion::coord_t,
+                              Realm::AffineAccessor<double, 2, Legion::coord_t>>
+      accessor(regions[0], kField);
+  *const_cast<double*>(accessor.ptr({0, 0})) += 1000;
 }
 
 struct Shared {
@@ -286,25 +301,35 @@ class Keeper final : public Mapper {
   InstanceId spare_ = 0;
 };
 
-// Has a region in two memories, then a new instance made of them, from the second first.
+// Has a region where the tag says, and makes new instances from the memory that it says.
 class Ranker final : public Mapper {
  public:
+  enum Tag : Legion::MappingTagID { kToSysmem, kToRdmem, kOfSysmem, kOfRdmem };
   using Mapper::Mapper;
 
   void map_task(MapperRuntime& runtime, const TaskView& task,
                 std::span<const std::span<const InstanceView>> valid, TaskWish& answer) override {
     Mapper::map_task(runtime, task, valid, answer);
-    for (RequirementWish& wish : answer.requirements) {
-      wish = {};
-      wish.fresh = task.tag == 2;
-      wish.add({task.tag == 1 ? MemKind::kRdmem : MemKind::kSysmem, {}, {}, {}});
+    for (RequirementWish& wish : answer.requirements) wish = where(task);
+  }
+  void map_operation(MapperRuntime& runtime, const TaskView& operation,
+                     std::span<const std::span<const InstanceView>> valid,
+                     OperationWish& answer) override {
+    Mapper::map_operation(runtime, operation, valid, answer);
+    answer.requirements.back() = where(operation);
+    if (operation.operation == OperationKind::kCopy) {  // the other one: from wherever it is
+      answer.requirements.front() = {};
+      answer.requirements.front().is_virtual = true;
     }
   }
-  void select_sources(MapperRuntime& runtime, const TaskView& task, const InstanceView& target,
+  void select_sources(MapperRuntime& runtime, const TaskView& operation, const InstanceView& target,
                       std::span<const InstanceView> sources,
                       std::vector<std::uint32_t>& answer) override {
-    Mapper::select_sources(runtime, task, target, sources, answer);
-    std::reverse(answer.begin(), answer.end());
+    Mapper::select_sources(runtime, operation, target, sources, answer);
+    const auto first = operation.tag == kOfRdmem ? MemKind::kRdmem : MemKind::kSysmem;
+    std::stable_partition(answer.begin(), answer.end(), [&](std::uint32_t source) {
+      return sources[source].memory.kind == first;
+    });
     answer.insert(answer.begin(), {1000, answer.front()});
     // It is while the operation is mapped: what is found is acquired.
     const RegionId region = target.region;
@@ -315,8 +340,10 @@ class Ranker final : public Mapper {
     request.fields = {&field, 1};
     const auto found = runtime.find_instance(request);
     EXPECT_TRUE(!found || runtime.acquire_instance(found->id));
-    std::string text = describe(target) + " of";
-    for (const InstanceView& source : sources) text += " " + describe(source);
+    std::string text = std::string(name_of(operation.operation)) + ": " + describe(target) + " of";
+    std::set<std::string> all;
+    for (const InstanceView& source : sources) all.insert(" " + describe(source));
+    for (const std::string& source : all) text += source;
     const std::lock_guard lock(noted_mutex);
     told.push_back(text);
   }
@@ -324,10 +351,46 @@ class Ranker final : public Mapper {
   inline static std::vector<std::string> told;
 
  private:
+  static RequirementWish where(const TaskView& operation) {
+    RequirementWish wish;
+    wish.fresh = operation.tag >= kOfSysmem;
+    wish.add({operation.tag == kToRdmem ? MemKind::kRdmem : MemKind::kSysmem, {}, {}, {}});
+    return wish;
+  }
   static std::string describe(const InstanceView& instance) {
     EXPECT_NE(instance.region, 0U);
     EXPECT_THAT(instance.fields, ElementsAre(kField));
     return std::string(name_of(instance.memory.kind)) + ":" + std::to_string(instance.bytes);
+  }
+};
+
+// Makes an instance of two fields, and finds it by one.
+class Finder final : public Mapper {
+ public:
+  using Mapper::Mapper;
+
+  void map_task(MapperRuntime& runtime, const TaskView& task,
+                std::span<const std::span<const InstanceView>> valid, TaskWish& answer) override {
+    Mapper::map_task(runtime, task, valid, answer);
+    constexpr std::array kBoth = {kField, kOther};
+    const RegionId region = task.requirements[0].region;
+    InstanceRequest request;
+    request.memory = {MemKind::kRdmem, 0, 0};
+    request.regions = {&region, 1};
+    request.fields = kBoth;
+    request.layout.fields = FieldOrder::kAos;
+    const auto made = runtime.create_instance(request);
+    ASSERT_TRUE(made);
+    for (std::size_t first = 0; first < kBoth.size(); ++first) {
+      request.fields = std::span(kBoth).subspan(first, 1);
+      request.layout.fields = FieldOrder::kAos;
+      const auto found = runtime.find_instance(request);
+      ASSERT_TRUE(found);
+      EXPECT_EQ(found->id, made->id);
+      request.layout.fields = FieldOrder::kSoa;
+      EXPECT_FALSE(runtime.find_instance(request));
+    }
+    answer.requirements[0].instance = made->id;
   }
 };
 
@@ -359,6 +422,9 @@ const BeforeStart kSetUp([] {
   task(kDouble, "twice", [](auto& registrar, const char* name) {
     Runtime::preregister_task_variant<twice>(registrar, name);
   });
+  task(kSpoil, "spoil", [](auto& registrar, const char* name) {
+    Runtime::preregister_task_variant<spoil>(registrar, name);
+  });
   task(kLate, "late", [](auto& registrar, const char* name) {
     Runtime::preregister_task_variant<int, answer<1>>(registrar, name);
   });
@@ -370,6 +436,8 @@ const BeforeStart kSetUp([] {
               {kKeeper, nullptr});
   legion::use([](const MapperSite& site) { return std::make_unique<Ranker>(site); },
               {kRanker, nullptr});
+  legion::use([](const MapperSite& site) { return std::make_unique<Finder>(site); },
+              {kFinder, nullptr});
 });
 
 // ---- Tests
@@ -443,23 +511,73 @@ TEST(Regions, CompactLeavesHolesOut) {
   }
 }
 
+TEST(Regions, AMapperByHandFindsAnInstanceByOneOfItsFields) {
+  const auto fields = runtime()->create_field_space(context());
+  auto allocator = runtime()->create_field_allocator(context(), fields);
+  for (const Legion::FieldID field : {kField, kOther}) {
+    allocator.allocate_field(sizeof(double), field);
+  }
+  const LogicalRegion region = runtime()->create_logical_region(
+      context(), runtime()->create_index_space(context(), Legion::Rect<2>({0, 0}, {7, 15})),
+      fields);
+  for (const Legion::FieldID field : {kField, kOther}) {
+    runtime()->fill_field<double>(context(), region, region, field, field == kField ? 1.0 : 3.0);
+  }
+  EXPECT_EQ(run<double>(kSum, region, region, kFinder), 8 * 16.0);
+}
+
+// Which instance a new one was copied from is told by a mark in one of two that Legion takes to be
+// the same.
 TEST(Regions, AMapperByHandSaysWhereCopiesComeFrom) {
-  const LogicalRegion region = rows("ranked");
-  const auto launch = [&](Legion::TaskID task, Legion::PrivilegeMode mode, int tag) {
+  const auto launch = [&](LogicalRegion region, Legion::TaskID task, Legion::PrivilegeMode mode,
+                          Ranker::Tag tag) {
     Legion::TaskLauncher launcher(task, Legion::UntypedBuffer(), Legion::Predicate::TRUE_PRED,
-                                  kRanker, static_cast<Legion::MappingTagID>(tag));
+                                  kRanker, tag);
     launcher.add_region_requirement(
         RegionRequirement(region, mode, LEGION_EXCLUSIVE, region).add_field(kField));
     return runtime()->execute_task(context(), launcher);
   };
-  launch(kDouble, LEGION_READ_WRITE, 0).get_void_result();
-  EXPECT_EQ(launch(kSum, LEGION_READ_ONLY, 1).get_result<double>(), 2 * 8 * 16.0);
-  EXPECT_EQ(launch(kSum, LEGION_READ_ONLY, 2).get_result<double>(), 2 * 8 * 16.0);
+  const auto by_task = [&](LogicalRegion region, Ranker::Tag tag) {
+    return launch(region, kSum, LEGION_READ_ONLY, tag).get_result<double>();
+  };
+  const auto by_inline_mapping = [&](LogicalRegion region, Ranker::Tag tag) {
+    const Legion::InlineLauncher launcher(
+        RegionRequirement(region, LEGION_READ_ONLY, LEGION_EXCLUSIVE, region).add_field(kField),
+        kRanker, tag);
+    const PhysicalRegion mapped = runtime()->map_region(context(), launcher);
+    const double total = sum(nullptr, {mapped}, context(), runtime());
+    runtime()->unmap_region(context(), mapped);
+    return total;
+  };
+  const auto by_copy = [&](LogicalRegion region, Ranker::Tag tag) {
+    const LogicalRegion copied = rows("copied");
+    Legion::CopyLauncher launcher(Legion::Predicate::TRUE_PRED, kRanker, tag);
+    launcher.add_copy_requirements(
+        RegionRequirement(region, LEGION_READ_ONLY, LEGION_EXCLUSIVE, region).add_field(kField),
+        RegionRequirement(copied, LEGION_WRITE_DISCARD, LEGION_EXCLUSIVE, copied)
+            .add_field(kField));
+    runtime()->issue_copy_operation(context(), launcher);
+    return launch(copied, kSum, LEGION_READ_ONLY, Ranker::kToSysmem).get_result<double>();
+  };
+  const auto total = [&](const auto& make, Ranker::Tag tag) {
+    const LogicalRegion region = rows("ranked");
+    launch(region, kDouble, LEGION_READ_WRITE, Ranker::kToSysmem).get_void_result();
+    launch(region, kSpoil, LEGION_READ_ONLY, Ranker::kToRdmem).get_void_result();
+    return make(region, tag);
+  };
+  constexpr double kAll = 2 * 8 * 16;
+  EXPECT_EQ(total(by_task, Ranker::kOfSysmem), kAll);
+  EXPECT_EQ(total(by_task, Ranker::kOfRdmem), kAll + 1000);
+  EXPECT_EQ(total(by_inline_mapping, Ranker::kOfSysmem), kAll);
+  EXPECT_EQ(total(by_inline_mapping, Ranker::kOfRdmem), kAll + 1000);
+  EXPECT_EQ(total(by_copy, Ranker::kOfSysmem), kAll);
+  EXPECT_EQ(total(by_copy, Ranker::kOfRdmem), kAll + 1000);
   const std::lock_guard lock(noted_mutex);
-  EXPECT_THAT(Ranker::told,
-              testing::Contains(testing::AnyOf("SYSMEM:1024 of SYSMEM:1024 RDMEM:1024",
-                                               "SYSMEM:1024 of RDMEM:1024 SYSMEM:1024")))
-      << testing::PrintToString(Ranker::told);
+  for (const char* operation : {"task", "inline mapping", "copy"}) {
+    EXPECT_THAT(Ranker::told, testing::Contains(std::string(operation) +
+                                                ": SYSMEM:1024 of RDMEM:1024 SYSMEM:1024"))
+        << testing::PrintToString(Ranker::told);
+  }
 }
 
 // The program's own array, which nobody may copy behind its back (restricted) or which may be.

@@ -46,6 +46,42 @@ TEST(Command, ReadsItsInputAndPrintsToBothOutputs) {
   EXPECT_EQ(outcome.out.left_out_bytes, 0U);
 }
 
+// As run_command() finds it: run by its name, the one that was found says so.
+TEST(Command, FindsAProgramWhereItIsRunFrom) {
+  const auto folder = ScratchFolder::make();
+  ASSERT_TRUE(folder.ok()) << folder.error().message;
+  const auto put = [&](const std::string& file, bool runs) {
+    const std::string path = folder->path() + "/" + file;
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    EXPECT_FALSE(write_file(path, "#!/bin/sh\necho " + path + "\n"));
+    std::filesystem::permissions(
+        path, runs ? std::filesystem::perms::owner_all : std::filesystem::perms::owner_read);
+    return path;
+  };
+  put("text/groma_found", false);
+  std::filesystem::create_directories(folder->path() + "/folder/groma_found");
+  const std::string program = put("bin/groma_found", true);
+  put("later/groma_found", true);
+  EXPECT_EQ(find_program("groma_found"), std::nullopt);
+  EXPECT_EQ(find_program(program), program);
+  EXPECT_EQ(find_program(folder->path() + "/folder/groma_found"), std::nullopt);
+  EXPECT_EQ(find_program(""), std::nullopt);
+
+  const std::string before = std::getenv("PATH");
+  std::string path;
+  for (const char* each : {"none", "text", "folder", "bin", "later"}) {
+    path += folder->path() + "/" + each + ":";
+  }
+  setenv("PATH", (path + before).c_str(), 1);
+  const auto found = find_program("groma_found");
+  Command command;
+  command.words = {"groma_found"};
+  const CommandOutcome outcome = run(command);
+  setenv("PATH", before.c_str(), 1);
+  EXPECT_EQ(found, program);
+  EXPECT_EQ(outcome.out.text, program + "\n");
+}
+
 TEST(Command, AnInputThatNobodyReadsHoldsNobodyUp) {
   Command command = shell("exit 0");
   command.input = std::string(5'000'000, 'x');
