@@ -1,6 +1,7 @@
 #include "program.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
@@ -14,22 +15,37 @@ namespace program {
 
 using namespace Legion;
 
+namespace {
+
+// Of Legion and its lower layers, which have a colon otherwise.
+constexpr std::array kFlags = {"-logfile", "-level", "-errlevel", "-cat"};
+
+}  // namespace
+
 bool read_parameters(int argc, char** argv, std::initializer_list<Parameter> parameters) {
   for (int i = 1; i < argc; ++i) {
-    for (const Parameter& parameter : parameters) {
-      if (argv[i][0] != '-' || std::strcmp(argv[i] + 1, parameter.name) != 0) continue;
-      const char* const text = i + 1 < argc ? argv[i + 1] : "";
+    const char* const flag = argv[i];
+    const auto is_flag = [flag](const char* other) { return std::strcmp(flag, other) == 0; };
+    if (flag[0] != '-' || std::strchr(flag, ':') != nullptr) continue;
+    const auto parameter =
+        std::find_if(parameters.begin(), parameters.end(),
+                     [flag](const Parameter& one) { return std::strcmp(flag + 1, one.name) == 0; });
+    const char* const text = ++i < argc ? argv[i] : "";
+    if (parameter != parameters.end()) {
       const char* const end = text + std::strlen(text);
-      const auto [stop, error] = std::from_chars(text, end, *parameter.value);
-      if (error != std::errc() || stop != end || *parameter.value < parameter.least ||
-          *parameter.value > parameter.most) {
-        std::fprintf(stderr, "%s: -%s takes a number from %lld to %lld, not `%s`\n", argv[0],
-                     parameter.name, static_cast<long long>(parameter.least),
-                     static_cast<long long>(parameter.most), text);
+      const auto [stop, error] = std::from_chars(text, end, *parameter->value);
+      if (error != std::errc() || stop != end || *parameter->value < parameter->least ||
+          *parameter->value > parameter->most) {
+        std::fprintf(stderr, "%s: %s takes a number from %lld to %lld, not `%s`\n", argv[0], flag,
+                     static_cast<long long>(parameter->least),
+                     static_cast<long long>(parameter->most), text);
         return false;
       }
-      ++i;
-      break;
+    } else if (std::none_of(kFlags.begin(), kFlags.end(), is_flag)) {
+      std::fprintf(stderr, "%s: no parameter %s; there are", argv[0], flag);
+      for (const Parameter& one : parameters) std::fprintf(stderr, " -%s", one.name);
+      std::fprintf(stderr, ", and Legion's own (-ll:cpu 2)\n");
+      return false;
     }
   }
   return true;

@@ -19,8 +19,8 @@ struct Parameter {
   std::int64_t least, most;
 };
 
-// What is not a parameter is left to Legion. False, with the reason on standard error, for a value
-// that is missing, no number or out of bounds.
+// Legion's own flags are left to it. False, with the reason on standard error, for another one, and
+// for a value that is missing, no number or out of bounds.
 bool read_parameters(int argc, char** argv, std::initializer_list<Parameter> parameters);
 
 // What a task is for Legion.

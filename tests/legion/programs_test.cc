@@ -132,6 +132,13 @@ TEST_F(OnLegion, TuningSaysInWordsWhyNothingRuns) {
   EXPECT_THAT(outcome.out, Not(HasSubstr("\"status\"")));
 }
 
+TEST_F(OnLegion, AFlagThatNobodyKnowsIsRefused) {
+  const Outcome outcome =
+      run("groma run --on legion --app cannon:n=64 -- -ll:cpu 2 -level 4 -repeat 3");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("no parameter -repeat; there are -n -nodes -repeats"));
+}
+
 // From one processor for all to a better one.
 TEST_F(OnLegion, Tunes) {
   const std::string start = folder_.write(
