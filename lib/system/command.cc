@@ -129,7 +129,8 @@ Result<CommandOutcome> run_command(const Command& command) {
   const auto failure = [&command](int code) {
     const bool unknown = code == ENOENT || code == ENOTDIR;
     return Error{unknown ? Error::Code::kUnknown : Error::Code::kUnreadable,
-                 fmt::format("cannot run `{}`: {}", command.words[0], std::strerror(code))};
+                 fmt::format("cannot run `{}`: {}", command.words[0], std::strerror(code)),
+                 code == EACCES ? "it is a folder, or not marked as a program: chmod +x" : ""};
   };
   struct sigaction on_end {};
   sigaction(SIGCHLD, nullptr, &on_end);

@@ -241,6 +241,7 @@ TEST(Command, SaysWhyItCannotBeStarted) {
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, Error::Code::kUnreadable);
   EXPECT_THAT(refused.error().message, HasSubstr("Permission denied"));
+  EXPECT_THAT(refused.error().help, HasSubstr("chmod +x"));
 }
 
 // The bound holds for the program from its start, for its children, and to the KB.
