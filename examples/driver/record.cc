@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -12,10 +13,12 @@
 
 #include "commands.h"
 #include "console.h"
+#include "groma/inspect.h"
 #include "groma/io.h"
 #include "groma/recording.h"
 #include "groma/run_program.h"
 #include "groma/system.h"
+#include "groma/workload.h"
 #include "run_map.h"
 
 namespace driver {
@@ -53,6 +56,36 @@ std::string summary(const groma::Application& app) {
   return fmt::format("{}, {}, {}, {}", counted(app.tasks.size(), "task"),
                      counted(launches, "launch"), counted(app.regions.size(), "region"),
                      counted(app.partitions.size(), "partition"));
+}
+
+// The program behind `--`, where a shell takes it as it stands.
+std::string as_typed(const std::vector<std::string>& words) {
+  std::string typed;
+  for (const std::string& word : words) {
+    const bool plain = std::all_of(word.begin(), word.end(), [](unsigned char c) {
+      return std::isalnum(c) != 0 ||
+             std::string_view("_-+=./,:%@").find(static_cast<char>(c)) != std::string_view::npos;
+    });
+    if (!plain || word.empty()) return "PROGRAM ARGS";
+    typed += (typed.empty() ? "" : " ") + word;
+  }
+  return typed;
+}
+
+// Why the embedded runtime would not run it under its default mapping; empty: it would.
+std::string why_refused(const groma::Application& app, const std::string& machine) {
+  const auto workload = groma::Workload::make(app);
+  if (!workload) return workload.error().message;
+  const auto made = groma::make_machine(machine);
+  if (!made) return "";
+  const groma::Source source("default", "");
+  groma::Diagnostics diags(source);
+  groma::check(source, &*made, &*workload, diags, nullptr, {.first_error = true});
+  for (const groma::Diagnostic& diagnostic : diags.sorted()) {
+    if (diagnostic.severity != groma::Severity::kError) continue;
+    return fmt::format("{} [{}]", diagnostic.message, groma::name_of(diagnostic.id));
+  }
+  return "";
 }
 
 // What was recorded, where it could not be written: in the folder for temporary files.
@@ -121,8 +154,16 @@ int run(const Options& options) {
   if (out == "-") return hearing.unheard() ? kWrongInput : print(json);
   if (const auto error = groma::write_file(out, json)) return keep(json, *error);
   if (hearing.unheard()) return kWrongInput;
-  print_error(fmt::format("groma: of this computer; next: groma tune --app {} --machine {}\n",
-                          visible(out), result->machine.empty() ? "local" : result->machine));
+  const std::string machine = result->machine.empty() ? "local" : result->machine;
+  if (const std::string why = why_refused(recording->app, machine); !why.empty()) {
+    print_error(fmt::format("groma: described like this the embedded runtime refuses it: {}\n",
+                            visible(why)));
+  } else {
+    print_error(
+        fmt::format("groma: of this computer; next: groma tune --app {} --machine {} "
+                    "--verify -- {}\n",
+                    visible(out), machine, as_typed(options.program.words)));
+  }
   return print(
       fmt::format("{}{}: {}\n", out, replaces ? ", replaced" : "", summary(recording->app)));
 }

@@ -123,6 +123,8 @@ struct AppPartition {
 struct AppData {
   std::string of = {};  // a region or a partition; empty: not described, so it cannot be run
   Formulas color = {};
+  // The region's, for each field of the requirement one as large; none: those of the same names.
+  std::vector<std::string> fields = {};
   friend bool operator==(const AppData&, const AppData&) = default;
 };
 

@@ -56,7 +56,7 @@ class LaunchBuilder {
   LaunchBuilder& over(Formulas domain, std::vector<std::string> index = {});
   LaunchBuilder& with(Formulas arguments);
   // For the task's requirements, one call for each, in their order.
-  LaunchBuilder& on(std::string of, Formulas color = {});
+  LaunchBuilder& on(std::string of, Formulas color = {}, std::vector<std::string> fields = {});
   LaunchBuilder& gives(std::string future);
   LaunchBuilder& takes(std::string future);
   LaunchBuilder& same_address_space();

@@ -59,8 +59,8 @@ LaunchBuilder& LaunchBuilder::with(Formulas arguments) {
   launch_.arguments = std::move(arguments);
   return *this;
 }
-LaunchBuilder& LaunchBuilder::on(std::string of, Formulas color) {
-  launch_.data.push_back({std::move(of), std::move(color)});
+LaunchBuilder& LaunchBuilder::on(std::string of, Formulas color, std::vector<std::string> fields) {
+  launch_.data.push_back({std::move(of), std::move(color), std::move(fields)});
   return *this;
 }
 LaunchBuilder& LaunchBuilder::gives(std::string future) {

@@ -97,7 +97,8 @@ class Builder {
   // `color` formulas are over what is in scope.
   Where read_where(const std::string& path, const AppData& from, const Requirement& requirement,
                    Where::Color color);
-  void find_fields(const std::string& path, const Requirement& requirement, Where& where);
+  void find_fields(const std::string& path, const std::vector<std::string>& names,
+                   const Requirement& requirement, Where& where);
   int number_of_task(const std::string& path, std::string_view name);
   void find_futures(const std::vector<AppStatement>& body, int depth);
   void read_top_level();

@@ -129,6 +129,7 @@ Where Builder::read_where(const std::string& path, const AppData& from,
   where.names = requirement.names;
   if (from.of.empty()) {
     if (!from.color.empty()) fail(path + "/color", "a colour of no partition");
+    if (!from.fields.empty()) fail(path + "/fields", "fields of no region");
     return where;
   }
   const Names* names = nullptr;
@@ -155,11 +156,12 @@ Where Builder::read_where(const std::string& path, const AppData& from,
     return where;
   }
   if (requirement.names.empty()) where.names = *names;
-  if (ok()) find_fields(path, requirement, where);
+  if (ok()) find_fields(path, from.fields, requirement, where);
   return where;
 }
 
-void Builder::find_fields(const std::string& path, const Requirement& requirement, Where& where) {
+void Builder::find_fields(const std::string& path, const std::vector<std::string>& names,
+                          const Requirement& requirement, Where& where) {
   const auto& numbers = field_numbers_[where.region];
   std::vector<bool> seen(numbers.size());
   const Region& region = data_.regions[where.region];
@@ -167,21 +169,27 @@ void Builder::find_fields(const std::string& path, const Requirement& requiremen
     return fail(path, fmt::format("`{}` has {} dimensions, the requirement {}", region.name,
                                   region.box.dimensions(), requirement.dimensions));
   }
-  for (const AppField& field : requirement.fields) {
-    const auto known = numbers.find(field.name);
+  if (!names.empty() && names.size() != requirement.fields.size()) {
+    return fail(path + "/fields", fmt::format("{} fields, the requirement has {}", names.size(),
+                                              requirement.fields.size()));
+  }
+  for (std::size_t i = 0; i < requirement.fields.size(); ++i) {
+    const AppField& field = requirement.fields[i];
+    const std::string& name = names.empty() ? field.name : names[i];
+    const auto known = numbers.find(name);
     if (known == numbers.end()) {
-      std::vector<std::string_view> names;
-      for (const AppField& each : region.fields) names.push_back(each.name);
-      return fail_unknown(path, fmt::format("`{}` has no field `{}`", region.name, field.name),
-                          field.name, names);
+      std::vector<std::string_view> all;
+      for (const AppField& each : region.fields) all.push_back(each.name);
+      return fail_unknown(path, fmt::format("`{}` has no field `{}`", region.name, name), name,
+                          all);
     }
     const std::int64_t bytes = region.fields[known->second].bytes;
     if (bytes != field.bytes) {
-      return fail(path, fmt::format("field `{}` of `{}` has {} bytes, not {}", field.name,
-                                    region.name, bytes, field.bytes));
+      return fail(path, fmt::format("field `{}` of `{}` has {} bytes, not {}", name, region.name,
+                                    bytes, field.bytes));
     }
     if (seen[known->second]) {
-      return fail(path, fmt::format("field `{}` is required twice", field.name));
+      return fail(path, fmt::format("field `{}` is required twice", name));
     }
     seen[known->second] = true;
     where.fields.push_back(known->second);
@@ -385,7 +393,7 @@ void Builder::read_launch_data(const std::string& path, const AppLaunch& from, L
   const std::optional<Rect> domain = known_domain(path, to);
   for (std::size_t r = 0; r < task.requirements.size() && ok(); ++r) {
     const Requirement& requirement = task.requirements[r];
-    const bool own = from.data.empty() || from.data[r].of.empty();
+    const bool own = from.data.empty() || from.data[r] == AppData{};
     const std::string place = own ? path : fmt::format("{}/data/{}", path, r);
     Where where =
         own ? requirement.data : read_where(place, from.data[r], requirement, Where::Color::kFrame);

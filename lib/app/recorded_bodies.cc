@@ -63,6 +63,19 @@ std::size_t size_of(const std::vector<Repeat>& tree) {
 
 }  // namespace
 
+std::vector<AppField> fields_of(const AppRegion& region, const Events::Requirement& requirement) {
+  std::vector<std::uint32_t> numbers = requirement.fields;
+  std::sort(numbers.begin(), numbers.end());
+  std::vector<AppField> fields;
+  for (const std::uint32_t number : numbers) fields.push_back(region.fields[number]);
+  return fields;
+}
+
+bool are_as_large(const std::vector<AppField>& a, const std::vector<AppField>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const AppField& x, const AppField& y) { return x.bytes == y.bytes; });
+}
+
 std::vector<std::int64_t> color_extents(const Application& app, const AppPartition& partition) {
   std::vector<std::int64_t> extents;
   const AppPartition* at = &partition;
@@ -221,7 +234,13 @@ std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const Runs
   for (std::size_t r = 0; r < shape.requirements.size(); ++r) {
     const Events::Requirement& from = shape.requirements[r];
     AppData& to = all.emplace_back();
-    to.of = app_.regions[from.region].name;
+    const AppRegion& region = app_.regions[from.region];
+    to.of = region.name;
+    const std::vector<AppField> fields = fields_of(region, from);
+    const std::vector<AppField>& usual = task.requirements[r].fields;
+    if (fields != usual && are_as_large(fields, usual)) {
+      for (const AppField& field : fields) to.fields.push_back(field.name);
+    }
     if (from.how == Events::How::kWhole) continue;
     const auto partition = static_cast<std::size_t>(from.partition);
     const std::vector<std::int64_t> extents = color_extents(app_, app_.partitions[partition]);

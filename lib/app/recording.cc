@@ -181,7 +181,8 @@ class Maker {
   }
 
   void add_requirements(std::uint32_t number, AppTask& task) {
-    std::vector<std::set<std::uint32_t>> regions;
+    std::vector<std::vector<std::pair<std::uint32_t, std::vector<AppField>>>> of;
+    std::vector<bool> one_to_one;  // launches can name their own fields
     std::set<std::size_t> sizes;
     bool differ = false;
     for (const Events::Shape& shape : events_.shapes) {
@@ -198,22 +199,24 @@ class Maker {
           made.dimensions = static_cast<int>(region.extents.size());
           made.data = usual(shape, from);
           task.requirements.push_back(std::move(made));
-          regions.emplace_back();
+          of.emplace_back();
         }
         AppRequirement& to = task.requirements[r];
-        regions[r].insert(from.region);
         to.privilege = both(to.privilege, from.privilege);
         differ = differ || to.privilege != from.privilege;
-        const std::size_t before = to.fields.size();
-        for (const std::uint32_t field : from.fields) {
-          const AppField& named = region.fields[field];
-          if (std::find(to.fields.begin(), to.fields.end(), named) == to.fields.end()) {
-            to.fields.push_back(named);
-          }
+        std::vector<AppField> fields = app::fields_of(region, from);
+        if (is_new) {
+          to.fields = fields;
+          one_to_one.push_back(true);
         }
-        differ = differ || (!is_new && before != to.fields.size()) ||
-                 to.fields.size() != from.fields.size();
+        one_to_one[r] = one_to_one[r] && app::are_as_large(to.fields, fields);
+        of[r].emplace_back(from.region, std::move(fields));
       }
+    }
+    for (std::size_t r = 0; r < task.requirements.size(); ++r) {
+      if (one_to_one[r]) continue;
+      differ = true;
+      join_fields(task.requirements[r], of[r]);
     }
     if (differ) {
       made_.notes.push_back(fmt::format(
@@ -226,25 +229,26 @@ class Maker {
                       "with {}",
                       task.name, *sizes.rbegin()));
     }
-    for (std::size_t r = 0; r < task.requirements.size(); ++r) {
-      keep_common_fields(task.requirements[r], regions[r]);
-    }
   }
 
-  // A launch on another region needs the fields there, too.
-  void keep_common_fields(AppRequirement& requirement, const std::set<std::uint32_t>& regions) {
-    for (const std::uint32_t number : regions) {
-      const AppRegion& region = made_.app.regions[number];
-      std::erase_if(requirement.fields, [&](const AppField& field) {
-        return std::find(region.fields.begin(), region.fields.end(), field) == region.fields.end();
-      });
+  // All that any launch has, as far as every region of them has it: in the first one's order.
+  void join_fields(
+      AppRequirement& requirement,
+      const std::vector<std::pair<std::uint32_t, std::vector<AppField>>>& of_launches) {
+    const auto has = [](const std::vector<AppField>& fields, const AppField& field) {
+      return std::find(fields.begin(), fields.end(), field) != fields.end();
+    };
+    requirement.fields.clear();
+    for (const AppField& field : made_.app.regions[of_launches.front().first].fields) {
+      const auto wants = [&](const auto& one) { return has(one.second, field); };
+      const auto knows = [&](const auto& one) {
+        return has(made_.app.regions[one.first].fields, field);
+      };
+      if (std::any_of(of_launches.begin(), of_launches.end(), wants) &&
+          std::all_of(of_launches.begin(), of_launches.end(), knows)) {
+        requirement.fields.push_back(field);
+      }
     }
-    std::sort(requirement.fields.begin(), requirement.fields.end(),
-              [&, &fields = made_.app.regions[*regions.begin()].fields](const AppField& a,
-                                                                        const AppField& b) {
-                return std::find(fields.begin(), fields.end(), a) <
-                       std::find(fields.begin(), fields.end(), b);
-              });
   }
 
   const Events& events_;

@@ -44,6 +44,18 @@ std::optional<bool> is_laid_out(const LayoutSpec& wanted, const std::string& lay
   return std::nullopt;
 }
 
+// The same in the words of a Layout statement, as far as it has them.
+std::string layout_in_words(const std::string& layout) {
+  const std::size_t colon = layout.find(':');
+  const std::string fields = layout.substr(0, colon);
+  if (fields != "SoA" && fields != "AoS") return layout;
+  const std::string words = fields == "AoS" ? "AOS" : "SOA";
+  const std::string order = colon == layout.npos ? "" : layout.substr(colon + 1);
+  if (order.size() < 2) return words;
+  if (std::is_sorted(order.begin(), order.end())) return words + " C_order";
+  return words + (std::is_sorted(order.rbegin(), order.rend()) ? " F_order" : " " + order);
+}
+
 class Judge {
  public:
   Judge(const Program& program, const MapperLog& log, const Workload* app, Diagnostics& diags)
@@ -229,7 +241,8 @@ class Judge {
     } else {
       const LayoutSpec shown = {.dimensions = layout->layout.dimensions,
                                 .fields = layout->layout.fields};
-      refused(layout->origin, data.count, layout_words(shown), data.layout, example(data));
+      refused(layout->origin, data.count, layout_words(shown), layout_in_words(data.layout),
+              example(data));
     }
   }
 

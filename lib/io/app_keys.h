@@ -98,7 +98,7 @@ inline constexpr std::array kRegionKeys = {kAppName, kAliases, kUnnamed, kExtent
 inline constexpr std::array kPartitionKeys = {kAppName, kAliases, kUnnamed, kOf,  kColors,
                                               kIndex,   kLower,   kExtents, kHalo};
 inline constexpr std::array kFieldKeys = {kAppName, kBytes};
-inline constexpr std::array kDataKeys = {kOf, kColor};
+inline constexpr std::array kDataKeys = {kOf, kColor, kFields};
 inline constexpr std::array kTaskKeys = {kAppName, kArguments, kVariants, kRequirements, kBody};
 inline constexpr std::array kVariantKeys = {kProcKind, kLeaf,        kInner,   kReplicable,
                                             kDemands,  kFlopsOfRun,  kSingle,  kEfficiency,

@@ -283,6 +283,7 @@ AppData AppReader::read_data(const JsonPlace& place) {
   } else if (json_.is_object(place, keys::kDataKeys)) {
     data.of = text_or(place, keys::kOf, {});
     data.color = formulas(place, keys::kColor, kMaxDimensions);
+    data.fields = texts(place, keys::kFields, kMaxAppFields);
   }
   return data;
 }

@@ -153,10 +153,11 @@ std::string partition_text(const AppPartition& partition) {
 }
 
 std::string data_text(const AppData& data) {
-  if (data.color.empty() && !data.of.empty()) return json_string(data.of);
+  if (data == AppData{data.of} && !data.of.empty()) return json_string(data.of);
   return Object()
       .text(keys::kOf, data.of)
       .items(keys::kColor, formula_texts(data.color))
+      .items(keys::kFields, strings(data.fields))
       .on_one_line();
 }
 

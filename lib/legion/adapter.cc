@@ -39,7 +39,7 @@ void Registration::leave(const Mapper& mapper, const groma::mapper::NamesOfRun& 
   names_.merge(names);
   const auto* of_program = dynamic_cast<const ProgramMapper*>(&mapper);
   if (--adapters_ > 0 || of_program == nullptr || mapper.machine().node_count() > 1) return;
-  if (names_.tasks.empty()) return;
+  if (names_.tasks.empty() || below) return;
   groma::mapper::log_unknown_names(of_program->program(), names_, *log());
 }
 

@@ -33,7 +33,8 @@ using Heard = std::function<void(Legion::UniqueID task, std::size_t requirement,
 struct Registration {
   MapperFactory factory;
   Options options;
-  Heard heard = {};  // empty: nobody does
+  Heard heard = {};    // empty: nobody does
+  bool below = false;  // the mapping of `groma run --map` is above it, and has the tasks it names
   std::shared_ptr<const MachineMap> machine;
   ShardFunctors functors;
   RegionIds regions;
@@ -225,7 +226,8 @@ Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion:
 // The public one, with somebody who hears.
 Wrap wrapper(const Program& program, const Options& options, Heard heard);
 
-// Makes ProgramMappers of the program, bound when the first is made. `log` as Options::log.
-MapperFactory factory_of(const Program& program, LogSink* log);
+// Makes ProgramMappers of the program, bound when the first is made. `log` as Options::log; it
+// hears what binding warns of unless `warns` is false.
+MapperFactory factory_of(const Program& program, LogSink* log, bool warns = true);
 
 }  // namespace groma::legion

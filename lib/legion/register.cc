@@ -10,6 +10,7 @@
 #include "groma/program_mapper.h"
 #include "legion/adapter.h"
 #include "legion/default_flags.h"
+#include "legion/preload.h"
 #include "legion/wrapped.h"
 
 namespace groma::legion {
@@ -86,11 +87,19 @@ Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion:
                      std::move(mapper), in_turn);
 }
 
-MapperFactory factory_of(const Program& program, LogSink* sink) {
+namespace {
+
+// Whether `groma run --map` has put its mapping above what the program uses itself, which then has
+// what that leaves.
+bool is_below() { return std::getenv(kMappingVariable) != nullptr; }
+
+}  // namespace
+
+MapperFactory factory_of(const Program& program, LogSink* sink, bool warns) {
   LogSink* const log = log_or_standard_error(sink);
   // Bound when the machine is known, once for all processors.
   auto shared = std::make_shared<std::shared_ptr<ProgramMapper::Shared>>();
-  return [program, shared, log](const MapperSite& site) -> std::unique_ptr<Mapper> {
+  return [program, shared, log, warns](const MapperSite& site) -> std::unique_ptr<Mapper> {
     if (*shared == nullptr) {
       Diagnostics diags(program.source());
       const auto bound = bind(program, *site.machine, diags, log);
@@ -100,7 +109,7 @@ MapperFactory factory_of(const Program& program, LogSink* sink) {
         std::_Exit(1);
       }
       for (const Diagnostic& warning : diags.sorted()) {
-        if (warning.severity == Severity::kNote) continue;
+        if (warning.severity == Severity::kNote || !warns) continue;
         log->log(LogLevel::kWarning, render(program.source(), warning));
       }
       *shared = ProgramMapper::share(*bound, log);
@@ -115,13 +124,14 @@ void use(MapperFactory factory, const Options& options) {
   auto registration = std::make_shared<Registration>();
   registration->factory = std::move(factory);
   registration->options = options;
+  registration->below = is_below();
   const Kept kept{new std::shared_ptr<Registration>(std::move(registration))};
   Legion::Runtime::add_registration_callback(callback, Legion::UntypedBuffer(&kept, sizeof kept),
                                              false);
 }
 
 void use(const Program& program, const Options& options) {
-  use(factory_of(program, options.log), options);
+  use(factory_of(program, options.log, !is_below()), options);
 }
 
 std::optional<Error> use_file(const std::string& path, const Options& options) {
@@ -129,7 +139,11 @@ std::optional<Error> use_file(const std::string& path, const Options& options) {
   if (!source) return source.error();
   Diagnostics diags(*source);
   const Program program = compile(*source, diags);
-  if (diags.has_errors()) return Error{Error::Code::kMalformed, render(diags)};
+  if (diags.has_errors()) {
+    std::string text = render(diags);
+    while (text.ends_with('\n')) text.pop_back();
+    return Error{Error::Code::kMalformed, std::move(text)};
+  }
   for (const Diagnostic& warning : diags.sorted()) {
     if (warning.severity == Severity::kNote) continue;  // for `groma check`
     log_or_standard_error(options.log)->log(LogLevel::kWarning, render(*source, warning));

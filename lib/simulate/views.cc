@@ -26,7 +26,9 @@ const std::vector<RequirementView>& Views::requirements(std::uint32_t task,
     for (const std::string& name : where.names) kept.names.emplace_back(name);
     for (std::size_t f = 0; f < all[r].fields.size(); ++f) {
       const auto id = static_cast<FieldId>(where.fields.empty() ? f : where.fields[f]);
-      kept.fields.push_back({id, all[r].fields[f].bytes, all[r].fields[f].name});
+      const AppField& field =
+          where.fields.empty() ? all[r].fields[f] : data_.regions[where.region].fields[id];
+      kept.fields.push_back({id, field.bytes, field.name});
     }
     RequirementView& view = views.emplace_back(app::view_of(all[r]));
     view.aliases = kept.names;

@@ -240,7 +240,8 @@ TEST_F(Record, TheNextCommandHasTheMachineOfTheRun) {
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
     const std::string next = "next: groma tune --app " + out() + " --machine ";
     EXPECT_THAT(outcome.err, HasSubstr(next + "nodes=1,gpu=0,cpu=" + cpus +
-                                       ",omp=0,sysmem=512,sockmem=0,rdmem=0\n"));
+                                       ",omp=0,sysmem=512,sockmem=0,rdmem=0 --verify -- " +
+                                       GROMA_STRANGER " plain -ll:cpu " + cpus + "\n"));
   }
   const std::string program = GROMA_STRANGER " plain -ll:cpu 1";
   const Outcome twice = record("sh -c '" + program + "; " + program + "'");

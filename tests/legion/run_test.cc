@@ -545,6 +545,16 @@ TEST_F(Run, AProgramThatIsMappedByGromaItself) {
   EXPECT_THAT(outcome.out, HasSubstr("`look` can run on none of its kinds: `GPU`"));
 }
 
+// What that mapping names and does not get, the other one has.
+TEST_F(Run, AnOwnMappingIsNotToldOfWhatItDoesNotGet) {
+  const std::string map = "groma run --map " + write("my.mapper", "Task look CPU;\n") + " -- ";
+  const Outcome outcome =
+      run(map + GROMA_REFUSED + " 'Task nobody CPU; Region look cells * RDMEM, SYSMEM' -ll:cpu 2");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out + outcome.err,
+              AllOf(Not(HasSubstr("no task `nobody`")), Not(HasSubstr("-ll:rsize"))));
+}
+
 TEST_F(Run, ALargeMappingIsHandedOverAsAFile) {
   const std::string large = kFirst + std::string("#") + std::string(200'000, 'x') + "\n";
   EXPECT_THAT(stranger(large, "plain").out, HasSubstr("moved: 0 0 0 0\n"));

@@ -290,6 +290,25 @@ class AppGenerator {
     return body;
   }
 
+  // Of the region, as large as those of the requirement.
+  std::vector<std::string> other_fields(const AppRequirement& requirement) {
+    const auto region =
+        std::find_if(app_.regions.begin(), app_.regions.end(),
+                     [&](const AppRegion& one) { return one.name == requirement.data.of; });
+    std::vector<AppField> left = region->fields;
+    std::vector<std::string> names;
+    for (const AppField& field : requirement.fields) {
+      std::vector<AppField> may;
+      for (const AppField& one : left) {
+        if (one.bytes == field.bytes) may.push_back(one);
+      }
+      const AppField chosen = draw_.of(may);
+      std::erase(left, chosen);
+      names.push_back(chosen.name);
+    }
+    return names;
+  }
+
   std::optional<AppLaunch> launch(std::size_t parent, const std::vector<std::string>& variables) {
     const auto tasks = static_cast<std::int64_t>(app_.tasks.size());
     if (static_cast<std::int64_t>(parent) + 1 >= tasks) return std::nullopt;
@@ -338,6 +357,7 @@ class AppGenerator {
         may = {{requirement.data.of, {}}};
       }
       data.push_back(draw_.of(may));
+      if (draw_.percent(20)) data.back().fields = other_fields(requirement);
     }
     if (!index) {
       for (std::size_t r = 0; r < data.size(); ++r) {

@@ -19,6 +19,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 struct Again {
   Recording recording;
@@ -77,6 +78,48 @@ TEST(Recording, LoopsHaveTheirCounter) {
   EXPECT_EQ(test::trace_of(again.after.data()), test::trace_of(again.before.data()));
   const auto& body = again.recording.app.find("main")->body;
   ASSERT_EQ(body.size(), 1U);
+}
+
+// Two fields that change places, and a region with other names for them: each launch says its own.
+TEST(Recording, LaunchesNameTheirFields) {
+  AppBuilder app("heat");
+  app.region("cells", {100}).field("old", 8).field("new", 8).field("kind", 4);
+  app.partition("tiles", {4});
+  app.pieces("ghosts", {4}, {"c"}, {"c * 25 - 1"}, {"27"});
+  app.region("others", {100}).field("a", 8).field("b", 8).partition("slabs", {4});
+  app.task("step").variant(cpu().leaf()).reads("ghosts", {"old"}).writes("tiles", {"new"});
+  app.task("main").variant(cpu()).body(
+      {loop(5, {launch("step").over({4}).on("ghosts", {}, {"old"}).on("tiles", {}, {"new"}),
+                launch("step").over({4}).on("ghosts", {}, {"new"}).on("tiles", {}, {"old"})}),
+       launch("step").over({4}).on("slabs", {}, {"a"}).on("slabs", {}, {"b"})});
+  const Again again = record(app.top_level("main").done());
+  EXPECT_EQ(test::trace_of(again.after.data()), test::trace_of(again.before.data()));
+  EXPECT_THAT(again.recording.notes, Not(Contains(HasSubstr("differ"))));
+  const std::vector<AppRequirement>& kept = again.recording.app.find("step")->requirements;
+  ASSERT_EQ(kept.size(), 2U);
+  EXPECT_EQ(kept[0].fields, (std::vector<AppField>{{"old", 8}}));
+  EXPECT_EQ(kept[1].fields, (std::vector<AppField>{{"new", 8}}));
+  EXPECT_EQ(again.recording.app.find("main")->body.size(), 2U);
+}
+
+// Where they have more or fewer, a task has them all.
+TEST(Recording, LaunchesWithMoreFieldsAreSaid) {
+  app::Events events;
+  events.runtime = "a test";
+  events.tasks = {{"main", {{}}}, {"work", {{}}}};
+  events.regions = {{"x", {Point{0}, Point{10}}, 10, {{"a", 8}, {"b", 8}, {"c", 8}}}};
+  const auto shape = [](std::vector<std::uint32_t> fields) {
+    return app::Events::Shape{
+        1, 0, {{app::Events::How::kWhole, 0, -1, Privilege::kReadOnly, {}, std::move(fields)}}};
+  };
+  events.shapes = {shape({2}), shape({0, 2})};
+  events.launches = {{0, {}}, {1, {}}};
+  events.contexts = {{0, -1, {}, 1, {{0}, {1}}}};
+  const auto recorded = recorded_application(app::text_of(events), "differ");
+  ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+  EXPECT_THAT(recorded->notes, Contains(HasSubstr("launches of `work` differ in privileges or")));
+  EXPECT_EQ(recorded->app.find("work")->requirements[0].fields,
+            (std::vector<AppField>{{"a", 8}, {"c", 8}}));
 }
 
 TEST(Recording, WhatFollowsNoRuleIsSaid) {

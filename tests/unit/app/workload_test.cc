@@ -287,6 +287,18 @@ TEST(Workload, Requirements) {
             "/tasks/1/requirements/0/data: field `x` of `r` has 8 bytes, not 4");
   EXPECT_EQ(changed([](auto& r) { r.fields.push_back(r.fields[0]); }),
             "/tasks/1/requirements/0/data: field `x` is required twice");
+  EXPECT_EQ(changed([](auto& r) { r.data.fields = {"y"}; }),
+            "/tasks/1/requirements/0/data: field `y` of `r` has 4 bytes, not 8");
+  EXPECT_EQ(changed([](auto& r) { r.data.fields = {"z"}; }),
+            "/tasks/1/requirements/0/data: `r` has no field `z` [known are `x` and `y`]");
+  EXPECT_EQ(changed([](auto& r) {
+              r.data.fields = {"x", "y"};
+            }),
+            "/tasks/1/requirements/0/data/fields: 2 fields, the requirement has 1");
+  EXPECT_EQ(changed([](auto& r) {
+              r.data = {"", {}, {"x"}};
+            }),
+            "/tasks/1/requirements/0/data/fields: fields of no region");
 }
 
 TEST(Workload, Bodies) {

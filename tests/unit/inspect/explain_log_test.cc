@@ -168,7 +168,7 @@ TEST(ExplainLog, SaysWhatBecameOfEachStatement) {
   EXPECT_EQ(judged.at(3).differences.at(0).wanted, "RDMEM");
   EXPECT_EQ(judged.at(3).differences.at(0).got, "SYSMEM");
   EXPECT_EQ(judged.at(4).state, State::kNotHonoured);
-  EXPECT_EQ(judged.at(4).differences.at(0).got, "SoA:YX");
+  EXPECT_EQ(judged.at(4).differences.at(0).got, "SOA F_order");
   EXPECT_EQ(judged.at(5).state, State::kUnmatched);
   EXPECT_EQ(judged.at(6).state, State::kNotShown);
   EXPECT_EQ(judged.at(7).state, State::kNotHonoured);

@@ -111,7 +111,7 @@ TEST(AppJson, EverythingSaid) {
                          .domain = {"p", 2},
                          .index = {"i", "j"},
                          .arguments = {"i + k"},
-                         .data = {{"b", {"i", "j"}}, {}},
+                         .data = {{"b", {"i", "j"}, {"y", "x"}}, {}},
                          .gives = "f1",
                          .takes = {"f1"}};
   EXPECT_EQ(std::get<AppLaunch>(loop.body.at(0).node), launch);
