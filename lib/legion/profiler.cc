@@ -24,6 +24,7 @@ constexpr std::size_t kMostUses = 64;     // of a task or copy
 constexpr int kMostLooks = 64;            // for a region's name
 constexpr std::size_t kMostTrees = 4096;  // of the others the name is not kept
 constexpr RunTime kNanosecond = 1000;
+constexpr long long kStallNs = 1'000'000;
 
 long long now_ns() { return Realm::Clock::current_time_in_nanoseconds(); }
 
@@ -406,10 +407,16 @@ void RunWatch::add_task(const Mapped& of, const Responses& responses) {
   made.event.mapped = since_begin(of.end_ns);
   made.event.ready = since_begin(times.ready);
   made.event.start = since_begin(times.start);
+  measurements::RuntimeOverhead overhead;
+  if (responses.get_measurement(overhead)) {
+    // Behind the first tasks Legion sets itself up, for some 100 ms: that is none of theirs.
+    made.own = overhead.application_time * kNanosecond;
+    const auto worked = overhead.application_time + overhead.runtime_time + overhead.wait_time;
+    const bool on_gpu = on.proc.kind() == Legion::Processor::TOC_PROC;
+    if (!on_gpu && times.end - times.start > worked + kStallNs) times.end = times.start + worked;
+  }
   made.event.end = std::max(made.event.start, since_begin(times.end));
   made.created = since_begin(times.created);
-  measurements::RuntimeOverhead overhead;
-  if (responses.get_measurement(overhead)) made.own = overhead.application_time * kNanosecond;
   made.task = of.task;
   made.uses = of.uses;
   events_.push_back(std::move(made));

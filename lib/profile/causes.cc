@@ -60,6 +60,8 @@ class Finder {
       if (!is_task(event) || first == launches_.end() || first->task != events_[i].task) continue;
       launching.emplace_back(i, event.end);
       event.end = std::clamp(first->time, event.start, event.end);
+      // What it did itself until then; the rest is the runtime's.
+      if (events_[i].own > 0) event.end = std::min(event.end, event.start + events_[i].own);
     }
     std::vector<Span> by_end;
     std::unordered_map<std::int32_t, std::vector<Span>> by_processor;

@@ -37,9 +37,10 @@ struct Launch {
 
 // Puts the events into the record, by their starts, with their causes, and the end of the run.
 //
-// A task that launched others worked until it launched the first; of what it did later only the sum
-// is measured (`own`). It goes into the longest times before one of its launches, or its end, in
-// which it cannot have waited for a task or copy: none ended there, and its processor ran none.
+// A task that launched others worked until it launched the first, for no longer than it worked in
+// all (`own`); of what it did later only that sum is measured. The rest of it goes into the longest
+// times before one of its launches, or its end, in which it cannot have waited for a task or copy:
+// none ended there, and its processor ran none.
 // Each is an event of its own.
 void add_events(std::vector<MeasuredEvent> events, std::vector<Launch> launches, RunRecord& record);
 

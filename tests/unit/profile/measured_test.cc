@@ -131,6 +131,13 @@ TEST(Causes, ALaunchingTaskGoesOn) {
   top.event.where = 1;
   EXPECT_EQ(record_of({top, task(2, 1, 12, 12, 13, 490)}, {{kTop, 10}, {kTop, 200}}).events.size(),
             2U + 1U);
+  top.event.where = 0;
+  // Before its first launch, too, what is not its own is the runtime's.
+  const RunRecord little = made(3);
+  ASSERT_EQ(little.events.size(), 3U);
+  EXPECT_EQ(std::pair(little.events[0].start, little.events[0].end),
+            std::pair(RunTime{2}, RunTime{5}));
+  EXPECT_EQ(make_profile(std::make_shared<RunRecord>(little)).tasks[0].longest, 77);
 }
 
 // Whatever was measured, the path is without a gap and adds up.
