@@ -317,6 +317,9 @@ std::string draw(const Verification& verified, const std::string& program, int r
     }
     text += '\n';
   }
+  if (best == start && verified.all.size() > 1) {
+    text += "nothing that was found is faster for real than the start\n";
+  }
   return text;
 }
 

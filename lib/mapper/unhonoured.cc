@@ -70,12 +70,16 @@ void log_unknown_names(const Program& program, const NamesOfRun& run, LogSink& l
     tasks.push_back(task);
     most = std::max(most, count);
   }
-  std::set<std::string> told;
+  struct Told {
+    std::string what, after;
+    std::set<std::int64_t> lines;
+  };
+  std::vector<Told> all;  // in their order
   const auto tell = [&](const Row& row, const std::string& what, const std::string& after) {
-    if (!told.insert(what).second) return;
-    const Source& source = program.source();
-    const auto line = source.position(program.range({row.statement}).begin).line;
-    log.log(LogLevel::kWarning, fmt::format("{}:{}: {}{}", source.name(), line, what, after));
+    const auto same = [&](const Told& one) { return one.what == what; };
+    auto known = std::find_if(all.begin(), all.end(), same);
+    if (known == all.end()) known = all.insert(all.end(), {what, after, {}});
+    known->lines.insert(program.source().position(program.range({row.statement}).begin).line);
   };
   const auto meant = [](std::string_view name, const std::vector<std::string_view>& candidates) {
     const auto near = near_names(name, candidates);
@@ -105,6 +109,15 @@ void log_unknown_names(const Program& program, const NamesOfRun& run, LogSink& l
     const std::string_view region = program.data().names.text(row.key.region);
     if (!run.all_regions || run.regions.contains(region)) continue;
     tell(row, fmt::format("no region `{}` was used", region), meant(region, regions));
+  }
+  for (const Told& one : all) {
+    const std::string also =
+        one.lines.size() < 2
+            ? ""
+            : fmt::format(" (so too in line {})",
+                          fmt::join(std::next(one.lines.begin()), one.lines.end(), ", "));
+    log.log(LogLevel::kWarning, fmt::format("{}:{}: {}{}{}", program.source().name(),
+                                            *one.lines.begin(), one.what, also, one.after));
   }
 }
 

@@ -256,7 +256,7 @@ void Parser::controlled(std::vector<Statement>& into, bool in_body, std::size_t 
 bool Parser::unknown_statement(Statement& made, bool in_body) {
   if (at(TokenKind::kError) || after_mistake_) panic_ = true;
   if (!panic_ && near_def()) return lost_def(made, in_body);
-  if (!panic_ && near_assignment()) {
+  if (!panic_ && near_assignment() && !near_statement()) {
     AssignStatement node;
     node.target = plain_name("variable");
     node.implied = true;
