@@ -49,7 +49,7 @@ std::string layout_in_words(const std::string& layout) {
   const std::size_t colon = layout.find(':');
   const std::string fields = layout.substr(0, colon);
   if (fields != "SoA" && fields != "AoS") return layout;
-  const std::string words = fields == "AoS" ? "AOS" : "SOA";
+  std::string words = fields == "AoS" ? "AOS" : "SOA";
   const std::string order = colon == layout.npos ? "" : layout.substr(colon + 1);
   if (order.size() < 2) return words;
   if (std::is_sorted(order.begin(), order.end())) return words + " C_order";
