@@ -180,9 +180,11 @@ class Maker {
     return {made_.app.regions[requirement.region].name, {}};
   }
 
+  // What launches have in one place: of which region which fields.
+  using Had = std::vector<std::pair<std::uint32_t, std::vector<AppField>>>;
+
   void add_requirements(std::uint32_t number, AppTask& task) {
-    std::vector<std::vector<std::pair<std::uint32_t, std::vector<AppField>>>> of;
-    std::vector<bool> one_to_one;  // launches can name their own fields
+    std::vector<Had> had;  // of each requirement
     std::set<std::size_t> sizes;
     bool differ = false;
     for (const Events::Shape& shape : events_.shapes) {
@@ -199,24 +201,24 @@ class Maker {
           made.dimensions = static_cast<int>(region.extents.size());
           made.data = usual(shape, from);
           task.requirements.push_back(std::move(made));
-          of.emplace_back();
+          had.emplace_back();
         }
         AppRequirement& to = task.requirements[r];
         to.privilege = both(to.privilege, from.privilege);
         differ = differ || to.privilege != from.privilege;
-        std::vector<AppField> fields = app::fields_of(region, from);
-        if (is_new) {
-          to.fields = fields;
-          one_to_one.push_back(true);
-        }
-        one_to_one[r] = one_to_one[r] && app::are_as_large(to.fields, fields);
-        of[r].emplace_back(from.region, std::move(fields));
+        had[r].emplace_back(from.region, app::fields_of(region, from));
+        if (is_new) to.fields = had[r].front().second;
       }
     }
     for (std::size_t r = 0; r < task.requirements.size(); ++r) {
-      if (one_to_one[r]) continue;
+      AppRequirement& to = task.requirements[r];
+      const auto as_large = [&](const auto& one) {
+        return app::are_as_large(to.fields, one.second);
+      };
+      if (std::all_of(had[r].begin(), had[r].end(), as_large))
+        continue;  // each launch names its own
       differ = true;
-      join_fields(task.requirements[r], of[r]);
+      join_fields(to, had[r]);
     }
     if (differ) {
       made_.notes.push_back(fmt::format(
@@ -232,20 +234,18 @@ class Maker {
   }
 
   // All that any launch has, as far as every region of them has it: in the first one's order.
-  void join_fields(
-      AppRequirement& requirement,
-      const std::vector<std::pair<std::uint32_t, std::vector<AppField>>>& of_launches) {
+  void join_fields(AppRequirement& requirement, const Had& had) {
     const auto has = [](const std::vector<AppField>& fields, const AppField& field) {
       return std::find(fields.begin(), fields.end(), field) != fields.end();
     };
     requirement.fields.clear();
-    for (const AppField& field : made_.app.regions[of_launches.front().first].fields) {
+    for (const AppField& field : made_.app.regions[had.front().first].fields) {
       const auto wants = [&](const auto& one) { return has(one.second, field); };
       const auto knows = [&](const auto& one) {
         return has(made_.app.regions[one.first].fields, field);
       };
-      if (std::any_of(of_launches.begin(), of_launches.end(), wants) &&
-          std::all_of(of_launches.begin(), of_launches.end(), knows)) {
+      if (std::any_of(had.begin(), had.end(), wants) &&
+          std::all_of(had.begin(), had.end(), knows)) {
         requirement.fields.push_back(field);
       }
     }

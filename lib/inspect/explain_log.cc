@@ -28,32 +28,47 @@ std::string kind_words(const std::vector<ProcKind>& kinds) {
   return text;
 }
 
-// "SoA:YX", the slowest first: whether it is as the statement says; nothing where it does not tell.
-std::optional<bool> is_laid_out(const LayoutSpec& wanted, const std::string& layout,
-                                bool one_field) {
-  const std::size_t colon = layout.find(':');
-  const std::string fields = layout.substr(0, colon);
+// A log's layout: "SoA:YX", the slowest dimension first.
+struct LoggedLayout {
+  FieldOrder fields = FieldOrder::kSoa;
+  std::string order;                         // of the dimensions, where there are several
+  std::optional<DimensionOrder> dimensions;  // of these; none: neither
+};
+std::optional<LoggedLayout> read_layout(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  const std::string fields = text.substr(0, colon);
   if (fields != "SoA" && fields != "AoS") return std::nullopt;
-  if (!one_field && (fields == "AoS") != (wanted.fields == FieldOrder::kAos)) return false;
-  const std::string order = colon == layout.npos ? "" : layout.substr(colon + 1);
-  if (order.size() < 2) return true;
-  if (std::is_sorted(order.begin(), order.end())) return wanted.dimensions == DimensionOrder::kC;
-  if (std::is_sorted(order.rbegin(), order.rend())) {
-    return wanted.dimensions == DimensionOrder::kFortran;
+  LoggedLayout layout;
+  if (fields == "AoS") layout.fields = FieldOrder::kAos;
+  std::string order = colon == text.npos ? "" : text.substr(colon + 1);
+  if (order.size() < 2) return layout;
+  if (std::is_sorted(order.begin(), order.end())) {
+    layout.dimensions = DimensionOrder::kC;
+  } else if (std::is_sorted(order.rbegin(), order.rend())) {
+    layout.dimensions = DimensionOrder::kFortran;
   }
-  return std::nullopt;
+  layout.order = std::move(order);
+  return layout;
 }
 
-// The same in the words of a Layout statement, as far as it has them.
-std::string layout_in_words(const std::string& layout) {
-  const std::size_t colon = layout.find(':');
-  const std::string fields = layout.substr(0, colon);
-  if (fields != "SoA" && fields != "AoS") return layout;
-  std::string words = fields == "AoS" ? "AOS" : "SOA";
-  const std::string order = colon == layout.npos ? "" : layout.substr(colon + 1);
-  if (order.size() < 2) return words;
-  if (std::is_sorted(order.begin(), order.end())) return words + " C_order";
-  return words + (std::is_sorted(order.rbegin(), order.rend()) ? " F_order" : " " + order);
+// Whether it is as the statement says; nothing where it does not tell.
+std::optional<bool> is_laid_out(const LayoutSpec& wanted, const std::string& text, bool one_field) {
+  const auto layout = read_layout(text);
+  if (!layout) return std::nullopt;
+  if (!one_field && layout->fields != wanted.fields) return false;
+  if (layout->order.empty()) return true;
+  if (!layout->dimensions) return std::nullopt;
+  return *layout->dimensions == wanted.dimensions;
+}
+
+// In the words of a Layout statement, as far as it has them.
+std::string layout_in_words(const std::string& text) {
+  const auto layout = read_layout(text);
+  if (!layout) return text;
+  std::string words = layout->fields == FieldOrder::kAos ? "AOS" : "SOA";
+  if (layout->order.empty()) return words;
+  if (!layout->dimensions) return words + " " + layout->order;
+  return words + (*layout->dimensions == DimensionOrder::kC ? " C_order" : " F_order");
 }
 
 class Judge {

@@ -19,8 +19,9 @@ constexpr std::size_t kMostKept = 64;
 using Legion::Mapping::MapperContext;
 using Legion::Mapping::PhysicalInstance;
 
-void add_reason(MemKind memory, std::string_view reason, NoInstance* why) {
-  why->text += fmt::format("{}{} ({})", why->text.empty() ? "" : ", ", name_of(memory), reason);
+void add_reason(MemKind memory, const NoInstance& here, NoInstance* why) {
+  why->text += fmt::format("{}{} ({})", why->text.empty() ? "" : ", ", name_of(memory), here.text);
+  why->no_room |= here.no_room;
 }
 
 // Legion says of an instance that it did not make how large it would have been.
@@ -127,12 +128,12 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
         chosen.push_back(PhysicalInstance::get_virtual_instance());
         return true;
       }
-      add_reason(instance.memory, not_virtual, why);
+      add_reason(instance.memory, {not_virtual}, why);
       continue;
     }
     const Legion::Memory memory = machine_.memory(targets.front(), instance.memory);
     if (!memory.exists()) {
-      add_reason(instance.memory, "the processor reaches none", why);
+      add_reason(instance.memory, {"the processor reaches none"}, why);
       continue;
     }
     const Wanted wanted{keeps ? of->position : 0,
@@ -160,8 +161,7 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
       }
       return true;
     }
-    add_reason(instance.memory, here.text, why);
-    why->no_room |= here.no_room;
+    add_reason(instance.memory, here, why);
   }
   return false;
 }
@@ -184,14 +184,13 @@ bool Instances::add_shared(MapperContext context, const Legion::RegionRequiremen
       return Realm::Machine::get_machine().has_affinity(p, memory);
     };
     if (!memory.exists() || !std::all_of(targets.begin(), targets.end(), reaches)) {
-      add_reason(instance.memory, "not all of its tasks reach one", why);
+      add_reason(instance.memory, {"not all of its tasks reach one"}, why);
       continue;
     }
     const NoInstance here =
         make(context, requirement, all, instance, groups, regions, memory, chosen);
     if (here.text.empty()) return true;
-    add_reason(instance.memory, here.text, why);
-    why->no_room |= here.no_room;
+    add_reason(instance.memory, here, why);
   }
   return false;
 }
@@ -237,7 +236,7 @@ bool Instances::add_output(const Legion::OutputRequirement& requirement,
   for (const InstanceWish& instance : wish.candidates()) {
     memory = machine_.memory(target, instance.memory);
     if (!memory.exists()) {
-      add_reason(instance.memory, "the processor reaches none", why);
+      add_reason(instance.memory, {"the processor reaches none"}, why);
       continue;
     }
     set.add_constraint(ordering_of(instance.layout, requirement.region.get_dim()));

@@ -399,7 +399,8 @@ void RunWatch::add_task(const Mapped& of, const Responses& responses) {
   }
   profile::MeasuredEvent made;
   Times times;
-  if (!read_times(timeline, on.proc.kind() == Legion::Processor::TOC_PROC, times)) return;
+  const bool on_gpu = on.proc.kind() == Legion::Processor::TOC_PROC;
+  if (!read_times(timeline, on_gpu, times)) return;
   const auto where = processors_.find(on.proc.id);
   made.event.name = of.name;
   made.event.where = where == processors_.end() ? -1 : where->second;
@@ -409,10 +410,9 @@ void RunWatch::add_task(const Mapped& of, const Responses& responses) {
   made.event.start = since_begin(times.start);
   measurements::RuntimeOverhead overhead;
   if (responses.get_measurement(overhead)) {
-    // Behind the first tasks Legion sets itself up, for some 100 ms: that is none of theirs.
     made.own = overhead.application_time * kNanosecond;
+    // Behind the first tasks Legion sets itself up, for some 100 ms: that is none of theirs.
     const auto worked = overhead.application_time + overhead.runtime_time + overhead.wait_time;
-    const bool on_gpu = on.proc.kind() == Legion::Processor::TOC_PROC;
     if (!on_gpu && times.end - times.start > worked + kStallNs) times.end = times.start + worked;
   }
   made.event.end = std::max(made.event.start, since_begin(times.end));

@@ -39,6 +39,10 @@ LogSink* log_or_standard_error(LogSink* log) {
   return log == nullptr ? &standard_error : log;
 }
 
+// Whether `groma run --map` has put its mapping above what the program uses itself, which then has
+// what that leaves.
+bool is_below() { return std::getenv(kMappingVariable) != nullptr; }
+
 void make_mappers(const std::shared_ptr<Registration>& registration,
                   const Legion::RegistrationCallbackArgs& args) {
   for (Legion::Processor p : args.local_procs) {
@@ -86,14 +90,6 @@ Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion:
   return new Adapter(registration, runtime->get_mapper_runtime(), machine, processor,
                      std::move(mapper), in_turn);
 }
-
-namespace {
-
-// Whether `groma run --map` has put its mapping above what the program uses itself, which then has
-// what that leaves.
-bool is_below() { return std::getenv(kMappingVariable) != nullptr; }
-
-}  // namespace
 
 MapperFactory factory_of(const Program& program, LogSink* sink, bool warns) {
   LogSink* const log = log_or_standard_error(sink);

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "groma/spelling.h"
 #include "program/data.h"
@@ -74,12 +76,13 @@ void log_unknown_names(const Program& program, const NamesOfRun& run, LogSink& l
     std::string what, after;
     std::set<std::int64_t> lines;
   };
-  std::vector<Told> all;  // in their order
+  std::vector<Told> all;                     // in their order
+  std::map<std::string, std::size_t> known;  // by what
   const auto tell = [&](const Row& row, const std::string& what, const std::string& after) {
-    const auto same = [&](const Told& one) { return one.what == what; };
-    auto known = std::find_if(all.begin(), all.end(), same);
-    if (known == all.end()) known = all.insert(all.end(), {what, after, {}});
-    known->lines.insert(program.source().position(program.range({row.statement}).begin).line);
+    const auto [at, is_new] = known.emplace(what, all.size());
+    if (is_new) all.push_back({what, after, {}});
+    all[at->second].lines.insert(
+        program.source().position(program.range({row.statement}).begin).line);
   };
   const auto meant = [](std::string_view name, const std::vector<std::string_view>& candidates) {
     const auto near = near_names(name, candidates);
