@@ -24,6 +24,15 @@ bool aligns(std::int64_t bytes, AlignOp op, std::int64_t to) {
   return false;
 }
 
+std::int64_t least_alignment(AlignOp op, std::int64_t to) {
+  if (op == AlignOp::kLt || op == AlignOp::kLe) return 1;
+  for (int shift = 0; shift < 63; ++shift) {
+    const std::int64_t bytes = std::int64_t{1} << shift;
+    if (aligns(bytes, op, to)) return bytes;
+  }
+  return INT64_MAX;
+}
+
 void add_demand(const LayoutDemand& demand, LayoutSpec* layout) {
   layout->dimensions = demand.dimensions.value_or(layout->dimensions);
   layout->fields = demand.fields.value_or(layout->fields);

@@ -13,6 +13,9 @@ namespace groma::mapper {
 
 // Whether `bytes` is an alignment as is asked for.
 bool aligns(std::int64_t bytes, AlignOp op, std::int64_t to);
+// The least power of two that is one; 1, too, for what only asks for less. INT64_MAX: there is
+// none.
+std::int64_t least_alignment(AlignOp op, std::int64_t to);
 
 // Adds to a layout what a variant demands.
 void add_demand(const LayoutDemand& demand, LayoutSpec* layout);

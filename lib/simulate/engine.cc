@@ -285,8 +285,8 @@ double Engine::layout_factor(const TaskRun& run, std::size_t requirement,
   const auto count = static_cast<double>(wants.fields.size());
   double factor = 1;
   if (instance.layout.fields == FieldOrder::kAos) {
-    const auto whole =
-        static_cast<double>(spaces_.region(instance.region).bytes_of(instance.groups));
+    const auto whole = static_cast<double>(
+        spaces_.region(instance.region).point_bytes(instance.groups, instance.layout));
     const double moved = whole <= sector ? whole : std::min(whole, count * sector);
     factor = std::max(1.0, moved / used);
   }
@@ -314,7 +314,8 @@ double Engine::unforeseen_share(const TaskRun& run, std::size_t requirement,
   const app::Requirement& wants = data_.tasks[run.task].requirements[requirement];
   double row = 0, rows = 1;  // bytes side by side, and how many times
   if (instance.layout.fields == FieldOrder::kAos) {
-    row = static_cast<double>(spaces_.region(instance.region).bytes_of(instance.groups));
+    row = static_cast<double>(
+        spaces_.region(instance.region).point_bytes(instance.groups, instance.layout));
   } else {
     row = point_bytes(wants) / static_cast<double>(wants.fields.size());
   }

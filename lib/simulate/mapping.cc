@@ -480,12 +480,14 @@ bool Mapping::map_requirement(TaskRun& run, const TaskView& view, const Requirem
     if (!query) continue;
     const auto found = store_.find_or_make(*query);
     if (!found) {
-      const std::int64_t bytes = store_.bytes_of(*query).value_or(INT64_MAX);
+      const std::int64_t bytes = store_.bytes_of(*query);
       tried += fmt::format("{}{} ({} bytes wanted, {} free)", tried.empty() ? "" : ", ",
                            name_of(candidate.memory), bytes, store_.free_bytes(query->memory));
       if (!origin) origin = candidate.memory_origin;
       full_memory_ = query->memory;
       wanted_bytes_ = bytes;
+      element_bytes_ =
+          spaces_.region(query->region).bytes_of(query->new_groups) * query->shape->box.volume();
       continue;
     }
     return use_instance(run, view, wish, position, *found);
@@ -591,6 +593,12 @@ void Mapping::refuse_memory(const TaskRun& run, const TaskView& view, std::uint3
       diagnostic.note(fmt::format("{} holds {} instance{} of `{}`, {} bytes{}",
                                   mapper::text_of(memory), held.count, held.count == 1 ? "" : "s",
                                   data_.regions[held.region].name, held.bytes, used));
+    }
+    if (wanted_bytes_ / 2 >= element_bytes_) {
+      diagnostic.help(
+          fmt::format("as SOA or without `Align` it takes {} bytes: in AOS each field of "
+                      "each point is aligned",
+                      element_bytes_));
     }
     raw = fmt::format(
         "Default mapper failed allocation of size {} bytes for region requirement {} of task {} "

@@ -12,6 +12,7 @@
 #include <unordered_set>
 
 #include "base/one_diagnostic.h"
+#include "base/saturating.h"
 #include "mapper/processors.h"
 #include "simulate/mapping.h"
 
@@ -43,16 +44,6 @@ std::uint64_t key_of(const InstanceQuery& query) {
 
 // Of one that a wish names.
 std::uint64_t key_of_named(InstanceNumber number) { return mix(2, number); }
-
-// Sums that end at the largest number.
-std::int64_t add(std::int64_t a, std::int64_t b) {
-  std::int64_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-std::int64_t times(std::int64_t a, std::int64_t b) {
-  std::int64_t product = 0;
-  return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
-}
 
 class Rehearsal final : public Mapping {
  public:
@@ -171,9 +162,11 @@ class Rehearsal final : public Mapping {
       if (loop.slot >= 0 || same == 0) continue;
       const std::int64_t left = count - 1 - i;
       turned_ |= turns_ > turns;
-      launched_ = add(launched_, times(left, launched_ - tasks));
-      statements_ = add(statements_, times(left, statements_ - statements));
-      live_ = add(live_, times(left, std::max<std::int64_t>(0, live_ - live)));
+      launched_ = saturating_add(launched_, saturating_multiply(left, launched_ - tasks));
+      statements_ =
+          saturating_add(statements_, saturating_multiply(left, statements_ - statements));
+      live_ =
+          saturating_add(live_, saturating_multiply(left, std::max<std::int64_t>(0, live_ - live)));
       note_live();
       if (launched_ > options_.max_tasks) too_many_tasks(data_.tasks[level.context.run->task].name);
       if (statements_ > static_cast<std::int64_t>(kMaxStatements)) too_many_statements();
@@ -579,7 +572,7 @@ class Rehearsal final : public Mapping {
       }
       auto query = this->query(run, requirement, wish, candidate, position);
       if (!query) continue;
-      const std::int64_t bytes = store_.bytes_of(*query).value_or(INT64_MAX);
+      const std::int64_t bytes = store_.bytes_of(*query);
       seen_.clear();
       for (const Processor& place : places) {
         query->memory = memories_.nearest(place, candidate.memory);
@@ -604,7 +597,7 @@ class Rehearsal final : public Mapping {
   void made_by_mapper(const InstanceQuery& query, std::optional<InstanceNumber> made) override {
     if (!notes_wants_) return;
     const std::uint64_t key = made ? key_of_named(*made) : key_of(query);
-    const std::int64_t bytes = store_.bytes_of(query).value_or(INT64_MAX);
+    const std::int64_t bytes = store_.bytes_of(query);
     wants_.push_back({{{key, query.memory, 0, bytes, query.region, {}}}, true, asking_, 0});
   }
 
@@ -633,7 +626,8 @@ class Rehearsal final : public Mapping {
       auto query = only(r);
       if (!query || query->memory != mine->memory) continue;
       const std::int64_t bytes =
-          spaces_.region(query->region).bytes_of(query->groups) * query->piece->box.volume();
+          spaces_.region(query->region)
+              .instance_bytes(query->groups, query->layout, query->piece->box.volume());
       static const Piece kNone;
       query->shape = &kNone;
       query->new_groups = 0;
@@ -641,7 +635,7 @@ class Rehearsal final : public Mapping {
       known = std::max(known, bytes);
     }
     std::int64_t sum = 0;
-    for (const auto& [key, bytes] : least) sum = add(sum, bytes);
+    for (const auto& [key, bytes] : least) sum = saturating_add(sum, bytes);
     return std::all_of(places.begin(), places.end(), [&](const Processor& place) {
       const std::int32_t memory = memories_.nearest(place, memories_[mine->memory].kind);
       return memory < 0 || sum > memories_.group(memory).capacity_bytes;
@@ -661,7 +655,7 @@ class Rehearsal final : public Mapping {
         for_choices(want, full, [&](const Choice& choice) {
           if (!counted.insert(choice.key).second) return;
           std::int64_t& sum = wanted[static_cast<std::size_t>(choice.memory)];
-          sum = add(sum, choice.bytes);
+          sum = saturating_add(sum, choice.bytes);
         });
       }
       more = false;
@@ -771,7 +765,7 @@ class Rehearsal final : public Mapping {
         if (choice.memory != memory || !counted.insert(choice.key).second) return;
         Part& part = parts[choice.region];
         if (part.count++ == 0) part = {0, 1, want.task, want.position};
-        part.bytes = add(part.bytes, choice.bytes);
+        part.bytes = saturating_add(part.bytes, choice.bytes);
       });
     }
     std::vector<std::pair<std::uint32_t, Part>> largest(parts.begin(), parts.end());

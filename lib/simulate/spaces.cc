@@ -7,6 +7,8 @@
 #include <map>
 
 #include "base/point_text.h"
+#include "base/saturating.h"
+#include "mapper/demands.h"
 #include "simulate/bytes.h"
 
 namespace groma::sim {
@@ -91,6 +93,34 @@ std::int64_t RegionSpace::bytes_of(std::uint64_t groups) const {
     if ((groups >> g & 1) != 0) bytes += group_bytes[g];
   }
   return bytes;
+}
+
+std::int64_t RegionSpace::point_bytes(std::uint64_t groups, const LayoutSpec& layout) const {
+  return aligned_bytes(groups, 1, mapper::least_alignment(layout.align_op, layout.align_bytes));
+}
+
+std::int64_t RegionSpace::instance_bytes(std::uint64_t groups, const LayoutSpec& layout,
+                                         std::int64_t points) const {
+  if (layout.fields == FieldOrder::kAos) {
+    return saturating_multiply(point_bytes(groups, layout), points);
+  }
+  return aligned_bytes(groups, points,
+                       mapper::least_alignment(layout.align_op, layout.align_bytes));
+}
+
+std::int64_t RegionSpace::aligned_bytes(std::uint64_t groups, std::int64_t elements,
+                                        std::int64_t align) const {
+  if (align == 1) return bytes_of(groups) * elements;
+  std::int64_t sum = 0;
+  for (std::size_t g = 0; g < group_fields.size(); ++g) {
+    if ((groups >> g & 1) == 0) continue;
+    for (std::uint32_t field : group_fields[g]) {
+      const std::int64_t bytes = field_bytes[field] * elements;
+      const std::int64_t over = bytes % align;
+      sum = saturating_add(sum, saturating_add(bytes, over == 0 ? 0 : align - over));
+    }
+  }
+  return sum;
 }
 
 std::vector<std::uint32_t> RegionSpace::fields_of(std::uint64_t groups) const {
@@ -255,7 +285,8 @@ bool Spaces::make_groups(const app::Data& data, std::string& why) {
         space.group_bytes.push_back(0);
         space.group_fields.emplace_back();
       }
-      space.group_bytes[group->second] += data.regions[r].fields[f].bytes;
+      space.field_bytes.push_back(data.regions[r].fields[f].bytes);
+      space.group_bytes[group->second] += space.field_bytes.back();
       space.group_fields[group->second].push_back(f);
     }
     if (space.group_bytes.size() > kMaxGroups) {

@@ -41,9 +41,15 @@ struct RegionSpace {
   Piece whole;
   std::vector<std::int64_t> group_bytes;  // of one element
   std::vector<std::vector<std::uint32_t>> group_fields;
+  std::vector<std::int64_t> field_bytes;  // of one element
   std::uint64_t all_groups = 0;
 
-  std::int64_t bytes_of(std::uint64_t groups) const;
+  std::int64_t bytes_of(std::uint64_t groups) const;  // of one element
+  // Of a point whose fields lie together (AOS), each at an address that is aligned.
+  std::int64_t point_bytes(std::uint64_t groups, const LayoutSpec& layout) const;
+  // Of an instance of so many points. INT64_MAX: that many, or more.
+  std::int64_t instance_bytes(std::uint64_t groups, const LayoutSpec& layout,
+                              std::int64_t points) const;
   std::vector<std::uint32_t> fields_of(std::uint64_t groups) const;  // in their order
   std::uint64_t group_of(std::uint32_t field) const;                 // 0: no such field
   // As an instance of these groups has it: of one field there is no order.
@@ -55,6 +61,8 @@ struct RegionSpace {
   }
 
  private:
+  // Arrays of so many elements, one of each field, each rounded up to a multiple of `align`.
+  std::int64_t aligned_bytes(std::uint64_t groups, std::int64_t elements, std::int64_t align) const;
   template <typename Use>
   void visit(const CellRange& range, int d, std::int64_t at, std::int64_t points,
              const Use& use) const {

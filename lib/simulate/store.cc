@@ -158,8 +158,8 @@ void Store::take(InstanceNumber number, std::int32_t statement) {
 }
 
 std::optional<InstanceNumber> Store::make(const InstanceQuery& query) {
-  const auto bytes = bytes_of(query);
-  if (!bytes || !make_room(query.memory, *bytes)) return std::nullopt;
+  const std::int64_t bytes = bytes_of(query);
+  if (!make_room(query.memory, bytes)) return std::nullopt;
   const std::uint64_t place = place_of(query.memory, query.region);
   const std::uint64_t key = box_key(place, query.shape->box);
   const auto number = static_cast<InstanceNumber>(instances_.size());
@@ -171,7 +171,7 @@ std::optional<InstanceNumber> Store::make(const InstanceQuery& query) {
   made.groups = query.new_groups;
   made.layout = query.layout;
   made.reduction = query.reduction;
-  made.bytes = *bytes;
+  made.bytes = bytes;
   made.priority = query.priority;
   made.used = ++clock_;
   made.statement = query.statement;
@@ -184,19 +184,15 @@ std::optional<InstanceNumber> Store::make(const InstanceQuery& query) {
   const auto m = static_cast<std::size_t>(query.memory);
   change(number, [](Instance& instance) { instance.alive = true; });
   ++alive_;
-  used_[m] += *bytes;
+  used_[m] += bytes;
   peak_[m] = std::max(peak_[m], used_[m]);
   if (on_allocation) on_allocation(made, true);
   return number;
 }
 
-std::optional<std::int64_t> Store::bytes_of(const InstanceQuery& query) const {
-  const RegionSpace& space = spaces_.region(query.region);
-  const std::int64_t bytes = space.bytes_of(query.new_groups) * query.shape->box.volume();
-  if (query.layout.align_op == AlignOp::kNone || query.layout.align_bytes <= 1) return bytes;
-  const std::int64_t align = query.layout.align_bytes;
-  if (bytes > INT64_MAX - align) return std::nullopt;
-  return (bytes + align - 1) / align * align;
+std::int64_t Store::bytes_of(const InstanceQuery& query) const {
+  return spaces_.region(query.region)
+      .instance_bytes(query.new_groups, query.layout, query.shape->box.volume());
 }
 
 // Nobody uses it, and all that it holds is valid elsewhere too.

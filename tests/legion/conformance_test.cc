@@ -290,17 +290,17 @@ void check_region(const SeenRegion& saw, const ExplainedRequirement& said, const
     EXPECT_EQ(saw.steps[at], step) << "dimension " << at;
     step *= layout.exact ? saw.extents[at] : of.extents[at];
   }
+  const std::int64_t aligned = layout.align_op == AlignOp::kNone ? 1
+                               : layout.align_op == AlignOp::kGt ? 2 * layout.align_bytes
+                                                                 : layout.align_bytes;
   if (layout.fields == FieldOrder::kAos) {
-    EXPECT_GE(element, 2 * kElement);
-    EXPECT_LT(apart, element);
+    EXPECT_EQ(apart, (kElement + aligned - 1) / aligned * aligned);
+    EXPECT_EQ(element, 2 * apart);
   } else {
     EXPECT_EQ(element, kElement);
     EXPECT_GE(apart, step);
   }
   // Realm's registered memory begins at a multiple of 64 bytes only.
-  const std::int64_t aligned = layout.align_op == AlignOp::kNone ? 1
-                               : layout.align_op == AlignOp::kGt ? 2 * layout.align_bytes
-                                                                 : layout.align_bytes;
   const bool begins = layout.exact || saw.lower == std::vector<std::int64_t>(dimensions, 0);
   if (!begins || (saw.memory == MemKind::kRdmem && aligned > 64)) return;
   EXPECT_EQ(saw.addresses[0] % aligned, 0);

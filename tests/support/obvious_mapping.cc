@@ -276,12 +276,12 @@ Instance* Runtime::find(const Wanted& wanted) {
 
 Instance* Runtime::make(const Wanted& wanted) {
   const std::vector<AppField>& all = data_.regions[wanted.region].fields;
+  const std::int64_t points = wanted.box.volume();
+  const bool together = wanted.layout.fields == FieldOrder::kAos;
   std::int64_t bytes = 0;
-  for (std::uint32_t f : wanted.new_fields) bytes += all[f].bytes * wanted.box.volume();
-  const std::int64_t align = wanted.layout.align_bytes;
-  if (wanted.layout.align_op != AlignOp::kNone && align > 1) {
-    if (bytes > INT64_MAX - align) return nullptr;
-    while (bytes % align != 0) ++bytes;
+  for (std::uint32_t f : wanted.new_fields) {
+    bytes += together ? points * aligned(all[f].bytes, wanted.layout)
+                      : aligned(points * all[f].bytes, wanted.layout);
   }
   if (!make_room(wanted.memory, bytes)) return nullptr;
   Instance& made = instances_.emplace_back();

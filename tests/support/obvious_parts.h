@@ -61,6 +61,30 @@ inline bool without_exact(LayoutSpec a, LayoutSpec b) {
   return a == b;
 }
 
+// A multiple of what the layout asks of addresses.
+inline std::int64_t aligned(std::int64_t bytes, const LayoutSpec& layout) {
+  const std::int64_t to = layout.align_bytes;
+  std::int64_t multiple = 1;
+  switch (layout.align_op) {
+    case AlignOp::kNone:
+    case AlignOp::kLt:
+    case AlignOp::kLe:
+      break;
+    case AlignOp::kNe:
+      multiple = to == 1 ? 2 : 1;
+      break;
+    case AlignOp::kEq:
+    case AlignOp::kGe:
+      multiple = to;
+      break;
+    case AlignOp::kGt:
+      multiple = 2 * to;
+      break;
+  }
+  while (bytes % multiple != 0) ++bytes;
+  return bytes;
+}
+
 inline std::int64_t row_major(const Rect& box, const Point& point) {
   std::int64_t at = 0;
   for (int d = 0; d < point.dimensions(); ++d) at = at * box.extents[d] + point[d] - box.lower[d];

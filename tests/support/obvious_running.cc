@@ -22,6 +22,15 @@ double rows_in(const Rect& box, const Rect& whole, DimensionOrder order) {
   return rows;
 }
 
+// From one point to the next where the fields of a point are together.
+double structure_of(const Instance& instance, const app::Data& data) {
+  std::int64_t bytes = 0;
+  for (std::uint32_t f : instance.fields) {
+    bytes += aligned(data.regions[instance.region].fields[f].bytes, instance.layout);
+  }
+  return static_cast<double>(bytes);
+}
+
 }  // namespace
 
 void Runtime::settle() {
@@ -248,10 +257,7 @@ double Runtime::seconds(Task& task) {
       const auto fields = static_cast<double>(requirement.fields.size());
       double factor = 1;
       if (access == Access::kStream && instance->layout.fields == FieldOrder::kAos) {
-        double structure = 0;
-        for (std::uint32_t f : instance->fields) {
-          structure += static_cast<double>(data_.regions[instance->region].fields[f].bytes);
-        }
+        const double structure = structure_of(*instance, data_);
         const double takes = structure <= sector ? structure : std::min(structure, fields * sector);
         factor = std::max(1.0, takes / element);
       }
@@ -264,10 +270,7 @@ double Runtime::seconds(Task& task) {
           task.processor.kind != ProcKind::kGpu && task.processor.kind != ProcKind::kOmp) {
         double structure = element / fields;
         if (instance->layout.fields == FieldOrder::kAos) {
-          structure = 0;
-          for (std::uint32_t f : instance->fields) {
-            structure += static_cast<double>(data_.regions[instance->region].fields[f].bytes);
-          }
+          structure = structure_of(*instance, data_);
         }
         const auto rows = rows_in(*boxes[r], instance->box, instance->layout.dimensions);
         const double row = structure * static_cast<double>(boxes[r]->volume()) / rows;

@@ -660,8 +660,8 @@ class RandomMapper final : public Mapper {
         candidate.layout.fields = draw.percent(50) ? FieldOrder::kAos : FieldOrder::kSoa;
         candidate.layout.compact = draw.percent(10);
         if (draw.percent(10)) {
-          candidate.layout.align_op = AlignOp::kEq;
-          candidate.layout.align_bytes = 64;
+          candidate.layout.align_op = static_cast<AlignOp>(draw.between(1, 6));
+          candidate.layout.align_bytes = std::int64_t{1} << draw.between(0, 7);
         }
       }
       candidate.layout.exact = small || draw.percent(20);

@@ -270,6 +270,47 @@ TEST(Layouts, CostWhatTheyMoveMore) {
   EXPECT_EQ(length_of_only(run(app, machine_of(1), {}, layout), 1), 9100000);
 }
 
+// As Legion 26.06 makes them, by what its instances took.
+TEST(Layouts, AlignTheFieldsOfEachPoint) {
+  Application app =
+      pieces_of(1, {main_task({{launch("work")}}), leaf("work", {on("r", Privilege::kReadOnly)})});
+  app.regions[0].fields = {{"x", 8}, {"y", 8}};
+  app.tasks[1].requirements[0].fields = app.regions[0].fields;
+  const auto run_with = [&](FieldOrder fields, AlignOp op, std::int64_t bytes) {
+    LayoutSpec layout = exact();
+    layout.fields = fields;
+    layout.align_op = op;
+    layout.align_bytes = bytes;
+    return run(app, machine_of(1), {}, layout);
+  };
+  const auto point = [&](AlignOp op, std::int64_t bytes) {
+    return run_with(FieldOrder::kAos, op, bytes).record->memories[0].peak_bytes / 1000;
+  };
+  EXPECT_EQ(point(AlignOp::kNone, 0), 16);
+  EXPECT_EQ(point(AlignOp::kEq, 8), 16);
+  EXPECT_EQ(point(AlignOp::kEq, 16), 32);
+  EXPECT_EQ(point(AlignOp::kEq, 32), 64);
+  EXPECT_EQ(point(AlignOp::kGe, 64), 128);
+  EXPECT_EQ(point(AlignOp::kEq, 128), 256);
+  EXPECT_EQ(point(AlignOp::kGt, 8), 32);
+  EXPECT_EQ(point(AlignOp::kNe, 128), 16);
+  EXPECT_EQ(point(AlignOp::kLe, 64), 16);
+  // Each field's beginning alone: 8000 bytes are 62 times 128, and 64.
+  const RunResult apart = run_with(FieldOrder::kSoa, AlignOp::kEq, 128);
+  EXPECT_EQ(apart.record->memories[0].peak_bytes, 2 * 63 * 128);
+  EXPECT_EQ(length_of_only(apart, 1), 17'100'000);
+  const RunResult full = run_with(FieldOrder::kAos, AlignOp::kEq, 1 << 20);
+  ASSERT_EQ(ids_of(full), "[out-of-memory]");
+  EXPECT_EQ(
+      full.refusals[0].diagnostic.message,
+      "no room for region 0 (r) of `work`: SYSMEM (2097152000 bytes wanted, 1073741824 free)");
+  EXPECT_EQ(full.refusals[0].diagnostic.helps,
+            std::vector<std::string>{"as SOA or without `Align` it takes 16000 bytes: in AOS each "
+                                     "field of each point is aligned"});
+  // What is between them is moved along: two lines of 64 bytes for the two fields.
+  EXPECT_EQ(length_of_only(run_with(FieldOrder::kAos, AlignOp::kEq, 64), 1), 129'100'000);
+}
+
 // A core waits for ten lines of 64 bytes at a time: 3.2 GB/s where memory is 200 ns away.
 TEST(Layouts, RowsWithGapsAreNotForeseen) {
   NodeType node;
