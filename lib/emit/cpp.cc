@@ -108,7 +108,8 @@ Names::Names() {
       "the_machine "
       // what a class of that name would hide
       "DefaultMapper Legion Mapper Realm MapMustEpochInput MapMustEpochOutput MapTaskInput "
-      "MapTaskOutput ReplicateTaskInput ReplicateTaskOutput SelectMappingInput "
+      "MapTaskOutput MustEpochShardingFunctorOutput ReplicateTaskInput ReplicateTaskOutput "
+      "SelectMappingInput "
       "SelectMappingOutput SelectShardingFunctorInput SelectShardingFunctorOutput "
       "SelectStealingInput SelectStealingOutput SliceTaskInput SliceTaskOutput StealRequestInput "
       "StealRequestOutput TaskOptions TaskSlice";

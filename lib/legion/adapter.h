@@ -105,7 +105,9 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   GROMA_SHARDING(Partition)
   GROMA_SHARDING(Fill)
 #undef GROMA_SHARDING
-  using DefaultMapper::select_sharding_functor;  // of must epochs
+  void select_sharding_functor(MapperContext context, const Legion::MustEpoch& epoch,
+                               const SelectShardingFunctorInput& input,
+                               MustEpochShardingFunctorOutput& output) override;
 #define GROMA_SOURCES(hook, Operation, Select)                                                     \
   void hook(MapperContext context, const Legion::Operation& operation, const Select##Input& input, \
             Select##Output& output) override;

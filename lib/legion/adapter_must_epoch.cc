@@ -6,6 +6,16 @@
 
 namespace groma::legion {
 
+// As of the first of its index launches. Points of single tasks are only what they were numbered
+// as.
+void Adapter::select_sharding_functor(MapperContext context, const Legion::MustEpoch& epoch,
+                                      const SelectShardingFunctorInput& input,
+                                      MustEpochShardingFunctorOutput& output) {
+  DefaultMapper::select_sharding_functor(context, epoch, input, output);
+  if (epoch.index_space_tasks.empty()) return;
+  select_sharding_functor(context, *epoch.index_space_tasks.front(), input, output);
+}
+
 void Adapter::map_must_epoch(MapperContext context, const MapMustEpochInput& input,
                              MapMustEpochOutput& output) {
   HookCalls::Use call(calls_, context, HookOf::kMapping);

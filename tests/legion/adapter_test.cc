@@ -42,6 +42,7 @@ constexpr Legion::TaskID kSquare = 4;
 constexpr Legion::TaskID kScattered = 5;  // no function maps it
 constexpr Legion::TaskID kSingle = 6;
 constexpr Legion::TaskID kHeld = 7;
+constexpr Legion::TaskID kTogether = 8;
 constexpr Legion::MapperID kPlain = 1;
 constexpr Legion::MapperID kReplicating = 2;
 constexpr Legion::MapperID kLimited = 3;
@@ -52,10 +53,12 @@ constexpr const char* kProgram = R"(
 m = Machine(CPU);
 def block(Task t) { return m[0, t.ipoint[0] * m.size[1] / t.ispace[0]]; }
 def diagonal(Task t) { return m[0, (t.ipoint[0] + 2 * t.ipoint[1]) % m.size[1]]; }
+def turned(Task t) { return m[0, m.size[1] - 1 - t.ipoint[0]]; }
 def last(Task t) { return m[0, m.size[1] - 1]; }
 Task * CPU;
 IndexTaskMap where,held,parent block;
 IndexTaskMap square diagonal;
+IndexTaskMap together turned;
 SingleTaskMap look,single last;
 Region look cells CPU RDMEM;
 Region look 1 CPU SYSMEM;
@@ -79,6 +82,11 @@ std::int64_t cpu_index(Processor processor) {
   for (Processor cpu : query.only_kind(Processor::LOC_PROC)) cpus.push_back(cpu);
   std::sort(cpus.begin(), cpus.end());
   return std::find(cpus.begin(), cpus.end(), processor) - cpus.begin();
+}
+
+std::int64_t cpus() {
+  Legion::Machine::ProcessorQuery query(Legion::Machine::get_machine());
+  return static_cast<std::int64_t>(query.only_kind(Processor::LOC_PROC).count());
 }
 
 std::int64_t where(const Legion::Task*, const std::vector<PhysicalRegion>&, Context context,
@@ -137,6 +145,15 @@ void square(const Legion::Task* task, const std::vector<PhysicalRegion>&, Contex
       1 + cpu_index(runtime->get_executing_processor(context));
 }
 
+std::mutex together_mutex;
+std::map<Legion::coord_t, std::int64_t> together_at;
+
+void together(const Legion::Task* task, const std::vector<PhysicalRegion>&, Context context,
+              Legion::Runtime* runtime) {
+  const std::lock_guard lock(together_mutex);
+  together_at[task->index_point[0]] = cpu_index(runtime->get_executing_processor(context));
+}
+
 void parent(const Legion::Task* task, const std::vector<PhysicalRegion>&, Context context,
             Legion::Runtime* runtime) {
   {
@@ -148,6 +165,11 @@ void parent(const Legion::Task* task, const std::vector<PhysicalRegion>&, Contex
                                      Legion::ArgumentMap(), Legion::Predicate::TRUE_PRED, false,
                                      task->map_id);
   runtime->execute_index_space(context, launcher);
+  Legion::MustEpochLauncher epoch(task->map_id);
+  epoch.add_index_task({kTogether, Legion::Domain(Legion::Rect<2>({0, 0}, {cpus() - 1, 0})),
+                        Legion::UntypedBuffer(), Legion::ArgumentMap(),
+                        Legion::Predicate::TRUE_PRED, false, task->map_id});
+  runtime->execute_must_epoch(context, epoch);
   // Its future must not be read here: see docs/legion.md.
   runtime->execute_task(context, Legion::TaskLauncher(kSingle, Legion::UntypedBuffer(),
                                                       Legion::Predicate::TRUE_PRED, task->map_id));
@@ -244,6 +266,10 @@ class Watched final : public Mapper {
     int& now = ++in_flight.now[answer.processors.front().index];
     in_flight.most = std::max(in_flight.most, now);
   }
+  void map_must_epoch(MapperRuntime& runtime, std::span<const TaskView> tasks,
+                      MustEpochAnswer& answer) override {
+    inner_->map_must_epoch(runtime, tasks, answer);
+  }
   void select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
                            ScheduleAnswer& answer) override {
     inner_->select_tasks_to_map(runtime, ready, answer);
@@ -306,6 +332,9 @@ const BeforeStart kSetUp([] {
   add_task(kSingle, "single", true, [](auto& registrar, const char* name) {
     Runtime::preregister_task_variant<single>(registrar, name);
   });
+  add_task(kTogether, "together", true, [](auto& registrar, const char* name) {
+    Runtime::preregister_task_variant<together>(registrar, name);
+  });
   add_task(kParent, "parent", false, [](auto& registrar, const char* name) {
     Runtime::preregister_task_variant<parent>(registrar, name);
   });
@@ -318,11 +347,6 @@ const BeforeStart kSetUp([] {
 });
 
 // ---- What the library says
-
-std::int64_t cpus() {
-  Legion::Machine::ProcessorQuery query(Legion::Machine::get_machine());
-  return static_cast<std::int64_t>(query.only_kind(Processor::LOC_PROC).count());
-}
 
 class Expected {
  public:
@@ -470,6 +494,7 @@ void check_parent(Legion::MapperID mapper, std::size_t shards) {
   for (auto& point : inner_points) point = 0;
   single_at = -1;
   shard_processors.clear();
+  together_at.clear();
   Legion::TaskLauncher launcher(kParent, Legion::UntypedBuffer(), Legion::Predicate::TRUE_PRED,
                                 mapper);
   runtime()->execute_task(context(), launcher).get_void_result();
@@ -477,6 +502,8 @@ void check_parent(Legion::MapperID mapper, std::size_t shards) {
   // refuses.
   EXPECT_EQ(shard_processors, std::vector<std::int64_t>(shards, shard_processors.front()));
   EXPECT_EQ(single_at, cpus() - 1);
+  EXPECT_EQ(together_at.size(), static_cast<std::size_t>(cpus()));
+  for (const auto& [point, at] : together_at) EXPECT_EQ(at, cpus() - 1 - point);
   Expected expected("square");
   const Rect domain{Point{0, 0}, Point{kSide, kSide}};
   Point at = domain.lower;
@@ -497,7 +524,11 @@ TEST(Adapter, PlacesTheLaunchesOfShards) {
   check_parent(kReplicating, static_cast<std::size_t>(cpus()));
   EXPECT_GT(Watched::slices_of_square, 0);
   EXPECT_EQ(Watched::wrong_shards, 0);
-  ASSERT_EQ(noted_functors.size(), 1U);
+  ASSERT_EQ(noted_functors.size(), 2U);  // in the order of the mapping
+  const NotedFunctor& epoch = noted_functors.rbegin()->second;
+  for (const auto& [point, owner] : epoch.owners) {
+    EXPECT_EQ(static_cast<std::int64_t>(owner), cpus() - 1 - point[0]);
+  }
   const NotedFunctor& noted = noted_functors.begin()->second;
   EXPECT_EQ(noted.inverted.size(), static_cast<std::size_t>(cpus()));
   EXPECT_EQ(noted.owners.size(), static_cast<std::size_t>(kSide * kSide));

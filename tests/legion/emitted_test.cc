@@ -41,7 +41,8 @@ enum Tasks : Legion::TaskID {
   kLook,
   kChild,
   kMother,
-  kShards
+  kShards,
+  kTogether
 };
 
 // ---- Tasks that say what they see
@@ -144,6 +145,7 @@ void use_watched(const Legion::RegistrationCallbackArgs& args) {
 constexpr std::int64_t kSide = 6;
 std::array<std::atomic<std::int64_t>, kSide * kSide> inner;
 std::atomic<int> shards_seen;
+std::array<std::atomic<std::int64_t>, 64> epoch;  // of a must epoch there
 
 Seen square(const Legion::Task* task, const std::vector<PhysicalRegion>& regions, Context context,
             Legion::Runtime* runtime) {
@@ -156,6 +158,13 @@ Seen square(const Legion::Task* task, const std::vector<PhysicalRegion>& regions
   return seen;
 }
 
+Seen together(const Legion::Task* task, const std::vector<PhysicalRegion>& regions, Context context,
+              Legion::Runtime* runtime) {
+  const Seen seen = see(task, regions, context, runtime);
+  epoch[static_cast<std::size_t>(task->index_point[0])] = seen.processor;
+  return seen;
+}
+
 void shards(const Legion::Task* task, const std::vector<PhysicalRegion>&, Context context,
             Legion::Runtime* runtime) {
   ++shards_seen;
@@ -164,6 +173,14 @@ void shards(const Legion::Task* task, const std::vector<PhysicalRegion>&, Contex
                                      Legion::ArgumentMap(), Legion::Predicate::TRUE_PRED, false,
                                      task->map_id);
   runtime->execute_index_space(context, launcher);
+  Legion::MustEpochLauncher at_once(task->map_id);
+  Legion::Machine::ProcessorQuery cpus(Legion::Machine::get_machine());
+  const auto count =
+      static_cast<Legion::coord_t>(cpus.only_kind(Legion::Processor::LOC_PROC).count());
+  at_once.add_index_task({kTogether, Legion::Domain(Legion::Rect<1>(0, count - 1)),
+                          Legion::UntypedBuffer(), Legion::ArgumentMap(),
+                          Legion::Predicate::TRUE_PRED, false, task->map_id});
+  runtime->execute_must_epoch(context, at_once);
   runtime->issue_execution_fence(context).wait();
 }
 
@@ -187,6 +204,7 @@ const BeforeStart kSetUp([] {
   add_task<see>(kWork, "work");
   add_task<square>(kSquare, "square");
   add_task<see>(kCube, "cube");
+  add_task<together>(kTogether, "together");
   add_task<see>(kSpread, "spread");
   add_task<see>(kUnmapped, "unmapped");
   add_task<held>(kHeld, "held");
@@ -343,11 +361,16 @@ TEST(Emitted, ShardsOwnWhatTheAdapterGivesThem) {
   for (const Legion::MapperID mapper : kMappers) {
     shards_seen = 0;
     for (auto& point : inner) point = -1;
+    for (auto& point : epoch) point = -1;
     Legion::TaskLauncher launcher(kShards, Legion::UntypedBuffer(), Legion::Predicate::TRUE_PRED,
                                   mapper);
     runtime()->execute_task(context(), launcher).get_void_result();
     seen[mapper].assign(inner.begin(), inner.end());
     counts[mapper] = shards_seen;
+    EXPECT_GE(epoch[0], counts[mapper] - 1);  // the last
+    for (std::int64_t i = 0; i <= epoch[0]; ++i) {
+      EXPECT_EQ(epoch[static_cast<std::size_t>(i)], epoch[0] - i);
+    }
   }
   EXPECT_EQ(seen[kAdapter], seen[kEmitted]);
   EXPECT_THAT(seen[kEmitted], ::testing::Each(::testing::Ge(0)));

@@ -502,6 +502,17 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   }
   // @end
   // @if must_epoch
+  // @if index_function
+
+  // Points of must epochs, too, as the first of their index launches is placed.
+  void select_sharding_functor(Context context, const Legion::MustEpoch& epoch,
+                               const SelectShardingFunctorInput& input,
+                               MustEpochShardingFunctorOutput& output) override {
+    DefaultMapper::select_sharding_functor(context, epoch, input, output);
+    if (epoch.index_space_tasks.empty()) return;
+    select_sharding_functor(context, *epoch.index_space_tasks.front(), input, output);
+  }
+  // @end
 
   // All on different processors: where functions name one twice, the next of its kind. What tasks
   // share lies where the first of them would have it.
