@@ -486,8 +486,12 @@ bool Mapping::map_requirement(TaskRun& run, const TaskView& view, const Requirem
       if (!origin) origin = candidate.memory_origin;
       full_memory_ = query->memory;
       wanted_bytes_ = bytes;
-      element_bytes_ =
-          spaces_.region(query->region).bytes_of(query->new_groups) * query->shape->box.volume();
+      aligned_together_ = query->layout.fields == FieldOrder::kAos;
+      LayoutSpec unaligned = query->layout;
+      unaligned.align_op = AlignOp::kNone;
+      unaligned_bytes_ =
+          spaces_.region(query->region)
+              .instance_bytes(query->new_groups, unaligned, query->shape->box.volume());
       continue;
     }
     return use_instance(run, view, wish, position, *found);
@@ -594,11 +598,10 @@ void Mapping::refuse_memory(const TaskRun& run, const TaskView& view, std::uint3
                                   mapper::text_of(memory), held.count, held.count == 1 ? "" : "s",
                                   data_.regions[held.region].name, held.bytes, used));
     }
-    if (wanted_bytes_ / 2 >= element_bytes_) {
+    if (wanted_bytes_ / 2 >= unaligned_bytes_) {
       diagnostic.help(
-          fmt::format("as SOA or without `Align` it takes {} bytes: in AOS each field of "
-                      "each point is aligned",
-                      element_bytes_));
+          fmt::format("unaligned it takes {} bytes{}", unaligned_bytes_,
+                      aligned_together_ ? ": in AOS each field of each point is aligned" : ""));
     }
     raw = fmt::format(
         "Default mapper failed allocation of size {} bytes for region requirement {} of task {} "

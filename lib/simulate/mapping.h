@@ -258,7 +258,8 @@ class Mapping : public MapperRuntime {
   std::vector<std::array<std::int32_t, kProcKindCount>> first_processor_;  // by node, by kind
   ShardTable top_shards_;         // of the top-level task, where it is replicated
   std::int32_t full_memory_ = 0;  // that had no room last, for so many
-  std::int64_t wanted_bytes_ = 0, element_bytes_ = 0;       // with and without alignment
+  std::int64_t wanted_bytes_ = 0, unaligned_bytes_ = 0;
+  bool aligned_together_ = false;
   std::int64_t pieces_to_look_at_ = std::int64_t{1} << 16;  // for points in each other's way
   std::vector<RequirementView> launch_views_;
   std::vector<std::span<const InstanceView>> valid_;

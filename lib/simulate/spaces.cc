@@ -43,6 +43,12 @@ void set_range(const RegionSpace& space, Piece& piece) {
   }
 }
 
+// To a multiple of a power of two.
+std::int64_t rounded_up(std::int64_t bytes, std::int64_t align) {
+  const std::int64_t over = bytes & (align - 1);
+  return over == 0 ? bytes : saturating_add(bytes, align - over);
+}
+
 }  // namespace
 
 bool meet(const Rect& a, const Rect& b) {
@@ -96,31 +102,33 @@ std::int64_t RegionSpace::bytes_of(std::uint64_t groups) const {
 }
 
 std::int64_t RegionSpace::point_bytes(std::uint64_t groups, const LayoutSpec& layout) const {
-  return aligned_bytes(groups, 1, mapper::least_alignment(layout.align_op, layout.align_bytes));
+  const auto [end, align] = lay(groups, 1, layout);
+  return rounded_up(end, align);
 }
 
 std::int64_t RegionSpace::instance_bytes(std::uint64_t groups, const LayoutSpec& layout,
                                          std::int64_t points) const {
-  if (layout.fields == FieldOrder::kAos) {
-    return saturating_multiply(point_bytes(groups, layout), points);
-  }
-  return aligned_bytes(groups, points,
-                       mapper::least_alignment(layout.align_op, layout.align_bytes));
+  if (layout.fields == FieldOrder::kSoa) return lay(groups, points, layout).first;
+  return saturating_multiply(point_bytes(groups, layout), points);
 }
 
-std::int64_t RegionSpace::aligned_bytes(std::uint64_t groups, std::int64_t elements,
-                                        std::int64_t align) const {
-  if (align == 1) return bytes_of(groups) * elements;
-  std::int64_t sum = 0;
-  for (std::size_t g = 0; g < group_fields.size(); ++g) {
-    if ((groups >> g & 1) == 0) continue;
-    for (std::uint32_t field : group_fields[g]) {
-      const std::int64_t bytes = field_bytes[field] * elements;
-      const std::int64_t over = bytes % align;
-      sum = saturating_add(sum, saturating_add(bytes, over == 0 ? 0 : align - over));
-    }
+// What the layout asks for takes the place of what Legion aligns a field to by itself: the largest
+// power of two that its bytes are a multiple of.
+std::pair<std::int64_t, std::int64_t> RegionSpace::lay(std::uint64_t groups, std::int64_t elements,
+                                                       const LayoutSpec& layout) const {
+  const std::int64_t asked = mapper::least_alignment(layout.align_op, layout.align_bytes);
+  if (asked == INT64_MAX) return {INT64_MAX, 1};
+  std::int64_t end = 0, largest = 1;
+  for (const Fields& fields : by_size) {
+    if ((groups >> fields.group & 1) == 0) continue;
+    const std::int64_t align = asked > 1 ? asked : fields.bytes & -fields.bytes;
+    const std::int64_t array = fields.bytes * elements;
+    end = saturating_add(rounded_up(end, align), array);
+    const std::int64_t others = saturating_multiply(rounded_up(array, align), fields.count - 1);
+    end = saturating_add(end, others);
+    largest = std::max(largest, align);
   }
-  return sum;
+  return {end, largest};
 }
 
 std::vector<std::uint32_t> RegionSpace::fields_of(std::uint64_t groups) const {
@@ -275,7 +283,8 @@ bool Spaces::make_groups(const app::Data& data, std::string& why) {
     }
   });
   for (std::size_t r = 0; r < regions_.size(); ++r) {
-    std::map<std::vector<bool>, std::size_t> known;  // by membership
+    std::map<std::vector<bool>, std::size_t> known;                       // by membership
+    std::map<std::pair<std::int64_t, std::size_t>, std::int64_t> counts;  // by falling size, group
     RegionSpace& space = regions_[r];
     for (std::uint32_t f = 0; f < data.regions[r].fields.size(); ++f) {
       std::vector<bool> in;
@@ -285,14 +294,18 @@ bool Spaces::make_groups(const app::Data& data, std::string& why) {
         space.group_bytes.push_back(0);
         space.group_fields.emplace_back();
       }
-      space.field_bytes.push_back(data.regions[r].fields[f].bytes);
-      space.group_bytes[group->second] += space.field_bytes.back();
+      const std::int64_t bytes = data.regions[r].fields[f].bytes;
+      ++counts[{-bytes, group->second}];
+      space.group_bytes[group->second] += bytes;
       space.group_fields[group->second].push_back(f);
     }
     if (space.group_bytes.size() > kMaxGroups) {
       why = fmt::format("the tasks use the fields of `{}` in more than {} different ways",
                         data.regions[r].name, kMaxGroups);
       return false;
+    }
+    for (const auto& [alike, count] : counts) {
+      space.by_size.push_back({-alike.first, alike.second, count});
     }
     for (std::size_t g = 0; g < space.group_bytes.size(); ++g) {
       space.all_groups |= std::uint64_t{1} << g;

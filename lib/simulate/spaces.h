@@ -41,11 +41,17 @@ struct RegionSpace {
   Piece whole;
   std::vector<std::int64_t> group_bytes;  // of one element
   std::vector<std::vector<std::uint32_t>> group_fields;
-  std::vector<std::int64_t> field_bytes;  // of one element
+  struct Fields {
+    std::int64_t bytes = 0;  // of one element of each
+    std::size_t group = 0;
+    std::int64_t count = 0;
+  };
+  std::vector<Fields> by_size;  // the largest first, as Legion lays them
   std::uint64_t all_groups = 0;
 
   std::int64_t bytes_of(std::uint64_t groups) const;  // of one element
-  // Of a point whose fields lie together (AOS), each at an address that is aligned.
+  // Of a point whose fields lie together (AOS), each at an address that is aligned: from one to the
+  // next.
   std::int64_t point_bytes(std::uint64_t groups, const LayoutSpec& layout) const;
   // Of an instance of so many points. INT64_MAX: that many, or more.
   std::int64_t instance_bytes(std::uint64_t groups, const LayoutSpec& layout,
@@ -61,8 +67,10 @@ struct RegionSpace {
   }
 
  private:
-  // Arrays of so many elements, one of each field, each rounded up to a multiple of `align`.
-  std::int64_t aligned_bytes(std::uint64_t groups, std::int64_t elements, std::int64_t align) const;
+  // Arrays of so many elements, one of each field: where the last one ends, and the largest of
+  // their alignments.
+  std::pair<std::int64_t, std::int64_t> lay(std::uint64_t groups, std::int64_t elements,
+                                            const LayoutSpec& layout) const;
   template <typename Use>
   void visit(const CellRange& range, int d, std::int64_t at, std::int64_t points,
              const Use& use) const {

@@ -276,13 +276,12 @@ Instance* Runtime::find(const Wanted& wanted) {
 
 Instance* Runtime::make(const Wanted& wanted) {
   const std::vector<AppField>& all = data_.regions[wanted.region].fields;
+  std::vector<AppField> fields;
+  for (std::uint32_t f : wanted.new_fields) fields.push_back(all[f]);
   const std::int64_t points = wanted.box.volume();
-  const bool together = wanted.layout.fields == FieldOrder::kAos;
-  std::int64_t bytes = 0;
-  for (std::uint32_t f : wanted.new_fields) {
-    bytes += together ? points * aligned(all[f].bytes, wanted.layout)
-                      : aligned(points * all[f].bytes, wanted.layout);
-  }
+  const std::int64_t bytes = wanted.layout.fields == FieldOrder::kAos
+                                 ? points * point_bytes(fields, wanted.layout)
+                                 : bytes_of(fields, points, wanted.layout);
   if (!make_room(wanted.memory, bytes)) return nullptr;
   Instance& made = instances_.emplace_back();
   made.number = static_cast<std::int64_t>(instances_.size()) - 1;

@@ -61,27 +61,37 @@ inline bool without_exact(LayoutSpec a, LayoutSpec b) {
   return a == b;
 }
 
-// A multiple of what the layout asks of addresses.
-inline std::int64_t aligned(std::int64_t bytes, const LayoutSpec& layout) {
+// What its address is a multiple of, in an instance with that layout.
+inline std::int64_t alignment(const AppField& field, const LayoutSpec& layout) {
   const std::int64_t to = layout.align_bytes;
-  std::int64_t multiple = 1;
-  switch (layout.align_op) {
-    case AlignOp::kNone:
-    case AlignOp::kLt:
-    case AlignOp::kLe:
-      break;
-    case AlignOp::kNe:
-      multiple = to == 1 ? 2 : 1;
-      break;
-    case AlignOp::kEq:
-    case AlignOp::kGe:
-      multiple = to;
-      break;
-    case AlignOp::kGt:
-      multiple = 2 * to;
-      break;
+  std::int64_t asked = 1;
+  if (layout.align_op == AlignOp::kEq || layout.align_op == AlignOp::kGe) asked = to;
+  if (layout.align_op == AlignOp::kGt) asked = 2 * to;
+  if (layout.align_op == AlignOp::kNe && to == 1) asked = 2;
+  if (asked > 1) return asked;
+  while (field.bytes % (2 * asked) == 0) asked *= 2;
+  return asked;
+}
+
+// Arrays of so many elements of these fields: the largest come first.
+inline std::int64_t bytes_of(std::vector<AppField> fields, std::int64_t elements,
+                             const LayoutSpec& layout) {
+  std::stable_sort(fields.begin(), fields.end(),
+                   [](const AppField& a, const AppField& b) { return a.bytes > b.bytes; });
+  std::int64_t end = 0;
+  for (const AppField& field : fields) {
+    while (end % alignment(field, layout) != 0) ++end;
+    end += field.bytes * elements;
   }
-  while (bytes % multiple != 0) ++bytes;
+  return end;
+}
+
+// From one point to the next where its fields are together.
+inline std::int64_t point_bytes(const std::vector<AppField>& fields, const LayoutSpec& layout) {
+  std::int64_t bytes = bytes_of(fields, 1, layout);
+  for (const AppField& field : fields) {
+    while (bytes % alignment(field, layout) != 0) ++bytes;
+  }
   return bytes;
 }
 

@@ -22,13 +22,12 @@ double rows_in(const Rect& box, const Rect& whole, DimensionOrder order) {
   return rows;
 }
 
-// From one point to the next where the fields of a point are together.
 double structure_of(const Instance& instance, const app::Data& data) {
-  std::int64_t bytes = 0;
+  std::vector<AppField> fields;
   for (std::uint32_t f : instance.fields) {
-    bytes += aligned(data.regions[instance.region].fields[f].bytes, instance.layout);
+    fields.push_back(data.regions[instance.region].fields[f]);
   }
-  return static_cast<double>(bytes);
+  return static_cast<double>(point_bytes(fields, instance.layout));
 }
 
 }  // namespace

@@ -297,18 +297,59 @@ TEST(Layouts, AlignTheFieldsOfEachPoint) {
   EXPECT_EQ(point(AlignOp::kLe, 64), 16);
   // Each field's beginning alone: 8000 bytes are 62 times 128, and 64.
   const RunResult apart = run_with(FieldOrder::kSoa, AlignOp::kEq, 128);
-  EXPECT_EQ(apart.record->memories[0].peak_bytes, 2 * 63 * 128);
+  EXPECT_EQ(apart.record->memories[0].peak_bytes, 63 * 128 + 8000);
   EXPECT_EQ(length_of_only(apart, 1), 17'100'000);
-  const RunResult full = run_with(FieldOrder::kAos, AlignOp::kEq, 1 << 20);
-  ASSERT_EQ(ids_of(full), "[out-of-memory]");
+  const auto full = [&](FieldOrder fields) {
+    const RunResult result = run_with(fields, AlignOp::kEq, 1 << 30);
+    EXPECT_EQ(ids_of(result), "[out-of-memory]");
+    return result.refusals[0].diagnostic;
+  };
   EXPECT_EQ(
-      full.refusals[0].diagnostic.message,
-      "no room for region 0 (r) of `work`: SYSMEM (2097152000 bytes wanted, 1073741824 free)");
-  EXPECT_EQ(full.refusals[0].diagnostic.helps,
-            std::vector<std::string>{"as SOA or without `Align` it takes 16000 bytes: in AOS each "
-                                     "field of each point is aligned"});
+      full(FieldOrder::kAos).message,
+      "no room for region 0 (r) of `work`: SYSMEM (2147483648000 bytes wanted, 1073741824 free)");
+  EXPECT_EQ(full(FieldOrder::kAos).helps,
+            std::vector<std::string>{
+                "unaligned it takes 16000 bytes: in AOS each field of each point is aligned"});
+  EXPECT_EQ(full(FieldOrder::kSoa).helps,
+            std::vector<std::string>{"unaligned it takes 16000 bytes"});
   // What is between them is moved along: two lines of 64 bytes for the two fields.
   EXPECT_EQ(length_of_only(run_with(FieldOrder::kAos, AlignOp::kEq, 64), 1), 129'100'000);
+}
+
+// The same of fields of several sizes, the largest of which come first: each at a multiple of the
+// largest power of two in its bytes, a point at one of theirs.
+TEST(Layouts, LieAsTheirSizesAsk) {
+  const auto bytes = [](const std::vector<std::int64_t>& sizes, FieldOrder order,
+                        std::int64_t align = 0) {
+    Application app = pieces_of(
+        1, {main_task({{launch("work")}}), leaf("work", {on("r", Privilege::kReadOnly)})});
+    app.regions[0].extents = {100};
+    app.regions[0].fields.clear();
+    for (std::size_t f = 0; f < sizes.size(); ++f) {
+      app.regions[0].fields.push_back({fmt::format("f{}", f), sizes[f]});
+    }
+    app.tasks[1].requirements[0].fields = app.regions[0].fields;
+    LayoutSpec layout = exact();
+    layout.fields = order;
+    layout.align_op = align == 0 ? AlignOp::kNone : AlignOp::kEq;
+    layout.align_bytes = align;
+    return run(app, machine_of(1), {}, layout).record->memories[0].peak_bytes;
+  };
+  using enum FieldOrder;
+  EXPECT_EQ(bytes({8, 1}, kAos), 1600);
+  EXPECT_EQ(bytes({9, 9}, kAos), 1800);
+  EXPECT_EQ(bytes({9, 8, 4}, kAos), 3200);
+  EXPECT_EQ(bytes({4, 9, 9}, kAos), 2400);
+  EXPECT_EQ(bytes({1, 24}, kAos), 3200);
+  EXPECT_EQ(bytes({10, 1}, kAos), 1200);
+  EXPECT_EQ(bytes({12, 8}, kAos), 2400);
+  EXPECT_EQ(bytes({1, 64}, kAos), 12800);
+  EXPECT_EQ(bytes({1, 64}, kAos, 16), 8000);
+  EXPECT_EQ(bytes({9, 9, 4}, kAos, 16), 4800);
+  EXPECT_EQ(bytes({8, 1}, kSoa), 900);
+  EXPECT_EQ(bytes({9, 8, 4}, kSoa), 2104);
+  EXPECT_EQ(bytes({9, 8, 4}, kSoa, 64), 2192);
+  EXPECT_EQ(bytes({24, 1}, kSoa, 64), 2532);
 }
 
 // A core waits for ten lines of 64 bytes at a time: 3.2 GB/s where memory is 200 ns away.
