@@ -24,12 +24,19 @@ void add_reason(MemKind memory, const NoInstance& here, NoInstance* why) {
   why->no_room |= here.no_room;
 }
 
-// Legion says of an instance that it did not make how large it would have been.
-std::string no_room(Legion::Memory memory, std::size_t bytes) {
-  if (bytes > memory.capacity()) {
-    return fmt::format("no room for {} bytes, it has {} in all", bytes, memory.capacity());
-  }
-  return fmt::format("no room for {} of its {} bytes", bytes, memory.capacity());
+// Legion says of an instance that it did not make how large it would have been, without what lies
+// between fields that are aligned.
+std::string no_room(Legion::Memory memory, std::size_t bytes, const LayoutSpec& layout,
+                    std::size_t alignment) {
+  const std::size_t all = memory.capacity();
+  const std::string aligned =
+      alignment == 1
+          ? ""
+          : fmt::format(", each field{} aligned to {}",
+                        layout.fields == FieldOrder::kAos ? " of each point" : "", alignment);
+  if (bytes > all)
+    return fmt::format("no room for {} bytes{}, it has {} in all", bytes, aligned, all);
+  return fmt::format("no room for {} of its {} bytes{}", bytes, all, aligned);
 }
 
 }  // namespace
@@ -207,6 +214,13 @@ NoInstance Instances::make(MapperContext context, const Legion::RegionRequiremen
   for (const FieldGroup& group : groups) {
     const Legion::LayoutConstraintSet set = constraints_of(requirement, asked, group);
     const bool exact = set.specialized_constraint.is_exact();
+    const std::size_t alignment = alignment_of(set);
+    if (alignment > memory.capacity()) {
+      why = {fmt::format("no address is a multiple of {}, it has {} bytes", alignment,
+                         memory.capacity()),
+             true};
+      break;
+    }
     PhysicalInstance result;
     std::size_t bytes = 0;
     bool created = wish.fresh;
@@ -217,7 +231,7 @@ NoInstance Instances::make(MapperContext context, const Legion::RegionRequiremen
                          context, memory, set, regions, result, created, true,
                          wish.collect_priority, exact, &bytes);
     if (!made) {
-      why = {no_room(memory, bytes), true};
+      why = {no_room(memory, bytes, asked.layout, alignment), true};
     } else if (const std::string_view lacks = unmet(result, group.demands); !lacks.empty()) {
       why.text = fmt::format("the variant demands another {}", lacks);
     } else {
@@ -283,6 +297,7 @@ std::optional<Instances::Query> Instances::query(MapperContext context,
   asked.layout = request.layout;
   simplify(context, query.regions, asked.layout);
   query.constraints = constraints_of(requirement, asked, group);
+  if (alignment_of(query.constraints) > query.memory.capacity()) return {};
   query.exact = query.constraints.specialized_constraint.is_exact();
   return query;
 }

@@ -65,6 +65,8 @@ Legion::SpecializedConstraint specialised(const Legion::RegionRequirement& requi
   return kind;
 }
 
+constexpr std::size_t kMostAlignment = std::size_t{1} << 62;
+
 // The least alignment that is right for the statement and for all that is demanded of the field. 1:
 // none is needed.
 std::size_t alignment_of(Legion::FieldID field, const LayoutSpec& layout, const Demands& demands) {
@@ -85,7 +87,7 @@ std::size_t alignment_of(Legion::FieldID field, const LayoutSpec& layout, const 
   };
   while (!fits()) {
     bytes *= 2;
-    if (bytes > (std::size_t{1} << 40)) return 1;  // none is right: validate has refused it
+    if (bytes > kMostAlignment) return 1;  // none is right: find_conflicts has refused it
   }
   return bytes;
 }
@@ -186,6 +188,14 @@ Legion::LayoutConstraintSet constraints_of(const Legion::RegionRequirement& requ
     if (bytes > 1) set.add_constraint(Legion::AlignmentConstraint(field, LEGION_EQ_EK, bytes));
   }
   return set;
+}
+
+std::size_t alignment_of(const Legion::LayoutConstraintSet& set) {
+  std::size_t most = 1;
+  for (const Legion::AlignmentConstraint& one : set.alignment_constraints) {
+    most = std::max(most, one.alignment);
+  }
+  return most;
 }
 
 std::string_view unmet(const Legion::Mapping::PhysicalInstance& instance, const Demands& demands) {

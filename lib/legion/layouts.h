@@ -37,6 +37,9 @@ Legion::LayoutConstraintSet constraints_of(const Legion::RegionRequirement& requ
 // Dimensions from the fastest to the slowest, the fields last (SOA) or first.
 Legion::OrderingConstraint ordering_of(const LayoutSpec& layout, int dimensions);
 
+// The largest alignment that the constraints ask for; 1: none.
+std::size_t alignment_of(const Legion::LayoutConstraintSet& set);
+
 // "padding", say: what of a variant's demands an instance does not meet; empty when it meets them.
 // Legion would end the process on it, after the hook.
 std::string_view unmet(const Legion::Mapping::PhysicalInstance& instance, const Demands& demands);
