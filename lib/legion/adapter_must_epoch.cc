@@ -6,13 +6,13 @@
 
 namespace groma::legion {
 
-// As of the first of its index launches. Points of single tasks are only what they were numbered
-// as.
+// That of the index launch which is all of it: points of several launches are in no function's
+// domain.
 void Adapter::select_sharding_functor(MapperContext context, const Legion::MustEpoch& epoch,
                                       const SelectShardingFunctorInput& input,
                                       MustEpochShardingFunctorOutput& output) {
   DefaultMapper::select_sharding_functor(context, epoch, input, output);
-  if (epoch.index_space_tasks.empty()) return;
+  if (epoch.index_space_tasks.size() != 1 || !epoch.individual_tasks.empty()) return;
   select_sharding_functor(context, *epoch.index_space_tasks.front(), input, output);
 }
 

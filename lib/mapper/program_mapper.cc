@@ -372,7 +372,8 @@ void ProgramMapper::slice_task(MapperRuntime& runtime, const TaskView& task, con
   if (part.volume() == 0) return;
   const Facts& facts = state_->of(program(), machine(), task);
   const bool stealable = steals(facts, runtime);
-  const bool by_point = stealable || limits(facts, runtime);
+  // Points of a must epoch have processors of their own in the end.
+  const bool by_point = stealable || limits(facts, runtime) || task.must_epoch;
   if (!facts.function) {
     Mapper::slice_task(runtime, task, part, answer);
     if (by_point) {

@@ -504,12 +504,12 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @if must_epoch
   // @if index_function
 
-  // Points of must epochs, too, as the first of their index launches is placed.
+  // Points of must epochs, too, where an index launch is all of it.
   void select_sharding_functor(Context context, const Legion::MustEpoch& epoch,
                                const SelectShardingFunctorInput& input,
                                MustEpochShardingFunctorOutput& output) override {
     DefaultMapper::select_sharding_functor(context, epoch, input, output);
-    if (epoch.index_space_tasks.empty()) return;
+    if (epoch.index_space_tasks.size() != 1 || !epoch.individual_tasks.empty()) return;
     select_sharding_functor(context, *epoch.index_space_tasks.front(), input, output);
   }
   // @end
@@ -657,7 +657,8 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
                              kind);
               }).begin();
     };
-    if (domain.dense()) {
+    // Points of a must epoch have processors of their own in the end.
+    if (domain.dense() && !task.must_epoch_task) {
       for (const Box& box : boxes_of(domain, domain.lo(), 0, processor_of)) {
         slices.emplace_back(Legion::Domain(box.lower, box.upper), site_.legion(box.processor),
                             false, false);
@@ -668,7 +669,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
                             false);
       }
     }
-    if (!task.concurrent_task) return;
+    if (!task.concurrent_task || task.must_epoch_task) return;
     std::set<Legion::Processor> used;  // Legion would wait for ever
     for (const TaskSlice& slice : slices) {
       if (slice.domain.get_volume() == 1 && used.insert(slice.proc).second) continue;

@@ -531,6 +531,8 @@ TEST(Validate, PointsOfAConcurrentLaunch) {
   EXPECT_THAT(text_of(validate(answer, view, rect({2}), two_nodes())), shared);
   answer.slices = {{rect({2}), gpu(0, 0), false, false}};
   EXPECT_THAT(text_of(validate(answer, view, rect({2}), two_nodes())), shared);
+  view.must_epoch = true;  // map_must_epoch decides
+  EXPECT_THAT(validate(answer, view, rect({2}), two_nodes()), IsEmpty());
 }
 
 TEST(Validate, ASlicesProcessor) {
