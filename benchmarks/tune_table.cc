@@ -49,7 +49,7 @@ constexpr const char* kAll[] = {
     "proposers=opentuner;ccd;random evaluations=10000 seeds=1",
     "proposers=opentuner;ccd;random evaluations=10000 seeds=1 judge=other",
     "proposers=guided estimates=1000 judge=other names=random seeds=2",
-    "proposers=anneal apps=circuit;cannon;pennant evaluations=100000 seeds=1",
+    "proposers=anneal apps=cannon evaluations=100000 seeds=1",
     "proposers=opentuner evaluations=1000 names=random seeds=2",
 };
 
