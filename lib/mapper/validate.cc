@@ -354,8 +354,8 @@ std::vector<Refusal> validate(const SliceAnswer& answer, const TaskView& task, c
       return refuse(fmt::format("the slice at {} goes to {}, for which there is no variant",
                                 text_of(slice.box.lower), name_of(slice.processor.kind)));
     }
-    // map_must_epoch has the last word on those of must epochs.
-    if (task.concurrent && !task.must_epoch && !slice.recurse) {  // Legion: an error, or they wait for each other
+    // Legion: an error, or they wait for each other. Of must epochs map_must_epoch decides.
+    if (task.concurrent && !task.must_epoch && !slice.recurse) {
       const bool shared = std::find(used.begin(), used.end(), slice.processor) != used.end();
       if (shared || slice.box.volume() > 1) {
         return refuse(
