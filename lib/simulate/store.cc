@@ -4,6 +4,8 @@
 #include <bit>
 #include <map>
 
+#include "mapper/demands.h"
+
 namespace groma::sim {
 namespace {
 
@@ -191,8 +193,11 @@ std::optional<InstanceNumber> Store::make(const InstanceQuery& query) {
 }
 
 std::int64_t Store::bytes_of(const InstanceQuery& query) const {
+  const LayoutSpec& layout = query.layout;
+  const std::int64_t align = mapper::least_alignment(layout.align_op, layout.align_bytes);
+  if (align > capacity_[static_cast<std::size_t>(query.memory)]) return align;
   return spaces_.region(query.region)
-      .instance_bytes(query.new_groups, query.layout, query.shape->box.volume());
+      .instance_bytes(query.new_groups, layout, query.shape->box.volume());
 }
 
 // Nobody uses it, and all that it holds is valid elsewhere too.

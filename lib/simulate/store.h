@@ -126,7 +126,8 @@ class Store {
   bool forked() const { return guessed_ || forked_; }
   // Whether one that was left is there that would have been looked at when it was (kCollectEager).
   bool keeps_eager() const { return keeps_eager_; }
-  // The bytes of an instance made for that.
+  // The bytes of an instance made for that; its alignment, where no address in the memory is a
+  // multiple of that.
   std::int64_t bytes_of(const InstanceQuery& query) const;
 
   // Makes use.task wait for what it has to wait for, and adds what has to be fetched before:

@@ -282,6 +282,7 @@ Instance* Runtime::make(const Wanted& wanted) {
   const std::int64_t bytes = wanted.layout.fields == FieldOrder::kAos
                                  ? points * point_bytes(fields, wanted.layout)
                                  : bytes_of(fields, points, wanted.layout);
+  if (asked_alignment(wanted.layout) > group(wanted.memory).capacity_bytes) return nullptr;
   if (!make_room(wanted.memory, bytes)) return nullptr;
   Instance& made = instances_.emplace_back();
   made.number = static_cast<std::int64_t>(instances_.size()) - 1;

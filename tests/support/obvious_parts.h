@@ -61,16 +61,20 @@ inline bool without_exact(LayoutSpec a, LayoutSpec b) {
   return a == b;
 }
 
+// What a layout asks of addresses; 1: nothing.
+inline std::int64_t asked_alignment(const LayoutSpec& layout) {
+  const std::int64_t to = layout.align_bytes;
+  if (layout.align_op == AlignOp::kEq || layout.align_op == AlignOp::kGe) return to;
+  if (layout.align_op == AlignOp::kGt) return 2 * to;
+  return layout.align_op == AlignOp::kNe && to == 1 ? 2 : 1;
+}
+
 // What its address is a multiple of, in an instance with that layout.
 inline std::int64_t alignment(const AppField& field, const LayoutSpec& layout) {
-  const std::int64_t to = layout.align_bytes;
-  std::int64_t asked = 1;
-  if (layout.align_op == AlignOp::kEq || layout.align_op == AlignOp::kGe) asked = to;
-  if (layout.align_op == AlignOp::kGt) asked = 2 * to;
-  if (layout.align_op == AlignOp::kNe && to == 1) asked = 2;
-  if (asked > 1) return asked;
-  while (field.bytes % (2 * asked) == 0) asked *= 2;
-  return asked;
+  std::int64_t multiple = asked_alignment(layout);
+  if (multiple > 1) return multiple;
+  while (field.bytes % (2 * multiple) == 0) multiple *= 2;
+  return multiple;
 }
 
 // Arrays of so many elements of these fields: the largest come first.
