@@ -2,9 +2,12 @@
 // processor, the memories, the order and alignment of the fields that each task got.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <mappers/default_mapper.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -213,6 +216,30 @@ class Silence final : public LogSink {
   }
 };
 
+// ---- Run by `groma run --map`, with one of the programs, which is all that is looked at then
+
+Legion::MapperID number_of(const char* text) {
+  return static_cast<Legion::MapperID>(std::strtoul(text, nullptr, 10));
+}
+// Which, 0: none.
+Legion::MapperID from_outside() {
+  const char* number = std::getenv("GROMA_TEST_OUTSIDE");
+  return number == nullptr ? 0 : number_of(number);
+}
+
+// A mapper of the program's own, which the mapping then wraps.
+class Own final : public Legion::Mapping::DefaultMapper {
+ public:
+  using Legion::Mapping::DefaultMapper::DefaultMapper;
+};
+
+void use_own(const Legion::RegistrationCallbackArgs& args) {
+  for (const Legion::Processor p : args.local_procs) {
+    args.runtime->replace_default_mapper(
+        new Own(args.runtime->get_mapper_runtime(), args.machine, p, "own"), p);
+  }
+}
+
 const BeforeStart kSetUp([] {
   const auto add = [](Legion::TaskID id, const char* name, Legion::Processor::Kind kind,
                       auto preregister) {
@@ -232,6 +259,14 @@ const BeforeStart kSetUp([] {
   add(kDriver, "driver", Legion::Processor::LOC_PROC, [](auto& registrar, const char* name) {
     Legion::Runtime::preregister_task_variant<driver>(registrar, name);
   });
+  if (const char* written = std::getenv("GROMA_TEST_WRITE")) {
+    std::fputs(draw_mapping(number_of(written)).c_str(), stdout);
+    std::exit(0);
+  }
+  if (from_outside() != 0) {
+    if (std::getenv("GROMA_TEST_OWN") == nullptr) return;
+    return Legion::Runtime::add_registration_callback(use_own, Legion::UntypedBuffer(), false);
+  }
   static Silence silence;
   for (Legion::MapperID id = 1; id <= kPrograms; ++id) map_by(program_of(id), id, &silence);
 });
@@ -339,7 +374,9 @@ class Conformance : public testing::TestWithParam<Legion::MapperID> {};
 
 TEST_P(Conformance, WhatIsSaidIsWhatIsDone) {
   const Legion::MapperID id = GetParam();
-  Legion::TaskLauncher launcher(kDriver, Legion::UntypedBuffer(), Legion::Predicate::TRUE_PRED, id);
+  const Legion::MapperID mapper = from_outside() == 0 ? id : 0;
+  Legion::TaskLauncher launcher(kDriver, Legion::UntypedBuffer(), Legion::Predicate::TRUE_PRED,
+                                mapper);
   runtime()->execute_task(context(), launcher).get_void_result();
   const Program program = program_of(id);
   Diagnostics diags(program.source());
@@ -347,7 +384,7 @@ TEST_P(Conformance, WhatIsSaidIsWhatIsDone) {
   SCOPED_TRACE(draw_mapping(id));
   const std::lock_guard lock(seen_mutex);
   std::map<std::string, std::size_t> points;
-  for (const auto& [key, saw] : seen[id]) {
+  for (const auto& [key, saw] : seen[mapper]) {
     const auto& [name, point] = key;
     ++points[name];
     SCOPED_TRACE(name + " " + testing::PrintToString(point));
