@@ -214,11 +214,8 @@ NoInstance Instances::make(MapperContext context, const Legion::RegionRequiremen
   for (const FieldGroup& group : groups) {
     const Legion::LayoutConstraintSet set = constraints_of(requirement, asked, group);
     const bool exact = set.specialized_constraint.is_exact();
-    const std::size_t alignment = alignment_of(set);
-    if (alignment > memory.capacity()) {
-      why = {fmt::format("no address is a multiple of {}, it has {} bytes", alignment,
-                         memory.capacity()),
-             true};
+    if (std::string none = unaddressable(set, memory); !none.empty()) {
+      why = {std::move(none), true};
       break;
     }
     PhysicalInstance result;
@@ -231,7 +228,7 @@ NoInstance Instances::make(MapperContext context, const Legion::RegionRequiremen
                          context, memory, set, regions, result, created, true,
                          wish.collect_priority, exact, &bytes);
     if (!made) {
-      why = {no_room(memory, bytes, asked.layout, alignment), true};
+      why = {no_room(memory, bytes, asked.layout, alignment_of(set)), true};
     } else if (const std::string_view lacks = unmet(result, group.demands); !lacks.empty()) {
       why.text = fmt::format("the variant demands another {}", lacks);
     } else {
@@ -297,7 +294,7 @@ std::optional<Instances::Query> Instances::query(MapperContext context,
   asked.layout = request.layout;
   simplify(context, query.regions, asked.layout);
   query.constraints = constraints_of(requirement, asked, group);
-  if (alignment_of(query.constraints) > query.memory.capacity()) return {};
+  if (!unaddressable(query.constraints, query.memory).empty()) return {};
   query.exact = query.constraints.specialized_constraint.is_exact();
   return query;
 }

@@ -198,6 +198,13 @@ std::size_t alignment_of(const Legion::LayoutConstraintSet& set) {
   return most;
 }
 
+std::string unaddressable(const Legion::LayoutConstraintSet& set, Legion::Memory memory) {
+  const std::size_t alignment = alignment_of(set);
+  if (alignment <= memory.capacity()) return {};
+  return "no address is a multiple of " + std::to_string(alignment) + ", it has " +
+         std::to_string(memory.capacity()) + " bytes";
+}
+
 std::string_view unmet(const Legion::Mapping::PhysicalInstance& instance, const Demands& demands) {
   for (const Legion::LayoutConstraintSet* demand : demands) {
     const Legion::LayoutConstraint* failed = nullptr;

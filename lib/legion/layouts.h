@@ -3,6 +3,7 @@
 
 #include <legion.h>
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -39,6 +40,9 @@ Legion::OrderingConstraint ordering_of(const LayoutSpec& layout, int dimensions)
 
 // The largest alignment that the constraints ask for; 1: none.
 std::size_t alignment_of(const Legion::LayoutConstraintSet& set);
+// Why nothing in the memory is aligned so; empty where something is. Legion is not to be asked
+// then.
+std::string unaddressable(const Legion::LayoutConstraintSet& set, Legion::Memory memory);
 
 // "padding", say: what of a variant's demands an instance does not meet; empty when it meets them.
 // Legion would end the process on it, after the hook.

@@ -473,6 +473,7 @@ bool Mapping::map_requirement(TaskRun& run, const TaskView& view, const Requirem
     return use_instance(run, view, wish, position, number);
   }
   std::string tried;
+  std::optional<InstanceQuery> full;  // what had no room last
   Origin origin;
   for (const InstanceWish& candidate : wish.candidates()) {
     if (candidate.memory == MemKind::kVirtual) return hand_on(run, view, position);
@@ -484,19 +485,12 @@ bool Mapping::map_requirement(TaskRun& run, const TaskView& view, const Requirem
       tried += fmt::format("{}{} ({} bytes wanted, {} free)", tried.empty() ? "" : ", ",
                            name_of(candidate.memory), bytes, store_.free_bytes(query->memory));
       if (!origin) origin = candidate.memory_origin;
-      full_memory_ = query->memory;
-      wanted_bytes_ = bytes;
-      aligned_together_ = query->layout.fields == FieldOrder::kAos;
-      LayoutSpec unaligned = query->layout;
-      unaligned.align_op = AlignOp::kNone;
-      unaligned_bytes_ =
-          spaces_.region(query->region)
-              .instance_bytes(query->new_groups, unaligned, query->shape->box.volume());
+      full = query;
       continue;
     }
     return use_instance(run, view, wish, position, *found);
   }
-  refuse_memory(run, view, position, tried, origin);
+  refuse_memory(run, view, position, tried, full, origin);
   return false;
 }
 
@@ -580,7 +574,8 @@ void Mapping::refuse_point(TaskRun& run, const TaskView& view, std::uint32_t pos
 }
 
 void Mapping::refuse_memory(const TaskRun& run, const TaskView& view, std::uint32_t position,
-                            const std::string& tried, Origin origin) {
+                            const std::string& tried, const std::optional<InstanceQuery>& full,
+                            Origin origin) {
   const RequirementView& requirement = view.requirements[position];
   const std::string region(requirement.aliases.empty() ? std::string_view("?")
                                                        : requirement.aliases.front());
@@ -588,9 +583,9 @@ void Mapping::refuse_memory(const TaskRun& run, const TaskView& view, std::uint3
       one_diagnostic(DiagId::kOutOfMemory, fmt::format("{} ({})", position, region), view.name,
                      tried.empty() ? "its processor reaches none of the memories" : tried);
   std::string raw;
-  if (!tried.empty()) {
-    const Memory memory = memories_[full_memory_];
-    for (const Store::Held& held : store_.fill(full_memory_, kShownRegions)) {
+  if (full) {
+    const Memory memory = memories_[full->memory];
+    for (const Store::Held& held : store_.fill(full->memory, kShownRegions)) {
       const std::string used = held.used == held.count ? ", in use"
                                : held.used > 0 ? fmt::format(", {} of them in use", held.used)
                                                : "";
@@ -598,17 +593,21 @@ void Mapping::refuse_memory(const TaskRun& run, const TaskView& view, std::uint3
                                   mapper::text_of(memory), held.count, held.count == 1 ? "" : "s",
                                   data_.regions[held.region].name, held.bytes, used));
     }
-    if (wanted_bytes_ / 2 >= unaligned_bytes_) {
-      diagnostic.help(
-          fmt::format("unaligned it takes {} bytes{}", unaligned_bytes_,
-                      aligned_together_ ? ": in AOS each field of each point is aligned" : ""));
+    const std::int64_t wanted = store_.bytes_of(*full);
+    InstanceQuery unaligned = *full;
+    unaligned.layout.align_op = AlignOp::kNone;
+    const std::int64_t least = store_.bytes_of(unaligned);
+    if (wanted / 2 >= least) {
+      const bool together = full->layout.fields == FieldOrder::kAos;
+      diagnostic.help(fmt::format("unaligned it takes {} bytes{}", least,
+                                  together ? ": in AOS each field of each point is aligned" : ""));
     }
     raw = fmt::format(
         "Default mapper failed allocation of size {} bytes for region requirement {} of task {} "
         "(UID {}) in memory {:x} ({}) for processor {:x} ({}). This means the working set of your "
         "application is too big for the allotted capacity of the given memory under the default "
         "mapper's mapping scheme.",
-        wanted_bytes_, position, view.name, run.op, memory_id(full_memory_), name_of(memory.kind),
+        wanted, position, view.name, run.op, memory_id(full->memory), name_of(memory.kind),
         processor_id(run.number), name_of(run.processor.kind));
   } else {
     raw = diagnostic.message;

@@ -239,7 +239,8 @@ class Mapping : public MapperRuntime {
                         const TaskRun& run, std::uint32_t position) const;
   void refuse_point(TaskRun& run, const TaskView& view, std::uint32_t position);
   void refuse_memory(const TaskRun& run, const TaskView& view, std::uint32_t position,
-                     const std::string& tried, Origin origin);
+                     const std::string& tried, const std::optional<InstanceQuery>& full,
+                     Origin origin);
   InstanceView instance_view(InstanceNumber number);
   std::optional<InstanceQuery> query(const InstanceRequest& request);
   std::optional<FoundInstance> hand_out(std::optional<InstanceNumber> number, bool created);
@@ -256,10 +257,7 @@ class Mapping : public MapperRuntime {
 
   std::vector<std::unique_ptr<Mapper>> mappers_;                           // by processor
   std::vector<std::array<std::int32_t, kProcKindCount>> first_processor_;  // by node, by kind
-  ShardTable top_shards_;         // of the top-level task, where it is replicated
-  std::int32_t full_memory_ = 0;  // that had no room last, for so many
-  std::int64_t wanted_bytes_ = 0, unaligned_bytes_ = 0;
-  bool aligned_together_ = false;
+  ShardTable top_shards_;  // of the top-level task, where it is replicated
   std::int64_t pieces_to_look_at_ = std::int64_t{1} << 16;  // for points in each other's way
   std::vector<RequirementView> launch_views_;
   std::vector<std::span<const InstanceView>> valid_;

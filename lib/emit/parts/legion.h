@@ -913,12 +913,8 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
       }
       const Legion::LayoutConstraintSet set = constraints_of(requirement, asked, group);
       const bool exact = set.specialized_constraint.is_exact();
-      const std::size_t alignment = alignment_of(set);
-      if (alignment > memory.capacity()) {
-        why = "no address is a multiple of " + std::to_string(alignment) + ", it has " +
-              std::to_string(memory.capacity()) + " bytes";
-        break;
-      }
+      why = unaddressable(set, memory);
+      if (!why.empty()) break;
       Legion::Mapping::PhysicalInstance instance;
       std::size_t bytes = 0;
       bool created = false;
@@ -926,6 +922,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
                                                  true, needs.priority, exact, &bytes)) {
         why = "no room for " + std::to_string(bytes) + " of its " +
               std::to_string(memory.capacity()) + " bytes";
+        const std::size_t alignment = alignment_of(set);
         if (alignment > 1) why += ", fields aligned to " + std::to_string(alignment);
       } else if (const auto lacks = unmet(instance, group.demands); !lacks.empty()) {
         why = "the variant demands another " + std::string(lacks);
