@@ -139,6 +139,7 @@ int run(const Options& options) {
     print_error(draw(result->feedback, color_on_stderr()));
     return kWrongInput;
   }
+  if (result->recorded_elsewhere) return kFine;
   const auto text = groma::read_file(run->record_file, groma::kMaxRecordedBytes);
   if (!text) return refuse("the run left nothing behind: Legion did not come to its end", "");
   const auto recording = groma::recorded_application(*text, name);

@@ -250,10 +250,12 @@ void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_co
     if (!has_map && app_option->count() == 0) throw CLI::RequiredError("--app or --map");
     // What only one of the two runtimes has.
     const bool with_program = on_legion || map->count() > 0;
-    for (const char* name : {"--machine", "--seed", "--noise", "--fit", "--grow", "--time",
-                             "--profile", "--log", "--timeout", "--checks", "--library"}) {
-      constexpr std::array<std::string_view, 5> kOfPrograms = {"--profile", "--log", "--timeout",
-                                                               "--checks", "--library"};
+    for (const char* name :
+         {"--machine", "--seed", "--noise", "--fit", "--grow", "--time", "--profile", "--log",
+          "--timeout", "--checks", "--library", "--override-layouts", "--same", "--tolerance"}) {
+      constexpr std::array<std::string_view, 8> kOfPrograms = {
+          "--profile",          "--log",  "--timeout",  "--checks", "--library",
+          "--override-layouts", "--same", "--tolerance"};
       const bool of_program =
           std::find(kOfPrograms.begin(), kOfPrograms.end(), name) != kOfPrograms.end();
       if (command->get_option(name)->count() == 0 || of_program == with_program) continue;

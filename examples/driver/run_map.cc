@@ -40,10 +40,28 @@ void add_program_options(CLI::App& command, ProgramArguments* arguments, const s
   command
       .add_option("--checks", arguments->checks,
                   when +
-                      "when Legion checks what the mapping decides, which costs time; first: until "
-                      "the program has run well under it")
+                      "when Legion checks what the mapping decides, and what the program prints is "
+                      "compared with a run of it without the mapping; first: until the program has "
+                      "run well under it")
       ->check(CLI::IsMember({"first", "always", "never"}))
       ->capture_default_str();
+  command
+      .add_option("--same", arguments->same,
+                  when +
+                      "a pattern (RE2): of what is compared, only lines that match count, of a "
+                      "pattern with a group what that matches; several may be given")
+      ->allow_extra_args(false)
+      ->check(not_empty);
+  command
+      .add_option("--tolerance", arguments->tolerance,
+                  when + "compared numbers that are no integers may differ by this part")
+      ->check(is_number)
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command.add_flag("--override-layouts", arguments->override_layouts,
+                   when +
+                       "Layout statements may contradict what the program's own mapper asks for; "
+                       "otherwise they are errors, since tasks may rely on it");
   command.add_option("--library", arguments->library,
                      when + "libgroma_preload.so of a Groma built with the program's Legion");
 }
@@ -66,10 +84,15 @@ groma::Result<groma::ProgramRun> program_run(const ProgramArguments& arguments) 
                : arguments.checks == "never" ? groma::ProgramRun::Checks::kNever
                                              : groma::ProgramRun::Checks::kFirst;
   run.checked_file = checked_file();
+  run.override_layouts = arguments.override_layouts;
   // Nobody may end us but together with the program.
   signal(SIGPIPE, SIG_IGN);
   catch_interrupts();
   return run;
+}
+
+groma::ResultsOptions results_options(const ProgramArguments& arguments) {
+  return {.same = arguments.same, .measure = "", .tolerance = arguments.tolerance};
 }
 
 Hearing::Hearing(groma::ProgramRun& run, Output output) {
@@ -139,6 +162,10 @@ int run_under_mapping(const MapArguments& arguments) {
 
   auto run = program_run(program);
   if (!run) return refuse(run.error());
+  auto results = groma::Results::make(results_options(program));
+  if (!results) return refuse(results.error());
+  // A benchmark's own program checks what it computes itself.
+  if (arguments.app == nullptr && program.checks != "never") run->results = &*results;
   run->app = arguments.app;
   run->profile = arguments.profile || arguments.files.any();
   run->log_file = arguments.log;

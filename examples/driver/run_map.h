@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "groma/profile.h"
+#include "groma/results.h"
 #include "groma/run_program.h"
 #include "groma/workload.h"
 
@@ -19,11 +20,17 @@ struct ProgramArguments {
   std::string library;             // empty: the one that belongs to this command
   std::string checks = "first";
   double timeout_s = 600;
+  std::vector<std::string> same;  // which lines are results; empty: all
+  double tolerance = groma::ResultsOptions().tolerance;
+  bool override_layouts = false;
 };
 // --timeout, --checks and --library; their help begins with `when`.
 void add_program_options(CLI::App& command, ProgramArguments* arguments, const std::string& when);
 // Fails where this build has no library for Legion programs. Ctrl-C is caught from now on.
 groma::Result<groma::ProgramRun> program_run(const ProgramArguments& arguments);
+
+// --same and --tolerance.
+groma::ResultsOptions results_options(const ProgramArguments& arguments);
 
 // Where a run's standard output goes while it lives; its standard error goes to ours.
 enum class Output : std::uint8_t { kOn, kToErrors, kNowhere };

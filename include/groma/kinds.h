@@ -49,7 +49,7 @@ enum class FieldOrder : std::uint8_t { kSoa, kAos };
 // Legion: AlignmentConstraint's operators; kNone leaves alignment to the runtime.
 enum class AlignOp : std::uint8_t { kNone, kEq, kNe, kLt, kLe, kGt, kGe };
 
-// What one Layout statement asks for. What it leaves out is SOA F_order, unaligned.
+// A layout of data. The default is SOA F_order, unaligned.
 struct LayoutSpec {
   DimensionOrder dimensions = DimensionOrder::kFortran;
   FieldOrder fields = FieldOrder::kSoa;
@@ -60,8 +60,27 @@ struct LayoutSpec {
   friend bool operator==(const LayoutSpec&, const LayoutSpec&) = default;
 };
 
-// What a variant demands of the data behind a requirement (Legion: TaskLayoutConstraintSet, of
-// which these are what a mapping can contradict).
+// Which orders a Layout statement names. Of the rest of a layout, the default says nothing.
+struct LayoutAspects {
+  bool dimensions = false;  // C_order or F_order
+  bool fields = false;      // SOA or AOS
+  friend bool operator==(const LayoutAspects&, const LayoutAspects&) = default;
+};
+
+// What one Layout statement says. An order that it does not name is the default's in `layout`.
+struct StatedLayout {
+  LayoutSpec layout;
+  LayoutAspects named;
+  friend bool operator==(const StatedLayout&, const StatedLayout&) = default;
+};
+
+// Who demands a layout: the variant's registration, or the program's own mapper, which asked for
+// instances of that layout when the program was recorded.
+enum class DemandSource : std::uint8_t { kVariant, kMapper };
+
+// What a task needs of the data behind a requirement: the part of a variant's constraints (Legion:
+// TaskLayoutConstraintSet) that a mapping can contradict, or what the program's own mapper asked
+// for.
 struct LayoutDemand {
   std::uint32_t requirement = 0;  // its position
   std::optional<DimensionOrder> dimensions;
@@ -70,6 +89,7 @@ struct LayoutDemand {
   bool exact = false;
   AlignOp align_op = AlignOp::kNone;
   std::int64_t align_bytes = 0;
+  DemandSource source = DemandSource::kVariant;
   friend bool operator==(const LayoutDemand&, const LayoutDemand&) = default;
 };
 

@@ -45,6 +45,9 @@ struct Options {
   // Gets warnings, prints of the program and errors; called from any thread, must live until the
   // runtime has stopped. Null: they go to standard error.
   LogSink* log = nullptr;
+  // Lets Layout statements contradict what a mapper of the program's own asks for (wrapper). False:
+  // such a statement ends the process with `layout-demanded`, since the task may rely on it.
+  bool override_layouts = false;
 };
 
 // Call these before Legion::Runtime::start, once for each mapper id, with the same arguments on
@@ -63,9 +66,10 @@ std::optional<Error> use_file(const std::string& path, const Options& options = 
 //   ...  // in a registration callback
 //   runtime->replace_default_mapper(wrap(runtime, processor, new MyMapper(...)), processor);
 //
-// The mapping decides about the tasks that its statements mention (`*` mentions all) and about the
-// operations that these issue: copies, inline mappings and the like. `own` decides about all other
-// tasks, and whatever a mapping does not speak of: tunables, contexts, messages.
+// Each hook asks `own` first; then the mapping changes what its statements decide (docs/legion.md,
+// "Above a mapper of the program's own"). A Layout statement that contradicts what `own` asked for
+// ends the process, unless Options::override_layouts is set. What cannot be changed safely stays,
+// which is logged once.
 //
 // What Legion is to get, and then owns, in place of `own`, which ends with it. `processor` is what
 // it is registered for, NO_PROC all of this node: then one mapper of ours serves them, too. A null

@@ -48,6 +48,7 @@ struct MemoryCandidate {
 };
 struct LayoutDecision {
   LayoutSpec layout;
+  LayoutAspects named;
   Origin origin;
 };
 struct FunctionDecision {

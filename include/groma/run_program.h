@@ -15,6 +15,7 @@
 #include "groma/profile.h"
 #include "groma/program.h"
 #include "groma/result.h"
+#include "groma/results.h"
 #include "groma/workload.h"
 
 namespace groma {
@@ -29,6 +30,15 @@ struct ProgramRun {
   // program has once run well under the mapping.
   enum class Checks : std::uint8_t { kFirst, kAlways, kNever } checks = Checks::kFirst;
   std::string checked_file = {};  // where kFirst remembers that; empty: nowhere
+  // Lets Layout statements contradict what the program's own mapper asks for
+  // (legion::Options::override_layouts).
+  bool override_layouts = false;
+  // Compares what the program prints with its runs without the mapping; null: nothing is compared.
+  // Such a run is made where this has none yet, and another where results differ. It is one more
+  // run of the program, with all that the program does. Left out where kFirst has nothing to check
+  // any more, and where a launcher started this process, whose program cannot be started twice.
+  // Outlives the call.
+  Results* results = nullptr;
   // The file into which the run is recorded (recorded_application reads it); empty: it is not.
   std::string record_file = {};
   // Has Legion measure tasks and copies (ProgramResult::record), which costs time.
@@ -53,9 +63,16 @@ struct ProgramResult {
   bool checked = false;    // with Legion's checks
   std::string machine;     // of what was recorded, as load_machine() reads it; empty: not known
   int legion_runs = 0;     // that were taken over; what is recorded or logged is of one of them
-  int exit_code = 0;       // as a shell gives it: 134 for an abort
-  double seconds = 0;      // by the clock, from the program's start to its end
-  Feedback feedback;       // what its output means
+  // A launcher started several of these, and the first process of the program, which another one
+  // has, is recorded.
+  bool recorded_elsewhere = false;
+  int exit_code = 0;   // as a shell gives it: 134 for an abort
+  double seconds = 0;  // by the clock, from the program's start to its end
+  Feedback feedback;   // what its output means
+  // With ProgramRun::results: whether the program printed what it prints without the mapping.
+  // kUnknown: it does not run without one.
+  enum class Same : std::uint8_t { kNotCompared, kSame, kDifferent, kUnknown };
+  Same same_results = Same::kNotCompared;
   // Of a ProgramRun::app that ran well.
   struct Measured {
     double seconds = 0;     // as the program says

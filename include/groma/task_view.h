@@ -84,6 +84,9 @@ struct RequirementView {
   std::uint64_t tag = 0;
   bool restricted = false;  // has to use the instance that is there
   bool output = false;      // the task makes the region's extent itself
+  // Several points write the region at the same time, each into an instance of its own (Legion:
+  // LEGION_COLLECTIVE_EXCLUSIVE and the like).
+  bool collective = false;
 
   std::span<const FieldView> fields;  // with privileges, none twice
 
@@ -137,9 +140,15 @@ struct TaskView {
   std::span<const FutureView> futures;
   bool must_epoch = false;
   bool concurrent = false;
+  // The points wait for each other while they are mapped or run (a concurrent launch, a must epoch,
+  // collective writes), so a mapper may hold none of them back.
+  bool rendezvous = false;
   // Of a shard of a replicated task: the variant that replicate_task chose. It runs on `current`
   // and nowhere else. 0: it is no shard.
   VariantId shard_variant = 0;
+  // The processor kind on which a mapper of the program's own starts or runs the task. It stands
+  // unless a Task statement names another. Empty: the program has no such mapper.
+  std::optional<ProcKind> own_kind;
   // Of a parent: as how many shards it runs, each of which is asked about its part of what they
   // launch (Legion: control replication). 1: it is not replicated.
   std::uint32_t shards = 1;

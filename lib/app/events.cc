@@ -105,6 +105,7 @@ void visit(Archive& archive, Rect& rect) {
 template <typename Archive>
 void visit(Archive& archive, LayoutDemand& demand) {
   archive(demand.requirement);
+  archive(demand.source);
   visit(archive, demand.dimensions);
   visit(archive, demand.fields);
   visit(archive, demand.memory);
@@ -162,7 +163,7 @@ bool good(const Rect& rect) { return rect.dimensions() > 0 && can_be_kept(rect);
 bool good(const Events::Variant& variant) {
   bool fine = static_cast<std::size_t>(variant.kind) < kProcKindCount;
   for (const LayoutDemand& demand : variant.demands) {
-    fine = fine && demand.align_op <= AlignOp::kGe &&
+    fine = fine && demand.align_op <= AlignOp::kGe && demand.source <= DemandSource::kMapper &&
            (!demand.dimensions || *demand.dimensions <= DimensionOrder::kC) &&
            (!demand.fields || *demand.fields <= FieldOrder::kAos) &&
            (!demand.memory || *demand.memory < MemKind::kVirtual);

@@ -93,7 +93,8 @@ Names::Names() {
       // macros in small letters
       "assert errno linux major minor offsetof stderr stdin stdout unix "
       // what we write beside them
-      "AlignOp Axis Coordinates Function Grid Here Int LayoutSpec List Machine MachineView Mapping "
+      "AlignOp Axis Coordinates Function Grid Here Int LayoutAspects LayoutSpec List Machine "
+      "MachineView Mapping "
       "MemKind "
       "DimensionOrder FieldOrder Steal kC kFortran kAos kSoa kNone kEq kNe kLt kLe kGt kGe "
       "Parent ProcKind Processor Processors Region Task Tuple each fail failed here ignore join "
@@ -103,7 +104,8 @@ Names::Names() {
       "print set_text collects index_function kinds_of layout_of limit_of machine_ "
       "AutoSearch Box Cost Decomposition Divisors Factor Failure Shared Sharding Shardings Site "
       "Sizes "
-      "SplitError SplitResult Tail Ways memories_of place replicates single_function steal_of "
+      "StatedLayout SplitError SplitResult Tail Ways memories_of place replicates single_function "
+      "steal_of "
       "steals_from text_of "
       "the_machine "
       // what a class of that name would hide

@@ -265,7 +265,7 @@ class Decisions {
   }
 
   std::string layout_text(const Row& row) const {
-    const LayoutSpec& layout = data_.layouts[static_cast<std::size_t>(row.value)];
+    const auto& [layout, named] = data_.layouts[static_cast<std::size_t>(row.value)];
     std::string text;
     const auto add = [&](std::string_view word) {
       text += fmt::format("{}{}", text.empty() ? "" : ", ", word);
@@ -279,14 +279,15 @@ class Decisions {
       add(fmt::format(".align_op = {}, .align_bytes = {}",
                       kWords[static_cast<std::size_t>(layout.align_op)], layout.align_bytes));
     }
-    return "return LayoutSpec{" + text + "};";
+    return fmt::format("return StatedLayout{{{{{}}}, {{{}, {}}}}};", text, named.dimensions,
+                       named.fields);
   }
 
   void layout_of() {
     const Rows* rows = rows_of(TableId::kLayout, "layouts");
     if (rows == nullptr) return;
     begin("Layout: how its data lies in that memory; nothing: as the variant or Legion likes.",
-          fmt::format("static std::optional<LayoutSpec> layout_of({}, {}, {}, {})", task(*rows),
+          fmt::format("static std::optional<StatedLayout> layout_of({}, {}, {}, {})", task(*rows),
                       region(*rows), kind(*rows),
                       parameter("MemKind", "memory", asks_memory(*rows))));
     by_task(*rows, [&](const Rows& of, int indent) {

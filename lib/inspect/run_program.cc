@@ -29,7 +29,9 @@ using Stage = ProgramResult::Stage;
 // What lib/legion/preload*.cc write and read.
 constexpr std::string_view kMapped = "groma: mapped by ";
 constexpr std::string_view kRecords = "groma: records, ";
+constexpr std::string_view kElsewhere = "groma: the first process records";
 constexpr std::string_view kNotMapped = "groma: not mapped: ";
+constexpr std::string_view kOtherResults = "groma: other results than without the mapping: ";
 constexpr const char* kCheckFlag = "-lg:safe_mapper";
 constexpr std::size_t kMostTextBytes = 96 << 10;  // Linux: 128 KB for one variable
 
@@ -69,10 +71,28 @@ bool is_launcher(const std::string& program) {
   return std::find(kLaunchers.begin(), kLaunchers.end(), name) != kLaunchers.end();
 }
 
+// Whether a launcher started this process, once for each process of the program.
+bool is_launched() {
+  static constexpr std::array kRanks = {
+      "OMPI_COMM_WORLD_RANK", "PMIX_RANK",      "PMI_RANK",    "MV2_COMM_WORLD_RANK",
+      "SLURM_STEP_ID",        "FLUX_TASK_RANK", "ALPS_APP_PE", "JSM_NAMESPACE_RANK"};
+  return std::any_of(kRanks.begin(), kRanks.end(),
+                     [](const char* rank) { return std::getenv(rank) != nullptr; });
+}
+
 bool has_cuda_driver() {
   void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
   if (driver != nullptr) dlclose(driver);
   return driver != nullptr;
+}
+
+// Where there is no CUDA driver and Legion wants one, a stand-in takes its place.
+void add_stand_in(const ProgramRun& run, std::vector<std::string>& environment) {
+  std::error_code code;
+  const fs::path stand_in = fs::absolute(run.library).parent_path() / "no_driver";
+  if (!is_launcher(run.words.front()) && fs::is_directory(stand_in, code) && !has_cuda_driver()) {
+    environment.push_back(before("LD_LIBRARY_PATH", stand_in.string(), ":"));
+  }
 }
 
 Result<std::vector<std::string>> environment(const Program* mapping, const ProgramRun& run,
@@ -104,10 +124,10 @@ Result<std::vector<std::string>> environment(const Program* mapping, const Progr
   hand_over("GROMA_LOG", run.log_file);
   hand_over("GROMA_PROFILE", profile_file);
   if (checked) made.push_back(before("LEGION_DEFAULT_ARGS", kCheckFlag, " "));
-  const fs::path stand_in = library.parent_path() / "no_driver";
-  if (!is_launcher(run.words.front()) && fs::is_directory(stand_in, code) && !has_cuda_driver()) {
-    made.push_back(before("LD_LIBRARY_PATH", stand_in.string(), ":"));
-  }
+  const bool each = is_launched() && !is_launcher(run.words.front());
+  made.emplace_back(each ? "GROMA_EACH_PROCESS=1" : "GROMA_EACH_PROCESS");
+  made.emplace_back(run.override_layouts ? "GROMA_OVERRIDE_LAYOUTS=1" : "GROMA_OVERRIDE_LAYOUTS");
+  add_stand_in(run, made);
   return made;
 }
 
@@ -171,13 +191,14 @@ class Announcements {
   }
   void end() { take(); }
 
-  int mapped = 0, records = 0, not_mapped = 0;
+  int mapped = 0, records = 0, not_mapped = 0, elsewhere = 0;
   std::string machine;  // `nodes=1,gpu=0,cpu=4,omp=0,sysmem=512`, of the first that is recorded
 
  private:
   void take() {
     mapped += line_.starts_with(kMapped) ? 1 : 0;
     not_mapped += line_.starts_with(kNotMapped) ? 1 : 0;
+    elsewhere += line_.starts_with(kElsewhere) ? 1 : 0;
     if (line_.starts_with(kRecords) && records++ == 0) {
       const std::size_t begin = line_.rfind("nodes=");
       if (begin != line_.npos) machine = line_.substr(begin);
@@ -218,11 +239,16 @@ std::string words_of_end(const CommandOutcome& outcome) {
 }
 
 // Both outputs, what was measured (null: nothing), and what nobody else says: `silent`, nothing was
-// taken over, and nobody said why.
+// taken over, and nobody said why; `differs`, in what the results differ from those without the
+// mapping (empty: in nothing).
 Feedback explain(const GuideRules& rules, const CommandOutcome& outcome, const Program* mapping,
                  const ProgramRun& run, const ProfileFacts* profile, const ProgramResult& result,
-                 bool silent, int exit_code) {
+                 bool silent, int exit_code, const std::string& differs) {
   GuideReader reader(rules);
+  if (!differs.empty()) {
+    reader.begin("groma run");
+    reader.read(fmt::format("{}{}\n", kOtherResults, differs));
+  }
   for (const CommandOutput* output : {&outcome.out, &outcome.err}) {
     reader.begin(output == &outcome.out ? "standard output" : "standard error");
     reader.read(std::string_view(output->text).substr(0, output->cut_at));
@@ -299,6 +325,46 @@ std::optional<fs::file_time_type> written(const std::string& file) {
   return code ? std::nullopt : std::optional(time);
 }
 
+// ---- Results
+
+// The program as it is, without Groma; its output goes nowhere.
+Result<CommandOutcome> run_without_mapping(const ProgramRun& run) {
+  Command command;
+  command.words = run.words;
+  command.deadline_ms = run.timeout_ms;
+  command.stop = run.stop;
+  command.environment = {before("REALM_DEFAULT_ARGS", "-logfile stderr", " "), "GROMA_API_KEY"};
+  for (const char* ours : {"GROMA_MAPPING", "GROMA_RECORD", "GROMA_LOG", "GROMA_PROFILE"}) {
+    command.environment.emplace_back(ours);
+  }
+  add_stand_in(run, command.environment);
+  return run_command(command);
+}
+
+bool ended_well(const CommandOutcome& outcome) {
+  return outcome.end == End::kExited && outcome.code == 0;
+}
+
+// Why the results differ from those without the mapping; empty: they do not, or it cannot be said.
+Result<std::string> other_results(const CommandOutcome& outcome, const ProgramRun& run,
+                                  ProgramResult& result) {
+  using Same = ProgramResult::Same;
+  for (int references = run.results->has_reference() ? 1 : 0; references < 2; ++references) {
+    if (references > 0 && !run.results->compare(outcome.out.text, outcome.err.text)) break;
+    const auto without = run_without_mapping(run);
+    if (!without) return without.error();
+    if (!ended_well(*without)) {
+      result.stopped = without->end == End::kStopped;
+      result.same_results = Same::kUnknown;
+      return std::string();
+    }
+    run.results->add_reference(without->out.text, without->err.text);
+  }
+  const auto difference = run.results->compare(outcome.out.text, outcome.err.text);
+  result.same_results = difference ? Same::kDifferent : Same::kSame;
+  return difference ? to_text(*difference) : "";
+}
+
 Result<ProgramResult> run(const Program* mapping, const ProgramRun& run, const GuideRules* rules) {
   GROMA_CHECK(!run.words.empty());
   std::optional<Checked> before;
@@ -339,7 +405,8 @@ Result<ProgramResult> run(const Program* mapping, const ProgramRun& run, const G
   announced.end();
 
   result.legion_runs = mapping == nullptr ? announced.records : announced.mapped;
-  const bool taken_over = result.legion_runs > 0;
+  result.recorded_elsewhere = announced.elsewhere > 0;
+  const bool taken_over = result.legion_runs > 0 || result.recorded_elsewhere;
   result.machine = announced.machine;
   result.stopped = outcome->end == End::kStopped;
   result.timed_out = outcome->end == End::kDeadline;
@@ -348,6 +415,14 @@ Result<ProgramResult> run(const Program* mapping, const ProgramRun& run, const G
                      : outcome->end == End::kSignalled ? 128 + outcome->code
                                                        : 128 + 9;
   const int judged = result.exit_code == 0 && !taken_over ? 1 : result.exit_code;
+  std::string differs;
+  const bool compares = judged == 0 && mapping != nullptr && run.results != nullptr &&
+                        !is_launched() && !(run.checks == Checks::kFirst && before->known());
+  if (compares) {
+    auto said = other_results(*outcome, run, result);
+    if (!said) return said.error();
+    differs = std::move(said).value();
+  }
   if (judged == 0 && run.profile) read_record(profile_file, result);
   std::optional<ProfileFacts> profile;
   if (result.record != nullptr) {
@@ -355,7 +430,18 @@ Result<ProgramResult> run(const Program* mapping, const ProgramRun& run, const G
   }
   result.feedback = explain(rules == nullptr ? *those_of_groma : *rules, *outcome, mapping, run,
                             profile ? &*profile : nullptr, result,
-                            !taken_over && announced.not_mapped == 0, judged);
+                            !taken_over && announced.not_mapped == 0, judged, differs);
+  if (!differs.empty()) {
+    result.stage = Stage::kExecute;
+    return result;
+  }
+  // A failure that the guide knows, of a program that goes on all the same; without the mapping,
+  // too, it may be the program's way.
+  const bool fails = result.feedback.status == Feedback::Status::kError;
+  if (judged == 0 && fails && result.same_results != ProgramResult::Same::kSame) {
+    result.stage = Stage::kExecute;
+    return result;
+  }
   if (judged != 0) {
     result.stage = !taken_over || is_refusal(result.feedback) ? Stage::kMap : Stage::kExecute;
     return result;
@@ -415,6 +501,10 @@ std::string to_json(const ProgramResult& result, const Diagnostics& diags, const
   json["exit_code"] = result.exit_code;
   json["timed_out"] = result.timed_out;
   json["checked"] = result.checked;
+  using Same = ProgramResult::Same;
+  const bool compared =
+      result.same_results == Same::kSame || result.same_results == Same::kDifferent;
+  json["same_results"] = compared ? OrderedJson(result.same_results == Same::kSame) : OrderedJson();
   json["score"] = nullptr;
   if (feedback.score) {
     json["score"] = {{"value", feedback.score->value},
@@ -434,7 +524,12 @@ std::string to_json(const ProgramResult& result, const Diagnostics& diags, const
 std::string draw(const ProgramResult& result, const Program& mapping, const ProgramRun& run,
                  const Profile* profile, bool color) {
   if (!result.ok()) return draw(result.feedback, color);
-  const std::string_view checks = result.checked ? ", with Legion's checks" : "";
+  using Same = ProgramResult::Same;
+  const std::string checks =
+      fmt::format("{}{}", result.checked ? ", with Legion's checks" : "",
+                  result.same_results == Same::kSame      ? "; it prints what it prints without it"
+                  : result.same_results == Same::kUnknown ? "; without it the program fails"
+                                                          : "");
   const std::string mapper = harmless(mapping.source().name());
   std::string rest = draw_advice(result.feedback, color);
   if (profile != nullptr) {

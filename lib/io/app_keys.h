@@ -24,6 +24,7 @@ inline constexpr std::string_view kColors = "colors";
 inline constexpr std::string_view kCopyCost = "copy_nanoseconds";
 inline constexpr std::string_view kData = "data";
 inline constexpr std::string_view kDefinitions = "definitions";
+inline constexpr std::string_view kDemandedBy = "by";
 inline constexpr std::string_view kDemands = "demands";
 inline constexpr std::string_view kDimensions = "dimensions";
 inline constexpr std::string_view kDomain = "domain";
@@ -104,7 +105,7 @@ inline constexpr std::array kVariantKeys = {kProcKind, kLeaf,        kInner,   k
                                             kDemands,  kFlopsOfRun,  kSingle,  kEfficiency,
                                             kKernels,  kNanoseconds, kTraffic, kLoops};
 inline constexpr std::array kDemandKeys = {
-    kRequirement, kOrderOfDimensions, kOrderOfFields, kMemoryKind, kExact, kAlign};
+    kRequirement, kDemandedBy, kOrderOfDimensions, kOrderOfFields, kMemoryKind, kExact, kAlign};
 inline constexpr std::array kAlignKeys = {kAlignOperator, kBytes};
 inline constexpr std::array kTrafficKeys = {kRequirement, kBytes, kAccess};
 inline constexpr std::array kRequirementKeys = {kNames,      kPrivilege, kCoherence,
@@ -117,10 +118,12 @@ inline constexpr std::array kLoopKeys = {kRepeat, kVariable, kTraced, kBody};
 inline constexpr std::array kPhaseKeys = {kPhase, kBody};
 inline constexpr std::array kWaitKeys = {kWait};
 
-// In the order of Access, DimensionOrder, FieldOrder, Coherence, and of AlignOp without kNone.
+// In the order of Access, DimensionOrder, FieldOrder, DemandSource, Coherence, and of AlignOp
+// without kNone.
 inline constexpr std::array<std::string_view, 3> kAccessNames = {"stream", "scatter", "atomic"};
 inline constexpr std::array<std::string_view, 2> kDimensionOrderNames = {"F_order", "C_order"};
 inline constexpr std::array<std::string_view, 2> kFieldOrderNames = {"SOA", "AOS"};
+inline constexpr std::array<std::string_view, 2> kDemandSourceNames = {"variant", "mapper"};
 inline constexpr std::array<std::string_view, 4> kCoherenceNames = {"exclusive", "atomic",
                                                                     "simultaneous", "relaxed"};
 inline constexpr std::array<std::string_view, 6> kAlignNames = {"==", "!=", "<", "<=", ">", ">="};

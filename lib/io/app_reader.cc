@@ -305,6 +305,9 @@ LayoutDemand AppReader::read_demand(const JsonPlace& place) {
   LayoutDemand demand;
   if (!json_.is_object(place, keys::kDemandKeys)) return demand;
   demand.requirement = read_position(place);
+  if (const auto word = word_if(place, keys::kDemandedBy, keys::kDemandSourceNames, "source")) {
+    demand.source = static_cast<DemandSource>(*word);
+  }
   if (const auto word = word_if(place, keys::kOrderOfDimensions, keys::kDimensionOrderNames,
                                 "order of dimensions")) {
     demand.dimensions = static_cast<DimensionOrder>(*word);

@@ -166,6 +166,9 @@ std::string data_text(const AppData& data) {
 std::string demand_text(const LayoutDemand& demand) {
   Object object;
   object.number(keys::kRequirement, demand.requirement);
+  if (demand.source == DemandSource::kMapper) {
+    object.text(keys::kDemandedBy, word(keys::kDemandSourceNames, demand.source));
+  }
   if (demand.dimensions) {
     object.text(keys::kOrderOfDimensions, word(keys::kDimensionOrderNames, *demand.dimensions));
   }

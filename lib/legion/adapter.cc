@@ -15,6 +15,25 @@ namespace groma::legion {
 
 using Regions = TaskViews::Regions;
 
+namespace {
+
+// A program may have tasks without end.
+constexpr std::size_t kMaxWarnings = 256;
+
+// The statement that a requirement without an instance is blamed on.
+Origin decided_first(const RequirementWish& wish) {
+  if (wish.candidate_count == 0) return {};
+  const InstanceWish& first = wish.candidates().front();
+  return first.memory_origin ? first.memory_origin : first.layout_origin;
+}
+
+}  // namespace
+
+bool is_premapped(const Legion::Mapping::Mapper::MapTaskInput& input, std::size_t position) {
+  const auto& premapped = input.premapped_regions;
+  return std::find(premapped.begin(), premapped.end(), position) != premapped.end();
+}
+
 // ---- Errors
 
 void Registration::fail(const Diagnostic& diagnostic, Origin origin, const Mapper* mapper) const {
@@ -24,6 +43,17 @@ void Registration::fail(const Diagnostic& diagnostic, Origin origin, const Mappe
   log()->log(LogLevel::kError, render(mapper == nullptr ? Source() : mapper->source(), shown));
   std::fflush(nullptr);
   std::_Exit(1);
+}
+
+void Registration::warn_once(const Diagnostic& diagnostic, Origin origin, const Mapper& mapper) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (warned_.size() >= kMaxWarnings || !warned_.insert(diagnostic.message).second) return;
+  }
+  Diagnostic shown = diagnostic;
+  const std::string who = mapper.describe(origin);
+  if (!who.empty()) shown.note("decided otherwise by " + who);
+  log()->log(LogLevel::kWarning, render(mapper.source(), shown));
 }
 
 // ---- Names that no task or region has. Legion does not tell which tasks are registered, so it is
@@ -55,6 +85,9 @@ Adapter::Adapter(std::shared_ptr<Registration> registration, Legion::Mapping::Ma
       instances_(*registration_->machine, &registration_->regions, rt),
       calls_({rt, registration_->machine.get(), &views_, &events_, &instances_, in_turn}),
       decides_operations_(decides_operations(*mapper_)) {
+  if (const auto* of_program = dynamic_cast<const ProgramMapper*>(mapper_.get())) {
+    program_ = &of_program->program();
+  }
   registration_->enter();
 }
 Adapter::~Adapter() { registration_->leave(*mapper_, views_.names()); }
@@ -78,8 +111,7 @@ void Adapter::fail(std::size_t position, std::string_view name, const Requiremen
         wish.instance_origin, mapper_.get());
   }
   const DiagId id = why.no_room ? DiagId::kOutOfMemory : DiagId::kNoMemory;
-  registration_->fail(one_diagnostic(id, position, name, why.text),
-                      wish.candidate_count > 0 ? wish.candidates().front().memory_origin : Origin{},
+  registration_->fail(one_diagnostic(id, position, name, why.text), decided_first(wish),
                       mapper_.get());
 }
 
@@ -214,7 +246,7 @@ void Adapter::map_task(MapperContext context, const Legion::Task& task, const Ma
   for (const Memory& memory : answer.future_memories) {
     output.future_locations.push_back(registration_->machine->realm(memory));
   }
-  if (!view.requirements.empty()) map_regions(context, task, *call, output);
+  if (!view.requirements.empty()) map_regions(context, task, input, *call, output);
 }
 
 // Most variants have none, which their view says without asking Legion.
@@ -247,8 +279,8 @@ Origin decided_by(const RequirementWish& wish, const Legion::Mapping::PhysicalIn
 
 }  // namespace
 
-void Adapter::map_regions(MapperContext context, const Legion::Task& task, HookCall& call,
-                          MapTaskOutput& output) {
+void Adapter::map_regions(MapperContext context, const Legion::Task& task,
+                          const MapTaskInput& input, HookCall& call, MapTaskOutput& output) {
   const TaskView& view = call.storage.view;
   const VariantView* variant = nullptr;
   for (const VariantView& one : view.variants) {
@@ -258,7 +290,7 @@ void Adapter::map_regions(MapperContext context, const Legion::Task& task, HookC
   for (std::size_t i = 0; i < view.requirements.size(); ++i) {
     const RequirementView& requirement = view.requirements[i];
     const RequirementWish& wish = call.wish.requirements[i];
-    if (requirement.empty()) continue;
+    if (requirement.empty() || is_premapped(input, i)) continue;
     NoInstance why;
     const RequirementOf of{task, call.wish.variant, i};
     const bool made =

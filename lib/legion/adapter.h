@@ -16,6 +16,7 @@
 #include "groma/legion.h"
 #include "groma/mapper.h"
 #include "groma/validate.h"
+#include "legion/asked_instances.h"
 #include "legion/hook_call.h"
 #include "legion/instances.h"
 #include "legion/machine_map.h"
@@ -35,6 +36,8 @@ struct Registration {
   Options options;
   Heard heard = {};    // empty: nobody does
   bool below = false;  // the mapping of `groma run --map` is above it, and has the tasks it names
+  // What the program's own mappers asked for; null where nobody sees it.
+  std::shared_ptr<AskedInstances> asked = {};
   std::shared_ptr<const MachineMap> machine;
   ShardFunctors functors;
   RegionIds regions;
@@ -53,6 +56,9 @@ struct Registration {
   // Options::log, or standard error.
   LogSink* log() const;
 
+  // Logs a warning, with what the mapper tells of the origin, unless the same was logged before.
+  void warn_once(const Diagnostic& diagnostic, Origin origin, const groma::Mapper& mapper);
+
   // Says why, with what the mapper tells of the origin, and ends the process.
   [[noreturn]] void fail(const Diagnostic& diagnostic, Origin origin,
                          const groma::Mapper* mapper) const;
@@ -62,6 +68,15 @@ struct Registration {
   int adapters_ = 0;
   groma::mapper::NamesOfRun names_;
   std::set<Legion::TaskID> stealable_;
+  std::set<std::string> warned_;
+};
+
+// Pieces of a task's data that are mapped to one instance. They stay together: the task may rely on
+// it.
+struct Colocated {
+  Legion::Mapping::PhysicalInstance instance;
+  std::vector<std::pair<std::size_t, std::size_t>>
+      places;  // requirement, place among its instances
 };
 
 class Adapter final : public Legion::Mapping::DefaultMapper {
@@ -70,6 +85,13 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
           const Legion::Machine& realm_machine, Legion::Processor local,
           std::unique_ptr<groma::Mapper> mapper, bool in_turn);
   ~Adapter() override;
+
+  // The adapter stands above a mapper of the program's own. `asks_by_default`: as asks_by_default()
+  // has it (overlay.h).
+  void set_over_own_mapper(bool asks_by_default) {
+    views_.set_over_own_mapper();
+    own_asks_by_default_ = asks_by_default;
+  }
 
   const char* get_mapper_name() const override { return name_.c_str(); }
 
@@ -153,6 +175,27 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   void permit_steal_request(MapperContext context, const StealRequestInput& input,
                             StealRequestOutput& output) override;
 
+  // ---- adapter_overlay.cc: the adapter of a ProgramMapper above a mapper of the program's own.
+  // Each of these gets that mapper's answer in `output` and changes what statements decide of it.
+  void overlay_options(MapperContext context, const Legion::Task& task, TaskOptions& output);
+  void overlay_sharding(MapperContext context, const Legion::Task& task,
+                        const SelectShardingFunctorInput& input,
+                        SelectShardingFunctorOutput& output);
+  void overlay_sharding(MapperContext context, const Legion::Task& task,
+                        const SelectShardingFunctorInput& input,
+                        MustEpochShardingFunctorOutput& output);
+  void overlay_slices(MapperContext context, const Legion::Task& task, const SliceTaskInput& input,
+                      SliceTaskOutput& output);
+  // Returns true if the adapter has asked Legion to report the end of the task.
+  bool overlay_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
+                    MapTaskOutput& output);
+  void overlay_must_epoch(MapperContext context, const MapMustEpochInput& input,
+                          MapMustEpochOutput& output);
+  // A task that select_tasks_to_map let through runs elsewhere, so it counts here no longer.
+  void overlay_gone(MapperContext context, const Legion::Task& task);
+  // Whether any task may be stolen.
+  bool steals() const { return registration_->steals; }
+
  private:
   Processor place_of(Legion::Processor processor) const;
   Legion::Processor realm(const Processor& processor) const {
@@ -163,8 +206,8 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
                   std::size_t position) const;
   void map_constraint(MapperContext context, HookCall& call, const MapMustEpochInput& input,
                       std::size_t index, const RequirementWish* wish, MapMustEpochOutput& output);
-  void map_regions(MapperContext context, const Legion::Task& task, HookCall& call,
-                   MapTaskOutput& output);
+  void map_regions(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
+                   HookCall& call, MapTaskOutput& output);
   void check(const std::vector<Refusal>& refusals) const;
   // Of a requirement that got no instance.
   [[noreturn]] void fail(std::size_t position, std::string_view name, const RequirementWish& wish,
@@ -187,6 +230,33 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
                     Output& output);
   void report(HookCall& call, const TaskView& view, OperationKind of,
               const Legion::Mapping::ProfilingResponse& responses);
+
+  void tell_kept(std::string_view task, std::string_view what, std::string_view why, Origin origin);
+  Processor near_processor(std::int64_t node, const Processor& otherwise);
+  bool is_limited(const TaskView& view) const;
+  bool decides_points(const TaskView& view, ProcKind kind) const;
+  template <typename Output>
+  void overlay_sharding_of(MapperContext context, const Legion::Task& task,
+                           const SelectShardingFunctorInput& input, Output& output);
+  void place_task(const Legion::Task& task, HookCall& call, const VariantView& variant, bool shard,
+                  bool counted, MapTaskOutput& output);
+  std::shared_ptr<const AskedInstance> asked_for(
+      MapperContext context, const Legion::Mapping::PhysicalInstance& instance,
+      const std::vector<Legion::LogicalRegion>& regions) const;
+  void overlay_regions(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
+                       HookCall& call, const VariantView& variant, MapTaskOutput& output);
+  void overlay_instance(MapperContext context, const Legion::Task& task, const TaskView& view,
+                        const VariantView& variant, const Colocated& group, MapTaskOutput& output);
+  void check_layout(MapperContext context, const Legion::Task& task, const TaskView& view,
+                    const VariantView& variant, const Colocated& group, const AskedInstance& asked,
+                    const LayoutDecision& said, MemKind memory) const;
+  [[noreturn]] void refuse_layout(DiagId id, std::size_t position, std::string_view task,
+                                  std::string_view wants, std::string_view says,
+                                  const LayoutDecision& said) const;
+  void put(const Legion::Mapping::PhysicalInstance& instance, const Colocated& group,
+           MapTaskOutput& output) const;
+  void overlay_outputs(const Legion::Task& task, const TaskView& view, const VariantView& variant,
+                       MapTaskOutput& output);
 
   const std::vector<Processor>& steal_targets(HookCall& call,
                                               const std::vector<Processor>& refused);
@@ -211,7 +281,13 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   Stealing stealing_;
   HookCalls calls_;
   bool decides_operations_;
+  const Program* program_ = nullptr;  // of a ProgramMapper
+  bool own_asks_by_default_ = false;
+  std::int64_t next_near_ = 0;
 };
+
+// Whether Legion has mapped that requirement itself, as map_must_epoch answered.
+bool is_premapped(const Legion::Mapping::Mapper::MapTaskInput& input, std::size_t position);
 
 // What a mapper wants to hear of an operation.
 void request(const ProfilingWish& wish, Legion::Mapping::ProfilingRequest& requests);
@@ -225,8 +301,10 @@ Adapter* make_adapter(const std::shared_ptr<Registration>& registration, Legion:
                       const Legion::Machine& machine, Legion::Processor processor,
                       bool in_turn = false);
 
-// The public one, with somebody who hears.
-Wrap wrapper(const Program& program, const Options& options, Heard heard);
+// The public one, with somebody who hears, and with what the program's mappers were seen to ask
+// for; null where nobody sees it.
+Wrap wrapper(const Program& program, const Options& options, Heard heard,
+             std::shared_ptr<AskedInstances> asked);
 
 // Makes ProgramMappers of the program, bound when the first is made. `log` as Options::log; it
 // hears what binding warns of unless `warns` is false.

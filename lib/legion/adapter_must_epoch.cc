@@ -38,24 +38,35 @@ void Adapter::map_must_epoch(MapperContext context, const MapMustEpochInput& inp
   }
 }
 
-// Where the mapper says nothing of what tasks share, the first of them decides as for itself.
+// Where the mapper says nothing of what tasks share, the first of them that touches it decides as
+// for itself. Tasks with LEGION_NO_ACCESS_FLAG do not touch it: the instance need not be in their
+// reach.
 void Adapter::map_constraint(MapperContext context, HookCall& call, const MapMustEpochInput& input,
                              std::size_t index, const RequirementWish* wish,
                              MapMustEpochOutput& output) {
   const MappingConstraint& constraint = input.constraints[index];
+  const auto requirement_of = [&](std::size_t k) -> const Legion::RegionRequirement& {
+    return constraint.constrained_tasks[k]->regions[constraint.requirement_indexes[k]];
+  };
+  const std::size_t count = constraint.constrained_tasks.size();
+  std::size_t user = 0;
+  while (user < count && requirement_of(user).is_no_access()) ++user;
+  if (user == count) user = 0;
   std::vector<Legion::Processor> targets;
   std::vector<Legion::LogicalRegion> regions;
-  for (std::size_t k = 0; k < constraint.constrained_tasks.size(); ++k) {
+  for (std::size_t k = 0; k < count; ++k) {
     const Legion::Task* task = constraint.constrained_tasks[k];
     const auto at = std::find(input.tasks.begin(), input.tasks.end(), task) - input.tasks.begin();
-    targets.push_back(output.task_processors[static_cast<std::size_t>(at)]);
-    const auto region = task->regions[constraint.requirement_indexes[k]].region;
+    if (k == user || !requirement_of(k).is_no_access()) {
+      targets.push_back(output.task_processors[static_cast<std::size_t>(at)]);
+    }
+    const auto region = requirement_of(k).region;
     if (std::find(regions.begin(), regions.end(), region) == regions.end()) {
       regions.push_back(region);
     }
   }
-  const Legion::Task& first = *constraint.constrained_tasks.front();
-  const unsigned position = constraint.requirement_indexes.front();
+  const Legion::Task& first = *constraint.constrained_tasks[user];
+  const unsigned position = constraint.requirement_indexes[user];
   const TaskView& view = views_.make(context, first, place_of(targets.front()),
                                      TaskViews::Regions::kCounted, call.storage);
   TaskWish& task_wish = call.wish;

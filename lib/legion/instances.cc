@@ -19,11 +19,6 @@ constexpr std::size_t kMostKept = 64;
 using Legion::Mapping::MapperContext;
 using Legion::Mapping::PhysicalInstance;
 
-void add_reason(MemKind memory, const NoInstance& here, NoInstance* why) {
-  why->text += fmt::format("{}{} ({})", why->text.empty() ? "" : ", ", name_of(memory), here.text);
-  why->no_room |= here.no_room;
-}
-
 // Legion says of an instance that it did not make how large it would have been, without what lies
 // between fields that are aligned.
 std::string no_room(Legion::Memory memory, std::size_t bytes, const LayoutSpec& layout,
@@ -40,6 +35,11 @@ std::string no_room(Legion::Memory memory, std::size_t bytes, const LayoutSpec& 
 }
 
 }  // namespace
+
+void NoInstance::add(MemKind memory, const NoInstance& here) {
+  text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", name_of(memory), here.text);
+  no_room |= here.no_room;
+}
 
 std::vector<Legion::FieldID> Instances::fields(MapperContext context,
                                                const Legion::RegionRequirement& requirement,
@@ -135,12 +135,12 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
         chosen.push_back(PhysicalInstance::get_virtual_instance());
         return true;
       }
-      add_reason(instance.memory, {not_virtual}, why);
+      why->add(instance.memory, {not_virtual});
       continue;
     }
     const Legion::Memory memory = machine_.memory(targets.front(), instance.memory);
     if (!memory.exists()) {
-      add_reason(instance.memory, {"the processor reaches none"}, why);
+      why->add(instance.memory, {"the processor reaches none"});
       continue;
     }
     const Wanted wanted{keeps ? of->position : 0,
@@ -168,7 +168,7 @@ bool Instances::add(MapperContext context, const Legion::RegionRequirement& requ
       }
       return true;
     }
-    add_reason(instance.memory, here, why);
+    why->add(instance.memory, here);
   }
   return false;
 }
@@ -191,13 +191,13 @@ bool Instances::add_shared(MapperContext context, const Legion::RegionRequiremen
       return Realm::Machine::get_machine().has_affinity(p, memory);
     };
     if (!memory.exists() || !std::all_of(targets.begin(), targets.end(), reaches)) {
-      add_reason(instance.memory, {"not all of its tasks reach one"}, why);
+      why->add(instance.memory, {"not all of its tasks reach one"});
       continue;
     }
     const NoInstance here =
         make(context, requirement, all, instance, groups, regions, memory, chosen);
     if (here.text.empty()) return true;
-    add_reason(instance.memory, here, why);
+    why->add(instance.memory, here);
   }
   return false;
 }
@@ -240,6 +240,26 @@ NoInstance Instances::make(MapperContext context, const Legion::RegionRequiremen
   return why;
 }
 
+NoInstance Instances::make_as_asked(MapperContext context, const AskedInstance& asked,
+                                    Legion::Memory memory, PhysicalInstance& made) const {
+  if (std::string none = unaddressable(asked.constraints, memory); !none.empty()) {
+    return {std::move(none), true};
+  }
+  std::size_t bytes = 0;
+  bool created = true;
+  const bool done =
+      asked.fresh
+          ? runtime_->create_physical_instance(context, memory, asked.constraints, asked.regions,
+                                               made, true, asked.priority, asked.tight, &bytes)
+          : runtime_->find_or_create_physical_instance(context, memory, asked.constraints,
+                                                       asked.regions, made, created, true,
+                                                       asked.priority, asked.tight, &bytes);
+  if (done) return {};
+  LayoutSpec layout;
+  layout.fields = demand_of(0, asked.constraints).fields.value_or(layout.fields);
+  return {no_room(memory, bytes, layout, alignment_of(asked.constraints)), true};
+}
+
 bool Instances::add_output(const Legion::OutputRequirement& requirement,
                            const RequirementWish& wish, Legion::Processor target,
                            Legion::Memory& memory, Legion::LayoutConstraintSet& set,
@@ -247,7 +267,7 @@ bool Instances::add_output(const Legion::OutputRequirement& requirement,
   for (const InstanceWish& instance : wish.candidates()) {
     memory = machine_.memory(target, instance.memory);
     if (!memory.exists()) {
-      add_reason(instance.memory, {"the processor reaches none"}, why);
+      why->add(instance.memory, {"the processor reaches none"});
       continue;
     }
     set.add_constraint(ordering_of(instance.layout, requirement.region.get_dim()));

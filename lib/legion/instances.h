@@ -12,6 +12,7 @@
 
 #include "groma/mapper_runtime.h"
 #include "groma/wish.h"
+#include "legion/asked_instances.h"
 #include "legion/layouts.h"
 #include "legion/machine_map.h"
 #include "legion/task_views.h"
@@ -29,6 +30,9 @@ struct RequirementOf {
 struct NoInstance {
   std::string text;  // of each memory: "FBMEM (no room for 4096 of its 8192 bytes), SYSMEM (...)"
   bool no_room = false;  // a memory that would do is too full
+
+  // Adds why that memory did not do.
+  void add(MemKind memory, const NoInstance& here);
 };
 
 class Instances {
@@ -57,6 +61,15 @@ class Instances {
   bool add_output(const Legion::OutputRequirement& requirement, const RequirementWish& wish,
                   Legion::Processor target, Legion::Memory& memory,
                   Legion::LayoutConstraintSet& set, NoInstance* why) const;
+
+  // Makes or finds an instance as a program's mapper asked for it, in `memory`. Returns why there
+  // is none.
+  NoInstance make_as_asked(Legion::Mapping::MapperContext context, const AskedInstance& asked,
+                           Legion::Memory memory, Legion::Mapping::PhysicalInstance& made) const;
+  // Clears `compact` for one region without holes: it would be no other instance, but one that
+  // variants with a layout of their own refuse.
+  void simplify(Legion::Mapping::MapperContext context,
+                const std::vector<Legion::LogicalRegion>& regions, LayoutSpec& layout) const;
 
   // What MapperRuntime offers a mapper. Instances that were given out are known by numbers of ours
   // for as long as they exist: Realm gives its own again.
@@ -119,10 +132,6 @@ class Instances {
                         const std::vector<Legion::LogicalRegion>& regions, InstanceId named,
                         const Demands& demands, const std::vector<Legion::Processor>& targets,
                         std::vector<Legion::Mapping::PhysicalInstance>& chosen) const;
-  // Without holes compact is no other instance, but one that variants with a layout of their own
-  // refuse.
-  void simplify(Legion::Mapping::MapperContext context,
-                const std::vector<Legion::LogicalRegion>& regions, LayoutSpec& layout) const;
   std::optional<Query> query(Legion::Mapping::MapperContext context,
                              const InstanceRequest& request) const;
   FoundInstance give(Legion::Mapping::MapperContext context,

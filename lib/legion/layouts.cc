@@ -67,31 +67,6 @@ Legion::SpecializedConstraint specialised(const Legion::RegionRequirement& requi
 
 constexpr std::size_t kMostAlignment = std::size_t{1} << 62;
 
-// The least alignment that is right for the statement and for all that is demanded of the field. 1:
-// none is needed.
-std::size_t alignment_of(Legion::FieldID field, const LayoutSpec& layout, const Demands& demands) {
-  std::size_t bytes = 1;
-  const auto fits = [&] {
-    const auto at = static_cast<std::int64_t>(bytes);
-    if (!groma::mapper::aligns(at, layout.align_op, layout.align_bytes)) return false;
-    for (const Legion::LayoutConstraintSet* demand : demands) {
-      for (const Legion::AlignmentConstraint& one : demand->alignment_constraints) {
-        if (one.fid != field) continue;
-        if (!groma::mapper::aligns(at, align_op_of(one.eqk),
-                                   static_cast<std::int64_t>(one.alignment))) {
-          return false;
-        }
-      }
-    }
-    return true;
-  };
-  while (!fits()) {
-    bytes *= 2;
-    if (bytes > kMostAlignment) return 1;  // none is right: find_conflicts has refused it
-  }
-  return bytes;
-}
-
 constexpr std::array<std::string_view, 10> kConstraintNames = {
     "kind of instance", "memory",    "fields",  "order",   "tiling",
     "dimensions",       "alignment", "offsets", "pointer", "padding"};
@@ -188,6 +163,29 @@ Legion::LayoutConstraintSet constraints_of(const Legion::RegionRequirement& requ
     if (bytes > 1) set.add_constraint(Legion::AlignmentConstraint(field, LEGION_EQ_EK, bytes));
   }
   return set;
+}
+
+std::size_t alignment_of(Legion::FieldID field, const LayoutSpec& layout, const Demands& demands) {
+  std::size_t bytes = 1;
+  const auto fits = [&] {
+    const auto at = static_cast<std::int64_t>(bytes);
+    if (!groma::mapper::aligns(at, layout.align_op, layout.align_bytes)) return false;
+    for (const Legion::LayoutConstraintSet* demand : demands) {
+      for (const Legion::AlignmentConstraint& one : demand->alignment_constraints) {
+        if (one.fid != field) continue;
+        if (!groma::mapper::aligns(at, align_op_of(one.eqk),
+                                   static_cast<std::int64_t>(one.alignment))) {
+          return false;
+        }
+      }
+    }
+    return true;
+  };
+  while (!fits()) {
+    bytes *= 2;
+    if (bytes > kMostAlignment) return 1;  // none is right: find_conflicts has refused it
+  }
+  return bytes;
 }
 
 std::size_t alignment_of(const Legion::LayoutConstraintSet& set) {

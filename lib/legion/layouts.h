@@ -38,6 +38,8 @@ Legion::LayoutConstraintSet constraints_of(const Legion::RegionRequirement& requ
 // Dimensions from the fastest to the slowest, the fields last (SOA) or first.
 Legion::OrderingConstraint ordering_of(const LayoutSpec& layout, int dimensions);
 
+// The least alignment of a field that is right for a layout and for all demands. 1: none is needed.
+std::size_t alignment_of(Legion::FieldID field, const LayoutSpec& layout, const Demands& demands);
 // The largest alignment that the constraints ask for; 1: none.
 std::size_t alignment_of(const Legion::LayoutConstraintSet& set);
 // Why nothing in the memory is aligned so; empty where something is. Legion is not to be asked

@@ -116,6 +116,24 @@ class Launch {
   Clock::time_point begin_;
 };
 
+// Tells the library that maps of an instance that a mapper had made. `caller` is in the code that
+// asked.
+template <class Function>
+void note_asked(const Legion::Mapping::MapperRuntime& runtime,
+                Legion::Mapping::MapperContext context, const groma::legion::InstanceCall& call,
+                Function* legions, void* caller) {
+  static const auto noted = is_wanted() ? library().asked : decltype(PreloadMapper::asked)(nullptr);
+  if (noted == nullptr) return;
+  const auto file_of = [](void* address) {
+    Dl_info info{};
+    dladdr(address, &info);
+    return info.dli_fbase;
+  };
+  void* const from = file_of(caller);
+  if (from == file_of(reinterpret_cast<void*>(noted))) return;  // the mapping asks itself
+  noted(runtime, context, call, from != file_of(reinterpret_cast<void*>(legions)));
+}
+
 }  // namespace
 
 namespace Legion {
@@ -179,3 +197,97 @@ Future Runtime::execute_index_space(Context context, const IndexTaskLauncher& la
 }
 
 }  // namespace Legion
+
+namespace Legion::Mapping {
+
+using Regions = std::vector<LogicalRegion>;
+
+bool MapperRuntime::create_physical_instance(MapperContext context, Memory memory,
+                                             const LayoutConstraintSet& constraints,
+                                             const Regions& regions, PhysicalInstance& result,
+                                             bool acquire, GCPriority priority, bool tight,
+                                             std::size_t* footprint,
+                                             const LayoutConstraint** unsat) const {
+  using Self = bool (MapperRuntime::*)(MapperContext, Memory, const LayoutConstraintSet&,
+                                       const Regions&, PhysicalInstance&, bool, GCPriority, bool,
+                                       std::size_t*, const LayoutConstraint**) const;
+  using Next =
+      bool(const MapperRuntime*, MapperContext, Memory, const LayoutConstraintSet&, const Regions&,
+           PhysicalInstance&, bool, GCPriority, bool, std::size_t*, const LayoutConstraint**);
+  static auto* const legions =
+      next<Next>(static_cast<Self>(&MapperRuntime::create_physical_instance));
+  if (!legions(this, context, memory, constraints, regions, result, acquire, priority, tight,
+               footprint, unsat)) {
+    return false;
+  }
+  note_asked(*this, context, {&constraints, 0, regions, result, priority, tight, true}, legions,
+             __builtin_return_address(0));
+  return true;
+}
+
+bool MapperRuntime::create_physical_instance(MapperContext context, Memory memory,
+                                             LayoutConstraintID layout, const Regions& regions,
+                                             PhysicalInstance& result, bool acquire,
+                                             GCPriority priority, bool tight,
+                                             std::size_t* footprint,
+                                             const LayoutConstraint** unsat) const {
+  using Self = bool (MapperRuntime::*)(MapperContext, Memory, LayoutConstraintID, const Regions&,
+                                       PhysicalInstance&, bool, GCPriority, bool, std::size_t*,
+                                       const LayoutConstraint**) const;
+  using Next =
+      bool(const MapperRuntime*, MapperContext, Memory, LayoutConstraintID, const Regions&,
+           PhysicalInstance&, bool, GCPriority, bool, std::size_t*, const LayoutConstraint**);
+  static auto* const legions =
+      next<Next>(static_cast<Self>(&MapperRuntime::create_physical_instance));
+  if (!legions(this, context, memory, layout, regions, result, acquire, priority, tight, footprint,
+               unsat)) {
+    return false;
+  }
+  note_asked(*this, context, {nullptr, layout, regions, result, priority, tight, true}, legions,
+             __builtin_return_address(0));
+  return true;
+}
+
+bool MapperRuntime::find_or_create_physical_instance(
+    MapperContext context, Memory memory, const LayoutConstraintSet& constraints,
+    const Regions& regions, PhysicalInstance& result, bool& created, bool acquire,
+    GCPriority priority, bool tight, std::size_t* footprint, const LayoutConstraint** unsat) const {
+  using Self = bool (MapperRuntime::*)(MapperContext, Memory, const LayoutConstraintSet&,
+                                       const Regions&, PhysicalInstance&, bool&, bool, GCPriority,
+                                       bool, std::size_t*, const LayoutConstraint**) const;
+  using Next = bool(const MapperRuntime*, MapperContext, Memory, const LayoutConstraintSet&,
+                    const Regions&, PhysicalInstance&, bool&, bool, GCPriority, bool, std::size_t*,
+                    const LayoutConstraint**);
+  static auto* const legions =
+      next<Next>(static_cast<Self>(&MapperRuntime::find_or_create_physical_instance));
+  if (!legions(this, context, memory, constraints, regions, result, created, acquire, priority,
+               tight, footprint, unsat)) {
+    return false;
+  }
+  note_asked(*this, context, {&constraints, 0, regions, result, priority, tight, false}, legions,
+             __builtin_return_address(0));
+  return true;
+}
+
+bool MapperRuntime::find_or_create_physical_instance(
+    MapperContext context, Memory memory, LayoutConstraintID layout, const Regions& regions,
+    PhysicalInstance& result, bool& created, bool acquire, GCPriority priority, bool tight,
+    std::size_t* footprint, const LayoutConstraint** unsat) const {
+  using Self = bool (MapperRuntime::*)(MapperContext, Memory, LayoutConstraintID, const Regions&,
+                                       PhysicalInstance&, bool&, bool, GCPriority, bool,
+                                       std::size_t*, const LayoutConstraint**) const;
+  using Next = bool(const MapperRuntime*, MapperContext, Memory, LayoutConstraintID, const Regions&,
+                    PhysicalInstance&, bool&, bool, GCPriority, bool, std::size_t*,
+                    const LayoutConstraint**);
+  static auto* const legions =
+      next<Next>(static_cast<Self>(&MapperRuntime::find_or_create_physical_instance));
+  if (!legions(this, context, memory, layout, regions, result, created, acquire, priority, tight,
+               footprint, unsat)) {
+    return false;
+  }
+  note_asked(*this, context, {nullptr, layout, regions, result, priority, tight, false}, legions,
+             __builtin_return_address(0));
+  return true;
+}
+
+}  // namespace Legion::Mapping

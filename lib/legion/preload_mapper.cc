@@ -11,11 +11,12 @@
 #include <utility>
 
 #include "groma/legion.h"
+#include "legion/asked_instances.h"
 #include "legion/mapper_log.h"
+#include "legion/overlay.h"
 #include "legion/preload.h"
 #include "legion/profiler.h"
 #include "legion/recorder.h"
-#include "legion/wrapped.h"
 
 namespace groma::legion {
 namespace {
@@ -38,27 +39,45 @@ Source source() {
   return std::move(read).value();
 }
 
-Program program() {
-  Diagnostics diags(source());
-  Program compiled = compile(diags.source(), diags);
-  // Once for a run, which `groma run` leaves to us; notes are for `groma check`.
-  for (const Diagnostic& each : diags.sorted()) {
-    if (each.severity == Severity::kNote) continue;
-    std::fputs(render(diags.source(), each).c_str(), stderr);
-  }
-  if (diags.has_errors()) refuse("`" + diags.source().name() + "` has errors");
-  return compiled;
-}
-
 bool is_first_process() {
   Legion::Machine::ProcessorQuery here(Legion::Machine::get_machine());
   here.local_address_space();
   return here.first().address_space() == 0;
 }
 
+// Whether this process says what need not be said by each.
+bool speaks() {
+  static const bool does = is_first_process() || std::getenv(kEachProcessVariable) != nullptr;
+  return does;
+}
+
+Program program() {
+  Diagnostics diags(source());
+  Program compiled = compile(diags.source(), diags);
+  // Once for a run, which `groma run` leaves to us; notes are for `groma check`.
+  for (const Diagnostic& each : diags.sorted()) {
+    if (each.severity == Severity::kNote || (each.severity != Severity::kError && !speaks())) {
+      continue;
+    }
+    std::fputs(render(diags.source(), each).c_str(), stderr);
+  }
+  if (diags.has_errors()) refuse("`" + diags.source().name() + "` has errors");
+  return compiled;
+}
+
+// Standard error, for a process that does not speak: of errors alone.
+class Errors final : public LogSink {
+ public:
+  void log(LogLevel level, std::string_view line) override {
+    if (level != LogLevel::kError) return;
+    const bool ends = line.ends_with('\n');
+    std::fprintf(stderr, "%.*s%s", static_cast<int>(line.size()), line.data(), ends ? "" : "\n");
+  }
+};
+
 // `groma run` and people learn from these lines that the program is mapped and recorded.
 void announce(const Program& program) {
-  if (!is_first_process()) return;
+  if (!speaks()) return;
   std::fprintf(stderr, "groma: mapped by %s, Legion %s\n", program.source().name().c_str(),
                LEGION_VERSION);
 }
@@ -66,7 +85,11 @@ void announce(const Program& program) {
 // Of the first process, where the top-level task runs.
 std::shared_ptr<RunEvents> recording(const std::shared_ptr<const MachineMap>& machine) {
   const char* const file = std::getenv(kRecordVariable);
-  if (file == nullptr || !is_first_process()) return nullptr;
+  if (file == nullptr) return nullptr;
+  if (!is_first_process()) {
+    if (speaks()) std::fputs("groma: the first process records\n", stderr);
+    return nullptr;
+  }
   const Machine& on = *machine->machine();
   std::fprintf(stderr, "groma: records, Legion %s, %s\n", LEGION_VERSION, machine_line(on).c_str());
   return std::make_shared<RunEvents>(file, machine);
@@ -102,6 +125,7 @@ struct Takeover {
   const std::shared_ptr<RunEvents> events = recording(map);
   const std::shared_ptr<RunWatch> measures = watch(map);
   const std::shared_ptr<MapperLogFile> log = log_file();
+  const std::shared_ptr<AskedInstances> asked = std::make_shared<AskedInstances>();
   const Wrap wrap = [this]() -> Wrap {
     if (std::getenv(kMappingVariable) == nullptr) return nullptr;
     const Program compiled = program();
@@ -112,7 +136,11 @@ struct Takeover {
         to->heard(task, requirement, origin);
       };
     }
-    return wrapper(compiled, {}, std::move(heard));
+    Options options;
+    options.override_layouts = std::getenv(kOverrideLayoutsVariable) != nullptr;
+    static Errors errors;
+    if (!speaks()) options.log = &errors;
+    return wrapper(compiled, options, std::move(heard), asked);
   }();
   std::mutex mutex;
   std::set<Legion::Processor> replaced;  // whose default mapper the program's is; NO_PROC: all
@@ -126,6 +154,7 @@ Takeover& takeover() {
 // `own` may be null.
 LegionMapper* over(Legion::Runtime* runtime, Legion::Processor processor, LegionMapper* own) {
   const Takeover& all = takeover();
+  const bool demands = own != nullptr && !asks_by_default(*own);
   LegionMapper* mapper = all.wrap == nullptr ? own : all.wrap(runtime, processor, own);
   if (all.events == nullptr && all.measures == nullptr && all.log == nullptr) return mapper;
   if (mapper == nullptr) {
@@ -134,7 +163,8 @@ LegionMapper* over(Legion::Runtime* runtime, Legion::Processor processor, Legion
   }
   if (all.log != nullptr) mapper = make_logged(mapper, all.log).release();
   if (all.measures != nullptr) mapper = make_profiler(mapper, all.measures).release();
-  if (all.events != nullptr) mapper = make_recorder(mapper, all.events).release();
+  if (all.events != nullptr)
+    mapper = make_recorder(mapper, all.events, demands ? all.asked : nullptr).release();
   return mapper;
 }
 
@@ -152,6 +182,25 @@ LegionMapper* wrap(Legion::Runtime* runtime, Legion::MapperID id, LegionMapper* 
 
 void called(std::int64_t nanoseconds) {
   if (takeover().events != nullptr) takeover().events->called(nanoseconds);
+}
+
+void asked(const Legion::Mapping::MapperRuntime& runtime, Legion::Mapping::MapperContext context,
+           const InstanceCall& call, bool by_program) {
+  AskedInstance noted;
+  noted.constraints = call.constraints != nullptr
+                          ? *call.constraints
+                          : runtime.find_layout_constraints(context, call.layout);
+  // An order that was left to Legion is what the tasks see all the same.
+  if (noted.constraints.ordering_constraint.ordering.empty()) {
+    noted.constraints.ordering_constraint =
+        runtime.find_layout_constraints(context, call.result.get_layout_id()).ordering_constraint;
+  }
+  noted.regions = call.regions;
+  noted.priority = call.priority;
+  noted.tight = call.tight;
+  noted.fresh = call.fresh;
+  noted.by_program = by_program;
+  takeover().asked->note(call.result, std::move(noted));
 }
 
 LegionMapper* unwrap(LegionMapper* mapper) {
@@ -188,6 +237,7 @@ extern "C" {
 // NOLINTBEGIN(readability-identifier-naming): a symbol that is looked up by its name
 extern const groma::legion::PreloadMapper groma_preload_mapper;
 const groma::legion::PreloadMapper groma_preload_mapper = {
-    groma::legion::begin, groma::legion::wrap, groma::legion::called, groma::legion::unwrap};
+    groma::legion::begin, groma::legion::wrap, groma::legion::called, groma::legion::asked,
+    groma::legion::unwrap};
 // NOLINTEND(readability-identifier-naming)
 }

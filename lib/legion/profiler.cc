@@ -102,7 +102,7 @@ class Profiler final : public Above {
       output.task_prof_requests.add_measurement<measurements::OperationTimeline>();
       output.task_prof_requests.add_measurement<measurements::OperationProcessorUsage>();
       output.task_prof_requests.add_measurement<measurements::RuntimeOverhead>();
-      measure_copies(output.copy_prof_requests);
+      if (watch_->measures_copies()) measure_copies(output.copy_prof_requests);
       what.name = watch_->name_of(task);
     }
     for (std::size_t i = 0; i < task.regions.size(); ++i) {
@@ -168,7 +168,7 @@ class Profiler final : public Above {
                const std::vector<Legion::RegionRequirement>& requirements,
                ProfilingRequest& request) {
     const bool own = !request.empty();
-    if (!watch_->wants_more(false)) {
+    if (!watch_->measures_copies() || !watch_->wants_more(false)) {
       if (!own) return;
     } else {
       measure_copies(request);
@@ -193,13 +193,19 @@ class Profiler final : public Above {
 
 RunWatch::RunWatch(std::string file, std::shared_ptr<const MachineMap> machine)
     : file_(std::move(file)), machine_(std::move(machine)) {
+  // Other processes are not measured: their processors would seem idle, their memories empty.
   const Legion::Machine realm = Legion::Machine::get_machine();
+  Legion::Machine::ProcessorQuery here(realm);
+  here.local_address_space();
+  const auto is_here = [space = here.first().address_space()](const auto& one) {
+    return one.address_space() == space;
+  };
   Legion::Machine::ProcessorQuery processors(realm);
   std::vector<Legion::Processor> all(processors.begin(), processors.end());
   std::sort(all.begin(), all.end());
   for (const Legion::Processor p : all) {
     const auto known = machine_->processor(p);
-    if (!known) continue;
+    if (!known || !is_here(p)) continue;
     processors_[p.id] = static_cast<std::int32_t>(record_.processors.size());
     record_.processors.push_back(
         {std::string(groma::name_of(known->kind)), known->node, known->index});
@@ -209,7 +215,7 @@ RunWatch::RunWatch(std::string file, std::shared_ptr<const MachineMap> machine)
   std::sort(places.begin(), places.end());
   for (const Legion::Memory m : places) {
     const auto known = machine_->memory(m);
-    if (!known) continue;
+    if (!known || !is_here(m)) continue;
     memories_[m.id] = static_cast<std::int32_t>(record_.memories.size());
     record_.memories.push_back({std::string(groma::name_of(known->kind)), known->node, known->index,
                                 static_cast<std::int64_t>(m.capacity())});
@@ -478,6 +484,10 @@ RunRecord RunWatch::finished() {
       "tasks were launched and not measured, since no mapper here was asked for them: a trace "
       "replayed them, a predicate was false, or another process has them");
   say(fills_, "fills are not in it");
+  if (!measures_copies()) {
+    record.notes.emplace_back(
+        "copies are not in it: Legion cannot measure them in several processes");
+  }
   say(unplaced_, "times that instances came or went are not in it: they were too many");
   return record;
 }

@@ -33,6 +33,9 @@ class RunWatch {
   void heard(Legion::UniqueID task, std::size_t requirement, Origin origin);
 
   void launched(const Legion::Task& task);
+  // False where there are several processes: a request to measure the copies of a task that came
+  // from another one ends the process inside Legion.
+  bool measures_copies() const { return machine_->machine()->node_count() == 1; }
   // Whether there is room for what is measured of another task or operation; if not, that is
   // noted.
   bool wants_more(bool is_task);

@@ -15,8 +15,9 @@ namespace measurements = Legion::Mapping::ProfilingMeasurements;
 
 class Recorder final : public Above {
  public:
-  Recorder(LegionMapper* own, std::shared_ptr<RunEvents> events)
-      : Above(own), events_(std::move(events)) {
+  Recorder(LegionMapper* own, std::shared_ptr<RunEvents> events,
+           std::shared_ptr<const AskedInstances> instances)
+      : Above(own), events_(std::move(events)), instances_(std::move(instances)) {
     events_->enter();
   }
   ~Recorder() override { events_->leave(); }
@@ -46,6 +47,7 @@ class Recorder final : public Above {
       output.task_prof_requests.add_measurement<measurements::RuntimeOverhead>();
     }
     events_->mapped(task, times);
+    if (instances_ != nullptr) note_demands(task, output);
   }
   void map_must_epoch(MapperContext context, const MapMustEpochInput& input,
                       MapMustEpochOutput& output) override {
@@ -83,6 +85,17 @@ class Recorder final : public Above {
   }
 
  private:
+  void note_demands(const Legion::Task& task, const MapTaskOutput& output) {
+    for (std::size_t i = 0; i < output.chosen_instances.size(); ++i) {
+      for (const Legion::Mapping::PhysicalInstance& instance : output.chosen_instances[i]) {
+        const auto asked = instances_->find(instance);
+        if (asked == nullptr) continue;
+        events_->demanded(task, output.chosen_variant,
+                          demand_of_mapper(static_cast<std::uint32_t>(i), *asked));
+      }
+    }
+  }
+
   // Its own work, not what it waits for or does in Legion; kernels end after the task's body.
   void measure(const Legion::Task& task, const Legion::Mapping::ProfilingResponse& responses) {
     const Legion::Processor::Kind kind = task.target_proc.kind();
@@ -96,6 +109,7 @@ class Recorder final : public Above {
   }
 
   std::shared_ptr<RunEvents> events_;
+  std::shared_ptr<const AskedInstances> instances_;
   std::mutex mutex_;
   // Tasks for whose reports the own mapper asked, and how many came.
   std::map<Legion::UniqueID, unsigned> asked_;
@@ -103,8 +117,9 @@ class Recorder final : public Above {
 
 }  // namespace
 
-std::unique_ptr<LegionMapper> make_recorder(LegionMapper* own, std::shared_ptr<RunEvents> events) {
-  return std::make_unique<Recorder>(own, std::move(events));
+std::unique_ptr<LegionMapper> make_recorder(LegionMapper* own, std::shared_ptr<RunEvents> events,
+                                            std::shared_ptr<const AskedInstances> asked) {
+  return std::make_unique<Recorder>(own, std::move(events), std::move(asked));
 }
 
 LegionMapper* recorded_by(LegionMapper* mapper) {

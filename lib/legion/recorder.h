@@ -5,13 +5,16 @@
 
 #include <memory>
 
+#include "legion/asked_instances.h"
 #include "legion/run_events.h"
 
 namespace groma::legion {
 
-// `own` ends with what is returned.
+// `own` ends with what is returned. `asked` knows what the program's mapper asks for, which is
+// recorded as demands of its tasks; null: nothing is demanded.
 std::unique_ptr<Legion::Mapping::Mapper> make_recorder(Legion::Mapping::Mapper* own,
-                                                       std::shared_ptr<RunEvents> events);
+                                                       std::shared_ptr<RunEvents> events,
+                                                       std::shared_ptr<const AskedInstances> asked);
 
 // The `own` of such a mapper; null for any other.
 Legion::Mapping::Mapper* recorded_by(Legion::Mapping::Mapper* mapper);

@@ -10,8 +10,8 @@
 #include "groma/program_mapper.h"
 #include "legion/adapter.h"
 #include "legion/default_flags.h"
+#include "legion/overlay.h"
 #include "legion/preload.h"
-#include "legion/wrapped.h"
 
 namespace groma::legion {
 namespace {
@@ -167,14 +167,16 @@ Adapter* adapter_for(const std::shared_ptr<Registration>& registration, Legion::
 }  // namespace
 
 Wrap wrapper(const Program& program, const Options& options) {
-  return wrapper(program, options, Heard());
+  return wrapper(program, options, Heard(), nullptr);
 }
 
-Wrap wrapper(const Program& program, const Options& options, Heard heard) {
+Wrap wrapper(const Program& program, const Options& options, Heard heard,
+             std::shared_ptr<AskedInstances> asked) {
   auto registration = std::make_shared<Registration>();
   registration->factory = factory_of(program, options.log);
   registration->options = options;
   registration->heard = std::move(heard);
+  registration->asked = std::move(asked);
   auto mentions = std::make_shared<const Mentions>(program);
   auto one_at_a_time = std::make_shared<std::mutex>();
   return [=](Legion::Runtime* runtime, const Realm::Processor& processor,
@@ -184,7 +186,8 @@ Wrap wrapper(const Program& program, const Options& options, Heard heard) {
         adapter_for(registration, runtime, processor, own != nullptr && is_concurrent(*own)));
     if (adapter == nullptr) return own;
     if (own == nullptr) return adapter.release();
-    return make_wrapped(own, std::move(adapter), mentions).release();
+    adapter->set_over_own_mapper(asks_by_default(*own));
+    return make_overlay(own, std::move(adapter), mentions).release();
   };
 }
 

@@ -18,6 +18,7 @@ namespace {
 using app::Events;
 using Runtime = Legion::Mapping::MapperRuntime;
 
+constexpr std::ptrdiff_t kMaxDemands = 4;        // different ones, of one requirement
 constexpr std::size_t kMostTimes = 1024;         // of a task on a kind of processor
 constexpr std::size_t kMostPlaces = 65'536;      // that are remembered
 constexpr std::size_t kMostArgumentBytes = 256;  // that tell launches apart
@@ -125,8 +126,31 @@ std::optional<std::uint32_t> RunEvents::task_of(Runtime* runtime, MapperContext 
   if (known != tasks_.end()) return known->second;
   const std::size_t number = events_.tasks.size();
   if (number >= app::kMaxEventTasks) return std::nullopt;
+  for (std::size_t i = 0; i < view.variants.size(); ++i) {
+    variants_[{task.task_id, view.variants[i].id}] = i;
+  }
   events_.tasks.push_back(std::move(made));
   return tasks_[task.task_id] = static_cast<std::uint32_t>(number);
+}
+
+void RunEvents::demanded(const Legion::Task& task, Legion::VariantID variant,
+                         const LayoutDemand& demand) {
+  LayoutDemand nothing;
+  nothing.requirement = demand.requirement;
+  nothing.source = demand.source;
+  if (demand == nothing) return;
+  const std::lock_guard lock(mutex_);
+  const auto number = tasks_.find(task.task_id);
+  const auto at = variants_.find({task.task_id, variant});
+  if (number == tasks_.end() || at == variants_.end()) return;
+  auto& demands = events_.tasks[number->second].variants[at->second].demands;
+  if (std::find(demands.begin(), demands.end(), demand) != demands.end()) return;
+  const auto same_place = [&](const LayoutDemand& one) {
+    return one.requirement == demand.requirement && one.source == demand.source;
+  };
+  if (std::count_if(demands.begin(), demands.end(), same_place) < kMaxDemands) {
+    demands.push_back(demand);
+  }
 }
 
 std::optional<std::uint32_t> RunEvents::region_of(Runtime* runtime, MapperContext context,
@@ -283,7 +307,8 @@ std::optional<Events::Requirement> RunEvents::requirement_of(Runtime* runtime,
   if (!above) return std::nullopt;
   Events::Requirement to;
   to.region = above->region;
-  to.privilege = privilege_of(from);
+  // The task itself does not touch the data, so no dependence follows from it.
+  to.privilege = from.is_no_access() ? Privilege::kNoAccess : privilege_of(from);
   to.coherence = coherence_of(from);
   if (to.privilege != Privilege::kNoAccess) {  // else nothing is mapped
     const std::lock_guard lock(mutex_);

@@ -69,6 +69,9 @@ class RunEvents {
   void took(const Legion::Task& task, Legion::Processor::Kind kind, std::int64_t nanoseconds);
   // What no description has.
   void other(const char* what, std::int64_t count = 1);
+  // The program's own mapper asked for this layout of a requirement's data, for that variant.
+  // Different demands of one requirement are all kept, up to a few.
+  void demanded(const Legion::Task& task, Legion::VariantID variant, const LayoutDemand& demand);
 
   // The text that is written.
   std::string text();
@@ -145,6 +148,7 @@ class RunEvents {
   int recorders_ = 0;
   app::Events events_;
   std::map<Legion::TaskID, std::uint32_t> tasks_;
+  std::map<std::pair<Legion::TaskID, Legion::VariantID>, std::size_t> variants_;  // of those tasks
   std::map<Legion::RegionTreeID, std::uint32_t> regions_;
   std::map<std::uint32_t, std::vector<Legion::FieldID>> fields_;  // by region
   std::map<Legion::LogicalPartition, std::int32_t> partitions_;

@@ -32,11 +32,17 @@ void boxes(const Legion::Domain& domain, const std::function<void(const Rect&)>&
 
 }  // namespace
 
-Privilege privilege_of(const Legion::RegionRequirement& requirement, OperationKind operation) {
+bool meets(const Legion::Task& task) {
+  return task.concurrent_task || task.must_epoch_task ||
+         std::any_of(task.regions.begin(), task.regions.end(),
+                     [](const Legion::RegionRequirement& one) {
+                       return (one.prop & LEGION_COLLECTIVE_MASK) != 0;
+                     });
+}
+
+Privilege privilege_of(const Legion::RegionRequirement& requirement) {
   const auto mode = requirement.privilege & LEGION_READ_WRITE;
   if (mode == LEGION_NO_ACCESS) return Privilege::kNoAccess;
-  // Legion sets the flag on a copy's requirements itself, which need instances all the same.
-  if (operation == OperationKind::kTask && requirement.is_no_access()) return Privilege::kNoAccess;
   if (mode == LEGION_REDUCE) return Privilege::kReduce;
   if (mode == LEGION_READ_PRIV) return Privilege::kReadOnly;
   const bool discards = (requirement.privilege & LEGION_DISCARD_INPUT_MASK) != 0;
@@ -111,7 +117,11 @@ void TaskViews::fill(MapperContext context, const Legion::Task& task, const Proc
   view.name = facts.name;
   view.variants = facts.variants;
   view.depth = task.get_depth();
-  view.tag = task.tag;
+  if (over_own_mapper_) {
+    view.own_kind = current.kind;
+  } else {
+    view.tag = task.tag;
+  }
   view.provenance = task.get_provenance_string();
   view.mapper_data = {static_cast<const std::byte*>(task.mapper_data), task.mapper_data_size};
   view.is_index = task.is_index_space;
@@ -124,6 +134,7 @@ void TaskViews::fill(MapperContext context, const Legion::Task& task, const Proc
   view.local = current.node == node_;
   view.must_epoch = task.must_epoch_task;
   view.concurrent = task.concurrent_task;
+  view.rendezvous = meets(task);
 }
 
 void TaskViews::fill_parent(MapperContext context, const Legion::Task& parent,
@@ -299,15 +310,16 @@ void TaskViews::add_requirement(MapperContext context, const Legion::RegionRequi
   view.parent = facts->parent;
   view.region_dimensions = facts->dimensions;
   view.points = facts->points;
-  view.privilege = privilege_of(requirement, storage.view.operation);
+  view.privilege = privilege_of(requirement);
   view.coherence = coherence_of(requirement);
+  view.collective = (requirement.prop & LEGION_COLLECTIVE_MASK) != 0;
   view.reduction = requirement.redop;
   if (requirement.handle_type == LEGION_REGION_PROJECTION) view.projection = Projection::kRegion;
   if (requirement.handle_type == LEGION_PARTITION_PROJECTION) {
     view.projection = Projection::kPartition;
   }
   view.projection_functor = requirement.projection;
-  view.tag = requirement.tag;
+  if (!over_own_mapper_) view.tag = requirement.tag;
   view.restricted = requirement.is_restricted();
   auto& fields = storage.fields[storage.requirements.size()];
   fields.clear();

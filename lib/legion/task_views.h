@@ -33,8 +33,10 @@ Legion::Domain domain_of(const Rect& rect);
 // The boxes that a domain is made of.
 void for_each_box(const Legion::Domain& domain, const std::function<void(const Rect&)>& box);
 
-Privilege privilege_of(const Legion::RegionRequirement& requirement,
-                       OperationKind operation = OperationKind::kTask);
+// TaskView::rendezvous.
+bool meets(const Legion::Task& task);
+// A requirement with LEGION_NO_ACCESS_FLAG needs an instance all the same, so it has its privilege.
+Privilege privilege_of(const Legion::RegionRequirement& requirement);
 Coherence coherence_of(const Legion::RegionRequirement& requirement);
 
 // Of a handle, or of a field space and a field of it; empty where the program attached none. Good
@@ -124,6 +126,11 @@ class TaskViews {
             Legion::Mapping::MapperRuntime* runtime)
       : machine_(machine), ids_(*ids), node_(node), runtime_(runtime) {}
 
+  // The views are for an adapter above a mapper of the program's own. That mapper has chosen the
+  // processor kind where a task stands. The tags of launches and requirements are that mapper's,
+  // and mean nothing to DefaultMapper.
+  void set_over_own_mapper() { over_own_mapper_ = true; }
+
   enum class Regions : std::uint8_t { kNone, kNamed, kCounted };  // counted: with their points
 
   // A view of the task, which stands on `current`; without its requirements unless asked. Good
@@ -189,6 +196,7 @@ class TaskViews {
   RegionIds& ids_;
   std::int64_t node_;
   Legion::Mapping::MapperRuntime* runtime_;
+  bool over_own_mapper_ = false;
   std::unordered_map<Legion::TaskID, Known> known_;
   Known* last_ = nullptr;       // of them, the one asked for last
   std::deque<Known> outdated_;  // views of hooks that wait may refer to them

@@ -24,6 +24,7 @@ std::optional<KindDecision> decide_kind(const Program& program, const TaskView& 
     }
     return std::nullopt;
   }
+  if (task.own_kind) return KindDecision{*task.own_kind, {}};
   for (ProcKind kind : rank_kinds(task.tag)) {
     if (usable(kind)) return KindDecision{kind, {}};
   }
@@ -80,7 +81,7 @@ void decide_layouts(const Program& program, const TaskView& task, const RegionNa
     if (candidate.memory == MemKind::kVirtual) continue;
     const auto layout = program.layout(task.name, names, kind, candidate.memory);
     if (!layout) continue;
-    candidate.layout = join_layouts(layout->layout, demanded);
+    candidate.layout = join_layouts({layout->layout, layout->named}, demanded);
     candidate.layout_origin = layout->origin;
   }
 }

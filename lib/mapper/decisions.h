@@ -15,8 +15,9 @@ struct KindDecision {
   Origin origin;
 };
 
-// The first kind of the Task statement that the machine has and the task has a variant for; without
-// a statement the default's. Nothing when there is none.
+// The first kind of the Task statement that the machine has and the task has a variant for. Without
+// a statement, the kind that the program's own mapper chose, else the default's. Nothing when there
+// is none.
 std::optional<KindDecision> decide_kind(const Program& program, const TaskView& task,
                                         const Machine& machine);
 

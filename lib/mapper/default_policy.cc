@@ -123,6 +123,9 @@ RequirementWish default_requirement(const RequirementView& requirement, const Va
                       (reduces && !variant.leaf);
   const bool exact = settings.exact_region || (requirement.tag & kTagExactRegion) != 0;
   if (exact || reduces) wish.region = RequirementWish::Region::kRequired;
+  // Points that write the same region at the same time may not share an instance.
+  const bool writes = requirement.privilege != Privilege::kReadOnly && !reduces;
+  wish.fresh = requirement.collective && writes;
   if (reduces) {
     wish.fields = RequirementWish::Fields::kRequired;
     wish.collect_priority = kCollectFirst;
@@ -178,6 +181,14 @@ void add_variant_cure(const TaskView& task, const Machine& machine, Diagnostic& 
   } else if (!variants.empty()) {
     diagnostic.help("take a machine that has " + join_names(variants));
   }
+}
+
+void add_layout_cure(Diagnostic& diagnostic) {
+  diagnostic.note("the task may rely on it, since its program chose it")
+      .help(
+          "leave that out of the `Layout` statement, or give `--override-layouts` if the task "
+          "works "
+          "with any layout");
 }
 
 Diagnostic no_variant(const TaskView& task, const Machine& machine, std::optional<ProcKind> kind) {

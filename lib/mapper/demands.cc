@@ -42,10 +42,12 @@ void add_demand(const LayoutDemand& demand, LayoutSpec* layout) {
   layout->align_bytes = demand.align_bytes;
 }
 
-LayoutSpec join_layouts(const LayoutSpec& said, const LayoutSpec& demanded) {
-  LayoutSpec layout = said;
-  layout.exact = said.exact || demanded.exact;
-  if (said.align_op == AlignOp::kNone) {
+LayoutSpec join_layouts(const StatedLayout& said, const LayoutSpec& demanded) {
+  LayoutSpec layout = said.layout;
+  layout.exact = layout.exact || demanded.exact;
+  if (!said.named.dimensions) layout.dimensions = demanded.dimensions;
+  if (!said.named.fields) layout.fields = demanded.fields;
+  if (layout.align_op == AlignOp::kNone) {
     layout.align_op = demanded.align_op;
     layout.align_bytes = demanded.align_bytes;
   }

@@ -20,9 +20,9 @@ std::int64_t least_alignment(AlignOp op, std::int64_t to);
 // Adds to a layout what a variant demands.
 void add_demand(const LayoutDemand& demand, LayoutSpec* layout);
 
-// What a statement says, with what it leaves open of `demanded`: exactness, and alignment where it
-// asks for none.
-LayoutSpec join_layouts(const LayoutSpec& said, const LayoutSpec& demanded);
+// The layout that a statement asks for, completed by what is demanded: an order that the statement
+// does not name, exactness, and the alignment where the statement asks for none.
+LayoutSpec join_layouts(const StatedLayout& said, const LayoutSpec& demanded);
 
 struct LayoutConflict {
   std::string wants, says;

@@ -10,6 +10,7 @@
 #include <deque>
 #include <map>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -33,7 +34,8 @@ constexpr std::size_t kMaxPlans = 64;  // of one task
 // A runtime registers them all; beyond these a task shards as though it had no name.
 constexpr std::size_t kMaxFunctorsOfNames = 4'096;
 
-// What of a requirement its wish depends on, but for the names of one that promises no key.
+// Cache key: the parts of a requirement that its wish depends on. The names of a requirement
+// without an alias key are compared beside it.
 struct RequirementKey {
   std::uint64_t aliases = 0;
   std::size_t names = 0;  // without a key
@@ -41,6 +43,7 @@ struct RequirementKey {
   Privilege privilege = Privilege::kNoAccess;
   Coherence coherence = Coherence::kExclusive;
   bool empty = false;
+  bool collective = false;
   friend bool operator==(const RequirementKey&, const RequirementKey&) = default;
 };
 
@@ -48,7 +51,8 @@ RequirementKey key_of(const RequirementView& requirement) {
   const bool keyed = requirement.aliases_key != 0;
   return {requirement.aliases_key, keyed ? 0 : requirement.aliases.size(),
           requirement.tag,         requirement.privilege,
-          requirement.coherence,   requirement.empty()};
+          requirement.coherence,   requirement.empty(),
+          requirement.collective};
 }
 
 struct Plan {
@@ -77,7 +81,8 @@ struct Plan {
   }
 };
 
-// What the name of a task decides. A task is known by its id, the form of its launch and its tag.
+// What the name of a task decides. A task is known by its id, the form of its launch, its tag and
+// the processor kind that the program's own mapper chose.
 struct Facts {
   std::string name;
   std::size_t variant_count = 0;  // a runtime may register more while it runs
@@ -97,12 +102,14 @@ struct FactsKey {
   TaskId task = 0;
   bool is_index = false;
   std::uint64_t tag = 0;
+  std::optional<ProcKind> own_kind;
   friend bool operator==(const FactsKey&, const FactsKey&) = default;
 };
 struct FactsHash {
   std::size_t operator()(const FactsKey& key) const {
     const std::uint64_t mixed =
-        (std::uint64_t{key.task} * 2 + (key.is_index ? 1 : 0)) * 0x9E3779B97F4A7C15U ^ key.tag;
+        (std::uint64_t{key.task} * 2 + (key.is_index ? 1 : 0)) * 0x9E3779B97F4A7C15U ^ key.tag ^
+        (key.own_kind ? static_cast<std::uint64_t>(*key.own_kind) + 1 : 0) << 32;
     return static_cast<std::size_t>(mixed ^ (mixed >> 29));
   }
 };
@@ -183,9 +190,18 @@ std::shared_ptr<const Machine> ProgramMapper::machine_of(const Shared& shared) {
 // object's
 
 struct ProgramMapper::State {
+  struct ByTaskAndProcessor {
+    using Key = std::pair<TaskId, Processor>;
+    static auto tied(const Key& key) {
+      const Processor& p = key.second;
+      return std::tuple(key.first, p.kind, p.node, p.index);
+    }
+    bool operator()(const Key& a, const Key& b) const { return tied(a) < tied(b); }
+  };
   std::unordered_map<FactsKey, Facts, FactsHash> known;
-  // Instances of limited tasks that were let through and have not ended.
-  std::unordered_map<TaskId, std::int64_t> in_flight;
+  // Instances of limited tasks that were let through and have not ended, by the processor where
+  // they were ready: one mapper object may serve several.
+  std::map<std::pair<TaskId, Processor>, std::int64_t, ByTaskAndProcessor> in_flight;
   mapper::LaunchCursor cursor;  // the launches that it maps now
   MapperEvent deferred = 0;
   std::optional<Processor> last_victim;
@@ -223,7 +239,7 @@ struct ProgramMapper::State {
                       const DefaultSettings& settings);
 
   Facts& of(const Program& program, const Machine& machine, const TaskView& task) {
-    const FactsKey key{task.id, task.is_index, task.tag};
+    const FactsKey key{task.id, task.is_index, task.tag, task.own_kind};
     const auto found = known.find(key);
     if (found != known.end() && found->second.are_of(task)) return found->second;
     if (known.size() >= kMaxFacts) known.clear();
@@ -246,9 +262,10 @@ struct ProgramMapper::State {
 
 namespace {
 
-// Limits count by reports of what has ended, so a runtime without them has no limits.
-bool limits(const Facts& facts, const MapperRuntime& runtime) {
-  return facts.limit > 0 && runtime.capabilities().events;
+// Limits count by reports of what has ended, so a runtime without them has no limits. Points that
+// wait for each other are not counted: a limit would keep them waiting for ever.
+bool limits(const Facts& facts, const TaskView& task, const MapperRuntime& runtime) {
+  return facts.limit > 0 && !task.rendezvous && runtime.capabilities().events;
 }
 bool steals(const Facts& facts, const MapperRuntime& runtime) {
   return facts.steal.has_value() && runtime.capabilities().stealing;
@@ -306,8 +323,10 @@ void ProgramMapper::select_task_options(MapperRuntime& runtime, const TaskView& 
   shared_->tell(runtime);
   const Facts& facts = state_->of(program(), machine(), task);
   answer.initial = site().local;
-  answer.memoize = site().settings.memoize && !limits(facts, runtime);  // a replay asks nobody
-  mapper::find_collective(task, answer.collective);
+  // A replay asks nobody, and points that share a collective region are mapped together.
+  const bool limited = limits(facts, task, runtime);
+  answer.memoize = site().settings.memoize && !limited;
+  if (!limited) mapper::find_collective(task, answer.collective);
   if (!facts.kind) {
     answer.failure = mapper::no_kind(program(), task, machine());
     return;
@@ -373,7 +392,7 @@ void ProgramMapper::slice_task(MapperRuntime& runtime, const TaskView& task, con
   const Facts& facts = state_->of(program(), machine(), task);
   const bool stealable = steals(facts, runtime);
   // Points of a must epoch have processors of their own in the end.
-  const bool by_point = stealable || limits(facts, runtime) || task.must_epoch;
+  const bool by_point = stealable || limits(facts, task, runtime) || task.must_epoch;
   if (!facts.function) {
     Mapper::slice_task(runtime, task, part, answer);
     if (by_point) {
@@ -411,7 +430,7 @@ void ProgramMapper::map_task(MapperRuntime& runtime, const TaskView& task,
   }
   answer.variant = variant->id;
   if (facts.kind && facts.kind->kind == task.current.kind) answer.kind_origin = facts.kind->origin;
-  const bool limited = limits(facts, runtime);
+  const bool limited = limits(facts, task, runtime);
   const bool stays =
       limited || steals(facts, runtime) || task.shard_variant != 0 || task.must_epoch;
   state_->target_processors(facts, task, stays, machine(), answer);
@@ -490,8 +509,8 @@ void ProgramMapper::select_tasks_to_map(MapperRuntime& runtime, std::span<const 
                                         ScheduleAnswer& answer) {
   for (std::uint32_t i = 0; i < ready.size(); ++i) {
     const Facts& facts = state_->of(program(), machine(), ready[i]);
-    if (limits(facts, runtime)) {
-      std::int64_t& in_flight = state_->in_flight[ready[i].id];
+    if (limits(facts, ready[i], runtime)) {
+      std::int64_t& in_flight = state_->in_flight[{ready[i].id, ready[i].current}];
       if (in_flight >= facts.limit) continue;
       ++in_flight;
     }
@@ -510,7 +529,7 @@ void ProgramMapper::report_profiling(MapperRuntime& runtime, const TaskView& ope
                                      const ProfilingReport& report) {
   using enum OperationKind;
   if (operation.operation != kTask || report.operation != kTask) return;  // its copies', say
-  const auto found = state_->in_flight.find(operation.id);
+  const auto found = state_->in_flight.find({operation.id, operation.current});
   if (found == state_->in_flight.end()) return;
   found->second = std::max(found->second - 1, std::int64_t{0});
   if (state_->deferred != 0) runtime.trigger_event(std::exchange(state_->deferred, 0));

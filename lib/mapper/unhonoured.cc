@@ -28,7 +28,7 @@ std::string_view lacking(const Program& program, const Row& row, const Capabilit
     case TableId::kTaskSteal:
       return can.stealing ? "" : "does not move ready tasks";
     case TableId::kLayout: {
-      const LayoutSpec& layout = program.data().layouts[static_cast<std::size_t>(row.value)];
+      const LayoutSpec& layout = program.data().layouts[static_cast<std::size_t>(row.value)].layout;
       if (!can.layouts) return "has one layout";
       if (!can.alignment && layout.align_op != AlignOp::kNone) return "cannot align instances";
       return can.compact || !layout.compact ? "" : "has no compact instances";

@@ -218,23 +218,28 @@ class Compiler {
     add_regions(row, node.names, node.which, "the layout", place_words(node.place));
   }
 
-  LayoutSpec layout_of(const syntax::LayoutStatement& node) {
-    LayoutSpec layout;
+  StatedLayout layout_of(const syntax::LayoutStatement& node) {
+    StatedLayout stated;
+    LayoutSpec& layout = stated.layout;
     const syntax::Constraint* exact = nullptr;
     for (const syntax::Constraint& constraint : Tree::slice(tree_.constraints, node.constraints)) {
       using syntax::ConstraintWord;
       switch (constraint.word) {
         case ConstraintWord::kSoa:
           layout.fields = FieldOrder::kSoa;
+          stated.named.fields = true;
           break;
         case ConstraintWord::kAos:
           layout.fields = FieldOrder::kAos;
+          stated.named.fields = true;
           break;
         case ConstraintWord::kCOrder:
           layout.dimensions = DimensionOrder::kC;
+          stated.named.dimensions = true;
           break;
         case ConstraintWord::kFOrder:
           layout.dimensions = DimensionOrder::kFortran;
+          stated.named.dimensions = true;
           break;
         case ConstraintWord::kCompact:
           layout.compact = true;
@@ -262,7 +267,7 @@ class Compiler {
                     "`F_order AOS` of a 2-D region is [F, X, Y]; the original makes it [F, Y, Z]",
                     "D10");
     }
-    return layout;
+    return stated;
   }
 
   Range node_range(const syntax::LayoutStatement& node) const {

@@ -220,7 +220,7 @@ struct Data {
   std::vector<Row> rows;          // of statements that count, not the shadowed
   std::vector<Row> shadowed;      // the others, by key, then in the order of the text
   FlatIndex row_index;
-  std::vector<LayoutSpec> layouts;
+  std::vector<StatedLayout> layouts;
 
   std::vector<Code> code;
   std::vector<CodeId> lists;

@@ -122,7 +122,8 @@ std::optional<LayoutDecision> Program::layout(std::string_view task, const Regio
   std::optional<LayoutDecision> decision;
   const PlaceKey places[] = {place_key(memory), place_key(kind), program::kAnyPlace};
   for_region(*data_, TableId::kLayout, task, region, places, [&](const Row& row) {
-    decision = {data_->layouts[static_cast<std::size_t>(row.value)], origin_of(row)};
+    const StatedLayout& stated = data_->layouts[static_cast<std::size_t>(row.value)];
+    decision = {stated.layout, stated.named, origin_of(row)};
     return true;
   });
   return decision;

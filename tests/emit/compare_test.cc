@@ -63,7 +63,8 @@ void compare_regions(const Program& program, const Emitted& emitted, const std::
       const auto memory = static_cast<MemKind>(m);
       const auto layout = program.layout(task, region, kind, memory);
       const auto found = emitted.layout(task, region, kind, memory);
-      EXPECT_EQ(found, layout ? std::optional(layout->layout) : std::nullopt);
+      EXPECT_EQ(found,
+                layout ? std::optional(StatedLayout{layout->layout, layout->named}) : std::nullopt);
       ++tally->decisions;
     }
   }

@@ -31,8 +31,8 @@ class Emitted {
   virtual std::vector<ProcKind> kinds(std::string_view task) const = 0;
   virtual std::vector<MemKind> memories(std::string_view task, const RegionNames& region,
                                         ProcKind kind) const = 0;
-  virtual std::optional<LayoutSpec> layout(std::string_view task, const RegionNames& region,
-                                           ProcKind kind, MemKind memory) const = 0;
+  virtual std::optional<StatedLayout> layout(std::string_view task, const RegionNames& region,
+                                             ProcKind kind, MemKind memory) const = 0;
   virtual bool collects(std::string_view task, const RegionNames& region) const = 0;
   virtual std::int64_t limit(std::string_view task, ProcKind kind) const = 0;
   virtual bool replicates(std::string_view task) const = 0;

@@ -134,19 +134,20 @@ class Bound final : public given::testing::Emitted {
       "      all.push_back(static_cast<given::MemKind>(memory));\n    }\n    return all;\n",
       "    return {};\n");
   question(
-      "std::optional<given::LayoutSpec> layout([[maybe_unused]] std::string_view task,\n"
+      "std::optional<given::StatedLayout> layout([[maybe_unused]] std::string_view task,\n"
       "      [[maybe_unused]] const given::RegionNames& region,\n"
       "      [[maybe_unused]] given::ProcKind kind,\n"
       "      [[maybe_unused]] given::MemKind memory)",
       "layout_of",
-      "    const auto layout = Mapping::layout_of(task, of(region), "
-      "static_cast<ProcKind>(kind),\n"
-      "                                           static_cast<MemKind>(memory));\n"
-      "    if (!layout) return std::nullopt;\n"
-      "    return given::LayoutSpec{\n"
-      "        static_cast<given::DimensionOrder>(layout->dimensions),\n"
-      "        static_cast<given::FieldOrder>(layout->fields), layout->compact, layout->exact,\n"
-      "        static_cast<given::AlignOp>(layout->align_op), layout->align_bytes};\n",
+      "    const auto said = Mapping::layout_of(task, of(region), static_cast<ProcKind>(kind),\n"
+      "                                         static_cast<MemKind>(memory));\n"
+      "    if (!said) return std::nullopt;\n"
+      "    const LayoutSpec& layout = said->layout;\n"
+      "    return given::StatedLayout{\n"
+      "        {static_cast<given::DimensionOrder>(layout.dimensions),\n"
+      "         static_cast<given::FieldOrder>(layout.fields), layout.compact, layout.exact,\n"
+      "         static_cast<given::AlignOp>(layout.align_op), layout.align_bytes},\n"
+      "        {said->named.dimensions, said->named.fields}};\n",
       "    return std::nullopt;\n");
   question(
       "bool collects([[maybe_unused]] std::string_view task,\n"

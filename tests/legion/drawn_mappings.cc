@@ -82,4 +82,66 @@ std::string draw_mapping(std::uint64_t seed) {
   return text;
 }
 
+namespace {
+
+std::string task_of_demanding(Dice& dice) {
+  return dice.one({"*", "rows", "columns", "aligned", "packed", "pair", "either", "pooled", "meet",
+                   "branch", "grow", "total", "read"});
+}
+std::string region_of_demanding(Dice& dice) {
+  return dice.one({"*", "*", "grid", "line", "grid_pieces", "line_pieces", "0", "1"});
+}
+
+}  // namespace
+
+std::string draw_mapping_of_demanding(std::uint64_t seed) {
+  Dice dice(seed);
+  const auto task = [&dice] { return task_of_demanding(dice); };
+  const auto task_and_region = [&dice] {
+    std::string names = task_of_demanding(dice) + " ";
+    return names += region_of_demanding(dice);
+  };
+  std::string text(kFunctions);
+  std::size_t statements = 1 + dice.below(4);
+  while (statements-- > 0) {
+    switch (dice.below(10)) {
+      case 0:
+        text += "Task " + task() + " " + dice.one({"CPU", "GPU, CPU", "IO, CPU", "OMP, CPU"});
+        break;
+      case 1:
+      case 2:
+        text += "Region " + task_and_region() + " " + dice.one({"*", "CPU", "GPU"}) + " " +
+                dice.one({"SYSMEM", "RDMEM", "SOCKMEM", "RDMEM, SYSMEM", "FBMEM, SYSMEM", "VIRTUAL",
+                          "VIRTUAL, SYSMEM"});
+        break;
+      case 3:
+      case 4:
+        text += "Layout " + task_and_region() + " " + dice.one({"*", "CPU", "SYSMEM"}) +
+                dice.one({" SOA", " AOS", " C_order", " F_order", " SOA C_order", " AOS F_order",
+                          " Exact", " Compact", " Align==128", " Align==16", " No_Align",
+                          " C_order Align>=64"});
+        break;
+      case 5:
+        text += "InstanceLimit " + task() + " " + dice.one({"1", "2", "CPU 1"});
+        break;
+      case 6:
+        text += "CollectMemory " + task_and_region();
+        break;
+      case 7:
+        text += "IndexTaskMap " + dice.one({"CPU", "*", "rows", "columns", "packed", "meet",
+                                            "either", "pooled", "branch"});
+        text += " " + dice.one({"block", "block_back", "cyclic", "last"});
+        break;
+      case 8:
+        text += "SingleTaskMap " + dice.one({"CPU", "*", "grow", "read"}) + " last";
+        break;
+      default:
+        text += dice.in(2) ? "ControlReplicate " + dice.one({"*", "top", "branch"})
+                           : "TaskSteal " + task() + " CPU " + dice.one({"SAME_NODE", "ANY_NODE"});
+    }
+    text += ";\n";
+  }
+  return text;
+}
+
 }  // namespace groma::legion_test

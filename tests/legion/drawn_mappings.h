@@ -12,6 +12,10 @@ namespace groma::legion_test {
 // `other` and `cube`. The program compiles without errors, and every region has a memory to go to.
 std::string draw_mapping(std::uint64_t seed);
 
+// For the tasks and regions of demanding.cc, which has a mapper of its own: every kind of
+// statement, also such as that program cannot run under.
+std::string draw_mapping_of_demanding(std::uint64_t seed);
+
 }  // namespace groma::legion_test
 
 #endif  // TESTS_LEGION_DRAWN_MAPPINGS_H_

@@ -31,6 +31,15 @@ struct LayoutSpec {
   AlignOp align_op = AlignOp::kNone;
   std::int64_t align_bytes = 0;
 };
+// Which orders a Layout statement names.
+struct LayoutAspects {
+  bool dimensions = false, fields = false;
+};
+// What a Layout statement says.
+struct StatedLayout {
+  LayoutSpec layout;
+  LayoutAspects named;
+};
 // @end
 // @if instances
 

@@ -51,7 +51,7 @@ std::vector<std::string> decisions_of(const std::string& text) {
           row.key.table == program::TableId::kSingleMap) {
         value = program.function_name(static_cast<FunctionId>(row.value));
       } else if (row.key.table == program::TableId::kLayout) {
-        const LayoutSpec& layout = data.layouts[static_cast<std::size_t>(row.value)];
+        const LayoutSpec& layout = data.layouts[static_cast<std::size_t>(row.value)].layout;
         value = fmt::format("{} {} {} {} {} {}", static_cast<int>(layout.dimensions),
                             static_cast<int>(layout.fields), static_cast<int>(layout.align_op),
                             layout.align_bytes, layout.compact, layout.exact);

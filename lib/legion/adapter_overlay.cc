@@ -1,0 +1,625 @@
+// The adapter above a mapper of the program's own: changes in that mapper's answers what statements
+// decide, and leaves the rest as it is. A task may rely on what its program's mapper chose (an
+// order of the data, a pool of memory, a variant), so what cannot be changed safely stays, which is
+// told once.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/one_diagnostic.h"
+#include "groma/program_mapper.h"
+#include "legion/adapter.h"
+#include "mapper/decisions.h"
+#include "mapper/default_policy.h"
+#include "mapper/demands.h"
+
+namespace groma::legion {
+
+using Legion::Mapping::PhysicalInstance;
+using Regions = TaskViews::Regions;
+
+namespace {
+
+bool reaches(Legion::Processor processor, Legion::Memory memory) {
+  return Realm::Machine::get_machine().has_affinity(processor, memory);
+}
+
+const VariantView* find_variant(std::span<const VariantView> variants, Legion::VariantID id) {
+  const auto found = std::find_if(variants.begin(), variants.end(),
+                                  [id](const VariantView& one) { return one.id == id; });
+  return found == variants.end() ? nullptr : &*found;
+}
+
+std::vector<Colocated> group_by_instance(const Legion::Task& task,
+                                         const Legion::Mapping::Mapper::MapTaskInput& input,
+                                         const Legion::Mapping::Mapper::MapTaskOutput& output) {
+  std::vector<Colocated> groups;
+  for (std::size_t i = 0; i < task.regions.size() && i < output.chosen_instances.size(); ++i) {
+    if (is_premapped(input, i)) continue;
+    if (task.regions[i].is_restricted()) continue;  // has to use the instance that is there
+    for (std::size_t k = 0; k < output.chosen_instances[i].size(); ++k) {
+      const PhysicalInstance& instance = output.chosen_instances[i][k];
+      if (!instance.exists() || instance.is_virtual_instance()) continue;
+      const auto same = [&](const Colocated& group) { return group.instance == instance; };
+      auto group = std::find_if(groups.begin(), groups.end(), same);
+      if (group == groups.end()) group = groups.insert(groups.end(), {instance, {}});
+      group->places.emplace_back(i, k);
+    }
+  }
+  return groups;
+}
+
+constexpr std::string_view kTogether =
+    "it keeps that region in one instance with another, of which statements say otherwise";
+
+RegionNames names_of(const TaskView& view, std::size_t position) {
+  return {static_cast<std::int64_t>(position), view.requirements[position].aliases};
+}
+
+bool same_memories(const std::vector<MemoryCandidate>& a, const std::vector<MemoryCandidate>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& one, const auto& other) { return one.memory == other.memory; });
+}
+
+// What a statement changes of a layout with which an instance was asked for.
+struct LayoutChanges {
+  bool order = false;  // of dimensions or fields
+  bool compact = false;
+  bool exact = false;
+  bool alignment = false;
+  bool any() const { return order || compact || exact || alignment; }
+};
+
+// Applies what a statement names.
+LayoutChanges restate(const StatedLayout& said, int dimensions, AskedInstance& asked) {
+  LayoutChanges changes;
+  Legion::LayoutConstraintSet& set = asked.constraints;
+  const LayoutDemand now = demand_of(0, set);
+  LayoutSpec layout;
+  layout.dimensions = now.dimensions.value_or(layout.dimensions);
+  layout.fields = now.fields.value_or(layout.fields);
+  const LayoutSpec before = layout;
+  const auto& fields = set.field_constraint.get_field_set();
+  if (said.named.dimensions && dimensions > 1) layout.dimensions = said.layout.dimensions;
+  if (said.named.fields && fields.size() > 1) layout.fields = said.layout.fields;
+  changes.order = !(layout == before);
+  if (changes.order) {
+    const bool contiguous = set.ordering_constraint.contiguous;
+    set.ordering_constraint = ordering_of(layout, dimensions);
+    set.ordering_constraint.contiguous = contiguous;
+  }
+  changes.compact = said.layout.compact && !set.specialized_constraint.is_compact();
+  if (changes.compact) {
+    set.specialized_constraint = Legion::SpecializedConstraint(LEGION_COMPACT_SPECIALIZE);
+  }
+  changes.exact = said.layout.exact && !asked.tight;
+  if (changes.exact) set.specialized_constraint.exact = asked.tight = true;
+  if (said.layout.align_op == AlignOp::kNone) return changes;
+  for (const Legion::FieldID field : fields) {
+    const std::size_t bytes = alignment_of(field, said.layout, {&set});
+    auto& all = set.alignment_constraints;
+    const auto same = [&](const Legion::AlignmentConstraint& one) { return one.fid == field; };
+    const auto old = std::find_if(all.begin(), all.end(), same);
+    if (bytes == (old == all.end() ? 1 : old->alignment)) continue;
+    std::erase_if(all, same);
+    all.emplace_back(field, LEGION_EQ_EK, bytes);
+    changes.alignment = true;
+  }
+  return changes;
+}
+
+// Why a task of the program may not bear the changes, beside the demands of demand_of_mapper; null
+// if it may. Its own code chose the layout, so the task may compute addresses by it.
+const char* why_not_changed(const LayoutChanges& changes, const AskedInstance& asked) {
+  if (!asked.by_program) return nullptr;
+  if (changes.compact) return "an instance with room for every point";
+  if (changes.exact) return "an instance of more than the region";
+  const bool one_field = asked.constraints.field_constraint.get_field_set().size() == 1;
+  return changes.alignment && !one_field ? "fields without gaps between them" : nullptr;
+}
+
+}  // namespace
+
+// ---- What stays
+
+void Adapter::tell_kept(std::string_view task, std::string_view what, std::string_view why,
+                        Origin origin) {
+  registration_->warn_once(one_diagnostic(DiagId::kKeptByMapper, what, task, why), origin,
+                           *mapper_);
+}
+
+namespace {
+
+constexpr std::string_view kTalking =
+    "the points of a concurrent launch may rely on the processors that it chose";
+
+}  // namespace
+
+// ---- How a task starts
+
+void Adapter::overlay_options(MapperContext context, const Legion::Task& task,
+                              TaskOptions& output) {
+  const auto own = registration_->machine->processor(output.initial_proc);
+  if (!own) return;
+  HookCalls::Use call(calls_, context);
+  views_.make(context, task, place_of(task.current_proc), Regions::kNamed, call->storage);
+  TaskView& view = call->storage.view;
+  view.own_kind = own->kind;
+  groma::TaskOptions& answer = call->options;
+  answer.clear();
+  mapper_->select_task_options(call->hands, view, answer);
+  check(validate(answer, view, mapper_->machine()));
+  const bool other_kind = answer.kind_origin && answer.initial.kind != own->kind;
+  const bool places = answer.processor_origin || (view.is_index && decides_points(view, own->kind));
+  if (task.concurrent_task && (other_kind || places)) {
+    tell_kept(view.name, "the placement", kTalking,
+              other_kind ? answer.kind_origin : answer.processor_origin);
+  } else if (other_kind || answer.processor_origin) {
+    const Processor to =
+        answer.processor_origin ? answer.initial : near_processor(own->node, answer.initial);
+    output.initial_proc = realm(to);
+    output.inline_task = false;  // an inlined task runs where its parent does
+  }
+  if (answer.steal_origin) {
+    output.stealable = true;
+    registration_->note_stealable(task.task_id);
+  }
+  if (answer.replicate_origin && answer.replicate) {
+    output.replicate = true;
+    output.map_locally = output.inline_task = false;
+  }
+  // A replay asks nobody, and points that share a collective region are mapped together.
+  if (is_limited(view)) output.check_collective_regions.clear();
+  if (is_limited(view) || answer.steal_origin) output.memoize = false;
+}
+
+// A processor of the kind of `otherwise` on that node, each in its turn; `otherwise` where the node
+// has none.
+Processor Adapter::near_processor(std::int64_t node, const Processor& otherwise) {
+  const std::int64_t count = mapper_->machine().processor_count(node, otherwise.kind);
+  if (count == 0 || node == otherwise.node) return otherwise;
+  return {otherwise.kind, node, next_near_++ % count};
+}
+
+bool Adapter::is_limited(const TaskView& view) const {
+  if (!view.own_kind || view.rendezvous) return false;
+  const auto limit = program_->instance_limit(view.name, *view.own_kind);
+  return limit && limit->limit > 0;
+}
+
+bool Adapter::decides_points(const TaskView& view, ProcKind kind) const {
+  return groma::mapper::decide_function(*program_, view, kind).has_value();
+}
+
+// ---- Launches
+
+template <typename Output>
+void Adapter::overlay_sharding_of(MapperContext context, const Legion::Task& task,
+                                  const SelectShardingFunctorInput& input, Output& output) {
+  HookCalls::Use call(calls_, context);
+  const TaskView& view =
+      views_.make(context, task, place_of(task.current_proc), Regions::kNamed, call->storage);
+  if (task.concurrent_task && !task.must_epoch_task) return;
+  if (!view.is_index || !decides_points(view, place_of(task.target_proc).kind)) return;
+  output.chosen_functor = sharding_of(view, *call, input);
+}
+
+void Adapter::overlay_sharding(MapperContext context, const Legion::Task& task,
+                               const SelectShardingFunctorInput& input,
+                               SelectShardingFunctorOutput& output) {
+  overlay_sharding_of(context, task, input, output);
+}
+
+void Adapter::overlay_sharding(MapperContext context, const Legion::Task& task,
+                               const SelectShardingFunctorInput& input,
+                               MustEpochShardingFunctorOutput& output) {
+  overlay_sharding_of(context, task, input, output);
+}
+
+void Adapter::overlay_slices(MapperContext context, const Legion::Task& task,
+                             const SliceTaskInput& input, SliceTaskOutput& output) {
+  if (task.concurrent_task && !task.must_epoch_task) return;  // which overlay_options has told
+  bool cuts_anew = false, by_point = false, stealable = false;
+  {
+    HookCalls::Use call(calls_, context);
+    const TaskView& view =
+        views_.make(context, task, place_of(task.target_proc), Regions::kNamed, call->storage);
+    const auto kind = groma::mapper::decide_kind(*program_, view, mapper_->machine());
+    if (!kind) return;  // which overlay_options has told
+    const auto is_other = [&](const Legion::Mapping::Mapper::TaskSlice& slice) {
+      return place_of(slice.proc).kind != kind->kind;
+    };
+    cuts_anew = decides_points(view, kind->kind) ||
+                (kind->origin && std::any_of(output.slices.begin(), output.slices.end(), is_other));
+    stealable = program_->task_steal(view.name, kind->kind).has_value();
+    by_point = is_limited(view) || stealable;
+  }
+  if (cuts_anew) {
+    output.slices.clear();
+    return slice_task(context, task, input, output);
+  }
+  if (stealable) registration_->note_stealable(task.task_id);
+  if (!by_point) return;
+  // Each point counts by itself, where the program's mapper sends it.
+  std::vector<Legion::Mapping::Mapper::TaskSlice> points;
+  for (const Legion::Mapping::Mapper::TaskSlice& slice : output.slices) {
+    if (slice.recurse) {
+      points.push_back(slice);
+      continue;
+    }
+    const Legion::Domain domain =
+        slice.domain_is.exists() ? mapper_runtime_->get_index_space_domain(context, slice.domain_is)
+                                 : slice.domain;
+    for (Legion::Domain::DomainPointIterator at(domain); at; ++at) {
+      points.emplace_back(Legion::Domain(at.p, at.p), slice.proc, false,
+                          slice.stealable || stealable);
+    }
+  }
+  output.slices = std::move(points);
+}
+
+// ---- One task
+
+bool Adapter::overlay_task(MapperContext context, const Legion::Task& task,
+                           const MapTaskInput& input, MapTaskOutput& output) {
+  HookCalls::Use call(calls_, context, HookOf::kMapping);
+  const bool shard = input.shard_processor.exists();
+  const Legion::Processor target = shard ? input.shard_processor : task.target_proc;
+  views_.make(context, task, place_of(target), Regions::kNamed, call->storage);
+  TaskView& view = call->storage.view;
+  const VariantView* variant = find_variant(view.variants, output.chosen_variant);
+  if (variant == nullptr || output.target_procs.empty()) return false;  // Legion will say so
+  view.own_kind = variant->kind;
+  if (shard) view.shard_variant = variant->id;
+  const bool limited = is_limited(view);
+  const bool counted = limited || program_->task_steal(view.name, variant->kind).has_value();
+  place_task(task, *call, *variant, shard, counted, output);
+  overlay_regions(context, task, input, *call, *variant, output);
+  if (!limited && !registration_->steals) return false;
+  ProfilingWish wish;
+  wish.status = true;
+  request(wish, output.task_prof_requests);
+  ++stealing_.mapped;
+  return true;
+}
+
+// Where the function of an IndexTaskMap or SingleTaskMap sends the task.
+void Adapter::place_task(const Legion::Task& task, HookCall& call, const VariantView& variant,
+                         bool shard, bool counted, MapTaskOutput& output) {
+  TaskView& view = call.storage.view;
+  if (shard || (task.concurrent_task && !task.must_epoch_task)) return;
+  const auto kind = groma::mapper::decide_kind(*program_, view, mapper_->machine());
+  if (!kind || (kind->origin && kind->kind != variant.kind)) {
+    if (kind) {
+      tell_kept(view.name, "the processor kind",
+                fmt::format("it runs the task by variant {}, which is for {}", variant.id,
+                            name_of(variant.kind)),
+                kind->origin);
+    }
+    return;
+  }
+  std::vector<Legion::Processor> wanted;
+  Origin origin = kind->origin;
+  if (counted) {  // on the processor where it was counted
+    wanted.push_back(task.target_proc);
+  } else if (const auto function = groma::mapper::decide_function(*program_, view, kind->kind)) {
+    if (view.current.kind != variant.kind || task.must_epoch_task) return;
+    TaskWish& answer = call.wish;
+    answer.clear();
+    mapper_->map_task(call.hands, view, {}, answer);
+    if (answer.failure) check({{*answer.failure, answer.processor_origin}});
+    for (const Processor& p : answer.processors) wanted.push_back(realm(p));
+    origin = function->origin;
+  }
+  if (wanted.empty() || wanted == output.target_procs) return;
+  // The data and the pools were made for the processors of the program's mapper.
+  const auto serves = [&](Legion::Memory memory) {
+    return std::all_of(wanted.begin(), wanted.end(),
+                       [&](Legion::Processor p) { return reaches(p, memory); });
+  };
+  bool all = true;
+  for (const auto& instances : output.chosen_instances) {
+    for (const PhysicalInstance& instance : instances) {
+      all = all && (instance.is_virtual_instance() || serves(instance.get_location()));
+    }
+  }
+  for (const auto& [memory, bounds] : output.leaf_pool_bounds) all = all && serves(memory);
+  if (all) {
+    output.target_procs = std::move(wanted);
+  } else {
+    tell_kept(view.name, "the processor",
+              "it put data or a pool into a memory that the other processor does not reach",
+              origin);
+  }
+}
+
+// ---- Regions
+
+std::shared_ptr<const AskedInstance> Adapter::asked_for(
+    MapperContext context, const PhysicalInstance& instance,
+    const std::vector<Legion::LogicalRegion>& regions) const {
+  if (registration_->asked != nullptr) {
+    auto found = registration_->asked->find(instance);
+    if (found != nullptr && !found->by_program) return found;
+    if (found != nullptr && !own_asks_by_default_) return found;
+    if (found != nullptr) {
+      AskedInstance made = *found;
+      made.by_program = false;
+      return std::make_shared<const AskedInstance>(std::move(made));
+    }
+  }
+  // Nobody saw the program's mapper ask. The instance tells what it is, the regions above the
+  // task's own which of them it covers.
+  AskedInstance made;
+  made.constraints = mapper_runtime_->find_layout_constraints(context, instance.get_layout_id());
+  made.by_program = registration_->asked == nullptr && !own_asks_by_default_;
+  made.regions = regions;
+  if (regions.size() == 1) {
+    const Legion::Domain covered = instance.get_instance_domain();
+    for (const auto& region : regions_above(mapper_runtime_, context, regions.front())) {
+      const auto domain =
+          mapper_runtime_->get_index_space_domain(context, region.get_index_space());
+      if (domain.lo() != covered.lo() || domain.hi() != covered.hi()) continue;
+      made.regions = {region};
+      made.tight = region == regions.front();
+      break;
+    }
+  }
+  return std::make_shared<const AskedInstance>(std::move(made));
+}
+
+void Adapter::overlay_regions(MapperContext context, const Legion::Task& task,
+                              const MapTaskInput& input, HookCall& call, const VariantView& variant,
+                              MapTaskOutput& output) {
+  for (const Colocated& group : group_by_instance(task, input, output)) {
+    overlay_instance(context, task, call.storage.view, variant, group, output);
+  }
+  const TaskView& view = call.storage.view;
+  for (std::size_t i = 0; i < output.chosen_instances.size(); ++i) {
+    const RequirementView& requirement = view.requirements[i];
+    const RegionNames names{static_cast<std::int64_t>(i), requirement.aliases};
+    if (registration_->heard && !output.chosen_instances[i].empty()) {
+      const auto memories = program_->memories(view.name, names, variant.kind);
+      const Legion::Memory memory = output.chosen_instances[i].front().get_location();
+      Origin origin;
+      for (const MemoryCandidate& one : memories) {
+        if (memory.exists() && one.memory == kind_of(memory.kind())) origin = one.origin;
+      }
+      registration_->heard(task.get_unique_id(), i, origin);
+    }
+    if (requirement.privilege != Privilege::kReadOnly ||
+        !program_->collect_memory(view.name, names)) {
+      continue;
+    }
+    output.untracked_valid_regions.insert(static_cast<unsigned>(i));
+    for (const PhysicalInstance& instance : output.chosen_instances[i]) {
+      if (instance.is_virtual_instance()) continue;
+      mapper_runtime_->set_garbage_collection_priority(context, instance, kCollectFirst);
+    }
+  }
+  overlay_outputs(task, view, variant, output);
+}
+
+void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
+                               const TaskView& view, const VariantView& variant,
+                               const Colocated& group, MapTaskOutput& output) {
+  const std::size_t first = group.places.front().first;
+  const Legion::Memory here = group.instance.get_location();
+  std::vector<MemoryCandidate> memories;
+  std::vector<Legion::LogicalRegion> regions;
+  for (const auto& [i, k] : group.places) {
+    const Legion::LogicalRegion region = task.regions[i].region;
+    if (std::find(regions.begin(), regions.end(), region) == regions.end()) {
+      regions.push_back(region);
+    }
+    auto said = program_->memories(view.name, names_of(view, i), variant.kind);
+    if (said.empty() || same_memories(said, memories)) continue;
+    if (!memories.empty()) {
+      return tell_kept(view.name, fmt::format("the memory of region {}", i), kTogether,
+                       said.front().origin);
+    }
+    memories = std::move(said);
+  }
+  const bool moves = !memories.empty();
+  if (!moves) {
+    const auto kind = kind_of(here.kind());
+    if (!kind) return;
+    memories.push_back({*kind, {}});
+  }
+  NoInstance why;
+  for (const MemoryCandidate& candidate : memories) {
+    if (candidate.memory == MemKind::kVirtual) {
+      const char* not_virtual = nullptr;
+      for (const auto& [i, k] : group.places) {
+        const char* reason = why_not_virtual(view.requirements[i], &variant);
+        if (reason != nullptr) not_virtual = reason;
+      }
+      if (not_virtual == nullptr) {
+        return put(PhysicalInstance::get_virtual_instance(), group, output);
+      }
+      why.add(candidate.memory, {not_virtual});
+      continue;
+    }
+    std::optional<LayoutDecision> said;
+    for (const auto& [i, k] : group.places) {
+      const auto one =
+          program_->layout(view.name, names_of(view, i), variant.kind, candidate.memory);
+      if (one && said && !(one->layout == said->layout && one->named == said->named)) {
+        return tell_kept(view.name, fmt::format("the layout of region {}", i), kTogether,
+                         one->origin);
+      }
+      if (one) said = one;
+    }
+    const bool stays =
+        kind_of(here.kind()) == candidate.memory && reaches(output.target_procs.front(), here);
+    if (stays && !said) return;
+    const Legion::Memory memory =
+        stays ? here
+              : registration_->machine->memory(output.target_procs.front(), candidate.memory);
+    if (!memory.exists()) {
+      why.add(candidate.memory, {"the processor reaches none"});
+      continue;
+    }
+    AskedInstance asked = *asked_for(context, group.instance, regions);
+    LayoutChanges changes;
+    if (said) {
+      check_layout(context, task, view, variant, group, asked, *said, candidate.memory);
+      StatedLayout stated{said->layout, said->named};
+      instances_.simplify(context, regions, stated.layout);
+      changes = restate(stated, regions.front().get_dim(), asked);
+      if (const char* wants = why_not_changed(changes, asked);
+          wants != nullptr && !registration_->options.override_layouts) {
+        refuse_layout(DiagId::kLayoutDemanded, first, view.name, wants,
+                      changes.compact ? "Compact"
+                      : changes.exact ? "Exact"
+                                      : "Align",
+                      *said);
+      }
+      if (said->layout.exact) asked.regions = regions;
+    }
+    if (stays && !changes.any()) return;
+    asked.constraints.memory_constraint = Legion::MemoryConstraint(memory.kind());
+    for (const auto& [i, k] : group.places) {
+      asked.fresh = asked.fresh || view.requirements[i].privilege == Privilege::kReduce ||
+                    (view.requirements[i].collective &&
+                     view.requirements[i].privilege != Privilege::kReadOnly);
+    }
+    PhysicalInstance made;
+    const NoInstance refused = instances_.make_as_asked(context, asked, memory, made);
+    if (!refused.text.empty()) {
+      why.add(candidate.memory, refused);
+      continue;
+    }
+    if (registration_->asked != nullptr) registration_->asked->note(made, std::move(asked));
+    mapper_runtime_->release_instance(context, group.instance);
+    std::erase_if(output.target_procs, [&](Legion::Processor p) { return !reaches(p, memory); });
+    return put(made, group, output);
+  }
+  registration_->fail(one_diagnostic(why.no_room ? DiagId::kOutOfMemory : DiagId::kNoMemory, first,
+                                     view.name, why.text),
+                      memories.front().origin, mapper_.get());
+}
+
+void Adapter::refuse_layout(DiagId id, std::size_t position, std::string_view task,
+                            std::string_view wants, std::string_view says,
+                            const LayoutDecision& said) const {
+  Diagnostic diagnostic = one_diagnostic(id, position, task, wants, says);
+  if (id == DiagId::kLayoutDemanded) groma::mapper::add_layout_cure(diagnostic);
+  registration_->fail(diagnostic, said.origin, mapper_.get());
+}
+
+// Ends the process where the statement contradicts what the variant or the program's mapper
+// demands.
+void Adapter::check_layout(MapperContext context, const Legion::Task& task, const TaskView& view,
+                           const VariantView& variant, const Colocated& group,
+                           const AskedInstance& asked, const LayoutDecision& said,
+                           MemKind memory) const {
+  const std::size_t fields = asked.constraints.field_constraint.get_field_set().size();
+  const int dimensions = task.regions[group.places.front().first].region.get_dim();
+  const auto check_demand = [&](const LayoutDemand& demand, DiagId id) {
+    LayoutSpec demanded;
+    groma::mapper::add_demand(demand, &demanded);
+    const LayoutSpec layout = groma::mapper::join_layouts({said.layout, said.named}, demanded);
+    const auto conflicts =
+        groma::mapper::find_conflicts(demand, layout, memory, dimensions, fields);
+    if (conflicts.empty()) return;
+    refuse_layout(id, demand.requirement, view.name, conflicts.front().wants,
+                  conflicts.front().says, said);
+  };
+  for (const auto& [i, k] : group.places) {
+    for (const Legion::LayoutConstraintSet* set : demands(context, task, variant.id, i)) {
+      check_demand(demand_of(static_cast<std::uint32_t>(i), *set), DiagId::kLayoutRefused);
+    }
+  }
+  if (registration_->options.override_layouts) return;
+  const auto position = static_cast<std::uint32_t>(group.places.front().first);
+  check_demand(demand_of_mapper(position, asked), DiagId::kLayoutDemanded);
+}
+
+void Adapter::put(const PhysicalInstance& instance, const Colocated& group,
+                  MapTaskOutput& output) const {
+  for (const auto& [i, k] : group.places) output.chosen_instances[i][k] = instance;
+}
+
+// What a task makes itself gets its instance when it ends.
+void Adapter::overlay_outputs(const Legion::Task& task, const TaskView& view,
+                              const VariantView& variant, MapTaskOutput& output) {
+  for (std::size_t k = 0; k < output.output_targets.size(); ++k) {
+    const std::size_t i = task.regions.size() + k;
+    const auto memories = program_->memories(view.name, names_of(view, i), variant.kind);
+    const auto found =
+        std::find_if(memories.begin(), memories.end(), [&](const MemoryCandidate& one) {
+          return one.memory != MemKind::kVirtual &&
+                 registration_->machine->memory(output.target_procs.front(), one.memory).exists();
+        });
+    if (found != memories.end()) {
+      output.output_targets[k] =
+          registration_->machine->memory(output.target_procs.front(), found->memory);
+    } else if (!memories.empty()) {
+      registration_->fail(one_diagnostic(DiagId::kNoMemory, i, view.name,
+                                         fmt::format("{} (the processor reaches none)",
+                                                     name_of(memories.front().memory))),
+                          memories.front().origin, mapper_.get());
+    }
+  }
+}
+
+// ---- Must epochs
+
+void Adapter::overlay_must_epoch(MapperContext context, const MapMustEpochInput& input,
+                                 MapMustEpochOutput& output) {
+  HookCalls::Use call(calls_, context, HookOf::kMapping);
+  call->tasks.clear();
+  std::vector<bool> decided;
+  Origin origin;
+  for (std::size_t i = 0; i < input.tasks.size(); ++i) {
+    const Processor own = place_of(output.task_processors[i]);
+    call->tasks.add(views_, context, *input.tasks[i], own);
+    const TaskView& view = call->tasks.views().back();
+    const auto kind = groma::mapper::decide_kind(*program_, view, mapper_->machine());
+    if (!kind) check({{groma::mapper::no_kind(*program_, view, mapper_->machine()), {}}});
+    const auto function = groma::mapper::decide_function(*program_, view, kind->kind);
+    decided.push_back(function || (kind->origin && kind->kind != own.kind));
+    if (decided.back()) origin = function ? function->origin : kind->origin;
+  }
+  if (std::find(decided.begin(), decided.end(), true) == decided.end()) return;
+  MustEpochAnswer& answer = call->must_epoch;
+  answer.clear();
+  mapper_->map_must_epoch(call->hands, call->tasks.views(), answer);
+  check(validate(answer, call->tasks.views(), mapper_->machine()));
+  std::vector<Legion::Processor> processors = output.task_processors;
+  for (std::size_t i = 0; i < processors.size(); ++i) {
+    if (decided[i]) processors[i] = realm(answer.processors[i]);
+  }
+  std::vector<Legion::Processor> sorted = processors;
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+    for (std::size_t i = 0; i < processors.size(); ++i) processors[i] = realm(answer.processors[i]);
+  }
+  for (std::size_t c = 0; c < input.constraints.size(); ++c) {
+    for (const Legion::Task* task : input.constraints[c].constrained_tasks) {
+      const auto at = std::find(input.tasks.begin(), input.tasks.end(), task) - input.tasks.begin();
+      for (const PhysicalInstance& instance : output.constraint_mappings[c]) {
+        if (reaches(processors[static_cast<std::size_t>(at)], instance.get_location())) continue;
+        return tell_kept(task->get_task_name(), "the placement in a must epoch",
+                         "the processors do not all reach the data that its tasks share", origin);
+      }
+    }
+  }
+  output.task_processors = std::move(processors);
+}
+
+// ---- Counting
+
+void Adapter::overlay_gone(MapperContext context, const Legion::Task& task) {
+  HookCalls::Use call(calls_, context);
+  const TaskView& view =
+      views_.make(context, task, place_of(task.target_proc), Regions::kNone, call->storage);
+  ProfilingReport report;
+  report.completed = false;
+  mapper_->report_profiling(call->hands, view, report);
+}
+
+}  // namespace groma::legion

@@ -1,0 +1,44 @@
+// AskedInstances: what the mappers of a Legion program asked for when they had instances made. Only
+// the preload library sees these calls (preload.cc).
+#pragma once
+
+#include <legion.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "groma/kinds.h"
+
+namespace groma::legion {
+
+// The arguments with which an instance was asked for.
+struct AskedInstance {
+  Legion::LayoutConstraintSet constraints;
+  std::vector<Legion::LogicalRegion> regions;
+  int priority = 0;         // Legion: GCPriority
+  bool tight = false;       // tight_region_bounds: covers these regions and nothing around them
+  bool fresh = false;       // create_physical_instance: no other instance would have done
+  bool by_program = false;  // the program's own code asked, not Legion's DefaultMapper
+};
+
+// One for a process. Thread-safe. Forgets all when it holds too many.
+class AskedInstances {
+ public:
+  void note(const Legion::Mapping::PhysicalInstance& instance, AskedInstance asked);
+  // Null for an instance that nobody was seen to ask for.
+  std::shared_ptr<const AskedInstance> find(
+      const Legion::Mapping::PhysicalInstance& instance) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<Legion::Mapping::PhysicalInstance, std::shared_ptr<const AskedInstance>> asked_;
+};
+
+// What the program's mapper demands of the layout of requirement `position`: the order of
+// dimensions and fields, the alignment and the exactness that it asked for. What Legion's
+// DefaultMapper fills in by itself (SOA, Fortran order) is not a demand.
+LayoutDemand demand_of_mapper(std::uint32_t position, const AskedInstance& asked);
+
+}  // namespace groma::legion

@@ -1,0 +1,353 @@
+// Overlay: each hook to the program's own mapper first, then to the adapter, which changes what
+// statements decide. Hooks that no statement speaks of (tunables, contexts, copies, inline
+// mappings, partitions, sources, ...) are forwarded unchanged by Above.
+#include "legion/overlay.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <set>
+#include <typeinfo>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "legion/above.h"
+#include "legion/adapter.h"
+#include "legion/compatibility.h"
+#include "legion/stealing.h"
+#include "legion/turns.h"
+#include "program/data.h"
+
+namespace groma::legion {
+namespace {
+
+using LegionMapper = Legion::Mapping::Mapper;
+using MapperContext = Legion::Mapping::MapperContext;
+using Legion::Mapping::MapperEvent;
+
+class Overlay final : public Above {
+ public:
+  Overlay(LegionMapper* own, std::unique_ptr<Adapter> adapter,
+          std::shared_ptr<const Mentions> mentions)
+      : Above(own),
+        adapter_(std::move(adapter)),
+        mentions_(std::move(mentions)),
+        name_(std::string("groma over ") + own->get_mapper_name()) {
+    if (is_concurrent(*own)) turns_ = std::make_unique<Turns>(own->runtime, *adapter_);
+  }
+
+  const char* get_mapper_name() const override { return name_.c_str(); }
+
+  // ---- A task
+  void select_task_options(MapperContext context, const Legion::Task& task,
+                           TaskOptions& output) override {
+    mapper->select_task_options(context, task, output);
+    const StatementSet said = statements(task);
+    if (said.none()) return;
+    const Turn turn(turns_.get(), context);
+    adapter_->overlay_options(context, task, output);
+  }
+  void select_sharding_functor(MapperContext context, const Legion::Task& task,
+                               const SelectShardingFunctorInput& input,
+                               SelectShardingFunctorOutput& output) override {
+    mapper->select_sharding_functor(context, task, input, output);
+    if (!has(task, MappingStatement::kIndexTaskMap)) return;
+    const Turn turn(turns_.get(), context);
+    adapter_->overlay_sharding(context, task, input, output);
+  }
+  // The program's mapper need not know how to replicate a task that it would not replicate.
+  void replicate_task(MapperContext context, const Legion::Task& task,
+                      const ReplicateTaskInput& input, ReplicateTaskOutput& output) override {
+    if (!has(task, MappingStatement::kControlReplicate)) {
+      return mapper->replicate_task(context, task, input, output);
+    }
+    const Turn turn(turns_.get(), context);
+    adapter_->replicate_task(context, task, input, output);
+  }
+  void slice_task(MapperContext context, const Legion::Task& task, const SliceTaskInput& input,
+                  SliceTaskOutput& output) override {
+    mapper->slice_task(context, task, input, output);
+    if (statements(task).none()) return;
+    const Turn turn(turns_.get(), context);
+    adapter_->overlay_slices(context, task, input, output);
+  }
+  void map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
+                MapTaskOutput& output) override {
+    mapper->map_task(context, task, input, output);
+    if (statements(task).any() && !output.abort_mapping) {
+      const bool own_asks =
+          !output.task_prof_requests.empty() || !output.copy_prof_requests.empty();
+      const Turn turn(turns_.get(), context);
+      if (adapter_->overlay_task(context, task, input, output)) {
+        const std::lock_guard lock(mutex_);
+        reports_[task.get_unique_id()] = {own_asks, 0};
+      }
+    }
+    wake(context);
+  }
+  // A mapper hears no reports that it did not ask for: DefaultMapper would end the process.
+  void report_profiling(MapperContext context, const Legion::Task& task,
+                        const TaskProfilingInfo& input) override {
+    bool adapter_asked = false, own_asked = true;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = reports_.find(task.get_unique_id());
+      if (found != reports_.end()) {
+        adapter_asked = true;
+        own_asked = found->second.own_asked;
+        if (++found->second.heard >= input.total_reports) reports_.erase(found);
+      }
+    }
+    if (adapter_asked && input.task_response) {
+      const Turn turn(turns_.get(), context);
+      adapter_->report_profiling(context, task, input);
+    }
+    if (own_asked) mapper->report_profiling(context, task, input);
+    wake(context);
+  }
+  // A replay asks no mapper, so tasks that have to be counted or may be stolen are not traced.
+  void memoize_operation(MapperContext context, const Legion::Mappable& operation,
+                         const MemoizeInput& input, MemoizeOutput& output) override {
+    mapper->memoize_operation(context, operation, input, output);
+    const Legion::Task* task = operation.as_task();
+    if (output.memoize && task != nullptr && is_scheduled(*task)) output.memoize = false;
+  }
+
+  void handle_message(MapperContext context, const MapperMessage& message) override {
+    if (!is_steal_message(message.kind)) {
+      mapper->handle_message(context, message);
+    } else if (turns_ != nullptr) {
+      turns_->hear(context, message);
+    } else {
+      adapter_->handle_message(context, message);
+    }
+    wake(context);
+  }
+  void handle_task_result(MapperContext context, const MapperTaskResult& result) override {
+    mapper->handle_task_result(context, result);
+    wake(context);
+  }
+
+  // ---- Several tasks
+  void select_sharding_functor(MapperContext context, const Legion::MustEpoch& epoch,
+                               const SelectShardingFunctorInput& input,
+                               MustEpochShardingFunctorOutput& output) override {
+    mapper->select_sharding_functor(context, epoch, input, output);
+    const bool one_launch = epoch.index_space_tasks.size() == 1 && epoch.individual_tasks.empty();
+    if (!one_launch || !has(*epoch.index_space_tasks.front(), MappingStatement::kIndexTaskMap)) {
+      return;
+    }
+    const Turn turn(turns_.get(), context);
+    adapter_->overlay_sharding(context, *epoch.index_space_tasks.front(), input, output);
+  }
+  void map_must_epoch(MapperContext context, const MapMustEpochInput& input,
+                      MapMustEpochOutput& output) override {
+    mapper->map_must_epoch(context, input, output);
+    const auto is_said = [this](const Legion::Task* task) { return statements(*task).any(); };
+    if (std::none_of(input.tasks.begin(), input.tasks.end(), is_said)) return;
+    const Turn turn(turns_.get(), context);
+    adapter_->overlay_must_epoch(context, input, output);
+  }
+  void select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
+                           SelectMappingOutput& output) override;
+  void select_steal_targets(MapperContext context, const SelectStealingInput& input,
+                            SelectStealingOutput& output) override {
+    mapper->select_steal_targets(context, input, output);
+    const Turn turn(turns_.get(), context);
+    adapter_->select_steal_targets(context, input, output);
+  }
+  void permit_steal_request(MapperContext context, const StealRequestInput& input,
+                            StealRequestOutput& output) override;
+
+  void handle_instance_collection(MapperContext context,
+                                  const Legion::Mapping::PhysicalInstance& instance) override {
+    {
+      const Turn turn(turns_.get(), context);
+      adapter_->handle_instance_collection(context, instance);
+    }
+    Above::handle_instance_collection(context, instance);
+  }
+
+ private:
+  // Reports of a task that the adapter asked for.
+  struct Reports {
+    bool own_asked = false;  // the program's mapper asked for reports, too
+    unsigned heard = 0;
+  };
+  // Ready tasks wait for the first of two events: that of the program's mapper, and the adapter's.
+  struct Wait {
+    MapperEvent own, adapters, either;
+  };
+
+  StatementSet statements(const Legion::Task& task) {
+    const std::lock_guard lock(mutex_);
+    const auto found = statements_.find(task.task_id);
+    if (found != statements_.end()) return found->second;
+    return statements_[task.task_id] = mentions_->of(task.get_task_name());
+  }
+  bool has(const Legion::Task& task, MappingStatement statement) {
+    return statements(task)[static_cast<std::size_t>(statement)];
+  }
+  // Whether the adapter decides when the task is mapped.
+  bool is_scheduled(const Legion::Task& task) {
+    return !meets(task) &&
+           (has(task, MappingStatement::kInstanceLimit) || has(task, MappingStatement::kTaskSteal));
+  }
+
+  void wake(MapperContext context);
+  void forget_let_through(MapperContext context, const Legion::Task& task);
+
+  std::unique_ptr<Adapter> adapter_;
+  std::shared_ptr<const Mentions> mentions_;
+  std::string name_;
+  std::unique_ptr<Turns> turns_;  // of a concurrent mapper
+
+  std::mutex mutex_;
+  std::unordered_map<Legion::TaskID, StatementSet> statements_;
+  std::unordered_map<Legion::UniqueID, Reports> reports_;
+  std::vector<Wait> waits_;
+  // Ready tasks that the adapter let through, as its limits have it, and that the program's mapper
+  // has not mapped yet.
+  std::set<const Legion::Task*> let_through_;
+};
+
+// The adapter says which of the tasks that it schedules may be mapped. The program's mapper chooses
+// among these and all others, and never sees a task that is held back: it may count what it
+// selects.
+void Overlay::select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
+                                  SelectMappingOutput& output) {
+  SelectMappingInput scheduled, free;
+  copy_processor(input, scheduled);
+  copy_processor(input, free);
+  std::set<const Legion::Task*> held;
+  for (const Legion::Task* task : input.ready_tasks) {
+    if (!is_scheduled(*task)) continue;
+    const std::lock_guard lock(mutex_);
+    if (let_through_.contains(task)) continue;
+    scheduled.ready_tasks.push_back(task);
+    held.insert(task);
+  }
+  if (held.empty() && !adapter_->steals()) {
+    return mapper->select_tasks_to_map(context, input, output);
+  }
+  SelectMappingOutput let, own;
+  {
+    const Turn turn(turns_.get(), context);
+    adapter_->select_tasks_to_map(context, scheduled, let);
+  }
+  for (const Legion::Task* task : let.map_tasks) held.erase(task);
+  {
+    const std::lock_guard lock(mutex_);
+    let_through_.insert(let.map_tasks.begin(), let.map_tasks.end());
+  }
+  for (const Legion::Task* task : input.ready_tasks) {
+    if (!held.contains(task)) free.ready_tasks.push_back(task);
+  }
+  if (!free.ready_tasks.empty()) mapper->select_tasks_to_map(context, free, own);
+  for (const auto& [task, processor] : own.relocate_tasks) forget_let_through(context, *task);
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Legion::Task* task : own.map_tasks) let_through_.erase(task);
+  }
+  output.map_tasks = std::move(own.map_tasks);
+  output.relocate_tasks = std::move(own.relocate_tasks);
+  output.relocate_tasks.merge(let.relocate_tasks);
+  if (!output.map_tasks.empty() || !output.relocate_tasks.empty()) return;
+  if (free.ready_tasks.empty()) {
+    output.deferral_event = let.deferral_event;
+  } else if (!let.deferral_event.exists()) {
+    output.deferral_event = own.deferral_event;
+  } else {
+    const Wait wait{own.deferral_event, let.deferral_event,
+                    mapper->runtime->create_mapper_event(context)};
+    output.deferral_event = wait.either;
+    const std::lock_guard lock(mutex_);
+    waits_.push_back(wait);
+  }
+}
+
+// Events are triggered inside hooks of this mapper object, so a look after each hook is enough.
+void Overlay::wake(MapperContext context) {
+  std::vector<Wait> waits;
+  {
+    const std::lock_guard lock(mutex_);
+    if (waits_.empty()) return;
+    waits = std::exchange(waits_, {});
+  }
+  for (const Wait& wait : waits) {
+    if (mapper->runtime->has_mapper_event_triggered(context, wait.own) ||
+        mapper->runtime->has_mapper_event_triggered(context, wait.adapters)) {
+      mapper->runtime->trigger_mapper_event(context, wait.either);
+    } else {
+      const std::lock_guard lock(mutex_);
+      waits_.push_back(wait);
+    }
+  }
+}
+
+// The task goes elsewhere, so it no longer counts here.
+void Overlay::forget_let_through(MapperContext context, const Legion::Task& task) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (let_through_.erase(&task) == 0) return;
+  }
+  const Turn turn(turns_.get(), context);
+  adapter_->overlay_gone(context, task);
+}
+
+void Overlay::permit_steal_request(MapperContext context, const StealRequestInput& input,
+                                   StealRequestOutput& output) {
+  StealRequestInput ours, others;
+  ours.thief_proc = others.thief_proc = input.thief_proc;
+  for (const Legion::Task* task : input.stealable_tasks) {
+    (has(*task, MappingStatement::kTaskSteal) ? ours : others).stealable_tasks.push_back(task);
+  }
+  StealRequestOutput more;
+  if (!ours.stealable_tasks.empty()) {
+    const Turn turn(turns_.get(), context);
+    adapter_->permit_steal_request(context, ours, output);
+  }
+  if (!others.stealable_tasks.empty()) mapper->permit_steal_request(context, others, more);
+  output.stolen_tasks.merge(more.stolen_tasks);
+  for (const Legion::Task* task : output.stolen_tasks) forget_let_through(context, *task);
+}
+
+}  // namespace
+
+Mentions::Mentions(const Program& program) {
+  const program::Data& data = program.data();
+  for (const program::Row& row : data.rows) {
+    StatementSet& set =
+        row.key.task == kStarName ? all_ : names_[std::string(data.names.text(row.key.task))];
+    set.set(static_cast<std::size_t>(row.key.table));
+  }
+}
+
+StatementSet Mentions::of(const std::string& task) const {
+  const auto found = names_.find(task);
+  return found == names_.end() ? all_ : all_ | found->second;
+}
+
+bool is_concurrent(const LegionMapper& own) {
+  return own.get_mapper_sync_model() == LegionMapper::CONCURRENT_MAPPER_MODEL;
+}
+
+// Another copy of this library may have made the adapter, so types are compared by name.
+bool asks_by_default(const LegionMapper& own) {
+  const char* const name = typeid(own).name();
+  return std::strcmp(name, typeid(Legion::Mapping::DefaultMapper).name()) == 0 ||
+         std::strcmp(name, typeid(Adapter).name()) == 0;
+}
+
+std::unique_ptr<LegionMapper> make_overlay(LegionMapper* own, std::unique_ptr<Adapter> adapter,
+                                           std::shared_ptr<const Mentions> mentions) {
+  return std::make_unique<Overlay>(own, std::move(adapter), std::move(mentions));
+}
+
+LegionMapper* own_of(LegionMapper* mapper) {
+  const auto* overlay = dynamic_cast<const Overlay*>(mapper);
+  return overlay == nullptr ? nullptr : overlay->own();
+}
+
+}  // namespace groma::legion

@@ -1,0 +1,61 @@
+#include "legion/turns.h"
+
+#include <utility>
+
+namespace groma::legion {
+
+using Legion::Mapping::MapperContext;
+using Legion::Mapping::MapperEvent;
+using MapperMessage = Legion::Mapping::Mapper::MapperMessage;
+
+void Turns::take(MapperContext context) {
+  if (take_or_join(nullptr)) return;
+  const MapperEvent turn = runtime_->create_mapper_event(context);
+  if (take_or_join(&turn)) {
+    runtime_->trigger_mapper_event(context, turn);
+  } else {
+    runtime_->wait_on_mapper_event(context, turn);
+  }
+}
+
+void Turns::give(MapperContext context) {
+  std::unique_lock lock(mutex_);
+  while (!messages_.empty()) {
+    const Message next = std::move(messages_.front());
+    messages_.pop_front();
+    lock.unlock();
+    MapperMessage message = next.head;
+    message.message = next.bytes.data();
+    adapter_.handle_message(context, message);
+    lock.lock();
+  }
+  is_taken_ = !waiting_.empty();
+  if (!is_taken_) return;
+  const MapperEvent next = waiting_.front();
+  waiting_.pop_front();
+  lock.unlock();
+  runtime_->trigger_mapper_event(context, next);
+}
+
+void Turns::hear(MapperContext context, const MapperMessage& message) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_taken_) {
+      const char* bytes = static_cast<const char*>(message.message);
+      messages_.push_back({message, std::vector<char>(bytes, bytes + message.size)});
+      return;
+    }
+    is_taken_ = true;
+  }
+  adapter_.handle_message(context, message);
+  give(context);
+}
+
+bool Turns::take_or_join(const MapperEvent* turn) {
+  const std::lock_guard lock(mutex_);
+  if (!is_taken_) return is_taken_ = true;
+  if (turn != nullptr) waiting_.push_back(*turn);
+  return false;
+}
+
+}  // namespace groma::legion

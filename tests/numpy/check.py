@@ -1,0 +1,171 @@
+"""Real NumPy programs under mappings: the same numbers as without one, or a refusal with a place.
+
+    python3 check.py GROMA LEGATE [--programs NAME,..] [--mappings N] [--first SEED]
+
+GROMA is the command, built with the Legion of LEGATE, the launcher of the packages in requirements.txt.
+Each program in this folder is run as it is, recorded, tuned with --verify, and run under N drawn mappings
+of its tasks. The exit code is 1 if a number differs, a run fails without naming a statement, or the tuner
+recommends a mapping that computes something else.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+FLAGS = ["--cpus", "2", "--gpus", "0", "--sysmem", "1000"]
+MACHINE = "nodes=1,gpu=0,cpu=2,omp=0,sysmem=1000,sockmem=0,rdmem=0"
+FUNCTIONS = """cpus = Machine(CPU);
+def block(Task t) { return cpus[0, t.ipoint[0] * cpus.size[1] / t.ispace[0]]; }
+def cyclic(Task t) { return cpus[0, t.ipoint[0] % cpus.size[1]]; }
+def last(Task t) { return cpus[0, cpus.size[1] - 1]; }
+"""
+REFUSAL = re.compile(r"\[[a-z-]+\]")
+
+
+def draw(app, seed):
+    """A mapping of a few statements that name the program's tasks and regions."""
+    dice = random.Random(seed)
+    tasks = ["*"] * 3 + [json.dumps(task["name"]) for task in app["tasks"]]
+
+    def task():
+        return dice.choice(tasks)
+
+    def region():
+        return dice.choice(["*", "*", "0", "1", "2"])
+
+    def statement():
+        kind = dice.randrange(9)
+        if kind == 0:
+            return f"Task {task()} {dice.choice(['CPU', 'GPU, CPU', 'OMP, CPU'])}"
+        if kind in (1, 2):
+            memories = dice.choice(["SYSMEM", "RDMEM, SYSMEM", "VIRTUAL, SYSMEM", "ZCMEM, SYSMEM"])
+            return f"Region {task()} {region()} {dice.choice(['*', 'CPU'])} {memories}"
+        if kind in (3, 4):
+            layout = dice.choice(
+                ["SOA", "AOS", "C_order", "F_order", "F_order AOS", "Align==64", "Exact", "Compact"]
+            )
+            return f"Layout {task()} {region()} {dice.choice(['*', 'CPU', 'SYSMEM'])} {layout}"
+        if kind == 5:
+            return f"InstanceLimit {task()} {dice.choice([1, 2])}"
+        if kind == 6:
+            return f"CollectMemory {task()} {region()}"
+        if kind == 7:
+            name = dice.choice(["CPU", task()])
+            return f"IndexTaskMap {name} {dice.choice(['block', 'cyclic', 'last'])}"
+        return dice.choice(
+            [f"SingleTaskMap {task()} last", f"TaskSteal {task()} CPU SAME_NODE"]
+        )
+
+    return FUNCTIONS + "".join(statement() + ";\n" for _ in range(dice.randint(1, 3)))
+
+
+class Check:
+    def __init__(self, options, folder):
+        self.options = options
+        self.folder = folder
+        self.failures = []
+        self.environment = dict(os.environ)
+        stand_in = pathlib.Path(options.groma).resolve().parents[2] / "lib/groma/no_driver"
+        if stand_in.is_dir():
+            path = self.environment.get("LD_LIBRARY_PATH", "")
+            self.environment["LD_LIBRARY_PATH"] = f"{stand_in}:{path}" if path else str(stand_in)
+
+    def run(self, *words):
+        done = subprocess.run(
+            words,
+            cwd=self.folder,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=1200,
+            check=False,
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    def fail(self, program, what, *details):
+        self.failures.append(f"{program}: {what}")
+        print(f"{program}: {what}", *details, sep="\n  ", flush=True)
+
+    def check(self, path):
+        name = path.stem
+        legate = [self.options.legate, *FLAGS, str(path)]
+        groma = self.options.groma
+        code, out, err = self.run(*legate)
+        if code != 0:
+            return self.fail(name, "it does not run by itself", out, err)
+        recorded = self.folder / f"{name}.json"
+        code, _, err = self.run(groma, "record", "--out", str(recorded), "--", *legate)
+        if code != 0:
+            return self.fail(name, "it cannot be recorded", err)
+        app = json.loads(recorded.read_text())
+        self.tune(name, recorded, legate)
+        same = refused = 0
+        for seed in range(self.options.first, self.options.first + self.options.mappings):
+            mapping = self.folder / "drawn.mapper"
+            mapping.write_text(draw(app, seed))
+            code, mapped, err = self.run(
+                groma, "run", "--map", str(mapping), "--timeout", "120", "--json", "--", *legate
+            )
+            said = json.loads(mapped.splitlines()[-1]) if mapped else {}
+            text = mapping.read_text()[len(FUNCTIONS):]
+            if code == 0 and said.get("same_results") is True:
+                same += 1
+            elif code == 1 and REFUSAL.search(str(said.get("raw", ""))) and (
+                "drawn.mapper:" in json.dumps(said)
+            ):
+                refused += 1
+            else:
+                self.fail(name, f"seed {seed}, exit code {code}", text, mapped[-2000:], err[-2000:])
+        print(f"{name}: {len(app['tasks'])} tasks, {same} the same, {refused} refused", flush=True)
+        if self.options.mappings > 0 and same == 0:
+            self.fail(name, "no mapping ran")
+
+    def tune(self, name, recorded, legate):
+        out = self.folder / f"{name}.search"
+        code, said, err = self.run(
+            self.options.groma, "tune", "--app", str(recorded), "--machine", MACHINE,
+            "--evaluations", "50", "--repeats", "1", "--json", "--out", str(out),
+            "--verify", "--", *legate,
+        )
+        events = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+        verified = [event for event in events if event.get("event") == "verified"]
+        if code != 0 or not verified:
+            return self.fail(name, f"tune --verify, exit code {code}", said[-2000:], err[-2000:])
+        for one in verified[-1]["candidates"]:
+            result = one.get("error") or f"{one['value']:.3g} {verified[-1]['unit']}"
+            print(f"{name}: verified {one['name']}: {result}", flush=True)
+        return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("groma")
+    parser.add_argument("legate")
+    parser.add_argument("--programs", default="", help="names, with commas between them (all)")
+    parser.add_argument("--mappings", type=int, default=30, help="drawn for each program (30)")
+    parser.add_argument("--first", type=int, default=1, help="the first seed (1)")
+    options = parser.parse_args()
+    options.groma = str(pathlib.Path(options.groma).resolve())
+    here = pathlib.Path(__file__).resolve().parent
+    programs = sorted(path for path in here.glob("*.py") if path.name != "check.py")
+    wanted = {name for name in options.programs.split(",") if name}
+    if wanted - {path.stem for path in programs}:
+        parser.error("no such program: " + ", ".join(sorted(wanted - {p.stem for p in programs})))
+    with tempfile.TemporaryDirectory(prefix="groma-numpy-") as folder:
+        check = Check(options, pathlib.Path(folder))
+        for path in programs:
+            if not wanted or path.stem in wanted:
+                check.check(path)
+    print(f"{len(check.failures)} failures")
+    sys.exit(1 if check.failures else 0)
+
+
+if __name__ == "__main__":
+    main()
