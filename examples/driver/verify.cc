@@ -33,8 +33,12 @@ std::string words_of(double value, const std::string& unit) {
 // A program that is run again and again, and what it says of itself.
 class Runs {
  public:
-  explicit Runs(groma::ProgramRun run) : run_(std::move(run)), hearing_(run_, Output::kNowhere) {
+  // `results`, which may be null, compares what the program prints under a mapping with what it
+  // prints without one. Outlives the object.
+  Runs(groma::ProgramRun run, groma::Results* results)
+      : run_(std::move(run)), hearing_(run_, Output::kNowhere) {
     run_.checked_file.clear();
+    run_.results = results;
     run_.on_output = [this](std::string_view bytes, bool is_error) {
       std::string& text = (is_error ? outcome_.err : outcome_.out).text;
       text += bytes;
@@ -198,7 +202,7 @@ groma::Result<std::vector<std::string>> look_at_program(const VerifyOptions& opt
   if (!rules) return rules.error();
   const auto folder = groma::ScratchFolder::make();
   if (!folder) return folder.error();
-  Runs runs(*std::move(run));
+  Runs runs(*std::move(run), nullptr);
   ProgressLine line("looking at the program");
   line.update("as it maps itself");
   const std::string file = folder->path() + "/events";
@@ -247,7 +251,11 @@ groma::Result<Verification> verify(const std::vector<Candidate>& candidates,
   verified.unit = measures ? metric.unit : "s";
   verified.higher_is_better = measures && metric.higher_is_better;
   for (const Candidate& each : candidates) verified.all.push_back({each, {}, {}});
-  Runs runs(*std::move(run));
+  groma::ResultsOptions what = results_options(options.program);
+  what.measure = metric.metric_pattern;
+  auto results = groma::Results::make(std::move(what));
+  if (!results) return results.error();
+  Runs runs(*std::move(run), options.program.checks == "never" ? nullptr : &*results);
   ProgressLine line("verifying");
   for (int round = 0; round <= options.repeats; ++round) {
     std::vector<Verified*> turn;
@@ -266,6 +274,7 @@ groma::Result<Verification> verify(const std::vector<Candidate>& candidates,
       if (!result->ok()) {
         const std::string& why = result->feedback.execution;
         fail(why.empty() ? fmt::format("exit code {}", result->exit_code) : why);
+        each->is_wrong = result->same_results == groma::ProgramResult::Same::kDifferent;
         continue;
       }
       if (round == 0 && verified.measure == "process") {
@@ -305,7 +314,7 @@ std::string draw(const Verification& verified, const std::string& program, int r
   for (const Verified& each : verified.all) {
     text += fmt::format("  {:<12}", each.candidate.name);
     if (each.runs.empty()) {
-      text += fmt::format("{:>12}  {}\n", "failed", each.why);
+      text += fmt::format("{:>12}  {}\n", each.is_wrong ? "wrong" : "failed", each.why);
       continue;
     }
     text += fmt::format("{:>12}  {:<26}{:<14}", words_of(each.median(), verified.unit),
@@ -334,6 +343,7 @@ std::string to_json(const Verification& verified, const std::vector<std::string>
     ordered_json one = {{"name", each.candidate.name}, {"simulated", each.candidate.simulated}};
     if (each.runs.empty()) {
       one["error"] = each.why;
+      one["wrong"] = each.is_wrong;
     } else {
       one["value"] = each.median();
       one["runs"] = each.runs;

@@ -24,6 +24,7 @@ struct Verified {
   Candidate candidate;
   std::vector<double> runs;  // a value each; none: it failed
   std::string why;           // it failed, in a line
+  bool is_wrong = false;     // it printed other results than the program prints without a mapping
   double median() const;
 };
 
@@ -56,7 +57,8 @@ struct Verification {
 
 // Runs the program under each mapping: once under Legion's checks, which does not count; then
 // `repeats` times, all in turn, forwards and backwards, so that what else the computer does falls
-// on all alike. Its output goes nowhere. Fails where no program can be started at all.
+// on all alike. Its output goes nowhere. Under which it prints other results than without a mapping
+// is wrong, however fast (groma/results.h). Fails where no program can be started at all.
 groma::Result<Verification> verify(const std::vector<Candidate>& candidates,
                                    const VerifyOptions& options);
 
