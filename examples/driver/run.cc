@@ -216,6 +216,7 @@ void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_co
           "With a Legion program: write what its mappers decide, for `groma explain --log`")
       ->check(not_empty);
   add_program_options(*command, &options->map.program, "With a Legion program: ");
+  add_results_options(*command, &options->map.program, "With a Legion program: ");
   add_behind(*command, "[-- FLAGS | --map FILE -- PROGRAM ARGS]");
   command->footer(
       "Examples:\n"

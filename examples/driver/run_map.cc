@@ -45,6 +45,15 @@ void add_program_options(CLI::App& command, ProgramArguments* arguments, const s
                       "run well under it")
       ->check(CLI::IsMember({"first", "always", "never"}))
       ->capture_default_str();
+  command.add_flag("--override-layouts", arguments->override_layouts,
+                   when +
+                       "Layout statements may contradict what the program's own mapper asks for; "
+                       "otherwise they are errors, since tasks may rely on it");
+  command.add_option("--library", arguments->library,
+                     when + "libgroma_preload.so of a Groma built with the program's Legion");
+}
+
+void add_results_options(CLI::App& command, ProgramArguments* arguments, const std::string& when) {
   command
       .add_option("--same", arguments->same,
                   when +
@@ -58,12 +67,6 @@ void add_program_options(CLI::App& command, ProgramArguments* arguments, const s
       ->check(is_number)
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command.add_flag("--override-layouts", arguments->override_layouts,
-                   when +
-                       "Layout statements may contradict what the program's own mapper asks for; "
-                       "otherwise they are errors, since tasks may rely on it");
-  command.add_option("--library", arguments->library,
-                     when + "libgroma_preload.so of a Groma built with the program's Legion");
 }
 
 groma::Result<groma::ProgramRun> program_run(const ProgramArguments& arguments) {

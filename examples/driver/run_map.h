@@ -24,8 +24,10 @@ struct ProgramArguments {
   double tolerance = groma::ResultsOptions().tolerance;
   bool override_layouts = false;
 };
-// --timeout, --checks and --library; their help begins with `when`.
+// --timeout, --checks, --library and --override-layouts; their help begins with `when`.
 void add_program_options(CLI::App& command, ProgramArguments* arguments, const std::string& when);
+// --same and --tolerance.
+void add_results_options(CLI::App& command, ProgramArguments* arguments, const std::string& when);
 // Fails where this build has no library for Legion programs. Ctrl-C is caught from now on.
 groma::Result<groma::ProgramRun> program_run(const ProgramArguments& arguments);
 

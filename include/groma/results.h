@@ -13,6 +13,8 @@
 //
 // * Lines that speak of time or speed (`elapsed`, `seconds`, `GB/s`, ...): their numbers do not
 // count.
+// * Integers behind a word for a place (`CPU 3`, `node 0`, `processor 1`): a mapping may change
+// these.
 // * Numbers that differ between the runs without a mapping, and lines that come in some of these
 // only.
 // * Addresses (0x...), the prefix of lines that a Legion logger wrote, warnings of Legion itself.

@@ -48,6 +48,13 @@ const RE2& time_pattern() {
   return pattern;
 }
 
+// What stands before the number of a place where something runs or lies.
+const RE2& place_pattern() {
+  static const RE2 pattern(
+      R"((?i)\b(cpu|gpu|omp|processor|proc|core|node|rank|shard|thread|memory|device|host)s?[ :=#]*$)");
+  return pattern;
+}
+
 // `[0 - 7fbc52c29b80]    0.000055 {4}{threads}: `: the level and the logger of a Legion message.
 const RE2& logger_pattern() {
   static const RE2 pattern(R"(^\[[0-9]+ - [0-9a-f]+\](?:\s+[0-9.]+)? \{([0-9]+)\}\{([^}]*)\}: )");
@@ -89,6 +96,8 @@ std::string skeleton_of(std::string_view line, std::vector<Number>& numbers) {
       skeleton += line[i++];
       continue;
     }
+    const re2::StringPiece before(line.data(), i);
+    number.ignored = number.is_integer && RE2::PartialMatch(before, place_pattern());
     skeleton += '#';
     numbers.push_back(number);
     i = end;
@@ -183,7 +192,7 @@ struct Results::State {
     Line line;
     line.is_error = is_error;
     std::string skeleton = (is_error ? "err " : "out ") + skeleton_of(text, line.numbers);
-    for (Number& number : line.numbers) number.ignored = is_time;
+    for (Number& number : line.numbers) number.ignored = number.ignored || is_time;
     line.text = harmless(text.substr(0, kMaxShownBytes));
     lines[std::move(skeleton)].push_back(std::move(line));
   }

@@ -30,11 +30,12 @@ class Run : public testing::Test {
   std::string write(const std::string& name, const std::string& text) const {
     return folder_.write(name, text);
   }
-  // `groma run OPTIONS --map TEXT -- stranger WORDS -ll:cpu 2`
+  // `groma run OPTIONS --map TEXT -- stranger WORDS -ll:cpu 2`. Where tasks ran, which the stranger
+  // says, is no result.
   Outcome stranger(const std::string& text, const std::string& words,
                    const std::string& options = "") const {
-    return run("groma run --map " + write("my.mapper", text) + " " + options + " -- " +
-               GROMA_STRANGER + " " + words + " -ll:cpu 2 -tag " + folder_.path());
+    return run("groma run --same tunable --map " + write("my.mapper", text) + " " + options +
+               " -- " + GROMA_STRANGER + " " + words + " -ll:cpu 2 -tag " + folder_.path());
   }
   // The folder stands in the words of all that the test starts.
   void expect_nothing_left() const {
@@ -61,6 +62,27 @@ TEST_F(Run, ADefaultMapperIsReplaced) {
   EXPECT_THAT(outcome.out, HasSubstr("stranger under " + folder_.path() + "/my.mapper: "));
   EXPECT_THAT(outcome.out, Not(HasSubstr("Explain")));  // nothing is the matter
   EXPECT_THAT(outcome.err, HasSubstr("groma: mapped by "));
+}
+
+TEST_F(Run, WhatItPrintsIsComparedWithARunWithoutTheMapping) {
+  // The stranger says where its tasks ran.
+  const std::string map = write("my.mapper", kFirst) + " ";
+  const std::string program = "-- " GROMA_STRANGER " own -ll:cpu 2";
+  const Outcome differs = run("groma run --map " + map + program);
+  EXPECT_EQ(differs.exit_code, 1);
+  EXPECT_THAT(differs.out, AllOf(HasSubstr("other results than without the mapping: it prints "
+                                           "`moved: 0 0 0 0` instead of `moved: 1 1 1 1`"),
+                                 HasSubstr("--same RE")));
+  const auto json = [&](const std::string& options) {
+    const Outcome outcome = run("groma run --json " + options + " --map " + map + program);
+    return nlohmann::json::parse(outcome.out).at("same_results");
+  };
+  EXPECT_EQ(json("--checks always"), false);
+  EXPECT_EQ(json("--checks never"), nullptr);
+  EXPECT_EQ(json("--same tunable"), true);
+  EXPECT_EQ(json("--same tunable"), nullptr);  // it has run well under that mapping
+  EXPECT_EQ(run("groma run --same '(' --map " + map + program).exit_code, 1);
+  EXPECT_EQ(run("groma run --tolerance -1 --map " + map + program).exit_code, 2);
 }
 
 // The program's mapper is asked about every task. It keeps what no statement decides, its tunables
@@ -111,8 +133,8 @@ TEST_F(Run, LegionChecksAMappingUntilItHasRunWell) {
   EXPECT_FALSE(checked(stranger("Task * CPU;\n", "plain", "--json --checks never")));
   EXPECT_TRUE(checked(stranger("Task * CPU;\n", "plain", "--json")));
   // Behind a launcher another program is another one.
-  const std::string map =
-      "groma run --json --map " + write("env.mapper", "Task kept CPU;\n") + " -- env ";
+  const std::string map = "groma run --same tunable --json --map " +
+                          write("env.mapper", "Task kept CPU;\n") + " -- env ";
   const std::string other = folder_.path() + "/other";
   std::filesystem::copy_file(GROMA_STRANGER, other);
   for (const std::string& program : {std::string(GROMA_STRANGER), other}) {
@@ -124,7 +146,7 @@ TEST_F(Run, LegionChecksAMappingUntilItHasRunWell) {
 // What the library says counts however much else is said; what a launcher does not hand on is
 // missed.
 TEST_F(Run, ALauncherMayBeNoisyAndForgetful) {
-  const std::string map = "groma run --map " + write("my.mapper", kFirst) + " ";
+  const std::string map = "groma run --same tunable --map " + write("my.mapper", kFirst) + " ";
   const std::string stranger = GROMA_STRANGER " plain -ll:cpu 2";
   const std::string noise = "yes | head -c 9000000 >&2";
   const Outcome noisy =
@@ -138,7 +160,8 @@ TEST_F(Run, ALauncherMayBeNoisyAndForgetful) {
 }
 
 TEST_F(Run, ADeadlineIsANumber) {
-  const std::string map = "groma run --map " + write("my.mapper", kFirst) + " --timeout ";
+  const std::string map =
+      "groma run --same tunable --map " + write("my.mapper", kFirst) + " --timeout ";
   EXPECT_EQ(run(map + "nan -- sleep 3").exit_code, 2);
   const Outcome least = run(map + "0.0004 -- sleep 3");
   EXPECT_EQ(least.exit_code, 1);
@@ -430,7 +453,7 @@ TEST_F(Run, AnAnswerThatLegionCannotCarryOut) {
 }
 
 TEST_F(Run, AProgramWithoutLegion) {
-  const std::string map = "groma run --map " + write("my.mapper", kFirst);
+  const std::string map = "groma run --same tunable --map " + write("my.mapper", kFirst);
   expect_failure(run(map + " -- true"), "the program started no Legion");
   expect_failure(run(map + " --timeout 1 -- sh -c 'sleep 1000; true' " + folder_.path()),
                  "before its time limit");
@@ -438,13 +461,14 @@ TEST_F(Run, AProgramWithoutLegion) {
 }
 
 TEST_F(Run, NoSuchProgram) {
-  expect_failure(run("groma run --map " + write("my.mapper", kFirst) + " -- ./nosuch"),
-                 "cannot run `./nosuch`: No such file or directory");
+  expect_failure(
+      run("groma run --same tunable --map " + write("my.mapper", kFirst) + " -- ./nosuch"),
+      "cannot run `./nosuch`: No such file or directory");
 }
 
 TEST_F(Run, AnotherLegion) {
-  const Outcome outcome =
-      run("groma run --map " + write("my.mapper", kFirst) + " -- " + GROMA_OTHER_STRANGER);
+  const Outcome outcome = run("groma run --same tunable --map " + write("my.mapper", kFirst) +
+                              " -- " + GROMA_OTHER_STRANGER);
   expect_failure(outcome, "the program has Legion legion-24.03.0, this library is for legion-");
   EXPECT_THAT(outcome.out, Not(HasSubstr("it ran")));
 }
@@ -479,7 +503,7 @@ TEST_F(Run, TheLastMessageComesHome) {
 }
 
 TEST_F(Run, WhoeverEndsTheCommandEndsTheProgram) {
-  const std::string map = "groma run --map " + write("my.mapper", kFirst) + " -- " +
+  const std::string map = "groma run --same tunable --map " + write("my.mapper", kFirst) + " -- " +
                           GROMA_STRANGER + " hang -ll:cpu 2 -tag " + folder_.path();
   for (const char* signal : {"INT", "TERM", "HUP"}) {
     const Outcome outcome = run("timeout --foreground -s " + std::string(signal) + " 3 " + map);
@@ -490,7 +514,7 @@ TEST_F(Run, WhoeverEndsTheCommandEndsTheProgram) {
 
 TEST_F(Run, AProgramThatNobodyHearsAnyMoreIsEnded) {
   const Outcome outcome =
-      run("groma run --map " + write("my.mapper", kFirst) + " -- " + GROMA_STRANGER +
+      run("groma run --same tunable --map " + write("my.mapper", kFirst) + " -- " + GROMA_STRANGER +
           " talk -ll:cpu 2 -tag " + folder_.path() + " | head -n 1");
   EXPECT_EQ(outcome.out, "on and on\n");
   expect_nothing_left();
@@ -517,7 +541,8 @@ TEST_F(Run, WrongUsageIsToldFromWrongInput) {
 TEST_F(Run, AScriptMayStartTheProgram) {
   const std::string script =
       write("run.sh", "ls / >/dev/null && exec " GROMA_STRANGER " plain -ll:cpu 2\n");
-  const Outcome outcome = run("groma run --map " + write("my.mapper", kFirst) + " -- sh " + script);
+  const Outcome outcome =
+      run("groma run --same tunable --map " + write("my.mapper", kFirst) + " -- sh " + script);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("moved: 0 0 0 0\n"));
 }
@@ -525,22 +550,23 @@ TEST_F(Run, AScriptMayStartTheProgram) {
 TEST_F(Run, TwoProgramsLeaveOneLog) {
   const std::string script =
       write("run.sh", "for i in 1 2; do " GROMA_STRANGER " plain -ll:cpu 2; done\n");
-  const Outcome outcome = run("groma run --map " + write("my.mapper", kFirst) + " --log " +
-                              folder_.path() + "/log -- sh " + script);
+  const Outcome outcome = run("groma run --same tunable --map " + write("my.mapper", kFirst) +
+                              " --log " + folder_.path() + "/log -- sh " + script);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("groma: Legion was started 2 times: the log is of one of"));
 }
 
 TEST_F(Run, ALegionThatIsLoadedLater) {
-  const Outcome outcome = run("groma run --map " + write("my.mapper", kFirst) + " -- " +
-                              GROMA_LOADER + " " + GROMA_LOADED + " own -ll:cpu 2");
+  const Outcome outcome = run("groma run --same tunable --map " + write("my.mapper", kFirst) +
+                              " -- " + GROMA_LOADER + " " + GROMA_LOADED + " own -ll:cpu 2");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("kept: 1 1 1 1\nmoved: 0 0 0 0\ntunable: 42\n"));
 }
 
 // Its mapper is one of ours, made by other code than what is preloaded.
 TEST_F(Run, AProgramThatIsMappedByGromaItself) {
-  const std::string map = "groma run --map " + write("my.mapper", "Task look GPU;\n") + " -- ";
+  const std::string map =
+      "groma run --same tunable --map " + write("my.mapper", "Task look GPU;\n") + " -- ";
   const Outcome outcome = run(map + GROMA_REFUSED + " 'Region look cells * SYSMEM' -ll:cpu 2");
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.out, HasSubstr("`look` can run on none of its kinds: `GPU`"));
@@ -548,7 +574,8 @@ TEST_F(Run, AProgramThatIsMappedByGromaItself) {
 
 // What that mapping names and does not get, the other one has.
 TEST_F(Run, AnOwnMappingIsNotToldOfWhatItDoesNotGet) {
-  const std::string map = "groma run --map " + write("my.mapper", "Task look CPU;\n") + " -- ";
+  const std::string map =
+      "groma run --same tunable --map " + write("my.mapper", "Task look CPU;\n") + " -- ";
   const Outcome outcome =
       run(map + GROMA_REFUSED + " 'Task nobody CPU; Region look cells * RDMEM, SYSMEM' -ll:cpu 2");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
@@ -559,10 +586,12 @@ TEST_F(Run, AnOwnMappingIsNotToldOfWhatItDoesNotGet) {
 TEST_F(Run, ALargeMappingIsHandedOverAsAFile) {
   const std::string large = kFirst + std::string("#") + std::string(200'000, 'x') + "\n";
   EXPECT_THAT(stranger(large, "plain").out, HasSubstr("moved: 0 0 0 0\n"));
-  const Outcome piped = run("groma run --map - -- " GROMA_STRANGER " plain -ll:cpu 2", large);
+  const Outcome piped =
+      run("groma run --same tunable --map - -- " GROMA_STRANGER " plain -ll:cpu 2", large);
   expect_failure(piped, "is handed over as a file");
-  EXPECT_THAT(run("groma run --map - -- " GROMA_STRANGER " plain -ll:cpu 2", kFirst).out,
-              HasSubstr("moved: 0 0 0 0\n"));
+  EXPECT_THAT(
+      run("groma run --same tunable --map - -- " GROMA_STRANGER " plain -ll:cpu 2", kFirst).out,
+      HasSubstr("moved: 0 0 0 0\n"));
 }
 
 }  // namespace

@@ -79,6 +79,12 @@ TEST(Results, TimesAreLeftOut) {
   EXPECT_NE(compare({"elapsed 3 ms\n"}, "elapsed: 3 ms\n"), "");  // the text still counts
 }
 
+TEST(Results, PlacesAreLeftOut) {
+  EXPECT_EQ(compare({"point 3 on CPU 1, node 0: 2.5\n"}, "point 3 on CPU 0, node 1: 2.5\n"), "");
+  EXPECT_EQ(compare({"ran on processor 5\n"}, "ran on processor 7\n"), "");
+  EXPECT_NE(compare({"point 3 on CPU 1\n"}, "point 4 on CPU 1\n"), "");
+}
+
 TEST(Results, WhatDiffersWithoutAMappingDoesNotCount) {
   const std::vector<std::string> runs = {"seed 17\nsum 2.5\nretry\n", "seed 23\nsum 2.5\n"};
   EXPECT_EQ(compare(runs, "seed 99\nsum 2.5\nretry\nretry\n"), "");
