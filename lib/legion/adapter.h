@@ -36,8 +36,10 @@ struct Registration {
   Options options;
   Heard heard = {};    // empty: nobody does
   bool below = false;  // the mapping of `groma run --map` is above it, and has the tasks it names
-  // What the program's own mappers asked for; null where nobody sees it.
+  // What the program's own mappers asked for, as far as it is known: all of it where somebody sees
+  // their requests. And what adapters above them made instead.
   std::shared_ptr<AskedInstances> asked = {};
+  bool sees_requests = false;
   std::shared_ptr<const MachineMap> machine;
   ShardFunctors functors;
   RegionIds regions;

@@ -340,21 +340,20 @@ void Adapter::place_task(const Legion::Task& task, HookCall& call, const Variant
 std::shared_ptr<const AskedInstance> Adapter::asked_for(
     MapperContext context, const PhysicalInstance& instance,
     const std::vector<Legion::LogicalRegion>& regions) const {
-  if (registration_->asked != nullptr) {
-    auto found = registration_->asked->find(instance);
-    if (found != nullptr && !found->by_program) return found;
-    if (found != nullptr && !own_asks_by_default_) return found;
-    if (found != nullptr) {
-      AskedInstance made = *found;
-      made.by_program = false;
-      return std::make_shared<const AskedInstance>(std::move(made));
-    }
+  const auto found = registration_->asked->find(instance);
+  if (found != nullptr && !(found->by_program && own_asks_by_default_)) return found;
+  if (found != nullptr) {
+    AskedInstance made = *found;
+    made.by_program = false;
+    made.demand = demand_of_mapper(made);
+    return std::make_shared<const AskedInstance>(std::move(made));
   }
   // Nobody saw the program's mapper ask. The instance tells what it is, the regions above the
   // task's own which of them it covers.
   AskedInstance made;
   made.constraints = mapper_runtime_->find_layout_constraints(context, instance.get_layout_id());
-  made.by_program = registration_->asked == nullptr && !own_asks_by_default_;
+  made.by_program = !registration_->sees_requests && !own_asks_by_default_;
+  made.demand = demand_of_mapper(made);
   made.regions = regions;
   if (regions.size() == 1) {
     const Legion::Domain covered = instance.get_instance_domain();
@@ -492,7 +491,7 @@ void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
       why.add(candidate.memory, refused);
       continue;
     }
-    if (registration_->asked != nullptr) registration_->asked->note(made, std::move(asked));
+    registration_->asked->note(made, std::move(asked));
     mapper_runtime_->release_instance(context, group.instance);
     std::erase_if(output.target_procs, [&](Legion::Processor p) { return !reaches(p, memory); });
     return put(made, group, output);
@@ -534,8 +533,9 @@ void Adapter::check_layout(MapperContext context, const Legion::Task& task, cons
     }
   }
   if (registration_->options.override_layouts) return;
-  const auto position = static_cast<std::uint32_t>(group.places.front().first);
-  check_demand(demand_of_mapper(position, asked), DiagId::kLayoutDemanded);
+  LayoutDemand demand = asked.demand;
+  demand.requirement = static_cast<std::uint32_t>(group.places.front().first);
+  check_demand(demand, DiagId::kLayoutDemanded);
 }
 
 void Adapter::put(const PhysicalInstance& instance, const Colocated& group,

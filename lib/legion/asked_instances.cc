@@ -16,7 +16,8 @@ void AskedInstances::note(const Legion::Mapping::PhysicalInstance& instance, Ask
   auto noted = std::make_shared<const AskedInstance>(std::move(asked));
   const std::lock_guard lock(mutex_);
   if (asked_.size() >= kMaxAsked) asked_.clear();
-  asked_.insert_or_assign(instance, std::move(noted));
+  auto& known = asked_[instance];
+  if (known == nullptr || noted->by_program || !known->by_program) known = std::move(noted);
 }
 
 std::shared_ptr<const AskedInstance> AskedInstances::find(
@@ -26,8 +27,8 @@ std::shared_ptr<const AskedInstance> AskedInstances::find(
   return found == asked_.end() ? nullptr : found->second;
 }
 
-LayoutDemand demand_of_mapper(std::uint32_t position, const AskedInstance& asked) {
-  LayoutDemand demand = demand_of(position, asked.constraints);
+LayoutDemand demand_of_mapper(const AskedInstance& asked) {
+  LayoutDemand demand = demand_of(0, asked.constraints);
   demand.source = DemandSource::kMapper;
   demand.memory.reset();  // Region statements move data
   demand.exact = demand.exact || asked.tight;

@@ -21,11 +21,21 @@ struct AskedInstance {
   bool tight = false;       // tight_region_bounds: covers these regions and nothing around them
   bool fresh = false;       // create_physical_instance: no other instance would have done
   bool by_program = false;  // the program's own code asked, not Legion's DefaultMapper
+  // What the program's mapper demands of the layout, of requirement 0. A statement may have changed
+  // the rest of `constraints` since.
+  LayoutDemand demand;
 };
+
+// What the program's mapper demands: the order of dimensions and fields, the alignment and the
+// exactness that it asked for. What Legion's DefaultMapper fills in by itself (SOA, Fortran order)
+// is not a demand.
+LayoutDemand demand_of_mapper(const AskedInstance& asked);
 
 // One for a process. Thread-safe. Forgets all when it holds too many.
 class AskedInstances {
  public:
+  // What the program's own code asked for stays known when Legion's DefaultMapper finds the
+  // instance, too.
   void note(const Legion::Mapping::PhysicalInstance& instance, AskedInstance asked);
   // Null for an instance that nobody was seen to ask for.
   std::shared_ptr<const AskedInstance> find(
@@ -35,10 +45,5 @@ class AskedInstances {
   mutable std::mutex mutex_;
   std::map<Legion::Mapping::PhysicalInstance, std::shared_ptr<const AskedInstance>> asked_;
 };
-
-// What the program's mapper demands of the layout of requirement `position`: the order of
-// dimensions and fields, the alignment and the exactness that it asked for. What Legion's
-// DefaultMapper fills in by itself (SOA, Fortran order) is not a demand.
-LayoutDemand demand_of_mapper(std::uint32_t position, const AskedInstance& asked);
 
 }  // namespace groma::legion

@@ -116,6 +116,13 @@ class Launch {
   Clock::time_point begin_;
 };
 
+// The same of a member function of MapperRuntime, which is const.
+template <class Returned, class... Arguments>
+auto* next_of(Returned (Legion::Mapping::MapperRuntime::*function)(Arguments...) const) {
+  using Next = Returned(const Legion::Mapping::MapperRuntime*, Arguments...);
+  return next<Next>(function);
+}
+
 // Tells the library that maps of an instance that a mapper had made. `caller` is in the code that
 // asked.
 template <class Function>
@@ -202,92 +209,81 @@ namespace Legion::Mapping {
 
 using Regions = std::vector<LogicalRegion>;
 
-bool MapperRuntime::create_physical_instance(MapperContext context, Memory memory,
-                                             const LayoutConstraintSet& constraints,
-                                             const Regions& regions, PhysicalInstance& result,
-                                             bool acquire, GCPriority priority, bool tight,
-                                             std::size_t* footprint,
-                                             const LayoutConstraint** unsat) const {
-  using Self = bool (MapperRuntime::*)(MapperContext, Memory, const LayoutConstraintSet&,
-                                       const Regions&, PhysicalInstance&, bool, GCPriority, bool,
-                                       std::size_t*, const LayoutConstraint**) const;
-  using Next =
-      bool(const MapperRuntime*, MapperContext, Memory, const LayoutConstraintSet&, const Regions&,
-           PhysicalInstance&, bool, GCPriority, bool, std::size_t*, const LayoutConstraint**);
-  static auto* const legions =
-      next<Next>(static_cast<Self>(&MapperRuntime::create_physical_instance));
-  if (!legions(this, context, memory, constraints, regions, result, acquire, priority, tight,
-               footprint, unsat)) {
-    return false;
-  }
-  note_asked(*this, context, {&constraints, 0, regions, result, priority, tight, true}, legions,
-             __builtin_return_address(0));
-  return true;
-}
+// MapperRuntime's functions by which a mapper gets instances. Each takes the constraints or the
+// number of a registered layout.
+#define GROMA_LAYOUTS(Define)                                        \
+  Define(const LayoutConstraintSet&, (&constraints), 0, constraints) \
+      Define(LayoutConstraintID, nullptr, constraints, constraints)
 
-bool MapperRuntime::create_physical_instance(MapperContext context, Memory memory,
-                                             LayoutConstraintID layout, const Regions& regions,
-                                             PhysicalInstance& result, bool acquire,
-                                             GCPriority priority, bool tight,
-                                             std::size_t* footprint,
-                                             const LayoutConstraint** unsat) const {
-  using Self = bool (MapperRuntime::*)(MapperContext, Memory, LayoutConstraintID, const Regions&,
-                                       PhysicalInstance&, bool, GCPriority, bool, std::size_t*,
-                                       const LayoutConstraint**) const;
-  using Next =
-      bool(const MapperRuntime*, MapperContext, Memory, LayoutConstraintID, const Regions&,
-           PhysicalInstance&, bool, GCPriority, bool, std::size_t*, const LayoutConstraint**);
-  static auto* const legions =
-      next<Next>(static_cast<Self>(&MapperRuntime::create_physical_instance));
-  if (!legions(this, context, memory, layout, regions, result, acquire, priority, tight, footprint,
-               unsat)) {
-    return false;
+#define GROMA_CREATE(Layout, set, id, constraints)                                            \
+  bool MapperRuntime::create_physical_instance(                                               \
+      MapperContext context, Memory memory, Layout constraints, const Regions& regions,       \
+      PhysicalInstance& result, bool acquire, GCPriority priority, bool tight,                \
+      std::size_t* footprint, const LayoutConstraint** unsat) const {                         \
+    static auto* const legions =                                                              \
+        next_of<bool, MapperContext, Memory, Layout, const Regions&, PhysicalInstance&, bool, \
+                GCPriority, bool, std::size_t*, const LayoutConstraint**>(                    \
+            &MapperRuntime::create_physical_instance);                                        \
+    const bool made = legions(this, context, memory, constraints, regions, result, acquire,   \
+                              priority, tight, footprint, unsat);                             \
+    if (made) {                                                                               \
+      note_asked(*this, context, {set, id, regions, result, priority, tight, true}, legions,  \
+                 __builtin_return_address(0));                                                \
+    }                                                                                         \
+    return made;                                                                              \
   }
-  note_asked(*this, context, {nullptr, layout, regions, result, priority, tight, true}, legions,
-             __builtin_return_address(0));
-  return true;
-}
+GROMA_LAYOUTS(GROMA_CREATE)
+#undef GROMA_CREATE
 
-bool MapperRuntime::find_or_create_physical_instance(
-    MapperContext context, Memory memory, const LayoutConstraintSet& constraints,
-    const Regions& regions, PhysicalInstance& result, bool& created, bool acquire,
-    GCPriority priority, bool tight, std::size_t* footprint, const LayoutConstraint** unsat) const {
-  using Self = bool (MapperRuntime::*)(MapperContext, Memory, const LayoutConstraintSet&,
-                                       const Regions&, PhysicalInstance&, bool&, bool, GCPriority,
-                                       bool, std::size_t*, const LayoutConstraint**) const;
-  using Next = bool(const MapperRuntime*, MapperContext, Memory, const LayoutConstraintSet&,
-                    const Regions&, PhysicalInstance&, bool&, bool, GCPriority, bool, std::size_t*,
-                    const LayoutConstraint**);
-  static auto* const legions =
-      next<Next>(static_cast<Self>(&MapperRuntime::find_or_create_physical_instance));
-  if (!legions(this, context, memory, constraints, regions, result, created, acquire, priority,
-               tight, footprint, unsat)) {
-    return false;
+#define GROMA_FIND_OR_CREATE(Layout, set, id, constraints)                                     \
+  bool MapperRuntime::find_or_create_physical_instance(                                        \
+      MapperContext context, Memory memory, Layout constraints, const Regions& regions,        \
+      PhysicalInstance& result, bool& created, bool acquire, GCPriority priority, bool tight,  \
+      std::size_t* footprint, const LayoutConstraint** unsat) const {                          \
+    static auto* const legions =                                                               \
+        next_of<bool, MapperContext, Memory, Layout, const Regions&, PhysicalInstance&, bool&, \
+                bool, GCPriority, bool, std::size_t*, const LayoutConstraint**>(               \
+            &MapperRuntime::find_or_create_physical_instance);                                 \
+    const bool made = legions(this, context, memory, constraints, regions, result, created,    \
+                              acquire, priority, tight, footprint, unsat);                     \
+    if (made) {                                                                                \
+      note_asked(*this, context, {set, id, regions, result, priority, tight, false}, legions,  \
+                 __builtin_return_address(0));                                                 \
+    }                                                                                          \
+    return made;                                                                               \
   }
-  note_asked(*this, context, {&constraints, 0, regions, result, priority, tight, false}, legions,
-             __builtin_return_address(0));
-  return true;
-}
+GROMA_LAYOUTS(GROMA_FIND_OR_CREATE)
+#undef GROMA_FIND_OR_CREATE
 
-bool MapperRuntime::find_or_create_physical_instance(
-    MapperContext context, Memory memory, LayoutConstraintID layout, const Regions& regions,
-    PhysicalInstance& result, bool& created, bool acquire, GCPriority priority, bool tight,
-    std::size_t* footprint, const LayoutConstraint** unsat) const {
-  using Self = bool (MapperRuntime::*)(MapperContext, Memory, LayoutConstraintID, const Regions&,
-                                       PhysicalInstance&, bool&, bool, GCPriority, bool,
-                                       std::size_t*, const LayoutConstraint**) const;
-  using Next = bool(const MapperRuntime*, MapperContext, Memory, LayoutConstraintID, const Regions&,
-                    PhysicalInstance&, bool&, bool, GCPriority, bool, std::size_t*,
-                    const LayoutConstraint**);
-  static auto* const legions =
-      next<Next>(static_cast<Self>(&MapperRuntime::find_or_create_physical_instance));
-  if (!legions(this, context, memory, layout, regions, result, created, acquire, priority, tight,
-               footprint, unsat)) {
-    return false;
+#define GROMA_FIND(Layout, set, id, constraints)                                              \
+  bool MapperRuntime::find_physical_instance(                                                 \
+      MapperContext context, Memory memory, Layout constraints, const Regions& regions,       \
+      PhysicalInstance& result, bool acquire, bool tight) const {                             \
+    static auto* const legions =                                                              \
+        next_of<bool, MapperContext, Memory, Layout, const Regions&, PhysicalInstance&, bool, \
+                bool>(&MapperRuntime::find_physical_instance);                                \
+    const bool found =                                                                        \
+        legions(this, context, memory, constraints, regions, result, acquire, tight);         \
+    if (found) {                                                                              \
+      note_asked(*this, context, {set, id, regions, result, 0, tight, false}, legions,        \
+                 __builtin_return_address(0));                                                \
+    }                                                                                         \
+    return found;                                                                             \
+  }                                                                                           \
+  void MapperRuntime::find_physical_instances(                                                \
+      MapperContext context, Memory memory, Layout constraints, const Regions& regions,       \
+      std::vector<PhysicalInstance>& results, bool acquire, bool tight) const {               \
+    static auto* const legions = next_of<void, MapperContext, Memory, Layout, const Regions&, \
+                                         std::vector<PhysicalInstance>&, bool, bool>(         \
+        &MapperRuntime::find_physical_instances);                                             \
+    legions(this, context, memory, constraints, regions, results, acquire, tight);            \
+    for (const PhysicalInstance& result : results) {                                          \
+      note_asked(*this, context, {set, id, regions, result, 0, tight, false}, legions,        \
+                 __builtin_return_address(0));                                                \
+    }                                                                                         \
   }
-  note_asked(*this, context, {nullptr, layout, regions, result, priority, tight, false}, legions,
-             __builtin_return_address(0));
-  return true;
-}
+GROMA_LAYOUTS(GROMA_FIND)
+#undef GROMA_FIND
+#undef GROMA_LAYOUTS
 
 }  // namespace Legion::Mapping

@@ -25,7 +25,8 @@ inline constexpr const char* kProfileVariable = "GROMA_PROFILE";
 // The file into which goes what the mappers decide, in the form of Legion's LoggingWrapper.
 inline constexpr const char* kLogVariable = "GROMA_LOG";
 
-// Arguments and result of MapperRuntime::create_physical_instance and its like.
+// Arguments and result of MapperRuntime::create_physical_instance and the other functions by which
+// a mapper gets an instance.
 struct InstanceCall {
   const Legion::LayoutConstraintSet* constraints;  // null: those of `layout`
   Legion::LayoutConstraintID layout;
@@ -46,7 +47,7 @@ struct PreloadMapper {
                                    Legion::Processor processor) = nullptr;
   // A task launched something by a call that took so long.
   void (*called)(std::int64_t nanoseconds) = nullptr;
-  // A mapper had an instance made. `by_program`: the program's own code asked, not Legion's
+  // A mapper got an instance. `by_program`: the program's own code asked, not Legion's
   // DefaultMapper. The call is made inside the hook with that context.
   void (*asked)(const Legion::Mapping::MapperRuntime& runtime,
                 Legion::Mapping::MapperContext context, const InstanceCall& call,

@@ -200,6 +200,7 @@ void asked(const Legion::Mapping::MapperRuntime& runtime, Legion::Mapping::Mappe
   noted.tight = call.tight;
   noted.fresh = call.fresh;
   noted.by_program = by_program;
+  noted.demand = demand_of_mapper(noted);
   takeover().asked->note(call.result, std::move(noted));
 }
 

@@ -90,8 +90,9 @@ class Recorder final : public Above {
       for (const Legion::Mapping::PhysicalInstance& instance : output.chosen_instances[i]) {
         const auto asked = instances_->find(instance);
         if (asked == nullptr) continue;
-        events_->demanded(task, output.chosen_variant,
-                          demand_of_mapper(static_cast<std::uint32_t>(i), *asked));
+        LayoutDemand demand = asked->demand;
+        demand.requirement = static_cast<std::uint32_t>(i);
+        events_->demanded(task, output.chosen_variant, demand);
       }
     }
   }

@@ -228,6 +228,9 @@ Legion::MapperID from_outside() {
 }
 
 // A mapper of the program's own, which the mapping then wraps.
+// Whether the program has a mapper of its own, which decides what no statement does.
+bool has_own() { return std::getenv("GROMA_TEST_OWN") != nullptr; }
+
 class Own final : public Legion::Mapping::DefaultMapper {
  public:
   using Legion::Mapping::DefaultMapper::DefaultMapper;
@@ -264,7 +267,7 @@ const BeforeStart kSetUp([] {
     std::exit(0);
   }
   if (from_outside() != 0) {
-    if (std::getenv("GROMA_TEST_OWN") == nullptr) return;
+    if (!has_own()) return;
     return Legion::Runtime::add_registration_callback(use_own, Legion::UntypedBuffer(), false);
   }
   static Silence silence;
@@ -370,6 +373,16 @@ void check_processor(const Seen& saw, const ExplainedTask& said, const TaskCase&
   EXPECT_EQ(saw.processor, placed->processors.front());
 }
 
+// Whether statements decide the memory and the whole layout of a requirement.
+bool is_decided(const Program& program, const TaskCase& task, std::size_t position, ProcKind kind) {
+  const std::string_view name = task.regions[position];
+  const RegionNames names{static_cast<std::int64_t>(position), {&name, 1}};
+  const auto memories = program.memories(task.name, names, kind);
+  if (memories.empty()) return false;
+  const auto layout = program.layout(task.name, names, kind, memories.front().memory);
+  return layout && layout->named.dimensions && layout->named.fields;
+}
+
 class Conformance : public testing::TestWithParam<Legion::MapperID> {};
 
 TEST_P(Conformance, WhatIsSaidIsWhatIsDone) {
@@ -395,6 +408,7 @@ TEST_P(Conformance, WhatIsSaidIsWhatIsDone) {
     check_processor(saw, explained, *task, point, said, diags);
     for (std::size_t r = 0; r < task->regions.size(); ++r) {
       SCOPED_TRACE(task->regions[r]);
+      if (has_own() && !is_decided(said.program, *task, r, *explained.kind.kind)) continue;
       check_region(saw.regions[r], explained.requirements[r], kRegions.at(task->regions[r]));
     }
   }
