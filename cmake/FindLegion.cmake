@@ -6,6 +6,9 @@
 #
 # The package is tried first, by a path that nothing else has: it holds a LegionConfig.cmake too, which
 # stops CMake where there is no CUDA toolkit.
+#
+# Legion 25.06 is the oldest that Groma is built with; an older one is not found.
+set(Legion_OLDEST 25.06)
 find_path(Legion_INCLUDE_DIR legate/deps/legion.h PATH_SUFFIXES include)
 find_library(Legion_LIBRARY NAMES liblegion-legate.so.1 PATH_SUFFIXES lib64)
 find_library(Legion_REALM_LIBRARY NAMES librealm-legate.so.25 PATH_SUFFIXES lib64)
@@ -14,6 +17,11 @@ mark_as_advanced(Legion_INCLUDE_DIR Legion_LIBRARY Legion_REALM_LIBRARY)
 include(FindPackageHandleStandardArgs)
 if(NOT Legion_INCLUDE_DIR)
   find_package(Legion CONFIG QUIET)
+  if(Legion_FOUND AND Legion_VERSION AND Legion_VERSION VERSION_LESS Legion_OLDEST)
+    message(WARNING "Legion ${Legion_VERSION} in ${Legion_DIR} is older than ${Legion_OLDEST}")
+    set(Legion_FOUND OFF)
+    return()
+  endif()
   if(Legion_FOUND)
     find_package_handle_standard_args(Legion CONFIG_MODE)
     return()

@@ -58,7 +58,7 @@ void task_5(const Task* task, const Regions&, Context context, Runtime* runtime)
                       c = task->regions[2].region;
   for (coord_t step = 0; step < 2; ++step) {
     const coord_t half = (task->index_point[1] + task->index_point[0] + step) % 2;
-    TaskLauncher launcher(kLeaf);
+    TaskLauncher launcher = program::single(kLeaf);
     launcher.add_region_requirement(matrix::needs(a, a, LEGION_READ_WRITE));
     launcher.add_region_requirement(
         matrix::needs(block_of(context, runtime, b, 0, half), b, LEGION_READ_ONLY));
@@ -70,7 +70,7 @@ void task_5(const Task* task, const Regions&, Context context, Runtime* runtime)
 
 // The processors of a node multiply one block of k.
 void task_6(const Task* task, const Regions&, Context context, Runtime* runtime) {
-  IndexTaskLauncher launcher(kProcessor, Rect<2>({0, 0}, {1, 1}));
+  IndexTaskLauncher launcher = program::over(kProcessor, Rect<2>({0, 0}, {1, 1}));
   launcher.tag = Mapping::DefaultMapper::SAME_ADDRESS_SPACE;
   const matrix::Projection projections[] = {matrix::kSame, matrix::kRow, matrix::kColumn};
   for (unsigned r = 0; r < 3; ++r) {
@@ -89,7 +89,7 @@ void task_7(const Task* task, const Regions&, Context context, Runtime* runtime)
                       c = task->regions[2].region;
   for (coord_t step = 0; step < gx; ++step) {
     const coord_t kk = (jn + in + step) % gx;
-    TaskLauncher launcher(kBlock);
+    TaskLauncher launcher = program::single(kBlock);
     launcher.add_region_requirement(matrix::needs(a, a, LEGION_READ_WRITE));
     launcher.add_region_requirement(
         matrix::needs(block_of(context, runtime, b, 0, kk), b, LEGION_READ_ONLY));
@@ -185,11 +185,11 @@ void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
                          {gx, 2 * gy, "C_halves"},
                          {2 * gx, 2 * gy, "C_tiles"}});
 
-  runtime->execute_index_space(context, IndexTaskLauncher(kInit, Rect<1>(0, 4 * nodes - 1)));
+  runtime->execute_index_space(context, program::over(kInit, Rect<1>(0, 4 * nodes - 1)));
   const Rect<2> tiles({0, 0}, {2 * gx - 1, 2 * gy - 1});
   const auto over_tiles = [&](TaskID task, const Matrix& of, PrivilegeMode privilege,
                               const UntypedBuffer& argument = UntypedBuffer()) {
-    IndexTaskLauncher launcher(task, tiles, argument);
+    IndexTaskLauncher launcher = program::over(task, tiles, argument);
     launcher.add_region_requirement(matrix::needs(of.tiles, matrix::kSame, of.region, privilege));
     return launcher;
   };
@@ -207,7 +207,7 @@ void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
 
   const long long elapsed = program::timed(context, runtime, [&] {
     for (std::int64_t i = 0; i < repeats; ++i) {
-      IndexTaskLauncher launcher(kNode, Rect<2>({0, 0}, {gx - 1, gy - 1}));
+      IndexTaskLauncher launcher = program::over(kNode, Rect<2>({0, 0}, {gx - 1, gy - 1}));
       launcher.add_region_requirement(
           matrix::needs(a.parts, matrix::kSame, a.region, LEGION_READ_WRITE));
       launcher.add_region_requirement(

@@ -95,7 +95,7 @@ void init_piece(const Task* task, const Regions&, Context context, Runtime* runt
         program::needs(task->regions[shared ? 2 : 1].region, LEGION_READ_WRITE, kNode));
     runtime->execute_task(context, nodes);
   }
-  TaskLauncher wires(kInitWires);
+  TaskLauncher wires = program::single(kInitWires);
   wires.add_region_requirement(
       program::needs(task->regions[4].region, LEGION_READ_WRITE, wire_fields(kInPointer)));
   runtime->execute_task(context, wires);
@@ -354,7 +354,7 @@ std::int64_t count_wrong(Context context, Runtime* runtime, const Data& data) {
 
 void initialize(Context context, Runtime* runtime, Data* data) {
   using program::needs;
-  IndexTaskLauncher pieces(kInitPiece, Rect<1>(0, config.total() - 1));
+  IndexTaskLauncher pieces = program::over(kInitPiece, Rect<1>(0, config.total() - 1));
   pieces.add_region_requirement(needs(data->p_ranges, data->ranges, LEGION_READ_WRITE, {kRange}));
   pieces.add_region_requirement(needs(data->p_private, data->privates, LEGION_READ_WRITE, kNode));
   pieces.add_region_requirement(needs(data->p_shared, data->shared, LEGION_READ_WRITE, kNode));
@@ -363,13 +363,13 @@ void initialize(Context context, Runtime* runtime, Data* data) {
       needs(data->p_wires, data->wires, LEGION_READ_WRITE, wire_fields(kInPointer)));
   runtime->execute_index_space(context, pieces);
 
-  TaskLauncher ghosts(kCreateGhosts);
+  TaskLauncher ghosts = program::single(kCreateGhosts);
   ghosts.add_region_requirement(needs(data->shared, LEGION_NO_ACCESS, kNode));
   ghosts.add_region_requirement(needs(data->ranges, LEGION_READ_ONLY, {kRange}));
   data->p_ghost = runtime->execute_task(context, ghosts).get_result<LogicalPartition>();
   runtime->attach_name(data->p_ghost, "rp_ghost");
 
-  IndexTaskLauncher pointers(kInitPointers, Rect<1>(0, config.total() - 1));
+  IndexTaskLauncher pointers = program::over(kInitPointers, Rect<1>(0, config.total() - 1));
   pointers.add_region_requirement(needs(data->p_private, data->privates, LEGION_NO_ACCESS, kNode));
   pointers.add_region_requirement(needs(data->p_shared, data->shared, LEGION_NO_ACCESS, kNode));
   pointers.add_region_requirement(needs(data->p_ghost, data->shared, LEGION_NO_ACCESS, kNode));
@@ -385,7 +385,7 @@ std::array<IndexTaskLauncher, 3> make_step(const Data& data) {
   const RegionRequirement times =
       needs(data.p_times, data.times, LEGION_READ_WRITE, {program::kStart, program::kStop});
 
-  IndexTaskLauncher currents(kCurrents, points);
+  IndexTaskLauncher currents = program::over(kCurrents, points);
   currents.add_region_requirement(needs(data.p_private, data.privates, LEGION_READ_ONLY, voltage));
   currents.add_region_requirement(needs(data.p_shared, data.shared, LEGION_READ_ONLY, voltage));
   currents.add_region_requirement(needs(data.p_ghost, data.shared, LEGION_READ_ONLY, voltage));
@@ -396,7 +396,7 @@ std::array<IndexTaskLauncher, 3> make_step(const Data& data) {
       needs(data.p_wires, data.wires, LEGION_READ_WRITE, wire_fields(kCurrent)));
   currents.add_region_requirement(times);
 
-  IndexTaskLauncher charges(kCharge, points);
+  IndexTaskLauncher charges = program::over(kCharge, points);
   charges.add_region_requirement(needs(data.p_private, data.privates, LEGION_READ_WRITE, charge));
   for (const LogicalPartition nodes : {data.p_shared, data.p_ghost}) {
     charges.add_region_requirement(
@@ -407,7 +407,7 @@ std::array<IndexTaskLauncher, 3> make_step(const Data& data) {
       needs(data.p_wires, data.wires, LEGION_READ_ONLY,
             {kInPointer, kOutPointer, kCurrent, kCurrent + kSegments - 1}));
 
-  IndexTaskLauncher voltages(kVoltages, points);
+  IndexTaskLauncher voltages = program::over(kVoltages, points);
   const std::pair<LogicalPartition, LogicalRegion> both[] = {{data.p_private, data.privates},
                                                              {data.p_shared, data.shared}};
   for (const auto& [nodes, region] : both) {
@@ -420,7 +420,7 @@ std::array<IndexTaskLauncher, 3> make_step(const Data& data) {
 
 void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
   // main() has read it already.
-  runtime->execute_task(context, TaskLauncher(kParseInput)).wait();
+  runtime->execute_task(context, program::single(kParseInput)).wait();
   Data data = make_data(context, runtime);
   initialize(context, runtime, &data);
 
@@ -434,12 +434,12 @@ void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
   const long long elapsed = program::timed(
       context, runtime, [&] { program::traced(context, runtime, kTimed, config.loops, step); });
 
-  TaskLauncher last(kGetElapsed);
+  TaskLauncher last = program::single(kGetElapsed);
   last.add_region_requirement(
       program::needs(data.times, LEGION_READ_ONLY, {program::kStart, program::kStop}));
   runtime->execute_task(context, last).wait();
   runtime->execute_index_space(context,
-                               IndexTaskLauncher(kPrintSummary, Rect<1>(0, config.total() - 1)));
+                               program::over(kPrintSummary, Rect<1>(0, config.total() - 1)));
   program::report(context, runtime, elapsed, count_wrong(context, runtime, data));
 }
 

@@ -91,13 +91,14 @@ void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
   const coord_t g = edge();
   const auto place = [&](TaskID task, const Matrix& of, matrix::Projection projection,
                          Point<3> extents, PrivilegeMode privilege) {
-    IndexTaskLauncher launcher(task, Rect<3>(Point<3>(0, 0, 0), extents - Point<3>(1, 1, 1)));
+    IndexTaskLauncher launcher =
+        program::over(task, Rect<3>(Point<3>(0, 0, 0), extents - Point<3>(1, 1, 1)));
     launcher.add_region_requirement(matrix::needs(of.tiles, projection, of.region, privilege));
     runtime->execute_index_space(context, launcher);
   };
   const auto place_a = [&] { place(kPlaceA, a, matrix::kIJ, {g, g, 1}, LEGION_READ_WRITE); };
   const auto multiply = [&] {
-    IndexTaskLauncher launcher(kLeaf, Rect<3>({0, 0, 0}, {g - 1, g - 1, g - 1}));
+    IndexTaskLauncher launcher = program::over(kLeaf, Rect<3>({0, 0, 0}, {g - 1, g - 1, g - 1}));
     launcher.add_region_requirement(RegionRequirement(a.tiles, matrix::kIJ,
                                                       LEGION_REDOP_SUM_FLOAT64, LEGION_SIMULTANEOUS,
                                                       a.region)
@@ -111,7 +112,7 @@ void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
     program::wait_for_all(context, runtime);
   };
 
-  runtime->execute_index_space(context, IndexTaskLauncher(kInit, Rect<1>(0, 4 * nodes - 1)));
+  runtime->execute_index_space(context, program::over(kInit, Rect<1>(0, 4 * nodes - 1)));
   place_a();
   place(kPlaceB, b, matrix::kIK, {g, 1, g}, LEGION_WRITE_DISCARD);
   place(kPlaceC, c, matrix::kKJ, {1, g, g}, LEGION_WRITE_DISCARD);

@@ -39,6 +39,15 @@ Legion::LayoutConstraintID constraint(Order order);
 Legion::TaskVariantRegistrar registrar(Legion::TaskID id, const char* name,
                                        Legion::Processor::Kind processor, Kind kind);
 
+// Launchers, as every release of Legion from 25.06 on has them.
+inline Legion::TaskLauncher single(Legion::TaskID task, Legion::UntypedBuffer argument = {}) {
+  return {task, argument};
+}
+inline Legion::IndexTaskLauncher over(Legion::TaskID task, const Legion::Domain& domain,
+                                      Legion::UntypedBuffer argument = {}) {
+  return {task, domain, argument, Legion::ArgumentMap()};
+}
+
 // Registers `body` as the task's variant on `processor`; the requirements `ordered` demand `order`.
 // Before Runtime::start.
 template <auto body>

@@ -315,11 +315,11 @@ Data make_data(Context context, Runtime* runtime) {
 
 void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
   // main() has read it already.
-  runtime->execute_task(context, TaskLauncher(kReadConfig)).wait();
+  runtime->execute_task(context, program::single(kReadConfig)).wait();
   const Data data = make_data(context, runtime);
 
   const auto over_tiles = [&](TaskID task) {
-    return IndexTaskLauncher(task, Rect<1>(0, config.tiles() - 1));
+    return program::over(task, Rect<1>(0, config.tiles() - 1));
   };
   const RegionRequirement times = program::needs(data.times_of_tiles, data.times, LEGION_READ_WRITE,
                                                  {program::kStart, program::kStop});
@@ -357,7 +357,7 @@ void top_level(const Task*, const Regions&, Context context, Runtime* runtime) {
       program::needs(data.tiles, data.points, LEGION_READ_ONLY, {kInput, kOutput}));
   check.add_region_requirement(program::needs(data.interior, data.points, LEGION_NO_ACCESS, kAll));
   const Future wrong = runtime->execute_index_space(context, check, LEGION_REDOP_SUM_INT64);
-  TaskLauncher last(kGetElapsed);
+  TaskLauncher last = program::single(kGetElapsed);
   last.add_region_requirement(
       program::needs(data.times, LEGION_READ_ONLY, {program::kStart, program::kStop}));
   runtime->execute_task(context, last).wait();

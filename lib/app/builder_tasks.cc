@@ -276,7 +276,9 @@ void Builder::read_demands(const std::string& path, const AppTask& of, const App
     const auto differ = [](const auto& a, const auto& b) { return a && b && a != b; };
     for (std::size_t other = 0; other < i; ++other) {
       const LayoutDemand& before = from.demands[other];
-      if (before.requirement != demand.requirement) continue;
+      // A program's mapper may ask for one layout now and for another one then.
+      const bool both = before.source == DemandSource::kVariant && before.source == demand.source;
+      if (before.requirement != demand.requirement || !both) continue;
       if (differ(before.fields, demand.fields) || differ(before.dimensions, demand.dimensions) ||
           differ(before.memory, demand.memory)) {
         fail(place, fmt::format("no layout has this and what demand {} wants", other));

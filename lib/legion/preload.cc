@@ -85,6 +85,12 @@ Wanted* next(Function function) {
   return reinterpret_cast<Wanted*>(found);
 }
 
+void before_start() {
+  if (!is_wanted()) return;
+  check_legion();  // it may have been loaded later
+  library().begin();
+}
+
 Mapper* wrap(Legion::Runtime* runtime, Legion::MapperID id, Mapper* mapper,
              Legion::Processor processor) {
   return !is_wanted() ? mapper : library().wrap(runtime, id, mapper, processor);
@@ -145,15 +151,21 @@ void note_asked(const Legion::Mapping::MapperRuntime& runtime,
 
 namespace Legion {
 
+#if __has_include(<legion/api/runtime.h>)  // from 25.12 on
 int Runtime::start(int argc, char** argv, bool background, bool supply_default_mapper, bool filter,
                    bool initialize_network, bool configure_machine) {
-  if (is_wanted()) {
-    check_legion();  // it may have been loaded later
-    library().begin();
-  }
+  before_start();
   return next<decltype(start)>(&Runtime::start)(argc, argv, background, supply_default_mapper,
                                                 filter, initialize_network, configure_machine);
 }
+#else
+int Runtime::start(int argc, char** argv, bool background, bool supply_default_mapper,
+                   bool filter) {
+  before_start();
+  return next<decltype(start)>(&Runtime::start)(argc, argv, background, supply_default_mapper,
+                                                filter);
+}
+#endif
 
 void Runtime::replace_default_mapper(Mapper* mapper, Processor processor) {
   using Next = void(Runtime*, Mapper*, Processor);
