@@ -16,6 +16,7 @@
 #include "base/harmless.h"
 #include "base/json_bounds.h"
 #include "llm/text.h"
+#include "system/sync.h"
 
 namespace groma::tuning {
 namespace {
@@ -233,6 +234,8 @@ Result<Journal> Journal::open(const std::string& path, const Json& search, bool 
       if (!resume) unlink(path.c_str());  // so that it can be begun again
       return *error;
     }
+    const int code = system::sync_folder(std::filesystem::path(path).parent_path());
+    if (code != 0) return cannot("write", path, code);
     number = 1;
   }
   journal.recorded_ = number - 1 - left_out;

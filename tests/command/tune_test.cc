@@ -594,6 +594,25 @@ TEST(Tune, NothingIsWrittenThroughADirectorysLinks) {
   EXPECT_EQ(read_text(mine), "mine\n");
 }
 
+// What a kill left behind while a file was replaced goes when the search goes on; a user's own
+// files stay.
+TEST(Tune, ResumedItRemovesWhatAKillLeftBehind) {
+  const TemporaryFolder folder;
+  const std::string found = folder.path() + "/found";
+  ASSERT_EQ(run(kSmall + ("--evaluations 1 --out " + found)).exit_code, 0);
+  for (const char* name :
+       {"best.mapper", "best.txt", "report.txt", "findings.txt", "verified.mapper"}) {
+    folder.write(std::string("found/") + name + ".groma-k3v9x0", "half");
+    folder.write(std::string("found/") + name + ".backup", "mine");
+  }
+  EXPECT_EQ(run("groma tune --evaluations 2 --resume " + found).exit_code, 0);
+  for (const auto& entry : std::filesystem::directory_iterator(found)) {
+    EXPECT_EQ(entry.path().string().find(".groma-"), std::string::npos) << entry.path();
+  }
+  EXPECT_EQ(read_text(found + "/best.txt.backup"), "mine");
+  EXPECT_EQ(read_text(found + "/verified.mapper.backup"), "mine");
+}
+
 // A file of a gigabyte in one line, a pipe, a device.
 TEST(Tune, AJournalIsReadWithinBounds) {
   for (const char* make : {"truncate -s 1G", "mkfifo", "ln -s /dev/zero"}) {
