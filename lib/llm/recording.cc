@@ -23,9 +23,9 @@ namespace {
 constexpr const char* kApiNames[] = {"openai", "anthropic"};
 constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
 
-json request_json(const WireRequest& request, std::string_view key) {
+json request_json(const WireRequest& request, const std::string& key) {
   json made = {{"method", request.post ? "POST" : "GET"}, {"path", request.path}};
-  const json body = parse_json(redacted(request.body, key));
+  const json body = parse_json(redacted_request(request.body, key));
   if (request.post && !body.is_discarded()) made["body"] = body;
   return made;
 }

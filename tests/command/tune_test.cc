@@ -525,6 +525,33 @@ TEST(Tune, ADirectorysTextDoesNotSteerTheTerminal) {
   EXPECT_THAT(outcome.err, Not(HasSubstr("\x1b")));
 }
 
+// A model's endpoint that gives away a part of the key: it is in no file of the search, not in the
+// recording, and is not printed.
+TEST(Tune, NoPartOfAKeyIsKept) {
+  const std::string key = "sk-SECRETKEY12345ab-and-more";
+  for (const std::size_t letters : {std::size_t{4}, std::size_t{21}, key.size()}) {
+    for (const char* proposer : {"trace", "opro", "scientist", "hybrid"}) {
+      for (const char* says :
+           {"echo \"Task * GPU, OMP, CPU; # bad key $PART, $PART\"",
+            "echo \"{\\\"why\\\": \\\"bad key $PART\\\"}\"", "echo bad key $PART >&2; exit 1"}) {
+        const TemporaryFolder folder;
+        const Outcome outcome =
+            run("export PART=" + key.substr(0, letters) + " GROMA_API_KEY=" + key + "\n" + kSmall +
+                "--evaluations 4 --time 20 --proposer " + proposer + " --record " + folder.path() +
+                "/recording --out " + folder.path() + "/found --endpoint 'exec:cat > /dev/null; " +
+                says + "'");
+        std::string all = outcome.out + outcome.err;
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path())) {
+          if (entry.is_regular_file()) all += read_text(entry.path().string());
+        }
+        EXPECT_EQ(all.find("sk-S"), std::string::npos)
+            << proposer << " " << letters << " " << all.substr(all.find("sk-S") - 100, 200);
+        EXPECT_THAT(all, HasSubstr("[key]")) << proposer;
+      }
+    }
+  }
+}
+
 // Nor do its values, a unit, inputs.
 TEST(Tune, ATextsWordsDoNotSteerTheTerminal) {
   const TemporaryFolder folder;
