@@ -64,7 +64,7 @@ class Display {
     using Kind = groma::TuneEvent::Kind;
     for (const groma::Diagnostics& each : std::exchange(notes_, {})) {
       if (json_) say(event_of("note", each));
-      if (!json_) print_error(render(each, color_on_stderr()));
+      if (!json_) show_diagnostics(each);
     }
     if (event.kind == Kind::kEstimating && !due()) return;
     if (json_) return say(groma::to_json(event));
@@ -74,12 +74,12 @@ class Display {
       if (event.is_best || event.within_noise) say_better(event);
     }
     if (!live_) return;
-    print_error("\r\x1b[K" + line(event));
+    rewrite_line(line(event));
     shown_ = true;
   }
 
   void clear() {
-    if (shown_) print_error("\r\x1b[K");
+    if (shown_) rewrite_line("");
     shown_ = false;
   }
   // Whether all could be printed; what could not is said once.
@@ -158,7 +158,7 @@ class Display {
     const std::string words =
         fmt::format("{:>5}  {} {}  {}{}", step.number, digits(looks_alike ? 7 : 4),
                     evaluator_.unit(), step.proposal.why, not_taken);
-    say(fitting(words, columns_of(words)) + "\n");
+    say(groma::harmless(words) + "\n");
   }
 
   const groma::Evaluator& evaluator_;

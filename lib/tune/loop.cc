@@ -821,7 +821,7 @@ std::optional<Error> Search::open_journal() {
                  {"of", options_.fingerprint},
                  {"marks", Json::object()}};
   for (const auto& [name, content] : options_.marks) {
-    search["marks"][name] = fmt::format("{:016x}", tuning::hash_of(content));
+    search["marks"][tuning::characters_of(name)] = fmt::format("{:016x}", tuning::hash_of(content));
   }
   auto journal = Journal::open(path_of("journal.jsonl"), search, options_.resume);
   if (!journal) return journal.error();

@@ -521,7 +521,7 @@ TEST(Tune, ADirectorysTextDoesNotSteerTheTerminal) {
                 .exit_code,
             0);
   const Outcome outcome = run("groma tune --resume " + found);
-  EXPECT_THAT(outcome.err, HasSubstr("`cat {file} # \\x1B[2K\\x0D`"));
+  EXPECT_THAT(outcome.err, HasSubstr("`cat {file} # \\u001b[2K\\r`"));
   EXPECT_THAT(outcome.err, Not(HasSubstr("\x1b")));
 }
 
@@ -563,10 +563,11 @@ TEST(Tune, ATextsWordsDoNotSteerTheTerminal) {
   const Outcome outcome =
       run(search + "'test {input}; echo score $((1 + $(grep -c \"value 4\" {file})))'" + found);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("    2  1 s [31m  line 1:  [2J for 4\n"));
-  EXPECT_THAT(outcome.out, HasSubstr("best   1 s [31m (a [32m 1, b 1), 2.00 times as fast"));
+  EXPECT_THAT(outcome.out, HasSubstr("    2  1 s\\u001b[31m  line 1: \\u001b[2J for 4\n"));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("best   1 s\\u001b[31m (a\\u001b[32m 1, b 1), 2.00 times as fast"));
   const Outcome failing = run(search + "'exit 3 # {file} {input}'" + found + "2");
-  EXPECT_THAT(failing.err, HasSubstr("exit code 3 (of a [32m)"));
+  EXPECT_THAT(failing.err, HasSubstr("exit code 3 (of a\\u001b[32m)"));
   for (const std::string& shown : {outcome.out, outcome.err, failing.err}) {
     EXPECT_THAT(shown, Not(HasSubstr("\x1b")));
   }
