@@ -61,7 +61,7 @@ int run(const Options& options) {
   std::optional<groma::Diagnostics> unread;
   const auto with = read_inputs(options.machine, options.app, &unread);
   if (!with) {
-    print(options.json ? groma::to_json({&*unread}) : render(*unread, color_on_stdout()));
+    print_painted(options.json ? groma::to_json({&*unread}) : render(*unread, color_on_stdout()));
     return kWrongInput;
   }
   const groma::Machine* machine = with->machine ? &*with->machine : nullptr;
@@ -90,8 +90,8 @@ int run(const Options& options) {
     text = groma::to_json(list);
   }
   if (to_stderr) {
-    print_error(text);
-  } else if (print(text) != kFine) {
+    print_painted_error(text);
+  } else if (print_painted(text) != kFine) {
     return kWrongInput;
   }
   return failed ? kWrongInput : kFine;

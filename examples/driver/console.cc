@@ -49,10 +49,9 @@ int columns_of_terminal(int file) {
   return 100;
 }
 
-// A letter of UTF-8, or a byte that is none.
+// A character of a text that went through the filter, so it is UTF-8.
 struct Letter {
   std::size_t bytes = 1, columns = 1;
-  bool shown = false;
 };
 
 struct Range {
@@ -64,9 +63,6 @@ constexpr Range kWide[] = {
     {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},  {0xFFE0, 0xFFE6},
     {0x1F300, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD}};
 constexpr Range kNarrow[] = {{0x300, 0x36F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}};
-// Controls, and what turns the direction of what follows.
-constexpr Range kSteering[] = {
-    {0, 0x1F}, {0x7F, 0x9F}, {0x200B, 0x200F}, {0x2028, 0x202E}, {0x2060, 0x206F}};
 
 template <std::size_t count>
 bool in(const Range (&ranges)[count], std::uint32_t letter) {
@@ -77,21 +73,12 @@ bool in(const Range (&ranges)[count], std::uint32_t letter) {
 
 Letter first_letter(std::string_view text) {
   const auto first = static_cast<unsigned char>(text.front());
-  const std::size_t bytes = first < 0x80   ? 1
-                            : first < 0xC2 ? 0
-                            : first < 0xE0 ? 2
-                            : first < 0xF0 ? 3
-                            : first < 0xF5 ? 4
-                                           : 0;
-  if (bytes == 0 || bytes > text.size()) return {};
+  const std::size_t bytes = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
   std::uint32_t letter = bytes == 1 ? first : first & (0x7FU >> bytes);
   for (std::size_t i = 1; i < bytes; ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if ((byte & 0xC0U) != 0x80U) return {};
-    letter = letter << 6 | (byte & 0x3FU);
+    letter = letter << 6 | (static_cast<unsigned char>(text[i]) & 0x3FU);
   }
-  if (in(kSteering, letter)) return {bytes, 1, false};
-  return {bytes, in(kWide, letter) ? 2U : in(kNarrow, letter) ? 0U : 1U, true};
+  return {bytes, in(kWide, letter) ? 2U : in(kNarrow, letter) ? 0U : 1U};
 }
 
 class SpdlogSink final : public groma::LogSink {
@@ -102,11 +89,7 @@ class SpdlogSink final : public groma::LogSink {
   void log(groma::LogLevel level, std::string_view line) override {
     constexpr spdlog::level::level_enum kLevels[] = {spdlog::level::debug, spdlog::level::info,
                                                      spdlog::level::warn, spdlog::level::err};
-    std::string shown(line);  // a program's text must not steer the terminal
-    for (char& c : shown) {
-      if ((static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7F) c = '?';
-    }
-    logger_.log(kLevels[static_cast<int>(level)], "{}", shown);
+    logger_.log(kLevels[static_cast<int>(level)], "{}", groma::harmless(line));
     logger_.flush();
   }
 
@@ -129,54 +112,59 @@ bool can_rewrite_lines() {
 }
 
 std::string fitting(std::string_view text, std::size_t columns) {
-  std::string line;
-  while (!text.empty()) {
-    const Letter letter = first_letter(text);
+  std::string line = groma::harmless(text);
+  std::size_t end = 0;
+  while (end < line.size()) {
+    const Letter letter = first_letter(std::string_view(line).substr(end));
     if (letter.columns > columns) break;
     columns -= letter.columns;
-    line += letter.shown ? text.substr(0, letter.bytes) : " ";
-    text.remove_prefix(letter.bytes);
+    end += letter.bytes;
   }
+  line.resize(end);
   return line;
 }
 
 std::size_t columns_of(std::string_view text) {
+  const std::string line = groma::harmless(text);
   std::size_t columns = 0;
-  while (!text.empty()) {
-    const Letter letter = first_letter(text);
+  for (std::size_t at = 0; at < line.size();) {
+    const Letter letter = first_letter(std::string_view(line).substr(at));
     columns += letter.columns;
-    text.remove_prefix(letter.bytes);
+    at += letter.bytes;
   }
   return columns;
 }
 
-std::string visible(std::string_view text) {
-  std::string words;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte < 0x7F) {
-      words += c;
-    } else {
-      words += c == '\n' ? "\\n" : fmt::format("\\x{:02X}", byte);
-    }
-  }
-  return words;
-}
-
-int print(std::string_view text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+int pass_on(std::string_view bytes) {
+  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size();
   if (written && std::fflush(stdout) == 0) return kFine;
   print_error("groma: cannot write to standard output\n");
   return kWrongInput;
 }
 
-void print_error(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+void pass_on_error(std::string_view bytes) { std::fwrite(bytes.data(), 1, bytes.size(), stderr); }
+
+int print(std::string_view text) { return pass_on(groma::harmless_lines(text)); }
+int print_painted(std::string_view text) {
+  return pass_on(groma::harmless_lines(text, color_on_stdout()));
+}
+
+void print_error(std::string_view text) { pass_on_error(groma::harmless_lines(text)); }
+void print_painted_error(std::string_view text) {
+  pass_on_error(groma::harmless_lines(text, color_on_stderr()));
+}
+
+void show_diagnostics(const groma::Diagnostics& diags) {
+  print_painted_error(render(diags, color_on_stderr()));
+}
+
+void rewrite_line(std::string_view text) { pass_on_error("\r\x1b[K" + groma::harmless(text)); }
 
 int fail(const groma::Diagnostics& diags, bool json) {
   if (json) {
     print(groma::to_json({&diags}));
   } else {
-    print_error(render(diags, color_on_stderr()));
+    show_diagnostics(diags);
   }
   return kWrongInput;
 }
@@ -407,7 +395,7 @@ bool Deadline::over() const { return now_ms() >= end_ms_; }
 ProgressLine::ProgressLine(std::string_view what) : what_(what), begin_ms_(now_ms()) {}
 
 ProgressLine::~ProgressLine() {
-  if (shown_ms_ != 0) print_error("\r\x1b[K");
+  if (shown_ms_ != 0) rewrite_line("");
 }
 
 bool ProgressLine::due() {
@@ -420,7 +408,7 @@ bool ProgressLine::due() {
 }
 
 void ProgressLine::show(std::string_view state) {
-  print_error(fmt::format("\r{}: {}\x1b[K", what_, state));
+  rewrite_line(fmt::format("{}: {}", what_, state));
 }
 
 void ProgressLine::update(std::int64_t done, std::int64_t all) {

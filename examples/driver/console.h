@@ -10,6 +10,7 @@
 
 #include "groma/diagnostics.h"
 #include "groma/evaluate.h"
+#include "groma/harmless.h"
 #include "groma/log.h"
 #include "groma/machine.h"
 #include "groma/result.h"
@@ -28,16 +29,29 @@ int terminal_columns();
 bool can_rewrite_lines();
 std::size_t error_columns();
 
-// As much of a text as fits into so many columns of a terminal, whole letters; what is none, or
-// would steer the terminal, is a blank.
+// As much of a text as fits into so many columns of a terminal, whole characters, through the
+// filter of groma/harmless.h; and the columns of all of it.
 std::string fitting(std::string_view text, std::size_t columns);
 std::size_t columns_of(std::string_view text);
-// What is not printable ASCII is written as `\x1B`, a line end as `\n`: nothing in it can hide.
-std::string visible(std::string_view text);
+using groma::visible;
 
-// Writes to standard output; kWrongInput when that fails (a full disk), said on standard error.
+// Write to standard output and to standard error, through the filter of groma/harmless.h (JSON
+// stays JSON). print() returns kWrongInput when it fails (a full disk), with the reason on standard
+// error.
 int print(std::string_view text);
 void print_error(std::string_view text);
+// The same for what the library draws in colour, where the stream takes colour.
+int print_painted(std::string_view text);
+void print_painted_error(std::string_view text);
+// What is wrong with an input, on standard error.
+void show_diagnostics(const groma::Diagnostics& diags);
+// Writes over the line of standard error where the cursor stands; the text is filtered. Only where
+// can_rewrite_lines().
+void rewrite_line(std::string_view text);
+// Writes what a program that runs under us wrote, byte for byte: it has the terminal as if it ran
+// alone. Returns what print() does.
+int pass_on(std::string_view bytes);
+void pass_on_error(std::string_view bytes);
 // Shows what is wrong with an input: as JSON on standard output, or as text on standard error.
 // kWrongInput.
 int fail(const groma::Diagnostics& diags, bool json);

@@ -29,7 +29,7 @@ int run(const Options& options) {
     emit.legion = !options.decisions_only;
     text = groma::emit(program, emit, *diags);
   }
-  if (!diags->all().empty()) print_error(render(*diags, color_on_stderr()));
+  if (!diags->all().empty()) show_diagnostics(*diags);
   if (!text) return kWrongInput;
   if (options.out.empty() || options.out == "-") return print(*text);
   const auto error = groma::write_file(options.out, *text);

@@ -77,9 +77,9 @@ int explain_log_alone(const Options& options) {
   const groma::Program program = groma::compile(diags->source(), *diags);
   if (diags->has_errors()) return fail(*diags, options.json);
   const auto made = groma::explain_log(program, *log, shown_name(options.log), nullptr, *diags);
-  if (!options.json) print_error(render(*diags, color_on_stderr()));
-  const int printed = print(options.json ? groma::to_json(made, nullptr, program, *diags)
-                                         : groma::draw(made, program, color_on_stdout()));
+  if (!options.json) show_diagnostics(*diags);
+  const int printed = print_painted(options.json ? groma::to_json(made, nullptr, program, *diags)
+                                                 : groma::draw(made, program, color_on_stdout()));
   return diags->has_errors() ? kWrongInput : printed;
 }
 
@@ -116,10 +116,10 @@ int run(const Options& options) {
                                     : groma::to_json(*explanation, program, *diags);
     if (print(text) != kFine) return kWrongInput;
   } else {
-    print_error(render(*diags, color_on_stderr()));
+    show_diagnostics(*diags);
     std::string text = groma::draw(*explanation, program, color_on_stdout());
     if (logged) text += "\n" + groma::draw(*logged, program, color_on_stdout());
-    if (print(text) != kFine) return kWrongInput;
+    if (print_painted(text) != kFine) return kWrongInput;
   }
   return failed ? kWrongInput : kFine;
 }

@@ -24,7 +24,7 @@ int format_one(const std::string& path, const Options& options) {
   std::optional<std::string> text;
   if (read_source(path, &diags)) text = groma::format(diags->source(), *diags);
   if (!text) {
-    print_error(render(*diags, color_on_stderr()));
+    show_diagnostics(*diags);
     return kWrongInput;
   }
   const groma::Source& source = diags->source();

@@ -104,8 +104,8 @@ int run(const Options& options) {
   context.detail = *groma::guide_detail(options.detail);
   const groma::Feedback feedback = reader.feedback(context);
   const groma::Source* source = known.diags ? &known.diags->source() : nullptr;
-  const int printed = print(options.json ? groma::to_json(feedback, source)
-                                         : groma::draw(feedback, color_on_stdout()));
+  const int printed = print_painted(options.json ? groma::to_json(feedback, source)
+                                                 : groma::draw(feedback, color_on_stdout()));
   if (interrupted()) return kInterrupted;
   const bool nothing = !feedback.known;
   if (printed != kFine || !readable || (options.strict && nothing)) return kWrongInput;

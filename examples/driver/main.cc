@@ -136,8 +136,9 @@ int main(int argc, char** argv) {
       driver::print_error("Run with --help for more information.\n");
       return driver::kWrongUsage;
     }
-    std::ostringstream out;
-    const bool asked = app.exit(error, out) == 0;  // for help or the version
+    std::ostringstream out, err;
+    const bool asked = app.exit(error, out, err) == 0;  // for help or the version
+    driver::print_error(err.str());
     return asked ? driver::print(out.str()) : driver::kWrongUsage;
   }
   return exit_code;

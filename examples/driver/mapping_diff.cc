@@ -41,12 +41,13 @@ int run(Options options) {
   line.reset();
   if (interrupted()) return kInterrupted;
   if (!options.json) {
-    print_error(render(*diags_a, color_on_stderr()) + render(*diags_b, color_on_stderr()));
+    show_diagnostics(*diags_a);
+    show_diagnostics(*diags_b);
   }
   const bool printed =
-      print(options.json
-                ? groma::to_json(diff, a->program(), b->program(), *diags_a, *diags_b)
-                : groma::draw(diff, a->program(), b->program(), color_on_stdout())) == kFine;
+      print_painted(
+          options.json ? groma::to_json(diff, a->program(), b->program(), *diags_a, *diags_b)
+                       : groma::draw(diff, a->program(), b->program(), color_on_stdout())) == kFine;
   return printed && diff.a.ok() && diff.b.ok() ? kFine : kWrongInput;
 }
 

@@ -142,11 +142,11 @@ int run(const Options& options) {
     }
   }
   if (options.json) return print(groma::to_json(*placement, *diags));
-  print_error(render(*diags, color_on_stderr()));
+  show_diagnostics(*diags);
   groma::DrawOptions draw_options;
   draw_options.color = color_on_stdout();
   draw_options.columns = terminal_columns();
-  return print(groma::draw(*placement, *bound, draw_options));
+  return print_painted(groma::draw(*placement, *bound, draw_options));
 }
 
 }  // namespace

@@ -136,7 +136,7 @@ int run(const Options& options) {
   if (interrupted()) return kInterrupted;
   if (!result) return refuse(result.error());
   if (!result->ok()) {
-    print_error(draw(result->feedback, color_on_stderr()));
+    print_painted_error(draw(result->feedback, color_on_stderr()));
     return kWrongInput;
   }
   if (result->recorded_elsewhere) return kFine;

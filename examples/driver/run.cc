@@ -86,7 +86,7 @@ int run(Options options) {
       print(groma::check_failed_json(*diags, &feedback));
     } else {
       fail(*diags, false);
-      print(groma::draw_advice(feedback, color_on_stdout()));
+      print_painted(groma::draw_advice(feedback, color_on_stdout()));
     }
     return kWrongInput;
   }
@@ -127,14 +127,14 @@ int run(Options options) {
     fine = fine && fit;
   }
   line.reset();
-  if (!options.json) print_error(render(*diags, color_on_stderr()));
+  if (!options.json) show_diagnostics(*diags);
   const groma::Profile* shown = profile ? &*profile : nullptr;
   std::string text =
       options.json ? groma::to_json(result, &feedback, shown, fit ? &*fit : nullptr, *diags, words)
                    : groma::draw(result, shown, words, color_on_stdout()) +
                          groma::draw_advice(feedback, color_on_stdout());
   if (fit && !options.json) text += (text.empty() ? "" : "\n") + groma::draw(*fit, *with->app);
-  fine = print(text) == kFine && fine;
+  fine = print_painted(text) == kFine && fine;
   if (interrupted()) return kInterrupted;
   return result.ok() && fine ? kFine : kWrongInput;
 }

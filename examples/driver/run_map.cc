@@ -101,9 +101,9 @@ groma::ResultsOptions results_options(const ProgramArguments& arguments) {
 Hearing::Hearing(groma::ProgramRun& run, Output output) {
   run.on_output = [this, output](std::string_view bytes, bool is_error) {
     if (is_error || output == Output::kToErrors) {
-      print_error(bytes);
+      pass_on_error(bytes);
     } else if (output == Output::kOn) {
-      unheard_ = unheard_ || print(bytes) != kFine;
+      unheard_ = unheard_ || pass_on(bytes) != kFine;
     }
   };
   run.stop = [this] { return interrupted() || unheard_; };
@@ -190,7 +190,7 @@ int run_under_mapping(const MapArguments& arguments) {
   const std::string text = arguments.json
                                ? groma::to_json(*result, *diags, shown, words)
                                : groma::draw(*result, mapping, *run, shown, color_on_stdout());
-  const bool printed = !hearing.unheard() && print(text) == kFine;
+  const bool printed = !hearing.unheard() && print_painted(text) == kFine;
   return fine && printed ? kFine : kWrongInput;
 }
 

@@ -64,7 +64,7 @@ class Display {
     using Kind = groma::TuneEvent::Kind;
     for (const groma::Diagnostics& each : std::exchange(notes_, {})) {
       if (json_) say(event_of("note", each));
-      if (!json_) print_error(render(each, color_on_stderr()));
+      if (!json_) show_diagnostics(each);
     }
     if (event.kind == Kind::kEstimating && !due()) return;
     if (json_) return say(groma::to_json(event));
@@ -74,12 +74,12 @@ class Display {
       if (event.is_best || event.within_noise) say_better(event);
     }
     if (!live_) return;
-    print_error("\r\x1b[K" + line(event));
+    rewrite_line(line(event));
     shown_ = true;
   }
 
   void clear() {
-    if (shown_) print_error("\r\x1b[K");
+    if (shown_) rewrite_line("");
     shown_ = false;
   }
   // Whether all could be printed; what could not is said once.
@@ -158,7 +158,7 @@ class Display {
     const std::string words =
         fmt::format("{:>5}  {} {}  {}{}", step.number, digits(looks_alike ? 7 : 4),
                     evaluator_.unit(), step.proposal.why, not_taken);
-    say(fitting(words, columns_of(words)) + "\n");
+    say(groma::harmless(words) + "\n");
   }
 
   const groma::Evaluator& evaluator_;
@@ -468,20 +468,18 @@ bool may_never_end(const fs::path& folder, const std::string& name) {
 }
 
 // Makes *arguments those that the search in their directory was begun with; *start is its text.
+// Everything in the directory may be a stranger's. So nothing in it decides what is run, where, or
+// what is written outside of it, unless --trust says that it may.
 std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* start) {
   if (auto error = linked_in(arguments->resume)) return error;
   const auto before = groma::recorded_search(arguments->resume);
   if (!before) return before.error();
   *start = before->start;
-  groma::CommandEvaluatorOptions given = std::exchange(arguments->command, {});
+  const groma::CommandEvaluatorOptions of_verify = std::exchange(arguments->command, {});
   if (auto error = read_words(before->fingerprint, arguments)) return error;
-  if (arguments->on == "legion") {
-    TuneArguments own = *arguments;
-    measure_on_legion(&own);
-    given = own.command;
-  }
   arguments->tune.fingerprint = before->fingerprint;
-  const groma::CommandEvaluatorOptions& command = arguments->command;
+  if (arguments->on == "legion") measure_on_legion(arguments);
+  groma::CommandEvaluatorOptions& command = arguments->command;
   const auto wrong = [&](const std::string& message, std::string help) {
     return groma::Error{groma::Error::Code::kMalformed,
                         fmt::format("the search in `{}` {}", arguments->resume, message),
@@ -498,26 +496,30 @@ std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* s
                    "a pipe or a device cannot be read again: put a file in its place");
     }
   }
+  const bool runs_commands = !command.command.empty();
+  if (runs_commands && arguments->verify) {
+    return wrong("measured what it searched for already", "leave out `--verify`");
+  }
+  if (runs_commands && !arguments->trust) {
+    return wrong(
+        "runs " + commands_of(command),
+        "the directory is as trustworthy as who made it: `--trust` runs what stands there");
+  }
+  if (runs_commands) print_error(fmt::format("groma: runs {}\n", commands_of(command)));
   if (arguments->verify) {
-    if (!command.command.empty()) {
-      return wrong("measured what it searched for already", "leave out `--verify`");
-    }
-    given.folder = command.folder;
-    arguments->command = given;
+    const std::string folder = command.folder;
+    command = of_verify;
+    command.folder = folder;  // of the machine's and the applications' files
   }
-  if (command.command.empty()) {
-    if (given.command.empty()) return std::nullopt;
-    return wrong("runs no commands", "leave out `--command`");
-  }
-  const bool same =
-      command.command == given.command && command.check_command == given.check_command;
-  if (!same && !arguments->trust) {
-    return wrong("runs " + commands_of(command),
-                 "where that is what it should, give the same `--command` and `--check-command` "
-                 "again, or `--trust`");
-  }
-  if (!same) print_error(fmt::format("groma: runs {}\n", commands_of(command)));
   return std::nullopt;
+}
+
+// A search that goes on asks a model only where the command line says which one, or trusts the
+// directory: that the environment has a key is no reason to spend money.
+bool names_model(const TuneArguments& arguments) {
+  const ChatArguments& chat = arguments.chat;
+  return arguments.trust || !chat.endpoint.empty() || !chat.model.empty() ||
+         !chat.key_file.empty() || !chat.replay.empty();
 }
 
 void check_usage(const TuneArguments& arguments) {
@@ -688,6 +690,13 @@ int run(TuneArguments arguments) {
   }
   std::optional<groma::ChatClient> model;
   if (info->asks_model) {
+    if (options.resume && !names_model(arguments)) {
+      return refuse_search(
+          {groma::Error::Code::kMalformed,
+           fmt::format("the search in `{}` asks a model", arguments.resume),
+           "say which: `--endpoint` or `--model`; `--trust` asks the public one of the API"},
+          json);
+    }
     if (options.budget.money > 0 && arguments.chat.price.empty()) {
       throw CLI::ValidationError("--price", "the search has a budget of money, which needs it");
     }
@@ -748,7 +757,8 @@ int run(TuneArguments arguments) {
                    : fmt::format("\n{}in     {}: {}report.txt, journal.jsonl\n",
                                  groma::draw(*outcome, evaluator), options.directory, left));
   if (outcome->end == groma::TuneOutcome::End::kStopped && !json) {
-    display.say(fmt::format("go on  groma tune --resume {}\n", options.directory));
+    display.say(fmt::format("go on  groma tune --resume {}{}\n", options.directory,
+                            subject->command ? " --trust" : ""));
   }
   if (!display.fine()) return kWrongInput;
   const int code = exit_code_of(*outcome);
@@ -917,15 +927,12 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
   resumable.push_back(
       command
           ->add_flag("--trust", options->trust,
-                     "Run the commands that stand in the directory of --resume: it is as "
-                     "trustworthy as who made it")
+                     "Run the commands that stand in the directory of --resume, in the folder that "
+                     "stands there: it is as trustworthy as who made it")
           ->needs(resume));
   resumable.push_back(
       command->add_flag("--json", options->json, "A line of JSON for each event instead of text"));
   add_command_options(*command, options.get());
-  for (const char* name : {"--command", "--check-command"}) {
-    resumable.push_back(command->get_option(name));
-  }
   for (const char* name : kMeasuring) resumable.push_back(command->get_option(name));
   resumable.push_back(resume);
   add_behind(*command, "[-- FLAGS | --verify -- PROGRAM ARGS]");

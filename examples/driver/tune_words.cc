@@ -142,6 +142,12 @@ std::optional<groma::Error> read_words(const std::string& words, TuneArguments* 
   if (arguments->apps.empty() == arguments->file.empty()) {
     return wrong("the search was not begun by `groma tune`");
   }
+  if (arguments->on != "simulator" && arguments->on != "legion") {
+    return wrong("what the search was begun with cannot be read");
+  }
+  if (arguments->on == "legion" && arguments->apps.empty()) {
+    return wrong("the search was not begun by `groma tune`");
+  }
   if (!arguments->file.empty() && arguments->command.command.empty()) {
     return wrong("the search has a text, but no command");
   }

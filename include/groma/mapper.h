@@ -11,8 +11,9 @@
 // the task itself is replicated); select_sources where a copy has several; report_profiling if
 // asked for.
 //
-// Threads: a runtime has one mapper object for each processor and makes calls to one object one
-// after the other, in any thread. What objects share is immutable or locks itself.
+// Threads: a runtime has one mapper object for each processor. It makes calls to one object one
+// after the other, never one inside another, in any thread. What objects share is immutable or
+// locks itself.
 #pragma once
 
 #include <array>
@@ -33,13 +34,6 @@
 #include "groma/wish.h"
 
 namespace groma {
-
-// How calls to one mapper object follow each other (Legion: MapperSyncModel).
-enum class SyncModel : std::uint8_t {
-  kSerialized,  // one after the other, never inside one another
-  kReentrant,   // another call may begin while one waits in a call of MapperRuntime
-  kConcurrent,  // at once: the mapper locks
-};
 
 // Flags of programs written for Legion's DefaultMapper (`-dm:...`).
 struct DefaultSettings {
@@ -99,9 +93,8 @@ class Mapper {
   const Machine& machine() const { return *site_.machine; }
   const MapperSite& site() const { return site_; }
 
-  // ---- Who it is. Both must stay the same (get_mapper_name, get_mapper_sync_model).
+  // The mapper's name, which must stay the same (get_mapper_name).
   virtual std::string_view name() const { return "default"; }
-  virtual SyncModel sync_model() const { return SyncModel::kSerialized; }
 
   // What an origin in an answer stands for: a statement with its place, or a sentence of a mapper
   // written by hand. Empty for 0.

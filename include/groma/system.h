@@ -15,18 +15,24 @@
 
 namespace groma {
 
-// Replaces the file's content: writes a new file beside it, with the old one's permissions, and
-// renames it over. The file has at every moment its old content or the new one. A symbolic link is
-// followed. Returns the failure, if there was one; then nothing has changed and nothing is left
-// over.
+// Replaces the file's content: writes a new file beside it, with the old one's permissions (of a
+// new file those that the umask leaves), renames it over the old one and writes the folder to the
+// disk. The file has its old content or the new one at every moment, also after a power cut. A
+// symbolic link is followed. Returns the failure, if there was one: then nothing has changed and
+// nothing is left over. (The exception is a folder that cannot be written to the disk: the new file
+// stays.)
 [[nodiscard]] std::optional<Error> write_file(const std::string& path, std::string_view text);
 
 // The same, but a symbolic link, a pipe or a device at the path itself is replaced, not written to:
 // where others may have made what stands there.
 [[nodiscard]] std::optional<Error> replace_file(const std::string& path, std::string_view text);
 
-// The same, piece by piece: what is written takes its place with place(), and is gone without. Not
-// thread-safe.
+// Removes the new files that replacements of `path` left beside it when they were killed before
+// they came to an end. The caller sees to it (by a lock) that nobody replaces the file meanwhile.
+void remove_left_over(const std::string& path);
+
+// The same as replace_file(), piece by piece: what is written takes the file's place with place(),
+// and is dropped without it. Not thread-safe.
 class ReplacedFile {
  public:
   explicit ReplacedFile(std::string path);
@@ -53,10 +59,11 @@ class ReplacedFile {
 // with the process, however that ends; children do not inherit it.
 class FileLock {
  public:
-  // Makes the file where there is none; it stays there, and holds the number of the process that
-  // has the lock. Does not wait: fails (kUnreadable) where another has it, whom the message names
-  // as far as that is known, and where the file cannot be opened, is a link, or the file system has
-  // no locks.
+  // Makes the file where there is none. The file stays there and holds the number of the process
+  // that has the lock. Nothing is written into a file that has a second name (a hard link), since
+  // it may be somebody's file. Does not wait: fails (kUnreadable) where another process has the
+  // lock, whose number the message gives if it is known, and where the file cannot be opened, is a
+  // link, or the file system has no locks.
   static Result<FileLock> take(const std::string& path);
   FileLock(FileLock&& other) noexcept;
   FileLock& operator=(FileLock&& other) noexcept;

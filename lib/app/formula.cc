@@ -7,13 +7,15 @@
 #include <array>
 #include <charconv>
 
+#include "groma/harmless.h"
 #include "groma/spelling.h"
 
 namespace groma::app {
 namespace {
 
-constexpr int kMaxDepth = 200;          // of rules of the grammar that stand open
-constexpr std::size_t kMaxStack = 256;  // each of them keeps one value at most
+constexpr int kMaxDepth = 200;                           // of rules of the grammar that stand open
+constexpr std::size_t kShownRest = 12, kShownName = 40;  // bytes of a formula in messages
+constexpr std::size_t kMaxStack = 256;                   // each of them keeps one value at most
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -39,13 +41,6 @@ std::int64_t divide(std::int64_t a, std::int64_t b, bool remainder, FormulaFault
     return a == INT64_MIN ? 0 : -a;
   }
   return remainder ? floor_remainder(a, b) : floor_divide(a, b);
-}
-
-std::string printable(std::string_view text) {
-  std::string shown(text.substr(0, 40));
-  std::replace_if(
-      shown.begin(), shown.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-  return shown;
 }
 
 }  // namespace
@@ -209,7 +204,8 @@ class FormulaParser {
   }
   std::string unexpected() const {
     if (at_ >= text_.size()) return "the formula ends too early";
-    return fmt::format("`{}` is not expected in a formula", printable(text_.substr(at_, 12)));
+    return fmt::format("`{}` is not expected in a formula",
+                       harmless(text_.substr(at_), kShownRest));
   }
   void skip() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
@@ -224,7 +220,7 @@ class FormulaParser {
     if (ok_ && !take(symbol)) {
       fail(fmt::format("`{}` is expected{}", symbol,
                        at_ < text_.size()
-                           ? fmt::format(" before `{}`", printable(text_.substr(at_, 12)))
+                           ? fmt::format(" before `{}`", harmless(text_.substr(at_), kShownRest))
                            : " at the end"));
     }
   }
@@ -356,7 +352,7 @@ class FormulaParser {
     const Scope::Name* found = scope_.find(name);
     if (found == nullptr) {
       const auto near = near_names(name, scope_.all());
-      return fail(fmt::format("`{}` is not known here", printable(name)),
+      return fail(fmt::format("`{}` is not known here", harmless(name, kShownName)),
                   near.empty() ? "" : fmt::format("did you mean {}?", join_names(near)));
     }
     if (found->slot < 0) return push(Kind::kConstant, found->value);

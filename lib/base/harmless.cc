@@ -1,35 +1,103 @@
-#include "base/harmless.h"
+#include "groma/harmless.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+
+#include "base/characters.h"
 
 namespace groma {
 namespace {
 
-// Bytes at the front of `text` that a terminal obeys instead of showing them: control characters
-// (C0, C1), separators of lines, marks that turn the direction of writing. 0: none.
-std::size_t obeyed(std::string_view text) {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+enum class Blanks { kSpaces, kEscaped, kKept };
+
+bool is_blank(char c) { return c == '\t' || c == '\n' || c == '\r'; }
+
+// The length of what stands at the front of `text` and needs no look: letters, digits, signs,
+// spaces.
+std::size_t plain_length(std::string_view text) {
+  const auto end =
+      std::find_if(text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; });
+  return static_cast<std::size_t>(end - text.begin());
+}
+
+void add_escaped(char32_t code, std::string* shown) {
+  const auto add = [shown](unsigned unit) {
+    fmt::format_to(std::back_inserter(*shown), "\\u{:04x}", unit);
   };
-  if (byte(0) < 0x20 || byte(0) == 0x7F) return 1;
-  if (byte(0) == 0xC2 && byte(1) >= 0x80 && byte(1) < 0xA0) return 2;
-  if (byte(0) != 0xE2) return 0;
-  const bool general = byte(1) == 0x80 &&
-                       ((byte(2) >= 0xA8 && byte(2) <= 0xAE) || byte(2) == 0x8E || byte(2) == 0x8F);
-  const bool isolates = byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9;
-  return general || isolates ? 3 : 0;
+  if (code < 0x10000) return add(code);
+  add(0xD800U + ((code - 0x10000U) >> 10U));  // as JSON has it, in UTF-16
+  add(0xDC00U + (code & 0x3FFU));
+}
+
+// What stands for a tab or a line end at the front of `text`.
+std::string_view shown_blank(std::string_view text, Blanks blanks) {
+  const char c = text.front();
+  if (blanks == Blanks::kSpaces) return " ";
+  if (blanks == Blanks::kEscaped) return c == '\t' ? "\\t" : c == '\n' ? "\\n" : "\\r";
+  // A carriage return alone would let the text behind it overwrite the text before it.
+  const bool alone = c == '\r' && !text.substr(1).starts_with('\n');
+  return alone ? "\\r" : text.substr(0, 1);
+}
+
+// The length of a sequence at the front of `text` that sets colours; 0: there is none.
+std::size_t color_length(std::string_view text) {
+  if (!text.starts_with("\x1b[")) return 0;
+  const std::size_t end = text.find_first_not_of("0123456789;", 2);
+  return end != text.npos && text[end] == 'm' ? end + 1 : 0;
+}
+
+// Adds what stands for the front of `text`, which is not empty. Returns the length of that front.
+std::size_t add_front(std::string_view text, Blanks blanks, bool keep_colors, std::string* shown) {
+  const std::size_t plain = plain_length(text);
+  const std::size_t kept = plain == 0 && keep_colors ? color_length(text) : plain;
+  if (kept > 0) {
+    *shown += text.substr(0, kept);
+    return kept;
+  }
+  if (is_blank(text.front())) {
+    *shown += shown_blank(text, blanks);
+    return 1;
+  }
+  const Character character = first_character(text);
+  if (character.length == 0) {
+    const auto byte = static_cast<unsigned char>(text.front());
+    fmt::format_to(std::back_inserter(*shown), "\\x{:02x}", byte);
+    return 1;
+  }
+  if (is_hidden(character.code)) {
+    add_escaped(character.code, shown);
+  } else {
+    *shown += text.substr(0, character.length);
+  }
+  return character.length;
+}
+
+std::string filtered(std::string_view text, Blanks blanks, bool keep_colors) {
+  std::string shown;
+  shown.reserve(text.size());
+  while (!text.empty()) text.remove_prefix(add_front(text, blanks, keep_colors, &shown));
+  return shown;
 }
 
 }  // namespace
 
-std::string harmless(std::string_view text) {
-  std::string shown;
-  while (!text.empty()) {
-    const std::size_t length = obeyed(text);
-    shown += length == 0 ? text.front() : ' ';
-    text.remove_prefix(std::max<std::size_t>(length, 1));
-  }
-  return shown;
+std::string harmless(std::string_view text) { return filtered(text, Blanks::kSpaces, false); }
+
+std::string harmless(std::string_view text, std::size_t most_bytes) {
+  if (text.size() <= most_bytes) return harmless(text);
+  constexpr std::size_t kMostOfCharacter = 3;  // bytes of a character behind its first
+  std::size_t end = most_bytes;
+  const std::size_t least = end - std::min(end, kMostOfCharacter);
+  while (end > least && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return harmless(text.substr(0, end)) + "...";
+}
+
+std::string visible(std::string_view text) { return filtered(text, Blanks::kEscaped, false); }
+
+std::string harmless_lines(std::string_view text, bool keep_colors) {
+  return filtered(text, Blanks::kKept, keep_colors);
 }
 
 }  // namespace groma

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "groma/diagnostics.h"
+#include "groma/harmless.h"
 
 namespace groma {
 namespace {
@@ -24,37 +25,7 @@ std::string paint(std::string_view text, std::string_view color, bool on) {
 
 bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-// One printable column for each character: tabs become spaces, control characters and broken UTF-8
-// `?`, so that the caret line below agrees and a terminal is not disturbed.
-std::string printable(std::string_view text) {
-  std::string shown;
-  for (std::size_t i = 0; i < text.size();) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    std::size_t length = byte < 0x80    ? 1
-                         : byte >= 0xF0 ? 4
-                         : byte >= 0xE0 ? 3
-                         : byte >= 0xC2 ? 2
-                                        : 0;
-    bool whole = length > 0 && i + length <= text.size();
-    for (std::size_t k = 1; whole && k < length; ++k) whole = continues_character(text[i + k]);
-    if (!whole) {
-      shown += '?';
-      ++i;
-      while (i < text.size() && continues_character(text[i])) ++i;
-    } else {
-      const bool c1_control =
-          length == 2 && byte == 0xC2 && static_cast<unsigned char>(text[i + 1]) < 0xA0;
-      if (length > 1) {
-        shown += c1_control ? std::string_view("?") : text.substr(i, length);
-      } else {
-        shown += byte == '\t' ? ' ' : byte < 0x20 || byte == 0x7F ? '?' : text[i];
-      }
-      i += length;
-    }
-  }
-  return shown;
-}
-
+// Columns of a text that went through the filter, if each character takes one.
 std::size_t characters(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return !continues_character(c); }));
@@ -78,9 +49,9 @@ std::string snippet(const Source& source, Range range, std::uint32_t line_number
   const Range shown = window(source.text(), line, begin);
   const std::uint32_t end = std::clamp(range.end, begin, shown.end);
   const std::string number = fmt::format("{:>5} | ", line_number);
-  const std::string before = printable(source.text({shown.begin, begin}));
-  const std::string marked = printable(source.text({begin, end}));
-  const std::string after = printable(source.text({end, shown.end}));
+  const std::string before = harmless(source.text({shown.begin, begin}));
+  const std::string marked = harmless(source.text({begin, end}));
+  const std::string after = harmless(source.text({end, shown.end}));
   const std::string_view cut_left = shown.begin > line.begin ? "..." : "";
   const std::string_view cut_right = shown.end < line.end ? "..." : "";
   const std::size_t width = std::max<std::size_t>(1, characters(marked));
@@ -94,11 +65,12 @@ std::string entry(const Source& source, std::optional<Range> range, std::string_
                   std::string_view text, std::string_view id, bool color) {
   const std::string painted = paint(fmt::format("{}:", label), color_of(label), color);
   const std::string tail = id.empty() ? "" : fmt::format(" [{}]", id);
-  const std::string shown = printable(text);  // it may quote the program
-  if (!range) return fmt::format("{}: {} {}{}\n", source.name(), painted, shown, tail);
+  const std::string shown = harmless(text);  // it may quote the program
+  const std::string name = harmless(source.name());
+  if (!range) return fmt::format("{}: {} {}{}\n", name, painted, shown, tail);
   const Position at = source.position(range->begin);
-  return fmt::format("{}:{}:{}: {} {}{}\n{}", source.name(), at.line, at.column, painted, shown,
-                     tail, snippet(source, *range, at.line, color));
+  return fmt::format("{}:{}:{}: {} {}{}\n{}", name, at.line, at.column, painted, shown, tail,
+                     snippet(source, *range, at.line, color));
 }
 
 }  // namespace
@@ -111,15 +83,15 @@ std::string render(const Source& source, const Diagnostic& diagnostic, bool colo
       text += entry(source, note.range, "note", note.message, "", color);
     } else {
       text +=
-          fmt::format("{} {}\n", paint("note:", color_of("note"), color), printable(note.message));
+          fmt::format("{} {}\n", paint("note:", color_of("note"), color), harmless(note.message));
     }
   }
   for (const std::string& help : diagnostic.helps) {
-    text += fmt::format("{} {}\n", paint("help:", color_of("help"), color), printable(help));
+    text += fmt::format("{} {}\n", paint("help:", color_of("help"), color), harmless(help));
   }
   if (diagnostic.helps.empty() && !diagnostic.fixes.empty()) {
     text += fmt::format("{} {}\n", paint("help:", color_of("help"), color),
-                        printable(diagnostic.fixes[0].title));
+                        harmless(diagnostic.fixes[0].title));
   }
   return text;
 }

@@ -9,6 +9,7 @@
 #include "emit/decisions.h"
 #include "emit/functions.h"
 #include "emit/parts.h"
+#include "groma/harmless.h"
 
 namespace groma {
 namespace {
@@ -24,13 +25,6 @@ char lower(char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; 
 
 std::string_view file_name(std::string_view path) {
   return path.substr(path.find_last_of('/') + 1);  // npos + 1 is 0
-}
-
-// Without what would end a comment of one line.
-std::string printable(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, '?');
-  return text;
 }
 
 // "my-mapping.mapper": MyMappingMapper.
@@ -161,9 +155,10 @@ bool is_class_name(std::string_view name) {
 std::optional<std::string> emit(const Program& program, const EmitOptions& options,
                                 Diagnostics& diags) {
   if (program.data().has_errors) return std::nullopt;
-  const std::string file = printable(std::string(file_name(program.source().name())));
+  const std::string_view named = file_name(program.source().name());
+  const std::string file = visible(named);  // it stands in a comment, and in messages
   const std::string name =
-      options.class_name.empty() ? emitting::Names().add(class_of(file)) : options.class_name;
+      options.class_name.empty() ? emitting::Names().add(class_of(named)) : options.class_name;
   GROMA_CHECK(is_class_name(name));
   const std::string space = emitting::Names().add(space_of(name));
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <optional>
 
-#include "base/harmless.h"
+#include "groma/harmless.h"
 #include "profile/words.h"
 #include "program/data.h"
 
@@ -27,7 +27,7 @@ std::optional<ProcKind> kind_of(const Groups& groups) {
 
 std::string text_of(const Program& program, Range range) {
   const std::string_view whole = program.source().text(range);
-  return harmless(whole.substr(0, kShownText)) + (whole.size() > kShownText ? "..." : "");
+  return harmless(whole, kShownText);
 }
 
 bool speaks_of(const program::Row& row, const program::Data& data, const Groups& groups) {

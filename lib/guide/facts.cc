@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "base/harmless.h"
 #include "base/json_bounds.h"
 #include "groma/guide.h"
+#include "groma/harmless.h"
 #include "profile/json_text.h"
 
 namespace groma {
@@ -127,7 +127,7 @@ class Part {
   std::string shown() const {
     if (json_.is_structured()) return json_.is_array() ? "a list" : "an object";
     const std::string text = json_.dump(-1, ' ', false, Json::error_handler_t::replace);
-    return harmless(text.substr(0, kShownValue)) + (text.size() > kShownValue ? "..." : "");
+    return harmless(text, kShownValue);
   }
 
   const Json& json_;
@@ -263,7 +263,7 @@ Result<ProfileFacts> read_profile_facts(std::string_view json) {
   } catch (const Json::exception& error) {
     const std::string_view what = error.what();  // "[json.exception...] parse error at line 1, ..."
     return no_profile(fmt::format("it is no JSON: {}",
-                                  harmless(what.substr(what.find(']') + 2, 2 * kShownValue))));
+                                  harmless(what.substr(what.find(']') + 2), 2 * kShownValue)));
   }
   const bool whole = member(document, "profile").is_object();
   const Json& found = whole ? member(document, "profile") : document;

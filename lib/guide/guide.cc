@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/harmless.h"
+#include "groma/harmless.h"
 #include "guide/advice.h"
 #include "guide/detail.h"
 #include "guide/scanner.h"
@@ -180,7 +180,7 @@ class Composer {
                                                     : std::string_view::npos;
     if (begin != std::string_view::npos) text.remove_prefix(begin + 3);
     while (text.starts_with(' ')) text.remove_prefix(1);
-    return harmless(text.substr(0, kShownText)) + (text.size() > kShownText ? "..." : "");
+    return harmless(text, kShownText);
   }
 
   // The first metric rule that matched gives the score.
@@ -328,11 +328,10 @@ class Composer {
     if (!finding.range) return;
     const Source& source = context_.diags->source();
     const std::string_view text = source.text(*finding.range);
-    add_sentence(fmt::format("line {} of {} says so: `{}`",
-                             source.position(finding.range->begin).line, harmless(source.name()),
-                             harmless(text.substr(0, kShownStatement)) +
-                                 (text.size() > kShownStatement ? "..." : "")),
-                 &feedback_.explain);
+    add_sentence(
+        fmt::format("line {} of {} says so: `{}`", source.position(finding.range->begin).line,
+                    harmless(source.name()), harmless(text, kShownStatement)),
+        &feedback_.explain);
   }
 
   bool lacks(std::string_view kind) const {

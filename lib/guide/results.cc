@@ -10,7 +10,7 @@
 #include <map>
 #include <utility>
 
-#include "base/harmless.h"
+#include "groma/harmless.h"
 
 namespace groma {
 namespace {
@@ -193,7 +193,7 @@ struct Results::State {
     line.is_error = is_error;
     std::string skeleton = (is_error ? "err " : "out ") + skeleton_of(text, line.numbers);
     for (Number& number : line.numbers) number.ignored = number.ignored || is_time;
-    line.text = harmless(text.substr(0, kMaxShownBytes));
+    line.text = harmless(text, kMaxShownBytes);
     lines[std::move(skeleton)].push_back(std::move(line));
   }
 

@@ -7,9 +7,9 @@
 #include <set>
 #include <unordered_set>
 
-#include "base/harmless.h"
 #include "base/json_bounds.h"
 #include "groma/guide.h"
+#include "groma/harmless.h"
 #include "guide/literals.h"
 #include "guide/rule_files.h"
 

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <cstring>
 
-#include "base/harmless.h"
+#include "groma/harmless.h"
 
 namespace groma::guide {
 namespace {
@@ -298,7 +298,7 @@ void Scanner::read_follow(std::string_view lines) {
     }
     for (const std::string& prefix : rules_.rules[*following_].follow) {
       if (!line.starts_with(prefix) || found.follow.size() >= kMaxFollow) continue;
-      found.follow.push_back(harmless(line.substr(0, kShownBytes)));
+      found.follow.push_back(harmless(line, kShownBytes));
     }
   }
   if (follow_lines_ <= 0) following_.reset();
@@ -355,7 +355,7 @@ std::vector<std::string> Scanner::last_lines() const {
     const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
     const std::string_view line = rest.substr(begin, end + 1 - begin);
     const bool blank = line.find_first_not_of(" \t\r") == std::string_view::npos;
-    if (!blank && !is_harmless(line)) lines.push_back(harmless(line.substr(0, kShownBytes)));
+    if (!blank && !is_harmless(line)) lines.push_back(harmless(line, kShownBytes));
     rest = rest.substr(0, begin);
   }
   std::reverse(lines.begin(), lines.end());

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "base/harmless.h"
+#include "groma/harmless.h"
 
 namespace groma::guide {
 namespace {

@@ -5,7 +5,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "base/harmless.h"
+#include "groma/harmless.h"
 #include "groma/inspect.h"
 #include "inspect/words.h"
 

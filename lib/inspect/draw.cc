@@ -93,10 +93,11 @@ std::string headline(const Placement& placement, const BoundProgram& bound) {
   }
   const bool shifted = placement.domain.lower != Point::zeros(placement.domain.dimensions());
   return fmt::format("{}{} by {} on {}: {}{}, {}\n", domain.empty() ? "single task " : "",
-                     placement.task.empty() ? "launch" : placement.task, placement.function_name,
-                     name_of(placement.kind), domain.empty() ? "1 point" : domain + " points",
+                     placement.task.empty() ? "launch" : harmless(placement.task),
+                     harmless(placement.function_name), name_of(placement.kind),
+                     domain.empty() ? "1 point" : domain + " points",
                      shifted ? " from " + point_text(placement.domain.lower) : "",
-                     bound.machine().name());
+                     harmless(bound.machine().name()));
 }
 
 // Rows and columns of one layer, and where its points begin.
@@ -203,7 +204,7 @@ std::string decisions(const Placement& placement, const BoundProgram& bound) {
 
 std::string escaped(std::string_view text) {
   std::string made;
-  for (char c : text) {
+  for (char c : harmless(text)) {
     if (c == '<')
       made += "&lt;";
     else if (c == '>')
@@ -212,7 +213,7 @@ std::string escaped(std::string_view text) {
       made += "&amp;";
     else if (c == '"')
       made += "&quot;";
-    else if (static_cast<unsigned char>(c) >= 0x20)
+    else
       made += c;
   }
   return made;

@@ -1,6 +1,7 @@
 // Diagnostics and placements as JSON. Text that is no UTF-8 becomes replacement characters.
 #include "inspect/json.h"
 
+#include "groma/harmless.h"
 #include "groma/inspect.h"
 #include "inspect/words.h"
 
@@ -81,7 +82,7 @@ OrderedJson json_of(const Program& program, Origin origin) {
 }
 
 std::string json_line(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return harmless_lines(json.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 std::string to_json(const std::vector<const Diagnostics*>& all) {

@@ -16,13 +16,13 @@ namespace groma {
 std::string statement_text(const Program& program, Origin origin) {
   constexpr std::size_t kShown = 100;
   const std::string_view whole = program.source().text(program.range(origin));
-  return harmless(whole.substr(0, kShown)) + (whole.size() > kShown ? "..." : "");
+  return harmless(whole, kShown);
 }
 
 std::string statement_line(const Program& program, Origin origin) {
   const Source& source = program.source();
   const Position at = source.position(program.range(origin).begin);
-  return fmt::format("{}:{}:{}: {}", source.name(), at.line, at.column,
+  return fmt::format("{}:{}:{}: {}", harmless(source.name()), at.line, at.column,
                      statement_text(program, origin));
 }
 

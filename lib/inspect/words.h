@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/harmless.h"
+#include "groma/harmless.h"
 #include "groma/explain.h"
 #include "groma/profile.h"
 #include "groma/program.h"

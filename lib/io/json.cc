@@ -8,6 +8,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "groma/harmless.h"
 #include "groma/source.h"
 #include "groma/spelling.h"
 #include "machine/quote.h"
@@ -35,11 +36,7 @@ std::string reason_of(std::string_view what) {
   if (read != what.npos && expected != what.npos && expected > read) {
     reason += what.substr(expected);
   }
-  reason.resize(std::min(reason.size(), kLongestReason));
-  const auto printable = [](char c) { return c >= 0x20 && c < 0x7F; };
-  std::replace_if(
-      reason.begin(), reason.end(), [&](char c) { return !printable(c); }, '?');
-  return reason;
+  return harmless(reason, kLongestReason);
 }
 
 // Builds the tree. An element under construction is the last of its container, so the pointers in
@@ -171,7 +168,7 @@ Result<JsonValue> parse_json(std::string_view text, std::string_view name, std::
 }
 
 std::string json_string(std::string_view text) {
-  return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+  return harmless_lines(json(text).dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 Error JsonReader::error() const {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "groma/harmless.h"
 #include "legion/above.h"
 #include "legion/task_views.h"
 
@@ -74,12 +75,11 @@ std::string words_of(const Rect& rect) {
   return fmt::format("<{}>..<{}>", words_of(rect.lower), words_of(last));
 }
 
-// A name on a line of its own kind: what would end it becomes `?`.
-std::string harmless(std::string_view name) {
-  std::string text(name.substr(0, 200));
-  for (char& c : text) {
-    if (c == '"' || static_cast<unsigned char>(c) < 0x20) c = '?';
-  }
+// A name as a part of a line. A quotation mark would end it, so it becomes `?`.
+std::string line_part(std::string_view name) {
+  constexpr std::size_t kMostBytes = 200;
+  std::string text = harmless(name, kMostBytes);
+  std::replace(text.begin(), text.end(), '"', '?');
   return text;
 }
 
@@ -88,7 +88,7 @@ std::string words_of(const Legion::Task& task) {
       task.is_index_space && task.index_point.get_dim() > 0
           ? fmt::format("(index_point=({}))", words_of(point_of(task.index_point)))
           : "";
-  return fmt::format("{}{}<{}>", harmless(task.get_task_name()), point, task.get_unique_id());
+  return fmt::format("{}{}<{}>", line_part(task.get_task_name()), point, task.get_unique_id());
 }
 
 class Logged final : public Above {
@@ -103,7 +103,7 @@ class Logged final : public Above {
                            TaskOptions& output) override {
     mapper->select_task_options(context, task, output);
     file_->write(fmt::format("SELECT_TASK_OPTIONS for {}<{}>: initial_proc={:x}{}{}\n",
-                             harmless(task.get_task_name()), task.get_unique_id(),
+                             line_part(task.get_task_name()), task.get_unique_id(),
                              output.initial_proc.id, output.stealable ? " stealable=true" : "",
                              output.replicate ? " replicate=true" : ""));
   }
@@ -122,7 +122,7 @@ class Logged final : public Above {
                   SliceTaskOutput& output) override {
     mapper->slice_task(context, task, input, output);
     std::string text =
-        fmt::format("SLICE_TASK for {}<{}>\n  LAUNCH {}\n", harmless(task.get_task_name()),
+        fmt::format("SLICE_TASK for {}<{}>\n  LAUNCH {}\n", line_part(task.get_task_name()),
                     task.get_unique_id(), words_of(rect_of(task.index_domain)));
     for (const TaskSlice& slice : output.slices) {
       text += fmt::format("  {} -> {:x}\n", words_of(rect_of(slice.domain)), slice.proc.id);
@@ -166,7 +166,7 @@ class Logged final : public Above {
                                  const Legion::RegionRequirement& requirement) {
     std::vector<std::string> found;
     const auto add = [&](const auto& handle) {
-      std::string shown = harmless(attached_name(mapper->runtime, context, handle));
+      std::string shown = line_part(attached_name(mapper->runtime, context, handle));
       if (!shown.empty() && std::find(found.begin(), found.end(), shown) == found.end()) {
         found.push_back(std::move(shown));
       }

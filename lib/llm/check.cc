@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "groma/harmless.h"
 #include "groma/spelling.h"
 #include "llm/json.h"
 #include "llm/text.h"
@@ -63,7 +64,7 @@ std::string_view words_of(Obeys obeys) {
 }
 
 std::string as_line(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return harmless_lines(json.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 std::string model_words(const ChatCheck& check) {

@@ -32,40 +32,34 @@ ChatError failure(Code code, std::string message, std::string help = "") {
   return error;
 }
 
-// Text as it grows, with the key held back where it may just be coming.
+// Gives a caller the text of a stream as it grows, without the key.
 class LiveText {
  public:
   LiveText(const ChatClient::Watch& watch, const std::string& key, bool restarted)
-      : watch_(watch), key_(key), restarted_(restarted) {}
+      : watch_(watch), redactor_(key), restarted_(restarted) {}
 
+  // `all` is the text so far.
   void show(const std::string& all) {
     if (!watch_.on_text || all.size() < taken_) return;
-    open_ = redacted_so_far(open_ + all.substr(taken_), key_);
+    emit(redactor_.feed(std::string_view(all).substr(taken_)));
     taken_ = all.size();
-    std::size_t held = std::min(key_.size(), open_.size());
-    while (!std::string_view(key_).starts_with(std::string_view(open_).substr(open_.size() - held)))
-      --held;
-    emit(open_.size() - held);
   }
   void finish(const std::string& all) {
     show(all);
-    open_ = redacted(open_, key_);
-    emit(open_.size());
+    emit(redactor_.finish());
   }
 
  private:
-  void emit(std::size_t count) {
-    if (count == 0) return;
-    watch_.on_text(std::string_view(open_).substr(0, count), restarted_);
+  void emit(const std::string& text) {
+    if (text.empty()) return;
+    watch_.on_text(text, restarted_);
     restarted_ = false;
-    open_.erase(0, count);
   }
 
   const ChatClient::Watch& watch_;
-  const std::string& key_;
+  LiveRedactor redactor_;
   bool restarted_;
-  std::size_t taken_ = 0;
-  std::string open_;  // taken, but not shown
+  std::size_t taken_ = 0;  // bytes of the text so far
 };
 
 Error wrong_options(std::string message, std::string help = "") {
@@ -387,15 +381,19 @@ class ChatClient::Impl {
     ReadReply live;
     SseParser parser;
     LiveText text(call.watch, key_, attempt > 1);
+    const auto add = [&](std::string_view data) { return shape_.add_event(data, &live); };
     const WireReply reply = exchange(call, wire, [&](std::string_view bytes) {
       bool came = false;
-      parser.feed(bytes,
-                  [&](std::string_view data) { came = shape_.add_event(data, &live) || came; });
+      parser.feed(bytes, [&](std::string_view data) { came = add(data) || came; });
       if (came) text.show(live.text);
       return came;
     });
     ReadReply read = read_body(shape_, reply);
-    if (reply.done() && options_.stream) text.finish(read.text);
+    if (reply.done() && options_.stream) {
+      parser.finish(add);
+      // Without events the whole reply came at once.
+      text.finish(live.text.empty() ? read.text : live.text);
+    }
 
     Step<ChatReply> step = conclude(request, reply, &read, options_);
     const bool may_have_cost = step.value || step.verdict.may_have_cost;
@@ -448,7 +446,7 @@ Result<ChatClient> ChatClient::make(ChatOptions options) {
   Result<std::string> endpoint = normal_endpoint(options);
   if (!endpoint) return endpoint.error();
   options.endpoint = std::move(endpoint).value();
-  if (!key.empty() && options.endpoint.find(key) != std::string::npos) {
+  if (without_whole_key(options.endpoint, key) != options.endpoint) {
     return wrong_options("the endpoint has the key in it");
   }
   std::unique_ptr<Transport> transport;

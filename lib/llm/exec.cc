@@ -8,6 +8,13 @@
 namespace groma::llm {
 namespace {
 
+// An output before the gap, if it was too long to keep. It is a text of its own, since it may end
+// within the key.
+std::string_view first_part(const CommandOutput& output) {
+  const std::string_view text = output.text;
+  return output.left_out_bytes == 0 ? text : text.substr(0, output.cut_at);
+}
+
 class ExecTransport final : public Transport {
  public:
   explicit ExecTransport(const ChatOptions& options)
@@ -36,11 +43,10 @@ class ExecTransport final : public Transport {
       reply.detail = outcome.error().message;
       return reply;
     }
-    const auto clean = [this](const std::string& text) { return redacted(valid_utf8(text), key_); };
     reply.plain = true;
-    reply.body = clean(outcome->out.text);
+    reply.body = redacted(valid_utf8(first_part(outcome->out)), key_);
     reply.elapsed_ms = static_cast<std::int64_t>(outcome->seconds * 1000);
-    std::string said = clean(outcome->err.text);
+    std::string said = redacted(valid_utf8(last_part(outcome->err)), key_);
     if (said.size() > 200) said = valid_utf8(said.substr(said.size() - 200));
     const std::string because = said.empty() ? "" : fmt::format(": {}", said);
     using End = CommandOutcome::End;
@@ -62,6 +68,19 @@ class ExecTransport final : public Transport {
   }
 
  private:
+  // An output behind the gap, if it was too long to keep; else all of it. If it begins with the end
+  // of the key, that is left out.
+  std::string_view last_part(const CommandOutput& output) const {
+    const std::string_view text = output.text;
+    if (output.left_out_bytes == 0) return text;
+    const std::string_view tail = text.substr(output.cut_at);
+    for (std::size_t begin = 1; begin < key_.size(); ++begin) {
+      const std::string_view end_of_key = std::string_view(key_).substr(begin);
+      if (tail.starts_with(end_of_key)) return tail.substr(end_of_key.size());
+    }
+    return tail;
+  }
+
   std::string script_, key_;
   std::size_t max_bytes_;
 };

@@ -319,8 +319,9 @@ class HttpTransport final : public Transport {
     for (std::string* text : {&reply.detail, &reply.location, &reply.server, &reply.content_type}) {
       *text = shown(redacted(valid_utf8(*text), key), kMostHeaderBytes);
     }
-    reply.body = redacted(valid_utf8(reply.body), key);
-    if (reply.is_stream()) reply.body = redacted_stream(reply.body, key);
+    reply.body = valid_utf8(reply.body);
+    reply.body =
+        reply.is_stream() ? redacted_stream(reply.body, key) : redacted_body(reply.body, key);
     reply.elapsed_ms =
         std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin).count();
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "groma/harmless.h"
 #include "llm/shape.h"
 
 namespace groma::llm {
@@ -15,9 +16,9 @@ using nlohmann::json;
 // A discarded value where it is none, or beyond base/json_bounds.h.
 json parse_json(std::string_view text);
 
-// One line; what is no UTF-8 becomes replacement characters.
+// One line. Bytes that are not UTF-8 become replacement characters, hidden characters escapes.
 inline std::string dump(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+  return harmless_lines(value.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 inline const json* member(const json& object, const char* key) {

@@ -43,6 +43,10 @@ bool says_nothing(const ReadReply& read) {
 
 Step<ChatReply> accept(const ChatRequest& request, const WireReply& wire, ReadReply* read,
                        const std::string& key) {
+  // Pieces of a reply may have made the key only when they were joined.
+  for (std::string* text : {&read->refusal, &read->tool, &read->model}) {
+    *text = redacted(*text, key);
+  }
   Verdict verdict;
   verdict.may_have_cost = true;
   verdict.error.status = wire.status;
@@ -72,7 +76,7 @@ Step<ChatReply> accept(const ChatRequest& request, const WireReply& wire, ReadRe
   split_thoughts(&reply.text, &reply.reasoning);
   reply.text = redacted(reply.text, key);
   reply.reasoning = redacted(reply.reasoning, key);
-  reply.model = shown(redacted(read->model, key), 200);
+  reply.model = shown(read->model, 200);
   reply.finish = finish_of(read->finish);
   const bool ours = reply.finish == ChatReply::Finish::kToolCall && read->tool == kReplyTool;
   if (ours) reply.finish = ChatReply::Finish::kStop;

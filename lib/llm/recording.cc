@@ -22,10 +22,11 @@ namespace {
 
 constexpr const char* kApiNames[] = {"openai", "anthropic"};
 constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
+constexpr std::int64_t kMostStatus = 999;  // HTTP's have three digits
 
-json request_json(const WireRequest& request, std::string_view key) {
+json request_json(const WireRequest& request, const std::string& key) {
   json made = {{"method", request.post ? "POST" : "GET"}, {"path", request.path}};
-  const json body = parse_json(redacted(request.body, key));
+  const json body = parse_json(redacted_request(request.body, key));
   if (request.post && !body.is_discarded()) made["body"] = body;
   return made;
 }
@@ -292,7 +293,9 @@ Result<std::unique_ptr<Transport>> make_replay(const ChatOptions& options, Recor
     // A killed recorder may have left half a line.
     if ((request == nullptr || reply == nullptr) && file.peek() == std::char_traits<char>::eof())
       break;
-    if (request == nullptr || reply == nullptr) return wrong("no exchange");
+    if (request == nullptr || reply == nullptr || count_in(*reply, "status") > kMostStatus) {
+      return wrong("no exchange");
+    }
     replay->add(*request, reply_from(*reply));
   }
   if (number == 0) return Error{Error::Code::kMalformed, fmt::format("`{}` is empty", path)};

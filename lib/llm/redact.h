@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace groma {
 
@@ -17,14 +18,42 @@ struct ChatKeyText {
 
 namespace groma::llm {
 
-// "[key]" wherever the key stands: as it is, as JSON escapes it (also in a text within a text), and
-// for its beginning, of at least four letters, at the text's end. Takes time in proportion.
+// Puts "[key]" in place of the key wherever it stands in `text`, and in place of a beginning of it
+// (four letters or more, since a server may cut it short) that begins a word or ends the text. The
+// letters may be escaped as JSON does it (also in a text within a text) or as a URL does it.
+//
+// Call it on a text before that text becomes part of another one: there the end can no longer be
+// seen.
 std::string redacted(std::string_view text, std::string_view key);
 
-// The same but for the end, which may go on.
-std::string redacted_so_far(std::string_view text, std::string_view key);
+// Puts "[key]" in place of the whole key alone. For texts of our own, in which a word may begin as
+// the key does by chance, such as `token` for the key `token-abc123`.
+std::string without_whole_key(std::string_view text, std::string_view key);
 
-// A body of events that may hold the key in pieces. As it was where it does not.
+// Redacts every text in a body of JSON by itself, and the key where texts of one list have its
+// pieces. A body of anything else is one text.
+std::string redacted_body(const std::string& body, std::string_view key);
+
+// Redacts a body of server-sent events. The texts that stand at one place of the events are one
+// text, which came in pieces. Returns the body itself where it holds nothing of the key.
 std::string redacted_stream(const std::string& body, std::string_view key);
+
+// The body of a request of ours without the whole key. It is JSON; its members keep their names.
+std::string redacted_request(const std::string& body, std::string_view key);
+
+// Redacts a text while it comes. Text that may turn out to be the key is held back until it is
+// known.
+class LiveRedactor {
+ public:
+  explicit LiveRedactor(std::string key) : key_(std::move(key)) {}
+  // Both return what can be shown now.
+  std::string feed(std::string_view more);
+  std::string finish();
+
+ private:
+  std::string key_;
+  std::string text_;       // what was shown last, and what is held back
+  std::size_t shown_ = 0;  // bytes of it that were shown
+};
 
 }  // namespace groma::llm

@@ -3,29 +3,11 @@
 #include <algorithm>
 #include <array>
 
+#include "base/characters.h"
+#include "groma/harmless.h"
+
 namespace groma::llm {
 namespace {
-
-bool continues(unsigned char c) { return (c & 0xC0U) == 0x80U; }
-
-// The length of the character at `at` (RFC 3629: no overlong forms, no surrogates); 0 for none.
-std::size_t character_length(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) {
-    return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0U;
-  };
-  const unsigned first = byte(0), second = byte(1);
-  if (first < 0x80U) return 1;
-  if (first < 0xC2U || first > 0xF4U || !continues(static_cast<unsigned char>(second))) return 0;
-  if (first < 0xE0U) return 2;
-  if (!continues(static_cast<unsigned char>(byte(2)))) return 0;
-  if (first < 0xF0U) {
-    const bool overlong = first == 0xE0U && second < 0xA0U;
-    const bool surrogate = first == 0xEDU && second > 0x9FU;
-    return overlong || surrogate ? 0 : 3;
-  }
-  if (!continues(static_cast<unsigned char>(byte(3)))) return 0;
-  return (first == 0xF0U && second < 0x90U) || (first == 0xF4U && second > 0x8FU) ? 0 : 4;
-}
 
 // A line as far as it is read: whether a comment or a string of a program may have begun in it.
 class Line {
@@ -79,7 +61,7 @@ std::string valid_utf8(std::string_view text) {
   std::string repaired;
   std::size_t kept = 0;  // what stands before is in `repaired`, once that is begun
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = character_length(text, at);
+    const std::size_t length = first_character(text.substr(at)).length;
     if (length == 0) {
       repaired.append(text.substr(kept, at - kept)).append("\xEF\xBF\xBD");
       kept = at + 1;
@@ -91,18 +73,7 @@ std::string valid_utf8(std::string_view text) {
 
 std::string shown(std::string_view text, std::size_t most) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
-  const bool cut = text.size() > most;
-  if (cut) {
-    while (most > 0 && continues(static_cast<unsigned char>(text[most]))) --most;
-    text = text.substr(0, most);
-  }
-  std::string line = valid_utf8(text);
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const auto c = static_cast<unsigned char>(line[i]);
-    const bool c1 = c == 0xC2U && static_cast<unsigned char>(line[i + 1]) < 0xA0U;
-    if (c < 0x20 || c == 0x7F || c1) line.replace(i, c1 ? 2 : 1, " ");
-  }
-  return cut ? line + "..." : line;
+  return harmless(text, most);
 }
 
 void split_thoughts(std::string* text, std::string* reasoning) {

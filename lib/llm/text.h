@@ -11,7 +11,8 @@ namespace groma::llm {
 // What is no UTF-8 becomes U+FFFD, a byte each.
 std::string valid_utf8(std::string_view text);
 
-// A server's words for a message: one line, printable, bounded.
+// A server's words for a message: one line through the filter of groma/harmless.h, at most `most`
+// bytes of it.
 std::string shown(std::string_view text, std::size_t most = 300);
 
 // Moves thoughts (<think>..</think>, also without its end) from `text`; without its beginning only

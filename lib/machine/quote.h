@@ -1,4 +1,4 @@
-// Foreign text in messages: cut and made printable.
+// Foreign text in messages: cut and filtered.
 #pragma once
 
 #include <string>
@@ -6,8 +6,7 @@
 
 namespace groma {
 
-// `text` in backticks, at most 60 characters of it (then `...`), bytes that are not printable ASCII
-// as \xNN: what comes out is always valid, short text.
+// `text` in backticks, at most 60 bytes of it (then `...`), through the filter of groma/harmless.h.
 std::string in_quotes(std::string_view text);
 
 }  // namespace groma

@@ -1,4 +1,5 @@
 // Profiles as JSON; docs/commands.md gives the shape.
+#include "groma/harmless.h"
 #include "profile/json_text.h"
 #include "profile/lanes.h"
 #include "profile/words.h"
@@ -192,7 +193,7 @@ profile::Json profile::json_of(const Profile& profile, const ProfileWords& words
 std::string to_json(const Profile& profile, const ProfileWords& words) {
   Json json;
   json["profile"] = profile::json_of(profile, words);
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+  return harmless_lines(json.dump(-1, ' ', false, Json::error_handler_t::replace)) + '\n';
 }
 
 }  // namespace groma

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <map>
 
-#include "base/harmless.h"
+#include "groma/harmless.h"
 #include "profile/json_text.h"
 #include "profile/lanes.h"
 #include "profile/page_parts.h"
@@ -22,12 +22,10 @@ constexpr std::size_t kMatrixEnds = 24;    // rows and columns of the matrix
 constexpr std::size_t kLevelPoints = 600;  // of each memory's picture
 constexpr std::size_t kPictures = 24;      // memories that have one
 
-// As text of an element or value of an attribute in double quotes. Broken UTF-8 becomes
-// replacement characters, as in JSON.
+// The text of an element, or the value of an attribute in double quotes.
 std::string escaped(std::string_view text) {
-  const std::string whole = Json::parse(json_quoted(harmless(text))).get<std::string>();
   std::string safe;
-  for (char c : whole) {
+  for (char c : harmless(text)) {
     switch (c) {
       case '&':
         safe += "&amp;";

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/harmless.h"
+#include "groma/harmless.h"
 #include "profile/words.h"
 
 namespace groma {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/characters.h"
 #include "groma/kinds.h"
 #include "syntax/lexer.h"
 #include "syntax/limits.h"
@@ -368,6 +369,21 @@ void add_expressions(std::vector<Production>& table) {
 
 constexpr std::size_t kListedPositions = 64;  // more of them are any number
 
+// What every decoder takes for a character and a program may hold: no hidden ones.
+std::vector<CharRange> shown_beyond_ascii() {
+  std::vector<CharRange> shown;
+  for (CharRange rest :
+       {CharRange{0x80, 0xD7FF}, CharRange{0xE000, 0xFFFD}, CharRange{0x10000, 0x10FFFF}}) {
+    for (const CharacterRange& hidden : kHidden) {  // in ascending order
+      if (hidden.last < rest.first || hidden.first > rest.last) continue;
+      if (hidden.first > rest.first) shown.push_back({rest.first, hidden.first - 1});
+      rest.first = hidden.last + 1;
+    }
+    if (rest.first <= rest.last) shown.push_back(rest);
+  }
+  return shown;
+}
+
 void add_tokens(const GrammarNames& names, std::vector<Production>& table) {
   const auto add = [&](std::string_view name, Item item) {
     table.push_back({std::string(name), std::move(item), true, ""});
@@ -383,12 +399,15 @@ void add_tokens(const GrammarNames& names, std::vector<Production>& table) {
   }
   const bool any = positions.empty() || positions.size() > kListedPositions;
   add("position", any ? one_of(zero, seq(first_digit, up_to(3, digit))) : texts(positions));
-  // No controls, and of UTF-8 what every decoder takes for a character.
-  const CharRange low{0xA0, 0xD7FF}, middle{0xE000, 0xFFFD}, high{0x10000, 0x10FFFF};
+  const std::vector<CharRange> beyond_ascii = shown_beyond_ascii();
+  const auto with = [&beyond_ascii](std::vector<CharRange> ascii) {
+    ascii.insert(ascii.end(), beyond_ascii.begin(), beyond_ascii.end());
+    return chars(std::move(ascii));
+  };
   const Item escaped = seq(text("\\"), one_of(text(" "), rule("visible")));
   const Item simple_escape = one_of(text("\\\""), text("\\\\"));
-  add("visible", chars({{'!', '~'}, low, middle, high}));
-  add("plain", chars({{' ', '!'}, {'#', '['}, {']', '~'}, low, middle, high}));
+  add("visible", with({{'!', '~'}}));
+  add("plain", with({{' ', '!'}, {'#', '['}, {']', '~'}}));
   add("string", seq(quote, many(one_of(rule("plain"), escaped)), quote));
   add("quoted-name", seq(quote, some(one_of(rule("plain"), simple_escape)), quote));
   add("comment", seq(one_of(text("#"), text("//")), many(seq(many(text(" ")), rule("visible")))));

@@ -12,13 +12,12 @@
 #include <string>
 #include <vector>
 
+#include "base/characters.h"
 #include "groma/syntax.h"
 
 namespace groma::syntax {
 
-struct CharRange {
-  char32_t first, last;
-};
+using CharRange = CharacterRange;
 
 // A piece of the right side of a production.
 struct Item {

@@ -8,7 +8,7 @@
 #include <array>
 #include <utility>
 
-#include "base/harmless.h"
+#include "base/characters.h"
 
 namespace groma::syntax {
 namespace {
@@ -33,44 +33,7 @@ constexpr std::array<CharClass, 256> kClasses = make_classes();
 CharClass class_of(char c) { return kClasses[static_cast<unsigned char>(c)]; }
 bool in_word(char c) { return class_of(c) >= kLetter; }
 
-// The length of the UTF-8 character at the start of `text`; 0 when there is none (RFC 3629).
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
-  };
-  const auto follows = [&](std::size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return 1;
-  if (lead >= 0xC2 && lead <= 0xDF && follows(1)) return 2;
-  if (lead >= 0xE0 && lead <= 0xEF && follows(1) && follows(2)) {
-    const bool too_long = lead == 0xE0 && byte(1) < 0xA0;
-    const bool surrogate = lead == 0xED && byte(1) >= 0xA0;
-    return too_long || surrogate ? 0 : 3;
-  }
-  if (lead >= 0xF0 && lead <= 0xF4 && follows(1) && follows(2) && follows(3)) {
-    const bool too_long = lead == 0xF0 && byte(1) < 0x90;
-    const bool too_large = lead == 0xF4 && byte(1) >= 0x90;
-    return too_long || too_large ? 0 : 4;
-  }
-  return 0;
-}
-
-// Of one UTF-8 character of several bytes.
-std::uint32_t code_point(std::string_view character) {
-  std::uint32_t code = static_cast<unsigned char>(character[0]) & (0xFFU >> (character.size() + 1));
-  for (char c : character.substr(1)) code = (code << 6) | (static_cast<unsigned char>(c) & 0x3FU);
-  return code;
-}
-
-// The first byte at or after `begin` and before `end` that is no UTF-8; `end` when all is.
-std::size_t find_bad_utf8(std::string_view text, std::size_t begin, std::size_t end) {
-  while (begin < end) {
-    const std::size_t length = utf8_length(text.substr(begin, end - begin));
-    if (length == 0) return begin;
-    begin += length;
-  }
-  return end;
-}
+std::size_t utf8_length(std::string_view text) { return first_character(text).length; }
 
 // Whether the text's last character is a bracket or sign that ends lines of the program; not the
 // `}` of `{}`.
@@ -125,7 +88,7 @@ Token Lexer::next() {
         skip_foreign(begin);
         continue;
       }
-      report_unexpected(begin);
+      report_unexpected(begin, false);
       return token(TokenKind::kError, begin);
     }
   }
@@ -137,6 +100,7 @@ Token Lexer::next() {
 void Lexer::skip_comment(std::size_t begin) {
   const std::size_t line_end = text_.find('\n', begin);
   at_ = line_end == std::string_view::npos ? text_.size() : line_end;
+  report_hidden(begin, at_);
   if (comments_ == nullptr) return;
   std::size_t end = at_;
   while (end > begin && class_of(text_[end - 1]) == kSpace) --end;
@@ -207,8 +171,7 @@ Token Lexer::string(std::size_t begin) {
   const bool open = end == text_.size() || text_[end] == '\n';
   // The original has no escapes, so a text to print may end in a backslash.
   if (open && is_print_text(begin)) end = std::min(text_.find_first_of("\"\n", begin + 1), end);
-  const std::size_t bad = find_bad_utf8(text_, begin, end);
-  if (bad < end) report_unexpected(bad);
+  const bool hides = report_hidden(begin, end);
   at_ = end;
   const bool closed = end < text_.size() && text_[end] == '"';
   if (closed) {
@@ -219,7 +182,7 @@ Token Lexer::string(std::size_t begin) {
     diags_.report(DiagId::kUnterminatedString, range_of(begin, at_))
         .help("close it with `\"` before the end of the line");
   }
-  return token(closed && bad == end ? TokenKind::kString : TokenKind::kError, begin);
+  return token(closed && !hides ? TokenKind::kString : TokenKind::kError, begin);
 }
 
 Token Lexer::sign(std::size_t begin) {
@@ -285,7 +248,8 @@ Token Lexer::sign(std::size_t begin) {
 }
 
 // Reports the character at `begin` and skips it with all of its kind that follow at once.
-void Lexer::report_unexpected(std::size_t begin) {
+// `in_text`: it stands in a comment or a string.
+void Lexer::report_unexpected(std::size_t begin, bool in_text) {
   const std::size_t length = utf8_length(text_.substr(begin));
   if (length == 0) {
     at_ = begin + 1;
@@ -297,13 +261,20 @@ void Lexer::report_unexpected(std::size_t begin) {
     return;
   }
   const std::string_view character = text_.substr(begin, length);
+  const char32_t code = first_character(character).code;
   at_ = begin + length;
   while (text_.substr(at_, length) == character) at_ += length;
+  if (is_hidden(code)) {
+    const std::string shown = length == 1 ? fmt::format("0x{:02x}", static_cast<unsigned>(code))
+                                          : fmt::format("U+{:04X}", static_cast<unsigned>(code));
+    diags_.report(DiagId::kUnexpectedCharacter, range_of(begin, begin + length), shown)
+        .help("remove it: nobody sees it, and a terminal may obey it")
+        .fix({"remove it", {{range_of(begin, at_), ""}}, in_text});
+    return;
+  }
   skip_what_belongs(character);
-  const auto byte = static_cast<unsigned char>(character[0]);
-  const bool control = length == 1 && (byte < 0x20 || byte == 0x7F);
-  std::string shown = control ? fmt::format("0x{:02x}", byte) : fmt::format("`{}`", character);
-  if (length > 1) shown += fmt::format(" (U+{:04X})", code_point(character));  // may be invisible
+  std::string shown = fmt::format("`{}`", character);
+  if (length > 1) shown += fmt::format(" (U+{:04X})", static_cast<unsigned>(code));
   Diagnostic& diagnostic =
       diags_.report(DiagId::kUnexpectedCharacter, range_of(begin, begin + length), shown);
   if (character == "&" || character == "|") {
@@ -313,6 +284,18 @@ void Lexer::report_unexpected(std::size_t begin) {
   } else if (length > 1) {
     diagnostic.help("names are made of ASCII letters, digits and `_`; quote other task names");
   }
+}
+
+// Reports the hidden characters and the broken UTF-8 of a comment or a string, which may hold any
+// other character. Returns true if there are some.
+bool Lexer::report_hidden(std::size_t begin, std::size_t end) {
+  const std::string_view text = text_.substr(0, end);
+  const std::size_t first = find_hidden(text, begin);
+  for (std::size_t at = first; at < end && !diags_.full(); at = find_hidden(text, at_)) {
+    report_unexpected(at, true);
+  }
+  at_ = end;
+  return first < end;
 }
 
 // What is part of the same mistake: a text up to its other quote, the rest of a word.
@@ -353,13 +336,22 @@ std::string quoted(std::string_view value) {
   return text + "\"";
 }
 
+namespace {
+
+// Returns true if a string of a program may hold it.
+bool is_shown(std::string_view name) {
+  return find_hidden(name, 0) == name.size() && name.find_first_of("\t\n\r") == name.npos;
+}
+
+}  // namespace
+
 std::optional<std::string> written_name(std::string_view name) {
   const auto letter = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
   };
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   const auto plain = [&](char c) { return letter(c) || digit(c); };
-  if (name.empty() || name == "*" || harmless(name) != name) return std::nullopt;
+  if (name.empty() || name == "*" || !is_shown(name)) return std::nullopt;
   const bool word = letter(name.front()) && std::all_of(name.begin(), name.end(), plain);
   if (word && find_reserved(name) == nullptr) return std::string(name);
   return quoted(name);

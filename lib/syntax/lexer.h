@@ -33,7 +33,8 @@ class Lexer {
   bool is_print_text(std::size_t begin) const;
   Token string(std::size_t begin);
   Token sign(std::size_t begin);
-  void report_unexpected(std::size_t begin);
+  void report_unexpected(std::size_t begin, bool in_text);
+  bool report_hidden(std::size_t begin, std::size_t end);
   void skip_what_belongs(std::string_view character);
   Token token(TokenKind kind, std::size_t begin, std::uint8_t value = 0);
 

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,7 +17,13 @@
 namespace groma {
 namespace {
 
-// Whose number stands in the file; 0: nobody's.
+// Returns true if we may write into the file: it has one name, so it is nobody else's file.
+bool is_writable(int file) {
+  struct stat status {};
+  return fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1;
+}
+
+// The process whose number stands in the file; 0 if there is none.
 long holder_of(int file) {
   std::array<char, 32> text{};
   const ssize_t count = pread(file, text.data(), text.size(), 0);
@@ -36,8 +43,9 @@ Result<FileLock> FileLock::take(const std::string& path) {
   FileLock lock(file);
   if (flock(file, LOCK_EX | LOCK_NB) == 0) {
     const std::string number = fmt::format("{}\n", getpid());
-    // That it cannot be written only costs others the number.
-    if (ftruncate(file, 0) == 0) static_cast<void>(!pwrite(file, number.data(), number.size(), 0));
+    // If it cannot be written, messages of others lack the number.
+    const bool cleared = is_writable(file) && ftruncate(file, 0) == 0;
+    if (cleared) static_cast<void>(!pwrite(file, number.data(), number.size(), 0));
     return lock;
   }
   const int code = errno;
@@ -65,8 +73,8 @@ FileLock::~FileLock() { release(); }
 
 void FileLock::release() {
   if (descriptor_ < 0) return;
-  // So that whoever finds it taken in a moment does not blame us.
-  static_cast<void>(!ftruncate(descriptor_, 0));
+  // Otherwise a process that finds the lock taken a moment later would name us.
+  if (is_writable(descriptor_)) static_cast<void>(!ftruncate(descriptor_, 0));
   close(std::exchange(descriptor_, -1));
 }
 

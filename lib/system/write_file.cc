@@ -2,20 +2,33 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "groma/system.h"
+#include "system/sync.h"
 
 namespace groma {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::size_t kBuffered = std::size_t{1} << 16;  // bytes
+// A new file is named after the one that it will replace: `best.mapper.groma-k3v9x0`.
+constexpr std::string_view kBesideMark = ".groma-";
+constexpr std::string_view kBesideLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
+constexpr std::size_t kBesideCount = 6;
+constexpr int kMostNames = 100;  // that are tried for a new file
 
 // Holds Ctrl-C back, so that it cannot leave the new file lying beside the old one.
 class HeldSignals {
@@ -52,6 +65,24 @@ bool write_all(int file, std::string_view text) {
   return true;
 }
 
+// The ending of a new file's name. Returns "" where the system gives no random bytes.
+std::string random_ending() {
+  std::array<unsigned char, kBesideCount> bytes{};
+  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) return "";
+  std::string ending(kBesideMark);
+  for (const unsigned char byte : bytes) ending += kBesideLetters[byte % kBesideLetters.size()];
+  return ending;
+}
+
+// Returns true if a file of this name may be what a replacement of `of` left behind.
+bool is_left_over(std::string_view name, std::string_view of) {
+  if (!name.starts_with(of)) return false;
+  name.remove_prefix(of.size());
+  if (!name.starts_with(kBesideMark)) return false;
+  name.remove_prefix(kBesideMark.size());
+  return name.size() == kBesideCount && name.find_first_not_of(kBesideLetters) == name.npos;
+}
+
 Error cannot_write(const std::string& path, int code) {
   return {Error::Code::kUnreadable,
           fmt::format("cannot write `{}`: {}", path, std::strerror(code))};
@@ -59,9 +90,7 @@ Error cannot_write(const std::string& path, int code) {
 
 }  // namespace
 
-ReplacedFile::ReplacedFile(std::string path) : path_(std::move(path)), beside_(path_ + ".XXXXXX") {
-  open();
-}
+ReplacedFile::ReplacedFile(std::string path) : path_(std::move(path)) { open(); }
 
 void ReplacedFile::open() {
   struct stat status {};
@@ -69,11 +98,19 @@ void ReplacedFile::open() {
   const bool keeps = exists && S_ISREG(status.st_mode);
   if (exists && S_ISDIR(status.st_mode)) return fail(EISDIR);
   if (keeps && access(path_.c_str(), W_OK) != 0) return fail(errno);
-  file_ = mkostemp(beside_.data(), O_CLOEXEC);
-  if (file_ < 0) return fail(errno);
-  const mode_t mask = umask(0);
-  umask(mask);
-  if (fchmod(file_, keeps ? status.st_mode & 07777 : 0666 & ~mask) != 0) fail(errno);
+  // The system itself applies the umask to a new file's permissions: to ask for the umask means to
+  // change it, for all threads. Where an old file's permissions are kept, nobody else may read the
+  // new one before they are set.
+  const mode_t mode = keeps ? 0600 : 0666;
+  for (int i = 0; i < kMostNames && file_ < 0; ++i) {
+    const std::string ending = random_ending();
+    if (ending.empty()) return fail(errno);
+    beside_ = path_ + ending;
+    file_ = ::open(beside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    if (file_ < 0 && errno != EEXIST) return fail(errno);
+  }
+  if (file_ < 0) return fail(EEXIST);
+  if (keeps && fchmod(file_, status.st_mode & 07777) != 0) fail(errno);
 }
 
 ReplacedFile::~ReplacedFile() {
@@ -106,7 +143,22 @@ std::optional<Error> ReplacedFile::place() {
   if (code_ == 0 && rename(beside_.c_str(), path_.c_str()) != 0) fail(errno);
   if (code_ != 0) return cannot_write(path_, code_);
   placed_ = true;
+  const int code = system::sync_folder(fs::path(path_).parent_path());
+  if (code != 0) return cannot_write(path_, code);
   return std::nullopt;
+}
+
+void remove_left_over(const std::string& path) {
+  const fs::path file(path);
+  std::error_code code;
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  for (fs::directory_iterator entry(folder, code), end; !code && entry != end;
+       entry.increment(code)) {
+    std::error_code ignored;
+    const std::string name = entry->path().filename().string();
+    const bool regular = entry->symlink_status(ignored).type() == fs::file_type::regular;
+    if (regular && is_left_over(name, file.filename().string())) fs::remove(entry->path(), ignored);
+  }
 }
 
 std::optional<Error> replace_file(const std::string& path, std::string_view text) {

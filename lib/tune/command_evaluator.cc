@@ -11,9 +11,9 @@
 #include <optional>
 #include <utility>
 
-#include "base/harmless.h"
 #include "base/median.h"
 #include "groma/evaluators.h"
+#include "groma/harmless.h"
 #include "groma/system.h"
 #include "guide/scanner.h"
 #include "tune/metric.h"

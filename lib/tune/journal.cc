@@ -13,9 +13,10 @@
 #include <limits>
 #include <utility>
 
-#include "base/harmless.h"
 #include "base/json_bounds.h"
+#include "groma/harmless.h"
 #include "llm/text.h"
+#include "system/sync.h"
 
 namespace groma::tuning {
 namespace {
@@ -65,21 +66,11 @@ Error damaged_line(const std::string& path, std::int64_t line, std::string_view 
                    fmt::format("what stands before line {} can be used: remove the rest", line));
 }
 
-// What is not what it was.
-std::optional<Error> changed(const std::string& path, const Json& then, const Json& now) {
-  for (const auto& [name, mark] : now.items()) {
-    const Json& before = member(then, name.c_str());
-    if (!before.is_string() || before == mark) continue;
-    return malformed(path, 1,
-                     fmt::format("`{}` is not what it was when this search began", harmless(name)),
-                     "what was found would not be about it: begin another search");
-  }
-  return std::nullopt;
-}
-
 // Before texts that have a character for each byte: U+10FFFD, which is nobody's.
 constexpr std::string_view kBytes = "\xF4\x8F\xBF\xBD";
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+
+}  // namespace
 
 std::string characters_of(const std::string& bytes) {
   if (!bytes.starts_with(kBytes) && llm::valid_utf8(bytes) == bytes) return bytes;
@@ -91,6 +82,8 @@ std::string characters_of(const std::string& bytes) {
   }
   return text;
 }
+
+namespace {
 
 std::string bytes_of(const std::string& text) {
   if (!text.starts_with(kBytes)) return text;
@@ -105,6 +98,19 @@ std::string bytes_of(const std::string& text) {
     }
   }
   return bytes;
+}
+
+// Why a search cannot go on: a machine or an application has changed since it began.
+std::optional<Error> changed(const std::string& path, const Json& then, const Json& now) {
+  for (const auto& [name, mark] : now.items()) {
+    const Json& before = member(then, name.c_str());
+    if (!before.is_string() || before == mark) continue;
+    return malformed(
+        path, 1,
+        fmt::format("`{}` is not what it was when this search began", visible(bytes_of(name))),
+        "what was found would not be about it: begin another search");
+  }
+  return std::nullopt;
 }
 
 template <typename Change>
@@ -124,7 +130,7 @@ Json parsed(const std::string& line) {
 }
 
 std::string line_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return harmless_lines(json.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 Result<Lines> Lines::open(const std::string& path) {
@@ -233,6 +239,8 @@ Result<Journal> Journal::open(const std::string& path, const Json& search, bool 
       if (!resume) unlink(path.c_str());  // so that it can be begun again
       return *error;
     }
+    const int code = system::sync_folder(std::filesystem::path(path).parent_path());
+    if (code != 0) return cannot("write", path, code);
     number = 1;
   }
   journal.recorded_ = number - 1 - left_out;

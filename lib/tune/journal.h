@@ -25,7 +25,11 @@ inline constexpr const char* kBesideStart = "beside_start";  // what a line is a
 // that we write.
 Json parsed(const std::string& line);
 
-// With its end; what is no UTF-8 becomes replacement characters.
+// A text as JSON can hold it: itself if it is UTF-8, else marked and with a character for each
+// byte. parsed() undoes that in values, not in members' names.
+std::string characters_of(const std::string& bytes);
+
+// With its end. Bytes that are not UTF-8 become replacement characters, hidden characters escapes.
 std::string line_of(const Json& json);
 
 // The lines of a file that others may have made: a regular one and no link, with lines of up to

@@ -18,6 +18,7 @@
 #include "groma/tune.h"
 #include "groma/version.h"
 #include "guide/detail.h"
+#include "system/sync.h"
 #include "tune/journal.h"
 #include "tune/recent.h"
 #include "tune/reply_text.h"
@@ -38,6 +39,9 @@ constexpr int kMostAsked = 8;                // at once
 constexpr double kTimeToEstimate = 1.0 / 3;  // of what is left, in a round
 constexpr auto kLongestTidying = std::chrono::seconds(10);
 constexpr std::size_t kUnbounded = 1 << 20;  // proposals
+// The files of a search's directory that are replaced whole, also by the command.
+constexpr const char* kReplaced[] = {"best.mapper", "best.txt", "findings.txt", "report.txt",
+                                     "verified.mapper"};
 // Asked for whoever reads it, since people do; of what is simulated more would cost more.
 constexpr GuideDetail kOfSimulated = GuideDetail::kExecution, kOfMeasured = GuideDetail::kExplain;
 
@@ -795,10 +799,12 @@ std::optional<Error> Search::open_journal() {
     return Error{Error::Code::kUnreadable, fmt::format("cannot make the directory `{}`: {}",
                                                        options_.directory, std::strerror(errno))};
   }
+  if (!options_.resume) static_cast<void>(system::sync_folder(options_.directory + "/.."));
   if (!options_.resume || std::filesystem::is_directory(options_.directory)) {
     auto lock = FileLock::take(path_of("lock"));
     if (!lock) return lock.error();
     lock_ = std::move(lock).value();
+    for (const char* name : kReplaced) remove_left_over(path_of(name));
   }
   Json search = {{"version", kVersion},
                  {"proposer", proposer_.name()},
@@ -815,7 +821,7 @@ std::optional<Error> Search::open_journal() {
                  {"of", options_.fingerprint},
                  {"marks", Json::object()}};
   for (const auto& [name, content] : options_.marks) {
-    search["marks"][name] = fmt::format("{:016x}", tuning::hash_of(content));
+    search["marks"][tuning::characters_of(name)] = fmt::format("{:016x}", tuning::hash_of(content));
   }
   auto journal = Journal::open(path_of("journal.jsonl"), search, options_.resume);
   if (!journal) return journal.error();

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <optional>
 
-#include "base/harmless.h"
+#include "groma/harmless.h"
 #include "llm/json.h"
 
 namespace groma::tuning {
@@ -19,9 +19,7 @@ constexpr std::int64_t kPatternMemory = std::int64_t{8} << 20;
 
 using Read = Result<double, std::string>;
 
-std::string shown(std::string_view text) {
-  return harmless(text.substr(0, kShownText)) + (text.size() > kShownText ? "..." : "");
-}
+std::string shown(std::string_view text) { return harmless(text, kShownText); }
 
 // What products and quotients of two values can be told apart in.
 constexpr double kLeastValue = 1e-150, kMostValue = 1e150;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/harmless.h"
+#include "groma/harmless.h"
 #include "llm/text.h"
 
 namespace groma::tuning {
@@ -55,13 +55,7 @@ std::string_view trimmed(std::string_view text) {
 }
 
 std::string one_line(std::string_view text, std::size_t most) {
-  text = trimmed(text);
-  const bool cut = text.size() > most;
-  if (cut) {
-    while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
-    text = text.substr(0, most);
-  }
-  return harmless(text) + (cut ? "..." : "");
+  return harmless(trimmed(text), most);
 }
 
 std::vector<Fence> fences_of(std::string_view text) {

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <utility>
 
-#include "base/harmless.h"
 #include "groma/diff.h"
 #include "groma/evaluate.h"
+#include "groma/harmless.h"
 #include "groma/line_edits.h"
 #include "groma/system.h"
 #include "tune/journal.h"
@@ -170,7 +170,7 @@ std::string mapping_difference(const Problem& problem, const std::string& from,
   return draw(found, a->program(), b->program());
 }
 
-// What texts hold that others wrote is made harmless, line by line.
+// Texts that others wrote are filtered line by line.
 class Report {
  public:
   explicit Report(std::string path) : file_(std::move(path)) {}
@@ -205,8 +205,7 @@ void add_changed(const std::string& from, const std::string& to, Report& out) {
         out.add("  | line {}{}\n", line, segment.empty() ? "" : " of " + segment);
       }
       const std::string_view text = edit.line.substr(0, edit.line.find('\n'));
-      out.add("  | {} {}{}\n", edit.sign, harmless(text.substr(0, kMostOfLine)),
-              text.size() > kMostOfLine ? "..." : "");
+      out.add("  | {} {}\n", edit.sign, harmless(text, kMostOfLine));
     }
     before = edit.sign;
     if (edit.sign != '+') ++line;

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <map>
 
-#include "base/harmless.h"
+#include "groma/harmless.h"
 #include "tune/asking.h"
 #include "tune/proposers.h"
 #include "tune/reply_text.h"

@@ -944,7 +944,7 @@ TEST(Apps, ShowsAllOfAnApplication) {
                                      "    halves              colors 2 x 1\n"
                                      "      quarters            colors 1 x 2 of each\n"));
   EXPECT_THAT(outcome.out, HasSubstr("(204 characters in all: see --json)"));
-  EXPECT_THAT(outcome.out, HasSubstr("some [2Jname"));
+  EXPECT_THAT(outcome.out, HasSubstr("some\\u001b[2Jname"));
 }
 
 TEST(Apps, EveryValueStandsThereOnce) {

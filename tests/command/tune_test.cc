@@ -155,6 +155,8 @@ TEST(Tune, OptionsOfABeginningAreNotThoseOfAResumedSearch) {
   for (const char* option : {"--app cannon",
                              "--machine lassen",
                              "--file a --command '{file}'",
+                             "--command 'x {file}'",
+                             "--check-command x",
                              "--start a",
                              "--proposer anneal",
                              "--seed 2",
@@ -183,9 +185,6 @@ TEST(Tune, OptionsOfABeginningAreNotThoseOfAResumedSearch) {
       0);
   EXPECT_EQ(run("groma tune --resume " + paid + model).exit_code, 2);
   EXPECT_EQ(run("groma tune --resume " + paid + model + "--price 1,1").exit_code, 0);
-  const Outcome command = run("groma tune --resume " + found + " --command 'x {file}'");
-  EXPECT_EQ(command.exit_code, 1);
-  EXPECT_THAT(command.err, HasSubstr("runs no commands"));
 }
 
 TEST(Tune, WhatIsWrongIsOneLineOfJson) {
@@ -499,21 +498,15 @@ TEST(Tune, CommandsOfADirectoryAreRunOnlyWhereTheyAreTrusted) {
             0);
   std::filesystem::remove(mark);
   const std::string resume = "groma tune --evaluations 3 --resume " + found + " ";
-  for (const std::string& given : {std::string(), command, check + "--command 'cat {file}' ",
-                                   command + "--check-command true "}) {
-    const Outcome outcome = run(resume + given);
-    EXPECT_EQ(outcome.exit_code, 1) << given;
-    EXPECT_THAT(outcome.err, HasSubstr("`touch " + mark + "; cat {file}`")) << given;
-    EXPECT_THAT(outcome.err, HasSubstr("`true\\n`")) << given;
-    EXPECT_THAT(outcome.err, HasSubstr("--trust")) << given;
-    EXPECT_FALSE(exists(mark)) << given;
-  }
+  const Outcome untrusted = run(resume);
+  EXPECT_EQ(untrusted.exit_code, 1);
+  EXPECT_THAT(untrusted.err, HasSubstr("`touch " + mark + "; cat {file}`"));
+  EXPECT_THAT(untrusted.err, HasSubstr("`true\\n`"));
+  EXPECT_THAT(untrusted.err, HasSubstr("--trust"));
+  EXPECT_FALSE(exists(mark));
   const Outcome told = run(resume + "--json");
   EXPECT_EQ(told.exit_code, 1);
   EXPECT_THAT(lines_of(told.out).back()["message"].get<std::string>(), HasSubstr("cat {file}"));
-  EXPECT_EQ(run(resume + command + check).exit_code, 0);
-  EXPECT_TRUE(exists(mark));
-  std::filesystem::remove(mark);
   const Outcome trusted = run("groma tune --evaluations 4 --trust --resume " + found);
   EXPECT_EQ(trusted.exit_code, 0);
   EXPECT_THAT(trusted.err, HasSubstr("`touch " + mark + "; cat {file}`"));
@@ -528,8 +521,35 @@ TEST(Tune, ADirectorysTextDoesNotSteerTheTerminal) {
                 .exit_code,
             0);
   const Outcome outcome = run("groma tune --resume " + found);
-  EXPECT_THAT(outcome.err, HasSubstr("`cat {file} # \\x1B[2K\\x0D`"));
+  EXPECT_THAT(outcome.err, HasSubstr("`cat {file} # \\u001b[2K\\r`"));
   EXPECT_THAT(outcome.err, Not(HasSubstr("\x1b")));
+}
+
+// A model's endpoint that gives away a part of the key: it is in no file of the search, not in the
+// recording, and is not printed.
+TEST(Tune, NoPartOfAKeyIsKept) {
+  const std::string key = "sk-SECRETKEY12345ab-and-more";
+  for (const std::size_t letters : {std::size_t{4}, std::size_t{21}, key.size()}) {
+    for (const char* proposer : {"trace", "opro", "scientist", "hybrid"}) {
+      for (const char* says :
+           {"echo \"Task * GPU, OMP, CPU; # bad key $PART, $PART\"",
+            "echo \"{\\\"why\\\": \\\"bad key $PART\\\"}\"", "echo bad key $PART >&2; exit 1"}) {
+        const TemporaryFolder folder;
+        const Outcome outcome =
+            run("export PART=" + key.substr(0, letters) + " GROMA_API_KEY=" + key + "\n" + kSmall +
+                "--evaluations 4 --time 20 --proposer " + proposer + " --record " + folder.path() +
+                "/recording --out " + folder.path() + "/found --endpoint 'exec:cat > /dev/null; " +
+                says + "'");
+        std::string all = outcome.out + outcome.err;
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path())) {
+          if (entry.is_regular_file()) all += read_text(entry.path().string());
+        }
+        EXPECT_EQ(all.find("sk-S"), std::string::npos)
+            << proposer << " " << letters << " " << all.substr(all.find("sk-S") - 100, 200);
+        EXPECT_THAT(all, HasSubstr("[key]")) << proposer;
+      }
+    }
+  }
 }
 
 // Nor do its values, a unit, inputs.
@@ -543,10 +563,11 @@ TEST(Tune, ATextsWordsDoNotSteerTheTerminal) {
   const Outcome outcome =
       run(search + "'test {input}; echo score $((1 + $(grep -c \"value 4\" {file})))'" + found);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("    2  1 s [31m  line 1:  [2J for 4\n"));
-  EXPECT_THAT(outcome.out, HasSubstr("best   1 s [31m (a [32m 1, b 1), 2.00 times as fast"));
+  EXPECT_THAT(outcome.out, HasSubstr("    2  1 s\\u001b[31m  line 1: \\u001b[2J for 4\n"));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("best   1 s\\u001b[31m (a\\u001b[32m 1, b 1), 2.00 times as fast"));
   const Outcome failing = run(search + "'exit 3 # {file} {input}'" + found + "2");
-  EXPECT_THAT(failing.err, HasSubstr("exit code 3 (of a [32m)"));
+  EXPECT_THAT(failing.err, HasSubstr("exit code 3 (of a\\u001b[32m)"));
   for (const std::string& shown : {outcome.out, outcome.err, failing.err}) {
     EXPECT_THAT(shown, Not(HasSubstr("\x1b")));
   }
@@ -592,6 +613,25 @@ TEST(Tune, NothingIsWrittenThroughADirectorysLinks) {
   std::filesystem::create_symlink(mine, found + "/report.txt.next");
   EXPECT_EQ(run("groma tune --evaluations 2 --resume " + found).exit_code, 0);
   EXPECT_EQ(read_text(mine), "mine\n");
+}
+
+// What a kill left behind while a file was replaced goes when the search goes on; a user's own
+// files stay.
+TEST(Tune, ResumedItRemovesWhatAKillLeftBehind) {
+  const TemporaryFolder folder;
+  const std::string found = folder.path() + "/found";
+  ASSERT_EQ(run(kSmall + ("--evaluations 1 --out " + found)).exit_code, 0);
+  for (const char* name :
+       {"best.mapper", "best.txt", "report.txt", "findings.txt", "verified.mapper"}) {
+    folder.write(std::string("found/") + name + ".groma-k3v9x0", "half");
+    folder.write(std::string("found/") + name + ".backup", "mine");
+  }
+  EXPECT_EQ(run("groma tune --evaluations 2 --resume " + found).exit_code, 0);
+  for (const auto& entry : std::filesystem::directory_iterator(found)) {
+    EXPECT_EQ(entry.path().string().find(".groma-"), std::string::npos) << entry.path();
+  }
+  EXPECT_EQ(read_text(found + "/best.txt.backup"), "mine");
+  EXPECT_EQ(read_text(found + "/verified.mapper.backup"), "mine");
 }
 
 // A file of a gigabyte in one line, a pipe, a device.

@@ -153,7 +153,7 @@ TEST_F(OnLegion, Tunes) {
   EXPECT_THAT(read_text(out + "/report.txt"), HasSubstr("best"));
   EXPECT_THAT(read_text(out + "/journal.jsonl"), HasSubstr("on legion"));
   // What it ran stands there, so it goes on without being told again.
-  const Outcome further = run("groma tune --resume " + out + " --evaluations 3");
+  const Outcome further = run("groma tune --trust --resume " + out + " --evaluations 3");
   EXPECT_EQ(further.exit_code, 0) << further.out << further.err;
 }
 

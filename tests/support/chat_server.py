@@ -385,6 +385,54 @@ def echo(r):
         r.answer(200, reply(f"your key is {key}", reasoning=key))
 
 
+LEAKS = {
+    "error": lambda key: {"error": {"message": f"bad key {key}"}},
+    "fused": lambda key: {"error": {"message": f"badkey{key}"}},
+    "words": lambda key: {"error": {"message": f"{key}: bad, '{key}' ({key}) x={key};\n{key}... {key}XXXX {key}***\u2026"}},
+    "plain": lambda key: f"bad key {key}\n",
+    "html": lambda key: f"<!doctype html><p>bad key {key}</p>",
+    "detail": lambda key: {"detail": [{"msg": f"bad {key}", "loc": ["body", key]}]},
+    "nested": lambda key: {"error": {"message": json.dumps({"why": f"no key\n{key}", "key": key})}},
+    "name": lambda key: {"error": {key: key, f"the {key}": 1}},
+    "list": lambda key: {"error": [f"xyz{key}", {"message": key}], "detail": key},
+    "twice": lambda key: '{"error":{"message":"%s","message":"x","type":"%s"}}' % (key, key),
+    "escaped": lambda key: '{"error":{"message":"no \\u%04x%s"}}' % (ord(key[0]), key[1:]),
+    "percent": lambda key: {"error": {"message": f"http://h/?key%3D%{ord(key[0]):02x}{key[1:]}&x=%20{key}"}},
+    "reply": lambda key: reply(f"a {key}\nb", reasoning=f"({key})", refusal="", name=key),
+    "content": lambda key: reply(f"a{key}"),
+    "refusal": lambda key: reply(None, refusal="x" * 290 + f" {key}"),
+    "tool": lambda key: reply(None, tool_calls=[{"function": {"name": key}}]),
+    "parts": lambda key: reply([{"text": key[:3]}, {"text": key[3:]}]),
+    "model": lambda key: {**reply(), "model": key},
+}
+
+
+def leak(r):
+    """`/leak-FORM-STATUS-N/`: an answer with the first N letters of the key, as a server may cut it short."""
+    _, form, status, count = r.case.split("-")
+    header = r.headers.get("authorization", r.headers.get("x-api-key"))
+    key, status = header.split()[-1][:int(count)], int(status)
+    data = lambda *events: b"".join(e if isinstance(e, bytes) else event_of(e) for e in events)
+    kind = "text/event-stream"
+    if form == "header":
+        r.answer(status, "", Location=f"http://h/{key}", Server=f"s/{key}")
+    elif form == "pieces":
+        letters = [delta(letter) for letter in f"<{key}> and {key} or x{key}"]
+        r.answer(status, data(*letters, delta(None, "stop"), "[DONE]"), kind)
+    elif form == "event":
+        r.answer(status, data(delta("hel"), {"error": {"message": f"bad key {key}"}}), kind)
+    elif form == "comment":
+        r.answer(status, data(f": {key}\n".encode(), b"id: " + key.encode() + b"\n", delta("hello", "stop"), "[DONE]"), kind)
+    elif form == "broken":
+        r.answer(status, data(b"data: no json " + key.encode() + b"\n\n", delta("hello", "stop")), kind)
+    elif form == "cut":
+        r.send(f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: 900\r\n\r\n"
+               f'{{"error":{{"message":"a{key}'.encode())
+    else:
+        body = LEAKS[form](key)
+        r.answer(status, body, "text/html" if form in ("html", "plain") else "application/json")
+
+
 @case
 def gzipped(r):
     r.answer(200, gzip.compress(json.dumps(reply()).encode()), Content_Encoding="gzip")
@@ -546,7 +594,10 @@ def serve(connection, context=None):
         if request.path == "/log":
             request.answer(200, log)
         else:
-            CASES[request.case](request)
+            if request.case.startswith("leak-"):
+                leak(request)
+            else:
+                CASES[request.case](request)
     except OSError:
         pass  # the client left
     finally:

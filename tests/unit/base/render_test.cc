@@ -120,11 +120,12 @@ TEST(Render, WhatATerminalMustNotSee) {
   EXPECT_EQ(rendered("x = \x1b"
                      "[m \xFF"),
             "a.mapper:1:5: error: unexpected character 0x1b [unexpected-character]\n"
-            "    1 | x = ?[m ?\n"
-            "      |     ^\n"
+            "    1 | x = \\u001b[m \\xff\n"
+            "      |     ^~~~~~\n"
+            "help: remove it: nobody sees it, and a terminal may obey it\n"
             "a.mapper:1:9: error: the byte 0xff is no UTF-8 [bad-utf8]\n"
-            "    1 | x = ?[m ?\n"
-            "      |         ^\n"
+            "    1 | x = \\u001b[m \\xff\n"
+            "      |              ^~~~\n"
             "help: save the file as UTF-8\n");
 }
 

@@ -101,7 +101,9 @@ void add_long_lines(std::vector<HostileCase>& cases) {
   line("accents", "unexpected-character", "", "\xC3\xA9", "");
   line("nul", "unexpected-character", "", std::string(1, '\0'), "");
   line("nul_in_names", "unknown-statement", "", std::string("a\0", 2), "");
-  line("nul_in_string", "", "Task \"", std::string(1, '\0'), "\" GPU;");
+  line("nul_in_string", "unexpected-character", "Task \"", std::string(1, '\0'), "\" GPU;");
+  line("hidden_in_comment", "unexpected-character", "# ", "\x1b[2J\xE2\x80\xAE", "");
+  line("seen_in_comment", "", "# ", "caf\xC3\xA9\xE6\x97\xA5 ", "");
   line("bad_utf8", "bad-utf8", "", "\xFF", "");
   line("bad_utf8_apart", "bad-utf8", "", "\xFF ", "");
   line("bad_utf8_in_string", "bad-utf8", "Task \"", "\x80", "\" GPU;");

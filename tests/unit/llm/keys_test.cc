@@ -5,7 +5,10 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <utility>
 
 #include "groma/llm.h"
 #include "support/files.h"
@@ -92,6 +95,131 @@ TEST_F(Client, AKeyAppearsNowhere) {
   for (const std::string* text : {&all, &shown, &lines.text}) {
     EXPECT_THAT(*text, Not(HasSubstr(kKey)));
     EXPECT_THAT(*text, Not(HasSubstr("SECRET")));
+  }
+}
+
+constexpr const char* kForms[] = {"error",  "fused",   "words",   "plain",   "html",    "detail",
+                                  "nested", "name",    "list",    "twice",   "escaped", "percent",
+                                  "reply",  "content", "refusal", "tool",    "parts",   "model",
+                                  "header", "pieces",  "event",   "comment", "broken",  "cut"};
+
+// A server that cuts the key short, in every place of an answer, with every status: nothing that is
+// said, logged, shown or recorded has four letters or more of it. Its second to fifth letters
+// stand for them, since the first may be escaped.
+TEST_F(Client, ABeginningOfAKeyAppearsNowhere) {
+  const TemporaryFolder folder;
+  const std::string the_key = kKey, letters = the_key.substr(1, 3);
+  int number = 0;
+  const auto expect_nothing = [&](const std::string& form, int status, std::size_t count) {
+    const std::string behaviour =
+        "leak-" + form + "-" + std::to_string(status) + "-" + std::to_string(count);
+    for (const bool stream : {false, true}) {
+      Lines lines;
+      std::string live;
+      ChatOptions loud = options(behaviour, stream);
+      loud.key = key();
+      loud.log = &lines;
+      loud.attempts = 2;
+      loud.record = folder.path() + "/" + std::to_string(number++);
+      ChatClient::Watch watch;
+      watch.on_text = [&live](std::string_view piece, bool) { live += piece; };
+      ChatClient client = make(loud);
+      const auto reply = client.ask(hello(), watch);
+      std::string said = reply ? reply->text + "|" + reply->reasoning + "|" + reply->model
+                               : to_json(reply.error());
+      const auto models = client.models();
+      if (models) {
+        for (const std::string& name : *models) said += name;
+      } else {
+        said += to_json(models.error());
+      }
+      const std::string recorded = read_text(loud.record);
+      for (const std::string& text : {said, live, lines.text, recorded}) {
+        EXPECT_EQ(text.find(letters), text.npos) << behaviour << ": " << text;
+      }
+      // What is left is JSON, and the replay says the same.
+      std::istringstream exchanges(recorded);
+      for (std::string line; std::getline(exchanges, line);) {
+        EXPECT_TRUE(json::accept(line)) << behaviour << ": " << line;
+      }
+      loud.replay = std::exchange(loud.record, "");
+      const auto again = make(loud).ask(hello());
+      EXPECT_EQ(again ? again->text : again.error().message,
+                reply ? reply->text : reply.error().message)
+          << behaviour;
+      std::filesystem::remove(loud.replay);
+    }
+  };
+  for (const char* form : kForms) {
+    for (const int status : {200, 401, 500}) {
+      for (std::size_t count = 4; count <= the_key.size(); ++count) {
+        expect_nothing(form, status, count);
+      }
+    }
+    for (const int status : {201, 307, 400, 403, 404, 422, 429, 503}) {
+      for (const std::size_t count : {4U, 21U}) expect_nothing(form, status, count);
+    }
+  }
+}
+
+// The same of a command, which may have the key from elsewhere: of all that it writes.
+TEST_F(Client, ABeginningOfAKeyIsNotTakenFromACommand) {
+  const TemporaryFolder folder;
+  const std::string the_key = kKey, letters = the_key.substr(1, 3);
+  for (std::size_t count = 4; count <= the_key.size(); ++count) {
+    setenv("GROMA_TEST_PART", the_key.substr(0, count).c_str(), 1);
+    int number = 0;
+    for (const char* script :
+         {"echo bad key $GROMA_TEST_PART >&2; exit 1", "printf x$GROMA_TEST_PART >&2; exit 3",
+          "echo \"'$GROMA_TEST_PART' is wrong\" >&2; kill -9 $$", "echo a $GROMA_TEST_PART b",
+          "printf x$GROMA_TEST_PART", "echo $GROMA_TEST_PART; yes | head -c 3000"}) {
+      Lines lines;
+      ChatOptions exec = options("ok");
+      exec.endpoint = std::string("exec:") + script;
+      exec.key = key();
+      exec.log = &lines;
+      exec.max_reply_bytes = 2000;
+      exec.record = folder.path() + "/" + std::to_string(count) + "." + std::to_string(number++);
+      const auto reply = make(exec).ask(hello());
+      const std::string said = reply ? reply->text : to_json(reply.error());
+      for (const std::string& text : {said, lines.text, read_text(exec.record)}) {
+        EXPECT_EQ(text.find(letters), text.npos) << script << ": " << text;
+      }
+    }
+  }
+  unsetenv("GROMA_TEST_PART");
+}
+
+// Of an output that is too long to keep, the middle is left out: the key may stand across both
+// ends of what is left.
+TEST_F(Client, AKeyIsTakenFromBothEndsOfAnOutput) {
+  ChatOptions exec = options("ok");
+  exec.key = ChatKey::make("sk-abcdefghijklmnopqrstuvwxyz").value();
+  exec.max_reply_bytes = 100;
+  exec.endpoint = "exec:for i in 1 2 3 4 5 6 7 8; do printf \"$GROMA_TEST_PART\"; done >&2; exit 1";
+  setenv("GROMA_TEST_PART", "sk-abcdefghijklmnopqrstuvwxyz", 1);
+  const std::string message = make(exec).ask(hello()).error().message;
+  EXPECT_EQ(message.find("wxyz"), message.npos) << message;
+  EXPECT_EQ(message.find("abcd"), message.npos) << message;
+  unsetenv("GROMA_TEST_PART");
+}
+
+// A key that is a word, as local servers take it, changes no word of a reply that only holds it, no
+// member's name, and no request.
+TEST_F(Client, AWordThatIsAKeyBreaksNothing) {
+  const TemporaryFolder folder;
+  for (const char* word : {"token-abc123", "model-key", "choices-1", "EMPTY"}) {
+    ChatOptions local = options("ok");
+    local.key = ChatKey::make(word).value();
+    local.record = folder.path() + "/" + word;
+    const auto reply = make(local).ask(hello());
+    ASSERT_TRUE(reply.ok()) << word << ": " << reply.error().message;
+    EXPECT_EQ(reply->text, "hello") << word;
+    EXPECT_FALSE(reply->usage.estimated) << word;
+    // The driver replays without a key.
+    local.replay = std::exchange(local.record, "");
+    local.key = {};
+    EXPECT_EQ(make(local).ask(hello())->text, "hello") << word;
   }
 }
 

@@ -48,7 +48,7 @@ TEST(Text, BrokenUtf8IsMadeWhole) {
 TEST(Text, IsShownOnOneBoundedLine) {
   EXPECT_EQ(shown("a\x1b[31m\nb\x7f\xC2\x9B"
                   "c\n"),
-            "a [31m b  c");
+            R"(a\u001b[31m b\u007f\u009bc)");
   EXPECT_EQ(shown(std::string(500, 'x'), 10), "xxxxxxxxxx...");
   EXPECT_EQ(shown("123456789\xC3\xA9zz", 10), "123456789...");
 }
@@ -100,7 +100,54 @@ TEST(Text, KeysAreTakenOut) {
   EXPECT_EQ(redacted("100% %zz %", "secret"), "100% %zz %");
   EXPECT_EQ(redacted("\\\\\\secre", "secret"), "[key]") << "an end that begins it";
   EXPECT_EQ(redacted("a sec", "secret"), "a sec");
-  EXPECT_EQ(redacted("secre t", "secret"), "secre t");
+  // A beginning of four letters or more, where it begins a word.
+  EXPECT_EQ(redacted("secre t, (secr) 'secreX' sec", "secret"), "[key] t, ([key]) '[key]X' sec");
+  EXPECT_EQ(redacted("unsecre t", "secret"), "unsecre t");
+  EXPECT_EQ(redacted(R"(a\nsecr b%20secr c\u0020secr d)", "secret"),
+            R"(a\n[key] b%20[key] c\u0020[key] d)");
+  // A key that repeats itself.
+  EXPECT_EQ(redacted("ababababc", "ababc"), "[key][key]");
+  EXPECT_EQ(redacted("sk-sk-sk-SECRET", "sk-sk-SECRET"), "[key]");
+  EXPECT_EQ(without_whole_key("secre secret", "secret"), "secre [key]");
+}
+
+// However a text comes in pieces, what is shown is what the whole text would be.
+TEST(Text, KeysAreTakenOutWhileTheyCome) {
+  const std::string key = "sk-ab/SECRET";
+  for (const std::string text :
+       {"a sk-ab/SECRET b", "sk-ab/SECRETsk-ab/SECRET", "x sk-ab/SE, sk-a y", "task-ab is no key",
+        R"(\u0073k-ab\/SECRET %73k-ab%2FSECRET \\\\s)", "sk-ask-ab/SECRET", "the end sk-ab/S",
+        "task-ab", "100% \\ %7", R"(\n \nsk-ab\n)", "sk-ab/SECRE\xC3\xA9"}) {
+    for (std::size_t piece = 1; piece <= text.size(); ++piece) {
+      LiveRedactor redactor(key);
+      std::string shown;
+      for (std::size_t at = 0; at < text.size(); at += piece) {
+        shown += redactor.feed(text.substr(at, piece));
+      }
+      shown += redactor.finish();
+      EXPECT_EQ(shown, redacted(text, key)) << text << " by " << piece;
+    }
+  }
+  // In time that grows with the text: this would take minutes otherwise.
+  LiveRedactor many(key);
+  std::size_t shown = 0;
+  for (int i = 0; i < 1'000'000; ++i) shown += many.feed("\\").size();
+  EXPECT_EQ(shown + many.finish().size(), 1'000'000U);
+  LiveRedactor redactor(key);
+  EXPECT_EQ(redactor.feed("hello wor"), "hello wor") << "what is no key is not held back";
+}
+
+TEST(Text, KeysAreTakenOutOfBodies) {
+  EXPECT_EQ(redacted_body(R"({"a":["sec","ret"],"b":"x"})", "secret"),
+            R"({"a":["[key]",""],"b":"x"})");
+  EXPECT_EQ(redacted_body(R"({"a":"asecr","secret":1,"secr":2})", "secret"),
+            R"({"[key]":1,"a":"a[key]","secr":2})");
+  EXPECT_EQ(redacted_body(R"({"a":123456})", "123456"), R"({"a":[key]})");
+  EXPECT_EQ(redacted_body(R"({"a":"secr","a":"x"})", "secret"), R"({"a":"x"})");
+  const std::string plain = R"({ "a" : "x", "tokens": 1 })";
+  EXPECT_EQ(redacted_body(plain, "secret"), plain);
+  EXPECT_EQ(redacted_request(R"({"model":"secr","x":"a secret"})", "secret"),
+            R"({"model":"secr","x":"a [key]"})");
 }
 
 }  // namespace

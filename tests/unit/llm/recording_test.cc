@@ -107,6 +107,18 @@ TEST_F(Client, ADifferenceIsFromTheNearestRequest) {
   EXPECT_THAT(make(live).ask(near).error().message, HasSubstr("line 3: /body/messages/0/content"));
 }
 
+TEST_F(Client, AStatusThatNoServerHasIsNoExchange) {
+  const TemporaryFolder folder;
+  ChatOptions again;
+  again.replay = folder.write("recording",
+                              "{\"groma_chat_recording\":1}\n"
+                              "{\"request\":{\"method\":\"GET\",\"path\":\"/models\"},\"reply\":"
+                              "{\"status\":1000000000000,\"body\":\"x\"}}\n{}\n");
+  const auto client = ChatClient::make(again);
+  ASSERT_FALSE(client.ok());
+  EXPECT_THAT(client.error().message, HasSubstr("line 2: no exchange"));
+}
+
 TEST_F(Client, ACommandIsReplayedToo) {
   const TemporaryFolder folder;
   for (const char* script : {"exec:echo hello", "exec:echo useless >&2; exit 3"}) {

@@ -580,7 +580,6 @@ TEST(DefaultMapper, TheRest) {
   const auto mapper = default_on(cpu(0, 0), grid());
   FakeRuntime runtime;
   EXPECT_EQ(mapper->name(), "default");
-  EXPECT_EQ(mapper->sync_model(), SyncModel::kSerialized);
   EXPECT_EQ(mapper->describe({1}), "");
   EXPECT_THAT(mapper->sharding_functors(), IsEmpty());
   EXPECT_EQ(mapper->select_sharding_functor(runtime, {}, {}), kCyclicSharding);

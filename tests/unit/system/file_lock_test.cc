@@ -111,6 +111,15 @@ TEST_F(Lock, SaysWhyThereIsNone) {
   std::filesystem::create_symlink(mine, link);
   EXPECT_FALSE(FileLock::take(link).ok());
   EXPECT_EQ(std::filesystem::file_size(mine), 5U);
+  // Of a file that has another name, which would lose its text.
+  const std::string other = folder_ + "/other";
+  std::filesystem::create_hard_link(mine, other);
+  {
+    const auto taken = FileLock::take(other);
+    EXPECT_TRUE(taken.ok());
+    EXPECT_FALSE(FileLock::take(other).ok());
+  }
+  EXPECT_EQ(std::filesystem::file_size(mine), 5U);
   // Of one who did not come to write its number.
   const int file = open(path_.c_str(), O_RDWR | O_CREAT, 0666);
   const auto lock = FileLock::take(path_);

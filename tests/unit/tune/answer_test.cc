@@ -146,7 +146,7 @@ TEST(Answer, SaysWhatItTries) {
   EXPECT_EQ(read("{\"plan\": \"to CPUs\", \"task\": \"Task * CPU;\"}").plan, "to CPUs");
   const std::string endless(5000, 'x');
   EXPECT_LT(read(endless + "\n```task\nTask * CPU;\n```").plan.size(), 250U);
-  EXPECT_EQ(read("a\x1b[31mb\n```task\nTask * CPU;\n```").plan, "a [31mb");
+  EXPECT_EQ(read("a\x1b[31mb\n```task\nTask * CPU;\n```").plan, "a\\u001b[31mb");
 }
 
 // -------------------------------------------------------------------------------- replies that are

@@ -415,7 +415,7 @@ TEST(Tune, ReportsWhatChangedInAText) {
   EXPECT_EQ(report.find("groma: begin"), report.npos);
   EXPECT_THAT(report, HasSubstr("\nStep 1: 2 s\n  the start\n\nStep 2: 2 s\n  as listed\n"
                                 "  | line 3 of blocking\n  | - rows 4\n  | + rows 8\n"
-                                "  | line 5 of blocking\n  | - columns 4\n  | + tall  8\n"
+                                "  | line 5 of blocking\n  | - columns 4\n  | + tall\\u001b 8\n"
                                 "  | + wide 8\n\nStep 3: 1 s\n"));
   EXPECT_THAT(report, HasSubstr("\nThe best against the start, as each step below\n  | line 7\n"
                                 "  | - units 2  // groma: one of 2 3\n"
@@ -463,7 +463,7 @@ TEST(Tune, WhatAFailureSaidLastIsTold) {
         EXPECT_THAT(proposer.heard, ::testing::ElementsAre("a line", "c[3] is \xFF"));
       }
       EXPECT_THAT(read_text(options.directory + "/report.txt"),
-                  HasSubstr("  output: a line\n  output: c[3] is \xFF\n"));
+                  HasSubstr("  output: a line\n  output: c[3] is \\xff\n"));
     }
   }
   EXPECT_THAT(said, HasSubstr("\"last_lines\":[\"a line\",\"c[3] is "));

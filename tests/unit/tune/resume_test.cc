@@ -734,7 +734,7 @@ TEST(Reasons, AreToldWhoeverReadsThem) {
     EXPECT_THAT(text, HasSubstr("the command ended with exit code 4"));
   }
   EXPECT_EQ(said.find("Performance Metric"), said.npos);  // the values say it
-  EXPECT_THAT(report, HasSubstr(" [31mred"));
+  EXPECT_THAT(report, HasSubstr("\\u001b[31mred\\u0007"));
   EXPECT_EQ(report.find_first_of("\x1b\x07"), report.npos);
 }
 
@@ -761,7 +761,7 @@ TEST(Report, ShowsAReplyWithoutWhatATerminalObeys) {
   search.options.budget.evaluations = 2;
   search.model = "printf 'one\\033[31mred\\n\\033]0;two\\007'";
   ASSERT_EQ(search.error(), "");
-  EXPECT_THAT(search.report(), HasSubstr("  < one [31mred\n  <  ]0;two "));
+  EXPECT_THAT(search.report(), HasSubstr("  < one\\u001b[31mred\n  < \\u001b]0;two\\u0007"));
   EXPECT_EQ(search.report().find_first_of("\x1b\x07"), std::string::npos);
   EXPECT_THAT(search.report(), HasSubstr("2 questions to the model"));
   EXPECT_FALSE(std::filesystem::exists(search.options.directory + "/report.txt.next"));
