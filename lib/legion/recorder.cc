@@ -38,6 +38,10 @@ class Recorder final : public Above {
     times.begin_own();
     mapper->map_task(context, task, input, output);
     times.end_own();
+    if (!output.abort_mapping &&
+        !mapper->runtime->is_leaf_variant(context, task.task_id, output.chosen_variant)) {
+      events_->may_launch(mapper->runtime, context, task);
+    }
     if (!output.task_prof_requests.empty() || !output.copy_prof_requests.empty()) {
       const std::lock_guard lock(mutex_);
       asked_.try_emplace(task.get_unique_id());
