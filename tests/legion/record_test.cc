@@ -424,6 +424,12 @@ TEST_F(Verify, WhatIsMeasured) {
                                  HasSubstr("  within the start's own runs\n"),
                                  HasSubstr("\nnothing that was found is faster for real than")));
   std::filesystem::remove_all(found());
+  const Outcome as_legions_examples = tune(
+      "--repeats 1", "sh -c '" GROMA_STRANGER " plain -ll:cpu 2; echo ELAPSED TIME =   0.025 s'");
+  EXPECT_THAT(as_legions_examples.out,
+              AllOf(HasSubstr("of the `elapsed` time that it says; simulated is "),
+                    HasSubstr("  start              25 ms  25 ms to 25 ms ")));
+  std::filesystem::remove_all(found());
   const Outcome metric =
       tune("--repeats 1 --json --metric 'score: (.*)' --unit points --higher-is-better", program);
   EXPECT_THAT(metric.out, AllOf(HasSubstr(R"("measure":"metric","unit":"points")"),
