@@ -611,6 +611,7 @@ TEST(AppJson, TheSchemaHasTheReadersKeys) {
   compare(parts["runtime"], keys::kRuntimeKeys);
   compare(parts["region"], keys::kRegionKeys);
   compare(parts["partition"], keys::kPartitionKeys);
+  compare(parts["box"], keys::kBoxKeys);
   compare(parts["field"], keys::kFieldKeys);
   compare(parts["data"]["anyOf"][1], keys::kDataKeys);
   compare(parts["task"], keys::kTaskKeys);
@@ -623,7 +624,7 @@ TEST(AppJson, TheSchemaHasTheReadersKeys) {
   compare(parts["loop"], keys::kLoopKeys);
   compare(parts["phase"], keys::kPhaseKeys);
   compare(parts["wait"], keys::kWaitKeys);
-  EXPECT_EQ(objects, 20U);
+  EXPECT_EQ(objects, 21U);
   const auto words = [&](const nlohmann::json& place, const auto& names) {
     EXPECT_EQ(place["enum"].get<std::vector<std::string>>(),
               std::vector<std::string>(names.begin(), names.end()));
