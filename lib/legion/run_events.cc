@@ -452,9 +452,8 @@ std::optional<RunEvents::Open> RunEvents::open_of(Runtime* runtime, MapperContex
   Open open;
   open.task = *number;
   for (const Legion::RegionRequirement& each : task.regions) {
-    const auto place =
-        each.region.exists() ? place_of(runtime, context, each.region) : std::optional<Place>();
-    open.colors.push_back(place ? place->colors : std::vector<std::int64_t>());
+    open.places.push_back(each.region.exists() ? place_of(runtime, context, each.region)
+                                               : std::optional<Place>());
   }
   const Legion::Task* const above = task.get_parent_task();
   if (above != nullptr) open.of = {run_of(*above), task.get_context_index()};
@@ -694,6 +693,30 @@ std::string RunEvents::text() {
   return app::text_of(finished());
 }
 
+// The tasks of a must epoch have one number in what launches them; of these the first with the
+// regions of the run is taken.
+std::int32_t RunEvents::shape_of(const Open& run, const Events& done) const {
+  const auto above = contexts_.find(run.of.first);
+  if (above == contexts_.end()) return -1;
+  const auto& launches = above->second.launches;
+  std::int32_t first = -1;
+  for (auto of = std::lower_bound(launches.begin(), launches.end(),
+                                  std::pair(run.of.second, std::uint32_t{0}));
+       of != launches.end() && of->first == run.of.second; ++of) {
+    const std::uint32_t number = done.launches[of->second].shape;
+    const Events::Shape& shape = done.shapes[number];
+    if (shape.task != run.task) continue;
+    if (first < 0) first = static_cast<std::int32_t>(number);
+    const bool is_it =
+        std::equal(shape.requirements.begin(), shape.requirements.end(), run.places.begin(),
+                   run.places.end(), [](const Events::Requirement& of_launch, const auto& place) {
+                     return place && place->region == of_launch.region;
+                   });
+    if (is_it) return static_cast<std::int32_t>(number);
+  }
+  return first;
+}
+
 app::Events RunEvents::finished() {
   // Points of replayed traces are not mapped, those of other processes not here.
   while (!pending_.empty()) finish(Key(pending_.begin()->first));
@@ -712,24 +735,18 @@ app::Events RunEvents::finished() {
     if (!launching.contains(open.task)) continue;
     Events::Context made;
     made.task = open.task;
-    const auto above = contexts_.find(open.of.first);
-    if (above != contexts_.end()) {
-      const auto& launches = above->second.launches;
-      const auto of = std::lower_bound(launches.begin(), launches.end(),
-                                       std::pair(open.of.second, std::uint32_t{0}));
-      if (of != launches.end() && of->first == open.of.second) {
-        made.shape = static_cast<std::int32_t>(done.launches[of->second].shape);
-      }
-    }
+    made.shape = shape_of(open, done);
     // What it is given is of use as far as it is what its launch says.
     const std::vector<std::size_t> layout = done.layout_of(made);
     if (!layout.empty()) {
       if (open.point) made.given = list(*open.point);
-      bool fits = made.given.size() == layout[0] && open.colors.size() + 1 == layout.size();
-      for (std::size_t r = 0; fits && r < open.colors.size(); ++r) {
-        fits = layout[r + 1] == 0 || layout[r + 1] == open.colors[r].size();
+      bool fits = made.given.size() == layout[0] && open.places.size() + 1 == layout.size();
+      for (std::size_t r = 0; fits && r < open.places.size(); ++r) {
         if (layout[r + 1] == 0) continue;
-        made.given.insert(made.given.end(), open.colors[r].begin(), open.colors[r].end());
+        const auto& place = open.places[r];
+        fits = place && layout[r + 1] == place->colors.size();
+        if (!fits) break;
+        made.given.insert(made.given.end(), place->colors.begin(), place->colors.end());
       }
       if (!fits) {
         made.shape = -1;

@@ -109,7 +109,7 @@ class RunEvents {
     std::uint32_t task = 0;
     Key of{};  // the launch that the context is of
     std::optional<Point> point;
-    std::vector<std::vector<std::int64_t>> colors;  // of its pieces, by requirement
+    std::vector<std::optional<Place>> places;  // of its pieces, by requirement
     std::vector<std::pair<std::uint64_t, std::uint32_t>> launches;
     bool idle = false;  // it has launched nothing yet
   };
@@ -146,6 +146,8 @@ class RunEvents {
   void finish(const Key& key);
   void forget_old();
   void count(const char* what, std::int64_t times = 1) { others_[what] += times; }
+  // The shape of the launch that the run is of, in `done`; -1: it is not known.
+  std::int32_t shape_of(const Open& run, const app::Events& done) const;
   static app::Events::Cost quantile(std::vector<std::int64_t>& costs, std::size_t percent);
   app::Events finished();
 

@@ -178,8 +178,8 @@ TEST_F(Record, RunsThatLaunchSomethingElse) {
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.err, Not(HasSubstr("something else")));
   const std::vector<std::string> trace = trace_of(Workload::make(recorded())->data());
-  EXPECT_EQ(lines_of(trace, "inner").size(), 6U);  // none, one, two and three
-  EXPECT_EQ(lines_of(trace, "holes").size(), 4U);
+  EXPECT_EQ(lines_of(trace, "inner").size(), 6U + 1);  // none, one, two and three; then one
+  EXPECT_EQ(lines_of(trace, "holes").size(), 4U + 4);
   EXPECT_EQ(lines_of(trace, "inner ()").at(5),
             "own (): inner (), read-write cells 8 bytes of (25) at (75)");
 }
@@ -349,6 +349,17 @@ TEST_F(Record, WhatIsThereIsReplacedWhereItIsNamed) {
   EXPECT_EQ(read_text(folder_.path() + "/" + file), "mine");
   EXPECT_THAT(record(program).out, Not(HasSubstr("replaced")));
   EXPECT_THAT(record(program).out, HasSubstr(out() + ", replaced: "));
+}
+
+TEST_F(Record, ItIsCalledAfterTheProgramBehindLaunchers) {
+  const std::string name = std::filesystem::path(GROMA_STRANGER).filename().string();
+  const Outcome outcome =
+      run("cd " + folder_.path() +
+          " && groma record -- env A=1 nice -n 1 " GROMA_STRANGER " plain -ll:cpu 2");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto app = load_application(folder_.path() + "/" + name + ".json");
+  ASSERT_TRUE(app.ok()) << app.error().message;
+  EXPECT_EQ(app->name, name);
 }
 
 // The folder is gone when the program has ended.

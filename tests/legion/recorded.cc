@@ -210,19 +210,27 @@ void subregions(Context context, Runtime* runtime) {
 }
 
 // Each run of `own` launches as often as its piece's number says, and that of the other region
-// launches something else.
+// launches something else. At last one of each in a must epoch.
 void kinds(Context context, Runtime* runtime) {
   const Data data = make_data(context, runtime);
-  for (int piece = 0; piece <= kPieces; ++piece) {
-    const LogicalRegion region = piece == kPieces ? data.other
-                                                  : runtime->get_logical_subregion_by_color(
-                                                        context, data.pieces, DomainPoint(piece));
-    const LogicalRegion root = piece == kPieces ? data.other : data.region;
-    TaskLauncher launcher(kOwn, UntypedBuffer(&piece, sizeof piece));
-    launcher.add_region_requirement(
-        RegionRequirement(region, LEGION_READ_WRITE, LEGION_EXCLUSIVE, root).add_field(kX));
-    runtime->execute_task(context, launcher);
-  }
+  static constexpr int kNumbers[] = {0, 1, 2, 3, kPieces};
+  const auto launcher = [&](const int& piece) {
+    const bool is_other = piece == kPieces;
+    const LogicalRegion region = is_other ? data.other
+                                          : runtime->get_logical_subregion_by_color(
+                                                context, data.pieces, DomainPoint(piece));
+    TaskLauncher made(kOwn, UntypedBuffer(&piece, sizeof piece));
+    made.add_region_requirement(RegionRequirement(region, LEGION_READ_WRITE, LEGION_EXCLUSIVE,
+                                                  is_other ? data.other : data.region)
+                                    .add_field(kX));
+    return made;
+  };
+  for (const int& piece : kNumbers) runtime->execute_task(context, launcher(piece));
+  Legion::MustEpochLauncher epoch;
+  epoch.add_single_task(DomainPoint(0), launcher(kNumbers[1]));
+  epoch.add_single_task(DomainPoint(1), launcher(kNumbers[kPieces]));
+  epoch.launch_domain = Domain(Rect<1>(0, 1));
+  runtime->execute_must_epoch(context, epoch);
 }
 
 // Nobody waits for a single task's future, which this Legion does not take in shards of a process.
