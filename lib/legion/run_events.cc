@@ -23,9 +23,10 @@ constexpr std::size_t kMostTimes = 1024;         // of a task on a kind of proce
 constexpr std::size_t kMostPlaces = 65'536;      // that are remembered
 constexpr std::size_t kMostArgumentBytes = 256;  // that tell launches apart
 constexpr std::size_t kMostContexts = std::size_t{1} << 17;
-constexpr std::size_t kMostIdle = 8192;       // of these, that have launched nothing
-constexpr std::size_t kMostAlike = 4096;      // kinds of launches with projection functors
-constexpr std::size_t kMostPending = 16'384;  // launches with such whose points are not mapped
+constexpr std::size_t kMostExpected = 65'536;  // launches whose tasks are not mapped yet
+constexpr std::size_t kMostIdle = 8192;        // of these, that have launched nothing
+constexpr std::size_t kMostAlike = 4096;       // kinds of launches with projection functors
+constexpr std::size_t kMostPending = 16'384;   // launches with such whose points are not mapped
 constexpr std::size_t kMostIssued = 4096;  // launches that are not mapped, of whom it is known when
 constexpr std::size_t kMostCosts = 65'536;  // of the runtime
 // What other work delays counts not: the runtime's cost is what this share of the times, in
@@ -444,6 +445,32 @@ void RunEvents::launched(Runtime* runtime, MapperContext context, const Legion::
   keep({run, task.get_context_index()}, task, std::move(launch));
 }
 
+void RunEvents::expected(const Legion::Task& task) {
+  const Legion::Task* const parent = task.get_parent_task();
+  if (parent == nullptr || parent->get_shard_id() != 0) return;
+  if (machine_->machine()->node_count() > 1) return;  // others may map it
+  const Key key{run_of(*parent), task.get_context_index()};
+  const auto points =
+      task.is_index_space ? static_cast<std::int64_t>(task.index_domain.get_volume()) : 1;
+  const std::lock_guard lock(mutex_);
+  if (!may_replay_ && expected_.size() < kMostExpected) expected_[key] += points;
+}
+
+void RunEvents::may_replay() {
+  const std::lock_guard lock(mutex_);
+  may_replay_ = true;
+  expected_.clear();
+}
+
+void RunEvents::came(const Legion::Task& task) {
+  const Legion::Task* const parent = task.get_parent_task();
+  if (parent == nullptr) return;
+  const Key key{run_of(*parent), task.get_context_index()};
+  const std::lock_guard lock(mutex_);
+  const auto found = expected_.find(key);
+  if (found != expected_.end() && --found->second <= 0) expected_.erase(found);
+}
+
 // What the task has itself, for what it launches by that.
 std::optional<RunEvents::Open> RunEvents::open_of(Runtime* runtime, MapperContext context,
                                                   const Legion::Task& task) {
@@ -767,6 +794,12 @@ app::Events RunEvents::finished() {
   }
   done.issue = quantile(issue_costs_, kUndisturbed);
   done.map = quantile(map_costs_, kUndisturbed);
+  std::int64_t did_not_run = 0;
+  for (const auto& [key, tasks] : expected_) did_not_run += tasks;
+  if (did_not_run > 0) {
+    done.others.push_back(
+        {"that tasks did not run since their predicates were false", did_not_run});
+  }
   for (const auto& [what, times] : others_) done.others.push_back({what, times});
   return done;
 }

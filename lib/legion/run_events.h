@@ -64,6 +64,13 @@ class RunEvents {
   // A point of a launch is mapped: only then it is known what a projection functor gave it.
   void mapped(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
               const Legion::Task& point);
+  // The task, or each point of the launch, will be mapped unless its predicate is false.
+  void expected(const Legion::Task& task);
+  // One of these tasks is mapped.
+  void came(const Legion::Task& task);
+  // The run has traces. Nobody maps the tasks that a trace replays, so it is not known which tasks
+  // did not run.
+  void may_replay();
   // A task is mapped to a variant that may launch something.
   void may_launch(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
                   const Legion::Task& task);
@@ -172,7 +179,9 @@ class RunEvents {
   std::map<std::string, std::uint32_t> shapes_;
   std::map<std::pair<std::uint32_t, std::vector<std::int64_t>>, std::uint32_t> launches_;
   std::unordered_map<Legion::UniqueID, Open> contexts_;
-  std::size_t idle_ = 0;  // of these
+  std::size_t idle_ = 0;                  // of these
+  std::map<Key, std::int64_t> expected_;  // tasks that are not mapped yet, by their launch
+  bool may_replay_ = false;
   std::map<std::pair<std::string, std::vector<std::int64_t>>, std::shared_ptr<Alike>> alike_;
   std::map<Key, Pending> pending_;
   std::deque<Key> pending_order_;

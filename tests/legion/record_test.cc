@@ -184,6 +184,17 @@ TEST_F(Record, RunsThatLaunchSomethingElse) {
             "own (): inner (), read-write cells 8 bytes of (25) at (75)");
 }
 
+TEST_F(Record, PredicatesThatWereFalseAreSaid) {
+  const Outcome outcome = record(GROMA_RECORDED " predicates -ll:cpu 2");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("groma: not described: that tasks did not run since their "
+                                     "predicates were false (7)\n"));
+  EXPECT_THAT(record(kUnusual).err, Not(HasSubstr("predicates")));
+  EXPECT_THAT(record(GROMA_RECORDED " many 20 -dm:memoize -ll:cpu 2").err,
+              Not(HasSubstr("predicates")));  // a trace replays what nobody maps
+  EXPECT_THAT(record(GROMA_RECORDED " kinds -ll:cpu 2").err, Not(HasSubstr("predicates")));
+}
+
 // The shards of the top-level task are one run, each of which maps some of the points.
 TEST_F(Record, AReplicatedTopLevelTask) {
   const std::string mapping = folder_.write("my.mapper", "ControlReplicate top;\n");

@@ -1,6 +1,7 @@
 // A Legion program with what is not usual, to be recorded:
 //
-//   recorded [many N | unnamed | waits | computes | beyond | subregions | kinds | shards] [FLAGS]
+//   recorded [many N | unnamed | waits | computes | beyond | subregions | kinds | shards |
+//             predicates] [FLAGS]
 //
 // Projection functors that turn round by an argument of the launch's, colours that begin at 3, a
 // partition of pieces, one with holes, single launches in a loop, tasks that launch, a must epoch,
@@ -10,7 +11,7 @@
 // tasks, and in more ways, than are kept, over a domain and on a region that are too large. With
 // `subregions` the pieces of a partition are cut by partitions of one name and by ones of several.
 // With `kinds` the runs of one task launch different things. With `shards` the top-level task can
-// be replicated.
+// be replicated. With `predicates` every second launch has a predicate that is false.
 #include <legion.h>
 
 #include <chrono>
@@ -247,8 +248,22 @@ void shards(Context context, Runtime* runtime) {
   }
 }
 
+// Of six tasks and two launches of four points every second one runs.
+void predicates(Context context, Runtime* runtime) {
+  for (int i = 0; i < 6; ++i) {
+    const auto runs = runtime->create_predicate(context, Legion::Future::from_value(i % 2 == 0));
+    TaskLauncher work(kWork, UntypedBuffer(), runs);
+    runtime->execute_task(context, work);
+    if (i >= 2) continue;
+    IndexTaskLauncher turn(kInner, Domain(Rect<1>(0, kPieces - 1)), UntypedBuffer(),
+                           Legion::ArgumentMap(), runs);
+    runtime->execute_index_space(context, turn);
+  }
+}
+
 void top(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Context context,
          Runtime* runtime) {
+  if (mode == "predicates") return predicates(context, runtime);
   if (mode == "subregions") return subregions(context, runtime);
   if (mode == "kinds") return kinds(context, runtime);
   if (mode == "shards") return shards(context, runtime);
