@@ -184,9 +184,9 @@ Cut cut(const Partition& partition, const Point& color, const Cut& outer, Formul
   }
   const std::int64_t place = place_in(partition.colors, color);
   const auto& of_color = partition.boxes_of_color;
-  for (auto each = std::lower_bound(of_color.begin(), of_color.end(), place,
-                                    [](const auto&box, std::int64_t p) { return box.first < p; });
-       each != of_color.end() && each->first == place; ++each) {
+  auto each = std::partition_point(of_color.begin(), of_color.end(),
+                                   [&](const auto& box) { return box.first < place; });
+  for (; each != of_color.end() && each->first == place; ++each) {
     add(placed(each->second, within));
   }
   return {std::move(parts), within.dimensions()};
