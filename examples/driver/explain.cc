@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "commands.h"
@@ -41,9 +43,9 @@ void check_usage(const Options& options) {
 
 constexpr std::size_t kMostLineBytes = std::size_t{16} << 20;
 
-// Nothing, with the reason on standard error, where it is none.
-std::optional<groma::MapperLog> read_log(const std::string& path) {
-  groma::MapperLogReader reader;
+// Adds the file to what `reader` has read. False, with the reason on standard error, if it cannot
+// be read or is no log.
+bool add_log(const std::string& path, groma::MapperLogReader& reader) {
   std::size_t line_bytes = 0;
   bool endless = false;
   const auto hear = [&](std::string_view piece) {
@@ -53,12 +55,37 @@ std::optional<groma::MapperLog> read_log(const std::string& path) {
     if (!endless) reader.read(piece);
     return !endless;
   };
-  if (!read_pieces(path, hear)) return std::nullopt;
+  if (!read_pieces(path, hear)) return false;
   if (endless) {
     refuse({groma::Error::Code::kTooLarge,
             fmt::format("`{}`: a line of more than {} bytes, which is no log", shown_name(path),
                         kMostLineBytes)});
-    return std::nullopt;
+  }
+  return !endless;
+}
+
+// The log of a run, of which other processes have logs beside it: `LOG.1`, `LOG.2` and so on.
+// Nothing, with the reason on standard error, if there is no log.
+std::optional<groma::MapperLog> read_log(const std::string& path) {
+  groma::MapperLogReader reader;
+  if (!add_log(path, reader)) return std::nullopt;
+  std::int64_t absent = 0;
+  const std::int64_t others = reader.missing_processes();
+  for (std::int64_t n = 1; n <= others && path != "-"; ++n) {
+    const std::string other = fmt::format("{}.{}", path, n);
+    std::error_code code;
+    if (!std::filesystem::exists(other, code)) {
+      ++absent;
+    } else if (!add_log(other, reader)) {
+      return std::nullopt;
+    }
+  }
+  if (path == "-") absent = others;
+  if (absent > 0) {
+    print_error(
+        fmt::format("note: the logs of {} of the {} processes of the run are missing beside "
+                    "`{}` (`{}.1` and so on): what was decided there is not known\n",
+                    absent, others + 1, shown_name(path), shown_name(path)));
   }
   auto log = reader.finish();
   if (log) return std::move(log).value();

@@ -16,6 +16,7 @@
 #include "groma/inspect.h"
 #include "groma/io.h"
 #include "groma/recording.h"
+#include "groma/run.h"
 #include "groma/run_program.h"
 #include "groma/system.h"
 #include "groma/workload.h"
@@ -27,6 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostNotes = 40;  // that are shown
+constexpr double kMostTrySeconds = 10;  // to run what was recorded in the embedded runtime
 
 struct Options {
   std::string out;
@@ -72,20 +74,42 @@ std::string as_typed(const std::vector<std::string>& words) {
   return typed;
 }
 
-// Why the embedded runtime would not run it under its default mapping; empty: it would.
-std::string why_refused(const groma::Application& app, const std::string& machine) {
+// What the embedded runtime makes of an application under its default mapping.
+struct Tried {
+  std::string refused;  // why it does not run it; empty: it does, as far as was looked at
+  std::string unsure;   // why it was not looked at to the end
+};
+
+std::string words_of(const groma::Diagnostic& diagnostic) {
+  return fmt::format("{} [{}]", diagnostic.message, groma::name_of(diagnostic.id));
+}
+
+// A check tells most. Of what it cannot tell a run does, if it is not too long.
+Tried try_out(const groma::Application& app, const std::string& machine) {
   const auto workload = groma::Workload::make(app);
-  if (!workload) return workload.error().message;
+  if (!workload) return {workload.error().message, {}};
   const auto made = groma::make_machine(machine);
-  if (!made) return "";
+  if (!made) return {};
   const groma::Source source("default", "");
   groma::Diagnostics diags(source);
   groma::check(source, &*made, &*workload, diags, nullptr, {.first_error = true});
+  std::string unsure;
   for (const groma::Diagnostic& diagnostic : diags.sorted()) {
-    if (diagnostic.severity != groma::Severity::kError) continue;
-    return fmt::format("{} [{}]", diagnostic.message, groma::name_of(diagnostic.id));
+    if (diagnostic.severity == groma::Severity::kError) return {words_of(diagnostic), {}};
+    if (diagnostic.id == groma::DiagId::kCheckIncomplete) unsure = words_of(diagnostic);
   }
-  return "";
+  if (unsure.empty()) return {};
+  const Deadline deadline(kMostTrySeconds);
+  groma::SimulateOptions options;
+  options.stop = [&] { return interrupted() || deadline.over(); };
+  groma::Diagnostics ignored(source);
+  const groma::RunResult result = groma::run_default(std::make_shared<const groma::Machine>(*made),
+                                                     *workload, options, ignored);
+  if (result.ok()) return {};
+  const bool ended =
+      result.status != groma::RunStatus::kTooLarge && result.status != groma::RunStatus::kStopped;
+  if (!ended) return {{}, unsure};
+  return {result.refusals.empty() ? result.raw : words_of(result.refusals.front().diagnostic), {}};
 }
 
 // What was recorded, where it could not be written: in the folder for temporary files.
@@ -112,7 +136,7 @@ int run(const Options& options) {
     mapping = groma::compile(diags->source(), *diags);
     if (diags->has_errors()) return fail(*diags, false);
   }
-  const std::string name = fs::path(options.program.words.front()).filename().string();
+  const std::string name = groma::program_name(options.program.words);
   const std::string out = options.out.empty() ? name + ".json" : options.out;
   std::error_code code;
   const bool replaces = out != "-" && fs::exists(out, code);
@@ -156,9 +180,11 @@ int run(const Options& options) {
   if (const auto error = groma::write_file(out, json)) return keep(json, *error);
   if (hearing.unheard()) return kWrongInput;
   const std::string machine = result->machine.empty() ? "local" : result->machine;
-  if (const std::string why = why_refused(recording->app, machine); !why.empty()) {
+  const Tried tried = try_out(recording->app, machine);
+  if (!tried.unsure.empty()) print_error(fmt::format("groma: {}\n", visible(tried.unsure)));
+  if (!tried.refused.empty()) {
     print_error(fmt::format("groma: described like this the embedded runtime refuses it: {}\n",
-                            visible(why)));
+                            visible(tried.refused)));
   } else {
     print_error(
         fmt::format("groma: of this computer; next: groma tune --app {} --machine {} "

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -17,7 +18,18 @@
 namespace driver {
 namespace {
 
-constexpr const char* kElapsed = R"((?m)^elapsed ([0-9.eE+]+) ms$)";
+// How programs print the time that they measured: our own `elapsed 12.34 ms`, and `ELAPSED TIME =
+// 0.012 s` as most of Legion's examples do.
+struct ElapsedForm {
+  const char* pattern;
+  double seconds;  // of the unit
+};
+constexpr std::array<ElapsedForm, 4> kElapsed = {{
+    {R"((?m)^elapsed ([0-9.eE+]+) ms$)", 1e-3},
+    {R"((?i)\belapsed(?: time)? *[=:] *([0-9.eE+-]+) *(?:s|sec|seconds)\b)", 1},
+    {R"((?i)\belapsed(?: time)? *[=:] *([0-9.eE+-]+) *ms\b)", 1e-3},
+    {R"((?i)\belapsed(?: time)? *[=:] *([0-9.eE+-]+) *us\b)", 1e-6},
+}};
 constexpr double kMostCountSeconds = 10;  // to count tasks; what takes longer is not compared
 constexpr std::size_t kMostOutput = std::size_t{1} << 20;  // of each output, its end
 
@@ -250,6 +262,7 @@ groma::Result<Verification> verify(const std::vector<Candidate>& candidates,
   verified.measure = measures ? "metric" : "process";
   verified.unit = measures ? metric.unit : "s";
   verified.higher_is_better = measures && metric.higher_is_better;
+  double unit_seconds = 1;  // of what the program says has elapsed
   for (const Candidate& each : candidates) verified.all.push_back({each, {}, {}});
   groma::ResultsOptions what = results_options(options.program);
   what.measure = metric.metric_pattern;
@@ -277,19 +290,20 @@ groma::Result<Verification> verify(const std::vector<Candidate>& candidates,
         each->is_wrong = result->same_results == groma::ProgramResult::Same::kDifferent;
         continue;
       }
-      if (round == 0 && verified.measure == "process") {
+      for (const ElapsedForm& form : kElapsed) {
+        if (round > 0 || verified.measure != "process") break;
         groma::CommandEvaluatorOptions elapsed = metric;
-        elapsed.metric_pattern = kElapsed;
-        if (groma::measured_value(elapsed, runs.outcome())) {
-          verified.measure = "elapsed";
-          metric = elapsed;
-        }
+        elapsed.metric_pattern = form.pattern;
+        if (!groma::measured_value(elapsed, runs.outcome())) continue;
+        verified.measure = "elapsed";
+        metric = elapsed;
+        unit_seconds = form.seconds;
       }
       const auto value = groma::measured_value(metric, runs.outcome());
       if (!value) {
         fail(value.error().message);
       } else if (round > 0) {
-        each->runs.push_back(verified.measure == "elapsed" ? *value / 1e3 : *value);
+        each->runs.push_back(*value * unit_seconds);
       }
     }
   }

@@ -32,7 +32,7 @@ struct VerifyOptions {
   ProgramArguments program;
   int repeats = 3;
   // What counts: its metric and its unit; without a metric seconds, those of the program's last
-  // line `elapsed 12.34 ms` where it has one, else of the whole process.
+  // `elapsed 12.34 ms` or `ELAPSED TIME = 0.012 s` where it prints one, else of the whole process.
   groma::CommandEvaluatorOptions metric;
   const groma::Application* app = nullptr;  // what the program is taken to be; outlives the call
   std::shared_ptr<const groma::Machine> machine;

@@ -31,6 +31,7 @@ inline constexpr std::size_t kMaxAppAllFields = 1 << 20;  // of all requirements
 inline constexpr std::size_t kMaxAppParameters = 64;
 inline constexpr std::size_t kMaxAppNames = 256;        // definitions, sizes, arguments, ...
 inline constexpr std::size_t kMaxAppRegions = 1 << 12;  // and as many partitions
+inline constexpr std::size_t kMaxAppBoxes = 1 << 16;    // AppPartition::boxes, of all partitions
 inline constexpr int kMaxAppDepth = 32;                 // of loops and phases in one task
 inline constexpr int kMaxAppPartitionDepth = 8;         // of partitions of partitions
 inline constexpr std::size_t kMaxAppNameBytes = 1024;
@@ -100,8 +101,18 @@ struct AppRegion {
   friend bool operator==(const AppRegion&, const AppRegion&) = default;
 };
 
-// A cut of a region, or of every piece of another partition, into boxes, one for each colour. The
-// colours of a partition of a partition are those of the outer one followed by its own.
+// A box of a piece that is the union of several.
+struct AppBox {
+  // The colour that the box is for, as numbers: all coordinates, those of what is cut first. None:
+  // the box is for every colour.
+  Formulas color = {};
+  Formulas lower, extents;  // as in AppPartition
+  friend bool operator==(const AppBox&, const AppBox&) = default;
+};
+
+// A cut of a region, or of every piece of another partition, into pieces, one for each colour. A
+// piece is a box, or the union of several (`boxes`). The colours of a partition of a partition are
+// those of the outer one followed by its own.
 struct AppPartition {
   std::string name;
   std::vector<std::string> aliases = {};
@@ -116,6 +127,9 @@ struct AppPartition {
   // In each dimension, points that are added at both ends (ghosts), clipped as above.
   Formulas halo = {};
   bool unnamed = false;  // as of a region
+  // Instead of `lower`, `extents` and `halo`: a piece has the points of all its boxes, which may
+  // overlap. A colour without a box has an empty piece. At most kMaxAppBoxes in all partitions.
+  std::vector<AppBox> boxes = {};
   friend bool operator==(const AppPartition&, const AppPartition&) = default;
 };
 

@@ -53,25 +53,33 @@ struct MapperLog {
   };
   struct Point {                        // of an index launch
     std::size_t task = 0;               // of `tasks`
-    std::optional<std::size_t> launch;  // of `launches`
+    std::optional<std::size_t> launch;  // of `launches`; nothing: the log does not tell which
     groma::Point point;
     Processor processor;
   };
   struct Options {
     std::int64_t count = 0, replicated = 0;
+    std::int64_t not_replicable = 0;  // that Legion would not replicate; only if by_groma
+  };
+  struct Move {  // of ready tasks to another processor, by a mapper that steals, say; only if
+                 // by_groma
+    std::string task;
+    Processor to;
+    std::int64_t count = 0;
   };
 
   std::optional<Machine> machine;  // processors and memories that are listed
   std::vector<Task> tasks;
   std::vector<Data> data;
-  std::vector<Rect> launches;  // their domains
+  std::vector<Rect> launches;  // their domains, of launches alike once
   std::vector<Point> points;
   std::map<std::string, Options> options;  // by task
-  bool sharded = false;                    // launches were cut before they were sliced
-  bool broken_off = false;                 // `groma run --log`: it did not come to its end
-  std::int64_t lines = 0, mapped = 0;      // tasks
-  std::int64_t unreadable = 0;             // lines that begin well
-  std::int64_t left_out = 0;               // beyond the bounds
+  std::vector<Move> moves;
+  bool by_groma = false;               // written by `groma run --log`
+  bool broken_off = false;             // `groma run --log`: it did not come to its end
+  std::int64_t lines = 0, mapped = 0;  // tasks
+  std::int64_t unreadable = 0;         // lines that begin well
+  std::int64_t left_out = 0;           // beyond the bounds
 };
 
 // Reads a log piece by piece; whatever is in it is of no harm.
@@ -83,6 +91,9 @@ class MapperLogReader {
   MapperLogReader& operator=(MapperLogReader&&) noexcept;
 
   void read(std::string_view bytes);
+  // `groma run --log LOG` has every process write a log: the first `LOG`, the others `LOG.1` and so
+  // on. Returns the number of processes of the run whose logs have not been read; 0 for other logs.
+  std::int64_t missing_processes() const;
   // Fails (kMalformed), with what to do, where no task is mapped in it.
   Result<MapperLog> finish();
 

@@ -104,6 +104,11 @@ Result<ProgramResult> run_program(const Program& mapping, const ProgramRun& run,
 // checked.
 Result<ProgramResult> run_program(const ProgramRun& run, const GuideRules* rules = nullptr);
 
+// The name of the program that a command line starts, without its folder: launchers (`mpirun -np 4
+// ./circuit` is `circuit`) and interpreters (`python3 solve.py` is `solve`) are passed over, as far
+// as they are known. `words` is not empty. Looks for programs in PATH.
+std::string program_name(const std::vector<std::string>& words);
+
 // What a profile of the run says of itself and of statements. `mapping` must outlive the answer.
 ProfileWords words_of(const ProgramRun& run, const Program& mapping);
 

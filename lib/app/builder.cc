@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "app/pieces.h"
 #include "groma/spelling.h"
 #include "machine/quote.h"
 
@@ -37,6 +38,7 @@ std::vector<Fault> Builder::build() {
   if (ok()) read_sizes();
   if (ok()) read_regions();
   if (ok()) read_partitions();
+  if (ok()) find_cells();
   if (ok()) read_tasks();
   if (ok()) read_metric();
   read_runtime();
@@ -316,6 +318,13 @@ void Builder::read_partitions() {
   }
 }
 
+void Builder::find_cells() {
+  auto fault = make_cells(data_);
+  if (!fault) return;
+  fail(fmt::format("/partitions/{}", fault->partition), std::move(fault->why), {},
+       fault->too_large ? Error::Code::kTooLarge : Error::Code::kMalformed);
+}
+
 bool Builder::read_partition(std::size_t number, int depth) {
   const AppPartition& from = app_.partitions[number];
   const std::string path = fmt::format("/partitions/{}", number);
@@ -392,8 +401,13 @@ void Builder::read_pieces(const std::string& path, const AppPartition& from, Par
                 {}, Error::Code::kTooLarge);
   }
   to.colors = *all;
+  to.by_boxes = !from.boxes.empty();
   const bool by_formula = !from.lower.empty() || !from.extents.empty();
-  if (!by_formula && own->extents.dimensions() != static_cast<int>(dimensions)) {
+  if (to.by_boxes && (by_formula || !from.halo.empty())) {
+    return fail(path + "/boxes", "`boxes` stand beside `lower`, `extents` or `halo`",
+                "give one or the other");
+  }
+  if (!by_formula && !to.by_boxes && own->extents.dimensions() != static_cast<int>(dimensions)) {
     return fail(path + "/colors",
                 fmt::format("equal blocks need a number for each of the {} dimensions of `{}`",
                             dimensions, data_.regions[to.region].name),
@@ -419,12 +433,63 @@ void Builder::read_pieces(const std::string& path, const AppPartition& from, Par
   for (const std::string& name : from.index) scope_.variable(name);
   to.lower = compile_all(path + "/lower", from.lower);
   to.extents = compile_all(path + "/extents", from.extents);
+  for (std::size_t i = 0; i < from.boxes.size() && ok(); ++i) {
+    read_box(fmt::format("{}/boxes/{}", path, i), from.boxes[i], to);
+  }
   scope_.back(mark);
+  std::stable_sort(to.boxes_of_color.begin(), to.boxes_of_color.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   for (std::size_t d = 0; d < from.halo.size() && ok(); ++d) {
     const std::string place = fmt::format("{}/halo/{}", path, d);
     to.halo.push_back(constant(place, from.halo[d]));
     if (ok() && to.halo.back() < 0) fail(place, "a halo is not negative");
   }
+}
+
+// The names of the own colour's coordinates are in scope.
+void Builder::read_box(const std::string& path, const AppBox& from, Partition& to) {
+  const int dimensions = data_.regions[to.region].box.dimensions();
+  if (++boxes_ > kMaxAppBoxes) {
+    return fail(path, fmt::format("more than {} boxes", kMaxAppBoxes), {}, Error::Code::kTooLarge);
+  }
+  for (const auto& [key, given] : {std::pair("lower", &from.lower), {"extents", &from.extents}}) {
+    if (std::ssize(*given) == dimensions) continue;
+    return fail(fmt::format("{}/{}", path, key),
+                fmt::format("{} given, `{}` has {} dimensions", given->size(),
+                            data_.regions[to.region].name, dimensions));
+  }
+  Partition::Box box{compile_all(path + "/lower", from.lower),
+                     compile_all(path + "/extents", from.extents)};
+  if (!ok()) return;
+  if (from.color.empty()) {
+    to.boxes.push_back(std::move(box));
+    return;
+  }
+  const Rect& colors = to.colors;
+  if (std::ssize(from.color) != colors.dimensions()) {
+    return fail(path + "/color", fmt::format("{} coordinates, a colour has {}", from.color.size(),
+                                             colors.dimensions()));
+  }
+  Point color = Point::zeros(colors.dimensions());
+  for (int d = 0; d < color.dimensions() && ok(); ++d) {
+    const auto i = static_cast<std::size_t>(d);
+    const std::string place = fmt::format("{}/color/{}", path, i);
+    const Code code = compile(place, from.color[i]);
+    if (ok() && !code.is_closed()) fail(place, "the colour of a box is a number");
+    color[d] = code.constant();
+    if (ok() && (color[d] < 0 || color[d] >= colors.extents[d])) {
+      fail(place, fmt::format("{} is no colour; 0 to {} are", color[d], colors.extents[d] - 1));
+    }
+  }
+  Rect made{Point::zeros(dimensions), Point::zeros(dimensions)};
+  FormulaFault fault = FormulaFault::kNone;
+  const auto own = color.coordinates().last(static_cast<std::size_t>(to.own_colors.dimensions()));
+  for (int d = 0; d < dimensions && ok(); ++d) {
+    made.lower[d] = box.lower[static_cast<std::size_t>(d)].value(own, fault);
+    made.extents[d] = box.extents[static_cast<std::size_t>(d)].value(own, fault);
+  }
+  if (fault != FormulaFault::kNone) fail(path, std::string(words_of(fault)));
+  if (ok()) to.boxes_of_color.emplace_back(place_in(colors, color), made);
 }
 
 }  // namespace groma::app

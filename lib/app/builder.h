@@ -76,6 +76,8 @@ class Builder {
   bool read_partition(std::size_t number, int depth);
   bool read_cut(const std::string& path, const AppPartition& from, int depth, Partition& to);
   void read_pieces(const std::string& path, const AppPartition& from, Partition& partition);
+  void read_box(const std::string& path, const AppBox& from, Partition& to);
+  void find_cells();
   bool fields_fit(const std::string& path, const std::vector<AppField>& fields, bool named);
 
   // ---- Tasks
@@ -118,6 +120,7 @@ class Builder {
   std::vector<std::unordered_map<std::string_view, std::uint32_t>> field_numbers_;  // by region
   enum class Progress : std::uint8_t { kToDo, kAtIt, kDone, kWrong };
   std::vector<Progress> partitions_;
+  std::size_t boxes_ = 0;  // of all partitions
   std::size_t statements_ = 0;
   std::size_t data_bytes_ = 0;  // of what launches are on
 

@@ -2,13 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
+#include "app/cells.h"
 #include "app/formula.h"
 #include "groma/app.h"
 #include "groma/workload.h"
@@ -23,6 +26,16 @@ struct Region {
   Names names;  // that a mapping may know it by
   Rect box;
   std::vector<AppField> fields;
+  // A region has cells (app/cells.h) if one of its partitions is by boxes. They are numbered in the
+  // order of their first points, which is row-major.
+  std::vector<std::int64_t> cell_points;     // of each cell
+  std::shared_ptr<const CellSet> all_cells;  // null: the region has no cells
+};
+
+// A piece of a region that has cells.
+struct Piece {
+  Rect box;  // the smallest around its points; of an empty piece at the origin
+  std::shared_ptr<const CellSet> cells;
 };
 
 struct Partition {
@@ -34,6 +47,16 @@ struct Partition {
   Rect colors;                     // those of `outer`, then its own
   Codes lower, extents;            // over the own colour; none: equal blocks
   std::vector<std::int64_t> halo;  // by dimension; none: none
+  // A partition is by boxes if the application gives AppPartition::boxes.
+  struct Box {
+    Codes lower, extents;
+  };
+  bool by_boxes = false;
+  std::vector<Box> boxes;  // of every colour
+  // Of one colour, sorted by its place in `colors`.
+  std::vector<std::pair<std::int64_t, Rect>> boxes_of_color;
+  // The pieces of all colours in row-major order. Empty if the region has no cells.
+  std::vector<Piece> pieces;
 };
 
 // What a requirement of a launch is on: a region, or the piece of a partition.
@@ -149,9 +172,12 @@ struct Data {
   int find_task(std::string_view task) const;  // -1: there is none
 };
 
-// The piece of a colour within `partition.colors`. An empty box where a formula makes it so;
-// `fault` where it has no value.
+// The piece of a colour within `partition.colors`; of a piece with holes the smallest box around
+// its points. An empty box where a formula makes it so; `fault` where it has no value.
 Rect piece(const Data& data, const Partition& partition, const Point& color, FormulaFault& fault);
+// The number of points of that piece.
+std::int64_t points_of(const Data& data, const Partition& partition, const Point& color,
+                       FormulaFault& fault);
 
 // The domain of an index launch. Nothing, and `fault`, where it has none.
 std::optional<Rect> domain_of(const Launch& launch, std::span<const std::int64_t> frame,

@@ -14,7 +14,7 @@
 namespace groma::app {
 namespace {
 
-constexpr std::string_view kMagic = "groma events 2\n";
+constexpr std::string_view kMagic = "groma events 3\n";
 
 using archive::Number;
 
@@ -124,7 +124,7 @@ GROMA_VISIT(Variant, of.kind, of.leaf, of.inner, of.replicable, of.demands)
 GROMA_VISIT(Task, of.name, of.variants)
 GROMA_VISIT(Field, of.name, of.bytes)
 GROMA_VISIT(Region, of.name, of.bounds, of.points, of.fields)
-GROMA_VISIT(Piece, of.color, of.bounds, of.points)
+GROMA_VISIT(Piece, of.color, of.bounds, of.points, of.boxes)
 GROMA_VISIT(Partition, of.name, of.region, of.outer, of.colors, of.pieces)
 GROMA_VISIT(Requirement, of.how, of.region, of.partition, of.privilege, of.coherence, of.fields)
 GROMA_VISIT(Shape, of.task, of.dimensions, of.requirements)
@@ -185,6 +185,9 @@ bool good(const Events& events, const Events::Partition& partition, std::size_t 
     if (piece.color.dimensions() != colors || !good(piece.bounds) ||
         piece.bounds.dimensions() != dimensions) {
       return false;
+    }
+    for (const Rect& box : piece.boxes) {
+      if (!good(box) || box.dimensions() != dimensions) return false;
     }
   }
   return true;
@@ -330,6 +333,13 @@ Result<Events> events_from(std::string_view text) {
   if (events.tasks.size() > kMaxEventTasks || events.shapes.size() > kMaxEventShapes ||
       events.regions.size() > kMaxEventRegions || events.partitions.size() > kMaxEventRegions) {
     return Error{Error::Code::kTooLarge, "too many tasks, regions or kinds of launches"};
+  }
+  std::size_t boxes = 0;
+  for (const Events::Partition& partition : events.partitions) {
+    for (const Events::Piece& piece : partition.pieces) boxes += piece.boxes.size();
+  }
+  if (boxes > kMaxEventBoxes) {
+    return Error{Error::Code::kTooLarge, "too many boxes of pieces were recorded"};
   }
   std::uint64_t launches = 0;
   for (const Events::Context& context : events.contexts) {

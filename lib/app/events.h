@@ -21,6 +21,7 @@ inline constexpr std::size_t kMaxEventTasks = 1 << 12;
 inline constexpr std::size_t kMaxEventShapes = 16 * kMaxEventTasks;
 inline constexpr std::size_t kMaxEventRegions = 1 << 12;  // and as many partitions
 inline constexpr std::size_t kMaxEventPieces = 1 << 17;   // of all partitions
+inline constexpr std::size_t kMaxEventBoxes = 1 << 20;    // Piece::boxes, of all pieces
 inline constexpr std::int64_t kNoNumber = INT64_MIN;      // a point's colour that was not seen
 // Any other number lies between this and its negative, so that sums of a few fit 64 bits.
 inline constexpr std::int64_t kMostEventNumber = std::int64_t{1} << 56;
@@ -55,6 +56,8 @@ struct Events {
     Point color;  // those of `outer`, then its own
     Rect bounds;
     std::int64_t points = 0;
+    // Of a piece with holes: the boxes of its points, none of which meet; none: they are not known.
+    std::vector<Rect> boxes = {};
   };
   struct Partition {
     std::string name;

@@ -85,12 +85,12 @@ std::int64_t Code::run(std::span<const std::int64_t> frame, FormulaFault& fault,
       case Kind::kPoints:
       case Kind::kExtent: {
         const auto r = static_cast<std::size_t>(op.operand);
-        if (r >= pieces.size() || op.dimension >= std::max(1, pieces[r]->dimensions())) {
+        if (r >= pieces.size() || op.dimension >= std::max(1, pieces[r].box->dimensions())) {
           found = FormulaFault::kOutOfRange;
           stack[size++] = 0;
         } else {
           stack[size++] =
-              op.kind == Kind::kPoints ? pieces[r]->volume() : pieces[r]->extents[op.dimension];
+              op.kind == Kind::kPoints ? pieces[r].points : pieces[r].box->extents[op.dimension];
         }
         continue;
       }

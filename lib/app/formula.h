@@ -18,7 +18,11 @@ enum class FormulaFault : std::uint8_t { kNone, kDivisionByZero, kOverflow, kOut
 std::string_view words_of(FormulaFault fault);  // "it divides by zero"
 
 // What points() and extent() read: the pieces of a task's requirements.
-using Pieces = std::span<const Rect* const>;
+struct PieceSize {
+  const Rect* box = nullptr;  // the smallest around its points
+  std::int64_t points = 0;
+};
+using Pieces = std::span<const PieceSize>;
 
 class Code {
  public:

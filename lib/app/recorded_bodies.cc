@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kMostSamples = std::size_t{1} << 14;
 constexpr std::size_t kMostStatements = 60'000;
+constexpr std::size_t kMostKinds = 64;  // of runs of a task that launch something else
 
 std::string counter_name(std::size_t depth) {
   return depth == 0 ? "t" : fmt::format("t{}", depth + 1);
@@ -93,59 +94,151 @@ std::vector<std::int64_t> color_extents(const Application& app, const AppPartiti
 // ---- From the runs of a task to a tree of statements
 
 void RecordedBodies::add_body(std::uint32_t task) {
-  // By what they are given and the shapes of what was launched: the contexts, and how many runs
-  // they stand for.
-  struct Alike {
-    std::vector<const Events::Context*> contexts;
-    std::int64_t count = 0;
-  };
-  std::map<std::pair<std::vector<std::size_t>, std::vector<std::uint32_t>>, Alike> alike;
-  std::int64_t all = 0;
-  const auto launches_of = [](const Events::Context& context) {
-    std::vector<std::uint32_t> launches;
-    unfold(context.launches, launches);
-    return launches;
-  };
-  for (const Events::Context* each : contexts_[task]) {
-    const Events::Context& context = *each;
-    std::vector<std::uint32_t> shapes = launches_of(context);
-    for (std::uint32_t& launch : shapes) launch = events_.launches[launch].shape;
-    Alike& same = alike[{events_.layout_of(context), std::move(shapes)}];
-    same.contexts.push_back(&context);
-    same.count += context.count;
-    all += context.count;
-  }
-  if (alike.empty()) return;
-  const auto most = std::max_element(alike.begin(), alike.end(), [](const auto& a, const auto& b) {
-    return a.second.count < b.second.count;
-  });
+  std::vector<Kind> kinds = kinds_of(task);
+  if (kinds.empty()) return;
   AppTask& to = app_.tasks[task];
-  if (most->second.count < all) {
+  auto which = tell_apart(task, kinds);
+  if (which && which->without_runs > 0) {
+    notes_.push_back(fmt::format(
+        "of {} of the launches of `{}` no task launched anything that was seen: they are described "
+        "so, though in another process they may have",
+        which->without_runs, to.name));
+  }
+  if (!which && kinds.size() > 1) {
+    // Rather those that launch something than those that do not.
+    std::stable_partition(kinds.begin(), kinds.end(),
+                          [](const Kind& kind) { return !kind.shapes.empty(); });
+    std::int64_t all = 0;
+    for (const Kind& kind : kinds) all += kind.count;
     notes_.push_back(fmt::format("{} of {} runs of `{}` launch something else than the others",
-                                 all - most->second.count, all, to.name));
+                                 all - kinds.front().count, all, to.name));
+    kinds.resize(1);
   }
-  const Tree tree = fold(most->first.second);
-  runs_.clear();
-  used_.clear();
-  arguments_ = most->second.contexts.front()->given.size();
-  for (const Events::Context* context : most->second.contexts) {
-    std::size_t next = 0;
-    std::vector<std::int64_t> counters;
-    run(tree, launches_of(*context), next, counters, context->given);
+  std::vector<Tree> trees;
+  std::size_t size = 0;
+  for (const Kind& kind : kinds) {
+    trees.push_back(fold(kind.shapes));
+    size += size_of(trees.back()) + 1;
   }
-  if (statements_ + size_of(tree) > kMostStatements) {
+  if (statements_ + size > kMostStatements) {
     notes_.push_back(fmt::format("what `{}` launches is too long and left out", to.name));
     return;
   }
-  statements_ += size_of(tree);
-  to.body = statements(tree, 0);
+  statements_ += size;
+  used_.clear();
+  std::size_t most_given = 0;
+  for (std::size_t k = 0; k < kinds.size(); ++k) {
+    most_given = std::max(most_given, kinds[k].contexts.front()->given.size());
+    if (!which || which->is_kind.empty()) {
+      add_kind(kinds[k], trees[k], to.body);
+      continue;
+    }
+    if (kinds[k].shapes.empty()) continue;
+    AppLoop loop;
+    loop.count = which->is_kind[k];
+    use(loop.count);
+    add_kind(kinds[k], trees[k], loop.body);
+    to.body.push_back({std::move(loop)});
+  }
   Needs& needs = needs_[to.name];
-  needs.layout = most->first.first;
-  for (std::size_t position = 0; position < arguments_; ++position) {
+  for (std::size_t position = 0; position < most_given; ++position) {
     if (!used_.contains(argument_name(position))) continue;
     needs.positions.push_back(position);
     to.arguments.push_back(argument_name(position));
   }
+  if (which && !which->numbers.empty()) to.arguments.emplace_back(kWhich);
+  needs.which = std::move(which);
+}
+
+// The kinds with the most runs come first.
+std::vector<RecordedBodies::Kind> RecordedBodies::kinds_of(std::uint32_t task) const {
+  std::map<std::pair<std::vector<std::size_t>, std::vector<std::uint32_t>>, Kind> alike;
+  const auto runs = contexts_.find(task);
+  if (runs == contexts_.end()) return {};
+  for (const Events::Context* each : runs->second) {
+    std::vector<std::uint32_t> shapes;
+    unfold(each->launches, shapes);
+    for (std::uint32_t& launch : shapes) launch = events_.launches[launch].shape;
+    Kind& same = alike[{events_.layout_of(*each), std::move(shapes)}];
+    same.contexts.push_back(each);
+    same.count += each->count;
+  }
+  std::vector<Kind> kinds;
+  for (auto& [key, kind] : alike) {
+    kinds.push_back(std::move(kind));
+    kinds.back().shapes = key.second;
+  }
+  std::stable_sort(kinds.begin(), kinds.end(),
+                   [](const Kind& a, const Kind& b) { return a.count > b.count; });
+  return kinds;
+}
+
+std::optional<RecordedBodies::Which> RecordedBodies::tell_apart(
+    std::uint32_t task, const std::vector<Kind>& kinds) const {
+  if (kinds.size() > kMostKinds) return std::nullopt;
+  // For each shape by which the task was launched, the number of the kind of each run. Runs of a
+  // shape that is not there launched nothing.
+  std::map<std::uint32_t, Samples> samples;
+  for (std::size_t k = 0; k < kinds.size(); ++k) {
+    for (const Events::Context* context : kinds[k].contexts) {
+      if (context->shape < 0) return std::nullopt;  // it is not known who launched it
+      Samples& of_shape = samples[static_cast<std::uint32_t>(context->shape)];
+      while (of_shape.names.size() < context->given.size()) {
+        of_shape.names.push_back(argument_name(of_shape.names.size()));
+      }
+      if (of_shape.count() >= kMostSamples) return std::nullopt;
+      of_shape.add(context->given, static_cast<std::int64_t>(k));
+    }
+  }
+  std::map<std::uint32_t, Formula> kind_of;
+  for (std::uint32_t shape = 0; shape < events_.shapes.size(); ++shape) {
+    if (events_.shapes[shape].task != task) continue;
+    const auto of_shape = samples.find(shape);
+    const auto formula =
+        of_shape == samples.end() ? std::optional<Formula>(-1) : fit_formula(of_shape->second);
+    if (!formula) return std::nullopt;
+    kind_of.emplace(shape, *formula);
+  }
+  Which which;
+  which.without_runs = kind_of.size() - samples.size();
+  if (kinds.size() == 1 && which.without_runs == 0) return which;
+  const auto is_number = [](const auto& each) {
+    return each.second.text().find_first_not_of("-0123456789") == std::string::npos;
+  };
+  std::string number;  // of the kind
+  if (std::all_of(kind_of.begin(), kind_of.end(), is_number)) {
+    for (const auto& [shape, kind] : kind_of) which.numbers[shape] = constant_of(kind);
+    number = kWhich;
+  } else if (kind_of.size() == 1) {
+    number = kind_of.begin()->second.text();
+  } else {
+    for (const auto& [shape, kind] : kind_of) {
+      const auto place = static_cast<std::int64_t>(which.numbers.size());
+      which.numbers[shape] = place;
+      const bool is_last = which.numbers.size() == kind_of.size();
+      number += is_last ? fmt::format("({})", kind.text())
+                        : fmt::format("{} == {} ? ({}) : ", kWhich, place, kind.text());
+    }
+  }
+  if (number != kWhich) number = fmt::format("({})", number);
+  for (std::size_t k = 0; k < kinds.size(); ++k) {
+    which.is_kind.emplace_back(fmt::format("{} == {}", number, k));
+    if (which.is_kind.back().text().size() > kMaxFormulaBytes) return std::nullopt;
+  }
+  return which;
+}
+
+void RecordedBodies::add_kind(const Kind& kind, const Tree& tree, std::vector<AppStatement>& body) {
+  runs_.clear();
+  arguments_ = kind.contexts.front()->given.size();
+  for (const Events::Context* context : kind.contexts) {
+    std::vector<std::uint32_t> launches;
+    unfold(context->launches, launches);
+    std::size_t next = 0;
+    std::vector<std::int64_t> counters;
+    run(tree, launches, next, counters, context->given);
+  }
+  body = statements(tree, 0);
 }
 
 void RecordedBodies::run(const Tree& tree, const std::vector<std::uint32_t>& launches,
@@ -192,6 +285,7 @@ AppLaunch RecordedBodies::launch(const Runs& runs) {
   const Events::Shape& shape = events_.shapes[first.shape];
   AppLaunch made;
   made.task = app_.tasks[shape.task].name;
+  launch_shapes_.push_back(first.shape);
   std::vector<std::string> names;
   for (std::size_t depth = 0; depth < runs.loops; ++depth) names.push_back(counter_name(depth));
   for (std::size_t d = 0; d < arguments_; ++d) names.push_back(argument_name(d));
@@ -405,13 +499,14 @@ Formula RecordedBodies::mapped(const Runs& runs, std::size_t begin, std::size_t 
 // ---- Arguments
 
 // What the launched task has at that position of what it is given.
-Formula RecordedBodies::given(const AppLaunch& launch, const AppTask& task, const Needs& needs,
+Formula RecordedBodies::given(const AppLaunch& launch, const AppTask& task, std::uint32_t shape,
                               std::size_t position) const {
   const std::vector<std::string> index = coordinate_names(launch.domain.size());
-  std::size_t begin = needs.layout.front();
+  const Events::Shape& from = events_.shapes[shape];
+  std::size_t begin = from.dimensions;
   if (position < begin) return position < index.size() ? Formula(index[position]) : Formula(0);
-  for (std::size_t r = 0; r + 1 < needs.layout.size() && r < task.requirements.size(); ++r) {
-    const std::size_t colors = needs.layout[r + 1];
+  for (std::size_t r = 0; r < from.requirements.size() && r < task.requirements.size(); ++r) {
+    const std::size_t colors = events_.color_dimensions(from.requirements[r]);
     if (position >= begin + colors) {
       begin += colors;
       continue;
@@ -427,16 +522,20 @@ Formula RecordedBodies::given(const AppLaunch& launch, const AppTask& task, cons
   return 0;
 }
 
-void RecordedBodies::give_arguments(std::vector<AppStatement>& body) const {
+void RecordedBodies::give_arguments(std::vector<AppStatement>& body, std::size_t& next) const {
   for (AppStatement& statement : body) {
     if (auto* loop = std::get_if<AppLoop>(&statement.node)) {
-      give_arguments(loop->body);
+      give_arguments(loop->body, next);
     } else if (auto* launch = std::get_if<AppLaunch>(&statement.node)) {
+      const std::uint32_t shape = launch_shapes_[next++];
       const AppTask* task = app_.find(launch->task);
       if (task == nullptr || task->arguments.empty()) continue;
       const Needs& needs = needs_.at(task->name);
       for (const std::size_t position : needs.positions) {
-        launch->arguments.push_back(given(*launch, *task, needs, position));
+        launch->arguments.push_back(given(*launch, *task, shape, position));
+      }
+      if (needs.which && !needs.which->numbers.empty()) {
+        launch->arguments.emplace_back(needs.which->numbers.at(shape));
       }
       launch->index = coordinate_names(launch->domain.size());
     }
@@ -444,7 +543,8 @@ void RecordedBodies::give_arguments(std::vector<AppStatement>& body) const {
 }
 
 void RecordedBodies::add_arguments() {
-  for (AppTask& task : app_.tasks) give_arguments(task.body);
+  std::size_t next = 0;
+  for (AppTask& task : app_.tasks) give_arguments(task.body, next);
 }
 
 }  // namespace groma::app

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,7 +23,8 @@ class RecordedBodies {
     for (const Events::Context& each : events.contexts) contexts_[each.task].push_back(&each);
   }
 
-  // Of the task of that number in both. Of runs that did not launch the same, the most are taken.
+  // Of the task of that number in both. Runs that did not launch the same are all described if what
+  // a run was given, or which launch it is of, tells them apart; else the most are taken.
   void add_body(std::uint32_t task);
   // Has launches give the arguments that bodies need, once all are made.
   void add_arguments();
@@ -35,7 +37,26 @@ class RecordedBodies {
     std::size_t loops = 0;
   };
   using Tree = std::vector<Repeat>;
+  // Runs of a task that launched the same, but for numbers.
+  struct Kind {
+    std::vector<const Events::Context*> contexts;
+    std::int64_t count = 0;             // of runs
+    std::vector<std::uint32_t> shapes;  // of what they launched
+  };
+  // How a task knows of which kind a run is.
+  struct Which {
+    std::vector<Formula> is_kind;  // by kind: 1 in runs of it, else 0
+    // What each launch of the task gives for the argument kWhich, by the launch's shape; empty:
+    // there is no such argument.
+    std::map<std::uint32_t, std::int64_t> numbers;
+    std::size_t without_runs = 0;  // shapes of launches whose tasks launched nothing
+  };
+  static constexpr const char* kWhich = "which";
 
+  std::vector<Kind> kinds_of(std::uint32_t task) const;
+  // Nothing if runs of different kinds were given the same.
+  std::optional<Which> tell_apart(std::uint32_t task, const std::vector<Kind>& kinds) const;
+  void add_kind(const Kind& kind, const Tree& tree, std::vector<AppStatement>& body);
   void run(const Tree& tree, const std::vector<std::uint32_t>& launches, std::size_t& next,
            std::vector<std::int64_t>& counters, const std::vector<std::int64_t>& given);
   std::vector<AppStatement> statements(const Tree& tree, std::size_t depth);
@@ -64,13 +85,16 @@ class RecordedBodies {
   std::set<std::string> used_;  // names in formulas of the body
   std::size_t arguments_ = 0;   // of the task whose body is made
   std::size_t statements_ = 0;  // of all bodies
-  // By task, what its body needs of what it is given (Events::layout_of).
+  // By task, what its body needs of what it is given: positions in that (Events::layout_of).
   struct Needs {
-    std::vector<std::size_t> layout, positions;
+    std::vector<std::size_t> positions;
+    std::optional<Which> which;
   };
   std::map<std::string, Needs> needs_;
-  void give_arguments(std::vector<AppStatement>& body) const;
-  Formula given(const AppLaunch& launch, const AppTask& task, const Needs& needs,
+  // Of all launches in the order in which they were made.
+  std::vector<std::uint32_t> launch_shapes_;
+  void give_arguments(std::vector<AppStatement>& body, std::size_t& next) const;
+  Formula given(const AppLaunch& launch, const AppTask& task, std::uint32_t shape,
                 std::size_t position) const;
 };
 

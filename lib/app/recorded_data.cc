@@ -1,5 +1,5 @@
 // A partition is described in the first way that gives each piece as it was: equal blocks, with
-// ghosts, by formulas of the colour.
+// ghosts, by formulas of the colour, as a list of boxes.
 #include "app/recorded_data.h"
 
 #include <fmt/format.h>
@@ -7,19 +7,21 @@
 #include <algorithm>
 #include <optional>
 
-#include "app/data.h"
 #include "app/fit_formula.h"
+#include "app/pieces.h"
+#include "app/recorded_bodies.h"
 #include "groma/workload.h"
 
 namespace groma::app {
 namespace {
 
-// The box that stands for a piece: of one with holes in one dimension as many points as it has.
+// The box that stands for a piece whose holes are not known: in one dimension it has as many
+// points.
 Rect box_of(const Events::Piece& piece, const Rect& region) {
   Rect box = piece.bounds;
   if (piece.points <= 0) {
     box.extents = Point::zeros(box.dimensions());
-  } else if (piece.points < box.volume() && box.dimensions() == 1) {
+  } else if (piece.points < box.volume() && box.dimensions() == 1 && piece.boxes.empty()) {
     box.extents[0] = piece.points;
   }
   for (int d = 0; d < box.dimensions(); ++d) box.lower[d] -= region.lower[d];
@@ -30,12 +32,38 @@ bool has_holes(const Events::Piece& piece) {
   return piece.points > 0 && piece.points < piece.bounds.volume();
 }
 
-bool same(const Rect& a, const Rect& b) {
-  return (a.volume() == 0 && b.volume() == 0) || (a.lower == b.lower && a.extents == b.extents);
+// The boxes of a piece, from the region's lower corner. `region` are its bounds.
+std::vector<Rect> boxes_of(const Events::Piece& piece, const Rect& region) {
+  if (piece.boxes.empty()) {
+    const Rect box = box_of(piece, region);
+    return box.volume() == 0 ? std::vector<Rect>() : std::vector<Rect>{box};
+  }
+  std::vector<Rect> boxes = piece.boxes;
+  for (Rect& box : boxes) {
+    for (int d = 0; d < box.dimensions(); ++d) box.lower[d] -= region.lower[d];
+  }
+  return boxes;
+}
+
+// Whether they have the same points, and neither of them two boxes that meet. `steps` counts boxes
+// that were compared.
+bool same(const Cut& a, const Cut& b, std::int64_t& steps) {
+  const auto points = [](const std::vector<Rect>& boxes) {
+    std::int64_t sum = 0;
+    for (const Rect& box : boxes) sum += box.volume();
+    return sum;
+  };
+  if (points(a.boxes()) != points(b.boxes())) return false;
+  for (const Rect& box : a.boxes()) {
+    std::vector<Rect> parts;
+    b.add_common(box, parts, steps);
+    if (points(parts) != box.volume()) return false;
+  }
+  return true;
 }
 
 // A piece as its partition's formulas speak of it: relative to what is cut.
-struct Cut {
+struct FormulaPiece {
   std::vector<std::int64_t> color;
   Rect box;
   Point within;  // extents of what is cut
@@ -47,12 +75,12 @@ struct Ends {
 };
 
 // `empty`: what has no points has no extent in this dimension, where no clipping says so.
-std::optional<Ends> fit_dimension(const std::vector<Cut>& cuts, int d, bool empty,
+std::optional<Ends> fit_dimension(const std::vector<FormulaPiece>& cuts, int d, bool empty,
                                   const std::vector<std::string>& names) {
   Samples lower{names, {}, {}}, inner = lower, ends = lower;
   std::vector<std::int64_t> sizes;
   std::vector<Formula> guesses;
-  for (const Cut& cut : cuts) {
+  for (const FormulaPiece& cut : cuts) {
     if (cut.box.volume() == 0) continue;
     lower.add(cut.color, cut.box.lower[d]);
     ends.add(cut.color, cut.box.lower[d] + cut.box.extents[d]);
@@ -63,7 +91,7 @@ std::optional<Ends> fit_dimension(const std::vector<Cut>& cuts, int d, bool empt
   if (std::adjacent_find(sizes.begin(), sizes.end(), std::not_equal_to<>()) == sizes.end()) {
     for (std::size_t v = 0; v < names.size(); ++v) {
       std::int64_t parts = 0;
-      for (const Cut& cut : cuts) parts = std::max(parts, cut.color[v] + 1);
+      for (const FormulaPiece& cut : cuts) parts = std::max(parts, cut.color[v] + 1);
       guesses.emplace_back(fmt::format("{} * {} / {}", names[v], sizes.front(), parts));
     }
   }
@@ -82,7 +110,7 @@ std::optional<Ends> fit_dimension(const std::vector<Cut>& cuts, int d, bool empt
     }
     if (extents.count() < ends.count()) continue;
     Samples all = extents;
-    for (const Cut& cut : cuts) {
+    for (const FormulaPiece& cut : cuts) {
       if (empty && cut.box.volume() == 0) all.add(cut.color, 0);
     }
     std::vector<Formula> tried;
@@ -183,12 +211,60 @@ std::optional<std::size_t> RecordedData::right_pieces(const AppPartition& made,
   if (!workload) return std::nullopt;
   const Data& data = workload->data();
   const Rect& region = events_.regions[from.region].bounds;
+  std::int64_t steps = 0;
   return std::count_if(from.pieces.begin(), from.pieces.end(), [&](const Events::Piece& piece) {
     FormulaFault fault = FormulaFault::kNone;
-    if (!data.partitions.back().colors.contains(piece.color)) return false;
-    const Rect box = app::piece(data, data.partitions.back(), piece.color, fault);
-    return fault == FormulaFault::kNone && same(box, box_of(piece, region));
+    if (!data.partitions.back().colors.contains(piece.color) || steps > kMaxPieceSteps) {
+      return false;
+    }
+    const Cut found = cut(data, data.partitions.back(), piece.color, fault);
+    return fault == FormulaFault::kNone &&
+           same(found, Cut(boxes_of(piece, region), region.dimensions()), steps);
   });
+}
+
+// All colours of the partition, those of what it cuts first.
+Rect RecordedData::color_box(const AppPartition& partition) const {
+  const std::vector<std::int64_t> extents = color_extents(app_, partition);
+  return {Point::zeros(static_cast<int>(extents.size())), Point(extents)};
+}
+
+// By the boxes of every piece; nothing where the piece that one of them cuts is not known.
+std::optional<AppPartition> RecordedData::by_boxes(const AppPartition& plain, std::size_t number,
+                                                   bool flat) const {
+  const Events::Partition& from = events_.partitions[number];
+  const Rect& region = events_.regions[from.region].bounds;
+  const auto own = plain.colors.size();
+  std::map<std::vector<std::int64_t>, Point> origins;  // of what is cut, by its colour
+  if (!flat && from.outer >= 0) {
+    for (const auto& piece : events_.partitions[static_cast<std::size_t>(from.outer)].pieces) {
+      const auto color = piece.color.coordinates();
+      origins.emplace(std::vector(color.begin(), color.end()),
+                      Cut(boxes_of(piece, region), region.dimensions()).around().lower);
+    }
+  }
+  AppPartition made = plain;
+  const Rect colors = color_box(plain);
+  for (const Events::Piece& piece : from.pieces) {
+    if (!colors.contains(piece.color)) continue;
+    const auto color = piece.color.coordinates();
+    Point origin = Point::zeros(region.dimensions());
+    if (!flat && from.outer >= 0) {
+      const auto of_outer = color.first(color.size() - own);
+      const auto known = origins.find(std::vector(of_outer.begin(), of_outer.end()));
+      if (known == origins.end()) return std::nullopt;
+      origin = known->second;
+    }
+    for (const Rect& box : boxes_of(piece, region)) {
+      AppBox& to = made.boxes.emplace_back();
+      to.color.assign(color.begin(), color.end());
+      for (int d = 0; d < region.dimensions(); ++d) {
+        to.lower.emplace_back(box.lower[d] - origin[d]);
+        to.extents.emplace_back(box.extents[d]);
+      }
+    }
+  }
+  return made;
 }
 
 // `flat`: as a cut of the region itself, by all coordinates of the colour.
@@ -205,15 +281,15 @@ std::vector<AppPartition> RecordedData::ways(const AppPartition& plain, std::siz
       outer.emplace(std::vector(color.begin(), color.end()), box_of(piece, region));
     }
   }
-  std::vector<Cut> cuts;
+  std::vector<FormulaPiece> cuts;
   std::vector<std::int64_t> halo(static_cast<std::size_t>(region.dimensions()), 0);
   const bool blocks = own == region.dimensions();
   for (const Events::Piece& piece : from.pieces) {
     const auto color = piece.color.coordinates();
     const auto of_outer = color.first(color.size() - static_cast<std::size_t>(own));
-    Cut cut{{color.begin() + static_cast<std::ptrdiff_t>(of_outer.size()), color.end()},
-            box_of(piece, region),
-            region.extents};
+    FormulaPiece cut{{color.begin() + static_cast<std::ptrdiff_t>(of_outer.size()), color.end()},
+                     box_of(piece, region),
+                     region.extents};
     const auto around = outer.find(std::vector(of_outer.begin(), of_outer.end()));
     if (around != outer.end()) {
       cut.within = around->second.extents;
@@ -261,13 +337,17 @@ void RecordedData::add_partition(std::size_t number) {
   plain.of = from.outer < 0 ? region : app_.partitions[static_cast<std::size_t>(from.outer)].name;
   for (int d = 0; d < from.colors.dimensions(); ++d)
     plain.colors.emplace_back(from.colors.extents[d]);
-  const auto holes = std::count_if(from.pieces.begin(), from.pieces.end(), has_holes);
-  if (holes > 0) {
+  const auto unknown = std::count_if(
+      from.pieces.begin(), from.pieces.end(),
+      [](const Events::Piece& piece) { return has_holes(piece) && piece.boxes.empty(); });
+  if (unknown > 0) {
     notes_.push_back(fmt::format(
-        "{} of {} pieces of `{}` have holes: they are described as boxes{}", holes,
-        from.pieces.size(), plain.name,
+        "{} of {} pieces of `{}` have more holes than are kept: they are described as boxes{}",
+        unknown, from.pieces.size(), plain.name,
         events_.regions[from.region].bounds.dimensions() == 1 ? " of as many points" : ""));
   }
+  const bool with_holes = std::any_of(from.pieces.begin(), from.pieces.end(),
+                                      [](const auto& piece) { return !piece.boxes.empty(); });
   std::optional<AppPartition> best;
   std::size_t most = 0;  // pieces for which it is right
   const auto try_way = [&](AppPartition way) {
@@ -290,6 +370,16 @@ void RecordedData::add_partition(std::size_t number) {
         }
         at = each.outer;
       }
+    }
+    if (with_holes) {
+      // Blocks of what has holes itself may be right; else the boxes are, by themselves.
+      if (!is_exact() && from.outer >= 0 && !flat) try_way(begin);
+      if (is_exact()) continue;
+      if (auto way = by_boxes(begin, number, flat)) {
+        best = std::move(way);
+        most = from.pieces.size();
+      }
+      continue;
     }
     for (AppPartition& way : ways(begin, number, flat)) {
       if (!is_exact()) try_way(std::move(way));

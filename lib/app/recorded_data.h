@@ -29,6 +29,9 @@ class RecordedData {
   void add_partition(std::size_t number);
   // For how many pieces it is right; nothing where it can be no partition.
   std::optional<std::size_t> right_pieces(const AppPartition& made, std::size_t number) const;
+  Rect color_box(const AppPartition& partition) const;
+  std::optional<AppPartition> by_boxes(const AppPartition& plain, std::size_t number,
+                                       bool flat) const;
   std::vector<AppPartition> ways(const AppPartition& plain, std::size_t number, bool flat) const;
 
   const Events& events_;

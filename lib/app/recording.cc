@@ -11,6 +11,7 @@
 #include "app/events.h"
 #include "app/recorded_bodies.h"
 #include "app/recorded_data.h"
+#include "app/recorded_holes.h"
 #include "groma/workload.h"
 
 namespace groma {
@@ -267,9 +268,32 @@ Result<Recording> recorded_application(std::string_view recorded, const std::str
                  fmt::format("what was recorded has {} bytes; at most {} are read", recorded.size(),
                              kMaxRecordedBytes)};
   }
-  const auto events = app::events_from(recorded);
+  auto events = app::events_from(recorded);
   if (!events) return events.error();
-  return Maker(*events, name).make();
+  // The holes of pieces as they were, unless that is too much for an application.
+  const auto made = [&]() -> Result<Recording> {
+    if (app::boxes_in_holes(*events) <= kMaxAppBoxes) return Maker(*events, name).make();
+    return Error{Error::Code::kTooLarge, "the pieces have too many holes"};
+  };
+  std::vector<std::string> notes;
+  Result<Recording> recording = made();
+  const auto is_too_large = [&] {
+    return !recording && recording.error().code == Error::Code::kTooLarge &&
+           app::boxes_in_holes(*events) > 0;
+  };
+  if (is_too_large()) {
+    app::number_points_anew(*events, notes);
+    recording = made();
+  }
+  if (is_too_large()) {
+    notes.clear();
+    app::forget_holes(*events);
+    recording = made();
+  }
+  if (recording) {
+    recording->notes.insert(recording->notes.begin(), notes.begin(), notes.end());
+  }
+  return recording;
 }
 
 }  // namespace groma

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <tuple>
 
 #include "app/data.h"
 #include "groma/evaluate.h"
@@ -81,9 +82,14 @@ class Judge {
         made.origin = {row.statement};
         made.of = of_table(row.key.table);
         names_regions_[row.statement] = row.key.region != kStarName;
+        names_task_[row.statement] = row.key.task != kStarName;
       }
     }
     if (app != nullptr) read_names(*app);
+    for (const MapperLog::Move& move : log.moves) {
+      const Processor& to = move.to;
+      moves_[{move.task, to.node, to.kind, to.index}] += move.count;
+    }
   }
 
   std::vector<LoggedStatement> judge() {
@@ -186,7 +192,10 @@ class Judge {
     query.statement = MappingStatement::kInstanceLimit;
     beaten(query, limit ? limit->origin : Origin{});
     const auto steal = program_.task_steal(task.name, *task.kind);
-    if (steal) hidden(steal->origin, "what was stolen does not stand in a log");
+    if (steal) {
+      hidden(steal->origin,
+             log_.by_groma ? "nothing was stolen" : "what was stolen does not stand in such a log");
+    }
     query.statement = MappingStatement::kTaskSteal;
     beaten(query, steal ? steal->origin : Origin{});
   }
@@ -267,9 +276,17 @@ class Judge {
       beaten({MappingStatement::kControlReplicate, task, {}, {}, {}}, replicate.value_or(Origin{}));
       if (!replicate) continue;
       acted(*replicate, options.replicated);
-      if (options.replicated < options.count) {
-        refused(*replicate, options.count - options.replicated, "replicated", "not replicated",
-                task);
+      // A statement about all tasks means those that can be replicated.
+      const std::int64_t cannot = std::min(options.not_replicable, options.count);
+      const bool names_it = names_task_.at(replicate->statement);
+      if (!names_it && !log_.by_groma) {
+        hidden(*replicate, "which tasks can be replicated does not stand in such a log");
+      } else if (options.replicated + cannot < options.count) {
+        refused(*replicate, options.count - options.replicated - cannot, "replicated",
+                "not replicated", task);
+      }
+      if (names_it && cannot > 0) {
+        refused(*replicate, cannot, "replicated", "not replicated, since Legion could not", task);
       }
     }
   }
@@ -287,7 +304,7 @@ class Judge {
     }
     if (!any) return;
     std::optional<BoundProgram> bound;
-    if (log_.machine && !log_.sharded) {
+    if (log_.machine) {
       // Its warnings are of memories that no processor reaches, which is not read from a log.
       Diagnostics unsaid(program_.source());
       bound = bind(program_, *log_.machine, unsaid);
@@ -313,12 +330,25 @@ class Judge {
       const auto& wanted = placed->processors;
       if (std::find(wanted.begin(), wanted.end(), point.processor) != wanted.end()) {
         acted(function->origin, 1);
+      } else if (was_stolen(task, point.processor)) {
+        hidden_[function->origin.statement] = "its points were stolen";
       } else {
         refused(function->origin, 1, mapper::text_of(wanted.front()),
                 mapper::text_of(point.processor),
                 fmt::format("{} ({})", task.name, fmt::join(point.point.coordinates(), ",")));
       }
     }
+  }
+
+  // Whether a task of that name moved there because of a TaskSteal statement. The log does not tell
+  // which point it was, so as many points of the task are taken for it as moved there.
+  bool was_stolen(const MapperLog::Task& task, const Processor& to) {
+    const auto steal = program_.task_steal(task.name, to.kind);
+    const auto moved = moves_.find({task.name, to.node, to.kind, to.index});
+    if (!steal || moved == moves_.end() || moved->second == 0) return false;
+    --moved->second;
+    acted(steal->origin, 1);
+    return true;
   }
 
   LoggedStatement finished(std::uint32_t number, LoggedStatement statement) const {
@@ -347,7 +377,8 @@ class Judge {
   const MapperLog& log_;
   Diagnostics& diags_;
   std::map<std::uint32_t, LoggedStatement> statements_;
-  std::map<std::uint32_t, bool> names_regions_;
+  std::map<std::uint32_t, bool> names_regions_, names_task_;
+  std::map<std::tuple<std::string, std::int64_t, ProcKind, std::int64_t>, std::int64_t> moves_;
   std::map<std::uint32_t, const char*> hidden_;
   std::set<std::uint32_t> beaten_;
   std::map<std::pair<std::string, std::int64_t>, std::vector<std::string>> known_names_;

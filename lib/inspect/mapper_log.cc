@@ -2,6 +2,8 @@
 // has its own place in a block.
 #include <algorithm>
 #include <charconv>
+#include <deque>
+#include <iterator>
 #include <set>
 #include <unordered_map>
 
@@ -138,7 +140,14 @@ std::optional<Named> named(std::string_view text) {
 }  // namespace
 
 struct MapperLogReader::State {
-  enum class In : std::uint8_t { kOther, kMemories, kProcessors, kMapTask, kSlice };
+  // A launch that was sliced, of which points may come.
+  struct Launch {
+    std::uint64_t uid = 0;
+    Rect domain;              // the box around the slices, unless the log says it
+    bool whole = false;       // the log says it
+    std::int64_t mapped = 0;  // points
+  };
+  enum class In : std::uint8_t { kOther, kMemories, kProcessors, kMapTask, kSlice, kSelect };
   struct Thread {
     In in = In::kOther;
     Named task;
@@ -147,18 +156,15 @@ struct MapperLogReader::State {
     bool has_target = false;
     MapperLog::Data data;  // the requirement that instances follow
     bool has_requirement = false;
-    std::optional<std::size_t> launch;
-    bool whole_domain = false;
-  };
-  struct Launch {
-    std::uint64_t uid;
-    std::size_t number;
+    Launch* launch = nullptr;    // that is sliced
+    std::optional<Rect> domain;  // of the launch that the point is of, where it is said
   };
 
   MapperLog log;
   std::string line;  // not ended yet
   bool too_long = false;
-  std::int64_t open_runs = 0;  // begun, and not ended
+  std::int64_t open_runs = 0;   // begun, and not ended
+  std::int64_t begun_runs = 0;  // that the logs are of
   std::map<std::string, Thread, std::less<>> threads;
   std::map<std::uint64_t, std::optional<ProcKind>> processors;
   std::map<std::uint64_t, std::pair<std::optional<MemKind>, std::int64_t>> memories;
@@ -168,7 +174,12 @@ struct MapperLogReader::State {
                       std::string>,
            std::size_t>
       data;
-  std::map<std::string, std::vector<Launch>, std::less<>> launches;
+  std::map<std::string, std::deque<Launch>, std::less<>> launches;  // by the name of the task
+  std::size_t launch_count = 0;
+  std::map<std::vector<std::int64_t>, std::size_t> domains;  // in log.launches, by their numbers
+  bool sharded = false;              // launches were cut before they were sliced
+  std::vector<std::size_t> guessed;  // points whose launch is known by its slices only
+  std::map<std::pair<std::string, std::uint64_t>, std::int64_t> moves;  // by task and processor
 
   void add(std::string_view text);
   void begin_block(Thread& thread, std::string_view text);
@@ -178,7 +189,9 @@ struct MapperLogReader::State {
   bool slice_line(Thread& thread, std::string_view text);
   void target(Thread& thread, std::uint64_t processor);
   bool instance(Thread& thread, std::string_view text);
-  std::optional<std::size_t> launch_of(const Named& task) const;
+  bool select_line(std::string_view text);
+  const Launch* launch_of(const Named& task);
+  std::optional<std::size_t> number_of(const Rect& domain);
   void number_processors();
   void make_machine();
   // Whether these names may be kept, too; counted if not.
@@ -295,13 +308,21 @@ void MapperLogReader::State::begin_block(Thread& thread, std::string_view text) 
                (log.options.size() < kMaxLogKinds && has_room(task->name.size()))) {
       MapperLog::Options& options = log.options[task->name];
       ++options.count;
-      if (task->rest.find(" replicate=true") != task->rest.npos) ++options.replicated;
+      const auto says = [&](std::string_view what) {
+        return task->rest.find(what) != task->rest.npos;
+      };
+      if (says(" replicate=true")) ++options.replicated;
+      if (says(" replicable=false")) ++options.not_replicable;
     }
   } else if (text.starts_with("MAP_REPLICATE_TASK for ") ||
              text.starts_with("SELECT_SHARDING_FUNCTOR for ")) {
-    log.sharded = true;
+    sharded = true;
+  } else if (text == "SELECT_TASKS_TO_MAP") {
+    thread.in = In::kSelect;
   } else if (text == "RUN begins" || text == "RUN ends") {
+    log.by_groma = true;
     // Logs of several processes stand behind each other.
+    begun_runs += text == "RUN begins" ? 1 : 0;
     open_runs += text == "RUN begins" ? 1 : -1;
     open_runs = std::max<std::int64_t>(open_runs, 0);
     log.broken_off = open_runs > 0;
@@ -318,6 +339,8 @@ bool MapperLogReader::State::in_block(Thread& thread, std::string_view text) {
       return map_line(thread, text);
     case In::kSlice:
       return slice_line(thread, text);
+    case In::kSelect:
+      return select_line(text);
     case In::kOther:
       break;
   }
@@ -352,20 +375,22 @@ bool MapperLogReader::State::slice_line(Thread& thread, std::string_view text) {
   const auto words = whole ? std::optional(text) : take_until(text, " -> ");
   const auto slice = words ? domain(*words) : std::nullopt;
   if (!slice) return false;
-  if (!thread.launch) {
-    if (log.launches.size() >= kMaxLogLaunches) {
+  if (thread.launch == nullptr) {
+    if (launch_count >= kMaxLogLaunches) {
       ++log.left_out;
       return true;
     }
-    if (!launches.contains(thread.task.name) && !has_room(thread.task.name.size())) return true;
-    thread.launch = log.launches.size();
-    thread.whole_domain = whole;
-    log.launches.push_back(*slice);
-    launches[thread.task.name].push_back({thread.task.uid, *thread.launch});
+    const std::string& name = thread.task.name;
+    if (!launches.contains(name) && !has_room(name.size())) return true;
+    std::deque<Launch>& known = launches[name];
+    // A slice may be sliced again, under the launch's number.
+    if (!known.empty() && known.back().uid == thread.task.uid) return true;
+    ++launch_count;
+    thread.launch = &known.emplace_back(Launch{thread.task.uid, *slice, whole, 0});
     return true;
   }
-  if (thread.whole_domain) return true;
-  Rect& all = log.launches[*thread.launch];  // the box around the slices
+  if (thread.launch->whole) return true;
+  Rect& all = thread.launch->domain;  // the box around the slices
   if (all.dimensions() != slice->dimensions()) return false;
   Point first = all.lower, last = all.lower;
   for (int d = 0; d < all.dimensions(); ++d) {
@@ -378,17 +403,62 @@ bool MapperLogReader::State::slice_line(Thread& thread, std::string_view text) {
   return around.has_value();
 }
 
-// The launch of the name before it whose domain has the point.
-std::optional<std::size_t> MapperLogReader::State::launch_of(const Named& task) const {
+// "  RELOCATE write(index_point=(0))<20> -> 1d00000000000002"
+bool MapperLogReader::State::select_line(std::string_view text) {
+  text.remove_prefix(2);
+  if (!take(text, "RELOCATE ")) return true;
+  const std::size_t arrow = text.rfind(" -> ");
+  if (arrow == text.npos) return false;
+  const auto task = named(text.substr(0, arrow));
+  const auto to = id(text.substr(arrow + 4));
+  if (!task || !to) return false;
+  const std::pair key{task->name, *to};
+  if (!moves.contains(key) && (moves.size() >= kMaxLogKinds || !has_room(task->name.size()))) {
+    ++log.left_out;
+    return true;
+  }
+  ++moves[key];
+  return true;
+}
+
+// The launch whose point this is, if the log does not say it: one that began before and of which
+// points are missing. Nothing where these have different domains. Points of each launch come in any
+// order, so the oldest is taken to be the one whose point it is.
+const MapperLogReader::State::Launch* MapperLogReader::State::launch_of(const Named& task) {
   constexpr int kLookedAt = 64;
   const auto found = launches.find(task.name);
-  if (found == launches.end()) return std::nullopt;
+  if (found == launches.end()) return nullptr;
   int looked_at = 0;
+  Launch* oldest = nullptr;
+  bool alike = true;
   for (auto one = found->second.rbegin(); one != found->second.rend(); ++one) {
     if (++looked_at > kLookedAt) break;
-    if (one->uid < task.uid && log.launches[one->number].contains(*task.point)) return one->number;
+    const bool may_be = one->uid < task.uid && one->domain.contains(*task.point) &&
+                        one->mapped < one->domain.volume();
+    if (!may_be) continue;
+    alike = alike && (oldest == nullptr || (oldest->domain.lower == one->domain.lower &&
+                                            oldest->domain.extents == one->domain.extents));
+    oldest = &*one;
   }
-  return std::nullopt;
+  if (oldest == nullptr) return nullptr;
+  ++oldest->mapped;
+  return alike ? oldest : nullptr;
+}
+
+std::optional<std::size_t> MapperLogReader::State::number_of(const Rect& domain) {
+  std::vector<std::int64_t> numbers;
+  for (const Point* point : {&domain.lower, &domain.extents}) {
+    numbers.insert(numbers.end(), point->coordinates().begin(), point->coordinates().end());
+  }
+  const auto known = domains.find(numbers);
+  if (known != domains.end()) return known->second;
+  if (log.launches.size() >= kMaxLogLaunches) {
+    ++log.left_out;
+    return std::nullopt;
+  }
+  domains.emplace(std::move(numbers), log.launches.size());
+  log.launches.push_back(domain);
+  return log.launches.size() - 1;
 }
 
 void MapperLogReader::State::target(Thread& thread, std::uint64_t processor) {
@@ -420,11 +490,22 @@ void MapperLogReader::State::target(Thread& thread, std::uint64_t processor) {
     ++log.left_out;
     return;
   }
-  log.points.push_back({known->second, launch_of(task), *task.point, *thread.processor});
+  std::optional<std::size_t> launch;
+  if (thread.domain) {
+    launch = number_of(*thread.domain);
+  } else if (const Launch* const of = launch_of(task)) {
+    launch = number_of(of->domain);
+    if (!of->whole) guessed.push_back(log.points.size());
+  }
+  log.points.push_back({known->second, launch, *task.point, *thread.processor});
 }
 
 bool MapperLogReader::State::map_line(Thread& thread, std::string_view text) {
   text.remove_prefix(2);
+  if (take(text, "LAUNCH ")) {
+    thread.domain = domain(text);
+    return thread.domain.has_value();
+  }
   if (take(text, "TARGET PROCS: ")) {
     const auto processor = id(text.substr(0, text.find(' ')));
     if (!processor) return false;
@@ -519,6 +600,13 @@ void MapperLogReader::read(std::string_view bytes) {
   }
 }
 
+std::int64_t MapperLogReader::missing_processes() const {
+  if (!state_->log.by_groma) return 0;
+  std::set<std::uint64_t> processes;
+  for (const auto& [known, kind] : state_->processors) processes.insert(known >> 40 & 0xFFFF);
+  return std::max<std::int64_t>(0, std::ssize(processes) - state_->begun_runs);
+}
+
 Result<MapperLog> MapperLogReader::finish() {
   if (!state_->line.empty()) read("\n");
   if (state_->log.mapped == 0 && state_->log.broken_off) {
@@ -538,7 +626,15 @@ Result<MapperLog> MapperLogReader::finish() {
                  "give all of it: the lists come first, on every rank"};
   }
   state_->make_machine();
-  return std::move(state_->log);
+  MapperLog& log = state_->log;
+  if (state_->sharded) {  // then slices are of a part of the launch
+    for (const std::size_t point : state_->guessed) log.points[point].launch.reset();
+  }
+  for (const auto& [of, count] : state_->moves) {
+    const auto to = state_->places.find(of.second);
+    if (to != state_->places.end()) log.moves.push_back({of.first, to->second, count});
+  }
+  return std::move(log);
 }
 
 }  // namespace groma

@@ -15,6 +15,7 @@
 #include "groma/system.h"
 #include "guide/words.h"
 #include "inspect/json.h"
+#include "inspect/program_name.h"
 #include "inspect/words.h"
 #include "profile/json_text.h"
 #include "profile/record_text.h"
@@ -63,14 +64,6 @@ Result<std::string> mapping_variable(const Source& source) {
                            source.name(), source.text().size(), kMostTextBytes)};
 }
 
-// Whose processes may run on machines that are not like this one.
-bool is_launcher(const std::string& program) {
-  static constexpr std::array<std::string_view, 9> kLaunchers = {
-      "srun", "mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun", "jsrun", "aprun", "flux"};
-  const std::string name = fs::path(program).filename().string();
-  return std::find(kLaunchers.begin(), kLaunchers.end(), name) != kLaunchers.end();
-}
-
 // Whether a launcher started this process, once for each process of the program.
 bool is_launched() {
   static constexpr std::array kRanks = {
@@ -90,7 +83,8 @@ bool has_cuda_driver() {
 void add_stand_in(const ProgramRun& run, std::vector<std::string>& environment) {
   std::error_code code;
   const fs::path stand_in = fs::absolute(run.library).parent_path() / "no_driver";
-  if (!is_launcher(run.words.front()) && fs::is_directory(stand_in, code) && !has_cuda_driver()) {
+  if (!starts_processes_elsewhere(run.words.front()) && fs::is_directory(stand_in, code) &&
+      !has_cuda_driver()) {
     environment.push_back(before("LD_LIBRARY_PATH", stand_in.string(), ":"));
   }
 }
@@ -124,7 +118,7 @@ Result<std::vector<std::string>> environment(const Program* mapping, const Progr
   hand_over("GROMA_LOG", run.log_file);
   hand_over("GROMA_PROFILE", profile_file);
   if (checked) made.push_back(before("LEGION_DEFAULT_ARGS", kCheckFlag, " "));
-  const bool each = is_launched() && !is_launcher(run.words.front());
+  const bool each = is_launched() && !starts_processes_elsewhere(run.words.front());
   made.emplace_back(each ? "GROMA_EACH_PROCESS=1" : "GROMA_EACH_PROCESS");
   made.emplace_back(run.override_layouts ? "GROMA_OVERRIDE_LAYOUTS=1" : "GROMA_OVERRIDE_LAYOUTS");
   add_stand_in(run, made);

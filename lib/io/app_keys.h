@@ -17,6 +17,7 @@ inline constexpr std::string_view kAppDescription = "description";
 inline constexpr std::string_view kAppName = "name";
 inline constexpr std::string_view kArguments = "arguments";
 inline constexpr std::string_view kBody = "body";
+inline constexpr std::string_view kBoxes = "boxes";
 inline constexpr std::string_view kBytes = "bytes";
 inline constexpr std::string_view kCoherence = "coherence";
 inline constexpr std::string_view kColor = "color";
@@ -96,8 +97,9 @@ inline constexpr std::array kMetricKeys = {kUnit, kWork, kPhase};
 inline constexpr std::array kRuntimeKeys = {kIssueCost,  kMapCost,    kReplayCost,
                                             kRemoteCost, kFutureCost, kCopyCost};
 inline constexpr std::array kRegionKeys = {kAppName, kAliases, kUnnamed, kExtents, kFields};
-inline constexpr std::array kPartitionKeys = {kAppName, kAliases, kUnnamed, kOf,  kColors,
-                                              kIndex,   kLower,   kExtents, kHalo};
+inline constexpr std::array kPartitionKeys = {kAppName, kAliases, kUnnamed, kOf,   kColors,
+                                              kIndex,   kLower,   kExtents, kHalo, kBoxes};
+inline constexpr std::array kBoxKeys = {kColor, kLower, kExtents};
 inline constexpr std::array kFieldKeys = {kAppName, kBytes};
 inline constexpr std::array kDataKeys = {kOf, kColor, kFields};
 inline constexpr std::array kTaskKeys = {kAppName, kArguments, kVariants, kRequirements, kBody};

@@ -57,6 +57,7 @@ class AppReader {
   RuntimeCosts read_runtime(const JsonPlace& place);
   AppRegion read_region(const JsonPlace& place);
   AppPartition read_partition(const JsonPlace& place);
+  AppBox read_box(const JsonPlace& place);
   AppField read_field(const JsonPlace& place, std::string_view of);
   AppData read_data(const JsonPlace& place);
   AppTask read_task(const JsonPlace& place);
@@ -257,7 +258,20 @@ AppPartition AppReader::read_partition(const JsonPlace& place) {
   partition.lower = formulas(place, keys::kLower, kMaxDimensions);
   partition.extents = formulas(place, keys::kExtents, kMaxDimensions);
   partition.halo = formulas(place, keys::kHalo, kMaxDimensions);
+  partition.boxes = list<AppBox>(place, keys::kBoxes, kMaxAppBoxes,
+                                 [&](const JsonPlace& at) { return read_box(at); });
   return partition;
+}
+
+AppBox AppReader::read_box(const JsonPlace& place) {
+  AppBox box;
+  if (!json_.is_object(place, keys::kBoxKeys)) return box;
+  box.color = formulas(place, keys::kColor, kMaxDimensions);
+  json_.required(place, keys::kLower);
+  box.lower = formulas(place, keys::kLower, kMaxDimensions);
+  json_.required(place, keys::kExtents);
+  box.extents = formulas(place, keys::kExtents, kMaxDimensions);
+  return box;
 }
 
 // A name alone has the bytes that the region says, so has an object without them.

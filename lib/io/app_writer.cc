@@ -138,9 +138,18 @@ std::string region_text(const AppRegion& region) {
       .on_one_line();
 }
 
-std::string partition_text(const AppPartition& partition) {
+std::string box_text(const AppBox& box) {
   return Object()
-      .raw(keys::kAppName, json_string(partition.name))
+      .items(keys::kColor, formula_texts(box.color))
+      .items(keys::kLower, formula_texts(box.lower))
+      .items(keys::kExtents, formula_texts(box.extents))
+      .on_one_line();
+}
+
+std::string partition_text(const AppPartition& partition) {
+  constexpr int kIndent = 4;
+  Object object;
+  object.raw(keys::kAppName, json_string(partition.name))
       .items(keys::kAliases, strings(partition.aliases))
       .flag(keys::kUnnamed, partition.unnamed)
       .raw(keys::kOf, json_string(partition.of))
@@ -148,8 +157,11 @@ std::string partition_text(const AppPartition& partition) {
       .items(keys::kIndex, strings(partition.index))
       .items(keys::kLower, formula_texts(partition.lower))
       .items(keys::kExtents, formula_texts(partition.extents))
-      .items(keys::kHalo, formula_texts(partition.halo))
-      .on_one_line();
+      .items(keys::kHalo, formula_texts(partition.halo));
+  if (!partition.boxes.empty()) {
+    object.raw(keys::kBoxes, lines(each(partition.boxes, box_text), kIndent));
+  }
+  return object.on_one_line();
 }
 
 std::string data_text(const AppData& data) {

@@ -102,10 +102,24 @@ class Logged final : public Above {
   void select_task_options(MapperContext context, const Legion::Task& task,
                            TaskOptions& output) override {
     mapper->select_task_options(context, task, output);
-    file_->write(fmt::format("SELECT_TASK_OPTIONS for {}<{}>: initial_proc={:x}{}{}\n",
-                             line_part(task.get_task_name()), task.get_unique_id(),
-                             output.initial_proc.id, output.stealable ? " stealable=true" : "",
-                             output.replicate ? " replicate=true" : ""));
+    file_->write(fmt::format(
+        "SELECT_TASK_OPTIONS for {}<{}>: initial_proc={:x}{}{}{}\n",
+        line_part(task.get_task_name()), task.get_unique_id(), output.initial_proc.id,
+        output.stealable ? " stealable=true" : "", output.replicate ? " replicate=true" : "",
+        can_replicate(context, task, output.initial_proc.kind()) ? " replicable=true"
+                                                                 : " replicable=false"));
+  }
+
+  // What moves to another processor, by a mapper that steals, say.
+  void select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
+                           SelectMappingOutput& output) override {
+    mapper->select_tasks_to_map(context, input, output);
+    if (output.relocate_tasks.empty()) return;
+    std::string text = "SELECT_TASKS_TO_MAP\n";
+    for (const auto& [task, processor] : output.relocate_tasks) {
+      text += fmt::format("  RELOCATE {} -> {:x}\n", words_of(*task), processor.id);
+    }
+    file_->write(text);
   }
 
   void replicate_task(MapperContext context, const Legion::Task& task,
@@ -134,7 +148,11 @@ class Logged final : public Above {
                 MapTaskOutput& output) override {
     mapper->map_task(context, task, input, output);
     if (output.abort_mapping) return;
-    std::string text = fmt::format("MAP_TASK for {}\n  TARGET PROCS:", words_of(task));
+    std::string text = fmt::format("MAP_TASK for {}\n", words_of(task));
+    if (task.is_index_space) {
+      text += fmt::format("  LAUNCH {}\n", words_of(rect_of(task.index_domain)));
+    }
+    text += "  TARGET PROCS:";
     for (const Legion::Processor p : output.target_procs) text += fmt::format(" {:x}", p.id);
     text += "\n  CHOSEN INSTANCES:\n";
     for (std::size_t i = 0; i < task.regions.size(); ++i) {
@@ -148,6 +166,17 @@ class Logged final : public Above {
   }
 
  private:
+  // As the adapter sees it: Legion does not replicate such tasks, or refuses to.
+  bool can_replicate(MapperContext context, const Legion::Task& task,
+                     Legion::Processor::Kind kind) {
+    const bool reduces = std::any_of(
+        task.regions.begin(), task.regions.end(),
+        [](const auto& requirement) { return privilege_of(requirement) == Privilege::kReduce; });
+    return !reduces && !task.must_epoch_task && !task.concurrent_task &&
+           task.output_regions.empty() &&
+           file_->has_replicable_variant(mapper->runtime, context, task.task_id, kind);
+  }
+
   std::string requirement_lines(MapperContext context, const Legion::RegionRequirement& requirement,
                                 std::size_t i) {
     const Legion::LogicalRegion region = requirement.region;
@@ -238,6 +267,23 @@ void MapperLogFile::write(const std::string& lines) {
   const std::lock_guard lock(mutex_);
   failed_ = std::fwrite(lines.data(), 1, lines.size(), file_) != lines.size() || failed_;
   failed_ = std::fflush(file_) != 0 || failed_;  // nobody asks before a run is killed
+}
+
+bool MapperLogFile::has_replicable_variant(Legion::Mapping::MapperRuntime* runtime,
+                                           Legion::Mapping::MapperContext context,
+                                           Legion::TaskID task, Legion::Processor::Kind kind) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = replicable_.find({task, kind});
+    if (known != replicable_.end()) return known->second;
+  }
+  std::vector<Legion::VariantID> variants;  // Legion is asked without the lock
+  runtime->find_valid_variants(context, task, variants, kind);
+  const bool any = std::any_of(variants.begin(), variants.end(), [&](Legion::VariantID variant) {
+    return runtime->is_replicable_variant(context, task, variant);
+  });
+  const std::lock_guard lock(mutex_);
+  return replicable_[{task, kind}] = any;
 }
 
 std::unique_ptr<LegionMapper> make_logged(LegionMapper* own, std::shared_ptr<MapperLogFile> file) {

@@ -30,14 +30,20 @@ class Recorder final : public Above {
     mapper->select_task_options(context, task, output);
     times.end_own();
     events_->issued(task, times);
+    if (!output.inline_task) events_->expected(task);
   }
   void map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                 MapTaskOutput& output) override {
     HookTimes times;
     events_->mapped(mapper->runtime, context, task);
+    events_->came(task);
     times.begin_own();
     mapper->map_task(context, task, input, output);
     times.end_own();
+    if (!output.abort_mapping &&
+        !mapper->runtime->is_leaf_variant(context, task.task_id, output.chosen_variant)) {
+      events_->may_launch(mapper->runtime, context, task);
+    }
     if (!output.task_prof_requests.empty() || !output.copy_prof_requests.empty()) {
       const std::lock_guard lock(mutex_);
       asked_.try_emplace(task.get_unique_id());
@@ -53,6 +59,11 @@ class Recorder final : public Above {
                       MapMustEpochOutput& output) override {
     for (const Legion::Task* task : input.tasks) events_->mapped(mapper->runtime, context, *task);
     mapper->map_must_epoch(context, input, output);
+  }
+  void memoize_operation(MapperContext context, const Legion::Mappable& mappable,
+                         const MemoizeInput& input, MemoizeOutput& output) override {
+    mapper->memoize_operation(context, mappable, input, output);
+    if (output.memoize) events_->may_replay();
   }
   // DefaultMapper ends the process where it is told what it did not ask for.
   void report_profiling(MapperContext context, const Legion::Task& task,

@@ -23,8 +23,10 @@ constexpr std::size_t kMostTimes = 1024;         // of a task on a kind of proce
 constexpr std::size_t kMostPlaces = 65'536;      // that are remembered
 constexpr std::size_t kMostArgumentBytes = 256;  // that tell launches apart
 constexpr std::size_t kMostContexts = std::size_t{1} << 17;
-constexpr std::size_t kMostAlike = 4096;      // kinds of launches with projection functors
-constexpr std::size_t kMostPending = 16'384;  // launches with such whose points are not mapped
+constexpr std::size_t kMostExpected = 65'536;  // launches whose tasks are not mapped yet
+constexpr std::size_t kMostIdle = 8192;        // of these, that have launched nothing
+constexpr std::size_t kMostAlike = 4096;       // kinds of launches with projection functors
+constexpr std::size_t kMostPending = 16'384;   // launches with such whose points are not mapped
 constexpr std::size_t kMostIssued = 4096;  // launches that are not mapped, of whom it is known when
 constexpr std::size_t kMostCosts = 65'536;  // of the runtime
 // What other work delays counts not: the runtime's cost is what this share of the times, in
@@ -99,6 +101,20 @@ void RunEvents::other(const char* what, std::int64_t times) {
 }
 
 // ---- Tasks and their data
+
+Legion::UniqueID RunEvents::run_of(const Legion::Task& task) {
+  if (task.get_total_shards() <= 1) return task.get_unique_id();
+  const Legion::Task* const above = task.get_parent_task();
+  const std::vector<std::int64_t> point =
+      task.is_index_space ? list(point_of(task.index_point)) : std::vector<std::int64_t>();
+  const std::tuple key{above == nullptr ? 0 : run_of(*above), task.get_context_index(), point,
+                       task.task_id};
+  const std::lock_guard lock(mutex_);
+  const auto known = shards_.find(key);
+  if (known != shards_.end()) return known->second;
+  if (shards_.size() >= kMostContexts) return task.get_unique_id();
+  return shards_[key] = task.get_unique_id();
+}
 
 std::optional<std::uint32_t> RunEvents::task_of(Runtime* runtime, MapperContext context,
                                                 const Legion::Task& task) {
@@ -203,21 +219,23 @@ std::optional<std::int32_t> RunEvents::partition_of(Runtime* runtime, MapperCont
   if (around_it.colors.size() + static_cast<std::size_t>(bounds.dimensions()) > kMaxDimensions) {
     return std::nullopt;
   }
-  const std::tuple key{around_it.region, around_it.partition, color};
+  const std::tuple key{around_it.region, around_it.partition, color, name};
   bool look = false;
+  std::size_t room = 0;  // for boxes
   {
     // Pieces of one partition that are cut alike share its colours.
     const std::lock_guard lock(mutex_);
-    const auto known = by_color_.find(key);
-    if (known != by_color_.end()) {
+    const auto known = alike_partitions_.find(key);
+    if (known != alike_partitions_.end()) {
       const Rect& first = events_.partitions[static_cast<std::size_t>(known->second)].colors;
       if (first.dimensions() != bounds.dimensions()) return std::nullopt;
       bounds.lower = first.lower;
     }
     look = pieces_ + colors.get_volume() <= app::kMaxEventPieces;
+    room = app::kMaxEventBoxes - boxes_;
   }
   std::vector<Events::Piece> pieces;
-  std::int64_t too_large = 0;
+  std::int64_t too_large = 0, too_many_boxes = 0;
   const auto add = [&](const Rect& box) {
     Point own = box.lower;
     do {
@@ -225,12 +243,23 @@ std::optional<std::int32_t> RunEvents::partition_of(Runtime* runtime, MapperCont
       const Legion::Domain domain = runtime->get_index_space_domain(context, piece);
       std::vector<std::int64_t> path = around_it.colors;
       for (int d = 0; d < own.dimensions(); ++d) path.push_back(own[d] - bounds.lower[d]);
-      const Rect box_of_it = rect_of(domain);
-      if (app::can_be_kept(box_of_it)) {
-        pieces.push_back({Point(path), box_of_it, static_cast<std::int64_t>(domain.get_volume())});
-      } else {
+      Events::Piece made{Point(path), rect_of(domain),
+                         static_cast<std::int64_t>(domain.get_volume())};
+      if (!app::can_be_kept(made.bounds)) {
         ++too_large;
+        continue;
       }
+      if (made.points > 0 && made.points < made.bounds.volume()) {
+        for_each_box(domain, [&](const Rect& each) {
+          if (made.boxes.size() <= room) made.boxes.push_back(each);
+        });
+        if (made.boxes.size() > room) {
+          ++too_many_boxes;
+          made.boxes.clear();
+        }
+        room -= made.boxes.size();
+      }
+      pieces.push_back(std::move(made));
     } while (next_point(box, &own));
   };
   if (look && colors.get_volume() > 0) for_each_box(colors, add);
@@ -238,15 +267,16 @@ std::optional<std::int32_t> RunEvents::partition_of(Runtime* runtime, MapperCont
   if (partitions_.contains(partition)) return partitions_[partition];
   if (!look) count("partitions with too many pieces to look at");
   if (too_large > 0) count("pieces that are too large", too_large);
-  const auto found = by_color_.find(key);
-  if (found == by_color_.end() && events_.partitions.size() >= app::kMaxEventRegions) {
+  if (too_many_boxes > 0) count("holes of pieces, of which there are too many", too_many_boxes);
+  const auto found = alike_partitions_.find(key);
+  if (found == alike_partitions_.end() && events_.partitions.size() >= app::kMaxEventRegions) {
     return std::nullopt;
   }
-  const auto number = found == by_color_.end()
+  const auto number = found == alike_partitions_.end()
                           ? static_cast<std::int32_t>(events_.partitions.size())
                           : found->second;
-  if (found == by_color_.end()) {
-    by_color_[key] = number;
+  if (found == alike_partitions_.end()) {
+    alike_partitions_[key] = number;
     events_.partitions.push_back({name, around_it.region, around_it.partition, bounds, {}});
   }
   Events::Partition& to = events_.partitions[static_cast<std::size_t>(number)];
@@ -254,7 +284,15 @@ std::optional<std::int32_t> RunEvents::partition_of(Runtime* runtime, MapperCont
   if (!app::can_be_kept(all)) return std::nullopt;
   to.colors = all;
   pieces_ += pieces.size();
-  to.pieces.insert(to.pieces.end(), pieces.begin(), pieces.end());
+  for (Events::Piece& piece : pieces) {
+    boxes_ += piece.boxes.size();
+    if (boxes_ > app::kMaxEventBoxes) {  // others were looked at meanwhile
+      boxes_ -= piece.boxes.size();
+      piece.boxes.clear();
+      count("holes of pieces, of which there are too many");
+    }
+    to.pieces.push_back(std::move(piece));
+  }
   return partitions_[partition] = number;
 }
 
@@ -382,44 +420,92 @@ void RunEvents::launched(Runtime* runtime, MapperContext context, const Legion::
     }
     launch.projected.clear();
   }
-  // What the launching task has itself, for those that launch by it.
-  std::vector<std::vector<std::int64_t>> colors;
-  bool is_new_context = false;
+  const Legion::UniqueID run = run_of(*parent);
   {
     const std::lock_guard lock(mutex_);
-    is_new_context = !contexts_.contains(parent->get_unique_id());
     if (launched_ >= app::kMaxEventLaunches) return count("launches after those that are kept");
-    if (is_new_context && contexts_.size() >= kMostContexts) {
+    if (!contexts_.contains(run) && contexts_.size() >= kMostContexts) {
       return count("launches by tasks after those that are kept");
     }
   }
-  std::uint32_t parent_task = 0;
-  if (is_new_context) {
-    const auto number_of_parent = task_of(runtime, context, *parent);
-    if (!number_of_parent) return other("launches by tasks after those that are kept");
-    parent_task = *number_of_parent;
-    for (const Legion::RegionRequirement& each : parent->regions) {
-      const auto place =
-          each.region.exists() ? place_of(runtime, context, each.region) : std::optional<Place>();
-      colors.push_back(place ? place->colors : std::vector<std::int64_t>());
-    }
+  std::optional<Open> made;
+  const auto is_new = [&] {
+    const std::lock_guard lock(mutex_);
+    return !contexts_.contains(run);
+  };
+  if (is_new()) {
+    made = open_of(runtime, context, *parent);
+    if (!made) return other("launches by tasks after those that are kept");
   }
   const std::lock_guard lock(mutex_);
-  if (is_new_context && parent->get_depth() == 0) add_top_level(*parent, parent_task);
-  Open& open = contexts_[parent->get_unique_id()];
-  if (is_new_context && open.launches.empty()) {
-    open.task = parent_task;
-    open.colors = std::move(colors);
-    if (const Legion::Task* above = parent->get_parent_task()) {
-      open.of = {above->get_unique_id(), parent->get_context_index()};
-    }
-    if (parent->is_index_space) open.point = point_of(parent->index_point);
+  if (made && parent->get_depth() == 0) add_top_level(*parent, made->task);
+  if (made) contexts_.try_emplace(run, *std::move(made));
+  Open& open = contexts_[run];
+  if (std::exchange(open.idle, false)) --idle_;
+  keep({run, task.get_context_index()}, task, std::move(launch));
+}
+
+void RunEvents::expected(const Legion::Task& task) {
+  const Legion::Task* const parent = task.get_parent_task();
+  if (parent == nullptr || parent->get_shard_id() != 0) return;
+  if (machine_->machine()->node_count() > 1) return;  // others may map it
+  const Key key{run_of(*parent), task.get_context_index()};
+  const auto points =
+      task.is_index_space ? static_cast<std::int64_t>(task.index_domain.get_volume()) : 1;
+  const std::lock_guard lock(mutex_);
+  if (!may_replay_ && expected_.size() < kMostExpected) expected_[key] += points;
+}
+
+void RunEvents::may_replay() {
+  const std::lock_guard lock(mutex_);
+  may_replay_ = true;
+  expected_.clear();
+}
+
+void RunEvents::came(const Legion::Task& task) {
+  const Legion::Task* const parent = task.get_parent_task();
+  if (parent == nullptr) return;
+  const Key key{run_of(*parent), task.get_context_index()};
+  const std::lock_guard lock(mutex_);
+  const auto found = expected_.find(key);
+  if (found != expected_.end() && --found->second <= 0) expected_.erase(found);
+}
+
+// What the task has itself, for what it launches by that.
+std::optional<RunEvents::Open> RunEvents::open_of(Runtime* runtime, MapperContext context,
+                                                  const Legion::Task& task) {
+  const auto number = task_of(runtime, context, task);
+  if (!number) return std::nullopt;
+  Open open;
+  open.task = *number;
+  for (const Legion::RegionRequirement& each : task.regions) {
+    open.places.push_back(each.region.exists() ? place_of(runtime, context, each.region)
+                                               : std::optional<Place>());
   }
-  keep({parent->get_unique_id(), task.get_context_index()}, task, std::move(launch));
+  const Legion::Task* const above = task.get_parent_task();
+  if (above != nullptr) open.of = {run_of(*above), task.get_context_index()};
+  if (task.is_index_space) open.point = point_of(task.index_point);
+  return open;
+}
+
+void RunEvents::may_launch(Runtime* runtime, MapperContext context, const Legion::Task& task) {
+  if (task.get_parent_task() == nullptr) return;
+  const Legion::UniqueID run = run_of(task);
+  const auto has_room = [&] {
+    const std::lock_guard lock(mutex_);
+    return idle_ < kMostIdle && contexts_.size() < kMostContexts && !contexts_.contains(run);
+  };
+  if (!has_room()) return;
+  auto made = open_of(runtime, context, task);
+  if (!made) return;
+  made->idle = true;
+  const std::lock_guard lock(mutex_);
+  if (contexts_.try_emplace(run, *std::move(made)).second) ++idle_;
 }
 
 void RunEvents::add_top_level(const Legion::Task& task, std::uint32_t number) {
   events_.top_level = number;
+  if (task.get_total_shards() > 1) return;  // the task itself was seen before it was replicated
   if (tops_.size() < kMostAlike && tops_.insert(task.get_unique_id()).second && tops_.size() > 1) {
     count("top-level tasks before the last, which alone stands there as one");
   }
@@ -475,7 +561,7 @@ void RunEvents::finish(const Key& key) {
 void RunEvents::mapped(Runtime* runtime, MapperContext context, const Legion::Task& point) {
   const Legion::Task* parent = point.get_parent_task();
   if (parent == nullptr || !point.is_index_space) return;
-  const Key key{parent->get_unique_id(), point.get_context_index()};
+  const Key key{run_of(*parent), point.get_context_index()};
   std::vector<std::size_t> wanted;
   {
     const std::lock_guard lock(mutex_);
@@ -634,6 +720,30 @@ std::string RunEvents::text() {
   return app::text_of(finished());
 }
 
+// The tasks of a must epoch have one number in what launches them; of these the first with the
+// regions of the run is taken.
+std::int32_t RunEvents::shape_of(const Open& run, const Events& done) const {
+  const auto above = contexts_.find(run.of.first);
+  if (above == contexts_.end()) return -1;
+  const auto& launches = above->second.launches;
+  std::int32_t first = -1;
+  for (auto of = std::lower_bound(launches.begin(), launches.end(),
+                                  std::pair(run.of.second, std::uint32_t{0}));
+       of != launches.end() && of->first == run.of.second; ++of) {
+    const std::uint32_t number = done.launches[of->second].shape;
+    const Events::Shape& shape = done.shapes[number];
+    if (shape.task != run.task) continue;
+    if (first < 0) first = static_cast<std::int32_t>(number);
+    const bool is_it =
+        std::equal(shape.requirements.begin(), shape.requirements.end(), run.places.begin(),
+                   run.places.end(), [](const Events::Requirement& of_launch, const auto& place) {
+                     return place && place->region == of_launch.region;
+                   });
+    if (is_it) return static_cast<std::int32_t>(number);
+  }
+  return first;
+}
+
 app::Events RunEvents::finished() {
   // Points of replayed traces are not mapped, those of other processes not here.
   while (!pending_.empty()) finish(Key(pending_.begin()->first));
@@ -644,27 +754,26 @@ app::Events RunEvents::finished() {
   using Same = std::tuple<std::uint32_t, std::int32_t, std::vector<std::int64_t>,
                           std::vector<std::uint32_t>>;
   std::map<Same, std::int64_t> contexts;
+  std::set<std::uint32_t> launching;  // tasks
   for (const auto& [id, open] : contexts_) {
+    if (!open.launches.empty()) launching.insert(open.task);
+  }
+  for (const auto& [id, open] : contexts_) {
+    if (!launching.contains(open.task)) continue;
     Events::Context made;
     made.task = open.task;
-    const auto above = contexts_.find(open.of.first);
-    if (above != contexts_.end()) {
-      const auto& launches = above->second.launches;
-      const auto of = std::lower_bound(launches.begin(), launches.end(),
-                                       std::pair(open.of.second, std::uint32_t{0}));
-      if (of != launches.end() && of->first == open.of.second) {
-        made.shape = static_cast<std::int32_t>(done.launches[of->second].shape);
-      }
-    }
+    made.shape = shape_of(open, done);
     // What it is given is of use as far as it is what its launch says.
     const std::vector<std::size_t> layout = done.layout_of(made);
     if (!layout.empty()) {
       if (open.point) made.given = list(*open.point);
-      bool fits = made.given.size() == layout[0] && open.colors.size() + 1 == layout.size();
-      for (std::size_t r = 0; fits && r < open.colors.size(); ++r) {
-        fits = layout[r + 1] == 0 || layout[r + 1] == open.colors[r].size();
+      bool fits = made.given.size() == layout[0] && open.places.size() + 1 == layout.size();
+      for (std::size_t r = 0; fits && r < open.places.size(); ++r) {
         if (layout[r + 1] == 0) continue;
-        made.given.insert(made.given.end(), open.colors[r].begin(), open.colors[r].end());
+        const auto& place = open.places[r];
+        fits = place && layout[r + 1] == place->colors.size();
+        if (!fits) break;
+        made.given.insert(made.given.end(), place->colors.begin(), place->colors.end());
       }
       if (!fits) {
         made.shape = -1;
@@ -685,6 +794,12 @@ app::Events RunEvents::finished() {
   }
   done.issue = quantile(issue_costs_, kUndisturbed);
   done.map = quantile(map_costs_, kUndisturbed);
+  std::int64_t did_not_run = 0;
+  for (const auto& [key, tasks] : expected_) did_not_run += tasks;
+  if (did_not_run > 0) {
+    done.others.push_back(
+        {"that tasks did not run since their predicates were false", did_not_run});
+  }
   for (const auto& [what, times] : others_) done.others.push_back({what, times});
   return done;
 }

@@ -64,6 +64,16 @@ class RunEvents {
   // A point of a launch is mapped: only then it is known what a projection functor gave it.
   void mapped(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
               const Legion::Task& point);
+  // The task, or each point of the launch, will be mapped unless its predicate is false.
+  void expected(const Legion::Task& task);
+  // One of these tasks is mapped.
+  void came(const Legion::Task& task);
+  // The run has traces. Nobody maps the tasks that a trace replays, so it is not known which tasks
+  // did not run.
+  void may_replay();
+  // A task is mapped to a variant that may launch something.
+  void may_launch(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
+                  const Legion::Task& task);
   // Whether the time of another run of the task is of use.
   bool wants_time(const Legion::Task& task);
   void took(const Legion::Task& task, Legion::Processor::Kind kind, std::int64_t nanoseconds);
@@ -77,7 +87,7 @@ class RunEvents {
   std::string text();
 
  private:
-  using Key = std::pair<Legion::UniqueID, std::uint64_t>;  // of a launch: parent, number in it
+  using Key = std::pair<Legion::UniqueID, std::uint64_t>;  // of a launch: run_of(parent), number
   // A region or a piece: the colours on the way to it, from 0.
   struct Place {
     std::uint32_t region = 0;
@@ -106,11 +116,15 @@ class RunEvents {
     std::uint32_t task = 0;
     Key of{};  // the launch that the context is of
     std::optional<Point> point;
-    std::vector<std::vector<std::int64_t>> colors;  // of its pieces, by requirement
+    std::vector<std::optional<Place>> places;  // of its pieces, by requirement
     std::vector<std::pair<std::uint64_t, std::uint32_t>> launches;
+    bool idle = false;  // it has launched nothing yet
   };
   static constexpr std::uint32_t kUnseen = UINT32_MAX;
 
+  // A number for the run of a task. The shards of a replicated task are one run: they launch the
+  // same, each maps some of the points, and to Legion each is a task with an id of its own.
+  Legion::UniqueID run_of(const Legion::Task& task);
   // Nothing where there are too many.
   std::optional<std::uint32_t> task_of(Legion::Mapping::MapperRuntime* runtime,
                                        MapperContext context, const Legion::Task& task);
@@ -126,6 +140,9 @@ class RunEvents {
                                                          MapperContext context,
                                                          const Legion::Task& task,
                                                          std::size_t position, Launched& launch);
+  // What the task was given. Nothing where there are too many tasks.
+  std::optional<Open> open_of(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
+                              const Legion::Task& task);
   // With the lock.
   void keep(Key key, const Legion::Task& task, Launched launch);
   std::optional<std::uint32_t> number_of(Launched launch);
@@ -136,6 +153,8 @@ class RunEvents {
   void finish(const Key& key);
   void forget_old();
   void count(const char* what, std::int64_t times = 1) { others_[what] += times; }
+  // The shape of the launch that the run is of, in `done`; -1: it is not known.
+  std::int32_t shape_of(const Open& run, const app::Events& done) const;
   static app::Events::Cost quantile(std::vector<std::int64_t>& costs, std::size_t percent);
   app::Events finished();
 
@@ -152,16 +171,26 @@ class RunEvents {
   std::map<Legion::RegionTreeID, std::uint32_t> regions_;
   std::map<std::uint32_t, std::vector<Legion::FieldID>> fields_;  // by region
   std::map<Legion::LogicalPartition, std::int32_t> partitions_;
-  // By region, the partition around it and its colour there.
-  std::map<std::tuple<std::uint32_t, std::int32_t, Legion::Color>, std::int32_t> by_color_;
+  // Partitions of pieces of one partition are one, if they have the same name and colour there. The
+  // key: the region, the partition around them, the colour, the name.
+  std::map<std::tuple<std::uint32_t, std::int32_t, Legion::Color, std::string>, std::int32_t>
+      alike_partitions_;
   std::map<Legion::LogicalRegion, Place> places_;
   std::map<std::string, std::uint32_t> shapes_;
   std::map<std::pair<std::uint32_t, std::vector<std::int64_t>>, std::uint32_t> launches_;
   std::unordered_map<Legion::UniqueID, Open> contexts_;
+  std::size_t idle_ = 0;                  // of these
+  std::map<Key, std::int64_t> expected_;  // tasks that are not mapped yet, by their launch
+  bool may_replay_ = false;
   std::map<std::pair<std::string, std::vector<std::int64_t>>, std::shared_ptr<Alike>> alike_;
   std::map<Key, Pending> pending_;
   std::deque<Key> pending_order_;
   std::set<Legion::UniqueID> tops_;
+  // The first shard that was seen of each replicated task: by its parent's run, its number in that,
+  // its point and its task.
+  std::map<std::tuple<Legion::UniqueID, std::uint64_t, std::vector<std::int64_t>, Legion::TaskID>,
+           Legion::UniqueID>
+      shards_;
   std::map<std::pair<std::uint32_t, ProcKind>, std::vector<std::int64_t>> times_;
   std::map<std::pair<std::uint32_t, ProcKind>, std::int64_t> measured_;
   std::map<std::string, std::int64_t> others_;
@@ -170,7 +199,7 @@ class RunEvents {
   std::int64_t last_map_ = 0;
   bool has_called_ = false;
   std::vector<std::int64_t> issue_costs_, map_costs_;
-  std::size_t launched_ = 0, numbers_ = 0, pieces_ = 0;
+  std::size_t launched_ = 0, numbers_ = 0, pieces_ = 0, boxes_ = 0;
 };
 
 }  // namespace groma::legion

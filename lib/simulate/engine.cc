@@ -333,12 +333,12 @@ double Engine::seconds_of(TaskRun& run) {
   const app::Variant& variant = *run.variant;
   const NodeType& node = machine_->node(run.processor.node);
   const ProcessorGroup& group = *node.find(run.processor.kind);
-  std::vector<const Rect*>& boxes = piece_boxes_;
-  boxes.clear();
-  for (const Piece* piece : run.pieces) boxes.push_back(&box_of(piece));
+  std::vector<app::PieceSize>& sizes = piece_sizes_;
+  sizes.clear();
+  for (const Piece* piece : run.pieces) sizes.push_back(size_of(piece));
   app::FormulaFault fault = app::FormulaFault::kNone;
   const auto value = [&](const app::Code& code) {
-    return std::max<double>(0, static_cast<double>(code.value(run.arguments, fault, boxes)));
+    return std::max<double>(0, static_cast<double>(code.value(run.arguments, fault, sizes)));
   };
   const double flops = value(variant.flops);
   const double efficiency = std::max(1.0, value(variant.efficiency)) / 100;
@@ -383,7 +383,7 @@ double Engine::seconds_of(TaskRun& run) {
       add(r, value(traffic.bytes), traffic.access);
     }
     if (listed || run.pieces[r] == nullptr || variant.inner) continue;
-    const double bytes = point_bytes(requirements[r]) * static_cast<double>(boxes[r]->volume());
+    const double bytes = point_bytes(requirements[r]) * static_cast<double>(sizes[r].points);
     const Privilege privilege = requirements[r].privilege;
     const bool twice = privilege == Privilege::kReadWrite || privilege == Privilege::kReduce;
     if (privilege != Privilege::kNoAccess) add(r, twice ? 2 * bytes : bytes, Access::kStream);

@@ -164,7 +164,7 @@ class Engine final : public Mapping {
   // Kept for their memory.
   std::vector<RequirementView> point_views_, report_views_;
   std::vector<TaskRun*> launched_runs_;
-  std::vector<const Rect*> piece_boxes_;
+  std::vector<app::PieceSize> piece_sizes_;
   struct Load {  // on a memory, of the task that starts
     std::int32_t memory;
     double bytes;

@@ -41,7 +41,7 @@ InstanceView Mapping::instance_view(InstanceNumber number) {
   return view;
 }
 
-// The smallest box that holds the regions is asked for.
+// What is asked for is what an instance for all of the regions holds (around).
 std::optional<InstanceQuery> Mapping::query(const InstanceRequest& request) {
   asked_instances_ = true;
   InstanceQuery query;
@@ -57,8 +57,8 @@ std::optional<InstanceQuery> Mapping::query(const InstanceRequest& request) {
     query.region = region;
     if (query.piece == nullptr || (query.piece->box.volume() == 0 && piece->box.volume() > 0)) {
       query.piece = piece;
-    } else if (!within(piece->box, query.piece->box)) {
-      shape_ = around(*query.piece, *piece);
+    } else if (!within(*piece, *query.piece)) {
+      shape_ = around(spaces_.region(region), *query.piece, *piece);
       query.piece = &shape_;
     }
   }
@@ -214,7 +214,7 @@ bool Mapping::check_named(const TaskRun& run, const TaskView& view, std::uint32_
         fmt::format("{} does not work in {}", mapper::text_of(p), mapper::text_of(memory)),
         words.not_visible(instance.memory));
   }
-  if (!within(run.pieces[position]->box, instance.shape->box)) {
+  if (!within(*run.pieces[position], *instance.shape)) {
     return refuse("it does not cover the region", words.too_small());
   }
   const bool reduces = view.requirements[position].privilege == Privilege::kReduce;

@@ -327,7 +327,7 @@ bool Mapping::find_pieces(TaskRun& run) {
 // Whether no two requirements of the task are in each other's way.
 bool Mapping::keeps_apart(const TaskRun& run) {
   for (const auto& [a, b] : spaces_.clashes(run.launch->number)) {
-    if (!meet(run.pieces[a]->box, run.pieces[b]->box)) continue;
+    if (!meet(*run.pieces[a], *run.pieces[b])) continue;
     const std::string& name = data_.tasks[run.task].name;
     refuse(RunStatus::kExecuteError,
            {{one_diagnostic(DiagId::kAliasedRequirements, a, b, name), {}}},
@@ -419,7 +419,7 @@ const Piece* Mapping::shape_of(const RequirementWish& wish, const InstanceWish& 
     at = partition.outer;
   }
   above[count++] = &spaces_.region(where.region).whole;
-  for (std::size_t i = 0; i < count; ++i) volumes[i] = above[i]->box.volume();
+  for (std::size_t i = 0; i < count; ++i) volumes[i] = above[i]->points();
   return above[mapper::shared_region(std::span(volumes).first(count), machine_->node_count())];
 }
 
@@ -548,7 +548,7 @@ void Mapping::refuse_point(TaskRun& run, const TaskView& view, std::uint32_t pos
            other.pieces[r] != nullptr &&
            where_of(run, r).region == where_of(run, position).region &&
            (groups_of(run, r) & groups_of(run, position)) != 0 &&
-           meet(other.pieces[r]->box, run.pieces[position]->box);
+           meet(*other.pieces[r], *run.pieces[position]);
   };
   Diagnostic& diagnostic = result_.refusals.front().diagnostic;
   diagnostic.note(fmt::format("{} of the application", run.launch->place));

@@ -33,6 +33,7 @@ std::uint64_t key_of(const InstanceQuery& query) {
   for (const Point* point : {&query.shape->box.lower, &query.shape->box.extents}) {
     for (std::int64_t x : point->coordinates()) key = mix(key, static_cast<std::uint64_t>(x));
   }
+  if (query.shape->set != nullptr) key = mix(key, query.shape->set->key);
   const LayoutSpec& layout = query.layout;
   key = mix(key, query.new_groups);
   key = mix(key, static_cast<std::uint64_t>(layout.align_bytes));
@@ -449,7 +450,7 @@ class Rehearsal final : public Mapping {
       for (std::uint32_t h = 0; h < holder.requirements.size() && missing != 0; ++h) {
         const bool holds = by.pieces[h] != nullptr && where_of(by, h).region == region &&
                            allows(holder.requirements[h].privilege, used.privilege) &&
-                           within(run.pieces[u]->box, by.pieces[h]->box);
+                           within(*run.pieces[u], *by.pieces[h]);
         if (holds) missing &= ~groups_of(by, h);
       }
       if (missing == 0) continue;
@@ -530,16 +531,16 @@ class Rehearsal final : public Mapping {
 
   // As the run has them when the task starts.
   void check_formulas(TaskRun& run) {
-    boxes_.clear();
-    for (const Piece* piece : run.pieces) boxes_.push_back(&box_of(piece));
+    sizes_.clear();
+    for (const Piece* piece : run.pieces) sizes_.push_back(size_of(piece));
     app::FormulaFault fault = app::FormulaFault::kNone;
     const app::Variant& variant = *run.variant;
     for (const app::Code* code :
          {&variant.flops, &variant.efficiency, &variant.kernels, &variant.nanoseconds}) {
-      code->value(run.arguments, fault, boxes_);
+      code->value(run.arguments, fault, sizes_);
     }
     for (const app::Traffic& traffic : variant.traffic) {
-      traffic.bytes.value(run.arguments, fault, boxes_);
+      traffic.bytes.value(run.arguments, fault, sizes_);
     }
     if (fault == app::FormulaFault::kNone) return;
     fail_formula(run, fault);
@@ -625,9 +626,9 @@ class Rehearsal final : public Mapping {
     for (std::uint32_t r = 0; r <= position; ++r) {
       auto query = only(r);
       if (!query || query->memory != mine->memory) continue;
-      const std::int64_t bytes =
-          spaces_.region(query->region)
-              .instance_bytes(query->groups, query->layout, query->piece->box.volume());
+      const std::int64_t bytes = spaces_.region(query->region)
+                                     .instance_bytes(query->groups, query->layout,
+                                                     query->piece->points_held(query->layout));
       static const Piece kNone;
       query->shape = &kNone;
       query->new_groups = 0;
@@ -856,7 +857,7 @@ class Rehearsal final : public Mapping {
   std::vector<Choice> choices_;
   std::vector<std::int32_t> seen_;
   std::vector<RequirementView> views_kept_;
-  std::vector<const Rect*> boxes_;
+  std::vector<app::PieceSize> sizes_;
 };
 
 }  // namespace

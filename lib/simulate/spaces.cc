@@ -51,26 +51,34 @@ std::int64_t rounded_up(std::int64_t bytes, std::int64_t align) {
 
 }  // namespace
 
-bool meet(const Rect& a, const Rect& b) {
+bool meet(const Piece& one, const Piece& other) {
+  const Rect &a = one.box, &b = other.box;
   for (int d = 0; d < a.dimensions(); ++d) {
     if (a.lower[d] >= b.lower[d] + b.extents[d] || b.lower[d] >= a.lower[d] + a.extents[d]) {
       return false;
     }
     if (a.extents[d] == 0 || b.extents[d] == 0) return false;
   }
-  return true;
+  return one.set == nullptr || app::meet(*one.set, *other.set);
 }
 
-bool within(const Rect& inner, const Rect& outer) {
+bool within(const Piece& inside, const Piece& outside) {
+  const Rect &inner = inside.box, &outer = outside.box;
   if (inner.volume() == 0) return true;
   for (int d = 0; d < inner.dimensions(); ++d) {
     if (inner.lower[d] < outer.lower[d]) return false;
     if (inner.lower[d] + inner.extents[d] > outer.lower[d] + outer.extents[d]) return false;
   }
-  return true;
+  return inside.set == nullptr || app::covers(*outside.set, *inside.set);
 }
 
-Piece around(const Piece& a, const Piece& b) {
+bool same(const Piece& a, const Piece& b) {
+  if (&a == &b) return true;
+  return a.box.lower == b.box.lower && a.box.extents == b.box.extents &&
+         (a.set == nullptr || a.set->cells == b.set->cells);
+}
+
+Piece around(const RegionSpace& space, const Piece& a, const Piece& b) {
   Piece all = a;
   for (int d = 0; d < a.box.dimensions(); ++d) {
     const auto i = static_cast<std::size_t>(d);
@@ -80,6 +88,9 @@ Piece around(const Piece& a, const Piece& b) {
     all.box.extents[d] = end - all.box.lower[d];
     all.cells.lower[i] = std::min(a.cells.lower[i], b.cells.lower[i]);
     all.cells.upper[i] = std::max(a.cells.upper[i], b.cells.upper[i]);
+  }
+  if (a.set != nullptr) {
+    all.set = std::make_shared<const app::CellSet>(app::united(space.cell_points, *a.set, *b.set));
   }
   return all;
 }
@@ -189,6 +200,10 @@ bool Spaces::make_pieces(const app::Data& data, std::string& why) {
     count += colors;
     if (colors == 0) continue;
     pieces_[p].reserve(static_cast<std::size_t>(colors));
+    for (const app::Piece& each : partition.pieces) {
+      pieces_[p].push_back({each.box, {}, each.cells});
+    }
+    if (!partition.pieces.empty()) continue;
     Point color = partition.colors.lower;
     do {
       app::FormulaFault fault = app::FormulaFault::kNone;
@@ -210,6 +225,8 @@ bool Spaces::make_cells(const app::Data& data, std::string& why) {
     RegionSpace& space = regions_[r];
     space.dimensions = data.regions[r].box.dimensions();
     space.whole.box = data.regions[r].box;
+    space.whole.set = data.regions[r].all_cells;
+    space.cell_points = data.regions[r].cell_points;
     space.cuts.resize(static_cast<std::size_t>(space.dimensions));
   }
   const auto add = [&](RegionSpace& space, const Rect& box) {
@@ -233,6 +250,7 @@ bool Spaces::make_cells(const app::Data& data, std::string& why) {
       std::sort(cut.begin(), cut.end());
       cut.erase(std::unique(cut.begin(), cut.end()), cut.end());
       if (cut.empty()) cut.push_back(0);
+      if (space.whole.set != nullptr) continue;
       space.strides[d] = space.cells;
       const auto here = static_cast<std::int64_t>(cut.size()) - 1;
       if (__builtin_mul_overflow(space.cells, here, &space.cells) || space.cells > kMaxCells) {
@@ -241,15 +259,21 @@ bool Spaces::make_cells(const app::Data& data, std::string& why) {
         return false;
       }
     }
+    if (space.whole.set != nullptr) {
+      space.cells = std::ssize(space.cell_points);
+    } else {
+      set_range(space, space.whole);
+    }
     cells += space.cells;
-    set_range(space, space.whole);
   }
   if (cells > kMaxCells) {
     why = fmt::format("the partitions cut the regions into more than {} parts", kMaxCells);
     return false;
   }
   for (std::size_t p = 0; p < pieces_.size(); ++p) {
-    for (Piece& piece : pieces_[p]) set_range(regions_[data.partitions[p].region], piece);
+    const RegionSpace& space = regions_[data.partitions[p].region];
+    if (space.whole.set != nullptr) continue;
+    for (Piece& piece : pieces_[p]) set_range(space, piece);
   }
   return true;
 }

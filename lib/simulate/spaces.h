@@ -1,11 +1,14 @@
-// Spaces: what can be told apart of an application's data. Every region is cut into cells, the
-// finest boxes that the pieces of its partitions make of it, and its fields into groups that every
+// Spaces: what can be told apart of an application's data. Every region is cut into cells: the
+// finest boxes that the pieces of its partitions make of it, or, where pieces have holes, the sets
+// of points that belong to the same pieces (app/cells.h). Its fields are in groups that every
 // requirement takes whole or not at all.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,22 +25,33 @@ struct CellRange {
   std::array<std::int32_t, kMaxDimensions> upper{};
 };
 
+// A region, a piece of it, or what an instance holds.
 struct Piece {
-  Rect box;
-  CellRange cells;
+  Rect box;                                      // the smallest around its points
+  CellRange cells;                               // of a region whose pieces are boxes
+  std::shared_ptr<const app::CellSet> set = {};  // of a region that has cells, else null
+
+  std::int64_t points() const { return set ? set->points : box.volume(); }
+  // For how many points an instance of it has room: one that is not compact for the whole box.
+  std::int64_t points_held(const LayoutSpec& layout) const {
+    return layout.compact ? points() : box.volume();
+  }
 };
 
 // Null, what is not described, has no dimensions.
-inline const Rect& box_of(const Piece* piece) {
+inline app::PieceSize size_of(const Piece* piece) {
   static const Rect none;
-  return piece == nullptr ? none : piece->box;
+  return piece == nullptr ? app::PieceSize{&none, 1} : app::PieceSize{&piece->box, piece->points()};
 }
 
 struct RegionSpace {
   int dimensions = 1;
-  std::vector<std::vector<std::int64_t>> cuts;  // by dimension: lower corners of cells, and the end
-  std::vector<std::int64_t> strides;            // row-major
+  // By dimension: where boxes around pieces begin and end. Of a region without sets of cells these
+  // are the lower corners of its cells, and the end.
+  std::vector<std::vector<std::int64_t>> cuts;
+  std::vector<std::int64_t> strides;  // row-major
   std::int64_t cells = 1;
+  std::span<const std::int64_t> cell_points;  // of a region that has cells (app::Region), else none
   Piece whole;
   std::vector<std::int64_t> group_bytes;  // of one element
   std::vector<std::vector<std::uint32_t>> group_fields;
@@ -60,10 +74,11 @@ struct RegionSpace {
   std::uint64_t group_of(std::uint32_t field) const;                 // 0: no such field
   // As an instance of these groups has it: of one field there is no order.
   LayoutSpec layout(LayoutSpec wanted, std::uint64_t groups) const;
-  // Calls use(cell, points) for every cell of the range that is not empty.
+  // Calls use(cell, points) for every cell of the piece.
   template <typename Use>
-  void for_cells(const CellRange& range, const Use& use) const {
-    visit(range, 0, 0, 1, use);
+  void for_cells(const Piece& piece, const Use& use) const {
+    if (piece.set == nullptr) return visit(piece.cells, 0, 0, 1, use);
+    for (const std::uint32_t cell : piece.set->cells) use(std::int64_t{cell}, cell_points[cell]);
   }
 
  private:
@@ -89,12 +104,16 @@ struct RegionSpace {
   }
 };
 
-// Whether they have a point in common.
-bool meet(const Rect& a, const Rect& b);
-// Whether the first lies within the second. An empty one does.
-bool within(const Rect& inner, const Rect& outer);
-// The smallest box that holds both, neither of them empty.
-Piece around(const Piece& a, const Piece& b);
+// All of them are about pieces of one region.
+// Returns true if they have a point in common.
+bool meet(const Piece& a, const Piece& b);
+// Returns true if the outer piece has all points of the inner one. An empty one has none.
+bool within(const Piece& inner, const Piece& outer);
+// Returns true if they are the same box, and have the same points of it.
+bool same(const Piece& a, const Piece& b);
+// What an instance for both holds, neither of them empty: of a region that has cells the points of
+// both, of others the smallest box around them.
+Piece around(const RegionSpace& space, const Piece& a, const Piece& b);
 
 class Spaces {
  public:

@@ -25,10 +25,6 @@ std::uint64_t box_key(std::uint64_t place, const Rect& box) {
   return key;
 }
 
-bool same_box(const Rect& a, const Rect& b) {
-  return &a == &b || (a.lower == b.lower && a.extents == b.extents);
-}
-
 }  // namespace
 
 Store::Store(const app::Data& data, const Spaces& spaces, const Memories& memories, Ops& ops,
@@ -62,7 +58,7 @@ std::int64_t Store::bytes() const {
 }
 
 template <typename Visit>
-void Store::for_cells(std::uint32_t region, const CellRange& range, std::uint64_t groups,
+void Store::for_cells(std::uint32_t region, const Piece& piece, std::uint64_t groups,
                       const Visit& visit) {
   const RegionSpace& space = spaces_.region(region);
   if (cells_[region].empty()) {
@@ -71,7 +67,7 @@ void Store::for_cells(std::uint32_t region, const CellRange& range, std::uint64_
     if (cell_bytes_ > max_bytes_) return;
     cells_[region].resize(count);
   }
-  space.for_cells(range, [&](std::int64_t c, std::int64_t points) {
+  space.for_cells(piece, [&](std::int64_t c, std::int64_t points) {
     for (std::size_t g = 0; g < space.group_bytes.size(); ++g) {
       if ((groups >> g & 1) != 0) visit(cell(region, c, g), points * space.group_bytes[g]);
     }
@@ -95,8 +91,8 @@ bool Store::fits(const Instance& instance, const InstanceQuery& query, bool same
       instance.layout.align_bytes != query.layout.align_bytes) {
     return false;
   }
-  if (same) return same_box(instance.shape->box, query.shape->box);
-  return within(query.piece->box, instance.shape->box);
+  if (same) return sim::same(*instance.shape, *query.shape);
+  return within(*query.piece, *instance.shape);
 }
 
 std::optional<InstanceNumber> Store::find(const InstanceQuery& query) const {
@@ -197,7 +193,7 @@ std::int64_t Store::bytes_of(const InstanceQuery& query) const {
   const std::int64_t align = mapper::least_alignment(layout.align_op, layout.align_bytes);
   if (align > capacity_[static_cast<std::size_t>(query.memory)]) return align;
   return spaces_.region(query.region)
-      .instance_bytes(query.new_groups, layout, query.shape->box.volume());
+      .instance_bytes(query.new_groups, layout, query.shape->points_held(layout));
 }
 
 // Nobody uses it, and all that it holds is valid elsewhere too.
@@ -273,7 +269,7 @@ void Store::unchain(InstanceNumber number, Chains::iterator chain) {
 void Store::remove(InstanceNumber number) {
   change(number, [](Instance& instance) { instance.alive = false; });
   const Instance& instance = instances_[number];
-  for_cells(instance.region, instance.shape->cells, instance.groups, [&](Cell& cell, std::int64_t) {
+  for_cells(instance.region, *instance.shape, instance.groups, [&](Cell& cell, std::int64_t) {
     revise(cell, [&] {
       std::erase_if(cell.holders, [&](const Holder& each) {
         if (each.instance != number) return false;
@@ -347,7 +343,7 @@ void Store::valid_for(std::uint32_t region, const Piece& piece, std::uint64_t gr
   if (cells_[region].empty()) return;
   const RegionSpace& space = spaces_.region(region);
   bool first = true;
-  space.for_cells(piece.cells, [&](std::int64_t c, std::int64_t) {
+  space.for_cells(piece, [&](std::int64_t c, std::int64_t) {
     for (std::size_t g = 0; g < space.group_bytes.size(); ++g) {
       if ((groups >> g & 1) == 0) continue;
       const Cell& at = cells_[region][static_cast<std::size_t>(c) * groups_[region] + g];
@@ -455,7 +451,7 @@ bool Store::in_the_way(const Use& use, Cell& cell) const {
 
 bool Store::touch(std::uint32_t region, const Use& use) {
   bool clash = false;
-  for_cells(region, use.piece->cells, use.groups,
+  for_cells(region, *use.piece, use.groups,
             [&](Cell& cell, std::int64_t) { clash |= in_the_way(use, cell); });
   return !clash;
 }
@@ -467,7 +463,7 @@ bool Store::use(const Use& use, const Rank& rank, std::vector<Fetch>& fetches) {
   bool clash = false;
   sources_.clear();
   // From where, before what.
-  for_cells(region, use.piece->cells, use.groups, [&](Cell& cell, std::int64_t) {
+  for_cells(region, *use.piece, use.groups, [&](Cell& cell, std::int64_t) {
     clash |= in_the_way(use, cell);
     if (!reads) return;
     bool here = false;
@@ -486,7 +482,7 @@ bool Store::use(const Use& use, const Rank& rank, std::vector<Fetch>& fetches) {
     rank(use.instance, sources_);
   }
   const std::size_t first = fetches.size();
-  for_cells(region, use.piece->cells, use.groups, [&](Cell& cell, std::int64_t bytes) {
+  for_cells(region, *use.piece, use.groups, [&](Cell& cell, std::int64_t bytes) {
     if (cell_bytes_ <= max_bytes_) use_cell(use, cell, bytes, fetches, first);
   });
   return true;

@@ -28,7 +28,7 @@ inline constexpr InstanceNumber kVirtual = 0xFFFFFFFF;
 struct Instance {
   std::uint32_t region = 0;
   std::int32_t memory = 0;
-  const Piece* shape = nullptr;  // its box
+  const Piece* shape = nullptr;  // what it holds
   std::uint64_t groups = 0;
   LayoutSpec layout;
   bool reduction = false;
@@ -192,7 +192,7 @@ class Store {
     return cells_[region][static_cast<std::size_t>(cell) * groups_[region] + group];
   }
   template <typename Visit>
-  void for_cells(std::uint32_t region, const CellRange& range, std::uint64_t groups,
+  void for_cells(std::uint32_t region, const Piece& piece, std::uint64_t groups,
                  const Visit& visit);
   Holder& holder(Cell& cell, InstanceNumber instance);
   static InstanceNumber only_valid(const Cell& cell);

@@ -63,7 +63,7 @@ TaskView Views::view(std::uint32_t task, const app::Launch* launch,
 
 void Views::set_piece(const app::Where& where, const Piece& piece, const Spaces& spaces,
                       RequirementView& requirement) {
-  requirement.points = piece.box.volume();
+  requirement.points = piece.points();
   if (where.what != app::Where::What::kPartition) return;
   requirement.region = (std::uint64_t{where.index} + 1) << kColorBits |
                        static_cast<std::uint64_t>(spaces.color_of(where.index, piece));

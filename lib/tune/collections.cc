@@ -17,16 +17,24 @@ constexpr std::int64_t kMaxPieces = 512;
 struct Part {
   std::uint32_t region = 0;
   std::vector<std::uint32_t> fields;
-  std::vector<Rect> boxes;
+  std::vector<app::Piece> pieces;
 };
 
-double volume(const Rect& box) {
+double points_of(const app::Piece& piece) {
+  if (piece.cells != nullptr) return static_cast<double>(piece.cells->points);
   double points = 1;
-  for (int d = 0; d < box.dimensions(); ++d) points *= static_cast<double>(box.extents[d]);
+  for (int d = 0; d < piece.box.dimensions(); ++d) {
+    points *= static_cast<double>(piece.box.extents[d]);
+  }
   return points;
 }
 
-double common_volume(const Rect& a, const Rect& b) {
+// The number of points that both pieces of the region have.
+double common_points(const app::Region& region, const app::Piece& one, const app::Piece& other) {
+  if (one.cells != nullptr) {
+    return static_cast<double>(app::common_points(region.cell_points, *one.cells, *other.cells));
+  }
+  const Rect &a = one.box, &b = other.box;
   double points = 1;
   for (int d = 0; d < a.dimensions(); ++d) {
     const std::int64_t lower = std::max(a.lower[d], b.lower[d]);
@@ -37,20 +45,21 @@ double common_volume(const Rect& a, const Rect& b) {
   return points;
 }
 
-std::vector<Rect> boxes_of(const app::Data& data, const app::Where& where) {
+std::vector<app::Piece> pieces_of(const app::Data& data, const app::Where& where) {
+  const app::Region& region = data.regions[where.region];
   if (where.what == app::Where::What::kRegion ||
       data.partitions[where.index].colors.volume() > kMaxPieces) {
-    return {data.regions[where.region].box};
+    return {{region.box, region.all_cells}};
   }
   const app::Partition& partition = data.partitions[where.index];
-  std::vector<Rect> boxes;
-  if (partition.colors.volume() == 0) return boxes;
+  if (!partition.pieces.empty() || partition.colors.volume() == 0) return partition.pieces;
+  std::vector<app::Piece> pieces;
   Point color = partition.colors.lower;
   do {
     app::FormulaFault fault{};
-    boxes.push_back(app::piece(data, partition, color, fault));
+    pieces.push_back({app::piece(data, partition, color, fault), nullptr});
   } while (next_point(partition.colors, &color));
-  return boxes;
+  return pieces;
 }
 
 double bytes_of(const app::Data& data, std::uint32_t region,
@@ -64,7 +73,7 @@ double bytes_of(const app::Data& data, std::uint32_t region,
 
 double bytes_of(const app::Data& data, const Part& part) {
   double points = 0;
-  for (const Rect& box : part.boxes) points += volume(box);
+  for (const app::Piece& piece : part.pieces) points += points_of(piece);
   return points * bytes_of(data, part.region, part.fields);
 }
 
@@ -77,8 +86,8 @@ double common_bytes(const app::Data& data, const Part& a, const Part& b) {
     }
   }
   double points = 0;
-  for (const Rect& x : a.boxes) {
-    for (const Rect& y : b.boxes) points += common_volume(x, y);
+  for (const app::Piece& x : a.pieces) {
+    for (const app::Piece& y : b.pieces) points += common_points(data.regions[a.region], x, y);
   }
   return std::min(
       {points * bytes_of(data, a.region, fields), bytes_of(data, a), bytes_of(data, b)});
@@ -121,7 +130,7 @@ Collections collections_of(const Workload& workload) {
             !seen.emplace(number, where.what, where.index, where.fields).second) {
           continue;
         }
-        parts[number].push_back({where.region, where.fields, boxes_of(data, where)});
+        parts[number].push_back({where.region, where.fields, pieces_of(data, where)});
       }
     };
     for (std::size_t u = 0; u < uses[t].uses.size(); ++u) {

@@ -46,18 +46,17 @@ std::optional<double> megabytes(const app::Data& data, const app::Where& where,
   if (where.what == app::Where::What::kUnknown) return std::nullopt;
   double bytes = 0;
   for (const AppField& field : requirement.fields) bytes += static_cast<double>(field.bytes);
-  const auto volume = [](const Rect& box) { return static_cast<double>(box.volume()); };
   if (where.what == app::Where::What::kRegion) {
-    return bytes * volume(data.regions[where.index].box) / 1e6;
+    return bytes * static_cast<double>(data.regions[where.index].box.volume()) / 1e6;
   }
   // The piece in the middle, which has neighbours on all sides.
   const app::Partition& partition = data.partitions[where.index];
   Point color = Point::zeros(partition.colors.dimensions());
   for (int d = 0; d < color.dimensions(); ++d) color[d] = partition.colors.extents[d] / 2;
   app::FormulaFault fault = app::FormulaFault::kNone;
-  const Rect piece = app::piece(data, partition, color, fault);
+  const std::int64_t points = app::points_of(data, partition, color, fault);
   if (fault != app::FormulaFault::kNone) return std::nullopt;
-  return bytes * volume(piece) / 1e6;
+  return bytes * static_cast<double>(points) / 1e6;
 }
 
 std::string launches_words(const TaskUses& uses) {

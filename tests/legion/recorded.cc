@@ -1,13 +1,17 @@
 // A Legion program with what is not usual, to be recorded:
 //
-//   recorded [many N | unnamed | waits | computes | beyond] [FLAGS]
+//   recorded [many N | unnamed | waits | computes | beyond | subregions | kinds | shards |
+//             predicates] [FLAGS]
 //
 // Projection functors that turn round by an argument of the launch's, colours that begin at 3, a
 // partition of pieces, one with holes, single launches in a loop, tasks that launch, a must epoch,
 // a copy, launches of one task with other privileges. With `many` N launches, each a trace; with
 // `unnamed` no region has a name. With `waits` it waits for each of its launches, with `computes`
 // it works between them, 30 ms each. With `beyond` it launches more
-// tasks, and in more ways, than are kept, over a domain and on a region that are too large.
+// tasks, and in more ways, than are kept, over a domain and on a region that are too large. With
+// `subregions` the pieces of a partition are cut by partitions of one name and by ones of several.
+// With `kinds` the runs of one task launch different things. With `shards` the top-level task can
+// be replicated. With `predicates` every second launch has a predicate that is false.
 #include <legion.h>
 
 #include <chrono>
@@ -32,7 +36,7 @@ using Legion::Runtime;
 using Legion::TaskLauncher;
 using Legion::UntypedBuffer;
 
-enum : Legion::TaskID { kTop = 1, kWork, kTurn, kOuter, kInner, kHoles, kTogether, kLong };
+enum : Legion::TaskID { kTop = 1, kWork, kTurn, kOuter, kInner, kHoles, kTogether, kLong, kOwn };
 constexpr Legion::TaskID kMore = 1000;  // and those after it
 constexpr int kTasks = 4100, kRegions = 17;
 constexpr Legion::FieldID kX = 10, kY = 11;
@@ -174,15 +178,101 @@ void beyond(Context context, Runtime* runtime) {
   }
 }
 
+RegionRequirement on(LogicalPartition part, LogicalRegion region, Legion::PrivilegeMode privilege,
+                     Legion::ProjectionID projection = 0) {
+  return RegionRequirement(part, projection, privilege, LEGION_EXCLUSIVE, region).add_field(kX);
+}
+
+// As Regent's circuit has them: all points are private or shared; private ones are cut by pieces,
+// shared ones by pieces and once more as ghosts. All of these partitions have colour 0 or 1 in the
+// subregion that they cut. `halves` cuts both subregions.
+void subregions(Context context, Runtime* runtime) {
+  const Data data = make_data(context, runtime);
+  const auto space = data.region.get_index_space();
+  const auto two = runtime->create_index_space(context, Rect<1>(0, 1));
+  const auto privacy = runtime->create_equal_partition(context, space, two);
+  const auto all = runtime->get_logical_partition(context, data.region, privacy);
+  name(runtime, all, "privacy");
+  const auto cut = [&](int of, Legion::Color color, const char* called) {
+    const auto part = runtime->get_index_subspace(context, privacy, DomainPoint(of));
+    const auto pieces = runtime->create_equal_partition(context, part, two, 1, color);
+    const auto made = runtime->get_logical_partition(
+        context, runtime->get_logical_subregion_by_color(context, all, DomainPoint(of)), pieces);
+    name(runtime, made, called);
+    return made;
+  };
+  const LogicalPartition parts[] = {cut(0, 0, "private"), cut(1, 0, "shared"), cut(1, 1, "ghost"),
+                                    cut(0, 2, "both"), cut(1, 2, "both")};
+  for (const LogicalPartition& part : parts) {
+    IndexTaskLauncher work(kWork, Domain(Rect<1>(0, 1)), UntypedBuffer(), Legion::ArgumentMap());
+    work.add_region_requirement(on(part, data.region, LEGION_READ_WRITE));
+    runtime->execute_index_space(context, work);
+  }
+}
+
+// Each run of `own` launches as often as its piece's number says, and that of the other region
+// launches something else. At last one of each in a must epoch.
+void kinds(Context context, Runtime* runtime) {
+  const Data data = make_data(context, runtime);
+  static constexpr int kNumbers[] = {0, 1, 2, 3, kPieces};
+  const auto launcher = [&](const int& piece) {
+    const bool is_other = piece == kPieces;
+    const LogicalRegion region = is_other ? data.other
+                                          : runtime->get_logical_subregion_by_color(
+                                                context, data.pieces, DomainPoint(piece));
+    TaskLauncher made(kOwn, UntypedBuffer(&piece, sizeof piece));
+    made.add_region_requirement(RegionRequirement(region, LEGION_READ_WRITE, LEGION_EXCLUSIVE,
+                                                  is_other ? data.other : data.region)
+                                    .add_field(kX));
+    return made;
+  };
+  for (const int& piece : kNumbers) runtime->execute_task(context, launcher(piece));
+  Legion::MustEpochLauncher epoch;
+  epoch.add_single_task(DomainPoint(0), launcher(kNumbers[1]));
+  epoch.add_single_task(DomainPoint(1), launcher(kNumbers[kPieces]));
+  epoch.launch_domain = Domain(Rect<1>(0, 1));
+  runtime->execute_must_epoch(context, epoch);
+}
+
+// Nobody waits for a single task's future, which this Legion does not take in shards of a process.
+void shards(Context context, Runtime* runtime) {
+  const Data data = make_data(context, runtime);
+  IndexTaskLauncher fill = over(kWork);
+  fill.add_region_requirement(on(data.pieces, data.region, LEGION_WRITE_DISCARD));
+  runtime->execute_index_space(context, fill);
+  for (int step = 0; step < 3; ++step) {
+    IndexTaskLauncher turn(kTurn, Domain(Rect<1>(0, kPieces - 1)),
+                           UntypedBuffer(&step, sizeof step), Legion::ArgumentMap());
+    turn.add_region_requirement(on(data.pieces, data.region, LEGION_READ_ONLY, kNext));
+    runtime->execute_index_space(context, turn);
+  }
+}
+
+// Of six tasks and two launches of four points every second one runs.
+void predicates(Context context, Runtime* runtime) {
+  for (int i = 0; i < 6; ++i) {
+    const auto runs = runtime->create_predicate(context, Legion::Future::from_value(i % 2 == 0));
+    TaskLauncher work(kWork, UntypedBuffer(), runs);
+    runtime->execute_task(context, work);
+    if (i >= 2) continue;
+    IndexTaskLauncher turn(kInner, Domain(Rect<1>(0, kPieces - 1)), UntypedBuffer(),
+                           Legion::ArgumentMap(), runs);
+    runtime->execute_index_space(context, turn);
+  }
+}
+
 void top(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Context context,
          Runtime* runtime) {
+  if (mode == "predicates") return predicates(context, runtime);
+  if (mode == "subregions") return subregions(context, runtime);
+  if (mode == "kinds") return kinds(context, runtime);
+  if (mode == "shards") return shards(context, runtime);
   if (mode == "waits" || mode == "computes") return wait_or_compute(context, runtime);
   if (mode == "beyond") return beyond(context, runtime);
   const Data data = make_data(context, runtime);
   const auto on = [&](LogicalPartition part, Legion::PrivilegeMode mode_of,
                       Legion::ProjectionID projection = 0) {
-    return RegionRequirement(part, projection, mode_of, LEGION_EXCLUSIVE, data.region)
-        .add_field(kX);
+    return ::on(part, data.region, mode_of, projection);
   };
   IndexTaskLauncher fill = over(kWork);
   fill.add_region_requirement(on(data.pieces, LEGION_WRITE_DISCARD));
@@ -255,6 +345,19 @@ void outer(const Legion::Task* task, const std::vector<Legion::PhysicalRegion>&,
   runtime->execute_index_space(context, inner);
 }
 
+// As often as its argument says; of the other region something else.
+void own(const Legion::Task* task, const std::vector<Legion::PhysicalRegion>&, Context context,
+         Runtime* runtime) {
+  const int piece = *static_cast<const int*>(task->args);
+  const LogicalRegion own = task->regions[0].region;
+  for (int i = 0; i < piece; ++i) {
+    TaskLauncher launcher(piece == kPieces ? kHoles : kInner, UntypedBuffer());
+    launcher.add_region_requirement(
+        RegionRequirement(own, LEGION_READ_WRITE, LEGION_EXCLUSIVE, own).add_field(kX));
+    runtime->execute_task(context, launcher);
+  }
+}
+
 void nothing(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Context, Runtime*) {}
 void slow(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Context, Runtime*) {
   work_a_while();
@@ -262,10 +365,11 @@ void slow(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Conte
 
 template <void (*body)(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Context,
                        Runtime*)>
-void add(Legion::TaskID id, const char* task, bool leaf) {
+void add(Legion::TaskID id, const char* task, bool leaf, bool replicable = false) {
   Legion::TaskVariantRegistrar registrar(id, task);
   registrar.add_constraint(Legion::ProcessorConstraint(Legion::Processor::LOC_PROC));
   registrar.set_leaf(leaf);
+  registrar.set_replicable(replicable);
   Runtime::preregister_task_variant<body>(registrar, task);
 }
 
@@ -274,7 +378,8 @@ void add(Legion::TaskID id, const char* task, bool leaf) {
 int main(int argc, char** argv) {
   mode = argc > 1 ? argv[1] : "";
   if (mode == "many" && argc > 2) count = std::atoi(argv[2]);
-  add<top>(kTop, "top", false);
+  add<top>(kTop, "top", false, mode == "shards");
+  add<own>(kOwn, "own", false);
   add<outer>(kOuter, "outer", false);
   add<nothing>(kWork, "work", true);
   add<nothing>(kTurn, "turn", true);

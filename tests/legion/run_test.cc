@@ -364,6 +364,73 @@ TEST_F(Run, ALogSaysWhatBecameOfEachStatement) {
   EXPECT_THAT(run(explain).out, HasSubstr("RDMEM wanted, SYSMEM taken: 2 times"));
 }
 
+// Points that wait on one CPU are stolen by the other.
+TEST_F(Run, ALogSaysWhatWasStolen) {
+  const std::string log = folder_.path() + "/run.log";
+  const std::string text =
+      "m = Machine(CPU);\ndef first(Task task) { return m[0, 0]; }\n"
+      "IndexTaskMap kept first;\n"  // line 3
+      "InstanceLimit kept CPU 1;\n"
+      "TaskSteal kept CPU ANY_NODE;\n"
+      "ControlReplicate *;\n";  // nothing can be replicated
+  const Outcome run_of_it = stranger(text, "plain", "--checks never --log " + log);
+  ASSERT_EQ(run_of_it.exit_code, 0) << run_of_it.err;
+  EXPECT_THAT(run_of_it.out, AllOf(HasSubstr("kept: "), Not(HasSubstr("kept: 0 0 0 0"))));
+  const Outcome outcome =
+      run("groma explain " + folder_.path() + "/my.mapper --log " + log + " --json");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(states(outcome), (std::map<int, std::string>{
+                                 {3, "acted"}, {4, "not-shown"}, {5, "acted"}, {6, "unmatched"}}));
+}
+
+// Shards cut their launches before they slice them. The points have the domain of the whole launch.
+TEST_F(Run, ALogOfShardsIsHeldToFunctions) {
+  const std::string log = folder_.path() + "/run.log";
+  const std::string mapping =
+      write("shards.mapper",
+            "m = Machine(CPU);\n"
+            "def spread(Task task) { return m[0, task.ipoint[0] * m.size[1] / task.ispace[0]]; }\n"
+            "IndexTaskMap turn, work spread;\n"  // line 3
+            "ControlReplicate top;\n");
+  const Outcome run_of_it = run("groma run --map " + mapping + " --log " + log +
+                                " -- " GROMA_RECORDED " shards -ll:cpu 2");
+  ASSERT_EQ(run_of_it.exit_code, 0) << run_of_it.err;
+  EXPECT_THAT(read_text(log), HasSubstr("  REPLICANT 1 -> "));
+  const Outcome outcome = run("groma explain " + mapping + " --log " + log + " --json");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");  // all processes' logs are there
+  EXPECT_EQ(states(outcome), (std::map<int, std::string>{{3, "acted"}, {4, "acted"}}));
+  EXPECT_EQ(nlohmann::json::parse(outcome.out).at("log").at("statements").at(0).at("acted"), 16);
+}
+
+// The logs of other processes lie beside that of the first.
+TEST_F(Run, LogsOfSeveralProcessesAreReadTogether) {
+  const std::string machine =
+      "RUN begins\nMemories on rank 0:\n  1e00000000000000 (SYSTEM_MEM): 1000 bytes\n"
+      "Memories on rank 1:\n  1e00010000000000 (SYSTEM_MEM): 1000 bytes\n"
+      "Processors on rank 0:\n  1d00000000000001 (LOC_PROC)\n"
+      "Processors on rank 1:\n  1d00010000000001 (LOC_PROC)\n";
+  const auto point = [](int at, int node) {
+    return "MAP_TASK for work(index_point=(" + std::to_string(at) + "))<" + std::to_string(9 + at) +
+           ">\n  LAUNCH <0>..<1>\n  TARGET PROCS: 1d000" + std::to_string(node) +
+           "0000000001\nRUN ends\n";
+  };
+  const std::string log = write("run.log", machine + point(0, 0));
+  const std::string mapping = write("nodes.mapper",
+                                    "m = Machine(CPU);\n"
+                                    "def node(Task task) { return m[task.ipoint[0], 0]; }\n"
+                                    "IndexTaskMap work node;\n");
+  const std::string explain = "groma explain " + mapping + " --log " + log;
+  const Outcome missing = run(explain);
+  EXPECT_THAT(missing.err,
+              HasSubstr("note: the logs of 1 of the 2 processes of the run are missing"));
+  EXPECT_THAT(missing.out, HasSubstr("run.log: 1 task and "));
+  write("run.log.1", machine + point(1, 1));
+  const Outcome whole = run(explain);
+  EXPECT_EQ(whole.err, "");
+  EXPECT_THAT(whole.out, AllOf(HasSubstr("run.log: 2 tasks and "), HasSubstr("2 points")));
+}
+
 // Legion's LoggingWrapper, round the program's own mapper, which knows nothing of the mapping.
 TEST_F(Run, ALogOfLegionsOwnWrapperIsRead) {
   const std::string log = folder_.path() + "/legion.log";

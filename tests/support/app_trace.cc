@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "app/pieces.h"
 #include "base/point_text.h"
 #include "support/app_walk.h"
 
@@ -45,8 +46,15 @@ class Seer {
       Point color = partition.colors.lower;
       do {
         app::FormulaFault fault = app::FormulaFault::kNone;
-        const Rect piece = app::piece(data, partition, color, fault);
-        to.pieces.push_back({color, piece, piece.volume()});
+        if (partition.pieces.empty()) {
+          const Rect piece = app::piece(data, partition, color, fault);
+          to.pieces.push_back({color, piece, piece.volume()});
+          continue;
+        }
+        const app::Cut piece = app::cut(data, partition, color, fault);
+        const std::int64_t points = app::points_of(data, partition, color, fault);
+        to.pieces.push_back({color, piece.around(), points});
+        if (points < piece.around().volume()) to.pieces.back().boxes = piece.boxes();
       } while (next_point(partition.colors, &color));
     }
     walk(data, [this](const Visit& visit) { see(visit); });
@@ -192,12 +200,14 @@ std::vector<std::string> trace_of(const app::Data& data) {
       const app::Requirement& requirement = visit.task->requirements[r];
       std::int64_t bytes = 0;
       for (const AppField& field : requirement.fields) bytes += field.bytes;
-      const Rect& piece = visit.pieces[r];
       line += fmt::format(", {} {} {} bytes of ", name_of(requirement.privilege),
                           data.regions[visit.launch->data[r].region].name, bytes);
-      line += piece.volume() == 0
-                  ? "nothing"
-                  : fmt::format("{} at {}", text_of(piece.extents), text_of(piece.lower));
+      std::string boxes;
+      for (const Rect& box : visit.boxes[r]) {
+        boxes += fmt::format("{}{} at {}", boxes.empty() ? "" : " and ", text_of(box.extents),
+                             text_of(box.lower));
+      }
+      line += boxes.empty() ? "nothing" : boxes;
     }
     lines.push_back(std::move(line));
   });

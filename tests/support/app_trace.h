@@ -11,7 +11,7 @@
 namespace groma::test {
 
 // A line for each task of each launch, in program order: parent and point, task and point, and of
-// each requirement the privilege, the region, the piece and the bytes of a point.
+// each requirement the privilege, the region, the boxes of the piece and the bytes of a point.
 std::vector<std::string> trace_of(const app::Data& data);
 
 // The events of a run of it.

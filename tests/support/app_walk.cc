@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "app/pieces.h"
+
 namespace groma::test {
 namespace {
 
@@ -60,10 +62,10 @@ class Walk {
       Frame arguments;
       for (const app::Code& code : launch.arguments) arguments.push_back(value(code, frame));
       const app::Task& task = data_.tasks[launch.task];
-      Visit visit{&launch, &task, point, {}, {}, phases_ > 0, parent_};
+      Visit visit{&launch, &task, point, {}, {}, {}, phases_ > 0, parent_};
       for (const app::Where& where : launch.data) {
         visit.colors.push_back(color(where, point, frame, arguments));
-        visit.pieces.push_back(piece(where, visit.colors.back()));
+        add_piece(where, visit.colors.back(), visit);
       }
       see_(visit);
       if (task.body.empty()) continue;
@@ -85,15 +87,19 @@ class Walk {
     return color;
   }
 
-  Rect piece(const app::Where& where, const Point& color) {
-    if (where.what == app::Where::What::kRegion) return data_.regions[where.index].box;
+  void add_piece(const app::Where& where, const Point& color, Visit& visit) {
+    if (where.what == app::Where::What::kRegion) {
+      visit.pieces.push_back(data_.regions[where.index].box);
+      visit.boxes.push_back({visit.pieces.back()});
+      return;
+    }
     EXPECT_EQ(where.what, app::Where::What::kPartition);
     const app::Partition& partition = data_.partitions[where.index];
     EXPECT_TRUE(contains(partition.colors, color)) << partition.name;
     FormulaFault fault = FormulaFault::kNone;
-    const Rect found = app::piece(data_, partition, color, fault);
+    visit.pieces.push_back(app::piece(data_, partition, color, fault));
+    visit.boxes.push_back(app::cut(data_, partition, color, fault).boxes());
     EXPECT_EQ(fault, FormulaFault::kNone) << partition.name;
-    return found;
   }
 
   std::int64_t value(const app::Code& code, const Frame& frame) {

@@ -12,8 +12,10 @@ namespace groma::test {
 struct Visit {
   const app::Launch* launch = nullptr;
   const app::Task* task = nullptr;
-  Point point;                    // none of a single task
-  std::vector<Rect> pieces;       // of its requirements
+  Point point;               // none of a single task
+  std::vector<Rect> pieces;  // of its requirements; of one with holes the box around it
+  // The boxes of each of these pieces; none: it is empty.
+  std::vector<std::vector<Rect>> boxes;
   std::vector<Point> colors;      // of these pieces; none of a whole region
   bool in_phase = false;          // whether the top-level task is in one
   const Visit* parent = nullptr;  // null: the top-level task. Lives while this is shown

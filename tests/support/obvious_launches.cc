@@ -28,7 +28,7 @@ void Runtime::launch_top() {
     requirement.where = &each.data;
     requirement.fields = each.data.fields;
     if (each.data.what == app::Where::What::kRegion) {
-      requirement.box = data_.regions[each.data.region].box;
+      requirement.shape = shape_of(data_.regions[each.data.region].box);
     }
   }
   std::vector<RequirementView> requirements;
@@ -313,7 +313,7 @@ void Runtime::cut(const Processor& by, const TaskView& view, const Rect& part,
 bool Runtime::in_the_way(const Task& task, std::size_t a, std::size_t b) const {
   const Requirement &x = task.requirements[a], &y = task.requirements[b];
   const app::Requirement &p = what(task).requirements[a], &q = what(task).requirements[b];
-  if (!x.box || !y.box || x.where->region != y.where->region) return false;
+  if (!x.shape || !y.shape || x.where->region != y.where->region) return false;
   if (p.coherence != Coherence::kExclusive && q.coherence != Coherence::kExclusive) return false;
   const auto writes = [](const app::Requirement& one) {
     return one.privilege == Privilege::kReadWrite || one.privilege == Privilege::kWriteDiscard;
@@ -327,8 +327,8 @@ bool Runtime::in_the_way(const Task& task, std::size_t a, std::size_t b) const {
   if (!may_not) return false;
   for (std::uint32_t field : x.fields) {
     if (std::find(y.fields.begin(), y.fields.end(), field) == y.fields.end()) continue;
-    for (const Point& point : points_of(*x.box)) {
-      if (y.box->contains(point)) return true;
+    for (const Point& point : x.shape->points) {
+      if (y.shape->has(point)) return true;
     }
   }
   return false;
@@ -349,7 +349,7 @@ void Runtime::place(Task& task, std::vector<std::int64_t> frame) {
     requirement.fields = where.fields;
     if (where.what == app::Where::What::kUnknown) continue;
     if (where.what == app::Where::What::kRegion) {
-      requirement.box = data_.regions[where.region].box;
+      requirement.shape = shape_of(data_.regions[where.region].box);
       continue;
     }
     Point color = task.point;
@@ -364,7 +364,7 @@ void Runtime::place(Task& task, std::vector<std::int64_t> frame) {
     const app::Partition& partition = data_.partitions[where.index];
     if (!partition.colors.contains(color)) cannot();
     requirement.color = color;
-    requirement.box = app::piece(data_, partition, color, fault);
+    requirement.shape = shape_of(data_, partition, color, fault);
   }
   if (fault != app::FormulaFault::kNone) cannot();
   for (std::size_t a = 0; a < task.requirements.size(); ++a) {

@@ -129,9 +129,9 @@ void Runtime::map(Task& task) {
   const bool reads = task.wants_valid && mapper(task.processor).reads_valid();
   for (std::size_t r = 0; r < requirements.size() && reads; ++r) {
     const Requirement& requirement = task.requirements[r];
-    if (!requirement.box || requirements[r].empty()) continue;
+    if (!requirement.shape || requirements[r].empty()) continue;
     std::optional<std::set<std::int64_t>> all;
-    each_datum(requirement.where->region, *requirement.box, requirement.fields,
+    each_datum(requirement.where->region, *requirement.shape, requirement.fields,
                [&](Datum& datum, std::int64_t) {
                  std::set<std::int64_t> here;
                  for (const auto& [instance, held] : datum.held) {
@@ -154,7 +154,7 @@ void Runtime::map(Task& task) {
   if (wish.abort_mapping) cannot();
   for (std::size_t r = 0; r < requirements.size(); ++r) {
     const bool is_named = wish.requirements[r].instance != 0 && !requirements[r].empty();
-    if (is_named && task.requirements[r].box) hold(named(task, wish, r));
+    if (is_named && task.requirements[r].shape) hold(named(task, wish, r));
   }
   task.processor = wish.processors.front();
   for (const Processor& processor : wish.processors) {
@@ -192,7 +192,7 @@ void Runtime::map_requirement(Task& task, const TaskView& view, const Requiremen
   const RequirementView& required = view.requirements[position];
   const Requirement& requirement = task.requirements[position];
   if (required.empty()) return task.instances.push_back(nullptr);
-  if (!requirement.box) cannot();
+  if (!requirement.shape) cannot();
   const auto hand_on = [&] {
     task.instances.push_back(nullptr);
     touch(task, requirement, required.privilege, required.coherence);
@@ -214,8 +214,8 @@ void Runtime::map_requirement(Task& task, const TaskView& view, const Requiremen
     }
     Wanted wanted;
     wanted.region = requirement.where->region;
-    wanted.needs = *requirement.box;
-    wanted.box = wished_box(task, wish, candidate, requirement);
+    wanted.needs = *requirement.shape;
+    wanted.shape = wished_shape(task, wish, candidate, requirement);
     wanted.fields = {requirement.fields.begin(), requirement.fields.end()};
     wanted.new_fields = wanted.fields;
     for (std::uint32_t f = 0; f < data_.regions[wanted.region].fields.size(); ++f) {
@@ -237,23 +237,23 @@ void Runtime::map_requirement(Task& task, const TaskView& view, const Requiremen
   throw Failed{RunStatus::kMapError, DiagId::kOutOfMemory};
 }
 
-Rect Runtime::wished_box(const Task&, const RequirementWish& wish, const InstanceWish& candidate,
-                         const Requirement& requirement) const {
-  if (!wish.shares(candidate) || !requirement.color) return *requirement.box;
-  const Rect whole = data_.regions[requirement.where->region].box;
+Shape Runtime::wished_shape(const Task&, const RequirementWish& wish, const InstanceWish& candidate,
+                            const Requirement& requirement) const {
+  if (!wish.shares(candidate) || !requirement.color) return *requirement.shape;
+  const Shape whole = shape_of(data_.regions[requirement.where->region].box);
   if (machine_->node_count() == 1) return whole;
-  Rect found = *requirement.box;
+  Shape found = *requirement.shape;
   Point color = *requirement.color;
   for (int p = static_cast<int>(requirement.where->index); p >= 0;) {
     const app::Partition& partition = data_.partitions[static_cast<std::size_t>(p)];
     app::FormulaFault fault = app::FormulaFault::kNone;
-    const Rect box = app::piece(data_, partition, color, fault);
-    if (box.volume() <= whole.volume() / machine_->node_count()) found = box;
+    const Shape shape = shape_of(data_, partition, color, fault);
+    if (shape.count() <= whole.count() / machine_->node_count()) found = shape;
     const int outer = color.dimensions() - partition.own_colors.dimensions();
     color = Point(color.coordinates().first(static_cast<std::size_t>(outer)));
     p = partition.outer;
   }
-  return whole.volume() <= whole.volume() / machine_->node_count() ? whole : found;
+  return whole.count() <= whole.count() / machine_->node_count() ? whole : found;
 }
 
 Instance* Runtime::find(const Wanted& wanted) {
@@ -264,10 +264,10 @@ Instance* Runtime::find(const Wanted& wanted) {
                        [&](std::uint32_t field) { return each.fields.contains(field); });
   };
   for (Instance& each : instances_) {
-    if (fits(each) && same(each.box, wanted.box)) return &each;
+    if (fits(each) && same(each.shape, wanted.shape)) return &each;
   }
   for (Instance& each : instances_) {
-    if (fits(each) && !wanted.reduces && !wanted.layout.exact && covers(each.box, wanted.needs)) {
+    if (fits(each) && !wanted.reduces && !wanted.layout.exact && covers(each.shape, wanted.needs)) {
       return &each;
     }
   }
@@ -278,7 +278,8 @@ Instance* Runtime::make(const Wanted& wanted) {
   const std::vector<AppField>& all = data_.regions[wanted.region].fields;
   std::vector<AppField> fields;
   for (std::uint32_t f : wanted.new_fields) fields.push_back(all[f]);
-  const std::int64_t points = wanted.box.volume();
+  const std::int64_t points =
+      wanted.layout.compact ? wanted.shape.count() : wanted.shape.box.volume();
   const std::int64_t bytes = wanted.layout.fields == FieldOrder::kAos
                                  ? points * point_bytes(fields, wanted.layout)
                                  : bytes_of(fields, points, wanted.layout);
@@ -288,7 +289,7 @@ Instance* Runtime::make(const Wanted& wanted) {
   made.number = static_cast<std::int64_t>(instances_.size()) - 1;
   made.region = wanted.region;
   made.memory = wanted.memory;
-  made.box = wanted.box;
+  made.shape = wanted.shape;
   made.fields = wanted.new_fields;
   made.layout = wanted.layout;
   made.reduction = wanted.reduces;
@@ -310,10 +311,10 @@ Memory Runtime::nearest(const Processor& p, MemKind kind) const {
 std::optional<Wanted> Runtime::wanted(const InstanceRequest& request) {
   Wanted wanted;
   if (number(request.memory) < 0 || request.regions.empty() || request.fields.empty()) return {};
-  std::vector<std::pair<std::uint32_t, Rect>> found;
+  std::vector<std::pair<std::uint32_t, Shape>> found;
   for (RegionId id : request.regions) {
     for (std::uint32_t r = 0; r < data_.regions.size(); ++r) {
-      if (id == r + 1) found.emplace_back(r, data_.regions[r].box);
+      if (id == r + 1) found.emplace_back(r, shape_of(data_.regions[r].box));
     }
     for (std::uint32_t p = 0; p < data_.partitions.size(); ++p) {
       const app::Partition& partition = data_.partitions[p];
@@ -323,27 +324,31 @@ std::optional<Wanted> Runtime::wanted(const InstanceRequest& request) {
           continue;
         }
         app::FormulaFault fault = app::FormulaFault::kNone;
-        found.emplace_back(partition.region, app::piece(data_, partition, color, fault));
+        found.emplace_back(partition.region, shape_of(data_, partition, color, fault));
       }
     }
   }
   if (found.size() != request.regions.size()) return {};
   wanted.region = found[0].first;
-  wanted.box = found[0].second;
-  bool any = wanted.box.volume() > 0;
-  for (const auto& [region, box] : found) {
+  wanted.shape = found[0].second;
+  std::vector<Rect> boxes;  // of each that has points, or of all of these points
+  for (const auto& [region, shape] : found) {
     if (region != wanted.region) return {};
-    if (box.volume() == 0) continue;
-    if (!any) wanted.box = box;
-    any = true;
-    for (int d = 0; d < box.dimensions(); ++d) {
-      const std::int64_t end =
-          std::max(wanted.box.lower[d] + wanted.box.extents[d], box.lower[d] + box.extents[d]);
-      wanted.box.lower[d] = std::min(wanted.box.lower[d], box.lower[d]);
-      wanted.box.extents[d] = end - wanted.box.lower[d];
+    if (shape.points.empty()) continue;
+    if (!has_holes(data_, region)) boxes.push_back(shape.box);
+    for (const Point& point : shape.points) {
+      if (!has_holes(data_, region)) break;
+      Rect one{point, point};
+      for (int d = 0; d < point.dimensions(); ++d) one.extents[d] = 1;
+      boxes.push_back(one);
     }
   }
-  wanted.needs = wanted.box;
+  const int dimensions = data_.regions[wanted.region].box.dimensions();
+  if (!boxes.empty()) {
+    wanted.shape = shape_of(boxes, dimensions);
+    if (!has_holes(data_, wanted.region)) wanted.shape = shape_of(wanted.shape.box);
+  }
+  wanted.needs = wanted.shape;
   wanted.fields = {request.fields.begin(), request.fields.end()};
   if (*wanted.fields.rbegin() >= data_.regions[wanted.region].fields.size()) return {};
   wanted.new_fields = wanted.fields;
@@ -414,7 +419,7 @@ Instance& Runtime::named(const Task& task, const TaskWish& wish, std::size_t pos
   const bool reduces = what(task).requirements[position].privilege == Privilege::kReduce;
   bool fits = instance != nullptr && instance->alive &&
               instance->region == requirement.where->region && instance->reduction == reduces &&
-              covers(instance->box, *requirement.box);
+              covers(instance->shape, *requirement.shape);
   for (std::uint32_t field : requirement.fields) fits = fits && instance->fields.contains(field);
   for (const Processor& p : wish.processors) {
     fits = fits && machine_->can_address(p.node, p.kind, instance->memory.kind) &&
@@ -447,11 +452,11 @@ bool Runtime::make_room(const Memory& memory, std::int64_t bytes) {
 }
 
 template <typename Use>
-void Runtime::each_datum(std::uint32_t region, const Rect& box,
+void Runtime::each_datum(std::uint32_t region, const Shape& shape,
                          const std::vector<std::uint32_t>& fields, const Use& use) {
   std::vector<std::uint32_t> sorted = fields;
   std::sort(sorted.begin(), sorted.end());
-  for (const Point& point : points_of(box)) {
+  for (const Point& point : shape.points) {
     for (std::uint32_t field : sorted) {
       use(data_of_[{region, row_major(data_.regions[region].box, point), field}],
           data_.regions[region].fields[field].bytes);
@@ -463,7 +468,7 @@ void Runtime::each_datum(std::uint32_t region, const Rect& box,
 bool Runtime::needed(Instance& instance) {
   bool needed = false;
   const std::vector<std::uint32_t> fields(instance.fields.begin(), instance.fields.end());
-  each_datum(instance.region, instance.box, fields, [&](Datum& datum, std::int64_t) {
+  each_datum(instance.region, instance.shape, fields, [&](Datum& datum, std::int64_t) {
     for (const Datum::Pending& pending : datum.pending) needed |= pending.instance == &instance;
     if (!datum.held[&instance].valid) return;
     bool elsewhere = false;
@@ -475,7 +480,7 @@ bool Runtime::needed(Instance& instance) {
 
 void Runtime::remove(Instance& instance) {
   const std::vector<std::uint32_t> fields(instance.fields.begin(), instance.fields.end());
-  each_datum(instance.region, instance.box, fields,
+  each_datum(instance.region, instance.shape, fields,
              [&](Datum& datum, std::int64_t) { datum.held.erase(&instance); });
   instance.alive = false;
   used_[key(instance.memory)] -= instance.bytes;
@@ -502,7 +507,7 @@ void Runtime::touch(Task& task, const Requirement& requirement, Privilege privil
     return;
   const bool writes = privilege == Privilege::kReadWrite || privilege == Privilege::kWriteDiscard;
   bool clash = false;
-  each_datum(requirement.where->region, *requirement.box, requirement.fields,
+  each_datum(requirement.where->region, *requirement.shape, requirement.fields,
              [&](Datum& datum, std::int64_t) {
                const auto others = [&](const Datum::Touched& touched) {
                  return touched.launch == task.launch_number &&
@@ -524,7 +529,7 @@ void Runtime::use(Task& task, const TaskView& view, const Requirement& requireme
   const bool reads = privilege == Privilege::kReadOnly || privilege == Privilege::kReadWrite;
   const std::uint32_t region = requirement.where->region;
   const auto each = [&](const auto& visit) {
-    each_datum(region, *requirement.box, requirement.fields, visit);
+    each_datum(region, *requirement.shape, requirement.fields, visit);
   };
   touch(task, requirement, privilege, coherence);
   // From where.

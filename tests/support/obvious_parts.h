@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/data.h"
+#include "app/pieces.h"
 #include "support/obvious_runtime.h"
 
 namespace groma::testing::obvious {
@@ -45,15 +45,63 @@ inline std::vector<Point> points_of(const Rect& box) {
   return points;
 }
 
-inline bool covers(const Rect& outer, const Rect& inner) {
-  for (const Point& point : points_of(inner)) {
-    if (!outer.contains(point)) return false;
+// What a piece, a region or an instance has: points in row-major order, and the box around them.
+struct Shape {
+  Rect box;
+  std::vector<Point> points;
+  std::int64_t count() const { return static_cast<std::int64_t>(points.size()); }
+  bool has(const Point& point) const {
+    return std::find(points.begin(), points.end(), point) != points.end();
   }
-  return true;
+};
+
+inline bool covers(const Shape& outer, const Shape& inner) {
+  return std::all_of(inner.points.begin(), inner.points.end(),
+                     [&](const Point& point) { return outer.has(point); });
 }
 
-inline bool same(const Rect& a, const Rect& b) {
-  return a.lower == b.lower && a.extents == b.extents;
+inline bool same(const Shape& a, const Shape& b) {
+  return a.box.lower == b.box.lower && a.box.extents == b.box.extents && a.points == b.points;
+}
+
+inline Shape shape_of(const Rect& box) { return {box, points_of(box)}; }
+
+// The union of boxes; without points it is at the origin.
+inline Shape shape_of(const std::vector<Rect>& boxes, int dimensions) {
+  std::map<std::vector<std::int64_t>, Point> sorted;
+  for (const Rect& box : boxes) {
+    for (const Point& point : points_of(box)) {
+      sorted[{point.coordinates().begin(), point.coordinates().end()}] = point;
+    }
+  }
+  Shape shape{{Point::zeros(dimensions), Point::zeros(dimensions)}, {}};
+  for (const auto& [coordinates, point] : sorted) shape.points.push_back(point);
+  for (int d = 0; d < dimensions && !sorted.empty(); ++d) {
+    std::int64_t least = INT64_MAX, most = INT64_MIN;
+    for (const Point& point : shape.points) {
+      least = std::min(least, point[d]);
+      most = std::max(most, point[d]);
+    }
+    shape.box.lower[d] = least;
+    shape.box.extents[d] = most - least + 1;
+  }
+  return shape;
+}
+
+// Whether pieces of the region may have holes.
+inline bool has_holes(const app::Data& data, std::uint32_t region) {
+  return std::any_of(data.partitions.begin(), data.partitions.end(), [&](const auto& partition) {
+    return partition.region == region && partition.by_boxes;
+  });
+}
+
+inline Shape shape_of(const app::Data& data, const app::Partition& partition, const Point& color,
+                      app::FormulaFault& fault) {
+  if (!has_holes(data, partition.region)) {
+    return shape_of(app::piece(data, partition, color, fault));
+  }
+  return shape_of(app::cut(data, partition, color, fault).boxes(),
+                  data.regions[partition.region].box.dimensions());
 }
 
 inline bool without_exact(LayoutSpec a, LayoutSpec b) {
@@ -131,7 +179,7 @@ struct Instance {
   std::int64_t number = 0;
   std::uint32_t region = 0;
   Memory memory;
-  Rect box;
+  Shape shape;
   std::set<std::uint32_t> fields;
   LayoutSpec layout;
   bool reduction = false, alive = true;
@@ -185,7 +233,7 @@ struct Step {
 struct Requirement {
   const app::Where* where = nullptr;
   std::optional<Point> color;
-  std::optional<Rect> box;  // none: not described
+  std::optional<Shape> shape;  // none: not described
   std::vector<std::uint32_t> fields;
 };
 
@@ -246,10 +294,10 @@ struct Way {
   double latency = 0, seconds_per_byte = 0;
 };
 
-// An instance that is wanted: to hold `needs` of these fields, made of `box` and `new_fields`.
+// An instance that is wanted: to hold `needs` of these fields, made of `shape` and `new_fields`.
 struct Wanted {
   std::uint32_t region = 0;
-  Rect needs, box;
+  Shape needs, shape;
   std::set<std::uint32_t> fields, new_fields;
   Memory memory;
   LayoutSpec layout;
@@ -387,8 +435,8 @@ class Runtime final : public MapperRuntime {
   void map(Task& task);
   void map_requirement(Task& task, const TaskView& view, const RequirementWish& wish,
                        std::size_t position, std::vector<Copy*>& copies);
-  Rect wished_box(const Task& task, const RequirementWish& wish, const InstanceWish& candidate,
-                  const Requirement& requirement) const;
+  Shape wished_shape(const Task& task, const RequirementWish& wish, const InstanceWish& candidate,
+                     const Requirement& requirement) const;
   Instance* find(const Wanted& wanted);
   Instance* make(const Wanted& wanted);
   std::optional<Wanted> wanted(const InstanceRequest& request);
@@ -402,8 +450,8 @@ class Runtime final : public MapperRuntime {
   void remove(Instance& instance);
   void release(Instance& instance);
   template <typename Use>
-  void each_datum(std::uint32_t region, const Rect& box, const std::vector<std::uint32_t>& fields,
-                  const Use& use);
+  void each_datum(std::uint32_t region, const Shape& shape,
+                  const std::vector<std::uint32_t>& fields, const Use& use);
   InstanceView view_of(const Instance& instance);
   void touch(Task& task, const Requirement& requirement, Privilege privilege, Coherence coherence);
   void use(Task& task, const TaskView& view, const Requirement& requirement, Privilege privilege,

@@ -227,11 +227,15 @@ double Runtime::seconds(Task& task) {
   const ProcessorGroup& processor = *node.find(task.processor.kind);
   const bool gpu = task.processor.kind == ProcKind::kGpu;
   const Rect none;
-  std::vector<const Rect*> boxes;
-  for (const Requirement& each : task.requirements) boxes.push_back(each.box ? &*each.box : &none);
+  std::vector<app::PieceSize> pieces;
+  for (const Requirement& each : task.requirements) {
+    pieces.push_back(each.shape ? app::PieceSize{&each.shape->box, each.shape->count()}
+                                : app::PieceSize{&none, none.volume()});
+  }
   app::FormulaFault fault = app::FormulaFault::kNone;
   const auto value = [&](const app::Code& code) {
-    return static_cast<double>(std::max<std::int64_t>(0, code.value(task.arguments, fault, boxes)));
+    return static_cast<double>(
+        std::max<std::int64_t>(0, code.value(task.arguments, fault, pieces)));
   };
   std::vector<std::pair<Memory, double>> moved;
   std::map<decltype(key(Memory{})), double> unforeseen;  // bytes
@@ -247,7 +251,7 @@ double Runtime::seconds(Task& task) {
     if (traffic.empty() && !variant.inner && instance != nullptr) {
       const bool once = requirement.privilege == Privilege::kReadOnly ||
                         requirement.privilege == Privilege::kWriteDiscard;
-      traffic.emplace_back((once ? 1 : 2) * element * static_cast<double>(boxes[r]->volume()),
+      traffic.emplace_back((once ? 1 : 2) * element * static_cast<double>(pieces[r].points),
                            Access::kStream);
     }
     for (auto [bytes, access] : traffic) {
@@ -260,7 +264,7 @@ double Runtime::seconds(Task& task) {
         const double takes = structure <= sector ? structure : std::min(structure, fields * sector);
         factor = std::max(1.0, takes / element);
       }
-      if (access == Access::kStream && variant.loops && boxes[r]->dimensions() > 1 &&
+      if (access == Access::kStream && variant.loops && pieces[r].box->dimensions() > 1 &&
           *variant.loops != instance->layout.dimensions) {
         factor = std::max(factor, sector * fields / element);
       }
@@ -271,8 +275,8 @@ double Runtime::seconds(Task& task) {
         if (instance->layout.fields == FieldOrder::kAos) {
           structure = structure_of(*instance, data_);
         }
-        const auto rows = rows_in(*boxes[r], instance->box, instance->layout.dimensions);
-        const double row = structure * static_cast<double>(boxes[r]->volume()) / rows;
+        const auto rows = rows_in(*pieces[r].box, instance->shape.box, instance->layout.dimensions);
+        const double row = structure * static_cast<double>(pieces[r].box->volume()) / rows;
         if (rows > 1)
           unforeseen[key(instance->memory)] += bytes * factor * std::min(1.0, 4096 / row);
       }

@@ -131,8 +131,8 @@ TaskView Runtime::view_of(const Task& task, std::vector<RequirementView>& requir
   TaskView view = view_of_launch(task.number, task.launch, requirements);
   for (std::size_t r = 0; r < requirements.size(); ++r) {
     const Requirement& requirement = task.requirements[r];
-    if (!requirement.box) continue;
-    requirements[r].points = requirement.box->volume();
+    if (!requirement.shape) continue;
+    requirements[r].points = requirement.shape->count();
     if (!requirement.color) continue;
     const app::Partition& partition = data_.partitions[requirement.where->index];
     requirements[r].region =

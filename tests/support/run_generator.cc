@@ -115,7 +115,10 @@ struct Cut {  // a partition, and what launches have to know of it
 
 class AppGenerator {
  public:
-  explicit AppGenerator(Draw& draw) : draw_(draw) {}
+  // `holes`: whether there are partitions by boxes. They are drawn apart from all else, so that the
+  // other seeds mean what they meant before there were any.
+  AppGenerator(Draw& draw, std::uint64_t seed, bool holes)
+      : draw_(draw), boxes_(mix(seed + 1234)), holes_(holes) {}
 
   Application make() {
     app_.name = "random";
@@ -190,8 +193,37 @@ class AppGenerator {
       cut.disjoint = false;
       for (std::size_t d = 0; d < dimensions; ++d) partition.halo.emplace_back(draw_.between(0, 2));
     }
+    if (holes_ && boxes_.percent(70)) {
+      cut.disjoint = false;
+      cut_by_boxes(dimensions, cut.colors, partition);
+    }
     app_.partitions.push_back(partition);
     cuts_.push_back(cut);
+  }
+
+  // `all_colors` are those of what is cut, too.
+  void cut_by_boxes(std::size_t dimensions, const std::vector<std::int64_t>& all_colors,
+                    AppPartition& partition) {
+    partition.lower = partition.extents = partition.halo = {};
+    partition.index.clear();
+    while (partition.index.size() < partition.colors.size()) {
+      partition.index.push_back("c" + std::to_string(partition.index.size()));
+    }
+    const bool any = std::find(all_colors.begin(), all_colors.end(), 0) == all_colors.end();
+    for (std::int64_t left = boxes_.between(1, 5); left > 0; --left) {
+      AppBox box;
+      for (const std::int64_t colors : all_colors) {
+        if (!any || partition.boxes.size() % 2 == 0) break;
+        box.color.emplace_back(boxes_.below(colors));
+      }
+      for (std::size_t d = 0; d < dimensions; ++d) {
+        const std::string& index = partition.index[d % partition.index.size()];
+        box.lower.emplace_back(index + " * " + std::to_string(boxes_.between(0, 3)) + " + " +
+                               std::to_string(boxes_.between(-1, dimensions == 1 ? 9 : 3)));
+        box.extents.emplace_back(boxes_.between(0, 3));
+      }
+      partition.boxes.push_back(std::move(box));
+    }
   }
 
   void task(std::size_t number) {
@@ -393,6 +425,8 @@ class AppGenerator {
   }
 
   Draw& draw_;
+  Draw boxes_;
+  const bool holes_;
   Application app_;
   std::vector<Cut> cuts_;
   std::vector<std::pair<std::size_t, std::string>> given_;  // futures, by task, the last first
@@ -705,7 +739,7 @@ GeneratedRun generate_run(std::uint64_t seed) {
   GeneratedRun run;
   run.seed = seed;
   run.machine = machine(draw);
-  run.app = AppGenerator(draw).make();
+  run.app = AppGenerator(draw, seed, seed % 5 == 2).make();
   if (draw.percent(30)) run.costs = {1e-6, 1e-6, 5e-7, 3e-6, 1e-6, 2e-7};
   if (draw.percent(10)) run.costs = {0, 0, 0, 0, 0, 0};
   return run;

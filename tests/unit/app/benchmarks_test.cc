@@ -41,8 +41,8 @@ std::vector<Visit> visits_of(const Data& data, std::string_view task) {
 std::int64_t value_of(const Data& data, const app::Code& code, const Visit& visit) {
   app::FormulaFault fault = app::FormulaFault::kNone;
   const std::vector<std::int64_t> frame(static_cast<std::size_t>(visit.task->frame_size));
-  std::vector<const Rect*> pieces;
-  for (const Rect& piece : visit.pieces) pieces.push_back(&piece);
+  std::vector<app::PieceSize> pieces;
+  for (const Rect& piece : visit.pieces) pieces.push_back({&piece, piece.volume()});
   const std::int64_t value = code.value(frame, fault, pieces);
   EXPECT_EQ(fault, app::FormulaFault::kNone) << data.name;
   return value;

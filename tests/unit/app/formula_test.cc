@@ -31,7 +31,8 @@ std::string value(const std::string& text, std::int64_t i = 3, std::int64_t j = 
   const std::int64_t frame[] = {i, j};
   const Rect pieces[] = {*Rect::make({5}), *Rect::make({4, 7})};
   FormulaFault fault = FormulaFault::kNone;
-  const std::int64_t value = code->value(frame, fault, std::array{&pieces[0], &pieces[1]});
+  const std::array<PieceSize, 2> sizes = {{{&pieces[0], 5}, {&pieces[1], 28}}};
+  const std::int64_t value = code->value(frame, fault, sizes);
   if (fault != FormulaFault::kNone) return std::string(words_of(fault));
   EXPECT_EQ(code->is_closed(), text.find_first_of("ijpx") == text.npos) << text;
   return std::to_string(value);

@@ -6,8 +6,8 @@
 
 #include <random>
 
-#include "app/data.h"
 #include "app/events.h"
+#include "app/pieces.h"
 #include "groma/app_builder.h"
 #include "groma/benchmarks.h"
 #include "groma/workload.h"
@@ -208,6 +208,183 @@ TEST(Recording, UnequalPiecesAreFormulas) {
   app.task("main").variant(cpu()).body({launch("work").over({6})});
   const Again again = record(app.top_level("main").done());
   EXPECT_EQ(test::trace_of(again.after.data()), test::trace_of(again.before.data()));
+}
+
+// ---- Pieces with holes
+
+AppPartition by_boxes(const std::string& name, const std::string& of, Formulas colors,
+                      std::vector<AppBox> boxes) {
+  AppPartition partition;
+  partition.name = name;
+  partition.of = of;
+  partition.colors = std::move(colors);
+  partition.boxes = std::move(boxes);
+  return partition;
+}
+
+// Private and shared points of two pieces that lie between each other, and ghosts of the other's.
+Application scattered() {
+  AppBuilder app("scattered");
+  app.region("x", {20}).field("v", 8);
+  app.task("work").variant(cpu().leaf());
+  app.task("main").variant(cpu());
+  Application made = app.top_level("main").done();
+  made.partitions = {
+      by_boxes("private", "x", {2},
+               {{{0}, {0}, {3}}, {{0}, {5}, {4}}, {{1}, {12}, {1}}, {{1}, {15}, {5}}}),
+      by_boxes("shared", "x", {2},
+               {{{0}, {3}, {2}}, {{0}, {9}, {1}}, {{1}, {10}, {2}}, {{1}, {13}, {2}}}),
+      by_boxes("ghost", "x", {2}, {{{0}, {11}, {1}}, {{0}, {13}, {1}}, {{1}, {4}, {1}}})};
+  for (const auto& [of, privilege] : {std::pair("private", Privilege::kReadWrite),
+                                      {"shared", Privilege::kReadWrite},
+                                      {"ghost", Privilege::kReadOnly}}) {
+    AppRequirement requirement;
+    requirement.privilege = privilege;
+    requirement.fields = {{"v", 8}};
+    requirement.data = {of, {}};
+    made.tasks[0].requirements.push_back(requirement);
+  }
+  made.tasks[1].body = {launch("work").over({2})};
+  return made;
+}
+
+TEST(Recording, PiecesWithHolesAreAsTheyWere) {
+  const Again again = record(scattered());
+  EXPECT_EQ(test::trace_of(again.after.data()), test::trace_of(again.before.data()));
+  EXPECT_THAT(
+      test::trace_of(again.after.data()),
+      testing::ElementsAre(
+          "work (0), read-write x 8 bytes of (3) at (0) and (4) at (5), read-write x 8 bytes "
+          "of (2) at (3) and (1) at (9), read-only x 8 bytes of (1) at (11) and (1) at (13)",
+          HasSubstr("work (1), ")));
+  EXPECT_THAT(again.recording.notes, Not(Contains(HasSubstr("holes"))));
+}
+
+// Blocks of what has holes itself need no boxes of their own.
+TEST(Recording, BlocksOfAPieceWithHoles) {
+  Application app = scattered();
+  app.partitions = {by_boxes("odd", "x", {1}, {{{}, {0}, {3}}, {{}, {5}, {4}}, {{}, {15}, {5}}})};
+  app.partitions.push_back({});
+  app.partitions[1].name = "blocks";
+  app.partitions[1].of = "odd";
+  app.partitions[1].colors = {2};
+  app.tasks[0].requirements.resize(1);
+  app.tasks[0].requirements[0].data = {"blocks", {0, 1}};
+  const Again again = record(app);
+  EXPECT_EQ(test::trace_of(again.after.data()), test::trace_of(again.before.data()));
+  EXPECT_TRUE(again.recording.app.partitions.at(1).boxes.empty());
+}
+
+// Sizes and overlaps of the pieces of all partitions, which do not depend on the numbering.
+std::vector<std::int64_t> overlaps_of(const app::Data& data) {
+  std::vector<app::Cut> pieces;
+  for (const app::Partition& partition : data.partitions) {
+    Point color = partition.colors.lower;
+    app::FormulaFault fault = app::FormulaFault::kNone;
+    do pieces.push_back(app::cut(data, partition, color, fault));
+    while (next_point(partition.colors, &color));
+  }
+  std::vector<std::int64_t> overlaps;
+  for (const app::Cut& a : pieces) {
+    for (const app::Cut& b : pieces) {
+      std::vector<Rect> common;
+      std::int64_t steps = 0;
+      for (const Rect& box : a.boxes()) b.add_common(box, common, steps);
+      overlaps.push_back(0);
+      for (const Rect& box : common) overlaps.back() += box.volume();
+    }
+  }
+  return overlaps;
+}
+
+// Each second point is private, and of the others each third is a ghost of the other piece.
+app::Events very_scattered(std::int64_t points) {
+  app::Events events;
+  events.runtime = "a test";
+  events.tasks = {{"main", {{}}}, {"work", {{}}}};
+  events.regions = {{"x", {Point{0}, Point{points}}, points, {{"v", 8}}}};
+  const auto piece = [&](std::int64_t color, std::int64_t from, std::int64_t step,
+                         std::int64_t end) {
+    app::Events::Piece made{Point{color}, {Point{from}, Point{end - from}}, 0};
+    for (std::int64_t at = from; at < end; at += step) made.boxes.push_back({Point{at}, Point{1}});
+    made.points = static_cast<std::int64_t>(made.boxes.size());
+    made.bounds.extents[0] = made.boxes.back().lower[0] + 1 - from;
+    return made;
+  };
+  const std::int64_t half = points / 2;
+  const Rect two{Point{0}, Point{2}};
+  events.partitions = {
+      {"private", 0, -1, two, {piece(0, 0, 2, half), piece(1, half, 2, points)}},
+      {"shared", 0, -1, two, {piece(0, 1, 2, half), piece(1, half + 1, 2, points)}},
+      {"ghost", 0, -1, two, {piece(0, half + 1, 6, points), piece(1, 1, 6, half)}},
+      {"blocks",
+       0,
+       -1,
+       two,
+       {{Point{0}, {Point{0}, Point{half}}, half}, {Point{1}, {Point{half}, Point{half}}, half}}}};
+  events.shapes = {{1, 1, {{app::Events::How::kPoint, 0, 0, Privilege::kReadOnly, {}, {0}}}}};
+  events.launches = {{0, {0, 2}}};
+  events.contexts = {{0, -1, {}, 1, {{0}}}};
+  return events;
+}
+
+TEST(Recording, TooManyHolesAreNumberedAnew) {
+  const auto few = recorded_application(app::text_of(very_scattered(6'000)), "few");
+  ASSERT_TRUE(few.ok()) << few.error().message;
+  EXPECT_THAT(few->notes, Not(Contains(HasSubstr("numbered anew"))));
+  const auto many = recorded_application(app::text_of(very_scattered(600'000)), "many");
+  ASSERT_TRUE(many.ok()) << many.error().message;
+  EXPECT_THAT(many->notes,
+              Contains(HasSubstr("the pieces of `x` are 700000 boxes, which is too many")));
+  const auto data_of = [](const Recording& recording) {
+    return Workload::make(recording.app).value();
+  };
+  const Workload some = data_of(*few), all = data_of(*many);
+  std::vector<std::int64_t> scaled = overlaps_of(some.data());
+  for (std::int64_t& each : scaled) each *= 100;
+  EXPECT_EQ(overlaps_of(all.data()), scaled);
+  std::size_t boxes = 0;
+  for (const AppPartition& partition : many->app.partitions) boxes += partition.boxes.size();
+  EXPECT_LT(boxes, 20U);
+}
+
+// ---- Tasks of which not every run launches the same
+
+// By the point, and by the launch.
+TEST(Recording, RunsThatLaunchSomethingElse) {
+  AppBuilder app("kinds");
+  for (const char* region : {"x", "y"}) app.region(region, {8}).field("v", 8);
+  app.partition("parts", {4});
+  app.task("a").variant(cpu().leaf()).reads("parts", {}, {0});
+  app.task("b").variant(cpu().leaf()).writes("x");
+  app.task("outer", {"i"}).variant(cpu()).writes("parts");
+  app.body({loop("i == 2 ? 0 : 1", {launch("a").on("parts", {"i"})}),
+            loop("i == 2 ? 2 : 0", {launch("b"), launch("a").on("parts", {"i"})})});
+  app.task("other", {"k"}).variant(cpu()).writes("x");
+  app.body({loop("k", {launch("b")})});
+  app.task("main").variant(cpu());
+  app.body({launch("outer").over({4}, {"p"}).with({"p"}), launch("other").with({1}).on("x"),
+            launch("other").with({0}).on("y"), launch("b")});
+  const Again again = record(app.top_level("main").done());
+  EXPECT_EQ(test::trace_of(again.after.data()), test::trace_of(again.before.data()));
+  EXPECT_THAT(again.recording.notes, Not(Contains(HasSubstr("something else"))));
+  EXPECT_THAT(again.recording.notes,
+              Contains(HasSubstr("of 1 of the launches of `other` no task")));
+}
+
+// Nothing tells the two kinds of runs apart: the more are taken.
+TEST(Recording, RunsThatNothingTellsApart) {
+  app::Events events = very_scattered(12);
+  events.tasks.push_back({"outer", {{}}});
+  events.shapes.push_back({2, 0, {}});
+  events.launches.push_back({1, {}});
+  events.contexts = {
+      {0, -1, {}, 1, {{1}, {1}, {1}}}, {2, 1, {}, 2, {{0}}}, {2, 1, {}, 1, {{0}, {0}}}};
+  const auto recorded = recorded_application(app::text_of(events), "kinds");
+  ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+  EXPECT_THAT(recorded->notes,
+              Contains("1 of 3 runs of `outer` launch something else than the others"));
+  EXPECT_EQ(recorded->app.find("outer")->body.size(), 1U);
 }
 
 // ---- What a stranger may write

@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "app/data.h"
+#include "app/pieces.h"
 
 namespace groma::app {
 namespace {
@@ -470,6 +470,148 @@ TEST(Pieces, OfPieces) {
   EXPECT_EQ(piece_text(app, "row", {1, 0, 1, 0, 1}), "6,0+1,2");
   const Workload workload = Workload::make(app).value();
   EXPECT_EQ(workload.data().partitions[2].names, (Names{"row", "inner", "outer", "r"}));
+}
+
+// ---- Pieces that are several boxes
+
+// "0+2 5+1": the boxes of a piece of a region of one dimension.
+std::string boxes_text(const Application& app, const std::string& name, const Point& color) {
+  const Workload workload = Workload::make(app).value();
+  for (const Partition& partition : workload.data().partitions) {
+    if (partition.name != name) continue;
+    FormulaFault fault = FormulaFault::kNone;
+    std::string text;
+    const Cut piece = cut(workload.data(), partition, color, fault);
+    for (const Rect& box : piece.boxes()) {
+      text +=
+          fmt::format("{}{}+{}", text.empty() ? "" : " ", fmt::join(box.lower.coordinates(), ","),
+                      fmt::join(box.extents.coordinates(), ","));
+    }
+    return text;
+  }
+  return "none";
+}
+
+TEST(Boxes, AreOfEveryColourOrOfOne) {
+  const Application app =
+      cut({{.name = "b",
+            .of = "r",
+            .colors = {3},
+            .index = {"c"},
+            .boxes = {{{}, {"4 * c"}, {1}}, {{1}, {9}, {1}}, {{1}, {6}, {2}}}}});
+  EXPECT_EQ(boxes_text(app, "b", {0}), "0+1");
+  EXPECT_EQ(boxes_text(app, "b", {1}), "4+1 6+2 9+1");
+  EXPECT_EQ(boxes_text(app, "b", {2}), "8+1");
+  EXPECT_EQ(piece_text(app, "b", {1}), "4+6");  // the box around it
+}
+
+TEST(Boxes, AreClippedAndJoined) {
+  const Application app =
+      cut({{.name = "b",
+            .of = "r",
+            .colors = {2},
+            .boxes = {{{0}, {-3}, {4}}, {{0}, {1}, {2}}, {{0}, {2}, {3}}, {{0}, {8}, {100}}}}});
+  EXPECT_EQ(boxes_text(app, "b", {0}), "0+5 8+2");
+  EXPECT_EQ(boxes_text(app, "b", {1}), "");  // no box: it is empty
+  EXPECT_EQ(piece_text(app, "b", {1}), "0+0");
+}
+
+// What cuts a piece with holes has the part of it that the piece has.
+TEST(Boxes, OfPiecesWithHoles) {
+  const Application app = cut(
+      {{.name = "blocks", .of = "odd", .colors = {2}},
+       {.name = "odd",
+        .of = "r",
+        .colors = {1},
+        .boxes = {{{}, {1}, {1}}, {{}, {3}, {2}}, {{}, {6}, {3}}}},
+       {.name = "wide", .of = "odd", .colors = {1}, .boxes = {{{}, {1}, {5}}, {{}, {7}, {1}}}}});
+  EXPECT_EQ(boxes_text(app, "blocks", {0, 0}), "1+1 3+2");  // of the box around it: 1 to 8
+  EXPECT_EQ(boxes_text(app, "blocks", {0, 1}), "6+3");
+  EXPECT_EQ(boxes_text(app, "wide", {0, 0}), "3+2 6+1 8+1");
+}
+
+// "0:2 1:3": the cells of a piece, with the points of each.
+std::string cells_text(const Data& data, const Partition& partition, std::size_t color) {
+  std::string text;
+  for (const std::uint32_t cell : partition.pieces[color].cells->cells) {
+    text += fmt::format("{}{}:{}", text.empty() ? "" : " ", cell,
+                        data.regions[partition.region].cell_points[cell]);
+  }
+  return text;
+}
+
+TEST(Boxes, CellsAreThePointsOfTheSamePieces) {
+  // Of 10 points 0 1 5 are in a alone, 2 6 in a and b, 3 in b alone, the others in none.
+  const Application app =
+      cut({{.name = "a", .of = "r", .colors = {1}, .boxes = {{{}, {0}, {3}}, {{}, {5}, {2}}}},
+           {.name = "b", .of = "r", .colors = {1}, .boxes = {{{}, {2}, {2}}, {{}, {6}, {1}}}}});
+  const Workload workload = Workload::make(app).value();
+  const Data& data = workload.data();
+  EXPECT_EQ(data.regions[0].cell_points, (std::vector<std::int64_t>{3, 2, 1, 4}));
+  EXPECT_EQ(cells_text(data, data.partitions[0], 0), "0:3 1:2");
+  EXPECT_EQ(cells_text(data, data.partitions[1], 0), "1:2 2:1");
+  EXPECT_EQ(data.partitions[1].pieces[0].cells->points, 3);
+  EXPECT_EQ(data.regions[0].all_cells->points, 10);
+}
+
+// In two dimensions, with boxes that overlap, beside a partition into blocks; a region of boxes
+// alone has no cells.
+TEST(Boxes, CellsOfBoxesOfTwoDimensions) {
+  Application app = cut({{.name = "cross",
+                          .of = "r",
+                          .colors = {1},
+                          .boxes = {{{}, {1, 0}, {1, 3}}, {{}, {0, 1}, {3, 1}}}},
+                         {.name = "rows", .of = "r", .colors = {3, 1}}},
+                        {3, 3});
+  app.regions.push_back({"s", {}, {4}, {{"x", 1}}});
+  app.partitions.push_back({.name = "blocks", .of = "s", .colors = {2}});
+  const Workload workload = Workload::make(app).value();
+  const Data& data = workload.data();
+  // Corners of the first row, its middle, the second row, corners of the third, its middle.
+  EXPECT_EQ(data.regions[0].cell_points, (std::vector<std::int64_t>{2, 1, 3, 2, 1}));
+  EXPECT_EQ(cells_text(data, data.partitions[0], 0), "1:1 2:3 4:1");
+  EXPECT_EQ(cells_text(data, data.partitions[1], 2), "3:2 4:1");
+  EXPECT_TRUE(data.partitions[2].pieces.empty());
+  EXPECT_EQ(data.regions[1].all_cells, nullptr);
+}
+
+TEST(Boxes, WhatIsWrongIsSaid) {
+  const auto fault = [](AppPartition partition, Formulas extents = {10}) {
+    const auto made = Workload::make(cut({std::move(partition)}, std::move(extents)));
+    return made.ok() ? std::string("none") : made.error().message;
+  };
+  EXPECT_EQ(fault({.name = "b",
+                   .of = "r",
+                   .colors = {2},
+                   .lower = {0},
+                   .extents = {1},
+                   .boxes = {{{}, {0}, {1}}}}),
+            "/partitions/0/boxes: `boxes` stand beside `lower`, `extents` or `halo`");
+  EXPECT_EQ(
+      fault({.name = "b", .of = "r", .colors = {2}, .boxes = {{{}, {0}, {1}}, {{}, {0, 1}, {1}}}}),
+      "/partitions/0/boxes/1/lower: 2 given, `r` has 1 dimensions");
+  EXPECT_EQ(fault({.name = "b", .of = "r", .colors = {2}, .boxes = {{{2}, {0}, {1}}}}),
+            "/partitions/0/boxes/0/color/0: 2 is no colour; 0 to 1 are");
+  EXPECT_EQ(fault({.name = "b", .of = "r", .colors = {2, 2}, .boxes = {{{1}, {0}, {1}}}}),
+            "/partitions/0/boxes/0/color: 1 coordinates, a colour has 2");
+  EXPECT_EQ(
+      fault({.name = "b", .of = "r", .colors = {2}, .index = {"c"}, .boxes = {{{"c"}, {0}, {1}}}}),
+      "/partitions/0/boxes/0/color/0: the colour of a box is a number");
+  EXPECT_EQ(
+      fault(
+          {.name = "b", .of = "r", .colors = {2}, .index = {"c"}, .boxes = {{{}, {"1 / c"}, {1}}}}),
+      "/partitions/0: the piece (0): it divides by zero");
+  EXPECT_EQ(fault({.name = "b", .of = "r", .colors = {200'000}, .boxes = {{{}, {0}, {1}}}}),
+            "/partitions/0: with the pieces of `r` there are more than 131072 boxes");
+  // 60,000 pieces of everything, of a region that is cut into as many parts.
+  AppPartition all{.name = "all", .of = "r", .colors = {60'000}, .boxes = {{{}, {0}, {60'000}}}};
+  AppPartition points{.name = "points", .of = "r", .colors = {1}};
+  for (int i = 0; i < 30'000; ++i) points.boxes.push_back({{}, {2 * i}, {1}});
+  const auto made = Workload::make(cut({all, points}, {60'000}));
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.error().code, Error::Code::kTooLarge);
+  EXPECT_EQ(made.error().message,
+            "/partitions/0: with the pieces of `r` there are more than 16777216 parts to compare");
 }
 
 }  // namespace

@@ -318,6 +318,29 @@ TEST(Endings, AGoodEndMayBeSaid) {
   EXPECT_EQ(guided("done\n", context).status, Feedback::Status::kError);
 }
 
+// Regent warns in the form in which it reports errors.
+TEST(Endings, RegentsWarningsAreNoErrors) {
+  const std::string warned =
+      "stencil_fast.rg:340: WARNING: ignoring a potential loop-carried dependence in a task that "
+      "demands CUDA. Please check that this loop is indeed parallelizable.\n"
+      "circuit.rg:77: ignoring pragma at circuit.rg:77 since CUDA is not available\n"
+      "ELAPSED TIME =   1.234 s\n";
+  GuideContext context;
+  context.exit_code = 0;
+  const Feedback feedback = guided(warned, context);
+  EXPECT_EQ(feedback.status, Feedback::Status::kOk);
+  ASSERT_TRUE(feedback.score.has_value());
+  EXPECT_EQ(feedback.score->value, 1.234);
+  ASSERT_FALSE(feedback.matches.empty());
+  for (const auto& match : feedback.matches) EXPECT_NE(match.rule, "build.regent");
+  context.exit_code = 1;
+  const Feedback failed =
+      guided("stencil_fast.rg:12: type mismatch in argument 1: expected a region but got int32\n",
+             context);
+  EXPECT_EQ(failed.status, Feedback::Status::kError);
+  EXPECT_EQ(failed.matches.front().rule, "build.regent");
+}
+
 TEST(Endings, NothingKnownSaysSoAndShowsTheLastLines) {
   std::string log;
   for (int i = 0; i < 20; ++i) log += "line " + std::to_string(i) + "\n\n";

@@ -217,6 +217,122 @@ TEST(ExplainLog, HoldsPointsToTheirFunctions) {
   EXPECT_EQ(spread.at(0).differences.at(0).got, "CPU (0, 1)");
 }
 
+// ---- What `groma run --log` writes
+
+constexpr std::string_view kTwoNodes =
+    "Memories on rank 0:\n"
+    "  1e00000000000000 (SYSTEM_MEM): 536870912 bytes\n"
+    "Memories on rank 1:\n"
+    "  1e00010000000000 (SYSTEM_MEM): 536870912 bytes\n"
+    "Processors on rank 0:\n"
+    "  1d00000000000001 (LOC_PROC)\n"
+    "Processors on rank 1:\n"
+    "  1d00010000000001 (LOC_PROC)\n";
+constexpr const char* kByNode =
+    "m = Machine(CPU);\n"
+    "def node(Task task) { return m[task.ipoint[0] * m.size[0] / task.ispace[0], 0]; }\n"
+    "IndexTaskMap write node;\n";
+
+// A point of `write`, as our log has it.
+std::string mapped(int point, int uid, const std::string& launch, int node) {
+  return fmt::format(
+      "MAP_TASK for write(index_point=({}))<{}>\n  LAUNCH {}\n  TARGET PROCS: 1d000{}0000000001\n",
+      point, uid, launch, node);
+}
+
+// The points of a launch that was cut by shards are in the logs of both processes.
+TEST(ExplainLog, HoldsPointsOfSeveralProcessesToTheirFunctions) {
+  const std::string first = "RUN begins\n" + std::string(kTwoNodes) +
+                            "MAP_REPLICATE_TASK for top<2>\n"
+                            "SLICE_TASK for write<20>\n  LAUNCH <0>..<3>\n  <0>..<1> -> "
+                            "1d00000000000001\n" +
+                            mapped(0, 30, "<0>..<3>", 0) + mapped(1, 32, "<0>..<3>", 0) +
+                            "RUN ends\n";
+  const std::string second = "RUN begins\n" + std::string(kTwoNodes) +
+                             mapped(2, 11, "<0>..<3>", 1) + mapped(3, 13, "<0>..<3>", 0) +
+                             "RUN ends\n";
+  MapperLogReader reader;
+  EXPECT_EQ(reader.missing_processes(), 0);
+  reader.read(first);
+  EXPECT_EQ(reader.missing_processes(), 1);
+  reader.read(second);
+  EXPECT_EQ(reader.missing_processes(), 0);
+  const auto log = reader.finish();
+  ASSERT_TRUE(log.ok());
+  const Judged judged = judge(kByNode, *log);
+  EXPECT_EQ(judged.at(0).state, State::kNotHonoured);
+  EXPECT_EQ(judged.at(0).acted, 3);
+  EXPECT_EQ(judged.at(0).refused, 1);
+  EXPECT_EQ(judged.at(0).differences.at(0).wanted, "CPU (1, 0)");
+}
+
+// A point is held to the launch that it is of, whichever others are under way.
+TEST(ExplainLog, LaunchesOfOneTaskInFlight) {
+  const std::string slices =
+      "SLICE_TASK for write<20>\n  <0>..<3> -> 1d00000000000001\n"
+      "SLICE_TASK for write<21>\n  <0>..<1> -> 1d00000000000001\n";
+  const std::string ours =
+      "RUN begins\n" + std::string(kTwoNodes) + slices + mapped(0, 30, "<0>..<3>", 0) +
+      mapped(1, 31, "<0>..<3>", 0) + mapped(1, 32, "<0>..<1>", 1) + mapped(2, 33, "<0>..<3>", 1) +
+      mapped(0, 34, "<0>..<1>", 0) + mapped(3, 35, "<0>..<3>", 1) + "RUN ends\n";
+  const Judged judged = judge(kByNode, *read(ours));
+  EXPECT_EQ(judged.at(0).state, State::kActed);
+  EXPECT_EQ(judged.at(0).acted, 6);
+  // LoggingWrapper does not say of which launch a point is: then no point is judged of which both
+  // launches may be.
+  std::string foreign;
+  for (std::size_t begin = 0; begin < ours.size();) {
+    const std::size_t end = ours.find('\n', begin) + 1;
+    const std::string line = ours.substr(begin, end - begin);
+    begin = end;
+    if (line.find("LAUNCH") == line.npos && line.find("RUN") == line.npos) foreign += line;
+  }
+  const Judged guessed = judge(kByNode, *read(foreign));
+  EXPECT_EQ(guessed.at(0).state, State::kActed);
+  EXPECT_EQ(guessed.at(0).acted, 2);  // 2 and 3, which are of the first launch alone
+}
+
+TEST(ExplainLog, WhatCannotBeReplicatedIsNotMissed) {
+  const std::string run = std::string(kTwoNodes) +
+                          "SELECT_TASK_OPTIONS for top<2>: initial_proc=1d00000000000001 "
+                          "replicate=true replicable=true\n"
+                          "SELECT_TASK_OPTIONS for write<17>: initial_proc=1d00000000000001 "
+                          "replicable=false\n" +
+                          mapped(0, 30, "<0>..<1>", 0);
+  const auto log = read("RUN begins\n" + run + "RUN ends\n");
+  const Judged all = judge("ControlReplicate *;\n", *log);
+  EXPECT_EQ(all.at(0).state, State::kActed);
+  EXPECT_EQ(all.at(0).acted, 1);
+  const Judged named = judge("ControlReplicate write;\n", *log);
+  EXPECT_EQ(named.at(0).state, State::kNotHonoured);
+  EXPECT_EQ(named.at(0).differences.at(0).got, "not replicated, since Legion could not");
+  // In a log that does not say it nothing is missed either.
+  const auto foreign = read(whole());
+  EXPECT_EQ(judge("ControlReplicate *;\n", *foreign).at(0).state, State::kNotShown);
+  EXPECT_EQ(judge("ControlReplicate top;\n", *foreign).at(0).state, State::kNotHonoured);
+}
+
+TEST(ExplainLog, StolenPointsAreTaskSteals) {
+  const std::string run = "RUN begins\n" + std::string(kTwoNodes) +
+                          "SELECT_TASKS_TO_MAP\n  RELOCATE write<25> -> 1d00010000000001\n" +
+                          mapped(0, 30, "<0>..<3>", 1) + mapped(1, 31, "<0>..<3>", 0) +
+                          mapped(2, 32, "<0>..<3>", 1) + mapped(3, 33, "<0>..<3>", 1) +
+                          "RUN ends\n";
+  const Judged judged = judge(std::string(kByNode) + "TaskSteal * CPU ANY_NODE;\n", *read(run));
+  EXPECT_EQ(judged.at(0).state, State::kActed);
+  EXPECT_EQ(judged.at(0).acted, 3);
+  EXPECT_EQ(judged.at(1).state, State::kActed);
+  EXPECT_EQ(judged.at(1).acted, 1);
+  // What did not move is held to its function, and without a statement so is what did.
+  EXPECT_EQ(judge(kByNode, *read(run)).at(0).state, State::kNotHonoured);
+  const std::string nothing_moved =
+      "RUN begins\n" + std::string(kTwoNodes) + mapped(0, 30, "<0>..<3>", 0) + "RUN ends\n";
+  const Judged idle =
+      judge(std::string(kByNode) + "TaskSteal * CPU ANY_NODE;\n", *read(nothing_moved));
+  EXPECT_EQ(idle.at(1).state, State::kNotShown);
+  EXPECT_EQ(idle.at(1).why, "nothing was stolen");
+}
+
 TEST(ExplainLog, NamesOfRegionsComeFromTheLogOrTheApplication) {
   const std::string mapping = "Region write cells CPU SYSMEM;\n";
   const auto nameless = read(whole());
@@ -320,7 +436,7 @@ TEST(MapperLog, NumbersAtTheirEndsDoNotWrap) {
   const auto united = with(
       "  <-9223372036854775807>..<-9223372036854775800> -> 1d00000000000001\n"
       "  <9223372036854775800>..<9223372036854775805> -> 1d00000000000001\n",
-      "0");
+      "-9223372036854775805");
   ASSERT_TRUE(united.ok());
   EXPECT_EQ(united->unreadable, 1);
   const Rect kept = united->launches.back();

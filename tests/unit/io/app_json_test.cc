@@ -102,6 +102,8 @@ TEST(AppJson, EverythingSaid) {
             (AppPartition{"b", {"b2"}, "r", {"p", 2}, {}, {}, {}, {1, 0}, true}));
   EXPECT_EQ(app.partitions[1],
             (AppPartition{"c", {}, "b", {"q"}, {"i"}, {"i", 0}, {2, "7 - i"}, {}}));
+  EXPECT_EQ(app.partitions[2].boxes,
+            (std::vector<AppBox>{{{0}, {1, 0}, {"p", 2}}, {{}, {"3 * i", 1}, {1, 1}}}));
   EXPECT_TRUE(app.tasks[0].variants[0].inner && app.tasks[0].variants[0].replicable);
   const auto& loop = std::get<AppLoop>(app.tasks[0].body.at(0).node);
   EXPECT_EQ(loop.count, Formula("p"));
@@ -173,6 +175,14 @@ class DrawnApplication {
         if (coin()) partition.halo.push_back(below(2));
       }
       if (coin()) partition.lower = partition.extents = partition.colors;
+      if (below(3) == 0) {
+        partition.lower = partition.extents = partition.halo = {};
+        for (int b = 1 + below(3); b > 0; --b) {
+          AppBox box{{}, partition.colors, partition.colors};
+          if (partition.of == "r0" && coin()) box.color.assign(partition.colors.size(), 0);
+          partition.boxes.push_back(box);
+        }
+      }
       app.partitions.push_back(partition);
     }
     for (int i = 0; i < 2; ++i) {
@@ -601,6 +611,7 @@ TEST(AppJson, TheSchemaHasTheReadersKeys) {
   compare(parts["runtime"], keys::kRuntimeKeys);
   compare(parts["region"], keys::kRegionKeys);
   compare(parts["partition"], keys::kPartitionKeys);
+  compare(parts["box"], keys::kBoxKeys);
   compare(parts["field"], keys::kFieldKeys);
   compare(parts["data"]["anyOf"][1], keys::kDataKeys);
   compare(parts["task"], keys::kTaskKeys);
@@ -613,7 +624,7 @@ TEST(AppJson, TheSchemaHasTheReadersKeys) {
   compare(parts["loop"], keys::kLoopKeys);
   compare(parts["phase"], keys::kPhaseKeys);
   compare(parts["wait"], keys::kWaitKeys);
-  EXPECT_EQ(objects, 20U);
+  EXPECT_EQ(objects, 21U);
   const auto words = [&](const nlohmann::json& place, const auto& names) {
     EXPECT_EQ(place["enum"].get<std::vector<std::string>>(),
               std::vector<std::string>(names.begin(), names.end()));

@@ -932,5 +932,75 @@ TEST(Stop, EndsARunNowAndThen) {
   EXPECT_EQ(asked, 3);
 }
 
+// ---- Pieces with holes
+
+AppPartition by_boxes(const std::string& name, std::vector<AppBox> boxes) {
+  AppPartition partition;
+  partition.name = name;
+  partition.of = "r";
+  partition.colors = {2};
+  partition.boxes = std::move(boxes);
+  return partition;
+}
+
+// Two pieces of ten points each. Private and shared points of one lie between each other, and the
+// ghosts of one are shared points of the other: 11 and 13, and 4.
+Application scattered(std::vector<AppTask> tasks) {
+  Application app = pieces_of(1, std::move(tasks));
+  app.regions[0].extents = {20};
+  app.partitions = {
+      by_boxes("private", {{{0}, {0}, {3}}, {{0}, {5}, {4}}, {{1}, {12}, {1}}, {{1}, {15}, {5}}}),
+      by_boxes("shared", {{{0}, {3}, {2}}, {{0}, {9}, {1}}, {{1}, {10}, {2}}, {{1}, {13}, {2}}}),
+      by_boxes("ghost", {{{0}, {11}, {1}}, {{0}, {13}, {1}}, {{1}, {4}, {1}}})};
+  return app;
+}
+
+TEST(Holes, MoveOnlyThePointsThatPiecesShare) {
+  const AppTask fill = leaf(
+      "fill", {on("private", Privilege::kWriteDiscard), on("shared", Privilege::kWriteDiscard)});
+  AppTask work =
+      leaf("work", {on("private", Privilege::kReadWrite), on("shared", Privilege::kReadWrite)});
+  AppTask look = leaf("look", {on("ghost", Privilege::kReadOnly)});
+  look.variants[0].nanoseconds = "1000000 * points(0) + extent(0, 0)";
+  const Application app =
+      scattered({main_task({{launch("fill", {2})}, {launch("work", {2})}, {launch("look", {2})}}),
+                 fill, work, look});
+  const auto machine = machine_of(2);
+  const RunResult wide = run(app, machine);
+  ASSERT_TRUE(wide.ok()) << wide.raw;  // no point is private and shared
+  const auto copies = events_of(wide, Kind::kCopy, 3);
+  ASSERT_EQ(copies.size(), 2U);
+  EXPECT_EQ(copies[0].bytes + copies[1].bytes, (2 + 1) * 8);
+  EXPECT_EQ(copies.size(), static_cast<std::size_t>(wide.copies));
+  // A piece has two points in a box of three.
+  const auto looks = events_of(wide, Kind::kTask, 3);
+  ASSERT_EQ(looks.size(), 2U);
+  const RunTime longer = std::max(looks[0].end - looks[0].start, looks[1].end - looks[1].start);
+  EXPECT_EQ(longer, kMicrosecond + 2'000'003'000);
+  // Instances have all points of the box around a piece, unless they are compact.
+  EXPECT_EQ(wide.record->memories[0].peak_bytes, (9 + 7 + 3) * 8);
+  EXPECT_EQ(wide.record->memories[1].peak_bytes, (8 + 5 + 1) * 8);
+  LayoutSpec compact = exact();
+  compact.compact = true;
+  const RunResult dense = run(app, machine, {}, compact);
+  ASSERT_TRUE(dense.ok()) << dense.raw;
+  EXPECT_EQ(dense.record->memories[0].peak_bytes, (7 + 3 + 2) * 8);
+  EXPECT_EQ(dense.record->memories[1].peak_bytes, (6 + 4 + 1) * 8);
+}
+
+TEST(Holes, OverlapsAreStillErrors) {
+  const AppTask work =
+      leaf("work", {on("private", Privilege::kReadWrite), on("shared", Privilege::kReadWrite)});
+  Application app = scattered({main_task({{launch("work", {2})}}), work});
+  EXPECT_TRUE(run(app, machine_of(1)).ok());
+  app.partitions[1].boxes.push_back({{1}, {19}, {1}});  // is private
+  EXPECT_EQ(ids_of(run(app, machine_of(1))), "[aliased-requirements]");
+  const AppTask write = leaf("write", {on("ghost", Privilege::kReadWrite)});
+  app = scattered({main_task({{launch("write", {2})}}), write});
+  EXPECT_TRUE(run(app, machine_of(1)).ok());
+  app.partitions[2].boxes.push_back({{1}, {13}, {1}});  // is a ghost of the other
+  EXPECT_EQ(ids_of(run(app, machine_of(1))), "[interfering-points]");
+}
+
 }  // namespace
 }  // namespace groma::testing

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "app/data.h"
 #include "simulate/rehearsal.h"
 #include "support/obvious_runtime.h"
 #include "support/run_generator.h"
@@ -70,7 +71,7 @@ TEST(RandomRuns, AreThoseOfTheDocument) {
   std::map<std::string, int> ends;
   std::int64_t tasks = 0, copies = 0, folds = 0;
   Drawn drawn;
-  int failures = 0;
+  int failures = 0, with_holes = 0;
   for (std::uint64_t seed = first; seed < first + runs; ++seed) {
     const GeneratedRun run = generate_run(seed);
     const auto workload = Workload::make(run.app);
@@ -89,6 +90,10 @@ TEST(RandomRuns, AreThoseOfTheDocument) {
     ++ends[id_of(found)];
     tasks += found.tasks;
     copies += found.copies;
+    const auto& regions = workload->data().regions;
+    with_holes +=
+        found.copies > 0 && std::any_of(regions.begin(), regions.end(),
+                                        [](const auto& r) { return r.cell_points.size() > 2; });
     for (const RunRecord::Event& event : found.record->events) {
       folds += event.kind == RunRecord::Event::Kind::kReduction ? 1 : 0;
     }
@@ -105,6 +110,7 @@ TEST(RandomRuns, AreThoseOfTheDocument) {
     EXPECT_GT(folds, 300);
     EXPECT_GT(drawn.stolen, 300);
     EXPECT_GT(drawn.named, 1000);
+    EXPECT_GT(with_holes, 50);
   }
   fmt::print("{} tasks, {} stolen; {} instances named; {} copies, {} of them reductions\n", tasks,
              drawn.stolen, drawn.named, copies, folds);

@@ -1,0 +1,51 @@
+#include "app/cells.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace groma::app {
+
+CellSet cell_set(std::span<const std::int64_t> cell_points, std::vector<std::uint32_t> cells) {
+  CellSet set;
+  for (const std::uint32_t cell : cells) {
+    set.points += cell_points[cell];
+    set.key = (set.key ^ (std::uint64_t{cell} + 1)) * 0x9E3779B97F4A7C15;
+    set.key ^= set.key >> 29;
+  }
+  set.cells = std::move(cells);
+  return set;
+}
+
+CellSet united(std::span<const std::int64_t> cell_points, const CellSet& a, const CellSet& b) {
+  std::vector<std::uint32_t> cells;
+  std::set_union(a.cells.begin(), a.cells.end(), b.cells.begin(), b.cells.end(),
+                 std::back_inserter(cells));
+  return cell_set(cell_points, std::move(cells));
+}
+
+bool covers(const CellSet& outer, const CellSet& inner) {
+  return &outer == &inner || std::includes(outer.cells.begin(), outer.cells.end(),
+                                           inner.cells.begin(), inner.cells.end());
+}
+
+bool meet(const CellSet& a, const CellSet& b) {
+  auto of_a = a.cells.begin(), of_b = b.cells.begin();
+  while (of_a != a.cells.end() && of_b != b.cells.end()) {
+    if (*of_a == *of_b) return true;
+    ++(*of_a < *of_b ? of_a : of_b);
+  }
+  return false;
+}
+
+std::int64_t common_points(std::span<const std::int64_t> cell_points, const CellSet& a,
+                           const CellSet& b) {
+  std::vector<std::uint32_t> common;
+  std::set_intersection(a.cells.begin(), a.cells.end(), b.cells.begin(), b.cells.end(),
+                        std::back_inserter(common));
+  std::int64_t points = 0;
+  for (const std::uint32_t cell : common) points += cell_points[cell];
+  return points;
+}
+
+}  // namespace groma::app

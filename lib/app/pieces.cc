@@ -1,0 +1,459 @@
+#include "app/pieces.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include "base/point_text.h"
+
+namespace groma::app {
+namespace {
+
+// `lower` and `extents` of a piece within [0, size), whatever they were; empty at a corner within.
+void clip(std::int64_t size, std::int64_t& lower, std::int64_t& extent) {
+  std::int64_t end = 0;
+  if (extent < 0) extent = 0;
+  if (__builtin_add_overflow(lower, extent, &end)) end = INT64_MAX;
+  const std::int64_t from = std::clamp<std::int64_t>(lower, 0, size);
+  end = std::clamp<std::int64_t>(end, from, size);
+  lower = from;
+  extent = end - from;
+}
+
+__extension__ typedef __int128 Wide;
+
+// For 0 <= c <= parts.
+std::int64_t block_start(std::int64_t c, std::int64_t parts, std::int64_t size) {
+  return static_cast<std::int64_t>(static_cast<Wide>(c) * size / parts);
+}
+
+Rect common(const Rect& a, const Rect& b) {
+  Rect both = a;
+  for (int d = 0; d < a.dimensions(); ++d) {
+    both.lower[d] = std::max(a.lower[d], b.lower[d]);
+    const std::int64_t end = std::min(a.lower[d] + a.extents[d], b.lower[d] + b.extents[d]);
+    both.extents[d] = std::max<std::int64_t>(0, end - both.lower[d]);
+  }
+  return both;
+}
+
+// The coordinates of a colour that come from what is cut, and the others.
+std::size_t outer_dimensions(const Partition& partition) {
+  return static_cast<std::size_t>(partition.colors.dimensions() -
+                                  partition.own_colors.dimensions());
+}
+Point outer_color(const Partition& partition, const Point& color) {
+  return Point(color.coordinates().first(outer_dimensions(partition)));
+}
+std::span<const std::int64_t> own_coordinates(const Partition& partition, const Point& color) {
+  return color.coordinates().subspan(outer_dimensions(partition));
+}
+
+// The box of a colour, of a partition that is not by boxes.
+Rect box_of(const Partition& partition, std::span<const std::int64_t> own, const Rect& within,
+            FormulaFault& fault) {
+  Rect result = within;
+  for (int d = 0; d < within.dimensions(); ++d) {
+    const auto i = static_cast<std::size_t>(d);
+    const std::int64_t size = within.extents[d];
+    std::int64_t lower = 0, extent = 0;
+    if (partition.lower.empty()) {
+      const std::int64_t parts = partition.own_colors.extents[d];
+      lower = block_start(own[i], parts, size);
+      extent = block_start(own[i] + 1, parts, size) - lower;
+    } else {
+      lower = partition.lower[i].value(own, fault);
+      extent = partition.extents[i].value(own, fault);
+    }
+    clip(size, lower, extent);
+    if (!partition.halo.empty() && extent > 0) {
+      const std::int64_t before = std::min(partition.halo[i], lower);
+      const std::int64_t behind = std::min(partition.halo[i], size - lower - extent);
+      lower -= before;
+      extent += before + behind;
+    }
+    result.lower[d] = within.lower[d] + lower;
+    result.extents[d] = extent;
+  }
+  return result;
+}
+
+// Clipped to what is cut and moved to where that lies.
+Rect placed(Rect box, const Rect& within) {
+  for (int d = 0; d < box.dimensions(); ++d) {
+    clip(within.extents[d], box.lower[d], box.extents[d]);
+    box.lower[d] += within.lower[d];
+  }
+  return box;
+}
+
+}  // namespace
+
+std::int64_t place_in(const Rect& colors, const Point& color) {
+  std::int64_t place = 0;
+  for (int d = 0; d < color.dimensions(); ++d) {
+    place = place * colors.extents[d] + color[d] - colors.lower[d];
+  }
+  return place;
+}
+
+Rect piece(const Data& data, const Partition& partition, const Point& color, FormulaFault& fault) {
+  if (!partition.pieces.empty()) {
+    return partition.pieces[static_cast<std::size_t>(place_in(partition.colors, color))].box;
+  }
+  Rect within = data.regions[partition.region].box;
+  if (partition.outer >= 0) {
+    within = piece(data, data.partitions[static_cast<std::size_t>(partition.outer)],
+                   outer_color(partition, color), fault);
+  }
+  return box_of(partition, own_coordinates(partition, color), within, fault);
+}
+
+std::int64_t points_of(const Data& data, const Partition& partition, const Point& color,
+                       FormulaFault& fault) {
+  if (partition.pieces.empty()) return piece(data, partition, color, fault).volume();
+  return partition.pieces[static_cast<std::size_t>(place_in(partition.colors, color))]
+      .cells->points;
+}
+
+Cut::Cut(std::vector<Rect> boxes, int dimensions)
+    : boxes_(std::move(boxes)), around_{Point::zeros(dimensions), Point::zeros(dimensions)} {
+  std::erase_if(boxes_, [](const Rect& box) { return box.volume() == 0; });
+  if (boxes_.empty()) return;
+  const auto end_of = [](const Rect& box, int d) { return box.lower[d] + box.extents[d]; };
+  std::stable_sort(boxes_.begin(), boxes_.end(),
+                   [](const Rect& a, const Rect& b) { return a.lower[0] < b.lower[0]; });
+  if (dimensions == 1) {  // neighbours become one
+    std::size_t last = 0;
+    for (std::size_t i = 1; i < boxes_.size(); ++i) {
+      const std::int64_t end = end_of(boxes_[last], 0);
+      if (boxes_[i].lower[0] > end) {
+        boxes_[++last] = boxes_[i];
+      } else {
+        boxes_[last].extents[0] = std::max(end, end_of(boxes_[i], 0)) - boxes_[last].lower[0];
+      }
+    }
+    boxes_.resize(last + 1);
+  }
+  around_ = boxes_.front();
+  for (const Rect& box : boxes_) {
+    ends_.push_back(std::max(ends_.empty() ? 0 : ends_.back(), end_of(box, 0)));
+    for (int d = 0; d < dimensions; ++d) {
+      const std::int64_t end = std::max(end_of(around_, d), end_of(box, d));
+      around_.lower[d] = std::min(around_.lower[d], box.lower[d]);
+      around_.extents[d] = end - around_.lower[d];
+    }
+  }
+}
+
+void Cut::add_common(const Rect& box, std::vector<Rect>& parts, std::int64_t& steps) const {
+  if (box.volume() == 0) return;
+  const auto first = std::upper_bound(ends_.begin(), ends_.end(), box.lower[0]);
+  for (auto i = static_cast<std::size_t>(first - ends_.begin()); i < boxes_.size(); ++i) {
+    if (boxes_[i].lower[0] >= box.lower[0] + box.extents[0]) return;
+    ++steps;
+    const Rect part = common(boxes_[i], box);
+    if (part.volume() > 0) parts.push_back(part);
+  }
+}
+
+Cut cut(const Partition& partition, const Point& color, const Cut& outer, FormulaFault& fault,
+        std::int64_t& steps) {
+  const Rect& within = outer.around();
+  const auto own = own_coordinates(partition, color);
+  std::vector<Rect> parts;
+  const auto add = [&](const Rect& box) {
+    ++steps;
+    outer.add_common(box, parts, steps);
+  };
+  if (!partition.by_boxes) {
+    add(box_of(partition, own, within, fault));
+    return {std::move(parts), within.dimensions()};
+  }
+  for (const Partition::Box& each : partition.boxes) {
+    Rect box = within;
+    for (int d = 0; d < within.dimensions(); ++d) {
+      box.lower[d] = each.lower[static_cast<std::size_t>(d)].value(own, fault);
+      box.extents[d] = each.extents[static_cast<std::size_t>(d)].value(own, fault);
+    }
+    add(placed(box, within));
+  }
+  const std::int64_t place = place_in(partition.colors, color);
+  const auto& of_color = partition.boxes_of_color;
+  auto each = std::partition_point(of_color.begin(), of_color.end(),
+                                   [&](const auto& box) { return box.first < place; });
+  for (; each != of_color.end() && each->first == place; ++each) {
+    add(placed(each->second, within));
+  }
+  return {std::move(parts), within.dimensions()};
+}
+
+Cut cut(const Data& data, const Partition& partition, const Point& color, FormulaFault& fault) {
+  const Rect& region = data.regions[partition.region].box;
+  std::int64_t steps = 0;
+  if (partition.outer < 0) {
+    return cut(partition, color, Cut({region}, region.dimensions()), fault, steps);
+  }
+  const Cut outer = cut(data, data.partitions[static_cast<std::size_t>(partition.outer)],
+                        outer_color(partition, color), fault);
+  return cut(partition, color, outer, fault, steps);
+}
+
+// ---- Cells
+
+namespace {
+
+// What is left of the limits, for all regions.
+struct Budget {
+  std::int64_t boxes = kMaxPieceBoxes, cells = kMaxPieceCells, steps = kMaxPieceSteps;
+};
+
+// Finds the cells of one region.
+class CellMaker {
+ public:
+  CellMaker(Data& data, std::uint32_t region, Budget& budget)
+      : data_(data),
+        region_(data.regions[region]),
+        number_(region),
+        dimensions_(static_cast<std::size_t>(region_.box.dimensions())),
+        budget_(budget),
+        cuts_(data.partitions.size()) {}
+
+  std::optional<CellFault> make() {
+    for (std::size_t p = 0; p < data_.partitions.size(); ++p) {
+      if (data_.partitions[p].region == number_ && !cut_pieces(p)) return fault_;
+    }
+    if (make_grid() && split_cells() && number_cells()) return std::nullopt;
+    return fault_;
+  }
+
+ private:
+  bool fail(std::size_t partition, std::string why, bool too_large = false) {
+    fault_ = {partition, std::move(why), too_large};
+    return false;
+  }
+  // Names a partition of the region that is by boxes.
+  bool fail_too_large(const char* what, std::int64_t most) {
+    std::size_t p = 0;
+    while (data_.partitions[p].region != number_ || !data_.partitions[p].by_boxes) ++p;
+    return fail(
+        p,
+        fmt::format("with the pieces of `{}` there are more than {} {}", region_.name, most, what),
+        true);
+  }
+
+  // The pieces of a partition, after those of the one that it cuts.
+  bool cut_pieces(std::size_t number) {
+    const Partition& partition = data_.partitions[number];
+    std::vector<Cut>& made = cuts_[number];
+    if (!made.empty() || partition.colors.volume() == 0) return true;
+    if (partition.colors.volume() > budget_.boxes) return fail_too_large("boxes", kMaxPieceBoxes);
+    std::vector<Cut> whole;
+    const std::vector<Cut>* outer = &whole;
+    if (partition.outer >= 0) {
+      if (!cut_pieces(static_cast<std::size_t>(partition.outer))) return false;
+      outer = &cuts_[static_cast<std::size_t>(partition.outer)];
+    } else {
+      whole.emplace_back(std::vector<Rect>{region_.box}, region_.box.dimensions());
+    }
+    std::vector<Cut> pieces;
+    pieces.reserve(static_cast<std::size_t>(partition.colors.volume()));
+    const auto of_each = static_cast<std::size_t>(partition.own_colors.volume());
+    Point color = partition.colors.lower;
+    do {
+      FormulaFault fault = FormulaFault::kNone;
+      std::int64_t steps = 0;
+      pieces.push_back(cut(partition, color, (*outer)[pieces.size() / of_each], fault, steps));
+      if (fault != FormulaFault::kNone) {
+        return fail(number, fmt::format("the piece {}: {}", text_of(color), words_of(fault)));
+      }
+      budget_.boxes -= std::max<std::int64_t>(1, std::ssize(pieces.back().boxes()));
+      budget_.steps -= steps;
+      if (budget_.boxes < 0) return fail_too_large("boxes", kMaxPieceBoxes);
+      if (budget_.steps < 0) return fail_too_large("boxes to compare", kMaxPieceSteps);
+    } while (next_point(partition.colors, &color));
+    made = std::move(pieces);
+    return true;
+  }
+
+  template <typename Use>
+  void for_pieces(const Use& use) {
+    for (std::size_t p = 0; p < cuts_.size(); ++p) {
+      for (std::size_t i = 0; i < cuts_[p].size(); ++i) use(p, i, cuts_[p][i]);
+    }
+  }
+
+  // Elementary boxes: the region, cut where any box of a piece begins or ends.
+  bool make_grid() {
+    grid_.resize(dimensions_);
+    const auto add = [&](const Rect& box) {
+      for (std::size_t d = 0; d < dimensions_; ++d) {
+        const auto i = static_cast<int>(d);
+        grid_[d].push_back(box.lower[i]);
+        grid_[d].push_back(box.lower[i] + box.extents[i]);
+      }
+    };
+    add(region_.box);
+    for_pieces([&](std::size_t, std::size_t, const Cut& piece) {
+      for (const Rect& box : piece.boxes()) add(box);
+    });
+    strides_.assign(dimensions_, 1);
+    for (std::size_t d = dimensions_; d-- > 0;) {
+      std::vector<std::int64_t>& line = grid_[d];
+      std::sort(line.begin(), line.end());
+      line.erase(std::unique(line.begin(), line.end()), line.end());
+      strides_[d] = count_;
+      if (__builtin_mul_overflow(count_, std::ssize(line) - 1, &count_) || count_ > budget_.cells) {
+        return fail_too_large("parts", kMaxPieceCells);
+      }
+    }
+    budget_.cells -= count_;
+    return true;
+  }
+
+  // Calls use(elementary box, points) in row-major order.
+  template <typename Use>
+  void for_elementary(const Rect& box, const Use& use) const {
+    visit(box, 0, 0, 1, use);
+  }
+  template <typename Use>
+  void visit(const Rect& box, std::size_t d, std::int64_t at, std::int64_t points,
+             const Use& use) const {
+    const std::vector<std::int64_t>& line = grid_[d];
+    const std::int64_t begin = box.lower[static_cast<int>(d)];
+    const std::int64_t end = begin + box.extents[static_cast<int>(d)];
+    auto i =
+        static_cast<std::size_t>(std::lower_bound(line.begin(), line.end(), begin) - line.begin());
+    for (; i + 1 < line.size() && line[i] < end; ++i) {
+      const std::int64_t next = at + static_cast<std::int64_t>(i) * strides_[d];
+      const std::int64_t volume = points * (line[i + 1] - line[i]);
+      if (d + 1 == dimensions_) {
+        use(static_cast<std::size_t>(next), volume);
+      } else {
+        visit(box, d + 1, next, volume, use);
+      }
+    }
+  }
+
+  // Begins with one cell of all points. Every piece splits the cells of which it has some points.
+  bool split_cells() {
+    struct Cell {
+      std::int64_t boxes = 0;      // elementary ones that are in it
+      std::uint32_t split_by = 0;  // the last piece that split it, and what it split off
+      std::uint32_t split_off = 0;
+      std::uint32_t made_by = 0;  // the piece that made it
+    };
+    cell_of_.assign(static_cast<std::size_t>(count_), 0);
+    std::vector<Cell> cells(1);
+    cells[0].boxes = count_;
+    std::vector<std::uint32_t> empty, touched;
+    std::uint32_t piece = 0;
+    for_pieces([&](std::size_t, std::size_t, const Cut& cut) {
+      ++piece;
+      touched.clear();
+      for (const Rect& box : cut.boxes()) {
+        if (budget_.steps < 0) return;
+        for_elementary(box, [&](std::size_t at, std::int64_t) {
+          --budget_.steps;
+          const std::uint32_t from = cell_of_[at];
+          if (cells[from].made_by == piece) return;  // by another box of this piece
+          if (cells[from].split_by != piece) {
+            std::uint32_t made = 0;
+            if (empty.empty()) {
+              made = static_cast<std::uint32_t>(cells.size());
+              cells.emplace_back();
+            } else {
+              made = empty.back();
+              empty.pop_back();
+            }
+            cells[made].made_by = piece;
+            cells[from].split_by = piece;
+            cells[from].split_off = made;
+            touched.push_back(from);
+          }
+          const std::uint32_t to = cells[from].split_off;
+          --cells[from].boxes;
+          ++cells[to].boxes;
+          cell_of_[at] = to;
+        });
+      }
+      for (const std::uint32_t each : touched) {
+        if (cells[each].boxes == 0) empty.push_back(each);
+      }
+    });
+    return budget_.steps >= 0 || fail_too_large("parts to compare", kMaxPieceSteps);
+  }
+
+  // Numbers the cells by their first points and says which cells each piece has.
+  bool number_cells() {
+    constexpr std::uint32_t kNone = UINT32_MAX;
+    std::vector<std::uint32_t> numbers(
+        cell_of_.empty() ? 0 : *std::max_element(cell_of_.begin(), cell_of_.end()) + 1, kNone);
+    std::vector<std::int64_t>& points = region_.cell_points;
+    for_elementary(region_.box, [&](std::size_t at, std::int64_t volume) {
+      std::uint32_t& number = numbers[cell_of_[at]];
+      if (number == kNone) {
+        number = static_cast<std::uint32_t>(points.size());
+        points.push_back(0);
+      }
+      cell_of_[at] = number;
+      points[number] += volume;
+    });
+    std::vector<std::uint32_t> all(points.size());
+    std::iota(all.begin(), all.end(), 0);
+    region_.all_cells = std::make_shared<const CellSet>(cell_set(points, std::move(all)));
+    std::vector<std::uint32_t> seen_by(points.size(), 0);
+    std::uint32_t piece = 0;
+    bool fits = true;
+    for_pieces([&](std::size_t partition, std::size_t, const Cut& cut) {
+      ++piece;
+      std::vector<std::uint32_t> cells;
+      for (const Rect& box : cut.boxes()) {
+        if (!fits) return;
+        for_elementary(box, [&](std::size_t at, std::int64_t) {
+          --budget_.steps;
+          if (std::exchange(seen_by[cell_of_[at]], piece) != piece) cells.push_back(cell_of_[at]);
+        });
+        fits = budget_.steps >= 0 && std::ssize(cells) <= budget_.cells;
+      }
+      budget_.cells -= std::ssize(cells);
+      std::sort(cells.begin(), cells.end());
+      data_.partitions[partition].pieces.push_back(
+          {cut.around(), std::make_shared<const CellSet>(cell_set(points, std::move(cells)))});
+    });
+    return fits || fail_too_large("parts in all pieces", kMaxPieceCells);
+  }
+
+  Data& data_;
+  Region& region_;
+  const std::uint32_t number_;
+  const std::size_t dimensions_;
+  Budget& budget_;
+  std::vector<std::vector<Cut>> cuts_;  // by partition, by colour
+  // By dimension: where elementary boxes begin, and the end of the last.
+  std::vector<std::vector<std::int64_t>> grid_;
+  std::vector<std::int64_t> strides_;
+  std::int64_t count_ = 1;              // elementary boxes
+  std::vector<std::uint32_t> cell_of_;  // by elementary box
+  CellFault fault_;
+};
+
+}  // namespace
+
+std::optional<CellFault> make_cells(Data& data) {
+  Budget budget;
+  for (std::uint32_t region = 0; region < data.regions.size(); ++region) {
+    const bool has_cells =
+        std::any_of(data.partitions.begin(), data.partitions.end(),
+                    [&](const Partition& each) { return each.region == region && each.by_boxes; });
+    if (!has_cells) continue;
+    if (auto fault = CellMaker(data, region, budget).make()) return fault;
+  }
+  return std::nullopt;
+}
+
+}  // namespace groma::app

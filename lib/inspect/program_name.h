@@ -1,0 +1,12 @@
+// What a command line starts: launchers and interpreters stand before the program itself.
+#pragma once
+
+#include <string_view>
+
+namespace groma {
+
+// Returns true if the processes that the command starts may run on machines that are not like this
+// one: `srun`, `mpirun` and others. `command` may be a path.
+bool starts_processes_elsewhere(std::string_view command);
+
+}  // namespace groma
