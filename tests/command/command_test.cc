@@ -679,7 +679,7 @@ TEST(Run, DataThatIsMissingIsSaidWhere) {
 // What is wanted is what an instance takes, its padding included.
 TEST(Run, NoRoomIsSaidOfWholeInstances) {
   EXPECT_THAT(run("groma run - --app cannon:size=small", "Layout * * * Align==1099511627776;").err,
-              HasSubstr("(1099511627776 bytes wanted, "));
+              HasSubstr("(needs 1.00 TiB, has "));
 }
 
 // What run refuses, check refuses in the same words.

@@ -780,7 +780,7 @@ TEST(Profile, FiguresThatNoneCanBeAreRefusedWithTheirPlace) {
     const auto facts =
         read_profile_facts(fmt::format("{{\"path\": {{}},\n\"time_ps\": {}}}", number));
     ASSERT_FALSE(facts);
-    EXPECT_THAT(facts.error().message, HasSubstr("it is no JSON: ")) << number;
+    EXPECT_THAT(facts.error().message, HasSubstr("it is not JSON: ")) << number;
     const bool value = std::string_view(number) == "1e999";
     EXPECT_THAT(facts.error().message, HasSubstr(value ? number : "error at line 2"));
     EXPECT_LT(facts.error().message.size(), 200U);

@@ -120,9 +120,9 @@ What the time is made of (the critical path)
 
 Its largest causes
     6.00 ms  60 %  task step
-                   the last
+                   it was the last
     3.00 ms  30 %  copy of grid, SYSMEM to FBMEM
-                   its data is needed; by a.mapper:6:1: Region * * GPU FBMEM
+                   its data was needed; by a.mapper:6:1: Region * * GPU FBMEM
     1.00 ms  10 %  launching and mapping step
 
 Tasks                     runs      time      mean   longest share of all tasks
@@ -149,7 +149,7 @@ Channels, busy of the whole time
         return StatementText{"Region * * GPU FBMEM", "some/folders/deep/down/of/mine/a.mapper:6:1"};
       }};
   EXPECT_THAT(draw(make_profile(record), far),
-              HasSubstr("its data is needed; by a.mapper:6:1: Region * * GPU FBMEM\n"));
+              HasSubstr("its data was needed; by a.mapper:6:1: Region * * GPU FBMEM\n"));
 }
 
 // ---- JSON
