@@ -30,7 +30,7 @@ struct Mapping {
         shared(ProgramMapper::share(bound)),
         explanation(explain(bound, workload, {}, diags).value()) {}  // no query, so none fails
 
-  std::unique_ptr<Mapper> mapper(const Processor& local) const {
+  std::unique_ptr<ProgramMapper> mapper(const Processor& local) const {
     return std::make_unique<ProgramMapper>(shared, MapperSite{machine, local});
   }
 
@@ -258,9 +258,9 @@ class Differ {
   // ---- The rest
 
   void compare_options(const ExplainedTask& a, const ExplainedTask& b) {
-    if (a.limit != b.limit) {
-      add(What::kLimit, {limit_words(a.limit), a.limit_decided.by},
-          {limit_words(b.limit), b.limit_decided.by});
+    if (a.limit != b.limit || a.limit_scope != b.limit_scope) {
+      add(What::kLimit, {limit_words(a.limit, a.limit_scope), a.limit_decided.by},
+          {limit_words(b.limit, b.limit_scope), b.limit_decided.by});
     }
     if (a.replicated != b.replicated) {
       add(What::kReplication, {replication_words(a.replicated), a.replication.by},

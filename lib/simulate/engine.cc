@@ -159,6 +159,7 @@ void Engine::handle(const Event& event) {
       return steal(static_cast<std::int32_t>(event.id));
     case Event::Kind::kMessage: {
       const Message message = std::move(messages_[static_cast<std::size_t>(event.id)]);
+      free_messages_.push_back(static_cast<std::uint32_t>(event.id));
       const std::int32_t target = number_of(message.target);
       scheduler(target).handle_message(*this, message.sender, message.kind, message.bytes);
       return;
@@ -519,9 +520,18 @@ void Engine::trigger_event(MapperEvent event) {
 bool Engine::send_message(const Processor& target, std::uint32_t kind,
                           std::span<const std::byte> message) {
   const std::int32_t number = number_of(target);
-  if (number < 0 || messages_.size() >= std::size_t{1} << 20) return false;
-  messages_.push_back({speaking_, target, kind, {message.begin(), message.end()}});
-  push(now_, Event::Kind::kMessage, nullptr, static_cast<std::int64_t>(messages_.size()) - 1);
+  // Without a bound mappers could send each other messages for ever.
+  constexpr std::int64_t kMaxInVain = std::int64_t{1} << 20;
+  if (number < 0 || sent_in_vain_ >= kMaxInVain + 16 * live_) return false;
+  ++sent_in_vain_;
+  if (free_messages_.empty()) {
+    free_messages_.push_back(static_cast<std::uint32_t>(messages_.size()));
+    messages_.emplace_back();
+  }
+  const std::uint32_t slot = free_messages_.back();
+  free_messages_.pop_back();
+  messages_[slot] = {speaking_, target, kind, {message.begin(), message.end()}};
+  push(now_, Event::Kind::kMessage, nullptr, slot);
   return true;
 }
 

@@ -212,7 +212,8 @@ void add_decisions(std::vector<Production>& table) {
   add("layout", StatementKind::kLayout,
       seq(names, which, text(" "), rule("layout-place"), many(seq(text(" "), rule("constraint")))));
   add("limit", StatementKind::kInstanceLimit,
-      seq(names, optional(seq(text(" "), rule("proc"))), text(" "), rule("integer")));
+      seq(names, optional(seq(text(" "), rule("proc"))), text(" "), rule("integer"),
+          optional(one_of(text(" SAME_NODE"), text(" Machine")))));
   add("collect", StatementKind::kCollectMemory, seq(names, which));
   add("index-map", StatementKind::kIndexTaskMap, seq(who, text(" "), rule("free-name")));
   add("single-map", StatementKind::kSingleTaskMap, seq(who, text(" "), rule("free-name")));

@@ -98,6 +98,17 @@ TEST_F(Run, BothMappersMaySchedule) {
   EXPECT_THAT(outcome.out, HasSubstr("kept: 1 1 1 1\nmoved: "));
 }
 
+// Legion asks about the top-level task twice where it does not stay on the first processor.
+TEST_F(Run, ATopLevelTaskCountsOnce) {
+  const Outcome outcome = stranger(
+      "InstanceLimit * 1 Machine;\n"
+      "m = Machine(CPU);\n"
+      "def last(Task task) { return m[0, 1]; }\n"
+      "SingleTaskMap * last;\n",
+      "plain", "--timeout 60");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+}
+
 TEST_F(Run, LegionChecksAMappingUntilItHasRunWell) {
   const auto checked = [](const Outcome& outcome) {
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
