@@ -391,7 +391,13 @@ void add_tokens(const GrammarNames& names, std::vector<Production>& table) {
   add("visible", chars({{'!', '~'}, low, middle, high}));
   add("plain", chars({{' ', '!'}, {'#', '['}, {']', '~'}, low, middle, high}));
   add("string", seq(quote, many(one_of(rule("plain"), escaped)), quote));
-  add("quoted-name", seq(quote, some(one_of(rule("plain"), simple_escape)), quote));
+  // Not "*" alone, which stands for all names.
+  const Item no_star = chars({{' ', '!'}, {'#', ')'}, {'+', '['}, {']', '~'}, low, middle, high});
+  const Item in_name = one_of(rule("plain"), simple_escape);
+  add("quoted-name",
+      seq(quote,
+          one_of(seq(one_of(no_star, simple_escape), many(in_name)), seq(text("*"), some(in_name))),
+          quote));
   add("comment", seq(one_of(text("#"), text("//")), many(seq(many(text(" ")), rule("visible")))));
 }
 
