@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -290,6 +291,55 @@ TEST(Run, ATaskThatReadsTwiceDoesNotWaitForItself) {
   Bound bound("Task calculate_new_currents CPU; CollectMemory calculate_new_currents *");
   const RunResult result = run(bound.program, small("circuit"), {}, bound.diags);
   EXPECT_TRUE(result.ok()) << result.raw;
+}
+
+// The most tasks of that name that were mapped and unfinished at a time.
+std::int64_t most_at_once(const RunRecord& record, const std::string& task) {
+  std::vector<std::pair<RunTime, int>> changes;  // ends before beginnings
+  for (const RunRecord::Event& event : record.events) {
+    const bool counts = event.kind == RunRecord::Event::Kind::kTask &&
+                        record.tasks[static_cast<std::size_t>(event.name)] == task;
+    if (!counts) continue;
+    changes.emplace_back(event.mapped, 1);
+    changes.emplace_back(event.end, -1);
+  }
+  std::sort(changes.begin(), changes.end());
+  std::int64_t now = 0, most = 0;
+  for (const auto& [time, change] : changes) most = std::max(most, now += change);
+  return most;
+}
+
+// "Ensure that at most 4 tasks of calculate_new_currents can be run at the same time": on four
+// GPUs, or eight of two nodes, whose pieces are more than four.
+TEST(Run, Strategy8LetsFourTasksRunAtATime) {
+  std::string strategy;
+  for (const DslFile& file : strategies()) {
+    if (file.name == "strategy08") strategy = file.text;
+  }
+  const std::string statement = "InstanceLimit calculate_new_currents 4 Machine;";
+  ASSERT_THAT(strategy, HasSubstr(statement));
+  const auto with = [&](const std::string& other) {
+    std::string text = strategy;
+    return text.replace(text.find(statement + "\n"), statement.size(), other);
+  };
+  for (const char* machine : {"p100x4", "p100x4:nodes=2"}) {
+    const Machine on = make_machine(machine).value();
+    const std::int64_t gpus = 4 * on.node_count();
+    const std::string app =
+        fmt::format("circuit:size=small,nodes={},gpus=16", on.node_count());  // points of a node
+    const Workload circuit = Workload::make(load_application(app).value()).value();
+    const auto most = [&](const std::string& text) {
+      Bound bound(text, on);
+      SimulateOptions options;
+      options.record = true;
+      const RunResult result = run(bound.program, circuit, options, bound.diags);
+      EXPECT_TRUE(result.ok()) << result.raw;
+      return result.ok() ? most_at_once(*result.record, "calculate_new_currents") : 0;
+    };
+    EXPECT_EQ(most(strategy), 4) << machine;
+    EXPECT_LE(most(with("InstanceLimit calculate_new_currents 4 SAME_NODE;")), gpus) << machine;
+    EXPECT_GT(most(with("InstanceLimit calculate_new_currents 4;")), gpus) << machine;
+  }
 }
 
 TEST(Run, RefusesInLegionsWords) {
