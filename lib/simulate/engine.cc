@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/point_text.h"
 #include "base/random.h"
 
 namespace groma::sim {
@@ -81,7 +82,11 @@ std::int64_t Engine::bytes() const {
   bytes += static_cast<std::int64_t>(runs_.size() * sizeof(TaskRun) +
                                      copies_.size() * (sizeof(CopyRun) + kScheduled) +
                                      events_made_.size() * kEventMade);
-  if (record_) bytes += heap_bytes(record_->events) + heap_bytes(record_->allocations);
+  if (record_) {
+    constexpr std::size_t kPoint = 160;  // its text, twice
+    bytes += heap_bytes(record_->events) + heap_bytes(record_->allocations);
+    bytes += static_cast<std::int64_t>(record_->points.size() * kPoint);
+  }
   return bytes;
 }
 
@@ -412,6 +417,14 @@ double Engine::seconds_of(TaskRun& run) {
   return kernels * group.launch_latency_s + std::max({compute, memory, least});
 }
 
+// Its number among the points of the record.
+std::int32_t Engine::point_number(const Point& point) {
+  const auto number = static_cast<std::int32_t>(record_->points.size());
+  const auto [known, is_new] = point_numbers_.try_emplace(text_of(point), number);
+  if (is_new) record_->points.push_back(known->first);
+  return known->second;
+}
+
 void Engine::start(TaskRun& run) {
   run.start = now_;
   Station& station = stations_[static_cast<std::size_t>(run.number)];
@@ -422,6 +435,7 @@ void Engine::start(TaskRun& run) {
     RunRecord::Event event;
     event.kind = RunRecord::Event::Kind::kTask;
     event.name = static_cast<std::int32_t>(run.task);
+    if (run.launch != nullptr && run.launch->is_index) event.point = point_number(run.point);
     event.where = run.number;
     event.mapping = run.mapping;
     event.mapped = run.mapped;

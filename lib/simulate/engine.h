@@ -9,6 +9,7 @@
 #include <queue>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "simulate/heap.h"
@@ -91,6 +92,7 @@ class Engine final : public Mapping {
   void start_copy(CopyRun& copy);
   void start_next(std::int32_t processor);
   void start(TaskRun& run);
+  std::int32_t point_number(const Point& point);
   void end_task(TaskRun& run);
   void complete_run(TaskRun& run);
   double seconds_of(TaskRun& run);
@@ -162,6 +164,7 @@ class Engine final : public Mapping {
   std::int64_t contexts_ = 0;       // tasks that launch, not over
   std::int64_t stealable_ = 0;      // tasks that wait to be mapped and may be stolen
   std::shared_ptr<RunRecord> record_;
+  std::unordered_map<std::string, std::int32_t> point_numbers_;  // in record_->points
 
   // Kept for their memory.
   std::vector<RequirementView> point_views_, report_views_;
