@@ -487,6 +487,20 @@ TEST(Place, SvgIsWrittenAndWellFormed) {
   const std::string svg = test::read_text(path);
   EXPECT_TRUE(svg.starts_with("<svg ")) << svg.substr(0, 80);
   EXPECT_TRUE(svg.ends_with("</svg>\n"));
+  // The coordinates of rows and columns, which count from the launch's corner.
+  EXPECT_THAT(svg, HasSubstr(">coordinate 0 runs down, coordinate 1 runs to the right<"));
+  for (const char* number : {">0<", ">1<", ">2<", ">3<"}) EXPECT_THAT(svg, HasSubstr(number));
+  EXPECT_THAT(svg, Not(HasSubstr(">4<")));
+  EXPECT_THAT(svg, Not(HasSubstr("layer")));
+  const std::string cube =
+      "def f(Task task) { return Machine(GPU)[0, 0]; }\nIndexTaskMap work f;\n";
+  ASSERT_EQ(
+      run("groma place - --task work --domain 2x3x4 --lower 7x0x-1 --svg " + path, cube).exit_code,
+      0);
+  const std::string layers = test::read_text(path);
+  EXPECT_THAT(layers, HasSubstr(">layer (7)<"));
+  EXPECT_THAT(layers, HasSubstr(">layer (8)<"));
+  EXPECT_THAT(layers, HasSubstr(">-1<"));
   const Outcome outcome =
       run("groma place - --task work --domain 4x2 --svg /nonexistent/a.svg", kBlock);
   EXPECT_EQ(outcome.exit_code, 1);
