@@ -153,6 +153,52 @@ TEST(Diff, ASingleDifferenceCostsWhatTheRunsDiffer) {
   EXPECT_EQ(one.cost->moved_bytes, found.b.moved_bytes - found.a.moved_bytes);
 }
 
+// What one statement decides costs nothing where it is decided alike for all tasks, and much where
+// one task has its data elsewhere than the others.
+TEST(Diff, AStatementIsExchangedAsAWholeFirst) {
+  Bound a(""), b("Layout * * * C_order", p100x4(), "b.mapper");
+  const MappingDiff found = diff_of(a, b, small("circuit"));
+  ASSERT_TRUE(found.a.ok() && found.b.ok());
+  ASSERT_EQ(found.statements.size(), 1U);
+  const StatementDifference& all = found.statements[0];
+  EXPECT_EQ(all.by, Origin{1});
+  EXPECT_FALSE(all.is_of_a);
+  ASSERT_GT(found.differences.size(), 1U);
+  EXPECT_EQ(all.parts.size(), found.differences.size());
+  ASSERT_TRUE(all.cost);
+  EXPECT_EQ(all.cost->seconds, found.b.seconds - found.a.seconds);
+  EXPECT_EQ(all.cost->moved_bytes, found.b.moved_bytes - found.a.moved_bytes);
+  std::int64_t sum = 0;
+  for (const MappingDifference& each : found.differences) {
+    ASSERT_TRUE(each.cost);
+    sum += each.cost->moved_bytes;
+  }
+  EXPECT_GT(sum, all.cost->moved_bytes);
+  const std::string text = draw(found, a.program.program(), b.program.program());
+  EXPECT_THAT(text, HasSubstr("\nwith B's b.mapper:1:1: Layout * * * C_order\n"));
+  EXPECT_THAT(
+      text, HasSubstr(fmt::format(" moved  its {} parts together\n  layout\n", all.parts.size())));
+  const auto json = nlohmann::json::parse(
+      to_json(found, a.program.program(), b.program.program(), a.diags, b.diags));
+  const auto& one = json["statements"].at(0);
+  EXPECT_EQ(one["of"], "b");
+  EXPECT_EQ(one["by"]["line"], 1);
+  EXPECT_EQ(one["differences"].size(), all.parts.size());
+  EXPECT_EQ(one["seconds"], all.cost->seconds);
+}
+
+TEST(Diff, AStatementThatBLacksIsOfA) {
+  Bound a("Region * * GPU ZCMEM", p100x4(), "a.mapper"), b("");
+  const MappingDiff found = diff_of(a, b, small("circuit"));
+  ASSERT_EQ(found.statements.size(), 1U);
+  EXPECT_TRUE(found.statements[0].is_of_a);
+  EXPECT_EQ(found.statements[0].by, Origin{1});
+  ASSERT_TRUE(found.statements[0].cost);
+  EXPECT_EQ(found.statements[0].cost->seconds, found.b.seconds - found.a.seconds);
+  EXPECT_THAT(draw(found, a.program.program(), b.program.program()),
+              HasSubstr("\nwithout A's a.mapper:1:1: Region * * GPU ZCMEM\n"));
+}
+
 TEST(Diff, CountsThePointsThatStandElsewhere) {
   Bound a(R"(m = Machine(GPU)
              def block(Task task) { return m[0, task.ipoint[0] * m.size[1] / task.ispace[0]]; }
