@@ -28,7 +28,8 @@ constexpr std::pair<std::string_view, Role> kRoles[] = {
 };
 constexpr std::pair<std::string_view, Mend> kMends[] = {
     {"remove", Mend::kRemove},     {"memory", Mend::kMemory}, {"soa", Mend::kSoa},
-    {"fallback", Mend::kFallback}, {"wrap", Mend::kWrap},
+    {"fallback", Mend::kFallback}, {"wrap", Mend::kWrap},     {"order", Mend::kOrder},
+    {"behind", Mend::kBehind},
 };
 constexpr std::pair<std::string_view, MappingStatement> kStatements[] = {
     {"Task", MappingStatement::kTask},
