@@ -165,6 +165,9 @@ class Round {
   // That a model's reply was no use, and why. A round that proposes nothing and says nothing ends
   // the search.
   virtual void reject(std::string why) = 0;
+  // That a model's reply was to be a proposal and is of no use, and why: as reject(), and with
+  // TuneOptions::compare an evaluation that failed.
+  virtual void reject_proposal(std::string why) { reject(std::move(why)); }
   virtual bool stop() const = 0;  // to propose what there is; not while a journal is gone through
 };
 
@@ -218,7 +221,8 @@ struct TuneBudget {
 // What the search has used.
 struct TuneSpending {
   std::int64_t evaluations = 0, estimates = 0, model_calls = 0;
-  std::int64_t again = 0;  // evaluations made once more, which do not count as such
+  std::int64_t again = 0;     // evaluations made once more, which do not count as such
+  std::int64_t unusable = 0;  // with `compare`, evaluations that are replies of no use
   double seconds = 0;
   std::int64_t tokens = 0;
   double money = 0;
@@ -251,7 +255,7 @@ struct TuneOptions {
   std::uint64_t seed = 0;
   GuideDetail feedback = GuideDetail::kProfile;  // what the proposer may see of it
   // For comparisons of proposers: every proposal counts as an evaluation, also one that is refused
-  // or was tried before, and none is repaired.
+  // or was tried before, and a reply that is of no use as a proposal; none is repaired.
   bool compare = false;
   // Begin with an evaluation of the problem's start.
   bool evaluate_start = true;

@@ -126,6 +126,9 @@ std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
   const TuneSpending& spent = outcome.spent;
   text +=
       fmt::format("spent  {} evaluation{}", spent.evaluations, spent.evaluations == 1 ? "" : "s");
+  if (spent.unusable > 0) {
+    text += fmt::format(", {} of them replies of no use", spent.unusable);
+  }
   if (spent.again > 0) text += fmt::format(", {} of them made twice", spent.again);
   if (spent.estimates > 0) text += fmt::format(", {} simulated runs beside them", spent.estimates);
   if (spent.model_calls > 0) {

@@ -44,7 +44,7 @@ class Asking : public Proposer {
     std::vector<std::string> replies;
     for (const auto& reply : round.ask(requests)) {
       if (reply && reply->text.find("no use") != std::string::npos) {
-        round.reject("it is no use");
+        round.reject_proposal("it is no use");
       } else if (reply) {
         replies.push_back(reply->text);
       } else if (goes_on_without) {
@@ -263,6 +263,26 @@ TEST(ModelEnd, OfRepliesThatWereNoUse) {
   EXPECT_EQ(outcome->end, End::kBudget);
   EXPECT_EQ(search.asked(), 15U);
   EXPECT_EQ(outcome->spent.model_calls, 15);
+}
+
+// A model that does not write programs is no better in a comparison than one whose programs fail.
+TEST(ModelEnd, InAComparisonRepliesOfNoUseCount) {
+  Searched search;
+  search.options.budget.evaluations = 7;
+  search.options.compare = true;
+  search.model = "echo no use";
+  const auto outcome = search.run();
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  EXPECT_EQ(outcome->end, End::kBudget);
+  EXPECT_EQ(outcome->spent.evaluations, 7);
+  const std::int64_t unusable = outcome->spent.unusable;
+  EXPECT_GE(unusable, 6);  // but for the start
+  EXPECT_EQ(search.asked(), static_cast<std::size_t>(unusable));
+  const auto again = search.resume();
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(again->spent.evaluations, 7);
+  EXPECT_EQ(again->spent.unusable, unusable);
+  EXPECT_EQ(search.asked(), static_cast<std::size_t>(unusable));
 }
 
 TEST(ModelEnd, OfAModelThatNeverReplies) {
