@@ -415,6 +415,7 @@ std::optional<Subject> read_subject(const TuneArguments& arguments,
     subject.problem.start = std::string(start->source().text());
   }
   subject.problem.about = arguments.about;
+  if (!arguments.file.empty()) subject.problem.file = shown_name(arguments.file);
   if (!read_problem(arguments, std::move(start), &subject)) return std::nullopt;
   if (subject.problem.is_mapping()) {
     subject.runtime =

@@ -102,7 +102,8 @@ struct Problem {
   // Of a mapping, where it is to run what; null and none of any other text.
   std::shared_ptr<const Machine> machine;
   std::vector<Workload> inputs;
-  std::string about;  // of any other text: what it is and must do, in words for a model
+  std::string about;      // of any other text: what it is and must do, in words for a model
+  std::string file = {};  // where the text was read from, for messages; empty: from nowhere
 
   bool is_mapping() const { return machine != nullptr; }
 };
