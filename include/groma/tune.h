@@ -260,7 +260,8 @@ struct TuneOptions {
   bool compare = false;
   // Begin with an evaluation of the problem's start.
   bool evaluate_start = true;
-  // Where the journal, best.mapper (of any other text best.txt) and report.txt go; empty: nowhere.
+  // Where the journal, best.mapper (of any other text best.txt), report.txt and steps.txt go;
+  // empty: nowhere.
   std::string directory;
   bool resume = false;  // of that directory; else it must not hold a search
   // Of what the caller made the problem from; a resumed search has the same.
@@ -304,6 +305,9 @@ struct TuneOutcome {
 // `higher_is_better`, as of an Evaluator, the better.
 std::string sparkline(std::span<const double> scores, std::size_t most = 60,
                       bool higher_is_better = false);
+// For a person, a score as a value with its unit, to so many digits: "217.1 ms" of seconds below 1,
+// "48.3 GFLOP/s".
+std::string value_words(const Evaluator& evaluator, double score, int digits = 4);
 // For a person: start, best, how it came, what it cost. Ends with a line end.
 std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator);
 
