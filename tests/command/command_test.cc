@@ -43,8 +43,9 @@ TEST(Command, SaysHowItIsUsed) {
   EXPECT_THAT(run("groma xyzzy").err, HasSubstr("`groma --help` lists them"));
   EXPECT_EQ(run("groma check").exit_code, 2);
   EXPECT_EQ(run("groma check --no-such-option x").exit_code, 2);
-  for (const char* command : {"", "check", "format", "place", "explain", "run", "diff", "guide",
-                              "emit", "tune", "machines", "apps", "strategies", "grammar"}) {
+  for (const char* command :
+       {"", "check", "format", "place", "explain", "run", "diff", "guide", "emit", "tune",
+        "machines", "apps", "sample", "strategies", "grammar"}) {
     const Outcome help = run(std::string("groma ") + command + " --help");
     EXPECT_EQ(help.exit_code, 0) << command;
     EXPECT_THAT(help.out, HasSubstr("Examples:")) << command;
@@ -988,6 +989,24 @@ TEST(Strategies, ListsAndPrintsTexts) {
     EXPECT_EQ(outcome.exit_code, 0) << name << outcome.out;
   }
   EXPECT_EQ(run("groma strategies strategy11").exit_code, 1);
+}
+
+TEST(Sample, DrawsMappingsThatRunAndThatDoNot) {
+  const std::string first = "groma sample --app cannon:size=small --seed ";
+  EXPECT_EQ(run(first + "7").out, run(first + "7").out);
+  EXPECT_NE(run(first + "7").out, run(first + "8").out);
+  EXPECT_THAT(run(first + "7").out, HasSubstr("# Drawn at random, seed 7.\n"));
+  EXPECT_THAT(run(first + "7 --grain arguments").out, HasSubstr("Region task_1 0 GPU "));
+  int passed = 0, refused = 0;
+  for (int seed = 0; seed < 30 && (passed == 0 || refused == 0); ++seed) {
+    const Outcome checked = run(first + std::to_string(seed) +
+                                " | groma check - --machine p100x4 --app cannon:size=small");
+    ++(checked.exit_code == 0 ? passed : refused);
+    EXPECT_LE(checked.exit_code, 1) << checked.out;
+  }
+  EXPECT_GT(refused, 0);
+  EXPECT_EQ(run("groma sample").exit_code, 2);
+  EXPECT_EQ(run("groma sample --app nosuch").exit_code, 1);
 }
 
 TEST(Grammar, PrintsEachNotation) {
