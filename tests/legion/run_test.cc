@@ -88,6 +88,14 @@ TEST_P(Wrapped, AStarDecidesOfAllTasks) {
   EXPECT_THAT(outcome.err, HasSubstr("own mapper: maps inline"));
 }
 
+// The adapters' messages about places do not reach the program's mapper.
+TEST_P(Wrapped, ALimitOfTheMachineHolds) {
+  const Outcome outcome =
+      stranger(std::string(kFirst) + "InstanceLimit * 1 Machine;\n", GetParam(), "--timeout 60");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("moved: 0 0 0 0\n"));
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Wrapped, testing::Values("own", "shared", "beside", "concurrent"),
                          [](const auto& mode) { return std::string(mode.param); });
 
