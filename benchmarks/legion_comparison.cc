@@ -4,12 +4,6 @@
 // memories and layouts that force copies, limits, one CPU or two. Prints the table of
 // docs/simulator.md.
 //
-//   groma_legion_comparison FOLDER [programs=cannon;johnson;circuit;stencil] [mappings=30]
-//                           [rounds=5] [first=1]
-//
-//   mappings   of each program, the first that `check` lets pass from seed `first` on
-//   rounds     runs of each, the mappings in turn; their median counts
-//
 // Needs the programs and the command, built with Legion, and a quiet computer. FOLDER keeps what
 // was recorded and measured, so a run that was broken off goes on; one of another build or of other
 // arguments (but for more rounds) is refused. compared.txt has a line for each mapping. The
@@ -33,6 +27,7 @@
 #include <string>
 #include <vector>
 
+#include "arguments.h"
 #include "base/median.h"
 #include "groma/inspect.h"
 #include "groma/io.h"
@@ -43,6 +38,13 @@
 namespace {
 
 using namespace groma;
+
+constexpr std::string_view kUsage =
+    "groma_legion_comparison FOLDER [programs=cannon;johnson;circuit;stencil] [mappings=30]\n"
+    "                        [rounds=5] [first=1]\n"
+    "  FOLDER    keeps what was recorded and measured\n"
+    "  mappings  of each program, the first that `check` lets pass from seed `first` on\n"
+    "  rounds    runs of each mapping, in turn; their median counts\n";
 
 [[noreturn]] void fail(const std::string& why) {
   fmt::print(stderr, "legion_comparison: {}\n", why);
@@ -337,20 +339,26 @@ void print_row(const std::string& name, const Judged& judged, std::size_t failed
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) fail("usage: groma_legion_comparison FOLDER [KEY=VALUE...]");
-  const std::string folder = argv[1];
+  const std::vector<std::string> arguments = bench::arguments_of(argc, argv, kUsage);
+  if (arguments.empty()) bench::refuse("a FOLDER is missing", kUsage);
+  const std::string& folder = arguments.front();
+  if (folder.find('=') != folder.npos) bench::refuse("FOLDER comes first", kUsage);
   std::map<std::string, std::string> given = {{"programs", "cannon;johnson;circuit;stencil"},
                                               {"mappings", "30"},
                                               {"rounds", "5"},
                                               {"first", "1"}};
-  for (int i = 2; i < argc; ++i) {
-    const std::string argument = argv[i];
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
     const std::size_t equals = argument.find('=');
     if (equals == argument.npos || !given.contains(argument.substr(0, equals))) {
-      fail("what is " + argument);
+      bench::refuse("there is no argument `" + argument + "`", kUsage);
     }
     given[argument.substr(0, equals)] = argument.substr(equals + 1);
   }
+  const auto number = [&given](const char* key) {
+    return static_cast<std::size_t>(bench::number_of(key, given[key], 1, kUsage));
+  };
+  const std::size_t count = number("mappings"), rounds = number("rounds"), first = number("first");
   std::filesystem::create_directories(folder);
   std::vector<Recorded> programs;
   for (const std::string& name : items(given["programs"], ';')) {
@@ -360,14 +368,12 @@ int main(int argc, char** argv) {
   for (Recorded& program : programs) record(program, folder);
   std::vector<std::vector<Mapping>> mappings;
   for (const Recorded& program : programs) {
-    mappings.push_back(drawn(program, static_cast<std::size_t>(std::stoul(given["mappings"])),
-                             std::stoull(given["first"])));
+    mappings.push_back(drawn(program, count, first));
   }
 
   // Interleaved, so that a computer that becomes slower does so for all.
   const std::string path = folder + "/runs.txt";
   Times times = read_times(path);
-  const std::size_t rounds = std::stoul(given["rounds"]);
   for (std::size_t round = 0; round < rounds; ++round) {
     for (std::size_t p = 0; p < programs.size(); ++p) {
       for (const Mapping& mapping : mappings[p]) {

@@ -4,9 +4,6 @@
 // by hand for this program and a program of ours that decides the same; turn by turn in one
 // process.
 //
-//   groma_legion_launch_benchmark [--least POINTS] [--most POINTS] [--repeats N] -ll:cpu 2
-//       -ll:csize 3000 -logfile stderr
-//
 // Launches of --least (10^3) points and ten times as many, up to --most (10^5; DefaultMapper leaves
 // out what would take it minutes). Prints microseconds of wall time a point, from the launch to an
 // execution fence (medians of N launches, 5, after one that does not count), the share of these
@@ -28,6 +25,7 @@
 #include <string_view>
 #include <vector>
 
+#include "arguments.h"
 #include "base/median.h"
 #include "legion/adapter.h"
 
@@ -320,14 +318,46 @@ void register_mappers(Legion::Machine machine, Legion::Runtime* runtime,
 
 }  // namespace
 
+namespace {
+
+constexpr std::string_view kUsage =
+    "groma_legion_launch_benchmark [--least POINTS] [--most POINTS] [--repeats N] [FLAGS]\n"
+    "  --least, --most  launches of so many points, and of ten times as many up to so many; 1000 "
+    "and\n"
+    "                   100000 unless given\n"
+    "  --repeats        launches of each, whose median counts; 5 unless given\n"
+    "  FLAGS            Legion's: -ll:cpu 2 -ll:csize 3000 -logfile stderr\n";
+
+// Options with two hyphens are ours, those with one are Legion's, with at most one value.
+void read_arguments(int argc, char** argv) {
+  groma::bench::help_if_asked(argc, argv, kUsage);
+  for (int i = 1; i < argc; ++i) {
+    const std::string option = argv[i];
+    const bool is_value = i > 1 && std::string_view(argv[i - 1]).starts_with('-');
+    if (!option.starts_with('-') && !is_value) {
+      groma::bench::refuse("`" + option + "` belongs to no option", kUsage);
+    }
+    if (!option.starts_with("--")) continue;
+    const auto number = [&] {
+      return groma::bench::number_of(option, i + 1 < argc ? argv[++i] : "", 1, kUsage);
+    };
+    if (option == "--least") {
+      least_points = number();
+    } else if (option == "--most") {
+      most_points = number();
+    } else if (option == "--repeats") {
+      repeats = static_cast<int>(number());
+    } else {
+      groma::bench::refuse("there is no option `" + option + "`", kUsage);
+    }
+  }
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   using Legion::Runtime;
-  for (int i = 1; i + 1 < argc; ++i) {
-    if (std::string_view(argv[i]) == "--least")
-      least_points = std::max(1LL, std::atoll(argv[i + 1]));
-    if (std::string_view(argv[i]) == "--most") most_points = std::atoll(argv[i + 1]);
-    if (std::string_view(argv[i]) == "--repeats") repeats = std::atoi(argv[i + 1]);
-  }
+  read_arguments(argc, argv);
   const auto add = [](Legion::TaskID id, const char* name, auto preregister) {
     Legion::TaskVariantRegistrar registrar(id, name);
     registrar.add_constraint(Legion::ProcessorConstraint(Legion::Processor::LOC_PROC));

@@ -4,8 +4,6 @@
 // them beforehand; and the six matrix multiplications under every mapping function of the space.
 // Prints the tables of docs/simulator.md; ends with 1 where check and run disagree. All times are
 // simulated, the same in each run.
-//
-//   groma_paper_comparison [MAPPINGS [SIZE...]]    1000 of each space; small middle large
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -21,6 +19,7 @@
 #include <thread>
 #include <vector>
 
+#include "arguments.h"
 #include "groma/benchmarks.h"
 #include "groma/dsl_files.h"
 #include "groma/inspect.h"
@@ -31,6 +30,11 @@
 namespace {
 
 using namespace groma;
+
+constexpr std::string_view kUsage =
+    "groma_paper_comparison [MAPPINGS [SIZE...]]\n"
+    "  MAPPINGS  drawn from each space; 1000 unless given\n"
+    "  SIZE      small, middle, large; all three unless given\n";
 
 constexpr std::string_view kMachine = "p100x4";
 
@@ -383,10 +387,12 @@ void print_functions(const std::vector<Case>& cases, const std::vector<std::stri
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::vector<std::string> sizes = bench::arguments_of(argc, argv, kUsage);
   std::size_t mappings = 1000;
-  if (argc > 1) mappings = std::strtoull(argv[1], nullptr, 10);
-  if (mappings == 0) fail("usage: groma_paper_comparison [MAPPINGS [SIZE...]]");
-  std::vector<std::string> sizes(argv + std::min(argc, 2), argv + argc);
+  if (!sizes.empty()) {
+    mappings = static_cast<std::size_t>(bench::number_of("MAPPINGS", sizes.front(), 1, kUsage));
+    sizes.erase(sizes.begin());
+  }
   if (sizes.empty()) sizes = {"small", "middle", "large"};
 
   const auto started = std::chrono::steady_clock::now();

@@ -3,8 +3,6 @@
 // and write; to SimGrid it is an actor for each processor, which receives, executes and sends. Both
 // are given the same figures of processors and channels, and ours runtime costs of zero.
 //
-//   groma_simgrid_benchmark [POINT_TASKS]
-//
 // Prints simulated times side by side, then wall time and memory for graphs of 10^3 point tasks and
 // ten times as many, up to POINT_TASKS (10^5): medians of paired turns. Ends with 1 where the two
 // count differently, or where simulated times that have to agree do not.
@@ -25,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "arguments.h"
 #include "base/median.h"
 #include "groma/app_builder.h"
 #include "groma/simulate.h"
@@ -454,7 +453,14 @@ void compare_speed(const Graph& graph, const Site& site) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::int64_t most = argc > 1 ? std::atoll(argv[1]) : 100'000;
+  constexpr std::string_view kUsage =
+      "groma_simgrid_benchmark [POINT_TASKS]\n"
+      "  POINT_TASKS  of the largest graphs whose speed is compared; 100000 unless given\n";
+  const std::vector<std::string> arguments = groma::bench::arguments_of(argc, argv, kUsage);
+  if (arguments.size() > 1) groma::bench::refuse("there is one argument at most", kUsage);
+  const std::int64_t most =
+      arguments.empty() ? 100'000
+                        : groma::bench::number_of("POINT_TASKS", arguments.front(), 1, kUsage);
   constexpr std::int64_t kMega = 1'000'000;
   std::printf("%-34s %7s %8s %10s %10s %10s %10s %10s %10s\n", "simulated ms", "tasks", "copies",
               "ours", "SimGrid", "differ", "task ends", "SimGrid", "differ");

@@ -3,20 +3,8 @@
 // run. Prints the tables of docs/tune_table.md, of all cells in FILE; ends with 1 where names
 // count.
 //
-//   groma_tune_table FILE [all] [KEY=VALUE...]
-//     machines=p100x4;lassen:nodes=4  apps=circuit;...  proposers=guided;random;...
-//     evaluations=10  seeds=5  estimates=0  judge=same  names=own  nodes=machine
-//
-//   estimates=N   the proposer may ask the embedded runtime N times beside its evaluations
-//   judge=other   who judges has other constants, and with estimates noise
-//   names=random  every name of a task, region or field is another one
-//   nodes=own     applications are set up for one node, not for as many as the machine has
-//   proposers=best;enumerate  search for what the others are compared with (tune_table.h)
-//   proposers=blind/guided;looking/random  one that does not, or does, look before it proposes
-//   all           all of docs/tune_table.md, the most needed first; a KEY then holds for all parts
-//
-// A cell is appended to FILE as soon as it is finished, so a run that was broken off goes on; `-`
-// keeps nothing. Cells depend on the code: begin a new FILE where lib/ has changed.
+// Cells depend on the code: begin a new FILE where lib/ has changed. tune_table.h says what `best`
+// and `enumerate` search for.
 #include "tune_table.h"
 
 #include <time.h>
@@ -30,11 +18,32 @@
 #include <sstream>
 #include <thread>
 
+#include "arguments.h"
 #include "groma/machine.h"
 
 namespace {
 
+using groma::bench::arguments_of;
+using groma::bench::number_of;
+using groma::bench::refuse;
+
 using namespace groma::tune_table;
+
+constexpr std::string_view kUsage =
+    R"(groma_tune_table FILE [all] [KEY=VALUE...]
+  machines=p100x4;lassen:nodes=4  apps=circuit;...  proposers=guided;random;...
+  evaluations=10  seeds=5  estimates=0  judge=same  names=own  nodes=machine
+
+  FILE          gets a line for each cell as soon as the cell is finished, so that a run that was
+                broken off goes on; `-` keeps nothing
+  all           all cells of docs/tune_table.md, the most needed first; a KEY then holds for all
+  estimates=N   the proposer may ask the embedded runtime N times beside its evaluations
+  judge=other   the evaluations have other constants, and with estimates noise
+  names=random  every name of a task, region or field is another one
+  nodes=own     applications are set up for one node, not for as many as the machine has
+  proposers=best;enumerate  search for what the others are compared with
+  proposers=blind/guided;looking/random  do not look, or look, before they propose
+)";
 
 // In this order, so that a run that is broken off has the most.
 constexpr const char* kAll[] = {
@@ -81,24 +90,26 @@ std::vector<Cell> cells_of(const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments) {
     const std::size_t equals = argument.find('=');
     if (equals == argument.npos || !given.contains(argument.substr(0, equals))) {
-      fail("what is " + argument);
+      refuse("there is no argument `" + argument + "`", kUsage);
     }
     given[argument.substr(0, equals)] = argument.substr(equals + 1);
   }
+  const auto number = [&given](const char* key) { return number_of(key, given[key], 0, kUsage); };
+  const std::int64_t seeds = number("seeds");
   std::vector<Cell> cells;
   for (const std::string& machine : items(given["machines"], ';')) {
     for (std::string app : items(given["apps"], ';')) {
       if (given["nodes"] == "machine") app = on_its_nodes(app, machine);
       for (const std::string& proposer : items(given["proposers"], ';')) {
-        for (int seed = 1; seed <= std::atoi(given["seeds"].c_str()); ++seed) {
+        for (int seed = 1; seed <= seeds; ++seed) {
           for (const std::string& names : items(given["names"], ';')) {
             Cell& cell = cells.emplace_back();
             cell.machine = machine;
             cell.app = (names == "random" ? std::string(kRenamed) : "") + app;
             cell.proposer = proposer;
             cell.judge = given["judge"];
-            cell.evaluations = std::atoll(given["evaluations"].c_str());
-            cell.estimates = std::atoll(given["estimates"].c_str());
+            cell.evaluations = number("evaluations");
+            cell.estimates = number("estimates");
             cell.seed = seed;
           }
         }
@@ -170,9 +181,11 @@ void search_all(const std::vector<Cell>& wanted, const std::string& path,
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) fail("usage: groma_tune_table FILE [all] [KEY=VALUE...]");
-  const std::string path = argv[1];
-  std::vector<std::string> arguments(argv + 2, argv + argc);
+  std::vector<std::string> arguments = arguments_of(argc, argv, kUsage);
+  if (arguments.empty()) refuse("a FILE is missing", kUsage);
+  const std::string path = arguments.front();
+  if (path.find('=') != path.npos || path == "all") refuse("FILE comes first", kUsage);
+  arguments.erase(arguments.begin());
   std::vector<Cell> wanted;
   if (!arguments.empty() && arguments.front() == "all") {
     arguments.erase(arguments.begin());

@@ -50,3 +50,40 @@ if(GROMA_WITH_LEGION)
                         "names another; GROMA_WITH_LEGION=OFF goes without.")
   endif()
 endif()
+
+# Whether the loader finds a libcuda.so.1 by itself. Asked each time, since a driver may come or go, and
+# without what LD_LIBRARY_PATH says just now.
+set(GROMA_HAS_CUDA_DRIVER OFF)
+if(GROMA_LEGION)
+  include(CheckCXXSourceRuns)
+  set(groma_library_path "$ENV{LD_LIBRARY_PATH}")
+  unset(ENV{LD_LIBRARY_PATH})
+  unset(GROMA_FOUND_CUDA_DRIVER CACHE)
+  set(CMAKE_REQUIRED_LIBRARIES ${CMAKE_DL_LIBS})
+  set(CMAKE_REQUIRED_QUIET ON)
+  check_cxx_source_runs(
+    "#include <dlfcn.h>
+    int main() { return dlopen(\"libcuda.so.1\", RTLD_NOW) == nullptr; }"
+    GROMA_FOUND_CUDA_DRIVER)
+  unset(CMAKE_REQUIRED_QUIET)
+  unset(CMAKE_REQUIRED_LIBRARIES)
+  if(groma_library_path)
+    set(ENV{LD_LIBRARY_PATH} "${groma_library_path}")
+  endif()
+  if(GROMA_FOUND_CUDA_DRIVER)
+    set(GROMA_HAS_CUDA_DRIVER ON)
+  endif()
+endif()
+
+# groma_starts_without_driver(TARGET): lets a program that Legion is linked to start from the build folder
+# where there is no driver. It finds our stand-in for libcuda.so.1 by its RUNPATH, which the loader looks
+# at after LD_LIBRARY_PATH; an installed program has no such RUNPATH. lib/legion/no_driver.cc ends the
+# program where a driver was installed since.
+function(groma_starts_without_driver target)
+  if(GROMA_HAS_CUDA_DRIVER)
+    return()
+  endif()
+  target_link_options(${target} PRIVATE LINKER:--enable-new-dtags)
+  target_link_libraries(${target} PRIVATE -Wl,--push-state,--no-as-needed groma_no_driver
+                                          -Wl,--pop-state)
+endfunction()

@@ -57,6 +57,7 @@ void add_machines(CLI::App& app, int* exit_code);
 void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_code);
 void add_record(CLI::App& app, const std::vector<std::string>& behind, int* exit_code);
 void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_code);
+void add_sample(CLI::App& app, int* exit_code);
 void add_strategies(CLI::App& app, int* exit_code);
 void add_grammar(CLI::App& app, int* exit_code);
 

@@ -107,6 +107,7 @@ int main(int argc, char** argv) {
   driver::add_emit(app, &exit_code);
   driver::add_machines(app, &exit_code);
   driver::add_apps(app, &exit_code);
+  driver::add_sample(app, &exit_code);
   driver::add_strategies(app, &exit_code);
   driver::add_grammar(app, &exit_code);
   driver::add_llm(app, &exit_code);

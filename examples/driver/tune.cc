@@ -101,10 +101,9 @@ class Display {
   std::string line(const groma::TuneEvent& event) const {
     const std::size_t columns = error_columns() - 1;
     const double best = event.best_score;
-    const std::string first =
-        std::isfinite(best)
-            ? fmt::format("best {:.4g} {} ", evaluator_.value_of(best), evaluator_.unit())
-            : "no best yet ";
+    const std::string first = std::isfinite(best)
+                                  ? fmt::format("best {} ", groma::value_words(evaluator_, best))
+                                  : "no best yet ";
     const std::string last = fmt::format(" {}: ", cost(event.spent)), trying = doing(event);
     const std::size_t used = columns_of(first + last) + std::min(columns_of(trying), kDoing);
     const std::size_t letters = std::clamp(columns - std::min(used, columns), kLeastShown, kShown);
@@ -152,12 +151,12 @@ class Display {
             ? fmt::format(" (not taken: within the noise, {:.{}f} %)", 100 * step.evaluation.noise,
                           step.evaluation.noise < 0.1 ? 1 : 0)
             : "";
-    const double value = evaluator_.value_of(step.evaluation.score);
-    const auto digits = [value](int count) { return fmt::format("{:.{}g}", value, count); };
-    const bool looks_alike = digits(4) == std::exchange(said_, digits(4));
-    const std::string words =
-        fmt::format("{:>5}  {} {}  {}{}", step.number, digits(looks_alike ? 7 : 4),
-                    evaluator_.unit(), step.proposal.why, not_taken);
+    const auto value = [&](int digits) {
+      return groma::value_words(evaluator_, step.evaluation.score, digits);
+    };
+    const bool looks_alike = value(4) == std::exchange(said_, value(4));
+    const std::string words = fmt::format("{:>5}  {}  {}{}", step.number,
+                                          value(looks_alike ? 7 : 4), step.proposal.why, not_taken);
     say(groma::harmless(words) + "\n");
   }
 
@@ -196,8 +195,8 @@ std::string fresh_directory() {
 }
 
 // What a search leaves in its directory, besides `lock`.
-constexpr std::array kLeft = {"best.mapper",   "best.txt",   "findings.txt",
-                              "journal.jsonl", "report.txt", "verified.mapper"};
+constexpr std::array kLeft = {"best.mapper", "best.txt",  "findings.txt",   "journal.jsonl",
+                              "report.txt",  "steps.txt", "verified.mapper"};
 
 // A link where a search writes: to whatever others have chosen.
 std::optional<groma::Error> linked_in(const std::string& directory) {
@@ -415,6 +414,7 @@ std::optional<Subject> read_subject(const TuneArguments& arguments,
     subject.problem.start = std::string(start->source().text());
   }
   subject.problem.about = arguments.about;
+  if (!arguments.file.empty()) subject.problem.file = shown_name(arguments.file);
   if (!read_problem(arguments, std::move(start), &subject)) return std::nullopt;
   if (subject.problem.is_mapping()) {
     subject.runtime =
@@ -754,7 +754,7 @@ int run(TuneArguments arguments) {
   std::string left;
   if (outcome->best) left = problem.is_mapping() ? "best.mapper, " : "best.txt, ";
   display.say(json ? groma::to_json(*outcome)
-                   : fmt::format("\n{}in     {}: {}report.txt, journal.jsonl\n",
+                   : fmt::format("\n{}in     {}: {}report.txt, steps.txt, journal.jsonl\n",
                                  groma::draw(*outcome, evaluator), options.directory, left));
   if (outcome->end == groma::TuneOutcome::End::kStopped && !json) {
     display.say(fmt::format("go on  groma tune --resume {}{}\n", options.directory,

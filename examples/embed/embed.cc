@@ -39,7 +39,7 @@ class ToyRuntime : public MapperRuntime {
   // What this runtime can do. A program that asks for more is told so, in the log.
   Capabilities capabilities() const override {
     Capabilities can;
-    can.events = can.replication = can.stealing = false;
+    can.events = can.messages = can.replication = can.stealing = false;
     return can;
   }
 

@@ -15,7 +15,8 @@
 
 namespace groma {
 
-// Differences of one diff() that are run; those beyond are listed without a cost.
+// Runs of one diff(): of statements as a whole first, then of single differences. What is beyond is
+// listed without a cost.
 inline constexpr std::size_t kMaxDiffRuns = 1024;
 
 // One decision that two mappings, A and B, take differently.
@@ -53,18 +54,32 @@ struct MappingDifference {
   std::string alone;  // why A so changed does not run
 };
 
+// All that one statement decides differently. Its parts alone may cost what the whole does not:
+// data that one task has elsewhere than the next is copied between them.
+struct StatementDifference {
+  // A statement of B; of A where B leaves to the default mapper what that decides; 0: both mappings
+  // leave it to the default mapper.
+  Origin by;
+  bool is_of_a = false;
+  std::vector<std::size_t> parts;  // of MappingDiff::differences
+  // What changes when A decides all parts as B does, as MappingDifference::cost.
+  std::optional<MappingDifference::Cost> cost;
+  std::string alone;  // why A so changed does not run
+};
+
 struct MappingDiff {
   RunResult a, b;  // without records
   // In the order of the application's tasks and of MappingDifference::What, those of a requirement
   // by its position.
   std::vector<MappingDifference> differences;
+  std::vector<StatementDifference> statements;  // each difference is of one; by their first
 };
 
 // Both must be bound to one machine. An empty program stands for the default mapper. What is wrong
 // with A or B goes to its own diagnostics; a mapping that does not run has its differences still.
 // `options.record` is ignored. Asked `options.stop` says true, the rest has no cost
-// (RunStatus::kStopped where A or B were not finished). `progress` hears of the differences that
-// were run; false ends it likewise.
+// (RunStatus::kStopped where A or B were not finished). `progress` hears how many of the runs were
+// made; false ends it likewise.
 MappingDiff diff(const BoundProgram& a, const BoundProgram& b, const Workload& workload,
                  const SimulateOptions& options, Diagnostics& diags_a, Diagnostics& diags_b,
                  const Progress& progress = {});
@@ -75,7 +90,8 @@ bool decides_alike(const BoundProgram& a, const BoundProgram& b, const Workload&
 
 std::string_view name_of(MappingDifference::What what);  // "placement"
 
-// For a person: ends with a line end; the costliest first, those that are decided alike together.
+// For a person: ends with a line end; the costliest statement first, its parts that are decided
+// alike together.
 // `color`: ANSI colours.
 std::string draw(const MappingDiff& diff, const Program& a, const Program& b, bool color = false);
 // docs/commands.md gives the shape.

@@ -116,7 +116,8 @@ struct ExplainedTask {
   // By position; one for each of the sets of names that launches give it, and again for nodes that
   // differ.
   std::vector<ExplainedRequirement> requirements;
-  std::int64_t limit = 0;  // 0: none
+  std::int64_t limit = 0;                           // 0: none
+  LimitScope limit_scope = LimitScope::kProcessor;  // of a limit
   Decided limit_decided;
   bool replicated = false;
   Decided replication;

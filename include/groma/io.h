@@ -15,8 +15,8 @@ namespace groma {
 inline constexpr std::size_t kMaxMachineFileBytes = std::size_t{16} << 20;
 
 // Reads a machine from JSON; docs/machines.md gives the shape. Only the processors' kinds and
-// counts must be there, the rest is as the default preset has it. A text that is no JSON fails with
-// line and column; a value that is wrong with its JSON pointer and what is due there:
+// counts must be there, the rest is as the default preset has it. A text that is not JSON fails
+// with line and column; a value that is wrong with its JSON pointer and what is due there:
 // "`m.json`: /nodes/0/processors/1/count: 0 is no count (1 to 65536)", other values that are wrong
 // in Error::more. `name` is for messages, and the machine's where the text has none. Bounded in
 // time and memory on any text; kTooLarge beyond.

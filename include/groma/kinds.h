@@ -108,4 +108,8 @@ enum class Coherence : std::uint8_t { kExclusive, kAtomic, kSimultaneous, kRelax
 // Which idle processors may take a ready instance (TaskSteal).
 enum class StealScope : std::uint8_t { kSameNode, kAnyNode };
 
+// Over which processors the instances of a task are counted together (InstanceLimit): over one,
+// over all of a node (SAME_NODE), over all of the machine (Machine).
+enum class LimitScope : std::uint8_t { kProcessor, kNode, kMachine };
+
 }  // namespace groma

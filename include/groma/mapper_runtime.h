@@ -1,6 +1,6 @@
 // MapperRuntime: what a runtime offers a mapper that wants to do more than wish (Legion: the calls
-// of MapperRuntime). DefaultMapper and ProgramMapper need limits' events and otherwise the wish
-// alone.
+// of MapperRuntime). DefaultMapper needs the wish alone, ProgramMapper also the events and
+// messages of limits.
 #pragma once
 
 #include <cstddef>
@@ -24,6 +24,7 @@ struct Capabilities {
   bool replication = true;  // several shards of a task
   bool stealing = true;     // ready tasks may move to an idle processor
   bool events = true;       // select_tasks_to_map can defer, profiling reports arrive
+  bool messages = true;     // send_message reaches the mapper object of any processor
   bool instances = true;    // the calls below that find and make instances
 };
 

@@ -56,7 +56,8 @@ struct FunctionDecision {
   Origin origin;
 };
 struct LimitDecision {
-  std::int64_t limit;
+  std::int64_t limit;  // 0: none
+  LimitScope scope;
   Origin origin;
 };
 struct StealDecision {

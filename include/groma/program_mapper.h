@@ -70,6 +70,9 @@ class ProgramMapper final : public Mapper {
   bool reads_valid() const override { return false; }
   void report_profiling(MapperRuntime& runtime, const TaskView& operation,
                         const ProfilingReport& report) override;
+  // InstanceLimit over several processors: their mapper objects tell each other.
+  void handle_message(MapperRuntime& runtime, const Processor& sender, std::uint32_t kind,
+                      std::span<const std::byte> message) override;
   // TaskSteal: processors of the kind, in the node or anywhere, each in its turn; the victim gives
   // half of what the thief may have.
   void select_steal_targets(MapperRuntime& runtime, std::span<const Processor> blacklist,
@@ -77,6 +80,10 @@ class ProgramMapper final : public Mapper {
   void permit_steal_request(MapperRuntime& runtime, const Processor& thief,
                             std::span<const TaskView> stealable,
                             std::vector<std::uint32_t>& answer) override;
+  // Whether an InstanceLimit over several processors has granted this object an instance of the
+  // task, or is about to, that has not begun. One of the task that waits here must not be stolen
+  // then, or the others would wait for a grant that nobody uses.
+  bool expects_place(TaskId task) const;
 
  private:
   struct State;

@@ -35,6 +35,7 @@ struct RunRecord {
   struct Event {
     enum class Kind : std::uint8_t { kTask, kCopy, kReduction } kind = Kind::kTask;
     std::int32_t name = -1;    // of a task; of the task that wanted the copy
+    std::int32_t point = -1;   // of a task of an index launch
     std::int32_t where = -1;   // processor of a task; target memory of a copy
     std::int32_t from = -1;    // source memory of a copy
     std::int32_t region = -1;  // of a copy
@@ -67,6 +68,7 @@ struct RunRecord {
   };
 
   std::vector<std::string> tasks, regions;
+  std::vector<std::string> points;  // "(1, 2)": the coordinates in the launch domain
   std::vector<Processor> processors;
   std::vector<Memory> memories;
   std::vector<Link> links;

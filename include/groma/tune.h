@@ -102,7 +102,8 @@ struct Problem {
   // Of a mapping, where it is to run what; null and none of any other text.
   std::shared_ptr<const Machine> machine;
   std::vector<Workload> inputs;
-  std::string about;  // of any other text: what it is and must do, in words for a model
+  std::string about;      // of any other text: what it is and must do, in words for a model
+  std::string file = {};  // where the text was read from, for messages; empty: from nowhere
 
   bool is_mapping() const { return machine != nullptr; }
 };
@@ -165,6 +166,9 @@ class Round {
   // That a model's reply was no use, and why. A round that proposes nothing and says nothing ends
   // the search.
   virtual void reject(std::string why) = 0;
+  // That a model's reply was to be a proposal and is of no use, and why: as reject(), and with
+  // TuneOptions::compare an evaluation that failed.
+  virtual void reject_proposal(std::string why) { reject(std::move(why)); }
   virtual bool stop() const = 0;  // to propose what there is; not while a journal is gone through
 };
 
@@ -218,7 +222,8 @@ struct TuneBudget {
 // What the search has used.
 struct TuneSpending {
   std::int64_t evaluations = 0, estimates = 0, model_calls = 0;
-  std::int64_t again = 0;  // evaluations made once more, which do not count as such
+  std::int64_t again = 0;     // evaluations made once more, which do not count as such
+  std::int64_t unusable = 0;  // with `compare`, evaluations that are replies of no use
   double seconds = 0;
   std::int64_t tokens = 0;
   double money = 0;
@@ -251,11 +256,12 @@ struct TuneOptions {
   std::uint64_t seed = 0;
   GuideDetail feedback = GuideDetail::kProfile;  // what the proposer may see of it
   // For comparisons of proposers: every proposal counts as an evaluation, also one that is refused
-  // or was tried before, and none is repaired.
+  // or was tried before, and a reply that is of no use as a proposal; none is repaired.
   bool compare = false;
   // Begin with an evaluation of the problem's start.
   bool evaluate_start = true;
-  // Where the journal, best.mapper (of any other text best.txt) and report.txt go; empty: nowhere.
+  // Where the journal, best.mapper (of any other text best.txt), report.txt and steps.txt go;
+  // empty: nowhere.
   std::string directory;
   bool resume = false;  // of that directory; else it must not hold a search
   // Of what the caller made the problem from; a resumed search has the same.
@@ -299,6 +305,9 @@ struct TuneOutcome {
 // `higher_is_better`, as of an Evaluator, the better.
 std::string sparkline(std::span<const double> scores, std::size_t most = 60,
                       bool higher_is_better = false);
+// For a person, a score as a value with its unit, to so many digits: "217.1 ms" of seconds below 1,
+// "48.3 GFLOP/s".
+std::string value_words(const Evaluator& evaluator, double score, int digits = 4);
 // For a person: start, best, how it came, what it cost. Ends with a line end.
 std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator);
 

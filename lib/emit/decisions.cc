@@ -360,13 +360,29 @@ class Decisions {
   void limit_of() {
     const Rows* rows = rows_of(TableId::kInstanceLimit, "limits");
     if (rows == nullptr) return;
-    begin("InstanceLimit: how many may be mapped and unfinished on one processor; 0: any number.",
+    begin("InstanceLimit: how many may be mapped and unfinished; 0: any number.",
           fmt::format("static std::int64_t limit_of({}, {})", task(*rows), kind(*rows)));
     by_task(*rows, [&](const Rows& of, int indent) {
       by_place(of, indent, [](const Row& row) { return fmt::format("return {};", row.value); });
     });
     end(has_any(*rows) ? "" : "0");
+    const auto counts_together = [](const Row* row) { return scope_of(*row) != kOneProcessor; };
+    if (std::none_of(rows->begin(), rows->end(), counts_together)) return;
+    features_.insert("shared_limits");
+    begin("InstanceLimit: over which processors they are counted together.",
+          fmt::format("static LimitScope limit_scope_of({}, {})", task(*rows), kind(*rows)));
+    by_task(*rows, [&](const Rows& of, int indent) {
+      by_place(of, indent, [](const Row& row) {
+        constexpr std::string_view kScopes[] = {"kProcessor", "kNode", "kMachine"};
+        return fmt::format("return LimitScope::{};",
+                           kScopes[static_cast<std::size_t>(scope_of(row))]);
+      });
+    });
+    end(has_any(*rows) ? "" : "LimitScope::kProcessor");
   }
+
+  static constexpr LimitScope kOneProcessor = LimitScope::kProcessor;
+  static LimitScope scope_of(const Row& row) { return static_cast<LimitScope>(row.kinds[0]); }
 
   void replicates() {
     const Rows* rows = rows_of(TableId::kControlReplicate, "replicates");

@@ -72,7 +72,7 @@ void add_features(Features& features) {
   follows("memories", {"instances", "reaches"});
   follows("map_task", {"instances", "limits"});
   follows("must_epoch", {"instances", "functions"});
-  follows("places", {"functions", "must_epoch", "replicates", "steals"});
+  follows("places", {"functions", "must_epoch", "replicates", "steals", "shared_limits"});
   follows("options", {"instances", "single_function", "replicates", "limits", "steals"});
   follows("runtime", {"kinds", "replicates", "limits", "must_epoch"});
   follows("by_point", {"limits", "steals"});
@@ -106,12 +106,20 @@ std::string parts_of(emitting::Parts& parts, const Features& features) {
   add("machine.h");
   if (has("values")) add("task.h");
   if (has("print")) add("print.h");
-  if (has("regions") || has("layouts") || has("collects") || has("steals")) add("statements.h");
+  if (has("regions") || has("layouts") || has("collects") || has("steals") ||
+      has("shared_limits")) {
+    add("statements.h");
+  }
   return text;
 }
 
 std::string mapper_parts(emitting::Parts& parts, const Features& features) {
   std::string text = parts.text("site.h");
+  if (features.contains("shared_limits")) {
+    for (const char* file : {"instance_limits.h", "instance_limits.cc"}) {
+      text += "\n" + parts.text(file);
+    }
+  }
   if (features.contains("instances")) {
     for (const char* file : {"demands.h", "demands.cc", "layouts.h", "layouts.cc"}) {
       text += "\n" + parts.text(file);

@@ -126,6 +126,43 @@ std::optional<Fix> wrapped(const Program& program, std::int64_t function) {
   return fix;
 }
 
+// The statement behind its function. Nothing where it stands there.
+std::optional<Fix> moved_behind(const Program& program, const program::Row& row) {
+  const Range statement = program.range({row.statement});
+  if (row.value < 0 || static_cast<std::size_t>(row.value) >= program.function_count()) {
+    return std::nullopt;
+  }
+  const Range function = program.function_range(static_cast<FunctionId>(row.value));
+  if (function.begin < statement.begin) return std::nullopt;
+  const Source& source = program.source();
+  const std::string_view text = source.text();
+  const auto end = static_cast<std::uint32_t>(text.size());
+  Range whole = statement;
+  if (text.substr(whole.end, 1) == ";") ++whole.end;
+  const std::string moved =
+      fmt::format("{}{};\n", text.ends_with('\n') ? "" : "\n", source.text(statement));
+  return Fix{"move it behind its function", {{whole, ""}, {{end, end}, moved}}, true};
+}
+
+// The Layout statement with the other order; the order is F_order where it does not say one.
+std::optional<Fix> reordered(const Program& program, const program::Row& row) {
+  const Range range = program.range({row.statement});
+  const std::string_view text = program.source().text(range);
+  const bool is_c =
+      program.data().layouts[static_cast<std::size_t>(row.value)].dimensions == DimensionOrder::kC;
+  const std::string_view from = is_c ? "C_order" : "F_order", to = is_c ? "F_order" : "C_order";
+  const std::size_t at = text.rfind(from);
+  if (at == std::string_view::npos) {
+    return Fix{fmt::format("add `{}`, without which it is {}", to, from),
+               {{{range.end, range.end}, fmt::format(" {}", to)}},
+               false};
+  }
+  const auto begin = static_cast<std::uint32_t>(range.begin + at);
+  return Fix{fmt::format("write `{}` for `{}`", to, from),
+             {{{begin, begin + static_cast<std::uint32_t>(from.size())}, std::string(to)}},
+             false};
+}
+
 // The statement without what made it fail.
 std::optional<Fix> mended(const Program& program, const Rule& rule, const program::Row& row) {
   const Range range = program.range({row.statement});
@@ -149,8 +186,12 @@ std::optional<Fix> mended(const Program& program, const Rule& rule, const progra
     }
     case Mend::kSoa:
       return replace("AOS", "SOA");
+    case Mend::kOrder:
+      return reordered(program, row);
     case Mend::kWrap:
       return wrapped(program, row.value);
+    case Mend::kBehind:
+      return moved_behind(program, row);
     case Mend::kMemory: {  // of `Region task region KIND MEMORY, ...`
       if (text.find(" GPU ") != std::string_view::npos) {
         if (auto fix = replace("SYSMEM", "FBMEM")) return fix;
@@ -372,6 +413,7 @@ void advise(const Rule& rule, const Groups& groups, const Program& program, Feed
       if (mended(program, rule, row)) mendable.push_back(row);
     }
     if (mendable.size() == 1) rows = mendable;  // the others do no harm of this kind
+    if (mendable.empty() && rule.mend == Mend::kBehind) continue;  // all stand where they should
     std::string text = fmt::format(
         "in {} {} {}", harmless(program.source().name()),
         rows.size() == 1 ? "change" : "one of these is to blame:", places_of(program, rows));
@@ -390,8 +432,10 @@ void advise(const Rule& rule, const Groups& groups, const Program& program, Feed
         return statement != MappingStatement::kInstanceLimit;
       });
   if (!any && lacks) {
-    add_sentence(fmt::format("no statement of {} decides it, the default mapper does: add one",
-                             harmless(program.source().name())),
+    const std::string_view which =
+        rule.mend == Mend::kOrder ? "`Layout * * * C_order`, without which it is F_order" : "one";
+    add_sentence(fmt::format("no statement of {} decides it, the default mapper does: add {}",
+                             harmless(program.source().name()), which),
                  &feedback->suggest);
   }
 }

@@ -241,6 +241,7 @@ class Composer {
   void explain() {
     if (findings_.empty() || findings_.front().role == Role::kMetric) {
       explain_success();
+      explain_no_end();
       return;
     }
     const Finding& first = findings_.front();
@@ -257,7 +258,10 @@ class Composer {
       if (said++ == kMaxExplained) break;
       explain(finding);
     }
-    if (!fails(first.role)) explain_success();
+    if (!fails(first.role)) {
+      explain_success();
+      explain_no_end();
+    }
     if (first.role == Role::kSilent) feedback_.last_lines = scanner_.last_lines();
     for (const Finding& finding : findings_) {
       if (!fails(finding.role) || finding.rule == nullptr || feedback_.shortage) continue;
@@ -392,6 +396,19 @@ class Composer {
     } else {
       feedback_.execution = "The output does not say how the run ended (its exit code would)";
     }
+  }
+
+  // Output that breaks off may be that of a run that hung, which nobody said.
+  void explain_no_end() {
+    const bool may_hang = feedback_.status == Feedback::Status::kUnknown && !context_.exit_code &&
+                          context_.profile == nullptr && !scanner_.empty();
+    const auto hang = std::find_if(rules_.rules.begin(), rules_.rules.end(), [](const Rule& rule) {
+      return rule.role == Role::kSilent && rule.timed_out;
+    });
+    if (!may_hang || hang == rules_.rules.end()) return;
+    add_sentence(fmt::format("if the run had to be stopped: {}", filled(hang->meaning, {})),
+                 &feedback_.explain);
+    for (const std::string& advice : hang->advice) add_advice(filled(advice, {}));
   }
 
   void explain_success() {

@@ -28,7 +28,8 @@ constexpr std::pair<std::string_view, Role> kRoles[] = {
 };
 constexpr std::pair<std::string_view, Mend> kMends[] = {
     {"remove", Mend::kRemove},     {"memory", Mend::kMemory}, {"soa", Mend::kSoa},
-    {"fallback", Mend::kFallback}, {"wrap", Mend::kWrap},
+    {"fallback", Mend::kFallback}, {"wrap", Mend::kWrap},     {"order", Mend::kOrder},
+    {"behind", Mend::kBehind},
 };
 constexpr std::pair<std::string_view, MappingStatement> kStatements[] = {
     {"Task", MappingStatement::kTask},
@@ -130,7 +131,7 @@ class RuleReader {
     if (within_json_bounds(source_.text())) json = Json::parse(source_.text(), nullptr, false);
     if (!json.is_object() || !json.contains("rules") || !json["rules"].is_array()) {
       return Error{Error::Code::kMalformed,
-                   fmt::format("`{}` is no JSON object with a list of `rules`", source_.name()),
+                   fmt::format("`{}` is not a JSON object with a list of `rules`", source_.name()),
                    "docs/guide.md has an example"};
     }
     for (const Json& one : json["rules"]) {

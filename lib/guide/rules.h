@@ -42,8 +42,10 @@ enum class Mend : std::uint8_t {
   kRemove,    // the statement
   kMemory,    // Region: one that the kind of processor can address
   kSoa,       // Layout: AOS becomes SOA
+  kOrder,     // Layout: the other order of the dimensions
   kFallback,  // Task: kinds after the one that it names
   kWrap,      // IndexTaskMap, SingleTaskMap: indices inside the machine view
+  kBehind,    // IndexTaskMap, SingleTaskMap: the statement behind its function
 };
 
 struct Rule {

@@ -30,7 +30,7 @@ struct Mapping {
         shared(ProgramMapper::share(bound)),
         explanation(explain(bound, workload, {}, diags).value()) {}  // no query, so none fails
 
-  std::unique_ptr<Mapper> mapper(const Processor& local) const {
+  std::unique_ptr<ProgramMapper> mapper(const Processor& local) const {
     return std::make_unique<ProgramMapper>(shared, MapperSite{machine, local});
   }
 
@@ -258,9 +258,9 @@ class Differ {
   // ---- The rest
 
   void compare_options(const ExplainedTask& a, const ExplainedTask& b) {
-    if (a.limit != b.limit) {
-      add(What::kLimit, {limit_words(a.limit), a.limit_decided.by},
-          {limit_words(b.limit), b.limit_decided.by});
+    if (a.limit != b.limit || a.limit_scope != b.limit_scope) {
+      add(What::kLimit, {limit_words(a.limit, a.limit_scope), a.limit_decided.by},
+          {limit_words(b.limit, b.limit_scope), b.limit_decided.by});
     }
     if (a.replicated != b.replicated) {
       add(What::kReplication, {replication_words(a.replicated), a.replication.by},
@@ -303,6 +303,84 @@ bool decides_alike(const BoundProgram& a, const BoundProgram& b, const Workload&
   return differ.differences().empty() && differ.complete();
 }
 
+namespace {
+
+// The differences by the statements that make them.
+std::vector<StatementDifference> by_statement(const std::vector<MappingDifference>& differences) {
+  std::vector<StatementDifference> statements;
+  std::map<std::pair<bool, std::uint32_t>, std::size_t> known;
+  for (std::size_t i = 0; i < differences.size(); ++i) {
+    const MappingDifference& each = differences[i];
+    const bool is_of_a = !each.b.by && each.a.by;
+    const Origin by = is_of_a ? each.a.by : each.b.by;
+    const auto [at, is_new] = known.emplace(std::pair(is_of_a, by.statement), statements.size());
+    if (is_new) statements.push_back({by, is_of_a, {}, {}, {}});
+    statements[at->second].parts.push_back(i);
+  }
+  return statements;
+}
+
+// What A costs when it decides some things as B does, against A's own run.
+class Exchanger {
+ public:
+  Exchanger(const Mapping& a, const Mapping& b, const Workload& workload,
+            const SimulateOptions& options, const RunResult& of_a, std::size_t runs,
+            const Progress& progress)
+      : a_(a),
+        b_(b),
+        workload_(workload),
+        options_(options),
+        of_a_(of_a),
+        all_(static_cast<std::int64_t>(std::min(runs, kMaxDiffRuns))),
+        progress_(progress) {}
+
+  // Returns false where there are to be no more runs.
+  bool run(const Mix& mix, std::optional<MappingDifference::Cost>& cost, std::string& alone) {
+    if (done_ == all_ || (progress_ && !progress_(done_, all_))) return false;
+    ++done_;
+    const RunResult result = run_mixed(a_, b_, mix, workload_, options_);
+    if (result.status == RunStatus::kStopped) return false;
+    if (result.ok()) {
+      cost = {result.seconds - of_a_.seconds, result.moved_bytes - of_a_.moved_bytes};
+    } else if (!result.refusals.empty()) {
+      alone = result.refusals.front().diagnostic.message;
+    }
+    return true;
+  }
+
+ private:
+  const Mapping& a_;
+  const Mapping& b_;
+  const Workload& workload_;
+  const SimulateOptions& options_;
+  const RunResult& of_a_;
+  std::int64_t done_ = 0, all_;
+  const Progress& progress_;
+};
+
+// A statement as a whole is worth a run of its own where it has several parts.
+bool has_several(const StatementDifference& statement) {
+  return statement.by && statement.parts.size() > 1;
+}
+
+void find_costs(MappingDiff& diff, Exchanger& exchanger) {
+  for (StatementDifference& statement : diff.statements) {
+    if (!has_several(statement)) continue;
+    Mix mix;
+    for (const std::size_t part : statement.parts) exchange(diff.differences[part], mix);
+    if (!exchanger.run(mix, statement.cost, statement.alone)) return;
+  }
+  bool limits_known = false;
+  for (MappingDifference& each : diff.differences) {
+    if (each.what == What::kLimit && std::exchange(limits_known, true)) continue;
+    Mix mix;
+    exchange(each, mix);
+    if (!exchanger.run(mix, each.cost, each.alone)) return;
+  }
+}
+
+}  // namespace
+
 MappingDiff diff(const BoundProgram& a, const BoundProgram& b, const Workload& workload,
                  const SimulateOptions& options, Diagnostics& diags_a, Diagnostics& diags_b,
                  const Progress& progress) {
@@ -312,6 +390,7 @@ MappingDiff diff(const BoundProgram& a, const BoundProgram& b, const Workload& w
   const Mapping second(b, workload, diags_b);
   MappingDiff diff;
   diff.differences = Differ(first, second, workload.data()).differences();
+  diff.statements = by_statement(diff.differences);
   const auto run_alone = [&](const BoundProgram& bound, Diagnostics& diags) {
     Diagnostics ignored(diags.source());  // where explain() said why
     return run(bound, workload, quick, diags.has_errors() ? ignored : diags);
@@ -320,23 +399,15 @@ MappingDiff diff(const BoundProgram& a, const BoundProgram& b, const Workload& w
   if (diff.a.status == RunStatus::kStopped) return diff;
   diff.b = run_alone(b, diags_b);
   if (!diff.a.ok() || diff.b.status == RunStatus::kStopped) return diff;
-  std::size_t runs = 0;
-  bool limits_known = false;
-  for (MappingDifference& each : diff.differences) {
-    if (runs == kMaxDiffRuns) break;
-    const auto all = static_cast<std::int64_t>(std::min(diff.differences.size(), kMaxDiffRuns));
-    if (progress && !progress(static_cast<std::int64_t>(runs), all)) break;
-    if (each.what == What::kLimit && std::exchange(limits_known, true)) continue;
-    Mix mix;
-    exchange(each, mix);
-    ++runs;
-    const RunResult result = run_mixed(first, second, mix, workload, quick);
-    if (result.status == RunStatus::kStopped) break;
-    if (result.ok()) {
-      each.cost = {result.seconds - diff.a.seconds, result.moved_bytes - diff.a.moved_bytes};
-    } else if (!result.refusals.empty()) {
-      each.alone = result.refusals.front().diagnostic.message;
-    }
+  const auto whole = std::count_if(diff.statements.begin(), diff.statements.end(), has_several);
+  Exchanger exchanger(first, second, workload, quick, diff.a,
+                      diff.differences.size() + static_cast<std::size_t>(whole), progress);
+  find_costs(diff, exchanger);
+  for (StatementDifference& statement : diff.statements) {
+    if (statement.parts.size() > 1) continue;
+    const MappingDifference& only = diff.differences[statement.parts.front()];
+    statement.cost = only.cost;
+    statement.alone = only.alone;
   }
   return diff;
 }

@@ -63,30 +63,27 @@ class Writer {
     if (diff_.differences.empty()) {
       return text_ + "Every decision about this application is the same.\n";
     }
-    text_ += fmt::format("{} decided differently; what A gains or loses by each alone:\n",
-                         diff_.differences.size() == 1
-                             ? "1 thing is"
-                             : fmt::format("{} things are", diff_.differences.size()));
-    std::vector<const MappingDifference*> rest = by_cost();
-    while (!rest.empty()) {
-      const auto same = [&first = *rest.front()](const MappingDifference* each) {
-        return each->what == first.what && each->a == first.a && each->b == first.b;
-      };
-      const auto end = std::stable_partition(rest.begin(), rest.end(), same);
-      write({rest.begin(), end});
-      rest.erase(rest.begin(), end);
-    }
+    const std::size_t count = diff_.differences.size();
+    text_ += fmt::format(
+        "{} decided differently. What A gains or loses by each statement, and by each of its parts "
+        "alone:\n",
+        count == 1 ? "1 thing is" : fmt::format("{} things are", count));
+    for (const StatementDifference* statement : statements_by_cost()) write(*statement);
     if (gains_together()) text_ += "\nNone of them gains alone: together they do.\n";
     return std::move(text_);
   }
 
  private:
   bool gains_together() const {
+    const auto may_gain = [](const auto& each) {
+      const bool tried = each.cost || !each.alone.empty();
+      return !tried || (each.cost && each.cost->seconds < 0);
+    };
     return diff_.a.ok() && diff_.b.ok() && diff_.b.seconds < diff_.a.seconds &&
-           std::none_of(diff_.differences.begin(), diff_.differences.end(),
-                        [](const MappingDifference& each) {
-                          const bool tried = each.cost || !each.alone.empty();
-                          return !tried || (each.cost && each.cost->seconds < 0);
+           std::none_of(diff_.differences.begin(), diff_.differences.end(), may_gain) &&
+           std::none_of(diff_.statements.begin(), diff_.statements.end(),
+                        [&](const StatementDifference& each) {
+                          return each.parts.size() > 1 && each.by && may_gain(each);
                         });
   }
 
@@ -101,25 +98,73 @@ class Writer {
     text_ += line + '\n';
   }
 
+  using Size = std::pair<double, std::int64_t>;
+  static Size size_of(const std::optional<MappingDifference::Cost>& cost) {
+    return cost ? Size(std::abs(cost->seconds), std::abs(cost->moved_bytes)) : Size(-1.0, 0);
+  }
   // The largest change of time first; then of bytes; then as they stand.
-  std::vector<const MappingDifference*> by_cost() const {
-    std::vector<const MappingDifference*> order;
-    for (const MappingDifference& each : diff_.differences) order.push_back(&each);
-    const auto size = [](const MappingDifference* each) {
-      return each->cost
-                 ? std::pair(std::abs(each->cost->seconds), std::abs(each->cost->moved_bytes))
-                 : std::pair(-1.0, std::int64_t{0});
-    };
-    std::stable_sort(order.begin(), order.end(),
-                     [&](const auto* a, const auto* b) { return size(a) > size(b); });
+  template <typename Item, typename SizeOf>
+  static void sort_by_size(std::vector<const Item*>& items, const SizeOf& size) {
+    std::stable_sort(items.begin(), items.end(),
+                     [&](const Item* a, const Item* b) { return size(*a) > size(*b); });
+  }
+
+  // One without a run of its own stands where its costliest part does.
+  std::vector<const StatementDifference*> statements_by_cost() const {
+    std::vector<const StatementDifference*> order;
+    for (const StatementDifference& each : diff_.statements) order.push_back(&each);
+    sort_by_size(order, [this](const StatementDifference& each) {
+      Size size = size_of(each.cost);
+      if (each.cost) return size;
+      for (const std::size_t part : each.parts) {
+        size = std::max(size, size_of(diff_.differences[part].cost));
+      }
+      return size;
+    });
     return order;
+  }
+
+  void write(const StatementDifference& statement) {
+    const Program& program = statement.is_of_a ? a_ : b_;
+    const std::string head =
+        !statement.by ? "by no statement"
+                      : fmt::format("{} {}", statement.is_of_a ? "without A's" : "with B's",
+                                    statement_line(program, statement.by));
+    text_ += '\n' + (color_ ? fmt::format("\x1b[1m{}\x1b[0m", head) : head) + '\n';
+    if (statement.parts.size() > 1) {
+      const std::string all = fmt::format("its {} parts together", statement.parts.size());
+      if (statement.cost) {
+        changes(*statement.cost, all);
+      } else if (!statement.alone.empty()) {
+        refused(statement.alone, all);
+      }
+    }
+    std::vector<const MappingDifference*> rest;
+    for (const std::size_t part : statement.parts) rest.push_back(&diff_.differences[part]);
+    sort_by_size(rest, [](const MappingDifference& each) { return size_of(each.cost); });
+    while (!rest.empty()) {
+      const auto same = [&first = *rest.front()](const MappingDifference* each) {
+        return each->what == first.what && each->a == first.a && each->b == first.b;
+      };
+      const auto end = std::stable_partition(rest.begin(), rest.end(), same);
+      write({rest.begin(), end});
+      rest.erase(rest.begin(), end);
+    }
+  }
+
+  void changes(const MappingDifference::Cost& cost, const std::string& of) {
+    text_ +=
+        fmt::format("  {:>9} {:>9} {:>9} moved  {}\n", signed_seconds(cost.seconds),
+                    percent(cost.seconds, diff_.a.seconds), signed_bytes(cost.moved_bytes), of);
+  }
+  void refused(const std::string& why, const std::string& of) {
+    text_ += fmt::format("  alone it does not run  {}\n      {}\n", of, harmless(why));
   }
 
   // Differences that both mappings decide in one way.
   void write(const std::vector<const MappingDifference*>& group) {
     const MappingDifference& first = *group.front();
-    const std::string what(name_of(first.what));
-    text_ += '\n' + (color_ ? fmt::format("\x1b[1m{}\x1b[0m", what) : what) + '\n';
+    text_ += fmt::format("  {}\n", name_of(first.what));
     side("A", a_, first.a);
     side("B", b_, first.b);
     std::string without;  // change
@@ -127,14 +172,11 @@ class Writer {
       if (each->cost && each->cost->seconds == 0 && each->cost->moved_bytes == 0) {
         without += (without.empty() ? "" : "; ") + where(*each);
       } else if (each->cost) {
-        text_ += fmt::format("  {:>9} {:>9} {:>9} moved  {}\n", signed_seconds(each->cost->seconds),
-                             percent(each->cost->seconds, diff_.a.seconds),
-                             signed_bytes(each->cost->moved_bytes), where(*each));
+        changes(*each->cost, where(*each));
       } else if (each->alone.empty()) {
         text_ += fmt::format("  {}\n", where(*each));
       } else {
-        text_ += fmt::format("  alone it does not run  {}\n      {}\n", where(*each),
-                             harmless(each->alone));
+        refused(each->alone, where(*each));
       }
     }
     if (!without.empty()) text_ += fmt::format("  changes nothing: {}\n", without);
@@ -155,7 +197,7 @@ class Writer {
 
   void side(std::string_view name, const Program& program, const Side& side) {
     const std::string by = "by " + decider(program, side.by);
-    text_ += fmt::format("  {}  {}\n     {}\n", name, harmless(side.decision),
+    text_ += fmt::format("    {}  {}\n       {}\n", name, harmless(side.decision),
                          color_ ? fmt::format("\x1b[2m{}\x1b[0m", by) : by);
   }
 
@@ -180,6 +222,15 @@ OrderedJson json_of(const RunResult& result, const Diagnostics& diags) {
 
 OrderedJson json_of(const Program& program, const Side& side) {
   return {{"decision", side.decision}, {"by", json_of(program, side.by)}};
+}
+
+void add_cost(OrderedJson& json, const std::optional<MappingDifference::Cost>& cost,
+              const std::string& alone) {
+  if (cost) {
+    json["seconds"] = cost->seconds;
+    json["moved_bytes"] = cost->moved_bytes;
+  }
+  if (!alone.empty()) json["alone"] = alone;
 }
 
 }  // namespace
@@ -210,12 +261,16 @@ std::string to_json(const MappingDiff& diff, const Program& a, const Program& b,
       one["points"] = each.points;
       one["moved_points"] = each.moved_points;
     }
-    if (each.cost) {
-      one["seconds"] = each.cost->seconds;
-      one["moved_bytes"] = each.cost->moved_bytes;
-    }
-    if (!each.alone.empty()) one["alone"] = each.alone;
+    add_cost(one, each.cost, each.alone);
     json["differences"].push_back(std::move(one));
+  }
+  json["statements"] = OrderedJson::array();
+  for (const StatementDifference& each : diff.statements) {
+    OrderedJson one = {{"of", each.is_of_a ? "a" : "b"},
+                       {"by", json_of(each.is_of_a ? a : b, each.by)},
+                       {"differences", each.parts}};
+    add_cost(one, each.cost, each.alone);
+    json["statements"].push_back(std::move(one));
   }
   return json_line(json);
 }

@@ -146,6 +146,19 @@ std::string grid(const Placement& placement, const Palette& palette, const Layer
   return text;
 }
 
+// The title of layer `k`: its coordinates in all dimensions but the last two. Empty where there is
+// one layer only because the launch has no more dimensions.
+std::string layer_title(const Placement& placement, std::int64_t k) {
+  const int dims = placement.domain.dimensions();
+  if (dims <= 2) return {};
+  Point leading = Point::zeros(dims - 2);
+  for (int i = dims - 3; i >= 0; --i) {
+    leading[i] = placement.domain.lower[i] + k % placement.domain.extents[i];
+    k /= placement.domain.extents[i];
+  }
+  return "layer " + point_text(leading);
+}
+
 std::string layers(const Placement& placement, const Palette& palette, const DrawOptions& options) {
   const int dims = placement.domain.dimensions();
   const std::int64_t columns = dims > 0 ? placement.domain.extents[dims - 1] : 1;
@@ -154,15 +167,7 @@ std::string layers(const Placement& placement, const Palette& palette, const Dra
   const std::int64_t count = static_cast<std::int64_t>(placement.points.size()) / size;
   std::string text;
   for (std::int64_t k = 0; k < std::min<std::int64_t>(count, kLayers); ++k) {
-    if (dims > 2) {
-      Point leading = Point::zeros(dims - 2);
-      std::int64_t rest = k;
-      for (int i = dims - 3; i >= 0; --i) {
-        leading[i] = placement.domain.lower[i] + rest % placement.domain.extents[i];
-        rest /= placement.domain.extents[i];
-      }
-      text += fmt::format("{}layer {}\n", k == 0 ? "" : "\n", point_text(leading));
-    }
+    if (dims > 2) text += fmt::format("{}{}\n", k == 0 ? "" : "\n", layer_title(placement, k));
     text += grid(placement, palette, {rows, columns, static_cast<std::size_t>(k * size)}, options);
   }
   if (count > kLayers) text += fmt::format("({} of {} layers are shown)\n", kLayers, count);
@@ -234,65 +239,150 @@ std::string draw(const Placement& placement, const BoundProgram& bound,
          legend(placement, palette, options) + decisions(placement, bound);
 }
 
-// Runs of one processor in a row are one rectangle. Layers stand below one another.
+// ------------------------------------------------------------------------------------------- SVG
+
+namespace {
+
+// A placement as an SVG file: the layers below one another, each with its title and the coordinates
+// of its rows and columns, then the legend.
+class SvgWriter {
+ public:
+  SvgWriter(const Placement& placement, const BoundProgram& bound)
+      : placement_(placement),
+        title_(headline(placement, bound)),
+        dims_(placement.domain.dimensions()),
+        columns_(dims_ > 0 ? placement.domain.extents[dims_ - 1] : 1),
+        rows_(dims_ > 1 ? placement.domain.extents[dims_ - 2] : 1),
+        layers_(static_cast<std::int64_t>(placement.points.size()) / (rows_ * columns_)),
+        side_(std::clamp(1200.0 / static_cast<double>(columns_), 1.0, 24.0)) {
+    if (dims_ > 1) left_ += kLetter * number_width(first_row(), rows_);
+  }
+
+  std::string write() {
+    const std::size_t listed =
+        std::min(kListedProcessors, static_cast<std::size_t>(placement_.processor_count()));
+    const double legend_top = kTop + layer_height() * static_cast<double>(layers_) + 20;
+    const double width = std::max(480.0, left_ + side_ * static_cast<double>(columns_) + 10);
+    const double height = legend_top + kLine * static_cast<double>(listed + 1);
+    svg_ = fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:g}\" height=\"{1:g}\" "
+        "viewBox=\"0 0 {0:g} {1:g}\" font-family=\"sans-serif\" font-size=\"13\">\n"
+        "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
+        width, height);
+    text(10, 24, title_);
+    if (dims_ > 0) text(10, 42, axes());
+    for (std::int64_t layer = 0; layer < layers_; ++layer) write_layer(layer);
+    write_legend(legend_top, listed);
+    return svg_ + "</svg>\n";
+  }
+
+ private:
+  static constexpr double kTop = 50, kLine = 18, kGap = 8;
+  static constexpr double kLetter = 8;  // the width of a digit and its share of the margin
+
+  double layer_height() const {
+    const double titles = (dims_ > 2 ? kLine : 0) + (dims_ > 0 ? kLine : 0);
+    return titles + side_ * static_cast<double>(rows_) + kGap;
+  }
+  std::int64_t first_column() const { return placement_.domain.lower[dims_ - 1]; }
+  std::int64_t first_row() const { return placement_.domain.lower[dims_ - 2]; }
+  static double number_width(std::int64_t first, std::int64_t count) {
+    const std::size_t digits =
+        std::max(std::to_string(first).size(), std::to_string(first + count - 1).size());
+    return static_cast<double>(digits);
+  }
+  // Numbers stand at every so many cells, so that they do not overlap: 1, 2, 5, 10, 20, ...
+  static std::int64_t step(double side, double wanted) {
+    std::int64_t step = 1;
+    for (int i = 0; static_cast<double>(step) * side < wanted; ++i) {
+      step = i % 3 == 1 ? step / 2 * 5 : step * 2;
+    }
+    return step;
+  }
+  std::string axes() const {
+    const std::string across = fmt::format("coordinate {} runs to the right", dims_ - 1);
+    return dims_ == 1 ? across : fmt::format("coordinate {} runs down, {}", dims_ - 2, across);
+  }
+
+  void text(double x, double y, const std::string& words, std::string_view anchor = "start") {
+    svg_ += fmt::format("<text x=\"{:g}\" y=\"{:g}\"{}>{}</text>\n", x, y,
+                        anchor == "start" ? "" : fmt::format(" text-anchor=\"{}\"", anchor),
+                        escaped(words));
+  }
+  void rect(double x, double y, double width, double height, const Processor& p) {
+    svg_ +=
+        fmt::format("<rect x=\"{:g}\" y=\"{:g}\" width=\"{:g}\" height=\"{:g}\" fill=\"{}\"/>\n", x,
+                    y, width, height, hex_color(placement_, p));
+  }
+
+  void write_layer(std::int64_t layer) {
+    double y = kTop + layer_height() * static_cast<double>(layer);
+    if (dims_ > 2) {
+      text(10, y + 13, layer_title(placement_, layer));
+      y += kLine;
+    }
+    if (dims_ > 0) {
+      const double widest = kLetter * (number_width(first_column(), columns_) + 1);
+      for (std::int64_t j = 0; j < columns_; j += step(side_, widest)) {
+        text(left_ + side_ * (static_cast<double>(j) + 0.5), y + 13,
+             std::to_string(first_column() + j), "middle");
+      }
+      y += kLine;
+    }
+    for (std::int64_t i = 0; i < rows_; ++i, y += side_) {
+      if (dims_ > 1 && i % step(side_, kLine) == 0) {
+        text(left_ - 4, y + side_ / 2 + 4, std::to_string(first_row() + i), "end");
+      }
+      write_row(static_cast<std::size_t>((layer * rows_ + i) * columns_), y);
+    }
+  }
+
+  // Points of one processor side by side are one rectangle.
+  void write_row(std::size_t first, double y) {
+    const auto columns = static_cast<std::size_t>(columns_);
+    for (std::size_t j = 0; j < columns;) {
+      const Processor& p = placement_.points[first + j];
+      std::size_t end = j + 1;
+      while (end < columns && placement_.points[first + end] == p) ++end;
+      rect(left_ + side_ * static_cast<double>(j), y, side_ * static_cast<double>(end - j), side_,
+           p);
+      j = end;
+    }
+  }
+
+  void write_legend(double top, std::size_t listed) {
+    std::size_t number = 0;
+    for (std::size_t node = 0; node < placement_.loads.size(); ++node) {
+      for (std::size_t index = 0; index < placement_.loads[node].size() && number < listed;
+           ++index, ++number) {
+        const Processor p{placement_.kind, static_cast<std::int64_t>(node),
+                          static_cast<std::int64_t>(index)};
+        const double y = top + kLine * static_cast<double>(number);
+        rect(10, y, 14, 14, p);
+        text(30, y + 12,
+             fmt::format("node {}, {} {}: {} points", node, name_of(p.kind), index,
+                         placement_.loads[node][index]));
+      }
+    }
+    const auto all = static_cast<std::size_t>(placement_.processor_count());
+    if (all <= listed) return;
+    text(30, top + kLine * static_cast<double>(listed) + 12,
+         fmt::format("and {} more", all - listed));
+  }
+
+  const Placement& placement_;
+  const std::string title_;
+  const int dims_;
+  const std::int64_t columns_, rows_, layers_;
+  const double side_;  // of a cell
+  double left_ = 10;   // where the cells begin
+  std::string svg_;
+};
+
+}  // namespace
+
 std::string draw_svg(const Placement& placement, const BoundProgram& bound) {
-  const int dims = placement.domain.dimensions();
-  const std::int64_t columns = dims > 0 ? placement.domain.extents[dims - 1] : 1;
-  const std::int64_t rows = dims > 1 ? placement.domain.extents[dims - 2] : 1;
-  const std::int64_t layer_count =
-      static_cast<std::int64_t>(placement.points.size()) / (rows * columns);
-  const double side = std::clamp(1200.0 / static_cast<double>(columns), 1.0, 24.0);
-  const double gap = layer_count > 1 ? 8 : 0;
-  const double top = 40;
-  const double layer_height = side * static_cast<double>(rows) + gap;
-  const std::size_t listed =
-      std::min(kListedProcessors, static_cast<std::size_t>(placement.processor_count()));
-  const double legend_top = top + layer_height * static_cast<double>(layer_count) + 20;
-  const double width = std::max(480.0, side * static_cast<double>(columns) + 20);
-  const double height = legend_top + 18 * static_cast<double>(listed + 1);
-  std::string svg = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:g}\" height=\"{1:g}\" "
-      "viewBox=\"0 0 {0:g} {1:g}\" font-family=\"sans-serif\" font-size=\"13\">\n"
-      "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n<text x=\"10\" y=\"24\">{2}</text>\n",
-      width, height, escaped(headline(placement, bound)));
-  const auto rect = [&](double x, double y, double w, double h, const Processor& p) {
-    svg += fmt::format("<rect x=\"{:g}\" y=\"{:g}\" width=\"{:g}\" height=\"{:g}\" fill=\"{}\"/>\n",
-                       x, y, w, h, hex_color(placement, p));
-  };
-  std::size_t at = 0;
-  for (std::int64_t line = 0; line < layer_count * rows; ++line) {
-    const std::int64_t layer = line / rows, row = line % rows;
-    const double y =
-        top + layer_height * static_cast<double>(layer) + side * static_cast<double>(row);
-    for (std::int64_t j = 0; j < columns;) {
-      std::int64_t run = 1;
-      while (j + run < columns &&
-             placement.points[at + static_cast<std::size_t>(run)] == placement.points[at])
-        ++run;
-      rect(10 + side * static_cast<double>(j), y, side * static_cast<double>(run), side,
-           placement.points[at]);
-      j += run;
-      at += static_cast<std::size_t>(run);
-    }
-  }
-  std::size_t number = 0;
-  for (std::size_t node = 0; node < placement.loads.size(); ++node) {
-    for (std::size_t index = 0; index < placement.loads[node].size() && number < listed;
-         ++index, ++number) {
-      const Processor p{placement.kind, static_cast<std::int64_t>(node),
-                        static_cast<std::int64_t>(index)};
-      const double y = legend_top + 18 * static_cast<double>(number);
-      rect(10, y, 14, 14, p);
-      svg += fmt::format("<text x=\"30\" y=\"{:g}\">node {}, {} {}: {} points</text>\n", y + 12,
-                         node, name_of(p.kind), index, placement.loads[node][index]);
-    }
-  }
-  if (static_cast<std::size_t>(placement.processor_count()) > listed) {
-    svg += fmt::format("<text x=\"30\" y=\"{:g}\">and {} more</text>\n",
-                       legend_top + 18 * static_cast<double>(listed) + 12,
-                       static_cast<std::size_t>(placement.processor_count()) - listed);
-  }
-  return svg + "</svg>\n";
+  return SvgWriter(placement, bound).write();
 }
 
 }  // namespace groma

@@ -497,7 +497,10 @@ class Explainer {
 
   void explain_options(const TaskView& view, ProcKind kind, ExplainedTask& explained) {
     const auto limit = program_.instance_limit(view.name, kind);
-    if (limit) explained.limit = limit->limit;
+    if (limit) {
+      explained.limit = limit->limit;
+      if (limit->limit > 0) explained.limit_scope = limit->scope;
+    }
     explained.limit_decided = decided({MappingStatement::kInstanceLimit, view.name, {}, kind, {}},
                                       limit ? limit->origin : Origin{});
     const auto steal = program_.task_steal(view.name, kind);

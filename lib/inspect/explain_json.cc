@@ -69,6 +69,9 @@ class Writer {
     }
     json["limit"] =
         decision(task.limit == 0 ? Json(nullptr) : Json(task.limit), task.limit_decided);
+    if (task.limit_scope != LimitScope::kProcessor) {
+      json["limit"]["scope"] = task.limit_scope == LimitScope::kNode ? "SAME_NODE" : "Machine";
+    }
     json["replicate"] = decision(task.replicated, task.replication);
     if (!task.why_not_replicated.empty()) json["replicate"]["why"] = task.why_not_replicated;
     const auto steal = [&]() -> Json {

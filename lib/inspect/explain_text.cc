@@ -172,7 +172,7 @@ class Writer {
       line(1, words);
       decided(2, decision);
     };
-    option(task.limit != 0, task.limit_decided, limit_words(task.limit));
+    option(task.limit != 0, task.limit_decided, limit_words(task.limit, task.limit_scope));
     const std::string why = task.why_not_replicated.empty() ? "" : ", " + task.why_not_replicated;
     option(task.replicated, task.replication, replication_words(task.replicated) + why);
     option(task.steal.has_value(), task.stealing, steal_words(task.steal));

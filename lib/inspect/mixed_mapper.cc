@@ -34,8 +34,8 @@ void exchange(const MappingDifference& difference, Mix& mix) {
   }
 }
 
-MixedMapper::MixedMapper(std::unique_ptr<Mapper> first, std::unique_ptr<Mapper> second,
-                         const Mix& mix)
+MixedMapper::MixedMapper(std::unique_ptr<ProgramMapper> first,
+                         std::unique_ptr<ProgramMapper> second, const Mix& mix)
     : Mapper(first->site()), first_(std::move(first)), second_(std::move(second)), mix_(mix) {
   for (const Mapper* each : {first_.get(), second_.get()}) {
     const auto functors = each->sharding_functors();
@@ -153,12 +153,30 @@ void MixedMapper::select_steal_targets(MapperRuntime& runtime, std::span<const P
 void MixedMapper::permit_steal_request(MapperRuntime& runtime, const Processor& thief,
                                        std::span<const TaskView> stealable,
                                        std::vector<std::uint32_t>& answer) {
-  stealer().permit_steal_request(runtime, thief, stealable, answer);
+  // As in ProgramMapper::permit_steal_request, which knows its own limits only.
+  std::set<TaskId> keeps_one;
+  std::vector<TaskView> may_go;
+  std::vector<std::uint32_t> indices;  // of these in `stealable`
+  for (std::uint32_t i = 0; i < stealable.size(); ++i) {
+    const bool is_other = &stealer() != &limiter();
+    const TaskId id = stealable[i].id;
+    if (is_other && limiter().expects_place(id) && keeps_one.insert(id).second) continue;
+    may_go.push_back(stealable[i]);
+    indices.push_back(i);
+  }
+  stealer().permit_steal_request(runtime, thief, may_go, answer);
+  for (std::uint32_t& index : answer) index = indices[index];
 }
 
 void MixedMapper::report_profiling(MapperRuntime& runtime, const TaskView& operation,
                                    const ProfilingReport& report) {
   limiter().report_profiling(runtime, operation, report);
+}
+
+// Those of limits, which are all that a mapping sends.
+void MixedMapper::handle_message(MapperRuntime& runtime, const Processor& sender,
+                                 std::uint32_t kind, std::span<const std::byte> message) {
+  limiter().handle_message(runtime, sender, kind, message);
 }
 
 }  // namespace groma

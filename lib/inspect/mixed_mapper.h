@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "groma/diff.h"
-#include "groma/mapper.h"
+#include "groma/program_mapper.h"
 
 namespace groma {
 
@@ -33,7 +33,8 @@ void exchange(const MappingDifference& difference, Mix& mix);
 // one's. Of a kind's placement to be changed both must choose the kind.
 class MixedMapper final : public Mapper {
  public:
-  MixedMapper(std::unique_ptr<Mapper> first, std::unique_ptr<Mapper> second, const Mix& mix);
+  MixedMapper(std::unique_ptr<ProgramMapper> first, std::unique_ptr<ProgramMapper> second,
+              const Mix& mix);
 
   void select_task_options(MapperRuntime& runtime, const TaskView& task,
                            TaskOptions& answer) override;
@@ -57,15 +58,17 @@ class MixedMapper final : public Mapper {
                             std::vector<std::uint32_t>& answer) override;
   void report_profiling(MapperRuntime& runtime, const TaskView& operation,
                         const ProfilingReport& report) override;
+  void handle_message(MapperRuntime& runtime, const Processor& sender, std::uint32_t kind,
+                      std::span<const std::byte> message) override;
 
  private:
   // Who places the task.
   bool second_places(const TaskView& task) const;
   Mapper& placer(const TaskView& task) { return second_places(task) ? *second_ : *first_; }
-  Mapper& limiter() { return mix_.limits ? *second_ : *first_; }
+  ProgramMapper& limiter() { return mix_.limits ? *second_ : *first_; }
   Mapper& stealer() { return mix_.stealing.empty() ? *first_ : *second_; }
 
-  std::unique_ptr<Mapper> first_, second_;
+  std::unique_ptr<ProgramMapper> first_, second_;
   const Mix& mix_;
   std::vector<const ShardingFunctor*> functors_;  // of the first, then of the second
   TaskOptions options_;

@@ -78,9 +78,12 @@ std::string collection_words(bool collected) {
   return collected ? "collected as soon as the task is done" : "kept until its memory is needed";
 }
 
-std::string limit_words(std::int64_t limit) {
-  return limit == 0 ? "no limit"
-                    : fmt::format("at most {} at a time on a processor", count(limit, "instance"));
+std::string limit_words(std::int64_t limit, LimitScope scope) {
+  if (limit == 0) return "no limit";
+  constexpr std::string_view kWhere[] = {"on a processor", "on all processors of a node",
+                                         "on the whole machine"};
+  return fmt::format("at most {} at a time {}", count(limit, "instance"),
+                     kWhere[static_cast<std::size_t>(scope)]);
 }
 
 std::string replication_words(bool replicated) {

@@ -36,7 +36,7 @@ ProfileWords words_of(const std::string& title, const Program* program);
 // What was decided, whoever did.
 std::string placement_words(const ExplainedLaunch& launch, ProcKind kind);
 std::string collection_words(bool collected);
-std::string limit_words(std::int64_t limit);
+std::string limit_words(std::int64_t limit, LimitScope scope);
 std::string replication_words(bool replicated);
 std::string steal_words(std::optional<StealScope> steal);
 

@@ -82,8 +82,9 @@ class Builder : public nlohmann::json_sax<json> {
     const std::size_t offset = std::min(position == 0 ? 0 : position - 1, text_.size());
     const Position at = Source(name_, std::string(text_.substr(0, offset)))
                             .position(static_cast<std::uint32_t>(offset));
-    error_ = {Error::Code::kMalformed, fmt::format("`{}`: line {}, column {}: no JSON: {}", name_,
-                                                   at.line, at.column, reason_of(why.what()))};
+    error_ = {Error::Code::kMalformed,
+              fmt::format("`{}`: line {}, column {}: this is not JSON: {}", name_, at.line,
+                          at.column, reason_of(why.what()))};
     return false;
   }
 

@@ -45,6 +45,12 @@ void Adapter::select_tasks_to_map(MapperContext context, const SelectMappingInpu
     ready.clear();
   };
   for (const Legion::Task* task : input.ready_tasks) {
+    // Legion asks about a top-level task on the first processor, which sends it on, and once more
+    // where it goes. It is mapped there and must not count here.
+    if (task->get_parent_task() == nullptr && task->target_proc != local_proc) {
+      output.map_tasks.insert(task);
+      continue;
+    }
     ready.add(views_, context, *task, place_of(task->target_proc));
     if (ready.size() == kPart) ask();
   }

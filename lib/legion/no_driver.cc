@@ -1,9 +1,89 @@
 // A libcuda.so.1 for machines without a driver. A Legion that was built with CUDA names that
 // library, so the loader stops where it is missing; ours lets the program start and says that there
 // is no GPU. These are the functions that liblegion binds, and cuInit, which Realm looks up.
+//
+// Programs in a build folder that was configured where there was no driver find it by their
+// RUNPATH, which the loader looks at before the system's libraries. Where somebody has installed a
+// driver since, the stand-in would hide it, so it ends the program and says what to do.
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#ifndef GROMA_LOADER_CACHE
+#define GROMA_LOADER_CACHE "/etc/ld.so.cache"  // where the loader keeps the system's libraries
+#endif
+
 namespace {
+
 constexpr int kNoDevice = 100;  // CUDA_ERROR_NO_DEVICE
+constexpr char kName[] = "/libcuda.so.1";
+constexpr std::size_t kMaxCache = std::size_t{16} << 20;
+
+// Whether it is a library of this process's kind: ELF, of 32 or 64 bits.
+bool is_library(const char* path) {
+  unsigned char head[5] = {};
+  std::FILE* file = std::fopen(path, "rb");
+  if (file == nullptr) return false;
+  const std::size_t read = std::fread(head, 1, sizeof head, file);
+  std::fclose(file);
+  return read == sizeof head && std::memcmp(head, "\177ELF", 4) == 0 &&
+         head[4] == (sizeof(void*) == 8 ? 2 : 1);
 }
+
+// Copies to `path` that of a driver in the loader's cache: its strings end with NUL. False where
+// there is none.
+bool find_in_cache(char* path, std::size_t size) {
+  std::FILE* file = std::fopen(GROMA_LOADER_CACHE, "rb");
+  if (file == nullptr) return false;
+  char* const cache = static_cast<char*>(std::malloc(kMaxCache));
+  const std::size_t read = cache == nullptr ? 0 : std::fread(cache, 1, kMaxCache, file);
+  std::fclose(file);
+  bool found = false;
+  for (std::size_t begin = 0, at = 0; at < read && !found; ++at) {
+    if (cache[at] != '\0') continue;
+    const std::size_t length = at - begin;
+    const bool named = length >= sizeof kName && length < size && cache[begin] == '/' &&
+                       std::strcmp(cache + at + 1 - sizeof kName, kName) == 0;
+    if (named) std::memcpy(path, cache + begin, length + 1);
+    found = named && is_library(path);
+    begin = at + 1;
+  }
+  std::free(cache);
+  return found;
+}
+
+// Whether LD_LIBRARY_PATH names the folder of this library: then it is wanted.
+bool is_wanted() {
+  Dl_info self = {};
+  const char* list = std::getenv("LD_LIBRARY_PATH");
+  if (list == nullptr || dladdr(reinterpret_cast<void*>(&is_wanted), &self) == 0) return false;
+  const char* const slash = std::strrchr(self.dli_fname, '/');
+  const std::size_t folder =
+      slash == nullptr ? 0 : static_cast<std::size_t>(slash - self.dli_fname);
+  while (*list != '\0') {
+    const std::size_t length = std::strcspn(list, ":;");
+    if (length == folder && std::memcmp(list, self.dli_fname, length) == 0) return true;
+    list += length + (list[length] == '\0' ? 0 : 1);
+  }
+  return false;
+}
+
+__attribute__((constructor)) void refuse_to_hide_a_driver() {
+  char path[4096];
+  if (is_wanted() || !find_in_cache(path, sizeof path)) return;
+  const int folder = static_cast<int>(std::strrchr(path, '/') - path);
+  std::fprintf(
+      stderr,
+      "libcuda.so.1: this program was built where there was no CUDA driver, and now there is "
+      "one, `%s`: configure the build anew, or start the program with LD_LIBRARY_PATH=%.*s\n",
+      path, folder, path);
+  _exit(127);
+}
+
+}  // namespace
 
 extern "C" {
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/point_text.h"
 #include "groma/system.h"
 #include "legion/above.h"
 #include "profile/record_text.h"
@@ -104,6 +105,7 @@ class Profiler final : public Above {
       output.task_prof_requests.add_measurement<measurements::RuntimeOverhead>();
       if (watch_->measures_copies()) measure_copies(output.copy_prof_requests);
       what.name = watch_->name_of(task);
+      what.point = watch_->point_number(task);
     }
     for (std::size_t i = 0; i < task.regions.size(); ++i) {
       what.regions.push_back(watch_->region_of(mapper->runtime, context, task.regions[i]));
@@ -303,6 +305,16 @@ std::int32_t RunWatch::name_of(const Legion::Task& task) {
   return found->second;
 }
 
+std::int32_t RunWatch::point_number(const Legion::Task& task) {
+  if (!task.is_index_space) return -1;
+  const std::string point = text_of(point_of(task.index_point));
+  const std::lock_guard lock(mutex_);
+  const auto [found, is_new] =
+      points_.try_emplace(point, static_cast<std::int32_t>(record_.points.size()));
+  if (is_new) record_.points.push_back(point);
+  return found->second;
+}
+
 // As the program calls the root, else what the requirement is of; a number where it has no names.
 std::int32_t RunWatch::region_of(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
                                  const Legion::RegionRequirement& requirement) {
@@ -409,6 +421,7 @@ void RunWatch::add_task(const Mapped& of, const Responses& responses) {
   if (!read_times(timeline, on_gpu, times)) return;
   const auto where = processors_.find(on.proc.id);
   made.event.name = of.name;
+  made.event.point = of.point;
   made.event.where = where == processors_.end() ? -1 : where->second;
   made.event.mapping = since_begin(of.begin_ns);
   made.event.mapped = since_begin(of.end_ns);

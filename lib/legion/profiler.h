@@ -43,6 +43,7 @@ class RunWatch {
   struct Mapped {
     Legion::UniqueID task = 0;  // or operation
     std::int32_t name = -1;     // of a task
+    std::int32_t point = -1;    // of a task of an index launch
     std::vector<std::int32_t> regions, statements;
     std::vector<profile::MeasuredEvent::Use> uses;
     long long begin_ns = 0, end_ns = 0;          // of the hook
@@ -52,6 +53,8 @@ class RunWatch {
   void mapped(Mapped what);
   void operation(const Legion::Mappable& operation, std::vector<std::int32_t> regions, bool own);
   std::int32_t name_of(const Legion::Task& task);
+  // The number of its point in the record; -1: it is a single task.
+  std::int32_t point_number(const Legion::Task& task);
   std::int32_t region_of(Legion::Mapping::MapperRuntime* runtime, MapperContext context,
                          const Legion::RegionRequirement& requirement);
   // Whether the instance is seen for the first time.
@@ -82,6 +85,7 @@ class RunWatch {
   RunRecord record_;         // but for its events
   std::unordered_map<Realm::ID::IDType, std::int32_t> processors_, memories_;
   std::map<Legion::TaskID, std::int32_t> names_;
+  std::unordered_map<std::string, std::int32_t> points_;
   struct Tree {
     std::int32_t number;
     int looked_for;  // for its name

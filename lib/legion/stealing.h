@@ -15,6 +15,8 @@ namespace groma::legion {
 
 // Above the kinds of messages that mappers send themselves.
 enum class StealMessage : std::uint32_t { kOffer = 0xFFFFFF00, kRequest, kNothing };
+// Whether adapters sent it to each other: one of these, or one of limits (LimitMessage), whose
+// kinds lie above.
 inline bool is_steal_message(std::uint32_t kind) {
   return kind >= static_cast<std::uint32_t>(StealMessage::kOffer);
 }

@@ -227,7 +227,7 @@ class ChatClient::Impl {
       return failure(Code::kBadRequest, "a schema and a grammar at once");
     }
     if (!constraint.json_schema.empty() && !parse_json(constraint.json_schema).is_object()) {
-      return failure(Code::kBadRequest, "the schema is no JSON object");
+      return failure(Code::kBadRequest, "the schema is not a JSON object");
     }
     if (constraint.gbnf.find('\0') != std::string::npos) {
       return failure(Code::kBadRequest, "the grammar has a NUL in it");

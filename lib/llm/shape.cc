@@ -111,7 +111,7 @@ ReadReply Shape::read(std::string_view body) const {
   ReadReply reply;
   const json value = parse_json(body);
   if (value.is_discarded()) {
-    reply.wrong = "it is no JSON";
+    reply.wrong = "it is not JSON";
     return reply;
   }
   reply.error = error_in(value);
@@ -126,7 +126,7 @@ bool Shape::add_event(std::string_view data, ReadReply* reply) const {
   const json value = parse_json(valid_utf8(data));
   if (value.is_discarded()) {
     // After the end there is only usage to come.
-    if (reply->wrong.empty() && reply->finish.empty()) reply->wrong = "an event of it is no JSON";
+    if (reply->wrong.empty() && reply->finish.empty()) reply->wrong = "an event of it is not JSON";
     return false;
   }
   if (auto error = error_in(value)) reply->error = std::move(error);

@@ -20,6 +20,13 @@ namespace {
 // Expressions inside one another, through calls too: some 700 bytes of stack each.
 constexpr int kMaxDepth = 1024;
 
+// A tuple in a message: "(1, 2)", or how long it is where it is long.
+std::string tuple_text(const Value& tuple, std::size_t length) {
+  constexpr std::int64_t kLongest = 100;  // bytes
+  return text_bytes(tuple) > kLongest ? fmt::format("one of {} items", length)
+                                      : to_string(tuple, "the task");
+}
+
 std::string coordinates_text(const Point& point) {
   std::string text = "(";
   for (int i = 0; i < point.dimensions(); ++i)
@@ -395,8 +402,8 @@ Value Interpreter::arithmetic(const Code& node, const Value& left, const Value& 
   }
   if (left_values && right_values && left_values->size() != right_values->size()) {
     fail(DiagId::kLengthMismatch, node.focus,
-         {std::string(sign_of(node.op)), static_cast<std::int64_t>(left_values->size()),
-          static_cast<std::int64_t>(right_values->size())});
+         {std::string(sign_of(node.op)), tuple_text(left, left_values->size()),
+          tuple_text(right, right_values->size())});
     return {};
   }
   const std::size_t length = left_values ? left_values->size() : right_values->size();
@@ -475,8 +482,8 @@ bool Interpreter::equal(const Code& node, const Value& left, const Value& right)
   if (left_values && right_values) {
     if (left_values->size() != right_values->size()) {
       fail(DiagId::kLengthMismatch, node.focus,
-           {std::string(sign_of(node.op)), static_cast<std::int64_t>(left_values->size()),
-            static_cast<std::int64_t>(right_values->size())});
+           {std::string(sign_of(node.op)), tuple_text(left, left_values->size()),
+            tuple_text(right, right_values->size())});
       return false;
     }
     if (!tick(static_cast<std::int64_t>(left_values->size()), node.range)) return false;

@@ -10,7 +10,6 @@
 #include <deque>
 #include <map>
 #include <set>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -19,6 +18,7 @@
 #include "mapper/default_policy.h"
 #include "mapper/function_maps.h"
 #include "mapper/function_sharding.h"
+#include "mapper/instance_limits.h"
 #include "mapper/processors.h"
 #include "mapper/unhonoured.h"
 #include "program/data.h"
@@ -89,7 +89,7 @@ struct Facts {
   std::optional<KindDecision> kind;
   std::optional<FunctionDecision> function;
   bool reads_name = false;  // the function
-  std::int64_t limit = 0;
+  mapper::InstanceLimits::Limit limit;
   std::optional<StealDecision> steal;
   std::vector<Plan> plans;
 
@@ -97,6 +97,22 @@ struct Facts {
     return name == task.name && variant_count == task.variants.size();
   }
 };
+
+// Whose mapper object counts the instances of a task on that kind of processor: that of the first
+// processor of the kind in the node or in the machine. Nothing where every processor's counts its
+// own.
+std::optional<Processor> keeper_of(const LimitDecision& limit, ProcKind kind,
+                                   const MapperSite& site) {
+  switch (limit.scope) {
+    case LimitScope::kProcessor:
+      return std::nullopt;
+    case LimitScope::kNode:
+      return Processor{kind, site.local.node, 0};
+    case LimitScope::kMachine:
+      return mapper::first_from(*site.machine, kind, 0);
+  }
+  return std::nullopt;
+}
 
 struct FactsKey {
   TaskId task = 0;
@@ -190,18 +206,8 @@ std::shared_ptr<const Machine> ProgramMapper::machine_of(const Shared& shared) {
 // object's
 
 struct ProgramMapper::State {
-  struct ByTaskAndProcessor {
-    using Key = std::pair<TaskId, Processor>;
-    static auto tied(const Key& key) {
-      const Processor& p = key.second;
-      return std::tuple(key.first, p.kind, p.node, p.index);
-    }
-    bool operator()(const Key& a, const Key& b) const { return tied(a) < tied(b); }
-  };
   std::unordered_map<FactsKey, Facts, FactsHash> known;
-  // Instances of limited tasks that were let through and have not ended, by the processor where
-  // they were ready: one mapper object may serve several.
-  std::map<std::pair<TaskId, Processor>, std::int64_t, ByTaskAndProcessor> in_flight;
+  mapper::InstanceLimits limits;
   mapper::LaunchCursor cursor;  // the launches that it maps now
   MapperEvent deferred = 0;
   std::optional<Processor> last_victim;
@@ -232,13 +238,18 @@ struct ProgramMapper::State {
     return cursor.place({facts.function->function, task.name, no_domain, kind, &stands}, {},
                         single);
   }
+  // Has select_tasks_to_map called again, if it put off all that was ready.
+  void look_again(MapperRuntime& runtime) {
+    if (deferred != 0) runtime.trigger_event(std::exchange(deferred, 0));
+  }
   void target_processors(const Facts& facts, const TaskView& task, bool stays,
                          const Machine& machine, TaskWish& answer);
   const Plan& plan_of(Facts& facts, const Program& program, const TaskView& task,
                       const VariantView& variant, const Processor& at, const Machine& machine,
                       const DefaultSettings& settings);
 
-  Facts& of(const Program& program, const Machine& machine, const TaskView& task) {
+  Facts& of(const Program& program, const MapperSite& site, const TaskView& task) {
+    const Machine& machine = *site.machine;
     const FactsKey key{task.id, task.is_index, task.tag, task.own_kind};
     const auto found = known.find(key);
     if (found != known.end() && found->second.are_of(task)) return found->second;
@@ -253,7 +264,9 @@ struct ProgramMapper::State {
       if (made.function) {
         made.reads_name = program.data().functions[made.function->function].reads_name;
       }
-      if (const auto limit = program.instance_limit(task.name, kind)) made.limit = limit->limit;
+      if (const auto limit = program.instance_limit(task.name, kind)) {
+        made.limit = {limit->limit, keeper_of(*limit, kind, site)};
+      }
       made.steal = program.task_steal(task.name, kind);
     }
     return known.insert_or_assign(key, std::move(made)).first->second;
@@ -262,10 +275,19 @@ struct ProgramMapper::State {
 
 namespace {
 
-// Limits count by reports of what has ended, so a runtime without them has no limits. Points that
-// wait for each other are not counted: a limit would keep them waiting for ever.
+// Limits are counted by reports of what has ended, and over several processors by messages, so a
+// runtime without these has no such limits. Points that wait for each other are not counted: a
+// limit would keep them waiting for ever.
 bool limits(const Facts& facts, const TaskView& task, const MapperRuntime& runtime) {
-  return facts.limit > 0 && !task.rendezvous && runtime.capabilities().events;
+  const Capabilities can = runtime.capabilities();
+  return facts.limit.most > 0 && !task.rendezvous && can.events &&
+         (can.messages || !facts.limit.keeper);
+}
+mapper::InstanceLimits::Send sender(MapperRuntime& runtime) {
+  return [&runtime](const Processor& target, const mapper::LimitMessage& message) {
+    return runtime.send_message(target, static_cast<std::uint32_t>(message.kind),
+                                std::as_bytes(std::span(&message, 1)));
+  };
 }
 bool steals(const Facts& facts, const MapperRuntime& runtime) {
   return facts.steal.has_value() && runtime.capabilities().stealing;
@@ -321,7 +343,7 @@ std::string ProgramMapper::describe(Origin origin) const {
 void ProgramMapper::select_task_options(MapperRuntime& runtime, const TaskView& task,
                                         TaskOptions& answer) {
   shared_->tell(runtime);
-  const Facts& facts = state_->of(program(), machine(), task);
+  const Facts& facts = state_->of(program(), site(), task);
   answer.initial = site().local;
   // A replay asks nobody, and points that share a collective region are mapped together.
   const bool limited = limits(facts, task, runtime);
@@ -362,7 +384,7 @@ ShardingId ProgramMapper::select_sharding_functor(MapperRuntime& runtime, const 
   shared_->tell(runtime);
   // A single task's owner only starts it: where it goes, select_task_options says.
   if (operation.operation != OperationKind::kTask || !operation.is_index) return kCyclicSharding;
-  const Facts& facts = state_->of(program(), machine(), operation);
+  const Facts& facts = state_->of(program(), site(), operation);
   return facts.function ? shared_->functor_of(facts.function->function, operation.name)
                         : kCyclicSharding;
 }
@@ -389,7 +411,7 @@ void ProgramMapper::slice_task(MapperRuntime& runtime, const TaskView& task, con
                                SliceAnswer& answer) {
   shared_->tell(runtime);
   if (part.volume() == 0) return;
-  const Facts& facts = state_->of(program(), machine(), task);
+  const Facts& facts = state_->of(program(), site(), task);
   const bool stealable = steals(facts, runtime);
   // Points of a must epoch have processors of their own in the end.
   const bool by_point = stealable || limits(facts, task, runtime) || task.must_epoch;
@@ -422,7 +444,7 @@ void ProgramMapper::slice_task(MapperRuntime& runtime, const TaskView& task, con
 void ProgramMapper::map_task(MapperRuntime& runtime, const TaskView& task,
                              std::span<const std::span<const InstanceView>>, TaskWish& answer) {
   shared_->tell(runtime);
-  Facts& facts = state_->of(program(), machine(), task);
+  Facts& facts = state_->of(program(), site(), task);
   const VariantView* variant = mapper::variant_to_run(task);
   if (variant == nullptr) {
     answer.failure = mapper::no_kind(program(), task, machine());
@@ -477,7 +499,7 @@ void ProgramMapper::map_must_epoch(MapperRuntime&, std::span<const TaskView> tas
            answer.processors.end();
   };
   for (const TaskView& task : tasks) {
-    const Facts& facts = state_->of(program(), machine(), task);
+    const Facts& facts = state_->of(program(), site(), task);
     if (!facts.kind) {  // which select_task_options has said
       answer.processors.push_back(site().local);
       continue;
@@ -508,13 +530,11 @@ void ProgramMapper::map_must_epoch(MapperRuntime&, std::span<const TaskView> tas
 void ProgramMapper::select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
                                         ScheduleAnswer& answer) {
   for (std::uint32_t i = 0; i < ready.size(); ++i) {
-    const Facts& facts = state_->of(program(), machine(), ready[i]);
-    if (limits(facts, ready[i], runtime)) {
-      std::int64_t& in_flight = state_->in_flight[{ready[i].id, ready[i].current}];
-      if (in_flight >= facts.limit) continue;
-      ++in_flight;
-    }
-    answer.map.push_back(i);
+    const Facts& facts = state_->of(program(), site(), ready[i]);
+    const bool waits =
+        limits(facts, ready[i], runtime) &&
+        !state_->limits.begin(ready[i].id, ready[i].current, facts.limit, sender(runtime));
+    if (!waits) answer.map.push_back(i);
   }
   if (!answer.map.empty() || ready.empty()) return;
   if (state_->deferred == 0) state_->deferred = runtime.create_event();
@@ -529,10 +549,16 @@ void ProgramMapper::report_profiling(MapperRuntime& runtime, const TaskView& ope
                                      const ProfilingReport& report) {
   using enum OperationKind;
   if (operation.operation != kTask || report.operation != kTask) return;  // its copies', say
-  const auto found = state_->in_flight.find({operation.id, operation.current});
-  if (found == state_->in_flight.end()) return;
-  found->second = std::max(found->second - 1, std::int64_t{0});
-  if (state_->deferred != 0) runtime.trigger_event(std::exchange(state_->deferred, 0));
+  if (state_->limits.end(operation.id, operation.current, sender(runtime))) {
+    state_->look_again(runtime);
+  }
+}
+
+void ProgramMapper::handle_message(MapperRuntime& runtime, const Processor& from,
+                                   std::uint32_t kind, std::span<const std::byte> message) {
+  const auto about_limit = mapper::read_limit_message(kind, message.data(), message.size());
+  if (!about_limit) return;
+  if (state_->limits.receive(from, *about_limit, sender(runtime))) state_->look_again(runtime);
 }
 
 // ---- Stealing
@@ -561,13 +587,18 @@ void ProgramMapper::select_steal_targets(MapperRuntime&, std::span<const Process
 void ProgramMapper::permit_steal_request(MapperRuntime&, const Processor& thief,
                                          std::span<const TaskView> stealable,
                                          std::vector<std::uint32_t>& answer) {
+  std::set<TaskId> keeps_one;
   for (std::uint32_t i = 0; i < stealable.size(); ++i) {
-    const Facts& facts = state_->of(program(), machine(), stealable[i]);
+    const TaskId id = stealable[i].id;
+    if (expects_place(id) && keeps_one.insert(id).second) continue;
+    const Facts& facts = state_->of(program(), site(), stealable[i]);
     if (!facts.steal || facts.kind->kind != thief.kind) continue;
     const bool near = thief.node == site().local.node;
     if (near || facts.steal->scope == StealScope::kAnyNode) answer.push_back(i);
   }
   answer.resize((answer.size() + 1) / 2);
 }
+
+bool ProgramMapper::expects_place(TaskId task) const { return state_->limits.expects_place(task); }
 
 }  // namespace groma

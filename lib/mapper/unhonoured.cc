@@ -20,7 +20,10 @@ using program::TableId;
 std::string_view lacking(const Program& program, const Row& row, const Capabilities& can) {
   switch (row.key.table) {
     case TableId::kInstanceLimit:
-      return can.events ? "" : "cannot wait for a task to end";
+      if (!can.events) return "cannot wait for a task to end";
+      return can.messages || static_cast<LimitScope>(row.kinds[0]) == LimitScope::kProcessor
+                 ? ""
+                 : "does not send the messages with which mappers count together";
     case TableId::kCollectMemory:
       return can.collection ? "" : "does not collect instances early";
     case TableId::kControlReplicate:

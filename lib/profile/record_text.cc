@@ -10,7 +10,7 @@ namespace {
 using archive::list;
 using Event = RunRecord::Event;
 
-constexpr std::string_view kMagic = "groma run 2\n";
+constexpr std::string_view kMagic = "groma run 3\n";
 constexpr int kMaxDepth = 2;
 constexpr RunTime kMaxTime = RunTime{1} << 61;  // 26 days
 
@@ -18,6 +18,7 @@ template <typename Archive>
 void visit(Archive& archive, Event& event) {
   archive(event.kind);
   archive(event.name);
+  archive(event.point);
   archive(event.where);
   archive(event.from);
   archive(event.region);
@@ -40,6 +41,7 @@ void visit(Archive& archive, RunRecord& record) {
   const auto one_value = [&](auto& value) { archive(value); };
   list(archive, record.tasks, one_value);
   list(archive, record.regions, one_value);
+  list(archive, record.points, one_value);
   list(archive, record.processors, [&](RunRecord::Processor& one) {
     archive(one.kind);
     archive(one.node);

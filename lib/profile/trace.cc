@@ -26,6 +26,10 @@ class Writer {
       : profile_(profile), record_(*profile.record), words_(words) {
     for (const std::string& name : record_.tasks) tasks_.push_back(json_quoted(name));
     for (const std::string& name : record_.regions) regions_.push_back(json_quoted(name));
+    for (const std::string& point : record_.points) points_.push_back(json_quoted(point));
+    for (const auto& memory : record_.memories) {
+      memories_.push_back(json_quoted(profile::name_of(memory)));
+    }
   }
 
   std::string write() {
@@ -95,16 +99,18 @@ class Writer {
     const std::string begin = micros(span.begin), length = micros(span.end - span.begin);
     if (task) {
       event(R"({{"ph":"X","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"dur":{},)"
-            R"("args":{{"event":{}}}}})",
+            R"("args":{{"event":{}{}}}}})",
             lane.kind == Lane::Kind::kRuntime ? "mapping" : "task", name_in(tasks_, one.name),
-            lane.node + 1, thread, begin, length, span.event);
+            lane.node + 1, thread, begin, length, span.event,
+            one.point < 0 ? "" : fmt::format(R"(,"point":{})", name_in(points_, one.point)));
       return;
     }
     event(R"({{"ph":"X","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"dur":{},)"
-          R"("args":{{"event":{},"bytes":{},"for":{},"by":{}}}}})",
+          R"("args":{{"event":{},"bytes":{},"from":{},"to":{},"for":{},"by":{}}}}})",
           one.kind == RunRecord::Event::Kind::kCopy ? "copy" : "reduction",
           name_in(regions_, one.region), lane.node + 1, thread, begin, length, span.event,
-          one.bytes, name_in(tasks_, one.name), statement(one.statement));
+          one.bytes, name_in(memories_, one.from), name_in(memories_, one.where),
+          name_in(tasks_, one.name), statement(one.statement));
   }
 
   void path() {
@@ -125,7 +131,7 @@ class Writer {
     std::size_t shown = 0;
     for (std::size_t m = 0; m < levels.size() && shown < kAllLevels; ++m) {
       const RunRecord::Memory& memory = record_.memories[m];
-      const std::string name = json_quoted(profile::name_of(memory));
+      const std::string& name = memories_[m];
       shown += levels[m].size();
       for (const Level& level : levels[m]) {
         event(R"({{"ph":"C","name":{},"pid":{},"ts":{},"args":{{"bytes":{}}}}})", name,
@@ -137,7 +143,7 @@ class Writer {
   const Profile& profile_;
   const RunRecord& record_;
   const ProfileWords& words_;
-  std::vector<std::string> tasks_, regions_;  // quoted
+  std::vector<std::string> tasks_, regions_, points_, memories_;  // quoted
   std::unordered_map<std::int32_t, std::string> statements_;
   std::string text_;
   bool first_ = true;

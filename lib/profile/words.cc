@@ -3,33 +3,12 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cmath>
 #include <limits>
 
 namespace groma::profile {
-namespace {
-
-// Three digits, in the largest unit of which there is at least one.
-template <std::size_t kCount>
-std::string in_units(double value, double step, const std::array<std::string_view, kCount>& units) {
-  std::size_t unit = 0;
-  while (unit + 1 < kCount && std::abs(value) >= step * 0.9995) {
-    value /= step;
-    ++unit;
-  }
-  const double size = std::abs(value);
-  const int digits = unit == 0 || size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
-  return fmt::format("{:.{}f} {}", value, digits, units[unit]);
-}
-
-}  // namespace
-
 std::string time_words(RunTime time) {
-  return in_units<5>(static_cast<double>(time), 1000, {"ps", "ns", "us", "ms", "s"});
-}
-
-std::string bytes_words(std::int64_t bytes) {
-  return in_units<6>(static_cast<double>(bytes), 1024, {"B", "KiB", "MiB", "GiB", "TiB", "PiB"});
+  constexpr std::array<std::string_view, 5> kUnits = {"ps", "ns", "us", "ms", "s"};
+  return in_units(static_cast<double>(time), 1000, kUnits);
 }
 
 std::string name_of(const RunRecord::Processor& p) {
@@ -68,19 +47,19 @@ std::string_view name_of(Profile::Reason reason) {
 std::string_view words_of(Profile::Reason reason) {
   switch (reason) {
     case Profile::Reason::kEnd:
-      return "the last";
+      return "it was the last";
     case Profile::Reason::kData:
-      return "its data is needed";
+      return "its data was needed";
     case Profile::Reason::kProcessor:
-      return "it has the processor";
+      return "its processor was needed";
     case Profile::Reason::kChannel:
-      return "it has the channel";
+      return "its channel was needed";
     case Profile::Reason::kStart:
-      return "it is ready";
+      return "it was ready";
     case Profile::Reason::kMapping:
       break;
   }
-  return "before the next is launched";
+  return "the next task was launched after it";
 }
 
 std::string words_of(const Profile& profile, const Profile::Move& move) {

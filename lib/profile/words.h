@@ -5,14 +5,14 @@
 #include <string>
 #include <string_view>
 
+#include "base/quantities.h"
 #include "groma/profile.h"
 
 namespace groma::profile {
 
 // "12.3 ms": three digits.
 std::string time_words(RunTime time);
-// "1.50 GiB"
-std::string bytes_words(std::int64_t bytes);
+using groma::bytes_words;
 // "GPU (0, 3)": node, then index.
 std::string name_of(const RunRecord::Processor& processor);
 std::string name_of(const RunRecord::Memory& memory);
@@ -26,7 +26,7 @@ std::string region_name(const RunRecord& record, std::int32_t region);
 
 std::string_view name_of(Profile::Doing doing);
 std::string_view name_of(Profile::Reason reason);
-// "the next needs its data"
+// Why it is on the critical path: "its data was needed"
 std::string_view words_of(Profile::Reason reason);
 // "copy of rp_shared, SYSMEM to FBMEM"
 std::string words_of(const Profile& profile, const Profile::Move& move);

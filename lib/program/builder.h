@@ -82,7 +82,8 @@ class Builder {
   bool check_arguments(std::string_view callee, List args, std::size_t wanted, Range range);
   bool fits(CodeId id, Type wanted) const;
   void check_type(CodeId id, std::string_view callee, Type wanted);
-  CodeId no_member(Type type, std::string_view spelled, Range focus, Range range);
+  std::string owner_words(CodeId base) const;
+  CodeId no_member(CodeId base, std::string_view spelled, Range focus, Range range);
   Type arithmetic_type(const Code& code, CodeId left, CodeId right, std::string_view sign);
   Type comparison_type(const Code& code, CodeId left, CodeId right, std::string_view sign);
 

@@ -438,11 +438,20 @@ CodeId Builder::slice(const Expr& expr) {
   return make(Op::kSlice, Type::kTuple, expr.range, ends[0], ends[1], base);
 }
 
+// What has no such member: its type, or where that is not known yet, its text.
+std::string Builder::owner_words(CodeId base) const {
+  if (!is_any(type_of(base))) return std::string(describe(type_of(base)));
+  constexpr std::size_t kLongest = 40;
+  const std::string_view text = tree_.source.text(range_of(base));
+  const bool is_short = text.size() <= kLongest && text.find('\n') == std::string_view::npos;
+  return is_short ? fmt::format("`{}`", text) : "this value";
+}
+
 // Reports that there is no such member; says what there is.
-CodeId Builder::no_member(Type type, std::string_view spelled, Range focus, Range range) {
+CodeId Builder::no_member(CodeId base, std::string_view spelled, Range focus, Range range) {
+  const Type type = type_of(base);
   Diagnostic& diagnostic =
-      report(DiagId::kUnknownMember, focus,
-             {std::string(is_any(type) ? "a value" : describe(type)), std::string(spelled)});
+      report(DiagId::kUnknownMember, focus, {owner_words(base), std::string(spelled)});
   const auto names = names_after_dot(type);
   if (!suggest(diagnostic, spelled, names, focus) && !names.empty()) {
     diagnostic.note(fmt::format("it has {}", join_names(names, "and")));
@@ -462,9 +471,8 @@ CodeId Builder::member(const Expr& expr) {
       report(DiagId::kParentMember, focus, {std::string(spelled)});
       return broken(expr.range);
     }
-    if (!method || !has(type, *method)) return no_member(type, spelled, focus, expr.range);
-    report(DiagId::kUnknownMember, focus,
-           {std::string(is_any(type) ? "a value" : describe(type)), std::string(spelled)})
+    if (!method || !has(type, *method)) return no_member(base, spelled, focus, expr.range);
+    report(DiagId::kUnknownMember, focus, {owner_words(base), std::string(spelled)})
         .help(fmt::format("call it: `{}(...)`", spelled));
     return broken(expr.range);
   }
@@ -576,7 +584,7 @@ CodeId Builder::call_method(const Expr& expr, const Expr& callee) {
   if (!method || !has(type, *method)) {
     const auto known = find_member(spelled);
     if (!known || !has(type, *known)) {
-      no_member(type, spelled, focus, expr.range);
+      no_member(base, spelled, focus, expr.range);
     } else {
       report(DiagId::kNotCallable, focus, {fmt::format("the member `{}`", spelled)})
           .help(fmt::format("write `.{}` without parentheses", spelled));

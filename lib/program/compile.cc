@@ -279,6 +279,7 @@ class Compiler {
     Row row;
     row.key.table = TableId::kInstanceLimit;
     row.value = node.limit;
+    row.kinds[0] = static_cast<std::uint8_t>(node.scope);
     if (node.proc) row.key.place = place_key(static_cast<ProcKind>(node.proc->value));
     for (const Name& name : tree_.names_of(node.names)) {
       row.key.task = name.id;

@@ -206,10 +206,10 @@ struct Key {
 // One statement under one key. What `value` and `kinds` hold depends on the table.
 struct Row {
   Key key;
-  std::uint32_t statement = 0;  // Origin
-  std::uint8_t kind_count = 0;  // kTask, kRegion: kinds in order, none twice
-  std::array<std::uint8_t, 7> kinds{};
-  std::int64_t value = 0;  // limit, scope, function, or an index into layouts
+  std::uint32_t statement = 0;          // Origin
+  std::uint8_t kind_count = 0;          // kTask, kRegion: kinds in order, none twice
+  std::array<std::uint8_t, 7> kinds{};  // kInstanceLimit: the first is the LimitScope
+  std::int64_t value = 0;               // limit, scope, function, or an index into layouts
 };
 
 struct Data {

@@ -143,7 +143,7 @@ std::optional<LimitDecision> Program::instance_limit(std::string_view task, Proc
   const PlaceKey places[] = {place_key(kind), program::kAnyPlace};
   const Row* row = find_task(*data_, TableId::kInstanceLimit, task, places);
   if (row == nullptr) return std::nullopt;
-  return LimitDecision{row->value, origin_of(*row)};
+  return LimitDecision{row->value, static_cast<LimitScope>(row->kinds[0]), origin_of(*row)};
 }
 
 std::optional<Origin> Program::collect_memory(std::string_view task,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/point_text.h"
 #include "base/random.h"
 
 namespace groma::sim {
@@ -81,7 +82,11 @@ std::int64_t Engine::bytes() const {
   bytes += static_cast<std::int64_t>(runs_.size() * sizeof(TaskRun) +
                                      copies_.size() * (sizeof(CopyRun) + kScheduled) +
                                      events_made_.size() * kEventMade);
-  if (record_) bytes += heap_bytes(record_->events) + heap_bytes(record_->allocations);
+  if (record_) {
+    constexpr std::size_t kPoint = 160;  // its text, twice
+    bytes += heap_bytes(record_->events) + heap_bytes(record_->allocations);
+    bytes += static_cast<std::int64_t>(record_->points.size() * kPoint);
+  }
   return bytes;
 }
 
@@ -159,6 +164,7 @@ void Engine::handle(const Event& event) {
       return steal(static_cast<std::int32_t>(event.id));
     case Event::Kind::kMessage: {
       const Message message = std::move(messages_[static_cast<std::size_t>(event.id)]);
+      free_messages_.push_back(static_cast<std::uint32_t>(event.id));
       const std::int32_t target = number_of(message.target);
       scheduler(target).handle_message(*this, message.sender, message.kind, message.bytes);
       return;
@@ -411,6 +417,14 @@ double Engine::seconds_of(TaskRun& run) {
   return kernels * group.launch_latency_s + std::max({compute, memory, least});
 }
 
+// Its number among the points of the record.
+std::int32_t Engine::point_number(const Point& point) {
+  const auto number = static_cast<std::int32_t>(record_->points.size());
+  const auto [known, is_new] = point_numbers_.try_emplace(text_of(point), number);
+  if (is_new) record_->points.push_back(known->first);
+  return known->second;
+}
+
 void Engine::start(TaskRun& run) {
   run.start = now_;
   Station& station = stations_[static_cast<std::size_t>(run.number)];
@@ -421,6 +435,7 @@ void Engine::start(TaskRun& run) {
     RunRecord::Event event;
     event.kind = RunRecord::Event::Kind::kTask;
     event.name = static_cast<std::int32_t>(run.task);
+    if (run.launch != nullptr && run.launch->is_index) event.point = point_number(run.point);
     event.where = run.number;
     event.mapping = run.mapping;
     event.mapped = run.mapped;
@@ -519,9 +534,18 @@ void Engine::trigger_event(MapperEvent event) {
 bool Engine::send_message(const Processor& target, std::uint32_t kind,
                           std::span<const std::byte> message) {
   const std::int32_t number = number_of(target);
-  if (number < 0 || messages_.size() >= std::size_t{1} << 20) return false;
-  messages_.push_back({speaking_, target, kind, {message.begin(), message.end()}});
-  push(now_, Event::Kind::kMessage, nullptr, static_cast<std::int64_t>(messages_.size()) - 1);
+  // Without a bound mappers could send each other messages for ever.
+  constexpr std::int64_t kMaxInVain = std::int64_t{1} << 20;
+  if (number < 0 || sent_in_vain_ >= kMaxInVain + 16 * live_) return false;
+  ++sent_in_vain_;
+  if (free_messages_.empty()) {
+    free_messages_.push_back(static_cast<std::uint32_t>(messages_.size()));
+    messages_.emplace_back();
+  }
+  const std::uint32_t slot = free_messages_.back();
+  free_messages_.pop_back();
+  messages_[slot] = {speaking_, target, kind, {message.begin(), message.end()}};
+  push(now_, Event::Kind::kMessage, nullptr, slot);
   return true;
 }
 

@@ -9,6 +9,7 @@
 #include <queue>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "simulate/heap.h"
@@ -91,6 +92,7 @@ class Engine final : public Mapping {
   void start_copy(CopyRun& copy);
   void start_next(std::int32_t processor);
   void start(TaskRun& run);
+  std::int32_t point_number(const Point& point);
   void end_task(TaskRun& run);
   void complete_run(TaskRun& run);
   double seconds_of(TaskRun& run);
@@ -148,18 +150,21 @@ class Engine final : public Mapping {
   std::map<MapperEvent, std::vector<std::int32_t>> deferred_;  // processors to ask again
   MapperEvent last_event_ = 0;
   std::map<MapperEvent, bool> events_made_;
-  std::vector<Message> messages_;
-  std::int64_t launched_ = 0;  // tasks
-  std::int64_t live_ = 0;      // not over
+  std::vector<Message> messages_;             // some of them delivered:
+  std::vector<std::uint32_t> free_messages_;  // places for others
+  std::int64_t launched_ = 0;                 // tasks
+  std::int64_t live_ = 0;                     // not over
   std::uint64_t statements_ = 0;
   std::vector<RunTime> phase_time_;
   std::uint64_t draws_ = 0;
   std::uint64_t steps_ = 0;
   std::int64_t run_bytes_ = 0, context_bytes_ = 0;  // of memory: of runs_' vectors, of contexts
   std::int64_t asked_in_vain_ = 0;  // about tasks that were not mapped, since one was
+  std::int64_t sent_in_vain_ = 0;   // messages since a task was mapped
   std::int64_t contexts_ = 0;       // tasks that launch, not over
   std::int64_t stealable_ = 0;      // tasks that wait to be mapped and may be stolen
   std::shared_ptr<RunRecord> record_;
+  std::unordered_map<std::string, std::int32_t> point_numbers_;  // in record_->points
 
   // Kept for their memory.
   std::vector<RequirementView> point_views_, report_views_;

@@ -258,6 +258,7 @@ void Engine::give(std::int32_t victim, std::int32_t thief) {
 bool Engine::map(TaskRun& run) {
   if (stopped()) return false;
   asked_in_vain_ = 0;
+  sent_in_vain_ = 0;
   if (run.op == kBeginning || run.launch == nullptr) {
     run.op = ops_.add();
     uses_.resize(ops_.size());

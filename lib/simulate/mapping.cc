@@ -8,6 +8,8 @@
 
 #include "base/one_diagnostic.h"
 #include "base/point_text.h"
+#include "base/quantities.h"
+#include "base/saturating.h"
 #include "mapper/cut.h"
 #include "mapper/default_policy.h"
 #include "mapper/processors.h"
@@ -481,9 +483,11 @@ bool Mapping::map_requirement(TaskRun& run, const TaskView& view, const Requirem
     if (!query) continue;
     const auto found = store_.find_or_make(*query);
     if (!found) {
-      const std::int64_t bytes = store_.bytes_of(*query);
-      tried += fmt::format("{}{} ({} bytes wanted, {} free)", tried.empty() ? "" : ", ",
-                           name_of(candidate.memory), bytes, store_.free_bytes(query->memory));
+      const std::int64_t needs = store_.bytes_of(*query);
+      const std::int64_t free = store_.free_bytes(query->memory);
+      tried += fmt::format("{}{} (needs {}, has {} free, {} too little)", tried.empty() ? "" : ", ",
+                           name_of(candidate.memory), bytes_words(needs), bytes_words(free),
+                           bytes_words(needs - free));
       if (!origin) origin = candidate.memory_origin;
       full = query;
       continue;
@@ -585,21 +589,26 @@ void Mapping::refuse_memory(const TaskRun& run, const TaskView& view, std::uint3
   std::string raw;
   if (full) {
     const Memory memory = memories_[full->memory];
+    const std::int64_t wanted = store_.bytes_of(*full);
+    const std::int64_t capacity = memories_.group(full->memory).capacity_bytes;
+    const std::int64_t in_all = saturating_add(capacity - store_.free_bytes(full->memory), wanted);
+    diagnostic.note(fmt::format("{} needs {} in all, with what lies there, and has {}",
+                                mapper::text_of(memory), bytes_words(in_all),
+                                bytes_words(capacity)));
     for (const Store::Held& held : store_.fill(full->memory, kShownRegions)) {
       const std::string used = held.used == held.count ? ", in use"
                                : held.used > 0 ? fmt::format(", {} of them in use", held.used)
                                                : "";
-      diagnostic.note(fmt::format("{} holds {} instance{} of `{}`, {} bytes{}",
-                                  mapper::text_of(memory), held.count, held.count == 1 ? "" : "s",
-                                  data_.regions[held.region].name, held.bytes, used));
+      diagnostic.note(fmt::format("{} holds {} instance{} of `{}`, {}{}", mapper::text_of(memory),
+                                  held.count, held.count == 1 ? "" : "s",
+                                  data_.regions[held.region].name, bytes_words(held.bytes), used));
     }
-    const std::int64_t wanted = store_.bytes_of(*full);
     InstanceQuery unaligned = *full;
     unaligned.layout.align_op = AlignOp::kNone;
     const std::int64_t least = store_.bytes_of(unaligned);
     if (wanted / 2 >= least) {
       const bool together = full->layout.fields == FieldOrder::kAos;
-      diagnostic.help(fmt::format("unaligned it takes {} bytes{}", least,
+      diagnostic.help(fmt::format("unaligned it takes {}{}", bytes_words(least),
                                   together ? ": in AOS each field of each point is aligned" : ""));
     }
     raw = fmt::format(

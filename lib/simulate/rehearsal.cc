@@ -12,6 +12,7 @@
 #include <unordered_set>
 
 #include "base/one_diagnostic.h"
+#include "base/quantities.h"
 #include "base/saturating.h"
 #include "mapper/processors.h"
 #include "simulate/mapping.h"
@@ -753,8 +754,8 @@ class Rehearsal final : public Mapping {
 
   Diagnostic may_not_fit(std::int32_t memory, std::int64_t wanted, const std::vector<bool>& full) {
     const std::int64_t capacity = memories_.group(memory).capacity_bytes;
-    Diagnostic diagnostic =
-        one_diagnostic(DiagId::kMayNotFit, mapper::text_of(memories_[memory]), wanted, capacity);
+    Diagnostic diagnostic = one_diagnostic(DiagId::kMayNotFit, mapper::text_of(memories_[memory]),
+                                           bytes_words(wanted), bytes_words(capacity));
     struct Part {
       std::int64_t bytes = 0, count = 0;
       std::uint32_t task = 0, position = 0;
@@ -773,13 +774,14 @@ class Rehearsal final : public Mapping {
     std::stable_sort(largest.begin(), largest.end(),
                      [](const auto& a, const auto& b) { return a.second.bytes > b.second.bytes; });
     if (largest.size() > kShownInstances) largest.resize(kShownInstances);
-    diagnostic.note(fmt::format("{} bytes too many, if none is given up before another is needed",
-                                wanted - capacity));
+    diagnostic.note(
+        fmt::format("{} too little, if no instance is given up before another is needed",
+                    bytes_words(wanted - capacity)));
     for (const auto& [region, part] : largest) {
-      diagnostic.note(fmt::format("{} instance{} of `{}`, {} bytes, first for region {} of `{}`",
+      diagnostic.note(fmt::format("{} instance{} of `{}`, {}, first for region {} of `{}`",
                                   part.count, part.count == 1 ? "" : "s",
-                                  data_.regions[region].name, part.bytes, part.position,
-                                  data_.tasks[part.task].name));
+                                  data_.regions[region].name, bytes_words(part.bytes),
+                                  part.position, data_.tasks[part.task].name));
     }
     return diagnostic;
   }

@@ -42,7 +42,9 @@ class Dumper {
   }
   std::string inner(const InstanceLimitStatement& n) const {
     const std::string_view kind = n.proc ? name_of(static_cast<ProcKind>(n.proc->value)) : "*";
-    return fmt::format("limit {} {} {}", names(n.names), kind, n.limit);
+    const std::string_view scope = spelling(n.scope);
+    return fmt::format("limit {} {} {}{}{}", names(n.names), kind, n.limit,
+                       scope.empty() ? "" : " ", scope);
   }
   std::string inner(const CollectMemoryStatement& n) const {
     return fmt::format("collect {} {}", names(n.names), which(n.which));

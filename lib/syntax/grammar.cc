@@ -213,7 +213,8 @@ void add_decisions(std::vector<Production>& table) {
   add("layout", StatementKind::kLayout,
       seq(names, which, text(" "), rule("layout-place"), many(seq(text(" "), rule("constraint")))));
   add("limit", StatementKind::kInstanceLimit,
-      seq(names, optional(seq(text(" "), rule("proc"))), text(" "), rule("integer")));
+      seq(names, optional(seq(text(" "), rule("proc"))), text(" "), rule("integer"),
+          optional(one_of(text(" SAME_NODE"), text(" Machine")))));
   add("collect", StatementKind::kCollectMemory, seq(names, which));
   add("index-map", StatementKind::kIndexTaskMap, seq(who, text(" "), rule("free-name")));
   add("single-map", StatementKind::kSingleTaskMap, seq(who, text(" "), rule("free-name")));
@@ -409,7 +410,13 @@ void add_tokens(const GrammarNames& names, std::vector<Production>& table) {
   add("visible", with({{'!', '~'}}));
   add("plain", with({{' ', '!'}, {'#', '['}, {']', '~'}}));
   add("string", seq(quote, many(one_of(rule("plain"), escaped)), quote));
-  add("quoted-name", seq(quote, some(one_of(rule("plain"), simple_escape)), quote));
+  // Not "*" alone, which stands for all names.
+  const Item no_star = chars({{' ', '!'}, {'#', ')'}, {'+', '['}, {']', '~'}, low, middle, high});
+  const Item in_name = one_of(rule("plain"), simple_escape);
+  add("quoted-name",
+      seq(quote,
+          one_of(seq(one_of(no_star, simple_escape), many(in_name)), seq(text("*"), some(in_name))),
+          quote));
   add("comment", seq(one_of(text("#"), text("//")), many(seq(many(text(" ")), rule("visible")))));
 }
 

@@ -88,6 +88,7 @@ class Parser {
   bool region(Statement& made);
   bool layout(Statement& made);
   bool instance_limit(Statement& made);
+  LimitScope limit_scope();
   bool collect_memory(Statement& made);
   bool task_map(Statement& made, bool index);
   bool control_replicate(Statement& made);

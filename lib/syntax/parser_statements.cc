@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 #include "syntax/parser_impl.h"
@@ -316,15 +317,40 @@ bool Parser::layout(Statement& made) {
   return true;
 }
 
-// limit : InstanceLimit NAMES [PROC] INT
+// limit : InstanceLimit NAMES [PROC] INT [SAME_NODE | Machine]
 bool Parser::instance_limit(Statement& made) {
   InstanceLimitStatement node;
   node.names = names("task", token_is_proc());
   const bool kind = is_word(token_.kind) && !at_next_statement();
   if (!panic_ && kind) node.proc = kind_word(TokenKind::kProcWord, false);
-  node.limit = integer("the most instances, an integer");
+  node.limit = integer("the number of instances that may run at a time");
+  if (!panic_) node.scope = limit_scope();
   made.node = node;
   return true;
+}
+
+// No statement begins with one of these words, so they may stand on the next line.
+LimitScope Parser::limit_scope() {
+  if (accept(TokenKind::kMachine)) return LimitScope::kMachine;
+  const bool same_node =
+      at(TokenKind::kScopeWord) && static_cast<StealScope>(token_.value) == StealScope::kSameNode;
+  if (same_node) {
+    advance();
+    return LimitScope::kNode;
+  }
+  const bool wrong_word = at(TokenKind::kScopeWord) ||
+                          (at(TokenKind::kName) && !token_.line_start && !begins_statement());
+  if (!wrong_word) return LimitScope::kProcessor;
+  constexpr std::array<std::string_view, 2> kScopes = {"SAME_NODE", "Machine"};
+  Diagnostic* diagnostic =
+      report(DiagId::kExpectedToken, token_.range,
+             "`SAME_NODE`, `Machine` or the end of the statement", describe(token_));
+  if (at(TokenKind::kScopeWord)) {
+    diagnostic->help("write `Machine` to count the instances on all nodes together");
+  } else {
+    suggest(*diagnostic, token_.range, kScopes);
+  }
+  return LimitScope::kProcessor;
 }
 
 // collect : CollectMemory NAMES WHICH

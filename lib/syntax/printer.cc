@@ -171,6 +171,10 @@ class Printer {
     if (node.proc) print_word<ProcKind>(*node.proc, " ");
     put(" ");
     put(std::to_string(node.limit));
+    if (node.scope != LimitScope::kProcessor) {
+      put(" ");
+      put(spelling(node.scope));
+    }
     end_with_semicolon(statement);
   }
 

@@ -132,4 +132,16 @@ std::string_view spelling(ParamType type) {
   return word_of(TokenKind::kTypeWord, static_cast<std::uint8_t>(type));
 }
 
+std::string_view spelling(LimitScope scope) {
+  switch (scope) {
+    case LimitScope::kProcessor:
+      return "";
+    case LimitScope::kNode:
+      return word_of(TokenKind::kScopeWord, static_cast<std::uint8_t>(StealScope::kSameNode));
+    case LimitScope::kMachine:
+      return word_of(TokenKind::kMachine, 0);
+  }
+  return "";
+}
+
 }  // namespace groma::syntax

@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "groma/kinds.h"
 #include "groma/source.h"
 
 namespace groma::syntax {
@@ -110,5 +111,6 @@ std::string_view spelling(TokenKind kind);
 std::string_view spelling(StatementKind kind);
 std::string_view spelling(ConstraintWord word);
 std::string_view spelling(ParamType type);
+std::string_view spelling(LimitScope scope);  // of kProcessor, which no word says, ""
 
 }  // namespace groma::syntax

@@ -144,6 +144,7 @@ struct InstanceLimitStatement {
   List names;
   std::optional<KindWord> proc;
   std::int64_t limit = 0;
+  LimitScope scope = LimitScope::kProcessor;
 };
 struct CollectMemoryStatement {
   List names, which;

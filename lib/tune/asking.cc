@@ -110,17 +110,24 @@ void Asker::remark(std::string text) {
   if (remarks_.size() < kMaxRemarks) remarks_.push_back(std::move(text));
 }
 
-void Asker::refuse(Round& round, const std::string& why) {
+void Asker::remark_refusal(const std::string& why) {
   remark(fmt::format("YOUR LAST REPLY could not be used: {}.", why));
+}
+
+void Asker::refuse(Round& round, const std::string& why) {
+  remark_refusal(why);
   round.reject(why);
+}
+
+std::nullopt_t Asker::refuse_proposal(Round& round, const std::string& why) {
+  remark_refusal(why);
+  round.reject_proposal(why);
+  return std::nullopt;
 }
 
 std::optional<Proposal> Asker::proposal(Round& round, const Answer& answer,
                                         std::string_view otherwise) {
-  if (!answer.segments) {
-    refuse(round, answer.why);
-    return std::nullopt;
-  }
+  if (!answer.segments) return refuse_proposal(round, answer.why);
   for (const std::string& text : answer.notes) {
     remark(fmt::format("OF YOUR LAST REPLY not all could be used: {}.", text));
   }
@@ -134,10 +141,10 @@ std::optional<Proposal> Asker::proposal(Round& round, const Answer& answer,
   const std::string canonical = round.evaluator().canonical(proposal.text);
   if (!proposed_.add(hash_of(canonical), {})) {
     const Step* step = find_step(round, canonical);
-    refuse(round, step == nullptr ? std::string("it was proposed before")
-                                  : fmt::format("it was tried before: #{} {}", step->number,
-                                                result_words(step->evaluation, round.evaluator())));
-    return std::nullopt;
+    return refuse_proposal(
+        round, step == nullptr ? std::string("it was proposed before")
+                               : fmt::format("it was tried before: #{} {}", step->number,
+                                             result_words(step->evaluation, round.evaluator())));
   }
   proposal.why = answer.plan.empty() ? std::string(otherwise) : answer.plan;
   return proposal;

@@ -34,7 +34,7 @@ class Asker {
   std::vector<std::optional<ChatReply>> ask(Round& round, std::span<const Question> questions,
                                             double temperature);
 
-  // Tells the round, and the next prompt.
+  // Tells the round, and the next prompt, that a reply is of no use.
   void refuse(Round& round, const std::string& why);
   void remark(std::string text);
   // A proposal of an answer; nothing, and refused, where it holds nothing or nothing new. What it
@@ -54,6 +54,9 @@ class Asker {
  private:
   ChatRequest request(const Question& question, std::uint64_t sample) const;
   bool shorten(const ChatError& error);
+  void remark_refusal(const std::string& why);
+  // As refuse(), of a reply that was to be a proposal.
+  std::nullopt_t refuse_proposal(Round& round, const std::string& why);
 
   const bool is_mapping_;
   const std::uint64_t seed_;

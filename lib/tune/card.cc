@@ -28,8 +28,9 @@ Upper and lower case differ. Use only the names of tasks and regions that are li
    statement counts, the most specific. Some library tasks demand an order.
     Layout * * * AOS C_order Align==128;
 
-4) InstanceLimit <task,..> <n>; at most n instances mapped and unfinished on a processor. Saves
-   memory, costs time; seldom of use.
+4) InstanceLimit <task,..> <n>; at most n instances mapped and unfinished on a processor; with
+   SAME_NODE or Machine behind n, on all processors of a node, of the machine. Saves memory, costs
+   time; seldom of use.
 
 5) Functions say where the points of an index launch go:
     m = Machine(GPU);

@@ -148,6 +148,20 @@ std::vector<MemKind> Drafts::all_memories(const Draft& draft, std::size_t task,
 
 // --------------------------------------------------------------------------------------- the text
 
+namespace {
+
+// The length of the comment lines with which a program begins.
+std::size_t header_bytes(std::string_view text) {
+  std::size_t end = 0;
+  while (text.substr(end).starts_with('#') || text.substr(end).starts_with("//")) {
+    const std::size_t line = text.find('\n', end);
+    end = line == text.npos ? text.size() : line + 1;
+  }
+  return end;
+}
+
+}  // namespace
+
 std::string Drafts::text_of(const Draft& draft) const {
   std::string kinds, data, limits, functions, maps;
   std::map<std::string, std::string> users;  // "name_kind": of the function
@@ -210,8 +224,14 @@ std::string Drafts::text_of(const Draft& draft) const {
   if (draft.replicate) text += fmt::format("ControlReplicate {};\n", top_level_);
   if (text.starts_with('\n')) text.erase(0, 1);
   if (draft.base->text.empty() || text.empty()) return text + draft.base->text;
-  // What comes first counts.
-  return text + "\n" + without(draft.base->text, keys_of(text));
+  // What comes first counts, so the new statements stand before the base's, below its header.
+  const std::string_view base = draft.base->text;
+  const std::size_t header = header_bytes(base);
+  std::string made(base.substr(0, header));
+  if (header > 0) made += made.ends_with('\n') ? "\n" : "\n\n";
+  std::string_view rest = base.substr(header);
+  rest.remove_prefix(std::min(rest.find_first_not_of("\r\n"), rest.size()));
+  return made + text + "\n" + without(rest, keys_of(text));
 }
 
 std::string Drafts::free_name(const Base& base, std::string name) {

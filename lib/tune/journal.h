@@ -21,7 +21,7 @@ using Json = nlohmann::ordered_json;
 
 inline constexpr const char* kBesideStart = "beside_start";  // what a line is about
 
-// What a line of a journal holds, byte for byte; discarded where it is no JSON, or deeper than any
+// What a line of a journal holds, byte for byte; discarded where it is not JSON, or deeper than any
 // that we write.
 Json parsed(const std::string& line);
 

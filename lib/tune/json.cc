@@ -76,9 +76,13 @@ std::string to_json(const TuneOutcome& outcome) {
   if (!outcome.dropped.empty()) json["dropped"] = outcome.dropped;
   json["trajectory"] = outcome.trajectory;
   const TuneSpending& spent = outcome.spent;
-  json["spent"] = {{"evaluations", spent.evaluations}, {"again", spent.again},
-                   {"estimates", spent.estimates},     {"model_calls", spent.model_calls},
-                   {"tokens", spent.tokens},           {"money", spent.money},
+  json["spent"] = {{"evaluations", spent.evaluations},
+                   {"again", spent.again},
+                   {"unusable", spent.unusable},
+                   {"estimates", spent.estimates},
+                   {"model_calls", spent.model_calls},
+                   {"tokens", spent.tokens},
+                   {"money", spent.money},
                    {"seconds", spent.seconds}};
   return line_of(json);
 }

@@ -184,6 +184,10 @@ class Search : public Round {
     rejected_ = why;
     say(TuneEvent::Kind::kRejected, [&](TuneEvent* event) { event->text = std::move(why); });
   }
+  void reject_proposal(std::string why) override {
+    ++unusable_;
+    reject(std::move(why));
+  }
   // Not while the journal is gone through, which goes as it went.
   bool stop() const override {
     if (!failed_ && journal_.replaying()) return false;
@@ -221,6 +225,9 @@ class Search : public Round {
   std::vector<Evaluation> estimated_then(std::size_t count, std::uint64_t texts);
   // Sets how many proposals may be tried: as many as then, where the round was written down.
   void begin_round();
+  // Counts the replies of this round that were of no use beside so many proposals, in a comparison,
+  // as far as the budget goes. Returns whether there are any.
+  bool count_unusable(std::size_t proposals);
   void try_all(std::vector<Proposal> proposals);
   // A proposal and what became of it.
   struct Trial {
@@ -291,6 +298,7 @@ class Search : public Round {
   std::int64_t steps_ = 0;
   int rejections_ = 0, repeated_ = 0;    // in a row
   std::optional<std::string> rejected_;  // in this round
+  std::size_t unusable_ = 0;             // replies of no use as proposals, in this round
   std::optional<ChatError> hopeless_;    // of the model
   bool answered_ = false;                // by the model, since the last proposal
   std::optional<ChatError> no_reply_;    // since then, the last
@@ -612,6 +620,7 @@ void Search::make_sure(Trial& trial) const {
 
 void Search::begin_round() {
   rejected_.reset();
+  unusable_ = 0;
   hopeless_.reset();
   ceiling_.reset();
   estimates_until_ = seconds() + kTimeToEstimate * (options_.budget.seconds - seconds());
@@ -633,6 +642,15 @@ void Search::begin_round() {
               : std::clamp<std::size_t>(static_cast<std::size_t>(std::max<std::int64_t>(left, 1)),
                                         1, kUnbounded);
   write("round", most_, false);
+}
+
+bool Search::count_unusable(std::size_t proposals) {
+  if (!options_.compare || failed_ || broken_off_) return false;
+  const std::size_t room = most_ - std::min(most_, proposals);
+  const auto count = static_cast<std::int64_t>(std::min(unusable_, room));
+  outcome_.spent.evaluations += count;
+  outcome_.spent.unusable += count;
+  return count > 0;
 }
 
 void Search::try_all(std::vector<Proposal> proposals) {
@@ -866,6 +884,7 @@ Result<TuneOutcome> Search::run() {
     std::vector<Proposal> proposals = proposer_.propose(*this);
     if (failed_) break;
     if (broken_off_) proposals.clear();  // they may have been others with all the answers
+    const bool counted = count_unusable(proposals.size());
     if (!proposals.empty()) {
       forget_rejections();
       try_all(std::move(proposals));
@@ -878,6 +897,9 @@ Result<TuneOutcome> Search::run() {
       if (outcome_.spent.model_calls == 0) outcome_.why += ": nothing was asked";
     } else if (hopeless_) {
       end(End::kModel, hopeless_->message);
+    } else if (counted && options_.budget.evaluations > 0) {  // which ends the search then
+      forget_rejections();
+      continue;
     } else if (!rejected_ && journal_.replaying()) {
       failed_ = journal_.another_way("the search now ends here");
     } else if (!rejected_) {

@@ -208,15 +208,21 @@ class Marks : public Proposer {
 }  // namespace
 
 Result<std::unique_ptr<Proposer>> make_marks(const Problem& problem, std::uint64_t seed) {
-  const Source source("the text", problem.start);
+  const Source source(problem.file.empty() ? "text" : problem.file, problem.start);
   if (has_segment_mark(source.text())) {
     if (const auto segments = Segments::of_marked(source); !segments) return segments.error();
   }
   auto text = read_marks(problem.start);
-  if (!text) return text.error();
+  if (!text) {
+    Error error = text.error();
+    if (!problem.file.empty()) error.message = fmt::format("`{}`: {}", problem.file, error.message);
+    return error;
+  }
   if (text->marks.empty()) {
+    const std::string of =
+        problem.file.empty() ? std::string("the text") : fmt::format("`{}`", problem.file);
     return Error{
-        Error::Code::kUnknown, fmt::format("no line of the text has `{}`", kMark),
+        Error::Code::kUnknown, fmt::format("no line of {} has `{}`", of, kMark),
         fmt::format("write behind a value what else may stand there: `n = 4;  // {} 2 4 8`",
                     kMark)};
   }

@@ -72,7 +72,7 @@ std::optional<std::string_view> last_match(const re2::RE2& pattern, const std::s
 Result<std::vector<std::string>> keys_of(const std::string& pointer) {
   const auto failure = [&](std::string_view why) {
     return Error{Error::Code::kMalformed,
-                 fmt::format("`{}` is no JSON pointer: {}", shown(pointer), why)};
+                 fmt::format("`{}` is not a JSON pointer: {}", shown(pointer), why)};
   };
   if (!pointer.starts_with('/')) return failure("it begins with `/`");
   std::vector<std::string> keys;
@@ -164,7 +164,7 @@ Read Metric::read(const CommandOutcome& outcome) const {
   }
   if (outcome.out.left_out_bytes > 0) return std::string("it printed too much to be read as JSON");
   const llm::json value = llm::parse_json(outcome.out.text);
-  if (value.is_discarded()) return std::string("what was printed is no JSON");
+  if (value.is_discarded()) return std::string("what was printed is not JSON");
   const llm::json* found = found_in(value, pointer_);
   if (found == nullptr) return fmt::format("the JSON that was printed has no `{}`", shown(text_));
   if (!found->is_number())

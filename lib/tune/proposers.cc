@@ -28,7 +28,8 @@ Made plain(const Problem& problem, std::uint64_t seed, const AskOptions&) {
 template <auto make>
 Made asking(const Problem& problem, std::uint64_t seed, const AskOptions& options) {
   if (!problem.is_mapping()) {
-    const Result<Segments> marked = Segments::of_marked(Source("text", problem.start));
+    const Result<Segments> marked =
+        Segments::of_marked(Source(problem.file.empty() ? "text" : problem.file, problem.start));
     if (!marked.ok()) return marked.error();
   }
   return make(problem, seed, options);

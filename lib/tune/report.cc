@@ -22,28 +22,40 @@ namespace {
 using tuning::Json;
 
 constexpr std::size_t kMostBars = 60;
-constexpr std::size_t kMostStepsShown = 1000, kMostScores = 100'000;
+constexpr std::size_t kMostStepsShown = 1000, kMostScores = 100'000, kMostImprovements = 30;
 constexpr auto kLongestDiff = std::chrono::seconds(2);
 constexpr std::size_t kMostChanged = 40, kMostOfLine = 200;  // lines of a text, bytes of each
 constexpr std::size_t kMostCells = 250'000;                  // of line_edits(), a millisecond
 
-std::string value_words(const Evaluation& evaluation, const Evaluator& evaluator) {
+// Of seconds below 1 the largest unit of which there is at least one, as in all other reports.
+std::string number_words(double value, const std::string& unit, int digits) {
+  constexpr std::array<std::string_view, 4> kUnits = {"s", "ms", "us", "ns"};
+  if (unit != kUnits.front()) return fmt::format("{:.{}g} {}", value, digits, harmless(unit));
+  std::size_t i = 0;
+  for (; value < 1 && i + 1 < kUnits.size(); ++i) value *= 1000;
+  return fmt::format("{:.{}g} {}", value, digits, kUnits[i]);
+}
+
+std::string outcome_words(const Evaluation& evaluation, const Evaluator& evaluator) {
   if (!evaluation.ok()) {
     constexpr std::array kWords = {"", "refused", "failed", "timed out"};
     return kWords[static_cast<std::size_t>(evaluation.status)];
   }
-  std::string words =
-      fmt::format("{:.4g} {}", evaluator.value_of(evaluation.score), harmless(evaluator.unit()));
+  std::string words = value_words(evaluator, evaluation.score);
   const std::vector<std::string> inputs = evaluator.inputs();
   if (inputs.size() < 2 || evaluation.values.size() != inputs.size()) return words;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    words +=
-        fmt::format("{}{} {:.4g}", i == 0 ? " (" : ", ", harmless(inputs[i]), evaluation.values[i]);
+    words += fmt::format("{}{} {}", i == 0 ? " (" : ", ", harmless(inputs[i]),
+                         number_words(evaluation.values[i], evaluator.unit(), 4));
   }
   return words + ")";
 }
 
 }  // namespace
+
+std::string value_words(const Evaluator& evaluator, double score, int digits) {
+  return number_words(evaluator.value_of(score), evaluator.unit(), digits);
+}
 
 std::string sparkline(std::span<const double> scores, std::size_t most, bool higher_is_better) {
   static constexpr std::array<std::string_view, 8> kLetters = {"▁", "▂", "▃", "▄",
@@ -81,8 +93,8 @@ std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
   if (outcome.start) {
     const Evaluation& start = outcome.start->evaluation;
     const std::string why = start.ok() ? "" : harmless(start.feedback.execution);
-    text +=
-        fmt::format("start  {}{}{}\n", value_words(start, evaluator), why.empty() ? "" : ": ", why);
+    text += fmt::format("start  {}{}{}\n", outcome_words(start, evaluator), why.empty() ? "" : ": ",
+                        why);
   }
   if (!outcome.best) {
     text += outcome.steps == 0 ? "best   none: nothing was tried\n"
@@ -106,11 +118,11 @@ std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
     } else if (outcome.start && outcome.start->evaluation.ok() && !(beside && !beside->ok())) {
       gain = times(beside ? *beside : best);
     }
-    text += fmt::format("best   {}{} (step {}: {})\n", value_words(best, evaluator), gain,
+    text += fmt::format("best   {}{} (step {}: {})\n", outcome_words(best, evaluator), gain,
                         outcome.best->number, harmless(outcome.best->proposal.why));
     if (beside && !beside->ok()) {
       text += fmt::format("       it {} when it was measured beside the start again\n",
-                          value_words(*beside, evaluator));
+                          outcome_words(*beside, evaluator));
     } else if (beside && outcome.start) {
       History start;
       start.add(*outcome.start);
@@ -126,6 +138,9 @@ std::string draw(const TuneOutcome& outcome, const Evaluator& evaluator) {
   const TuneSpending& spent = outcome.spent;
   text +=
       fmt::format("spent  {} evaluation{}", spent.evaluations, spent.evaluations == 1 ? "" : "s");
+  if (spent.unusable > 0) {
+    text += fmt::format(", {} of them replies of no use", spent.unusable);
+  }
   if (spent.again > 0) text += fmt::format(", {} of them made twice", spent.again);
   if (spent.estimates > 0) text += fmt::format(", {} simulated runs beside them", spent.estimates);
   if (spent.model_calls > 0) {
@@ -221,7 +236,7 @@ void add_changed(const std::string& from, const std::string& to, Report& out) {
 void add_step(const RecordedStep& recorded, const Problem& problem, const Evaluator& evaluator,
               Report& out) {
   const Step& step = recorded.step;
-  out.add("\nStep {}: {}{}\n  {}{}\n", step.number, value_words(step.evaluation, evaluator),
+  out.add("\nStep {}: {}{}\n  {}{}\n", step.number, outcome_words(step.evaluation, evaluator),
           recorded.within_noise ? ", better than the best by no more than measurements differ" : "",
           harmless(step.proposal.why),
           recorded.repeated ? " (tried before)"
@@ -262,15 +277,32 @@ void each_line(const std::string& journal, const Visit& visit) {
   }
 }
 
-std::vector<double> scores_in(const std::string& journal) {
-  std::vector<double> scores;
+// What a journal says of a search as a whole.
+struct Course {
+  struct Improvement {
+    std::int64_t number = 0;  // of the step
+    double score = 0;
+    std::string why;  // what was tried
+  };
+  std::vector<double> scores;  // of all steps, the first kMostScores
+  std::vector<Improvement> improvements;
+};
+
+Course course_in(const std::string& journal) {
+  Course course;
+  double best = HUGE_VAL;
   each_line(journal, [&](const std::string& about, const Json& value) {
-    if (about != "step" || scores.size() >= kMostScores) return;
-    if (const auto recorded = step_of(value)) {
-      scores.push_back(recorded->step.evaluation.score);
-    }
+    if (about != "step") return;
+    const auto recorded = step_of(value);
+    if (!recorded) return;
+    const Step& step = recorded->step;
+    if (course.scores.size() < kMostScores) course.scores.push_back(step.evaluation.score);
+    const bool better = step.evaluation.ok() && step.evaluation.score < best;
+    if (!better || recorded->within_noise) return;
+    best = step.evaluation.score;
+    course.improvements.push_back({step.number, best, step.proposal.why});
   });
-  return scores;
+  return course;
 }
 
 // At most so many of each.
@@ -299,13 +331,17 @@ void add_steps(const std::string& journal, const Problem& problem, const Evaluat
 std::optional<Error> report(const std::string& directory, const Problem& problem,
                             const Evaluator& evaluator, const TuneOutcome& outcome) {
   const std::string journal = directory + "/journal.jsonl";
+  const Course course = course_in(journal);
   Report out(directory + "/report.txt");
-  out.add("{}\nImprovements\n", draw(outcome, evaluator));
-  for (const auto& [number, score] : outcome.trajectory) {
-    Evaluation evaluation;
-    evaluation.status = Evaluation::Status::kOk;
-    evaluation.score = score;
-    out.add("  {:>6}  {}\n", number, value_words(evaluation, evaluator));
+  out.add("{}\nImprovements, by their steps\n", draw(outcome, evaluator));
+  const std::size_t first =
+      course.improvements.size() - std::min(course.improvements.size(), kMostImprovements);
+  if (first > 0) out.add("  {} earlier ones stand in steps.txt\n", first);
+  for (std::size_t i = first; i < course.improvements.size(); ++i) {
+    const Course::Improvement& each = course.improvements[i];
+    const std::string why = harmless(each.why);
+    out.add("  {:>6}  {:>9}  {}{}\n", each.number, value_words(evaluator, each.score),
+            why.substr(0, kMostOfLine), why.size() > kMostOfLine ? "..." : "");
   }
   if (!outcome.dropped.empty()) {
     out.add("\nWorth nothing, and so taken out of the best\n");
@@ -318,14 +354,19 @@ std::optional<Error> report(const std::string& directory, const Problem& problem
     const std::string on = inputs.size() > 1 ? fmt::format(", on {}", harmless(inputs[0])) : "";
     if (!differs.empty()) out.add("\nThe best against the start{}\n{}", on, differs);
   } else if (outcome.best && outcome.best->proposal.text != problem.start) {
-    out.add("\nThe best against the start, as each step below\n");
+    out.add("\nThe best against the start\n");
     add_changed(problem.start, outcome.best->proposal.text, out);
   }
   const bool higher = evaluator.higher_is_better();
   out.add("\nTrajectory  {}  (the {} bar is the better)\n",
-          sparkline(scores_in(journal), kMostBars, higher), higher ? "higher" : "lower");
-  add_steps(journal, problem, evaluator, out);
-  return out.done();
+          sparkline(course.scores, kMostBars, higher), higher ? "higher" : "lower");
+  out.add("\nEvery step stands in steps.txt.\n");
+  if (auto error = out.done()) return error;
+  Report steps(directory + "/steps.txt");
+  steps.add("Every step: what was tried, and what came of it{}.\n",
+            problem.is_mapping() ? "" : "; of the text the lines that are not the start's");
+  add_steps(journal, problem, evaluator, steps);
+  return steps.done();
 }
 
 }  // namespace tuning

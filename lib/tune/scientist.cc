@@ -366,7 +366,7 @@ class Scientist : public Proposer {
     }
     if (experiments.empty()) {
       asker_.refuse(round, !why.empty() ? why
-                           : !object    ? "it is no JSON object"
+                           : !object    ? "it is not a JSON object"
                                         : "it has no experiment with a description and a gain of "
                                           "two numbers");
     }

@@ -25,7 +25,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kOfMappin
     {"region",
      "In which memories the regions of each task lie, and whose instances are collected early."},
     {"layout", "How the data of each region lies in its memory."},
-    {"limit", "How many instances of a task are on a processor at a time."},
+    {"limit", "How many instances of a task there are at a time."},
     {"index",
      "To which processor each point of an index launch goes, with the machines and functions that "
      "this and `single` use."},

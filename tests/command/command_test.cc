@@ -43,8 +43,9 @@ TEST(Command, SaysHowItIsUsed) {
   EXPECT_THAT(run("groma xyzzy").err, HasSubstr("`groma --help` lists them"));
   EXPECT_EQ(run("groma check").exit_code, 2);
   EXPECT_EQ(run("groma check --no-such-option x").exit_code, 2);
-  for (const char* command : {"", "check", "format", "place", "explain", "run", "diff", "guide",
-                              "emit", "tune", "machines", "apps", "strategies", "grammar"}) {
+  for (const char* command :
+       {"", "check", "format", "place", "explain", "run", "diff", "guide", "emit", "tune",
+        "machines", "apps", "sample", "strategies", "grammar"}) {
     const Outcome help = run(std::string("groma ") + command + " --help");
     EXPECT_EQ(help.exit_code, 0) << command;
     EXPECT_THAT(help.out, HasSubstr("Examples:")) << command;
@@ -487,6 +488,20 @@ TEST(Place, SvgIsWrittenAndWellFormed) {
   const std::string svg = test::read_text(path);
   EXPECT_TRUE(svg.starts_with("<svg ")) << svg.substr(0, 80);
   EXPECT_TRUE(svg.ends_with("</svg>\n"));
+  // The coordinates of rows and columns, which count from the launch's corner.
+  EXPECT_THAT(svg, HasSubstr(">coordinate 0 runs down, coordinate 1 runs to the right<"));
+  for (const char* number : {">0<", ">1<", ">2<", ">3<"}) EXPECT_THAT(svg, HasSubstr(number));
+  EXPECT_THAT(svg, Not(HasSubstr(">4<")));
+  EXPECT_THAT(svg, Not(HasSubstr("layer")));
+  const std::string cube =
+      "def f(Task task) { return Machine(GPU)[0, 0]; }\nIndexTaskMap work f;\n";
+  ASSERT_EQ(
+      run("groma place - --task work --domain 2x3x4 --lower 7x0x-1 --svg " + path, cube).exit_code,
+      0);
+  const std::string layers = test::read_text(path);
+  EXPECT_THAT(layers, HasSubstr(">layer (7)<"));
+  EXPECT_THAT(layers, HasSubstr(">layer (8)<"));
+  EXPECT_THAT(layers, HasSubstr(">-1<"));
   const Outcome outcome =
       run("groma place - --task work --domain 4x2 --svg /nonexistent/a.svg", kBlock);
   EXPECT_EQ(outcome.exit_code, 1);
@@ -679,7 +694,7 @@ TEST(Run, DataThatIsMissingIsSaidWhere) {
 // What is wanted is what an instance takes, its padding included.
 TEST(Run, NoRoomIsSaidOfWholeInstances) {
   EXPECT_THAT(run("groma run - --app cannon:size=small", "Layout * * * Align==1099511627776;").err,
-              HasSubstr("(1099511627776 bytes wanted, "));
+              HasSubstr("(needs 1.00 TiB, has "));
 }
 
 // What run refuses, check refuses in the same words.
@@ -974,6 +989,24 @@ TEST(Strategies, ListsAndPrintsTexts) {
     EXPECT_EQ(outcome.exit_code, 0) << name << outcome.out;
   }
   EXPECT_EQ(run("groma strategies strategy11").exit_code, 1);
+}
+
+TEST(Sample, DrawsMappingsThatRunAndThatDoNot) {
+  const std::string first = "groma sample --app cannon:size=small --seed ";
+  EXPECT_EQ(run(first + "7").out, run(first + "7").out);
+  EXPECT_NE(run(first + "7").out, run(first + "8").out);
+  EXPECT_THAT(run(first + "7").out, HasSubstr("# Drawn at random, seed 7.\n"));
+  EXPECT_THAT(run(first + "7 --grain arguments").out, HasSubstr("Region task_1 0 GPU "));
+  int passed = 0, refused = 0;
+  for (int seed = 0; seed < 30 && (passed == 0 || refused == 0); ++seed) {
+    const Outcome checked = run(first + std::to_string(seed) +
+                                " | groma check - --machine p100x4 --app cannon:size=small");
+    ++(checked.exit_code == 0 ? passed : refused);
+    EXPECT_LE(checked.exit_code, 1) << checked.out;
+  }
+  EXPECT_GT(refused, 0);
+  EXPECT_EQ(run("groma sample").exit_code, 2);
+  EXPECT_EQ(run("groma sample --app nosuch").exit_code, 1);
 }
 
 TEST(Grammar, PrintsEachNotation) {

@@ -81,6 +81,7 @@ void compare_decisions(const Program& program, const Emitted& emitted, Tally* ta
       const auto kind = static_cast<ProcKind>(k);
       const auto limit = program.instance_limit(task, kind);
       EXPECT_EQ(emitted.limit(task, kind), limit ? limit->limit : 0);
+      EXPECT_EQ(emitted.limit_scope(task, kind), limit ? limit->scope : LimitScope::kProcessor);
       const auto steal = program.task_steal(task, kind);
       EXPECT_EQ(emitted.steal(task, kind), steal ? std::optional(steal->scope) : std::nullopt);
     }

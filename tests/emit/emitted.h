@@ -35,6 +35,7 @@ class Emitted {
                                              ProcKind kind, MemKind memory) const = 0;
   virtual bool collects(std::string_view task, const RegionNames& region) const = 0;
   virtual std::int64_t limit(std::string_view task, ProcKind kind) const = 0;
+  virtual LimitScope limit_scope(std::string_view task, ProcKind kind) const = 0;
   virtual bool replicates(std::string_view task) const = 0;
   virtual std::optional<StealScope> steal(std::string_view task, ProcKind kind) const = 0;
 };

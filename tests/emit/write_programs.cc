@@ -158,6 +158,13 @@ class Bound final : public given::testing::Emitted {
       "      [[maybe_unused]] given::ProcKind kind)",
       "limit_of", "    return Mapping::limit_of(task, static_cast<ProcKind>(kind));\n",
       "    return 0;\n");
+  question(
+      "given::LimitScope limit_scope([[maybe_unused]] std::string_view task,\n"
+      "      [[maybe_unused]] given::ProcKind kind)",
+      "limit_scope_of",
+      "    const LimitScope scope = Mapping::limit_scope_of(task, static_cast<ProcKind>(kind));\n"
+      "    return static_cast<given::LimitScope>(scope);\n",
+      "    return given::LimitScope::kProcessor;\n");
   question("bool replicates([[maybe_unused]] std::string_view task)", "replicates",
            "    return Mapping::replicates(task);\n", "    return false;\n");
   question(

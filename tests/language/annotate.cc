@@ -124,7 +124,10 @@ class Asker {
     if (question == "single") return function(program_.single_function(words_.at(1), kind(2)));
     if (question == "limit") {
       const auto found = program_.instance_limit(words_.at(1), *kind(2));
-      return found ? fmt::format("{}{}", found->limit, by(found->origin)) : "nothing";
+      if (!found) return "nothing";
+      constexpr std::string_view kScopes[] = {"", " SAME_NODE", " Machine"};
+      return fmt::format("{}{}{}", found->limit, kScopes[static_cast<std::size_t>(found->scope)],
+                         by(found->origin));
     }
     if (question == "collect") {
       const auto found = program_.collect_memory(words_.at(1), region_);

@@ -76,7 +76,10 @@ std::string draw_mapping(std::uint64_t seed) {
   if (dice.in(3)) text += "IndexTaskMap cubes cyclic;\nTask cubes CPU;\n";
   if (!dice.in(3)) text += "SingleTaskMap CPU last;\nSingleTaskMap IO io_first;\n";
   if (dice.in(2)) text += "ControlReplicate driver;\n";
-  if (dice.in(3)) text += "InstanceLimit " + dice.one({"*", "lines", "cubes"}) + " 1;\n";
+  if (dice.in(3)) {
+    text += "InstanceLimit " + dice.one({"*", "lines", "cubes"}) + " 1" +
+            dice.one({"", " SAME_NODE", " Machine"}) + ";\n";
+  }
   if (dice.in(3)) text += "CollectMemory " + task(dice) + " " + region(dice) + ";\n";
   if (dice.in(4)) text += "TaskSteal planes CPU ANY_NODE;\n";
   return text;

@@ -42,7 +42,8 @@ enum Tasks : Legion::TaskID {
   kChild,
   kMother,
   kShards,
-  kTogether
+  kTogether,
+  kCounted
 };
 
 // ---- Tasks that say what they see
@@ -131,6 +132,19 @@ class Watched final : public emitted0::Emitted0 {
   }
 };
 
+// How many of a launch of `counted` run at once, now and at most.
+std::atomic<int> counted_now = 0, counted_most = 0;
+
+Seen counted(const Legion::Task* task, const std::vector<PhysicalRegion>& regions, Context context,
+             Legion::Runtime* runtime) {
+  const int now = ++counted_now;
+  for (int most = counted_most; most < now && !counted_most.compare_exchange_weak(most, now);) {
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(3));
+  --counted_now;
+  return see(task, regions, context, runtime);
+}
+
 void use_watched(const Legion::RegistrationCallbackArgs& args) {
   auto shared = std::make_shared<emitted0::Shared>();
   shared->runtime = args.runtime;
@@ -208,6 +222,7 @@ const BeforeStart kSetUp([] {
   add_task<see>(kSpread, "spread");
   add_task<see>(kUnmapped, "unmapped");
   add_task<held>(kHeld, "held");
+  add_task<counted>(kCounted, "counted");
   add_task<see>(kLook, "look");
   add_task<see>(kChild, "child");
   add_task<mother>(kMother, "mother", false);
@@ -353,6 +368,14 @@ TEST(Emitted, LimitsHold) {
   held_most = 0;
   launch(kHeld, domain, kWatched);
   EXPECT_EQ(held_most, 2);
+}
+
+TEST(Emitted, LimitsOfTheMachineHold) {
+  for (const Legion::MapperID mapper : kMappers) {
+    counted_most = 0;
+    launch(kCounted, Legion::Domain(Legion::Rect<1>(0, 39)), mapper);
+    EXPECT_EQ(counted_most, 2);
+  }
 }
 
 TEST(Emitted, ShardsOwnWhatTheAdapterGivesThem) {

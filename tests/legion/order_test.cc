@@ -28,6 +28,8 @@ constexpr Legion::TaskID kStolen = 2;
 constexpr Legion::TaskID kQuick = 3;
 constexpr Legion::TaskID kTogether = 4;
 constexpr Legion::TaskID kParent = 5;
+constexpr Legion::TaskID kCounted = 6;
+constexpr Legion::TaskID kRaided = 7;
 constexpr Legion::MapperID kProgram = 1;
 constexpr Legion::MapperID kTalker = 2;
 
@@ -42,6 +44,19 @@ std::int64_t cpu_index(Legion::Processor processor) {
 std::int64_t slow(const Legion::Task*, const std::vector<PhysicalRegion>&, Context context,
                   Legion::Runtime* runtime) {
   std::this_thread::sleep_for(std::chrono::milliseconds(3));
+  return cpu_index(runtime->get_executing_processor(context));
+}
+
+// How many of a launch of `counted` or `raided` run at once, now and at most.
+std::atomic<int> counted_now = 0, counted_most = 0;
+
+std::int64_t counted(const Legion::Task*, const std::vector<PhysicalRegion>&, Context context,
+                     Legion::Runtime* runtime) {
+  const int now = ++counted_now;
+  for (int most = counted_most; most < now && !counted_most.compare_exchange_weak(most, now);) {
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(3));
+  --counted_now;
   return cpu_index(runtime->get_executing_processor(context));
 }
 
@@ -112,6 +127,11 @@ const BeforeStart kSetUp([] {
   for (const auto& [id, name] : {std::pair(kSlow, "slow"), std::pair(kStolen, "stolen")}) {
     add_task(id, name, [](auto& registrar, const char* task) {
       Legion::Runtime::preregister_task_variant<std::int64_t, slow>(registrar, task);
+    });
+  }
+  for (const auto& [id, name] : {std::pair(kCounted, "counted"), std::pair(kRaided, "raided")}) {
+    add_task(id, name, [](auto& registrar, const char* task) {
+      Legion::Runtime::preregister_task_variant<std::int64_t, counted>(registrar, task);
     });
   }
   add_task(kQuick, "quick", [](auto& registrar, const char* task) {
@@ -210,6 +230,21 @@ TEST(Messages, Arrive) {
   }
   EXPECT_EQ(heard.messages, 1);
   EXPECT_EQ(heard.window, 77);
+}
+
+TEST(Limits, OfTheMachineCountOnAllProcessors) {
+  counted_most = 0;
+  const auto at = run(kCounted, 40);
+  const auto used = static_cast<std::int64_t>(std::set<std::int64_t>(at.begin(), at.end()).size());
+  EXPECT_EQ(used, cpus());
+  EXPECT_EQ(counted_most, 2);
+}
+
+TEST(Limits, OfTheMachineHoldWhileTasksAreStolen) {
+  counted_most = 0;
+  const auto at = run(kRaided, 60);
+  EXPECT_GT(std::set<std::int64_t>(at.begin(), at.end()).size(), 1U);
+  EXPECT_LE(counted_most, 3);
 }
 
 TEST(Stealing, TakesWhatWaits) {

@@ -332,7 +332,7 @@ TEST_F(Record, WhatFailsLeavesTheFileAlone) {
   expect(GROMA_STRANGER " crash -ll:cpu 2", "", "Execution Error");
   EXPECT_THAT(record(GROMA_STRANGER " crash -ll:cpu 2").err,
               AllOf(HasSubstr("-lg:safe_mapper"), Not(HasSubstr("mapping functions"))));
-  expect(GROMA_STRANGER " hang -ll:cpu 2", "--timeout 2", "time limit");
+  expect(GROMA_STRANGER " hang -ll:cpu 2", "--timeout 2", "slower than the time that it was given");
   expect(GROMA_STRANGER " plain", "--map nosuch.mapper", "cannot read `nosuch.mapper`");
   expect(GROMA_STRANGER " plain", "--library nosuch.so", "there is no `nosuch.so`");
   EXPECT_EQ(run("groma record").exit_code, 2);

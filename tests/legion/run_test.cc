@@ -110,6 +110,14 @@ TEST_P(Wrapped, AStarDecidesOfAllTasks) {
   EXPECT_THAT(outcome.err, HasSubstr("own mapper: maps inline"));
 }
 
+// The adapters' messages about places do not reach the program's mapper.
+TEST_P(Wrapped, ALimitOfTheMachineHolds) {
+  const Outcome outcome =
+      stranger(std::string(kFirst) + "InstanceLimit * 1 Machine;\n", GetParam(), "--timeout 60");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("moved: 0 0 0 0\n"));
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Wrapped, testing::Values("own", "shared", "beside", "concurrent"),
                          [](const auto& mode) { return std::string(mode.param); });
 
@@ -118,6 +126,17 @@ TEST_F(Run, BothMappersMaySchedule) {
   const Outcome outcome = stranger("InstanceLimit moved 1;\n", "own");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("kept: 1 1 1 1\nmoved: "));
+}
+
+// Legion asks about the top-level task twice where it does not stay on the first processor.
+TEST_F(Run, ATopLevelTaskCountsOnce) {
+  const Outcome outcome = stranger(
+      "InstanceLimit * 1 Machine;\n"
+      "m = Machine(CPU);\n"
+      "def last(Task task) { return m[0, 1]; }\n"
+      "SingleTaskMap * last;\n",
+      "plain", "--timeout 60");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
 }
 
 TEST_F(Run, LegionChecksAMappingUntilItHasRunWell) {

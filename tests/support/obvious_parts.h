@@ -341,6 +341,14 @@ class Runtime final : public MapperRuntime {
     }
     deferred_[event].clear();
   }
+  bool send_message(const Processor& target, std::uint32_t kind,
+                    std::span<const std::byte> message) override {
+    at(now_, [this, from = speaking_, target, kind,
+              bytes = std::vector<std::byte>(message.begin(), message.end())] {
+      mapper(target).handle_message(*this, from, kind, bytes);
+    });
+    return true;
+  }
 
  private:
   const app::Data& data_;
@@ -373,6 +381,7 @@ class Runtime final : public MapperRuntime {
   std::deque<std::vector<FieldId>> field_ids_;
   bool mapping_now_ = false;
   std::vector<Instance*> held_;  // by the task that is being mapped
+  Processor speaking_;           // whose mapper was called last
   RunResult result_;
   std::shared_ptr<RunRecord> record_ = std::make_shared<RunRecord>();
 
@@ -393,6 +402,7 @@ class Runtime final : public MapperRuntime {
   Mapper& mapper(const Processor& p) {
     Station& at = station(p);
     if (!at.mapper) at.mapper = make_(p);
+    speaking_ = p;
     return *at.mapper;
   }
   const MemoryGroup& group(const Memory& m) const { return *machine_->node(m.node).find(m.kind); }

@@ -183,6 +183,7 @@ class Generator {
           put("InstanceLimit"), names();
           if (random_.chance(50)) put(proc());
           number(random_.between(0, 100));
+          if (random_.chance(30)) put(random_.pick({"SAME_NODE", "Machine"}));
           break;
         case 4:
           put("CollectMemory"), names(), which();

@@ -339,7 +339,21 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     const Alone alone(rt_, context);
     std::vector<const Legion::Task*> waiting;
     for (const Legion::Task* task : input.ready_tasks) {
+      // Legion asks about a top-level task on the first processor, which sends it on, and once more
+      // where it goes. It is mapped there and must not count here.
+      if (task->get_parent_task() == nullptr && task->target_proc != local_proc) {
+        output.map_tasks.insert(task);
+        continue;
+      }
       const std::int64_t limit = limit_of(context, *task);
+      // @if shared_limits
+      if (limit > 0 && !limits_.begin(task->task_id, local_, {limit, keeper_of(context, *task)},
+                                      limit_sender(context))) {
+        waiting.push_back(task);
+        continue;
+      }
+      // @end
+      // @if !shared_limits
       if (limit > 0) {
         std::int64_t& in_flight = in_flight_[task->task_id];
         if (in_flight >= limit) {
@@ -348,6 +362,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
         }
         ++in_flight;
       }
+      // @end
       output.map_tasks.insert(task);
     }
     // @if shares
@@ -369,14 +384,16 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   void report_profiling(Context context, const Legion::Task& task,
                         const TaskProfilingInfo& input) override {
     if (!input.task_response) return;
+    // @if shared_limits
+    if (limits_.end(task.task_id, local_, limit_sender(context))) look_again(context);
+    // @end
+    // @if !shared_limits
     const auto found = in_flight_.find(task.task_id);
     if (found != in_flight_.end()) {
       found->second = std::max<std::int64_t>(found->second - 1, 0);
-      if (deferred_.exists()) {
-        rt_->trigger_mapper_event(context,
-                                  std::exchange(deferred_, Legion::Mapping::MapperEvent()));
-      }
+      look_again(context);
     }
+    // @end
     // @if shares
     if (mapped_ > 0) --mapped_;
     look_for_work(context);
@@ -402,11 +419,28 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     }
   }
   // @end
-  // @if shares
+  // @if shares || shared_limits
 
+  // @if shares
   // TaskSteal, for who has nothing at all: who has something that waits offers it, who is idle
   // requests it, and gets it by relocation or hears that there is nothing.
+  // @end
+  // @if shared_limits
+  // InstanceLimit over several processors: one mapper object counts for them.
+  // @end
   void handle_message(Context context, const MapperMessage& message) override {
+    // @if shared_limits
+    const auto limit = read_limit_message(message.kind, message.message, message.size);
+    if (limit) {
+      const Processor from = site_.place_of(message.sender, local_);
+      if (limits_.receive(from, *limit, limit_sender(context))) look_again(context);
+      return;
+    }
+    // @end
+    // @if !shares
+    DefaultMapper::handle_message(context, message);
+    // @end
+    // @if shares
     const Legion::Processor sender = message.sender;
     switch (message.kind) {
       case kOffer:
@@ -428,6 +462,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
       default:
         DefaultMapper::handle_message(context, message);
     }
+    // @end
   }
   // @end
   // @if targets
@@ -556,6 +591,34 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @if limits
   std::int64_t limit_of(Context context, const Legion::Task& task) {
     return Mapping::limit_of(task.get_task_name(), kind_of(context, task));
+  }
+  // Has select_tasks_to_map called again, if it put off all that was ready.
+  void look_again(Context context) {
+    if (!deferred_.exists()) return;
+    rt_->trigger_mapper_event(context, std::exchange(deferred_, Legion::Mapping::MapperEvent()));
+  }
+  // @end
+  // @if shared_limits
+  // Whose mapper object counts the instances of several processors; nothing: each counts its own.
+  std::optional<Processor> keeper_of(Context context, const Legion::Task& task) {
+    const ProcKind kind = kind_of(context, task);
+    switch (Mapping::limit_scope_of(task.get_task_name(), kind)) {
+      case LimitScope::kProcessor:
+        break;
+      case LimitScope::kNode:
+        return Processor{kind, local_.node, 0};
+      case LimitScope::kMachine:
+        return site_.first_from(kind, 0);
+    }
+    return std::nullopt;
+  }
+  InstanceLimits::Send limit_sender(Context context) {
+    return [this, context](const Processor& target, const LimitMessage& message) {
+      const Alone alone(rt_, context);
+      rt_->send_message(context, site_.legion(target), &message, sizeof message,
+                        static_cast<unsigned>(message.kind));
+      return true;
+    };
   }
   // @end
   // @if steals
@@ -1040,7 +1103,14 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
                                          const std::vector<const Legion::Task*>& waiting) {
     const Processor to = site_.place_of(thief, local_);
     std::vector<const Legion::Task*> tasks;
+    // @if shared_limits
+    std::set<Legion::TaskID> keeps_one;  // for a place that was asked for
+    // @end
     for (const Legion::Task* task : waiting) {
+      // @if shared_limits
+      const Legion::TaskID id = task->task_id;
+      if (limits_.expects_place(id) && keeps_one.insert(id).second) continue;
+      // @end
       const auto steal = steal_of(context, *task);
       if (!steal || kind_of(context, *task) != to.kind) continue;
       if (to.node == local_.node || *steal == Steal::kAnyNode) tasks.push_back(task);
@@ -1129,8 +1199,14 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @end
   const Site& site_;
   // @if limits
-  // Limited tasks that were let through and have not ended; what waits for one to end.
+  // @if shared_limits
+  InstanceLimits limits_;
+  // @end
+  // @if !shared_limits
+  // Limited tasks that were let through and have not ended.
   std::map<Legion::TaskID, std::int64_t> in_flight_;
+  // @end
+  // What waits for one to end.
   Legion::Mapping::MapperEvent deferred_;
   // @end
   // @if steals

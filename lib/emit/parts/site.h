@@ -91,7 +91,7 @@ struct Site {
         processor.kind)][static_cast<std::size_t>(processor.index)];
   }
   // @end
-  // @if must_epoch || steals
+  // @if must_epoch || steals || shared_limits
   // The first processor of that kind from a node on, and the one after a processor.
   Processor first_from(ProcKind kind, std::int64_t node) const {
     const auto count = static_cast<std::int64_t>(machine.nodes.size());

@@ -61,6 +61,11 @@ struct InstanceWish {
   bool layout_origin = false;  // whether a statement says it
 };
 // @end
+// @if shared_limits
+
+// Over which processors instances of a task are counted together.
+enum class LimitScope { kProcessor, kNode, kMachine };
+// @end
 // @if steals
 
 // Who may take a task that waits: the idle processors of its node, or of any.

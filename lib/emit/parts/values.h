@@ -162,8 +162,8 @@ class List {
   }
   static void check_lengths(std::size_t a, const char* sign, std::size_t b) {
     if (a == b) return;
-    fail(std::string("`") + sign + "` needs tuples of one length, not " + std::to_string(a) +
-         " and " + std::to_string(b) + " [length-mismatch]");
+    fail(std::string("`") + sign + "` needs tuples of the same length, not of " +
+         std::to_string(a) + " and " + std::to_string(b) + " items [length-mismatch]");
   }
 
  private:

@@ -138,10 +138,13 @@ TEST(CheckRun, FindsFunctionsThatTakeForEver) {
 }
 
 TEST(CheckRun, FindsTaskThatNeedsMoreThanItsMemoryHas) {
-  EXPECT_THAT(checked("Region work parts GPU FBMEM;", stencil(), with(MemKind::kFbmem, 15'000'000)),
-              AllOf(HasSubstr("a.mapper:1:1: error: no room for region 0 (parts) of `work`: FBMEM "
-                              "(16000000 bytes wanted, 15000000 free) [out-of-memory]"),
-                    HasSubstr("help: name a memory with more room")));
+  EXPECT_THAT(
+      checked("Region work parts GPU FBMEM;", stencil(), with(MemKind::kFbmem, 15'000'000)),
+      AllOf(HasSubstr("a.mapper:1:1: error: no room for region 0 (parts) of `work`: FBMEM "
+                      "(needs 15.3 MiB, has 14.3 MiB free, 977 KiB too little) [out-of-memory]"),
+            HasSubstr("note: FBMEM (0, 0) needs 15.3 MiB in all, with what lies there, and "
+                      "has 14.3 MiB\n"),
+            HasSubstr("help: name a memory with more room")));
 }
 
 TEST(CheckRun, FindsDataThatIsNowhereElse) {
@@ -168,12 +171,12 @@ TEST(CheckRun, WarnsWhereTheOrderOfTasksDecides) {
       "Region work parts GPU FBMEM;\n";
   EXPECT_EQ(
       checked(text, reads, with(MemKind::kFbmem, 20'000'000)),
-      "a.mapper:4:1: warning: FBMEM (0, 0) may not hold what the mapping puts there: 64000000 "
-      "bytes of 20000000 [may-not-fit]\n"
+      "a.mapper:4:1: warning: FBMEM (0, 0) may not hold what the mapping puts there: it needs "
+      "61.0 MiB in all and has 19.1 MiB [may-not-fit]\n"
       "    4 | Region work parts GPU FBMEM;\n"
       "      | ^~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
-      "note: 44000000 bytes too many, if none is given up before another is needed\n"
-      "note: 8 instances of `x`, 64000000 bytes, first for region 0 of `work`\n"
+      "note: 42.0 MiB too little, if no instance is given up before another is needed\n"
+      "note: 8 instances of `x`, 61.0 MiB, first for region 0 of `work`\n"
       "help: name a memory with more room, or one more after it, in the `Region` statement; "
       "`CollectMemory` lets go what was only read\n");
   // What comes after it has room.

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -152,6 +153,52 @@ TEST(Diff, ASingleDifferenceCostsWhatTheRunsDiffer) {
   EXPECT_EQ(one.cost->moved_bytes, found.b.moved_bytes - found.a.moved_bytes);
 }
 
+// What one statement decides costs nothing where it is decided alike for all tasks, and much where
+// one task has its data elsewhere than the others.
+TEST(Diff, AStatementIsExchangedAsAWholeFirst) {
+  Bound a(""), b("Layout * * * C_order", p100x4(), "b.mapper");
+  const MappingDiff found = diff_of(a, b, small("circuit"));
+  ASSERT_TRUE(found.a.ok() && found.b.ok());
+  ASSERT_EQ(found.statements.size(), 1U);
+  const StatementDifference& all = found.statements[0];
+  EXPECT_EQ(all.by, Origin{1});
+  EXPECT_FALSE(all.is_of_a);
+  ASSERT_GT(found.differences.size(), 1U);
+  EXPECT_EQ(all.parts.size(), found.differences.size());
+  ASSERT_TRUE(all.cost);
+  EXPECT_EQ(all.cost->seconds, found.b.seconds - found.a.seconds);
+  EXPECT_EQ(all.cost->moved_bytes, found.b.moved_bytes - found.a.moved_bytes);
+  std::int64_t sum = 0;
+  for (const MappingDifference& each : found.differences) {
+    ASSERT_TRUE(each.cost);
+    sum += each.cost->moved_bytes;
+  }
+  EXPECT_GT(sum, all.cost->moved_bytes);
+  const std::string text = draw(found, a.program.program(), b.program.program());
+  EXPECT_THAT(text, HasSubstr("\nwith B's b.mapper:1:1: Layout * * * C_order\n"));
+  EXPECT_THAT(
+      text, HasSubstr(fmt::format(" moved  its {} parts together\n  layout\n", all.parts.size())));
+  const auto json = nlohmann::json::parse(
+      to_json(found, a.program.program(), b.program.program(), a.diags, b.diags));
+  const auto& one = json["statements"].at(0);
+  EXPECT_EQ(one["of"], "b");
+  EXPECT_EQ(one["by"]["line"], 1);
+  EXPECT_EQ(one["differences"].size(), all.parts.size());
+  EXPECT_EQ(one["seconds"], all.cost->seconds);
+}
+
+TEST(Diff, AStatementThatBLacksIsOfA) {
+  Bound a("Region * * GPU ZCMEM", p100x4(), "a.mapper"), b("");
+  const MappingDiff found = diff_of(a, b, small("circuit"));
+  ASSERT_EQ(found.statements.size(), 1U);
+  EXPECT_TRUE(found.statements[0].is_of_a);
+  EXPECT_EQ(found.statements[0].by, Origin{1});
+  ASSERT_TRUE(found.statements[0].cost);
+  EXPECT_EQ(found.statements[0].cost->seconds, found.b.seconds - found.a.seconds);
+  EXPECT_THAT(draw(found, a.program.program(), b.program.program()),
+              HasSubstr("\nwithout A's a.mapper:1:1: Region * * GPU ZCMEM\n"));
+}
+
 TEST(Diff, CountsThePointsThatStandElsewhere) {
   Bound a(R"(m = Machine(GPU)
              def block(Task task) { return m[0, task.ipoint[0] * m.size[1] / task.ispace[0]]; }
@@ -290,6 +337,55 @@ TEST(Run, ATaskThatReadsTwiceDoesNotWaitForItself) {
   Bound bound("Task calculate_new_currents CPU; CollectMemory calculate_new_currents *");
   const RunResult result = run(bound.program, small("circuit"), {}, bound.diags);
   EXPECT_TRUE(result.ok()) << result.raw;
+}
+
+// The most tasks of that name that were mapped and unfinished at a time.
+std::int64_t most_at_once(const RunRecord& record, const std::string& task) {
+  std::vector<std::pair<RunTime, int>> changes;  // ends before beginnings
+  for (const RunRecord::Event& event : record.events) {
+    const bool counts = event.kind == RunRecord::Event::Kind::kTask &&
+                        record.tasks[static_cast<std::size_t>(event.name)] == task;
+    if (!counts) continue;
+    changes.emplace_back(event.mapped, 1);
+    changes.emplace_back(event.end, -1);
+  }
+  std::sort(changes.begin(), changes.end());
+  std::int64_t now = 0, most = 0;
+  for (const auto& [time, change] : changes) most = std::max(most, now += change);
+  return most;
+}
+
+// "Ensure that at most 4 tasks of calculate_new_currents can be run at the same time": on four
+// GPUs, or eight of two nodes, whose pieces are more than four.
+TEST(Run, Strategy8LetsFourTasksRunAtATime) {
+  std::string strategy;
+  for (const DslFile& file : strategies()) {
+    if (file.name == "strategy08") strategy = file.text;
+  }
+  const std::string statement = "InstanceLimit calculate_new_currents 4 Machine;";
+  ASSERT_THAT(strategy, HasSubstr(statement));
+  const auto with = [&](const std::string& other) {
+    std::string text = strategy;
+    return text.replace(text.find(statement + "\n"), statement.size(), other);
+  };
+  for (const char* machine : {"p100x4", "p100x4:nodes=2"}) {
+    const Machine on = make_machine(machine).value();
+    const std::int64_t gpus = 4 * on.node_count();
+    const std::string app =
+        fmt::format("circuit:size=small,nodes={},gpus=16", on.node_count());  // points of a node
+    const Workload circuit = Workload::make(load_application(app).value()).value();
+    const auto most = [&](const std::string& text) {
+      Bound bound(text, on);
+      SimulateOptions options;
+      options.record = true;
+      const RunResult result = run(bound.program, circuit, options, bound.diags);
+      EXPECT_TRUE(result.ok()) << result.raw;
+      return result.ok() ? most_at_once(*result.record, "calculate_new_currents") : 0;
+    };
+    EXPECT_EQ(most(strategy), 4) << machine;
+    EXPECT_LE(most(with("InstanceLimit calculate_new_currents 4 SAME_NODE;")), gpus) << machine;
+    EXPECT_GT(most(with("InstanceLimit calculate_new_currents 4;")), gpus) << machine;
+  }
 }
 
 TEST(Run, RefusesInLegionsWords) {

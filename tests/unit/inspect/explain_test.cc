@@ -252,6 +252,23 @@ TEST(Explain, LimitsStealingReplicationCollection) {
             "InstanceLimit work 2 | TaskSteal * GPU SAME_NODE | CollectMemory * *");
 }
 
+TEST(Explain, LimitsOverSeveralProcessors) {
+  for (const auto& [scope, words, name] :
+       {std::tuple("", "on a processor", ""),
+        std::tuple(" SAME_NODE", "on all processors of a node", "SAME_NODE"),
+        std::tuple(" Machine", "on the whole machine", "Machine")}) {
+    ExplainQuery query;
+    query.task = "work";
+    const Explained e = explained(fmt::format("InstanceLimit work 4{}\n", scope), query);
+    EXPECT_THAT(draw(*e.result, e.bound.program()),
+                HasSubstr(fmt::format("at most 4 instances at a time {}\n", words)));
+    const auto json = nlohmann::json::parse(to_json(*e.result, e.bound.program(), e.diags));
+    const auto& limit = json["tasks"][0]["limit"];
+    EXPECT_EQ(limit["value"], 4);
+    EXPECT_EQ(limit.value("scope", ""), name);
+  }
+}
+
 TEST(Explain, LayoutsThatAVariantRefuses) {
   const Explained e = explained("Layout * * * C_order", {}, "p100x4",
                                 R"({"tasks": [{"name": "t", "variants": [{"kind": "GPU",

@@ -302,7 +302,7 @@ TEST(AppJson, RoundTripsAreExact) {
 }
 
 TEST(AppJson, WrongTextsAreNamedByPlace) {
-  EXPECT_EQ(refusal("{\n \"tasks\": [,]}").substr(0, 26), "line 2, column 12: no JSON");
+  EXPECT_EQ(refusal("{\n \"tasks\": [,]}").substr(0, 35), "line 2, column 12: this is not JSON");
   EXPECT_EQ(refusal("[]"), "an array stands where an object is due");
   EXPECT_EQ(refusal("{}"), "`tasks` is missing [an application has at least `{\"tasks\": [...]}`]");
   EXPECT_EQ(refusal(R"({"tasks": []})"), "/tasks: an application has at least one task");

@@ -123,18 +123,20 @@ TEST(MachineJson, ANodeWithoutGpusHasNoGpuMemories) {
 
 TEST(MachineJson, NoJsonFailsWithLineAndColumn) {
   EXPECT_EQ(refused("").message,
-            "`m.json`: line 1, column 1: no JSON: unexpected end of input; expected '[', '{', or a "
+            "`m.json`: line 1, column 1: this is not JSON: unexpected end of input; expected '[', "
+            "'{', or a "
             "literal");
   EXPECT_EQ(refused("{\"name\": \"\xc3\xa9\xc3\xa9\",\n \"n\xc3\xa9\": }").message,
-            "`m.json`: line 2, column 8: no JSON: unexpected '}'; expected '[', '{', or a literal");
+            "`m.json`: line 2, column 8: this is not JSON: unexpected '}'; expected '[', '{', or a "
+            "literal");
   EXPECT_EQ(refused("{} x").message,
-            "`m.json`: line 1, column 4: no JSON: invalid literal; expected end of input");
+            "`m.json`: line 1, column 4: this is not JSON: invalid literal; expected end of input");
   EXPECT_EQ(refused(R"({"nodes": 1e999})").message,
-            "`m.json`: line 1, column 15: no JSON: number overflow parsing '1e999'");
+            "`m.json`: line 1, column 15: this is not JSON: number overflow parsing '1e999'");
   for (const char* text :
        {"nul", "{\"a\": NaN}", "{'a': 1}", "[1,]", "{\"a\": \"\xff\"}", "\"\\u12\"", "{\"a\": 01}",
         "// c\n{}", "\"a\nb\"", "{\"a\": Infinity}"}) {
-    EXPECT_NE(refused(text).message.find("no JSON: "), std::string::npos) << text;
+    EXPECT_NE(refused(text).message.find("this is not JSON: "), std::string::npos) << text;
   }
 }
 

@@ -149,7 +149,7 @@ TEST_F(Client, TellsFailuresApart) {
            {"404", Code::kNotFound, 1, "does not exist"},
            {"redirect", Code::kNotFound, 1, "elsewhere"},
            {"html", Code::kBadReply, 1, "<!doctype html>"},
-           {"broken-json", Code::kBadReply, 1, "no JSON"},
+           {"broken-json", Code::kBadReply, 1, "not JSON"},
            {"not-json", Code::kBadReply, 1, "all is well"},
            {"number", Code::kBadReply, 1, "no `choices`"},
            {"null", Code::kBadReply, 1, "no `choices`"},
@@ -164,11 +164,11 @@ TEST_F(Client, TellsFailuresApart) {
            {"content-tool", Code::kNoText, 1, "`lookup`"},
            {"content-refusal", Code::kRefusal, 1, "I would rather not"},
            {"filtered", Code::kRefusal, 1, "filter"},
-           {"deep", Code::kBadReply, 1, "no JSON"},
+           {"deep", Code::kBadReply, 1, "not JSON"},
            {"wide", Code::kBadReply, 1, "no `message`"},
            {"504", Code::kServer, 3, "gateway"},
            {"max-range", Code::kBadRequest, 1, "valid range"},
-           {"204", Code::kBadReply, 1, "no JSON"},
+           {"204", Code::kBadReply, 1, "not JSON"},
            {"gzip-broken", Code::kBadReply, 1, "compressed"},
            {"gzip-bomb", Code::kTooLarge, 1, "larger"},
            {"big", Code::kTooLarge, 1, "larger"},
@@ -391,7 +391,8 @@ TEST_F(Client, AsksForStructureAsTheServerTakesIt) {
   EXPECT_THAT(make(options("by-vllm")).ask(hot).error().message, HasSubstr("no number"));
   for (const char* broken : {"{\"type\":", "3", "{} {}"}) {
     schema.constraint.json_schema = broken;
-    EXPECT_THAT(make(options("by-vllm")).ask(schema).error().message, HasSubstr("no JSON object"));
+    EXPECT_THAT(make(options("by-vllm")).ask(schema).error().message,
+                HasSubstr("not a JSON object"));
   }
 }
 

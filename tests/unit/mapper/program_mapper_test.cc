@@ -568,6 +568,142 @@ TEST(ProgramMapper, LimitsOfOneKindOnlyAndZero) {
   EXPECT_EQ(answer.map.size(), 4U);
 }
 
+// Limits over several processors: their mapper objects, and what they send each other.
+class SharedLimits : public testing::Test {
+ protected:
+  struct Message {
+    Processor from, to;
+    std::uint32_t kind;
+    std::vector<std::byte> bytes;
+  };
+  class Runtime final : public FakeRuntime {
+   public:
+    Runtime(SharedLimits& test, const Processor& speaking) : test_(test), speaking_(speaking) {}
+    bool send_message(const Processor& target, std::uint32_t kind,
+                      std::span<const std::byte> bytes) override {
+      test_.messages_.push_back({speaking_, target, kind, {bytes.begin(), bytes.end()}});
+      return true;
+    }
+
+   private:
+    SharedLimits& test_;
+    Processor speaking_;
+  };
+  struct Object {
+    ProgramMapper& mapper;
+    Runtime runtime;
+  };
+
+  void bind(const std::string& text, const Machine& machine) {
+    mapping_ = std::make_unique<Mapping>(text, machine);
+    objects_.clear();
+    messages_.clear();
+  }
+  Object& on(const Processor& p) {
+    for (Object& object : objects_) {
+      if (object.mapper.site().local == p) return object;
+    }
+    return objects_.emplace_back(Object{mapping_->on(p), Runtime(*this, p)});
+  }
+  // Until nobody says anything more.
+  void deliver() {
+    while (!messages_.empty()) {
+      const Message message = messages_.front();
+      messages_.pop_front();
+      Object& to = on(message.to);
+      to.mapper.handle_message(to.runtime, message.from, message.kind, message.bytes);
+    }
+  }
+  // How many of so many ready tasks are mapped now.
+  std::size_t map(const Processor& p, std::size_t ready) {
+    ScheduleAnswer answer;
+    const std::vector<TaskView> tasks(ready, task_.at(p));
+    on(p).mapper.select_tasks_to_map(on(p).runtime, tasks, answer);
+    EXPECT_EQ(answer.map.empty(), answer.deferral != 0);
+    return answer.map.size();
+  }
+  void end(const Processor& p) { on(p).mapper.report_profiling(on(p).runtime, task_.at(p), {}); }
+  // Maps all that it can in turn on these processors, each of which has some ready.
+  std::vector<std::size_t> map_all(const std::vector<Processor>& processors) {
+    std::vector<std::size_t> counts(processors.size());
+    for (int round = 0; round < 10; ++round) {
+      for (std::size_t i = 0; i < processors.size(); ++i) counts[i] += map(processors[i], 5);
+      deliver();
+    }
+    return counts;
+  }
+
+  std::unique_ptr<Mapping> mapping_;
+  std::deque<Object> objects_;
+  std::deque<Message> messages_;
+  FakeTask task_{"l", {ProcKind::kGpu}, 7};
+};
+
+TEST_F(SharedLimits, OfTheMachineCountsOnAllNodes) {
+  bind("InstanceLimit l 3 Machine;\n", grid());
+  const std::vector<Processor> all = {gpu(0, 0), gpu(0, 1), gpu(1, 0), gpu(1, 1)};
+  EXPECT_THAT(map_all(all), ElementsAre(1U, 1U, 1U, 0U));  // each in its turn
+  EXPECT_THAT(map_all(all), ElementsAre(0U, 0U, 0U, 0U));
+  end(gpu(1, 0));
+  deliver();
+  EXPECT_THAT(on(gpu(1, 1)).runtime.triggered, testing::SizeIs(1));  // who asked first is next
+  EXPECT_THAT(on(gpu(0, 0)).runtime.triggered, testing::SizeIs(1));  // by its own first place
+  EXPECT_THAT(map_all(all), ElementsAre(0U, 0U, 0U, 1U));
+}
+
+TEST_F(SharedLimits, OfANodeCountsOnThatNode) {
+  bind("InstanceLimit * GPU 2 SAME_NODE;\n", grid());
+  const std::vector<Processor> all = {gpu(0, 0), gpu(0, 1), gpu(1, 1)};
+  EXPECT_THAT(map_all(all), ElementsAre(1U, 1U, 2U));
+}
+
+// The limit is over all from the first on, though one of them counts.
+TEST_F(SharedLimits, NoProcessorTakesAllPlacesAtOnce) {
+  bind("InstanceLimit l 2 Machine;\n", grid());
+  EXPECT_EQ(map(gpu(0, 0), 9), 0U);
+  deliver();
+  EXPECT_EQ(map(gpu(0, 0), 9), 1U);
+}
+
+TEST_F(SharedLimits, AProcessorThatExpectsAPlaceKeepsATaskForIt) {
+  bind("InstanceLimit l 1 Machine;\nTaskSteal l GPU ANY_NODE;\n", grid());
+  const std::vector<TaskView> one(1, task_.at(gpu(0, 1)));
+  std::vector<std::uint32_t> given;
+  const auto give = [&] {
+    given.clear();
+    on(gpu(0, 1)).mapper.permit_steal_request(on(gpu(0, 1)).runtime, gpu(0, 0), one, given);
+    return given.size();
+  };
+  EXPECT_EQ(give(), 1U);
+  EXPECT_EQ(map(gpu(0, 1), 1), 0U);
+  EXPECT_EQ(give(), 0U);
+  deliver();
+  EXPECT_EQ(give(), 0U);
+  EXPECT_EQ(map(gpu(0, 1), 1), 1U);
+  EXPECT_EQ(give(), 1U);
+}
+
+TEST_F(SharedLimits, MessagesOfOthersAreIgnored) {
+  bind("InstanceLimit l 1 Machine;\n", grid());
+  Object& object = on(gpu(0, 0));
+  const std::array<std::byte, 16> bytes{};
+  for (const std::uint32_t kind : {0U, 7U, 0xFFFFFF00U, 0xFFFFFF10U, 0xFFFFFF11U, 0xFFFFFF12U}) {
+    for (const std::size_t size : {0U, 1U, 15U}) {
+      object.mapper.handle_message(object.runtime, gpu(1, 1), kind, std::span(bytes).first(size));
+    }
+  }
+  // A place that nobody asked for.
+  object.mapper.handle_message(object.runtime, gpu(1, 1), 0xFFFFFF11U, bytes);
+  deliver();
+  EXPECT_EQ(map(gpu(0, 0), 1), 0U);
+}
+
+TEST_F(SharedLimits, WithoutMessagesThereAreNone) {
+  bind("InstanceLimit l 1 Machine;\n", grid());
+  on(gpu(0, 1)).runtime.can.messages = false;
+  EXPECT_EQ(map(gpu(0, 1), 4), 4U);
+}
+
 // ---- ControlReplicate
 
 TEST(ProgramMapper, ControlReplicate) {
@@ -851,6 +987,19 @@ TEST(ProgramMapper, WhatIsNotHonouredIsSaidOnce) {
                   "runtime cannot align instances",
                   "test.mapper:6: `Layout a * * Compact` has no effect here: the runtime has no "
                   "compact instances"));
+}
+
+TEST(ProgramMapper, SaysThatLimitsOverSeveralProcessorsNeedMessages) {
+  LineLog log;
+  Mapping mapping("InstanceLimit a 4;\nInstanceLimit b 4 Machine;\n", grid(), &log);
+  FakeRuntime runtime;
+  runtime.can.messages = false;
+  FakeTask task("a", {ProcKind::kGpu});
+  TaskOptions options;
+  mapping.on(gpu(0, 0)).select_task_options(runtime, task.view(), options);
+  EXPECT_THAT(log.lines(),
+              ElementsAre("test.mapper:2: `InstanceLimit b 4 Machine` has no effect here: the "
+                          "runtime does not send the messages with which mappers count together"));
 }
 
 TEST(ProgramMapper, WhatIsHonouredIsNotSpokenOf) {

@@ -1,11 +1,14 @@
 // Profiles as text, JSON and trace.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
+#include <string>
 
 #include "groma/profile.h"
 #include "unit/profile/records.h"
@@ -120,9 +123,9 @@ What the time is made of (the critical path)
 
 Its largest causes
     6.00 ms  60 %  task step
-                   the last
+                   it was the last
     3.00 ms  30 %  copy of grid, SYSMEM to FBMEM
-                   its data is needed; by a.mapper:6:1: Region * * GPU FBMEM
+                   its data was needed; by a.mapper:6:1: Region * * GPU FBMEM
     1.00 ms  10 %  launching and mapping step
 
 Tasks                     runs      time      mean   longest share of all tasks
@@ -149,7 +152,7 @@ Channels, busy of the whole time
         return StatementText{"Region * * GPU FBMEM", "some/folders/deep/down/of/mine/a.mapper:6:1"};
       }};
   EXPECT_THAT(draw(make_profile(record), far),
-              HasSubstr("its data is needed; by a.mapper:6:1: Region * * GPU FBMEM\n"));
+              HasSubstr("its data was needed; by a.mapper:6:1: Region * * GPU FBMEM\n"));
 }
 
 // ---- JSON
@@ -244,6 +247,28 @@ TEST(ProfileTrace, HasEveryEventOnItsThreads) {
   EXPECT_EQ(seen["the default mapper"], seen["copy"] + seen["reduction"]);
   EXPECT_GT(seen["C"], 0);
   EXPECT_EQ(trace.at("otherData").at("left_out"), "nothing");
+}
+
+TEST(ProfileTrace, TellsPointsAndMemories) {
+  const auto record = test::simulated("p100x4:nodes=2", 16, 3, false);
+  ASSERT_NE(record, nullptr);
+  const Json trace = Json::parse(to_trace(make_profile(record), some_words()));
+  std::set<std::string> points;
+  std::int64_t copies = 0;
+  for (const Json& event : trace.at("traceEvents")) {
+    if (event.at("ph") != "X") continue;
+    const Json& args = event.at("args");
+    if (event.at("cat") == "task" && args.contains("point")) points.insert(args.at("point"));
+    if (event.at("cat") != "copy") continue;
+    ++copies;
+    const RunRecord::Event& one = record->events[args.at("event")];
+    const RunRecord::Memory& from = record->memories[static_cast<std::size_t>(one.from)];
+    EXPECT_EQ(args.at("from"), fmt::format("{} ({}, {})", from.kind, from.node, from.index));
+    EXPECT_TRUE(args.at("to").is_string());
+  }
+  EXPECT_EQ(points.size(), 16U);
+  EXPECT_TRUE(points.contains("(0, 0)") && points.contains("(15, 0)"));
+  EXPECT_GT(copies, 0);
 }
 
 TEST(ProfileTrace, TakesHostileNames) {

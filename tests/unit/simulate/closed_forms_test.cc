@@ -306,12 +306,12 @@ TEST(Layouts, AlignTheFieldsOfEachPoint) {
   };
   EXPECT_EQ(
       full(FieldOrder::kAos).message,
-      "no room for region 0 (r) of `work`: SYSMEM (2147483648000 bytes wanted, 1073741824 free)");
+      "no room for region 0 (r) of `work`: SYSMEM (needs 1.95 TiB, has 1.00 GiB free, 1.95 TiB too "
+      "little)");
   EXPECT_EQ(full(FieldOrder::kAos).helps,
             std::vector<std::string>{
-                "unaligned it takes 16000 bytes: in AOS each field of each point is aligned"});
-  EXPECT_EQ(full(FieldOrder::kSoa).helps,
-            std::vector<std::string>{"unaligned it takes 16000 bytes"});
+                "unaligned it takes 15.6 KiB: in AOS each field of each point is aligned"});
+  EXPECT_EQ(full(FieldOrder::kSoa).helps, std::vector<std::string>{"unaligned it takes 15.6 KiB"});
   // What is between them is moved along: two lines of 64 bytes for the two fields.
   EXPECT_EQ(length_of_only(run_with(FieldOrder::kAos, AlignOp::kEq, 64), 1), 129'100'000);
 }
@@ -588,12 +588,16 @@ TEST(Ends, OutOfMemorySaysWhatFillsIt) {
   EXPECT_EQ(result.status, RunStatus::kMapError);
   EXPECT_EQ(ids_of(result), "[out-of-memory]");
   const Diagnostic& diagnostic = result.refusals[0].diagnostic;
-  EXPECT_EQ(diagnostic.message,
-            "no room for region 0 (p) of `write`: SYSMEM (8000 bytes wanted, 7999 free)");
-  ASSERT_EQ(diagnostic.notes.size(), 2U);
+  EXPECT_EQ(
+      diagnostic.message,
+      "no room for region 0 (p) of `write`: SYSMEM (needs 7.81 KiB, has 7.81 KiB free, 1 B too "
+      "little)");
+  ASSERT_EQ(diagnostic.notes.size(), 3U);
   EXPECT_EQ(diagnostic.notes[0].message,
-            "SYSMEM (0, 0) holds 3 instances of `r`, 24000 bytes, in use");
-  EXPECT_EQ(diagnostic.notes[1].message, "point (3) of a launch of `write` over 4, on CPU (0, 0)");
+            "SYSMEM (0, 0) needs 31.2 KiB in all, with what lies there, and has 31.2 KiB");
+  EXPECT_EQ(diagnostic.notes[1].message,
+            "SYSMEM (0, 0) holds 3 instances of `r`, 23.4 KiB, in use");
+  EXPECT_EQ(diagnostic.notes[2].message, "point (3) of a launch of `write` over 4, on CPU (0, 0)");
   EXPECT_EQ(result.refusals[0].origin.statement, 7U);
   EXPECT_TRUE(result.raw.starts_with(
       "Default mapper failed allocation of size 8000 bytes for region requirement 0 of task write"))

@@ -134,6 +134,19 @@ TEST(Stealing, FromAnotherNodeTakesTwoMessages) {
   EXPECT_EQ(ran.end, 2'000'000'000 + kWork);
 }
 
+// With places of a limit over both nodes on their way while tasks are stolen, none is lost.
+TEST(Stealing, BesideALimitOfTheMachine) {
+  for (int limit = 1; limit <= 4; ++limit) {
+    const Ran ran = run("nodes=2,gpu=2,cpu=1", 40,
+                        fmt::format("InstanceLimit work GPU {} Machine;\n", limit) +
+                            "TaskSteal work GPU ANY_NODE;\n");
+    EXPECT_EQ(ran.refused, "");
+    int all = 0;
+    for (const auto& [name, count] : ran.tasks) all += count;
+    EXPECT_EQ(all, 40) << limit;
+  }
+}
+
 TEST(Stealing, MoreTasksThanAnyoneWaitsFor) {
   // A quarter each, whatever the order; nobody runs one twice.
   const Ran ran = run("nodes=1,gpu=4,cpu=1", 1000,

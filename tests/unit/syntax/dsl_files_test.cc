@@ -58,6 +58,28 @@ TEST(DslFiles, ThereAreTheTenStrategies) {
   }
 }
 
+// In the paper's words.
+TEST(DslFiles, EachStrategyBeginsWithItsSentence) {
+  constexpr std::string_view kSentences[] = {
+      "Map the tasks of calculate_new_currents, distribute_charge, update_voltages onto GPUs in "
+      "this way: linearize the 2D GPU processor space into 1D, then perform 1D block mapping from "
+      "launch domain to the linearized 1D processor space",
+      "Place ghost/shared regions (rp_shared and rp_ghost) onto GPU zero-copy memory",
+      "Use Array Of Struct (AOS) data layout for all data instead of the default SOA",
+      "Use Fortran ordering of data layout for all data instead of the default C order",
+      "Align all the regions to 64 bytes while using the Fortran ordering of data",
+      "Place the task calculate_new_currents onto CPU",
+      "Collect all the memory used by task calculate_new_currents",
+      "Ensure that at most 4 tasks of calculate_new_currents can be run at the same time",
+      "Map the second region argument of task distribute_charge onto GPU's Zero-Copy memory",
+      "Map the tasks of calculate_new_currents,distribute_charge,update_voltages onto GPUs in a 1D "
+      "cyclic manner: perform a cyclic distribution over both the node and processor dimensions"};
+  for (std::size_t i = 0; i < 10; ++i) {
+    EXPECT_EQ(strategies()[i].summary,
+              std::string(kSentences[i]) + " (strategy " + std::to_string(i + 1) + " of A.7).");
+  }
+}
+
 TEST(DslFiles, ThereAreThePapersMappersAndTheBenchmarks) {
   std::string names;
   std::size_t experts = 0;
@@ -79,7 +101,6 @@ void expect_embedded(const std::string& folder, std::span<const DslFile> embedde
     EXPECT_EQ(embedded[i].name, files[i].stem().string());
     EXPECT_EQ(embedded[i].text, testing::read_text(files[i])) << files[i];
     EXPECT_TRUE(embedded[i].text.starts_with("# " + std::string(embedded[i].summary) + "\n"));
-    EXPECT_LE(embedded[i].summary.size(), 98U) << files[i];
   }
 }
 

@@ -120,8 +120,8 @@ TEST_F(CommandEvaluator, TakesWhatAJsonPointerSays) {
   EXPECT_THAT(failure_of(R"(echo '{"runs": [1]}')"), HasSubstr("has no `/runs/1/a~1b~0`"));
   EXPECT_THAT(failure_of(R"(echo '{"runs": [1, {"a/b~": "2"}]}')"), HasSubstr("is no number"));
   EXPECT_THAT(failure_of(R"(echo '{"runs": [1, {"a/b~": -2}]}')"), HasSubstr("the value is -2"));
-  EXPECT_THAT(failure_of("echo fast"), HasSubstr("is no JSON"));
-  EXPECT_THAT(failure_of("yes '[' | head -n 100000"), HasSubstr("is no JSON"));
+  EXPECT_THAT(failure_of("echo fast"), HasSubstr("is not JSON"));
+  EXPECT_THAT(failure_of("yes '[' | head -n 100000"), HasSubstr("is not JSON"));
   EXPECT_THAT(failure_of("echo '{}'; head -c 2000000 /dev/zero"), HasSubstr("too much"));
 }
 
@@ -563,8 +563,8 @@ TEST_F(CommandEvaluator, SaysWhatItsOptionsLack) {
       o.metric_pointer = text;
     });
   };
-  EXPECT_EQ(pointer("a"), "`a` is no JSON pointer: it begins with `/`");
-  EXPECT_EQ(pointer("/a~2"), "`/a~2` is no JSON pointer: after `~` stands `0` or `1`");
+  EXPECT_EQ(pointer("a"), "`a` is not a JSON pointer: it begins with `/`");
+  EXPECT_EQ(pointer("/a~2"), "`/a~2` is not a JSON pointer: after `~` stands `0` or `1`");
   EXPECT_EQ(wrong([](Options o) { o.repeats = 0; }), "there are 1 to 1000 repeats, not 0");
   EXPECT_EQ(wrong([](Options o) { o.warmup = -1; }), "there are 0 to 1000 warm-up runs, not -1");
   EXPECT_EQ(wrong([](Options o) { o.timeout_ms = 0; }), "the time limit of a run is above 0");

@@ -305,6 +305,24 @@ TEST(Drafts, AddToAnotherMapping) {
 }
 
 // Nodes without GPUs: no function can name one.
+TEST(Drafts, StandBelowTheHeaderOfAnotherMapping) {
+  const Problem problem = problem_of("circuit", "p100x4");
+  const Drafts drafts(*problem.machine, problem.inputs.front());
+  const auto limited = [&](const std::string& base) {
+    Draft draft = drafts.untaken(base);
+    draft.tasks.front().limit = 2;
+    return drafts.text_of(draft);
+  };
+  const std::string added = limited("");
+  ASSERT_THAT(added, ::testing::StartsWith("InstanceLimit "));
+  const std::string rest = "Task * GPU;\n";
+  EXPECT_EQ(limited(rest), added + "\n" + rest);
+  for (const char* header : {"# Mine.\n", "# Mine.\n#\n// All of it.\n"}) {
+    EXPECT_EQ(limited(header + rest), header + ("\n" + added) + "\n" + rest);
+    EXPECT_EQ(limited(header + ("\n" + rest)), header + ("\n" + added) + "\n" + rest);
+  }
+}
+
 TEST(Drafts, UnequalNodesHaveNoFunctions) {
   std::vector<NodeType> types = make_machine("p100x4").value().node_types();
   types.push_back(types.front());

@@ -185,9 +185,10 @@ TEST(Tune, SaysWhatIsWithinTheNoise) {
   ASSERT_TRUE(outcome.ok());
   EXPECT_EQ(said, " best noise best");
   EXPECT_EQ(outcome->best->proposal.text, "18");
-  EXPECT_THAT(read_text(directory.path() + "/search/report.txt"),
-              HasSubstr("Step 2: 20 s (small 20, large 20), better than the best by no more than "
-                        "measurements differ\n"));
+  EXPECT_THAT(
+      read_text(directory.path() + "/search/steps.txt"),
+      HasSubstr("Step 2: 20 s (small 20 s, large 20 s), better than the best by no more than "
+                "measurements differ\n"));
 }
 
 // A start that was measured badly is measured anew beside each text: its noise blocks nothing.
@@ -271,7 +272,8 @@ TEST(Tune, WhatLooksBetterIsMeasuredAgain) {
               ::testing::ElementsAre("9", "8", "8 again beside 9", "7", "7 again beside 9"));
   const std::string report = read_text(options.directory + "/report.txt");
   EXPECT_THAT(report, HasSubstr("spent  3 evaluations, 2 of them made twice"));
-  EXPECT_THAT(report, HasSubstr("  one less (it looked better and was measured again)\n"));
+  EXPECT_THAT(read_text(options.directory + "/steps.txt"),
+              HasSubstr("  one less (it looked better and was measured again)\n"));
   EXPECT_THAT(to_json(*outcome), HasSubstr("\"evaluations\":3,\"again\":2"));
 }
 
@@ -411,17 +413,23 @@ TEST(Tune, ReportsWhatChangedInAText) {
       [](const std::string& text) { return text.find("units 3") == text.npos ? 2.0 : 1.0; });
   ASSERT_TRUE(tune(from(start), evaluator, proposer, nullptr, nullptr, options).ok());
   const std::string report = read_text(options.directory + "/report.txt");
-  EXPECT_EQ(report.find("secret"), report.npos);
-  EXPECT_EQ(report.find("groma: begin"), report.npos);
-  EXPECT_THAT(report, HasSubstr("\nStep 1: 2 s\n  the start\n\nStep 2: 2 s\n  as listed\n"
-                                "  | line 3 of blocking\n  | - rows 4\n  | + rows 8\n"
-                                "  | line 5 of blocking\n  | - columns 4\n  | + tall\\u001b 8\n"
-                                "  | + wide 8\n\nStep 3: 1 s\n"));
-  EXPECT_THAT(report, HasSubstr("\nThe best against the start, as each step below\n  | line 7\n"
+  const std::string steps = read_text(options.directory + "/steps.txt");
+  for (const std::string& text : {report, steps}) {
+    EXPECT_EQ(text.find("secret"), text.npos);
+    EXPECT_EQ(text.find("groma: begin"), text.npos);
+  }
+  EXPECT_THAT(steps, HasSubstr("\nStep 1: 2 s\n  the start\n\nStep 2: 2 s\n  as listed\n"
+                               "  | line 3 of blocking\n  | - rows 4\n  | + rows 8\n"
+                               "  | line 5 of blocking\n  | - columns 4\n  | + tall\\u001b 8\n"
+                               "  | + wide 8\n\nStep 3: 1 s\n"));
+  EXPECT_THAT(report, HasSubstr("\nThe best against the start\n  | line 7\n"
                                 "  | - units 2  // groma: one of 2 3\n"
                                 "  | + units 3  // groma: one of 2 3\n"));
-  EXPECT_THAT(report, HasSubstr("  | + more\n  | and 61 further lines\n"));
-  EXPECT_LT(report.size(), 3'000U);
+  EXPECT_THAT(steps, HasSubstr("  | + more\n  | and 61 further lines\n"));
+  EXPECT_LT(steps.size(), 3'000U);
+  EXPECT_THAT(report, HasSubstr("\nImprovements, by their steps\n       1        2 s  the start\n"
+                                "       3        1 s  as listed\n"));
+  EXPECT_LT(report.size(), 1'000U);
 }
 
 // To the proposer, the report, a tool, and a search that is resumed.
@@ -462,7 +470,7 @@ TEST(Tune, WhatAFailureSaidLastIsTold) {
       } else {
         EXPECT_THAT(proposer.heard, ::testing::ElementsAre("a line", "c[3] is \xFF"));
       }
-      EXPECT_THAT(read_text(options.directory + "/report.txt"),
+      EXPECT_THAT(read_text(options.directory + "/steps.txt"),
                   HasSubstr("  output: a line\n  output: c[3] is \\xff\n"));
     }
   }

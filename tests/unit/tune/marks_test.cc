@@ -127,6 +127,21 @@ TEST(Marks, SayWhatTheyChange) {
   EXPECT_EQ(round.play(**proposer), 0U);
 }
 
+TEST(Marks, OfAFileAreRefusedByItsName) {
+  Problem problem = problem_of("int n = 4;\n");
+  problem.file = "kernel.cc";
+  const auto refusal = [&](const std::string& name) {
+    const auto made = make_proposer(name, problem, 1);
+    return made.ok() ? "none" : made.error().message;
+  };
+  EXPECT_EQ(refusal("marks"), "no line of `kernel.cc` has `groma: one of`");
+  EXPECT_EQ(refusal("trace"), "`kernel.cc` has no marked segments");
+  problem.start = "\nn = 4; // groma: one of 4";
+  EXPECT_EQ(refusal("marks"), "`kernel.cc`: line 2: `groma: one of` has 1 value, not 2 to 64");
+  problem.start = "// groma: begin a\n";
+  EXPECT_EQ(refusal("marks"), "kernel.cc:1: `a` has no `groma: end`");
+}
+
 TEST(Marks, ThatCannotBeMeantAreRefused) {
   EXPECT_EQ(error_of("int n = 4;\n"), "no line of the text has `groma: one of`");
   EXPECT_EQ(error_of("\nn = 4; // groma: one of 4"),

@@ -44,7 +44,7 @@ class Asking : public Proposer {
     std::vector<std::string> replies;
     for (const auto& reply : round.ask(requests)) {
       if (reply && reply->text.find("no use") != std::string::npos) {
-        round.reject("it is no use");
+        round.reject_proposal("it is no use");
       } else if (reply) {
         replies.push_back(reply->text);
       } else if (goes_on_without) {
@@ -115,6 +115,7 @@ class Searched {
     std::ofstream(options.directory + "/journal.jsonl", std::ios::binary) << text;
   }
   std::string report() const { return read_text(options.directory + "/report.txt"); }
+  std::string steps() const { return read_text(options.directory + "/steps.txt"); }
   std::size_t asked() const {
     const std::string lines = read_text(folder_.path() + "/asked");
     return static_cast<std::size_t>(std::count(lines.begin(), lines.end(), '\n'));
@@ -265,6 +266,26 @@ TEST(ModelEnd, OfRepliesThatWereNoUse) {
   EXPECT_EQ(outcome->spent.model_calls, 15);
 }
 
+// A model that does not write programs is no better in a comparison than one whose programs fail.
+TEST(ModelEnd, InAComparisonRepliesOfNoUseCount) {
+  Searched search;
+  search.options.budget.evaluations = 7;
+  search.options.compare = true;
+  search.model = "echo no use";
+  const auto outcome = search.run();
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  EXPECT_EQ(outcome->end, End::kBudget);
+  EXPECT_EQ(outcome->spent.evaluations, 7);
+  const std::int64_t unusable = outcome->spent.unusable;
+  EXPECT_GE(unusable, 6);  // but for the start
+  EXPECT_EQ(search.asked(), static_cast<std::size_t>(unusable));
+  const auto again = search.resume();
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(again->spent.evaluations, 7);
+  EXPECT_EQ(again->spent.unusable, unusable);
+  EXPECT_EQ(search.asked(), static_cast<std::size_t>(unusable));
+}
+
 TEST(ModelEnd, OfAModelThatNeverReplies) {
   Searched search;
   search.options.budget.evaluations = 5;
@@ -396,7 +417,7 @@ TEST(Resume, RepliesThatAreTooLongAreCut) {
   search.model = "head -c 1900000 /dev/zero | tr '\\0' '\\001'";
   ASSERT_EQ(search.error(), "");
   EXPECT_EQ(search.asked(), 16U);  // 17 is refused
-  EXPECT_THAT(search.report(), HasSubstr("[851424 further bytes]"));
+  EXPECT_THAT(search.steps(), HasSubstr("[851424 further bytes]"));
   search.options.budget.evaluations = 3;
   const auto outcome = search.resume();
   ASSERT_TRUE(outcome.ok()) << outcome.error().message;
@@ -719,7 +740,7 @@ TEST(Reasons, AreToldWhoeverReadsThem) {
     const auto outcome =
         tune({start, nullptr, {}, ""}, *evaluator, proposer, nullptr, nullptr, options);
     EXPECT_EQ(proposer.learnt, "");
-    return outcome ? read_text(options.directory + "/report.txt")
+    return outcome ? read_text(options.directory + "/steps.txt")
                    : outcome.error().message + "; " + outcome.error().help;
   };
   EXPECT_EQ(search("exit 3", {}),
@@ -751,7 +772,7 @@ TEST(Reasons, OfMappingsAreToldToo) {
   const auto outcome = tune(problem, *evaluator, proposer, nullptr, nullptr, options);
   ASSERT_TRUE(outcome.ok()) << outcome.error().message;
   EXPECT_THAT(draw(*outcome, *evaluator), HasSubstr("start  refused: "));
-  const std::string report = read_text(options.directory + "/report.txt");
+  const std::string report = read_text(options.directory + "/steps.txt");
   EXPECT_THAT(report, AllOf(HasSubstr("`GPUS`"), HasSubstr("`CPUS`")));
   EXPECT_EQ(proposer.learnt, "");
 }
@@ -761,8 +782,10 @@ TEST(Report, ShowsAReplyWithoutWhatATerminalObeys) {
   search.options.budget.evaluations = 2;
   search.model = "printf 'one\\033[31mred\\n\\033]0;two\\007'";
   ASSERT_EQ(search.error(), "");
-  EXPECT_THAT(search.report(), HasSubstr("  < one\\u001b[31mred\n  < \\u001b]0;two\\u0007"));
-  EXPECT_EQ(search.report().find_first_of("\x1b\x07"), std::string::npos);
+  EXPECT_THAT(search.steps(), HasSubstr("  < one\\u001b[31mred\n  < \\u001b]0;two\\u0007"));
+  for (const std::string& text : {search.report(), search.steps()}) {
+    EXPECT_EQ(text.find_first_of("\x1b\x07"), std::string::npos);
+  }
   EXPECT_THAT(search.report(), HasSubstr("2 questions to the model"));
   EXPECT_FALSE(std::filesystem::exists(search.options.directory + "/report.txt.next"));
 }

@@ -1,0 +1,51 @@
+// groma sample: a mapping drawn at random from the search space.
+#include <memory>
+
+#include "commands.h"
+#include "console.h"
+#include "groma/search_space.h"
+
+namespace driver {
+namespace {
+
+struct Options {
+  std::string machine = "p100x4", app, grain = "regions";
+  std::uint64_t seed = 0;
+};
+
+int run(const Options& options) {
+  check_standard_input({options.machine, options.app});
+  std::optional<groma::Diagnostics> diags;
+  const auto with = read_inputs(options.machine, options.app, &diags);
+  if (!with) return fail(*diags, false);
+  const groma::SpaceGrain grain =
+      options.grain == "regions" ? groma::SpaceGrain::kRegions : groma::SpaceGrain::kArguments;
+  return print(
+      groma::SearchSpace(*with->machine, *with->workload, grain).sample_text(options.seed));
+}
+
+}  // namespace
+
+void add_sample(CLI::App& app, int* exit_code) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "sample", "A mapping drawn at random from the search space; most of them do not run");
+  add_app_option(*command, &options->app)->required();
+  add_machine_option(*command, &options->machine);
+  command->add_option("--seed", options->seed, "One seed gives one mapping, on every computer")
+      ->check(is_seed)
+      ->capture_default_str();
+  command
+      ->add_option("--grain", options->grain,
+                   "What a memory is decided for: each region, or each argument of each task")
+      ->check(CLI::IsMember({"regions", "arguments"}))
+      ->capture_default_str();
+  command->footer(
+      "Examples:\n"
+      "  groma sample --app cannon --seed 7 > random.mapper\n"
+      "  groma sample --app circuit --seed 3 | groma check - --app circuit --machine p100x4\n"
+      "                                                 why it does not run");
+  command->callback([options, exit_code] { *exit_code = run(*options); });
+}
+
+}  // namespace driver

@@ -1,0 +1,27 @@
+#include "base/quantities.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+
+namespace groma {
+
+std::string in_units(double value, double step, std::span<const std::string_view> units) {
+  std::size_t unit = 0;
+  while (unit + 1 < units.size() && std::abs(value) >= step * 0.9995) {
+    value /= step;
+    ++unit;
+  }
+  const double size = std::abs(value);
+  const int digits = unit == 0 || size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
+  return fmt::format("{:.{}f} {}", value, digits, units[unit]);
+}
+
+std::string bytes_words(std::int64_t bytes) {
+  constexpr std::array<std::string_view, 6> kUnits = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  return in_units(static_cast<double>(bytes), 1024, kUnits);
+}
+
+}  // namespace groma
