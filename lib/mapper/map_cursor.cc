@@ -280,16 +280,17 @@ void MapCursor::fill_parts(std::int64_t begin, std::int64_t end, ProcessorNumber
   for_each_stretch(parts.slow, inner, begin, end, slow_, add);
 }
 
+// Writes the numbers of a row: one period of them is computed, the rest is copied from it.
 bool MapCursor::fill_row(std::int64_t begin, std::int64_t end, ProcessorNumber* out,
                          Diagnostics& diags) {
-  if (map_.row_parts && end - begin > 2 * map_.row_parts->period) {
-    fill_parts(begin, end, out);
-    return true;
-  }
   const std::int64_t period = map_.period.period;
-  if (period == 0 || end - begin <= period) return fill_stretches(begin, end, out, diags);
-  if (!fill_stretches(begin, begin + period, out, diags)) return false;
-  repeat(out, period, end - begin, map_.period.drift);
+  const std::int64_t count = period == 0 ? end - begin : std::min(period, end - begin);
+  if (map_.row_parts && count > 2 * map_.row_parts->period) {
+    fill_parts(begin, begin + count, out);
+  } else if (!fill_stretches(begin, begin + count, out, diags)) {
+    return false;
+  }
+  if (count < end - begin) repeat(out, count, end - begin, map_.period.drift);
   return true;
 }
 
