@@ -94,9 +94,10 @@ class IndexMap {
     bool slices(const SliceSink& sink, Diagnostics& diags);
 
     // The boxes of the launch that go to one of these processors (in sets: to it as the first),
-    // none of which is there twice, or to any of a node. For maps by blocks and cycles that are
-    // proved, in which every dimension decides for itself, without a look at the points of others;
-    // else those of slices().
+    // none of which is there twice, or to any of a node. Boxes do not overlap; one may hold points
+    // of several of the processors. A processor or node that does not exist has none. Where the map
+    // is proved and every dimension decides for itself, the points of others are not looked at;
+    // elsewhere the launch is looked through row by row. Gives no warning about sets.
     bool boxes_of(std::span<const Processor> processors, const BoxSink& sink, Diagnostics& diags);
     bool boxes_of(const Processor& processor, const BoxSink& sink, Diagnostics& diags) {
       return boxes_of(std::span(&processor, 1), sink, diags);
