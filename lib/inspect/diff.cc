@@ -158,7 +158,7 @@ class Differ {
 
   // Of every point, in row-major order; none where the mapping fails, which explain() said.
   static std::vector<Processor> places(LaunchSlices& mapping, const TaskView& view) {
-    const std::vector<TaskSlice> slices = mapping.of(view);
+    const TaskSlices slices = mapping.of(view);
     if (slices.empty()) return {};
     std::vector<Processor> found(static_cast<std::size_t>(view.domain.volume()));
     for (const TaskSlice& slice : slices) {

@@ -377,15 +377,18 @@ void ProgramMapper::slice_task(MapperRuntime& runtime, const TaskView& task, con
   if (!facts.function) {
     Mapper::slice_task(runtime, task, part, answer);
     if (by_point) {
-      const std::vector<TaskSlice> boxes = std::exchange(answer.slices, {});
-      for (const TaskSlice& box : boxes) mapper::cut_into_points(box.box, box, answer.slices);
+      const TaskSlices boxes = std::exchange(answer.slices, {});
+      for (TaskSlice slice : boxes) {
+        slice.stealable = stealable;
+        mapper::cut_into_points(slice.box, slice, answer.slices);
+      }
     }
   } else {
     answer.origin = facts.function->origin;
     answer.failure = state_->ask(facts, task, facts.kind->kind, [&](const mapper::Launch& launch) {
       answer.slices.clear();
       return state_->cursor.slices(launch, part, [&](const Rect& box, const Processor& p) {
-        const TaskSlice slice{box, p, false, false};
+        const TaskSlice slice{box, p, false, stealable};
         if (by_point) {
           mapper::cut_into_points(box, slice, answer.slices);
         } else {
@@ -395,7 +398,6 @@ void ProgramMapper::slice_task(MapperRuntime& runtime, const TaskView& task, con
     });
     if (answer.failure) answer.slices.clear();
   }
-  for (TaskSlice& slice : answer.slices) slice.stealable = stealable;
 }
 
 // ---- One task

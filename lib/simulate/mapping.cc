@@ -154,7 +154,7 @@ bool Mapping::noted(const app::Launch* launch, const TaskRun* run) {
 }
 
 std::int64_t Mapping::bytes() const {
-  return space_bytes_ + ops_.bytes() + store_.bytes() + heap_bytes(slices_) +
+  return space_bytes_ + ops_.bytes() + store_.bytes() + heap_bytes(slices_.bytes()) +
          static_cast<std::int64_t>(shapes_.size() * sizeof(Piece));
 }
 
@@ -340,7 +340,7 @@ bool Mapping::keeps_apart(const TaskRun& run) {
 }
 
 bool Mapping::cut(const Context& context, const TaskView& view, const Rect& domain,
-                  std::vector<TaskSlice>& slices) {
+                  TaskSlices& slices) {
   const mapper::Cutter cutter{
       *machine_, *this, [this](const Processor& p) -> Mapper& { return mapper(number_of(p)); },
       [&](std::vector<Refusal> refusals) { return accepts(std::move(refusals), view); },

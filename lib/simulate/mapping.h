@@ -227,14 +227,13 @@ class Mapping : public MapperRuntime {
   // Kept for their memory, as what was answered last.
   TaskWish wish_;
   TaskOptions task_options_;
-  std::vector<TaskSlice> slices_;
+  TaskSlices slices_;
   std::vector<Fetch> fetches_;
 
  private:
   bool find_pieces(TaskRun& run);
   bool keeps_apart(const TaskRun& run);
-  bool cut(const Context& context, const TaskView& view, const Rect& domain,
-           std::vector<TaskSlice>& slices);
+  bool cut(const Context& context, const TaskView& view, const Rect& domain, TaskSlices& slices);
   const Piece* shape_of(const RequirementWish& wish, const InstanceWish& candidate,
                         const TaskRun& run, std::uint32_t position) const;
   void refuse_point(TaskRun& run, const TaskView& view, std::uint32_t position);

@@ -242,8 +242,8 @@ class Rehearsal final : public Mapping {
     turns_ += turn ? 1 : 0;
     std::vector<Processor> may;
     if (!launch.is_index) may = places_of(level, launch);
-    std::vector<TaskSlice> slices;
-    slices.swap(slices_);
+    TaskSlices slices;
+    std::swap(slices, slices_);
     std::vector<std::pair<TaskRun, std::vector<Processor>>> inner;  // that launch in turn
     for (const TaskSlice& slice : slices) {
       if (ended_) break;
@@ -277,7 +277,7 @@ class Rehearsal final : public Mapping {
         }
       } while (launch.is_index && next_point(slice.box, &point) && !ended_);
     }
-    slices.swap(slices_);
+    std::swap(slices, slices_);
     if (!inner.empty()) certain_ = ordered_ = false;
     for (auto& [run, where] : inner) {
       body_of(run, std::move(where));
@@ -309,7 +309,7 @@ class Rehearsal final : public Mapping {
     if (task_options_.processor_origin) {
       if (level.may.size() < 2) return {};
       const TaskOptions answer = task_options_;
-      const std::vector<TaskSlice> slices = slices_;
+      const TaskSlices slices = slices_;
       std::vector<Processor> places = {initial};
       for (const Processor& other : level.may) {
         if (other == at) continue;

@@ -118,11 +118,12 @@ class HostileMapper final : public Mapper {
                   SliceAnswer& answer) override {
     want(runtime, task);
     inside_->slice_task(runtime, task, part, answer);
-    for (TaskSlice& slice : answer.slices) {
+    for (TaskSlice slice : std::exchange(answer.slices, {})) {
       if (garbage_.one_in(2)) slice.stealable = true;
       if (now()) slice.recurse = true;
       if (now()) slice.processor = garbage_.processor();
       if (now()) slice.box = garbage_.box(part.dimensions());
+      answer.slices.push_back(slice);
     }
     if (now()) answer.slices.clear();
     if (now()) answer.slices.push_back({part, task.current});
