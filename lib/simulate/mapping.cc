@@ -18,6 +18,12 @@ namespace {
 
 constexpr std::size_t kShownRegions = 4;
 
+// " from (1, 1)" for a launch that does not begin at 0, else nothing.
+std::string corner_text(const Point& lower) {
+  const bool at_zero = lower == Point::zeros(lower.dimensions());
+  return at_zero ? std::string() : " from " + text_of(lower);
+}
+
 }  // namespace
 
 void TaskRun::clear() {
@@ -142,8 +148,9 @@ bool Mapping::noted(const app::Launch* launch, const TaskRun* run) {
     const std::string& name = data_.tasks[run->task].name;
     note = !run->launch->is_index
                ? fmt::format("`{}` on {}", name, on)
-               : fmt::format("point {} of a launch of `{}` over {}, on {}", text_of(run->point),
-                             name, fmt::join(run->of->domain.extents.coordinates(), " x "), on);
+               : fmt::format("point {} of a launch of `{}` over {}{}, on {}", text_of(run->point),
+                             name, fmt::join(run->of->domain.extents.coordinates(), " x "),
+                             corner_text(run->of->domain.lower), on);
   } else if (launch != nullptr) {
     note = fmt::format("in a launch of `{}`", data_.tasks[launch->task].name);
   }
