@@ -24,10 +24,11 @@ namespace {
 using What = MappingDifference::What;
 
 struct Mapping {
-  Mapping(const BoundProgram& bound, const Workload& workload, Diagnostics& diags)
+  Mapping(const BoundProgram& bound, const Workload& workload, Diagnostics& diags,
+          const std::function<bool()>& stop = {})
       : program(bound.program()),
         machine(bound.shared_machine()),
-        shared(ProgramMapper::share(bound)),
+        shared(ProgramMapper::share(bound, nullptr, stop)),
         explanation(explain(bound, workload, {}, diags).value()) {}  // no query, so none fails
 
   std::unique_ptr<Mapper> mapper(const Processor& local) const {
@@ -308,8 +309,8 @@ MappingDiff diff(const BoundProgram& a, const BoundProgram& b, const Workload& w
                  const Progress& progress) {
   SimulateOptions quick = options;
   quick.record = false;
-  const Mapping first(a, workload, diags_a);
-  const Mapping second(b, workload, diags_b);
+  const Mapping first(a, workload, diags_a, options.stop);
+  const Mapping second(b, workload, diags_b, options.stop);
   MappingDiff diff;
   diff.differences = Differ(first, second, workload.data()).differences();
   const auto run_alone = [&](const BoundProgram& bound, Diagnostics& diags) {

@@ -125,8 +125,8 @@ struct ProgramMapper::Shared {
   bool limits_any = false;
   std::atomic<bool> told = false;  // what is not honoured
 
-  Shared(BoundProgram program, LogSink* sink)
-      : bound(std::move(program)), log(sink), maps(bound), cursors(&maps) {
+  Shared(BoundProgram program, LogSink* sink, std::function<bool()> stop)
+      : bound(std::move(program)), log(sink), maps(bound, std::move(stop)), cursors(&maps) {
     const Program& text = bound.program();
     add_functors();
     limits_any = mapper::limits_any(text);
@@ -171,8 +171,9 @@ struct ProgramMapper::Shared {
   }
 };
 
-std::shared_ptr<ProgramMapper::Shared> ProgramMapper::share(BoundProgram bound, LogSink* log) {
-  return std::make_shared<Shared>(std::move(bound), log);
+std::shared_ptr<ProgramMapper::Shared> ProgramMapper::share(BoundProgram bound, LogSink* log,
+                                                            std::function<bool()> stop) {
+  return std::make_shared<Shared>(std::move(bound), log, std::move(stop));
 }
 
 std::shared_ptr<const Machine> ProgramMapper::machine_of(const Shared& shared) {

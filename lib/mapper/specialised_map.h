@@ -111,12 +111,13 @@ class NumberSet {
 
 class MapCursor {
  public:
-  MapCursor(std::shared_ptr<const IndexMap> map, bool warns);
+  MapCursor(std::shared_ptr<const IndexMap> map, bool warns, std::function<bool()> stop);
 
   // Before each of the questions below.
   void begin_question();
   // Of the reference, and of keeping and finding its sets.
   std::int64_t steps() const;
+  bool stopped() const { return stopped_; }
 
   ProcessorNumber point(const Point& point, Diagnostics& diags);
   bool row(const Point& first, std::span<ProcessorNumber> out, Diagnostics& diags);
@@ -170,6 +171,7 @@ class MapCursor {
 
   // The reference's answer where the coordinates stand; kNoProcessor where it fails.
   ProcessorNumber ask(Diagnostics& diags);
+  bool stops(Diagnostics& diags);
   ProcessorNumber number_of(Placed placed);
   Processor first(ProcessorNumber number) const;
   void warn_of_nodes(ProcessorNumber number, Diagnostics& diags);
@@ -204,6 +206,9 @@ class MapCursor {
   std::int64_t steps_before_ = 0, asked_ = 0;
   TaskPoint task_;
   const bool warns_;
+  const std::function<bool()> stop_;
+  std::int64_t stop_asked_at_ = 0;  // in steps
+  bool stopped_ = false;
   std::vector<Placed> own_;   // numbers from map_.numbers: sets that only the reference tells
   std::size_t own_size_ = 0;  // processors in them
   std::int64_t own_steps_ = 0;

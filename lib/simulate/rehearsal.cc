@@ -809,15 +809,16 @@ class Rehearsal final : public Mapping {
 
   // What refuse() was told last, with where. The run's store is not known after it.
   void collect(const app::Launch* launch, const TaskRun* run, bool certain = true) {
+    const bool too_large = over_ && result_.status == RunStatus::kTooLarge;
     over_ = false;
-    if (budget_.exceeded() && result_.status != RunStatus::kTooLarge) {
+    if (too_large || budget_.exceeded()) {
       result_.refusals.clear();  // of what was cut off
-      end(budget_.spent() > options_.max_work
+      end(too_large ? too_little_memory(max_bytes_)
+          : budget_.spent() > options_.max_work
               ? "its tasks use more parts of its regions than are looked at"
               : "it was stopped");
       return;
     }
-    ended_ |= result_.status == RunStatus::kTooLarge;
     noted(launch, run);
     for (Refusal& refusal : result_.refusals) {
       if (findings_.size() >= kMaxFindings) break;
@@ -906,9 +907,8 @@ RehearsalResult rehearse(const Workload& workload, const std::shared_ptr<const M
               budget.spent() > options.max_work ? "its partitions have too many pieces"
                                                 : "it was stopped"};
     }
-    Diagnostic diagnostic = one_diagnostic(DiagId::kCannotRun, workload.name(), failure.why);
-    if (failure.status == RunStatus::kTooLarge) diagnostic.help(std::string(kHelpWithMemory));
-    return {{{std::move(diagnostic), {}}}, {}};
+    if (failure.status == RunStatus::kTooLarge) return {{}, failure.why};
+    return {{{one_diagnostic(DiagId::kCannotRun, workload.name(), failure.why), {}}}, {}};
   }
   if (workload.data().top_level < 0) return {{}, "it has no top-level task, so it cannot be run"};
   // Where only one task launches, mostly everything is certain, and what others want does not
