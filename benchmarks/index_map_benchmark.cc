@@ -1,6 +1,8 @@
 // Where the points of a launch go, a point at a time and by rows: IndexMap, a functor written by
 // hand, the reference evaluation. Each case first checks that all agree in every point, then times
-// them in turn; the figures are medians, in ns a point (`bind_us`: us to make an IndexMap).
+// them in turn; the figures are medians, in ns a point. `slice`: ns for each box that the launch is
+// cut into; `boxes_of_us`: us to find the boxes of one processor; `bind_us`: us to make an
+// IndexMap.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -92,6 +94,22 @@ class Measurement {
       benchmark::DoNotOptimize(evaluator_.place(function_, task_, ProcKind::kGpu, diags));
     }
   }
+  // The launch cut into boxes of one processor each; how many there are.
+  std::size_t by_slices() {
+    Diagnostics diags(bound_.program().source());
+    std::size_t count = 0;
+    cursor_->slices([&](const Rect&, ProcessorNumber) { ++count; }, diags);
+    return count;
+  }
+  // The boxes of one processor in the middle of the machine.
+  void by_boxes_of() {
+    Diagnostics diags(bound_.program().source());
+    const Processor middle{ProcKind::kGpu, bound_.machine().node_count() / 2, 1};
+    std::size_t count = 0;
+    cursor_->boxes_of(
+        middle, [&](const Rect&) { ++count; }, diags);
+    benchmark::DoNotOptimize(count);
+  }
   std::shared_ptr<const IndexMap> make_map() {
     Diagnostics diags(bound_.program().source());
     return IndexMap::make(bound_, function_, task_, ProcKind::kGpu, diags).value();
@@ -167,12 +185,15 @@ class Timer {
 void measure(benchmark::State& state, const Case& each) {
   Measurement measurement(each);
   if (!measurement.agrees()) return state.SkipWithError("wrong processors");
-  Timer functor, point, row, box, reference, make;
+  Timer functor, point, row, box, slices, boxes_of, reference, make;
+  std::size_t slice_count = 0;
   for (auto _ : state) {
     functor.add([&] { measurement.by_functor(); });
     point.add([&] { measurement.by_point(); });
     row.add([&] { measurement.by_row(); });
     box.add([&] { measurement.by_box(); });
+    slices.add([&] { slice_count = measurement.by_slices(); });
+    boxes_of.add([&] { measurement.by_boxes_of(); });
     reference.add([&] { measurement.by_reference(); });
     make.add([&] {
       for (int i = 0; i < kMakes; ++i) benchmark::DoNotOptimize(measurement.make_map());
@@ -183,6 +204,8 @@ void measure(benchmark::State& state, const Case& each) {
   state.counters["point"] = point.median() / points;
   state.counters["row"] = row.median() / points;
   state.counters["box"] = box.median() / points;
+  state.counters["slice"] = slices.median() / static_cast<double>(slice_count);
+  state.counters["boxes_of_us"] = boxes_of.median() / 1'000;
   state.counters["reference"] =
       reference.median() / static_cast<double>(measurement.reference_points());
   state.counters["x_point"] = functor.median() / point.median();
@@ -200,6 +223,16 @@ const bool kRegistered = [] {
       {"cyclic1", uneven, box_of({65'536})},
       {"cyclic2", uneven, box_of({256, 256})},
       {"cyclic3", uneven, box_of({40, 40, 40})},
+      {"row_cyclic", machine, box_of({256, 256})},
+      {"row_cyclic_merged", machine, box_of({256, 256})},
+      {"row_cyclic", uneven, box_of({250, 250})},
+      {"row_cyclic_merged", uneven, box_of({250, 250})},
+      {"row_cyclic", machine, box_of({1000, 1000})},
+      {"row_cyclic_merged", machine, box_of({1000, 1000})},
+      {"row_cyclic", "nodes=8,gpu=8", box_of({40, 40, 40})},
+      {"row_cyclic_merged", "nodes=8,gpu=8", box_of({40, 40, 40})},
+      {"row_cyclic_nodes", machine, box_of({256, 256})},
+      {"row_cyclic_nodes", uneven, box_of({250, 250})},
       {"block1", machine, box_of({65'536})},
       {"block1", uneven, box_of({65'000})},
       {"linearblock", "nodes=16384,gpu=4", box_of({65'536})},

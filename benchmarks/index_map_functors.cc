@@ -8,6 +8,14 @@ namespace {
 
 using Numbers = std::array<std::int64_t, 3>;
 
+std::int64_t row_major(const Point& point, const Rect& domain) {
+  std::int64_t i = 0;
+  for (int d = 0; d < point.dimensions(); ++d) {
+    i = i * domain.extents[d] + point[d] - domain.lower[d];
+  }
+  return i;
+}
+
 class Simple : public Functor {
  public:
   Simple(std::int64_t nodes, std::int64_t gpus) : nodes_(nodes), gpus_(gpus) {}
@@ -30,6 +38,22 @@ class CyclicSum : public Simple {
     std::int64_t linear = 0;
     for (int d = 0; d < point.dimensions(); ++d) linear += point[d] - domain.lower[d];
     return linear % nodes_ * gpus_ + linear % gpus_;
+  }
+};
+
+class RowCyclic : public Simple {
+  using Simple::Simple;
+  std::int64_t place(const Point& point, const Rect& domain) const override {
+    const std::int64_t i = row_major(point, domain);
+    return i / gpus_ % nodes_ * gpus_ + i % gpus_;
+  }
+};
+
+class RowCyclicNodes : public Simple {
+  using Simple::Simple;
+  std::int64_t place(const Point& point, const Rect& domain) const override {
+    const std::int64_t i = row_major(point, domain);
+    return i % nodes_ * gpus_ + i / nodes_ % gpus_;
   }
 };
 
@@ -106,6 +130,10 @@ std::unique_ptr<Functor> make_functor(std::string_view name, std::int64_t nodes,
                                       const Rect& domain, const Grids& grids) {
   if (name == "cyclic1") return std::make_unique<Cyclic1>(nodes, gpus);
   if (name == "cyclic2" || name == "cyclic3") return std::make_unique<CyclicSum>(nodes, gpus);
+  if (name == "row_cyclic" || name == "row_cyclic_merged") {
+    return std::make_unique<RowCyclic>(nodes, gpus);
+  }
+  if (name == "row_cyclic_nodes") return std::make_unique<RowCyclicNodes>(nodes, gpus);
   if (name == "block1") return std::make_unique<Block1>(nodes, gpus);
   if (name == "linearblock") return std::make_unique<LinearBlock>(nodes, gpus);
   const int dimensions = domain.dimensions();

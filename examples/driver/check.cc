@@ -16,6 +16,7 @@ namespace {
 struct Options {
   std::vector<std::string> files;
   std::string machine, app;
+  groma::CheckOptions check;
   bool fix = false;
   bool json = false;
 };
@@ -75,7 +76,7 @@ int run(const Options& options) {
     bool readable = read_source(options.files[i], &all[i]);
     if (readable && options.fix) readable = fix_file(options.files[i], &all[i]);
     if (readable) {
-      groma::check(all[i]->source(), machine, app, *all[i], &log());
+      groma::check(all[i]->source(), machine, app, *all[i], &log(), options.check);
       if (machine != nullptr && app != nullptr) {
         groma::check_nodes(*machine, *with->app, *all[i]);
       }
@@ -112,6 +113,8 @@ void add_check(CLI::App& app, int* exit_code) {
                  "Also look for what they name in this application, its name or a JSON file with "
                  "values for its parameters such as a.json:n=4096; with a machine also for what "
                  "would fail when it runs there");
+  add_memory_option(*command, &options->check.max_bytes,
+                    "MiB of memory that looking for what would fail may take");
   command->add_flag("--fix", options->fix, "Make the fixes that are sure, in the files");
   add_json_flag(*command, &options->json);
   command->footer(

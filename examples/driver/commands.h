@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -22,6 +23,16 @@ inline CLI::Option* add_app_option(
         "The application: the name of one of `groma apps` or a JSON file, with values for its "
         "parameters such as cannon:n=8000,repeats=2") {
   return command.add_option("--app", *app, help)->check(not_empty);
+}
+// Of the embedded runtime, in bytes; SimulateOptions::max_bytes is the default.
+inline CLI::Option* add_memory_option(
+    CLI::App& command, std::int64_t* bytes,
+    const std::string& help = "MiB of memory that a simulated run may take") {
+  return command
+      .add_option_function<std::int64_t>(
+          "--memory", [bytes](std::int64_t megabytes) { *bytes = megabytes << 20; }, help)
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30))
+      ->default_str("2048");
 }
 inline void add_json_flag(CLI::App& command, bool* json) {
   command.add_flag("--json", *json, "One JSON document instead of text");

@@ -338,7 +338,8 @@ std::nullopt_t refuse(const std::string& spec, const groma::Error& error, groma:
 }  // namespace
 
 std::optional<Inputs> read_inputs(const std::string& machine, const std::string& app,
-                                  std::optional<groma::Diagnostics>* diags) {
+                                  std::optional<groma::Diagnostics>* diags,
+                                  const std::function<bool()>& stop) {
   Inputs inputs;
   if (!machine.empty()) {
     auto read = groma::load_machine(machine);
@@ -348,11 +349,14 @@ std::optional<Inputs> read_inputs(const std::string& machine, const std::string&
     inputs.machine = std::move(read).value();
   }
   if (app.empty()) return inputs;
-  auto read = groma::load_application(app);
+  auto read = groma::load_application(app, stop);
   auto workload =
-      read ? groma::Workload::make(*read) : groma::Result<groma::Workload>(read.error());
+      read ? groma::Workload::make(*read, {}, stop) : groma::Result<groma::Workload>(read.error());
   if (!workload) {
     groma::Error error = workload.error();
+    if (error.code == groma::Error::Code::kStopped) {
+      error.message = "reading it takes longer than `--time` allows";
+    }
     if (error.help.empty() && app.ends_with(".mapper")) {
       error.help =
           "an application is JSON or a benchmark's name; a mapping is what `run` and "

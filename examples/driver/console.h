@@ -73,9 +73,11 @@ struct Inputs {
   std::optional<groma::Application> app;  // its parameters open
   std::optional<groma::Workload> workload;
 };
-// Nothing, with the reason in `*diags`, which is made for it.
+// Nothing, with the reason in `*diags`, which is made for it. `stop` is asked now and then while
+// the application is read (null: never).
 std::optional<Inputs> read_inputs(const std::string& machine, const std::string& app,
-                                  std::optional<groma::Diagnostics>* diags);
+                                  std::optional<groma::Diagnostics>* diags,
+                                  const std::function<bool()>& stop = {});
 
 // The program at `path`, bound to the machine, or none, with the reason in `*diags`, which is made
 // for it and gets what it prints to log().

@@ -23,7 +23,8 @@ int run(Options options) {
   catch_interrupts();
   options.simulate.stop = [] { return interrupted(); };
   std::optional<groma::Diagnostics> diags_a, diags_b;
-  const auto with = read_inputs(options.machine, options.app, &diags_a);
+  const auto with = read_inputs(options.machine, options.app, &diags_a, options.simulate.stop);
+  if (interrupted()) return kInterrupted;
   if (!with) return fail(*diags_a, options.json);
   const bool alone = options.files.size() == 1;
   const auto a = alone ? bind_default(*with->machine, &diags_a)
@@ -66,6 +67,7 @@ void add_diff(CLI::App& app, int* exit_code) {
       ->expected(1, 2);
   add_machine_option(*command, &options->machine);
   add_app_option(*command, &options->app)->required();
+  add_memory_option(*command, &options->simulate.max_bytes);
   add_json_flag(*command, &options->json);
   command->footer(
       "Examples:\n"

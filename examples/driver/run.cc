@@ -38,7 +38,8 @@ std::optional<groma::Fit> find_fit(const groma::Application& app, const groma::R
   groma::Result<std::vector<std::string>> parameters =
       options.grow.empty() ? groma::growing_parameters(app)
                            : groma::Result<std::vector<std::string>>(options.grow);
-  auto found = parameters ? groma::fit(app, *parameters, run) : parameters.error();
+  auto found =
+      parameters ? groma::fit(app, *parameters, run, options.simulate.stop) : parameters.error();
   if (found) return std::move(found).value();
   groma::Diagnostic& diagnostic =
       diags.report(groma::DiagId::kBadApplication, std::nullopt, "--fit: " + found.error().message);
@@ -69,7 +70,8 @@ int run(Options options) {
   };
   options.simulate.record = true;
   std::optional<groma::Diagnostics> diags;
-  const auto with = read_inputs(options.machine, options.app, &diags);
+  const auto with = read_inputs(options.machine, options.app, &diags, options.simulate.stop);
+  if (interrupted()) return kInterrupted;
   if (!with) return fail(*diags, options.json);
   const auto shared = std::make_shared<const groma::Machine>(*with->machine);
   std::optional<groma::BoundProgram> bound;
@@ -184,6 +186,7 @@ void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_co
       ->check(CLI::Range(0.0, 0.99))
       ->check(is_number)
       ->capture_default_str();
+  add_memory_option(*command, &options->simulate.max_bytes);
   command->add_flag("--fit", options->fit, "Also find the largest problem that fits into memory");
   command
       ->add_option(
@@ -251,9 +254,9 @@ void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_co
     if (!has_map && app_option->count() == 0) throw CLI::RequiredError("--app or --map");
     // What only one of the two runtimes has.
     const bool with_program = on_legion || map->count() > 0;
-    for (const char* name :
-         {"--machine", "--seed", "--noise", "--fit", "--grow", "--time", "--profile", "--log",
-          "--timeout", "--checks", "--library", "--override-layouts", "--same", "--tolerance"}) {
+    for (const char* name : {"--machine", "--seed", "--noise", "--fit", "--grow", "--time",
+                             "--memory", "--profile", "--log", "--timeout", "--checks", "--library",
+                             "--override-layouts", "--same", "--tolerance"}) {
       constexpr std::array<std::string_view, 8> kOfPrograms = {
           "--profile",          "--log",  "--timeout",  "--checks", "--library",
           "--override-layouts", "--same", "--tolerance"};

@@ -290,13 +290,12 @@ void measure_on_legion(TuneArguments* arguments) {
 // A task that no processor of the machine can run, whatever the mapping is: why; else nothing.
 std::optional<groma::Diagnostics> cannot_begin(const groma::Machine& machine,
                                                const groma::Workload& workload,
-                                               const std::string& app) {
+                                               const std::string& app,
+                                               groma::CheckOptions options) {
   groma::Diagnostics diags(groma::Source(shown_name(app), ""));
   const auto bound = groma::bind(groma::compile(diags.source(), diags), machine, diags);
   if (!bound) return diags;
   diags.clear();  // that it has no statements
-  groma::CheckOptions options;
-  options.stop = [] { return interrupted(); };
   options.first_error = true;
   groma::check_run(*bound, workload, diags, options);
   const auto& all = diags.all();
@@ -325,8 +324,11 @@ bool read_problem(const TuneArguments& arguments, std::optional<groma::Diagnosti
                   Subject* subject) {
   groma::Problem* problem = &subject->problem;
   std::optional<groma::Diagnostics> diags;
+  groma::CheckOptions check;
+  check.max_bytes = arguments.simulate.max_bytes;
+  check.stop = arguments.simulate.stop;
   for (const std::string& app : arguments.apps) {
-    auto with = read_inputs(arguments.machine, app, &diags);
+    auto with = read_inputs(arguments.machine, app, &diags, arguments.simulate.stop);
     if (!with) {
       refuse_search(*diags, arguments.json);
       return false;
@@ -350,7 +352,7 @@ bool read_problem(const TuneArguments& arguments, std::optional<groma::Diagnosti
     subject->marks.emplace_back(app, groma::application_to_json(*with->app));
     problem->inputs.push_back(*with->workload);
     if (!subject->app) subject->app = with->app;
-    if (const auto why = cannot_begin(*with->machine, *with->workload, app)) {
+    if (const auto why = cannot_begin(*with->machine, *with->workload, app, check)) {
       refuse_search(*why, arguments.json);
       return false;
     }
@@ -358,7 +360,7 @@ bool read_problem(const TuneArguments& arguments, std::optional<groma::Diagnosti
     groma::check_nodes(*with->machine, *with->app, notes);
     if (!notes.all().empty()) subject->notes.push_back(std::move(notes));
     if (!start) continue;
-    groma::check(start->source(), &*with->machine, &*with->workload, *start);
+    groma::check(start->source(), &*with->machine, &*with->workload, *start, nullptr, check);
     if (start->has_errors()) {
       auto short_of_room = want_of_room(*start);
       if (!short_of_room) {
@@ -417,8 +419,10 @@ std::optional<Subject> read_subject(const TuneArguments& arguments,
   if (!arguments.file.empty()) subject.problem.file = shown_name(arguments.file);
   if (!read_problem(arguments, std::move(start), &subject)) return std::nullopt;
   if (subject.problem.is_mapping()) {
+    groma::SimulateOptions simulate = arguments.simulate;
+    if (subject.command) simulate.max_bytes = groma::SimulateOptions().max_bytes;
     subject.runtime =
-        groma::make_simulated_evaluator(subject.problem.machine, subject.problem.inputs);
+        groma::make_simulated_evaluator(subject.problem.machine, subject.problem.inputs, simulate);
   }
   if (subject.command && subject.runtime) {
     subject.command =
@@ -510,6 +514,9 @@ std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* s
     const std::string folder = command.folder;
     command = of_verify;
     command.folder = folder;  // of the machine's and the applications' files
+  }
+  if (runs_commands && given.memory_bytes > 0) {
+    return wrong("has its own memory for a run", "leave out `--memory`");
   }
   return std::nullopt;
 }
@@ -666,11 +673,15 @@ int run(TuneArguments arguments) {
   }
   complete(&arguments);
   groma::TuneOptions& options = arguments.tune;
+  // The budget of time is the search's; what is read and checked before has as much.
+  const Deadline deadline(options.budget.seconds > 0 ? options.budget.seconds : HUGE_VAL);
+  arguments.simulate.stop = [&deadline] { return interrupted() || deadline.over(); };
   std::error_code ignored;
   const fs::path here = fs::current_path(ignored);
   fs::current_path(arguments.command.folder, ignored);  // where the search was begun
   auto subject = read_subject(arguments, recorded_start);
   fs::current_path(here, ignored);
+  if (interrupted()) return kInterrupted;
   if (!subject) return kWrongInput;
   groma::Problem& problem = subject->problem;
   auto proposer = groma::make_proposer(arguments.proposer, problem, options.seed, arguments.ask);
@@ -824,10 +835,13 @@ void add_command_options(CLI::App& command, TuneArguments* arguments) {
       ->group(kGroup);
   command
       .add_option_function<std::int64_t>(
-          "--memory", [&how](std::int64_t megabytes) { how.memory_bytes = megabytes << 20; },
-          "MiB that each process of a run may have")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30))
-      ->group(kGroup);
+          "--memory",
+          [arguments, &how](std::int64_t megabytes) {
+            how.memory_bytes = arguments->simulate.max_bytes = megabytes << 20;
+          },
+          "MiB that each process of a run may have; without a command a simulated run, then 2048 "
+          "unless given")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30));
   measured(
       "--estimates", arguments->tune.budget.estimates,
       "Of a mapping: at most so many simulated runs that say what is worth the command; 0: none")
@@ -933,6 +947,7 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
   resumable.push_back(
       command->add_flag("--json", options->json, "A line of JSON for each event instead of text"));
   add_command_options(*command, options.get());
+  resumable.push_back(command->get_option("--memory"));
   for (const char* name : kMeasuring) resumable.push_back(command->get_option(name));
   resumable.push_back(resume);
   add_behind(*command, "[-- FLAGS | --verify -- PROGRAM ARGS]");
@@ -986,7 +1001,7 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
       if (command->get_option("--command")->count() > 0) continue;
       throw CLI::ValidationError(name, "it is of --command or --verify");
     }
-    for (const char* name : {"--repeats", "--warmup", "--timeout", "--memory", "--estimates"}) {
+    for (const char* name : {"--repeats", "--warmup", "--timeout", "--estimates"}) {
       if (on_legion || command->get_option(name)->count() == 0) continue;
       if (command->get_option("--command")->count() > 0) continue;
       const std::string_view which = name;

@@ -7,6 +7,7 @@
 
 #include "groma/evaluators.h"
 #include "groma/result.h"
+#include "groma/simulate.h"
 #include "groma/tune.h"
 #include "llm.h"
 
@@ -21,6 +22,7 @@ struct TuneArguments {
   std::string file, about;                 // instead of applications: a marked text
   groma::CommandEvaluatorOptions command;  // its `command` is empty: applications are simulated
   std::string proposer, start, feedback = "profile", out, resume;
+  groma::SimulateOptions simulate;  // where applications are simulated
   groma::TuneOptions tune;
   groma::AskOptions ask;
   ChatArguments chat;

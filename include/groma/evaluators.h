@@ -22,7 +22,8 @@ double geometric_mean(std::span<const double> values);
 
 // Mappings of these applications in the embedded runtime. A value is the simulated seconds of what
 // the application measures. check() is `groma check` with machine and application. From any
-// threads.
+// threads: all runs that go on at once take at most `options.max_bytes` of memory together.
+// `options.stop` ends checks; a run ends as its request says, or after 60 seconds by the clock.
 std::unique_ptr<Evaluator> make_simulated_evaluator(std::shared_ptr<const Machine> machine,
                                                     std::vector<Workload> inputs,
                                                     SimulateOptions options = {});

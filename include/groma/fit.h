@@ -39,9 +39,10 @@ Result<std::vector<std::string>> growing_parameters(const Application& app);
 // ranges, until a memory is too small, and halves the interval between: some 20 to 60 runs. That
 // what is smaller than `fits` also fits is taken for granted. Fails on a parameter that the
 // application does not have, on values that make no workload, and when it cannot run for another
-// reason than memory at the values that it has.
+// reason than memory at the values that it has. `stop` is asked about every millisecond while a
+// workload is made (null: never); once it says true the answer is only so far.
 Result<Fit> fit(const Application& app, const std::vector<std::string>& parameters,
-                const RunWorkload& run);
+                const RunWorkload& run, const std::function<bool()>& stop = {});
 
 // For a person; ends with a line end.
 std::string draw(const Fit& fit, const Application& app);

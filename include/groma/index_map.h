@@ -67,11 +67,14 @@ class IndexMap {
   // but where the reference is asked.
   // A point at which the function fails ends the question: `diags` then has the error that an
   // FunctionEvaluator gives there, and what was given before it stands. So does the point at which
-  // the question has taken more than kMaxQuestionSteps.
+  // the question has taken more than kMaxQuestionSteps, or `stop` says true.
   class Cursor {
    public:
-    // `warns`: whether `diags` are to get the warning about sets on several nodes.
-    explicit Cursor(std::shared_ptr<const IndexMap> map, bool warns = true);
+    // `warns`: whether `diags` are to get the warning about sets on several nodes. `stop`: asked
+    // every few milliseconds that the reference takes; once it says true, every point that needs
+    // the reference fails with `step-limit`. Null: never.
+    explicit Cursor(std::shared_ptr<const IndexMap> map, bool warns = true,
+                    std::function<bool()> stop = {});
     ~Cursor();
     Cursor(Cursor&&) noexcept;
     Cursor& operator=(Cursor&&) noexcept;
@@ -94,9 +97,10 @@ class IndexMap {
     bool slices(const SliceSink& sink, Diagnostics& diags);
 
     // The boxes of the launch that go to one of these processors (in sets: to it as the first),
-    // none of which is there twice, or to any of a node. For maps by blocks and cycles that are
-    // proved, in which every dimension decides for itself, without a look at the points of others;
-    // else those of slices().
+    // none of which is there twice, or to any of a node. Boxes do not overlap; one may hold points
+    // of several of the processors. A processor or node that does not exist has none. Where the map
+    // is proved and every dimension decides for itself, the points of others are not looked at;
+    // elsewhere the launch is looked through row by row. Gives no warning about sets.
     bool boxes_of(std::span<const Processor> processors, const BoxSink& sink, Diagnostics& diags);
     bool boxes_of(const Processor& processor, const BoxSink& sink, Diagnostics& diags) {
       return boxes_of(std::span(&processor, 1), sink, diags);
@@ -111,6 +115,8 @@ class IndexMap {
 
     // Steps for all questions so far, as kMaxQuestionSteps counts them.
     std::int64_t steps() const;
+    // Whether `stop` said true.
+    bool stopped() const;
 
    private:
     ProcessorNumber formless_point(const Point& point, Diagnostics& diags);
@@ -120,6 +126,7 @@ class IndexMap {
 
     std::shared_ptr<const IndexMap> map_;
     bool warns_;
+    std::function<bool()> stop_;
     std::unique_ptr<mapper::MapCursor> cursor_;  // made when it is first needed
     const mapper::PointForm* form_ = nullptr;    // of the map
     std::int64_t (*evaluate_)(const mapper::PointForm& form, const Point& point) = nullptr;

@@ -24,7 +24,8 @@ namespace groma {
 // What check() looks at of an application before it says that it did not look at all.
 struct CheckOptions {
   std::int64_t max_steps = std::int64_t{1} << 20;  // statements and points: half a second
-  std::function<bool()> stop = {};                 // asked now and then: true ends it
+  std::int64_t max_bytes = std::int64_t{1} << 31;  // of memory, as SimulateOptions has it
+  std::function<bool()> stop = {};                 // asked about every millisecond: true ends it
   bool first_error = false;                        // look no further
 };
 

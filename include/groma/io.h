@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -42,8 +43,9 @@ inline constexpr std::size_t kMaxApplicationFileBytes = std::size_t{64} << 20;
 // Reads an application from JSON; docs/applications.md gives the shape. Fails as machine_from_json
 // does: "`app.json`: /tasks/0/variants/1/kind: `GPUS` is no processor kind".
 // `name` is for messages, and the application's where the text has none. What comes back passes
-// Workload::make.
-Result<Application> application_from_json(std::string_view text, std::string_view name);
+// Workload::make. `stop` is asked now and then (null: never); kStopped once it says true.
+Result<Application> application_from_json(std::string_view text, std::string_view name,
+                                          const std::function<bool()>& stop = {});
 
 // The inverse, without what may be left out: of what Workload::make takes, application_from_json
 // gives the same again, but for bytes in names that are not UTF-8.
@@ -51,7 +53,8 @@ std::string application_to_json(const Application& app);
 
 // What `--app A` means: `-` reads JSON from standard input, all else is the path of a JSON file.
 // Values may follow, `a.json:n=4096,steps=10` or `a.json:size=small` (with_values); they become the
-// parameters' own. Workload::make takes what comes back.
-Result<Application> load_application(const std::string& spec);
+// parameters' own. Workload::make takes what comes back. `stop` as of application_from_json.
+Result<Application> load_application(const std::string& spec,
+                                     const std::function<bool()>& stop = {});
 
 }  // namespace groma

@@ -8,6 +8,7 @@
 // Where no statement decides, it decides as DefaultMapper.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -22,8 +23,10 @@ class ProgramMapper final : public Mapper {
 
   // What all mapper objects of one binding use, from any thread. `log` (may be null) hears once of
   // each statement that the runtime cannot honour; it must outlive the result and be safe to call
-  // from several threads.
-  static std::shared_ptr<Shared> share(BoundProgram bound, LogSink* log = nullptr);
+  // from several threads. So must `stop` (may be null), which is asked now and then while functions
+  // are evaluated that take long; once it says true they fail (IndexMap::Cursor).
+  static std::shared_ptr<Shared> share(BoundProgram bound, LogSink* log = nullptr,
+                                       std::function<bool()> stop = {});
 
   // The machine of the binding, as a MapperSite wants it.
   static std::shared_ptr<const Machine> machine_of(const Shared& shared);

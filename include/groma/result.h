@@ -26,6 +26,7 @@ struct Error {
     kTooLarge,    // a bound on size or count would be passed
     kUnknown,     // no such machine, preset, parameter
     kMalformed,   // the text does not have the shape that it should have
+    kStopped,     // the caller asked for it to end
   };
   Code code;
   std::string message;    // lower case, no full stop: "cannot read `a.mapper`: permission denied"

@@ -74,6 +74,9 @@ class ShardingFunctor {
 class CyclicSharding final : public ShardingFunctor {
  public:
   ShardId shard(const Point& point, const Rect& domain, const ShardTable& shards) const override;
+  // The points of a shard one by one, in row-major order, without a look at those of others.
+  void boxes_of(ShardId shard, const Rect& domain, const ShardTable& shards,
+                const std::function<void(const Rect&)>& box) const override;
 };
 
 }  // namespace groma

@@ -30,9 +30,10 @@ struct SimulateOptions {
   // Of each loop of the top-level task that is in no other: fewer make a short run of the same
   // kind, whose times are its own.
   std::int64_t max_iterations = INT64_MAX;
-  // Of memory, as estimated while it grows, without what mappers hold; beyond, the run is an error.
-  std::int64_t max_bytes = std::int64_t{1} << 32;
-  // Asked now and then; true ends the run (RunStatus::kStopped).
+  // Memory of the run in bytes, as estimated while it grows, without what mappers hold; beyond, the
+  // run is an error (kTooLarge). Default: 2 GiB.
+  std::int64_t max_bytes = std::int64_t{1} << 31;
+  // Asked about every millisecond, whatever the run does; true ends it (kStopped).
   std::function<bool()> stop = {};
 };
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "groma/program.h"
+#include "groma/task_slices.h"
 #include "groma/task_view.h"
 
 namespace groma {
@@ -101,16 +102,10 @@ struct TaskOptions {
   void clear();
 };
 
-// Of slice_task (Legion: TaskSlice).
-struct TaskSlice {
-  Rect box;  // never empty
-  Processor processor;
-  bool recurse = false;  // slice it again where it arrives
-  bool stealable = false;
-};
+// Of slice_task (Legion: SliceTaskOutput).
 struct SliceAnswer {
-  std::vector<TaskSlice> slices;  // every point of the launch in exactly one
-  bool by_default = false;        // Mapper's own blocks: nobody decided
+  TaskSlices slices;        // every point of the launch in exactly one
+  bool by_default = false;  // Mapper's own blocks: nobody decided
   Origin origin;
   // Why there are no slices, when there can be none: the function's error at a point.
   std::optional<Diagnostic> failure;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -28,8 +29,9 @@ class Workload {
   // circle; demands and traffic of requirements that there are; sizes within the bounds of app.h.
   // Parameters that `values` leaves out have their own. Fails with each place (Error::more), a JSON
   // pointer into the application: kUnknown for a parameter that does not exist, kMalformed,
-  // kTooLarge.
-  static Result<Workload> make(const Application& app, const std::vector<AppValue>& values = {});
+  // kTooLarge. `stop` is asked about every millisecond (null: never); kStopped once it says true.
+  static Result<Workload> make(const Application& app, const std::vector<AppValue>& values = {},
+                               const std::function<bool()>& stop = {});
 
   const std::string& name() const;
   // Every parameter, as it is here.

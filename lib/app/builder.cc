@@ -26,8 +26,9 @@ Names names_of(const Data& from) {
 
 }  // namespace
 
-std::vector<Fault> build(const Application& app, const std::vector<AppValue>& values, Data& data) {
-  return Builder(app, values, data).build();
+std::vector<Fault> build(const Application& app, const std::vector<AppValue>& values, Data& data,
+                         const std::function<bool()>& stop) {
+  return Builder(app, values, data, stop).build();
 }
 
 std::vector<Fault> Builder::build() {
@@ -42,6 +43,7 @@ std::vector<Fault> Builder::build() {
   if (ok()) read_tasks();
   if (ok()) read_metric();
   read_runtime();
+  if (budget_.exceeded()) return {{"", "reading it was stopped", "", Error::Code::kStopped}};
   return std::move(faults_);
 }
 
@@ -121,6 +123,10 @@ bool Builder::variables(const std::string& path, const std::vector<std::string>&
 
 Code Builder::compile(const std::string& path, const Formula& formula,
                       std::optional<PieceShapes> pieces) {
+  if (budget_.spend(1 + 4 * static_cast<std::int64_t>(formula.text().size()))) {
+    enough_ = true;
+    return {};
+  }
   FormulaError error;
   std::optional<Code> code = app::compile(formula, scope_, error, pieces);
   if (!code) {

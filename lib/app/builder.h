@@ -2,6 +2,7 @@
 // parameters and data in builder.cc, tasks and what they launch in builder_tasks.cc.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "app/data.h"
+#include "base/budget.h"
 #include "groma/app.h"
 #include "groma/result.h"
 
@@ -23,12 +25,16 @@ struct Fault {
 };
 
 // Fills `data`, or says what is wrong, up to kMaxFileErrors things of which none comes of another.
-std::vector<Fault> build(const Application& app, const std::vector<AppValue>& values, Data& data);
+// `stop` is asked about every millisecond (null: never); once it says true there is one fault,
+// kStopped.
+std::vector<Fault> build(const Application& app, const std::vector<AppValue>& values, Data& data,
+                         const std::function<bool()>& stop = {});
 
 class Builder {
  public:
-  Builder(const Application& app, const std::vector<AppValue>& values, Data& data)
-      : app_(app), given_(values), data_(data) {}
+  Builder(const Application& app, const std::vector<AppValue>& values, Data& data,
+          const std::function<bool()>& stop)
+      : app_(app), given_(values), data_(data), budget_(stop) {}
   std::vector<Fault> build();
 
  private:
@@ -111,6 +117,7 @@ class Builder {
   const Application& app_;
   const std::vector<AppValue>& given_;
   Data& data_;
+  Budget budget_;
   std::vector<Fault> faults_;
   std::size_t known_ = 0;  // faults of other things
   bool enough_ = false;

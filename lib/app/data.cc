@@ -11,4 +11,13 @@ int Data::find_task(std::string_view task) const {
   return found == tasks.end() ? -1 : static_cast<int>(found - tasks.begin());
 }
 
+std::int64_t work_of_piece(const Data& data, const Partition& partition) {
+  std::int64_t work = 2 * data.regions[partition.region].box.dimensions();
+  for (const Codes* formulas : {&partition.lower, &partition.extents}) {
+    for (const Code& code : *formulas) work += code.work();
+  }
+  if (partition.outer < 0) return work;
+  return work + work_of_piece(data, data.partitions[static_cast<std::size_t>(partition.outer)]);
+}
+
 }  // namespace groma::app

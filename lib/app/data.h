@@ -179,6 +179,9 @@ Rect piece(const Data& data, const Partition& partition, const Point& color, For
 std::int64_t points_of(const Data& data, const Partition& partition, const Point& color,
                        FormulaFault& fault);
 
+// About how long piece() takes for one colour of the partition, in units of Budget.
+std::int64_t work_of_piece(const Data& data, const Partition& partition);
+
 // The domain of an index launch. Nothing, and `fault`, where it has none.
 std::optional<Rect> domain_of(const Launch& launch, std::span<const std::int64_t> frame,
                               FormulaFault& fault);

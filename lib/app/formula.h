@@ -33,6 +33,8 @@ class Code {
   // Whether it reads no variable and no piece, so that its value, if it has one, is known.
   bool is_closed() const;
   std::int64_t constant() const { return value_; }
+  // About how long value() takes, in units of Budget.
+  std::int64_t work() const { return static_cast<std::int64_t>(ops_.size() / 2); }
   // The slot, when it is a variable and nothing else; -1.
   int slot() const { return ops_.empty() ? slot_ : -1; }
 

@@ -7,12 +7,13 @@
 
 namespace groma {
 
-Result<Workload> Workload::make(const Application& app, const std::vector<AppValue>& values) {
+Result<Workload> Workload::make(const Application& app, const std::vector<AppValue>& values,
+                                const std::function<bool()>& stop) {
   auto data = std::make_shared<app::Data>();
   std::vector<Error> errors;
-  for (app::Fault& fault : app::build(app, values, *data)) {
-    errors.push_back(
-        {fault.code, fmt::format("{}: {}", fault.path, fault.message), std::move(fault.help)});
+  for (app::Fault& fault : app::build(app, values, *data, stop)) {
+    const std::string at = fault.path.empty() ? "" : fault.path + ": ";
+    errors.push_back({fault.code, at + fault.message, std::move(fault.help)});
   }
   if (errors.empty()) return Workload(std::move(data));
   Error first = std::move(errors.front());

@@ -24,10 +24,11 @@ namespace {
 using What = MappingDifference::What;
 
 struct Mapping {
-  Mapping(const BoundProgram& bound, const Workload& workload, Diagnostics& diags)
+  Mapping(const BoundProgram& bound, const Workload& workload, Diagnostics& diags,
+          const std::function<bool()>& stop = {})
       : program(bound.program()),
         machine(bound.shared_machine()),
-        shared(ProgramMapper::share(bound)),
+        shared(ProgramMapper::share(bound, nullptr, stop)),
         explanation(explain(bound, workload, {}, diags).value()) {}  // no query, so none fails
 
   std::unique_ptr<ProgramMapper> mapper(const Processor& local) const {
@@ -158,7 +159,7 @@ class Differ {
 
   // Of every point, in row-major order; none where the mapping fails, which explain() said.
   static std::vector<Processor> places(LaunchSlices& mapping, const TaskView& view) {
-    const std::vector<TaskSlice> slices = mapping.of(view);
+    const TaskSlices slices = mapping.of(view);
     if (slices.empty()) return {};
     std::vector<Processor> found(static_cast<std::size_t>(view.domain.volume()));
     for (const TaskSlice& slice : slices) {
@@ -386,8 +387,8 @@ MappingDiff diff(const BoundProgram& a, const BoundProgram& b, const Workload& w
                  const Progress& progress) {
   SimulateOptions quick = options;
   quick.record = false;
-  const Mapping first(a, workload, diags_a);
-  const Mapping second(b, workload, diags_b);
+  const Mapping first(a, workload, diags_a, options.stop);
+  const Mapping second(b, workload, diags_b, options.stop);
   MappingDiff diff;
   diff.differences = Differ(first, second, workload.data()).differences();
   diff.statements = by_statement(diff.differences);

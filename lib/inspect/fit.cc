@@ -14,8 +14,8 @@ namespace {
 class Fitter {
  public:
   Fitter(const Application& app, std::vector<const AppParameter*> parameters,
-         const RunWorkload& run)
-      : app_(app), parameters_(std::move(parameters)), run_(run) {}
+         const RunWorkload& run, const std::function<bool()>& stop)
+      : app_(app), parameters_(std::move(parameters)), run_(run), stop_(stop) {}
 
   Result<Fit> fit() {
     const AppParameter& first = *parameters_.front();
@@ -63,7 +63,11 @@ class Fitter {
 
   Outcome attempt(std::int64_t of_first) {
     Fit::Tried tried{values(of_first), {}};
-    const Result<Workload> workload = Workload::make(app_, tried.values);
+    const Result<Workload> workload = Workload::make(app_, tried.values, stop_);
+    if (!workload && workload.error().code == Error::Code::kStopped) {
+      fit_.stopped = true;
+      return Outcome::kStopped;
+    }
     if (!workload) return other(workload.error().message);
     tried.result = run_(*workload);
     if (tried.result.status == RunStatus::kStopped) {
@@ -95,6 +99,7 @@ class Fitter {
   const Application& app_;
   std::vector<const AppParameter*> parameters_;
   const RunWorkload& run_;
+  const std::function<bool()>& stop_;
   Fit fit_;
 };
 
@@ -121,7 +126,7 @@ Result<std::vector<std::string>> growing_parameters(const Application& app) {
 }
 
 Result<Fit> fit(const Application& app, const std::vector<std::string>& parameters,
-                const RunWorkload& run) {
+                const RunWorkload& run, const std::function<bool()>& stop) {
   std::vector<const AppParameter*> found;
   for (const std::string& name : parameters) {
     const auto known = std::find_if(app.parameters.begin(), app.parameters.end(),
@@ -139,7 +144,7 @@ Result<Fit> fit(const Application& app, const std::vector<std::string>& paramete
     found.push_back(&*known);
   }
   if (found.empty()) return Error{Error::Code::kUnknown, "no parameter to grow"};
-  return Fitter(app, std::move(found), run).fit();
+  return Fitter(app, std::move(found), run, stop).fit();
 }
 
 namespace {

@@ -46,7 +46,7 @@ Mapper& LaunchSlices::mapper(const Processor& local) {
   return *made;
 }
 
-std::vector<TaskSlice> LaunchSlices::of(TaskView launch) {
+TaskSlices LaunchSlices::of(TaskView launch) {
   MapperRuntime runtime;
   const mapper::Cutter cutter{*machine_, runtime,
                               [this](const Processor& p) -> Mapper& { return mapper(p); },
@@ -59,10 +59,10 @@ std::vector<TaskSlice> LaunchSlices::of(TaskView launch) {
     parent.shards = static_cast<std::uint32_t>(std::max<std::size_t>(1, shards_.size()));
     launch.parent = &parent;
   }
-  std::vector<TaskSlice> slices;
+  TaskSlices slices;
   const bool cut = cutter.cut(launch, by_top ? *top_ : launch.current, launch.domain,
                               by_top ? shards_ : ShardTable(), slices);
-  return cut ? slices : std::vector<TaskSlice>();
+  return cut ? slices : TaskSlices();
 }
 
 std::vector<Processor> LaunchSlices::targets(const TaskView& task) {

@@ -22,7 +22,7 @@ class LaunchSlices {
   // Of launches of the top-level task.
   bool by_shard() const { return shards_.size() > 1; }
   // None where the mapping fails.
-  std::vector<TaskSlice> of(TaskView launch);
+  TaskSlices of(TaskView launch);
   // The processors any of which may run a task that stands on `task.current`; none where the
   // mapping fails.
   std::vector<Processor> targets(const TaskView& task);

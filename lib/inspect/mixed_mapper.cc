@@ -1,6 +1,7 @@
 #include "inspect/mixed_mapper.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "groma/sharding.h"
 
@@ -86,8 +87,11 @@ void MixedMapper::slice_task(MapperRuntime& runtime, const TaskView& task, const
   if (!mix_.stealing.contains(task.name) || second_places(task)) return;
   slices_.clear();
   second_->slice_task(runtime, task, part, slices_);
-  const bool stealable = !slices_.slices.empty() && slices_.slices.front().stealable;
-  for (TaskSlice& slice : answer.slices) slice.stealable = stealable;
+  const bool stealable = !slices_.slices.empty() && slices_.slices.begin()->stealable;
+  for (TaskSlice slice : std::exchange(answer.slices, {})) {
+    slice.stealable = stealable;
+    answer.slices.push_back(slice);
+  }
 }
 
 void MixedMapper::map_task(MapperRuntime& runtime, const TaskView& task,

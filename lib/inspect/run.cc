@@ -46,7 +46,7 @@ void add_words(const Feedback* feedback, const Source& source, OrderedJson& json
 
 RunResult run(const BoundProgram& bound, const Workload& workload, const SimulateOptions& options,
               Diagnostics& diags, LogSink* log) {
-  const auto shared = ProgramMapper::share(bound, log);
+  const auto shared = ProgramMapper::share(bound, log, options.stop);
   const auto machine = bound.shared_machine();
   RunResult result = simulate(
       workload, machine,

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "groma/harmless.h"
 #include "groma/explain.h"
+#include "groma/harmless.h"
 #include "groma/profile.h"
 #include "groma/program.h"
 

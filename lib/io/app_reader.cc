@@ -29,7 +29,7 @@ class AppReader {
  public:
   explicit AppReader(std::string_view name) : name_(name), json_(name_) {}
 
-  Result<Application> read(const JsonValue& root);
+  Result<Application> read(const JsonValue& root, const std::function<bool()>& stop);
 
  private:
   // The members of an object that may be left out.
@@ -487,7 +487,7 @@ AppTask AppReader::read_task(const JsonPlace& place) {
   return task;
 }
 
-Result<Application> AppReader::read(const JsonValue& root) {
+Result<Application> AppReader::read(const JsonValue& root, const std::function<bool()>& stop) {
   const JsonPlace place{&root};
   Application app;
   if (!json_.is_object(place, keys::kAppKeys)) return json_.error();
@@ -516,7 +516,8 @@ Result<Application> AppReader::read(const JsonValue& root) {
                             [&](const JsonPlace& at) { return read_task(at); });
   if (!json_.ok()) return json_.error();
   app::Data unused;
-  for (const app::Fault& fault : app::build(app, {}, unused)) {
+  for (const app::Fault& fault : app::build(app, {}, unused, stop)) {
+    if (fault.code == Error::Code::kStopped) return Error{fault.code, fault.message};
     json_.fail(place, fault.message, fault.help, JsonReader::existing(place, fault.path));
   }
   if (!json_.ok()) return json_.error();
@@ -525,7 +526,8 @@ Result<Application> AppReader::read(const JsonValue& root) {
 
 }  // namespace
 
-Result<Application> application_from_json(std::string_view text, std::string_view name) {
+Result<Application> application_from_json(std::string_view text, std::string_view name,
+                                          const std::function<bool()>& stop) {
   if (text.size() > kMaxApplicationFileBytes) {
     return Error{Error::Code::kTooLarge,
                  fmt::format("`{}` has {} bytes; an application has at most {}", name, text.size(),
@@ -533,7 +535,7 @@ Result<Application> application_from_json(std::string_view text, std::string_vie
   }
   const Result<JsonValue> root = parse_json(text, name, kMaxAppJsonDepth);
   if (!root) return root.error();
-  return AppReader(name).read(*root);
+  return AppReader(name).read(*root, stop);
 }
 
 }  // namespace groma

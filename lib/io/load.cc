@@ -46,7 +46,7 @@ std::size_t begin_of_values(std::string_view spec) {
              : spec.size();
 }
 
-Result<Application> read_application(const std::string& path) {
+Result<Application> read_application(const std::string& path, const std::function<bool()>& stop) {
   const bool is_path = path.size() <= kLongestPath && looks_like_path(path);
   const Benchmark* const benchmark = is_path ? nullptr : find_benchmark(path);
   if (benchmark != nullptr) return benchmark->make();
@@ -60,14 +60,14 @@ Result<Application> read_application(const std::string& path) {
   }
   const Result<std::string> text = read_file(path, kMaxApplicationFileBytes);
   if (!text) return text.error();
-  return application_from_json(*text, path == "-" ? "<stdin>" : path);
+  return application_from_json(*text, path == "-" ? "<stdin>" : path, stop);
 }
 
 }  // namespace
 
-Result<Application> load_application(const std::string& spec) {
+Result<Application> load_application(const std::string& spec, const std::function<bool()>& stop) {
   const std::size_t values = begin_of_values(spec);
-  Result<Application> app = read_application(spec.substr(0, values));
+  Result<Application> app = read_application(spec.substr(0, values), stop);
   if (!app || values == spec.size()) return app;
   if (values + 1 == spec.size()) {
     return Error{Error::Code::kMalformed,
@@ -76,7 +76,7 @@ Result<Application> load_application(const std::string& spec) {
   }
   app = with_values(std::move(app).value(), std::string_view(spec).substr(values + 1));
   if (!app) return app;
-  const Result<Workload> workload = Workload::make(*app);
+  const Result<Workload> workload = Workload::make(*app, {}, stop);
   if (!workload) return workload.error();
   return app;
 }

@@ -1,6 +1,7 @@
 // The boxes of one processor or node. Where the number is a sum of parts that each depend on one
 // coordinate, every dimension is looked at by itself: for the values of its part, and where it has
-// them. What adds up to the processor's number are its boxes.
+// them. What adds up to the processor's number are its boxes. Elsewhere the launch is cut as for
+// slices, and only what is wanted is kept (slices.cc).
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -191,24 +192,33 @@ Processor MapCursor::first(ProcessorNumber number) const {
                                 : first_in(map_.shape_of(number), number);
 }
 
+// Calls use(number) for every number, of a single processor or of a set, whose first processor that
+// is. None where there is no such processor.
+template <typename Use>
+void for_numbers(const SpecialisedMap& map, const Processor& processor, const Use& use) {
+  for (const Shape& shape : map.code.shapes) {
+    const bool exists = shape.kind == processor.kind && processor.index >= 0 &&
+                        processor.index < shape.stride && processor.node >= 0 &&
+                        processor.node < map.bound.machine().node_count();
+    if (exists) use(shape.base + processor.node * shape.stride + processor.index);
+  }
+}
+
 bool MapCursor::boxes_of(std::span<const Processor> processors, const BoxSink& sink,
                          Diagnostics& diags) {
   if (const auto runs = runs_of(map_, map_.numbers_apart, number_runs_)) {
     Search search(map_.launch.domain, runs->dimensions, sink);
     for (const Processor& processor : processors) {
-      for (const Shape& shape : map_.code.shapes) {
-        if (shape.kind != processor.kind || shape.count == 0) continue;
-        const std::int64_t number = shape.base + processor.node * shape.stride + processor.index;
-        search.find(number - map_.numbers_apart->constant);
-      }
+      for_numbers(map_, processor,
+                  [&](std::int64_t number) { search.find(number - map_.numbers_apart->constant); });
     }
     return true;
   }
-  const auto wanted = [&](const Rect& box, ProcessorNumber number) {
-    const Processor at = first(number);
-    if (std::find(processors.begin(), processors.end(), at) != processors.end()) sink(box);
-  };
-  return slices(map_.launch.domain, wanted, diags);
+  std::vector<NumberSet::Range> wanted;
+  for (const Processor& processor : processors) {
+    for_numbers(map_, processor, [&](std::int64_t number) { wanted.push_back({number, number}); });
+  }
+  return find_boxes(NumberSet(std::move(wanted)), sink, diags);
 }
 
 bool MapCursor::boxes_of_node(std::int64_t node, const BoxSink& sink, Diagnostics& diags) {
@@ -216,10 +226,13 @@ bool MapCursor::boxes_of_node(std::int64_t node, const BoxSink& sink, Diagnostic
     Search(map_.launch.domain, runs->dimensions, sink).find(node - map_.nodes_apart->constant);
     return true;
   }
-  const auto wanted = [&](const Rect& box, ProcessorNumber number) {
-    if (first(number).node == node) sink(box);
-  };
-  return slices(map_.launch.domain, wanted, diags);
+  std::vector<NumberSet::Range> wanted;
+  const bool exists = node >= 0 && node < map_.bound.machine().node_count();
+  for (const Shape& shape : map_.code.shapes) {
+    const std::int64_t begin = shape.base + node * shape.stride;
+    if (exists && shape.count > 0) wanted.push_back({begin, begin + shape.stride - 1});
+  }
+  return find_boxes(NumberSet(std::move(wanted)), sink, diags);
 }
 
 }  // namespace groma::mapper

@@ -38,18 +38,17 @@ bool has_points(const Rect& box) {
 
 }  // namespace
 
-void cut_into_points(const Rect& box, const TaskSlice& like, std::vector<TaskSlice>& slices) {
+void cut_into_points(const Rect& box, const TaskSlice& like, TaskSlices& slices) {
   Point one = Point::zeros(box.dimensions());
   for (int d = 0; d < one.dimensions(); ++d) one[d] = 1;
-  Point at = box.lower;
+  TaskSlice slice = like;
+  slice.box = {box.lower, one};
   do {
-    slices.push_back(like);
-    slices.back().box = Rect{at, one};
-  } while (next_point(box, &at));
+    slices.push_back(slice);
+  } while (next_point(box, &slice.box.lower));
 }
 
-std::vector<TaskSlice> blocks_of_boxes(std::span<const TaskSlice> slices,
-                                       std::span<const Rect> boxes) {
+TaskSlices blocks_of_boxes(const TaskSlices& slices, std::span<const Rect> boxes) {
   struct Block {
     TaskSlice slice;
     bool by_point = false;
@@ -63,7 +62,7 @@ std::vector<TaskSlice> blocks_of_boxes(std::span<const TaskSlice> slices,
       blocks.push_back({slice});
     }
   }
-  std::vector<TaskSlice> made;
+  TaskSlices made;
   std::size_t next = 0;
   for (const Block& block : blocks) {
     const std::size_t before = made.size();
@@ -84,7 +83,7 @@ std::vector<TaskSlice> blocks_of_boxes(std::span<const TaskSlice> slices,
 }
 
 bool Cutter::cut(const TaskView& task, const Processor& by, const Rect& domain,
-                 const ShardTable& shards, std::vector<TaskSlice>& slices) const {
+                 const ShardTable& shards, TaskSlices& slices) const {
   if (shards.size() < 2) return cut_part(task, by, domain, 0, slices);
   Mapper& selects = mapper(by);
   const ShardingId id = selects.select_sharding_functor(runtime, task, shards);
@@ -115,7 +114,7 @@ bool Cutter::cut(const TaskView& task, const Processor& by, const Rect& domain,
 }
 
 bool Cutter::cut_parts(const TaskView& task, const Processor& by, std::span<const Rect> parts,
-                       std::vector<TaskSlice>& slices) const {
+                       TaskSlices& slices) const {
   SliceAnswer answer;
   for (const Rect& part : parts) {
     answer.clear();
@@ -127,26 +126,25 @@ bool Cutter::cut_parts(const TaskView& task, const Processor& by, std::span<cons
 }
 
 bool Cutter::cut_blocks(const TaskView& task, const Processor& by, std::span<const Rect> parts,
-                        std::vector<TaskSlice>& slices) const {
+                        TaskSlices& slices) const {
   Rect all = parts.front();
   for (const Rect& part : parts) all = around(all, part);
   SliceAnswer answer;
   mapper(by).slice_task(runtime, task, all, answer);
   if (!accepts(validate(answer, task, all, machine))) return false;
-  const std::vector<TaskSlice> blocks = blocks_of_boxes(answer.slices, parts);
-  slices.insert(slices.end(), blocks.begin(), blocks.end());
+  for (const TaskSlice& block : blocks_of_boxes(answer.slices, parts)) slices.push_back(block);
   return true;
 }
 
 bool Cutter::cut_part(const TaskView& task, const Processor& by, const Rect& part, int depth,
-                      std::vector<TaskSlice>& slices) const {
+                      TaskSlices& slices) const {
   SliceAnswer answer;
   mapper(by).slice_task(runtime, task, part, answer);
   return take(task, answer, part, depth, slices);
 }
 
 bool Cutter::take(const TaskView& task, const SliceAnswer& answer, const Rect& part, int depth,
-                  std::vector<TaskSlice>& slices) const {
+                  TaskSlices& slices) const {
   if (!accepts(validate(answer, task, part, machine))) return false;
   for (const TaskSlice& slice : answer.slices) {
     if (!slice.recurse) {

@@ -29,26 +29,25 @@ struct Cutter {
   // the functor that the mapper of `by` selects says who owns what, and each shard's mapper cuts
   // its part; else that of `by` does. False: not accepted.
   bool cut(const TaskView& task, const Processor& by, const Rect& domain, const ShardTable& shards,
-           std::vector<TaskSlice>& slices) const;
+           TaskSlices& slices) const;
 
  private:
   bool cut_part(const TaskView& task, const Processor& by, const Rect& part, int depth,
-                std::vector<TaskSlice>& slices) const;
+                TaskSlices& slices) const;
   bool cut_parts(const TaskView& task, const Processor& by, std::span<const Rect> parts,
-                 std::vector<TaskSlice>& slices) const;
+                 TaskSlices& slices) const;
   bool cut_blocks(const TaskView& task, const Processor& by, std::span<const Rect> parts,
-                  std::vector<TaskSlice>& slices) const;
+                  TaskSlices& slices) const;
   bool take(const TaskView& task, const SliceAnswer& answer, const Rect& part, int depth,
-            std::vector<TaskSlice>& slices) const;
+            TaskSlices& slices) const;
 };
 
 // Every point of `box` by itself.
-void cut_into_points(const Rect& box, const TaskSlice& like, std::vector<TaskSlice>& slices);
+void cut_into_points(const Rect& box, const TaskSlice& like, TaskSlices& slices);
 
 // The default mapper's blocks of a domain with holes (Legion: default_decompose_points): `slices`
 // are its blocks of the box around `boxes`. Those without points are left out, the others go to the
 // processors in turn.
-std::vector<TaskSlice> blocks_of_boxes(std::span<const TaskSlice> slices,
-                                       std::span<const Rect> boxes);
+TaskSlices blocks_of_boxes(const TaskSlices& slices, std::span<const Rect> boxes);
 
 }  // namespace groma::mapper

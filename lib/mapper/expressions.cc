@@ -167,31 +167,85 @@ bool accumulate(Linear* left, const Linear& right, std::int64_t factor) {
   return true;
 }
 
+// Returns `whole` without the terms and the constant of `part`; nothing unless `whole` has every
+// term of `part` with the same factor.
+std::optional<Linear> without(Linear whole, const Linear& part) {
+  for (const Term& term : part.terms) {
+    const auto found = std::find(whole.terms.begin(), whole.terms.end(), term);
+    if (found == whole.terms.end()) return std::nullopt;
+    whole.terms.erase(found);
+  }
+  whole.constant -= part.constant;
+  return whole;
+}
+
 }  // namespace
 
-// (a / n) * n + a % n is a: what linear blocks come to.
+std::optional<Expressions::Fraction> Expressions::as_fraction(ExprId id) const {
+  Linear rest = linear(id);
+  const auto quotient = std::find_if(rest.terms.begin(), rest.terms.end(), [&](const Term& term) {
+    return term.factor == 1 && expressions_[term.of].op == Op::kDivideBy;
+  });
+  if (quotient == rest.terms.end()) return std::nullopt;
+  const Expression division = expressions_[quotient->of];
+  rest.terms.erase(quotient);
+  Fraction made;
+  made.denominator = division.constant;
+  if (!accumulate(&made.numerator, rest, division.constant) ||
+      !accumulate(&made.numerator, linear(division.a), 1)) {
+    return std::nullopt;
+  }
+  return made;
+}
+
+// Returns one expression for high * n + a % n, where `remainder` is a % n and `quotient` is a / n;
+// kNoExpr where the two are not digits of one number. Linear blocks end as the first case, round
+// robin over nodes and over the processors of each as the second.
+ExprId Expressions::joined(ExprId high, ExprId quotient, const Expression& remainder) {
+  // (a / n) * n + a % n is a.
+  if (high == quotient) return remainder.a;
+  // (rest + a / n) % m * n + a % n is (rest * n + a) % (n * m).
+  const Expression digit = expressions_[high];
+  std::int64_t divisor = 0;
+  if (digit.op != Op::kModuloBy ||
+      __builtin_mul_overflow(digit.constant, remainder.constant, &divisor)) {
+    return kNoExpr;
+  }
+  const auto rest = without(linear(digit.a), linear(quotient));
+  Linear number;
+  if (!rest || !accumulate(&number, *rest, remainder.constant) ||
+      !accumulate(&number, linear(remainder.a), 1)) {
+    return kNoExpr;
+  }
+  const ExprId whole = sum(std::move(number));
+  if (whole == kNoExpr || expressions_[whole].low < 0) return kNoExpr;
+  return modulo_by(whole, divisor);
+}
+
+// Joins two terms that are digits of one number. False where there are none.
 bool Expressions::rejoin(Linear& linear) {
-  auto& terms = linear.terms;
-  for (std::size_t i = 0; i < terms.size(); ++i) {
-    const Expression modulo = expressions_[terms[i].of];
-    std::int64_t factor = 0;
-    if (modulo.op != Op::kModuloBy ||
-        __builtin_mul_overflow(terms[i].factor, modulo.constant, &factor)) {
+  const std::vector<Term>& terms = linear.terms;
+  for (std::size_t low = 0; low < terms.size(); ++low) {
+    const Expression remainder = expressions_[terms[low].of];
+    std::int64_t factor = 0;  // of the higher digit
+    if (remainder.op != Op::kModuloBy ||
+        __builtin_mul_overflow(terms[low].factor, remainder.constant, &factor)) {
       continue;
     }
-    const Term whole = {factor, divide_by(modulo.a, modulo.constant)};
-    const auto pair = std::find(terms.begin(), terms.end(), whole);
-    if (pair == terms.end()) continue;
-    Linear joined;
-    joined.constant = linear.constant;
-    for (std::size_t k = 0; k < terms.size(); ++k) {
-      if (k != i && terms.begin() + static_cast<std::ptrdiff_t>(k) != pair) {
-        joined.terms.push_back(terms[k]);
+    const ExprId quotient = divide_by(remainder.a, remainder.constant);
+    for (std::size_t high = 0; high < terms.size(); ++high) {
+      if (high == low || terms[high].factor != factor) continue;
+      const ExprId number = joined(terms[high].of, quotient, remainder);
+      if (number == kNoExpr) continue;
+      Linear whole;
+      whole.constant = linear.constant;
+      for (std::size_t k = 0; k < terms.size(); ++k) {
+        if (k != low && k != high) whole.terms.push_back(terms[k]);
       }
+      if (!accumulate(&whole, this->linear(number), terms[low].factor)) continue;
+      linear = std::move(whole);
+      return true;
     }
-    const bool usable = accumulate(&joined, this->linear(modulo.a), terms[i].factor);
-    if (usable) linear = std::move(joined);
-    return usable;
   }
   return false;
 }
@@ -358,13 +412,22 @@ ExprId Expressions::divide_by(ExprId a, std::int64_t divisor) {
   const Expression left = expressions_[a];
   if (divisor == 1) return a;
   if (left.low / divisor == left.high / divisor) return constant(left.low / divisor);
-  std::int64_t product = 0;
-  if (left.op == Op::kDivideBy && !__builtin_mul_overflow(left.constant, divisor, &product)) {
-    return divide_by(left.a, product);
+  // (a % (n * m)) / n is a / n % m, which can be joined with a % n.
+  if (left.op == Op::kModuloBy && left.constant % divisor == 0) {
+    return modulo_by(divide_by(left.a, divisor), left.constant / divisor);
   }
   if (left.op == Op::kSum) {
     const ExprId made = quotient_of_sum(a, divisor);
     if (made != kNoExpr) return made;
+  }
+  // (rest + a / n) / m is (rest * n + a) / (n * m).
+  if (auto fraction = as_fraction(a); fraction && expressions_[a].low >= 0) {
+    std::int64_t product = 0;
+    const ExprId numerator = sum(std::move(fraction->numerator));
+    if (numerator != kNoExpr && expressions_[numerator].low >= 0 &&
+        !__builtin_mul_overflow(fraction->denominator, divisor, &product)) {
+      return divide_by(numerator, product);
+    }
   }
   return intern(
       {Op::kDivideBy, left.dimensions, a, 0, 0, divisor, left.low / divisor, left.high / divisor});

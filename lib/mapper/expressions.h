@@ -109,6 +109,14 @@ class Expressions {
 
   // As a sum, be it of one term.
   Linear linear(ExprId id) const;
+  // Returns a sum in which one term is a quotient as one division: rest + a / n is
+  // (rest * n + a) / n. Nothing where `id` has no such term; a quotient by itself has one. The
+  // numerator is not negative where the sum is not.
+  struct Fraction {
+    Linear numerator;
+    std::int64_t denominator = 1;
+  };
+  std::optional<Fraction> as_fraction(ExprId id) const;
   // kNoExpr where a value would be beyond kTameLimit.
   ExprId sum(Linear linear);
 
@@ -128,6 +136,7 @@ class Expressions {
   bool cut(const Linear& whole, std::int64_t divisor, Linear* multiples, Linear* rest);
   bool interval_of(const Linear& linear, std::int64_t* low, std::int64_t* high) const;
   bool rejoin(Linear& linear);
+  ExprId joined(ExprId high, ExprId quotient, const Expression& remainder);
   std::size_t hash_of(const Expression& expression) const;
   bool same(const Expression& a, const Expression& b) const;
 

@@ -77,7 +77,8 @@ LaunchCursor::Open* LaunchCursor::open(const Launch& launch) {
     last_ = nullptr;  // may go
     auto map = maps_->find(launch, diags_);
     if (map == nullptr) return nullptr;
-    found = &open_.insert(LaunchKey(launch), Open{map, IndexMap::Cursor(map, false)});
+    found =
+        &open_.insert(LaunchKey(launch), Open{map, IndexMap::Cursor(map, false, maps_->stop())});
   }
   last_ = found;
   last_key_.emplace(launch);

@@ -77,8 +77,11 @@ struct LaunchEqual {
 // What all threads share.
 class FunctionMaps {
  public:
-  explicit FunctionMaps(BoundProgram bound) : bound_(std::move(bound)) {}
+  // `stop`: as of IndexMap::Cursor, of all cursors.
+  explicit FunctionMaps(BoundProgram bound, std::function<bool()> stop = {})
+      : bound_(std::move(bound)), stop_(std::move(stop)) {}
   const BoundProgram& bound() const { return bound_; }
+  const std::function<bool()>& stop() const { return stop_; }
 
   // The map of that launch. Null on a machine too large for one, as `diags` then says.
   std::shared_ptr<const IndexMap> find(const Launch& launch, Diagnostics& diags) const;
@@ -89,6 +92,7 @@ class FunctionMaps {
   static constexpr std::size_t kKept = 4'096;
 
   BoundProgram bound_;
+  std::function<bool()> stop_;
   mutable std::mutex mutex_;
   mutable RecentMap<LaunchKey, std::shared_ptr<const IndexMap>, LaunchHash, LaunchEqual, kKept>
       maps_;
@@ -120,6 +124,7 @@ class LaunchCursor {
   };
   Open* open(const Launch& launch);
   Diagnostics& diags() { return diags_; }
+  const std::function<bool()>& stop() const { return maps_->stop(); }
 
  private:
   // Beyond this a launch is opened anew: under FunctionMaps' lock, in less than a us.

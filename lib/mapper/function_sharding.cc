@@ -56,7 +56,7 @@ std::optional<std::vector<Rect>> boxes_of_unproved(IndexMap::Cursor cursor, cons
   for (int d = 0; d < one.dimensions(); ++d) one[d] = 1;
   Point point = domain.lower;
   do {
-    if (cursor.steps() > kMaxQuestionSteps) return std::nullopt;
+    if (cursor.steps() > kMaxQuestionSteps || cursor.stopped()) return std::nullopt;
     keep(Rect{point, one}, cursor.point(point, diags));
   } while (next_point(domain, &point));
   return boxes;
@@ -82,8 +82,8 @@ void FunctionSharding::boxes_of(ShardId shard, const Rect& domain, const ShardTa
     }
     std::optional<std::vector<Rect>> boxes;
     if (at != nullptr) {
-      boxes = boxes_of_unproved(IndexMap::Cursor(at->map, false), domain, shard, shards,
-                                cursor.diags());
+      boxes = boxes_of_unproved(IndexMap::Cursor(at->map, false, cursor.stop()), domain, shard,
+                                shards, cursor.diags());
     }
     if (boxes) {
       std::for_each(boxes->begin(), boxes->end(), box);

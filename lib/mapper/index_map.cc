@@ -126,8 +126,8 @@ ProcessorNumber IndexMap::number(const Processor& processor) const {
 
 using Cursor = IndexMap::Cursor;
 
-Cursor::Cursor(std::shared_ptr<const IndexMap> map, bool warns)
-    : map_(std::move(map)), warns_(warns) {
+Cursor::Cursor(std::shared_ptr<const IndexMap> map, bool warns, std::function<bool()> stop)
+    : map_(std::move(map)), warns_(warns), stop_(std::move(stop)) {
   if (!map_->map().form) return;
   form_ = &*map_->map().form;
   evaluate_ = form_->evaluation();
@@ -137,7 +137,7 @@ Cursor::Cursor(Cursor&&) noexcept = default;
 Cursor& Cursor::operator=(Cursor&&) noexcept = default;
 
 mapper::MapCursor& Cursor::cursor() {
-  if (cursor_ == nullptr) cursor_ = std::make_unique<mapper::MapCursor>(map_, warns_);
+  if (cursor_ == nullptr) cursor_ = std::make_unique<mapper::MapCursor>(map_, warns_, stop_);
   return *cursor_;
 }
 
@@ -145,6 +145,8 @@ mapper::MapCursor& Cursor::question() {
   cursor().begin_question();
   return *cursor_;
 }
+
+bool Cursor::stopped() const { return cursor_ != nullptr && cursor_->stopped(); }
 
 std::int64_t Cursor::steps() const { return cursor_ == nullptr ? 0 : cursor_->steps(); }
 

@@ -68,8 +68,15 @@ std::string Interpreter::where() const {
     return fmt::format("`{}` maps the single task `{}`", function_name(mapping_function_),
                        task_->name);
   }
-  return fmt::format("`{}` maps point {} of a launch of {}", function_name(mapping_function_),
-                     coordinates_text(task_->point), coordinates_text(task_->domain.extents));
+  const std::string of =
+      fmt::format("`{}` maps point {} of a launch of {}", function_name(mapping_function_),
+                  coordinates_text(task_->point), coordinates_text(task_->domain.extents));
+  const Point& lower = task_->domain.lower;
+  Point ipoint = task_->point;
+  for (int d = 0; d < ipoint.dimensions(); ++d) ipoint[d] -= lower[d];
+  if (ipoint == task_->point) return of;
+  return fmt::format("{} that begins at {}, where `ipoint` is {}", of, coordinates_text(lower),
+                     coordinates_text(ipoint));
 }
 
 // The first failure is reported, with the functions and the point that it happened in.

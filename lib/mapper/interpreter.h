@@ -24,7 +24,8 @@ class Interpreter {
   // The value of `function` for that task. monostate after a failure, which `diags` says.
   Value map(FunctionId function, const TaskPoint& task, Diagnostics& diags);
 
-  // " of a launch of (4, 4)" and the like: which evaluation a message is about.
+  // Which evaluation a message is about: "`f` maps point (1, 5) of a launch of (11, 11) that begins
+  // at (1, 1), where `ipoint` is (0, 4)" and the like.
   std::string where() const;
   std::int64_t steps() const { return all_steps_ + steps_; }
 

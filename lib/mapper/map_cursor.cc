@@ -14,11 +14,17 @@ namespace {
 constexpr std::size_t kMaxMade = 1 << 20;
 // What a processor that is kept until the question ends counts for: all of them take 75 MB.
 constexpr std::int64_t kStepsToKeep = 64;
+// Of the reference: a few milliseconds.
+constexpr std::int64_t kStepsBetweenStops = 1 << 16;
 
 }  // namespace
 
-MapCursor::MapCursor(std::shared_ptr<const IndexMap> map, bool warns)
-    : owner_(std::move(map)), map_(owner_->map()), task_(map_.launch), warns_(warns) {
+MapCursor::MapCursor(std::shared_ptr<const IndexMap> map, bool warns, std::function<bool()> stop)
+    : owner_(std::move(map)),
+      map_(owner_->map()),
+      task_(map_.launch),
+      warns_(warns),
+      stop_(std::move(stop)) {
   if (map_.specialised()) {
     registers_ = map_.kernel.registers();
     if (map_.row_parts) {
@@ -63,7 +69,21 @@ std::int64_t MapCursor::steps() const {
   return own_steps_ + (evaluator_ == nullptr ? 0 : evaluator_->steps());
 }
 
+// Whether the caller wants no more answers of the reference.
+bool MapCursor::stops(Diagnostics& diags) {
+  if (stop_ && !stopped_ && steps() - stop_asked_at_ > kStepsBetweenStops) {
+    stop_asked_at_ = steps();
+    stopped_ = stop_();
+  }
+  if (!stopped_) return false;
+  const Program& program = map_.bound.program();
+  diags.report(DiagId::kStepLimit, program.function_range(map_.function), steps())
+      .note("it was stopped there");
+  return true;
+}
+
 ProcessorNumber MapCursor::ask(Diagnostics& diags) {
+  if (stops(diags)) return kNoProcessor;
   if (!evaluator_) evaluator_ = std::make_unique<FunctionEvaluator>(map_.bound);
   for (int d = 0; d < map_.dimensions(); ++d) {
     task_.point[d] = map_.launch.domain.lower[d] + coordinate(d);
@@ -280,16 +300,17 @@ void MapCursor::fill_parts(std::int64_t begin, std::int64_t end, ProcessorNumber
   for_each_stretch(parts.slow, inner, begin, end, slow_, add);
 }
 
+// Writes the numbers of a row: one period of them is computed, the rest is copied from it.
 bool MapCursor::fill_row(std::int64_t begin, std::int64_t end, ProcessorNumber* out,
                          Diagnostics& diags) {
-  if (map_.row_parts && end - begin > 2 * map_.row_parts->period) {
-    fill_parts(begin, end, out);
-    return true;
-  }
   const std::int64_t period = map_.period.period;
-  if (period == 0 || end - begin <= period) return fill_stretches(begin, end, out, diags);
-  if (!fill_stretches(begin, begin + period, out, diags)) return false;
-  repeat(out, period, end - begin, map_.period.drift);
+  const std::int64_t count = period == 0 ? end - begin : std::min(period, end - begin);
+  if (map_.row_parts && count > 2 * map_.row_parts->period) {
+    fill_parts(begin, begin + count, out);
+  } else if (!fill_stretches(begin, begin + count, out, diags)) {
+    return false;
+  }
+  if (count < end - begin) repeat(out, count, end - begin, map_.period.drift);
   return true;
 }
 

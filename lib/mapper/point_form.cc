@@ -112,60 +112,63 @@ std::optional<PointForm> PointForm::make(const Expressions& expressions, ExprId 
 }
 
 bool PointForm::add_digit(const Expressions& expressions, const Term& term) {
-  const auto divides = [](const Expression& e) {
-    return e.op == Op::kDivideBy || e.op == Op::kModuloBy;
-  };
-  if (expressions[term.of].op == Op::kCoordinate) {
-    sides_[expressions[term.of].a].factor += term.factor;
+  const Expression& outer = expressions[term.of];
+  if (outer.op == Op::kCoordinate) {
+    sides_[outer.a].factor += term.factor;
     return true;
   }
+  if (outer.op != Op::kDivideBy && outer.op != Op::kModuloBy) return false;
+  const Expression& inner = expressions[outer.a];
+  const auto fraction = expressions.as_fraction(outer.a);
   Digit digit;
   digit.factor = term.factor;
-  ExprId input = term.of;
-  const Expression& outer = expressions[term.of];
-  if (!divides(outer)) return false;
-  input = outer.a;
-  const Expression& inner = expressions[outer.a];
-  if (divides(inner)) {
-    if (inner.op == outer.op) return false;
-    digit.kind = outer.op == Op::kDivideBy ? Kind::kQuotientOfRest : Kind::kRestOfQuotient;
+  Linear input;
+  if (outer.op == Op::kDivideBy && inner.op == Op::kModuloBy) {
+    digit.kind = Kind::kQuotientOfRest;
     digit.first = inner.constant;
     digit.second = outer.constant;
-    digit.by_second = Divider(outer.constant);
-    input = inner.a;
+    input = expressions.linear(inner.a);
+  } else if (outer.op == Op::kModuloBy && fraction) {
+    digit.kind = Kind::kRestOfQuotient;
+    digit.first = fraction->denominator;
+    digit.second = outer.constant;
+    input = fraction->numerator;
   } else {
     digit.kind = outer.op == Op::kDivideBy ? Kind::kQuotient : Kind::kRest;
     digit.first = outer.constant;
+    input = expressions.linear(outer.a);
   }
   digit.by_first = Divider(digit.first);
+  if (digit.second > 0) digit.by_second = Divider(digit.second);
   if (!set_input(expressions, input, digit)) return false;
   digits_.push_back(digit);
   return true;
 }
 
-// What a digit is taken of: a coordinate, scaled and moved, or a sum of several.
-bool PointForm::set_input(const Expressions& expressions, ExprId id, Digit& digit) {
-  const Linear whole = expressions.linear(id);
+// Sets what a digit is taken of: one coordinate, scaled and moved, or a sum of several.
+bool PointForm::set_input(const Expressions& expressions, const Linear& whole, Digit& digit) {
   digit.offset = whole.constant;
   Input input;
-  input.of = id;
   for (const Term& term : whole.terms) {
     const Expression& of = expressions[term.of];
     if (of.op != Op::kCoordinate) return false;
-    input.factors[of.a] = term.factor;
-    digit.scale = term.factor;
-    digit.slot = static_cast<std::uint8_t>(of.a);
+    input.factors[of.a] += term.factor;
   }
-  if (whole.terms.size() == 1) return true;
+  const auto& factors = input.factors;
+  const auto is_used = [](std::int64_t factor) { return factor != 0; };
+  if (std::count_if(factors.begin(), factors.end(), is_used) == 1) {
+    const auto only = std::find_if(factors.begin(), factors.end(), is_used);
+    digit.scale = *only;
+    digit.slot = static_cast<std::uint8_t>(only - factors.begin());
+    return true;
+  }
   digit.scale = 1;
-  for (const Input& known : inputs_) {
-    digit.slot = static_cast<std::uint8_t>(known.slot);
-    if (known.of == id) return true;
-  }
-  input.slot = kMaxDimensions + inputs_.size();
+  const auto known = std::find_if(inputs_.begin(), inputs_.end(),
+                                  [&](const Input& each) { return each.factors == factors; });
+  input.slot = kMaxDimensions + static_cast<std::size_t>(known - inputs_.begin());
   if (input.slot >= kSlots) return false;
   digit.slot = static_cast<std::uint8_t>(input.slot);
-  inputs_.push_back(input);
+  if (known == inputs_.end()) inputs_.push_back(input);
   return true;
 }
 

@@ -1,6 +1,6 @@
-// PointForm: a number as a sum of digits of the coordinates, x / a, x % a, x % a / b and x / a % b:
-// what maps by blocks and cycles come to. A point takes no more than a multiplication or two for
-// each.
+// PointForm: a number as a sum of digits x / a, x % a, x % a / b and x / a % b, where x is one
+// coordinate or a weighted sum of several. Maps by blocks and cycles have this form. A point takes
+// no more than a multiplication or two for each digit.
 #pragma once
 
 #include <array>
@@ -44,7 +44,6 @@ class PointForm {
   // A sum of several coordinates that digits are taken of.
   struct Input {
     std::size_t slot = 0;
-    ExprId of = 0;
     std::array<std::int64_t, kMaxDimensions> factors{};
   };
 
@@ -70,7 +69,7 @@ class PointForm {
   bool note_block();
   void choose_evaluation();
   bool add_digit(const Expressions& expressions, const Term& term);
-  bool set_input(const Expressions& expressions, ExprId id, Digit& digit);
+  bool set_input(const Expressions& expressions, const Linear& whole, Digit& digit);
 
   Evaluation evaluate_ = nullptr;
   int dimensions_ = 0;

@@ -148,8 +148,8 @@ struct ProgramMapper::Shared {
   bool limits_any = false;
   std::atomic<bool> told = false;  // what is not honoured
 
-  Shared(BoundProgram program, LogSink* sink)
-      : bound(std::move(program)), log(sink), maps(bound), cursors(&maps) {
+  Shared(BoundProgram program, LogSink* sink, std::function<bool()> stop)
+      : bound(std::move(program)), log(sink), maps(bound, std::move(stop)), cursors(&maps) {
     const Program& text = bound.program();
     add_functors();
     limits_any = mapper::limits_any(text);
@@ -194,8 +194,9 @@ struct ProgramMapper::Shared {
   }
 };
 
-std::shared_ptr<ProgramMapper::Shared> ProgramMapper::share(BoundProgram bound, LogSink* log) {
-  return std::make_shared<Shared>(std::move(bound), log);
+std::shared_ptr<ProgramMapper::Shared> ProgramMapper::share(BoundProgram bound, LogSink* log,
+                                                            std::function<bool()> stop) {
+  return std::make_shared<Shared>(std::move(bound), log, std::move(stop));
 }
 
 std::shared_ptr<const Machine> ProgramMapper::machine_of(const Shared& shared) {
@@ -418,15 +419,18 @@ void ProgramMapper::slice_task(MapperRuntime& runtime, const TaskView& task, con
   if (!facts.function) {
     Mapper::slice_task(runtime, task, part, answer);
     if (by_point) {
-      const std::vector<TaskSlice> boxes = std::exchange(answer.slices, {});
-      for (const TaskSlice& box : boxes) mapper::cut_into_points(box.box, box, answer.slices);
+      const TaskSlices boxes = std::exchange(answer.slices, {});
+      for (TaskSlice slice : boxes) {
+        slice.stealable = stealable;
+        mapper::cut_into_points(slice.box, slice, answer.slices);
+      }
     }
   } else {
     answer.origin = facts.function->origin;
     answer.failure = state_->ask(facts, task, facts.kind->kind, [&](const mapper::Launch& launch) {
       answer.slices.clear();
       return state_->cursor.slices(launch, part, [&](const Rect& box, const Processor& p) {
-        const TaskSlice slice{box, p, false, false};
+        const TaskSlice slice{box, p, false, stealable};
         if (by_point) {
           mapper::cut_into_points(box, slice, answer.slices);
         } else {
@@ -436,7 +440,6 @@ void ProgramMapper::slice_task(MapperRuntime& runtime, const TaskView& task, con
     });
     if (answer.failure) answer.slices.clear();
   }
-  for (TaskSlice& slice : answer.slices) slice.stealable = stealable;
 }
 
 // ---- One task

@@ -9,31 +9,28 @@ namespace {
 // A part that is repeated is written once, then copied; a longer one gains nothing.
 constexpr std::int64_t kMaxFastPeriod = 64;
 
-// The period, in the dimension, of an expression that is a remainder of a multiple of its
-// coordinate: the usual cycle. 0: something else.
-std::int64_t cycle_of(const Expressions& expressions, const Expression& expression, int dimension) {
+// Returns the period, along the dimension, of a remainder whose dividend is a weighted sum of
+// coordinates or a quotient of one: the usual cycle. 0: the expression is something else.
+std::int64_t cycle_of(const Expressions& expressions, ExprId id, int dimension) {
   using Op = Expression::Op;
-  if (expression.op == Op::kDivideBy) {
-    return cycle_of(expressions, expressions[expression.a], dimension);
-  }
+  const Expression& expression = expressions[id];
+  if (expression.op == Op::kDivideBy) return cycle_of(expressions, expression.a, dimension);
   if (expression.op != Op::kModuloBy) return 0;
-  std::int64_t factor = 0;
-  const Expression& of = expressions[expression.a];
-  if (of.op == Op::kDivideBy) {
-    // (x / a) % b repeats after a * b.
-    const Expression& inner = expressions[of.a];
-    std::int64_t cycle = 0;
-    const bool plain = inner.op == Op::kCoordinate &&
-                       !__builtin_mul_overflow(of.constant, expression.constant, &cycle);
-    return plain ? cycle : 0;
+  // (sum / a) % b repeats when the sum has moved by a multiple of a * b.
+  const auto fraction = expressions.as_fraction(expression.a);
+  const Linear sum = fraction ? fraction->numerator : expressions.linear(expression.a);
+  std::int64_t divisor = 0;
+  if (__builtin_mul_overflow(fraction ? fraction->denominator : 1, expression.constant, &divisor)) {
+    return 0;
   }
-  for (const Term& term : expressions.linear(expression.a).terms) {
+  std::int64_t factor = 0;
+  for (const Term& term : sum.terms) {
     const Expression& coordinate = expressions[term.of];
     if ((coordinate.dimensions >> dimension & 1) == 0) continue;
     if (coordinate.op != Op::kCoordinate) return 0;
-    factor = term.factor;
+    factor += term.factor;
   }
-  return expression.constant / std::gcd(factor, expression.constant);
+  return divisor / std::gcd(factor, divisor);
 }
 
 }  // namespace
@@ -50,7 +47,7 @@ std::optional<RowParts> row_parts_of(Expressions& expressions, ExprId id, int di
   for (const Term& term : whole.terms) {
     const Expression& of = expressions[term.of];
     const bool depends = (of.dimensions >> inner & 1) != 0;
-    const std::int64_t cycle = depends ? cycle_of(expressions, of, inner) : 0;
+    const std::int64_t cycle = depends ? cycle_of(expressions, term.of, inner) : 0;
     if (cycle > 0 && cycle <= kMaxFastPeriod && std::lcm(cycle, parts.period) <= kMaxFastPeriod) {
       parts.period = std::lcm(cycle, parts.period);
       fast.terms.push_back(term);

@@ -11,6 +11,9 @@ namespace groma {
 
 namespace {
 
+// Points of a shard that are put in order at once: 128 MB.
+constexpr std::int64_t kMostSorted = std::int64_t{1} << 24;
+
 bool before(const Processor& a, const Processor& b) {
   return std::tuple(a.node, a.kind, a.index) < std::tuple(b.node, b.kind, b.index);
 }
@@ -99,6 +102,36 @@ ShardId CyclicSharding::shard(const Point& point, const Rect& domain,
     shard = (shard * extent + (point[d] - domain.lower[d]) % count) % count;
   }
   return static_cast<ShardId>(shard);
+}
+
+void CyclicSharding::boxes_of(ShardId shard_id, const Rect& domain, const ShardTable& shards,
+                              const std::function<void(const Rect&)>& box) const {
+  const std::int64_t volume = domain.volume();
+  const auto count = static_cast<std::int64_t>(shards.size());
+  if (volume / count > kMostSorted) {
+    return ShardingFunctor::boxes_of(shard_id, domain, shards, box);
+  }
+  // Places in row-major order of the points that are the shard's by their place in the other order,
+  // in which the first coordinate changes fastest.
+  std::vector<std::int64_t> places;
+  for (std::int64_t i = shard_id; i < volume; i += count) {
+    std::int64_t rest = i, place = 0;
+    for (int d = 0; d < domain.dimensions(); ++d) {
+      place = place * domain.extents[d] + rest % domain.extents[d];
+      rest /= domain.extents[d];
+    }
+    places.push_back(place);
+  }
+  if (domain.dimensions() > 1) std::sort(places.begin(), places.end());
+  Rect one{domain.lower, domain.extents};
+  for (int d = 0; d < one.dimensions(); ++d) one.extents[d] = 1;
+  for (std::int64_t place : places) {
+    for (int d = domain.dimensions() - 1; d >= 0; --d) {
+      one.lower[d] = domain.lower[d] + place % domain.extents[d];
+      place /= domain.extents[d];
+    }
+    box(one);
+  }
 }
 
 }  // namespace groma

@@ -1,6 +1,9 @@
 // Cutting a launch into boxes of one processor: dimension by dimension, in steps in which nothing
-// further inside changes; what one step gives is joined to what the step before it gave.
+// further inside changes; what one step gives is joined to what the step before it gave. Where only
+// some processors are asked for, what goes to others is left out row by row, and all that is wanted
+// counts as one processor.
 #include <algorithm>
+#include <numeric>
 
 #include "mapper/specialised_map.h"
 
@@ -10,71 +13,137 @@ namespace {
 // Cells of one step that are held for joining; where there are more they are given as they are. A
 // map by blocks has as many as processors.
 constexpr std::size_t kMaxHeld = 65'536;
+// Points of a period whose runs are kept, to be repeated along the row.
+constexpr std::int64_t kMaxKeptPeriod = 65'536;
+constexpr ProcessorNumber kWanted = 0;  // the number of every cell where only some are wanted
 
 std::size_t slot(int d) { return static_cast<std::size_t>(d); }
 
-// Order, and equality, of cells by the dimensions after `d`.
-struct Inside {
-  int d, dimensions;
-  int compare(const Cell& a, const Cell& b) const {
-    for (std::size_t i = slot(d + 1); i < slot(dimensions); ++i) {
-      if (a.begin[i] != b.begin[i]) return a.begin[i] < b.begin[i] ? -1 : 1;
-    }
-    return 0;
+// Compares where two cells begin in `count` dimensions.
+int compare(const std::int64_t* a, const std::int64_t* b, std::size_t count) {
+  for (std::size_t i = 0; i < 2 * count; i += 2) {
+    if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
   }
-  bool operator()(const Cell& a, const Cell& b) const { return compare(a, b) < 0; }
-  bool same(const Cell& a, const Cell& b) const {
-    for (std::size_t i = slot(d + 1); i < slot(dimensions); ++i) {
-      if (a.begin[i] != b.begin[i] || a.end[i] != b.end[i]) return false;
-    }
-    return a.number == b.number;
-  }
-};
+  return 0;
+}
+
+std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 
-void MapCursor::emit(const Cell& cell) {
+// ------------------------------------------------------------------------------ wanted numbers
+
+NumberSet::NumberSet(std::vector<Range> ranges) {
+  std::sort(ranges.begin(), ranges.end(),
+            [](const Range& a, const Range& b) { return a.first < b.first; });
+  for (const Range& range : ranges) {
+    if (!ranges_.empty() && range.first <= ranges_.back().last + 1) {
+      ranges_.back().last = std::max(ranges_.back().last, range.last);
+    } else {
+      ranges_.push_back(range);
+    }
+  }
+}
+
+bool NumberSet::contains(std::int64_t number) const {
+  const auto behind =
+      std::upper_bound(ranges_.begin(), ranges_.end(), number,
+                       [](std::int64_t value, const Range& range) { return value < range.first; });
+  return behind != ranges_.begin() && number <= (behind - 1)->last;
+}
+
+// The indices at which a number that starts at `number` and moves by `slope` > 0 lies in the range.
+NumberSet::Range NumberSet::hits(const Range& range, std::int64_t number, std::int64_t slope,
+                                 std::int64_t length) {
+  const std::int64_t from = range.first <= number ? 0 : divided_up(range.first - number, slope);
+  return {from, std::min(length - 1, (range.last - number) / slope)};
+}
+
+template <typename Use>
+void NumberSet::for_hits(std::int64_t number, std::int64_t slope, std::int64_t length,
+                         const Use& use) const {
+  // A falling number is a rising one, seen from its last point.
+  const bool falls = slope < 0;
+  const std::int64_t least = falls ? number + slope * (length - 1) : number;
+  const std::int64_t most = falls ? number : number + slope * (length - 1);
+  auto range =
+      std::lower_bound(ranges_.begin(), ranges_.end(), least,
+                       [](const Range& each, std::int64_t value) { return each.last < value; });
+  auto end = range;
+  while (end != ranges_.end() && end->first <= most) ++end;
+  while (range != end) {
+    const Range found = hits(falls ? *--end : *range++, least, falls ? -slope : slope, length);
+    if (found.first > found.last) continue;
+    if (falls) {
+      use(length - 1 - found.last, length - found.first);
+    } else {
+      use(found.first, found.last + 1);
+    }
+  }
+}
+
+// ------------------------------------------------------------------------------------ the cut
+
+// Gives a cell of the dimensions from `d` on; the dimensions before stand at the step at hand.
+void MapCursor::emit(int d, const std::int64_t* cell) {
   const Rect& domain = map_.launch.domain;
-  Rect box = domain;
-  for (int d = 0; d < map_.dimensions(); ++d) {
-    box.lower[d] = domain.lower[d] + cell.begin[slot(d)];
-    box.extents[d] = cell.end[slot(d)] - cell.begin[slot(d)];
+  for (int k = 0; k < map_.dimensions(); ++k) {
+    const std::size_t at = k < d ? 0 : 1 + 2 * slot(k - d);
+    const std::int64_t begin = k < d ? levels_[slot(k)].begin : cell[at];
+    const std::int64_t end = k < d ? levels_[slot(k)].end : cell[at + 1];
+    box_.lower[k] = domain.lower[k] + begin;
+    box_.extents[k] = end - begin;
   }
-  if (map_.has_sets || cell.number >= map_.numbers) warn_of_nodes(cell.number, *diags_);
-  (*sink_)(box, cell.number);
+  const auto number = static_cast<ProcessorNumber>(cell[0]);
+  const bool may_be_set = map_.has_sets || number >= map_.numbers;
+  if (may_be_set && wanted_ == nullptr) warn_of_nodes(number, *diags_);
+  (*sink_)(box_, number);
 }
 
-// A cell that nothing in dimension d can be joined to any more.
-void MapCursor::put(int d, const Cell& cell, std::vector<Cell>* out) {
-  if (d == 0) return emit(cell);
-  if (out->size() >= kMaxHeld) {
-    for (const Cell& each : *out) emit(each);
-    out->clear();
+// Room for one more cell that the dimension `d` has cut.
+std::int64_t* MapCursor::add_fresh(int d) {
+  CellList& fresh = levels_[slot(d)].fresh;
+  if (fresh.size() >= kMaxHeld) {
+    for (std::size_t i = 0; i < fresh.size(); ++i) emit(d + 1, fresh.cell(i));
+    fresh.clear();
   }
-  out->push_back(cell);
+  return fresh.add();
 }
 
-// The points from..to of the row have that number: one run with those before them, or the next.
-void MapCursor::extend(std::int64_t from, std::int64_t to, ProcessorNumber number,
-                       std::vector<Cell>* out) {
-  const int inner = map_.dimensions() - 1;
-  if (running_ && current_.number == number) {
-    current_.end[slot(inner)] = to;
+// Hands a cell to which nothing in dimension `d` can be joined any more to the dimension before.
+void MapCursor::put(int d, const std::int64_t* cell) {
+  if (d == 0) return emit(0, cell);
+  std::copy_n(cell, levels_[slot(d)].open.stride(), add_fresh(d - 1));
+}
+
+// The points from..to of the row have that number: they go on with the last run, or begin one.
+void MapCursor::extend(std::int64_t from, std::int64_t to, ProcessorNumber number) {
+  if (running_ && run_.number == number && run_.end == from) {
+    run_.end = to;
     return;
   }
-  if (running_) put(inner, current_, out);
+  end_run();
   running_ = true;
-  current_.begin[slot(inner)] = from;
-  current_.end[slot(inner)] = to;
-  current_.number = number;
+  run_ = {from, to, number};
 }
 
-bool MapCursor::cut_row(const Cell& box, std::vector<Cell>* out, Diagnostics& diags) {
+void MapCursor::end_run() {
+  if (!running_) return;
+  running_ = false;
+  const int inner = map_.dimensions() - 1;
+  std::array<std::int64_t, 3> alone;  // NOLINT: written below
+  std::int64_t* const cell = inner == 0 ? alone.data() : add_fresh(inner - 1);
+  cell[0] = run_.number;
+  cell[1] = run_.begin;
+  cell[2] = run_.end;
+  if (inner == 0) emit(0, cell);
+  if (keeps_runs_) kept_runs_.push_back(run_);
+}
+
+bool MapCursor::cut_stretches(std::int64_t begin, std::int64_t end, Diagnostics& diags) {
   const Kernel& kernel = map_.kernel;
   const int inner = map_.dimensions() - 1;
-  const std::int64_t end = box.end[slot(inner)];
-  running_ = false;
-  for (std::int64_t x = box.begin[slot(inner)]; x < end;) {
+  for (std::int64_t x = begin; x < end;) {
     coordinate(inner) = x;
     const std::int64_t length =
         map_.specialised() ? kernel.stretch(inner, end - x, registers_) : end - x;
@@ -83,27 +152,73 @@ bool MapCursor::cut_row(const Cell& box, std::vector<Cell>* out, Diagnostics& di
         coordinate(inner) = x;
         const ProcessorNumber number = ask(diags);
         if (number == kNoProcessor) return false;
-        extend(x, x + 1, number, out);
+        if (wanted_ == nullptr) {
+          extend(x, x + 1, number);
+        } else if (wanted_->contains(owner_->number(first(number)))) {
+          extend(x, x + 1, kWanted);
+        }
       }
       continue;
     }
-    const auto number = static_cast<ProcessorNumber>(registers_.value[kernel.root(0)]);
-    const auto slope = static_cast<ProcessorNumber>(registers_.slope[kernel.root(0)]);
-    if (slope == 0) {
-      extend(x, x + length, number, out);
+    const std::int64_t number = registers_.value[kernel.root(0)];
+    const std::int64_t slope = registers_.slope[kernel.root(0)];
+    if (wanted_ != nullptr && slope == 0) {
+      if (wanted_->contains(number)) extend(x, x + length, kWanted);
+    } else if (wanted_ != nullptr) {
+      wanted_->for_hits(number, slope, length, [&](std::int64_t from, std::int64_t to) {
+        extend(x + from, x + to, kWanted);
+      });
+    } else if (slope == 0) {
+      extend(x, x + length, static_cast<ProcessorNumber>(number));
     } else {
       for (std::int64_t i = 0; i < length; ++i) {
-        extend(x + i, x + i + 1, number + static_cast<ProcessorNumber>(i) * slope, out);
+        extend(x + i, x + i + 1, static_cast<ProcessorNumber>(number + i * slope));
       }
     }
     x += length;
   }
-  put(inner, current_, out);
   return true;
 }
 
-bool MapCursor::cut(const Cell& box, int d, std::vector<Cell>* out, Diagnostics& diags) {
-  if (d == map_.dimensions() - 1) return cut_row(box, out, diags);
+// Gives the runs that were kept once more for every further period, up to `end`.
+void MapCursor::repeat_runs(std::int64_t begin, std::int64_t end) {
+  const Period& period = map_.period;
+  if (kept_runs_.empty()) return;
+  std::int64_t drift = 0;
+  for (std::int64_t moved = period.period; moved < end - begin; moved += period.period) {
+    drift += period.drift;
+    for (const RowRun& run : kept_runs_) {
+      if (run.begin + moved >= end) break;
+      extend(run.begin + moved, std::min(run.end + moved, end),
+             static_cast<ProcessorNumber>(run.number + drift));
+    }
+  }
+}
+
+bool MapCursor::cut_row(const Cell& box, Diagnostics& diags) {
+  const std::size_t inner = slot(map_.dimensions() - 1);
+  const std::int64_t begin = box.begin[inner], end = box.end[inner];
+  const Period& period = map_.period;
+  const bool repeats = period.period > 0 && period.period < end - begin &&
+                       period.period <= kMaxKeptPeriod && (period.drift == 0 || wanted_ == nullptr);
+  running_ = false;
+  if (!repeats) {
+    if (!cut_stretches(begin, end, diags)) return false;
+  } else {
+    kept_runs_.clear();
+    keeps_runs_ = true;
+    const bool good = cut_stretches(begin, begin + period.period, diags);
+    if (running_) kept_runs_.push_back(run_);  // it may go on
+    keeps_runs_ = false;
+    if (!good) return false;
+    repeat_runs(begin, end);
+  }
+  end_run();
+  return true;
+}
+
+bool MapCursor::cut(const Cell& box, int d, Diagnostics& diags) {
+  if (d == map_.dimensions() - 1) return cut_row(box, diags);
   Level& level = levels_[slot(d)];
   level.open.clear();
   for (std::int64_t x = box.begin[slot(d)]; x < box.end[slot(d)];) {
@@ -115,42 +230,81 @@ bool MapCursor::cut(const Cell& box, int d, std::vector<Cell>* out, Diagnostics&
       if (!map_.proved || !map_.kernel.level(d, registers_)) length = 1;
       map_.kernel.settle(d, registers_);
     }
-    current_.begin[slot(d)] = x;
-    current_.end[slot(d)] = x + length;
+    level.begin = x;
+    level.end = x + length;
     level.fresh.clear();
-    if (!cut(box, d + 1, &level.fresh, diags)) return false;
-    join(d, level, out);
+    if (!cut(box, d + 1, diags)) return false;
+    join(d);
     x += length;
   }
-  for (const Cell& cell : level.open) put(d, cell, out);
+  for (std::size_t i = 0; i < level.open.size(); ++i) put(d, level.open.cell(i));
   return true;
 }
 
-// Fresh cells go on where an open one of the same shape ends; open ones without one are done.
-void MapCursor::join(int d, Level& level, std::vector<Cell>* out) {
-  const Inside inside = {d, map_.dimensions()};
-  std::vector<Cell>& fresh = level.fresh;
-  if (!std::is_sorted(fresh.begin(), fresh.end(), inside)) {
-    std::sort(fresh.begin(), fresh.end(), inside);
+// Puts the fresh cells in the order of where they begin. Mostly they stand in it.
+void MapCursor::sort_fresh(Level& level) {
+  CellList& fresh = level.fresh;
+  const std::size_t dimensions = fresh.stride() / 2;
+  bool in_order = true;
+  for (std::size_t i = 1; i < fresh.size() && in_order; ++i) {
+    in_order = compare(fresh.cell(i - 1) + 1, fresh.cell(i) + 1, dimensions) < 0;
   }
-  auto next = fresh.begin();
-  for (const Cell& open : level.open) {
-    while (next != fresh.end() && inside(*next, open)) ++next;
-    const bool goes_on = next != fresh.end() && inside.same(*next, open);
-    if (goes_on) {
-      next->begin[slot(d)] = open.begin[slot(d)];
-    } else {
-      put(d, open, out);
+  if (in_order) return;
+  std::vector<std::uint32_t> order(fresh.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return compare(fresh.cell(a) + 1, fresh.cell(b) + 1, dimensions) < 0;
+  });
+  level.sorted.clear();
+  for (std::uint32_t i : order) std::copy_n(fresh.cell(i), fresh.stride(), level.sorted.add());
+  std::swap(fresh, level.sorted);
+}
+
+// Fresh cells go on where an open one of the same shape ends; open ones without one are done. Both
+// stand in the order of where they begin in the dimensions behind `d`.
+void MapCursor::join(int d) {
+  Level& level = levels_[slot(d)];
+  sort_fresh(level);
+  const CellList &open = level.open, &fresh = level.fresh;
+  const std::size_t inside = fresh.stride() / 2;  // dimensions of a fresh cell
+  level.joined.clear();
+  std::size_t next = 0;  // of the open ones
+  for (std::size_t i = 0; i < fresh.size(); ++i) {
+    const std::int64_t* const cell = fresh.cell(i);
+    std::int64_t begin = level.begin;
+    for (; next < open.size(); ++next) {
+      const std::int64_t* const known = open.cell(next);
+      const int place = compare(known + 3, cell + 1, inside);
+      if (place > 0) break;
+      if (place == 0 && known[0] == cell[0] &&
+          std::equal(cell + 1, cell + fresh.stride(), known + 3)) {
+        begin = known[1];
+        ++next;
+        break;
+      }
+      put(d, known);
     }
+    std::int64_t* const made = level.joined.add();
+    made[0] = cell[0];
+    made[1] = begin;
+    made[2] = level.end;
+    std::copy_n(cell + 1, fresh.stride() - 1, made + 3);
   }
-  level.open.swap(fresh);
+  for (; next < open.size(); ++next) put(d, open.cell(next));
+  std::swap(level.open, level.joined);
 }
 
 bool MapCursor::cut_all(const Cell& box, const SliceSink& sink, Diagnostics& diags) {
   sink_ = &sink;
   diags_ = &diags;
-  std::vector<Cell> none;  // dimension 0 gives to the sink
-  return cut(box, 0, &none, diags);
+  box_ = map_.launch.domain;
+  for (int d = 0; d < map_.dimensions(); ++d) {
+    const std::size_t here = slot(map_.dimensions() - d);
+    Level& level = levels_[slot(d)];
+    for (CellList* list : {&level.open, &level.joined}) list->begin(here);
+    for (CellList* list : {&level.fresh, &level.sorted}) list->begin(here - 1);
+  }
+  return cut(box, 0, diags);
 }
 
 bool MapCursor::slices(const Rect& box, const SliceSink& sink, Diagnostics& diags) {
@@ -160,6 +314,18 @@ bool MapCursor::slices(const Rect& box, const SliceSink& sink, Diagnostics& diag
   const ProcessorNumber number = point(box.lower, diags);
   if (number != kNoProcessor) sink(box, number);
   return number != kNoProcessor;
+}
+
+// Gives the boxes of the launch whose numbers are in the set.
+bool MapCursor::find_boxes(const NumberSet& wanted, const BoxSink& sink, Diagnostics& diags) {
+  const Rect& domain = map_.launch.domain;
+  const auto give = [&](const Rect& box, ProcessorNumber number) {
+    if (map_.dimensions() > 0 || wanted.contains(owner_->number(first(number)))) sink(box);
+  };
+  wanted_ = &wanted;
+  const bool good = slices(domain, give, diags);
+  wanted_ = nullptr;
+  return good;
 }
 
 }  // namespace groma::mapper

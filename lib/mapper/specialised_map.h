@@ -82,21 +82,42 @@ bool few_stretches(const SpecialisedMap& map, const Separated& apart, std::int64
 // What boxes_of looks at: in each dimension, where its part of a number has which value.
 struct PartRuns;
 
-// A box in coordinates from the launch's lower corner, both ends of each dimension, the second one
-// outside.
+// A box in coordinates from the launch's lower corner: where each dimension begins, and the first
+// coordinate behind it.
 struct Cell {
   std::array<std::int64_t, kMaxDimensions> begin{}, end{};
-  ProcessorNumber number = 0;
+};
+
+// Numbers of processors that somebody asks for, as ranges in rising order.
+class NumberSet {
+ public:
+  struct Range {
+    std::int64_t first, last;
+  };
+  explicit NumberSet(std::vector<Range> ranges);  // in any order; they may overlap
+
+  bool contains(std::int64_t number) const;
+  // Calls use(from, to) for the longest parts of 0 .. length - 1 in which every i has the number
+  // `number + i * slope` in the set, from the first on; `slope` is not 0.
+  template <typename Use>
+  void for_hits(std::int64_t number, std::int64_t slope, std::int64_t length, const Use& use) const;
+
+ private:
+  static Range hits(const Range& range, std::int64_t number, std::int64_t slope,
+                    std::int64_t length);
+
+  std::vector<Range> ranges_;  // no two touch
 };
 
 class MapCursor {
  public:
-  MapCursor(std::shared_ptr<const IndexMap> map, bool warns);
+  MapCursor(std::shared_ptr<const IndexMap> map, bool warns, std::function<bool()> stop);
 
   // Before each of the questions below.
   void begin_question();
   // Of the reference, and of keeping and finding its sets.
   std::int64_t steps() const;
+  bool stopped() const { return stopped_; }
 
   ProcessorNumber point(const Point& point, Diagnostics& diags);
   bool row(const Point& first, std::span<ProcessorNumber> out, Diagnostics& diags);
@@ -111,9 +132,38 @@ class MapCursor {
   }
 
  private:
-  // Cells of one dimension's level of a cut, see slices.cc.
+  // Boxes of one number, packed since a launch may have one for each point: of each the number,
+  // then where it begins and ends in every dimension from one on.
+  class CellList {
+   public:
+    void begin(std::size_t dimensions) { stride_ = 1 + 2 * dimensions, used_ = 0; }
+    void clear() { used_ = 0; }
+    std::size_t stride() const { return stride_; }
+    std::size_t size() const { return used_ / stride_; }
+    const std::int64_t* cell(std::size_t i) const { return values_.data() + i * stride_; }
+    std::int64_t* cell(std::size_t i) { return values_.data() + i * stride_; }
+    // Room for one more, to be written.
+    std::int64_t* add() {
+      if (values_.size() - used_ < stride_) values_.resize(2 * values_.size() + stride_);
+      used_ += stride_;
+      return values_.data() + used_ - stride_;
+    }
+
+   private:
+    std::size_t stride_ = 1, used_ = 0;
+    std::vector<std::int64_t> values_;
+  };
+  // Of the cut in one dimension, see slices.cc. `open`: in the dimensions from this one on, those
+  // that the next step may go on with. `fresh`: in the dimensions behind this one, of the step at
+  // hand.
   struct Level {
-    std::vector<Cell> open, fresh, merged;
+    CellList open, joined, fresh, sorted;
+    std::int64_t begin = 0, end = 0;  // of the step at hand
+  };
+  // Points of a row that follow each other and have one number.
+  struct RowRun {
+    std::int64_t begin, end;
+    ProcessorNumber number;
   };
 
   Cell relative(const Rect& box) const;
@@ -121,6 +171,7 @@ class MapCursor {
 
   // The reference's answer where the coordinates stand; kNoProcessor where it fails.
   ProcessorNumber ask(Diagnostics& diags);
+  bool stops(Diagnostics& diags);
   ProcessorNumber number_of(Placed placed);
   Processor first(ProcessorNumber number) const;
   void warn_of_nodes(ProcessorNumber number, Diagnostics& diags);
@@ -133,14 +184,19 @@ class MapCursor {
   bool stand_at(const Point& point);
   void warn_of_sets(std::span<const ProcessorNumber> numbers, Diagnostics& diags);
 
+  bool find_boxes(const NumberSet& wanted, const BoxSink& sink, Diagnostics& diags);
   bool cut_all(const Cell& box, const SliceSink& sink, Diagnostics& diags);
-  bool cut(const Cell& box, int d, std::vector<Cell>* out, Diagnostics& diags);
-  bool cut_row(const Cell& box, std::vector<Cell>* out, Diagnostics& diags);
-  bool cut_points(const Cell& box, std::vector<Cell>* out, Diagnostics& diags);
-  void join(int d, Level& level, std::vector<Cell>* out);
-  void put(int d, const Cell& cell, std::vector<Cell>* out);
-  void extend(std::int64_t from, std::int64_t to, ProcessorNumber number, std::vector<Cell>* out);
-  void emit(const Cell& cell);
+  bool cut(const Cell& box, int d, Diagnostics& diags);
+  bool cut_row(const Cell& box, Diagnostics& diags);
+  bool cut_stretches(std::int64_t begin, std::int64_t end, Diagnostics& diags);
+  void repeat_runs(std::int64_t begin, std::int64_t end);
+  void sort_fresh(Level& level);
+  void join(int d);
+  void put(int d, const std::int64_t* cell);
+  std::int64_t* add_fresh(int d);
+  void extend(std::int64_t from, std::int64_t to, ProcessorNumber number);
+  void end_run();
+  void emit(int d, const std::int64_t* cell);
 
   std::shared_ptr<const IndexMap> owner_;
   const SpecialisedMap& map_;
@@ -150,6 +206,9 @@ class MapCursor {
   std::int64_t steps_before_ = 0, asked_ = 0;
   TaskPoint task_;
   const bool warns_;
+  const std::function<bool()> stop_;
+  std::int64_t stop_asked_at_ = 0;  // in steps
+  bool stopped_ = false;
   std::vector<Placed> own_;   // numbers from map_.numbers: sets that only the reference tells
   std::size_t own_size_ = 0;  // processors in them
   std::int64_t own_steps_ = 0;
@@ -161,8 +220,12 @@ class MapCursor {
 
   // Of the cut that is under way.
   std::array<Level, kMaxDimensions> levels_;
-  Cell current_;          // where each dimension's step stands; the last one: the run so far
+  RowRun run_{};          // the last one of the row so far
   bool running_ = false;  // there is a run
+  bool keeps_runs_ = false;
+  std::vector<RowRun> kept_runs_;      // of the row so far, where they are kept
+  const NumberSet* wanted_ = nullptr;  // null: all numbers
+  Rect box_;                           // that is given
   const SliceSink* sink_ = nullptr;
   Diagnostics* diags_ = nullptr;
 };

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <tuple>
 
 #include "base/one_diagnostic.h"
@@ -258,19 +259,40 @@ class Measure {
   void add(const Rect& box) {
     std::uint64_t weight = 1;
     for (int d = 0; d < box.dimensions(); ++d) {
-      const std::uint64_t from = weight_below(d, box.lower[d]);
-      const std::uint64_t to = weight_below(d, box.lower[d] + box.extents[d]);
-      weight = reduce(static_cast<Wide>(weight) * (to + kPrime - from));
+      Side& side = sides_[static_cast<std::size_t>(d)];
+      const std::int64_t begin = box.lower[d], end = box.lower[d] + box.extents[d];
+      if (!side.known || begin != side.begin || end != side.end) {
+        // Slices mostly follow each other.
+        const bool follows = side.known && begin == side.end;
+        const std::uint64_t below = follows ? side.below_end : weight_below(d, begin);
+        const std::uint64_t below_end = weight_below(d, end);
+        side = {true, begin, end, below_end, below_end + kPrime - below};
+      }
+      weight = reduce(static_cast<Wide>(weight) * side.weight);
     }
     sum_ = reduce(static_cast<Wide>(sum_) + weight);
   }
-  friend bool operator==(const Measure&, const Measure&) = default;
+  friend bool operator==(const Measure& a, const Measure& b) { return a.sum_ == b.sum_; }
 
  private:
   __extension__ typedef unsigned __int128 Wide;
   static constexpr std::uint64_t kPrime = (std::uint64_t{1} << 61) - 1;
 
-  static std::uint64_t reduce(Wide value) { return static_cast<std::uint64_t>(value % kPrime); }
+  // The side of the box that was added last, in one dimension.
+  struct Side {
+    bool known = false;
+    std::int64_t begin = 0, end = 0;
+    std::uint64_t below_end = 0;  // weight_below() of `end`
+    std::uint64_t weight = 0;     // of all coordinates in it
+  };
+
+  // The remainder modulo the prime, which is one less than a power of two: its high part weighs as
+  // much as its low part.
+  static std::uint64_t reduce(Wide value) {
+    const Wide once = (value & kPrime) + (value >> 61);
+    const auto twice = static_cast<std::uint64_t>((once & kPrime) + (once >> 61));
+    return twice >= kPrime ? twice - kPrime : twice;
+  }
   // What all coordinates of dimension d below x weigh together: splitmix64.
   static std::uint64_t weight_below(int d, std::int64_t x) {
     std::uint64_t z = static_cast<std::uint64_t>(x) + 0x9E3779B97F4A7C15U;
@@ -283,6 +305,7 @@ class Measure {
     return z % kPrime;
   }
 
+  std::array<Side, kMaxDimensions> sides_;
   std::uint64_t sum_ = 0;
 };
 
@@ -345,30 +368,34 @@ std::vector<Refusal> validate(const SliceAnswer& answer, const TaskView& task, c
   std::int64_t points = 0;
   Measure slices;
   std::vector<Processor> used;
+  std::optional<ProcKind> known;  // a kind that the task has a variant for
   for (const TaskSlice& slice : answer.slices) {
     if (!check.processor("slice_task", slice.processor, answer.origin)) return check.take();
     if (!inside(slice.box, part)) {  // Legion: an error in debug builds only
       return refuse(fmt::format("the slice at {} is empty or leaves what was to be cut",
                                 text_of(slice.box.lower)));
     }
-    if (slice.box.volume() > volume - points) return refuse("two slices hold the same point");
-    if (slice.recurse && slice.box.volume() == volume) {  // Legion: crash
+    const std::int64_t here = slice.box.volume();
+    if (here > volume - points) return refuse("two slices hold the same point");
+    if (slice.recurse && here == volume) {  // Legion: crash
       return refuse("a slice that is to be cut again is all that there was to cut");
     }
-    if (!task.variants.empty() && mapper::best_variant(task, slice.processor.kind) == nullptr) {
+    const ProcKind kind = slice.processor.kind;
+    if (known != kind && !task.variants.empty() && mapper::best_variant(task, kind) == nullptr) {
       return refuse(fmt::format("the slice at {} goes to {}, for which there is no variant",
-                                text_of(slice.box.lower), name_of(slice.processor.kind)));
+                                text_of(slice.box.lower), name_of(kind)));
     }
+    known = kind;
     // Legion: an error, or they wait for each other. Of must epochs map_must_epoch decides.
     if (task.concurrent && !task.must_epoch && !slice.recurse) {
       const bool shared = std::find(used.begin(), used.end(), slice.processor) != used.end();
-      if (shared || slice.box.volume() > 1) {
+      if (shared || here > 1) {
         return refuse(
             fmt::format("two points of a concurrent launch go to {}", text_of(slice.processor)));
       }
       used.push_back(slice.processor);
     }
-    points += slice.box.volume();
+    points += here;
     slices.add(slice.box);
   }
   if (points < volume) {  // Legion: waits for the missing points for ever

@@ -20,7 +20,7 @@ void Engine::begin_context(TaskRun& run) {
                   heap_bytes(context.frame) + heap_bytes(context.ancestors) +
                   heap_bytes(context.futures);
   context_bytes_ += context.bytes;
-  if (!has_memory(run.task)) return;
+  if (!within_limits(run.task)) return;
   context.places.push_back({&task.body});
   context.since = {run.record, true};
   push(now_, Event::Kind::kStep, &context, 0);

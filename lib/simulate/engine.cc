@@ -12,7 +12,8 @@
 namespace groma::sim {
 namespace {
 
-constexpr std::uint64_t kStepsBetweenStops = 1024;
+// Units of work of an event, a statement or a mapped task by itself.
+constexpr std::int64_t kStepWork = 64;
 
 // What one access moves at least (machines.md: a GPU's sector, a CPU's cache line).
 double sector_bytes(ProcKind kind) { return kind == ProcKind::kGpu ? 32 : 64; }
@@ -103,12 +104,7 @@ RunResult Engine::run() {
   return finish();
 }
 
-bool Engine::stopped() {
-  if (!options_.stop || ++steps_ % kStepsBetweenStops != 0 || !options_.stop()) return false;
-  result_.status = RunStatus::kStopped;
-  over_ = true;
-  return true;
-}
+bool Engine::stopped() { return !spend(kStepWork); }
 
 RunResult Engine::finish() {
   if (!over_ && live_ > 0) {

@@ -81,6 +81,7 @@ class Engine final : public Mapping {
   };
 
   std::int64_t bytes() const override;
+  bool stops() override { return options_.stop && options_.stop(); }
 
   // ---- The loop (engine.cc)
   void push(RunTime time, Event::Kind kind, void* subject, std::int64_t id);
@@ -120,6 +121,7 @@ class Engine final : public Mapping {
   bool launch_top();
   void launch(Context& context, const app::Launch& launch);
   void select(std::int32_t processor);
+  bool may_view(const std::vector<TaskRun*>& runs);
   std::vector<TaskView> views_of(std::span<TaskRun* const> runs,
                                  std::vector<std::vector<RequirementView>>& requirements);
   bool may_steal(ProcKind kind, const TaskRun& waits) const;
@@ -157,7 +159,6 @@ class Engine final : public Mapping {
   std::uint64_t statements_ = 0;
   std::vector<RunTime> phase_time_;
   std::uint64_t draws_ = 0;
-  std::uint64_t steps_ = 0;
   std::int64_t run_bytes_ = 0, context_bytes_ = 0;  // of memory: of runs_' vectors, of contexts
   std::int64_t asked_in_vain_ = 0;  // about tasks that were not mapped, since one was
   std::int64_t sent_in_vain_ = 0;   // messages since a task was mapped

@@ -53,7 +53,7 @@ void Engine::launch(Context& context, const app::Launch& launch) {
     return;
   }
   const std::int64_t more = points * kLeastBytes;
-  if (!has_memory(launch.task, more)) return;
+  if (!within_limits(launch.task, more)) return;
   launched_ += points;
   ++launches_;
   const Op join = launch.gives >= 0 ? ops_.add() : kBeginning;
@@ -68,7 +68,7 @@ void Engine::launch(Context& context, const app::Launch& launch) {
     noted(&launch, nullptr);
     return;
   }
-  if (!has_memory(launch.task, more)) return;  // with its slices
+  if (!within_limits(launch.task, more)) return;  // with its slices
   const auto of = std::make_shared<const LaunchRun>(
       LaunchRun{launches_, domain, now_, task_options_.valid_instances});
   const bool inner = !data_.tasks[launch.task].body.empty();
@@ -97,6 +97,7 @@ void Engine::launch(Context& context, const app::Launch& launch) {
   }
   uses_.resize(ops_.size());
   for (TaskRun* run : runs) {
+    if (!spend(1 + static_cast<std::int64_t>(launch.takes.size()))) return;
     uses_[run->op] = {OpUse::Kind::kTask, 0, run};
     for (std::uint32_t future : launch.takes) ops_.depend(run->op, context.futures[future]);
   }
@@ -108,7 +109,7 @@ void Engine::launch(Context& context, const app::Launch& launch) {
   std::vector<std::int32_t> asked;
   bool may_move = false;
   for (TaskRun* run : runs) {
-    if (over_) return;
+    if (over_ || !spend(static_cast<std::int64_t>(asked.size()))) return;
     if (!mapper(run->number).selects()) {
       if (!map(*run)) return;
       continue;
@@ -137,6 +138,7 @@ void Engine::select(std::int32_t processor) {
          "select_tasks_to_map puts it off for ever");
     return;
   }
+  if (!may_view(station.unmapped)) return;
   std::vector<TaskRun*> waiting;
   waiting.swap(station.unmapped);
   std::vector<std::vector<RequirementView>> requirements;
@@ -179,6 +181,17 @@ void Engine::select(std::int32_t processor) {
   if (may_move) push(now_, Event::Kind::kSteal, nullptr, -1);
 }
 
+// Whether there is memory and time for views of so many tasks at once.
+bool Engine::may_view(const std::vector<TaskRun*>& runs) {
+  std::int64_t bytes = 0;
+  for (const TaskRun* run : runs) {
+    const std::size_t requirements = data_.tasks[run->task].requirements.size();
+    bytes += static_cast<std::int64_t>(sizeof(TaskView)) +
+             heap_bytes(requirements * sizeof(RequirementView));
+  }
+  return runs.empty() || (spend(bytes / 64) && within_limits(runs.front()->task, bytes));
+}
+
 std::vector<TaskView> Engine::views_of(std::span<TaskRun* const> runs,
                                        std::vector<std::vector<RequirementView>>& requirements) {
   requirements.resize(runs.size());
@@ -211,6 +224,7 @@ void Engine::steal(std::int32_t thief) {
   std::vector<Processor> blacklist, victims;
   for (std::int32_t p = 0; p < count; ++p) {
     const std::vector<TaskRun*>& there = stations_[static_cast<std::size_t>(p)].unmapped;
+    if (!spend(1 + static_cast<std::int64_t>(there.size()))) return;
     const bool has = std::any_of(there.begin(), there.end(),
                                  [&](const TaskRun* run) { return may_steal(to.kind, *run); });
     if (!has) blacklist.push_back(processors_[static_cast<std::size_t>(p)]);
@@ -221,6 +235,7 @@ void Engine::steal(std::int32_t thief) {
     scheduler(thief).select_steal_targets(*this, blacklist, victims);
     if (!accepts(validate_steal_targets(victims, to, *machine_), TaskView{})) return;
     for (const Processor& victim : victims) {
+      if (!spend(static_cast<std::int64_t>(blacklist.size()))) return;
       if (std::find(blacklist.begin(), blacklist.end(), victim) != blacklist.end()) continue;
       blacklist.push_back(victim);
       give(number_of(victim), thief);
@@ -237,6 +252,7 @@ void Engine::give(std::int32_t victim, std::int32_t thief) {
   for (TaskRun* run : stations_[static_cast<std::size_t>(victim)].unmapped) {
     if (may_steal(to.kind, *run)) waiting.push_back(run);
   }
+  if (!may_view(waiting)) return;
   std::vector<std::vector<RequirementView>> requirements;
   const std::vector<TaskView> views = views_of(waiting, requirements);
   std::vector<std::uint32_t> stolen;
@@ -276,7 +292,7 @@ bool Engine::map(TaskRun& run) {
     return fail(data_.name, "it takes longer than 13 days, 2^60 picoseconds");
   }
 
-  if (!has_memory(run.task)) return false;
+  if (!within_limits(run.task)) return false;
   const Holding holding(*this);
   const TaskView view = view_of(run, point_views_);
   if (!ask(run, view, mapper(run.number))) return noted(nullptr, &run);

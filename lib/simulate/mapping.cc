@@ -20,6 +20,12 @@ namespace {
 
 constexpr std::size_t kShownRegions = 4;
 
+// " from (1, 1)" for a launch that does not begin at 0, else nothing.
+std::string corner_text(const Point& lower) {
+  const bool at_zero = lower == Point::zeros(lower.dimensions());
+  return at_zero ? std::string() : " from " + text_of(lower);
+}
+
 }  // namespace
 
 void TaskRun::clear() {
@@ -45,7 +51,8 @@ Mapping::Mapping(const app::Data& data, const Spaces& spaces,
       max_bytes_(max_bytes),
       space_bytes_(spaces.bytes()),
       memories_(*machine_),
-      store_(data, spaces, memories_, ops_, max_bytes),
+      budget_([this] { return stops() || bytes() > max_bytes_; }),
+      store_(data, spaces, memories_, ops_, max_bytes, budget_),
       views_(data) {
   store_.on_removal = [this](InstanceNumber number) {
     const auto given = given_.find(number);
@@ -123,6 +130,8 @@ bool Mapping::accepts(std::vector<Refusal> refusals, const TaskView& task, const
 
 void Mapping::refuse(RunStatus status, std::vector<Refusal> refusals, std::string raw) {
   if (over_) return;
+  // A mapper that was stopped itself refuses what it would have answered.
+  if (budget_.ask()) return end_by_budget();
   over_ = true;
   result_.status = status;
   result_.refusals = std::move(refusals);
@@ -144,8 +153,9 @@ bool Mapping::noted(const app::Launch* launch, const TaskRun* run) {
     const std::string& name = data_.tasks[run->task].name;
     note = !run->launch->is_index
                ? fmt::format("`{}` on {}", name, on)
-               : fmt::format("point {} of a launch of `{}` over {}, on {}", text_of(run->point),
-                             name, fmt::join(run->of->domain.extents.coordinates(), " x "), on);
+               : fmt::format("point {} of a launch of `{}` over {}{}, on {}", text_of(run->point),
+                             name, fmt::join(run->of->domain.extents.coordinates(), " x "),
+                             corner_text(run->of->domain.lower), on);
   } else if (launch != nullptr) {
     note = fmt::format("in a launch of `{}`", data_.tasks[launch->task].name);
   }
@@ -156,16 +166,46 @@ bool Mapping::noted(const app::Launch* launch, const TaskRun* run) {
 }
 
 std::int64_t Mapping::bytes() const {
-  return space_bytes_ + ops_.bytes() + store_.bytes() + heap_bytes(slices_) +
+  return space_bytes_ + ops_.bytes() + store_.bytes() + heap_bytes(slices_.bytes()) +
          static_cast<std::int64_t>(shapes_.size() * sizeof(Piece));
 }
 
-bool Mapping::has_memory(std::uint32_t task, std::int64_t more) {
+bool Mapping::within_limits(std::uint32_t task, std::int64_t more) {
+  if (budget_.exceeded()) {
+    end_by_budget();
+    return false;
+  }
   const std::int64_t bytes = this->bytes();
   if (bytes <= max_bytes_ && more <= max_bytes_ - bytes) return true;
-  return fail(data_.tasks[task].name,
-              fmt::format("more than {} bytes of memory are needed to simulate it", max_bytes_), {},
-              RunStatus::kTooLarge);
+  return fail_of_memory(data_.tasks[task].name);
+}
+
+bool Mapping::spend(std::int64_t units) {
+  if (!budget_.spend(units)) return true;
+  end_by_budget();
+  return false;
+}
+
+bool Mapping::fail_of_memory(std::string_view task) {
+  if (over_) return false;
+  const std::string why = too_little_memory(max_bytes_);
+  Diagnostic diagnostic = one_diagnostic(DiagId::kCannotRun, task, why);
+  diagnostic.help(std::string(kHelpWithMemory));
+  over_ = true;
+  result_.status = RunStatus::kTooLarge;
+  result_.refusals = {{std::move(diagnostic), {}}};
+  result_.raw = why;
+  return false;
+}
+
+void Mapping::end_by_budget() {
+  if (over_) return;
+  if (bytes() > max_bytes_) {
+    fail_of_memory(data_.name);
+    return;
+  }
+  over_ = true;
+  result_.status = RunStatus::kStopped;
 }
 
 // ---- Tasks that launch, and what they launch
@@ -293,8 +333,13 @@ bool Mapping::find_pieces(TaskRun& run) {
     frame[static_cast<std::size_t>(launch.point_slot) + static_cast<std::size_t>(d)] = run.point[d];
   }
   app::FormulaFault fault = app::FormulaFault::kNone;
-  for (const app::Code& code : launch.arguments) run.arguments.push_back(code.value(frame, fault));
+  std::int64_t work = 8;
+  for (const app::Code& code : launch.arguments) {
+    run.arguments.push_back(code.value(frame, fault));
+    work += 1 + code.work();
+  }
   for (const app::Where& where : launch.data) {
+    work += 4;
     if (where.what != app::Where::What::kPartition) {
       run.pieces.push_back(
           where.what == app::Where::What::kRegion ? &spaces_.region(where.region).whole : nullptr);
@@ -307,6 +352,7 @@ bool Mapping::find_pieces(TaskRun& run) {
       color = Point::zeros(static_cast<int>(where.color.size()));
       for (std::size_t d = 0; d < where.color.size(); ++d) {
         color[static_cast<int>(d)] = where.color[d].value(variables, fault);
+        work += 1 + where.color[d].work();
       }
     }
     const auto index = color_index(partition, color);
@@ -319,6 +365,7 @@ bool Mapping::find_pieces(TaskRun& run) {
     if (fault != app::FormulaFault::kNone) break;
     run.pieces.push_back(&spaces_.piece(where.index, *index));
   }
+  if (!spend(work)) return false;
   if (fault == app::FormulaFault::kNone) return keeps_apart(run);
   return fail(data_.tasks[run.task].name,
               fmt::format("at point {}: a formula of its launch: {}", text_of(run.point),
@@ -328,7 +375,9 @@ bool Mapping::find_pieces(TaskRun& run) {
 
 // Whether no two requirements of the task are in each other's way.
 bool Mapping::keeps_apart(const TaskRun& run) {
-  for (const auto& [a, b] : spaces_.clashes(run.launch->number)) {
+  const Spaces::Pairs& pairs = spaces_.clashes(run.launch->number);
+  if (!spend(static_cast<std::int64_t>(pairs.size()))) return false;
+  for (const auto& [a, b] : pairs) {
     if (!meet(*run.pieces[a], *run.pieces[b])) continue;
     const std::string& name = data_.tasks[run.task].name;
     refuse(RunStatus::kExecuteError,
@@ -342,7 +391,7 @@ bool Mapping::keeps_apart(const TaskRun& run) {
 }
 
 bool Mapping::cut(const Context& context, const TaskView& view, const Rect& domain,
-                  std::vector<TaskSlice>& slices) {
+                  TaskSlices& slices) {
   const mapper::Cutter cutter{
       *machine_, *this, [this](const Processor& p) -> Mapper& { return mapper(number_of(p)); },
       [&](std::vector<Refusal> refusals) { return accepts(std::move(refusals), view); },
@@ -371,6 +420,8 @@ TaskView Mapping::view_of(TaskRun& run, std::vector<RequirementView>& requiremen
 }
 
 bool Mapping::ask(TaskRun& run, const TaskView& view, Mapper& mapper) {
+  // The hook, and what is looked at of the answer.
+  if (!spend(16 + 8 * static_cast<std::int64_t>(view.requirements.size()))) return false;
   valid_.assign(view.requirements.size(), {});
   if (run.of != nullptr && run.of->valid_instances && mapper.reads_valid()) {
     valid_kept_.assign(valid_.size(), {});
@@ -517,7 +568,7 @@ Use Mapping::use_of(const TaskRun& run, const TaskView& view, std::uint32_t posi
 bool Mapping::hand_on(TaskRun& run, const TaskView& view, std::uint32_t position) {
   run.instances.push_back(kVirtual);
   if (store_.touch(where_of(run, position).region, use_of(run, view, position))) {
-    return has_memory(run.task);
+    return within_limits(run.task);
   }
   refuse_point(run, view, position);
   return false;
@@ -536,7 +587,7 @@ bool Mapping::use_instance(TaskRun& run, const TaskView& view, const Requirement
         rank(view, target, sources);
       },
       fetches_);
-  if (well) return has_memory(run.task);
+  if (well) return within_limits(run.task);
   refuse_point(run, view, position);
   return false;
 }

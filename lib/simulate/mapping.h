@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/budget.h"
 #include "groma/sharding.h"
 #include "groma/simulate.h"
 #include "simulate/links.h"
@@ -197,8 +198,14 @@ class Mapping : public MapperRuntime {
   virtual void made_by_mapper(const InstanceQuery&, std::optional<InstanceNumber>) {}
   // Of the run's memory, about.
   virtual std::int64_t bytes() const;
-  // Whether that is not too much, with so many more for that task.
-  bool has_memory(std::uint32_t task, std::int64_t more = 0);
+  // Whether the run is to be ended, beside what its memory says.
+  virtual bool stops() = 0;
+  // Whether that task may go on: the run's memory, with so many more bytes, is not too much, and
+  // nothing ends it.
+  bool within_limits(std::uint32_t task, std::int64_t more = 0);
+  // Counts work. False: the run is over, as its limits have it.
+  bool spend(std::int64_t units);
+  // Ends the run with these refusals; where the budget is exceeded, for that.
   void refuse(RunStatus status, std::vector<Refusal> refusals, std::string raw);
   // False. `place`: of the application that says what is at fault.
   bool fail(std::string_view task, const std::string& why, std::string_view place = {},
@@ -214,6 +221,7 @@ class Mapping : public MapperRuntime {
   std::int64_t max_bytes_, space_bytes_;
   Memories memories_;
   Ops ops_;
+  Budget budget_;
   Store store_;
   Views views_;
   std::vector<Processor> processors_;
@@ -227,14 +235,15 @@ class Mapping : public MapperRuntime {
   // Kept for their memory, as what was answered last.
   TaskWish wish_;
   TaskOptions task_options_;
-  std::vector<TaskSlice> slices_;
+  TaskSlices slices_;
   std::vector<Fetch> fetches_;
 
  private:
+  void end_by_budget();
+  bool fail_of_memory(std::string_view task);
   bool find_pieces(TaskRun& run);
   bool keeps_apart(const TaskRun& run);
-  bool cut(const Context& context, const TaskView& view, const Rect& domain,
-           std::vector<TaskSlice>& slices);
+  bool cut(const Context& context, const TaskView& view, const Rect& domain, TaskSlices& slices);
   const Piece* shape_of(const RequirementWish& wish, const InstanceWish& candidate,
                         const TaskRun& run, std::uint32_t position) const;
   void refuse_point(TaskRun& run, const TaskView& view, std::uint32_t position);

@@ -20,7 +20,7 @@
 namespace groma::sim {
 namespace {
 
-constexpr std::int64_t kStepsBetweenStops = 256;
+constexpr std::int64_t kStepWork = 64;  // units of work of a statement or point by itself
 constexpr std::size_t kMaxFindings = kMaxErrors;
 constexpr std::size_t kShownInstances = 4;
 
@@ -185,15 +185,19 @@ class Rehearsal final : public Mapping {
   bool step(std::int64_t steps) {
     if (ended_ || !(certain_ || notes_wants_)) return false;
     steps_ += steps;
-    stops_ += steps;
     if (steps_ > options_.max_steps) {
       return end(fmt::format("it takes more than {} steps, statements and points of launches",
                              options_.max_steps));
     }
-    if (stops_ < kStepsBetweenStops || !options_.stop) return true;
-    stops_ = 0;
-    return !options_.stop() || end("it was stopped");
+    if (spend(kStepWork * steps)) return true;
+    collect(nullptr, nullptr);
+    return false;
   }
+  bool stops() override {
+    return budget_.spent() > options_.max_work || (options_.stop && options_.stop());
+  }
+  std::int64_t bytes() const override { return Mapping::bytes() + want_bytes_; }
+
   bool end(std::string why) {
     ended_ = true;
     if (incomplete_.empty()) incomplete_ = std::move(why);
@@ -244,8 +248,8 @@ class Rehearsal final : public Mapping {
     turns_ += turn ? 1 : 0;
     std::vector<Processor> may;
     if (!launch.is_index) may = places_of(level, launch);
-    std::vector<TaskSlice> slices;
-    slices.swap(slices_);
+    TaskSlices slices;
+    std::swap(slices, slices_);
     std::vector<std::pair<TaskRun, std::vector<Processor>>> inner;  // that launch in turn
     for (const TaskSlice& slice : slices) {
       if (ended_) break;
@@ -279,7 +283,7 @@ class Rehearsal final : public Mapping {
         }
       } while (launch.is_index && next_point(slice.box, &point) && !ended_);
     }
-    slices.swap(slices_);
+    std::swap(slices, slices_);
     if (!inner.empty()) certain_ = ordered_ = false;
     for (auto& [run, where] : inner) {
       body_of(run, std::move(where));
@@ -311,7 +315,7 @@ class Rehearsal final : public Mapping {
     if (task_options_.processor_origin) {
       if (level.may.size() < 2) return {};
       const TaskOptions answer = task_options_;
-      const std::vector<TaskSlice> slices = slices_;
+      const TaskSlices slices = slices_;
       std::vector<Processor> places = {initial};
       for (const Processor& other : level.may) {
         if (other == at) continue;
@@ -432,6 +436,7 @@ class Rehearsal final : public Mapping {
 
   // Whether what was refused last does not depend on an instance that may or may not be there.
   bool knows_instances() const {
+    if (budget_.exceeded()) return false;
     return result_.refusals.front().diagnostic.id != DiagId::kBadInstance ||
            (certain_ && !store_.guessed() && !store_.keeps_eager());
   }
@@ -485,6 +490,10 @@ class Rehearsal final : public Mapping {
     const bool real = !view.requirements[r].empty() && !wish.is_virtual;
     if (real) want(run, view.requirements[r], wish, places, r);
     if (!Mapping::map_requirement(run, view, wish, r)) {
+      if (budget_.exceeded()) {
+        collect(run.launch, &run);
+        return false;
+      }
       const bool no_room = result_.refusals.front().diagnostic.id == DiagId::kOutOfMemory;
       if (no_room && !(certain_ && !store_.guessed()) && !exceeds(run, view, places, r)) {
         over_ = false;  // judge_memories says what may be
@@ -593,6 +602,7 @@ class Rehearsal final : public Mapping {
     }
     if (choices_.empty() || !known_wants_.insert(hash).second) return;
     wants_.push_back({choices_, may_be_virtual, run.task, position});
+    note_want_bytes();
   }
 
   // Takes room whoever names it.
@@ -601,6 +611,13 @@ class Rehearsal final : public Mapping {
     const std::uint64_t key = made ? key_of_named(*made) : key_of(query);
     const std::int64_t bytes = store_.bytes_of(query);
     wants_.push_back({{{key, query.memory, 0, bytes, query.region, {}}}, true, asking_, 0});
+    note_want_bytes();
+  }
+
+  void note_want_bytes() {
+    constexpr std::int64_t kKnown = 64;  // its place in known_wants_
+    want_bytes_ +=
+        static_cast<std::int64_t>(2 * sizeof(Want)) + kKnown + heap_bytes(wants_.back().choices);
   }
 
   // Whether the task's own data alone is more than the only memory for the requirement holds: what
@@ -650,7 +667,9 @@ class Rehearsal final : public Mapping {
   void judge_memories() {
     std::vector<bool> full(memories_.size());
     std::vector<std::int64_t> wanted;
+    const auto work = static_cast<std::int64_t>(memories_.size() + 16 * wants_.size());
     for (bool more = true; more;) {
+      if (!spend(work)) return collect(nullptr, nullptr);
       wanted.assign(memories_.size(), 0);
       std::unordered_set<std::uint64_t> counted;
       for (const Want& want : wants_) {
@@ -703,6 +722,9 @@ class Rehearsal final : public Mapping {
     std::map<std::tuple<std::uint32_t, const NodeType*, MemKind>, std::array<std::int64_t, 3>>
         known;
     for (const Want& want : wants_) {
+      if (!spend(8 * static_cast<std::int64_t>(want.choices.size()))) {
+        return collect(nullptr, nullptr);
+      }
       for (const Choice& choice : want.choices) {
         const Memory& memory = memories_[choice.memory];
         std::vector<Place>& here = places[choice.region];
@@ -790,7 +812,16 @@ class Rehearsal final : public Mapping {
 
   // What refuse() was told last, with where. The run's store is not known after it.
   void collect(const app::Launch* launch, const TaskRun* run, bool certain = true) {
+    const bool too_large = over_ && result_.status == RunStatus::kTooLarge;
     over_ = false;
+    if (too_large || budget_.exceeded()) {
+      result_.refusals.clear();  // of what was cut off
+      end(too_large ? too_little_memory(max_bytes_)
+          : budget_.spent() > options_.max_work
+              ? "its tasks use more parts of its regions than are looked at"
+              : "it was stopped");
+      return;
+    }
     noted(launch, run);
     for (Refusal& refusal : result_.refusals) {
       if (findings_.size() >= kMaxFindings) break;
@@ -842,11 +873,12 @@ class Rehearsal final : public Mapping {
   bool turned_ = false;     // some were not counted
   bool ended_ = false, found_enough_ = false;
   std::string incomplete_;
-  std::int64_t steps_ = 0, stops_ = 0, statements_ = 0;
+  std::int64_t steps_ = 0, statements_ = 0;
   std::int64_t launched_ = 0, live_ = 1;
   std::uint64_t signature_ = 1;  // of the instances taken, in their order
   bool notes_wants_;
   std::vector<Want> wants_;
+  std::int64_t want_bytes_ = 0;  // of memory, for them and known_wants_
   std::unordered_set<std::uint64_t> known_wants_;
   std::uint64_t fresh_ = 0;   // instances that are not to be shared
   std::uint32_t asking_ = 0;  // the task whose mapper is asked
@@ -866,10 +898,20 @@ class Rehearsal final : public Mapping {
 
 RehearsalResult rehearse(const Workload& workload, const std::shared_ptr<const Machine>& machine,
                          const MapperFactory& make, const RehearsalOptions& options) {
-  std::string why;
-  const auto spaces = Spaces::make(workload.data(), why);
+  // The work of the rehearsal itself begins after this.
+  Budget budget([&budget, &options] {
+    return budget.spent() > options.max_work || (options.stop && options.stop());
+  });
+  SpacesFailure failure;
+  const auto spaces = Spaces::make(workload.data(), options.max_bytes, budget, failure);
   if (!spaces) {
-    return {{{one_diagnostic(DiagId::kCannotRun, workload.name(), why), {}}}, {}};
+    if (failure.status == RunStatus::kStopped) {
+      return {{},
+              budget.spent() > options.max_work ? "its partitions have too many pieces"
+                                                : "it was stopped"};
+    }
+    if (failure.status == RunStatus::kTooLarge) return {{}, failure.why};
+    return {{{one_diagnostic(DiagId::kCannotRun, workload.name(), failure.why), {}}}, {}};
   }
   if (workload.data().top_level < 0) return {{}, "it has no top-level task, so it cannot be run"};
   // Where only one task launches, mostly everything is certain, and what others want does not

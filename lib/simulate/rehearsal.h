@@ -24,7 +24,8 @@ struct RehearsalOptions {
   std::int64_t max_tasks = SimulateOptions().max_tasks;  // as the run has it
   std::int64_t max_bytes = SimulateOptions().max_bytes;  // the same
   std::int64_t max_steps = std::int64_t{1} << 20;        // statements and points looked at
-  std::function<bool()> stop = {};                       // asked now and then
+  std::int64_t max_work = std::int64_t{1} << 27;         // units of Budget: a second or two
+  std::function<bool()> stop = {};                       // asked about every millisecond
   bool first_error = false;                              // look no further
 };
 

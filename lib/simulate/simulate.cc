@@ -1,6 +1,9 @@
 // simulate.
 #include "groma/simulate.h"
 
+#include <utility>
+
+#include "base/budget.h"
 #include "base/one_diagnostic.h"
 #include "simulate/engine.h"
 
@@ -8,15 +11,19 @@ namespace groma {
 
 RunResult simulate(const Workload& workload, std::shared_ptr<const Machine> machine,
                    const MapperFactory& make, const SimulateOptions& options) {
-  std::string why;
-  const auto spaces = sim::Spaces::make(workload.data(), why);
+  Budget budget(options.stop);
+  sim::SpacesFailure failure;
+  const auto spaces = sim::Spaces::make(workload.data(), options.max_bytes, budget, failure);
   const bool bad_noise = !(options.noise >= 0 && options.noise < 1);
-  if (bad_noise) why = "the noise is no fraction below 1";
+  if (bad_noise) failure = {RunStatus::kExecuteError, "the noise is no fraction below 1"};
   if (!spaces || bad_noise) {
     RunResult result;
-    result.status = RunStatus::kExecuteError;
-    result.refusals.push_back({one_diagnostic(DiagId::kCannotRun, workload.name(), why), {}});
-    result.raw = why;
+    result.status = failure.status;
+    if (failure.status == RunStatus::kStopped) return result;
+    Diagnostic diagnostic = one_diagnostic(DiagId::kCannotRun, workload.name(), failure.why);
+    if (failure.status == RunStatus::kTooLarge) diagnostic.help(std::string(sim::kHelpWithMemory));
+    result.refusals.push_back({std::move(diagnostic), {}});
+    result.raw = failure.why;
     return result;
   }
   return sim::Engine(workload.data(), *spaces, std::move(machine), make, options).run();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <set>
 
 #include "base/point_text.h"
 #include "base/saturating.h"
@@ -168,51 +169,58 @@ std::uint64_t RegionSpace::group_of(std::uint32_t field) const {
   return 0;
 }
 
-std::optional<Spaces> Spaces::make(const app::Data& data, std::string& why) {
+std::string too_little_memory(std::int64_t max_bytes) {
+  return fmt::format("more than {} bytes of memory are needed to simulate it", max_bytes);
+}
+
+std::optional<Spaces> Spaces::make(const app::Data& data, std::int64_t max_bytes, Budget& budget,
+                                   SpacesFailure& failure) {
   Spaces spaces;
   spaces.regions_.resize(data.regions.size());
   spaces.pieces_.resize(data.partitions.size());
-  const bool made = spaces.make_pieces(data, why) && spaces.make_cells(data, why) &&
-                    spaces.make_groups(data, why);
+  const Making making{data, max_bytes, budget, failure};
+  const bool made =
+      spaces.make_pieces(making) && spaces.make_cells(making) && spaces.make_groups(making);
   if (!made) return std::nullopt;
   return spaces;
 }
 
-std::int64_t Spaces::bytes() const {
-  std::int64_t bytes = 0;
-  for (const auto& pieces : pieces_) bytes += heap_bytes(pieces);
-  for (const RegionSpace& region : regions_) {
-    for (const auto& cut : region.cuts) bytes += heap_bytes(cut);
-  }
-  return bytes;
+// Counts memory that is about to be taken; whether it may be.
+bool Spaces::take(const Making& making, std::int64_t bytes) {
+  bytes_ = saturating_add(bytes_, bytes);
+  if (bytes_ <= making.max_bytes) return true;
+  making.failure.status = RunStatus::kTooLarge;
+  return making.fail(too_little_memory(making.max_bytes));
 }
 
-bool Spaces::make_pieces(const app::Data& data, std::string& why) {
+bool Spaces::make_pieces(const Making& making) {
   std::int64_t count = 0;
-  for (std::size_t p = 0; p < data.partitions.size(); ++p) {
-    const app::Partition& partition = data.partitions[p];
+  for (std::size_t p = 0; p < making.data.partitions.size(); ++p) {
+    const app::Partition& partition = making.data.partitions[p];
     const std::int64_t colors = partition.colors.volume();
     if (colors > kMaxPieces - count) {
-      why = fmt::format("there are more than {} pieces with those of `{}`", kMaxPieces,
-                        partition.name);
-      return false;
+      return making.fail(fmt::format("there are more than {} pieces with those of `{}`", kMaxPieces,
+                                     partition.name));
     }
     count += colors;
     if (colors == 0) continue;
+    if (!take(making, colors * static_cast<std::int64_t>(sizeof(Piece)))) return false;
     pieces_[p].reserve(static_cast<std::size_t>(colors));
     for (const app::Piece& each : partition.pieces) {
+      if (!making.spend(1)) return false;
       pieces_[p].push_back({each.box, {}, each.cells});
     }
     if (!partition.pieces.empty()) continue;
+    const std::int64_t work = app::work_of_piece(making.data, partition);
     Point color = partition.colors.lower;
     do {
+      if (!making.spend(work)) return false;
       app::FormulaFault fault = app::FormulaFault::kNone;
       Piece piece;
-      piece.box = app::piece(data, partition, color, fault);
+      piece.box = app::piece(making.data, partition, color, fault);
       if (fault != app::FormulaFault::kNone) {
-        why = fmt::format("piece {} of `{}`: {}", text_of(color), partition.name,
-                          app::words_of(fault));
-        return false;
+        return making.fail(fmt::format("piece {} of `{}`: {}", text_of(color), partition.name,
+                                       app::words_of(fault)));
       }
       pieces_[p].push_back(piece);
     } while (next_point(partition.colors, &color));
@@ -220,138 +228,169 @@ bool Spaces::make_pieces(const app::Data& data, std::string& why) {
   return true;
 }
 
-bool Spaces::make_cells(const app::Data& data, std::string& why) {
-  for (std::size_t r = 0; r < data.regions.size(); ++r) {
-    RegionSpace& space = regions_[r];
-    space.dimensions = data.regions[r].box.dimensions();
-    space.whole.box = data.regions[r].box;
-    space.whole.set = data.regions[r].all_cells;
-    space.cell_points = data.regions[r].cell_points;
-    space.cuts.resize(static_cast<std::size_t>(space.dimensions));
-  }
-  const auto add = [&](RegionSpace& space, const Rect& box) {
-    if (box.volume() == 0) return;
-    for (int d = 0; d < space.dimensions; ++d) {
-      auto& cut = space.cuts[static_cast<std::size_t>(d)];
-      cut.push_back(box.lower[d]);
-      cut.push_back(box.lower[d] + box.extents[d]);
-    }
-  };
-  for (RegionSpace& space : regions_) add(space, space.whole.box);
+bool Spaces::make_cells(const Making& making) {
+  std::vector<std::vector<const Piece*>> pieces(regions_.size());  // not empty, by region
   for (std::size_t p = 0; p < pieces_.size(); ++p) {
-    for (const Piece& piece : pieces_[p]) add(regions_[data.partitions[p].region], piece.box);
+    std::vector<const Piece*>& here = pieces[making.data.partitions[p].region];
+    for (const Piece& piece : pieces_[p]) {
+      if (piece.box.volume() > 0) here.push_back(&piece);
+    }
   }
   std::int64_t cells = 0;
   for (std::size_t r = 0; r < regions_.size(); ++r) {
-    RegionSpace& space = regions_[r];
-    space.strides.assign(space.cuts.size(), 1);
-    for (std::size_t d = space.cuts.size(); d-- > 0;) {
-      auto& cut = space.cuts[d];
-      std::sort(cut.begin(), cut.end());
-      cut.erase(std::unique(cut.begin(), cut.end()), cut.end());
-      if (cut.empty()) cut.push_back(0);
-      if (space.whole.set != nullptr) continue;
-      space.strides[d] = space.cells;
-      const auto here = static_cast<std::int64_t>(cut.size()) - 1;
-      if (__builtin_mul_overflow(space.cells, here, &space.cells) || space.cells > kMaxCells) {
-        why = fmt::format("the partitions of `{}` cut it into more than {} parts",
-                          data.regions[r].name, kMaxCells);
-        return false;
-      }
-    }
-    if (space.whole.set != nullptr) {
-      space.cells = std::ssize(space.cell_points);
-    } else {
-      set_range(space, space.whole);
-    }
-    cells += space.cells;
+    if (!cut(making, r, pieces[r])) return false;
+    cells += regions_[r].cells;
   }
   if (cells > kMaxCells) {
-    why = fmt::format("the partitions cut the regions into more than {} parts", kMaxCells);
-    return false;
+    return making.fail(
+        fmt::format("the partitions cut the regions into more than {} parts", kMaxCells));
   }
   for (std::size_t p = 0; p < pieces_.size(); ++p) {
-    const RegionSpace& space = regions_[data.partitions[p].region];
+    const RegionSpace& space = regions_[making.data.partitions[p].region];
     if (space.whole.set != nullptr) continue;
-    for (Piece& piece : pieces_[p]) set_range(space, piece);
+    for (Piece& piece : pieces_[p]) {
+      if (!making.spend(8 * space.dimensions)) return false;
+      set_range(space, piece);
+    }
+  }
+  return true;
+}
+
+// Cuts a region where one of the pieces, or the region, begins or ends.
+bool Spaces::cut(const Making& making, std::size_t region,
+                 const std::vector<const Piece*>& pieces) {
+  RegionSpace& space = regions_[region];
+  space.whole.box = making.data.regions[region].box;
+  space.whole.set = making.data.regions[region].all_cells;
+  space.cell_points = making.data.regions[region].cell_points;
+  space.dimensions = space.whole.box.dimensions();
+  space.cuts.resize(static_cast<std::size_t>(space.dimensions));
+  space.strides.assign(space.cuts.size(), 1);
+  for (int d = space.dimensions - 1; d >= 0; --d) {
+    auto& cut = space.cuts[static_cast<std::size_t>(d)];
+    const std::size_t most = 2 * pieces.size() + 2;
+    const std::int64_t bytes = heap_bytes(most * sizeof(std::int64_t));
+    if (!take(making, bytes) || !making.spend(8 * static_cast<std::int64_t>(most))) return false;
+    cut.reserve(most);
+    const auto add = [&](const Rect& box) {
+      cut.push_back(box.lower[d]);
+      cut.push_back(box.lower[d] + box.extents[d]);
+    };
+    if (space.whole.box.volume() > 0) add(space.whole.box);
+    for (const Piece* piece : pieces) add(piece->box);
+    std::sort(cut.begin(), cut.end());
+    cut.erase(std::unique(cut.begin(), cut.end()), cut.end());
+    if (cut.empty()) cut.push_back(0);
+    cut.shrink_to_fit();
+    bytes_ += heap_bytes(cut) - bytes;
+    if (space.whole.set != nullptr) continue;
+    space.strides[static_cast<std::size_t>(d)] = space.cells;
+    const auto here = static_cast<std::int64_t>(cut.size()) - 1;
+    if (__builtin_mul_overflow(space.cells, here, &space.cells) || space.cells > kMaxCells) {
+      return making.fail(fmt::format("the partitions of `{}` cut it into more than {} parts",
+                                     making.data.regions[region].name, kMaxCells));
+    }
+  }
+  if (space.whole.set != nullptr) {
+    space.cells = std::ssize(space.cell_points);
+  } else {
+    set_range(space, space.whole);
   }
   return true;
 }
 
 // Fields that are in the same requirements, of all launches, are one group.
-bool Spaces::make_groups(const app::Data& data, std::string& why) {
+bool Spaces::make_groups(const Making& making) {
+  const app::Data& data = making.data;
   groups_.resize(data.launches + 1);
   std::vector<const app::Launch*> launches(data.launches);
   for (const app::Task& task : data.tasks) {
     for_launches(task.body, [&](const app::Launch& launch) { launches[launch.number] = &launch; });
   }
-  std::vector<std::vector<std::vector<std::uint32_t>>> sets(regions_.size());  // distinct, sorted
+  // Calls use(launch, where) for every requirement, as long as that says true.
   const auto each = [&](const auto& use) {
     for (std::size_t i = 0; i < launches.size(); ++i) {
       if (launches[i] == nullptr) continue;
-      for (const app::Where& where : launches[i]->data) use(i, where);
+      for (const app::Where& where : launches[i]->data) {
+        if (!use(i, where)) return false;
+      }
     }
-    if (data.top_level < 0) return;
+    if (data.top_level < 0) return true;
     const auto& top = data.tasks[static_cast<std::size_t>(data.top_level)];
-    for (const app::Requirement& requirement : top.requirements) {
-      use(launches.size(), requirement.data);
-    }
+    return std::all_of(top.requirements.begin(), top.requirements.end(),
+                       [&](const app::Requirement& r) { return use(launches.size(), r.data); });
   };
-  each([&](std::size_t, const app::Where& where) {
-    if (where.what == app::Where::What::kUnknown) return;
+  // What requirements take of a region, sorted, each once, in the order of the requirements.
+  std::vector<std::vector<std::vector<std::uint32_t>>> sets(regions_.size());
+  std::vector<std::set<std::vector<std::uint32_t>>> known(regions_.size());
+  bool good = each([&](std::size_t, const app::Where& where) {
+    if (where.what == app::Where::What::kUnknown) return true;
     std::vector<std::uint32_t> fields = where.fields;
     std::sort(fields.begin(), fields.end());
-    auto& known = sets[where.region];
-    if (std::find(known.begin(), known.end(), fields) == known.end()) {
-      known.push_back(std::move(fields));
-    }
+    if (known[where.region].insert(fields).second) sets[where.region].push_back(fields);
+    return making.spend(16 + 4 * static_cast<std::int64_t>(fields.size()));
   });
-  for (std::size_t r = 0; r < regions_.size(); ++r) {
-    std::map<std::vector<bool>, std::size_t> known;                       // by membership
-    std::map<std::pair<std::int64_t, std::size_t>, std::int64_t> counts;  // by falling size, group
-    RegionSpace& space = regions_[r];
-    for (std::uint32_t f = 0; f < data.regions[r].fields.size(); ++f) {
-      std::vector<bool> in;
-      for (const auto& set : sets[r]) in.push_back(std::binary_search(set.begin(), set.end(), f));
-      const auto [group, is_new] = known.emplace(in, space.group_bytes.size());
-      if (is_new) {
-        space.group_bytes.push_back(0);
-        space.group_fields.emplace_back();
-      }
-      const std::int64_t bytes = data.regions[r].fields[f].bytes;
-      ++counts[{-bytes, group->second}];
-      space.group_bytes[group->second] += bytes;
-      space.group_fields[group->second].push_back(f);
-    }
-    if (space.group_bytes.size() > kMaxGroups) {
-      why = fmt::format("the tasks use the fields of `{}` in more than {} different ways",
-                        data.regions[r].name, kMaxGroups);
-      return false;
-    }
-    for (const auto& [alike, count] : counts) {
-      space.by_size.push_back({-alike.first, alike.second, count});
-    }
-    for (std::size_t g = 0; g < space.group_bytes.size(); ++g) {
-      space.all_groups |= std::uint64_t{1} << g;
+  for (std::size_t r = 0; r < regions_.size() && good; ++r) {
+    group_fields(data.regions[r], regions_[r], sets[r]);
+    good = making.spend(8 * static_cast<std::int64_t>(data.regions[r].fields.size()));
+    if (regions_[r].group_bytes.size() > kMaxGroups) {
+      return making.fail(
+          fmt::format("the tasks use the fields of `{}` in more than {} different ways",
+                      data.regions[r].name, kMaxGroups));
     }
   }
-  each([&](std::size_t launch, const app::Where& where) {
-    std::uint64_t mask = 0;
-    if (where.what != app::Where::What::kUnknown) {
-      const auto& groups = regions_[where.region].group_fields;
-      for (std::size_t g = 0; g < groups.size(); ++g) {
-        const bool in = std::find(where.fields.begin(), where.fields.end(), groups[g].front()) !=
-                        where.fields.end();
-        if (in) mask |= std::uint64_t{1} << g;
-      }
-    }
-    groups_[launch].push_back(mask);
-  });
+  for (std::size_t i = 0; i < launches.size() && good; ++i) {
+    if (launches[i] == nullptr) continue;
+    groups_[i].reserve(launches[i]->data.size());
+    good = take(making, heap_bytes(groups_[i]));
+  }
+  good = good && each([&](std::size_t launch, const app::Where& where) {
+           std::uint64_t mask = 0;
+           if (where.what != app::Where::What::kUnknown) {
+             const auto& groups = regions_[where.region].group_fields;
+             for (std::size_t g = 0; g < groups.size(); ++g) {
+               const bool in = std::find(where.fields.begin(), where.fields.end(),
+                                         groups[g].front()) != where.fields.end();
+               if (in) mask |= std::uint64_t{1} << g;
+             }
+           }
+           groups_[launch].push_back(mask);
+           return making.spend(1 + static_cast<std::int64_t>(where.fields.size()));
+         });
   clashes_.resize(data.launches);
   for (const app::Launch* launch : launches) {
-    if (launch != nullptr) find_clashes(data, *launch);
+    if (good && launch != nullptr) good = find_clashes(making, *launch);
   }
-  return true;
+  return good;
+}
+
+// Of one region; `sets` are what requirements take of it. Makes one group more than there may be
+// where there are too many.
+void Spaces::group_fields(const app::Region& region, RegionSpace& space,
+                          const std::vector<std::vector<std::uint32_t>>& sets) {
+  std::vector<std::vector<std::uint32_t>> in(region.fields.size());  // the sets that have the field
+  for (std::uint32_t s = 0; s < sets.size(); ++s) {
+    for (const std::uint32_t field : sets[s]) in[field].push_back(s);
+  }
+  std::map<std::vector<std::uint32_t>, std::size_t> known;
+  std::map<std::pair<std::int64_t, std::size_t>, std::int64_t> counts;  // by falling size, group
+  for (std::uint32_t f = 0; f < in.size() && space.group_bytes.size() <= kMaxGroups; ++f) {
+    const auto [group, is_new] = known.emplace(std::move(in[f]), space.group_bytes.size());
+    if (is_new) {
+      space.group_bytes.push_back(0);
+      space.group_fields.emplace_back();
+    }
+    const std::int64_t bytes = region.fields[f].bytes;
+    ++counts[{-bytes, group->second}];
+    space.group_bytes[group->second] += bytes;
+    space.group_fields[group->second].push_back(f);
+  }
+  for (const auto& [alike, count] : counts) {
+    space.by_size.push_back({-alike.first, alike.second, count});
+  }
+  for (std::size_t g = 0; g < space.group_bytes.size() && g < kMaxGroups; ++g) {
+    space.all_groups |= std::uint64_t{1} << g;
+  }
 }
 
 bool Spaces::interfere(const app::Data& data, const app::Launch& one, std::size_t a,
@@ -367,17 +406,20 @@ bool Spaces::interfere(const app::Data& data, const app::Launch& one, std::size_
          (groups(one.number, a) & groups(other.number, b)) != 0;
 }
 
-void Spaces::find_clashes(const app::Data& data, const app::Launch& launch) {
+bool Spaces::find_clashes(const Making& making, const app::Launch& launch) {
+  const app::Data& data = making.data;
   const std::vector<app::Requirement>& requirements = data.tasks[launch.task].requirements;
+  Pairs& pairs = clashes_[launch.number];
   for (std::uint32_t a = 0; a < requirements.size(); ++a) {
     for (std::uint32_t b = a + 1; b < requirements.size(); ++b) {
       const bool shared = requirements[a].coherence != Coherence::kExclusive &&
                           requirements[b].coherence != Coherence::kExclusive;
-      if (!shared && interfere(data, launch, a, launch, b)) {
-        clashes_[launch.number].emplace_back(a, b);
-      }
+      if (!shared && interfere(data, launch, a, launch, b)) pairs.emplace_back(a, b);
     }
+    if (!making.spend(static_cast<std::int64_t>(requirements.size()))) return false;
   }
+  pairs.shrink_to_fit();
+  return take(making, heap_bytes(pairs));
 }
 
 }  // namespace groma::sim

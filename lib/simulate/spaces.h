@@ -14,8 +14,10 @@
 #include <vector>
 
 #include "app/data.h"
+#include "base/budget.h"
 #include "groma/geometry.h"
 #include "groma/kinds.h"
+#include "groma/simulate.h"
 
 namespace groma::sim {
 
@@ -74,11 +76,16 @@ struct RegionSpace {
   std::uint64_t group_of(std::uint32_t field) const;                 // 0: no such field
   // As an instance of these groups has it: of one field there is no order.
   LayoutSpec layout(LayoutSpec wanted, std::uint64_t groups) const;
-  // Calls use(cell, points) for every cell of the piece.
+  // Calls use(cell, points) for every cell of the piece that has points, as long as that says true.
   template <typename Use>
   void for_cells(const Piece& piece, const Use& use) const {
-    if (piece.set == nullptr) return visit(piece.cells, 0, 0, 1, use);
-    for (const std::uint32_t cell : piece.set->cells) use(std::int64_t{cell}, cell_points[cell]);
+    if (piece.set == nullptr) {
+      visit(piece.cells, 0, 0, 1, use);
+      return;
+    }
+    for (const std::uint32_t cell : piece.set->cells) {
+      if (!use(std::int64_t{cell}, cell_points[cell])) return;
+    }
   }
 
  private:
@@ -86,8 +93,9 @@ struct RegionSpace {
   // their alignments.
   std::pair<std::int64_t, std::int64_t> lay(std::uint64_t groups, std::int64_t elements,
                                             const LayoutSpec& layout) const;
+  // False where `use` said so.
   template <typename Use>
-  void visit(const CellRange& range, int d, std::int64_t at, std::int64_t points,
+  bool visit(const CellRange& range, int d, std::int64_t at, std::int64_t points,
              const Use& use) const {
     const auto i = static_cast<std::size_t>(d);
     const std::vector<std::int64_t>& cut = cuts[i];
@@ -95,12 +103,11 @@ struct RegionSpace {
       const auto k = static_cast<std::size_t>(c);
       const std::int64_t cell = at + c * strides[i];
       const std::int64_t volume = points * (cut[k + 1] - cut[k]);
-      if (d + 1 == dimensions) {
-        use(cell, volume);
-      } else {
-        visit(range, d + 1, cell, volume, use);
-      }
+      const bool more =
+          d + 1 == dimensions ? use(cell, volume) : visit(range, d + 1, cell, volume, use);
+      if (!more) return false;
     }
+    return true;
   }
 };
 
@@ -115,11 +122,24 @@ bool same(const Piece& a, const Piece& b);
 // both, of others the smallest box around them.
 Piece around(const RegionSpace& space, const Piece& a, const Piece& b);
 
+// Why there are no Spaces.
+struct SpacesFailure {
+  RunStatus status = RunStatus::kExecuteError;
+  std::string why;  // empty where the budget was exceeded
+};
+
+// What a run, or a part of one, says that needs more memory than it may have.
+std::string too_little_memory(std::int64_t max_bytes);
+inline constexpr std::string_view kHelpWithMemory =
+    "fewer pieces, fields or points need less; `--memory` allows more";
+
 class Spaces {
  public:
-  // Nothing, and why in `why`, where a formula has no value or there are more pieces or cells than
-  // can be kept.
-  static std::optional<Spaces> make(const app::Data& data, std::string& why);
+  // Nothing, and why in `failure`, where a formula has no value, there are more pieces or cells
+  // than can be kept (kExecuteError), they take more than `max_bytes` of memory (kTooLarge), or
+  // `budget` is exceeded (kStopped).
+  static std::optional<Spaces> make(const app::Data& data, std::int64_t max_bytes, Budget& budget,
+                                    SpacesFailure& failure);
 
   const RegionSpace& region(std::uint32_t region) const { return regions_[region]; }
   // `color`: the place of the colour in its partition's colours, row-major.
@@ -140,18 +160,40 @@ class Spaces {
   using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
   const Pairs& clashes(std::uint32_t launch) const { return clashes_[launch]; }
   std::uint64_t groups_of_top_level(std::size_t r) const { return groups_.back()[r]; }
-  std::int64_t bytes() const;  // of memory
+  std::int64_t bytes() const { return bytes_; }  // of memory
 
  private:
-  bool make_pieces(const app::Data& data, std::string& why);
-  bool make_cells(const app::Data& data, std::string& why);
-  bool make_groups(const app::Data& data, std::string& why);
-  void find_clashes(const app::Data& data, const app::Launch& launch);
+  // What stands in the way of making them.
+  struct Making {
+    const app::Data& data;
+    const std::int64_t max_bytes;
+    Budget& budget;
+    SpacesFailure& failure;
+
+    bool fail(std::string why) const {
+      failure.why = std::move(why);
+      return false;
+    }
+    // Whether to go on after so much work.
+    bool spend(std::int64_t units) const {
+      if (budget.spend(units)) failure.status = RunStatus::kStopped;
+      return !budget.exceeded();
+    }
+  };
+  bool make_pieces(const Making& making);
+  bool make_cells(const Making& making);
+  bool cut(const Making& making, std::size_t region, const std::vector<const Piece*>& pieces);
+  bool make_groups(const Making& making);
+  void group_fields(const app::Region& fields, RegionSpace& space,
+                    const std::vector<std::vector<std::uint32_t>>& sets);
+  bool find_clashes(const Making& making, const app::Launch& launch);
+  bool take(const Making& making, std::int64_t bytes);
 
   std::vector<RegionSpace> regions_;
   std::vector<std::vector<Piece>> pieces_;          // by partition
   std::vector<std::vector<std::uint64_t>> groups_;  // by launch, by requirement
   std::vector<Pairs> clashes_;                      // by launch
+  std::int64_t bytes_ = 0;                          // of memory, as it is taken
 };
 
 // The place of a colour; nothing when it is none of the partition's.

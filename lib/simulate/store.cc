@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <new>
 
 #include "mapper/demands.h"
 
@@ -28,8 +29,8 @@ std::uint64_t box_key(std::uint64_t place, const Rect& box) {
 }  // namespace
 
 Store::Store(const app::Data& data, const Spaces& spaces, const Memories& memories, Ops& ops,
-             std::int64_t max_bytes)
-    : spaces_(spaces), ops_(ops), max_bytes_(max_bytes) {
+             std::int64_t max_bytes, Budget& budget)
+    : spaces_(spaces), ops_(ops), budget_(budget), max_bytes_(max_bytes) {
   used_.resize(memories.size());
   peak_.resize(memories.size());
   idle_.resize(memories.size());
@@ -54,24 +55,35 @@ std::int64_t Store::free_bytes(std::int32_t memory) const {
 
 std::int64_t Store::bytes() const {
   constexpr std::int64_t kInMaps = 160;  // of an instance: nodes of at_, same_ and idle_
-  return cell_bytes_ + heap_bytes(instances_) + alive_ * kInMaps;
+  return cell_bytes() + heap_bytes(instances_) + alive_ * kInMaps;
 }
 
+// Visits the cells of the range that one of the groups has, while there is budget.
 template <typename Visit>
 void Store::for_cells(std::uint32_t region, const Piece& piece, std::uint64_t groups,
                       const Visit& visit) {
   const RegionSpace& space = spaces_.region(region);
-  if (cells_[region].empty()) {
+  if (cells_[region] == nullptr) {
     const std::size_t count = static_cast<std::size_t>(space.cells) * groups_[region];
-    cell_bytes_ += heap_bytes(count * sizeof(Cell));
-    if (cell_bytes_ > max_bytes_) return;
-    cells_[region].resize(count);
+    array_bytes_ += heap_bytes(count * sizeof(Cell));
+    if (cell_bytes() > max_bytes_) return;
+    cells_[region].reset(static_cast<Cell*>(std::calloc(count, sizeof(Cell))));
+    if (cells_[region] == nullptr) throw std::bad_alloc();
   }
   space.for_cells(piece, [&](std::int64_t c, std::int64_t points) {
-    for (std::size_t g = 0; g < space.group_bytes.size(); ++g) {
-      if ((groups >> g & 1) != 0) visit(cell(region, c, g), points * space.group_bytes[g]);
+    for (std::uint64_t rest = groups; rest != 0; rest &= rest - 1) {
+      const auto g = static_cast<std::size_t>(std::countr_zero(rest));
+      Cell& each = cell(region, c, g);
+      if (budget_.spend(work_of(each))) return false;
+      visit(each, points * space.group_bytes[g]);
     }
+    return true;
   });
+}
+
+// A visit looks through all of it a few times.
+std::int64_t Store::work_of(const Cell& cell) {
+  return static_cast<std::int64_t>(2 + cell.holders.size() + cell.pending.size());
 }
 
 // ---- Instances
@@ -98,7 +110,7 @@ bool Store::fits(const Instance& instance, const InstanceQuery& query, bool same
 std::optional<InstanceNumber> Store::find(const InstanceQuery& query) const {
   const std::uint64_t place = place_of(query.memory, query.region);
   if (const auto here = same_.find(box_key(place, query.shape->box)); here != same_.end()) {
-    for (InstanceNumber number = here->second.oldest; number != kVirtual;
+    for (InstanceNumber number = here->second.oldest; number != kVirtual && !budget_.spend(1);
          number = instances_[number].next) {
       if (fits(instances_[number], query, true)) return number;
     }
@@ -121,7 +133,7 @@ std::optional<InstanceNumber> Store::find_covering(const InstanceQuery& query,
   };
   std::optional<InstanceNumber> oldest;
   auto at = here.lower_bound(least(empty ? 0 : width_of(query.region, box).first));
-  while (at != here.end()) {
+  while (at != here.end() && !budget_.spend(4)) {
     const auto [width, lower] = at->first;
     if (lower > begin) {
       at = here.lower_bound(least(width + 1));
@@ -129,7 +141,7 @@ std::optional<InstanceNumber> Store::find_covering(const InstanceQuery& query,
       at = here.lower_bound(least(width));
     } else {
       for (InstanceNumber number : at->second) {
-        if (oldest && *oldest < number) break;
+        if ((oldest && *oldest < number) || budget_.spend(1)) break;
         if (fits(instances_[number], query, false)) oldest = number;
       }
       ++at;
@@ -228,13 +240,13 @@ bool Store::make_room(std::int32_t memory, std::int64_t bytes) {
   std::optional<Order>& idle = idle_[m];
   if (!idle) {
     idle.emplace();
-    for (InstanceNumber number = 0; number < instances_.size(); ++number) {
+    for (InstanceNumber number = 0; number < instances_.size() && !budget_.spend(1); ++number) {
       const Instance& instance = instances_[number];
       if (instance.memory == memory && may_go(instance)) idle->insert(place_in_order(number));
     }
   }
   if (never_fits(*idle, used_[m] - most)) return false;
-  while (used_[m] > most && !idle->empty()) {
+  while (used_[m] > most && !idle->empty() && !budget_.spend(16)) {
     const InstanceNumber number = std::get<InstanceNumber>(*idle->begin());
     guessed_ |= instances_[number].left == waits_;
     remove(number);
@@ -247,6 +259,7 @@ bool Store::make_room(std::int32_t memory, std::int64_t bytes) {
 bool Store::never_fits(const Order& idle, std::int64_t missing) {
   bool certain = true;
   for (const auto& place : idle) {
+    if (budget_.spend(2)) return false;
     const Instance& instance = instances_[std::get<InstanceNumber>(place)];
     missing -= instance.bytes;
     if (missing <= 0) return false;
@@ -258,8 +271,12 @@ bool Store::never_fits(const Order& idle, std::int64_t missing) {
 
 void Store::unchain(InstanceNumber number, Chains::iterator chain) {
   InstanceNumber before = kVirtual;
-  for (InstanceNumber at = chain->second.oldest; at != number; at = instances_[at].next)
+  std::int64_t passed = 0;
+  for (InstanceNumber at = chain->second.oldest; at != number; at = instances_[at].next) {
     before = at;
+    ++passed;
+  }
+  budget_.spend(passed);
   const InstanceNumber after = instances_[number].next;
   (before == kVirtual ? chain->second.oldest : instances_[before].next) = after;
   if (after == kVirtual) chain->second.newest = before;
@@ -271,9 +288,9 @@ void Store::remove(InstanceNumber number) {
   const Instance& instance = instances_[number];
   for_cells(instance.region, *instance.shape, instance.groups, [&](Cell& cell, std::int64_t) {
     revise(cell, [&] {
-      std::erase_if(cell.holders, [&](const Holder& each) {
+      cell.holders.erase_if([&](Holder& each) {
         if (each.instance != number) return false;
-        cell_bytes_ -= heap_bytes(each.users.ops);
+        each.users.ops.release(arena_);
         return true;
       });
     });
@@ -340,13 +357,15 @@ std::vector<Store::Held> Store::fill(std::int32_t memory, std::size_t most) cons
 
 void Store::valid_for(std::uint32_t region, const Piece& piece, std::uint64_t groups,
                       std::vector<InstanceNumber>& answer) const {
-  if (cells_[region].empty()) return;
+  if (cells_[region] == nullptr) return;
   const RegionSpace& space = spaces_.region(region);
   bool first = true;
   space.for_cells(piece, [&](std::int64_t c, std::int64_t) {
     for (std::size_t g = 0; g < space.group_bytes.size(); ++g) {
       if ((groups >> g & 1) == 0) continue;
       const Cell& at = cells_[region][static_cast<std::size_t>(c) * groups_[region] + g];
+      const auto looked_for = static_cast<std::int64_t>(1 + answer.size());
+      if (budget_.spend(looked_for * work_of(at))) return false;
       const auto has = [&](InstanceNumber number) {
         return std::any_of(at.holders.begin(), at.holders.end(), [&](const Holder& each) {
           return each.instance == number && each.valid;
@@ -361,6 +380,7 @@ void Store::valid_for(std::uint32_t region, const Piece& piece, std::uint64_t gr
         std::erase_if(answer, [&](InstanceNumber number) { return !has(number); });
       }
     }
+    return true;
   });
   std::sort(answer.begin(), answer.end());
 }
@@ -371,7 +391,8 @@ Store::Holder& Store::holder(Cell& cell, InstanceNumber instance) {
   for (Holder& each : cell.holders) {
     if (each.instance == instance) return each;
   }
-  return append(cell.holders, Holder{instance, kBeginning, false, {}}, cell_bytes_);
+  budget_.spend(8);  // memory that is touched for the first time
+  return cell.holders.add({instance, kBeginning, {}, false}, arena_);
 }
 
 // kVirtual: none, or several.
@@ -404,9 +425,9 @@ void Store::make_only_valid(Cell& cell, InstanceNumber instance) {
 }
 
 void Store::drop_pending(Cell& cell) {
-  for (const Pending& pending : cell.pending) {
+  for (Pending& pending : cell.pending) {
     change(pending.instance, [](Instance& each) { --each.needed; });
-    cell_bytes_ -= heap_bytes(pending.users.ops);
+    pending.users.ops.release(arena_);
   }
   cell.pending.clear();
 }
@@ -419,16 +440,17 @@ void Store::wait(const Use& use, Op op, Op on) {
 }
 
 void Store::wait_for_users(const Use& use, Op op, Holder& holder) {
+  budget_.spend(static_cast<std::int64_t>(holder.users.ops.size()));
   for (Op user : holder.users.ops) wait(use, op, user);
 }
 
-void Store::Users::add(Op op, const Ops& all, std::int64_t& bytes) {
+void Store::Users::add(Op op, const Ops& all, Arena& arena) {
   if (!ops.empty() && ops.back() == op) return;
   if (ops.size() >= most) {
-    std::erase_if(ops, [&all](Op user) { return all.done(user); });
-    most = std::max<std::size_t>(8, 2 * ops.size());
+    ops.erase_if([&all](Op user) { return all.done(user); });
+    most = std::max<std::uint32_t>(8, 2 * static_cast<std::uint32_t>(ops.size()));
   }
-  append(ops, op, bytes);
+  ops.add(op, arena);
 }
 
 // Points of one launch run in any order, so none writes what another reads, writes or reduces to.
@@ -469,6 +491,7 @@ bool Store::use(const Use& use, const Rank& rank, std::vector<Fetch>& fetches) {
     bool here = false;
     for (const Holder& each : cell.holders) here |= each.valid && each.instance == use.instance;
     if (here) return;
+    budget_.spend(static_cast<std::int64_t>(cell.holders.size() * sources_.size()));
     for (const Holder& each : cell.holders) {
       if (!each.valid) continue;
       if (std::find(sources_.begin(), sources_.end(), each.instance) == sources_.end()) {
@@ -477,13 +500,14 @@ bool Store::use(const Use& use, const Rank& rank, std::vector<Fetch>& fetches) {
     }
   });
   if (clash) return false;
+  if (budget_.exceeded()) return true;
   if (sources_.size() > 1) {
     std::sort(sources_.begin(), sources_.end());
     rank(use.instance, sources_);
   }
   const std::size_t first = fetches.size();
   for_cells(region, *use.piece, use.groups, [&](Cell& cell, std::int64_t bytes) {
-    if (cell_bytes_ <= max_bytes_) use_cell(use, cell, bytes, fetches, first);
+    if (cell_bytes() <= max_bytes_) use_cell(use, cell, bytes, fetches, first);
   });
   return true;
 }
@@ -491,6 +515,7 @@ bool Store::use(const Use& use, const Rank& rank, std::vector<Fetch>& fetches) {
 // The copy from there that this use needs, made when it is first needed.
 Fetch& Store::fetch(const Use& use, InstanceNumber from, bool reduction,
                     std::vector<Fetch>& fetches, std::size_t first) {
+  budget_.spend(static_cast<std::int64_t>(fetches.size() - first));
   for (std::size_t i = first; i < fetches.size(); ++i) {
     if (fetches[i].from == from && fetches[i].reduction == reduction) return fetches[i];
   }
@@ -506,6 +531,7 @@ void Store::bring(const Use& use, Cell& cell, std::int64_t bytes, std::vector<Fe
                   std::size_t first) {
   Holder& mine = holder(cell, use.instance);
   if (!mine.valid) {
+    budget_.spend(static_cast<std::int64_t>(cell.holders.size() * sources_.size()));
     const auto source = std::find_if(sources_.begin(), sources_.end(), [&](InstanceNumber number) {
       return std::any_of(cell.holders.begin(), cell.holders.end(),
                          [&](const Holder& each) { return each.valid && each.instance == number; });
@@ -519,7 +545,7 @@ void Store::bring(const Use& use, Cell& cell, std::int64_t bytes, std::vector<Fe
       wait_for_users(use, copy.op, mine);
       mine.users.ops.clear();
       mine.ready = copy.op;
-      theirs.users.add(copy.op, ops_, cell_bytes_);
+      theirs.users.add(copy.op, ops_, arena_);
     }
     revise(cell, [&] { mine.valid = true; });
   }
@@ -530,13 +556,14 @@ void Store::bring(const Use& use, Cell& cell, std::int64_t bytes, std::vector<Fe
   for (const Pending& pending : cell.pending) {
     Fetch& fold = fetch(use, pending.instance, true, fetches, first);
     fold.bytes += bytes;
+    budget_.spend(static_cast<std::int64_t>(pending.users.ops.size()));
     for (Op op : pending.users.ops) wait(use, fold.op, op);
     wait(use, fold.op, mine.ready);
     wait_for_users(use, fold.op, mine);
     mine.users.ops.clear();
     mine.ready = fold.op;
     for (Holder& each : cell.holders) {
-      if (each.instance == pending.instance) each.users.add(fold.op, ops_, cell_bytes_);
+      if (each.instance == pending.instance) each.users.add(fold.op, ops_, arena_);
     }
   }
   drop_pending(cell);
@@ -548,14 +575,14 @@ void Store::use_cell(const Use& use, Cell& cell, std::int64_t bytes, std::vector
   if (use.privilege == Privilege::kReduce) {
     for (Pending& pending : cell.pending) {
       if (pending.instance != use.instance) continue;
-      pending.users.add(use.task, ops_, cell_bytes_);
+      pending.users.add(use.task, ops_, arena_);
       return;
     }
     Holder& mine = holder(cell, use.instance);
     wait_for_users(use, use.task, mine);  // that fold what was there before
     mine.users.ops.clear();
-    Pending& pending = append(cell.pending, {use.instance, {}}, cell_bytes_);
-    pending.users.add(use.task, ops_, cell_bytes_);
+    Pending& pending = cell.pending.add({use.instance, {}}, arena_);
+    pending.users.add(use.task, ops_, arena_);
     change(use.instance, [](Instance& instance) { ++instance.needed; });
     return;
   }
@@ -564,7 +591,7 @@ void Store::use_cell(const Use& use, Cell& cell, std::int64_t bytes, std::vector
   Holder& mine = holder(cell, use.instance);
   wait(use, use.task, mine.ready);
   if (!writes) {
-    mine.users.add(use.task, ops_, cell_bytes_);
+    mine.users.add(use.task, ops_, arena_);
     if (!use.untracked) return;
     const bool elsewhere = std::any_of(
         cell.holders.begin(), cell.holders.end(),

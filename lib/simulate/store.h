@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -16,6 +18,7 @@
 #include <vector>
 
 #include "groma/wish.h"
+#include "simulate/arena.h"
 #include "simulate/links.h"
 #include "simulate/ops.h"
 #include "simulate/spaces.h"
@@ -83,9 +86,10 @@ struct Use {
 
 class Store {
  public:
-  // `max_bytes`: of its own memory; beyond, use() does nothing.
+  // `max_bytes`: of its own memory; beyond, use() does nothing. Counts its work on `budget`, which
+  // must outlive it; once that is exceeded nothing that the store says or holds means anything.
   Store(const app::Data& data, const Spaces& spaces, const Memories& memories, Ops& ops,
-        std::int64_t max_bytes);
+        std::int64_t max_bytes, Budget& budget);
 
   // Of its own memory, about.
   std::int64_t bytes() const;
@@ -156,15 +160,15 @@ class Store {
  private:
   // Those that are over are dropped now and then.
   struct Users {
-    std::vector<Op> ops;
-    std::size_t most = 8;  // before they are looked through
-    void add(Op op, const Ops& all, std::int64_t& bytes);
+    Few<Op> ops;
+    std::uint32_t most = 8;  // before they are looked through
+    void add(Op op, const Ops& all, Arena& arena);
   };
   struct Holder {
     InstanceNumber instance = 0;
     Op ready = kBeginning;  // when what it holds is there
+    Users users;            // that read it, or it since
     bool valid = false;
-    Users users;  // that read it, or it since
   };
   struct Pending {
     InstanceNumber instance = 0;
@@ -179,18 +183,26 @@ class Store {
   using Wide = std::map<std::pair<int, std::int64_t>, std::vector<InstanceNumber>>;
   Wide::key_type width_of(std::uint32_t region, const Rect& box) const;
   static constexpr Op kSeveral = 0xFFFFFFFF;
-  // One cell of one group.
+  // One cell of one group. All bytes 0 is one that nobody used.
   struct Cell {
-    std::vector<Holder> holders;
-    std::vector<Pending> pending;
+    Few<Holder> holders;
+    Few<Pending> pending;
     // The last launch that read or reduced, that wrote, and its task (kSeveral).
     std::uint32_t read_launch = 0, write_launch = 0;
     Op reader = kBeginning, writer = kBeginning;
   };
 
+  // The cells of a region: memory that the system has set to 0, which it gives when it is touched.
+  struct FreeCells {
+    void operator()(Cell* cells) const { std::free(cells); }
+  };
+  using Cells = std::unique_ptr<Cell[], FreeCells>;
+
   Cell& cell(std::uint32_t region, std::int64_t cell, std::size_t group) {
     return cells_[region][static_cast<std::size_t>(cell) * groups_[region] + group];
   }
+  std::int64_t cell_bytes() const { return array_bytes_ + arena_.bytes(); }
+  static std::int64_t work_of(const Cell& cell);
   template <typename Visit>
   void for_cells(std::uint32_t region, const Piece& piece, std::uint64_t groups,
                  const Visit& visit);
@@ -223,21 +235,23 @@ class Store {
 
   const Spaces& spaces_;
   Ops& ops_;
+  Budget& budget_;
   std::vector<Instance> instances_;
   std::vector<std::int64_t> used_, peak_, capacity_;  // by memory
   // Instances that may go, the first first, by memory: of those that were full once.
   std::vector<std::optional<Order>> idle_;
   std::unordered_map<std::uint64_t, Wide> at_;  // by memory and region
   Chains same_;                                 // by these and a box's hash; none empty
-  std::vector<std::vector<Cell>> cells_;        // by region
+  Arena arena_;                                 // of what is in cells
+  std::vector<Cells> cells_;                    // by region; null before one is used
   std::vector<std::size_t> groups_;             // their number, by region
   std::vector<int> cut_most_;                   // dimension, by region
   std::vector<InstanceNumber> sources_;         // ranked, of the use at hand
   std::int64_t clock_ = 0;
   std::int64_t waits_ = 0;
-  std::int64_t alive_ = 0;       // instances
-  std::int64_t max_bytes_;       // of its own memory
-  std::int64_t cell_bytes_ = 0;  // of cells_ and all in them
+  std::int64_t alive_ = 0;        // instances
+  std::int64_t max_bytes_;        // of its own memory
+  std::int64_t array_bytes_ = 0;  // of cells_
   bool guessed_ = false, forked_ = false, keeps_eager_ = false;
 };
 

@@ -411,7 +411,7 @@ void add_tokens(const GrammarNames& names, std::vector<Production>& table) {
   add("plain", with({{' ', '!'}, {'#', '['}, {']', '~'}}));
   add("string", seq(quote, many(one_of(rule("plain"), escaped)), quote));
   // Not "*" alone, which stands for all names.
-  const Item no_star = chars({{' ', '!'}, {'#', ')'}, {'+', '['}, {']', '~'}, low, middle, high});
+  const Item no_star = with({{' ', '!'}, {'#', ')'}, {'+', '['}, {']', '~'}});
   const Item in_name = one_of(rule("plain"), simple_escape);
   add("quoted-name",
       seq(quote,

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <mutex>
+#include <shared_mutex>
 #include <thread>
 #include <variant>
 
@@ -76,8 +77,9 @@ class SimulatedEvaluator : public Evaluator {
       if (fine_.find(hash) != nullptr) return std::nullopt;
     }
     Diagnostics diags(Source("mapping", text));
-    CheckOptions options;
+    CheckOptions options = check_options();
     options.first_error = detail <= GuideDetail::kExecution;  // which says no more
+    const std::shared_lock memory(memory_);
     for (const Workload& input : inputs_) {
       diags.clear();
       if (groma::check(diags.source(), machine_.get(), &input, diags, nullptr, options)) {
@@ -104,7 +106,8 @@ class SimulatedEvaluator : public Evaluator {
     const auto bound = bind(compile(diags.source(), diags), *machine_, diags);
     if (!bound) return true;
     diags.clear();
-    for (const Workload& input : inputs_) check_run(*bound, input, diags);
+    const std::shared_lock memory(memory_);
+    for (const Workload& input : inputs_) check_run(*bound, input, diags, check_options());
     return std::any_of(diags.all().begin(), diags.all().end(), [](const Diagnostic& diagnostic) {
       return diagnostic.severity < Severity::kNote;
     });
@@ -134,6 +137,31 @@ class SimulatedEvaluator : public Evaluator {
   }
 
  private:
+  // Runs go on side by side. Each has its share of the memory; one that needs more is made once
+  // more while there is no other, with all of it.
+  std::int64_t share_of_memory() const { return options_.max_bytes / parallel(); }
+  CheckOptions check_options() const {
+    CheckOptions options;
+    options.max_bytes = share_of_memory();
+    options.stop = options_.stop;
+    return options;
+  }
+  RunResult run_in_memory(const BoundProgram& bound, const Workload& input,
+                          SimulateOptions* options, Diagnostics& diags) const {
+    {
+      const std::shared_lock memory(memory_);
+      Diagnostics said = diags;
+      RunResult result = groma::run(bound, input, *options, said);
+      if (result.status != RunStatus::kTooLarge || options->max_bytes == options_.max_bytes) {
+        diags = std::move(said);
+        return result;
+      }
+    }
+    const std::unique_lock memory(memory_);
+    options->max_bytes = options_.max_bytes;
+    return groma::run(bound, input, *options, diags);
+  }
+
   const GuideRules& rules() const {
     std::call_once(once_, [this] { rules_ = std::move(GuideRules::make()).value(); });
     return *rules_;
@@ -151,9 +179,10 @@ class SimulatedEvaluator : public Evaluator {
     guided.options.stop = [&] {
       return (request.stop && request.stop()) || std::chrono::steady_clock::now() > end;
     };
+    guided.options.max_bytes = share_of_memory();
     guided.options.record = explains && is_first;
     std::optional<RunResult> result;
-    if (bound) result = groma::run(*bound, input, guided.options, diags);
+    if (bound) result = run_in_memory(*bound, input, &guided.options, diags);
     guided.result = result ? &*result : nullptr;
     if (result && result->ok()) {
       evaluation->values.push_back(std::max(result->seconds, kShortest));
@@ -186,6 +215,7 @@ class SimulatedEvaluator : public Evaluator {
   // Texts with nothing against them: a proposer has looked at what it proposes.
   static constexpr std::size_t kRemembered = 256;
   mutable std::mutex mutex_;
+  mutable std::shared_mutex memory_;  // shared: by runs with their share of it
   mutable tuning::Recent<std::monostate> fine_{kRemembered};
   mutable std::once_flag once_;
   mutable std::optional<GuideRules> rules_;

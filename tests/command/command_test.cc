@@ -446,6 +446,25 @@ TEST(Place, PointsOutOfBoundAreDiagnosed) {
   EXPECT_EQ(diagnostic["notes"][0]["message"], "while `f` maps point (2, 0) of a launch of (4, 4)");
 }
 
+// The function sees coordinates from the lower corner on, the user the launch's own.
+TEST(Place, PointsOutOfBoundAreToldFromTheLowerCorner) {
+  const std::string function =
+      "m = Machine(GPU);\ndef f(Task t) {\n  return m[t.ipoint[0] % 2, t.ipoint[1]];\n}\n"
+      "IndexTaskMap work f;\n";
+  const std::string arguments =
+      "groma place - --machine nodes=2,gpu=4 --task work --domain 11x11 --lower 1x-2";
+  const std::string note =
+      "while `f` maps point (1, 2) of a launch of (11, 11) that begins at (1, -2), where `ipoint` "
+      "is (0, 4)";
+  const Outcome text = run(arguments, function);
+  EXPECT_EQ(text.exit_code, 1);
+  EXPECT_THAT(text.err, HasSubstr("error: index 1 is 4, outside of [0, 4)"));
+  EXPECT_THAT(text.err, HasSubstr("note: " + note + "\n"));
+  const Outcome outcome = run(arguments + " --json", function);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(json::parse(outcome.out)["diagnostics"][0]["notes"][0]["message"], note);
+}
+
 TEST(Place, WrongUsageIsToldFromWrongInput) {
   for (const char* arguments :
        {"--task work", "--domain 4", "--function block --app cannon", "--task work --domain",

@@ -273,12 +273,13 @@ void Runtime::cut_part(const Processor& by, const TaskView& view, const std::vec
     if (turns.empty() || !(turns.back() == slice.processor)) turns.push_back(slice.processor);
   }
   std::size_t turn = 0;
-  for (std::size_t i = 0; i < answer.slices.size();) {
+  const std::vector<TaskSlice> all_slices(answer.slices.begin(), answer.slices.end());
+  for (std::size_t i = 0; i < all_slices.size();) {
     std::vector<TaskSlice> block;  // consecutive slices of one processor
-    for (; i < answer.slices.size() &&
-           (block.empty() || block.front().processor == answer.slices[i].processor);
+    for (; i < all_slices.size() &&
+           (block.empty() || block.front().processor == all_slices[i].processor);
          ++i) {
-      block.push_back(answer.slices[i]);
+      block.push_back(all_slices[i]);
     }
     bool any = false;
     for (const Rect& box : boxes) {

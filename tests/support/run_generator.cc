@@ -500,7 +500,10 @@ class RandomMapper final : public Mapper {
         answer.slices.push_back({one, somewhere(draw, task)});
       } while (next_point(part, &point));
     }
-    for (TaskSlice& slice : answer.slices) slice.stealable = draw.percent(60);
+    for (TaskSlice slice : std::exchange(answer.slices, {})) {
+      slice.stealable = draw.percent(60);
+      answer.slices.push_back(slice);
+    }
   }
 
   // Mostly one that may have something, now and then several or one that has nothing.

@@ -88,6 +88,30 @@ TEST(CheckRun, SaysWhereWhyAndWhatToDo) {
       "help: name a memory that its processor can address in a `Region` statement\n");
 }
 
+// The user knows the launch's own coordinates, the function sees them from its lower corner on.
+TEST(CheckRun, SaysWhereALaunchBegins) {
+  AppBuilder app("app");
+  app.region("x", {100}).field("a", 8);
+  app.task("work").variant(gpu().leaf()).reads("x");
+  app.task("main").variant(cpu().inner());
+  AppLaunch work;
+  work.task = "work";
+  work.domain = {2, 7};
+  work.lower = {3, -1};
+  app.body({{work}});
+  const std::string found = checked(
+      "Task * GPU, CPU;\nm = Machine(GPU);\n"
+      "def f(Task t) { return m[0, t.ipoint[1]]; }\nIndexTaskMap work f;\n",
+      made(app));
+  EXPECT_THAT(found, HasSubstr("index 1 is 4, outside of [0, 4) [slice-index-out-of-bound]"));
+  EXPECT_THAT(found,
+              HasSubstr("note: while `f` maps point (3, 3) of a launch of (2, 7) that begins "
+                        "at (3, -1), where `ipoint` is (0, 4)\n"));
+  EXPECT_THAT(checked("Task * GPU, CPU;\nRegion work x GPU SYSMEM;", made(app)),
+              HasSubstr("note: point (3, -1) of a launch of `work` over 2 x 7 from (3, -1), on GPU "
+                        "(0, 0)\n"));
+}
+
 TEST(CheckRun, FindsAllThatIsWrongNotOnlyWhatComesFirst) {
   const std::string found =
       checked("Task * GPU, CPU;\nTask set GPU;\nRegion init * CPU FBMEM;\nLayout work 0 * AOS;\n",

@@ -15,8 +15,8 @@ namespace {
 
 Processor gpu(std::int64_t index) { return {ProcKind::kGpu, 0, index}; }
 
-std::vector<TaskSlice> default_slices(const Rect& all, std::int64_t count, bool by_point) {
-  std::vector<TaskSlice> slices;
+TaskSlices default_slices(const Rect& all, std::int64_t count, bool by_point) {
+  TaskSlices slices;
   std::int64_t next = 0;
   cut_into_blocks(all, count, [&](const Rect& box) {
     const TaskSlice slice{box, gpu(next++ % count)};
@@ -35,9 +35,11 @@ TEST(BlocksOfBoxes, GoToProcessorsInTurn) {
   for (const std::int64_t x : {1, 5, 9, 13}) boxes.push_back({{x}, {1}});
   const auto made = blocks_of_boxes(default_slices({{1}, {13}}, 4, false), boxes);
   ASSERT_EQ(made.size(), 4U);
-  for (std::size_t i = 0; i < made.size(); ++i) {
-    EXPECT_EQ(made[i].box.lower[0], static_cast<std::int64_t>(4 * i + 1));
-    EXPECT_EQ(made[i].processor, gpu(static_cast<std::int64_t>(i)));
+  std::int64_t i = 0;
+  for (const TaskSlice& slice : made) {
+    EXPECT_EQ(slice.box.lower[0], 4 * i + 1);
+    EXPECT_EQ(slice.processor, gpu(i));
+    ++i;
   }
 }
 

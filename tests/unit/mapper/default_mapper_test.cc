@@ -108,8 +108,8 @@ TEST(DefaultMapper, UnequalNodes) {
   task.launch(rect({6}));
   const SliceAnswer answer = slices_of(*mapper, task.at(gpu(1, 0)), rect({6}));
   ASSERT_EQ(answer.slices.size(), 3U);
-  EXPECT_EQ(answer.slices[0].processor, gpu(1, 0));
-  EXPECT_EQ(answer.slices[2].processor, gpu(2, 1));
+  EXPECT_EQ(list_of(answer.slices)[0].processor, gpu(1, 0));
+  EXPECT_EQ(list_of(answer.slices)[2].processor, gpu(2, 1));
 }
 
 TEST(DefaultMapper, SettingsGoIntoOptions) {
@@ -199,7 +199,7 @@ TEST(DefaultMapper, SlicesAreBlocksOverAllProcessors) {
     }
     for (std::size_t i = 0; i < answer.slices.size(); ++i) {
       const auto n = static_cast<std::int64_t>(i);
-      EXPECT_EQ(answer.slices[i].processor, gpu(n / 2, n % 2));
+      EXPECT_EQ(list_of(answer.slices)[i].processor, gpu(n / 2, n % 2));
     }
   }
 }
@@ -210,9 +210,9 @@ TEST(DefaultMapper, SlicesThatStayInTheNode) {
   const SliceAnswer answer =
       slices_of(*default_on(cpu(1, 0), grid()), task.at(gpu(1, 0)), rect({4}));
   ASSERT_EQ(answer.slices.size(), 2U);
-  EXPECT_EQ(answer.slices[0].processor, gpu(1, 0));
-  EXPECT_EQ(answer.slices[1].processor, gpu(1, 1));
-  EXPECT_EQ(answer.slices[1].box.lower, Point({2}));
+  EXPECT_EQ(list_of(answer.slices)[0].processor, gpu(1, 0));
+  EXPECT_EQ(list_of(answer.slices)[1].processor, gpu(1, 1));
+  EXPECT_EQ(list_of(answer.slices)[1].box.lower, Point({2}));
 }
 
 // Each shard deals out its own part: others have theirs.
@@ -237,7 +237,7 @@ TEST(DefaultMapper, SlicesOfAReplicatedParentStayInTheNode) {
   const SliceAnswer answer =
       slices_of(*default_on(cpu(0, 0), grid(), near), task.at(gpu(0, 0)), rect({8}));
   ASSERT_EQ(answer.slices.size(), 2U);
-  EXPECT_EQ(answer.slices[1].processor, gpu(0, 1));
+  EXPECT_EQ(list_of(answer.slices)[1].processor, gpu(0, 1));
 }
 
 // ---- One task

@@ -165,6 +165,33 @@ TEST(Expressions, SimplifyBlocks) {
   EXPECT_EQ(e.modulo(y, n(64)), y);
 }
 
+// Round robin over the processors of each node, then over the nodes, of points numbered row by row:
+// written with two digits of the number it is the same expression as written with the number, also
+// where sizes divide each other.
+TEST(Expressions, JoinTheDigitsOfOneNumber) {
+  for (std::int64_t width = 1; width <= 24; ++width) {
+    for (std::int64_t nodes = 1; nodes <= 9; ++nodes) {
+      for (std::int64_t processors = 1; processors <= 8; ++processors) {
+        for (const std::int64_t run : {1, 2, 3}) {
+          Expressions e;
+          const auto n = [&](std::int64_t value) { return e.constant(value); };
+          const ExprId x = e.coordinate(0, 1'000), y = e.coordinate(1, width);
+          const ExprId i = e.divide(e.add(e.multiply(x, n(width)), y), n(run));
+          const ExprId node = e.modulo(e.divide(i, n(processors)), n(nodes));
+          const ExprId digits = e.add(e.multiply(node, n(processors)), e.modulo(i, n(processors)));
+          EXPECT_EQ(digits, e.modulo(i, n(nodes * processors)))
+              << width << " wide, " << nodes << " nodes of " << processors << ", runs of " << run;
+          // The number may have been cut before.
+          const ExprId rest = e.modulo(i, n(nodes * processors));
+          EXPECT_EQ(e.add(e.multiply(e.divide(rest, n(processors)), n(processors)),
+                          e.modulo(rest, n(processors))),
+                    rest);
+        }
+      }
+    }
+  }
+}
+
 TEST(Divider, DividesNumbersOfAnySize) {
   Random random(1);
   for (int i = 0; i < 100'000; ++i) {

@@ -194,6 +194,10 @@ inline SliceAnswer slices_of(Mapper& mapper, const TaskView& task, const Rect& p
   return answer;
 }
 
+inline std::vector<TaskSlice> list_of(const TaskSlices& slices) {
+  return {slices.begin(), slices.end()};
+}
+
 // The message of a diagnostic with its id, as a console shows it: "...: error: ... [id]" at no
 // place.
 inline std::string text_of(const Diagnostic& diagnostic) {

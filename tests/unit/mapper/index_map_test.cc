@@ -14,6 +14,7 @@
 #include "groma/dsl_files.h"
 #include "groma/machine.h"
 #include "groma/program.h"
+#include "mapper/specialised_map.h"
 #include "support/index_map_check.h"
 
 namespace groma::testing {
@@ -98,6 +99,23 @@ def rows(Task task) {
   i = task.ipoint[0] * task.ispace[1] + task.ipoint[1];
   return line[i * line.size[0] / task.ispace.volume];
 }
+def row_cyclic(Task task) {
+  i = task.ipoint[0] * task.ispace[1] + task.ipoint[1];
+  return m[i / m.size[1] % m.size[0], i % m.size[1]];
+}
+def row_cyclic_merged(Task task) {
+  i = task.ipoint[0] * task.ispace[1] + task.ipoint[1];
+  return line[i % line.volume];
+}
+def row_cyclic_nodes(Task task) {
+  i = task.ipoint[0] * task.ispace[1] + task.ipoint[1];
+  return m[i % m.size[0], i / m.size[0] % m.size[1]];
+}
+def row_cyclic_back(Task task) {
+  i = task.ispace.volume - 1 - task.ipoint[0] * task.ispace[1] - task.ipoint[1];
+  return line[i % line.volume];
+}
+def row_cyclic_sets(Task task) { return m[(task.ipoint[0] + task.ipoint[1]) % m.size[0], *]; }
 def blocks(Task task) {
   space = task.ispace;
   k = space.len;
@@ -277,6 +295,72 @@ TEST(IndexMap, FindsTheBoxesOfANode) {
       1, [&](const Rect& box) { boxes.push_back(box); }, diags));
   ASSERT_EQ(boxes.size(), 1U);
   EXPECT_EQ(boxes[0].volume(), 1'024 * 1'024 / 4);
+}
+
+// Where dimensions do not decide separately, the boxes are those of slices() that are wanted, and
+// of several processors those that go together.
+TEST(IndexMap, FindsTheBoxesOfRowsThatGoOn) {
+  const Bound bound(kMaps, "nodes=4,gpu=4");
+  const auto map = bound.map("row_cyclic", at({-7, 3}, {50, 30}));
+  ASSERT_FALSE(map->map().numbers_apart);
+  const Processor wanted{ProcKind::kGpu, 2, 1};
+  std::vector<Rect> expected;
+  for (const Slice& slice : slices_of(map, bound)) {
+    if (slice.processor == wanted) expected.push_back(slice.box);
+  }
+  const auto boxes = boxes_of(map, bound, wanted);
+  ASSERT_EQ(boxes.size(), expected.size());
+  for (std::size_t i = 0; i < boxes.size(); ++i) {
+    EXPECT_EQ(boxes[i].lower, expected[i].lower);
+    EXPECT_EQ(boxes[i].extents, expected[i].extents);
+  }
+  IndexMap::Cursor cursor(map);
+  Diagnostics diags = bound.diags();
+  std::int64_t count = 0, points = 0;
+  const auto add = [&](const Rect& box) { ++count, points += box.volume(); };
+  EXPECT_TRUE(cursor.boxes_of_node(2, add, diags));
+  EXPECT_EQ(points, 376);  // 94 runs of four numbers: 8 to 11, 24 to 27, ..., 1,496 to 1,499
+  EXPECT_LT(count, 150);   // a box for each run, two where a row ends in it
+  // Blocks of whole rows stay whole.
+  EXPECT_LE(boxes_of(bound.map("rows", at({0, 0}, {50, 30})), bound, wanted).size(), 3U);
+}
+
+TEST(IndexMap, FindsNoBoxesOfWhatDoesNotExist) {
+  const Bound bound(kMaps, "nodes=4,gpu=4,cpu=2");
+  for (const std::string_view name : {"row_cyclic", "cyclic", "node_set"}) {
+    const auto map = bound.map(name, at({0, 0}, {50, 30}));
+    for (const Processor& processor :
+         {Processor{ProcKind::kGpu, 4, 0}, Processor{ProcKind::kGpu, -1, 0},
+          Processor{ProcKind::kGpu, 0, 4}, Processor{ProcKind::kGpu, 1, -1},
+          Processor{ProcKind::kOmp, 0, 0}, Processor{ProcKind::kCpu, 0, 0}}) {
+      EXPECT_EQ(boxes_of(map, bound, processor).size(), 0U) << name;
+    }
+    IndexMap::Cursor cursor(map);
+    Diagnostics diags = bound.diags();
+    for (const std::int64_t node : {-1, 4, 5}) {
+      EXPECT_TRUE(cursor.boxes_of_node(
+          node, [&](const Rect&) { ADD_FAILURE() << name << " " << node; }, diags));
+    }
+  }
+}
+
+// Where a point goes is a sum of digits also where sizes divide each other, and the same one
+// whether the machine's dimensions are merged or not.
+TEST(IndexMap, MakesShortFormsOfRowMajorRoundRobin) {
+  for (const std::string_view machine : {"nodes=4,gpu=4", "nodes=6,gpu=5", "nodes=3,gpu=8"}) {
+    const Bound bound(kMaps, machine);
+    for (const Rect& launch : {at({0, 0}, {250, 250}), at({5, -1}, {100, 40}), at({0, 0}, {9, 48}),
+                               at({0, 0}, {100, 7}), at({0, 0}, {1'000, 2})}) {
+      const auto digits = bound.map("row_cyclic", launch);
+      const auto merged = bound.map("row_cyclic_merged", launch);
+      for (const auto& map : {digits, merged, bound.map("row_cyclic_nodes", launch)}) {
+        EXPECT_TRUE(map->map().form) << machine;
+        EXPECT_GT(map->map().period.period, 0) << machine;
+      }
+      EXPECT_EQ(digits->map().period.period, merged->map().period.period) << machine;
+      EXPECT_EQ(digits->map().row_parts.has_value(), merged->map().row_parts.has_value());
+    }
+  }
 }
 
 // -------- any size

@@ -110,9 +110,34 @@ void expect_boxes_agree(const ShardingFunctor& functor, const Rect& domain,
   EXPECT_EQ(points, domain.volume());
 }
 
+// As a look at every point gives them: in row-major order.
+TEST(Sharding, CyclicBoxesComeInOrder) {
+  struct Plain final : ShardingFunctor {
+    ShardId shard(const Point& point, const Rect& domain, const ShardTable& shards) const override {
+      return CyclicSharding().shard(point, domain, shards);
+    }
+  };
+  const ShardTable shards({cpu(0, 0), cpu(1, 0), cpu(2, 0), cpu(3, 0)});
+  for (const Rect& domain : {rect({5, 7}), Rect{{2, -1, 9}, {4, 3, 6}}, rect({10, 1}), rect({2})}) {
+    for (ShardId shard = 0; shard < shards.size(); ++shard) {
+      const auto points_of = [&](const ShardingFunctor& functor) {
+        std::vector<Point> points;
+        functor.boxes_of(shard, domain, shards, [&](const Rect& box) {
+          EXPECT_EQ(box.volume(), 1);
+          points.push_back(box.lower);
+        });
+        return points;
+      };
+      EXPECT_EQ(points_of(CyclicSharding()), points_of(Plain()));
+    }
+  }
+}
+
 TEST(Sharding, BoxesOfAShard) {
   const ShardTable shards({cpu(0, 0), cpu(1, 0), cpu(2, 0)});
   expect_boxes_agree(CyclicSharding(), Rect{{2, -1}, {4, 3}}, shards);
+  expect_boxes_agree(CyclicSharding(), rect({3, 1, 5}), shards);
+  expect_boxes_agree(CyclicSharding(), Rect{{-7}, {100}}, shards);
   expect_boxes_agree(CyclicSharding(), rect({0}), shards);
   expect_boxes_agree(CyclicSharding(), Rect{}, shards);
 }

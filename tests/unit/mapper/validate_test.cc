@@ -527,7 +527,7 @@ TEST(Validate, PointsOfAConcurrentLaunch) {
   const auto shared = ElementsAre(
       "slice_task of `t`: two points of a concurrent launch go to "
       "GPU (0, 0) [bad-slices]");
-  answer.slices[1].processor = gpu(0, 0);
+  answer.slices = {{{{0}, {1}}, gpu(0, 0), false, false}, {{{1}, {1}}, gpu(0, 0), false, false}};
   EXPECT_THAT(text_of(validate(answer, view, rect({2}), two_nodes())), shared);
   answer.slices = {{rect({2}), gpu(0, 0), false, false}};
   EXPECT_THAT(text_of(validate(answer, view, rect({2}), two_nodes())), shared);

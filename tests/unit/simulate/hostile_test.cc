@@ -1,8 +1,11 @@
 // Mappers that answer nonsense: an error of the run, never a crash, never a run without end.
+// Applications that are too much for any run: whoever asks them to stop need not wait.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <ctime>
 #include <limits>
 #include <map>
 #include <string>
@@ -10,7 +13,12 @@
 #include <vector>
 
 #include "base/random.h"
+#include "groma/evaluate.h"
+#include "groma/program_mapper.h"
+#include "simulate/rehearsal.h"
+#include "support/hostile_apps.h"
 #include "support/run_generator.h"
+#include "support/sanitized.h"
 
 namespace groma::testing {
 namespace {
@@ -118,11 +126,12 @@ class HostileMapper final : public Mapper {
                   SliceAnswer& answer) override {
     want(runtime, task);
     inside_->slice_task(runtime, task, part, answer);
-    for (TaskSlice& slice : answer.slices) {
+    for (TaskSlice slice : std::exchange(answer.slices, {})) {
       if (garbage_.one_in(2)) slice.stealable = true;
       if (now()) slice.recurse = true;
       if (now()) slice.processor = garbage_.processor();
       if (now()) slice.box = garbage_.box(part.dimensions());
+      answer.slices.push_back(slice);
     }
     if (now()) answer.slices.clear();
     if (now()) answer.slices.push_back({part, task.current});
@@ -319,6 +328,135 @@ TEST(HostileMappers, AreRefused) {
        {"no-memory", "bad-variant", "bad-slices", "bad-schedule", "bad-sharding", "bad-instance"}) {
     EXPECT_GT(in_legions_words[id], 0) << id;
   }
+}
+
+// ---- Applications
+
+double cpu_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// Asks to stop after a while, and notes how long it was not asked.
+class Impatient {
+ public:
+  std::function<bool()> stop() {
+    return [this] {
+      note();
+      return last_ - begin_ > kPatience;
+    };
+  }
+  // The longest time without a question, with what came after the last one.
+  double longest() {
+    note();
+    return longest_;
+  }
+
+ private:
+  static constexpr double kPatience = 0.2;
+
+  void note() {
+    const double now = cpu_seconds();
+    longest_ = std::max(longest_, now - last_);
+    last_ = now;
+  }
+
+  double begin_ = cpu_seconds(), last_ = begin_, longest_ = 0;
+};
+
+// Of CPU time, which other processes do not stretch. Tools that look at each access do.
+constexpr double kPromptly = GROMA_SANITIZED ? 20 : 1;
+
+struct Hostile {
+  explicit Hostile(const HostileApp& hostile, std::function<bool()> stop)
+      : machine(std::make_shared<const Machine>(*make_machine("p100x4:nodes=2"))) {
+    auto made = Workload::make(hostile.app, {}, stop);
+    if (!made) return;
+    workload = *made;
+    const Source source("hostile.mapper", hostile.mapping);
+    Diagnostics diags(source);
+    const auto bound = bind(compile(source, diags), *machine, diags);
+    EXPECT_TRUE(bound) << render(diags);
+    shared = ProgramMapper::share(*bound, nullptr, std::move(stop));
+    machine = bound->shared_machine();
+  }
+  MapperFactory mappers() const {
+    return [this](const Processor& local) {
+      return std::make_unique<ProgramMapper>(shared, MapperSite{machine, local});
+    };
+  }
+
+  std::shared_ptr<const Machine> machine;
+  std::optional<Workload> workload;
+  std::shared_ptr<ProgramMapper::Shared> shared;
+};
+
+TEST(HostileApplications, StopWhenTheyAreAsked) {
+  int stopped = 0;
+  for (const HostileApp& each : hostile_apps()) {
+    SCOPED_TRACE(each.app.name);
+    Impatient impatient;
+    {
+      const Hostile hostile(each, impatient.stop());
+      ASSERT_TRUE(hostile.workload);
+      const RunResult result = simulate(*hostile.workload, hostile.machine, hostile.mappers(),
+                                        {.record = true, .stop = impatient.stop()});
+      EXPECT_FALSE(result.ok());
+      stopped += result.status == RunStatus::kStopped ? 1 : 0;
+      // What it failed of has nothing to do with its being stopped.
+      EXPECT_EQ(result.status == RunStatus::kStopped, result.refusals.empty()) << result.raw;
+    }
+    EXPECT_LT(impatient.longest(), kPromptly);
+  }
+  EXPECT_GT(stopped, 10);
+}
+
+TEST(HostileApplications, AreCheckedNoLongerThanAskedFor) {
+  for (const HostileApp& each : hostile_apps()) {
+    SCOPED_TRACE(each.app.name);
+    Impatient impatient;
+    {
+      const Hostile hostile(each, impatient.stop());
+      ASSERT_TRUE(hostile.workload);
+      const sim::RehearsalResult result = sim::rehearse(
+          *hostile.workload, hostile.machine, hostile.mappers(), {.stop = impatient.stop()});
+      EXPECT_FALSE(result.incomplete.empty() && result.findings.empty());
+    }
+    EXPECT_LT(impatient.longest(), kPromptly);
+  }
+}
+
+// By itself, too, a check ends: it looks at no more than so much.
+TEST(HostileApplications, AreNotCheckedToTheEnd) {
+  for (const HostileApp& each : hostile_apps()) {
+    SCOPED_TRACE(each.app.name);
+    const Hostile hostile(each, {});
+    ASSERT_TRUE(hostile.workload);
+    const double begin = cpu_seconds();
+    const sim::RehearsalResult result = sim::rehearse(
+        *hostile.workload, hostile.machine, hostile.mappers(), {.max_work = std::int64_t{1} << 24});
+    EXPECT_FALSE(result.incomplete.empty() && result.findings.empty());
+    EXPECT_LT(cpu_seconds() - begin, 2 * kPromptly);
+  }
+}
+
+TEST(HostileApplications, SayWhyTheyAreNotCheckedToTheEnd) {
+  constexpr std::int64_t kEnough = std::int64_t{1} << 31;
+  const std::vector<HostileApp> apps = hostile_apps();
+  const auto why = [&](std::string_view name, std::int64_t max_bytes) {
+    const auto app = std::find_if(apps.begin(), apps.end(),
+                                  [&](const HostileApp& each) { return each.app.name == name; });
+    const Hostile hostile(*app, {});
+    return sim::rehearse(*hostile.workload, hostile.machine, hostile.mappers(),
+                         {.max_bytes = max_bytes, .max_work = std::int64_t{1} << 22})
+        .incomplete;
+  };
+  EXPECT_EQ(why("wide_halos", kEnough),
+            "its tasks use more parts of its regions than are looked at");
+  EXPECT_EQ(why("pieces_by_long_formulas", kEnough), "its partitions have too many pieces");
+  EXPECT_EQ(why("millions_of_parts", std::int64_t{1} << 27),
+            "more than 134217728 bytes of memory are needed to simulate it");
 }
 
 }  // namespace

@@ -1,0 +1,115 @@
+// Arena, and Few: memory for millions of short lists of plain values that all go at once. An empty
+// list takes 16 bytes and no block of the arena.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <vector>
+
+namespace groma::sim {
+
+// Blocks of powers of two of bytes. Those that are given back are used again; all are freed when
+// the arena is, in a few large pieces.
+class Arena {
+ public:
+  static constexpr std::size_t kLeastBlock = 16;
+
+  // `bytes`: a power of two, at least kLeastBlock.
+  void* take(std::size_t bytes) {
+    Free*& free = free_[static_cast<std::size_t>(std::countr_zero(bytes))];
+    if (free != nullptr) {
+      void* const block = free;
+      free = free->next;
+      return block;
+    }
+    if (bytes > kChunk / 4) return add_chunk(bytes);
+    if (bytes > left_) {
+      next_ = add_chunk(kChunk);
+      left_ = kChunk;
+    }
+    std::byte* const block = next_;
+    next_ += bytes;
+    left_ -= bytes;
+    return block;
+  }
+  void give_back(void* block, std::size_t bytes) {
+    Free*& free = free_[static_cast<std::size_t>(std::countr_zero(bytes))];
+    free = ::new (block) Free{free};
+  }
+  // Of memory that it has.
+  std::int64_t bytes() const { return bytes_; }
+
+ private:
+  struct Free {
+    Free* next;
+  };
+  static constexpr std::size_t kChunk = std::size_t{1} << 18;
+
+  std::byte* add_chunk(std::size_t bytes) {
+    bytes_ += static_cast<std::int64_t>(bytes);
+    return chunks_.emplace_back(new std::byte[bytes]).get();
+  }
+
+  std::vector<std::unique_ptr<std::byte[]>> chunks_;
+  std::array<Free*, 64> free_{};  // by the logarithm of their bytes
+  std::byte* next_ = nullptr;     // of the last common chunk, what is not taken yet
+  std::size_t left_ = 0;
+  std::int64_t bytes_ = 0;
+};
+
+// A list whose values lie in a block of an arena, the same one at each call. It is copied as the
+// plain value that it is: of several copies one alone may be used on. All bytes 0 is an empty list.
+template <typename T>
+class Few {
+ public:
+  T* begin() { return values_; }
+  T* end() { return values_ + size_; }
+  const T* begin() const { return values_; }
+  const T* end() const { return values_ + size_; }
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  const T& back() const { return values_[size_ - 1]; }
+
+  T& add(const T& value, Arena& arena) {
+    if (size_ == capacity_) grow(arena);
+    return *::new (values_ + size_++) T(value);
+  }
+  template <typename Condition>
+  void erase_if(const Condition& condition) {
+    size_ = static_cast<std::uint32_t>(std::remove_if(begin(), end(), condition) - begin());
+  }
+  void clear() { size_ = 0; }  // the block is kept
+  void release(Arena& arena) {
+    if (capacity_ > 0) arena.give_back(values_, block_bytes());
+    *this = {};
+  }
+
+ private:
+  static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
+
+  std::size_t block_bytes() const {
+    return std::max(Arena::kLeastBlock, std::bit_ceil(capacity_ * sizeof(T)));
+  }
+  void grow(Arena& arena) {
+    Few larger;
+    const std::size_t bytes =
+        capacity_ == 0 ? std::max(Arena::kLeastBlock, std::bit_ceil(sizeof(T))) : 2 * block_bytes();
+    larger.values_ = static_cast<T*>(arena.take(bytes));
+    larger.capacity_ = static_cast<std::uint32_t>(bytes / sizeof(T));
+    larger.size_ = size_;
+    std::uninitialized_copy(begin(), end(), larger.values_);
+    release(arena);
+    *this = larger;
+  }
+
+  T* values_ = nullptr;
+  std::uint32_t size_ = 0, capacity_ = 0;
+};
+
+}  // namespace groma::sim
