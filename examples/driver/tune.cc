@@ -509,14 +509,14 @@ std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* s
         "runs " + commands_of(command),
         "the directory is as trustworthy as who made it: `--trust` runs what stands there");
   }
+  if (runs_commands && of_verify.memory_bytes > 0) {
+    return wrong("has its own memory for a run", "leave out `--memory`");
+  }
   if (runs_commands) print_error(fmt::format("groma: runs {}\n", commands_of(command)));
   if (arguments->verify) {
     const std::string folder = command.folder;
     command = of_verify;
     command.folder = folder;  // of the machine's and the applications' files
-  }
-  if (runs_commands && given.memory_bytes > 0) {
-    return wrong("has its own memory for a run", "leave out `--memory`");
   }
   return std::nullopt;
 }

@@ -148,8 +148,8 @@ std::optional<Fix> moved_behind(const Program& program, const program::Row& row)
 std::optional<Fix> reordered(const Program& program, const program::Row& row) {
   const Range range = program.range({row.statement});
   const std::string_view text = program.source().text(range);
-  const bool is_c =
-      program.data().layouts[static_cast<std::size_t>(row.value)].dimensions == DimensionOrder::kC;
+  const bool is_c = program.data().layouts[static_cast<std::size_t>(row.value)].layout.dimensions ==
+                    DimensionOrder::kC;
   const std::string_view from = is_c ? "C_order" : "F_order", to = is_c ? "F_order" : "C_order";
   const std::size_t at = text.rfind(from);
   if (at == std::string_view::npos) {
