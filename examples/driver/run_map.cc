@@ -45,6 +45,10 @@ void add_program_options(CLI::App& command, ProgramArguments* arguments, const s
                       "run well under it")
       ->check(CLI::IsMember({"first", "always", "never"}))
       ->capture_default_str();
+  add_library_options(command, arguments, when);
+}
+
+void add_library_options(CLI::App& command, ProgramArguments* arguments, const std::string& when) {
   command.add_flag("--override-layouts", arguments->override_layouts,
                    when +
                        "Layout statements may contradict what the program's own mapper asks for; "

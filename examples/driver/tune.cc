@@ -384,6 +384,13 @@ groma::Result<std::unique_ptr<groma::Evaluator>> read_command(const TuneArgument
   groma::CommandEvaluatorOptions options = arguments.command;
   options.file_suffix = arguments.file.empty() ? std::string(".mapper")
                                                : fs::path(arguments.file).extension().string();
+  // Of a text nobody knows what it may print; of JSON no line is known to be a result.
+  const bool has_lines = arguments.file.empty() && options.metric_pointer.empty();
+  const bool own_programs = arguments.on == "legion";  // they look at their results themselves
+  if (arguments.program.checks != "never" && !own_programs &&
+      (has_lines || !arguments.program.same.empty())) {
+    options.results = results_options(arguments.program);
+  }
   auto command = groma::make_command_evaluator(std::move(options));
   const bool meant = command || command.error().code != groma::Error::Code::kMalformed;
   if (meant || arguments.tune.resume) return command;
@@ -480,6 +487,7 @@ std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* s
   if (!before) return before.error();
   *start = before->start;
   const groma::CommandEvaluatorOptions of_verify = std::exchange(arguments->command, {});
+  const ProgramArguments program = std::exchange(arguments->program, {});
   if (auto error = read_words(before->fingerprint, arguments)) return error;
   arguments->tune.fingerprint = before->fingerprint;
   if (arguments->on == "legion") measure_on_legion(arguments);
@@ -516,6 +524,7 @@ std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* s
   if (arguments->verify) {
     const std::string folder = command.folder;
     command = of_verify;
+    arguments->program = program;
     command.folder = folder;  // of the machine's and the applications' files
   }
   return std::nullopt;
@@ -598,7 +607,7 @@ class Best {
 
 VerifyOptions verify_options(const TuneArguments& arguments, const Subject& subject) {
   VerifyOptions options;
-  options.program.words = arguments.program;
+  options.program = arguments.program;
   options.program.timeout_s = static_cast<double>(arguments.command.timeout_ms) / 1e3;
   options.repeats = arguments.command.repeats;
   options.metric = arguments.command;
@@ -637,9 +646,10 @@ int verify_search(const TuneArguments& arguments, const groma::TuneOutcome& outc
   if (interrupted()) return kInterrupted;
   if (!verified) return refuse_search(verified.error(), arguments.json);
   const Verified* const winner = verified->fastest();
-  std::string text = arguments.json ? to_json(*verified, warnings)
-                                    : draw(*verified, arguments.program.front(), options.repeats,
-                                           evaluator.unit(), subject.app->metric.phase);
+  std::string text = arguments.json
+                         ? to_json(*verified, warnings)
+                         : draw(*verified, arguments.program.words.front(), options.repeats,
+                                evaluator.unit(), subject.app->metric.phase);
   if (winner != nullptr) {
     const std::string file = arguments.tune.directory + "/verified.mapper";
     if (const auto error = groma::replace_file(file, winner->candidate.text)) {
@@ -773,7 +783,7 @@ int run(TuneArguments arguments) {
   }
   if (!display.fine()) return kWrongInput;
   const int code = exit_code_of(*outcome);
-  if (arguments.program.empty() || code == kInterrupted || !outcome->best) return code;
+  if (arguments.program.words.empty() || code == kInterrupted || !outcome->best) return code;
   return verify_search(arguments, *outcome, best, *subject, evaluator, warnings);
 }
 
@@ -781,8 +791,10 @@ int run(TuneArguments arguments) {
 
 constexpr const char* kModelGroup = "A language model";
 // How runs are measured: of --command, and of --verify, also of a search that goes on.
-constexpr std::array kMeasuring = {"--metric",           "--metric-json", "--unit",
-                                   "--higher-is-better", "--repeats",     "--timeout"};
+constexpr std::array kMeasuring = {
+    "--metric",          "--metric-json", "--unit", "--higher-is-better", "--repeats",
+    "--timeout",         "--checks",      "--same", "--tolerance",        "--library",
+    "--override-layouts"};
 
 // Of what a command judges.
 void add_command_options(CLI::App& command, TuneArguments* arguments) {
@@ -822,6 +834,16 @@ void add_command_options(CLI::App& command, TuneArguments* arguments) {
   measured("--repeats", how.repeats, "Runs of which the median counts")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  command
+      .add_option("--checks", arguments->program.checks,
+                  "Whether what the program prints is compared with what it prints without the "
+                  "mapping (--verify), or under the first one (--command)")
+      ->check(CLI::IsMember({"first", "never"}))
+      ->capture_default_str()
+      ->group(kGroup);
+  CLI::App& results = *command.add_option_group(kGroup);
+  add_results_options(results, &arguments->program, "");
+  add_library_options(results, &arguments->program, "With --verify: ");
   measured("--warmup", how.warmup, "Runs before, which do not count")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
@@ -996,7 +1018,12 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
       throw CLI::ValidationError(name,
                                  "a search goes on with its own; with --verify it is of that");
     }
-    for (const char* name : {"--metric", "--metric-json", "--unit", "--higher-is-better"}) {
+    for (const char* name : {"--library", "--override-layouts"}) {
+      if (verifies || command->get_option(name)->count() == 0) continue;
+      throw CLI::ValidationError(name, "it is of --verify");
+    }
+    for (const char* name : {"--metric", "--metric-json", "--unit", "--higher-is-better",
+                             "--checks", "--same", "--tolerance"}) {
       if (verifies || command->get_option(name)->count() == 0) continue;
       if (command->get_option("--command")->count() > 0) continue;
       throw CLI::ValidationError(name, "it is of --command or --verify");
@@ -1008,7 +1035,7 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
       if (verifies && (which == "--repeats" || which == "--timeout")) continue;
       throw CLI::ValidationError(name, "it is of --command or --on legion");
     }
-    (verifies ? options->program : options->flags) = behind;
+    (verifies ? options->program.words : options->flags) = behind;
     *exit_code = run(*options);
   });
 }

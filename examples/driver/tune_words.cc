@@ -31,6 +31,9 @@ void for_each_word(Arguments& arguments, const Each& each) {
   each("warmup", command.warmup);
   each("timeout", command.timeout_ms);
   each("memory", command.memory_bytes);
+  each("checks", arguments.program.checks);
+  each("same", arguments.program.same);
+  each("tolerance", arguments.program.tolerance);
   each("evaluations", budget.evaluations);
   each("estimates", budget.estimates);
   each("time", budget.seconds);

@@ -10,6 +10,7 @@
 #include "groma/simulate.h"
 #include "groma/tune.h"
 #include "llm.h"
+#include "run_map.h"
 
 namespace driver {
 
@@ -18,7 +19,7 @@ struct TuneArguments {
   std::vector<std::string> apps;
   std::string on = "simulator";
   std::vector<std::string> flags;          // of Legion
-  std::vector<std::string> program;        // --verify: it and its arguments
+  ProgramArguments program;                // --verify; of --command its results alone
   std::string file, about;                 // instead of applications: a marked text
   groma::CommandEvaluatorOptions command;  // its `command` is empty: applications are simulated
   std::string proposer, start, feedback = "profile", out, resume;

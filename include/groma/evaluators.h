@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "groma/machine.h"
 #include "groma/result.h"
+#include "groma/results.h"
 #include "groma/simulate.h"
 #include "groma/system.h"
 #include "groma/tune.h"
@@ -52,6 +54,11 @@ struct CommandEvaluatorOptions {
   std::int64_t timeout_ms = 600'000;  // of a run; ten times the incumbent's where that is less, but
                                       // no less than a second
   std::int64_t memory_bytes = 0;      // of each process of a run (its address space); 0: no bound
+  // A mapping must not change what a program prints. If this is set, what the command prints under
+  // a text is compared, for each input, with what it printed under the first text that ran to its
+  // end; a text under which it prints something else is refused. Lines with the metric and the
+  // name of the file do not count. Nothing: no text is refused for what is printed.
+  std::optional<ResultsOptions> results = {};
   std::string file_suffix = {};       // of the file's name: ".cc"
   std::string folder = {};            // where the commands run; empty: where we are
   std::vector<std::string> lacking = {};  // GuideContext::lacking of where they run

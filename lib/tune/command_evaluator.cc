@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -31,6 +32,7 @@ constexpr std::int64_t kMostRuns = 1000;  // warm-ups, repeats
 constexpr std::int64_t kLeastDeadlineMs = 1000;
 constexpr double kSlowerThanIncumbent = 10;
 constexpr std::size_t kManyRuns = 7;
+constexpr int kMostReferences = 16;  // runs of which the results are kept, of each input
 
 // Half the range, as part of the median.
 double half_range(const std::vector<double>& values) {
@@ -73,6 +75,13 @@ struct Failure {
 
 struct Measured {
   double value = 0, seconds = 0;
+};
+
+// What the command prints for one input, if the text does not change that.
+struct Expected {
+  Results results;
+  std::string text;  // under which it printed this
+  int runs = 0;
 };
 
 // Of one input.
@@ -204,8 +213,7 @@ class CommandEvaluator final : public Evaluator {
   }
 
   Result<Measured, Failure> measure(const Placed& placed, const std::string& input,
-                                    std::int64_t deadline_ms,
-                                    const EvaluationRequest& request) const {
+                                    std::int64_t deadline_ms, const EvaluationRequest& request) {
     const auto outcome = run(options_.command, placed, input, deadline_ms, request);
     if (!outcome) return Failure{Status::kFailed, outcome.error().message, {}};
     if (outcome->end != End::kExited || outcome->code != 0) {
@@ -214,7 +222,39 @@ class CommandEvaluator final : public Evaluator {
     }
     const auto value = metric_.read(*outcome);
     if (!value) return Failure{Status::kFailed, value.error(), *outcome, true};
+    if (auto failure = other_results(placed, input, *outcome)) return std::move(*failure);
     return Measured{*value, outcome->seconds};
+  }
+
+  // What a run that ended well printed against what it should. Nothing: it is the same, or the
+  // first that is known.
+  std::optional<Failure> other_results(const Placed& placed, const std::string& input,
+                                       const CommandOutcome& outcome) {
+    if (!options_.results) return std::nullopt;
+    std::string out = outcome.out.text, err = outcome.err.text;
+    for (std::string* text : {&out, &err}) replace(*text, placed.file(), "{file}");
+    auto known = expected_.find(input);
+    if (known == expected_.end()) {
+      const Feedback heard = guide_log(rules_, out + "\n" + err, {});
+      if (heard.status == Feedback::Status::kError && !is_silent(heard)) {
+        return Failure{Status::kFailed, "the command ended well, but said that it failed", outcome};
+      }
+      ResultsOptions options = *options_.results;
+      options.measure = options_.metric_pattern;
+      auto results = Results::make(std::move(options));
+      if (!results) return Failure{Status::kFailed, results.error().message, {}};
+      known = expected_.emplace(input, Expected{std::move(*results), placed.text()}).first;
+    }
+    Expected& expected = known->second;
+    if (expected.text == placed.text()) {
+      if (expected.runs++ < kMostReferences) expected.results.add_reference(out, err);
+      return std::nullopt;
+    }
+    const auto difference = expected.results.compare(out, err);
+    if (!difference) return std::nullopt;
+    return Failure{Status::kRefused,
+                   "other results than those of the first text that ran: " + to_text(*difference),
+                   outcome, true};
   }
 
   // The incumbent as it is to be measured again; null: there is none, or it fails now.
@@ -241,8 +281,7 @@ class CommandEvaluator final : public Evaluator {
 
   // The incumbent first and last, the text between two of it.
   Result<Comparison, Failure> compare(const Placed& text, const Placed* incumbent,
-                                      const std::string& input,
-                                      const EvaluationRequest& request) const {
+                                      const std::string& input, const EvaluationRequest& request) {
     Comparison compared;
     std::int64_t deadline_ms = options_.timeout_ms;
     const auto run_incumbent = [&](bool counts) {
@@ -314,6 +353,12 @@ class CommandEvaluator final : public Evaluator {
     return scanner.is_binary() ? std::vector<std::string>() : scanner.last_lines();
   }
 
+  // Whether the guide found nothing but that the log ended.
+  static bool is_silent(const Feedback& feedback) {
+    return std::any_of(feedback.matches.begin(), feedback.matches.end(),
+                       [](const GuideMatch& match) { return match.rule.starts_with("silent."); });
+  }
+
   Evaluation failed(const Failure& failure, GuideDetail detail) const {
     const CommandOutcome& outcome = failure.outcome;
     GuideContext context;
@@ -327,10 +372,7 @@ class CommandEvaluator final : public Evaluator {
     const std::string output = outcome.out.text + "\n" + outcome.err.text;
     feedback = guide_log(rules_, output, context);
     // What the guide says of an end without a known text is less than is known here.
-    const bool silent =
-        std::any_of(feedback.matches.begin(), feedback.matches.end(),
-                    [](const GuideMatch& match) { return match.rule.starts_with("silent."); });
-    const bool known = feedback.status == Feedback::Status::kError && !silent;
+    const bool known = feedback.status == Feedback::Status::kError && !is_silent(feedback);
     feedback.status = Feedback::Status::kError;
     if (detail == GuideDetail::kNone) return evaluation;
     if (known) {
@@ -345,8 +387,10 @@ class CommandEvaluator final : public Evaluator {
     feedback.last_lines = last_lines_of(output);
     if (detail < GuideDetail::kExplain || feedback.last_lines.empty()) return evaluation;
     feedback.explain.emplace_back(
-        failure.has_ended_well ? "The command ended well, but what it printed gives no value."
-                               : "What it printed last may say why.");
+        failure.status == Status::kRefused && failure.has_ended_well
+            ? "A mapping must not change what the program prints."
+        : failure.has_ended_well ? "The command ended well, but what it printed gives no value."
+                                 : "What it printed last may say why.");
     return evaluation;
   }
 
@@ -354,6 +398,7 @@ class CommandEvaluator final : public Evaluator {
   Metric metric_;
   GuideRules rules_;
   bool check_for_each_ = false;
+  std::map<std::string, Expected> expected_;  // by input
   // With what their commands left there: what the last text was compared with, and that text where
   // it looked better.
   std::array<std::shared_ptr<const Placed>, 2> kept_;
@@ -395,6 +440,9 @@ std::optional<Error> wrong_options(const CommandEvaluatorOptions& options) {
   }
   if (options.warmup < 0 || options.warmup > kMostRuns) {
     return wrong(fmt::format("there are 0 to {} warm-up runs, not {}", kMostRuns, options.warmup));
+  }
+  if (options.results) {
+    if (const auto results = Results::make(*options.results); !results) return results.error();
   }
   if (options.timeout_ms <= 0) return wrong("the time limit of a run is above 0");
   if (options.memory_bytes < 0) return wrong("the memory of a run is not below 0");

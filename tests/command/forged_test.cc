@@ -108,7 +108,8 @@ class Forged : public ::testing::Test {
     for (const auto& entry : fs::directory_iterator(search())) {
       const std::string name = entry.path().filename().string();
       const bool known = name == "journal.jsonl" || name == "lock" || name == "best.mapper" ||
-                         name == "best.txt" || name == "report.txt" || name == "findings.txt";
+                         name == "best.txt" || name == "report.txt" || name == "steps.txt" ||
+                         name == "findings.txt";
       EXPECT_TRUE(known && entry.is_regular_file() && !entry.is_symlink()) << what << ": " << name;
     }
     const std::string all = outcome.out + outcome.err;

@@ -173,7 +173,6 @@ TEST(Tune, OptionsOfABeginningAreNotThoseOfAResumedSearch) {
                              "--repeats 1",
                              "--warmup 1",
                              "--timeout 1",
-                             "--memory 1",
                              "--estimates 1",
                              "--out x"}) {
     EXPECT_EQ(run("groma tune --resume " + found + " " + option).exit_code, 2) << option;

@@ -65,7 +65,9 @@ const std::set<std::string_view> kWithoutExample = {
     "bad-steal", "bad-collective", "bad-replication", "bad-sharding", "no-tunable", "bad-shard",
     // Of runs.
     "cannot-run", "out-of-memory", "interfering-points", "aliased-requirements", "no-route",
-    "may-not-fit", "check-incomplete"};
+    "may-not-fit", "check-incomplete",
+    // Of programs with a mapper of their own.
+    "layout-demanded", "kept-by-mapper"};
 
 TEST(DiagnosticsPage, HasASectionForEveryIdInTheOrderOfTheCatalogue) {
   std::vector<std::string> sections, ids;

@@ -404,9 +404,11 @@ class Verify : public Record {
   Outcome tune(const std::string& options, const std::string& program) const {
     return run("groma tune --app " + out() +
                " --machine nodes=1,gpu=0,cpu=2,omp=0,sysmem=512,sockmem=0,rdmem=0 --start " +
-               start_ + " --evaluations 4 --out " + found() + " --verify " + options + " -- " +
-               program);
+               start_ + " --evaluations 4 --out " + found() + " --verify " + options + " " + same_ +
+               " -- " + program);
   }
+  // Where the tasks ran, which the stranger prints, is no result: of its lines the names count.
+  std::string same_ = "--same '^([a-z]+):'";
   std::string found() const { return folder_.path() + "/found"; }
   std::string start_;
 };
@@ -464,6 +466,16 @@ TEST_F(Verify, WhatIsMeasured) {
   EXPECT_FALSE(std::filesystem::exists(found()));
 }
 
+// The mappings move the points of `kept`, and the program prints where they ran.
+TEST_F(Verify, OtherResultsAreWrong) {
+  same_ = "--same '^kept: '";
+  const Outcome outcome = tune("--repeats 1 --json", GROMA_STRANGER " own -ll:cpu 2");
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("other results than without the mapping: it prints `kept: 0 0 0 0` "
+                              "instead of `kept: 1 1 1 1`"),
+                    HasSubstr(R"("wrong":true)")));
+}
+
 TEST_F(Verify, AnotherProgramIsSaid) {
   const Outcome other = tune("--repeats 1", GROMA_RECORDED " many 5 -ll:cpu 2");
   EXPECT_THAT(other.err, HasSubstr("launched none of the tasks of `groma_legion_stranger`"));
@@ -502,8 +514,8 @@ TEST_F(Verify, AProgramThatCannotBeVerifiedIsNoticedBeforeTheSearch) {
 TEST_F(Verify, WhatWasFoundBeforeIsRunAfterAResumption) {
   const std::string begin = "groma tune --app " + out() + " --machine nodes=1,gpu=0,cpu=2,omp=0";
   ASSERT_EQ(run(begin + " --start " + start_ + " --evaluations 4 --out " + found()).exit_code, 0);
-  const Outcome outcome = run("groma tune --resume " + found() +
-                              " --verify --repeats 1 -- " GROMA_STRANGER " plain -ll:cpu 2");
+  const Outcome outcome = run("groma tune --resume " + found() + " --verify --repeats 1 " + same_ +
+                              " -- " GROMA_STRANGER " plain -ll:cpu 2");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
   EXPECT_THAT(outcome.out,
               AllOf(HasSubstr("for real, medians of 1 run each"), HasSubstr("  start  ")));

@@ -121,6 +121,44 @@ TEST_P(Wrapped, ALimitOfTheMachineHolds) {
 INSTANTIATE_TEST_SUITE_P(All, Wrapped, testing::Values("own", "shared", "beside", "concurrent"),
                          [](const auto& mode) { return std::string(mode.param); });
 
+// ---- A program whose tasks rely on what its mapper decides (demanding.cc)
+
+class Demanding : public Run {
+ protected:
+  Outcome demanding(const std::string& text, const std::string& options = "") const {
+    return run("groma run --map " + write("my.mapper", text) + " " + options +
+               " -- " GROMA_DEMANDING " plain -ll:cpu 2 -ll:rsize 64 -ll:nsize 64");
+  }
+};
+
+TEST_F(Demanding, ALayoutAgainstItsMapperIsAnError) {
+  const std::string text = "Layout columns 0 CPU C_order AOS;\n";
+  const Outcome outcome = demanding(text);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err,
+              AllOf(HasSubstr("error: region 0 of `columns`: the program's own mapper asks for "
+                              "F_order, the mapping says C_order [layout-demanded]\n"),
+                    HasSubstr("my.mapper:1:1: `Layout columns 0 CPU C_order AOS`")));
+  // The task computes other sums then: which is noticed.
+  const Outcome forced = demanding(text, "--override-layouts");
+  EXPECT_EQ(forced.exit_code, 1);
+  EXPECT_THAT(forced.out + forced.err, AllOf(HasSubstr("other results than without the mapping"),
+                                             Not(HasSubstr("[layout-demanded]"))));
+}
+
+TEST_F(Demanding, WhatCannotBeChangedSafelyStaysAndIsToldOnce) {
+  const Outcome outcome = demanding(
+      "m = Machine(CPU);\ndef first(Task task) { return m[0, 0]; }\n"
+      "IndexTaskMap meet first;\n");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::string told =
+      "warning: the placement of `meet` stays as the program's own mapper decides: ";
+  const std::size_t at = outcome.err.find(told);
+  ASSERT_NE(at, outcome.err.npos) << outcome.err;
+  EXPECT_EQ(outcome.err.find(told, at + 1), outcome.err.npos);
+  EXPECT_THAT(outcome.err, HasSubstr("[kept-by-mapper]\n"));
+}
+
 // Tasks that a limit holds back beside tasks of the program's mapper.
 TEST_F(Run, BothMappersMaySchedule) {
   const Outcome outcome = stranger("InstanceLimit moved 1;\n", "own");

@@ -134,8 +134,8 @@ TEST(Emit, StatementsAreConditions) {
   EXPECT_THAT(text, HasSubstr("    if (region.position == 2) {\n"
                               "      add({kSysmem});  // 4:1 Region * 2 * SYSMEM\n"));
   EXPECT_THAT(text, HasSubstr("    // 5:1 Layout * * FBMEM AOS Align==64\n"
-                              "    if (memory == kFbmem) return LayoutSpec{.fields = kAos, "
-                              ".align_op = kEq, .align_bytes = 64};\n"));
+                              "    if (memory == kFbmem) return StatedLayout{{.fields = kAos, "
+                              ".align_op = kEq, .align_bytes = 64}, {false, true}};\n"));
 }
 
 void expect_refused(const std::string& body, const std::string& message) {

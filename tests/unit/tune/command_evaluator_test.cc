@@ -113,6 +113,51 @@ TEST_F(CommandEvaluator, TakesTheLastMatch) {
   EXPECT_EQ(evaluate("echo time: 2").feedback.execution, "Performance Metric: 2 s");
 }
 
+// --------------------------------------------------------------------------------- the results
+
+TEST_F(CommandEvaluator, RefusesATextThatPrintsOtherResults) {
+  options_.results.emplace();
+  EXPECT_EQ(value_of("echo $0; echo sum 4.5; echo time: 3"), 3);
+  EXPECT_EQ(value_of("echo $0; echo sum 4.50000001; echo time: 2"), 2);  // another order of sums
+  EXPECT_THAT(failure_of("echo $0; echo sum nan; echo time: 1", Status::kRefused),
+              HasSubstr("other results than those of the first text that ran: it prints `sum nan` "
+                        "instead of `sum 4.5`"));
+  EXPECT_EQ(value_of("echo $0; echo sum 4.5; echo time: 1"), 1);  // nothing was learned from that
+}
+
+TEST_F(CommandEvaluator, ComparesWhatChangesFromRunToRunWithNothing) {
+  options_.results.emplace();
+  options_.repeats = 2;
+  EXPECT_EQ(value_of("echo x >> runs; echo seed $(wc -l < runs); echo time: 3"), 3);
+  EXPECT_EQ(value_of("echo seed 77; echo time: 1"), 1);
+}
+
+TEST_F(CommandEvaluator, ComparesTheResultsOfEachInput) {
+  options_.results.emplace();
+  options_.command = "sh {file} {input}";
+  options_.inputs = {"1", "2"};
+  EXPECT_TRUE(evaluate("echo sum $1; echo time: 3").ok());
+  EXPECT_TRUE(evaluate("echo sum $1; echo time: 2").ok());
+  EXPECT_THAT(failure_of("echo sum 1; echo time: 1", Status::kRefused), HasSubstr("(of 2)"));
+}
+
+// A text that says itself that it failed is no measure for the others.
+TEST_F(CommandEvaluator, TakesNoResultsFromWhatFailed) {
+  options_.results.emplace();
+  const std::string failing = " ** On entry to DGEMM parameter number 8 had an illegal value";
+  EXPECT_THAT(failure_of("echo '" + failing + "'; echo sum nan; echo time: 1"), HasSubstr("DGEMM"));
+  EXPECT_EQ(value_of("echo sum 4; echo time: 3"), 3);
+}
+
+TEST_F(CommandEvaluator, ComparesTheLinesThatThePatternsName) {
+  options_.results = ResultsOptions{.same = {"^sum (.*)"}};
+  EXPECT_EQ(value_of("echo ran on 1; echo sum 4; echo time: 3"), 3);
+  EXPECT_EQ(value_of("echo ran on 2; echo sum 4; echo time: 2"), 2);
+  failure_of("echo ran on 1; echo sum 5; echo time: 1", Status::kRefused);
+  options_.results->same = {"("};
+  EXPECT_THAT(option_error(), HasSubstr("is not a pattern"));
+}
+
 TEST_F(CommandEvaluator, TakesWhatAJsonPointerSays) {
   options_.metric_pattern.clear();
   options_.metric_pointer = "/runs/1/a~1b~0";
