@@ -14,14 +14,53 @@ function(groma_target_defaults target)
   target_include_directories(${target} PRIVATE "${groma_SOURCE_DIR}/lib")
 endfunction()
 
+# Has the units of `user` begin with headers that most of them include and that are read once: those
+# below, fmt's, and the further ones. `name` stands for this set of headers.
+function(groma_precompile name user)
+  set(target groma_${name})
+  if(NOT TARGET ${target})
+    file(CONFIGURE OUTPUT ${name}.cc CONTENT "")
+    add_library(${target} OBJECT "${CMAKE_CURRENT_BINARY_DIR}/${name}.cc")
+    groma_target_defaults(${target})
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_link_libraries(${target} PRIVATE fmt::fmt)
+    if(ARGN)
+      target_link_libraries(${target} PRIVATE nlohmann_json::nlohmann_json)
+    endif()
+    target_precompile_headers(
+      ${target}
+      PRIVATE
+      <algorithm>
+      <functional>
+      <map>
+      <memory>
+      <optional>
+      <set>
+      <span>
+      <string>
+      <string_view>
+      <utility>
+      <variant>
+      <vector>
+      <fmt/format.h>
+      ${ARGN})
+  endif()
+  target_precompile_headers(${user} REUSE_FROM ${target})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU") # g++ 12 warns of what standard headers are inlined to
+    target_compile_options(${user} PRIVATE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
+  endif()
+endfunction()
+
 # groma_add_library(COMPONENT SOURCES file...
 #                   [COMPONENTS core...]        other components that our headers include
 #                   [PACKAGES fmt::fmt...]      linked privately; who links the static library finds
 #                                               the package `fmt` again
-#                   [HEADER_ONLY x::x...])      used to compile, gone afterwards
+#                   [HEADER_ONLY x::x...]       used to compile, gone afterwards
+#                   [PRECOMPILE <x.h>...])      read once, instead of what others read once
 # makes the target groma_COMPONENT, groma::COMPONENT to all who use it.
+# Its units begin with what groma_precompile (below) read once, for those that use JSON or for the others.
 function(groma_add_library component)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;COMPONENTS;PACKAGES;HEADER_ONLY")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;COMPONENTS;PACKAGES;HEADER_ONLY;PRECOMPILE")
   set(target groma_${component})
   add_library(${target} ${arg_SOURCES})
   add_library(groma::${component} ALIAS ${target})
@@ -41,6 +80,14 @@ function(groma_add_library component)
   foreach(library IN LISTS arg_HEADER_ONLY)
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:${library}>)
   endforeach()
+
+  if(arg_PRECOMPILE)
+    target_precompile_headers(${target} PRIVATE ${arg_PRECOMPILE})
+  elseif("nlohmann_json::nlohmann_json" IN_LIST arg_HEADER_ONLY)
+    groma_precompile(json_headers ${target} <nlohmann/json.hpp>)
+  elseif("fmt::fmt" IN_LIST arg_PACKAGES)
+    groma_precompile(headers ${target})
+  endif()
 
   list(TRANSFORM arg_PACKAGES REPLACE "::.*" "" OUTPUT_VARIABLE packages)
   set_property(GLOBAL APPEND PROPERTY GROMA_COMPONENTS ${component})

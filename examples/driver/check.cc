@@ -17,6 +17,7 @@ struct Options {
   std::vector<std::string> files;
   std::string machine, app;
   groma::CheckOptions check;
+  bool override_layouts = false;
   bool fix = false;
   bool json = false;
 };
@@ -60,7 +61,8 @@ int run(const Options& options) {
   check_standard_input(inputs);
   std::vector<std::optional<groma::Diagnostics>> all(options.files.size());
   std::optional<groma::Diagnostics> unread;
-  const auto with = read_inputs(options.machine, options.app, &unread);
+  const auto with = read_inputs(options.machine, options.app, &unread,
+                                {.override_layouts = options.override_layouts});
   if (!with) {
     print_painted(options.json ? groma::to_json({&*unread}) : render(*unread, color_on_stdout()));
     return kWrongInput;
@@ -116,6 +118,7 @@ void add_check(CLI::App& app, int* exit_code) {
   add_memory_option(*command, &options->check.max_bytes,
                     "MiB of memory that looking for what would fail may take");
   command->add_flag("--fix", options->fix, "Make the fixes that are sure, in the files");
+  add_override_layouts_flag(*command, &options->override_layouts);
   add_json_flag(*command, &options->json);
   command->footer(
       "Examples:\n"

@@ -335,11 +335,21 @@ std::nullopt_t refuse(const std::string& spec, const groma::Error& error, groma:
   return std::nullopt;
 }
 
+void forget_demands_of_mapper(groma::Application& app) {
+  for (groma::AppTask& task : app.tasks) {
+    for (groma::AppVariant& variant : task.variants) {
+      std::erase_if(variant.demands, [](const groma::LayoutDemand& demand) {
+        return demand.source == groma::DemandSource::kMapper;
+      });
+    }
+  }
+}
+
 }  // namespace
 
 std::optional<Inputs> read_inputs(const std::string& machine, const std::string& app,
                                   std::optional<groma::Diagnostics>* diags,
-                                  const std::function<bool()>& stop) {
+                                  const ReadOptions& options) {
   Inputs inputs;
   if (!machine.empty()) {
     auto read = groma::load_machine(machine);
@@ -349,9 +359,10 @@ std::optional<Inputs> read_inputs(const std::string& machine, const std::string&
     inputs.machine = std::move(read).value();
   }
   if (app.empty()) return inputs;
-  auto read = groma::load_application(app, stop);
-  auto workload =
-      read ? groma::Workload::make(*read, {}, stop) : groma::Result<groma::Workload>(read.error());
+  auto read = groma::load_application(app, options.stop);
+  if (read && options.override_layouts) forget_demands_of_mapper(*read);
+  auto workload = read ? groma::Workload::make(*read, {}, options.stop)
+                       : groma::Result<groma::Workload>(read.error());
   if (!workload) {
     groma::Error error = workload.error();
     if (error.code == groma::Error::Code::kStopped) {

@@ -73,11 +73,15 @@ struct Inputs {
   std::optional<groma::Application> app;  // its parameters open
   std::optional<groma::Workload> workload;
 };
-// Nothing, with the reason in `*diags`, which is made for it. `stop` is asked now and then while
-// the application is read (null: never).
+struct ReadOptions {
+  std::function<bool()> stop = {};  // asked now and then while the application is read; null: never
+  // The application is read without what its program's own mapper asks of layouts.
+  bool override_layouts = false;
+};
+// Nothing, with the reason in `*diags`, which is made for it.
 std::optional<Inputs> read_inputs(const std::string& machine, const std::string& app,
                                   std::optional<groma::Diagnostics>* diags,
-                                  const std::function<bool()>& stop = {});
+                                  const ReadOptions& options = {});
 
 // The program at `path`, bound to the machine, or none, with the reason in `*diags`, which is made
 // for it and gets what it prints to log().

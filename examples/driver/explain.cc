@@ -20,6 +20,7 @@ namespace {
 struct Options {
   std::string file, machine = "p100x4", app, log;
   groma::ExplainQuery query;
+  bool override_layouts = false;
   bool as_mapping = false;
   bool json = false;
 };
@@ -114,7 +115,8 @@ int run(const Options& options) {
   check_usage(options);
   if (options.app.empty()) return explain_log_alone(options);
   std::optional<groma::Diagnostics> diags;
-  const auto with = read_inputs(options.machine, options.app, &diags);
+  const auto with = read_inputs(options.machine, options.app, &diags,
+                                {.override_layouts = options.override_layouts});
   if (!with) return fail(*diags, options.json);
   if (options.as_mapping) {
     if (!options.file.empty()) {
@@ -160,6 +162,7 @@ void add_explain(CLI::App& app, int* exit_code) {
   command->add_option("FILE", options->file, "A mapping program; `-` is standard input");
   add_machine_option(*command, &options->machine);
   add_app_option(*command, &options->app);
+  add_override_layouts_flag(*command, &options->override_layouts);
   command->add_option("--task", options->query.task, "This task alone");
   command->add_option("--region", options->query.region,
                       "Of the regions this one alone: a name, or a position");

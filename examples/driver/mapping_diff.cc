@@ -13,6 +13,7 @@ struct Options {
   std::vector<std::string> files;
   std::string machine = "p100x4", app;
   groma::SimulateOptions simulate;
+  bool override_layouts = false;
   bool json = false;
 };
 
@@ -23,7 +24,8 @@ int run(Options options) {
   catch_interrupts();
   options.simulate.stop = [] { return interrupted(); };
   std::optional<groma::Diagnostics> diags_a, diags_b;
-  const auto with = read_inputs(options.machine, options.app, &diags_a, options.simulate.stop);
+  const auto with = read_inputs(options.machine, options.app, &diags_a,
+                                {options.simulate.stop, options.override_layouts});
   if (interrupted()) return kInterrupted;
   if (!with) return fail(*diags_a, options.json);
   const bool alone = options.files.size() == 1;
@@ -67,6 +69,7 @@ void add_diff(CLI::App& app, int* exit_code) {
       ->expected(1, 2);
   add_machine_option(*command, &options->machine);
   add_app_option(*command, &options->app)->required();
+  add_override_layouts_flag(*command, &options->override_layouts);
   add_memory_option(*command, &options->simulate.max_bytes);
   add_json_flag(*command, &options->json);
   command->footer(

@@ -70,7 +70,8 @@ int run(Options options) {
   };
   options.simulate.record = true;
   std::optional<groma::Diagnostics> diags;
-  const auto with = read_inputs(options.machine, options.app, &diags, options.simulate.stop);
+  const auto with = read_inputs(options.machine, options.app, &diags,
+                                {options.simulate.stop, options.map.program.override_layouts});
   if (interrupted()) return kInterrupted;
   if (!with) return fail(*diags, options.json);
   const auto shared = std::make_shared<const groma::Machine>(*with->machine);
@@ -254,12 +255,11 @@ void add_run(CLI::App& app, const std::vector<std::string>& behind, int* exit_co
     if (!has_map && app_option->count() == 0) throw CLI::RequiredError("--app or --map");
     // What only one of the two runtimes has.
     const bool with_program = on_legion || map->count() > 0;
-    for (const char* name : {"--machine", "--seed", "--noise", "--fit", "--grow", "--time",
-                             "--memory", "--profile", "--log", "--timeout", "--checks", "--library",
-                             "--override-layouts", "--same", "--tolerance"}) {
-      constexpr std::array<std::string_view, 8> kOfPrograms = {
-          "--profile",          "--log",  "--timeout",  "--checks", "--library",
-          "--override-layouts", "--same", "--tolerance"};
+    for (const char* name :
+         {"--machine", "--seed", "--noise", "--fit", "--grow", "--time", "--memory", "--profile",
+          "--log", "--timeout", "--checks", "--library", "--same", "--tolerance"}) {
+      constexpr std::array<std::string_view, 7> kOfPrograms = {
+          "--profile", "--log", "--timeout", "--checks", "--library", "--same", "--tolerance"};
       const bool of_program =
           std::find(kOfPrograms.begin(), kOfPrograms.end(), name) != kOfPrograms.end();
       if (command->get_option(name)->count() == 0 || of_program == with_program) continue;

@@ -45,14 +45,11 @@ void add_program_options(CLI::App& command, ProgramArguments* arguments, const s
                       "run well under it")
       ->check(CLI::IsMember({"first", "always", "never"}))
       ->capture_default_str();
-  add_library_options(command, arguments, when);
+  add_override_layouts_flag(command, &arguments->override_layouts);
+  add_library_option(command, arguments, when);
 }
 
-void add_library_options(CLI::App& command, ProgramArguments* arguments, const std::string& when) {
-  command.add_flag("--override-layouts", arguments->override_layouts,
-                   when +
-                       "Layout statements may contradict what the program's own mapper asks for; "
-                       "otherwise they are errors, since tasks may rely on it");
+void add_library_option(CLI::App& command, ProgramArguments* arguments, const std::string& when) {
   command.add_option("--library", arguments->library,
                      when + "libgroma_preload.so of a Groma built with the program's Legion");
 }

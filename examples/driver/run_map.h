@@ -26,8 +26,8 @@ struct ProgramArguments {
 };
 // --timeout, --checks, --library and --override-layouts; their help begins with `when`.
 void add_program_options(CLI::App& command, ProgramArguments* arguments, const std::string& when);
-// --library and --override-layouts alone.
-void add_library_options(CLI::App& command, ProgramArguments* arguments, const std::string& when);
+// --library alone.
+void add_library_option(CLI::App& command, ProgramArguments* arguments, const std::string& when);
 // --same and --tolerance.
 void add_results_options(CLI::App& command, ProgramArguments* arguments, const std::string& when);
 // Fails where this build has no library for Legion programs. Ctrl-C is caught from now on.

@@ -11,12 +11,14 @@ namespace {
 struct Options {
   std::string machine = "p100x4", app, grain = "regions";
   std::uint64_t seed = 0;
+  bool override_layouts = false;
 };
 
 int run(const Options& options) {
   check_standard_input({options.machine, options.app});
   std::optional<groma::Diagnostics> diags;
-  const auto with = read_inputs(options.machine, options.app, &diags);
+  const auto with = read_inputs(options.machine, options.app, &diags,
+                                {.override_layouts = options.override_layouts});
   if (!with) return fail(*diags, false);
   const groma::SpaceGrain grain =
       options.grain == "regions" ? groma::SpaceGrain::kRegions : groma::SpaceGrain::kArguments;
@@ -31,6 +33,7 @@ void add_sample(CLI::App& app, int* exit_code) {
   CLI::App* command = app.add_subcommand(
       "sample", "A mapping drawn at random from the search space; most of them do not run");
   add_app_option(*command, &options->app)->required();
+  add_override_layouts_flag(*command, &options->override_layouts);
   add_machine_option(*command, &options->machine);
   command->add_option("--seed", options->seed, "One seed gives one mapping, on every computer")
       ->check(is_seed)

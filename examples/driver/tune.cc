@@ -328,7 +328,8 @@ bool read_problem(const TuneArguments& arguments, std::optional<groma::Diagnosti
   check.max_bytes = arguments.simulate.max_bytes;
   check.stop = arguments.simulate.stop;
   for (const std::string& app : arguments.apps) {
-    auto with = read_inputs(arguments.machine, app, &diags, arguments.simulate.stop);
+    auto with = read_inputs(arguments.machine, app, &diags,
+                            {arguments.simulate.stop, arguments.override_layouts});
     if (!with) {
       refuse_search(*diags, arguments.json);
       return false;
@@ -843,7 +844,7 @@ void add_command_options(CLI::App& command, TuneArguments* arguments) {
       ->group(kGroup);
   CLI::App& results = *command.add_option_group(kGroup);
   add_results_options(results, &arguments->program, "");
-  add_library_options(results, &arguments->program, "With --verify: ");
+  add_library_option(results, &arguments->program, "With --verify: ");
   measured("--warmup", how.warmup, "Runs before, which do not count")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
@@ -947,6 +948,7 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
                                         "Then run the Legion program behind `--` under the "
                                         "best mappings and the start; the fastest "
                                         "becomes verified.mapper"));
+  add_override_layouts_flag(*command, &options->override_layouts);
   command->add_flag("--compare", options->tune.compare,
                     "Every proposal counts, none is repaired, and nothing is known at first");
   command
@@ -1018,10 +1020,10 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
       throw CLI::ValidationError(name,
                                  "a search goes on with its own; with --verify it is of that");
     }
-    for (const char* name : {"--library", "--override-layouts"}) {
-      if (verifies || command->get_option(name)->count() == 0) continue;
-      throw CLI::ValidationError(name, "it is of --verify");
+    if (!verifies && !options->program.library.empty()) {
+      throw CLI::ValidationError("--library", "it is of --verify");
     }
+    options->program.override_layouts = options->override_layouts;
     for (const char* name : {"--metric", "--metric-json", "--unit", "--higher-is-better",
                              "--checks", "--same", "--tolerance"}) {
       if (verifies || command->get_option(name)->count() == 0) continue;

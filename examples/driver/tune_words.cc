@@ -31,6 +31,7 @@ void for_each_word(Arguments& arguments, const Each& each) {
   each("warmup", command.warmup);
   each("timeout", command.timeout_ms);
   each("memory", command.memory_bytes);
+  each("override-layouts", arguments.override_layouts);
   each("checks", arguments.program.checks);
   each("same", arguments.program.same);
   each("tolerance", arguments.program.tolerance);
