@@ -14,8 +14,8 @@ function(groma_target_defaults target)
   target_include_directories(${target} PRIVATE "${groma_SOURCE_DIR}/lib")
 endfunction()
 
-# Has the units of `user` begin with headers that most of them include and that are read once: those
-# below, fmt's, and the further ones. `name` stands for this set of headers.
+# Gives the target `user` a precompiled header: the standard headers listed below, fmt's, and those in
+# ARGN. Targets that give the same `name` share it.
 function(groma_precompile name user)
   set(target groma_${name})
   if(NOT TARGET ${target})
@@ -46,7 +46,8 @@ function(groma_precompile name user)
       ${ARGN})
   endif()
   target_precompile_headers(${user} REUSE_FROM ${target})
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU") # g++ 12 warns of what standard headers are inlined to
+  # g++ 12 warns of code that standard headers are inlined to.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     target_compile_options(${user} PRIVATE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
   endif()
 endfunction()
@@ -56,9 +57,11 @@ endfunction()
 #                   [PACKAGES fmt::fmt...]      linked privately; who links the static library finds
 #                                               the package `fmt` again
 #                   [HEADER_ONLY x::x...]       used to compile, gone afterwards
-#                   [PRECOMPILE <x.h>...])      read once, instead of what others read once
+#                   [PRECOMPILE <x.h>...])      headers to precompile for this component alone,
+#                                               instead of the shared ones
 # makes the target groma_COMPONENT, groma::COMPONENT to all who use it.
-# Its units begin with what groma_precompile (below) read once, for those that use JSON or for the others.
+# Uses one of two shared precompiled headers (groma_precompile, above): with nlohmann/json if the
+# component uses that, else without.
 function(groma_add_library component)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;COMPONENTS;PACKAGES;HEADER_ONLY;PRECOMPILE")
   set(target groma_${component})

@@ -40,7 +40,7 @@ using groma::visible;
 // error.
 int print(std::string_view text);
 void print_error(std::string_view text);
-// The same for what the library draws in colour, where the stream takes colour.
+// As above, but keeps colours if the stream is a terminal that takes them.
 int print_painted(std::string_view text);
 void print_painted_error(std::string_view text);
 // What is wrong with an input, on standard error.

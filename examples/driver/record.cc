@@ -210,7 +210,7 @@ void add_record(CLI::App& app, const std::vector<std::string>& behind, int* exit
       command->add_option("--map", options->map, "A mapping under which it runs meanwhile")
           ->check(not_empty);
   add_program_options(*command, &options->program, "");
-  command->get_option("--checks")->needs(map);
+  for (const char* name : {"--checks", "--override-layouts"}) command->get_option(name)->needs(map);
   add_behind(*command, "-- PROGRAM ARGS");
   command->footer(
       "Examples:\n"

@@ -1023,6 +1023,10 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
     if (!verifies && !options->program.library.empty()) {
       throw CLI::ValidationError("--library", "it is of --verify");
     }
+    if (options->override_layouts && (on_legion || !options->file.empty())) {
+      throw CLI::ValidationError("--override-layouts",
+                                 "it is for programs that have a mapper of their own");
+    }
     options->program.override_layouts = options->override_layouts;
     for (const char* name : {"--metric", "--metric-json", "--unit", "--higher-is-better",
                              "--checks", "--same", "--tolerance"}) {

@@ -56,11 +56,12 @@ struct CommandEvaluatorOptions {
   std::int64_t memory_bytes = 0;      // of each process of a run (its address space); 0: no bound
   // A mapping must not change what a program prints. If this is set, what the command prints under
   // a text is compared, for each input, with what it printed under the first text that ran to its
-  // end; a text under which it prints something else is refused. Lines with the metric and the
-  // name of the file do not count. Nothing: no text is refused for what is printed.
+  // end. A text under which it prints something else is refused, and one under which it says that
+  // it failed, as far as the guide knows. Lines that the metric matches are left out; the name of
+  // the text's file may differ. nullopt: the output is not looked at.
   std::optional<ResultsOptions> results = {};
-  std::string file_suffix = {};       // of the file's name: ".cc"
-  std::string folder = {};            // where the commands run; empty: where we are
+  std::string file_suffix = {};           // of the file's name: ".cc"
+  std::string folder = {};                // where the commands run; empty: where we are
   std::vector<std::string> lacking = {};  // GuideContext::lacking of where they run
 };
 

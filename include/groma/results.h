@@ -11,8 +11,8 @@
 //
 // What is left out:
 //
-// * Lines that speak of time or speed (`elapsed`, `seconds`, `GB/s`, ...): their numbers do not
-// count.
+// * Times and speeds: numbers behind words that speak of them (`elapsed`, `time`, `GFLOPS`, ...) or
+//   before their units (`ms`, `GB/s`). Only NaN, where there was none, is an error.
 // * Integers behind a word for a place (`CPU 3`, `node 0`, `processor 1`): a mapping may change
 // these.
 // * Numbers that differ between the runs without a mapping, and lines that come in some of these
@@ -63,9 +63,13 @@ class Results {
   ~Results();
 
   // What the program printed in a run without a mapping. The more runs, the more is known to change
-  // from run to run. Reads the first 64 MiB.
+  // from run to run.
   void add_reference(std::string_view out, std::string_view err);
   bool has_reference() const;
+  // The options in a line: a key for what was compared before.
+  std::string key() const;
+  // Whether outputs are short enough to be compared: 16 MiB each, 262,144 lines together.
+  static bool fits(std::string_view out, std::string_view err);
   // The first line that differs; nothing if the results are the same, or without a reference.
   std::optional<ResultsDifference> compare(std::string_view out, std::string_view err) const;
 

@@ -70,8 +70,8 @@ struct ProgramResult {
   double seconds = 0;  // by the clock, from the program's start to its end
   Feedback feedback;   // what its output means
   // With ProgramRun::results: whether the program printed what it prints without the mapping.
-  // kUnknown: it does not run without one.
-  enum class Same : std::uint8_t { kNotCompared, kSame, kDifferent, kUnknown };
+  // kUnknown: it does not run without one. kTooLong: it prints more than can be compared.
+  enum class Same : std::uint8_t { kNotCompared, kSame, kDifferent, kUnknown, kTooLong };
   Same same_results = Same::kNotCompared;
   // Of a ProgramRun::app that ran well.
   struct Measured {

@@ -325,7 +325,7 @@ void Builder::read_partitions() {
 }
 
 void Builder::find_cells() {
-  auto fault = make_cells(data_);
+  auto fault = make_cells(data_, budget_);
   if (!fault) return;
   fail(fmt::format("/partitions/{}", fault->partition), std::move(fault->why), {},
        fault->too_large ? Error::Code::kTooLarge : Error::Code::kMalformed);

@@ -1,7 +1,7 @@
 // CellSet: the points of a piece that need not be a box.
 //
 // Two points of a region are in one cell if they belong to exactly the same pieces. A piece is then
-// a set of cells, and two pieces have the points in common of the cells that they have in common.
+// a set of cells, and the points that two pieces share are those of the cells in both.
 // Only regions with a partition by AppPartition::boxes have cells (make_cells of app/pieces.h);
 // pieces of the others are boxes.
 #pragma once

@@ -150,24 +150,24 @@ Cut::Cut(std::vector<Rect> boxes, int dimensions)
   }
 }
 
-void Cut::add_common(const Rect& box, std::vector<Rect>& parts, std::int64_t& steps) const {
+void Cut::add_common(const Rect& box, std::vector<Rect>& parts, Steps& steps) const {
   if (box.volume() == 0) return;
   const auto first = std::upper_bound(ends_.begin(), ends_.end(), box.lower[0]);
   for (auto i = static_cast<std::size_t>(first - ends_.begin()); i < boxes_.size(); ++i) {
     if (boxes_[i].lower[0] >= box.lower[0] + box.extents[0]) return;
-    ++steps;
+    if (--steps.left < 0) return;
     const Rect part = common(boxes_[i], box);
     if (part.volume() > 0) parts.push_back(part);
   }
 }
 
 Cut cut(const Partition& partition, const Point& color, const Cut& outer, FormulaFault& fault,
-        std::int64_t& steps) {
+        Steps& steps) {
   const Rect& within = outer.around();
   const auto own = own_coordinates(partition, color);
   std::vector<Rect> parts;
   const auto add = [&](const Rect& box) {
-    ++steps;
+    --steps.left;
     outer.add_common(box, parts, steps);
   };
   if (!partition.by_boxes) {
@@ -175,10 +175,13 @@ Cut cut(const Partition& partition, const Point& color, const Cut& outer, Formul
     return {std::move(parts), within.dimensions()};
   }
   for (const Partition::Box& each : partition.boxes) {
+    if (steps.over()) break;
     Rect box = within;
     for (int d = 0; d < within.dimensions(); ++d) {
-      box.lower[d] = each.lower[static_cast<std::size_t>(d)].value(own, fault);
-      box.extents[d] = each.extents[static_cast<std::size_t>(d)].value(own, fault);
+      const auto i = static_cast<std::size_t>(d);
+      steps.left -= each.lower[i].work() + each.extents[i].work();
+      box.lower[d] = each.lower[i].value(own, fault);
+      box.extents[d] = each.extents[i].value(own, fault);
     }
     add(placed(box, within));
   }
@@ -186,7 +189,7 @@ Cut cut(const Partition& partition, const Point& color, const Cut& outer, Formul
   const auto& of_color = partition.boxes_of_color;
   auto each = std::partition_point(of_color.begin(), of_color.end(),
                                    [&](const auto& box) { return box.first < place; });
-  for (; each != of_color.end() && each->first == place; ++each) {
+  for (; each != of_color.end() && each->first == place && !steps.over(); ++each) {
     add(placed(each->second, within));
   }
   return {std::move(parts), within.dimensions()};
@@ -194,7 +197,7 @@ Cut cut(const Partition& partition, const Point& color, const Cut& outer, Formul
 
 Cut cut(const Data& data, const Partition& partition, const Point& color, FormulaFault& fault) {
   const Rect& region = data.regions[partition.region].box;
-  std::int64_t steps = 0;
+  Steps steps;
   if (partition.outer < 0) {
     return cut(partition, color, Cut({region}, region.dimensions()), fault, steps);
   }
@@ -208,24 +211,28 @@ Cut cut(const Data& data, const Partition& partition, const Point& color, Formul
 namespace {
 
 // What is left of the limits, for all regions.
-struct Budget {
-  std::int64_t boxes = kMaxPieceBoxes, cells = kMaxPieceCells, steps = kMaxPieceSteps;
+struct Limits {
+  std::int64_t boxes = kMaxPieceBoxes, cells = kMaxPieceCells;
+  Steps steps;
 };
 
 // Finds the cells of one region.
 class CellMaker {
  public:
-  CellMaker(Data& data, std::uint32_t region, Budget& budget)
+  CellMaker(Data& data, std::uint32_t region, Limits& limits, Budget& time)
       : data_(data),
         region_(data.regions[region]),
         number_(region),
         dimensions_(static_cast<std::size_t>(region_.box.dimensions())),
-        budget_(budget),
+        limits_(limits),
+        time_(time),
         cuts_(data.partitions.size()) {}
 
   std::optional<CellFault> make() {
     for (std::size_t p = 0; p < data_.partitions.size(); ++p) {
-      if (data_.partitions[p].region == number_ && !cut_pieces(p)) return fault_;
+      if (data_.partitions[p].region != number_ || cut_pieces(p)) continue;
+      if (time_.exceeded()) return std::nullopt;
+      return fault_;
     }
     if (make_grid() && split_cells() && number_cells()) return std::nullopt;
     return fault_;
@@ -251,7 +258,7 @@ class CellMaker {
     const Partition& partition = data_.partitions[number];
     std::vector<Cut>& made = cuts_[number];
     if (!made.empty() || partition.colors.volume() == 0) return true;
-    if (partition.colors.volume() > budget_.boxes) return fail_too_large("boxes", kMaxPieceBoxes);
+    if (partition.colors.volume() > limits_.boxes) return fail_too_large("boxes", kMaxPieceBoxes);
     std::vector<Cut> whole;
     const std::vector<Cut>* outer = &whole;
     if (partition.outer >= 0) {
@@ -266,15 +273,16 @@ class CellMaker {
     Point color = partition.colors.lower;
     do {
       FormulaFault fault = FormulaFault::kNone;
-      std::int64_t steps = 0;
-      pieces.push_back(cut(partition, color, (*outer)[pieces.size() / of_each], fault, steps));
+      const std::int64_t before = limits_.steps.left;
+      pieces.push_back(
+          cut(partition, color, (*outer)[pieces.size() / of_each], fault, limits_.steps));
+      if (time_.spend(1 + before - limits_.steps.left)) return false;
       if (fault != FormulaFault::kNone) {
         return fail(number, fmt::format("the piece {}: {}", text_of(color), words_of(fault)));
       }
-      budget_.boxes -= std::max<std::int64_t>(1, std::ssize(pieces.back().boxes()));
-      budget_.steps -= steps;
-      if (budget_.boxes < 0) return fail_too_large("boxes", kMaxPieceBoxes);
-      if (budget_.steps < 0) return fail_too_large("boxes to compare", kMaxPieceSteps);
+      limits_.boxes -= std::max<std::int64_t>(1, std::ssize(pieces.back().boxes()));
+      if (limits_.boxes < 0) return fail_too_large("boxes", kMaxPieceBoxes);
+      if (limits_.steps.over()) return fail_too_large("boxes to compare", kMaxPieceSteps);
     } while (next_point(partition.colors, &color));
     made = std::move(pieces);
     return true;
@@ -307,11 +315,11 @@ class CellMaker {
       std::sort(line.begin(), line.end());
       line.erase(std::unique(line.begin(), line.end()), line.end());
       strides_[d] = count_;
-      if (__builtin_mul_overflow(count_, std::ssize(line) - 1, &count_) || count_ > budget_.cells) {
+      if (__builtin_mul_overflow(count_, std::ssize(line) - 1, &count_) || count_ > limits_.cells) {
         return fail_too_large("parts", kMaxPieceCells);
       }
     }
-    budget_.cells -= count_;
+    limits_.cells -= count_;
     return true;
   }
 
@@ -356,9 +364,9 @@ class CellMaker {
       ++piece;
       touched.clear();
       for (const Rect& box : cut.boxes()) {
-        if (budget_.steps < 0) return;
+        if (limits_.steps.over()) return;
         for_elementary(box, [&](std::size_t at, std::int64_t) {
-          --budget_.steps;
+          --limits_.steps.left;
           const std::uint32_t from = cell_of_[at];
           if (cells[from].made_by == piece) return;  // by another box of this piece
           if (cells[from].split_by != piece) {
@@ -385,7 +393,7 @@ class CellMaker {
         if (cells[each].boxes == 0) empty.push_back(each);
       }
     });
-    return budget_.steps >= 0 || fail_too_large("parts to compare", kMaxPieceSteps);
+    return !limits_.steps.over() || fail_too_large("parts to compare", kMaxPieceSteps);
   }
 
   // Numbers the cells by their first points and says which cells each piece has.
@@ -415,12 +423,12 @@ class CellMaker {
       for (const Rect& box : cut.boxes()) {
         if (!fits) return;
         for_elementary(box, [&](std::size_t at, std::int64_t) {
-          --budget_.steps;
+          --limits_.steps.left;
           if (std::exchange(seen_by[cell_of_[at]], piece) != piece) cells.push_back(cell_of_[at]);
         });
-        fits = budget_.steps >= 0 && std::ssize(cells) <= budget_.cells;
+        fits = !limits_.steps.over() && std::ssize(cells) <= limits_.cells;
       }
-      budget_.cells -= std::ssize(cells);
+      limits_.cells -= std::ssize(cells);
       std::sort(cells.begin(), cells.end());
       data_.partitions[partition].pieces.push_back(
           {cut.around(), std::make_shared<const CellSet>(cell_set(points, std::move(cells)))});
@@ -432,7 +440,8 @@ class CellMaker {
   Region& region_;
   const std::uint32_t number_;
   const std::size_t dimensions_;
-  Budget& budget_;
+  Limits& limits_;
+  Budget& time_;
   std::vector<std::vector<Cut>> cuts_;  // by partition, by colour
   // By dimension: where elementary boxes begin, and the end of the last.
   std::vector<std::vector<std::int64_t>> grid_;
@@ -444,14 +453,15 @@ class CellMaker {
 
 }  // namespace
 
-std::optional<CellFault> make_cells(Data& data) {
-  Budget budget;
+std::optional<CellFault> make_cells(Data& data, Budget& time) {
+  Limits limits;
   for (std::uint32_t region = 0; region < data.regions.size(); ++region) {
     const bool has_cells =
         std::any_of(data.partitions.begin(), data.partitions.end(),
                     [&](const Partition& each) { return each.region == region && each.by_boxes; });
     if (!has_cells) continue;
-    if (auto fault = CellMaker(data, region, budget).make()) return fault;
+    if (auto fault = CellMaker(data, region, limits, time).make()) return fault;
+    if (time.exceeded()) break;
   }
   return std::nullopt;
 }

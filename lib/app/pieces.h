@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/data.h"
+#include "base/budget.h"
 
 namespace groma::app {
 
@@ -19,6 +20,12 @@ inline constexpr std::int64_t kMaxPieceBoxes = std::int64_t{1} << 17;
 inline constexpr std::int64_t kMaxPieceCells = std::int64_t{1} << 22;
 inline constexpr std::int64_t kMaxPieceSteps = std::int64_t{1} << 24;
 
+// Counts the steps of a computation and ends it when they are too many.
+struct Steps {
+  std::int64_t left = kMaxPieceSteps;
+  bool over() const { return left < 0; }
+};
+
 // A union of boxes: a region, or a piece of one.
 class Cut {
  public:
@@ -28,9 +35,9 @@ class Cut {
   const std::vector<Rect>& boxes() const { return boxes_; }
   // The smallest box around them; without points and at the origin if there is none.
   const Rect& around() const { return around_; }
-  // Adds the parts of `box` that are in the union to `parts`, and to `steps` the number of boxes
-  // that were compared with it.
-  void add_common(const Rect& box, std::vector<Rect>& parts, std::int64_t& steps) const;
+  // Adds the parts of `box` that are in the union to `parts`. A step is a box that is compared with
+  // it; stops when there are none left.
+  void add_common(const Rect& box, std::vector<Rect>& parts, Steps& steps) const;
 
  private:
   std::vector<Rect> boxes_;
@@ -40,10 +47,10 @@ class Cut {
 };
 
 // The piece of a colour within `partition.colors`, given what is cut: the region, or the piece of
-// the outer partition. Sets `fault` if a formula has no value. `steps` as in Cut::add_common.
+// the outer partition. Sets `fault` if a formula has no value. Not all of it if the steps are over.
 Cut cut(const Partition& partition, const Point& color, const Cut& outer, FormulaFault& fault,
-        std::int64_t& steps);
-// The same, from the region on.
+        Steps& steps);
+// The same, from the region on, as far as kMaxPieceSteps reach.
 Cut cut(const Data& data, const Partition& partition, const Point& color, FormulaFault& fault);
 
 // The place of a colour within `colors` in row-major order.
@@ -56,7 +63,8 @@ struct CellFault {
   bool too_large = false;  // a limit was passed
 };
 // Fills Region::cell_points, Region::all_cells and Partition::pieces of every region that has a
-// partition by boxes. Stops at a formula without a value and at the limits above.
-std::optional<CellFault> make_cells(Data& data);
+// partition by boxes. Stops at a formula without a value, at the limits above, and when `time` is
+// exceeded, without a fault.
+std::optional<CellFault> make_cells(Data& data, Budget& time);
 
 }  // namespace groma::app

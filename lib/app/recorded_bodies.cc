@@ -105,7 +105,7 @@ void RecordedBodies::add_body(std::uint32_t task) {
         which->without_runs, to.name));
   }
   if (!which && kinds.size() > 1) {
-    // Rather those that launch something than those that do not.
+    // On a tie those whose runs launch something.
     std::stable_partition(kinds.begin(), kinds.end(),
                           [](const Kind& kind) { return !kind.shapes.empty(); });
     std::int64_t all = 0;

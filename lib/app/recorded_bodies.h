@@ -23,8 +23,9 @@ class RecordedBodies {
     for (const Events::Context& each : events.contexts) contexts_[each.task].push_back(&each);
   }
 
-  // Of the task of that number in both. Runs that did not launch the same are all described if what
-  // a run was given, or which launch it is of, tells them apart; else the most are taken.
+  // The body of task `task`, which has the same number in the events and in the application. Runs
+  // that launched different things are all described if a run's arguments, or the launch that it
+  // is of, tell them apart; otherwise the body that most of its runs had.
   void add_body(std::uint32_t task);
   // Has launches give the arguments that bodies need, once all are made.
   void add_arguments();

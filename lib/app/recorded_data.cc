@@ -45,9 +45,9 @@ std::vector<Rect> boxes_of(const Events::Piece& piece, const Rect& region) {
   return boxes;
 }
 
-// Whether they have the same points, and neither of them two boxes that meet. `steps` counts boxes
-// that were compared.
-bool same(const Cut& a, const Cut& b, std::int64_t& steps) {
+// Whether they have the same points, and neither of them two boxes that meet. False if the steps are
+// over.
+bool same(const Cut& a, const Cut& b, Steps& steps) {
   const auto points = [](const std::vector<Rect>& boxes) {
     std::int64_t sum = 0;
     for (const Rect& box : boxes) sum += box.volume();
@@ -211,10 +211,10 @@ std::optional<std::size_t> RecordedData::right_pieces(const AppPartition& made,
   if (!workload) return std::nullopt;
   const Data& data = workload->data();
   const Rect& region = events_.regions[from.region].bounds;
-  std::int64_t steps = 0;
+  Steps steps;
   return std::count_if(from.pieces.begin(), from.pieces.end(), [&](const Events::Piece& piece) {
     FormulaFault fault = FormulaFault::kNone;
-    if (!data.partitions.back().colors.contains(piece.color) || steps > kMaxPieceSteps) {
+    if (!data.partitions.back().colors.contains(piece.color) || steps.over()) {
       return false;
     }
     const Cut found = cut(data, data.partitions.back(), piece.color, fault);
@@ -223,13 +223,14 @@ std::optional<std::size_t> RecordedData::right_pieces(const AppPartition& made,
   });
 }
 
-// All colours of the partition, those of what it cuts first.
+// The box of the partition's colours; the coordinates of the outer partition's colour come first.
 Rect RecordedData::color_box(const AppPartition& partition) const {
   const std::vector<std::int64_t> extents = color_extents(app_, partition);
   return {Point::zeros(static_cast<int>(extents.size())), Point(extents)};
 }
 
-// By the boxes of every piece; nothing where the piece that one of them cuts is not known.
+// The partition with every piece as a list of boxes; nullopt if the outer piece that one of them cuts
+// was not recorded.
 std::optional<AppPartition> RecordedData::by_boxes(const AppPartition& plain, std::size_t number,
                                                    bool flat) const {
   const Events::Partition& from = events_.partitions[number];

@@ -15,15 +15,17 @@
 namespace groma {
 namespace {
 
-constexpr std::size_t kMaxOutputBytes = std::size_t{64} << 20;
+constexpr std::size_t kMaxOutputBytes = std::size_t{16} << 20;
+constexpr std::int64_t kMaxLines = std::int64_t{1} << 18;
 constexpr std::size_t kMaxLineBytes = 4'096;  // of a line, its beginning
 constexpr std::size_t kMaxShownBytes = 160;
 
-// A number in a line. An ignored one may be anything.
+// A number in a line.
 struct Number {
   double value = 0;
   bool is_integer = false;
-  bool ignored = false;
+  bool ignored = false;   // a time, a place: may be any number, but no NaN where there was none
+  bool unsteady = false;  // changes from run to run: may be anything
 };
 
 struct Line {
@@ -48,10 +50,19 @@ const RE2& time_pattern() {
   return pattern;
 }
 
+// A unit of time or speed, directly behind a number.
+const RE2& unit_pattern() {
+  static const RE2 pattern(
+      R"((?i)^ ?(([munp]?s|seconds?|secs?|minutes?|min|hours?|msecs?|usecs?|milliseconds?)\b)"
+      R"(|microseconds?\b|[kmgtp]?flops?\b|[kmgtp]?flop/s|[kmgtp]?i?b/s|[0-9a-z]+/s(ec)?\b)"
+      R"(|[a-z]+ per second\b|[kmg]?hz\b|x\b))");
+  return pattern;
+}
+
 // What stands before the number of a place where something runs or lies.
 const RE2& place_pattern() {
   static const RE2 pattern(
-      R"((?i)\b(cpu|gpu|omp|processor|proc|core|node|rank|shard|thread|memory|device|host)s?[ :=#]*$)");
+      R"((?i)\b(cpu|gpu|omp|processor|proc|core|node|rank|shard|thread|memory|device|host)[ :=#]*$)");
   return pattern;
 }
 
@@ -80,9 +91,11 @@ std::size_t number_end(std::string_view line, std::size_t at, Number* number) {
   return at + static_cast<std::size_t>(stop - begin);
 }
 
-// Cuts a line into its text and its numbers.
-std::string skeleton_of(std::string_view line, std::vector<Number>& numbers) {
+// Cuts a line into its text and its numbers. Of a line that speaks of time a number is ignored if
+// the words before it, behind the last number, speak of time, or a unit of time follows it.
+std::string skeleton_of(std::string_view line, bool is_time, std::vector<Number>& numbers) {
   std::string skeleton;
+  std::size_t last = 0;  // where the number before ends
   for (std::size_t i = 0; i < line.size();) {
     const bool inside_word = i > 0 && is_word(line[i - 1]);
     if (!inside_word && line.substr(i).starts_with("0x")) {  // an address
@@ -96,8 +109,14 @@ std::string skeleton_of(std::string_view line, std::vector<Number>& numbers) {
       skeleton += line[i++];
       continue;
     }
-    const re2::StringPiece before(line.data(), i);
+    const re2::StringPiece before(line.data(), i), words(line.data() + last, i - last);
+    const re2::StringPiece behind(line.data() + end, line.size() - end);
     number.ignored = number.is_integer && RE2::PartialMatch(before, place_pattern());
+    if (is_time) {
+      number.ignored = number.ignored || RE2::PartialMatch(words, time_pattern()) ||
+                       RE2::PartialMatch(behind, unit_pattern());
+    }
+    last = end;
     skeleton += '#';
     numbers.push_back(number);
     i = end;
@@ -106,8 +125,9 @@ std::string skeleton_of(std::string_view line, std::vector<Number>& numbers) {
 }
 
 bool equal(const Number& a, const Number& b, double tolerance) {
-  if (a.ignored || b.ignored) return true;
+  if (a.unsteady || b.unsteady) return true;
   if (std::isnan(a.value) || std::isnan(b.value)) return std::isnan(a.value) && std::isnan(b.value);
+  if (a.ignored || b.ignored) return true;
   if (a.value == b.value) return true;
   if (std::isinf(a.value) || std::isinf(b.value)) return false;
   if (a.is_integer && b.is_integer) return false;
@@ -122,7 +142,7 @@ bool equal(const Line& a, const Line& b, double tolerance) {
 
 bool has_nan(const Line& line) {
   return std::any_of(line.numbers.begin(), line.numbers.end(), [](const Number& number) {
-    return !number.ignored && std::isnan(number.value);
+    return !number.unsteady && std::isnan(number.value);
   });
 }
 
@@ -147,7 +167,8 @@ struct Results::State {
   std::vector<std::unique_ptr<RE2>> same;
   std::unique_ptr<RE2> measure;
   Lines reference;
-  std::map<std::string, bool, std::less<>> unsteady;  // lines of which references have not the same
+  // Texts of lines that some references print and others do not, or not as often.
+  std::map<std::string, bool, std::less<>> unsteady;
   int references = 0;
 
   Lines read(std::string_view out, std::string_view err) const {
@@ -191,8 +212,7 @@ struct Results::State {
   static void add(std::string_view text, bool is_error, bool is_time, Lines& lines) {
     Line line;
     line.is_error = is_error;
-    std::string skeleton = (is_error ? "err " : "out ") + skeleton_of(text, line.numbers);
-    for (Number& number : line.numbers) number.ignored = number.ignored || is_time;
+    std::string skeleton = (is_error ? "err " : "out ") + skeleton_of(text, is_time, line.numbers);
     line.text = harmless(text, kMaxShownBytes);
     lines[std::move(skeleton)].push_back(std::move(line));
   }
@@ -216,7 +236,7 @@ struct Results::State {
       for (std::size_t i = 0; i < first.size(); ++i) {
         for (std::size_t k = 0; k < first[i].numbers.size(); ++k) {
           Number& number = first[i].numbers[k];
-          if (!equal(number, second[i].numbers[k], options.tolerance)) number.ignored = true;
+          if (!equal(number, second[i].numbers[k], options.tolerance)) number.unsteady = true;
         }
       }
       lines = std::move(first);
@@ -263,6 +283,17 @@ void Results::add_reference(std::string_view out, std::string_view err) {
   } else {
     state_->join(std::move(lines));
   }
+}
+
+std::string Results::key() const {
+  const ResultsOptions& options = state_->options;
+  return fmt::format("{} {} {}", options.tolerance, options.measure, fmt::join(options.same, " "));
+}
+
+bool Results::fits(std::string_view out, std::string_view err) {
+  return out.size() <= kMaxOutputBytes && err.size() <= kMaxOutputBytes &&
+         std::count(out.begin(), out.end(), '\n') + std::count(err.begin(), err.end(), '\n') <=
+             kMaxLines;
 }
 
 bool Results::has_reference() const { return state_->references > 0; }

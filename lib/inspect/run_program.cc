@@ -135,6 +135,11 @@ class Checked {
       const bool is_program = &word == &run.words.front();
       own_ += ' ' + word + file_of(is_program ? find_program(word).value_or(word) : word);
     }
+    if (run.override_layouts) own_ += " --override-layouts";
+    if (run.results == nullptr || is_launched())
+      own_ += " not compared";
+    else
+      own_ += " compared as " + run.results->key();
     std::replace(own_.begin(), own_.end(), '\n', '?');
     if (own_.size() > kMostCheckedBytes / kMostChecked) file_.clear();  // not worth remembering
     if (file_.empty()) return;
@@ -339,19 +344,32 @@ bool ended_well(const CommandOutcome& outcome) {
   return outcome.end == End::kExited && outcome.code == 0;
 }
 
+bool fits(const CommandOutcome& outcome) {
+  return outcome.out.left_out_bytes == 0 && outcome.err.left_out_bytes == 0 &&
+         Results::fits(outcome.out.text, outcome.err.text);
+}
+
 // Why the results differ from those without the mapping; empty: they do not, or it cannot be said.
 Result<std::string> other_results(const CommandOutcome& outcome, const ProgramRun& run,
                                   ProgramResult& result) {
   using Same = ProgramResult::Same;
+  const auto cannot = [&result](Same why) {
+    result.same_results = why;
+    return std::string();
+  };
+  if (!fits(outcome)) return cannot(Same::kTooLong);
   for (int references = run.results->has_reference() ? 1 : 0; references < 2; ++references) {
     if (references > 0 && !run.results->compare(outcome.out.text, outcome.err.text)) break;
     const auto without = run_without_mapping(run);
     if (!without) return without.error();
-    if (!ended_well(*without)) {
-      result.stopped = without->end == End::kStopped;
-      result.same_results = Same::kUnknown;
-      return std::string();
+    if (without->end == End::kStopped) {
+      result.stopped = true;
+      return cannot(Same::kUnknown);
     }
+    // It may fail now and then; the first time it did not.
+    if (!ended_well(*without) && references > 0) break;
+    if (!ended_well(*without)) return cannot(Same::kUnknown);
+    if (!fits(*without)) return cannot(Same::kTooLong);
     run.results->add_reference(without->out.text, without->err.text);
   }
   const auto difference = run.results->compare(outcome.out.text, outcome.err.text);
@@ -523,7 +541,9 @@ std::string draw(const ProgramResult& result, const Program& mapping, const Prog
       fmt::format("{}{}", result.checked ? ", with Legion's checks" : "",
                   result.same_results == Same::kSame      ? "; it prints what it prints without it"
                   : result.same_results == Same::kUnknown ? "; without it the program fails"
-                                                          : "");
+                  : result.same_results == Same::kTooLong
+                      ? "; it prints too much to be compared with what it prints without it"
+                      : "");
   const std::string mapper = harmless(mapping.source().name());
   std::string rest = draw_advice(result.feedback, color);
   if (profile != nullptr) {

@@ -39,7 +39,6 @@ struct Registration {
   // What the program's own mappers asked for, as far as it is known: all of it where somebody sees
   // their requests. And what adapters above them made instead.
   std::shared_ptr<AskedInstances> asked = {};
-  bool sees_requests = false;
   std::shared_ptr<const MachineMap> machine;
   ShardFunctors functors;
   RegionIds regions;

@@ -303,6 +303,7 @@ void Adapter::place_task(const Legion::Task& task, HookCall& call, const Variant
   std::vector<Legion::Processor> wanted;
   Origin origin = kind->origin;
   if (counted) {  // on the processor where it was counted
+    if (view.current.kind != variant.kind) return;
     wanted.push_back(task.target_proc);
   } else if (const auto function = groma::mapper::decide_function(*program_, view, kind->kind)) {
     if (view.current.kind != variant.kind || task.must_epoch_task) return;
@@ -348,11 +349,12 @@ std::shared_ptr<const AskedInstance> Adapter::asked_for(
     made.demand = demand_of_mapper(made);
     return std::make_shared<const AskedInstance>(std::move(made));
   }
-  // Nobody saw the program's mapper ask. The instance tells what it is, the regions above the
+  // Nobody saw anyone ask: it is not preloaded, another process asked, or it was too long ago. So
+  // all is taken for the program's choice. The instance tells what it is, the regions above the
   // task's own which of them it covers.
   AskedInstance made;
   made.constraints = mapper_runtime_->find_layout_constraints(context, instance.get_layout_id());
-  made.by_program = !registration_->sees_requests && !own_asks_by_default_;
+  made.by_program = !own_asks_by_default_;
   made.demand = demand_of_mapper(made);
   made.regions = regions;
   if (regions.size() == 1) {

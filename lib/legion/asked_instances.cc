@@ -10,14 +10,31 @@ namespace {
 // Some 500 bytes each. A program may make instances for ever.
 constexpr std::size_t kMaxAsked = 65'536;
 
+// Whether every demand of the one is a demand of the other.
+bool asks_no_more(const AskedInstance& one, const AskedInstance& other) {
+  const LayoutDemand &a = one.demand, &b = other.demand;
+  const auto within = [](const auto& less, const auto& more) { return !less || less == more; };
+  const bool aligned =
+      a.align_op == AlignOp::kNone || (a.align_op == b.align_op && a.align_bytes <= b.align_bytes);
+  return within(a.dimensions, b.dimensions) && within(a.fields, b.fields) &&
+         (b.exact || !a.exact) && aligned;
+}
+
 }  // namespace
 
 void AskedInstances::note(const Legion::Mapping::PhysicalInstance& instance, AskedInstance asked) {
   auto noted = std::make_shared<const AskedInstance>(std::move(asked));
   const std::lock_guard lock(mutex_);
-  if (asked_.size() >= kMaxAsked) asked_.clear();
-  auto& known = asked_[instance];
-  if (known == nullptr || noted->by_program || !known->by_program) known = std::move(noted);
+  const auto found = asked_.find(instance);
+  if (found == asked_.end()) {
+    if (asked_.size() >= kMaxAsked) asked_.erase(asked_.begin());
+    asked_.emplace(instance, std::move(noted));
+    return;
+  }
+  // An instance that was found serves a request that may ask for less than the one that made it.
+  std::shared_ptr<const AskedInstance>& known = found->second;
+  const bool less = known->by_program && (!noted->by_program || asks_no_more(*noted, *known));
+  if (noted->fresh || !less) known = std::move(noted);
 }
 
 std::shared_ptr<const AskedInstance> AskedInstances::find(

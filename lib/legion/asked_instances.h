@@ -31,11 +31,11 @@ struct AskedInstance {
 // is not a demand.
 LayoutDemand demand_of_mapper(const AskedInstance& asked);
 
-// One for a process. Thread-safe. Forgets all when it holds too many.
+// One for a process. Thread-safe. Forgets one of them for each new one when it holds too many.
 class AskedInstances {
  public:
-  // What the program's own code asked for stays known when Legion's DefaultMapper finds the
-  // instance, too.
+  // What the program's own code asked for stays known when Legion's DefaultMapper, or a request
+  // that asks for less, finds the instance.
   void note(const Legion::Mapping::PhysicalInstance& instance, AskedInstance asked);
   // Null for an instance that nobody was seen to ask for.
   std::shared_ptr<const AskedInstance> find(

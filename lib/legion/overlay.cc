@@ -4,6 +4,7 @@
 #include "legion/overlay.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <mutex>
 #include <set>
@@ -26,6 +27,52 @@ using LegionMapper = Legion::Mapping::Mapper;
 using MapperContext = Legion::Mapping::MapperContext;
 using Legion::Mapping::MapperEvent;
 
+// Ready tasks that wait for the first of two events: that of the program's mapper, and the
+// adapter's. Of all mapper objects of the process, since the program may trigger its event in the
+// hook of another object.
+class Waits {
+ public:
+  void add(MapperEvent own, MapperEvent adapters, MapperEvent either) {
+    const std::lock_guard lock(mutex_);
+    waits_.push_back({own, adapters, either});
+    any_ = true;
+  }
+  // Triggers `either` where one of the two has come.
+  void look(Legion::Mapping::MapperRuntime& runtime, MapperContext context) {
+    if (!any_) return;
+    std::vector<Wait> waits;
+    {
+      const std::lock_guard lock(mutex_);
+      waits = std::exchange(waits_, {});
+    }
+    std::vector<Wait> left;
+    for (const Wait& wait : waits) {
+      if (runtime.has_mapper_event_triggered(context, wait.own) ||
+          runtime.has_mapper_event_triggered(context, wait.adapters)) {
+        runtime.trigger_mapper_event(context, wait.either);
+      } else {
+        left.push_back(wait);
+      }
+    }
+    const std::lock_guard lock(mutex_);
+    waits_.insert(waits_.end(), left.begin(), left.end());
+    any_ = !waits_.empty();
+  }
+
+ private:
+  struct Wait {
+    MapperEvent own, adapters, either;
+  };
+  std::mutex mutex_;
+  std::vector<Wait> waits_;
+  std::atomic<bool> any_ = false;
+};
+
+Waits& waits() {
+  static Waits all;
+  return all;
+}
+
 class Overlay final : public Above {
  public:
   Overlay(LegionMapper* own, std::unique_ptr<Adapter> adapter,
@@ -43,10 +90,21 @@ class Overlay final : public Above {
   void select_task_options(MapperContext context, const Legion::Task& task,
                            TaskOptions& output) override {
     mapper->select_task_options(context, task, output);
-    const StatementSet said = statements(task);
-    if (said.none()) return;
-    const Turn turn(turns_.get(), context);
-    adapter_->overlay_options(context, task, output);
+    if (statements(task).any()) {
+      const Turn turn(turns_.get(), context);
+      adapter_->overlay_options(context, task, output);
+    }
+    wake(context);
+  }
+  void premap_task(MapperContext context, const Legion::Task& task, const PremapTaskInput& input,
+                   PremapTaskOutput& output) override {
+    mapper->premap_task(context, task, input, output);
+    wake(context);
+  }
+  void postmap_task(MapperContext context, const Legion::Task& task, const PostMapInput& input,
+                    PostMapOutput& output) override {
+    mapper->postmap_task(context, task, input, output);
+    wake(context);
   }
   void select_sharding_functor(MapperContext context, const Legion::Task& task,
                                const SelectShardingFunctorInput& input,
@@ -68,13 +126,16 @@ class Overlay final : public Above {
   void slice_task(MapperContext context, const Legion::Task& task, const SliceTaskInput& input,
                   SliceTaskOutput& output) override {
     mapper->slice_task(context, task, input, output);
-    if (statements(task).none()) return;
-    const Turn turn(turns_.get(), context);
-    adapter_->overlay_slices(context, task, input, output);
+    if (statements(task).any()) {
+      const Turn turn(turns_.get(), context);
+      adapter_->overlay_slices(context, task, input, output);
+    }
+    wake(context);
   }
   void map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                 MapTaskOutput& output) override {
     mapper->map_task(context, task, input, output);
+    bool counted = is_scheduled(task);
     if (statements(task).any() && !output.abort_mapping) {
       const bool own_asks =
           !output.task_prof_requests.empty() || !output.copy_prof_requests.empty();
@@ -82,7 +143,12 @@ class Overlay final : public Above {
       if (adapter_->overlay_task(context, task, input, output)) {
         const std::lock_guard lock(mutex_);
         reports_[task.get_unique_id()] = {own_asks, 0};
+        counted = false;  // until it is reported
       }
+    }
+    if (counted) {  // it will be ready again, or nobody hears of its end
+      const Turn turn(turns_.get(), context);
+      adapter_->overlay_gone(context, task);
     }
     wake(context);
   }
@@ -115,7 +181,7 @@ class Overlay final : public Above {
   }
 
   void handle_message(MapperContext context, const MapperMessage& message) override {
-    if (!is_steal_message(message.kind)) {
+    if (!is_of_adapters(message.kind)) {
       mapper->handle_message(context, message);
     } else if (turns_ != nullptr) {
       turns_->hear(context, message);
@@ -175,10 +241,6 @@ class Overlay final : public Above {
     bool own_asked = false;  // the program's mapper asked for reports, too
     unsigned heard = 0;
   };
-  // Ready tasks wait for the first of two events: that of the program's mapper, and the adapter's.
-  struct Wait {
-    MapperEvent own, adapters, either;
-  };
 
   StatementSet statements(const Legion::Task& task) {
     const std::lock_guard lock(mutex_);
@@ -195,7 +257,9 @@ class Overlay final : public Above {
            (has(task, MappingStatement::kInstanceLimit) || has(task, MappingStatement::kTaskSteal));
   }
 
-  void wake(MapperContext context);
+  // Has tasks looked at again whose event came in the hook that ends. The hooks in which mappers
+  // commonly trigger events end with it.
+  void wake(MapperContext context) { waits().look(*mapper->runtime, context); }
   void forget_let_through(MapperContext context, const Legion::Task& task);
 
   std::unique_ptr<Adapter> adapter_;
@@ -206,7 +270,6 @@ class Overlay final : public Above {
   std::mutex mutex_;
   std::unordered_map<Legion::TaskID, StatementSet> statements_;
   std::unordered_map<Legion::UniqueID, Reports> reports_;
-  std::vector<Wait> waits_;
   // Ready tasks that the adapter let through, as its limits have it, and that the program's mapper
   // has not mapped yet.
   std::set<const Legion::Task*> let_through_;
@@ -259,30 +322,9 @@ void Overlay::select_tasks_to_map(MapperContext context, const SelectMappingInpu
   } else if (!let.deferral_event.exists()) {
     output.deferral_event = own.deferral_event;
   } else {
-    const Wait wait{own.deferral_event, let.deferral_event,
-                    mapper->runtime->create_mapper_event(context)};
-    output.deferral_event = wait.either;
-    const std::lock_guard lock(mutex_);
-    waits_.push_back(wait);
-  }
-}
-
-// Events are triggered inside hooks of this mapper object, so a look after each hook is enough.
-void Overlay::wake(MapperContext context) {
-  std::vector<Wait> waits;
-  {
-    const std::lock_guard lock(mutex_);
-    if (waits_.empty()) return;
-    waits = std::exchange(waits_, {});
-  }
-  for (const Wait& wait : waits) {
-    if (mapper->runtime->has_mapper_event_triggered(context, wait.own) ||
-        mapper->runtime->has_mapper_event_triggered(context, wait.adapters)) {
-      mapper->runtime->trigger_mapper_event(context, wait.either);
-    } else {
-      const std::lock_guard lock(mutex_);
-      waits_.push_back(wait);
-    }
+    output.deferral_event = mapper->runtime->create_mapper_event(context);
+    waits().add(own.deferral_event, let.deferral_event, output.deferral_event);
+    wake(context);  // one of them may have come since
   }
 }
 
@@ -311,6 +353,7 @@ void Overlay::permit_steal_request(MapperContext context, const StealRequestInpu
   if (!others.stealable_tasks.empty()) mapper->permit_steal_request(context, others, more);
   output.stolen_tasks.merge(more.stolen_tasks);
   for (const Legion::Task* task : output.stolen_tasks) forget_let_through(context, *task);
+  wake(context);
 }
 
 }  // namespace

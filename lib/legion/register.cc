@@ -176,7 +176,6 @@ Wrap wrapper(const Program& program, const Options& options, Heard heard,
   registration->factory = factory_of(program, options.log);
   registration->options = options;
   registration->heard = std::move(heard);
-  registration->sees_requests = asked != nullptr;
   registration->asked = asked != nullptr ? std::move(asked) : std::make_shared<AskedInstances>();
   auto mentions = std::make_shared<const Mentions>(program);
   auto one_at_a_time = std::make_shared<std::mutex>();

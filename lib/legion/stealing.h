@@ -10,15 +10,19 @@
 #include <vector>
 
 #include "groma/machine.h"
+#include "mapper/instance_limits.h"
 
 namespace groma::legion {
 
 // Above the kinds of messages that mappers send themselves.
 enum class StealMessage : std::uint32_t { kOffer = 0xFFFFFF00, kRequest, kNothing };
-// Whether adapters sent it to each other: one of these, or one of limits (LimitMessage), whose
-// kinds lie above.
-inline bool is_steal_message(std::uint32_t kind) {
-  return kind >= static_cast<std::uint32_t>(StealMessage::kOffer);
+// Returns true if adapters send such messages to each other: one of these, or one of limits.
+inline bool is_of_adapters(std::uint32_t kind) {
+  using Limit = mapper::LimitMessage::Kind;
+  const auto in = [kind](auto first, auto last) {
+    return kind >= static_cast<std::uint32_t>(first) && kind <= static_cast<std::uint32_t>(last);
+  };
+  return in(StealMessage::kOffer, StealMessage::kNothing) || in(Limit::kAsk, Limit::kReturn);
 }
 
 struct Stealing {

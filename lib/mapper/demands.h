@@ -20,8 +20,8 @@ std::int64_t least_alignment(AlignOp op, std::int64_t to);
 // Adds to a layout what a variant demands.
 void add_demand(const LayoutDemand& demand, LayoutSpec* layout);
 
-// The layout that a statement asks for, completed by what is demanded: an order that the statement
-// does not name, exactness, and the alignment where the statement asks for none.
+// The layout that a statement asks for. From the demand come any order that the statement leaves
+// out, exactness, and the alignment if the statement has none.
 LayoutSpec join_layouts(const StatedLayout& said, const LayoutSpec& demanded);
 
 struct LayoutConflict {

@@ -59,6 +59,7 @@ std::optional<InstanceQuery> Mapping::query(const InstanceRequest& request) {
       query.piece = piece;
     } else if (!within(*piece, *query.piece)) {
       shape_ = around(spaces_.region(region), *query.piece, *piece);
+      if (shape_.set != nullptr) spend(std::ssize(shape_.set->cells));
       query.piece = &shape_;
     }
   }
@@ -98,6 +99,10 @@ std::optional<FoundInstance> Mapping::create_instance(const InstanceRequest& req
   const auto made = store_.make(*query);
   made_by_mapper(*query, made);
   if (!made && joined) shapes_.pop_back();
+  if (made && joined) {
+    shape_bytes_ += static_cast<std::int64_t>(sizeof(Piece));
+    if (shape_.set != nullptr) shape_bytes_ += heap_bytes(shape_.set->cells);
+  }
   return hand_out(made, true);
 }
 

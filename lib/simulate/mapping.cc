@@ -166,8 +166,7 @@ bool Mapping::noted(const app::Launch* launch, const TaskRun* run) {
 }
 
 std::int64_t Mapping::bytes() const {
-  return space_bytes_ + ops_.bytes() + store_.bytes() + heap_bytes(slices_.bytes()) +
-         static_cast<std::int64_t>(shapes_.size() * sizeof(Piece));
+  return space_bytes_ + ops_.bytes() + store_.bytes() + heap_bytes(slices_.bytes()) + shape_bytes_;
 }
 
 bool Mapping::within_limits(std::uint32_t task, std::int64_t more) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "app/pieces.h"
 #include "base/point_text.h"
 #include "base/saturating.h"
 #include "mapper/demands.h"
@@ -98,11 +99,7 @@ Piece around(const RegionSpace& space, const Piece& a, const Piece& b) {
 
 std::optional<std::int64_t> color_index(const app::Partition& partition, const Point& color) {
   if (!partition.colors.contains(color)) return std::nullopt;
-  std::int64_t index = 0;
-  for (int d = 0; d < color.dimensions(); ++d) {
-    index = index * partition.colors.extents[d] + color[d] - partition.colors.lower[d];
-  }
-  return index;
+  return app::place_in(partition.colors, color);
 }
 
 std::int64_t RegionSpace::bytes_of(std::uint64_t groups) const {
@@ -364,8 +361,8 @@ bool Spaces::make_groups(const Making& making) {
   return good;
 }
 
-// Of one region; `sets` are what requirements take of it. Makes one group more than there may be
-// where there are too many.
+// Of one region; `sets`: the fields that each requirement uses. Stops at kMaxGroups + 1 groups, by
+// which the caller sees that there are too many.
 void Spaces::group_fields(const app::Region& region, RegionSpace& space,
                           const std::vector<std::vector<std::uint32_t>>& sets) {
   std::vector<std::vector<std::uint32_t>> in(region.fields.size());  // the sets that have the field

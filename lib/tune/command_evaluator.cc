@@ -233,12 +233,17 @@ class CommandEvaluator final : public Evaluator {
     if (!options_.results) return std::nullopt;
     std::string out = outcome.out.text, err = outcome.err.text;
     for (std::string* text : {&out, &err}) replace(*text, placed.file(), "{file}");
+    // What was cut, or is too long, is not compared.
+    const bool whole = outcome.out.left_out_bytes == 0 && outcome.err.left_out_bytes == 0 &&
+                       Results::fits(out, err);
+    const Feedback heard = guide_log(rules_, out + "\n" + err, {});
+    const bool fails = heard.status == Feedback::Status::kError && !is_silent(heard);
     auto known = expected_.find(input);
+    if (fails) {
+      return Failure{Status::kFailed, "the command ended well, but said that it failed", outcome};
+    }
+    if (!whole) return std::nullopt;
     if (known == expected_.end()) {
-      const Feedback heard = guide_log(rules_, out + "\n" + err, {});
-      if (heard.status == Feedback::Status::kError && !is_silent(heard)) {
-        return Failure{Status::kFailed, "the command ended well, but said that it failed", outcome};
-      }
       ResultsOptions options = *options_.results;
       options.measure = options_.metric_pattern;
       auto results = Results::make(std::move(options));

@@ -322,8 +322,15 @@ TEST_F(Forged, AVerifiedProgramIsTheUsers) {
   ordered_json forged = first;
   forged["search"]["of"] = joined(words);
   write_journal(forged, rest);
-  as_user("groma tune --evaluations 1 --verify --resume " + search() + " -- ./program");
+  for (const std::string& folder : {home(), theirs()}) {
+    std::ofstream(folder + "/program") << "#!/bin/sh\ntouch ran\n";
+    fs::permissions(folder + "/program", fs::perms::owner_all);
+  }
+  const Outcome outcome =
+      as_user("groma tune --evaluations 1 --verify --resume " + search() + " -- ./program");
   EXPECT_FALSE(fs::exists(theirs() + "/ran"));
+  const bool can_run = outcome.err.find("no library for Legion programs") == std::string::npos;
+  EXPECT_EQ(fs::exists(home() + "/ran"), can_run) << outcome.err;
 }
 
 }  // namespace
