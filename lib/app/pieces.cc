@@ -13,6 +13,9 @@
 namespace groma::app {
 namespace {
 
+// Of one piece, before those that touch are joined; some 160 bytes each.
+constexpr std::size_t kMaxParts = std::size_t{1} << 20;
+
 // `lower` and `extents` of a piece within [0, size), whatever they were; empty at a corner within.
 void clip(std::int64_t size, std::int64_t& lower, std::int64_t& extent) {
   std::int64_t end = 0;
@@ -157,7 +160,10 @@ void Cut::add_common(const Rect& box, std::vector<Rect>& parts, Steps& steps) co
     if (boxes_[i].lower[0] >= box.lower[0] + box.extents[0]) return;
     if (--steps.left < 0) return;
     const Rect part = common(boxes_[i], box);
-    if (part.volume() > 0) parts.push_back(part);
+    if (part.volume() == 0) continue;
+    if (parts.size() == kMaxParts) steps.left = -1;
+    if (steps.over()) return;
+    parts.push_back(part);
   }
 }
 

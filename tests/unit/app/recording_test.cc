@@ -288,7 +288,7 @@ std::vector<std::int64_t> overlaps_of(const app::Data& data) {
   for (const app::Cut& a : pieces) {
     for (const app::Cut& b : pieces) {
       std::vector<Rect> common;
-      std::int64_t steps = 0;
+      app::Steps steps;
       for (const Rect& box : a.boxes()) b.add_common(box, common, steps);
       overlaps.push_back(0);
       for (const Rect& box : common) overlaps.back() += box.volume();

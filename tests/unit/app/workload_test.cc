@@ -2,6 +2,7 @@
 #include "groma/workload.h"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -612,6 +613,30 @@ TEST(Boxes, WhatIsWrongIsSaid) {
   EXPECT_EQ(made.error().code, Error::Code::kTooLarge);
   EXPECT_EQ(made.error().message,
             "/partitions/0: with the pieces of `r` there are more than 16777216 parts to compare");
+}
+
+// 20,000 boxes that all meet, and a piece of as many that is cut from them: each of these with each
+// of those would be 400 million boxes.
+TEST(Boxes, ThatAllMeetEndSoon) {
+  AppPartition outer{.name = "outer", .of = "r", .colors = {1}};
+  AppPartition inner{.name = "inner", .of = "outer", .colors = {1}};
+  for (int i = 0; i < 20'000; ++i) {
+    outer.boxes.push_back({{}, {0, i}, {100'000 - i, 100'000 - i}});
+    inner.boxes.push_back({{}, {0, i}, {100'000 - i, 100'000 - i}});
+  }
+  const auto made = Workload::make(cut({outer, inner}, {100'000, 100'000}));
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.error().code, Error::Code::kTooLarge);
+  EXPECT_THAT(made.error().message, ::testing::HasSubstr("more than 16777216 boxes to compare"));
+}
+
+// Reading is stopped within the pieces, too.
+TEST(Boxes, AreReadUntilToldToStop) {
+  AppPartition many{.name = "many", .of = "r", .colors = {50'000}, .index = {"c"}};
+  for (int i = 0; i < 100; ++i) many.boxes.push_back({{}, {"c * c % 7 * 3 + c"}, {0}});
+  const auto made = Workload::make(cut({many}, {60'000}), {}, [] { return true; });
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.error().code, Error::Code::kStopped);
 }
 
 }  // namespace

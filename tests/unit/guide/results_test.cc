@@ -79,6 +79,35 @@ TEST(Results, TimesAreLeftOut) {
   EXPECT_NE(compare({"elapsed 3 ms\n"}, "elapsed: 3 ms\n"), "");  // the text still counts
 }
 
+// A line may have a time and a result.
+TEST(Results, ResultsBesideTimesCount) {
+  EXPECT_EQ(compare({"step 9 time 0.5 residual 1e-4\n"}, "step 9 time 0.7 residual 1e-4\n"), "");
+  EXPECT_EQ(compare({"step 9 time 0.5 residual 1e-4\n"}, "step 9 time 0.5 residual 2e-4\n"),
+            "it prints `step 9 time 0.5 residual 2e-4` instead of `step 9 time 0.5 residual 1e-4`");
+  EXPECT_EQ(compare({"33.1 GFLOPS, norm 4.0\n"}, "35 GFLOPS, norm 4.0\n"), "");
+  EXPECT_THAT(compare({"33.1 GFLOPS, norm 4.0\n"}, "33.1 GFLOPS, norm nan\n"),
+              HasSubstr("norm nan"));
+}
+
+// Nor is a speed NaN that was none.
+TEST(Results, ATimeThatBecameNaNIsOther) {
+  EXPECT_THAT(compare({"time nan s\n"}, "time 3.5 s\n"), HasSubstr("instead of"));
+  EXPECT_THAT(compare({"time 3.5 s\n"}, "time nan s\n"), HasSubstr("it prints `time nan s`"));
+}
+
+TEST(Results, CountsAreNoPlaces) {
+  EXPECT_EQ(compare({"on node 3\n"}, "on node 4\n"), "");
+  EXPECT_THAT(compare({"visited nodes: 4711\n"}, "visited nodes: 4712\n"), HasSubstr("4712"));
+}
+
+TEST(Results, SaysWhatIsTooLong) {
+  EXPECT_TRUE(Results::fits("a\n", "b\n"));
+  EXPECT_FALSE(Results::fits(std::string(std::size_t{17} << 20, 'x'), ""));
+  std::string lines;
+  for (int i = 0; i < 262'145; ++i) lines += "1\n";
+  EXPECT_FALSE(Results::fits("", lines));
+}
+
 TEST(Results, PlacesAreLeftOut) {
   EXPECT_EQ(compare({"point 3 on CPU 1, node 0: 2.5\n"}, "point 3 on CPU 0, node 1: 2.5\n"), "");
   EXPECT_EQ(compare({"ran on processor 5\n"}, "ran on processor 7\n"), "");

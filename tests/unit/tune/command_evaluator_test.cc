@@ -141,6 +141,15 @@ TEST_F(CommandEvaluator, ComparesTheResultsOfEachInput) {
   EXPECT_THAT(failure_of("echo sum 1; echo time: 1", Status::kRefused), HasSubstr("(of 2)"));
 }
 
+// Though it ends well and its other output is the same.
+TEST_F(CommandEvaluator, RefusesATextUnderWhichTheCommandSaysThatItFailed) {
+  options_.results.emplace();
+  EXPECT_EQ(value_of("echo sum 4; echo time: 3"), 3);
+  EXPECT_THAT(failure_of("echo sum 4; echo time: 1; echo ' ** On entry to DGEMM parameter number 8 "
+                         "had an illegal value' >&2"),
+              HasSubstr("DGEMM"));
+}
+
 // A text that says itself that it failed is no measure for the others.
 TEST_F(CommandEvaluator, TakesNoResultsFromWhatFailed) {
   options_.results.emplace();
