@@ -197,6 +197,13 @@ class Draw:
 # -------------------------------------------------------------------------------- building and tests
 
 
+def kill_group(leader: int) -> None:
+    try:
+        os.killpg(leader, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
 def run(words: list[str], timeout_s: float, folder: pathlib.Path, bounded: bool) -> tuple[int | None, str]:
     """Returns the exit status (None: out of time) and the output. Ends the whole process group."""
     def limit() -> None:
@@ -206,18 +213,15 @@ def run(words: list[str], timeout_s: float, folder: pathlib.Path, bounded: bool)
 
     with subprocess.Popen(words, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=limit) as child:
-        status: int | None = None
-        output = b""
         try:
             output, _ = child.communicate(timeout=timeout_s)
-            status = child.returncode
+            status: int | None = child.returncode
         except subprocess.TimeoutExpired:
-            pass
+            kill_group(child.pid)
+            output, _ = child.communicate()
+            status = None
         finally:
-            try:
-                os.killpg(child.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+            kill_group(child.pid)
     return status, output.decode(errors="replace")
 
 
@@ -267,7 +271,7 @@ class Bench:
             status, output = self._test(target, 3600)
             if status != 0:
                 stop(f"without a mutant {target} fails:\n{output[-4000:]}")
-            self._limits_s[target] = 20 + 3 * (time.monotonic() - begin)
+            self._limits_s[target] = 60 + 5 * (time.monotonic() - begin)
 
     def _test(self, target: str, timeout_s: float) -> tuple[int | None, str]:
         if target.startswith("groma_legion_"):  # ctest knows the flags of Legion that each needs
