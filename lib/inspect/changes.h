@@ -63,6 +63,12 @@ std::string words_of(const Program& program, Origin origin);
 // Its first `count` words.
 std::string head_of(std::string_view words, std::size_t count);
 
+// Returns edits of a text that together do what `first` does and then `second`, whose ranges are
+// those of the text that `first` gives. Neither has edits that overlap. Returns nothing where an
+// edit of `second` crosses a border of what `first` wrote, or is the second one within it.
+std::optional<std::vector<Edit>> join_edits(std::vector<Edit> first,
+                                            const std::vector<Edit>& second);
+
 // What the candidates are about.
 struct Subject {
   const Program& program;

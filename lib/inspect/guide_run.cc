@@ -50,40 +50,6 @@ Fix difference(const Source& from, std::string_view to, std::string title) {
       std::move(title), {{range, std::string(to.substr(begin, to.size() - end - begin))}}, false};
 }
 
-// The edits of `first`, then those that `second` makes of what comes out, as edits of one text.
-// Nothing where the second changes across the border of what the first wrote.
-std::optional<std::vector<Edit>> joined(std::vector<Edit> first, const std::vector<Edit>& second) {
-  std::stable_sort(first.begin(), first.end(),
-                   [](const Edit& a, const Edit& b) { return a.range.begin < b.range.begin; });
-  const std::vector<Edit> written = first;
-  std::vector<Edit> all;
-  for (const Edit& edit : second) {
-    const std::int64_t begin = edit.range.begin, end = edit.range.end;
-    std::int64_t shift = 0;
-    bool inside = false;
-    for (std::size_t i = 0; i < written.size() && !inside; ++i) {
-      const Range range = written[i].range;
-      const std::int64_t from = range.begin + shift;
-      const std::int64_t to = from + static_cast<std::int64_t>(written[i].text.size());
-      if (end <= from) break;
-      if (begin >= to) {
-        shift += to - from - static_cast<std::int64_t>(range.end - range.begin);
-        continue;
-      }
-      if (begin < from || end > to || first[i].text != written[i].text) return std::nullopt;
-      first[i].text.replace(static_cast<std::size_t>(begin - from),
-                            static_cast<std::size_t>(end - begin), edit.text);
-      inside = true;
-    }
-    if (inside) continue;
-    all.push_back(
-        {{static_cast<std::uint32_t>(begin - shift), static_cast<std::uint32_t>(end - shift)},
-         edit.text});
-  }
-  all.insert(all.end(), first.begin(), first.end());
-  return all;
-}
-
 class Adviser {
  public:
   Adviser(const GuidedRun& run, const GuideLimits& limits)
@@ -236,7 +202,7 @@ class Adviser {
   // Of the program, what these edits do one after the other, after which it is `text`.
   Fix steps(const std::vector<Edit>& first, const std::vector<Edit>& second, std::string_view text,
             std::string title) const {
-    auto edits = joined(first, second);
+    auto edits = inspect::join_edits(first, second);
     std::size_t applied = 0;
     if (!edits || apply_fixes(source(), {{"", *edits, false}}, &applied) != text) {
       return difference(source(), text, std::move(title));

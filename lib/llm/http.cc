@@ -69,8 +69,11 @@ std::string_view trimmed(std::string_view text) {
 std::size_t take_header(char* bytes, std::size_t, std::size_t count, void* user) {
   auto* transfer = static_cast<Transfer*>(user);
   const std::string_view line(bytes, count);
-  if (line.starts_with("HTTP/")) {  // also after a 100
+  // An interim reply (1xx), with headers of its own, may come before the reply.
+  if (line.starts_with("HTTP/")) {
     transfer->reply.content_type.clear();
+    transfer->reply.server.clear();
+    transfer->reply.location.clear();
     transfer->headers = {};
   }
   const std::size_t colon = line.find(':');

@@ -143,6 +143,17 @@ def later(**headers):
     return lambda r: r.error(429, "slow down", type="rate_limit_error", headers=headers)
 
 
+def after_hints(r):
+    """An interim reply whose headers are not those of the reply."""
+    r.send(b"HTTP/1.1 103 X\r\nRetry-After: 9999\r\nx-should-retry: false\r\nContent-Type: text/event-stream\r\n"
+           b"Server: llama.cpp\r\nLocation: http://hinted/\r\n\r\n")
+
+
+def later_after_hints(r):
+    after_hints(r)
+    later()(r)
+
+
 def http_date(seconds):
     return email.utils.formatdate(time.time() + seconds, usegmt=True)
 
@@ -165,6 +176,7 @@ FIRST = {
     "429-seconds": later(Retry_After="0.2"),
     "429-date": lambda r: later(Date=http_date(-3600), Retry_After=http_date(-3599))(r),  # its clock is late
     "429-past": lambda r: later(Date=http_date(0), Retry_After=http_date(-100))(r),
+    "429-hints": later_after_hints,
     "429-ms": later(retry_after_ms="200", Retry_After="9999"),
     "error-in-200": lambda r: r.answer(200, {"error": {"message": "try later", "code": 503}}),
     "stream-error": streamed(delta("hel"), {"error": {"message": "it broke", "code": 500, "type": "server_error"}}),
@@ -263,14 +275,19 @@ def hang_models(r):
     silence(r) if r.method == "GET" else ok(r)
 
 
-@case
-def no_temperature(r):
-    time.sleep(0.02)
-    if r.method == "GET":
-        return ok(r)
-    if "temperature" in r.json:
-        return r.error(400, "Unsupported parameter: 'temperature'", param="temperature")
-    r.answer(200, reply(r.json["messages"][0]["content"]))
+def refuses(field):
+    def run(r):
+        time.sleep(0.02)
+        if r.method == "GET":
+            return ok(r)
+        if field in r.json:
+            return r.error(400, f"Unsupported parameter: '{field}'", param=field)
+        r.answer(200, reply(r.json["messages"][0]["content"]))
+    return run
+
+
+for field in ("temperature", "max_tokens"):
+    CASES["no-" + field] = refuses(field)
 
 
 @case
@@ -446,6 +463,12 @@ def gzip_broken(r):
 @case
 def gzip_bomb(r):
     r.answer(200, gzip.compress(b" " * 50_000_000), Content_Encoding="gzip")
+
+
+@case
+def redirect_after_hints(r):
+    after_hints(r)
+    r.answer(307, "")
 
 
 @case

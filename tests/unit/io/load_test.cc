@@ -1,4 +1,4 @@
-// load_machine: which of its forms a text is.
+// load_machine, load_application: which of its forms a text is.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -81,6 +81,26 @@ TEST_F(LoadTest, StandardInput) {
   close(saved);
   ASSERT_TRUE(machine.ok()) << machine.error().message;
   EXPECT_EQ(machine->name(), "filed");
+}
+
+// Values stand behind the last colon only where a name stands before the `=`.
+TEST_F(LoadTest, ValuesOfAnApplicationBeginAtAName) {
+  const std::string text = application_to_json(load_application("cannon").value());
+  for (const char* path : {"a.json", "b:a.=1", "b:.a=1", "b:=1", "b:c.json"}) {
+    std::ofstream(path) << text;
+  }
+  EXPECT_EQ(load_application("b:a.=1").value().name, "cannon");
+  EXPECT_EQ(load_application("b:.a=1").value().name, "cannon");
+  EXPECT_EQ(load_application("./b:c.json").value().name, "cannon");
+  EXPECT_EQ(load_application("b:=1").error().message, "no application `b`");
+  for (const char* spec : {"cannon:n=30000", "a.json:n=30000", "b:c.json:n=30000"}) {
+    const auto app = load_application(spec);
+    ASSERT_TRUE(app.ok()) << spec << ": " << app.error().message;
+    EXPECT_NE(application_to_json(*app), text) << spec;
+  }
+  for (const char* spec : {"cannon:", "a.json:", "cannon:n", "a.json:n"}) {
+    EXPECT_EQ(load_application(spec).error().code, Error::Code::kMalformed) << spec;
+  }
 }
 
 TEST_F(LoadTest, AFileIsRefusedUnderItsName) {

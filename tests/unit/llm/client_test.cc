@@ -101,6 +101,7 @@ TEST_F(Client, TriesAgainWhereThatHelps) {
                                             {"first-529"},
                                             {"first-429"},
                                             {"first-429-past"},
+                                            {"first-429-hints"},
                                             {"first-error-in-200"},
                                             {"first-stream-no-finish", true},
                                             {"first-stream-cut", true},
@@ -179,6 +180,7 @@ TEST_F(Client, TellsFailuresApart) {
     EXPECT_EQ(reply.error().attempts, failing.attempts) << failing.behaviour;
     EXPECT_THAT(reply.error().message, HasSubstr(failing.words)) << failing.behaviour;
   }
+  EXPECT_THAT(ask("redirect-after-hints").error().message, ::testing::Not(HasSubstr("hinted")));
   EXPECT_EQ(ask("400-context").error().context_tokens, 4096);
   EXPECT_EQ(ask("400-context-openai").error().context_tokens, 8192);
   EXPECT_EQ(ask("400-context-anthropic").error().context_tokens, 200000);

@@ -203,6 +203,34 @@ TEST_F(Client, ThreadsReplayWhatThreadsRecorded) {
   }
 }
 
+// The recorded client left a field out of all requests after the first. A replay that asks for the
+// last one first has not been refused the field yet.
+TEST_F(Client, AReplayInAnotherOrderLeavesOutWhatWasRefused) {
+  const TemporaryFolder folder;
+  const auto asks = [](ChatClient& client, int number) {
+    ChatRequest request = hello();
+    request.messages[0].text = "question " + std::to_string(number);
+    request.temperature = 0.5;
+    const auto reply = client.ask(request);
+    return reply ? reply->text + ::testing::PrintToString(reply->left_out) : reply.error().message;
+  };
+  for (const std::string behaviour : {"no-temperature", "no-max_tokens", "reasoning-model"}) {
+    ChatOptions options = Client::options(behaviour);
+    options.record = folder.path() + "/" + behaviour;
+    std::vector<std::string> recorded;
+    {
+      ChatClient client = make(options);
+      for (int i = 0; i < 3; ++i) recorded.push_back(asks(client, i));
+    }
+    options.replay = options.record;
+    options.record = "";
+    ChatClient client = make(options);
+    for (std::size_t i = recorded.size(); i-- > 0;) {
+      EXPECT_EQ(asks(client, static_cast<int>(i)), recorded[i]) << behaviour;
+    }
+  }
+}
+
 TEST_F(Client, AListOfModelsIsGivenAgain) {
   const TemporaryFolder folder;
   ChatOptions live = options("ok");

@@ -125,6 +125,25 @@ TEST(Spec, OmpProcessorsShareTheSockets) {
   EXPECT_EQ(made("omp=4").node(0).find(ProcKind::kOmp)->flops_per_s, socket / 2);
 }
 
+double bandwidth(const NodeType& node, ProcKind processor, MemKind memory) {
+  for (const Affinity& affinity : node.affinities) {
+    if (affinity.processor == processor && affinity.memory == memory)
+      return affinity.bandwidth_bytes_per_s;
+  }
+  return 0;
+}
+
+// The pages of such a memory are spread evenly over two sockets, whose link carries 20 GB/s.
+TEST(Spec, MemoryOfAllSocketsIsReadOverTheirLink) {
+  const NodeType node = made("p100x4").node(0);
+  const double core = bandwidth(node, ProcKind::kCpu, MemKind::kSockmem);
+  const double socket = bandwidth(node, ProcKind::kOmp, MemKind::kSockmem);
+  ASSERT_LT(core, 20e9);
+  ASSERT_GT(socket, 20e9);
+  EXPECT_DOUBLE_EQ(bandwidth(node, ProcKind::kCpu, MemKind::kSysmem), core);
+  EXPECT_DOUBLE_EQ(bandwidth(node, ProcKind::kOmp, MemKind::kSysmem), 2 / (1 / socket + 1 / 20e9));
+}
+
 TEST(Spec, TheBounds) {
   EXPECT_EQ(made("nodes=1048576,gpu=1").node_count(), kMaxNodes);
   EXPECT_EQ(made("cpu=65536,gpu=0,omp=0").processors_per_node(ProcKind::kCpu), 65536);

@@ -160,6 +160,16 @@ TEST(Command, IsStoppedWhenAsked) {
   EXPECT_EQ(asked, 3);
 }
 
+TEST(Command, IsStoppedLongBeforeItsDeadline) {
+  Command command = shell("sleep 300");
+  command.deadline_ms = 60'000;
+  int asked = 0;
+  command.stop = [&asked] { return ++asked == 3; };
+  const CommandOutcome outcome = run(command);
+  EXPECT_EQ(outcome.end, End::kStopped);
+  EXPECT_LT(outcome.seconds, 30);
+}
+
 // It left the group, but not our reach.
 TEST(Command, WhatLeavesItsGroupEndsToo) {
   Command command;

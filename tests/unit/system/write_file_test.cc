@@ -1,5 +1,6 @@
 // Files that are replaced whole: what is on the disk when, with which permissions, and what a kill
 // leaves behind.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -117,6 +118,31 @@ TEST(WriteFile, AnOldFilesPermissionsStay) {
   for (const std::string& name : names_in(folder.path())) {
     EXPECT_EQ(mode_of(folder.path() + "/" + name) & 077U, 0U) << name;
   }
+}
+
+TEST(WriteFile, ALinkStaysALink) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("file", "old");
+  const std::string link = folder.path() + "/link";
+  fs::create_symlink("file", link);
+  EXPECT_FALSE(write_file(link, "new"));
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(groma::testing::read_text(file), "new");
+}
+
+// A pipe is written to, not replaced by a file.
+TEST(WriteFile, APipeStaysAPipe) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/pipe";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const int reader = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  ASSERT_GE(reader, 0);
+  EXPECT_FALSE(write_file(path, "text"));
+  char bytes[16] = {};
+  EXPECT_EQ(read(reader, bytes, sizeof bytes), 4);
+  EXPECT_EQ(std::string(bytes), "text");
+  close(reader);
+  EXPECT_TRUE(fs::is_fifo(path));
 }
 
 TEST(WriteFile, WhatAKillLeftBehindIsRemoved) {
