@@ -56,8 +56,9 @@ void Registration::warn_once(const Diagnostic& diagnostic, Origin origin, const 
   log()->log(LogLevel::kWarning, render(mapper.source(), shown));
 }
 
-// ---- Names that no task or region has. Legion does not tell which tasks are registered, so it is
-// known at the end alone, and not where others may have launched them.
+// ---- Names that no task or region has. Legion does not tell which tasks are registered, so they
+// are known only at the end. Each process sees its own launches; the first one has the top-level
+// task, and speaks of what it saw itself.
 
 void Registration::enter() {
   const std::lock_guard lock(mutex_);
@@ -68,9 +69,11 @@ void Registration::leave(const Mapper& mapper, const groma::mapper::NamesOfRun& 
   const std::lock_guard lock(mutex_);
   names_.merge(names);
   const auto* of_program = dynamic_cast<const ProgramMapper*>(&mapper);
-  if (--adapters_ > 0 || of_program == nullptr || mapper.machine().node_count() > 1) return;
-  if (names_.tasks.empty() || below) return;
-  groma::mapper::log_unknown_names(of_program->program(), names_, *log());
+  if (--adapters_ > 0 || of_program == nullptr) return;
+  if (names_.tasks.empty() || below || mapper.site().local.node != 0) return;
+  const bool is_alone = mapper.machine().node_count() == 1;
+  groma::mapper::log_unknown_names(of_program->program(), names_, *log(),
+                                   is_alone ? "" : " in the first process");
 }
 
 Adapter::Adapter(std::shared_ptr<Registration> registration, Legion::Mapping::MapperRuntime* rt,
