@@ -80,7 +80,8 @@ std::size_t number_end(std::string_view line, std::size_t at, Number* number) {
   return at + static_cast<std::size_t>(stop - begin);
 }
 
-// Cuts a line into its text and its numbers.
+// Cuts a line into its text and its numbers. Blanks beside a number are not text: a program that
+// pads its columns prints more of them before a shorter number.
 std::string skeleton_of(std::string_view line, std::vector<Number>& numbers) {
   std::string skeleton;
   for (std::size_t i = 0; i < line.size();) {
@@ -98,9 +99,10 @@ std::string skeleton_of(std::string_view line, std::vector<Number>& numbers) {
     }
     const re2::StringPiece before(line.data(), i);
     number.ignored = number.is_integer && RE2::PartialMatch(before, place_pattern());
+    skeleton.erase(skeleton.find_last_not_of(' ') + 1);
     skeleton += '#';
     numbers.push_back(number);
-    i = end;
+    i = std::min(line.find_first_not_of(' ', end), line.size());
   }
   return skeleton;
 }
