@@ -20,6 +20,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 export OMPI_MCA_mpi_yield_when_idle=1
 mpi="mpirun -n $processes"
+cpus=$((4 / processes)) # four processes with two each hang now and then, without Groma, too (docs/legion.md)
 
 fail() {
   printf '%s\n' "$1"
@@ -27,13 +28,18 @@ fail() {
   exit 1
 }
 
-# runs NAME COMMAND...: the command ends well within its time.
+# runs NAME COMMAND...: the command ends well within its time. A run that hangs is
+# started again, twice: Legion 25.06 over MPI hangs now and then.
 runs() {
   name=$1
   shift
-  timeout -k 5 100 "$@" >"$output" 2>&1 </dev/null
-  code=$?
-  if [ $code -ne 0 ]; then fail "$name: exit code $code"; fi
+  for attempt in 1 2 3; do
+    timeout -k 5 60 "$@" >"$output" 2>&1 </dev/null
+    code=$?
+    if [ $code -ne 124 ]; then break; fi
+    echo "$name: hangs, attempt $attempt"
+  done
+  if [ "$code" -ne 0 ]; then fail "$name: exit code $code"; fi
   echo "$name: passed"
 }
 
@@ -82,11 +88,11 @@ case $how in
     for program in cannon circuit johnson stencil; do
       # shellcheck disable=SC2046,SC2086  # lists of words
       GROMA_TEST_MAPPING=$blocks runs "$program" $mpi "$tests/groma_legion_linked_$program" \
-        $(parameters_of $program) -ll:cpu 2 -logfile stderr
+        $(parameters_of $program) -ll:cpu $cpus -logfile stderr
       says 'elapsed'
     done
     # shellcheck disable=SC2086
-    GROMA_TEST_MAPPING=$blocks runs spread $mpi "$tests/groma_legion_linked_spread" -ll:cpu 2 \
+    GROMA_TEST_MAPPING=$blocks runs spread $mpi "$tests/groma_legion_linked_spread" -ll:cpu $cpus \
       -logfile stderr
     is_spread CPU
     # shellcheck disable=SC2086
@@ -99,7 +105,7 @@ case $how in
     for program in cannon circuit johnson stencil; do
       # shellcheck disable=SC2046,SC2086
       runs "$program" "$groma" run --map "$blocks" --checks never --log "$folder/$program.log" -- \
-        $mpi "$apps/$program" $(parameters_of $program) -ll:cpu 2
+        $mpi "$apps/$program" $(parameters_of $program) -ll:cpu $cpus
       says "groma: mapped by $blocks"
       says 'elapsed'
       runs "explain $program" "$groma" explain "$blocks" --log "$folder/$program.log"
@@ -108,35 +114,35 @@ case $how in
     done
     # shellcheck disable=SC2086
     runs spread "$groma" run --map "$blocks" --checks always -- $mpi "$tests/groma_legion_spread" \
-      -ll:cpu 2
+      -ll:cpu $cpus
     is_spread CPU
     # shellcheck disable=SC2086
     runs profile "$groma" run --map "$blocks" --checks never --profile -- $mpi \
-      "$tests/groma_legion_spread" -ll:cpu 2
+      "$tests/groma_legion_spread" -ll:cpu $cpus
     says 'task spread'
     ;;
   inside)
     for program in cannon circuit johnson stencil; do
       # shellcheck disable=SC2046,SC2086
       runs "$program" $mpi "$groma" run --map "$blocks" -- "$apps/$program" \
-        $(parameters_of $program) -ll:cpu 2
+        $(parameters_of $program) -ll:cpu $cpus
       says 'elapsed'
     done
     # shellcheck disable=SC2086
-    runs spread $mpi "$groma" run --map "$blocks" -- "$tests/groma_legion_spread" -ll:cpu 2
+    runs spread $mpi "$groma" run --map "$blocks" -- "$tests/groma_legion_spread" -ll:cpu $cpus
     is_spread CPU
     ;;
   record)
     for program in circuit stencil; do
       # shellcheck disable=SC2046,SC2086
       runs "record $program" "$groma" record --out "$folder/around.json" -- $mpi "$apps/$program" \
-        $(parameters_of $program) -ll:cpu 2
+        $(parameters_of $program) -ll:cpu $cpus
       # shellcheck disable=SC2046,SC2086
       runs "record $program in each process" $mpi "$groma" record --out "$folder/inside.json" -- \
-        "$apps/$program" $(parameters_of $program) -ll:cpu 2
+        "$apps/$program" $(parameters_of $program) -ll:cpu $cpus
       for recording in around inside; do
         runs "run $program, recorded $recording" "$groma" run "$blocks" \
-          --app "$folder/$recording.json" --machine "nodes=$processes,gpu=0,cpu=2"
+          --app "$folder/$recording.json" --machine "nodes=$processes,gpu=0,cpu=$cpus"
       done
     done
     ;;
