@@ -13,7 +13,6 @@
 #include "groma/recording.h"
 #include "groma/run.h"
 #include "groma/system.h"
-#include "legion_app.h"
 
 namespace driver {
 namespace {
@@ -166,7 +165,6 @@ std::optional<groma::Error> wrong_metric(const groma::CommandEvaluatorOptions& m
 }
 
 std::optional<groma::Error> wrong_program(const std::string& name) {
-  if (const auto library = own_library(); !library) return library.error();
   if (groma::find_program(name)) return std::nullopt;
   return groma::Error{groma::Error::Code::kUnreadable,
                       fmt::format("there is no program `{}` that can be run", visible(name))};

@@ -91,8 +91,10 @@ std::size_t number_end(std::string_view line, std::size_t at, Number* number) {
   return at + static_cast<std::size_t>(stop - begin);
 }
 
-// Cuts a line into its text and its numbers. Of a line that speaks of time a number is ignored if
-// the words before it, behind the last number, speak of time, or a unit of time follows it.
+// Cuts a line into its text and its numbers. Blanks beside a number are not text: a program that
+// pads its columns prints more of them before a shorter number. Of a line that speaks of time a
+// number is ignored if the words before it, behind the last number, speak of time, or a unit of
+// time follows it.
 std::string skeleton_of(std::string_view line, bool is_time, std::vector<Number>& numbers) {
   std::string skeleton;
   std::size_t last = 0;  // where the number before ends
@@ -117,9 +119,10 @@ std::string skeleton_of(std::string_view line, bool is_time, std::vector<Number>
                        RE2::PartialMatch(behind, unit_pattern());
     }
     last = end;
+    skeleton.erase(skeleton.find_last_not_of(' ') + 1);
     skeleton += '#';
     numbers.push_back(number);
-    i = end;
+    i = std::min(line.find_first_not_of(' ', end), line.size());
   }
   return skeleton;
 }

@@ -56,8 +56,9 @@ void Registration::warn_once(const Diagnostic& diagnostic, Origin origin, const 
   log()->log(LogLevel::kWarning, render(mapper.source(), shown));
 }
 
-// ---- Names that no task or region has. Legion does not tell which tasks are registered, so it is
-// known at the end alone, and not where others may have launched them.
+// ---- Names that no task or region has. Legion does not tell which tasks are registered, so they
+// are known only at the end. Each process sees its own launches; the first one has the top-level
+// task, and speaks of what it saw itself.
 
 void Registration::enter() {
   const std::lock_guard lock(mutex_);
@@ -68,9 +69,11 @@ void Registration::leave(const Mapper& mapper, const groma::mapper::NamesOfRun& 
   const std::lock_guard lock(mutex_);
   names_.merge(names);
   const auto* of_program = dynamic_cast<const ProgramMapper*>(&mapper);
-  if (--adapters_ > 0 || of_program == nullptr || mapper.machine().node_count() > 1) return;
-  if (names_.tasks.empty() || below) return;
-  groma::mapper::log_unknown_names(of_program->program(), names_, *log());
+  if (--adapters_ > 0 || of_program == nullptr) return;
+  if (names_.tasks.empty() || below || mapper.site().local.node != 0) return;
+  const bool is_alone = mapper.machine().node_count() == 1;
+  groma::mapper::log_unknown_names(of_program->program(), names_, *log(),
+                                   is_alone ? "" : " in the first process");
 }
 
 Adapter::Adapter(std::shared_ptr<Registration> registration, Legion::Mapping::MapperRuntime* rt,
@@ -279,6 +282,42 @@ Origin decided_by(const RequirementWish& wish, const Legion::Mapping::PhysicalIn
 
 }  // namespace
 
+// Regions of several trees, and reductions beside other privileges, cannot be one instance: Legion
+// refuses such a variant, whatever a mapper answers.
+void Adapter::map_colocated(MapperContext context, const Legion::Task& task,
+                            const MapTaskInput& input, HookCall& call, MapTaskOutput& output,
+                            std::vector<bool>& mapped) {
+  const TaskView& view = call.storage.view;
+  for (const auto& group : views_.colocated(task.task_id, call.wish.variant)) {
+    std::vector<Instances::Together> all;
+    std::vector<std::size_t> positions;
+    bool names_candidates = false, names_instances = false;
+    for (const std::size_t i : group) {
+      if (i >= task.regions.size() || view.requirements[i].empty() || is_premapped(input, i)) {
+        continue;
+      }
+      if (!all.empty() &&
+          (task.regions[i].redop != all.front().requirement.redop ||
+           task.regions[i].region.get_tree_id() != all.front().requirement.region.get_tree_id())) {
+        continue;
+      }
+      const RequirementWish& wish = call.wish.requirements[i];
+      names_candidates |= wish.candidate_count > 0;
+      names_instances |= wish.instance != 0;
+      positions.push_back(i);
+      all.push_back({task.regions[i], wish, demands(context, task, call.wish.variant, i),
+                     output.chosen_instances[i]});
+    }
+    if (all.size() < 2 || !names_candidates || names_instances) continue;
+    NoInstance why;
+    if (!instances_.add_together(context, all, output.target_procs, &why)) {
+      fail(positions.front(), view.name, all.front().wish, why);
+    }
+    mapped.resize(task.regions.size());
+    for (const std::size_t i : positions) mapped[i] = true;
+  }
+}
+
 void Adapter::map_regions(MapperContext context, const Legion::Task& task,
                           const MapTaskInput& input, HookCall& call, MapTaskOutput& output) {
   const TaskView& view = call.storage.view;
@@ -287,21 +326,25 @@ void Adapter::map_regions(MapperContext context, const Legion::Task& task,
     if (one.id == call.wish.variant) variant = &one;
   }
   const std::size_t inputs = task.regions.size();
+  std::vector<bool> mapped;
+  map_colocated(context, task, input, call, output, mapped);
   for (std::size_t i = 0; i < view.requirements.size(); ++i) {
     const RequirementView& requirement = view.requirements[i];
     const RequirementWish& wish = call.wish.requirements[i];
     if (requirement.empty() || is_premapped(input, i)) continue;
     NoInstance why;
     const RequirementOf of{task, call.wish.variant, i};
-    const bool made =
-        i < inputs
-            ? instances_.add(context, task.regions[i], &of, wish,
-                             demands(context, task, call.wish.variant, i),
-                             why_not_virtual(requirement, variant), output.target_procs,
-                             output.chosen_instances[i], &why)
-            : instances_.add_output(task.output_regions[i - inputs], wish,
-                                    output.target_procs.front(), output.output_targets[i - inputs],
-                                    output.output_constraints[i - inputs], &why);
+    bool made = i < mapped.size() && mapped[i];
+    if (i >= inputs) {
+      made = instances_.add_output(task.output_regions[i - inputs], wish,
+                                   output.target_procs.front(), output.output_targets[i - inputs],
+                                   output.output_constraints[i - inputs], &why);
+    } else if (!made) {
+      made = instances_.add(context, task.regions[i], &of, wish,
+                            demands(context, task, call.wish.variant, i),
+                            why_not_virtual(requirement, variant), output.target_procs,
+                            output.chosen_instances[i], &why);
+    }
     if (!made) fail(i, view.name, wish, why);
     if (wish.untracked && i < inputs) {
       output.untracked_valid_regions.insert(static_cast<unsigned>(i));

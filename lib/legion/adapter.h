@@ -209,6 +209,10 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
                       std::size_t index, const RequirementWish* wish, MapMustEpochOutput& output);
   void map_regions(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                    HookCall& call, MapTaskOutput& output);
+  // Maps the requirements that the chosen variant demands in one instance, and marks them in
+  // `mapped`, by position.
+  void map_colocated(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
+                     HookCall& call, MapTaskOutput& output, std::vector<bool>& mapped);
   void check(const std::vector<Refusal>& refusals) const;
   // Of a requirement that got no instance.
   [[noreturn]] void fail(std::size_t position, std::string_view name, const RequirementWish& wish,

@@ -202,6 +202,71 @@ bool Instances::add_shared(MapperContext context, const Legion::RegionRequiremen
   return false;
 }
 
+bool Instances::add_together(MapperContext context, std::span<const Together> all,
+                             const std::vector<Legion::Processor>& targets, NoInstance* why) {
+  // `joined` and `wish` stand for all requirements.
+  Legion::RegionRequirement joined = all.front().requirement;
+  RequirementWish wish;
+  wish.fields = RequirementWish::Fields::kRequired;
+  Demands demands;
+  for (const Together& one : all) {
+    const auto& fields = one.requirement.privilege_fields;
+    joined.privilege_fields.insert(fields.begin(), fields.end());
+    demands.insert(demands.end(), one.demands.begin(), one.demands.end());
+    if (one.wish.fields == RequirementWish::Fields::kAll) wish.fields = one.wish.fields;
+    if (wish.candidate_count == 0) {
+      wish.candidates_in_order = one.wish.candidates_in_order;
+      wish.candidate_count = one.wish.candidate_count;
+      wish.collect_priority = one.wish.collect_priority;
+    }
+    wish.fresh = wish.fresh || one.wish.fresh;
+  }
+  const auto groups = group_fields(joined, fields(context, joined, wish), demands);
+  for (const InstanceWish& instance : wish.candidates()) {
+    const auto is_named = [&](const Together& one) {
+      const auto candidates = one.wish.candidates();
+      return candidates.empty() ||
+             std::any_of(candidates.begin(), candidates.end(), [&](const InstanceWish& other) {
+               return other.memory == instance.memory && other.layout == instance.layout;
+             });
+    };
+    if (instance.memory == MemKind::kVirtual || !std::all_of(all.begin(), all.end(), is_named)) {
+      why->add(instance.memory, {"the variant demands another region in the same instance"});
+      continue;
+    }
+    const Legion::Memory memory = machine_.memory(targets.front(), instance.memory);
+    const auto reaches = [&](Legion::Processor p) {
+      return Realm::Machine::get_machine().has_affinity(p, memory);
+    };
+    if (!memory.exists() || !std::all_of(targets.begin(), targets.end(), reaches)) {
+      why->add(instance.memory, {"the processor reaches none"});
+      continue;
+    }
+    std::vector<Legion::LogicalRegion> regions;
+    for (const Together& one : all) {
+      const auto covered = region(context, one.requirement, one.wish, instance);
+      if (std::find(regions.begin(), regions.end(), covered) == regions.end()) {
+        regions.push_back(covered);
+      }
+    }
+    std::vector<PhysicalInstance> made;
+    const NoInstance here = make(context, joined, wish, instance, groups, regions, memory, made);
+    if (!here.text.empty()) {
+      why->add(instance.memory, here);
+      continue;
+    }
+    for (const Together& one : all) {
+      const auto& fields = one.requirement.privilege_fields;
+      for (const PhysicalInstance& each : made) {
+        const auto has = [&](Legion::FieldID field) { return each.has_field(field); };
+        if (std::any_of(fields.begin(), fields.end(), has)) one.chosen.push_back(each);
+      }
+    }
+    return true;
+  }
+  return false;
+}
+
 NoInstance Instances::make(MapperContext context, const Legion::RegionRequirement& requirement,
                            const RequirementWish& wish, const InstanceWish& instance,
                            const std::vector<FieldGroup>& groups,

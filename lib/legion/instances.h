@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -50,6 +51,18 @@ class Instances {
            const RequirementOf* of, const RequirementWish& wish, const Demands& demands,
            const char* not_virtual, std::vector<Legion::Processor>& targets,
            std::vector<Legion::Mapping::PhysicalInstance>& chosen, NoInstance* why);
+  // One requirement of those that a variant demands in one instance.
+  struct Together {
+    const Legion::RegionRequirement& requirement;
+    const RequirementWish& wish;
+    Demands demands;
+    std::vector<Legion::Mapping::PhysicalInstance>& chosen;
+  };
+  // Finds or makes one instance for all of `all`: it covers their regions and has their fields. It
+  // lies in the first memory that all wishes name with the same layout. A wish for a virtual
+  // instance is ignored. Returns false when there is no instance; `why` is then filled.
+  bool add_together(Legion::Mapping::MapperContext context, std::span<const Together> all,
+                    const std::vector<Legion::Processor>& targets, NoInstance* why);
   // The same for what tasks of a must epoch share: an instance that covers the regions of all these
   // requirements, of which `requirement` is one, in a memory that all of `targets` reach.
   bool add_shared(Legion::Mapping::MapperContext context,

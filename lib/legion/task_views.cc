@@ -3,6 +3,7 @@
 #include "legion/task_views.h"
 
 #include <algorithm>
+#include <set>
 
 #include "legion/layouts.h"
 
@@ -244,6 +245,7 @@ TaskViews::Known TaskViews::look_up(MapperContext context, const Legion::Task& t
     runtime_->find_valid_variants(context, task.task_id, ids, realm_kind(kind));
     for (Legion::VariantID id : ids) {
       made.demands.push_back(demands(context, task.task_id, id));  // a deque: these stay
+      made.colocated.push_back(colocated(context, task.task_id, id));
       made.variants.push_back(
           {static_cast<VariantId>(id), kind, runtime_->is_leaf_variant(context, task.task_id, id),
            runtime_->is_inner_variant(context, task.task_id, id),
@@ -262,6 +264,37 @@ std::vector<LayoutDemand> TaskViews::demands(MapperContext context, Legion::Task
     found.push_back(demand_of(position, runtime_->find_layout_constraints(context, id)));
   }
   return found;
+}
+
+std::span<const std::vector<std::size_t>> TaskViews::colocated(TaskId task,
+                                                               VariantId variant) const {
+  const auto found = known_.find(task);
+  if (found == known_.end()) return {};
+  const Known& known = found->second;
+  for (std::size_t i = 0; i < known.variants.size(); ++i) {
+    if (known.variants[i].id == variant) return known.colocated[i];
+  }
+  return {};
+}
+
+// Constraints that have a position in common are one group.
+std::vector<std::vector<std::size_t>> TaskViews::colocated(MapperContext context,
+                                                           Legion::TaskID task,
+                                                           Legion::VariantID variant) {
+  std::vector<std::vector<std::size_t>> groups;
+  const auto& all = runtime_->find_execution_constraints(context, task, variant);
+  for (const Legion::ColocationConstraint& constraint : all.colocation_constraints) {
+    std::set<std::size_t> together(constraint.indexes.begin(), constraint.indexes.end());
+    if (together.size() < 2) continue;
+    std::erase_if(groups, [&](const std::vector<std::size_t>& group) {
+      const auto is_in = [&](std::size_t position) { return together.contains(position); };
+      const bool joins = std::any_of(group.begin(), group.end(), is_in);
+      if (joins) together.insert(group.begin(), group.end());
+      return joins;
+    });
+    groups.emplace_back(together.begin(), together.end());
+  }
+  return groups;
 }
 
 // ---- Requirements

@@ -152,6 +152,10 @@ class TaskViews {
   groma::mapper::NamesOfRun names() const;
   std::string_view name(TaskId task) const;
   std::span<const VariantView> variants(TaskId task) const;
+  // The positions of requirements that a variant demands in one instance (Legion:
+  // ColocationConstraint), in groups of two or more; a position is in one group at most. Empty
+  // for a task that was not seen.
+  std::span<const std::vector<std::size_t>> colocated(TaskId task, VariantId variant) const;
 
  private:
   struct Known {
@@ -164,7 +168,8 @@ class TaskViews {
     std::size_t regions = 0;      // the most that one was launched with
     std::size_t variant_ids = 0;  // all, also those that no processor of ours runs
     std::vector<VariantView> variants;
-    std::deque<std::vector<LayoutDemand>> demands;  // of each variant
+    std::deque<std::vector<LayoutDemand>> demands;                 // of each variant
+    std::vector<std::vector<std::vector<std::size_t>>> colocated;  // of each variant
   };
   struct RegionKey {
     Legion::LogicalRegion region;
@@ -185,6 +190,8 @@ class TaskViews {
   Known look_up(MapperContext context, const Legion::Task& task);
   std::vector<LayoutDemand> demands(MapperContext context, Legion::TaskID task,
                                     Legion::VariantID variant);
+  std::vector<std::vector<std::size_t>> colocated(MapperContext context, Legion::TaskID task,
+                                                  Legion::VariantID variant);
   void add_requirement(MapperContext context, const Legion::RegionRequirement& requirement,
                        Regions regions, ViewStorage& storage);
   std::shared_ptr<RegionFacts> facts(MapperContext context,

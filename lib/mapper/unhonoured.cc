@@ -67,7 +67,8 @@ void NamesOfRun::merge(const NamesOfRun& other) {
   all_regions = all_regions && other.all_regions;
 }
 
-void log_unknown_names(const Program& program, const NamesOfRun& run, LogSink& log) {
+void log_unknown_names(const Program& program, const NamesOfRun& run, LogSink& log,
+                       std::string_view where) {
   const std::vector<std::string_view> regions(run.regions.begin(), run.regions.end());
   std::vector<std::string_view> tasks;
   std::size_t most = 0;  // regions of a task
@@ -122,8 +123,8 @@ void log_unknown_names(const Program& program, const NamesOfRun& run, LogSink& l
             ? ""
             : fmt::format(" (so too in line {})",
                           fmt::join(std::next(one.lines.begin()), one.lines.end(), ", "));
-    log.log(LogLevel::kWarning, fmt::format("{}:{}: {}{}{}", program.source().name(),
-                                            *one.lines.begin(), one.what, also, one.after));
+    log.log(LogLevel::kWarning, fmt::format("{}:{}: {}{}{}{}", program.source().name(),
+                                            *one.lines.begin(), one.what, where, also, one.after));
   }
 }
 

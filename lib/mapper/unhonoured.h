@@ -29,8 +29,10 @@ struct NamesOfRun {
 };
 
 // A line for each task and region that statements name and the run did not have, with near names
-// of those that it had, and for each position that no launch of the task had.
-void log_unknown_names(const Program& program, const NamesOfRun& run, LogSink& log);
+// of those that it had, and for each position that no launch of the task had. `where` ends each
+// line's claim (" in the first process"): `run` is then what was seen there.
+void log_unknown_names(const Program& program, const NamesOfRun& run, LogSink& log,
+                       std::string_view where = "");
 
 // Whether there is an InstanceLimit statement.
 bool limits_any(const Program& program);

@@ -845,6 +845,15 @@ TEST(Run, WithoutALibraryForLegionSaysSo) {
   EXPECT_THAT(outcome.err, HasSubstr("this build has no library for Legion programs"));
 }
 
+// The command then needs no library of its own: it goes on to look for the program.
+TEST(Tune, VerifiesWithTheLibraryThatIsNamed) {
+  const Outcome outcome =
+      run("d=$(mktemp -d) && cp \"$(command -v groma)\" $d && $d/groma tune --app cannon "
+          "--library $d/groma --verify -- $d/nosuch; code=$?; rm -r $d; exit $code");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("/nosuch` that can be run"));
+}
+
 // Without a Legion: the program says itself what the library would say. The loader ignores a
 // library that is none.
 TEST(Run, TakesAProgramAndALibrary) {

@@ -94,7 +94,24 @@ std::vector<Case> cases() {
   return all;
 }
 
+// Bytes from the first element of its first region to that of its second one.
+std::int64_t look_at_two(const Legion::Task*, const std::vector<PhysicalRegion>& regions, Context,
+                         Legion::Runtime*) {
+  using Accessor = Legion::FieldAccessor<LEGION_READ_ONLY, double, 2, Legion::coord_t,
+                                         Realm::AffineAccessor<double, 2, Legion::coord_t>>;
+  const Accessor first(regions[0], kFirst), second(regions[1], kFirst);
+  return reinterpret_cast<const char*>(second.ptr({kWidth / 2, 0})) -
+         reinterpret_cast<const char*>(first.ptr({0, 0}));
+}
+
+constexpr Legion::TaskID kTogether = 20;
+
 const BeforeStart kSetUp([] {
+  Legion::TaskVariantRegistrar together(kTogether, "together");
+  together.add_constraint(Legion::ProcessorConstraint(Legion::Processor::LOC_PROC));
+  together.set_leaf(true);
+  together.execution_constraints.add_constraint(Legion::ColocationConstraint(0, 1));
+  Legion::Runtime::preregister_task_variant<std::int64_t, look_at_two>(together, "together");
   for (Case& one : *new std::vector<Case>(cases())) {
     Legion::TaskVariantRegistrar registrar(one.id, one.name);
     registrar.add_constraint(Legion::ProcessorConstraint(Legion::Processor::LOC_PROC));
@@ -109,34 +126,41 @@ const BeforeStart kSetUp([] {
   map_by(GROMA_SOURCE_DIR "/tests/legion/demands.mapper", kProgram);
 });
 
-LogicalRegion seen_region;  // the last one
-
-// A region of its own, so that no earlier instance will do; the upper half of it, if asked.
-Seen seen_by(const char* name, bool half = false) {
-  Legion::TaskID id = 0;
-  for (const Case& one : cases()) id = one.name == std::string(name) ? one.id : id;
+// A new region, so that no earlier instance fits.
+LogicalRegion make_whole() {
   const auto space =
       runtime()->create_index_space(context(), Legion::Rect<2>({0, 0}, {kWidth - 1, kHeight - 1}));
   const auto fields = runtime()->create_field_space(context());
   auto allocator = runtime()->create_field_allocator(context(), fields);
   for (Legion::FieldID field : {kFirst, kSecond}) allocator.allocate_field(sizeof(double), field);
   const auto whole = runtime()->create_logical_region(context(), space, fields);
-  seen_region = whole;
   for (Legion::FieldID field : {kFirst, kSecond}) {
     runtime()->fill_field<double>(context(), whole, whole, field, 1.0);
   }
+  return whole;
+}
+
+// The two halves of a region, cut in x.
+Legion::LogicalPartition halves_of(LogicalRegion whole) {
+  const auto colors = runtime()->create_index_space(context(), Legion::Rect<1>(0, 1));
+  Legion::Transform<2, 1> transform;
+  transform[0][0] = kWidth / 2;
+  transform[1][0] = 0;
+  const auto parts = runtime()->create_partition_by_restriction(
+      context(), Legion::IndexSpaceT<2>(whole.get_index_space()), Legion::IndexSpaceT<1>(colors),
+      transform, Legion::Rect<2>({0, 0}, {kWidth / 2 - 1, kHeight - 1}));
+  return runtime()->get_logical_partition(context(), whole, parts);
+}
+
+LogicalRegion seen_region;  // the last one
+
+// What the task sees of a region of its own, or of the lower half of one.
+Seen seen_by(const char* name, bool half = false) {
+  Legion::TaskID id = 0;
+  for (const Case& one : cases()) id = one.name == std::string(name) ? one.id : id;
+  const LogicalRegion whole = seen_region = make_whole();
   LogicalRegion region = whole;
-  if (half) {
-    const auto colors = runtime()->create_index_space(context(), Legion::Rect<1>(0, 1));
-    Legion::Transform<2, 1> transform;
-    transform[0][0] = kWidth / 2;
-    transform[1][0] = 0;
-    const auto parts = runtime()->create_partition_by_restriction(
-        context(), Legion::IndexSpaceT<2>(space), Legion::IndexSpaceT<1>(colors), transform,
-        Legion::Rect<2>({0, 0}, {kWidth / 2 - 1, kHeight - 1}));
-    region = runtime()->get_logical_subregion_by_color(
-        context(), runtime()->get_logical_partition(context(), whole, parts), 0);
-  }
+  if (half) region = runtime()->get_logical_subregion_by_color(context(), halves_of(whole), 0);
   Legion::TaskLauncher launcher(id, Legion::UntypedBuffer(), Legion::Predicate::TRUE_PRED,
                                 kProgram);
   RegionRequirement requirement(region, LEGION_READ_ONLY, LEGION_EXCLUSIVE, whole);
@@ -215,6 +239,22 @@ TEST(Demands, MemoriesOfOtherMachines) {
   const Set reduces = legion::constraints_of(requirement, wish, {{kFirst}, {}});
   EXPECT_EQ(reduces.specialized_constraint.kind, LEGION_AFFINE_REDUCTION_SPECIALIZE);
   EXPECT_EQ(reduces.specialized_constraint.redop, 3);
+}
+
+// The statement asks for exact instances, of which each region would have its own.
+TEST(Demands, OneInstanceForTwoRegions) {
+  const LogicalRegion whole = make_whole();
+  const auto halves = halves_of(whole);
+  Legion::TaskLauncher launcher(kTogether, Legion::UntypedBuffer(), Legion::Predicate::TRUE_PRED,
+                                kProgram);
+  for (int half = 0; half < 2; ++half) {
+    launcher.add_region_requirement(
+        RegionRequirement(runtime()->get_logical_subregion_by_color(context(), halves, half),
+                          LEGION_READ_ONLY, LEGION_EXCLUSIVE, whole)
+            .add_field(kFirst));
+  }
+  const auto bytes = runtime()->execute_task(context(), launcher).get_result<std::int64_t>();
+  EXPECT_EQ(bytes, kWidth / 2 * kElement);
 }
 
 TEST(Demands, Offset) { EXPECT_GE(seen_by("offset").field, 4096); }

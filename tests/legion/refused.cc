@@ -85,12 +85,19 @@ void top(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Legion
   const auto fields = runtime->create_field_space(context);
   Legion::FieldAllocator allocator = runtime->create_field_allocator(context, fields);
   allocator.allocate_field(sizeof(double), kField);
-  if (how == "demanding_two") allocator.allocate_field(sizeof(double), kOther);
+  if (how == "demanding_two" || how == "colocated") {
+    allocator.allocate_field(sizeof(double), kOther);
+  }
   const auto region = runtime->create_logical_region(context, space, fields);
   runtime->attach_name(region, "cells");
   runtime->fill_field<double>(context, region, region, kField, 1.0);
   Legion::TaskLauncher launcher(kLook, Legion::UntypedBuffer());
   launcher.add_region_requirement(requirement_of(region));
+  if (how == "colocated") {
+    launcher.add_region_requirement(
+        Legion::RegionRequirement(region, LEGION_WRITE_DISCARD, LEGION_EXCLUSIVE, region)
+            .add_field(kOther));
+  }
   if (how == "index" || how == "concurrent") {
     launch_points(context, runtime);
   } else if (how == "epoch") {
@@ -162,6 +169,9 @@ int main(int argc, char** argv) {
       Legion::LayoutConstraintRegistrar layout;
       layout.add_constraint(Legion::OrderingConstraint({LEGION_DIM_F, LEGION_DIM_X}, false));
       registrar.add_layout_constraint_set(0, Runtime::preregister_layout(layout));
+    }
+    if (how == "colocated" && id == kLook) {
+      registrar.execution_constraints.add_constraint(Legion::ColocationConstraint(0, 1));
     }
     preregister(registrar, name);
   };

@@ -108,6 +108,12 @@ TEST(Results, SaysWhatIsTooLong) {
   EXPECT_FALSE(Results::fits("", lines));
 }
 
+TEST(Results, PaddingIsLeftOut) {
+  EXPECT_EQ(compare({"GFLOPS =  12.637 GFLOPS\n"}, "GFLOPS =   9.836 GFLOPS\n"), "");
+  EXPECT_EQ(compare({"  9.5 |2.25  |\n"}, " 9.5000001 |2.2500001|\n"), "");
+  EXPECT_NE(compare({"counts 1 2\n"}, "counts 12\n"), "");
+}
+
 TEST(Results, PlacesAreLeftOut) {
   EXPECT_EQ(compare({"point 3 on CPU 1, node 0: 2.5\n"}, "point 3 on CPU 0, node 1: 2.5\n"), "");
   EXPECT_EQ(compare({"ran on processor 5\n"}, "ran on processor 7\n"), "");
