@@ -72,11 +72,6 @@ std::vector<AppField> fields_of(const AppRegion& region, const Events::Requireme
   return fields;
 }
 
-bool are_as_large(const std::vector<AppField>& a, const std::vector<AppField>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const AppField& x, const AppField& y) { return x.bytes == y.bytes; });
-}
-
 std::vector<std::int64_t> color_extents(const Application& app, const AppPartition& partition) {
   std::vector<std::int64_t> extents;
   const AppPartition* at = &partition;
@@ -331,9 +326,10 @@ std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const Runs
     const AppRegion& region = app_.regions[from.region];
     to.of = region.name;
     const std::vector<AppField> fields = fields_of(region, from);
-    const std::vector<AppField>& usual = task.requirements[r].fields;
-    if (fields != usual && are_as_large(fields, usual)) {
+    if (from.privilege != task.requirements[r].privilege) to.privilege = from.privilege;
+    if (fields != task.requirements[r].fields) {
       for (const AppField& field : fields) to.fields.push_back(field.name);
+      if (fields.empty()) to.privilege = Privilege::kNoAccess;
     }
     if (from.how == Events::How::kWhole) continue;
     const auto partition = static_cast<std::size_t>(from.partition);
@@ -371,14 +367,10 @@ std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const Runs
     if (is_point) to.color.clear();
     if (!is_point && from.how != Events::How::kFixed) made.index = index;
   }
-  // The task has more where other launches gave more, and the region of one of them may be of other
-  // dimensions.
-  all.resize(task.requirements.size());
-  for (std::size_t r = 0; r < all.size(); ++r) {
-    const AppRequirement& usual = task.requirements[r];
-    const bool fits = !all[r].of.empty() && region_of(app_, all[r].of).extents.size() ==
-                                                static_cast<std::size_t>(usual.dimensions);
-    if (!fits) all[r] = {region_of(app_, usual.data.of).name, {}};
+  // Other launches of the task may have more requirements. This one does not use them.
+  for (std::size_t r = all.size(); r < task.requirements.size(); ++r) {
+    all.push_back(
+        {region_of(app_, task.requirements[r].data.of).name, {}, {}, Privilege::kNoAccess});
   }
   for (const AppData& each : all) {
     for (const Formula& formula : each.color) use(formula);
