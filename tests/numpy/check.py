@@ -114,7 +114,8 @@ class Check:
             mapping = self.folder / "drawn.mapper"
             mapping.write_text(draw(app, seed))
             code, mapped, err = self.run(
-                groma, "run", "--map", str(mapping), "--timeout", "120", "--json", "--", *legate
+                groma, "run", "--map", str(mapping), "--checks", "always", "--timeout", "120",
+                "--json", "--", *legate,
             )
             said = json.loads(mapped.splitlines()[-1]) if mapped else {}
             text = mapping.read_text()[len(FUNCTIONS):]
