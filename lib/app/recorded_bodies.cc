@@ -30,14 +30,6 @@ bool all_same(const std::vector<std::uint32_t>& numbers) {
   return std::adjacent_find(numbers.begin(), numbers.end(), std::not_equal_to<>()) == numbers.end();
 }
 
-// How many of the numbers say one colour, or begin each point's.
-std::size_t given_colors(const Events& events, const Events::Requirement& of,
-                         std::size_t dimensions) {
-  if (of.how != Events::How::kFixed && of.how != Events::How::kPoint) return 0;
-  const std::size_t colors = events.color_dimensions(of);
-  return of.how == Events::How::kFixed ? colors : colors - dimensions;
-}
-
 const AppRegion& region_of(const Application& app, std::string of) {
   for (std::size_t up = 0; up <= app.partitions.size(); ++up) {
     for (const AppRegion& region : app.regions) {
@@ -317,7 +309,7 @@ std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const Runs
   std::size_t next = 2 * dimensions;  // of the numbers: those of one colour, then the tables
   std::size_t table = next;
   for (const Events::Requirement& from : shape.requirements) {
-    table += given_colors(events_, from, dimensions);
+    table += events_.given_colors(from, dimensions);
   }
   std::vector<AppData> all;
   for (std::size_t r = 0; r < shape.requirements.size(); ++r) {
@@ -337,7 +329,7 @@ std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const Runs
     to.of = app_.partitions[partition].name;
     const std::string what =
         fmt::format("which piece of `{}` a launch of `{}` has", to.of, made.task);
-    const std::size_t given = given_colors(events_, from, dimensions);
+    const std::size_t given = events_.given_colors(from, dimensions);
     for (std::size_t d = 0; d < given; ++d) {
       to.color.push_back(number(runs, next++, names, std::span(extents).subspan(d, 1), what));
     }

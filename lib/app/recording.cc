@@ -12,6 +12,7 @@
 #include "app/recorded_bodies.h"
 #include "app/recorded_data.h"
 #include "app/recorded_holes.h"
+#include "app/recorded_uses.h"
 #include "groma/workload.h"
 
 namespace groma {
@@ -222,6 +223,7 @@ Result<Recording> recorded_application(std::string_view recorded, const std::str
   }
   auto events = app::events_from(recorded);
   if (!events) return events.error();
+  app::drop_unused_pieces(*events);
   // The holes of pieces as they were, unless that is too much for an application.
   const auto made = [&]() -> Result<Recording> {
     if (app::boxes_in_holes(*events) <= kMaxAppBoxes) return Maker(*events, name).make();

@@ -146,6 +146,49 @@ TEST(Recording, LaunchesOfOneTaskMayDiffer) {
   EXPECT_THAT(on(2), ElementsAre("read-write 1 whole 0", "no-access 0 whole "));
 }
 
+// A program that reads one row and one column of a matrix may cut it into all rows and columns. The
+// others are not described, or the embedded runtime would look at each element by itself.
+TEST(Recording, PiecesThatNoLaunchUsesAreLeftOut) {
+  using How = app::Events::How;
+  constexpr std::int64_t kEdge = 300;
+  app::Events events;
+  events.runtime = "a test";
+  events.tasks = {{"main", {{}}}, {"work", {{}}}};
+  events.regions = {{"x", {Point{0, 0}, Point{kEdge, kEdge}}, kEdge * kEdge, {{"v", 8}}}};
+  app::Events::Partition rows{"rows", 0, -1, {Point{0, 0}, Point{kEdge, 1}}, {}};
+  app::Events::Partition columns{"columns", 0, -1, {Point{0, 0}, Point{1, kEdge}}, {}};
+  app::Events::Partition halves{"halves", 0, 1, {Point{0, 0}, Point{2, 1}}, {}};
+  for (std::int64_t c = 0; c < kEdge; ++c) {
+    rows.pieces.push_back({Point{c, 0}, {Point{c, 0}, Point{1, kEdge}}, kEdge});
+    columns.pieces.push_back({Point{0, c}, {Point{0, c}, Point{kEdge, 1}}, kEdge});
+    for (std::int64_t half = 0; half < 2; ++half) {
+      const Rect box{Point{half * kEdge / 2, c}, Point{kEdge / 2, 1}};
+      halves.pieces.push_back({Point{0, c, half, 0}, box, kEdge / 2});
+    }
+  }
+  events.partitions = {rows, columns, halves};
+  events.shapes = {{1, 0, {{How::kFixed, 0, 0, Privilege::kReadOnly, {}, {0}}}},
+                   {1, 1, {{How::kMapped, 0, 2, Privilege::kReadOnly, {}, {0}}}}};
+  events.launches = {{0, {299, 0}}, {1, {0, 2, 0, 7, 0, 0, 0, 7, 1, 0}}};
+  events.contexts = {{0, -1, {}, 1, {{0}, {1}}}};
+  const auto recorded = recorded_application(app::text_of(events), "one row");
+  ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+  EXPECT_THAT(recorded->notes, Not(Contains(HasSubstr("follow"))));
+  const Workload workload = Workload::make(recorded->app).value();
+  const auto box_of = [&](std::size_t partition, const Point& color) {
+    app::FormulaFault fault = app::FormulaFault::kNone;
+    const auto& data = workload.data();
+    const Rect box = app::cut(data, data.partitions[partition], color, fault).around();
+    return std::pair(box.lower, box.extents);
+  };
+  const auto is_empty = [](const auto& box) { return Rect{box.first, box.second}.volume() == 0; };
+  EXPECT_EQ(box_of(0, Point{299, 0}), std::pair(Point{299, 0}, Point{1, kEdge}));
+  EXPECT_TRUE(is_empty(box_of(0, Point{3, 0})));
+  EXPECT_EQ(box_of(1, Point{0, 7}), std::pair(Point{0, 7}, Point{kEdge, 1}));
+  EXPECT_EQ(box_of(2, Point{0, 7, 1, 0}), std::pair(Point{kEdge / 2, 7}, Point{kEdge / 2, 1}));
+  EXPECT_TRUE(is_empty(box_of(2, Point{0, 8, 1, 0})));
+}
+
 TEST(Recording, WhatFollowsNoRuleIsSaid) {
   app::Events events;
   events.runtime = "a test";
