@@ -137,8 +137,11 @@ struct AppPartition {
 struct AppData {
   std::string of = {};  // a region or a partition; empty: not described, so it cannot be run
   Formulas color = {};
-  // The region's, for each field of the requirement one as large; none: those of the same names.
+  // Fields of the region. None: those of the requirement, by their names. A requirement itself has
+  // as many as it has `fields`, each as large; a launch may name any.
   std::vector<std::string> fields = {};
+  // Only of a launch: what it asks for instead of the requirement's privilege.
+  std::optional<Privilege> privilege = {};
   friend bool operator==(const AppData&, const AppData&) = default;
 };
 

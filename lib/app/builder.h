@@ -105,8 +105,12 @@ class Builder {
   // `color` formulas are over what is in scope.
   Where read_where(const std::string& path, const AppData& from, const Requirement& requirement,
                    Where::Color color);
+  void fields_fit_requirement(const std::string& path, const AppData& from,
+                              const Requirement& requirement, const Where& where);
+  // Finds the fields of these names in the region, or the requirement's own if there are none.
+  // `as_large`: each has to be as large as the requirement's at its position.
   void find_fields(const std::string& path, const std::vector<std::string>& names,
-                   const Requirement& requirement, Where& where);
+                   const Requirement& requirement, bool as_large, Where& where);
   int number_of_task(const std::string& path, std::string_view name);
   void find_futures(const std::vector<AppStatement>& body, int depth);
   void read_top_level();

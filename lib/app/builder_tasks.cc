@@ -126,10 +126,22 @@ void Builder::read_requirement(const std::string& path, const AppRequirement& fr
 Where Builder::read_where(const std::string& path, const AppData& from,
                           const Requirement& requirement, Where::Color color) {
   Where where;
+  const bool is_of_launch = color == Where::Color::kFrame;
+  if (!is_of_launch && from.privilege) {
+    fail(path + "/privilege", "only the `data` of a launch has a privilege of its own",
+         "give the requirement its `privilege` beside `data`");
+  }
   where.names = requirement.names;
+  where.privilege = from.privilege.value_or(requirement.privilege);
   if (from.of.empty()) {
     if (!from.color.empty()) fail(path + "/color", "a colour of no partition");
     if (!from.fields.empty()) fail(path + "/fields", "fields of no region");
+    if (!is_of_launch) return where;
+    // The launch says nothing but a privilege.
+    const Privilege privilege = where.privilege;
+    where = requirement.data;
+    where.privilege = privilege;
+    if (privilege == Privilege::kNoAccess) where.fields.clear();
     return where;
   }
   const Names* names = nullptr;
@@ -156,26 +168,36 @@ Where Builder::read_where(const std::string& path, const AppData& from,
     return where;
   }
   if (requirement.names.empty()) where.names = *names;
-  if (ok()) find_fields(path, from.fields, requirement, where);
+  if (is_of_launch && where.privilege == Privilege::kNoAccess) return where;
+  if (!is_of_launch && ok()) fields_fit_requirement(path, from, requirement, where);
+  const bool as_large = !is_of_launch || from.fields.empty();
+  if (ok()) find_fields(path, from.fields, requirement, as_large, where);
   return where;
 }
 
-void Builder::find_fields(const std::string& path, const std::vector<std::string>& names,
-                          const Requirement& requirement, Where& where) {
-  const auto& numbers = field_numbers_[where.region];
-  std::vector<bool> seen(numbers.size());
+// A requirement and the data that it has without a launch agree in their dimensions and in the
+// number of their fields. A launch may differ from its task in both.
+void Builder::fields_fit_requirement(const std::string& path, const AppData& from,
+                                     const Requirement& requirement, const Where& where) {
   const Region& region = data_.regions[where.region];
   if (requirement.dimensions != region.box.dimensions()) {
     return fail(path, fmt::format("`{}` has {} dimensions, the requirement {}", region.name,
                                   region.box.dimensions(), requirement.dimensions));
   }
-  if (!names.empty() && names.size() != requirement.fields.size()) {
-    return fail(path + "/fields", fmt::format("{} fields, the requirement has {}", names.size(),
-                                              requirement.fields.size()));
+  if (!from.fields.empty() && from.fields.size() != requirement.fields.size()) {
+    fail(path + "/fields", fmt::format("{} fields, the requirement has {}", from.fields.size(),
+                                       requirement.fields.size()));
   }
-  for (std::size_t i = 0; i < requirement.fields.size(); ++i) {
-    const AppField& field = requirement.fields[i];
-    const std::string& name = names.empty() ? field.name : names[i];
+}
+
+void Builder::find_fields(const std::string& path, const std::vector<std::string>& names,
+                          const Requirement& requirement, bool as_large, Where& where) {
+  const auto& numbers = field_numbers_[where.region];
+  std::vector<bool> seen(numbers.size());
+  const Region& region = data_.regions[where.region];
+  const std::size_t count = names.empty() ? requirement.fields.size() : names.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string& name = names.empty() ? requirement.fields[i].name : names[i];
     const auto known = numbers.find(name);
     if (known == numbers.end()) {
       std::vector<std::string_view> all;
@@ -184,9 +206,9 @@ void Builder::find_fields(const std::string& path, const std::vector<std::string
                           all);
     }
     const std::int64_t bytes = region.fields[known->second].bytes;
-    if (bytes != field.bytes) {
+    if (as_large && bytes != requirement.fields[i].bytes) {
       return fail(path, fmt::format("field `{}` of `{}` has {} bytes, not {}", name, region.name,
-                                    bytes, field.bytes));
+                                    bytes, requirement.fields[i].bytes));
     }
     if (seen[known->second]) {
       return fail(path, fmt::format("field `{}` is required twice", name));

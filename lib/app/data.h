@@ -69,7 +69,8 @@ struct Where {
   std::uint32_t region = 0;
   Codes color;
   Names names;                        // that a mapping may know it by
-  std::vector<std::uint32_t> fields;  // of the requirement, in the region
+  std::vector<std::uint32_t> fields;  // positions in the region; empty without access
+  Privilege privilege = Privilege::kReadWrite;
 };
 
 struct Traffic {

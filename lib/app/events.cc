@@ -305,6 +305,12 @@ std::size_t Events::color_dimensions(const Requirement& requirement) const {
       color_dimensions(partitions[static_cast<std::size_t>(requirement.partition)]));
 }
 
+std::size_t Events::given_colors(const Requirement& requirement, std::size_t dimensions) const {
+  if (requirement.how != How::kFixed && requirement.how != How::kPoint) return 0;
+  const std::size_t colors = color_dimensions(requirement);
+  return requirement.how == How::kFixed ? colors : colors - dimensions;
+}
+
 std::vector<std::size_t> Events::layout_of(const Context& context) const {
   if (context.shape < 0) return {};
   const Shape& shape = shapes[static_cast<std::size_t>(context.shape)];

@@ -65,6 +65,7 @@ struct Events {
     std::int32_t outer = -1;  // an earlier partition, whose pieces it cuts
     Rect colors;              // its own, of one piece of `outer`, as the program counts them
     std::vector<Piece> pieces;
+    bool few_used = false;  // only the used pieces are there (recorded_uses.h); not in the text
   };
   enum class How : std::uint8_t {
     kWhole,   // the region
@@ -132,6 +133,9 @@ struct Events {
   int color_dimensions(const Partition& partition) const;
   // Of the colours that say which piece a requirement is on, 0 of a whole region.
   std::size_t color_dimensions(const Requirement& requirement) const;
+  // How many of a launch's numbers say the requirement's one colour, or begin that of each point.
+  // `dimensions` are those of the launch's domain.
+  std::size_t given_colors(const Requirement& requirement, std::size_t dimensions) const;
   // Of `given`: the dimensions of the point, then the colours of each requirement.
   std::vector<std::size_t> layout_of(const Context& context) const;
 };

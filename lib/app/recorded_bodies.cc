@@ -30,14 +30,6 @@ bool all_same(const std::vector<std::uint32_t>& numbers) {
   return std::adjacent_find(numbers.begin(), numbers.end(), std::not_equal_to<>()) == numbers.end();
 }
 
-// How many of the numbers say one colour, or begin each point's.
-std::size_t given_colors(const Events& events, const Events::Requirement& of,
-                         std::size_t dimensions) {
-  if (of.how != Events::How::kFixed && of.how != Events::How::kPoint) return 0;
-  const std::size_t colors = events.color_dimensions(of);
-  return of.how == Events::How::kFixed ? colors : colors - dimensions;
-}
-
 const AppRegion& region_of(const Application& app, std::string of) {
   for (std::size_t up = 0; up <= app.partitions.size(); ++up) {
     for (const AppRegion& region : app.regions) {
@@ -70,11 +62,6 @@ std::vector<AppField> fields_of(const AppRegion& region, const Events::Requireme
   std::vector<AppField> fields;
   for (const std::uint32_t number : numbers) fields.push_back(region.fields[number]);
   return fields;
-}
-
-bool are_as_large(const std::vector<AppField>& a, const std::vector<AppField>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const AppField& x, const AppField& y) { return x.bytes == y.bytes; });
 }
 
 std::vector<std::int64_t> color_extents(const Application& app, const AppPartition& partition) {
@@ -322,7 +309,7 @@ std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const Runs
   std::size_t next = 2 * dimensions;  // of the numbers: those of one colour, then the tables
   std::size_t table = next;
   for (const Events::Requirement& from : shape.requirements) {
-    table += given_colors(events_, from, dimensions);
+    table += events_.given_colors(from, dimensions);
   }
   std::vector<AppData> all;
   for (std::size_t r = 0; r < shape.requirements.size(); ++r) {
@@ -331,9 +318,10 @@ std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const Runs
     const AppRegion& region = app_.regions[from.region];
     to.of = region.name;
     const std::vector<AppField> fields = fields_of(region, from);
-    const std::vector<AppField>& usual = task.requirements[r].fields;
-    if (fields != usual && are_as_large(fields, usual)) {
+    if (from.privilege != task.requirements[r].privilege) to.privilege = from.privilege;
+    if (fields != task.requirements[r].fields) {
       for (const AppField& field : fields) to.fields.push_back(field.name);
+      if (fields.empty()) to.privilege = Privilege::kNoAccess;
     }
     if (from.how == Events::How::kWhole) continue;
     const auto partition = static_cast<std::size_t>(from.partition);
@@ -341,7 +329,7 @@ std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const Runs
     to.of = app_.partitions[partition].name;
     const std::string what =
         fmt::format("which piece of `{}` a launch of `{}` has", to.of, made.task);
-    const std::size_t given = given_colors(events_, from, dimensions);
+    const std::size_t given = events_.given_colors(from, dimensions);
     for (std::size_t d = 0; d < given; ++d) {
       to.color.push_back(number(runs, next++, names, std::span(extents).subspan(d, 1), what));
     }
@@ -371,14 +359,10 @@ std::vector<AppData> RecordedBodies::data(const Events::Shape& shape, const Runs
     if (is_point) to.color.clear();
     if (!is_point && from.how != Events::How::kFixed) made.index = index;
   }
-  // The task has more where other launches gave more, and the region of one of them may be of other
-  // dimensions.
-  all.resize(task.requirements.size());
-  for (std::size_t r = 0; r < all.size(); ++r) {
-    const AppRequirement& usual = task.requirements[r];
-    const bool fits = !all[r].of.empty() && region_of(app_, all[r].of).extents.size() ==
-                                                static_cast<std::size_t>(usual.dimensions);
-    if (!fits) all[r] = {region_of(app_, usual.data.of).name, {}};
+  // Other launches of the task may have more requirements. This one does not use them.
+  for (std::size_t r = all.size(); r < task.requirements.size(); ++r) {
+    all.push_back(
+        {region_of(app_, task.requirements[r].data.of).name, {}, {}, Privilege::kNoAccess});
   }
   for (const AppData& each : all) {
     for (const Formula& formula : each.color) use(formula);

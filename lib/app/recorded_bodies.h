@@ -101,8 +101,6 @@ class RecordedBodies {
 
 // What a launch has of the region, in the region's order.
 std::vector<AppField> fields_of(const AppRegion& region, const Events::Requirement& requirement);
-// Whether there are as many, each as large as that of its position.
-bool are_as_large(const std::vector<AppField>& a, const std::vector<AppField>& b);
 // The extents of the colours of the partition, those around it first.
 std::vector<std::int64_t> color_extents(const Application& app, const AppPartition& partition);
 

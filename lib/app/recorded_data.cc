@@ -372,9 +372,9 @@ void RecordedData::add_partition(std::size_t number) {
         at = each.outer;
       }
     }
-    if (with_holes) {
+    if (with_holes || from.few_used) {
       // Blocks of what has holes itself may be right; else the boxes are, by themselves.
-      if (!is_exact() && from.outer >= 0 && !flat) try_way(begin);
+      if (!is_exact() && from.outer >= 0 && !flat && !from.few_used) try_way(begin);
       if (is_exact()) continue;
       if (auto way = by_boxes(begin, number, flat)) {
         best = std::move(way);

@@ -12,6 +12,7 @@
 #include "app/recorded_bodies.h"
 #include "app/recorded_data.h"
 #include "app/recorded_holes.h"
+#include "app/recorded_uses.h"
 #include "groma/workload.h"
 
 namespace groma {
@@ -21,7 +22,7 @@ using app::Events;
 
 constexpr std::size_t kMostNamed = 8;  // tasks in one note
 
-// What one application has for all launches of a task.
+// The privilege that covers both.
 Privilege both(Privilege a, Privilege b) {
   if (a == b || b == Privilege::kNoAccess) return a;
   return a == Privilege::kNoAccess ? b : Privilege::kReadWrite;
@@ -181,73 +182,25 @@ class Maker {
     return {made_.app.regions[requirement.region].name, {}};
   }
 
-  // What launches have in one place: of which region which fields.
-  using Had = std::vector<std::pair<std::uint32_t, std::vector<AppField>>>;
-
+  // A requirement is described as the first launch that has it uses it. Launches that use it
+  // differently say so themselves.
   void add_requirements(std::uint32_t number, AppTask& task) {
-    std::vector<Had> had;  // of each requirement
-    std::set<std::size_t> sizes;
-    bool differ = false;
     for (const Events::Shape& shape : events_.shapes) {
       if (shape.task != number) continue;
-      sizes.insert(shape.requirements.size());
       for (std::size_t r = 0; r < shape.requirements.size(); ++r) {
         const Events::Requirement& from = shape.requirements[r];
         const AppRegion& region = made_.app.regions[from.region];
-        const bool is_new = r == task.requirements.size();
-        if (is_new) {
-          AppRequirement made;
-          made.privilege = from.privilege;
-          made.coherence = from.coherence;
-          made.dimensions = static_cast<int>(region.extents.size());
-          made.data = usual(shape, from);
-          task.requirements.push_back(std::move(made));
-          had.emplace_back();
+        if (r == task.requirements.size()) {
+          task.requirements.emplace_back();
+          task.requirements[r].privilege = from.privilege;
+          task.requirements[r].coherence = from.coherence;
         }
         AppRequirement& to = task.requirements[r];
         to.privilege = both(to.privilege, from.privilege);
-        differ = differ || to.privilege != from.privilege;
-        had[r].emplace_back(from.region, app::fields_of(region, from));
-        if (is_new) to.fields = had[r].front().second;
-      }
-    }
-    for (std::size_t r = 0; r < task.requirements.size(); ++r) {
-      AppRequirement& to = task.requirements[r];
-      const auto as_large = [&](const auto& one) {
-        return app::are_as_large(to.fields, one.second);
-      };
-      if (std::all_of(had[r].begin(), had[r].end(), as_large))
-        continue;  // each launch names its own
-      differ = true;
-      join_fields(to, had[r]);
-    }
-    if (differ) {
-      made_.notes.push_back(fmt::format(
-          "launches of `{}` differ in privileges or fields: each is described with all of them",
-          task.name));
-    }
-    if (sizes.size() > 1) {
-      made_.notes.push_back(
-          fmt::format("launches of `{}` differ in how many regions they have: each is described "
-                      "with {}",
-                      task.name, *sizes.rbegin()));
-    }
-  }
-
-  // All that any launch has, as far as every region of them has it: in the first one's order.
-  void join_fields(AppRequirement& requirement, const Had& had) {
-    const auto has = [](const std::vector<AppField>& fields, const AppField& field) {
-      return std::find(fields.begin(), fields.end(), field) != fields.end();
-    };
-    requirement.fields.clear();
-    for (const AppField& field : made_.app.regions[had.front().first].fields) {
-      const auto wants = [&](const auto& one) { return has(one.second, field); };
-      const auto knows = [&](const auto& one) {
-        return has(made_.app.regions[one.first].fields, field);
-      };
-      if (std::any_of(had.begin(), had.end(), wants) &&
-          std::all_of(had.begin(), had.end(), knows)) {
-        requirement.fields.push_back(field);
+        if (!to.fields.empty()) continue;
+        to.dimensions = static_cast<int>(region.extents.size());
+        to.data = usual(shape, from);
+        to.fields = app::fields_of(region, from);
       }
     }
   }
@@ -270,6 +223,7 @@ Result<Recording> recorded_application(std::string_view recorded, const std::str
   }
   auto events = app::events_from(recorded);
   if (!events) return events.error();
+  app::drop_unused_pieces(*events);
   // The holes of pieces as they were, unless that is too much for an application.
   const auto made = [&]() -> Result<Recording> {
     if (app::boxes_in_holes(*events) <= kMaxAppBoxes) return Maker(*events, name).make();

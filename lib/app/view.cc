@@ -25,12 +25,12 @@ std::vector<VariantView> views_of(const std::vector<Variant>& variants) {
   return views;
 }
 
-RequirementView view_of(const Requirement& requirement) {
+RequirementView view_of(const Requirement& requirement, Privilege privilege) {
   RequirementView view;
   view.region_dimensions = requirement.dimensions;
-  view.privilege = requirement.privilege;
+  view.privilege = privilege;
   view.coherence = requirement.coherence;
-  view.reduction = requirement.privilege == Privilege::kReduce ? 1 : 0;
+  view.reduction = privilege == Privilege::kReduce ? 1 : 0;
   return view;
 }
 
@@ -44,7 +44,7 @@ AppView::AppView(const Data& data, std::uint32_t task, const LaunchNames& names)
     for (const AppField& field : requirement.fields) {
       part.fields.push_back({static_cast<FieldId>(part.fields.size()), field.bytes, field.name});
     }
-    RequirementView view = view_of(requirement);
+    RequirementView view = view_of(requirement, requirement.privilege);
     view.aliases = part.names;
     view.region = requirements_.size() + 1;
     view.fields = part.fields;

@@ -16,7 +16,7 @@ LaunchNames names_of(const Data& data, const Use& use);
 // As a task's variants are seen, in their order, numbered from 1.
 std::vector<VariantView> views_of(const std::vector<Variant>& variants);
 // What a requirement is, whatever it is on.
-RequirementView view_of(const Requirement& requirement);
+RequirementView view_of(const Requirement& requirement, Privilege privilege);
 
 // Owns what its views point to but the names, which must outlive it, as the workload must.
 class AppView {

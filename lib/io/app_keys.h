@@ -101,7 +101,7 @@ inline constexpr std::array kPartitionKeys = {kAppName, kAliases, kUnnamed, kOf,
                                               kIndex,   kLower,   kExtents, kHalo, kBoxes};
 inline constexpr std::array kBoxKeys = {kColor, kLower, kExtents};
 inline constexpr std::array kFieldKeys = {kAppName, kBytes};
-inline constexpr std::array kDataKeys = {kOf, kColor, kFields};
+inline constexpr std::array kDataKeys = {kOf, kColor, kFields, kPrivilege};
 inline constexpr std::array kTaskKeys = {kAppName, kArguments, kVariants, kRequirements, kBody};
 inline constexpr std::array kVariantKeys = {kProcKind, kLeaf,        kInner,   kReplicable,
                                             kDemands,  kFlopsOfRun,  kSingle,  kEfficiency,

@@ -298,6 +298,9 @@ AppData AppReader::read_data(const JsonPlace& place) {
     data.of = text_or(place, keys::kOf, {});
     data.color = formulas(place, keys::kColor, kMaxDimensions);
     data.fields = texts(place, keys::kFields, kMaxAppFields);
+    if (const auto word = word_if(place, keys::kPrivilege, kPrivilegeNames, "privilege")) {
+      data.privilege = static_cast<Privilege>(*word);
+    }
   }
   return data;
 }

@@ -170,6 +170,7 @@ std::string data_text(const AppData& data) {
       .text(keys::kOf, data.of)
       .items(keys::kColor, formula_texts(data.color))
       .items(keys::kFields, strings(data.fields))
+      .text(keys::kPrivilege, data.privilege ? name_of(*data.privilege) : std::string_view())
       .on_one_line();
 }
 

@@ -139,7 +139,7 @@ bool Engine::conflicts(const Context& context, const app::Launch& launch) const 
   for (const auto& [earlier, left] : context.inner) {
     for (std::size_t a = 0; a < earlier->data.size(); ++a) {
       for (std::size_t b = 0; b < launch.data.size(); ++b) {
-        if (spaces_.interfere(data_, *earlier, a, launch, b)) return true;
+        if (spaces_.interfere(*earlier, a, launch, b)) return true;
       }
     }
   }

@@ -27,10 +27,12 @@ constexpr double kFarAtomicFactor = 10;
 // can wait for lines at a time (10 to 12 buffers of Intel's and AMD's cores).
 constexpr double kUnforeseenBytes = 4096, kLinesAwaited = 10;
 
-// Of all its fields.
-double point_bytes(const app::Requirement& requirement) {
+// The bytes of all fields of one point.
+double point_bytes(const app::Data& data, const app::Where& where) {
   double bytes = 0;
-  for (const AppField& field : requirement.fields) bytes += static_cast<double>(field.bytes);
+  for (const std::uint32_t field : where.fields) {
+    bytes += static_cast<double>(data.regions[where.region].fields[field].bytes);
+  }
   return bytes;
 }
 
@@ -281,9 +283,9 @@ double Engine::with_noise(double seconds) {
 // whole sector for each element where loops run across the order of the dimensions.
 double Engine::layout_factor(const TaskRun& run, std::size_t requirement,
                              const Instance& instance) const {
-  const app::Requirement& wants = data_.tasks[run.task].requirements[requirement];
+  const app::Where& wants = where_of(run, requirement);
   const double sector = sector_bytes(run.processor.kind);
-  const double used = point_bytes(wants);
+  const double used = point_bytes(data_, wants);
   const auto count = static_cast<double>(wants.fields.size());
   double factor = 1;
   if (instance.layout.fields == FieldOrder::kAos) {
@@ -313,13 +315,13 @@ double Engine::unforeseen_share(const TaskRun& run, std::size_t requirement,
   const Rect &box = run.pieces[requirement]->box, &whole = instance.shape->box;
   const int n = box.dimensions();
   if (n < 2 || loops_across(run, requirement, instance)) return 0;
-  const app::Requirement& wants = data_.tasks[run.task].requirements[requirement];
+  const app::Where& wants = where_of(run, requirement);
   double row = 0, rows = 1;  // bytes side by side, and how many times
   if (instance.layout.fields == FieldOrder::kAos) {
     row = static_cast<double>(
         spaces_.region(instance.region).point_bytes(instance.groups, instance.layout));
   } else {
-    row = point_bytes(wants) / static_cast<double>(wants.fields.size());
+    row = point_bytes(data_, wants) / static_cast<double>(wants.fields.size());
   }
   bool in_row = true;
   for (int i = 0; i < n; ++i) {
@@ -385,8 +387,9 @@ double Engine::seconds_of(TaskRun& run) {
       add(r, value(traffic.bytes), traffic.access);
     }
     if (listed || run.pieces[r] == nullptr || variant.inner) continue;
-    const double bytes = point_bytes(requirements[r]) * static_cast<double>(sizes[r].points);
-    const Privilege privilege = requirements[r].privilege;
+    const app::Where& where = where_of(run, r);
+    const double bytes = point_bytes(data_, where) * static_cast<double>(sizes[r].points);
+    const Privilege privilege = where.privilege;
     const bool twice = privilege == Privilege::kReadWrite || privilege == Privilege::kReduce;
     if (privilege != Privilege::kNoAccess) add(r, twice ? 2 * bytes : bytes, Access::kStream);
   }

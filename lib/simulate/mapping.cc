@@ -598,7 +598,7 @@ void Mapping::refuse_point(TaskRun& run, const TaskView& view, std::uint32_t pos
          "index space launch with interfering requirements");
   const std::vector<app::Requirement>& requirements = data_.tasks[run.task].requirements;
   const auto clashes = [&](const TaskRun& other, std::uint32_t r) {
-    return app::interfere(requirements[position].privilege, requirements[r].privilege) &&
+    return app::interfere(where_of(run, position).privilege, where_of(run, r).privilege) &&
            other.pieces[r] != nullptr &&
            where_of(run, r).region == where_of(run, position).region &&
            (groups_of(run, r) & groups_of(run, position)) != 0 &&

@@ -448,14 +448,14 @@ class Rehearsal final : public Mapping {
     if (by.parent == nullptr || !incomplete_.empty()) return;
     const app::Task &task = data_.tasks[run.task], &holder = data_.tasks[by.task];
     for (std::uint32_t u = 0; u < task.requirements.size(); ++u) {
-      const app::Requirement& used = task.requirements[u];
+      const app::Where& used = where_of(run, u);
       const bool unused = used.privilege == Privilege::kNoAccess || used.fields.empty();
       if (unused || run.pieces[u] == nullptr) continue;
-      const std::uint32_t region = where_of(run, u).region;
+      const std::uint32_t region = used.region;
       std::uint64_t missing = groups_of(run, u);
       for (std::uint32_t h = 0; h < holder.requirements.size() && missing != 0; ++h) {
         const bool holds = by.pieces[h] != nullptr && where_of(by, h).region == region &&
-                           allows(holder.requirements[h].privilege, used.privilege) &&
+                           allows(where_of(by, h).privilege, used.privilege) &&
                            within(*run.pieces[u], *by.pieces[h]);
         if (holds) missing &= ~groups_of(by, h);
       }

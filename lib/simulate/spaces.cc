@@ -390,16 +390,15 @@ void Spaces::group_fields(const app::Region& region, RegionSpace& space,
   }
 }
 
-bool Spaces::interfere(const app::Data& data, const app::Launch& one, std::size_t a,
-                       const app::Launch& other, std::size_t b) const {
+bool Spaces::interfere(const app::Launch& one, std::size_t a, const app::Launch& other,
+                       std::size_t b) const {
   const app::Where& first = one.data[a];
   const app::Where& second = other.data[b];
   if (first.region != second.region) return false;
   if (first.what == app::Where::What::kUnknown || second.what == app::Where::What::kUnknown) {
     return false;
   }
-  return app::interfere(data.tasks[one.task].requirements[a].privilege,
-                        data.tasks[other.task].requirements[b].privilege) &&
+  return app::interfere(first.privilege, second.privilege) &&
          (groups(one.number, a) & groups(other.number, b)) != 0;
 }
 
@@ -411,7 +410,7 @@ bool Spaces::find_clashes(const Making& making, const app::Launch& launch) {
     for (std::uint32_t b = a + 1; b < requirements.size(); ++b) {
       const bool shared = requirements[a].coherence != Coherence::kExclusive &&
                           requirements[b].coherence != Coherence::kExclusive;
-      if (!shared && interfere(data, launch, a, launch, b)) pairs.emplace_back(a, b);
+      if (!shared && interfere(launch, a, launch, b)) pairs.emplace_back(a, b);
     }
     if (!making.spend(static_cast<std::int64_t>(requirements.size()))) return false;
   }

@@ -153,8 +153,8 @@ class Spaces {
   std::uint64_t groups(std::uint32_t launch, std::size_t r) const { return groups_[launch][r]; }
   // Whether requirement a of the one launch and b of the other may want the same data, each in the
   // other's way: of one region, with common groups. False where the data is not known before.
-  bool interfere(const app::Data& data, const app::Launch& one, std::size_t a,
-                 const app::Launch& other, std::size_t b) const;
+  bool interfere(const app::Launch& one, std::size_t a, const app::Launch& other,
+                 std::size_t b) const;
   // Pairs of requirements of that launch, the first before the second, that are in each other's way
   // wherever their pieces meet.
   using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;

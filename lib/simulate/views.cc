@@ -24,13 +24,17 @@ const std::vector<RequirementView>& Views::requirements(std::uint32_t task,
     const app::Where& where = app::where_of(data_.tasks[task], launch, r);
     Requirement& kept = kept_.emplace_back();
     for (const std::string& name : where.names) kept.names.emplace_back(name);
-    for (std::size_t f = 0; f < all[r].fields.size(); ++f) {
-      const auto id = static_cast<FieldId>(where.fields.empty() ? f : where.fields[f]);
-      const AppField& field =
-          where.fields.empty() ? all[r].fields[f] : data_.regions[where.region].fields[id];
+    const bool known = where.what != app::Where::What::kUnknown;
+    for (const std::uint32_t id : where.fields) {
+      const AppField& field = data_.regions[where.region].fields[id];
       kept.fields.push_back({id, field.bytes, field.name});
     }
-    RequirementView& view = views.emplace_back(app::view_of(all[r]));
+    for (std::size_t f = 0; f < all[r].fields.size() && !known; ++f) {
+      const AppField& field = all[r].fields[f];
+      kept.fields.push_back({static_cast<FieldId>(f), field.bytes, field.name});
+    }
+    RequirementView& view = views.emplace_back(app::view_of(all[r], where.privilege));
+    if (known) view.region_dimensions = data_.regions[where.region].box.dimensions();
     view.aliases = kept.names;
     view.aliases_key = name_keys_.emplace(where.names, name_keys_.size() + 1).first->second;
     view.fields = kept.fields;

@@ -71,6 +71,9 @@ class Check:
         self.folder = folder
         self.failures = []
         self.environment = dict(os.environ)
+        # legate starts the `python` that PATH finds first, which must be the one of its own packages.
+        packages = pathlib.Path(options.legate).parent
+        self.environment["PATH"] = f"{packages}:{self.environment.get('PATH', '')}"
         stand_in = pathlib.Path(options.groma).resolve().parents[2] / "lib/groma/no_driver"
         if stand_in.is_dir():
             path = self.environment.get("LD_LIBRARY_PATH", "")
@@ -111,7 +114,8 @@ class Check:
             mapping = self.folder / "drawn.mapper"
             mapping.write_text(draw(app, seed))
             code, mapped, err = self.run(
-                groma, "run", "--map", str(mapping), "--timeout", "120", "--json", "--", *legate
+                groma, "run", "--map", str(mapping), "--checks", "always", "--timeout", "120",
+                "--json", "--", *legate,
             )
             said = json.loads(mapped.splitlines()[-1]) if mapped else {}
             text = mapping.read_text()[len(FUNCTIONS):]
@@ -153,6 +157,8 @@ def main():
     parser.add_argument("--first", type=int, default=1, help="the first seed (1)")
     options = parser.parse_args()
     options.groma = str(pathlib.Path(options.groma).resolve())
+    # Not resolved: the folder of a virtual environment tells legate where its packages are.
+    options.legate = os.path.abspath(options.legate)
     here = pathlib.Path(__file__).resolve().parent
     programs = sorted(path for path in here.glob("*.py") if path.name != "check.py")
     wanted = {name for name in options.programs.split(",") if name}

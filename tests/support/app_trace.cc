@@ -120,7 +120,7 @@ class Seer {
       const app::Requirement& from = visit.task->requirements[r];
       const Where& where = visit.launch->data[r];
       Events::Requirement to{Events::How::kWhole, where.region,   -1,
-                             from.privilege,      from.coherence, where.fields};
+                             where.privilege,     from.coherence, where.fields};
       if (where.what == Where::What::kPartition) {
         to.partition = static_cast<std::int32_t>(where.index);
         to.how = where.from == Where::Color::kPoint ? Events::How::kPoint

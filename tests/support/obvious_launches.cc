@@ -122,14 +122,12 @@ void Runtime::go_on(Task& task) {
 }
 
 bool Runtime::keeps_back(const Task& earlier, const app::Launch& launch) const {
-  const auto& theirs = what(earlier).requirements;
-  const auto& ours = data_.tasks[launch.task].requirements;
-  for (std::size_t a = 0; a < theirs.size(); ++a) {
-    for (std::size_t b = 0; b < ours.size(); ++b) {
+  for (std::size_t a = 0; a < earlier.launch->data.size(); ++a) {
+    for (std::size_t b = 0; b < launch.data.size(); ++b) {
       const app::Where &x = earlier.launch->data[a], &y = launch.data[b];
       if (x.what == app::Where::What::kUnknown || y.what == app::Where::What::kUnknown) continue;
       if (x.region != y.region) continue;
-      const Privilege p = theirs[a].privilege, q = ours[b].privilege;
+      const Privilege p = x.privilege, q = y.privilege;
       if (p == Privilege::kNoAccess || q == Privilege::kNoAccess) continue;
       if (p == q && (p == Privilege::kReadOnly || p == Privilege::kReduce)) continue;
       for (std::uint32_t field : x.fields) {
@@ -316,15 +314,14 @@ bool Runtime::in_the_way(const Task& task, std::size_t a, std::size_t b) const {
   const app::Requirement &p = what(task).requirements[a], &q = what(task).requirements[b];
   if (!x.shape || !y.shape || x.where->region != y.where->region) return false;
   if (p.coherence != Coherence::kExclusive && q.coherence != Coherence::kExclusive) return false;
-  const auto writes = [](const app::Requirement& one) {
-    return one.privilege == Privilege::kReadWrite || one.privilege == Privilege::kWriteDiscard;
+  const Privilege first = x.where->privilege, second = y.where->privilege;
+  const auto writes = [](Privilege one) {
+    return one == Privilege::kReadWrite || one == Privilege::kWriteDiscard;
   };
-  const auto touches = [](const app::Requirement& one) {
-    return one.privilege != Privilege::kNoAccess;
-  };
-  const bool may_not = (writes(p) && touches(q)) || (touches(p) && writes(q)) ||
-                       (p.privilege == Privilege::kReduce && q.privilege == Privilege::kReadOnly) ||
-                       (p.privilege == Privilege::kReadOnly && q.privilege == Privilege::kReduce);
+  const auto touches = [](Privilege one) { return one != Privilege::kNoAccess; };
+  const bool may_not = (writes(first) && touches(second)) || (touches(first) && writes(second)) ||
+                       (first == Privilege::kReduce && second == Privilege::kReadOnly) ||
+                       (first == Privilege::kReadOnly && second == Privilege::kReduce);
   if (!may_not) return false;
   for (std::uint32_t field : x.fields) {
     if (std::find(y.fields.begin(), y.fields.end(), field) == y.fields.end()) continue;

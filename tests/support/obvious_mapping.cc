@@ -416,7 +416,7 @@ void Runtime::set_collect_priority(InstanceId id, CollectPriority priority) {
 Instance& Runtime::named(const Task& task, const TaskWish& wish, std::size_t position) {
   Instance* const instance = of(wish.requirements[position].instance);
   const Requirement& requirement = task.requirements[position];
-  const bool reduces = what(task).requirements[position].privilege == Privilege::kReduce;
+  const bool reduces = requirement.where->privilege == Privilege::kReduce;
   bool fits = instance != nullptr && instance->alive &&
               instance->region == requirement.where->region && instance->reduction == reduces &&
               covers(instance->shape, *requirement.shape);

@@ -240,24 +240,26 @@ double Runtime::seconds(Task& task) {
   std::vector<std::pair<Memory, double>> moved;
   std::map<decltype(key(Memory{})), double> unforeseen;  // bytes
   for (std::size_t r = 0; r < task.requirements.size(); ++r) {
-    const app::Requirement& requirement = what(task).requirements[r];
+    const app::Where& where = *task.requirements[r].where;
     const Instance* instance = task.instances[r];
     double element = 0;
-    for (const AppField& field : requirement.fields) element += static_cast<double>(field.bytes);
+    for (std::uint32_t field : where.fields) {
+      element += static_cast<double>(data_.regions[where.region].fields[field].bytes);
+    }
     std::vector<std::pair<double, Access>> traffic;
     for (const app::Traffic& each : variant.traffic) {
       if (each.requirement == r) traffic.emplace_back(value(each.bytes), each.access);
     }
     if (traffic.empty() && !variant.inner && instance != nullptr) {
-      const bool once = requirement.privilege == Privilege::kReadOnly ||
-                        requirement.privilege == Privilege::kWriteDiscard;
+      const bool once =
+          where.privilege == Privilege::kReadOnly || where.privilege == Privilege::kWriteDiscard;
       traffic.emplace_back((once ? 1 : 2) * element * static_cast<double>(pieces[r].points),
                            Access::kStream);
     }
     for (auto [bytes, access] : traffic) {
       if (instance == nullptr || bytes <= 0) continue;
       const double sector = gpu ? 32 : 64;
-      const auto fields = static_cast<double>(requirement.fields.size());
+      const auto fields = static_cast<double>(where.fields.size());
       double factor = 1;
       if (access == Access::kStream && instance->layout.fields == FieldOrder::kAos) {
         const double structure = structure_of(*instance, data_);

@@ -95,17 +95,21 @@ TaskView Runtime::view_of_launch(std::uint32_t number, const app::Launch* launch
     const app::Where& where = launch == nullptr ? requirement.data : launch->data[r];
     auto& names = names_.emplace_back(where.names.begin(), where.names.end());
     auto& fields = fields_.emplace_back();
-    for (std::size_t f = 0; f < requirement.fields.size(); ++f) {
-      const AppField& field = requirement.fields[f];
-      fields.push_back({static_cast<FieldId>(where.fields.empty() ? f : where.fields[f]),
-                        field.bytes, field.name});
+    if (where.what == app::Where::What::kUnknown) {
+      for (const AppField& field : requirement.fields) {
+        fields.push_back({static_cast<FieldId>(fields.size()), field.bytes, field.name});
+      }
+    }
+    for (std::uint32_t id : where.fields) {
+      const AppField& field = data_.regions[where.region].fields[id];
+      fields.push_back({id, field.bytes, field.name});
     }
     RequirementView view;
     view.aliases = names;
     view.region_dimensions = requirement.dimensions;
-    view.privilege = requirement.privilege;
+    view.privilege = where.privilege;
     view.coherence = requirement.coherence;
-    view.reduction = requirement.privilege == Privilege::kReduce ? 1 : 0;
+    view.reduction = where.privilege == Privilege::kReduce ? 1 : 0;
     view.fields = fields;
     view.parent = where.region + 1;
     const bool index = launch != nullptr && launch->is_index;

@@ -390,6 +390,10 @@ class AppGenerator {
       }
       data.push_back(draw_.of(may));
       if (draw_.percent(20)) data.back().fields = other_fields(requirement);
+      if (draw_.percent(15)) {
+        data.back().privilege =
+            draw_.of<Privilege>({Privilege::kReadOnly, Privilege::kReduce, Privilege::kNoAccess});
+      }
     }
     if (!index) {
       for (std::size_t r = 0; r < data.size(); ++r) {

@@ -6,6 +6,7 @@
 
 #include <random>
 
+#include "app/data.h"
 #include "app/events.h"
 #include "app/pieces.h"
 #include "groma/app_builder.h"
@@ -17,6 +18,7 @@ namespace groma {
 namespace {
 
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -102,24 +104,89 @@ TEST(Recording, LaunchesNameTheirFields) {
   EXPECT_EQ(again.recording.app.find("main")->body.size(), 2U);
 }
 
-// Where they have more or fewer, a task has them all.
-TEST(Recording, LaunchesWithMoreFieldsAreSaid) {
+// Launches of one task with other privileges, fields, dimensions and fewer regions: each launch is
+// described with its own, so that points which do not share data do not seem to.
+TEST(Recording, LaunchesOfOneTaskMayDiffer) {
+  using How = app::Events::How;
   app::Events events;
   events.runtime = "a test";
   events.tasks = {{"main", {{}}}, {"work", {{}}}};
-  events.regions = {{"x", {Point{0}, Point{10}}, 10, {{"a", 8}, {"b", 8}, {"c", 8}}}};
-  const auto shape = [](std::vector<std::uint32_t> fields) {
-    return app::Events::Shape{
-        1, 0, {{app::Events::How::kWhole, 0, -1, Privilege::kReadOnly, {}, std::move(fields)}}};
+  events.regions = {{"x", {Point{0}, Point{10}}, 10, {{"a", 8}, {"b", 1}, {"c", 8}}},
+                    {"y", {Point{0, 0}, Point{4, 4}}, 16, {{"a", 8}}}};
+  app::Events::Partition halves{"halves", 0, -1, {Point{0}, Point{2}}, {}};
+  halves.pieces = {{Point{0}, {Point{0}, Point{5}}, 5}, {Point{1}, {Point{5}, Point{5}}, 5}};
+  events.partitions = {halves};
+  events.shapes = {
+      {1, 1, {{How::kPoint, 0, 0, Privilege::kReadWrite, {}, {0}}}},
+      {1,
+       1,
+       {{How::kPoint, 0, 0, Privilege::kReadOnly, {}, {0, 1}},
+        {How::kPoint, 0, 0, Privilege::kWriteDiscard, {}, {2}}}},
+      {1, 0, {{How::kWhole, 1, -1, Privilege::kReadWrite, {}, {0}}}},
   };
-  events.shapes = {shape({2}), shape({0, 2})};
-  events.launches = {{0, {}}, {1, {}}};
-  events.contexts = {{0, -1, {}, 1, {{0}, {1}}}};
+  events.launches = {{0, {0, 2}}, {1, {0, 2}}, {2, {}}};
+  events.contexts = {{0, -1, {}, 1, {{0}, {1}, {2}}}};
   const auto recorded = recorded_application(app::text_of(events), "differ");
   ASSERT_TRUE(recorded.ok()) << recorded.error().message;
-  EXPECT_THAT(recorded->notes, Contains(HasSubstr("launches of `work` differ in privileges or")));
-  EXPECT_EQ(recorded->app.find("work")->requirements[0].fields,
-            (std::vector<AppField>{{"a", 8}, {"c", 8}}));
+  EXPECT_THAT(recorded->notes, Not(Contains(HasSubstr("differ"))));
+  const Workload workload = Workload::make(recorded->app).value();
+  const auto on = [&](std::size_t launch) {
+    std::vector<std::string> said;
+    for (const app::Where& where :
+         std::get<app::Launch>(workload.data().tasks[0].body.at(launch).node).data) {
+      std::string fields;
+      for (const std::uint32_t field : where.fields) fields += std::to_string(field);
+      said.push_back(std::string(name_of(where.privilege)) + " " + std::to_string(where.region) +
+                     (where.what == app::Where::What::kPartition ? " piece " : " whole ") + fields);
+    }
+    return said;
+  };
+  EXPECT_THAT(on(0), ElementsAre("read-write 0 piece 0", "no-access 0 whole "));
+  EXPECT_THAT(on(1), ElementsAre("read-only 0 piece 01", "write-discard 0 piece 2"));
+  EXPECT_THAT(on(2), ElementsAre("read-write 1 whole 0", "no-access 0 whole "));
+}
+
+// A program that reads one row and one column of a matrix may cut it into all rows and columns. The
+// others are not described, or the embedded runtime would look at each element by itself.
+TEST(Recording, PiecesThatNoLaunchUsesAreLeftOut) {
+  using How = app::Events::How;
+  constexpr std::int64_t kEdge = 300;
+  app::Events events;
+  events.runtime = "a test";
+  events.tasks = {{"main", {{}}}, {"work", {{}}}};
+  events.regions = {{"x", {Point{0, 0}, Point{kEdge, kEdge}}, kEdge * kEdge, {{"v", 8}}}};
+  app::Events::Partition rows{"rows", 0, -1, {Point{0, 0}, Point{kEdge, 1}}, {}};
+  app::Events::Partition columns{"columns", 0, -1, {Point{0, 0}, Point{1, kEdge}}, {}};
+  app::Events::Partition halves{"halves", 0, 1, {Point{0, 0}, Point{2, 1}}, {}};
+  for (std::int64_t c = 0; c < kEdge; ++c) {
+    rows.pieces.push_back({Point{c, 0}, {Point{c, 0}, Point{1, kEdge}}, kEdge});
+    columns.pieces.push_back({Point{0, c}, {Point{0, c}, Point{kEdge, 1}}, kEdge});
+    for (std::int64_t half = 0; half < 2; ++half) {
+      const Rect box{Point{half * kEdge / 2, c}, Point{kEdge / 2, 1}};
+      halves.pieces.push_back({Point{0, c, half, 0}, box, kEdge / 2});
+    }
+  }
+  events.partitions = {rows, columns, halves};
+  events.shapes = {{1, 0, {{How::kFixed, 0, 0, Privilege::kReadOnly, {}, {0}}}},
+                   {1, 1, {{How::kMapped, 0, 2, Privilege::kReadOnly, {}, {0}}}}};
+  events.launches = {{0, {299, 0}}, {1, {0, 2, 0, 7, 0, 0, 0, 7, 1, 0}}};
+  events.contexts = {{0, -1, {}, 1, {{0}, {1}}}};
+  const auto recorded = recorded_application(app::text_of(events), "one row");
+  ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+  EXPECT_THAT(recorded->notes, Not(Contains(HasSubstr("follow"))));
+  const Workload workload = Workload::make(recorded->app).value();
+  const auto box_of = [&](std::size_t partition, const Point& color) {
+    app::FormulaFault fault = app::FormulaFault::kNone;
+    const auto& data = workload.data();
+    const Rect box = app::cut(data, data.partitions[partition], color, fault).around();
+    return std::pair(box.lower, box.extents);
+  };
+  const auto is_empty = [](const auto& box) { return Rect{box.first, box.second}.volume() == 0; };
+  EXPECT_EQ(box_of(0, Point{299, 0}), std::pair(Point{299, 0}, Point{1, kEdge}));
+  EXPECT_TRUE(is_empty(box_of(0, Point{3, 0})));
+  EXPECT_EQ(box_of(1, Point{0, 7}), std::pair(Point{0, 7}, Point{kEdge, 1}));
+  EXPECT_EQ(box_of(2, Point{0, 7, 1, 0}), std::pair(Point{kEdge / 2, 7}, Point{kEdge / 2, 1}));
+  EXPECT_TRUE(is_empty(box_of(2, Point{0, 8, 1, 0})));
 }
 
 TEST(Recording, WhatFollowsNoRuleIsSaid) {

@@ -353,6 +353,53 @@ TEST(Workload, Bodies) {
             "/tasks/0/body: 65537 statements in all; at most 65536");
 }
 
+// A launch may differ from its task in the region's dimensions, in fields and in the privilege.
+TEST(Workload, LaunchesDifferFromTheirTask) {
+  const auto where_of = [](const std::vector<AppData>& data) {
+    Application app = good();
+    launch_of(app).data = data;
+    const Workload workload = Workload::make(app).value();
+    const auto& loop = std::get<Loop>(workload.data().tasks[0].body[0].node);
+    const auto& phase = std::get<Phase>(loop.body[0].node);
+    return std::get<Launch>(phase.body[0].node).data;
+  };
+  const std::vector<Where> usual = where_of({{}, {"tiles", {"i", 0}}});
+  EXPECT_EQ(usual[1].privilege, Privilege::kReadWrite);
+  const std::vector<Where> other = where_of(
+      {{"", {}, {}, Privilege::kReadOnly}, {"blocks", {"i"}, {"y", "x"}, Privilege::kReduce}});
+  EXPECT_EQ(other[0].privilege, Privilege::kReadOnly);
+  EXPECT_EQ(other[0].index, usual[0].index);
+  EXPECT_EQ(other[0].fields, usual[0].fields);
+  EXPECT_EQ(other[1].privilege, Privilege::kReduce);
+  EXPECT_EQ(other[1].fields, (std::vector<std::uint32_t>{1, 0}));
+  const std::vector<Where> unused =
+      where_of({{"", {}, {}, Privilege::kNoAccess}, {"r", {}, {}, Privilege::kNoAccess}});
+  EXPECT_TRUE(unused[0].fields.empty() && unused[1].fields.empty());
+  EXPECT_EQ(fault([](auto& a) { a.tasks[1].requirements[0].data.privilege = Privilege::kReduce; }),
+            "/tasks/1/requirements/0/data/privilege: only the `data` of a launch has a privilege "
+            "of its own [give the requirement its `privilege` beside `data`]");
+}
+
+// The mapper of a program may ask for one layout now and for another one then. A variant has one.
+TEST(Workload, OnlyDemandsOfVariantsContradictEachOther) {
+  const auto made = [](DemandSource first, DemandSource second) {
+    return fault([&](Application& a) {
+      std::vector<LayoutDemand>& demands = a.tasks[1].variants[0].demands;
+      LayoutDemand demand;
+      demand.requirement = 1;
+      demand.dimensions = DimensionOrder::kC;
+      demand.source = first;
+      demands.assign(2, demand);
+      demands[1].dimensions = DimensionOrder::kFortran;
+      demands[1].source = second;
+    });
+  };
+  EXPECT_EQ(made(DemandSource::kMapper, DemandSource::kMapper), "");
+  EXPECT_EQ(made(DemandSource::kVariant, DemandSource::kMapper), "");
+  EXPECT_EQ(made(DemandSource::kVariant, DemandSource::kVariant),
+            "/tasks/1/variants/0/demands/1: no layout has this and what demand 0 wants");
+}
+
 TEST(Workload, WhatLaunchesAreOn) {
   const std::string launch = "/tasks/0/body/0/body/0/body/0";
   const auto changed = [](const auto& change) {
@@ -367,7 +414,7 @@ TEST(Workload, WhatLaunchesAreOn) {
   EXPECT_EQ(changed([](auto& l) {
               l.data[1] = {"blocks", {"i"}};
             }),
-            launch + "/data/1: `r` has 1 dimensions, the requirement 2");
+            launch + "/data/1: `r` has no field `z` [known are `x` and `y`]");
   EXPECT_EQ(changed([](auto& l) { l.data[1].color = {}; }),
             launch +
                 "/data/1: a colour of `tiles` has 2 coordinates, a point of the launch 1 [give "

@@ -109,13 +109,14 @@ TEST(AppJson, EverythingSaid) {
   EXPECT_EQ(loop.count, Formula("p"));
   EXPECT_EQ(loop.variable, "k");
   EXPECT_TRUE(loop.traced);
-  const AppLaunch launch{.task = "a \"b\"\t",
-                         .domain = {"p", 2},
-                         .index = {"i", "j"},
-                         .arguments = {"i + k"},
-                         .data = {{"b", {"i", "j"}, {"y", "x"}}, {}},
-                         .gives = "f1",
-                         .takes = {"f1"}};
+  const AppLaunch launch{
+      .task = "a \"b\"\t",
+      .domain = {"p", 2},
+      .index = {"i", "j"},
+      .arguments = {"i + k"},
+      .data = {{"b", {"i", "j"}, {"y", "x"}}, {.privilege = Privilege::kReadOnly}},
+      .gives = "f1",
+      .takes = {"f1"}};
   EXPECT_EQ(std::get<AppLaunch>(loop.body.at(0).node), launch);
   const auto& phase = std::get<AppPhase>(loop.body.at(1).node);
   EXPECT_EQ(phase.name, "f");
@@ -277,6 +278,7 @@ class DrawnApplication {
     }
     for (std::size_t r = 0; coin() && r < app.tasks[1].requirements.size(); ++r) {
       launch.data.push_back(data(app));
+      if (coin()) launch.data.back().privilege = static_cast<Privilege>(below(5));
     }
     if (coin()) launch.gives = "future";
     if (coin()) launch.takes = {"future"};
