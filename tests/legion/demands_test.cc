@@ -247,7 +247,7 @@ TEST(Demands, OneInstanceForTwoRegions) {
   const auto halves = halves_of(whole);
   Legion::TaskLauncher launcher(kTogether, Legion::UntypedBuffer(), Legion::Predicate::TRUE_PRED,
                                 kProgram);
-  for (int half = 0; half < 2; ++half) {
+  for (const Legion::Color half : {0U, 1U}) {
     launcher.add_region_requirement(
         RegionRequirement(runtime()->get_logical_subregion_by_color(context(), halves, half),
                           LEGION_READ_ONLY, LEGION_EXCLUSIVE, whole)
