@@ -99,8 +99,7 @@ TEST_F(Record, WhatIsNotUsual) {
     }
   }
   // Colours that begin at 3.
-  EXPECT_EQ(lines_of(trace, "work (3)").at(1),
-            "work (3), read-write cells 12 bytes of (25) at (0)");
+  EXPECT_EQ(lines_of(trace, "work (3)").at(1), "work (3), read-write cells 8 bytes of (25) at (0)");
   EXPECT_EQ(lines_of(trace, "work (6)").size(), 8U);
   // A partition of pieces, launched by tasks on a piece each.
   EXPECT_EQ(lines_of(trace, "outer ()").size(), 12U);  // 4 and 2 each that they launch
@@ -114,7 +113,7 @@ TEST_F(Record, WhatIsNotUsual) {
       HasSubstr("not described: that tasks of must epochs need processors of their own (1)"));
   // Two regions of one name, and what is no box.
   EXPECT_EQ(lines_of(trace, "work ()"),
-            std::vector<std::string>{"work (), read-write cells_2 12 bytes of (100) at (0)"});
+            std::vector<std::string>{"work (), read-write cells_2 8 bytes of (100) at (0)"});
   EXPECT_EQ(app.regions.at(1).aliases, std::vector<std::string>{"cells"});
   EXPECT_TRUE(app.regions.at(1).unnamed && !app.regions.at(0).unnamed);
   std::string each_fourth;
