@@ -45,8 +45,8 @@ std::vector<Rect> boxes_of(const Events::Piece& piece, const Rect& region) {
   return boxes;
 }
 
-// Whether they have the same points, and neither of them two boxes that meet. False if the steps are
-// over.
+// Whether they have the same points, and neither of them two boxes that meet. False if the steps
+// are over.
 bool same(const Cut& a, const Cut& b, Steps& steps) {
   const auto points = [](const std::vector<Rect>& boxes) {
     std::int64_t sum = 0;
@@ -229,8 +229,8 @@ Rect RecordedData::color_box(const AppPartition& partition) const {
   return {Point::zeros(static_cast<int>(extents.size())), Point(extents)};
 }
 
-// The partition with every piece as a list of boxes; nullopt if the outer piece that one of them cuts
-// was not recorded.
+// The partition with every piece as a list of boxes; nullopt if the outer piece that one of them
+// cuts was not recorded.
 std::optional<AppPartition> RecordedData::by_boxes(const AppPartition& plain, std::size_t number,
                                                    bool flat) const {
   const Events::Partition& from = events_.partitions[number];
