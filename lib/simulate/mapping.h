@@ -281,7 +281,7 @@ class Mapping : public MapperRuntime {
   std::vector<InstanceNumber> held_;
   std::deque<Piece> shapes_;  // of instances of several regions
   std::int64_t shape_bytes_ = 0;
-  Piece shape_;               // that is asked for
+  Piece shape_;                                                          // that is asked for
   std::unordered_map<InstanceNumber, std::vector<std::int32_t>> given_;  // to whose mappers
   std::vector<std::pair<std::int32_t, InstanceNumber>> collected_;       // whom to tell of what
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<FieldId>> fields_;  // of groups
