@@ -38,6 +38,8 @@ constexpr Legion::TaskID kSum = 7;
 constexpr Legion::TaskID kDouble = 8;
 constexpr Legion::TaskID kShare = 9;
 constexpr Legion::TaskID kSpoil = 10;
+constexpr Legion::TaskID kMeet = 11;
+constexpr Legion::TaskID kFill = 12;
 constexpr Legion::MapperID kProgram = 1;
 constexpr Legion::MapperID kCurious = 2;
 constexpr Legion::MapperID kKeeper = 9;
@@ -135,6 +137,27 @@ Shared share(const Legion::Task*, const std::vector<PhysicalRegion>& regions, Co
       accessor(regions[0], kField);
   return {runtime->get_executing_processor(context).id, address(accessor, 0, 0),
           kind_of_memory(regions[0])};
+}
+
+// Ends when both are here, and does not touch its region.
+std::int64_t meet(const Legion::Task*, const std::vector<PhysicalRegion>&, Context context,
+                  Legion::Runtime* runtime) {
+  static std::atomic<int> here = 0;
+  ++here;
+  while (here % 2 != 0) std::this_thread::yield();
+  return static_cast<std::int64_t>(runtime->get_executing_processor(context).id);
+}
+
+// Every point writes all of the region. Returns where its instance lies.
+std::int64_t fill(const Legion::Task*, const std::vector<PhysicalRegion>& regions, Context,
+                  Legion::Runtime*) {
+  const Legion::FieldAccessor<LEGION_WRITE_DISCARD, double, 2, Legion::coord_t,
+                              Realm::AffineAccessor<double, 2, Legion::coord_t>>
+      accessor(regions[0], kField);
+  for (Legion::PointInRectIterator<2> point(Legion::Rect<2>({0, 0}, {7, 15})); point(); point++) {
+    accessor[*point] = 3;
+  }
+  return address(accessor, 0, 0);
 }
 
 // Does not touch its region, but hands it on.
@@ -418,6 +441,8 @@ const BeforeStart kSetUp([] {
   GROMA_TASK(kMake, int, make);
   GROMA_TASK(kSum, double, sum);
   GROMA_TASK(kShare, Shared, share);
+  GROMA_TASK(kMeet, std::int64_t, meet);
+  GROMA_TASK(kFill, std::int64_t, fill);
 #undef GROMA_TASK
   task(kDouble, "twice", [](auto& registrar, const char* name) {
     Runtime::preregister_task_variant<twice>(registrar, name);
@@ -706,6 +731,44 @@ TEST(Regions, MustEpochsShare) {
   EXPECT_NE(first.processor, second.processor);
   EXPECT_EQ(first.address, second.address);
   EXPECT_EQ(first.memory, Legion::Memory::REGDMA_MEM);
+}
+
+// As SPMD programs have them: the regions are for what the tasks launch, so each needs an instance,
+// but none of the two is in the other's way.
+TEST(Regions, MustEpochsOfTasksWithoutAccess) {
+  const LogicalRegion region = rows("handed");
+  Legion::MustEpochLauncher epoch(kProgram);
+  for (const Legion::coord_t point : {0, 1}) {
+    Legion::TaskLauncher launcher = launcher_of(kMeet);
+    launcher.add_region_requirement(
+        RegionRequirement(region, LEGION_READ_WRITE, LEGION_SIMULTANEOUS, region)
+            .add_field(kField)
+            .add_flags(LEGION_NO_ACCESS_FLAG));
+    epoch.add_single_task(Legion::DomainPoint(point), launcher);
+  }
+  const auto where = runtime()->execute_must_epoch(context(), epoch);
+  EXPECT_NE(where.get_result<std::int64_t>(Legion::DomainPoint(0)),
+            where.get_result<std::int64_t>(Legion::DomainPoint(1)));
+}
+
+// Legion wants an instance for each point.
+TEST(Regions, PointsThatWriteTheSameTogether) {
+  const LogicalRegion region = rows("written");
+  for (int time = 0; time < 2; ++time) {
+    Legion::IndexTaskLauncher launcher(kFill, Legion::Domain(Legion::Rect<1>(0, 3)),
+                                       Legion::UntypedBuffer(), Legion::ArgumentMap(),
+                                       Legion::Predicate::TRUE_PRED, false, kProgram);
+    launcher.add_region_requirement(
+        RegionRequirement(region, 0, LEGION_WRITE_DISCARD, LEGION_COLLECTIVE_EXCLUSIVE, region)
+            .add_field(kField));
+    const auto addresses = runtime()->execute_index_space(context(), launcher);
+    std::set<std::int64_t> different;
+    for (const Legion::coord_t point : {0, 1, 2, 3}) {
+      different.insert(addresses.get_result<std::int64_t>(Legion::DomainPoint(point)));
+    }
+    EXPECT_EQ(different.size(), 4U);
+    EXPECT_EQ(run<double>(kSum, region, region), 8 * 16 * 3.0);
+  }
 }
 
 // A program leaves them to Legion's DefaultMapper; a mapper written by hand is asked.
