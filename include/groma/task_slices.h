@@ -53,11 +53,13 @@ class TaskSlices {
   // when the list changes.
   class const_iterator {  // NOLINT(readability-identifier-naming): the standard's
    public:
+    // NOLINTBEGIN(readability-identifier-naming): names of std::iterator_traits
     using iterator_category = std::input_iterator_tag;
     using value_type = TaskSlice;
     using difference_type = std::ptrdiff_t;
     using pointer = const TaskSlice*;
     using reference = const TaskSlice&;
+    // NOLINTEND(readability-identifier-naming)
 
     const_iterator() = default;
     const TaskSlice& operator*() const { return slice_; }

@@ -5,11 +5,12 @@
 GROMA is the command, built with the Legion of LEGATE, the launcher of the packages in requirements.txt.
 Each program in this folder is run as it is, recorded, tuned with --verify, and run under N drawn mappings
 of its tasks. The exit code is 1 if a number differs, a run fails without naming a statement, or the tuner
-recommends a mapping that computes something else.
+recommends a mapping that computes something else; this script compares the numbers itself, too.
 """
 
 import argparse
 import json
+import math
 import os
 import pathlib
 import random
@@ -65,6 +66,25 @@ def draw(app, seed):
     return FUNCTIONS + "".join(statement() + ";\n" for _ in range(dice.randint(1, 3)))
 
 
+def printed_in(expected, output):
+    """Whether each line is there, with numbers that differ by a millionth at most.
+
+    Not by Groma's own comparison, which is what is tested.
+    """
+
+    def equal(one, other):
+        try:
+            return math.isclose(float(one), float(other), rel_tol=1e-6, abs_tol=1e-9)
+        except ValueError:
+            return one == other
+
+    lines = [line.split() for line in output.splitlines()]
+    return all(
+        any(len(line) == len(words) and all(map(equal, line, words)) for line in lines)
+        for words in map(str.split, expected.splitlines())
+    )
+
+
 class Check:
     def __init__(self, options, folder):
         self.options = options
@@ -108,7 +128,7 @@ class Check:
         if code != 0:
             return self.fail(name, "it cannot be recorded", err)
         app = json.loads(recorded.read_text())
-        self.tune(name, recorded, legate)
+        self.tune(name, recorded, legate, out)
         same = refused = 0
         for seed in range(self.options.first, self.options.first + self.options.mappings):
             mapping = self.folder / "drawn.mapper"
@@ -119,7 +139,7 @@ class Check:
             )
             said = json.loads(mapped.splitlines()[-1]) if mapped else {}
             text = mapping.read_text()[len(FUNCTIONS):]
-            if code == 0 and said.get("same_results") is True:
+            if code == 0 and said.get("same_results") is True and printed_in(out, err):
                 same += 1
             elif code == 1 and REFUSAL.search(str(said.get("raw", ""))) and (
                 "drawn.mapper:" in json.dumps(said)
@@ -131,7 +151,7 @@ class Check:
         if self.options.mappings > 0 and same == 0:
             self.fail(name, "no mapping ran")
 
-    def tune(self, name, recorded, legate):
+    def tune(self, name, recorded, legate, expected):
         out = self.folder / f"{name}.search"
         code, said, err = self.run(
             self.options.groma, "tune", "--app", str(recorded), "--machine", MACHINE,
@@ -145,6 +165,11 @@ class Check:
         for one in verified[-1]["candidates"]:
             result = one.get("error") or f"{one['value']:.3g} {verified[-1]['unit']}"
             print(f"{name}: verified {one['name']}: {result}", flush=True)
+        code, mapped, _ = self.run(
+            self.options.groma, "run", "--map", str(out / "verified.mapper"), "--", *legate
+        )
+        if code != 0 or not printed_in(expected, mapped):
+            self.fail(name, f"verified.mapper, exit code {code}", mapped[-2000:])
         return None
 
 
