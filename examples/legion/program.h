@@ -40,11 +40,12 @@ Legion::TaskVariantRegistrar registrar(Legion::TaskID id, const char* name,
                                        Legion::Processor::Kind processor, Kind kind);
 
 // Launchers, as every release of Legion from 25.06 on has them.
-inline Legion::TaskLauncher single(Legion::TaskID task, Legion::UntypedBuffer argument = {}) {
+inline Legion::TaskLauncher single(Legion::TaskID task,
+                                   const Legion::UntypedBuffer& argument = {}) {
   return {task, argument};
 }
 inline Legion::IndexTaskLauncher over(Legion::TaskID task, const Legion::Domain& domain,
-                                      Legion::UntypedBuffer argument = {}) {
+                                      const Legion::UntypedBuffer& argument = {}) {
   return {task, domain, argument, Legion::ArgumentMap()};
 }
 

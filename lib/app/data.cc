@@ -12,7 +12,7 @@ int Data::find_task(std::string_view task) const {
 }
 
 std::int64_t work_of_piece(const Data& data, const Partition& partition) {
-  std::int64_t work = 2 * data.regions[partition.region].box.dimensions();
+  std::int64_t work = std::int64_t{2} * data.regions[partition.region].box.dimensions();
   for (const Codes* formulas : {&partition.lower, &partition.extents}) {
     for (const Code& code : *formulas) work += code.work();
   }

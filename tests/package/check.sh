@@ -73,7 +73,7 @@ check_run() {
   [ -x "$program" ] || return 0
   say "groma run --map"
   echo 'm = Machine(CPU); def first(Task task) { return m[0, 0]; } IndexTaskMap moved first;' >my.mapper
-  quietly "$prefix/bin/groma" run --map my.mapper -- "$program" plain -ll:cpu 2
+  quietly "$prefix/bin/groma" run --same tunable --map my.mapper -- "$program" plain -ll:cpu 2
   grep -q '^moved: 0 0 0 0$' log
 }
 
