@@ -65,7 +65,7 @@ bool starts_processes_elsewhere(std::string_view command) {
 std::string program_name(const std::vector<std::string>& words) {
   std::size_t at = 0;
   for (;;) {
-    const std::string name = file_name(words[at]);
+    std::string name = file_name(words[at]);
     const bool launches =
         starts_processes_elsewhere(name) || is_among(kHere, std::string_view(name));
     const Interpreter* const language = interpreter(name);

@@ -341,7 +341,7 @@ void Adapter::place_task(const Legion::Task& task, HookCall& call, const Variant
 std::shared_ptr<const AskedInstance> Adapter::asked_for(
     MapperContext context, const PhysicalInstance& instance,
     const std::vector<Legion::LogicalRegion>& regions) const {
-  const auto found = registration_->asked->find(instance);
+  auto found = registration_->asked->find(instance);
   if (found != nullptr && !(found->by_program && own_asks_by_default_)) return found;
   if (found != nullptr) {
     AskedInstance made = *found;

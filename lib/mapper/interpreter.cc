@@ -68,7 +68,7 @@ std::string Interpreter::where() const {
     return fmt::format("`{}` maps the single task `{}`", function_name(mapping_function_),
                        task_->name);
   }
-  const std::string of =
+  std::string of =
       fmt::format("`{}` maps point {} of a launch of {}", function_name(mapping_function_),
                   coordinates_text(task_->point), coordinates_text(task_->domain.extents));
   const Point& lower = task_->domain.lower;

@@ -246,7 +246,7 @@ bool Spaces::make_cells(const Making& making) {
     const RegionSpace& space = regions_[making.data.partitions[p].region];
     if (space.whole.set != nullptr) continue;
     for (Piece& piece : pieces_[p]) {
-      if (!making.spend(8 * space.dimensions)) return false;
+      if (!making.spend(std::int64_t{8} * space.dimensions)) return false;
       set_range(space, piece);
     }
   }

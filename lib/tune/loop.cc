@@ -897,6 +897,7 @@ Result<TuneOutcome> Search::run() {
       if (outcome_.spent.model_calls == 0) outcome_.why += ": nothing was asked";
     } else if (hopeless_) {
       end(End::kModel, hopeless_->message);
+      // NOLINTNEXTLINE(bugprone-branch-clone): the conditions are asked in this order
     } else if (counted && options_.budget.evaluations > 0) {  // which ends the search then
       forget_rejections();
       continue;
