@@ -14,6 +14,7 @@
 #include "app/data.h"
 #include "groma/system.h"
 #include "guide/words.h"
+#include "inspect/comparable.h"
 #include "inspect/json.h"
 #include "inspect/program_name.h"
 #include "inspect/words.h"
@@ -136,10 +137,8 @@ class Checked {
       own_ += ' ' + word + file_of(is_program ? find_program(word).value_or(word) : word);
     }
     if (run.override_layouts) own_ += " --override-layouts";
-    if (run.results == nullptr || is_launched())
-      own_ += " not compared";
-    else
-      own_ += " compared as " + run.results->key();
+    const bool compares = run.results != nullptr && !is_launched();
+    own_ += compares ? " compared as " + run.results->key() : " not compared";
     std::replace(own_.begin(), own_.end(), '\n', '?');
     if (own_.size() > kMostCheckedBytes / kMostChecked) file_.clear();  // not worth remembering
     if (file_.empty()) return;
@@ -344,11 +343,6 @@ bool ended_well(const CommandOutcome& outcome) {
   return outcome.end == End::kExited && outcome.code == 0;
 }
 
-bool fits(const CommandOutcome& outcome) {
-  return outcome.out.left_out_bytes == 0 && outcome.err.left_out_bytes == 0 &&
-         Results::fits(outcome.out.text, outcome.err.text);
-}
-
 // Why the results differ from those without the mapping; empty: they do not, or it cannot be said.
 Result<std::string> other_results(const CommandOutcome& outcome, const ProgramRun& run,
                                   ProgramResult& result) {
@@ -357,9 +351,13 @@ Result<std::string> other_results(const CommandOutcome& outcome, const ProgramRu
     result.same_results = why;
     return std::string();
   };
-  if (!fits(outcome)) return cannot(Same::kTooLong);
-  for (int references = run.results->has_reference() ? 1 : 0; references < 2; ++references) {
-    if (references > 0 && !run.results->compare(outcome.out.text, outcome.err.text)) break;
+  if (!inspect::is_comparable(outcome)) return cannot(Same::kTooLong);
+  std::optional<ResultsDifference> difference;
+  for (int references = run.results->has_reference() ? 1 : 0;; ++references) {
+    if (references > 0) {
+      difference = run.results->compare(outcome.out.text, outcome.err.text);
+      if (!difference || references == 2) break;
+    }
     const auto without = run_without_mapping(run);
     if (!without) return without.error();
     if (without->end == End::kStopped) {
@@ -369,10 +367,9 @@ Result<std::string> other_results(const CommandOutcome& outcome, const ProgramRu
     // It may fail now and then; the first time it did not.
     if (!ended_well(*without) && references > 0) break;
     if (!ended_well(*without)) return cannot(Same::kUnknown);
-    if (!fits(*without)) return cannot(Same::kTooLong);
+    if (!inspect::is_comparable(*without)) return cannot(Same::kTooLong);
     run.results->add_reference(without->out.text, without->err.text);
   }
-  const auto difference = run.results->compare(outcome.out.text, outcome.err.text);
   result.same_results = difference ? Same::kDifferent : Same::kSame;
   return difference ? to_text(*difference) : "";
 }

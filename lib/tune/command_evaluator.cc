@@ -17,6 +17,7 @@
 #include "groma/harmless.h"
 #include "groma/system.h"
 #include "guide/scanner.h"
+#include "inspect/comparable.h"
 #include "tune/metric.h"
 
 namespace groma {
@@ -222,27 +223,23 @@ class CommandEvaluator final : public Evaluator {
     }
     const auto value = metric_.read(*outcome);
     if (!value) return Failure{Status::kFailed, value.error(), *outcome, true};
-    if (auto failure = other_results(placed, input, *outcome)) return std::move(*failure);
+    if (auto failure = why_wrong(placed, input, *outcome)) return std::move(*failure);
     return Measured{*value, outcome->seconds};
   }
 
-  // What a run that ended well printed against what it should. Nothing: it is the same, or the
-  // first that is known.
-  std::optional<Failure> other_results(const Placed& placed, const std::string& input,
-                                       const CommandOutcome& outcome) {
+  // Why a run that ended well is wrong: it says that it failed, or prints other results. Nothing if
+  // it is right, or if nothing is known yet that it could be compared with.
+  std::optional<Failure> why_wrong(const Placed& placed, const std::string& input,
+                                   const CommandOutcome& outcome) {
     if (!options_.results) return std::nullopt;
     std::string out = outcome.out.text, err = outcome.err.text;
     for (std::string* text : {&out, &err}) replace(*text, placed.file(), "{file}");
-    // What was cut, or is too long, is not compared.
-    const bool whole = outcome.out.left_out_bytes == 0 && outcome.err.left_out_bytes == 0 &&
-                       Results::fits(out, err);
     const Feedback heard = guide_log(rules_, out + "\n" + err, {});
-    const bool fails = heard.status == Feedback::Status::kError && !is_silent(heard);
-    auto known = expected_.find(input);
-    if (fails) {
+    if (heard.status == Feedback::Status::kError && !is_silent(heard)) {
       return Failure{Status::kFailed, "the command ended well, but said that it failed", outcome};
     }
-    if (!whole) return std::nullopt;
+    if (!inspect::is_comparable(outcome)) return std::nullopt;
+    auto known = expected_.find(input);
     if (known == expected_.end()) {
       ResultsOptions options = *options_.results;
       options.measure = options_.metric_pattern;
