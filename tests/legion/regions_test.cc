@@ -713,19 +713,25 @@ TEST(Regions, AMapperFindsAndMakesInstances) {
   EXPECT_GE(Keeper::told, 2);
 }
 
+// Runs the task twice at once, as points 0 and 1, on a region that both may write.
+Legion::FutureMap run_both(Legion::TaskID task, const LogicalRegion& region,
+                           Legion::RegionFlags flags = LEGION_NO_FLAG) {
+  Legion::MustEpochLauncher epoch(kProgram);
+  for (const Legion::coord_t point : {0, 1}) {
+    Legion::TaskLauncher launcher = launcher_of(task);
+    launcher.add_region_requirement(
+        RegionRequirement(region, LEGION_READ_WRITE, LEGION_SIMULTANEOUS, region)
+            .add_field(kField)
+            .add_flags(flags));
+    epoch.add_single_task(Legion::DomainPoint(point), launcher);
+  }
+  return runtime()->execute_must_epoch(context(), epoch);
+}
+
 // Two tasks at once, that share what both may write: on processors of their own, with the same
 // instance, which lies where the statement says.
 TEST(Regions, MustEpochsShare) {
-  const LogicalRegion region = rows("shared");
-  Legion::MustEpochLauncher epoch(kProgram);
-  for (const Legion::coord_t point : {0, 1}) {
-    Legion::TaskLauncher launcher = launcher_of(kShare);
-    launcher.add_region_requirement(
-        RegionRequirement(region, LEGION_READ_WRITE, LEGION_SIMULTANEOUS, region)
-            .add_field(kField));
-    epoch.add_single_task(Legion::DomainPoint(point), launcher);
-  }
-  const auto shared = runtime()->execute_must_epoch(context(), epoch);
+  const auto shared = run_both(kShare, rows("shared"));
   const auto first = shared.get_result<Shared>(Legion::DomainPoint(0));
   const auto second = shared.get_result<Shared>(Legion::DomainPoint(1));
   EXPECT_NE(first.processor, second.processor);
@@ -736,17 +742,7 @@ TEST(Regions, MustEpochsShare) {
 // As SPMD programs have them: the regions are for what the tasks launch, so each needs an instance,
 // but none of the two is in the other's way.
 TEST(Regions, MustEpochsOfTasksWithoutAccess) {
-  const LogicalRegion region = rows("handed");
-  Legion::MustEpochLauncher epoch(kProgram);
-  for (const Legion::coord_t point : {0, 1}) {
-    Legion::TaskLauncher launcher = launcher_of(kMeet);
-    launcher.add_region_requirement(
-        RegionRequirement(region, LEGION_READ_WRITE, LEGION_SIMULTANEOUS, region)
-            .add_field(kField)
-            .add_flags(LEGION_NO_ACCESS_FLAG));
-    epoch.add_single_task(Legion::DomainPoint(point), launcher);
-  }
-  const auto where = runtime()->execute_must_epoch(context(), epoch);
+  const auto where = run_both(kMeet, rows("handed"), LEGION_NO_ACCESS_FLAG);
   EXPECT_NE(where.get_result<std::int64_t>(Legion::DomainPoint(0)),
             where.get_result<std::int64_t>(Legion::DomainPoint(1)));
 }
