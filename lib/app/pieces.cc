@@ -13,7 +13,7 @@
 namespace groma::app {
 namespace {
 
-// Of one piece, before those that touch are joined; some 160 bytes each.
+// The boxes that one piece may have before those that touch are joined; each takes some 160 bytes.
 constexpr std::size_t kMaxParts = std::size_t{1} << 20;
 
 // `lower` and `extents` of a piece within [0, size), whatever they were; empty at a corner within.
@@ -161,8 +161,10 @@ void Cut::add_common(const Rect& box, std::vector<Rect>& parts, Steps& steps) co
     if (--steps.left < 0) return;
     const Rect part = common(boxes_[i], box);
     if (part.volume() == 0) continue;
-    if (parts.size() == kMaxParts) steps.left = -1;
-    if (steps.over()) return;
+    if (parts.size() == kMaxParts) {
+      steps.left = -1;
+      return;
+    }
     parts.push_back(part);
   }
 }
