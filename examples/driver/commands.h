@@ -24,7 +24,7 @@ inline CLI::Option* add_app_option(
         "parameters such as cannon:n=8000,repeats=2") {
   return command.add_option("--app", *app, help)->check(not_empty);
 }
-// Of the embedded runtime, in bytes; SimulateOptions::max_bytes is the default.
+// --memory: what a simulated run may take. *bytes is SimulateOptions::max_bytes, the default.
 inline CLI::Option* add_memory_option(
     CLI::App& command, std::int64_t* bytes,
     const std::string& help = "MiB of memory that a simulated run may take") {

@@ -63,8 +63,9 @@ void add_results_options(CLI::App& command, ProgramArguments* arguments, const s
       ->allow_extra_args(false)
       ->check(not_empty);
   command
-      .add_option("--tolerance", arguments->tolerance,
-                  when + "compared numbers that are no integers may differ by this part")
+      .add_option(
+          "--tolerance", arguments->tolerance,
+          when + "numbers that are not integers may differ by this fraction of the larger one")
       ->check(is_number)
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();

@@ -385,7 +385,7 @@ groma::Result<std::unique_ptr<groma::Evaluator>> read_command(const TuneArgument
   groma::CommandEvaluatorOptions options = arguments.command;
   options.file_suffix = arguments.file.empty() ? std::string(".mapper")
                                                : fs::path(arguments.file).extension().string();
-  // Of a text nobody knows what it may print; of JSON no line is known to be a result.
+  // Nobody knows what another text than a mapping may print, nor which lines of JSON are results.
   const bool has_lines = arguments.file.empty() && options.metric_pointer.empty();
   const bool own_programs = arguments.on == "legion";  // they look at their results themselves
   if (arguments.program.checks != "never" && !own_programs &&

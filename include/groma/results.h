@@ -4,19 +4,19 @@
 // What is compared, line by line, of standard output and standard error:
 //
 // * The text of a line must be the same, except for its numbers.
-// * Numbers with a point or an exponent may differ by the tolerance, since sums in another order
-// round
-//   otherwise. Integers must be equal. NaN and infinity match only themselves.
+// * Numbers with a point or an exponent may differ by the tolerance, since a sum in another order
+//   is rounded differently.
+// * Integers must be equal. NaN and infinity match only themselves.
 // * Lines may come in another order: tasks print when they run.
 //
 // What is left out:
 //
 // * Times and speeds: numbers behind words that speak of them (`elapsed`, `time`, `GFLOPS`, ...) or
 //   before their units (`ms`, `GB/s`). Only NaN, where there was none, is an error.
-// * Integers behind a word for a place (`CPU 3`, `node 0`, `processor 1`): a mapping may change
-// these.
-// * Numbers that differ between the runs without a mapping, and lines that come in some of these
-// only.
+// * Integers behind a word for a place (`CPU 3`, `node 0`, `processor 1`), which a mapping may
+//   change.
+// * Numbers that differ between the runs without a mapping, and lines that only some of these runs
+//   print.
 // * Addresses (0x...), the prefix of lines that a Legion logger wrote, warnings of Legion itself.
 // * Lines too many in standard error, where Groma and Legion have their say, too.
 //

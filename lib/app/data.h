@@ -53,7 +53,7 @@ struct Partition {
   };
   bool by_boxes = false;
   std::vector<Box> boxes;  // of every colour
-  // Of one colour, sorted by its place in `colors`.
+  // Boxes of one colour each, sorted by the place of the colour in `colors`.
   std::vector<std::pair<std::int64_t, Rect>> boxes_of_color;
   // The pieces of all colours in row-major order. Empty if the region has no cells.
   std::vector<Piece> pieces;

@@ -56,7 +56,7 @@ struct Events {
     Point color;  // those of `outer`, then its own
     Rect bounds;
     std::int64_t points = 0;
-    // Of a piece with holes: the boxes of its points, none of which meet; none: they are not known.
+    // The boxes of a piece with holes; no two of them meet. Empty if they are not known.
     std::vector<Rect> boxes = {};
   };
   struct Partition {

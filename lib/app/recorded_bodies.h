@@ -38,7 +38,7 @@ class RecordedBodies {
     std::size_t loops = 0;
   };
   using Tree = std::vector<Repeat>;
-  // Runs of a task that launched the same, but for numbers.
+  // A kind holds the runs of a task that launched the same things with other numbers.
   struct Kind {
     std::vector<const Events::Context*> contexts;
     std::int64_t count = 0;             // of runs
@@ -92,7 +92,7 @@ class RecordedBodies {
     std::optional<Which> which;
   };
   std::map<std::string, Needs> needs_;
-  // Of all launches in the order in which they were made.
+  // The shapes of all launches, in the order in which they were made.
   std::vector<std::uint32_t> launch_shapes_;
   void give_arguments(std::vector<AppStatement>& body, std::size_t& next) const;
   Formula given(const AppLaunch& launch, const AppTask& task, std::uint32_t shape,

@@ -53,7 +53,7 @@ class LiveRedactor {
  private:
   std::string key_;
   std::string text_;       // what was shown last, and what is held back
-  std::size_t shown_ = 0;  // bytes of it that were shown
+  std::size_t shown_ = 0;  // how many bytes of `text_` were shown
 };
 
 }  // namespace groma::llm

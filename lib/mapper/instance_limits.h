@@ -40,7 +40,7 @@ class InstanceLimits {
  public:
   struct Limit {
     std::int64_t most = 0;  // instances at a time; 0: any number
-    // Whose mapper object counts the instances of several processors; none: each counts its own.
+    // The mapper object of this processor counts for several; without one each counts its own.
     std::optional<Processor> keeper;
   };
   // Sends to the mapper object of that processor, which may be this one. Returns false if it

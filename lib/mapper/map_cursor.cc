@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kMaxMade = 1 << 20;
 // What a processor that is kept until the question ends counts for: all of them take 75 MB.
 constexpr std::int64_t kStepsToKeep = 64;
-// Of the reference: a few milliseconds.
+// The reference evaluation asks for a stop after so many steps, which take a few milliseconds.
 constexpr std::int64_t kStepsBetweenStops = 1 << 16;
 
 }  // namespace

@@ -599,7 +599,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   }
   // @end
   // @if shared_limits
-  // Whose mapper object counts the instances of several processors; nothing: each counts its own.
+  // The mapper object of this processor counts for several; without one each counts its own.
   std::optional<Processor> keeper_of(Context context, const Legion::Task& task) {
     const ProcKind kind = kind_of(context, task);
     switch (Mapping::limit_scope_of(task.get_task_name(), kind)) {

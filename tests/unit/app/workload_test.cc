@@ -564,7 +564,7 @@ TEST(Boxes, AreClippedAndJoined) {
   EXPECT_EQ(piece_text(app, "b", {1}), "0+0");
 }
 
-// What cuts a piece with holes has the part of it that the piece has.
+// The pieces of a partition that cuts pieces with holes have the same holes.
 TEST(Boxes, OfPiecesWithHoles) {
   const Application app = cut(
       {{.name = "blocks", .of = "odd", .colors = {2}},
