@@ -34,6 +34,12 @@ bool opens_or_closes_ours(std::string_view line) {
   return line.starts_with("namespace groma") || line.starts_with("}  // namespace groma");
 }
 
+// Includes are gathered and `#pragma once` means nothing there. What asks for Legion's version stays.
+bool stays_out(std::string_view line) {
+  return line.starts_with('#') && !line.starts_with("#if ") && !line.starts_with("#else") &&
+         !line.starts_with("#endif");
+}
+
 }  // namespace
 
 bool Parts::needed(std::string_view condition) const {
@@ -69,7 +75,7 @@ std::string Parts::text(std::string_view file) {
     } else if (line.starts_with("#include <")) {
       auto& list = line.find(".h>") == std::string_view::npos ? includes_ : legion_includes_;
       list.emplace(line);
-    } else if (!inside || line.starts_with('#') || opens_or_closes_ours(line) ||
+    } else if (!inside || stays_out(line) || opens_or_closes_ours(line) ||
                word.find("GROMA_CHECK(") != std::string_view::npos) {
       continue;
     } else if (!word.empty() || !blank) {

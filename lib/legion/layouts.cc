@@ -196,19 +196,20 @@ std::size_t alignment_of(const Legion::LayoutConstraintSet& set) {
   return most;
 }
 
-#if !__has_include(<legion/api/runtime.h>)  // before 25.12
-// Where registered memory begins there: at what malloc gives.
+// What the first address of registered memory is a multiple of: before Legion 25.12 what malloc
+// gives, since then a cache line.
+#if __has_include(<legion/api/runtime.h>)  // 25.12
+constexpr std::size_t kRegisteredAlignment = 64;
+#else
 constexpr std::size_t kRegisteredAlignment = 16;
 #endif
 
 std::string unaddressable(const Legion::LayoutConstraintSet& set, Legion::Memory memory) {
   const std::size_t alignment = alignment_of(set);
-#if !__has_include(<legion/api/runtime.h>)
   if (memory.kind() == Legion::Memory::REGDMA_MEM && alignment > kRegisteredAlignment) {
     return "with this Legion it keeps no alignment above " + std::to_string(kRegisteredAlignment) +
            ", " + std::to_string(alignment) + " is needed";
   }
-#endif
   if (alignment <= memory.capacity()) return {};
   return "no address is a multiple of " + std::to_string(alignment) + ", it has " +
          std::to_string(memory.capacity()) + " bytes";
