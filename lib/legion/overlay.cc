@@ -37,25 +37,27 @@ class Waits {
     waits_.push_back({own, adapters, either});
     any_ = true;
   }
-  // Triggers `either` where one of the two has come.
+  // Triggers `either` where one of the two has come. Hooks may call it at once: the first looks, and
+  // looks again for the others, whose events may have come after it looked.
   void look(Legion::Mapping::MapperRuntime& runtime, MapperContext context) {
     if (!any_) return;
-    std::vector<Wait> waits;
-    {
-      const std::lock_guard lock(mutex_);
-      waits = std::exchange(waits_, {});
+    std::unique_lock lock(mutex_);
+    again_ = true;
+    if (looking_) return;
+    looking_ = true;
+    while (std::exchange(again_, false)) {
+      std::vector<Wait> waits = std::exchange(waits_, {});
+      lock.unlock();  // Legion may let other hooks run during its calls
+      std::erase_if(waits, [&](const Wait& wait) {
+        const bool came = runtime.has_mapper_event_triggered(context, wait.own) ||
+                          runtime.has_mapper_event_triggered(context, wait.adapters);
+        if (came) runtime.trigger_mapper_event(context, wait.either);
+        return came;
+      });
+      lock.lock();
+      waits_.insert(waits_.end(), waits.begin(), waits.end());
     }
-    std::vector<Wait> left;
-    for (const Wait& wait : waits) {
-      if (runtime.has_mapper_event_triggered(context, wait.own) ||
-          runtime.has_mapper_event_triggered(context, wait.adapters)) {
-        runtime.trigger_mapper_event(context, wait.either);
-      } else {
-        left.push_back(wait);
-      }
-    }
-    const std::lock_guard lock(mutex_);
-    waits_.insert(waits_.end(), left.begin(), left.end());
+    looking_ = false;
     any_ = !waits_.empty();
   }
 
@@ -65,6 +67,7 @@ class Waits {
   };
   std::mutex mutex_;
   std::vector<Wait> waits_;
+  bool looking_ = false, again_ = false;
   std::atomic<bool> any_ = false;
 };
 
