@@ -302,17 +302,26 @@ void Adapter::place_task(const Legion::Task& task, HookCall& call, const Variant
   }
   std::vector<Legion::Processor> wanted;
   Origin origin = kind->origin;
+  const auto function = counted ? std::nullopt
+                                : groma::mapper::decide_function(*program_, view, kind->kind);
+  if (!counted && !function) return;
+  if (function) origin = function->origin;
+  if (view.current.kind != variant.kind) {
+    return tell_kept(view.name, "the processor",
+                     fmt::format("it runs the task, which was sent to a {}, by variant {}, which "
+                                 "is for {}",
+                                 name_of(view.current.kind), variant.id, name_of(variant.kind)),
+                     origin);
+  }
   if (counted) {  // on the processor where it was counted
-    if (view.current.kind != variant.kind) return;
     wanted.push_back(task.target_proc);
-  } else if (const auto function = groma::mapper::decide_function(*program_, view, kind->kind)) {
-    if (view.current.kind != variant.kind || task.must_epoch_task) return;
+  } else {
+    if (task.must_epoch_task) return;  // its points were placed together
     TaskWish& answer = call.wish;
     answer.clear();
     mapper_->map_task(call.hands, view, {}, answer);
     if (answer.failure) check({{*answer.failure, answer.processor_origin}});
     for (const Processor& p : answer.processors) wanted.push_back(realm(p));
-    origin = function->origin;
   }
   if (wanted.empty() || wanted == output.target_procs) return;
   // The data and the pools were made for the processors of the program's mapper.
