@@ -57,8 +57,8 @@ struct MappingDifference {
 // All that one statement decides differently. Its parts alone may cost what the whole does not:
 // data that one task has elsewhere than the next is copied between them.
 struct StatementDifference {
-  // A statement of B; of A where B leaves to the default mapper what that decides; 0: both mappings
-  // leave it to the default mapper.
+  // A statement of B; or, if B leaves the decision to the default mapper, the statement of A that
+  // makes it; 0 if both leave it to the default mapper.
   Origin by;
   bool is_of_a = false;
   std::vector<std::size_t> parts;  // of MappingDiff::differences

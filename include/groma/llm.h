@@ -74,8 +74,8 @@ struct ChatOptions {
   std::size_t max_reply_bytes = std::size_t{8} << 20;  // as decoded, with all of a stream's events
 
   std::string record;  // every exchange is appended to this new file, for `replay`
-  // Answers come from this file; no network, no waiting. Endpoint and API are those it was recorded
-  // of; the key is needed only to find prompts that hold it.
+  // Answers come from this file, without network and without waiting. Endpoint and API are those
+  // of the recording. The key is used only to refuse prompts that contain it.
   std::string replay;
   std::string ca_file;     // certificates to trust instead of the system's
   LogSink* log = nullptr;  // attempts that failed, waits, fields left out; not owned

@@ -137,7 +137,8 @@ class History {
   const std::vector<Step>& best_first() const { return best_; }
   // The oldest first.
   const std::vector<Step>& recent() const { return recent_; }
-  // What was not valid, the last of each sentence about why; the oldest first.
+  // Invalid proposals, the oldest first. Of those refused with the same message only the latest is
+  // kept.
   const std::vector<Step>& failures() const { return failures_; }
 
  private:
@@ -163,11 +164,11 @@ class Round {
   virtual bool has_estimates() const = 0;
   virtual std::vector<Evaluation> estimate(std::span<const std::string> texts,
                                            GuideDetail detail) = 0;
-  // That a model's reply was no use, and why. A round that proposes nothing and says nothing ends
-  // the search.
+  // Notes that a model's reply was of no use, and why. A round that neither proposes nor rejects
+  // anything ends the search.
   virtual void reject(std::string why) = 0;
-  // That a model's reply was to be a proposal and is of no use, and why: as reject(), and with
-  // TuneOptions::compare an evaluation that failed.
+  // Notes that a model's reply should have been a proposal and cannot be used, and why. Works like
+  // reject(); with TuneOptions::compare it also counts as a failed evaluation.
   virtual void reject_proposal(std::string why) { reject(std::move(why)); }
   virtual bool stop() const = 0;  // to propose what there is; not while a journal is gone through
 };
@@ -325,9 +326,8 @@ Result<RecordedSearch> recorded_search(const std::string& directory);
 // a full disk: one may begin there, since nothing is lost.
 bool holds_no_search_yet(const std::string& directory);
 
-// Searches. `model` and `estimator` may be null; everything pointed at outlives the call. Fails on
-// what is wrong with the directory: it is in use, cannot be written, holds another search, or its
-// journal is damaged.
+// Runs the search. `model` and `estimator` may be null; what is passed must outlive the call. Fails
+// if the directory is in use, cannot be written, holds another search or has a damaged journal.
 Result<TuneOutcome> tune(const Problem& problem, Evaluator& evaluator, Proposer& proposer,
                          ChatClient* model, Evaluator* estimator, const TuneOptions& options);
 

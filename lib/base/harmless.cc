@@ -48,7 +48,8 @@ std::size_t color_length(std::string_view text) {
   return end != text.npos && text[end] == 'm' ? end + 1 : 0;
 }
 
-// Adds what stands for the front of `text`, which is not empty. Returns the length of that front.
+// Appends the harmless form of the first characters of `text`, which is not empty. Returns how many
+// bytes of `text` that covers.
 std::size_t add_front(std::string_view text, Blanks blanks, bool keep_colors, std::string* shown) {
   const std::size_t plain = plain_length(text);
   const std::size_t kept = plain == 0 && keep_colors ? color_length(text) : plain;

@@ -104,7 +104,7 @@ class Reader {
     return Item::kLiteral;
   }
 
-  // What \x and \p take: characters, or what stands in braces.
+  // Skips the argument of \x or \p: `length` characters, or a text in braces.
   void skip_code(std::size_t length) {
     if (at('{')) {
       while (!done() && !at('}')) ++at_;

@@ -83,7 +83,7 @@ void RunEvents::leave() {
   }
 }
 
-// The file is of this run alone: where it is there, another program wrote it.
+// Only this run writes the file. If it already exists, another program wrote it.
 void RunEvents::count_programs_before() {
   const auto before = read_file(file_, kMaxRecordedBytes);
   if (!before) return;

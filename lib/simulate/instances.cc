@@ -1,4 +1,4 @@
-// What mappers are offered, above all instances that they find, make, hold and name by themselves.
+// The calls that mappers may make, above all those that find, make, hold and name instances.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -307,8 +307,9 @@ class Rehearsal final : public Mapping {
     ops_.complete(run.op, [](Op) {});
   }
 
-  // Where a single task may start, if timing has a say: nothing where it has none. A function may
-  // look at where the launching task runs; the default's turn depends on who was asked before.
+  // Returns the processors where a single task may start, if that depends on timing; else nothing.
+  // It does where a function looks at where the launching task runs, and where the default mapper
+  // takes processors in turn: its next one depends on which tasks it placed before.
   std::vector<Processor> places_of(Level& level, const app::Launch& launch) {
     Context& context = level.context;
     const Processor at = context.run->processor, initial = task_options_.initial;

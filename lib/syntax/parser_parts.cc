@@ -167,7 +167,8 @@ List Parser::which() {
 
 Which Parser::one_which() {
   if (!at(TokenKind::kInt)) {
-    // A kind before a memory is the statement's place, so the region was left out.
+    // A processor kind right before a memory is the statement's third word, so the second, the
+    // region, is missing.
     const bool left_out = at(TokenKind::kProcWord) && next_.kind == TokenKind::kMemWord;
     if (left_out || at_next_statement() || (!at(TokenKind::kString) && !is_word(token_.kind))) {
       report_expected("a region's name or position, or `*`");

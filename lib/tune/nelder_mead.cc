@@ -121,7 +121,8 @@ TrialRef NelderMead::point(const Configuration& from, const Configuration& other
   return shared.trial(std::move(made));
 }
 
-// Of the whole simplex, the worst point too; what is no number is the best one's.
+// The mean of all points of the simplex, the worst included. Parameters that are no numbers are
+// taken from the best point.
 Configuration NelderMead::centroid(const Shared& shared) const {
   Configuration made = simplex_[0]->configuration;
   for (std::size_t p = 0; p < shared.space.size(); ++p) {
