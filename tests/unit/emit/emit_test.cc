@@ -109,6 +109,21 @@ TEST(Emit, ExpressionsReadAsTheyStand) {
   EXPECT_THAT(emitted(function("return m[0, *]")).text, HasSubstr("return m.all({0, kAll});"));
 }
 
+// What stands behind a call is the caller's again.
+TEST(Emit, FunctionsCallOthersAndGoOn) {
+  const std::string text = emitted("m = Machine(GPU);\n"
+                                   "def half(int n) { k = n / 2; return k; }\n"
+                                   "def f(Task t) {\n"
+                                   "a = t.ipoint[0];\n"
+                                   "b = half(a);\n"
+                                   "return m[b % m.size[0], a % m.size[1]];\n"
+                                   "}\n"
+                                   "IndexTaskMap work f;\n")
+                               .text;
+  EXPECT_THAT(text, HasSubstr("const Int b = half(a);"));
+  EXPECT_THAT(text, HasSubstr("return m.at({b % m.size()[0], a % m.size()[1]});"));
+}
+
 // A local of a global's name, words of C++ and of the parts.
 TEST(Emit, NamesDoNotClash) {
   const std::string text = emitted(function("m = m.reverse(0);\nint_ = 1;\nclass = 2;\nTuple = 3;\n"

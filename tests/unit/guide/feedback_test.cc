@@ -563,6 +563,17 @@ TEST(Program, AFullMemoryIsBlamedOnThoseWhoNameIt) {
   }
 }
 
+// The message of a mistake in the text shows the place by itself.
+TEST(Failure, MistakesOfTheTextAreSaidOnce) {
+  Diagnostics diags(Source("a.mapper", "Task * GPUS;\n"));
+  compile(diags.source(), diags);
+  GuideContext context;
+  context.diags = &diags;
+  const std::vector<std::string> explained = guided("", context).explain;
+  EXPECT_THAT(explained, Contains(HasSubstr("GPUS")));
+  EXPECT_THAT(explained, Not(Contains(HasSubstr("says so"))));
+}
+
 // Ours as a diagnostic and in a log, DefaultMapper's in both its forms; at no other level or
 // failure.
 TEST(Failure, ForWantOfRoomNamesTaskAndRequirement) {
