@@ -245,9 +245,11 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
                            const SelectShardingFunctorInput& input, Output& output);
   void place_task(const Legion::Task& task, HookCall& call, const VariantView& variant, bool shard,
                   bool counted, MapTaskOutput& output);
-  std::shared_ptr<const AskedInstance> asked_for(
-      MapperContext context, const Legion::Mapping::PhysicalInstance& instance,
-      const std::vector<Legion::LogicalRegion>& regions) const;
+  std::vector<Legion::LogicalRegion> covering(
+      MapperContext context, const std::vector<Legion::LogicalRegion>& regions,
+      const std::vector<Legion::LogicalRegion>& asked) const;
+  AskedInstance asked_for(MapperContext context, const Legion::Mapping::PhysicalInstance& instance,
+                          const std::vector<Legion::LogicalRegion>& regions) const;
   void overlay_regions(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                        HookCall& call, const VariantView& variant, MapTaskOutput& output);
   void overlay_instance(MapperContext context, const Legion::Task& task, const TaskView& view,

@@ -302,8 +302,8 @@ void Adapter::place_task(const Legion::Task& task, HookCall& call, const Variant
   }
   std::vector<Legion::Processor> wanted;
   Origin origin = kind->origin;
-  const auto function = counted ? std::nullopt
-                                : groma::mapper::decide_function(*program_, view, kind->kind);
+  const auto function =
+      counted ? std::nullopt : groma::mapper::decide_function(*program_, view, kind->kind);
   if (!counted && !function) return;
   if (function) origin = function->origin;
   if (view.current.kind != variant.kind) {
@@ -347,16 +347,35 @@ void Adapter::place_task(const Legion::Task& task, HookCall& call, const Variant
 
 // ---- Regions
 
-std::shared_ptr<const AskedInstance> Adapter::asked_for(
-    MapperContext context, const PhysicalInstance& instance,
-    const std::vector<Legion::LogicalRegion>& regions) const {
-  auto found = registration_->asked->find(instance);
-  if (found != nullptr && !(found->by_program && own_asks_by_default_)) return found;
-  if (found != nullptr) {
+// Returns the regions of a task, and those regions above them for which its instance was asked. The
+// last who asked may have found the instance of a larger region. Regions beside the task's own are
+// left out: the program may have destroyed them since, and Legion ends where it is given one.
+std::vector<Legion::LogicalRegion> Adapter::covering(
+    MapperContext context, const std::vector<Legion::LogicalRegion>& regions,
+    const std::vector<Legion::LogicalRegion>& asked) const {
+  std::vector<Legion::LogicalRegion> made;
+  const auto add = [&made](const Legion::LogicalRegion& region) {
+    if (std::find(made.begin(), made.end(), region) == made.end()) made.push_back(region);
+  };
+  for (const Legion::LogicalRegion& region : regions) {
+    add(region);
+    for (const auto& above : regions_above(mapper_runtime_, context, region)) {
+      if (std::find(asked.begin(), asked.end(), above) != asked.end()) add(above);
+    }
+  }
+  return made;
+}
+
+AskedInstance Adapter::asked_for(MapperContext context, const PhysicalInstance& instance,
+                                 const std::vector<Legion::LogicalRegion>& regions) const {
+  if (const auto found = registration_->asked->find(instance)) {
     AskedInstance made = *found;
-    made.by_program = false;
-    made.demand = demand_of_mapper(made);
-    return std::make_shared<const AskedInstance>(std::move(made));
+    made.regions = covering(context, regions, found->regions);
+    if (made.by_program && own_asks_by_default_) {
+      made.by_program = false;
+      made.demand = demand_of_mapper(made);
+    }
+    return made;
   }
   // Nobody saw anyone ask: it is not preloaded, another process asked, or it was too long ago. So
   // all is taken for the program's choice. The instance tells what it is, the regions above the
@@ -377,7 +396,7 @@ std::shared_ptr<const AskedInstance> Adapter::asked_for(
       break;
     }
   }
-  return std::make_shared<const AskedInstance>(std::move(made));
+  return made;
 }
 
 void Adapter::overlay_regions(MapperContext context, const Legion::Task& task,
@@ -472,7 +491,7 @@ void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
       why.add(candidate.memory, {"the processor reaches none"});
       continue;
     }
-    AskedInstance asked = *asked_for(context, group.instance, regions);
+    AskedInstance asked = asked_for(context, group.instance, regions);
     LayoutChanges changes;
     if (said) {
       check_layout(context, task, view, variant, group, asked, *said, candidate.memory);

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -58,10 +59,13 @@ enum : Legion::TaskID {
   kGrow,     // a child of `branch`
   kTotal,    // reduces
   kRead,     // relies on nothing
+  kWhole,    // reads all of a line, whose instance the mapper keeps
+  kPeek,     // reads one point of it, which the mapper finds in that instance
+  kAgain,    // reads all of it from that instance, for which the mapper does not ask again
 };
-constexpr std::array<const char*, kRead + 1> kNames = {
-    "",       "top",    "rows", "columns", "aligned", "packed", "pair",
-    "either", "pooled", "meet", "branch",  "grow",    "total",  "read"};
+constexpr std::array<const char*, kAgain + 1> kNames = {
+    "",     "top",    "rows", "columns", "aligned", "packed", "pair", "either", "pooled",
+    "meet", "branch", "grow", "total",   "read",    "whole",  "peek", "again"};
 constexpr Legion::FieldID kFirst = 10, kSecond = 11;
 constexpr Legion::ReductionOpID kSum = 1;
 constexpr int kPieces = 4;
@@ -259,16 +263,22 @@ class DemandingMapper final : public DefaultMapper {
       case kEither:
       case kGrow:
         return map(context, task, {LEGION_DIM_X, LEGION_DIM_F}, 0, output);
+      case kPeek:
+        return map(context, task, {LEGION_DIM_X, LEGION_DIM_F}, 0, output);
       case kPooled:
       case kMeet:
         return map(context, task, {}, 0, output);
+      case kWhole:
+      case kAgain:
+        return map_kept(context, task, input, output);
       default:
         DefaultMapper::map_task(context, task, input, output);
     }
   }
 
  private:
-  // All requirements in one tight instance of this order, with the fields of all of them.
+  // All requirements in one tight instance (of `peek` in any) of this order, with the fields of all
+  // of them.
   void map(MapperContext context, const Task& task, std::vector<Legion::DimensionKind> order,
            std::size_t alignment, MapTaskOutput& output) {
     output.target_procs = {task.target_proc};
@@ -296,18 +306,35 @@ class DemandingMapper final : public DefaultMapper {
     PhysicalInstance instance;
     bool created = false;
     if (!runtime->find_or_create_physical_instance(context, memories.first(), set, regions,
-                                                   instance, created, true, 0, true)) {
+                                                   instance, created, true, 0,
+                                                   task.task_id != kPeek)) {
       std::fprintf(stderr, "no room for %s\n", task.get_task_name());
       std::exit(1);
     }
     for (auto& chosen : output.chosen_instances) chosen = {instance};
   }
+
+  // In the instance that DefaultMapper had made for the region when it was first mapped.
+  void map_kept(MapperContext context, const Task& task, const MapTaskInput& input,
+                MapTaskOutput& output) {
+    PhysicalInstance& kept = kept_[task.regions[0].region];
+    if (kept.exists() && runtime->acquire_instance(context, kept)) {
+      output.target_procs = {task.target_proc};
+      output.chosen_variant = 1;
+      output.chosen_instances[0] = {kept};
+    } else {
+      DefaultMapper::map_task(context, task, input, output);
+      kept = output.chosen_instances[0].front();
+    }
+  }
+
+  std::map<LogicalRegion, PhysicalInstance> kept_;
 };
 
 // ---- The program
 
 struct Data {
-  LogicalRegion grid, line;
+  LogicalRegion grid, line, kept;
   LogicalPartition grid_pieces, line_pieces;
 };
 
@@ -341,11 +368,13 @@ Data make_data(Context context, Runtime* runtime) {
   const auto line = runtime->create_index_space(context, Rect<1>(0, kLength - 1));
   data.grid = runtime->create_logical_region(context, grid, fields);
   data.line = runtime->create_logical_region(context, line, fields);
+  data.kept = runtime->create_logical_region(context, line, fields);
+  runtime->attach_name(data.kept, "kept");
   runtime->attach_name(data.grid, "grid");
   runtime->attach_name(data.line, "line");
   data.grid_pieces = cut(context, runtime, data.grid, "grid_pieces");
   data.line_pieces = cut(context, runtime, data.line, "line_pieces");
-  for (const LogicalRegion region : {data.grid, data.line}) {
+  for (const LogicalRegion region : {data.grid, data.line, data.kept}) {
     runtime->fill_field(context, region, region, kFirst, 1.0);
     runtime->fill_field(context, region, region, kSecond, 2.0);
   }
@@ -377,6 +406,9 @@ class Steps {
     add("branch", read_all(data_.line, {kFirst}));
     reduce();
     add("total", read_all(data_.line, {kFirst}));
+    add("whole", read(kWhole, data_.kept, data_.kept, {kFirst}));
+    peek();
+    add("again", read(kAgain, data_.kept, data_.kept, {kFirst}));
     futures("pooled", kPooled, kPieces, false);
     futures("meet", kMeet, 2, true);
     return std::move(lines_);
@@ -408,10 +440,25 @@ class Steps {
             .add_field(kFirst));
     runtime_->execute_index_space(context_, launcher);
   }
+  // Looks at the first point by a partition that does not live long.
+  void peek() {
+    const auto colors = runtime_->create_index_space(context_, Rect<1>(0, kLength - 1));
+    const Legion::IndexPartition points =
+        runtime_->create_equal_partition(context_, data_.kept.get_index_space(), colors);
+    const LogicalRegion first = runtime_->get_logical_subregion_by_color(
+        context_, runtime_->get_logical_partition(context_, data_.kept, points),
+        Legion::DomainPoint(0));
+    add("peek", read(kPeek, first, data_.kept, {kFirst}));
+    runtime_->destroy_index_partition(context_, points);
+  }
   double read_all(LogicalRegion region, const std::vector<Legion::FieldID>& fields) {
-    Legion::TaskLauncher launcher(kRead, Legion::UntypedBuffer());
+    return read(kRead, region, region, fields);
+  }
+  double read(Legion::TaskID task, LogicalRegion region, LogicalRegion parent,
+              const std::vector<Legion::FieldID>& fields) {
+    Legion::TaskLauncher launcher(task, Legion::UntypedBuffer());
     launcher.map_id = mapper_;
-    Legion::RegionRequirement one(region, LEGION_READ_ONLY, LEGION_EXCLUSIVE, region);
+    Legion::RegionRequirement one(region, LEGION_READ_ONLY, LEGION_EXCLUSIVE, parent);
     for (const Legion::FieldID field : fields) one.add_field(field);
     launcher.add_region_requirement(one);
     return runtime_->execute_task(context_, launcher).get_result<double>();
@@ -525,6 +572,9 @@ int main(int argc, char** argv) {
   add_valued<pooled>(kPooled);
   add_valued<meet>(kMeet);
   add_valued<read>(kRead);
+  add_valued<read>(kWhole);
+  add_valued<read>(kPeek);
+  add_valued<read>(kAgain);
   Runtime::add_registration_callback(register_mappers);
   return Runtime::start(argc, argv);
 }

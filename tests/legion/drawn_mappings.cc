@@ -89,7 +89,7 @@ namespace {
 
 std::string task_of_demanding(Dice& dice) {
   return dice.one({"*", "rows", "columns", "aligned", "packed", "pair", "either", "pooled", "meet",
-                   "branch", "grow", "total", "read"});
+                   "branch", "grow", "total", "read", "whole", "peek", "again"});
 }
 std::string region_of_demanding(Dice& dice) {
   return dice.one({"*", "*", "grid", "line", "grid_pieces", "line_pieces", "0", "1"});

@@ -159,6 +159,13 @@ TEST_F(Demanding, WhatCannotBeChangedSafelyStaysAndIsToldOnce) {
   EXPECT_THAT(outcome.err, HasSubstr("[kept-by-mapper]\n"));
 }
 
+// Its mapper found the instance of the whole for one point last, by a region that is destroyed
+// since.
+TEST_F(Demanding, AnInstanceThatIsMadeAnewHoldsWhatTheTaskReads) {
+  const Outcome outcome = demanding("Layout again 0 CPU Align==64;\n", "--checks always");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+}
+
 // Tasks that a limit holds back beside tasks of the program's mapper.
 TEST_F(Run, BothMappersMaySchedule) {
   const Outcome outcome = stranger("InstanceLimit moved 1;\n", "own");
