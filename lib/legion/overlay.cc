@@ -37,8 +37,8 @@ class Waits {
     waits_.push_back({own, adapters, either});
     any_ = true;
   }
-  // Triggers `either` where one of the two has come. Hooks may call it at once: the first looks, and
-  // looks again for the others, whose events may have come after it looked.
+  // Triggers `either` where one of the two has come. Hooks may call it at once: the first looks,
+  // and looks again for the others, whose events may have come after it looked.
   void look(Legion::Mapping::MapperRuntime& runtime, MapperContext context) {
     if (!any_) return;
     std::unique_lock lock(mutex_);
@@ -113,15 +113,18 @@ class Overlay final : public Above {
                                const SelectShardingFunctorInput& input,
                                SelectShardingFunctorOutput& output) override {
     mapper->select_sharding_functor(context, task, input, output);
-    if (!has(task, MappingStatement::kIndexTaskMap)) return;
-    const Turn turn(turns_.get(), context);
-    adapter_->overlay_sharding(context, task, input, output);
+    if (has(task, MappingStatement::kIndexTaskMap)) {
+      const Turn turn(turns_.get(), context);
+      adapter_->overlay_sharding(context, task, input, output);
+    }
+    wake(context);
   }
   // The program's mapper need not know how to replicate a task that it would not replicate.
   void replicate_task(MapperContext context, const Legion::Task& task,
                       const ReplicateTaskInput& input, ReplicateTaskOutput& output) override {
     if (!has(task, MappingStatement::kControlReplicate)) {
-      return mapper->replicate_task(context, task, input, output);
+      mapper->replicate_task(context, task, input, output);
+      return wake(context);
     }
     const Turn turn(turns_.get(), context);
     adapter_->replicate_task(context, task, input, output);
@@ -181,6 +184,7 @@ class Overlay final : public Above {
     mapper->memoize_operation(context, operation, input, output);
     const Legion::Task* task = operation.as_task();
     if (output.memoize && task != nullptr && is_scheduled(*task)) output.memoize = false;
+    wake(context);
   }
 
   void handle_message(MapperContext context, const MapperMessage& message) override {
@@ -204,27 +208,32 @@ class Overlay final : public Above {
                                MustEpochShardingFunctorOutput& output) override {
     mapper->select_sharding_functor(context, epoch, input, output);
     const bool one_launch = epoch.index_space_tasks.size() == 1 && epoch.individual_tasks.empty();
-    if (!one_launch || !has(*epoch.index_space_tasks.front(), MappingStatement::kIndexTaskMap)) {
-      return;
+    if (one_launch && has(*epoch.index_space_tasks.front(), MappingStatement::kIndexTaskMap)) {
+      const Turn turn(turns_.get(), context);
+      adapter_->overlay_sharding(context, *epoch.index_space_tasks.front(), input, output);
     }
-    const Turn turn(turns_.get(), context);
-    adapter_->overlay_sharding(context, *epoch.index_space_tasks.front(), input, output);
+    wake(context);
   }
   void map_must_epoch(MapperContext context, const MapMustEpochInput& input,
                       MapMustEpochOutput& output) override {
     mapper->map_must_epoch(context, input, output);
     const auto is_said = [this](const Legion::Task* task) { return statements(*task).any(); };
-    if (std::none_of(input.tasks.begin(), input.tasks.end(), is_said)) return;
-    const Turn turn(turns_.get(), context);
-    adapter_->overlay_must_epoch(context, input, output);
+    if (std::any_of(input.tasks.begin(), input.tasks.end(), is_said)) {
+      const Turn turn(turns_.get(), context);
+      adapter_->overlay_must_epoch(context, input, output);
+    }
+    wake(context);
   }
   void select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
                            SelectMappingOutput& output) override;
   void select_steal_targets(MapperContext context, const SelectStealingInput& input,
                             SelectStealingOutput& output) override {
     mapper->select_steal_targets(context, input, output);
-    const Turn turn(turns_.get(), context);
-    adapter_->select_steal_targets(context, input, output);
+    {
+      const Turn turn(turns_.get(), context);
+      adapter_->select_steal_targets(context, input, output);
+    }
+    wake(context);
   }
   void permit_steal_request(MapperContext context, const StealRequestInput& input,
                             StealRequestOutput& output) override;
@@ -236,6 +245,67 @@ class Overlay final : public Above {
       adapter_->handle_instance_collection(context, instance);
     }
     Above::handle_instance_collection(context, instance);
+    wake(context);
+  }
+
+  // ---- What the program's mapper alone decides. It may trigger an event in any of its hooks.
+#define GROMA_FORWARD(hook, Operation, Input, Output)                                      \
+  void hook(MapperContext context, const Legion::Operation& operation, const Input& input, \
+            Output& output) override {                                                     \
+    mapper->hook(context, operation, input, output);                                       \
+    wake(context);                                                                         \
+  }
+#define GROMA_FORWARD_REPORT(Operation, Input)                                     \
+  void report_profiling(MapperContext context, const Legion::Operation& operation, \
+                        const Input& input) override {                             \
+    mapper->report_profiling(context, operation, input);                           \
+    wake(context);                                                                 \
+  }
+  GROMA_FORWARD(select_task_variant, Task, SelectVariantInput, SelectVariantOutput)
+  GROMA_FORWARD(select_task_sources, Task, SelectTaskSrcInput, SelectTaskSrcOutput)
+  GROMA_FORWARD(select_tunable_value, Task, SelectTunableInput, SelectTunableOutput)
+  GROMA_FORWARD(map_inline, InlineMapping, MapInlineInput, MapInlineOutput)
+  GROMA_FORWARD(select_inline_sources, InlineMapping, SelectInlineSrcInput, SelectInlineSrcOutput)
+  GROMA_FORWARD_REPORT(InlineMapping, InlineProfilingInfo)
+  GROMA_FORWARD(map_copy, Copy, MapCopyInput, MapCopyOutput)
+  GROMA_FORWARD(select_copy_sources, Copy, SelectCopySrcInput, SelectCopySrcOutput)
+  GROMA_FORWARD(select_sharding_functor, Copy, SelectShardingFunctorInput,
+                SelectShardingFunctorOutput)
+  GROMA_FORWARD_REPORT(Copy, CopyProfilingInfo)
+  GROMA_FORWARD(select_close_sources, Close, SelectCloseSrcInput, SelectCloseSrcOutput)
+  GROMA_FORWARD(select_sharding_functor, Close, SelectShardingFunctorInput,
+                SelectShardingFunctorOutput)
+  GROMA_FORWARD_REPORT(Close, CloseProfilingInfo)
+  GROMA_FORWARD(map_acquire, Acquire, MapAcquireInput, MapAcquireOutput)
+  GROMA_FORWARD(select_sharding_functor, Acquire, SelectShardingFunctorInput,
+                SelectShardingFunctorOutput)
+  GROMA_FORWARD_REPORT(Acquire, AcquireProfilingInfo)
+  GROMA_FORWARD(map_release, Release, MapReleaseInput, MapReleaseOutput)
+  GROMA_FORWARD(select_release_sources, Release, SelectReleaseSrcInput, SelectReleaseSrcOutput)
+  GROMA_FORWARD(select_sharding_functor, Release, SelectShardingFunctorInput,
+                SelectShardingFunctorOutput)
+  GROMA_FORWARD_REPORT(Release, ReleaseProfilingInfo)
+  GROMA_FORWARD(select_partition_projection, Partition, SelectPartitionProjectionInput,
+                SelectPartitionProjectionOutput)
+  GROMA_FORWARD(map_partition, Partition, MapPartitionInput, MapPartitionOutput)
+  GROMA_FORWARD(select_partition_sources, Partition, SelectPartitionSrcInput,
+                SelectPartitionSrcOutput)
+  GROMA_FORWARD(select_sharding_functor, Partition, SelectShardingFunctorInput,
+                SelectShardingFunctorOutput)
+  GROMA_FORWARD_REPORT(Partition, PartitionProfilingInfo)
+  GROMA_FORWARD(select_sharding_functor, Fill, SelectShardingFunctorInput,
+                SelectShardingFunctorOutput)
+#undef GROMA_FORWARD
+#undef GROMA_FORWARD_REPORT
+  void configure_context(MapperContext context, const Legion::Task& task,
+                         ContextConfigOutput& output) override {
+    mapper->configure_context(context, task, output);
+    wake(context);
+  }
+  void map_future_map_reduction(MapperContext context, const FutureMapReductionInput& input,
+                                FutureMapReductionOutput& output) override {
+    mapper->map_future_map_reduction(context, input, output);
+    wake(context);
   }
 
  private:
@@ -260,8 +330,8 @@ class Overlay final : public Above {
            (has(task, MappingStatement::kInstanceLimit) || has(task, MappingStatement::kTaskSteal));
   }
 
-  // Has tasks looked at again whose event came in the hook that ends. The hooks in which mappers
-  // commonly trigger events end with it.
+  // Has tasks looked at again whose event came in the hook that ends. Every hook of the program's
+  // mapper ends with it.
   void wake(MapperContext context) { waits().look(*mapper->runtime, context); }
   void forget_let_through(MapperContext context, const Legion::Task& task);
 

@@ -173,6 +173,13 @@ TEST_F(Run, BothMappersMaySchedule) {
   EXPECT_THAT(outcome.out, HasSubstr("kept: 1 1 1 1\nmoved: "));
 }
 
+// The limit holds `moved` back and the program's mapper `kept`: either may go on first.
+TEST_F(Run, AnOwnMapperMayDeferBesideALimit) {
+  const Outcome outcome = stranger("InstanceLimit moved 1;\n", "defers", "--timeout 60");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("moved: 1 1 1 1\n"));
+}
+
 // Legion asks about the top-level task twice where it does not stay on the first processor.
 TEST_F(Run, ATopLevelTaskCountsOnce) {
   const Outcome outcome = stranger(

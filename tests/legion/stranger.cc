@@ -1,7 +1,8 @@
 // A Legion program that knows nothing of Groma:
 //
-//   stranger MODE [FLAGS]   MODE: plain, own, shared, beside, concurrent, asks, data, logged, hang,
-//                           talk, crash, abort
+//   stranger MODE [FLAGS]   MODE: plain, own, shared, beside, concurrent, defers, asks, data,
+//   logged,
+//                           hang, talk, crash, abort
 //
 // It launches `kept` and `moved`, 4 points each, and says on which CPU each ran. With `own` each
 // processor has a mapper of the program's, with `shared` all have one, with `beside` it is
@@ -9,7 +10,9 @@
 // itself: it puts all points on the last CPU. What the program and its
 // mapper tell each other is said, too. With `asks` it is as with `own`, and has Legion measure the
 // points of `kept`. With `data` two points of `write` and two of `read` have pieces of a region,
-// `cells`; with `logged`, too, where Legion's LoggingWrapper is around the program's mapper.
+// `cells`; with `logged`, too, where Legion's LoggingWrapper is around the program's mapper. With
+// `defers` the program's mapper defers `kept` until it is asked for a tunable, and each point of
+// `moved` waits for `kept`.
 #include <legion.h>
 #include <mappers/default_mapper.h>
 #include <mappers/logging_wrapper.h>
@@ -67,6 +70,8 @@ class OwnMapper final : public DefaultMapper {
     ++mapped;
     DefaultMapper::map_task(context, task, input, output);
     output.target_procs = {task.target_proc};
+    // The other CPU, on which no point of `moved` waits.
+    if (mode == "defers" && task.task_id == kKept) output.target_procs = {cpus().front()};
     if (mode != "asks" || task.task_id != kKept) return;
     using namespace Legion::Mapping::ProfilingMeasurements;
     output.task_prof_requests.add_measurement<OperationStatus>();
@@ -79,6 +84,17 @@ class OwnMapper final : public DefaultMapper {
     std::fprintf(stderr, "own mapper: hears of %s%s\n", task.get_task_name(),
                  measured ? "" : ", not what it asked for");
   }
+  void select_tasks_to_map(MapperContext context, const SelectMappingInput& input,
+                           SelectMappingOutput& output) override {
+    if (mode != "defers" || is_open) {
+      return DefaultMapper::select_tasks_to_map(context, input, output);
+    }
+    for (const Legion::Task* task : input.ready_tasks) {
+      if (task->task_id != kKept) output.map_tasks.insert(task);
+    }
+    if (!opens.exists()) opens = runtime->create_mapper_event(context);
+    if (output.map_tasks.empty()) output.deferral_event = opens;
+  }
   void map_inline(MapperContext context, const Legion::InlineMapping& operation,
                   const MapInlineInput& input, MapInlineOutput& output) override {
     std::fprintf(stderr, "own mapper: maps inline\n");
@@ -89,13 +105,24 @@ class OwnMapper final : public DefaultMapper {
     if (input.tunable_id != kTunable) {
       return DefaultMapper::select_tunable_value(context, task, input, output);
     }
+    if (mode == "defers") {
+      is_open = true;
+      runtime->trigger_mapper_event(context, opens);
+    }
     output.value = std::malloc(sizeof(int));
     output.size = sizeof(int);
     *static_cast<int*>(output.value) = 42;
   }
 
   std::atomic<int> mapped{0};
+
+ private:
+  // Of all mapper objects, of which Legion calls one at a time.
+  static inline std::atomic<bool> is_open = false;
+  static inline Legion::Mapping::MapperEvent opens;
 };
+
+std::atomic<int> kept_ran = 0, moved_began = 0;
 
 int where(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Legion::Context context,
           Runtime* runtime) {
@@ -107,16 +134,56 @@ int where(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Legio
   return -1;
 }
 
-void launch(Legion::TaskID task, const char* name, Legion::Context context, Runtime* runtime) {
+template <typename Done>
+bool wait_until(const Done& done) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!done() && std::chrono::steady_clock::now() < end) {
+  }
+  return done();
+}
+
+int keep(const Legion::Task* task, const std::vector<Legion::PhysicalRegion>& regions,
+         Legion::Context context, Runtime* runtime) {
+  ++kept_ran;
+  return where(task, regions, context, runtime);
+}
+// 1 if `kept` ran meanwhile.
+int move(const Legion::Task* task, const std::vector<Legion::PhysicalRegion>& regions,
+         Legion::Context context, Runtime* runtime) {
+  if (mode != "defers") return where(task, regions, context, runtime);
+  ++moved_began;
+  return wait_until([] { return kept_ran == 4; }) ? 1 : 0;
+}
+
+Legion::FutureMap begin(Legion::TaskID task, Legion::Context context, Runtime* runtime) {
   Legion::IndexTaskLauncher launcher(task, Legion::Domain(Legion::Rect<1>(0, 3)),
                                      Legion::UntypedBuffer(), Legion::ArgumentMap());
   launcher.map_id = mapper_id;
-  const Legion::FutureMap places = runtime->execute_index_space(context, launcher);
+  return runtime->execute_index_space(context, launcher);
+}
+
+void say(const char* name, const Legion::FutureMap& found) {
   std::printf("%s:", name);
   for (int point = 0; point < 4; ++point) {
-    std::printf(" %d", places.get_result<int>(Legion::DomainPoint(point)));
+    std::printf(" %d", found.get_result<int>(Legion::DomainPoint(point)));
   }
   std::printf("\n");
+}
+
+void launch(Legion::TaskID task, const char* name, Legion::Context context, Runtime* runtime) {
+  say(name, begin(task, context, runtime));
+}
+
+// Two points of `moved` are held back by a limit of one, and `kept` by the program's mapper, when
+// that is asked for the tunable.
+void defer(Legion::Context context, Runtime* runtime) {
+  const Legion::FutureMap moved = begin(kMoved, context, runtime);
+  const Legion::FutureMap kept = begin(kKept, context, runtime);
+  wait_until([] { return moved_began > 0; });
+  Legion::TunableLauncher tunable(kTunable, mapper_id);
+  runtime->select_tunable_value(context, tunable).get_void_result();
+  say("kept", kept);
+  say("moved", moved);
 }
 
 void touch(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Legion::Context,
@@ -151,6 +218,7 @@ void top(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Legion
   while (mode == "talk") std::puts("on and on");
   if (mode == "crash") *static_cast<volatile int*>(nullptr) = 1;
   if (mode == "abort") std::abort();
+  if (mode == "defers") return defer(context, runtime);
   launch(kKept, "kept", context, runtime);
   if (mode == "works") work_for(kWork);
   launch(kMoved, "moved", context, runtime);
@@ -217,12 +285,13 @@ int main(int argc, char** argv) {
   add(&writes, true);
   add(&reads, true);
   Runtime::preregister_task_variant<top>(top_registrar, "top");
-  Runtime::preregister_task_variant<int, where>(kept, "kept");
-  Runtime::preregister_task_variant<int, where>(moved, "moved");
+  Runtime::preregister_task_variant<int, keep>(kept, "kept");
+  Runtime::preregister_task_variant<int, move>(moved, "moved");
   Runtime::preregister_task_variant<touch>(writes, "write");
   Runtime::preregister_task_variant<touch>(reads, "read");
   Runtime::set_top_level_task_id(kTop);
-  const std::set<std::string> own = {"asks", "logged", "own", "shared", "beside", "concurrent"};
+  const std::set<std::string> own = {"asks",   "logged", "own",       "shared",
+                                     "beside", "defers", "concurrent"};
   if (own.contains(mode)) {
     Runtime::add_registration_callback(register_mappers);
   }
