@@ -162,6 +162,13 @@ void Adapter::overlay_options(MapperContext context, const Legion::Task& task,
     output.initial_proc = realm(to);
     output.inline_task = false;  // an inlined task runs where its parent does
   }
+  if (view.rendezvous) {
+    const auto limit = program_->instance_limit(view.name, own->kind);
+    if (limit && limit->limit > 0) {
+      tell_kept(view.name, "the number of instances", "its points wait for each other",
+                limit->origin);
+    }
+  }
   if (answer.steal_origin) {
     output.stealable = true;
     registration_->note_stealable(task.task_id);

@@ -34,7 +34,9 @@ void boxes(const Legion::Domain& domain, const std::function<void(const Rect&)>&
 }  // namespace
 
 bool meets(const Legion::Task& task) {
-  return task.concurrent_task || task.must_epoch_task ||
+  // Legion learns the extents of output regions from all points of a launch, before one ends.
+  const bool sizes_together = task.is_index_space && !task.output_regions.empty();
+  return task.concurrent_task || task.must_epoch_task || sizes_together ||
          std::any_of(task.regions.begin(), task.regions.end(),
                      [](const Legion::RegionRequirement& one) {
                        return (one.prop & LEGION_COLLECTIVE_MASK) != 0;

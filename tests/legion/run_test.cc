@@ -180,6 +180,13 @@ TEST_F(Run, AnOwnMapperMayDeferBesideALimit) {
   EXPECT_THAT(outcome.out, HasSubstr("moved: 1 1 1 1\n"));
 }
 
+// None of them ends before all are mapped.
+TEST_F(Run, PointsThatMakeARegionTogetherAreNotLimited) {
+  const Outcome outcome = stranger("InstanceLimit make 1 Machine;\n", "outputs", "--timeout 60");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("made: 12\n"));
+}
+
 // Legion asks about the top-level task twice where it does not stay on the first processor.
 TEST_F(Run, ATopLevelTaskCountsOnce) {
   const Outcome outcome = stranger(

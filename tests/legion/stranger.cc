@@ -12,7 +12,7 @@
 // points of `kept`. With `data` two points of `write` and two of `read` have pieces of a region,
 // `cells`; with `logged`, too, where Legion's LoggingWrapper is around the program's mapper. With
 // `defers` the program's mapper defers `kept` until it is asked for a tunable, and each point of
-// `moved` waits for `kept`.
+// `moved` waits for `kept`. With `outputs` four points of `make` each make a part of a region.
 #include <legion.h>
 #include <mappers/default_mapper.h>
 #include <mappers/logging_wrapper.h>
@@ -33,7 +33,7 @@ using Legion::Runtime;
 using Legion::Mapping::DefaultMapper;
 using Legion::Mapping::MapperContext;
 
-enum : Legion::TaskID { kTop = 1, kKept, kMoved, kWrite, kRead };
+enum : Legion::TaskID { kTop = 1, kKept, kMoved, kWrite, kRead, kMake };
 constexpr Legion::FieldID kField = 10;
 constexpr Legion::MapperID kBeside = 7;
 constexpr Legion::TunableID kTunable = 77;
@@ -206,6 +206,24 @@ void launch_data(Legion::LogicalRegion region, Legion::Context context, Runtime*
   }
 }
 
+void make(const Legion::Task* task, const std::vector<Legion::PhysicalRegion>&,
+          Legion::Context context, Runtime* runtime) {
+  std::vector<Legion::OutputRegion> outputs;
+  runtime->get_output_regions(context, outputs);
+  const auto value = static_cast<double>(task->index_point[0]);
+  outputs[0].create_buffer<double, 1>(Legion::Point<1>(3), kField, &value, true);
+}
+
+void launch_outputs(Legion::FieldSpace fields, Legion::Context context, Runtime* runtime) {
+  Legion::IndexTaskLauncher launcher(kMake, Legion::Domain(Legion::Rect<1>(0, 3)),
+                                     Legion::UntypedBuffer(), Legion::ArgumentMap());
+  std::vector<Legion::OutputRequirement> outputs = {
+      Legion::OutputRequirement(fields, {kField}, 1, true)};
+  runtime->execute_index_space(context, launcher, &outputs).wait_all_results();
+  std::printf("made: %zu\n",
+              runtime->get_index_space_domain(outputs[0].parent.get_index_space()).get_volume());
+}
+
 void work_for(std::chrono::milliseconds time) {
   const auto end = std::chrono::steady_clock::now() + time;
   while (std::chrono::steady_clock::now() < end) {
@@ -237,6 +255,7 @@ void top(const Legion::Task*, const std::vector<Legion::PhysicalRegion>&, Legion
   runtime->unmap_region(context, mapped);
 
   if (mode == "data" || mode == "logged") launch_data(region, context, runtime);
+  if (mode == "outputs") return launch_outputs(fields, context, runtime);
   if (mode == "plain" || mode == "data" || mode == "logged") return;
   Legion::TunableLauncher tunable(kTunable, mapper_id);
   std::printf("tunable: %d\n", runtime->select_tunable_value(context, tunable).get_result<int>());
@@ -278,17 +297,19 @@ int main(int argc, char** argv) {
   mode = argc > 1 ? argv[1] : "plain";
   if (mode == "beside") mapper_id = kBeside;
   Legion::TaskVariantRegistrar top_registrar(kTop, "top"), kept(kKept, "kept"),
-      moved(kMoved, "moved"), writes(kWrite, "write"), reads(kRead, "read");
+      moved(kMoved, "moved"), writes(kWrite, "write"), reads(kRead, "read"), makes(kMake, "make");
   add(&top_registrar, false);
   add(&kept, true);
   add(&moved, true);
   add(&writes, true);
   add(&reads, true);
+  add(&makes, true);
   Runtime::preregister_task_variant<top>(top_registrar, "top");
   Runtime::preregister_task_variant<int, keep>(kept, "kept");
   Runtime::preregister_task_variant<int, move>(moved, "moved");
   Runtime::preregister_task_variant<touch>(writes, "write");
   Runtime::preregister_task_variant<touch>(reads, "read");
+  Runtime::preregister_task_variant<make>(makes, "make");
   Runtime::set_top_level_task_id(kTop);
   const std::set<std::string> own = {"asks",   "logged", "own",       "shared",
                                      "beside", "defers", "concurrent"};

@@ -589,7 +589,13 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   }
   // @end
   // @if limits
+  // 0, no limit, where the points of a launch wait for each other: none may be held back.
   std::int64_t limit_of(Context context, const Legion::Task& task) {
+    const bool sizes_together = task.is_index_space && !task.output_regions.empty();
+    if (task.concurrent_task || task.must_epoch_task || sizes_together) return 0;
+    for (const Legion::RegionRequirement& region : task.regions) {
+      if ((region.prop & LEGION_COLLECTIVE_MASK) != 0) return 0;
+    }
     return Mapping::limit_of(task.get_task_name(), kind_of(context, task));
   }
   // Has select_tasks_to_map called again, if it put off all that was ready.
