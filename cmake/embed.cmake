@@ -82,7 +82,8 @@ endfunction()
 function(groma_write_parts)
   file(GLOB files "${SOURCE_DIR}/lib/emit/parts/*.h" "${SOURCE_DIR}/lib/mapper/demands.*"
        "${SOURCE_DIR}/lib/mapper/instance_limits.*" "${SOURCE_DIR}/lib/mapper/machine_view.*"
-       "${SOURCE_DIR}/lib/mapper/split*" "${SOURCE_DIR}/lib/legion/layouts.*")
+       "${SOURCE_DIR}/lib/mapper/split*" "${SOURCE_DIR}/lib/legion/layouts.*"
+       "${SOURCE_DIR}/lib/legion/reductions.*")
   list(SORT files)
   set(code "")
   foreach(file IN LISTS files)

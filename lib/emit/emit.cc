@@ -73,7 +73,8 @@ void add_features(Features& features) {
   follows("map_task", {"instances", "limits"});
   follows("must_epoch", {"instances", "functions"});
   follows("places", {"functions", "must_epoch", "replicates", "steals", "shared_limits"});
-  follows("options", {"instances", "single_function", "replicates", "limits", "steals"});
+  follows("options",
+          {"instances", "single_function", "replicates", "limits", "steals", "collects"});
   follows("runtime", {"kinds", "replicates", "limits", "must_epoch"});
   follows("by_point", {"limits", "steals"});
   follows("slices", {"index_function", "by_point"});
@@ -124,6 +125,9 @@ std::string mapper_parts(emitting::Parts& parts, const Features& features) {
     for (const char* file : {"demands.h", "demands.cc", "layouts.h", "layouts.cc"}) {
       text += "\n" + parts.text(file);
     }
+  }
+  if (features.contains("collects")) {
+    for (const char* file : {"reductions.h", "reductions.cc"}) text += "\n" + parts.text(file);
   }
   return text + "\n" + parts.text("legion.h");
 }

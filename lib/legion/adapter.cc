@@ -134,6 +134,7 @@ bool Registration::is_stealable(const Legion::Task& task) {
 
 void Adapter::select_task_options(MapperContext context, const Legion::Task& task,
                                   TaskOptions& output) {
+  registration_->reductions.note(task.regions);
   HookCalls::Use call(calls_, context);
   const TaskView& view =
       views_.make(context, task, place_of(task.current_proc), Regions::kNamed, call->storage);
@@ -346,7 +347,8 @@ void Adapter::map_regions(MapperContext context, const Legion::Task& task,
                             output.chosen_instances[i], &why);
     }
     if (!made) fail(i, view.name, wish, why);
-    if (wish.untracked && i < inputs) {
+    if (wish.untracked && i < inputs &&
+        registration_->reductions.why_tracked(task.regions[i]) == nullptr) {
       output.untracked_valid_regions.insert(static_cast<unsigned>(i));
     }
     if (registration_->heard && i < inputs) {

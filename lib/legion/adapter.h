@@ -20,6 +20,7 @@
 #include "legion/hook_call.h"
 #include "legion/instances.h"
 #include "legion/machine_map.h"
+#include "legion/reductions.h"
 #include "legion/sharding.h"
 #include "legion/stealing.h"
 #include "legion/task_views.h"
@@ -42,6 +43,7 @@ struct Registration {
   std::shared_ptr<const MachineMap> machine;
   ShardFunctors functors;
   RegionIds regions;
+  Reductions reductions;
 
   // Whether launches of that task may be stolen: Legion's own word is false for slices that were
   // said to be stealable.
@@ -196,6 +198,9 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
   void overlay_gone(MapperContext context, const Legion::Task& task);
   // Whether any task may be stolen.
   bool steals() const { return registration_->steals; }
+  void note_reductions(const std::vector<Legion::RegionRequirement>& requirements) {
+    registration_->reductions.note(requirements);
+  }
 
  private:
   Processor place_of(Legion::Processor processor) const;

@@ -51,6 +51,7 @@ void Adapter::map_operand(MapperContext context, HookCall& call, std::size_t pos
 
 void Adapter::map_inline(MapperContext context, const Legion::InlineMapping& operation,
                          const MapInlineInput& input, MapInlineOutput& output) {
+  registration_->reductions.note({operation.requirement});
   if (!decides_operations_) return DefaultMapper::map_inline(context, operation, input, output);
   HookCalls::Use call(calls_, context, HookOf::kMapping);
   const OperationWish& wish = operation_wish(context, operation, *call, {&operation.requirement});
@@ -62,13 +63,15 @@ void Adapter::map_inline(MapperContext context, const Legion::InlineMapping& ope
   map_operand(context, *call, 0, operation.requirement, demands, output.chosen_instances);
   request(wish.profiling, output.profiling_requests);
   output.profiling_priority = wish.profiling_priority;
-  output.track_valid_region = wish.track_valid;
+  output.track_valid_region =
+      wish.track_valid || registration_->reductions.why_tracked(operation.requirement) != nullptr;
 }
 
 // Requirements in the order of their numbers in messages of Legion: sources, destinations, what
 // says which points are meant of either.
 void Adapter::map_copy(MapperContext context, const Legion::Copy& operation,
                        const MapCopyInput& input, MapCopyOutput& output) {
+  registration_->reductions.note(operation.dst_requirements);
   if (!decides_operations_) return DefaultMapper::map_copy(context, operation, input, output);
   struct Side {
     const std::vector<Legion::RegionRequirement>* requirements;
@@ -119,7 +122,8 @@ void Adapter::map_partition(MapperContext context, const Legion::Partition& oper
   map_operand(context, *call, 0, operation.requirement, {}, output.chosen_instances);
   request(wish.profiling, output.profiling_requests);
   output.profiling_priority = wish.profiling_priority;
-  output.track_valid_region = wish.track_valid;
+  output.track_valid_region =
+      wish.track_valid || registration_->reductions.why_tracked(operation.requirement) != nullptr;
 }
 
 // ---- Who owns their points

@@ -425,8 +425,11 @@ void Adapter::overlay_regions(MapperContext context, const Legion::Task& task,
       }
       registration_->heard(task.get_unique_id(), i, origin);
     }
-    if (requirement.privilege != Privilege::kReadOnly ||
-        !program_->collect_memory(view.name, names)) {
+    if (requirement.privilege != Privilege::kReadOnly) continue;
+    const std::optional<Origin> collects = program_->collect_memory(view.name, names);
+    if (!collects) continue;
+    if (const char* why = registration_->reductions.why_tracked(task.regions[i])) {
+      tell_kept(view.name, fmt::format("the collection of region {}", i), why, *collects);
       continue;
     }
     output.untracked_valid_regions.insert(static_cast<unsigned>(i));

@@ -92,6 +92,7 @@ class Overlay final : public Above {
   // ---- A task
   void select_task_options(MapperContext context, const Legion::Task& task,
                            TaskOptions& output) override {
+    adapter_->note_reductions(task.regions);
     mapper->select_task_options(context, task, output);
     if (statements(task).any()) {
       const Turn turn(turns_.get(), context);
@@ -264,10 +265,8 @@ class Overlay final : public Above {
   GROMA_FORWARD(select_task_variant, Task, SelectVariantInput, SelectVariantOutput)
   GROMA_FORWARD(select_task_sources, Task, SelectTaskSrcInput, SelectTaskSrcOutput)
   GROMA_FORWARD(select_tunable_value, Task, SelectTunableInput, SelectTunableOutput)
-  GROMA_FORWARD(map_inline, InlineMapping, MapInlineInput, MapInlineOutput)
   GROMA_FORWARD(select_inline_sources, InlineMapping, SelectInlineSrcInput, SelectInlineSrcOutput)
   GROMA_FORWARD_REPORT(InlineMapping, InlineProfilingInfo)
-  GROMA_FORWARD(map_copy, Copy, MapCopyInput, MapCopyOutput)
   GROMA_FORWARD(select_copy_sources, Copy, SelectCopySrcInput, SelectCopySrcOutput)
   GROMA_FORWARD(select_sharding_functor, Copy, SelectShardingFunctorInput,
                 SelectShardingFunctorOutput)
@@ -297,6 +296,18 @@ class Overlay final : public Above {
                 SelectShardingFunctorOutput)
 #undef GROMA_FORWARD
 #undef GROMA_FORWARD_REPORT
+  void map_inline(MapperContext context, const Legion::InlineMapping& operation,
+                  const MapInlineInput& input, MapInlineOutput& output) override {
+    adapter_->note_reductions({operation.requirement});
+    mapper->map_inline(context, operation, input, output);
+    wake(context);
+  }
+  void map_copy(MapperContext context, const Legion::Copy& operation, const MapCopyInput& input,
+                MapCopyOutput& output) override {
+    adapter_->note_reductions(operation.dst_requirements);
+    mapper->map_copy(context, operation, input, output);
+    wake(context);
+  }
   void configure_context(MapperContext context, const Legion::Task& task,
                          ContextConfigOutput& output) override {
     mapper->configure_context(context, task, output);

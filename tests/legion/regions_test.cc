@@ -852,6 +852,20 @@ TEST(Regions, CollectedInstancesMakeRoom) {
   }
 }
 
+// Legion would lose what was reduced, if it were not to remember the instance that is read next.
+TEST(Regions, ReductionsOutliveCollectedReaders) {
+  const LogicalRegion region = rows("collected");
+  Legion::TaskLauncher adds = launcher_of(kAdd), doubles = launcher_of(kDouble);
+  adds.add_region_requirement(
+      RegionRequirement(region, kPlus, LEGION_EXCLUSIVE, region).add_field(kField));
+  doubles.add_region_requirement(
+      RegionRequirement(region, LEGION_READ_WRITE, LEGION_EXCLUSIVE, region).add_field(kField));
+  runtime()->execute_task(context(), adds);
+  EXPECT_EQ(run<double>(kSum, region, region), 8 * 16 + 0.5);
+  runtime()->execute_task(context(), doubles);
+  EXPECT_EQ(run<double>(kSum, region, region), 2 * (8 * 16 + 0.5));
+}
+
 TEST(Regions, OutputsGoWhereTheStatementSays) {
   const auto fields = runtime()->create_field_space(context());
   runtime()->create_field_allocator(context(), fields).allocate_field(sizeof(double), kField);

@@ -173,6 +173,9 @@ class Alone {
 // What all mapper objects share.
 struct Shared {
   Site site;
+  // @if collects
+  Reductions reductions;
+  // @end
   // @if values
   Mapping mapping = or_end([this] { return Mapping(site.machine); });
   // @end
@@ -202,6 +205,9 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   void select_task_options(Context context, const Legion::Task& task,
                            TaskOptions& output) override {
     DefaultMapper::select_task_options(context, task, output);
+    // @if collects
+    shared_->reductions.note(task.regions);
+    // @end
     // @if instances
     output.valid_instances = false;
     // @end
@@ -223,6 +229,19 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     // @if steals
     output.stealable = steal_of(context, task).has_value() && !output.replicate;
     // @end
+  }
+  // @end
+  // @if collects
+
+  void map_inline(Context context, const Legion::InlineMapping& operation,
+                  const MapInlineInput& input, MapInlineOutput& output) override {
+    shared_->reductions.note({operation.requirement});
+    DefaultMapper::map_inline(context, operation, input, output);
+  }
+  void map_copy(Context context, const Legion::Copy& operation, const MapCopyInput& input,
+                MapCopyOutput& output) override {
+    shared_->reductions.note(operation.dst_requirements);
+    DefaultMapper::map_copy(context, operation, input, output);
   }
   // @end
   // @if kinds
@@ -920,7 +939,11 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     if (is_empty(requirement)) return;
     auto& targets = output.target_procs;
     const Needs needs = needs_of(context, task, position, output.chosen_variant, targets.front());
-    if (needs.collects) output.untracked_valid_regions.insert(static_cast<unsigned>(position));
+    // @if collects
+    if (needs.collects && shared_->reductions.why_tracked(requirement) == nullptr) {
+      output.untracked_valid_regions.insert(static_cast<unsigned>(position));
+    }
+    // @end
     auto& chosen = output.chosen_instances[position];
     const auto none = Legion::Mapping::PhysicalInstance::get_virtual_instance();
     if (needs.is_virtual) {
