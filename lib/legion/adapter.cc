@@ -69,7 +69,9 @@ void Registration::leave(const Mapper& mapper, const groma::mapper::NamesOfRun& 
   const std::lock_guard lock(mutex_);
   names_.merge(names);
   const auto* of_program = dynamic_cast<const ProgramMapper*>(&mapper);
-  if (--adapters_ > 0 || of_program == nullptr) return;
+  if (--adapters_ > 0) return;
+  if (asked != nullptr) asked->clear();  // the runtime ends, and who wraps mappers may outlive it
+  if (of_program == nullptr) return;
   if (names_.tasks.empty() || below || mapper.site().local.node != 0) return;
   const bool is_alone = mapper.machine().node_count() == 1;
   groma::mapper::log_unknown_names(of_program->program(), names_, *log(),

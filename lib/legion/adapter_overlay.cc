@@ -90,7 +90,8 @@ LayoutChanges restate(const StatedLayout& said, int dimensions, AskedInstance& a
     set.ordering_constraint = ordering_of(layout, dimensions);
     set.ordering_constraint.contiguous = contiguous;
   }
-  changes.compact = said.layout.compact && !set.specialized_constraint.is_compact();
+  changes.compact = said.layout.compact && !set.specialized_constraint.is_compact() &&
+                    set.specialized_constraint.get_reduction_op() == 0;
   if (changes.compact) {
     set.specialized_constraint = Legion::SpecializedConstraint(LEGION_COMPACT_SPECIALIZE);
   }
@@ -388,6 +389,7 @@ AskedInstance Adapter::asked_for(MapperContext context, const PhysicalInstance& 
   // all is taken for the program's choice. The instance tells what it is, the regions above the
   // task's own which of them it covers.
   AskedInstance made;
+  made.seen = false;
   made.constraints = mapper_runtime_->find_layout_constraints(context, instance.get_layout_id());
   made.by_program = !own_asks_by_default_;
   made.demand = demand_of_mapper(made);
@@ -448,7 +450,9 @@ void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
   const Legion::Memory here = group.instance.get_location();
   std::vector<MemoryCandidate> memories;
   std::vector<Legion::LogicalRegion> regions;
+  bool reduces = false;
   for (const auto& [i, k] : group.places) {
+    reduces = reduces || view.requirements[i].privilege == Privilege::kReduce;
     const Legion::LogicalRegion region = task.regions[i].region;
     if (std::find(regions.begin(), regions.end(), region) == regions.end()) {
       regions.push_back(region);
@@ -493,7 +497,8 @@ void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
     }
     const bool stays =
         kind_of(here.kind()) == candidate.memory && reaches(output.target_procs.front(), here);
-    if (stays && !said) return;
+    if (!moves && !said) return;
+    if (stays && !said && !reduces) return;
     const Legion::Memory memory =
         stays ? here
               : registration_->machine->memory(output.target_procs.front(), candidate.memory);
@@ -517,14 +522,23 @@ void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
                       *said);
       }
       if (said->layout.exact) asked.regions = regions;
+      if (said->layout.compact && reduces) {
+        tell_kept(view.name, fmt::format("the kind of instance of region {}", first),
+                  "an instance to reduce to is never compact", said->origin);
+      }
     }
-    if (stays && !changes.any()) return;
+    // Legion computes wrong sums where some points of a launch reduce to new instances and others
+    // to one that was used before. So new ones are made for all, unless the program's mapper was
+    // seen to look for old ones first.
+    const bool always_new = reduces && (!asked.seen || (asked.fresh && asked.by_groma));
+    if (stays && !changes.any() && !always_new) return;
     asked.constraints.memory_constraint = Legion::MemoryConstraint(memory.kind());
     for (const auto& [i, k] : group.places) {
-      asked.fresh = asked.fresh || view.requirements[i].privilege == Privilege::kReduce ||
+      asked.fresh = asked.fresh || always_new ||
                     (view.requirements[i].collective &&
                      view.requirements[i].privilege != Privilege::kReadOnly);
     }
+    asked.by_groma = true;
     PhysicalInstance made;
     const NoInstance refused = instances_.make_as_asked(context, asked, memory, made);
     if (!refused.text.empty()) {

@@ -44,6 +44,11 @@ std::shared_ptr<const AskedInstance> AskedInstances::find(
   return found == asked_.end() ? nullptr : found->second;
 }
 
+void AskedInstances::clear() {
+  const std::lock_guard lock(mutex_);
+  asked_.clear();
+}
+
 LayoutDemand demand_of_mapper(const AskedInstance& asked) {
   LayoutDemand demand = demand_of(0, asked.constraints);
   demand.source = DemandSource::kMapper;

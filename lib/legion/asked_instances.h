@@ -21,6 +21,8 @@ struct AskedInstance {
   bool tight = false;       // tight_region_bounds: covers these regions and nothing around them
   bool fresh = false;       // create_physical_instance: no other instance would have done
   bool by_program = false;  // the program's own code asked, not Legion's DefaultMapper
+  bool seen = true;         // false: nobody saw who asked, and how
+  bool by_groma = false;    // an adapter had it made in place of the program's choice
   // What the program's mapper demands of the layout, of requirement 0. A statement may have changed
   // the rest of `constraints` since.
   LayoutDemand demand;
@@ -40,6 +42,8 @@ class AskedInstances {
   // Null for an instance that nobody was seen to ask for.
   std::shared_ptr<const AskedInstance> find(
       const Legion::Mapping::PhysicalInstance& instance) const;
+  // Lets go of all instances, which must not outlive the runtime.
+  void clear();
 
  private:
   mutable std::mutex mutex_;

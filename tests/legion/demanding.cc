@@ -517,8 +517,9 @@ void register_mappers(Legion::Machine machine, Runtime* runtime, const std::set<
   Legion::Mapping::MapperRuntime* const mapping = runtime->get_mapper_runtime();
   const auto own = [&](Processor p) { return new DemandingMapper(mapping, machine, p, "own"); };
   for (const Processor p : local) runtime->replace_default_mapper(own(p), p);
+  static std::vector<groma::legion::Wrap> wraps;  // which outlive the runtime
   for (std::uint64_t seed = first_seed; seed <= last_seed; ++seed) {
-    const groma::legion::Wrap wrap = wrap_of(seed);
+    const groma::legion::Wrap& wrap = wraps.emplace_back(wrap_of(seed));
     const auto id = static_cast<Legion::MapperID>(1 + seed - first_seed);
     for (const Processor p : local) runtime->add_mapper(id, wrap(runtime, p, own(p)), p);
   }
