@@ -508,6 +508,10 @@ void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
     }
     AskedInstance asked = asked_for(context, group.instance, regions);
     LayoutChanges changes;
+    if (said && !asked.seen && registration_->asked->has_forgotten()) {
+      return tell_kept(view.name, fmt::format("the layout of region {}", first),
+                       "it is no longer known how it asked for the instance", said->origin);
+    }
     if (said) {
       check_layout(context, task, view, variant, group, asked, *said, candidate.memory);
       StatedLayout stated{said->layout, said->named};

@@ -27,8 +27,13 @@ void AskedInstances::note(const Legion::Mapping::PhysicalInstance& instance, Ask
   const std::lock_guard lock(mutex_);
   const auto found = asked_.find(instance);
   if (found == asked_.end()) {
-    if (asked_.size() >= kMaxAsked) asked_.erase(asked_.begin());
+    if (asked_.size() >= kMaxAsked) {
+      asked_.erase(oldest_.front());
+      oldest_.pop_front();
+      has_forgotten_ = true;
+    }
     asked_.emplace(instance, std::move(noted));
+    oldest_.push_back(instance);
     return;
   }
   // An instance that was found serves a request that may ask for less than the one that made it.
@@ -47,6 +52,12 @@ std::shared_ptr<const AskedInstance> AskedInstances::find(
 void AskedInstances::clear() {
   const std::lock_guard lock(mutex_);
   asked_.clear();
+  oldest_.clear();
+}
+
+bool AskedInstances::has_forgotten() const {
+  const std::lock_guard lock(mutex_);
+  return has_forgotten_;
 }
 
 LayoutDemand demand_of_mapper(const AskedInstance& asked) {

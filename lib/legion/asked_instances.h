@@ -4,6 +4,7 @@
 
 #include <legion.h>
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -33,7 +34,7 @@ struct AskedInstance {
 // is not a demand.
 LayoutDemand demand_of_mapper(const AskedInstance& asked);
 
-// One for a process. Thread-safe. Forgets one of them for each new one when it holds too many.
+// One for a process. Thread-safe. When it holds too many, it forgets the oldest for each new one.
 class AskedInstances {
  public:
   // What the program's own code asked for stays known when Legion's DefaultMapper, or a request
@@ -42,12 +43,16 @@ class AskedInstances {
   // Null for an instance that nobody was seen to ask for.
   std::shared_ptr<const AskedInstance> find(
       const Legion::Mapping::PhysicalInstance& instance) const;
+  // Whether an instance of which nothing is known may have been forgotten.
+  bool has_forgotten() const;
   // Lets go of all instances, which must not outlive the runtime.
   void clear();
 
  private:
   mutable std::mutex mutex_;
   std::map<Legion::Mapping::PhysicalInstance, std::shared_ptr<const AskedInstance>> asked_;
+  std::deque<Legion::Mapping::PhysicalInstance> oldest_;  // the keys, the oldest first
+  bool has_forgotten_ = false;
 };
 
 }  // namespace groma::legion
