@@ -247,6 +247,12 @@ class Bench:
         status, listed = run(["ninja", "-C", str(build), "-t", "targets", "all"], 600, root, False)
         if status != 0:
             stop(f"{build} is not a build folder of Ninja:\n{listed}")
+        if os.geteuid() == 0:  # where tests write that run as the user nobody
+            for folder in (build / "Testing" / "Temporary", build / "tests" / "legion"):
+                folder.mkdir(parents=True, exist_ok=True)
+                for path in (folder.parent, folder, *folder.glob("*")):
+                    if not path.is_symlink():
+                        os.chown(path, NOBODY, NOBODY)
         self._targets = set(re.findall(r"^(groma_\w+_test): phony$", listed, re.MULTILINE))
         self._limits_s: dict[str, float] = {}
 
@@ -274,7 +280,8 @@ class Bench:
         return None
 
     def measure(self, folder: str) -> None:
-        """Builds and runs the tests without a mutant, which sets the limits of time."""
+        """Builds and runs the tests without a mutant, which sets the limits of time. Tests that fail
+        then are left out: those of Legion, where the user nobody cannot read it."""
         words = self.builds(folder)
         if words is not None:
             stop(f"without a mutant the tests of {folder} do not build:\n{words[-4000:]}")
@@ -284,7 +291,9 @@ class Bench:
             begin = time.monotonic()
             status, output = self._test(target, 3600)
             if status != 0:
-                stop(f"without a mutant {target} fails:\n{output[-4000:]}")
+                print(f"{target} is left out: it fails without a mutant:\n{output[-2000:]}", flush=True)
+                self._targets.discard(target)
+                continue
             self._limits_s[target] = 60 + 5 * (time.monotonic() - begin)
 
     def _test(self, target: str, timeout_s: float) -> tuple[int | None, str]:
@@ -396,6 +405,8 @@ def test_mutants(bench: Bench, draw: Draw, options: argparse.Namespace) -> tuple
             if time.monotonic() - began > options.seconds:
                 return outcomes, invalid
             bench.measure(folder)
+            if not bench.tests_of(folder):
+                break
             mutant = draw.next_of(folder)
             if mutant is None:
                 break
