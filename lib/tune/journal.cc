@@ -22,6 +22,8 @@ namespace groma::tuning {
 namespace {
 
 constexpr std::size_t kMaxLineBytes = std::size_t{64} << 20;
+// The first line is read, parsed and compiled before anything is known of the search.
+constexpr std::size_t kMaxFirstLineBytes = std::size_t{8} << 20;
 
 const Json& member(const Json& json, const char* name) {
   static const Json kNothing;
@@ -147,9 +149,10 @@ Result<Lines> Lines::open(const std::string& path) {
 bool Lines::next(std::string* line) {
   line->clear();
   whole_ = too_long_ = false;
+  const std::size_t most = std::exchange(is_first_, false) ? kMaxFirstLineBytes : kMaxLineBytes;
   for (int c = 0; !whole_ && !too_long_ && (c = getc_unlocked(file_.get())) != EOF;) {
     whole_ = c == '\n';
-    too_long_ = !whole_ && line->size() == kMaxLineBytes;
+    too_long_ = !whole_ && line->size() == most;
     if (!whole_ && !too_long_) *line += static_cast<char>(c);
   }
   return whole_ || too_long_ || !line->empty();
@@ -286,10 +289,11 @@ std::optional<Error> Journal::write(const char* about, const Json& value, bool l
     change_texts(bytes, characters_of);
     line = line_of(bytes);
   }
-  if (line.size() > kMaxLineBytes) {  // which could not be read again
-    return Error{Error::Code::kTooLarge,
-                 fmt::format("`{}` cannot hold a text that takes more than {} MB in it", path_,
-                             kMaxLineBytes >> 20)};
+  const std::size_t most = size_ == 0 ? kMaxFirstLineBytes : kMaxLineBytes;
+  if (line.size() > most) {  // which could not be read again
+    return Error{
+        Error::Code::kTooLarge,
+        fmt::format("`{}` cannot hold a text that takes more than {} MB in it", path_, most >> 20)};
   }
   for (std::size_t done = 0; done < line.size();) {
     const ssize_t count = ::write(file_, line.data() + done, line.size() - done);
@@ -663,7 +667,11 @@ Result<RecordedSearch> recorded_search(const std::string& directory) {
   auto lines = tuning::Lines::open(path);
   if (!lines && std::filesystem::exists(path)) return lines.error();
   std::string line;
-  if (lines && lines->next(&line) && lines->too_long()) line.clear();
+  if (lines && lines->next(&line) && lines->too_long()) {
+    return Error{Error::Code::kTooLarge,
+                 fmt::format("the search in `{}` says in more than {} MB what it is", directory,
+                             tuning::kMaxFirstLineBytes >> 20)};
+  }
   const tuning::Json first = tuning::parsed(line);
   const tuning::Json& search = tuning::member(first, "search");
   if (!search.is_object()) {
