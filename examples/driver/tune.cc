@@ -36,6 +36,9 @@ using nlohmann::ordered_json;
 // Unless told otherwise: a simulated run takes milliseconds.
 constexpr std::int64_t kSimulatedEvaluations = 100, kMeasuredEvaluations = 10;
 
+// Of a search whose inputs took all of its time.
+constexpr double kLeastSeconds = 1e-3;
+
 // Says the first of the worst of them, and all.
 std::string event_of(const char* event, const groma::Diagnostics& diags) {
   const ordered_json all = ordered_json::parse(groma::to_json({&diags}))["diagnostics"];
@@ -684,7 +687,7 @@ int run(TuneArguments arguments) {
   }
   complete(&arguments);
   groma::TuneOptions& options = arguments.tune;
-  // The budget of time is the search's; what is read and checked before has as much.
+  // What is read and checked before the search begins counts, too.
   const Deadline deadline(options.budget.seconds > 0 ? options.budget.seconds : HUGE_VAL);
   arguments.simulate.stop = [&deadline] { return interrupted() || deadline.over(); };
   std::error_code ignored;
@@ -769,6 +772,9 @@ int run(TuneArguments arguments) {
   };
   options.stop = [] { return interrupted(); };
   const bool estimates = subject->command && options.budget.estimates > 0;
+  if (options.budget.seconds > 0) {  // 0 would be no bound
+    options.budget.seconds = std::max(kLeastSeconds, deadline.seconds_left());
+  }
   const auto outcome = groma::tune(problem, evaluator, **proposer, model ? &*model : nullptr,
                                    estimates ? subject->runtime.get() : nullptr, options);
   display.clear();
