@@ -471,13 +471,20 @@ std::string commands_of(const groma::CommandEvaluatorOptions& options) {
   return words + " in `" + visible(options.folder) + "`";
 }
 
-// Whether there is a pipe or a device of that name, which may have parameters behind it.
+// Returns true if the name, which may have parameters behind it, is standard input, a pipe, a
+// device, or what the system makes up as it is read.
 bool may_never_end(const fs::path& folder, const std::string& name) {
+  if (name == "-" || name.starts_with("-:")) return true;
   for (std::size_t end = name.size(); end != name.npos && end > 0; end = name.rfind(':', end - 1)) {
     std::error_code ignored;
-    const fs::file_status status = fs::status(folder / name.substr(0, end), ignored);
-    if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status))
-      return true;
+    const fs::path path = folder / name.substr(0, end);
+    const fs::file_status status = fs::status(path, ignored);
+    if (!fs::exists(status)) continue;
+    if (!fs::is_regular_file(status) && !fs::is_directory(status)) return true;
+    const std::string real = fs::canonical(path, ignored).string() + "/";
+    for (const char* made_up : {"/dev/", "/proc/", "/sys/"}) {
+      if (real.starts_with(made_up)) return true;
+    }
   }
   return false;
 }

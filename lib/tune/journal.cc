@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/json_bounds.h"
+#include "base/regular_file.h"
 #include "groma/harmless.h"
 #include "llm/text.h"
 #include "system/sync.h"
@@ -34,16 +35,6 @@ const Json& member(const Json& json, const char* name) {
 Error cannot(const char* what, const std::string& path, int code) {
   return {Error::Code::kUnreadable,
           fmt::format("cannot {} `{}`: {}", what, path, std::strerror(code))};
-}
-
-// What must be a regular file and no link; waits for nothing.
-Result<int> open_regular(const std::string& path, const char* what, int how) {
-  const int file = ::open(path.c_str(), how | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
-  if (file < 0) return cannot(what, path, errno);
-  struct stat status {};
-  if (fstat(file, &status) == 0 && S_ISREG(status.st_mode)) return file;
-  close(file);
-  return Error{Error::Code::kUnreadable, fmt::format("`{}` is no regular file", path)};
 }
 
 constexpr std::string_view kFirst = "{\"search\":";
@@ -136,7 +127,7 @@ std::string line_of(const Json& json) {
 }
 
 Result<Lines> Lines::open(const std::string& path) {
-  const auto file = open_regular(path, "read", O_RDONLY);
+  const auto file = open_regular_file(path, "read", O_RDONLY);
   if (!file) return file.error();
   Lines lines;
   lines.file_.reset(fdopen(*file, "r"));
@@ -193,8 +184,8 @@ Result<Journal> Journal::open(const std::string& path, const Json& search, bool 
     }
     unlink(path.c_str());
   }
-  const auto file = open_regular(path, resume ? "read" : "write",
-                                 O_RDWR | O_APPEND | (resume ? 0 : O_CREAT | O_EXCL));
+  const auto file = open_regular_file(path, resume ? "read" : "write",
+                                      O_RDWR | O_APPEND | (resume ? 0 : O_CREAT | O_EXCL));
   if (!file) return file.error();
   journal.file_ = *file;
 
