@@ -407,6 +407,10 @@ Deadline::Deadline(double seconds)
 
 bool Deadline::over() const { return now_ms() >= end_ms_; }
 
+double Deadline::seconds_left() const {
+  return 1e-3 * static_cast<double>(std::max<std::int64_t>(0, end_ms_ - now_ms()));
+}
+
 ProgressLine::ProgressLine(std::string_view what) : what_(what), begin_ms_(now_ms()) {}
 
 ProgressLine::~ProgressLine() {

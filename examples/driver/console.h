@@ -128,6 +128,7 @@ class Deadline {
  public:
   explicit Deadline(double seconds);
   bool over() const;
+  double seconds_left() const;  // 0 where it is over
 
  private:
   std::int64_t end_ms_;

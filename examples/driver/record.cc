@@ -164,7 +164,7 @@ int run(const Options& options) {
     return kWrongInput;
   }
   if (result->recorded_elsewhere) return kFine;
-  const auto text = groma::read_file(run->record_file, groma::kMaxRecordedBytes);
+  const auto text = groma::read_regular_file(run->record_file, groma::kMaxRecordedBytes);
   if (!text) return refuse("the run left nothing behind: Legion did not come to its end", "");
   const auto recording = groma::recorded_application(*text, name);
   if (!recording) return refuse(recording.error());

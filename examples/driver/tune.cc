@@ -36,6 +36,9 @@ using nlohmann::ordered_json;
 // Unless told otherwise: a simulated run takes milliseconds.
 constexpr std::int64_t kSimulatedEvaluations = 100, kMeasuredEvaluations = 10;
 
+// Of a search whose inputs took all of its time.
+constexpr double kLeastSeconds = 1e-3;
+
 // Says the first of the worst of them, and all.
 std::string event_of(const char* event, const groma::Diagnostics& diags) {
   const ordered_json all = ordered_json::parse(groma::to_json({&diags}))["diagnostics"];
@@ -468,13 +471,20 @@ std::string commands_of(const groma::CommandEvaluatorOptions& options) {
   return words + " in `" + visible(options.folder) + "`";
 }
 
-// Whether there is a pipe or a device of that name, which may have parameters behind it.
+// Returns true if the name, which may have parameters behind it, is standard input, a pipe, a
+// device, or what the system makes up as it is read.
 bool may_never_end(const fs::path& folder, const std::string& name) {
+  if (name == "-" || name.starts_with("-:")) return true;
   for (std::size_t end = name.size(); end != name.npos && end > 0; end = name.rfind(':', end - 1)) {
     std::error_code ignored;
-    const fs::file_status status = fs::status(folder / name.substr(0, end), ignored);
-    if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status))
-      return true;
+    const fs::path path = folder / name.substr(0, end);
+    const fs::file_status status = fs::status(path, ignored);
+    if (!fs::exists(status)) continue;
+    if (!fs::is_regular_file(status) && !fs::is_directory(status)) return true;
+    const std::string real = fs::canonical(path, ignored).string() + "/";
+    for (const char* made_up : {"/dev/", "/proc/", "/sys/"}) {
+      if (real.starts_with(made_up)) return true;
+    }
   }
   return false;
 }
@@ -684,7 +694,7 @@ int run(TuneArguments arguments) {
   }
   complete(&arguments);
   groma::TuneOptions& options = arguments.tune;
-  // The budget of time is the search's; what is read and checked before has as much.
+  // What is read and checked before the search begins counts, too.
   const Deadline deadline(options.budget.seconds > 0 ? options.budget.seconds : HUGE_VAL);
   arguments.simulate.stop = [&deadline] { return interrupted() || deadline.over(); };
   std::error_code ignored;
@@ -769,6 +779,9 @@ int run(TuneArguments arguments) {
   };
   options.stop = [] { return interrupted(); };
   const bool estimates = subject->command && options.budget.estimates > 0;
+  if (options.budget.seconds > 0) {  // 0 would be no bound
+    options.budget.seconds = std::max(kLeastSeconds, deadline.seconds_left());
+  }
   const auto outcome = groma::tune(problem, evaluator, **proposer, model ? &*model : nullptr,
                                    estimates ? subject->runtime.get() : nullptr, options);
   display.clear();

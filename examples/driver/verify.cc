@@ -235,7 +235,7 @@ groma::Result<std::vector<std::string>> look_at_program(const VerifyOptions& opt
     const auto value = groma::measured_value(options.metric, runs.outcome());
     if (!value) return failure(first_line(value.error().message));
   }
-  const auto text = groma::read_file(file, groma::kMaxRecordedBytes);
+  const auto text = groma::read_regular_file(file, groma::kMaxRecordedBytes);
   std::vector<std::string> warnings;
   if (text) warnings = differences(*text, options);
   const auto real = groma::make_machine(result->machine);

@@ -2,8 +2,10 @@
 // runtime knows all of it; of a Legion program it is what Legion tells (docs/legion.md).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace groma {
@@ -63,11 +65,11 @@ struct RunRecord {
     std::int64_t bytes;  // negative: freed
   };
   struct Phase {
-    std::string name;
+    std::int32_t name;  // of `phase_names`
     RunTime begin, end;
   };
 
-  std::vector<std::string> tasks, regions;
+  std::vector<std::string> tasks, regions, phase_names;
   std::vector<std::string> points;  // "(1, 2)": the coordinates in the launch domain
   std::vector<Processor> processors;
   std::vector<Memory> memories;
@@ -79,6 +81,11 @@ struct RunRecord {
   RunTime end = 0;
   bool is_beginning = false;       // of the run, which had more events than are kept
   std::vector<std::string> notes;  // what it does not say, a sentence each
+
+  bool has_name(const Phase& phase, std::string_view name) const {
+    const auto number = static_cast<std::size_t>(phase.name);
+    return phase.name >= 0 && number < phase_names.size() && phase_names[number] == name;
+  }
 };
 
 }  // namespace groma

@@ -66,4 +66,8 @@ class Source {
 // Reads a whole file, at most `max_bytes`; `-` is standard input.
 Result<std::string> read_file(const std::string& path, std::size_t max_bytes);
 
+// The same for what a program or another person may have put there: fails for a link, a pipe or a
+// device instead of waiting for it, and has no standard input.
+Result<std::string> read_regular_file(const std::string& path, std::size_t max_bytes);
+
 }  // namespace groma

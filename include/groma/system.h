@@ -15,12 +15,12 @@
 
 namespace groma {
 
-// Replaces the file's content: writes a new file beside it, with the old one's permissions (of a
-// new file those that the umask leaves), renames it over the old one and writes the folder to the
-// disk. The file has its old content or the new one at every moment, also after a power cut. A
-// symbolic link is followed. Returns the failure, if there was one: then nothing has changed and
-// nothing is left over. (The exception is a folder that cannot be written to the disk: the new file
-// stays.)
+// Replaces the file's content: writes a new file beside it, with the old one's permissions except
+// set-uid, set-gid and sticky (of a new file those that the umask leaves), renames it over the old
+// one and writes the folder to the disk. The file has its old content or the new one at every
+// moment, also after a power cut. A symbolic link is followed. Returns the failure, if there was
+// one: then nothing has changed and nothing is left over. (The exception is a folder that cannot be
+// written to the disk: the new file stays.)
 [[nodiscard]] std::optional<Error> write_file(const std::string& path, std::string_view text);
 
 // The same, but a symbolic link, a pipe or a device at the path itself is replaced, not written to:

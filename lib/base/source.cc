@@ -1,13 +1,17 @@
 // Reading of program text and the way from byte offsets to lines and columns.
 #include "groma/source.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+
+#include "base/regular_file.h"
 
 namespace groma {
 namespace {
@@ -33,12 +37,8 @@ Error unreadable(const std::string& path, const char* why) {
   return {Error::Code::kUnreadable, fmt::format("cannot read `{}`: {}", path, why)};
 }
 
-}  // namespace
-
-Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
-  const bool standard_input = path == "-";
-  std::FILE* file = standard_input ? stdin : std::fopen(path.c_str(), "rb");
-  if (file == nullptr) return unreadable(path, std::strerror(errno));
+// The rest of the file, which is closed unless it is standard input.
+Result<std::string> read_rest(std::FILE* file, const std::string& path, std::size_t max_bytes) {
   struct stat status {};
   std::string text;
   const char* why = nullptr;
@@ -52,7 +52,7 @@ Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
     }
     if (std::ferror(file)) why = std::strerror(errno);
   }
-  if (!standard_input) std::fclose(file);
+  if (file != stdin) std::fclose(file);
   if (why != nullptr) return unreadable(path, why);
   if (text.size() > max_bytes) {
     return Error{
@@ -60,6 +60,36 @@ Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
         fmt::format("`{}` has more than {} bytes, the most that is read", path, max_bytes)};
   }
   return text;
+}
+
+}  // namespace
+
+Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
+  std::FILE* const file = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
+  if (file == nullptr) return unreadable(path, std::strerror(errno));
+  return read_rest(file, path, max_bytes);
+}
+
+Result<int> open_regular_file(const std::string& path, const char* what, int flags) {
+  const int file = open(path.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+  if (file < 0) {
+    return Error{Error::Code::kUnreadable,
+                 fmt::format("cannot {} `{}`: {}", what, path, std::strerror(errno))};
+  }
+  struct stat status {};
+  if (fstat(file, &status) == 0 && S_ISREG(status.st_mode)) return file;
+  close(file);
+  return Error{Error::Code::kUnreadable, fmt::format("`{}` is no regular file", path)};
+}
+
+Result<std::string> read_regular_file(const std::string& path, std::size_t max_bytes) {
+  const auto descriptor = open_regular_file(path, "read", O_RDONLY);
+  if (!descriptor) return descriptor.error();
+  std::FILE* const file = fdopen(*descriptor, "rb");
+  if (file != nullptr) return read_rest(file, path, max_bytes);
+  const int code = errno;
+  close(*descriptor);
+  return unreadable(path, std::strerror(code));
 }
 
 Source::Source(std::string name, std::string text) {

@@ -274,7 +274,7 @@ class Weights {
   Weights(const Profile& profile, const std::string& measured) {
     const RunRecord& record = *profile.record;
     for (const RunRecord::Phase& phase : record.phases) {
-      if (phase.name == measured) add(profile, phase.begin, phase.end);
+      if (record.has_name(phase, measured)) add(profile, phase.begin, phase.end);
     }
     if (total_ == 0) add(profile, 0, profile.total);
   }

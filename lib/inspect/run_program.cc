@@ -299,7 +299,7 @@ std::string title_of(const ProgramRun& run) {
 }
 
 void read_record(const std::string& file, ProgramResult& result) {
-  const auto text = read_file(file, profile::kMaxRecordBytes);
+  const auto text = read_regular_file(file, profile::kMaxRecordBytes);
   if (!text) {
     result.why_no_record =
         text.error().code == Error::Code::kTooLarge

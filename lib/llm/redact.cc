@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
+#include <iterator>
 #include <map>
 #include <vector>
 
@@ -31,6 +33,31 @@ constexpr std::size_t kMostBackslashes = 64;
 struct Span {
   std::size_t begin, end;
 };
+
+// The digits of base64 in their order.
+constexpr std::string_view kBase64 =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+// The characters of base64 that `bytes` decide alone, where `before` other bytes precede them.
+std::string base64_within(std::string_view bytes, std::size_t before) {
+  std::string text;
+  const std::size_t first = before * 8, end = (before + bytes.size()) * 8;  // bits
+  for (std::size_t bit = (first + 5) / 6 * 6; bit + 6 <= end; bit += 6) {
+    unsigned value = 0;
+    for (std::size_t i = bit - first; i < bit - first + 6; ++i) {
+      value = value << 1U | (static_cast<unsigned char>(bytes[i / 8]) >> (7 - i % 8) & 1U);
+    }
+    text += kBase64[value];
+  }
+  return text;
+}
+
+// Parts of a key are compared without regard to case, and to how URLs write base64.
+unsigned char folded(char letter) {
+  if (letter == '-') return '+';
+  if (letter == '_') return '/';
+  return static_cast<unsigned char>(std::tolower(static_cast<unsigned char>(letter)));
+}
 
 // A letter as a URL may write it, "%2F", begins at `*at`.
 bool take_percent(std::string_view text, char letter, std::size_t* at) {
@@ -77,6 +104,33 @@ bool may_be_a_letter(std::string_view text) {
          std::all_of(code.begin() + 1, code.end(), is_hex);
 }
 
+struct Letter {
+  char value = 0;  // 0: not one that a key can have
+  std::size_t end = 0;
+};
+
+// The letter that begins at `at`. With `escaped`, as JSON or a URL may write it; else only the
+// backslashes before it are skipped.
+Letter letter_at(std::string_view text, std::size_t at, bool escaped) {
+  // The visible ASCII letter of this many hexadecimal digits; else 0.
+  const auto letter = [text](std::size_t begin, std::size_t digits) {
+    unsigned value = 0;
+    const std::size_t size = std::min(digits, text.size() - begin);
+    const char* const first = text.data() + begin;
+    const bool whole = std::from_chars(first, first + size, value, 16).ptr == first + digits;
+    return whole && value > ' ' && value <= '~' ? static_cast<char>(value) : '\0';
+  };
+  if (escaped && text[at] == '%') {
+    if (const char value = letter(at + 1, 2); value != 0) return {value, at + 3};
+  }
+  const std::size_t next = text.find_first_not_of('\\', at);
+  if (next == text.npos) return {0, text.size()};
+  if (escaped && next > at && text[next] == 'u') {
+    if (const char value = letter(next + 1, 4); value != 0) return {value, next + 5};
+  }
+  return {text[next], next + 1};
+}
+
 // How much of the key stands at a place of a text.
 struct Match {
   std::size_t letters = 0, end = 0;
@@ -102,14 +156,69 @@ bool begins_word(std::string_view text, std::size_t at) {
 
 enum class Want {
   kWhole,    // the key
+  kParts,    // and its parts
   kAny,      // and its beginnings
   kAnySoFar  // and its beginnings, except the text's end, which may go on
 };
 
-// The places where the key stands from `from` on, in order, without overlaps. Lowers `*open` to the
-// first place where the key may stand if the text goes on.
-std::vector<Span> spans_of(std::string_view text, std::string_view key, Want want,
-                           std::size_t from = 0, std::size_t* open = nullptr) {
+// The places of parts of the key from `from` on, in order, without overlaps. Letters of one place
+// do not count for the next, so that a text in pieces needs to be kept no longer than a part is.
+// Lowers `*open` to the first place where a part may stand if the text goes on.
+std::vector<Span> spans_of_parts(std::string_view text, const KeyForms& key, bool escaped,
+                                 std::size_t from, std::size_t* open) {
+  std::vector<Span> spans;
+  std::array<std::size_t, kPartLetters> begins{};  // of the last letters
+  std::uint64_t last = 0;                          // letters, the latest in the lowest byte
+  std::size_t count = 0, at = from;
+  bool inside = false;  // a part ends with the last letter
+  while (at < text.size() && (open == nullptr || !may_be_a_letter(text.substr(at)))) {
+    const Letter letter = letter_at(text, at, escaped);
+    last = last << 8U | folded(letter.value);
+    begins[count++ % kPartLetters] = at;
+    const bool found = count >= kPartLetters && key.has_part(last);
+    if (found && inside) spans.back().end = letter.end;
+    if (found && !inside) spans.push_back({begins[count % kPartLetters], letter.end});
+    if (!found && inside) {
+      begins[0] = at;
+      count = 1;
+    }
+    inside = found;
+    at = letter.end;
+  }
+  if (open == nullptr) return spans;
+  *open = std::min(*open, at);
+  if (inside) {
+    if (key.begins_part(last, kPartLetters - 1)) *open = std::min(*open, spans.back().begin);
+    return spans;
+  }
+  for (std::size_t some = std::min(count, kPartLetters - 1); some > 0; --some) {
+    if (!key.begins_part(last, some)) continue;
+    *open = std::min(*open, begins[(count - some) % kPartLetters]);
+    break;
+  }
+  return spans;
+}
+
+// Both lists in one, in order, without overlaps.
+std::vector<Span> joined(const std::vector<Span>& a, const std::vector<Span>& b) {
+  std::vector<Span> all, spans;
+  std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(all),
+             [](const Span& x, const Span& y) { return x.begin < y.begin; });
+  for (const Span& span : all) {
+    if (!spans.empty() && span.begin < spans.back().end) {
+      spans.back().end = std::max(spans.back().end, span.end);
+    } else {
+      spans.push_back(span);
+    }
+  }
+  return spans;
+}
+
+// The places where the whole key stands, and its beginnings where they are wanted, from `from` on,
+// in order, without overlaps. Lowers `*open` to the first place where the key may stand if the text
+// goes on.
+std::vector<Span> spans_of_key(std::string_view text, std::string_view key, Want want,
+                               std::size_t from, std::size_t* open) {
   std::vector<Span> spans;
   if (key.empty()) return spans;
   const char starts[] = {key[0], '\\', '%'};
@@ -118,7 +227,7 @@ std::vector<Span> spans_of(std::string_view text, std::string_view key, Want wan
     const Match match = match_at(text, key, begin);
     const bool at_end = match.end == text.size();
     bool found = match.letters == key.size();
-    if (!found && want != Want::kWhole && match.letters >= kLeastLetters) {
+    if (!found && want >= Want::kAny && match.letters >= kLeastLetters) {
       found = begins_word(text, begin) || at_end;
       if (want == Want::kAnySoFar && match.is_open) found = false;
     }
@@ -133,6 +242,15 @@ std::vector<Span> spans_of(std::string_view text, std::string_view key, Want wan
     begin = is_run ? std::min(text.find_first_not_of('\\', begin), text.size()) : begin + 1;
   }
   return spans;
+}
+
+std::vector<Span> spans_of(std::string_view text, const KeyForms& key, Want want,
+                           std::size_t from = 0, std::size_t* open = nullptr) {
+  std::vector<Span> spans = spans_of_key(text, key.text(), want, from, open);
+  if (want == Want::kWhole || !key.has_parts()) return spans;
+  spans = joined(spans, spans_of_parts(text, key, true, from, open));
+  // What looks like an escaped letter may be two or four letters of the key, as in `%aB`.
+  return joined(spans, spans_of_parts(text, key, false, from, open));
 }
 
 std::string without(std::string_view text, const std::vector<Span>& spans) {
@@ -159,7 +277,7 @@ void collect(json* value, const std::string& place, Texts* texts) {
 }
 
 // The pieces of one text: "[key]" stands where the key began. Returns true if it stood there.
-bool take_out(const std::vector<std::string*>& pieces, std::string_view key, Want want) {
+bool take_out(const std::vector<std::string*>& pieces, const KeyForms& key, Want want) {
   std::string text;
   for (const std::string* piece : pieces) text += *piece;
   const std::vector<Span> spans = spans_of(text, key, want);
@@ -187,7 +305,7 @@ bool is_plain_name(std::string_view name) {
 }
 
 // Returns true if a name was changed.
-bool redact_names(json* value, std::string_view key) {
+bool redact_names(json* value, const KeyForms& key) {
   bool changed = false;
   if (value->is_structured()) {
     for (json& item : *value) changed = redact_names(&item, key) || changed;
@@ -196,7 +314,8 @@ bool redact_names(json* value, std::string_view key) {
   json renamed = json::object();
   bool any = false;
   for (auto& [name, item] : value->items()) {
-    std::string kept = is_plain_name(name) ? without_whole_key(name, key) : redacted(name, key);
+    std::string kept =
+        without(name, spans_of(name, key, is_plain_name(name) ? Want::kParts : Want::kAny));
     any = any || kept != name;
     renamed[std::move(kept)] = std::move(item);
   }
@@ -204,11 +323,11 @@ bool redact_names(json* value, std::string_view key) {
   return any || changed;
 }
 
-bool redact_each(json* value, std::string_view key) {
+bool redact_each(json* value, const KeyForms& key) {
   bool changed = false;
   if (value->is_string()) {
     auto& text = value->get_ref<std::string&>();
-    std::string kept = redacted(text, key);
+    std::string kept = without(text, spans_of(text, key, Want::kAny));
     changed = kept != text;
     text = std::move(kept);
   } else if (value->is_structured()) {
@@ -218,29 +337,53 @@ bool redact_each(json* value, std::string_view key) {
 }
 
 // Redacts a document of JSON. Returns true if it held anything of the key.
-bool redact_document(json* value, std::string_view key) {
+bool redact_document(json* value, const KeyForms& key) {
   Texts texts;
   collect(value, "", &texts);
   bool changed = false;
   for (const auto& [place, pieces] : texts) {
-    changed = (pieces.size() > 1 && take_out(pieces, key, Want::kWhole)) || changed;
+    changed = (pieces.size() > 1 && take_out(pieces, key, Want::kParts)) || changed;
   }
   changed = redact_each(value, key) || changed;
   return redact_names(value, key) || changed;
 }
 
-bool holds_any(std::string_view text, std::string_view key) {
+bool holds_any(std::string_view text, const KeyForms& key) {
   return !spans_of(text, key, Want::kAny).empty();
 }
 
 }  // namespace
 
+KeyForms::KeyForms(std::string_view key) : text_(key) {
+  if (key.size() < kPartLetters) return;
+  for (const std::string& form :
+       {text_, base64_within(key, 0), base64_within(key, 1), base64_within(key, 2)}) {
+    std::uint64_t last = 0;
+    for (std::size_t i = 0; i < form.size(); ++i) {
+      last = last << 8U | folded(form[i]);
+      if (i + 1 >= kPartLetters) parts_.push_back(last);
+    }
+  }
+  std::sort(parts_.begin(), parts_.end());
+}
+
+bool KeyForms::has_part(std::uint64_t letters) const {
+  return std::binary_search(parts_.begin(), parts_.end(), letters);
+}
+
+bool KeyForms::begins_part(std::uint64_t letters, std::size_t count) const {
+  const std::size_t missing = 8 * (kPartLetters - count);
+  const std::uint64_t least = letters << missing;
+  const auto found = std::lower_bound(parts_.begin(), parts_.end(), least);
+  return found != parts_.end() && *found >> missing == least >> missing;
+}
+
 std::string redacted(std::string_view text, std::string_view key) {
-  return without(text, spans_of(text, key, Want::kAny));
+  return without(text, spans_of(text, KeyForms(key), Want::kAny));
 }
 
 std::string without_whole_key(std::string_view text, std::string_view key) {
-  return without(text, spans_of(text, key, Want::kWhole));
+  return without(text, spans_of_key(text, key, Want::kWhole, 0, nullptr));
 }
 
 std::string redacted_body(const std::string& body, std::string_view key) {
@@ -248,8 +391,10 @@ std::string redacted_body(const std::string& body, std::string_view key) {
   json value = parse_json(body);
   if (value.is_discarded()) return redacted(body, key);
   // A member that stands there twice is read once, but both are in the body.
-  if (!redact_document(&value, key) && !holds_any(body, key)) return body;
-  return without_whole_key(dump(value), key);  // a number may be the key
+  const KeyForms forms(key);
+  if (!redact_document(&value, forms) && !holds_any(body, forms)) return body;
+  const std::string text = dump(value);
+  return without(text, spans_of(text, forms, Want::kParts));  // a number may be the key
 }
 
 std::string redacted_stream(const std::string& body, std::string_view key) {
@@ -267,15 +412,16 @@ std::string redacted_stream(const std::string& body, std::string_view key) {
   for (json& event : events) {
     if (!event.is_string()) collect(&event, "", &texts);
   }
-  bool found = holds_any(body, key);  // also in what is not an event's data
-  for (const auto& [place, pieces] : texts) found = take_out(pieces, key, Want::kAny) || found;
-  for (json& event : events) found = redact_names(&event, key) || found;
+  const KeyForms forms(key);
+  bool found = holds_any(body, forms);  // also in what is not an event's data
+  for (const auto& [place, pieces] : texts) found = take_out(pieces, forms, Want::kAny) || found;
+  for (json& event : events) found = redact_names(&event, forms) || found;
   if (!found) return body;
   std::string written;
   for (const json& event : events) {
     written += "data: ";
-    written += event.is_string() ? redacted(event.get<std::string>(), key)
-                                 : without_whole_key(dump(event), key);
+    const std::string text = event.is_string() ? event.get<std::string>() : dump(event);
+    written += without(text, spans_of(text, forms, event.is_string() ? Want::kAny : Want::kParts));
     written += "\n\n";
   }
   return written;
@@ -293,7 +439,11 @@ std::string redacted_request(const std::string& body, std::string_view key) {
 }
 
 std::string LiveRedactor::feed(std::string_view more) {
+  constexpr std::size_t kMostPerLetter = 8, kMostBeside = 1024;
+  const std::size_t held = text_.size() - shown_;
   text_ += more;
+  // Parts of the key that follow on each other for ever are not held back for ever.
+  if (held > kMostPerLetter * key_.text().size() + kMostBeside) return finish();
   std::size_t open = text_.size();
   std::vector<Span> spans = spans_of(text_, key_, Want::kAnySoFar, shown_, &open);
   while (!spans.empty() && spans.back().end > open) {

@@ -1,9 +1,11 @@
 // Keys taken out of texts, however they are written.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 namespace groma {
 
@@ -18,9 +20,35 @@ struct ChatKeyText {
 
 namespace groma::llm {
 
-// Puts "[key]" in place of the key wherever it stands in `text`, and in place of a beginning of it
-// (four letters or more, since a server may cut it short) that begins a word or ends the text. The
-// letters may be escaped as JSON does it (also in a text within a text) or as a URL does it.
+// A part of a key is so many letters of it that follow on each other, or so many characters of its
+// base64. A key of fewer letters, such as `EMPTY`, has no parts.
+inline constexpr std::size_t kPartLetters = 8;
+
+// A key, and its parts without regard to case.
+class KeyForms {
+ public:
+  explicit KeyForms(std::string_view key);
+  const std::string& text() const { return text_; }
+  bool has_parts() const { return !parts_.empty(); }
+  // Returns true if these letters are a part. The last letter is in the lowest byte.
+  bool has_part(std::uint64_t letters) const;
+  // Returns true if the last `count` of these letters, 1 to 7, begin a part.
+  bool begins_part(std::uint64_t letters, std::size_t count) const;
+
+ private:
+  std::string text_;
+  std::vector<std::uint64_t> parts_;  // sorted
+};
+
+// Puts "[key]" in place of
+//   * the key, wherever it stands in `text`,
+//   * a beginning of it (four letters or more, since a server may cut it short) that begins a word
+//     or ends the text,
+//   * any eight letters or more of it that follow on each other, whatever their case,
+//   * eight characters or more of its base64, which may be a part of a longer text's base64
+//   (proxies
+//     repeat `Basic` and `Bearer` headers).
+// The letters may be escaped as JSON does it (also in a text within a text) or as a URL does it.
 //
 // Call it on a text before that text becomes part of another one: there the end can no longer be
 // seen.
@@ -45,13 +73,13 @@ std::string redacted_request(const std::string& body, std::string_view key);
 // known.
 class LiveRedactor {
  public:
-  explicit LiveRedactor(std::string key) : key_(std::move(key)) {}
+  explicit LiveRedactor(std::string_view key) : key_(key) {}
   // Both return what can be shown now.
   std::string feed(std::string_view more);
   std::string finish();
 
  private:
-  std::string key_;
+  KeyForms key_;
   std::string text_;       // what was shown last, and what is held back
   std::size_t shown_ = 0;  // how many bytes of `text_` were shown
 };

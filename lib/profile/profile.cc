@@ -201,10 +201,11 @@ class Maker {
   }
 
   void sum_phases() {
-    std::unordered_map<std::string, std::size_t> numbers;
+    std::unordered_map<std::int32_t, std::size_t> numbers;
     for (const RunRecord::Phase& phase : record_.phases) {
+      if (!within(phase.name, record_.phase_names)) continue;
       const auto [found, is_new] = numbers.emplace(phase.name, profile_.phases.size());
-      if (is_new) profile_.phases.push_back({phase.name, 0, 0});
+      if (is_new) profile_.phases.push_back({at(record_.phase_names, phase.name), 0, 0});
       Profile::Phase& sum = profile_.phases[found->second];
       ++sum.times;
       add(sum.time, std::max<RunTime>(0, clip(phase.end) - clip(phase.begin)));
@@ -416,7 +417,7 @@ RunTime Profile::path_doing(Doing doing) const {
 std::vector<RunTime> Profile::path_within(const std::string& phase) const {
   std::vector<RunTime> times(path_causes.size());
   for (const RunRecord::Phase& each : record->phases) {
-    if (each.name != phase) continue;
+    if (!record->has_name(each, phase)) continue;
     auto segment = std::partition_point(path.begin(), path.end(),
                                         [&](const Segment& s) { return s.end <= each.begin; });
     for (; segment != path.end() && segment->begin < each.end; ++segment) {

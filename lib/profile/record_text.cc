@@ -10,7 +10,7 @@ namespace {
 using archive::list;
 using Event = RunRecord::Event;
 
-constexpr std::string_view kMagic = "groma run 3\n";
+constexpr std::string_view kMagic = "groma run 4\n";
 constexpr int kMaxDepth = 2;
 constexpr RunTime kMaxTime = RunTime{1} << 61;  // 26 days
 
@@ -41,6 +41,7 @@ void visit(Archive& archive, RunRecord& record) {
   const auto one_value = [&](auto& value) { archive(value); };
   list(archive, record.tasks, one_value);
   list(archive, record.regions, one_value);
+  list(archive, record.phase_names, one_value);
   list(archive, record.points, one_value);
   list(archive, record.processors, [&](RunRecord::Processor& one) {
     archive(one.kind);

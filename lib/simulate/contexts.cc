@@ -114,7 +114,7 @@ bool Engine::leave(Context& context) {
     if (!all_over(context)) return false;
     const auto phase = static_cast<std::size_t>(place.phase);
     phase_time_[phase] = std::min(kLongest, phase_time_[phase] + now_ - place.phase_start);
-    if (record_) record_->phases.push_back({data_.phases[phase], place.phase_start, now_});
+    if (record_) record(record_->phases, {place.phase, place.phase_start, now_});
   }
   if (place.loop != nullptr) {
     const bool traced = place.loop->traced;

@@ -58,6 +58,7 @@ Engine::Engine(const app::Data& data, const Spaces& spaces, std::shared_ptr<cons
     record_ = std::make_shared<RunRecord>();
     for (const app::Task& task : data.tasks) record_->tasks.push_back(task.name);
     for (const app::Region& region : data.regions) record_->regions.push_back(region.name);
+    record_->phase_names = data.phases;
     for (const Processor& p : processors_) {
       record_->processors.push_back({std::string(name_of(p.kind)), p.node, p.index});
     }
@@ -68,9 +69,9 @@ Engine::Engine(const app::Data& data, const Spaces& spaces, std::shared_ptr<cons
                                    memories_.group(number).capacity_bytes, 0});
     }
     store_.on_allocation = [this](const Instance& instance, bool made) {
-      record_->allocations.push_back({now_, instance.memory,
-                                      static_cast<std::int32_t>(instance.region),
-                                      made ? instance.bytes : -instance.bytes});
+      record(record_->allocations,
+             {now_, instance.memory, static_cast<std::int32_t>(instance.region),
+              made ? instance.bytes : -instance.bytes});
     };
   }
 }
@@ -87,7 +88,8 @@ std::int64_t Engine::bytes() const {
                                      events_made_.size() * kEventMade);
   if (record_) {
     constexpr std::size_t kPoint = 160;  // its text, twice
-    bytes += heap_bytes(record_->events) + heap_bytes(record_->allocations);
+    bytes += heap_bytes(record_->events) + heap_bytes(record_->allocations) +
+             heap_bytes(record_->phases);
     bytes += static_cast<std::int64_t>(record_->points.size() * kPoint);
   }
   return bytes;
@@ -258,7 +260,7 @@ void Engine::start_copy(CopyRun& copy) {
     event.cause = copy.cause;
     event.after = copy.since.event;
     event.after_start = copy.since.start;
-    record_->events.push_back(event);
+    record(record_->events, event);
   }
   push(end, Event::Kind::kCopyEnd, nullptr, index);
 }
@@ -446,7 +448,7 @@ void Engine::start(TaskRun& run) {
       event.after = run.parent->since.event;
       event.after_start = run.parent->since.start;
     }
-    record_->events.push_back(event);
+    record(record_->events, event);
     station.last_record = run.record;
   }
   push(end, Event::Kind::kTaskEnd, &run, 0);

@@ -3,12 +3,14 @@
 // it gets mapped; how is Mapping's.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <memory>
 #include <queue>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -102,6 +104,18 @@ class Engine final : public Mapping {
                           const Instance& instance) const;
   bool loops_across(const TaskRun& run, std::size_t requirement, const Instance& instance) const;
   double with_noise(double seconds);
+  // Appends to a list of the record. Ends the run where the list has no room left to grow in.
+  template <typename Entry>
+  void record(std::vector<Entry>& list, const std::type_identity_t<Entry>& entry) {
+    if (list.size() == list.capacity()) {
+      // Both the old and the new array exist while the entries are moved.
+      const std::int64_t room = (max_bytes_ - bytes()) / static_cast<std::int64_t>(sizeof(Entry));
+      const auto size = static_cast<std::int64_t>(list.size());
+      if (room <= size + size / 8) return static_cast<void>(fail_of_memory(data_.name));
+      list.reserve(static_cast<std::size_t>(std::min(room, std::max<std::int64_t>(64, 2 * size))));
+    }
+    list.push_back(entry);
+  }
   bool stopped();  // asked once for every event, statement and mapped task
   RunResult finish();
 

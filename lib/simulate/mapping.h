@@ -203,6 +203,8 @@ class Mapping : public MapperRuntime {
   // Whether that task may go on: the run's memory, with so many more bytes, is not too much, and
   // nothing ends it.
   bool within_limits(std::uint32_t task, std::int64_t more = 0);
+  // Ends the run because it needs more memory than it may have. Returns false.
+  bool fail_of_memory(std::string_view task);
   // Counts work. False: the run is over, as its limits have it.
   bool spend(std::int64_t units);
   // Ends the run with these refusals; where the budget is exceeded, for that.
@@ -240,7 +242,6 @@ class Mapping : public MapperRuntime {
 
  private:
   void end_by_budget();
-  bool fail_of_memory(std::string_view task);
   bool find_pieces(TaskRun& run);
   bool keeps_apart(const TaskRun& run);
   bool cut(const Context& context, const TaskView& view, const Rect& domain, TaskSlices& slices);

@@ -98,9 +98,10 @@ void ReplacedFile::open() {
   const bool keeps = exists && S_ISREG(status.st_mode);
   if (exists && S_ISDIR(status.st_mode)) return fail(EISDIR);
   if (keeps && access(path_.c_str(), W_OK) != 0) return fail(errno);
-  // The system itself applies the umask to a new file's permissions: to ask for the umask means to
-  // change it, for all threads. Where an old file's permissions are kept, nobody else may read the
-  // new one before they are set.
+  // The new file belongs to us, whoever owns the old one: it does not keep the set-uid, set-gid and
+  // sticky bits. The system itself applies the umask to a new file's permissions: to ask for the
+  // umask means to change it, for all threads. Where an old file's permissions are kept, nobody
+  // else may read the new one before they are set.
   const mode_t mode = keeps ? 0600 : 0666;
   for (int i = 0; i < kMostNames && file_ < 0; ++i) {
     const std::string ending = random_ending();
@@ -110,7 +111,7 @@ void ReplacedFile::open() {
     if (file_ < 0 && errno != EEXIST) return fail(errno);
   }
   if (file_ < 0) return fail(EEXIST);
-  if (keeps && fchmod(file_, status.st_mode & 07777) != 0) fail(errno);
+  if (keeps && fchmod(file_, status.st_mode & 0777) != 0) fail(errno);
 }
 
 ReplacedFile::~ReplacedFile() {

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/json_bounds.h"
+#include "base/regular_file.h"
 #include "groma/harmless.h"
 #include "llm/text.h"
 #include "system/sync.h"
@@ -22,6 +23,8 @@ namespace groma::tuning {
 namespace {
 
 constexpr std::size_t kMaxLineBytes = std::size_t{64} << 20;
+// The first line is read, parsed and compiled before anything is known of the search.
+constexpr std::size_t kMaxFirstLineBytes = std::size_t{8} << 20;
 
 const Json& member(const Json& json, const char* name) {
   static const Json kNothing;
@@ -32,16 +35,6 @@ const Json& member(const Json& json, const char* name) {
 Error cannot(const char* what, const std::string& path, int code) {
   return {Error::Code::kUnreadable,
           fmt::format("cannot {} `{}`: {}", what, path, std::strerror(code))};
-}
-
-// What must be a regular file and no link; waits for nothing.
-Result<int> open_regular(const std::string& path, const char* what, int how) {
-  const int file = ::open(path.c_str(), how | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
-  if (file < 0) return cannot(what, path, errno);
-  struct stat status {};
-  if (fstat(file, &status) == 0 && S_ISREG(status.st_mode)) return file;
-  close(file);
-  return Error{Error::Code::kUnreadable, fmt::format("`{}` is no regular file", path)};
 }
 
 constexpr std::string_view kFirst = "{\"search\":";
@@ -134,7 +127,7 @@ std::string line_of(const Json& json) {
 }
 
 Result<Lines> Lines::open(const std::string& path) {
-  const auto file = open_regular(path, "read", O_RDONLY);
+  const auto file = open_regular_file(path, "read", O_RDONLY);
   if (!file) return file.error();
   Lines lines;
   lines.file_.reset(fdopen(*file, "r"));
@@ -147,9 +140,10 @@ Result<Lines> Lines::open(const std::string& path) {
 bool Lines::next(std::string* line) {
   line->clear();
   whole_ = too_long_ = false;
+  const std::size_t most = std::exchange(is_first_, false) ? kMaxFirstLineBytes : kMaxLineBytes;
   for (int c = 0; !whole_ && !too_long_ && (c = getc_unlocked(file_.get())) != EOF;) {
     whole_ = c == '\n';
-    too_long_ = !whole_ && line->size() == kMaxLineBytes;
+    too_long_ = !whole_ && line->size() == most;
     if (!whole_ && !too_long_) *line += static_cast<char>(c);
   }
   return whole_ || too_long_ || !line->empty();
@@ -190,8 +184,8 @@ Result<Journal> Journal::open(const std::string& path, const Json& search, bool 
     }
     unlink(path.c_str());
   }
-  const auto file = open_regular(path, resume ? "read" : "write",
-                                 O_RDWR | O_APPEND | (resume ? 0 : O_CREAT | O_EXCL));
+  const auto file = open_regular_file(path, resume ? "read" : "write",
+                                      O_RDWR | O_APPEND | (resume ? 0 : O_CREAT | O_EXCL));
   if (!file) return file.error();
   journal.file_ = *file;
 
@@ -286,10 +280,11 @@ std::optional<Error> Journal::write(const char* about, const Json& value, bool l
     change_texts(bytes, characters_of);
     line = line_of(bytes);
   }
-  if (line.size() > kMaxLineBytes) {  // which could not be read again
-    return Error{Error::Code::kTooLarge,
-                 fmt::format("`{}` cannot hold a text that takes more than {} MB in it", path_,
-                             kMaxLineBytes >> 20)};
+  const std::size_t most = size_ == 0 ? kMaxFirstLineBytes : kMaxLineBytes;
+  if (line.size() > most) {  // which could not be read again
+    return Error{
+        Error::Code::kTooLarge,
+        fmt::format("`{}` cannot hold a text that takes more than {} MB in it", path_, most >> 20)};
   }
   for (std::size_t done = 0; done < line.size();) {
     const ssize_t count = ::write(file_, line.data() + done, line.size() - done);
@@ -663,7 +658,11 @@ Result<RecordedSearch> recorded_search(const std::string& directory) {
   auto lines = tuning::Lines::open(path);
   if (!lines && std::filesystem::exists(path)) return lines.error();
   std::string line;
-  if (lines && lines->next(&line) && lines->too_long()) line.clear();
+  if (lines && lines->next(&line) && lines->too_long()) {
+    return Error{Error::Code::kTooLarge,
+                 fmt::format("the search in `{}` says in more than {} MB what it is", directory,
+                             tuning::kMaxFirstLineBytes >> 20)};
+  }
   const tuning::Json first = tuning::parsed(line);
   const tuning::Json& search = tuning::member(first, "search");
   if (!search.is_object()) {

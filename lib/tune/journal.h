@@ -33,7 +33,7 @@ std::string characters_of(const std::string& bytes);
 std::string line_of(const Json& json);
 
 // The lines of a file that others may have made: a regular one and no link, with lines of up to
-// 64 MB.
+// 64 MB, the first of up to 8 MB.
 class Lines {
  public:
   // Fails (kUnreadable) where it is no such file; waits for nothing.
@@ -50,7 +50,7 @@ class Lines {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
   std::unique_ptr<std::FILE, Close> file_;
-  bool whole_ = false, too_long_ = false;
+  bool is_first_ = true, whole_ = false, too_long_ = false;
 };
 
 // A journal's lines: {"search": ...} first, then in turn what a line is about and that: {"round":

@@ -293,6 +293,29 @@ TEST_F(Forged, LinesThatFollow) {
   EXPECT_GT(forged_, 50);
 }
 
+// What waits for somebody, or never ends, is not read because a journal says so.
+TEST_F(Forged, InputsThatAreNoFilesAreNotRead) {
+  const auto [first, rest] = begun("groma tune --app cannon:size=small --evaluations 1");
+  ASSERT_EQ(mkfifo((theirs() + "/pipe").c_str(), 0600), 0);
+  fs::create_symlink("/proc/version", theirs() + "/link");
+  for (const char* member : {"app cannon:size=small", "machine p100x4"}) {
+    const std::string name = std::string(member).substr(0, std::string(member).find(' ') + 1);
+    for (const char* input :
+         {"-", "-:n=1", "./pipe", "./link", "/proc/version", "/proc/version:n=1",
+          "/sys/kernel/uevent_seqnum", "/dev/null", "/dev/stdin"}) {
+      ordered_json forged = first;
+      std::string of = forged["search"]["of"];
+      of.replace(of.find(member), std::string(member).size(), name + input);
+      forged["search"]["of"] = of;
+      write_journal(forged, rest);
+      const Outcome outcome = as_user("groma tune --resume " + search() + " < /dev/zero");
+      EXPECT_EQ(outcome.exit_code, 1) << name << input;
+      EXPECT_THAT(outcome.err, HasSubstr("a pipe or a device cannot be read again"))
+          << name << input;
+    }
+  }
+}
+
 // With the user's own model: the command line names it, and it is the only thing that is started.
 TEST_F(Forged, AModelIsAskedOnlyWhereTheUserNamesIt) {
   key_ = "sk-SECRET-123456";

@@ -10,6 +10,7 @@
 
 #include "app/events.h"
 #include "command/run.h"
+#include "groma/app_builder.h"
 #include "groma/io.h"
 #include "groma/recording.h"
 #include "support/hostile_apps.h"
@@ -144,6 +145,42 @@ TEST_F(HostileApplications, EndASearchWithItsTime) {
         run_soon("groma tune --app " + each.app + " --evaluations 0 --time 1 --out " + found);
     EXPECT_LE(outcome.exit_code, 1) << each.name << outcome.err;
     EXPECT_THAT(outcome.err, Not(HasSubstr("internal error"))) << each.name;
+  }
+}
+
+// Reading and checking the inputs is a part of the search's time.
+TEST_F(HostileApplications, TakeTimeFromTheSearch) {
+  AppBuilder app("many_parts");
+  app.task("t").variant(cpu().leaf()).variant(gpu().leaf());
+  for (int i = 0; i < 40; ++i) {
+    const std::string name = "p" + std::to_string(i);
+    app.region("r" + std::to_string(i), {1'000'000}).field("v", 8).partition(name, {100'000});
+    app.writes(name);
+  }
+  app.task("main").variant(cpu().inner());
+  app.body({loop(1'000, {launch("t").over({100'000})})});
+  const std::string file =
+      folder_.write("many_parts.json", application_to_json(app.top_level("main").done()));
+  const Outcome outcome =
+      run_soon("groma tune --app " + file + " --time 0.2 --command 'true {file}' " +
+               "--json --out " + folder_.path() + "/late");
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("\"evaluations\":0")) << outcome.err;
+  EXPECT_THAT(outcome.out, Not(HasSubstr("\"event\":\"evaluated\"")));
+}
+
+// What a program leaves in place of its recording is looked at, not waited for.
+TEST_F(HostileApplications, AProgramThatLeavesAPipeIsNotWaitedFor) {
+  for (const char* left : {"mkfifo \"$GROMA_RECORD\"", "ln -s /dev/zero \"$GROMA_RECORD\""}) {
+    const std::string program = folder_.write(
+        "program", std::string("#!/bin/sh\necho 'groma: records, nodes=1,gpu=0,cpu=1' >&2\n"
+                               "rm -f \"$GROMA_RECORD\"\n") +
+                       left + "\n");
+    const Outcome outcome = run_soon("chmod +x " + program + " && timeout 30 groma record --out " +
+                                     folder_.path() + "/app.json -- " + program);
+    if (outcome.err.find("no library for Legion programs") != std::string::npos) GTEST_SKIP();
+    EXPECT_EQ(outcome.exit_code, 1) << left;
+    EXPECT_THAT(outcome.err, HasSubstr("the run left nothing behind")) << left;
   }
 }
 

@@ -4,7 +4,7 @@ Prints its three ports (plain, TLS with a certificate that nobody signed, one wh
 ends), serves until its input ends. `/NAME/v1/chat/completions` runs the function of that name below;
 `/log` gives what was asked so far, as JSON. It is a proxy too, which answers itself.
 """
-import collections, email.utils, gzip, json, socket, ssl, struct, sys, threading, time
+import base64, collections, email.utils, gzip, json, socket, ssl, struct, sys, threading, time
 
 log = []
 lock = threading.Lock()
@@ -424,11 +424,31 @@ LEAKS = {
 }
 
 
+def part_of(key, how):
+    """The first letters of the key (`12`), its last (`last12`), those from one on (`from3`), or what `how` names."""
+    if how.isdigit():
+        return key[:int(how)]
+    if how.startswith("last"):
+        return key[-int(how[4:]):]
+    if how.startswith("from"):
+        return key[int(how[4:]):][:8]
+    base64_of = lambda text: base64.b64encode(text.encode()).decode()
+    return {
+        "upper": key.upper,
+        "lower": key.lower,
+        "masked": lambda: key[:6] + "***" + key[-8:],
+        "base64": lambda: base64_of(key),
+        "bearer": lambda: base64_of("Bearer " + key),
+        "basic": lambda: base64_of("me:" + key),
+        "url": lambda: base64.urlsafe_b64encode(key.encode()).decode().rstrip("="),
+    }[how]()
+
+
 def leak(r):
-    """`/leak-FORM-STATUS-N/`: an answer with the first N letters of the key, as a server may cut it short."""
-    _, form, status, count = r.case.split("-")
+    """`/leak-FORM-STATUS-HOW/`: an answer with a part of the key, as a server may repeat it."""
+    _, form, status, how = r.case.split("-")
     header = r.headers.get("authorization", r.headers.get("x-api-key"))
-    key, status = header.split()[-1][:int(count)], int(status)
+    key, status = part_of(header.split()[-1], how), int(status)
     data = lambda *events: b"".join(e if isinstance(e, bytes) else event_of(e) for e in events)
     kind = "text/event-stream"
     if form == "header":

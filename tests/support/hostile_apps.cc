@@ -205,6 +205,14 @@ Application many_futures() {
   return finished(app, {loop(1'000, body)});
 }
 
+// Phases that are over at once, of a long name.
+Application many_phases() {
+  AppBuilder app = named("many_phases");
+  app.task("t").variant(cpu().leaf());
+  const AppStatement empty = phase(std::string(1'000, 'x'), {});
+  return finished(app, {loop(1'000, {loop(1'000'000, {empty})}), launch("t").over({500'000})});
+}
+
 }  // namespace
 
 std::vector<HostileApp> hostile_apps() {
@@ -224,7 +232,8 @@ std::vector<HostileApp> hostile_apps() {
           {many_pairs()},
           {pieces_by_long_formulas()},
           {tasks_that_launch()},
-          {many_futures()}};
+          {many_futures()},
+          {many_phases()}};
 }
 
 }  // namespace groma::testing

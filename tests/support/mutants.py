@@ -20,7 +20,7 @@ anew. Folders without test programs in the build folder are left out (lib/legion
 Mutants may do anything that you may do. Started by root, the tests run as the user nobody, who has to
 be able to read the build folder.
 
-Exit status: 0; 1 if more than --most-survivors survive; 2 if nothing could be tested.
+Exit status: 0; 1 if more than --most-survivors survive; 2 if fewer than half of --count were tested.
 """
 import argparse
 import dataclasses
@@ -37,7 +37,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 # The test programs of each folder, the quickest first: groma_NAME_test. Folders that are not here have
 # one program of their own name.
@@ -239,6 +239,12 @@ def run(words: list[str], timeout_s: float, folder: pathlib.Path, bounded: bool)
     return status, output.decode(errors="replace")
 
 
+class Killer(NamedTuple):
+    """The first test that fails on a mutant, or does not end in time."""
+    test: str
+    timed_out: bool
+
+
 class Bench:
     """A tree, its build folder and what the tests of each folder take without a mutant."""
 
@@ -266,8 +272,8 @@ class Bench:
                              3600, self.root, False)
         return None if status == 0 else output
 
-    def killer_of(self, folder: str) -> str | None:
-        """Runs the test programs of the folder; returns the first test that fails."""
+    def killer_of(self, folder: str) -> Killer | None:
+        """Runs the test programs of the folder until a test fails."""
         for target in self.tests_of(folder):
             status, output = self._test(target, self._limits_s[target])
             if status == 0:
@@ -276,7 +282,8 @@ class Bench:
             begun = re.findall(r"^\[ RUN      \] (\S+)", output, re.MULTILINE)
             name = (failed or begun[-1:] or ["no test"])[0]
             why = "" if failed else (" timed out" if status is None else f" ended with {status}")
-            return f"{target.removeprefix('groma_').removesuffix('_test')}.{name}{why}"
+            program = target.removeprefix("groma_").removesuffix("_test")
+            return Killer(f"{program}.{name}{why}", status is None and not failed)
         return None
 
     def measure(self, folder: str) -> None:
@@ -383,7 +390,7 @@ def made_bench(root: pathlib.Path, jobs: int) -> Bench:
 @dataclasses.dataclass
 class Outcome:
     mutant: Mutant
-    killer: str | None  # None: it survived
+    killer: Killer | None  # None: it survived
     seconds: float
 
 
@@ -418,9 +425,16 @@ def test_mutants(bench: Bench, draw: Draw, options: argparse.Namespace) -> tuple
                     continue
                 killer = bench.killer_of(folder)
             outcomes.append(Outcome(mutant, killer, time.monotonic() - begin))
-            show(mutant, f"killed by {killer}" if killer else "SURVIVED")
+            show(mutant, f"killed by {killer.test}" if killer else "SURVIVED")
             break
     return outcomes, invalid
+
+
+def summary_of(outcomes: list[Outcome], asked: int) -> str:
+    killers = [outcome.killer for outcome in outcomes if outcome.killer is not None]
+    timed_out = sum(killer.timed_out for killer in killers)
+    return (f"{len(outcomes)} of {asked} mutants tested: {len(killers) - timed_out} killed by a failing test, "
+            f"{timed_out} by a time-out, {len(outcomes) - len(killers)} survived")
 
 
 def parsed_options() -> argparse.Namespace:
@@ -470,16 +484,16 @@ def main() -> int:
             print(f"lib/{folder} is left out: the build folder has no test program of it")
     outcomes, invalid = test_mutants(bench, draw, options)
     survivors = [outcome.mutant for outcome in outcomes if outcome.killer is None]
-    print(f"\n{len(outcomes)} mutants: {len(outcomes) - len(survivors)} killed, {len(survivors)} survived; "
-          f"{invalid} more did not compile")
+    print(f"\n{summary_of(outcomes, options.count)}; {invalid} more did not compile")
     for mutant in survivors:
         show(mutant, "SURVIVED")
     if options.json:
-        rows = [{**dataclasses.asdict(o.mutant), "killer": o.killer, "seconds": round(o.seconds, 1)}
+        rows = [{**dataclasses.asdict(o.mutant), "killer": o.killer.test if o.killer else None,
+                 "timed_out": o.killer is not None and o.killer.timed_out, "seconds": round(o.seconds, 1)}
                 for o in outcomes]
         options.json.write_text(json.dumps({"seed": options.seed, "invalid": invalid, "mutants": rows},
                                            indent=1) + "\n", encoding="utf-8")
-    if not outcomes:
+    if 2 * len(outcomes) < options.count or not outcomes:
         return 2
     return 1 if len(survivors) > options.most_survivors else 0
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -158,6 +159,21 @@ TEST_F(ReadTest, ADirectoryIsUnreadable) {
   ASSERT_FALSE(source);
   EXPECT_EQ(source.error().code, Error::Code::kUnreadable);
   EXPECT_THAT(source.error().message, HasSubstr("it is a directory"));
+}
+
+TEST_F(ReadTest, WhatIsNoRegularFileIsNotWaitedFor) {
+  const std::string text = file("file", "text"), pipe = folder_ / "pipe", link = folder_ / "link";
+  EXPECT_EQ(*read_regular_file(text, 4), "text");
+  EXPECT_EQ(read_regular_file(text, 3).error().code, Error::Code::kTooLarge);
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::filesystem::create_symlink(text, link);
+  const std::string folder = folder_, none = folder_ / "none";
+  for (const std::string& path :
+       {pipe, link, folder, none, std::string("-"), std::string("/dev/zero")}) {
+    const auto read = read_regular_file(path, 4);
+    ASSERT_FALSE(read) << path;
+    EXPECT_EQ(read.error().code, Error::Code::kUnreadable) << path;
+  }
 }
 
 TEST(Source, AFileThatFailsWhileItIsReadIsUnreadable) {

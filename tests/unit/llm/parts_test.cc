@@ -2,6 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cctype>
+#include <random>
+#include <string>
+#include <utility>
+
 #include "llm/sse.h"
 #include "llm/text.h"
 
@@ -111,6 +117,95 @@ TEST(Text, KeysAreTakenOut) {
   EXPECT_EQ(without_whole_key("secre secret", "secret"), "secre [key]");
 }
 
+TEST(Text, PartsOfKeysAreTakenOut) {
+  const std::string key = "sk-abcd/EFGH-1234%56";
+  EXPECT_EQ(redacted("ends in ...EFGH-1234%56.", key), "ends in ...[key].");
+  EXPECT_EQ(redacted("xcd/EFGH-", key), "x[key]");
+  EXPECT_EQ(redacted("d/EFGH- is too short", key), "d/EFGH- is too short");
+  EXPECT_EQ(redacted("SK-ABCD/efgh-1234%56", key), "[key]");
+  EXPECT_EQ(redacted("sk-ab***h-1234%56", key), "[key]***[key]");
+  EXPECT_EQ(redacted(R"(bcd\/EFG%48-12)", key), "[key]");
+  EXPECT_EQ(redacted(R"(
+	234%2556, h-1234%56)",
+                     key),
+            R"(
+	234%2556, [key])");
+  EXPECT_EQ(redacted("%bCD/EFGH-", key), "%[key]") << "0xBC is not a letter of a key";
+  EXPECT_EQ(redacted("bcd/EFGH-1234%56sk-abcd/", key), "[key][key]");
+  EXPECT_EQ(redacted("bcd/EFGH-abcd/EFGH", key), "[key][key]");
+  EXPECT_EQ(redacted("bcd/EFGH-abcd/EF", key), "[key]abcd/EF") << "seven letters are left";
+  // base64 of the key, of `Bearer KEY` and of a text that holds it in another place.
+  EXPECT_EQ(redacted("c2stYWJjZC9FRkdILTEyMzQlNTY=", key), "[key]Y=");
+  EXPECT_EQ(redacted("QmVhcmVyIHNrLWFiY2QvRUZHSC0xMjM0JTU2", key), "QmVhcmVyIH[key]");
+  EXPECT_EQ(redacted("bWU6c2stYWJjZC9FRkdILTEyMzQlNTY=", key), "bWU6[key]Y=");
+  EXPECT_EQ(redacted("c2stYWJjZC9FRkdILTEyMzQlNTY", key), "[key]Y") << "as URLs write it";
+  // A word that is a key has no parts, and no other case.
+  EXPECT_EQ(redacted("empty", "EMPTY"), "empty");
+  EXPECT_EQ(redacted_body(R"({"a":"x h-1234%56","cd/efgh-":1,"b":["bcd/","EFGH"]})", key),
+            R"({"[key]":1,"a":"x [key]","b":["[key]",""]})");
+  EXPECT_EQ(without_whole_key("bcd/EFGH-1234", key), "bcd/EFGH-1234");
+}
+
+// Random texts of pieces of a key: what is left has no part of it, however it came.
+TEST(Text, NoPartOfAKeyIsLeft) {
+  const std::string key = "sk-aB3xQ9-aB3xQ9zz+T/0k";
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 2'000; ++i) {
+    std::string text;
+    for (std::size_t pieces = random() % 8; pieces > 0; --pieces) {
+      const std::size_t begin = random() % key.size();
+      std::string piece = key.substr(begin, 1 + random() % 16);
+      const std::uint64_t how = random() % 8;
+      if (how == 0) piece += "..";
+      if (how == 1) piece += "\\";
+      if (how == 2) piece = "%";
+      for (char& c : piece) {
+        if (how >= 6) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+      }
+      text += piece;
+    }
+    const std::string left = redacted(text, key);
+    EXPECT_EQ(left.find("[key]") != left.npos, left != text) << text;
+    for (std::size_t at = 0; at + kPartLetters <= key.size(); ++at) {
+      const std::string part = key.substr(at, kPartLetters);
+      const auto same = [](char a, char b) { return std::tolower(a) == std::tolower(b); };
+      EXPECT_EQ(std::search(left.begin(), left.end(), part.begin(), part.end(), same), left.end())
+          << text << " became " << left;
+    }
+    LiveRedactor live(key);
+    std::string shown;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t size = 1 + random() % 5;
+      shown += live.feed(std::string_view(text).substr(at, size));
+      at += size;
+    }
+    EXPECT_EQ(shown + live.finish(), left) << text;
+  }
+}
+
+// In time that grows with the text: each of these would take minutes otherwise.
+TEST(Text, ManyPartsOfKeysAreTakenOut) {
+  const std::string key = "sk-abcdefgh-sijklmno";
+  std::string chained;  // each part begins with the letter that the one before it ends with
+  for (int i = 0; i < 200'000; ++i) chained += "k-abcdefgh-";
+  EXPECT_LT(redacted(chained, key).size(), chained.size());
+  const std::string same(40, 'a');
+  for (const auto& [letters, of] : {std::pair(chained, key), {std::string(100'000, 'a'), same}}) {
+    LiveRedactor live(of);
+    std::size_t shown = 0;
+    for (std::size_t at = 0; at < letters.size(); at += 10) {
+      shown += live.feed(std::string_view(letters).substr(at, 10)).size();
+    }
+    EXPECT_LT(shown + live.finish().size(), letters.size());
+  }
+  const std::string longest(4096, 'k');
+  EXPECT_EQ(redacted_body("[" + std::string(1'000'000, ' ') + "]", longest).size(), 1'000'002U);
+  std::string list = "[\"12345678\"";
+  for (int i = 0; i < 200'000; ++i) list += ",\"12345678\"";
+  list += "]";
+  EXPECT_EQ(redacted_body(list, std::string(4'090, 'k') + "-key"), list);
+}
+
 // However a text comes in pieces, what is shown is what the whole text would be.
 TEST(Text, KeysAreTakenOutWhileTheyCome) {
   const std::string key = "sk-ab/SECRET";
@@ -134,7 +229,7 @@ TEST(Text, KeysAreTakenOutWhileTheyCome) {
   for (int i = 0; i < 1'000'000; ++i) shown += many.feed("\\").size();
   EXPECT_EQ(shown + many.finish().size(), 1'000'000U);
   LiveRedactor redactor(key);
-  EXPECT_EQ(redactor.feed("hello wor"), "hello wor") << "what is no key is not held back";
+  EXPECT_EQ(redactor.feed("hello you!"), "hello you!") << "what is no key is not held back";
 }
 
 TEST(Text, KeysAreTakenOutOfBodies) {

@@ -42,7 +42,8 @@ std::shared_ptr<RunRecord> hostile_run() {
   for (auto& link : record->links) link.channel = test::kHostileNames[1];
   for (auto& memory : record->memories) memory.kind = test::kHostileNames[0] + memory.kind;
   for (auto& processor : record->processors) processor.kind = test::kHostileNames[3];
-  for (auto& phase : record->phases) phase.name = test::kHostileNames[2];
+  record->phase_names.assign(1, test::kHostileNames[2]);
+  for (auto& phase : record->phases) phase.name = 0;
   return record;
 }
 
@@ -110,7 +111,8 @@ TEST(ProfileText, SaysFirstTheTimeAndWhatItIsMadeOf) {
   step.end = 10'000'000'000;
   step.cause = 0;
   record->events = {copy, step};
-  record->phases = {{"loop", 0, 5'000'000'000}, {"loop", 5'000'000'000, 9'000'000'000}};
+  record->phase_names = {"loop"};
+  record->phases = {{0, 0, 5'000'000'000}, {0, 5'000'000'000, 9'000'000'000}};
   record->end = 10'000'000'000;
   EXPECT_EQ(draw(make_profile(record), some_words()),
             R"(stencil on p100x4 by a.mapper: 10.0 ms

@@ -194,7 +194,8 @@ std::shared_ptr<RunRecord> random_run(std::uint64_t seed, std::int64_t events) {
     auto& memory = record->memories[static_cast<std::size_t>(record->allocations[a].memory)];
     memory.peak_bytes += record->allocations[a].bytes;
   }
-  record->phases = {{"loop", 0, record->end / 2}, {"loop", record->end / 2, record->end}};
+  record->phase_names = {"loop"};
+  record->phases = {{0, 0, record->end / 2}, {0, record->end / 2, record->end}};
   return record;
 }
 
@@ -238,8 +239,9 @@ std::shared_ptr<RunRecord> nonsense(std::uint64_t seed, std::int64_t events) {
     event.after_start = random() % 2 == 0;
     record->events.push_back(event);
     record->allocations.push_back({draw(), small(), small(), draw()});
-    record->phases.push_back({kHostileNames[random() % 6], draw(), draw()});
+    record->phases.push_back({small(), draw(), draw()});
   }
+  record->phase_names.assign(kHostileNames, kHostileNames + 6);
   record->routes.push_back({-1, 0, 99});
   record->end = draw();
   return record;

@@ -112,6 +112,12 @@ TEST(WriteFile, AnOldFilesPermissionsStay) {
     EXPECT_FALSE(write_file(path, "new"));
     EXPECT_EQ(mode_of(path), mode);
   }
+  // A file may belong to somebody else; the new one is ours.
+  for (const mode_t mode : {04755U, 02775U, 01777U}) {
+    ASSERT_EQ(chmod(path.c_str(), mode), 0);
+    EXPECT_FALSE(write_file(path, "new"));
+    EXPECT_EQ(mode_of(path), mode & 0777U) << "set-uid, set-gid and sticky bits are not kept";
+  }
   // Nobody else can read the new content before the permissions are those of the old file.
   ASSERT_EQ(chmod(path.c_str(), 0600), 0);
   ReplacedFile file(path);

@@ -522,6 +522,25 @@ TEST(Resume, KeepsEveryByte) {
   }
 }
 
+// It is refused before it is parsed, and no search begins with it.
+TEST(Resume, ATextToBeginWithHasABound) {
+  Searched search;
+  search.options.budget.evaluations = 1;
+  ASSERT_EQ(search.error(), "");
+  std::string journal = search.journal();
+  const std::string long_text(9'000'000, ' ');
+  const std::string before = R"("start":")";
+  journal.insert(journal.find(before) + before.size(), long_text);
+  search.write_journal(journal);
+  const auto recorded = recorded_search(search.options.directory);
+  ASSERT_FALSE(recorded.ok());
+  EXPECT_EQ(recorded.error().code, Error::Code::kTooLarge);
+  EXPECT_THAT(recorded.error().message, HasSubstr("says in more than 8 MB what it is"));
+  Searched other;
+  other.problem.start = "18 " + long_text;
+  EXPECT_THAT(other.error(), HasSubstr("cannot hold a text that takes more than 8 MB"));
+}
+
 TEST(Resume, AStartThatFailedIsTriedAgain) {
   Searched search;
   search.problem.start = "13 ";
