@@ -170,7 +170,8 @@ int run_under_mapping(const MapArguments& arguments) {
   auto results = groma::Results::make(results_options(program));
   if (!results) return refuse(results.error());
   // A benchmark's own program checks what it computes itself.
-  if (arguments.app == nullptr && program.checks != "never") run->results = &*results;
+  if (arguments.app == nullptr) run->results = &*results;
+  run->compare_failures_only = program.checks == "never";
   run->app = arguments.app;
   run->profile = arguments.profile || arguments.files.any();
   run->log_file = arguments.log;

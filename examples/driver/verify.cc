@@ -44,8 +44,8 @@ std::string words_of(double value, const std::string& unit) {
 // A program that is run again and again, and what it says of itself.
 class Runs {
  public:
-  // `results`, which may be null, compares what the program prints under a mapping with what it
-  // prints without one. Outlives the object.
+  // `results` compares what the program prints under a mapping with what it prints without one.
+  // Outlives the object.
   Runs(groma::ProgramRun run, groma::Results* results)
       : run_(std::move(run)), hearing_(run_, Output::kNowhere) {
     run_.checked_file.clear();
@@ -266,7 +266,8 @@ groma::Result<Verification> verify(const std::vector<Candidate>& candidates,
   what.measure = metric.metric_pattern;
   auto results = groma::Results::make(std::move(what));
   if (!results) return results.error();
-  Runs runs(*std::move(run), options.program.checks == "never" ? nullptr : &*results);
+  run->compare_failures_only = options.program.checks == "never";
+  Runs runs(*std::move(run), &*results);
   ProgressLine line("verifying");
   for (int round = 0; round <= options.repeats; ++round) {
     std::vector<Verified*> turn;

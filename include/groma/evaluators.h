@@ -57,8 +57,10 @@ struct CommandEvaluatorOptions {
   // A mapping must not change what a program prints. If this is set, what the command prints under
   // a text is compared, for each input, with what it printed under the first text that ran to its
   // end. A text under which it prints something else is refused, and one under which it says that
-  // it failed, as far as the guide knows. Lines that the metric matches are left out; the name of
-  // the text's file may differ. nullopt: the output is not looked at.
+  // it failed, as far as the guide knows. Lines that the command also prints under an empty text,
+  // under which it runs once if it says that it failed, are no such failure. Lines that the metric
+  // matches are left out; the name of the text's file may differ. nullopt: the output is not looked
+  // at.
   std::optional<ResultsOptions> results = {};
   std::string file_suffix = {};           // of the file's name: ".cc"
   std::string folder = {};                // where the commands run; empty: where we are

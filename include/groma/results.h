@@ -5,20 +5,29 @@
 //
 // * The text of a line must be the same, except for its numbers.
 // * Numbers with a point or an exponent may differ by the tolerance, since a sum in another order
-//   is rounded differently.
-// * Integers must be equal. NaN and infinity match only themselves.
-// * Lines may come in another order: tasks print when they run.
+//   is rounded differently. Numbers near 0 count as 0 (kResultsNoise).
+// * Integers must be equal, digit by digit. A number beyond the range of double (1e400) must be
+//   printed in the same way.
+// * A number is NaN or infinite only where it is so without the mapping. This also holds for the
+//   numbers and lines that are left out below.
+// * Lines may come in another order, since tasks print when they run. A line that holds nothing
+//   but a number keeps its place in a sorted list of at least 8 such lines of standard output,
+//   unless two references print that list in different orders.
+// * A line that ends in a carriage return and is then overwritten does not count.
 //
 // What is left out:
 //
-// * Times and speeds: numbers behind words that speak of them (`elapsed`, `time`, `GFLOPS`, ...) or
-//   before their units (`ms`, `GB/s`). Only NaN, where there was none, is an error.
-// * Integers behind a word for a place (`CPU 3`, `node 0`, `processor 1`), which a mapping may
-//   change.
-// * Numbers that differ between the runs without a mapping, and lines that only some of these runs
-//   print.
+// * Times and speeds at which programs run: numbers behind words for them (`elapsed`, `time`,
+//   `GFLOPS`, ...) or before their units (`ms`, `GB/s`, `steps/s`; `s` only beside such a word or
+//   without any). Lines that ResultsOptions::same selects keep their times.
+// * Integers behind a word for a place, which a mapping may change: `CPU 3`, `GPU 0`,
+//   `processor 1`, `thread 2`. Words with other meanings (`node`, `rank`, `memory`, `core`, ...)
+//   count as places only as in `on node 3`, `[rank 0]` and `CPU 1, node 0`.
+// * Numbers that differ between the runs without a mapping. If these runs print different counts
+//   of a line, the line must be there only where all of them print it with the same numbers, at
+//   least one of which is not an integer.
 // * Addresses (0x...), the prefix of lines that a Legion logger wrote, warnings of Legion itself.
-// * Lines too many in standard error, where Groma and Legion have their say, too.
+// * Additional lines of standard error, since Groma and Legion print there, too.
 //
 // With ResultsOptions::same, only the lines count that one of its patterns matches.
 #pragma once
@@ -40,16 +49,20 @@ struct ResultsOptions {
   // RE2 pattern of a measure, whose lines do not count; empty: none.
   std::string measure = {};
   // Two numbers are equal if they differ by no more than this part of the larger one, or if both
-  // are closer to 0 than kResultsNoise.
+  // are noise (kResultsNoise).
   double tolerance = 1e-6;
 };
+// A number of a smaller magnitude is noise. The limit is relative to the largest number with a
+// point or an exponent that the references print, if that is below 1, so that physical constants
+// are not noise. It is not relative behind `error`, `residual`, `difference` and the like.
 inline constexpr double kResultsNoise = 1e-9;
 
 // A line that differs.
 struct ResultsDifference {
-  std::string expected;  // empty: there is no such line without the mapping
-  std::string got;       // empty: the line is missing
-  bool is_nan = false;   // a number became NaN
+  std::string expected;   // empty: there is no such line without the mapping
+  std::string got;        // empty: the line is missing
+  bool is_nan = false;    // a number became NaN
+  bool is_order = false;  // both lines are printed, but a sorted list no longer is
 };
 
 // The results of a program. Immutable after the references were added; then safe from any thread.
@@ -66,15 +79,17 @@ class Results {
   // from run to run.
   void add_reference(std::string_view out, std::string_view err);
   bool has_reference() const;
-  // The options in a line: a key for what was compared before.
+  // The options in a line, different for different options: a cache key.
   std::string key() const;
-  // Whether outputs are short enough to be compared: 16 MiB each, 262,144 lines together.
+  // Whether outputs are short enough to be compared: 16 MiB each; 262,144 lines and 1,048,576
+  // numbers together. The other functions expect outputs that are.
   static bool fits(std::string_view out, std::string_view err);
   // The first line that differs; nothing if the results are the same, or without a reference.
   std::optional<ResultsDifference> compare(std::string_view out, std::string_view err) const;
 
  private:
   struct State;
+  class Search;
   explicit Results(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

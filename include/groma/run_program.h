@@ -29,16 +29,20 @@ struct ProgramRun {
   // Legion's own checks of a mapper's answers (-lg:safe_mapper), which cost time. kFirst: until the
   // program has once run well under the mapping.
   enum class Checks : std::uint8_t { kFirst, kAlways, kNever } checks = Checks::kFirst;
-  std::string checked_file = {};  // where kFirst remembers that; empty: nowhere
+  // Where kFirst remembers that, for 7 days; empty: nowhere.
+  std::string checked_file = {};
   // Lets Layout statements contradict what the program's own mapper asks for
   // (legion::Options::override_layouts).
   bool override_layouts = false;
   // Compares what the program prints with its runs without the mapping; null: nothing is compared.
   // Such a run is made where this has none yet, and another where results differ. It is one more
   // run of the program, with all that the program does. Left out where kFirst has nothing to check
-  // any more, and where a launcher started this process, whose program cannot be started twice.
-  // Outlives the call.
+  // any more, unless the program prints a failure that the guide knows, and where a launcher
+  // started this process, whose program cannot be started twice. Outlives the call.
   Results* results = nullptr;
+  // Results are compared only where the program ends well but prints a failure that the guide
+  // knows: the failure does not count if the program prints the same without the mapping.
+  bool compare_failures_only = false;
   // The file into which the run is recorded (recorded_application reads it); empty: it is not.
   std::string record_file = {};
   // Has Legion measure tasks and copies (ProgramResult::record), which costs time.
@@ -70,8 +74,18 @@ struct ProgramResult {
   double seconds = 0;  // by the clock, from the program's start to its end
   Feedback feedback;   // what its output means
   // With ProgramRun::results: whether the program printed what it prints without the mapping.
-  // kUnknown: it does not run without one. kTooLong: it prints more than can be compared.
-  enum class Same : std::uint8_t { kNotCompared, kSame, kDifferent, kUnknown, kTooLong };
+  // kUnknown: it does not run without one. kTooLong: it prints more than can be compared. kKnown:
+  // it has run well under the mapping in the last 7 days (ProgramRun::checked_file). kLaunched: a
+  // launcher started this process.
+  enum class Same : std::uint8_t {
+    kNotCompared,
+    kSame,
+    kDifferent,
+    kUnknown,
+    kTooLong,
+    kKnown,
+    kLaunched
+  };
   Same same_results = Same::kNotCompared;
   // Of a ProgramRun::app that ran well.
   struct Measured {

@@ -1,70 +1,57 @@
-// Outputs as sets of lines whose numbers are cut out, for comparison.
+// Which lines of two runs are compared, and what of the references counts.
 #include "groma/results.h"
 
 #include <fmt/format.h>
 #include <re2/re2.h>
 
 #include <algorithm>
-#include <charconv>
+#include <array>
 #include <cmath>
 #include <map>
 #include <utility>
 
 #include "groma/harmless.h"
+#include "guide/line_matching.h"
+#include "guide/printed_lines.h"
 
 namespace groma {
 namespace {
 
+using guide::ColumnFacts;
+using guide::LineMatcher;
+using guide::PrintedLine;
+using guide::PrintedNumber;
+using guide::Unmatched;
+using Role = PrintedNumber::Role;
+
 constexpr std::size_t kMaxOutputBytes = std::size_t{16} << 20;
 constexpr std::int64_t kMaxLines = std::int64_t{1} << 18;
-constexpr std::size_t kMaxLineBytes = 4'096;  // of a line, its beginning
+constexpr std::int64_t kMaxNumbers = std::int64_t{1} << 20;
 constexpr std::size_t kMaxShownBytes = 160;
+constexpr std::size_t kLeastSortedLines = 8;  // so many are in order by chance once in 20,000 times
+constexpr std::size_t kMaxCandidates = 64;    // lines of which one is shown beside another
 
-// A number in a line.
-struct Number {
-  double value = 0;
-  bool is_integer = false;
-  bool ignored = false;   // a time, a place: may be any number, but no NaN where there was none
-  bool unsteady = false;  // changes from run to run: may be anything
+// Where a line was printed.
+enum class Stream : std::uint8_t {
+  kOut,
+  kError,        // to which Groma and Legion may add lines
+  kOverwritten,  // either, ended by a carriage return: progress, which the next line overwrites
 };
 
-struct Line {
-  std::string text;       // as printed, harmless
-  bool is_error = false;  // of standard error, to which Groma and Legion may add lines
-  std::vector<Number> numbers;
+// The lines of one skeleton.
+struct Group {
+  Stream stream = Stream::kOut;
+  // In the order in which they came. Of several references those of the first; where their counts
+  // vary, those lines that all references have and in which a number stands that is not an integer.
+  std::vector<PrintedLine> lines;
+  guide::Columns columns;     // of all references
+  bool count_varies = false;  // some references print more of them than others, or none
+  bool any_order = false;     // two references print the same in another order
+  bool may_have_more() const { return count_varies || stream != Stream::kOut; }
 };
 
-// Lines by their output and their text with `#` for each number, in the order in which they came.
-using Lines = std::map<std::string, std::vector<Line>, std::less<>>;
-
-bool is_word(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-const RE2& time_pattern() {
-  static const RE2 pattern(
-      R"((?i)(\b(time|elapsed|took|duration|throughput|bandwidth|performance|speed|speedup)\b)"
-      R"(|\b(seconds?|secs?|minutes?|hours?|msecs?|usecs?|milliseconds?|microseconds?)\b)"
-      R"(|[0-9.] ?[munp]?s\b|\b[kmgtp]?flops?\b|[kmgtp]?flop/s|[kmgtp]?i?b/s)"
-      R"(|\bper second\b|[0-9a-z]/s(ec)?\b|\b[kmg]?hz\b|\b(date|pid|tid|thread)\b))");
-  return pattern;
-}
-
-// A unit of time or speed, directly behind a number.
-const RE2& unit_pattern() {
-  static const RE2 pattern(
-      R"((?i)^ ?(([munp]?s|seconds?|secs?|minutes?|min|hours?|msecs?|usecs?|milliseconds?)\b)"
-      R"(|microseconds?\b|[kmgtp]?flops?\b|[kmgtp]?flop/s|[kmgtp]?i?b/s|[0-9a-z]+/s(ec)?\b)"
-      R"(|[a-z]+ per second\b|[kmg]?hz\b|x\b))");
-  return pattern;
-}
-
-// What stands before the number of a place where something runs or lies.
-const RE2& place_pattern() {
-  static const RE2 pattern(
-      R"((?i)\b(cpu|gpu|omp|processor|proc|core|node|rank|shard|thread|memory|device|host)[ :=#]*$)");
-  return pattern;
-}
+// By their stream and skeleton.
+using Groups = std::map<std::string, Group, std::less<>>;
 
 // `[0 - 7fbc52c29b80]    0.000055 {4}{threads}: `: the level and the logger of a Legion message.
 const RE2& logger_pattern() {
@@ -72,123 +59,100 @@ const RE2& logger_pattern() {
   return pattern;
 }
 
-// The end of a number that begins at `at`; `at` where none does.
-std::size_t number_end(std::string_view line, std::size_t at, Number* number) {
-  const char* const begin = line.data() + at;
-  const char* const end = line.data() + line.size();
-  const char* from = begin;
-  const bool sign = *from == '-' || *from == '+';
-  if (sign && (at == 0 || !is_word(line[at - 1]))) ++from;
-  const auto [stop, code] = std::from_chars(from, end, number->value);
-  if (code == std::errc::invalid_argument ||
-      (stop < end && is_word(*stop) && *stop != '_' && !std::isfinite(number->value))) {
-    return at;  // a word that begins with nan or inf
+void note_columns(const std::vector<PrintedLine>& lines, guide::Columns& columns) {
+  for (const PrintedLine& line : lines) {
+    for (std::size_t k = 0; k < line.numbers.size(); ++k) {
+      columns[k].had_nan = columns[k].had_nan || line.numbers[k].is_nan();
+      columns[k].had_infinity = columns[k].had_infinity || line.numbers[k].is_infinite();
+    }
   }
-  if (code == std::errc::result_out_of_range) number->value = HUGE_VAL;
-  if (*begin == '-' && from != begin) number->value = -number->value;
-  const std::string_view text(from, static_cast<std::size_t>(stop - from));
-  number->is_integer = text.find_first_not_of("0123456789") == text.npos;
-  return at + static_cast<std::size_t>(stop - begin);
 }
 
-// Cuts a line into its text and its numbers. Blanks beside a number are not text: a program that
-// pads its columns prints more of them before a shorter number. Of a line that speaks of time a
-// number is ignored if the words before it, behind the last number, speak of time, or a unit of
-// time follows it.
-std::string skeleton_of(std::string_view line, bool is_time, std::vector<Number>& numbers) {
-  std::string skeleton;
-  std::size_t last = 0;  // where the number before ends
-  for (std::size_t i = 0; i < line.size();) {
-    const bool inside_word = i > 0 && is_word(line[i - 1]);
-    if (!inside_word && line.substr(i).starts_with("0x")) {  // an address
-      skeleton += "0x";
-      i = std::min(line.find_first_not_of("0123456789abcdefABCDEF", i + 2), line.size());
-      continue;
-    }
-    Number number;
-    const std::size_t end = inside_word ? i : number_end(line, i, &number);
-    if (end == i) {
-      skeleton += line[i++];
-      continue;
-    }
-    const re2::StringPiece before(line.data(), i), words(line.data() + last, i - last);
-    const re2::StringPiece behind(line.data() + end, line.size() - end);
-    number.ignored = number.is_integer && RE2::PartialMatch(before, place_pattern());
-    if (is_time) {
-      number.ignored = number.ignored || RE2::PartialMatch(words, time_pattern()) ||
-                       RE2::PartialMatch(behind, unit_pattern());
-    }
-    last = end;
-    skeleton.erase(skeleton.find_last_not_of(' ') + 1);
-    skeleton += '#';
-    numbers.push_back(number);
-    i = std::min(line.find_first_not_of(' ', end), line.size());
-  }
-  return skeleton;
-}
-
-bool equal(const Number& a, const Number& b, double tolerance) {
-  if (a.unsteady || b.unsteady) return true;
-  if (std::isnan(a.value) || std::isnan(b.value)) return std::isnan(a.value) && std::isnan(b.value);
-  if (a.ignored || b.ignored) return true;
-  if (a.value == b.value) return true;
-  if (std::isinf(a.value) || std::isinf(b.value)) return false;
-  if (a.is_integer && b.is_integer) return false;
-  const double most = std::max(std::abs(a.value), std::abs(b.value));
-  return most < kResultsNoise || std::abs(a.value - b.value) <= tolerance * most;
-}
-
-bool equal(const Line& a, const Line& b, double tolerance) {
-  return std::equal(a.numbers.begin(), a.numbers.end(), b.numbers.begin(), b.numbers.end(),
-                    [&](const Number& x, const Number& y) { return equal(x, y, tolerance); });
-}
-
-bool has_nan(const Line& line) {
-  return std::any_of(line.numbers.begin(), line.numbers.end(), [](const Number& number) {
-    return !number.unsteady && std::isnan(number.value);
+bool has_real(const PrintedLine& line) {
+  return std::any_of(line.numbers.begin(), line.numbers.end(), [](const PrintedNumber& number) {
+    return number.role == Role::kCounts && number.kind == PrintedNumber::Kind::kReal;
   });
 }
 
-// By numbers, NaN last.
-std::vector<Line> sorted(std::vector<Line> lines) {
-  const auto before = [](const Number& a, const Number& b) {
-    if (std::isnan(a.value) || std::isnan(b.value))
-      return std::isnan(b.value) > std::isnan(a.value);
-    return a.value < b.value;
+bool has_nan(const PrintedLine& line) {
+  return std::any_of(line.numbers.begin(), line.numbers.end(),
+                     [](const PrintedNumber& number) { return number.is_nan(); });
+}
+
+// The largest magnitude of a number that is not an integer; 0: there is none.
+double largest(const Groups& groups) {
+  double most = 0;
+  for (const auto& [skeleton, group] : groups) {
+    for (const PrintedLine& line : group.lines) {
+      for (const PrintedNumber& number : line.numbers) {
+        if (number.role != Role::kCounts || number.kind != PrintedNumber::Kind::kReal) continue;
+        if (std::isfinite(number.value)) most = std::max(most, std::abs(number.value));
+      }
+    }
+  }
+  return most;
+}
+
+// Calls `use(i)` for each line whose place among all lines of the group is a result: bare numbers,
+// one to a line, that stand below each other and are sorted.
+template <typename Use>
+void for_each_sorted(const Group& group, const Use& use) {
+  const std::vector<PrintedLine>& lines = group.lines;
+  const auto continues = [&](std::size_t i, bool down) {
+    const PrintedNumber &a = lines[i - 1].numbers.front(), &b = lines[i].numbers.front();
+    return lines[i].position == lines[i - 1].position + 1 &&
+           (down ? a.value >= b.value : a.value <= b.value);
   };
-  std::stable_sort(lines.begin(), lines.end(), [&](const Line& a, const Line& b) {
-    return std::lexicographical_compare(a.numbers.begin(), a.numbers.end(), b.numbers.begin(),
-                                        b.numbers.end(), before);
-  });
-  return lines;
+  for (const bool down : {false, true}) {
+    for (std::size_t begin = 0, end = 1; begin < lines.size(); begin = end++) {
+      while (end < lines.size() && continues(end, down)) ++end;
+      if (end - begin < kLeastSortedLines) continue;
+      for (std::size_t i = begin; i < end; ++i) use(i);
+    }
+  }
 }
 
 }  // namespace
 
 struct Results::State {
+  // What the first reference printed, to which the lines of `reference` point.
+  struct Texts {
+    std::string out, err;
+  };
+
   ResultsOptions options;
   std::vector<std::unique_ptr<RE2>> same;
   std::unique_ptr<RE2> measure;
-  Lines reference;
-  // Texts of lines that some references print and others do not, or not as often.
-  std::map<std::string, bool, std::less<>> unsteady;
+  std::unique_ptr<const Texts> texts;
+  Groups reference;
+  double scale = 0;  // the largest number
   int references = 0;
 
-  Lines read(std::string_view out, std::string_view err) const {
-    Lines lines;
+  Groups read(std::string_view out, std::string_view err) const {
+    Groups groups;
     for (const bool is_error : {false, true}) {
       std::string_view output = (is_error ? err : out).substr(0, kMaxOutputBytes);
-      while (!output.empty()) {
+      for (std::int64_t position = 0; !output.empty(); ++position) {
         const std::size_t end = std::min(output.find('\n'), output.size());
-        read_line(output.substr(0, std::min(end, kMaxLineBytes)), is_error, lines);
+        read_line(output.substr(0, end), is_error, position, groups);
         output.remove_prefix(std::min(end + 1, output.size()));
       }
     }
-    return lines;
+    return groups;
   }
 
-  void read_line(std::string_view line, bool is_error, Lines& lines) const {
+  void read_line(std::string_view line, bool is_error, std::int64_t position,
+                 Groups& groups) const {
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
+    for (std::size_t end = line.find('\r'); end != line.npos; end = line.find('\r')) {
+      read_part(line.substr(0, end), Stream::kOverwritten, position, groups);
+      line.remove_prefix(end + 1);
+    }
+    read_part(line, is_error ? Stream::kError : Stream::kOut, position, groups);
+  }
+
+  void read_part(std::string_view line, Stream stream, std::int64_t position,
+                 Groups& groups) const {
     int level = 0;
     re2::StringPiece logger, rest(line.data(), line.size());
     if (RE2::Consume(&rest, logger_pattern(), &level, &logger)) {
@@ -198,53 +162,178 @@ struct Results::State {
     if (line.empty()) return;
     const re2::StringPiece piece(line.data(), line.size());
     if (measure != nullptr && RE2::PartialMatch(piece, *measure)) return;
-    if (!same.empty()) {
-      for (const auto& pattern : same) {
-        re2::StringPiece part = piece;
-        const bool matches = pattern->NumberOfCapturingGroups() > 0
-                                 ? RE2::PartialMatch(piece, *pattern, &part)
-                                 : RE2::PartialMatch(piece, *pattern);
-        if (!matches) continue;
-        return add({part.data(), part.size()}, is_error, false, lines);
-      }
-      return;
+    if (same.empty()) return add(line, stream, position, true, groups);
+    for (const auto& pattern : same) {
+      re2::StringPiece part = piece;
+      const bool matches = pattern->NumberOfCapturingGroups() > 0
+                               ? RE2::PartialMatch(piece, *pattern, &part)
+                               : RE2::PartialMatch(piece, *pattern);
+      if (matches) return add({part.data(), part.size()}, stream, position, false, groups);
     }
-    add(line, is_error, RE2::PartialMatch(piece, time_pattern()), lines);
   }
 
-  static void add(std::string_view text, bool is_error, bool is_time, Lines& lines) {
-    Line line;
-    line.is_error = is_error;
-    std::string skeleton = (is_error ? "err " : "out ") + skeleton_of(text, is_time, line.numbers);
-    line.text = harmless(text, kMaxShownBytes);
-    lines[std::move(skeleton)].push_back(std::move(line));
+  static void add(std::string_view text, Stream stream, std::int64_t position, bool with_times,
+                  Groups& groups) {
+    PrintedLine line{text, position, {}};
+    std::string skeleton(1, "oer"[static_cast<int>(stream)]);
+    skeleton += guide::cut_line(text, with_times, line.numbers);
+    Group& group = groups[std::move(skeleton)];
+    group.stream = stream;
+    group.columns.resize(line.numbers.size());
+    group.lines.push_back(std::move(line));
+  }
+
+  LineMatcher matcher(const guide::Columns& columns, std::int64_t* comparisons) const {
+    const double unit = scale > 0 ? std::min(1.0, scale) : 1.0;
+    return {{options.tolerance, kResultsNoise * unit, kResultsNoise}, columns, comparisons};
   }
 
   // What differs between two runs without a mapping is not a result.
-  void join(Lines more) {
-    for (const auto& [skeleton, lines] : more) {
-      if (!reference.contains(skeleton)) unsteady[skeleton] = true;
+  void join(const Groups& more) {
+    for (const auto& [skeleton, group] : more) {
+      const auto [known, is_new] = reference.try_emplace(skeleton);
+      if (is_new) {
+        known->second.stream = group.stream;
+        known->second.columns.resize(group.columns.size());
+        known->second.count_varies = true;
+      }
+      note_columns(group.lines, known->second.columns);
     }
-    for (auto& [skeleton, lines] : reference) {
+    for (auto& [skeleton, group] : reference) {
       const auto found = more.find(skeleton);
-      if (found == more.end() || found->second.size() != lines.size()) {
-        unsteady[skeleton] = true;
-        continue;
-      }
-      const bool in_order =
-          std::equal(lines.begin(), lines.end(), found->second.begin(),
-                     [&](const Line& a, const Line& b) { return equal(a, b, options.tolerance); });
-      if (in_order) continue;
-      std::vector<Line> first = sorted(lines), second = sorted(found->second);
-      for (std::size_t i = 0; i < first.size(); ++i) {
-        for (std::size_t k = 0; k < first[i].numbers.size(); ++k) {
-          Number& number = first[i].numbers[k];
-          if (!equal(number, second[i].numbers[k], options.tolerance)) number.unsteady = true;
-        }
-      }
-      lines = std::move(first);
+      join(group, found == more.end() ? std::vector<PrintedLine>() : found->second.lines);
     }
   }
+
+  void join(Group& group, const std::vector<PrintedLine>& more) const {
+    std::int64_t comparisons = 0;
+    const LineMatcher matcher = this->matcher(group.columns, &comparisons);
+    std::vector<PrintedLine>& lines = group.lines;
+    if (group.count_varies || lines.size() != more.size()) {
+      const Unmatched unmatched = matcher.match(lines, more);
+      for (const std::size_t i : unmatched.expected) lines[i].numbers.clear();  // marks them
+      std::erase_if(lines, [](const PrintedLine& line) { return !has_real(line); });
+      group.count_varies = true;
+      return;
+    }
+    if (matcher.first_difference(lines, more) < lines.size()) mark_unsteady(matcher, group, more);
+  }
+
+  // Marks the numbers that differ. Where the lines come in another order, too, those are the
+  // columns without which all lines have a partner; else, or where this marks fewer, the numbers
+  // that differ line by line.
+  static void mark_unsteady(const LineMatcher& matcher, Group& group,
+                            const std::vector<PrintedLine>& more) {
+    std::vector<PrintedLine>& lines = group.lines;
+    const std::vector<bool> columns = matcher.differing_columns(lines, more);
+    const bool all_have = matcher.match(lines, more, columns).none();
+    std::vector<PrintedNumber*> in_order, by_column;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      for (std::size_t k = 0; k < columns.size(); ++k) {
+        PrintedNumber& number = lines[i].numbers[k];
+        if (!matcher.equal(number, more[i].numbers[k], k)) in_order.push_back(&number);
+        if (columns[k] && number.role == Role::kCounts) by_column.push_back(&number);
+      }
+    }
+    const bool shuffled = all_have && by_column.size() < in_order.size();
+    group.any_order = group.any_order || shuffled;
+    for (PrintedNumber* number : shuffled ? by_column : in_order) {
+      number->role = Role::kUnsteady;
+    }
+  }
+};
+
+// The worst difference that was found.
+class Results::Search {
+ public:
+  explicit Search(const State& state) : state_(state) {}
+
+  std::optional<ResultsDifference> result() && { return std::move(found_); }
+
+  // Lines of a skeleton that some reference printed.
+  void compare(const Group& expected, const std::vector<PrintedLine>& got) {
+    std::int64_t comparisons = 0;
+    const LineMatcher matcher = state_.matcher(expected.columns, &comparisons);
+    if (expected.may_have_more()) {
+      for (const PrintedLine& line : got) {
+        if (matcher.is_worse(line)) note(nullptr, &line);
+      }
+    }
+    if (expected.stream == Stream::kOverwritten) return;
+    const std::size_t same = matcher.first_difference(expected.lines, got);
+    if (same == expected.lines.size() && (same == got.size() || expected.may_have_more())) return;
+    const Unmatched unmatched = matcher.match(expected.lines, got);
+    if (!unmatched.expected.empty()) {
+      const PrintedLine& line = expected.lines[unmatched.expected.front()];
+      note(&line, unmatched.got.empty() ? nullptr : &most_alike(matcher, line, got, unmatched.got));
+    } else if (!unmatched.got.empty() && !expected.may_have_more()) {
+      note(nullptr, &got[unmatched.got.front()]);
+    } else if (!expected.may_have_more() && !expected.any_order && is_bare(expected)) {
+      compare_order(matcher, expected, got);
+    }
+  }
+
+  // Lines of a skeleton that no reference printed.
+  void take_surplus(const Group& got) {
+    const auto is_bad = [&](const PrintedLine& line) {
+      return got.stream == Stream::kOut || (got.stream == Stream::kOverwritten && has_nan(line));
+    };
+    const auto bad = std::find_if(got.lines.begin(), got.lines.end(), is_bad);
+    if (bad != got.lines.end()) note(nullptr, &*bad);
+  }
+
+ private:
+  // A number and nothing else.
+  static bool is_bare(const Group& group) {
+    return !group.lines.empty() && group.columns.size() == 1 &&
+           group.lines.front().text.find_first_not_of("0123456789.eE+- ") == std::string_view::npos;
+  }
+
+  void compare_order(const LineMatcher& matcher, const Group& expected,
+                     const std::vector<PrintedLine>& got) {
+    for_each_sorted(expected, [&](std::size_t i) {
+      if (matcher.equal(expected.lines[i], got[i])) return;
+      note(&expected.lines[i], &got[i]);
+      found_->is_order = true;
+    });
+  }
+
+  // The line with NaN, or with the most numbers that are as expected.
+  static const PrintedLine& most_alike(const LineMatcher& matcher, const PrintedLine& expected,
+                                       const std::vector<PrintedLine>& lines,
+                                       const std::vector<std::size_t>& indices) {
+    for (const std::size_t i : indices) {
+      if (matcher.is_worse(lines[i])) return lines[i];
+    }
+    const PrintedLine* best = nullptr;
+    std::ptrdiff_t most = -1;
+    for (std::size_t i = 0; i < std::min(indices.size(), kMaxCandidates); ++i) {
+      const PrintedLine& line = lines[indices[i]];
+      std::ptrdiff_t alike = 0;
+      for (std::size_t k = 0; k < line.numbers.size(); ++k) {
+        alike += matcher.equal(expected.numbers[k], line.numbers[k], k) ? 1 : 0;
+      }
+      if (alike > most) best = &line;
+      most = std::max(most, alike);
+    }
+    return *best;
+  }
+
+  // NaN says most, then another number, then a line too many or too few.
+  void note(const PrintedLine* expected, const PrintedLine* got) {
+    const bool nan =
+        got != nullptr && has_nan(*got) && (expected == nullptr || !has_nan(*expected));
+    const bool both = expected != nullptr && got != nullptr;
+    const bool had_both = found_ && !found_->expected.empty() && !found_->got.empty();
+    if (found_ && (found_->is_nan || (!nan && (had_both || !both)))) return;
+    const auto shown = [](const PrintedLine* line) {
+      return line == nullptr ? "" : harmless(line->text, kMaxShownBytes);
+    };
+    found_ = {shown(expected), shown(got), nan, false};
+  }
+
+  const State& state_;
+  std::optional<ResultsDifference> found_;
 };
 
 Results::Results(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -280,23 +369,40 @@ Result<Results> Results::make(ResultsOptions options) {
 }
 
 void Results::add_reference(std::string_view out, std::string_view err) {
-  Lines lines = state_->read(out, err);
-  if (state_->references++ == 0) {
-    state_->reference = std::move(lines);
-  } else {
-    state_->join(std::move(lines));
+  if (state_->references++ > 0) {
+    const Groups groups = state_->read(out, err);
+    state_->scale = std::max(state_->scale, largest(groups));
+    return state_->join(groups);
   }
+  state_->texts =
+      std::make_unique<const State::Texts>(State::Texts{std::string(out), std::string(err)});
+  state_->reference = state_->read(state_->texts->out, state_->texts->err);
+  state_->scale = largest(state_->reference);
+  for (auto& [skeleton, group] : state_->reference) note_columns(group.lines, group.columns);
 }
 
 std::string Results::key() const {
   const ResultsOptions& options = state_->options;
-  return fmt::format("{} {} {}", options.tolerance, options.measure, fmt::join(options.same, " "));
+  std::string key = fmt::format("{}", options.tolerance);
+  const auto add = [&key](const std::string& pattern) {
+    key += fmt::format(" {}:{}", pattern.size(), pattern);
+  };
+  add(options.measure);
+  for (const std::string& pattern : options.same) add(pattern);
+  return key;
 }
 
 bool Results::fits(std::string_view out, std::string_view err) {
-  return out.size() <= kMaxOutputBytes && err.size() <= kMaxOutputBytes &&
-         std::count(out.begin(), out.end(), '\n') + std::count(err.begin(), err.end(), '\n') <=
-             kMaxLines;
+  if (out.size() > kMaxOutputBytes || err.size() > kMaxOutputBytes) return false;
+  std::int64_t lines = 0, numbers = 0;
+  for (const std::string_view output : {out, err}) {
+    lines +=
+        std::count_if(output.begin(), output.end(), [](char c) { return c == '\n' || c == '\r'; });
+    if (lines > kMaxLines) return false;
+    numbers += guide::count_numbers(output, kMaxNumbers);
+    if (numbers > kMaxNumbers) return false;
+  }
+  return true;
 }
 
 bool Results::has_reference() const { return state_->references > 0; }
@@ -304,44 +410,16 @@ bool Results::has_reference() const { return state_->references > 0; }
 std::optional<ResultsDifference> Results::compare(std::string_view out,
                                                   std::string_view err) const {
   if (!has_reference()) return std::nullopt;
-  const double tolerance = state_->options.tolerance;
-  const Lines lines = state_->read(out, err);
-  std::optional<ResultsDifference> found;
-  // NaN says most, then another number, then a line too many or too few.
-  const auto worse = [&](const Line* expected, const Line* got) {
-    const bool nan =
-        got != nullptr && has_nan(*got) && (expected == nullptr || !has_nan(*expected));
-    const bool both = expected != nullptr && got != nullptr;
-    const bool had_both = found && !found->expected.empty() && !found->got.empty();
-    if (found && (found->is_nan || (!nan && (had_both || !both)))) return;
-    found = {expected == nullptr ? "" : expected->text, got == nullptr ? "" : got->text, nan};
-  };
+  const Groups groups = state_->read(out, err);
+  Search search(*state_);
   for (const auto& [skeleton, expected] : state_->reference) {
-    if (state_->unsteady.contains(skeleton)) continue;
-    const auto at = lines.find(skeleton);
-    const std::size_t count = at == lines.end() ? 0 : at->second.size();
-    if (count < expected.size()) worse(&expected[count], nullptr);
-    if (count > expected.size() && !at->second.front().is_error) {
-      worse(nullptr, &at->second[expected.size()]);
-    }
-    if (count != expected.size()) continue;
-    const auto differs = [&](const std::vector<Line>& a, const std::vector<Line>& b) {
-      std::size_t i = 0;
-      while (i < a.size() && equal(a[i], b[i], tolerance)) ++i;
-      return i;
-    };
-    if (differs(expected, at->second) == count) continue;
-    const std::vector<Line> first = sorted(expected), second = sorted(at->second);
-    const std::size_t i = differs(first, second);
-    if (i < count) worse(&first[i], &second[i]);
+    const auto got = groups.find(skeleton);
+    search.compare(expected, got == groups.end() ? std::vector<PrintedLine>() : got->second.lines);
   }
-  for (const auto& [skeleton, got] : lines) {
-    if (got.front().is_error) continue;
-    if (!state_->reference.contains(skeleton) && !state_->unsteady.contains(skeleton)) {
-      worse(nullptr, &got.front());
-    }
+  for (const auto& [skeleton, got] : groups) {
+    if (!state_->reference.contains(skeleton)) search.take_surplus(got);
   }
-  return found;
+  return std::move(search).result();
 }
 
 std::string to_text(const ResultsDifference& difference) {
@@ -350,7 +428,8 @@ std::string to_text(const ResultsDifference& difference) {
     return fmt::format("it prints `{}`, which it does not print without the mapping",
                        difference.got);
   }
-  return fmt::format("it prints `{}` instead of `{}`", difference.got, difference.expected);
+  return fmt::format("it prints `{}` instead of `{}`{}", difference.got, difference.expected,
+                     difference.is_order ? " in a sorted list of numbers" : "");
 }
 
 }  // namespace groma

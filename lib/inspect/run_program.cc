@@ -14,6 +14,7 @@
 #include "app/data.h"
 #include "groma/system.h"
 #include "guide/words.h"
+#include "inspect/checked.h"
 #include "inspect/comparable.h"
 #include "inspect/json.h"
 #include "inspect/program_name.h"
@@ -36,9 +37,6 @@ constexpr std::string_view kNotMapped = "groma: not mapped: ";
 constexpr std::string_view kOtherResults = "groma: other results than without the mapping: ";
 constexpr const char* kCheckFlag = "-lg:safe_mapper";
 constexpr std::size_t kMostTextBytes = 96 << 10;  // Linux: 128 KB for one variable
-
-constexpr std::size_t kMostChecked = 1000;  // mappings that are remembered
-constexpr std::size_t kMostCheckedBytes = 1 << 20;
 
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);
@@ -125,55 +123,6 @@ Result<std::vector<std::string>> environment(const Program* mapping, const Progr
   add_stand_in(run, made);
   return made;
 }
-
-// What has run well under the checks: a line each.
-class Checked {
- public:
-  Checked(const Program& mapping, const ProgramRun& run) : file_(run.checked_file) {
-    // All words, since the program may stand behind a launcher, and of files which they are.
-    own_ = mapping_mark(mapping);
-    for (const std::string& word : run.words) {
-      const bool is_program = &word == &run.words.front();
-      own_ += ' ' + word + file_of(is_program ? find_program(word).value_or(word) : word);
-    }
-    if (run.override_layouts) own_ += " --override-layouts";
-    const bool compares = run.results != nullptr && !is_launched();
-    own_ += compares ? " compared as " + run.results->key() : " not compared";
-    std::replace(own_.begin(), own_.end(), '\n', '?');
-    if (own_.size() > kMostCheckedBytes / kMostChecked) file_.clear();  // not worth remembering
-    if (file_.empty()) return;
-    const auto text = read_file(file_, kMostCheckedBytes);
-    if (text) rest_ = *text;
-  }
-  bool known() const { return ("\n" + rest_).find("\n" + own_ + "\n") != std::string::npos; }
-  // As well as it can: what is not remembered is checked again.
-  void remember() const {
-    if (file_.empty() || known()) return;
-    std::string text = own_ + "\n";
-    std::size_t line = 0;
-    for (std::size_t at = 0; at < rest_.size() && ++line < kMostChecked;) {
-      const std::size_t end = rest_.find('\n', at);
-      if (end == rest_.npos) break;
-      text += rest_.substr(at, end + 1 - at);
-      at = end + 1;
-    }
-    std::error_code code;
-    fs::create_directories(fs::path(file_).parent_path(), code);
-    (void)!write_file(file_, text);
-  }
-
- private:
-  // Its size and when it was last changed; empty: it is none.
-  static std::string file_of(const std::string& path) {
-    std::error_code code;
-    if (!fs::is_regular_file(path, code)) return "";
-    const auto bytes = fs::file_size(path, code);
-    const auto time = fs::last_write_time(path, code).time_since_epoch().count();
-    return fmt::format("({} {} {})", fs::weakly_canonical(path, code).string(), bytes, time);
-  }
-
-  std::string file_, own_, rest_;
-};
 
 // What our library says on standard error, a line each, however much else is said there.
 class Announcements {
@@ -374,10 +323,19 @@ Result<std::string> other_results(const CommandOutcome& outcome, const ProgramRu
   return difference ? to_text(*difference) : "";
 }
 
+// Why a run that ends well is not compared; kUnknown: it is.
+ProgramResult::Same comparison(const Program* mapping, const ProgramRun& run, bool is_known) {
+  using Same = ProgramResult::Same;
+  if (mapping == nullptr || run.results == nullptr) return Same::kNotCompared;
+  if (is_launched()) return Same::kLaunched;
+  if (run.compare_failures_only) return Same::kNotCompared;
+  return run.checks == ProgramRun::Checks::kFirst && is_known ? Same::kKnown : Same::kUnknown;
+}
+
 Result<ProgramResult> run(const Program* mapping, const ProgramRun& run, const GuideRules* rules) {
   GROMA_CHECK(!run.words.empty());
-  std::optional<Checked> before;
-  if (mapping != nullptr) before.emplace(*mapping, run);
+  std::optional<inspect::Checked> before;
+  if (mapping != nullptr) before.emplace(*mapping, run, !is_launched());
   ProgramResult result;
   using Checks = ProgramRun::Checks;
   result.checked = before && (run.checks == Checks::kAlways ||
@@ -425,29 +383,48 @@ Result<ProgramResult> run(const Program* mapping, const ProgramRun& run, const G
                                                        : 128 + 9;
   const int judged = result.exit_code == 0 && !taken_over ? 1 : result.exit_code;
   std::string differs;
-  const bool compares = judged == 0 && mapping != nullptr && run.results != nullptr &&
-                        !is_launched() && !(run.checks == Checks::kFirst && before->known());
-  if (compares) {
+  const auto compare = [&]() -> std::optional<Error> {
     auto said = other_results(*outcome, run, result);
     if (!said) return said.error();
     differs = std::move(said).value();
+    return std::nullopt;
+  };
+  using Same = ProgramResult::Same;
+  if (judged == 0) {
+    result.same_results = comparison(mapping, run, before && before->known());
+    if (result.same_results == Same::kUnknown) {
+      if (auto error = compare()) return *error;
+    }
   }
   if (judged == 0 && run.profile) read_record(profile_file, result);
   std::optional<ProfileFacts> profile;
   if (result.record != nullptr) {
     profile = facts_of(make_profile(result.record), words_of(title_of(run), mapping));
   }
-  result.feedback = explain(rules == nullptr ? *those_of_groma : *rules, *outcome, mapping, run,
-                            profile ? &*profile : nullptr, result,
-                            !taken_over && announced.not_mapped == 0, judged, differs);
+  const auto feedback = [&] {
+    return explain(rules == nullptr ? *those_of_groma : *rules, *outcome, mapping, run,
+                   profile ? &*profile : nullptr, result, !taken_over && announced.not_mapped == 0,
+                   judged, differs);
+  };
+  result.feedback = feedback();
+  // A failure that the guide knows, of a program that goes on all the same: it may be the program's
+  // way, so that it prints the same without the mapping.
+  const auto fails = [&] {
+    return judged == 0 && result.feedback.status == Feedback::Status::kError &&
+           result.same_results != Same::kSame;
+  };
+  const bool may_compare = mapping != nullptr && run.results != nullptr && !is_launched();
+  const bool was_compared =
+      result.same_results != Same::kKnown && result.same_results != Same::kNotCompared;
+  if (fails() && may_compare && !was_compared) {
+    if (auto error = compare()) return *error;
+    result.feedback = feedback();
+  }
   if (!differs.empty()) {
     result.stage = Stage::kExecute;
     return result;
   }
-  // A failure that the guide knows, of a program that goes on all the same; without the mapping,
-  // too, it may be the program's way.
-  const bool fails = result.feedback.status == Feedback::Status::kError;
-  if (judged == 0 && fails && result.same_results != ProgramResult::Same::kSame) {
+  if (fails()) {
     result.stage = Stage::kExecute;
     return result;
   }
@@ -471,6 +448,48 @@ Result<ProgramResult> run(const Program* mapping, const ProgramRun& run, const G
         fmt::format("`{}` ended well, but said no `elapsed` time", run.words.front());
   }
   return result;
+}
+
+// Why results were not compared, for JSON; empty: they were, or nobody asked.
+std::string_view reason(ProgramResult::Same same) {
+  using Same = ProgramResult::Same;
+  switch (same) {
+    case Same::kUnknown:
+      return "fails";
+    case Same::kTooLong:
+      return "too_long";
+    case Same::kKnown:
+      return "known";
+    case Same::kLaunched:
+      return "launcher";
+    case Same::kNotCompared:
+    case Same::kSame:
+    case Same::kDifferent:
+      return "";
+  }
+  return "";
+}
+
+// The same for a person, behind the run's time.
+std::string_view comparison_words(ProgramResult::Same same) {
+  using Same = ProgramResult::Same;
+  switch (same) {
+    case Same::kSame:
+      return "; it prints what it prints without it";
+    case Same::kUnknown:
+      return "; without it the program fails";
+    case Same::kTooLong:
+      return "; it prints too much to be compared with what it prints without it";
+    case Same::kKnown:
+      return "; not compared with a run without it, since the program ran well under it in the "
+             "last 7 days (`--checks always` compares)";
+    case Same::kLaunched:
+      return "; not compared with a run without it, since a launcher started Groma";
+    case Same::kNotCompared:
+    case Same::kDifferent:
+      return "";
+  }
+  return "";
 }
 
 }  // namespace
@@ -514,6 +533,9 @@ std::string to_json(const ProgramResult& result, const Diagnostics& diags, const
   const bool compared =
       result.same_results == Same::kSame || result.same_results == Same::kDifferent;
   json["same_results"] = compared ? OrderedJson(result.same_results == Same::kSame) : OrderedJson();
+  json["not_compared"] = reason(result.same_results).empty()
+                             ? OrderedJson()
+                             : OrderedJson(reason(result.same_results));
   json["score"] = nullptr;
   if (feedback.score) {
     json["score"] = {{"value", feedback.score->value},
@@ -533,14 +555,8 @@ std::string to_json(const ProgramResult& result, const Diagnostics& diags, const
 std::string draw(const ProgramResult& result, const Program& mapping, const ProgramRun& run,
                  const Profile* profile, bool color) {
   if (!result.ok()) return draw(result.feedback, color);
-  using Same = ProgramResult::Same;
-  const std::string checks =
-      fmt::format("{}{}", result.checked ? ", with Legion's checks" : "",
-                  result.same_results == Same::kSame      ? "; it prints what it prints without it"
-                  : result.same_results == Same::kUnknown ? "; without it the program fails"
-                  : result.same_results == Same::kTooLong
-                      ? "; it prints too much to be compared with what it prints without it"
-                      : "");
+  const std::string checks = fmt::format("{}{}", result.checked ? ", with Legion's checks" : "",
+                                         comparison_words(result.same_results));
   const std::string mapper = harmless(mapping.source().name());
   std::string rest = draw_advice(result.feedback, color);
   if (profile != nullptr) {

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/median.h"
@@ -77,6 +78,8 @@ struct Failure {
 struct Measured {
   double value = 0, seconds = 0;
 };
+
+using Lines = std::set<std::string, std::less<>>;
 
 // What the command prints for one input, if the text does not change that.
 struct Expected {
@@ -223,19 +226,20 @@ class CommandEvaluator final : public Evaluator {
     }
     const auto value = metric_.read(*outcome);
     if (!value) return Failure{Status::kFailed, value.error(), *outcome, true};
-    if (auto failure = why_wrong(placed, input, *outcome)) return std::move(*failure);
+    if (auto failure = why_wrong(placed, input, *outcome, request)) return std::move(*failure);
     return Measured{*value, outcome->seconds};
   }
 
   // Why a run that ended well is wrong: it says that it failed, or prints other results. Nothing if
   // it is right, or if nothing is known yet that it could be compared with.
   std::optional<Failure> why_wrong(const Placed& placed, const std::string& input,
-                                   const CommandOutcome& outcome) {
+                                   const CommandOutcome& outcome,
+                                   const EvaluationRequest& request) {
     if (!options_.results) return std::nullopt;
     std::string out = outcome.out.text, err = outcome.err.text;
     for (std::string* text : {&out, &err}) replace(*text, placed.file(), "{file}");
-    const Feedback heard = guide_log(rules_, out + "\n" + err, {});
-    if (heard.status == Feedback::Status::kError && !is_silent(heard)) {
+    const std::string both = out + "\n" + err;
+    if (says_failure(both) && says_failure(without_usual_lines(both, input, request))) {
       return Failure{Status::kFailed, "the command ended well, but said that it failed", outcome};
     }
     if (!inspect::is_comparable(outcome)) return std::nullopt;
@@ -257,6 +261,54 @@ class CommandEvaluator final : public Evaluator {
     return Failure{Status::kRefused,
                    "other results than those of the first text that ran: " + to_text(*difference),
                    outcome, true};
+  }
+
+  // Whether the guide knows a failure in what was printed.
+  bool says_failure(const std::string& printed) const {
+    const Feedback heard = guide_log(rules_, printed, {});
+    return heard.status == Feedback::Status::kError && !is_silent(heard);
+  }
+
+  // What was printed without the lines that the command also prints under an empty text, which as a
+  // mapping decides nothing: a failure among these is the command's way.
+  std::string without_usual_lines(const std::string& printed, const std::string& input,
+                                  const EvaluationRequest& request) {
+    auto known = usual_.find(input);
+    if (known == usual_.end()) {
+      known = usual_.emplace(input, lines_under_nothing(input, request)).first;
+    }
+    return without(known->second, printed);
+  }
+
+  static std::string without(const Lines& lines, const std::string& printed) {
+    std::string rest;
+    for_each_line(printed, [&](std::string_view line) {
+      if (!lines.contains(line)) (rest += line) += '\n';
+    });
+    return rest;
+  }
+
+  // Empty where the command does not end well.
+  Lines lines_under_nothing(const std::string& input, const EvaluationRequest& request) const {
+    const auto placed = Placed::make("", options_.file_suffix);
+    if (!placed) return {};
+    const auto outcome = run(options_.command, **placed, input, options_.timeout_ms, request);
+    if (!outcome || outcome->end != End::kExited || outcome->code != 0) return {};
+    Lines lines;
+    for (std::string text : {outcome->out.text, outcome->err.text}) {
+      replace(text, (*placed)->file(), "{file}");
+      for_each_line(text, [&](std::string_view line) { lines.emplace(line); });
+    }
+    return lines;
+  }
+
+  template <typename Use>
+  static void for_each_line(std::string_view text, const Use& use) {
+    while (!text.empty()) {
+      const std::size_t end = std::min(text.find('\n'), text.size());
+      use(text.substr(0, end));
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
   }
 
   // The incumbent as it is to be measured again; null: there is none, or it fails now.
@@ -371,7 +423,9 @@ class CommandEvaluator final : public Evaluator {
     Evaluation evaluation;
     evaluation.status = failure.status;
     Feedback& feedback = evaluation.feedback;
-    const std::string output = outcome.out.text + "\n" + outcome.err.text;
+    std::string output = outcome.out.text + "\n" + outcome.err.text;
+    const auto usual = usual_.find(failure.input);
+    if (usual != usual_.end()) output = without(usual->second, output);
     feedback = guide_log(rules_, output, context);
     // What the guide says of an end without a known text is less than is known here.
     const bool known = feedback.status == Feedback::Status::kError && !is_silent(feedback);
@@ -401,6 +455,7 @@ class CommandEvaluator final : public Evaluator {
   GuideRules rules_;
   bool check_for_each_ = false;
   std::map<std::string, Expected> expected_;  // by input
+  std::map<std::string, Lines> usual_;        // by input: what is printed under an empty text
   // With what their commands left there: what the last text was compared with, and that text where
   // it looked better.
   std::array<std::shared_ptr<const Placed>, 2> kept_;

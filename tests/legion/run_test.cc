@@ -85,6 +85,31 @@ TEST_F(Run, WhatItPrintsIsComparedWithARunWithoutTheMapping) {
   EXPECT_EQ(run("groma run --tolerance -1 --map " + map + program).exit_code, 2);
 }
 
+// A text that the guide takes for a failure, though the program always prints it.
+TEST_F(Run, AFailureThatIsPrintedWithoutTheMappingIsNone) {
+  const std::string stranger = GROMA_STRANGER " plain -ll:cpu 2 >&2\n";
+  const std::string failure =
+      "echo ' ** On entry to DGEMM parameter number 13 had an illegal value'\n";
+  const std::string program = " -- sh " + write("always.sh", stranger + failure);
+  const std::string options =
+      "groma run --same DGEMM --map " + write("my.mapper", kFirst) + " --checks ";
+  for (const char* checks : {"first", "first", "never"}) {
+    const Outcome outcome = run(options + checks + program);
+    EXPECT_EQ(outcome.exit_code, 0) << checks << outcome.out << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("it prints what it prints without it")) << checks;
+  }
+  write("always.sh", stranger + "[ -z \"$GROMA_MAPPING\" ] || " + failure);
+  EXPECT_EQ(run(options + "never" + program).exit_code, 1);
+}
+
+TEST_F(Run, SaysThatItDoesNotCompare) {
+  const char* const text = "; not compared with a run without it";
+  EXPECT_THAT(stranger(kFirst, "plain").out, Not(HasSubstr(text)));
+  EXPECT_THAT(stranger(kFirst, "plain").out, HasSubstr(text));
+  const Outcome outcome = stranger(kFirst, "plain", "--json");
+  EXPECT_EQ(nlohmann::json::parse(outcome.out).at("not_compared"), "known");
+}
+
 // The program's mapper is asked about every task. It keeps what no statement decides, its tunables
 // and what it is asked for by name.
 class Wrapped : public Run, public testing::WithParamInterface<const char*> {};

@@ -40,6 +40,109 @@ TEST(Results, IntegersMustBeEqual) {
             "it prints `found 1000001 pairs` instead of `found 1000000 pairs`");
 }
 
+TEST(Results, IntegersOfAnyLengthMustBeEqual) {
+  EXPECT_NE(compare({"n 9007199254740993\n"}, "n 9007199254740992\n"), "");
+  const std::string nines(400, '9');
+  EXPECT_EQ(compare({"n " + nines}, "n 00" + nines), "");
+  EXPECT_NE(compare({"n " + nines}, "n " + nines + "8"), "");
+  EXPECT_NE(compare({"n " + nines}, "n -" + nines), "");
+  EXPECT_NE(compare({"found 10000001.\n"}, "found 10000002.\n"), "");
+  EXPECT_EQ(compare({"[3.]\n"}, "[2.99999999]\n"), "");  // NumPy
+  EXPECT_NE(compare({"sha 100000001e5ab\n"}, "sha 100000001e5ac\n"), "");
+  EXPECT_NE(compare({"uuid 10000001e-5ab1\n"}, "uuid 10000002e-5ab1\n"), "");
+  EXPECT_NE(compare({"crc 10000001e5\n"}, "crc 10000002e5\n"), "");
+}
+
+TEST(Results, NumbersBeyondDoubleMustBePrintedAlike) {
+  EXPECT_EQ(compare({"x 1e+400\n"}, "x 1e+400\n"), "");
+  EXPECT_NE(compare({"x 1e+400\n"}, "x 7e+900\n"), "");
+  EXPECT_NE(compare({"x 1.5e-400\n"}, "x 1.5e+400\n"), "");
+}
+
+// Small numbers are noise beside larger ones and where they are errors, but not by themselves.
+TEST(Results, NoiseIsRelativeToTheOutput) {
+  EXPECT_EQ(compare({"sum 1.5\nx 1e-17\n"}, "sum 1.5\nx 0.0\n"), "");
+  EXPECT_EQ(compare({"steps 3\nx 0.0\n"}, "steps 3\nx 1e-17\n"), "");
+  EXPECT_EQ(compare({"steps 3\nmax error 2.2e-16\n"}, "steps 3\nmax error 4.4e-16\n"), "");
+  EXPECT_NE(compare({"charge 1.602e-19\n"}, "charge 9.1e-31\n"), "");
+  EXPECT_NE(compare({"sum 4e+16\nx 5.5\n"}, "sum 4e+16\nx 6.5\n"), "");
+}
+
+TEST(Results, ASignBehindANumberBelongsToTheNext) {
+  EXPECT_EQ(compare({"(3.0+1.2e-17j)\n"}, "(3.0-2.2e-17j)\n"), "");
+  EXPECT_EQ(compare({"3.0 + 1.2e-17 x\n"}, "3.0 - 2.2e-17 x\n"), "");
+  EXPECT_NE(compare({"(3.0+1.2j)\n"}, "(3.0-1.2j)\n"), "");
+  EXPECT_THAT(compare({"(3.0+1.2j)\n"}, "(3.0+nanj)\n"), HasSubstr("nanj"));
+}
+
+TEST(Results, NaNIsWrongWhereverNoReferenceHadIt) {
+  for (const char* wrong : {"nan", "-nan", "inf", "NaN"}) {
+    EXPECT_NE(compare({"sum 4.5\n", "sum 4.6\n"}, std::string("sum ") + wrong + "\n"), "") << wrong;
+    const std::string line = std::string(wrong) + "\n";
+    EXPECT_NE(compare({"1.5\n2.5\n", "1.5\n2.5\n3.5\n"}, "1.5\n2.5\n" + line), "") << wrong;
+  }
+  EXPECT_EQ(compare({"sum 4.5\n", "sum nan\n"}, "sum nan\n"), "");
+  EXPECT_NE(compare({"time 3.5 s\n"}, "time inf s\n"), "");
+  EXPECT_NE(compare({"\rloss 1.5\rend\n"}, "\rloss nan\rend\n"), "");
+  Results results = make();
+  results.add_reference("", "x 1.5\n");
+  EXPECT_TRUE(results.compare("", "x 1.5\nx nan\n"));
+}
+
+// Even if the references print different counts of them.
+TEST(Results, LinesOfAllReferencesStay) {
+  const std::vector<std::string> runs = {"1.5\n2.5\n", "1.5\n2.5\n3.5\n"};
+  EXPECT_EQ(compare(runs, "2.5\n1.5\n7.5\n"), "");
+  EXPECT_EQ(compare(runs, "1.5\n2.6\n"), "it prints `2.6` instead of `2.5`");
+  // Progress comes when it comes.
+  EXPECT_EQ(compare({"10 %\n20 %\n30 %\n", "10 %\n30 %\n"}, "20 %\n"), "");
+}
+
+TEST(Results, WhatVariesIsLeftOutOfTheOrder) {
+  EXPECT_EQ(compare({"CPU 0: sum 1.5\nCPU 1: sum 2.5\n"}, "CPU 1: sum 1.5\nCPU 0: sum 2.5\n"), "");
+  EXPECT_EQ(compare({"took 3 ms sum 10.5\ntook 5 ms sum 20.5\n"},
+                    "took 3 ms sum 20.5\ntook 5 ms sum 10.5\n"),
+            "");
+  EXPECT_EQ(
+      compare({"x 1.00000001 y 5\nx 1.00000002 y 3\n"}, "x 1.00000001 y 3\nx 1.00000002 y 5\n"),
+      "");
+  // The points print in any order, each a random number.
+  const std::vector<std::string> runs = {"p 1 r 0.5\np 2 r 0.6\n", "p 2 r 0.7\np 1 r 0.8\n"};
+  EXPECT_EQ(compare(runs, "p 2 r 0.1\np 1 r 0.2\n"), "");
+  EXPECT_THAT(compare(runs, "p 2 r 0.1\np 3 r 0.2\n"), HasSubstr("p 3"));
+  EXPECT_THAT(compare(runs, "p 2 r 0.1\np 1 r nan\n"), HasSubstr("nan"));
+  // One number of many varies; the others count.
+  EXPECT_NE(compare({"s 1 r 0.5\ns 2 r 0.6\n", "s 1 r 0.5\ns 2 r 0.7\n"}, "s 1 r 0.4\ns 2 r 0.6\n"),
+            "");
+}
+
+TEST(Results, ASortedListStaysSorted) {
+  const std::string sorted = "n\n1.5\n2.5\n2.5\n3.5\n4.5\n5.5\n6.5\n7.5\n";
+  const std::string wrong = "n\n2.5\n1.5\n2.5\n3.5\n4.5\n5.5\n6.5\n7.5\n";
+  EXPECT_EQ(compare({sorted}, sorted), "");
+  EXPECT_EQ(compare({sorted}, wrong),
+            "it prints `2.5` instead of `1.5` in a sorted list of numbers");
+  EXPECT_EQ(compare({sorted, wrong}, wrong), "");  // tasks print them
+  EXPECT_EQ(compare({sorted, wrong}, sorted), "");
+  // Lines with words are of tasks, perhaps; so are a few numbers.
+  EXPECT_EQ(compare({"1.5\n2.5\n3.5\n"}, "2.5\n1.5\n3.5\n"), "");
+  Results results = make();
+  results.add_reference("", sorted);
+  EXPECT_FALSE(results.compare("", wrong));
+}
+
+TEST(Results, LinesThatAreOverwrittenDoNotCount) {
+  EXPECT_EQ(compare({"\rstep 1\rstep 2\rsum 4.5\n"}, "\rstep 1\rsum 4.5\r\n"), "");
+  EXPECT_NE(compare({"\rstep 1\rsum 4.5\n"}, "\rstep 1\rsum 4.6\n"), "");
+}
+
+TEST(Results, LongLinesCountAsAWhole) {
+  const std::string start(10'000, 'x');
+  EXPECT_NE(compare({start + " 1.5"}, start + " 2.5"), "");
+}
+
+TEST(Results, AMarkIsNoNumber) { EXPECT_EQ(compare({"a#\n"}, "a5\n"), "it does not print `a#`"); }
+
 TEST(Results, ANumberThatBecomesNaNIsToldFirst) {
   EXPECT_EQ(compare({"a 1.5\nsum 2.0\n"}, "a 9.5\nsum nan\n"),
             "it prints `sum nan` instead of `sum 2.0`");
@@ -95,7 +198,21 @@ TEST(Results, ATimeThatBecameNaNIsOther) {
   EXPECT_THAT(compare({"time 3.5 s\n"}, "time nan s\n"), HasSubstr("it prints `time nan s`"));
 }
 
+TEST(Results, PhysicsIsNoTime) {
+  for (const char* line : {"velocity %s m/s", "peak at %s Hz", "mean speed %s", "half-life %s s",
+                           "time-averaged energy %s", "time step %s", "performance %s",
+                           "took 3 seconds sum %s", "33.1 GFLOPS, norm %s"}) {
+    std::string first = line, second = line;
+    first.replace(first.find("%s"), 2, "1.25");
+    second.replace(second.find("%s"), 2, "9.75");
+    EXPECT_NE(compare({first}, second), "") << line;
+  }
+}
+
 TEST(Results, CountsAreNoPlaces) {
+  EXPECT_NE(compare({"matrix rank 3\n"}, "matrix rank 4\n"), "");
+  EXPECT_NE(compare({"node 0 v 1.5\nnode 1 v 2.5\n"}, "node 1 v 1.5\nnode 0 v 2.5\n"), "");
+  EXPECT_EQ(compare({"[node 0] v 1.5\n"}, "[node 1] v 1.5\n"), "");
   EXPECT_EQ(compare({"on node 3\n"}, "on node 4\n"), "");
   EXPECT_THAT(compare({"visited nodes: 4711\n"}, "visited nodes: 4712\n"), HasSubstr("4712"));
 }
@@ -106,6 +223,10 @@ TEST(Results, SaysWhatIsTooLong) {
   std::string lines;
   for (int i = 0; i < 262'145; ++i) lines += "1\n";
   EXPECT_FALSE(Results::fits("", lines));
+  std::string numbers;
+  for (int i = 0; i < 1'048'577; ++i) numbers += "1 ";
+  EXPECT_FALSE(Results::fits(numbers, ""));
+  EXPECT_TRUE(Results::fits(numbers.substr(2), ""));
 }
 
 TEST(Results, PaddingIsLeftOut) {
@@ -162,7 +283,12 @@ TEST(Results, BothOutputsCount) {
   EXPECT_TRUE(results.compare("a 1.5\n", "b 2.6\n"));
 }
 
-TEST(Results, HostileOutputsTakeLittleTime) {
+TEST(Results, KeysTellPatternsApart) {
+  EXPECT_NE(make({.same = {"a b"}}).key(), make({.same = {"a", "b"}}).key());
+  EXPECT_NE(make({.same = {"a"}}).key(), make({.measure = "a"}).key());
+}
+
+TEST(Results, HostileOutputsAreTaken) {
   std::string text;
   for (int i = 0; i < 200'000; ++i) text += "x 1.5 y\n";
   EXPECT_EQ(compare({text}, text), "");

@@ -150,6 +150,25 @@ TEST_F(CommandEvaluator, RefusesATextUnderWhichTheCommandSaysThatItFailed) {
               HasSubstr("DGEMM"));
 }
 
+// A failure that is printed under every text, even an empty one, is the command's way.
+TEST_F(CommandEvaluator, TakesNoOffenceAtWhatTheCommandAlwaysPrints) {
+  options_.results.emplace();
+  for (const std::string usual :
+       {"Error: none", " ** On entry to DGEMM parameter number 13 had an illegal value"}) {
+    evaluator_.reset();
+    options_.command = "echo '" + usual + "'; echo x >> runs; sh {file}";
+    EXPECT_EQ(value_of("echo sum 4; echo time: 3"), 3);
+    EXPECT_EQ(value_of("echo sum 4; echo time: 2"), 2);
+    EXPECT_THAT(failure_of("echo sum 4; echo time: 1; echo ' ** On entry to DGEMM parameter number "
+                           "8 had an illegal value' >&2"),
+                HasSubstr("number 8"));
+    EXPECT_THAT(failure_of("echo sum 5; echo time: 1", Status::kRefused),
+                HasSubstr("other results"));
+  }
+  // One more run for each command.
+  EXPECT_EQ(said("runs"), "x\nx\nx\nx\nx\nx\nx\nx\nx\nx\n");
+}
+
 // A text that says itself that it failed is no measure for the others.
 TEST_F(CommandEvaluator, TakesNoResultsFromWhatFailed) {
   options_.results.emplace();

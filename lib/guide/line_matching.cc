@@ -1,0 +1,229 @@
+// Lines of two runs, sorted together and cut into clusters.
+#include "guide/line_matching.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <tuple>
+
+namespace groma::guide {
+namespace {
+
+using Kind = PrintedNumber::Kind;
+using Role = PrintedNumber::Role;
+
+constexpr std::size_t kMostTried = 16;  // lines that are compared with one, in a cluster
+
+bool is_unsteady(const PrintedNumber& number) { return number.role == Role::kUnsteady; }
+
+bool has_unsteady(const PrintedLine& line) {
+  return std::any_of(line.numbers.begin(), line.numbers.end(), is_unsteady);
+}
+
+// A strict weak order in which numbers that are close are neighbours. Ignored numbers only count
+// as NaN or not.
+bool before(const PrintedNumber& a, const PrintedNumber& b) {
+  const auto key = [](const PrintedNumber& number) {
+    const bool counts = number.role != Role::kIgnored && !number.is_nan();
+    const bool has_digits = counts && number.kind != Kind::kReal;
+    const std::string_view digits = has_digits ? number.digits : std::string_view();
+    return std::make_tuple(number.is_nan(), counts && number.kind == Kind::kText,
+                           counts ? number.value : 0.0, has_digits && number.is_negative,
+                           digits.size(), digits);
+  };
+  return key(a) < key(b);
+}
+
+}  // namespace
+
+bool LineMatcher::close(const PrintedNumber& a, const PrintedNumber& b) const {
+  ++*comparisons_;
+  const auto same_digits = [&] { return a.digits == b.digits && a.is_negative == b.is_negative; };
+  if (a.kind == Kind::kText || b.kind == Kind::kText) return a.kind == b.kind && same_digits();
+  if (a.kind == Kind::kInteger && b.kind == Kind::kInteger) return same_digits();
+  if (a.is_nan() || b.is_nan()) return a.is_nan() && b.is_nan();
+  if (a.value == b.value) return true;
+  if (a.is_infinite() || b.is_infinite()) return false;
+  const double most = std::max(std::abs(a.value), std::abs(b.value));
+  const double noise = a.is_residue && b.is_residue ? closeness_.residue_noise : closeness_.noise;
+  return most < noise || std::abs(a.value - b.value) <= closeness_.tolerance * most;
+}
+
+// Whether two numbers of a column may belong to one cluster.
+bool LineMatcher::same_key(const PrintedNumber& a, const PrintedNumber& b) const {
+  const bool ignored = a.role == Role::kIgnored || b.role == Role::kIgnored;
+  return ignored ? a.is_nan() == b.is_nan() : close(a, b);
+}
+
+bool LineMatcher::equal(const PrintedNumber& expected, const PrintedNumber& got,
+                        std::size_t column) const {
+  const ColumnFacts& had = columns_[column];
+  const bool is_usual = (!got.is_nan() || had.had_nan) && (!got.is_infinite() || had.had_infinity);
+  if (is_unsteady(expected)) return is_usual;
+  if (expected.role == Role::kIgnored || got.role == Role::kIgnored) {
+    return is_usual && expected.is_nan() == got.is_nan();
+  }
+  return close(expected, got);
+}
+
+bool LineMatcher::equal(const PrintedLine& expected, const PrintedLine& got) const {
+  for (std::size_t k = 0; k < expected.numbers.size(); ++k) {
+    if (!equal(expected.numbers[k], got.numbers[k], k)) return false;
+  }
+  return true;
+}
+
+bool LineMatcher::equal(const PrintedLine& expected, const PrintedLine& got,
+                        const std::vector<bool>& unsteady) const {
+  for (std::size_t k = 0; k < expected.numbers.size(); ++k) {
+    PrintedNumber number = expected.numbers[k];
+    if (unsteady[k]) number.role = Role::kUnsteady;
+    if (!equal(number, got.numbers[k], k)) return false;
+  }
+  return true;
+}
+
+std::size_t LineMatcher::first_difference(const std::vector<PrintedLine>& expected,
+                                          const std::vector<PrintedLine>& got) const {
+  const std::size_t size = std::min(expected.size(), got.size());
+  std::size_t i = 0;
+  while (i < size && equal(expected[i], got[i])) ++i;
+  return i;
+}
+
+bool LineMatcher::is_worse(const PrintedLine& got) const {
+  for (std::size_t k = 0; k < got.numbers.size(); ++k) {
+    if (got.numbers[k].is_nan() && !columns_[k].had_nan) return true;
+    if (got.numbers[k].is_infinite() && !columns_[k].had_infinity) return true;
+  }
+  return false;
+}
+
+// Pairs the lines of a cluster: all of their columns are close to those of a neighbour, so nearly
+// always to those of every other line.
+void LineMatcher::pair_off(Items::const_iterator begin, Items::const_iterator end,
+                           const std::vector<bool>& unsteady, Items& expected_left,
+                           Items& got_left) const {
+  Items got;
+  std::copy_if(begin, end, std::back_inserter(got), [](const Item& item) { return item.is_got; });
+  std::vector<bool> taken(got.size());
+  std::size_t first = 0;  // not taken
+  for (; begin != end; ++begin) {
+    if (begin->is_got) continue;
+    std::size_t i = first;
+    const std::size_t last = std::min(got.size(), first + kMostTried);
+    while (i < last && (taken[i] || !equal(*begin->line, *got[i].line, unsteady))) ++i;
+    if (i == last) {
+      expected_left.push_back(*begin);
+      continue;
+    }
+    taken[i] = true;
+    while (first < got.size() && taken[first]) ++first;
+  }
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    if (!taken[i]) got_left.push_back(got[i]);
+  }
+}
+
+void LineMatcher::pair_up(Items& items, const std::vector<bool>& unsteady, Items& expected_left,
+                          Items& got_left) const {
+  struct Cluster {
+    std::size_t begin, end, column;
+  };
+  std::vector<Cluster> open = {{0, items.size(), 0}};
+  while (!open.empty()) {
+    const auto [begin, end, column] = open.back();
+    open.pop_back();
+    const auto from = items.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto to = items.begin() + static_cast<std::ptrdiff_t>(end);
+    const auto got = static_cast<std::size_t>(
+        std::count_if(from, to, [](const Item& item) { return item.is_got; }));
+    const bool is_pair = got == 1 && end - begin == 2;
+    if (column == unsteady.size() || got == 0 || got == end - begin || is_pair) {
+      pair_off(from, to, unsteady, expected_left, got_left);
+      continue;
+    }
+    if (unsteady[column]) {
+      open.push_back({begin, end, column + 1});
+      continue;
+    }
+    std::stable_sort(from, to, [&, k = column](const Item& a, const Item& b) {
+      ++*comparisons_;
+      return before(a.line->numbers[k], b.line->numbers[k]);
+    });
+    std::size_t start = begin;
+    for (std::size_t i = begin + 1; i <= end; ++i) {
+      if (i < end && same_key(items[i - 1].line->numbers[column], items[i].line->numbers[column])) {
+        continue;
+      }
+      open.push_back({start, i, column + 1});
+      start = i;
+    }
+  }
+}
+
+Unmatched LineMatcher::in_order(const Items& expected, const Items& got) {
+  Unmatched unmatched;
+  for (const Item& item : expected) unmatched.expected.push_back(item.index);
+  for (const Item& item : got) unmatched.got.push_back(item.index);
+  std::sort(unmatched.expected.begin(), unmatched.expected.end());
+  std::sort(unmatched.got.begin(), unmatched.got.end());
+  return unmatched;
+}
+
+Unmatched LineMatcher::match(const std::vector<PrintedLine>& expected,
+                             const std::vector<PrintedLine>& got) const {
+  const std::size_t size = columns_.size();
+  Items steady, unsteady, expected_left, got_left;
+  std::vector<bool> none(size), some(size);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    (has_unsteady(expected[i]) ? unsteady : steady).push_back({&expected[i], i, false});
+    for (std::size_t k = 0; k < size; ++k) {
+      if (is_unsteady(expected[i].numbers[k])) some[k] = true;
+    }
+  }
+  for (std::size_t i = 0; i < got.size(); ++i) steady.push_back({&got[i], i, true});
+  pair_up(steady, none, expected_left, got_left);
+  if (!unsteady.empty()) {
+    unsteady.insert(unsteady.end(), got_left.begin(), got_left.end());
+    got_left.clear();
+    pair_up(unsteady, some, expected_left, got_left);
+  }
+  return in_order(expected_left, got_left);
+}
+
+Unmatched LineMatcher::match(const std::vector<PrintedLine>& expected,
+                             const std::vector<PrintedLine>& got,
+                             const std::vector<bool>& unsteady) const {
+  Items items, expected_left, got_left;
+  for (std::size_t i = 0; i < expected.size(); ++i) items.push_back({&expected[i], i, false});
+  for (std::size_t i = 0; i < got.size(); ++i) items.push_back({&got[i], i, true});
+  pair_up(items, unsteady, expected_left, got_left);
+  return in_order(expected_left, got_left);
+}
+
+std::vector<bool> LineMatcher::differing_columns(const std::vector<PrintedLine>& expected,
+                                                 const std::vector<PrintedLine>& got) const {
+  std::vector<bool> differing(columns_.size());
+  std::vector<const PrintedNumber*> first(expected.size()), second(got.size());
+  for (std::size_t k = 0; k < differing.size(); ++k) {
+    const auto sorted = [&](const std::vector<PrintedLine>& lines,
+                            std::vector<const PrintedNumber*>& numbers) {
+      for (std::size_t i = 0; i < lines.size(); ++i) numbers[i] = &lines[i].numbers[k];
+      std::stable_sort(
+          numbers.begin(), numbers.end(),
+          [](const PrintedNumber* a, const PrintedNumber* b) { return before(*a, *b); });
+    };
+    sorted(expected, first);
+    sorted(got, second);
+    differing[k] = std::any_of(first.begin(), first.end(),
+                               [](const PrintedNumber* number) { return is_unsteady(*number); }) ||
+                   !std::equal(first.begin(), first.end(), second.begin(), second.end(),
+                               [&](const PrintedNumber* a, const PrintedNumber* b) {
+                                 return same_key(*a, *b);
+                               });
+  }
+  return differing;
+}
+
+}  // namespace groma::guide

@@ -1,0 +1,267 @@
+// Numbers, times and places in the lines that programs print.
+#include "guide/printed_lines.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+namespace groma::guide {
+namespace {
+
+using Kind = PrintedNumber::Kind;
+using Role = PrintedNumber::Role;
+
+constexpr std::size_t kWindowBytes = 64;  // beside a number, for what it is
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_word(char c) { return is_digit(c) || is_letter(c) || c == '_'; }
+
+bool matches(std::string_view text, const RE2& pattern) {
+  return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), pattern);
+}
+
+// ---- Patterns
+
+// Words before a number that is a time or a speed. `performance`, `speed`, `date` and `Hz` are not
+// among them: they stand before results of physics, too.
+const RE2& time_words() {
+  static const RE2 pattern(
+      R"((?i)(?:\b|_)(?:time|elapsed|took|duration|throughput|bandwidth|speedup|walltime)"
+      R"(|wallclock|runtime|[munp]?secs?|seconds?|(?:milli|micro|nano)seconds?)"
+      R"(|[kmgtp]?flops?)(?:\b|_)|[(\[_][munp]?s\b|per second\b|[kmgtp]?flop/s|[kmgtp]?i?b/s)"
+      R"(|\b(?:it|iter|iteration|step)s?/s\b)");
+  return pattern;
+}
+
+// `time` in the name of a result.
+const RE2& other_times() {
+  static const RE2 pattern(
+      R"((?i)time[-_ ]?(?:averag|step|integr|evol|depend|constant|scale|series|order|dilat))"
+      R"(|(?:half|life|dead)[-_ ]?time)");
+  return pattern;
+}
+
+// Words that say that seconds behind them were measured.
+const RE2& measured_words() {
+  static const RE2 pattern(
+      R"((?i)(?:\b|_)(?:time|times|in|within|took|takes|taken|spent|needed|wall|real|user|sys)"
+      R"(|finished|completed|done|ran|run|elapsed|duration|runtime|walltime)(?:\b|_))");
+  return pattern;
+}
+
+// Directly behind a number: seconds, which may be a result of physics as well.
+const RE2& seconds_unit() {
+  static const RE2 pattern(R"((?i)^ ?(?:s|secs?|seconds?|min|minutes?|hours?)\b)");
+  return pattern;
+}
+
+// Directly behind a number: parts of seconds, and speeds at which programs run; not `m/s`.
+const RE2& measure_unit() {
+  static const RE2 pattern(
+      R"((?i)^ ?(?:(?:[munp]s|[munp]secs?|(?:milli|micro|nano)seconds?)\b)"
+      R"(|[kmgtp]?flops?(?:/s)?\b|[kmgtp]?i?b(?:ytes?|its?)?/s)"
+      R"(|(?:it|iter|iteration|step|timestep|op|operation|update|cell|point|particle|element|edge)"
+      R"(|node|wire|task|launch|vertex|vertice|sample|image|item|row|frame|flop|byte|bit|lup|token)"
+      R"(|query|word|request|event|message|zone|atom)(?:e?s)?)"
+      R"((?:/s(?:ec(?:ond)?)?\b| per sec(?:ond)?\b)|x (?:faster|slower|speedup)\b))");
+  return pattern;
+}
+
+// What stands before the number of a place where something runs or lies, whatever else there is.
+const RE2& place_words() {
+  static const RE2 pattern(R"((?i)\b(?:cpu|gpu|omp|processor|proc|thread|pid|tid)[ :=#]*$)");
+  return pattern;
+}
+
+// Words that mean something else in many programs (`matrix rank 3`, a node of a graph), so that
+// they are places only as in `on node 3` and `[rank 0]`.
+const RE2& placed_words() {
+  static const RE2 pattern(
+      R"((?i)(?:\b(?:on|in|at|from|to)|[\[(<]) ?(?:core|node|rank|shard|memory|device|host))"
+      R"([ :=#]*$)");
+  return pattern;
+}
+
+// The same behind another place: `CPU 1, node 0`.
+const RE2& further_place() {
+  static const RE2 pattern(R"((?i)^[ ,;:/.]*(?:core|node|rank|shard|memory|device|host)[ :=#]*$)");
+  return pattern;
+}
+
+const RE2& residue_words() {
+  static const RE2 pattern(
+      R"((?i)err(?:or)?\b|errors\b|resid|differ|\bdiff\b|delta|deviation|discrepancy|defect)");
+  return pattern;
+}
+
+// ---- Numbers
+
+// Whether letters may follow the number that `text` is: a unit, or anything behind an integer,
+// which is compared by its digits anyway. `1e-12ab` is a part of a hash.
+bool may_end_before(std::string_view rest, std::string_view text, Kind kind) {
+  if (rest.empty() || !is_word(rest.front()) || kind == Kind::kInteger) return true;
+  const std::size_t letters = static_cast<std::size_t>(
+      std::find_if_not(rest.begin(), rest.end(), is_letter) - rest.begin());
+  if (letters < rest.size() && is_word(rest[letters])) return false;
+  const bool is_imaginary = letters == 1 && (rest.front() == 'j' || rest.front() == 'i');
+  if (text.find('.') == text.npos) return is_imaginary;  // 1e-5, nan
+  constexpr std::size_t kLongestUnit = 6;                // GFLOPS
+  return letters <= kLongestUnit;
+}
+
+// The end of a number that begins at `at`; `at` where none does. `after_number`: at the end of
+// another number, or at the blanks behind it, where a sign belongs to this number: `3.0-1.2e-17j`.
+std::size_t number_end(std::string_view line, std::size_t at, bool after_number,
+                       PrintedNumber* number) {
+  const char* const begin = line.data() + at;
+  const char* const end = line.data() + line.size();
+  const char* from = begin;
+  const bool has_sign = *from == '-' || *from == '+';
+  const bool inside_word = at > 0 && is_word(line[at - 1]);
+  if (inside_word && !(has_sign && after_number)) return at;
+  if (has_sign) ++from;
+  while (has_sign && after_number && from < end && *from == ' ') ++from;
+  if (from == end || *from == '-') return at;
+  if (!is_digit(*from) && *from != '.' && (*from | 0x20) != 'n' && (*from | 0x20) != 'i') return at;
+  const auto [stop, code] = std::from_chars(from, end, number->value);
+  if (code == std::errc::invalid_argument) return at;
+  std::string_view text(from, static_cast<std::size_t>(stop - from));
+  const std::string_view rest(stop, static_cast<std::size_t>(end - stop));
+  std::string_view digits = text.substr(0, text.size() - (text.ends_with('.') ? 1 : 0));
+  number->is_negative = *begin == '-';
+  if (digits.find_first_not_of("0123456789") == digits.npos) {  // `5.` is whole, too
+    number->kind = Kind::kInteger;
+    digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
+    number->is_negative = number->is_negative && !digits.empty();
+    if (code != std::errc()) number->value = std::numeric_limits<double>::max();
+  } else if (code != std::errc()) {
+    number->kind = Kind::kText;
+    number->value = 0;
+    digits = text;
+  } else {
+    // C, Fortran and Python print a sign or a point with an exponent: `100000001e5` is something
+    // else, a hash for instance.
+    const std::size_t exponent = is_digit(*from) ? text.find_first_of("eE") : text.npos;
+    if (exponent != text.npos && exponent + 1 < text.size() && is_digit(text[exponent + 1]) &&
+        text.find('.') == text.npos) {
+      return at;
+    }
+  }
+  if (!may_end_before(rest, text, number->kind)) return at;
+  number->digits = digits;
+  if (number->is_negative) number->value = -number->value;
+  return at + static_cast<std::size_t>(stop - begin);
+}
+
+// The end of `0x7ffe12`; `at` where no address begins.
+std::size_t address_end(std::string_view line, std::size_t at) {
+  if ((at > 0 && is_word(line[at - 1])) || !line.substr(at).starts_with("0x")) return at;
+  return std::min(line.find_first_not_of("0123456789abcdefABCDEF", at + 2), line.size());
+}
+
+// Calls `take_number(begin, end, number)` for each number of a line and `take_text(begin, end)` for
+// what stands between; blanks behind a number belong to it.
+template <typename TakeNumber, typename TakeText>
+void scan(std::string_view line, const TakeNumber& take_number, const TakeText& take_text) {
+  std::size_t after_number = line.npos;
+  for (std::size_t i = 0; i < line.size();) {
+    if (const std::size_t end = address_end(line, i); end != i) {
+      take_text(i, i + 2);
+      i = end;
+      continue;
+    }
+    PrintedNumber number;
+    const std::size_t end = number_end(line, i, i == after_number, &number);
+    if (end == i) {
+      take_text(i, i + 1);
+      ++i;
+      continue;
+    }
+    if (!take_number(i, end, number)) return;
+    i = after_number = std::min(line.find_first_not_of(' ', end), line.size());
+  }
+}
+
+std::string_view last_bytes(std::string_view text) {
+  return text.substr(text.size() - std::min(text.size(), kWindowBytes));
+}
+
+// Says what the numbers of a line are, one after the other.
+class Roles {
+ public:
+  Roles(std::string_view line, bool with_times) : line_(line), with_times_(with_times) {}
+
+  void add(std::size_t begin, std::size_t end, PrintedNumber& number) {
+    const std::string_view words = last_bytes(line_.substr(last_, begin - last_));
+    const std::string_view behind = line_.substr(end, kWindowBytes);
+    const bool has_words = std::any_of(words.begin(), words.end(), is_letter);
+    is_place_ = number.kind == Kind::kInteger && has_words && is_place(begin, words);
+    const std::size_t letter = behind.starts_with(' ') ? 1 : 0;
+    const bool has_unit = letter < behind.size() && is_letter(behind[letter]);
+    std::size_t unit_bytes = 0;
+    const bool is_time = is_measured(words, has_words, has_unit ? behind : "", &unit_bytes);
+    if (is_place_ || (is_time && with_times_)) number.role = Role::kIgnored;
+    number.is_residue = has_words && matches(words, residue_words());
+    last_ = end + unit_bytes;
+  }
+
+ private:
+  bool is_place(std::size_t begin, std::string_view words) const {
+    const std::string_view before = last_bytes(line_.substr(0, begin));
+    return matches(before, place_words()) || matches(before, placed_words()) ||
+           (is_place_ && matches(words, further_place()));
+  }
+
+  // A unit belongs to its number: it says nothing of the next one.
+  static bool is_measured(std::string_view words, bool has_words, std::string_view behind,
+                          std::size_t* unit_bytes) {
+    const bool speaks_of_time =
+        has_words && matches(words, time_words()) && !matches(words, other_times());
+    if (behind.empty()) return speaks_of_time;
+    re2::StringPiece rest(behind.data(), behind.size());
+    if (RE2::Consume(&rest, measure_unit())) {
+      *unit_bytes = behind.size() - rest.size();
+      return true;
+    }
+    if (!RE2::Consume(&rest, seconds_unit())) return speaks_of_time;
+    *unit_bytes = behind.size() - rest.size();
+    return speaks_of_time || !has_words ||
+           (matches(words, measured_words()) && !matches(words, other_times()));
+  }
+
+  std::string_view line_;
+  bool with_times_;
+  bool is_place_ = false;  // the number before
+  std::size_t last_ = 0;   // the end of the number before and its unit
+};
+
+}  // namespace
+
+std::string cut_line(std::string_view text, bool with_times, std::vector<PrintedNumber>& numbers) {
+  std::string skeleton;
+  Roles roles(text, with_times);
+  scan(
+      text,
+      [&](std::size_t begin, std::size_t end, PrintedNumber number) {
+        roles.add(begin, end, number);
+        skeleton.erase(skeleton.find_last_not_of(' ') + 1);
+        skeleton += kNumberMark;
+        numbers.push_back(number);
+        return true;
+      },
+      [&](std::size_t begin, std::size_t end) { skeleton += text.substr(begin, end - begin); });
+  return skeleton;
+}
+
+std::int64_t count_numbers(std::string_view text, std::int64_t most) {
+  std::int64_t count = 0;
+  scan(
+      text, [&](std::size_t, std::size_t, const PrintedNumber&) { return ++count <= most; },
+      [](std::size_t, std::size_t) {});
+  return count;
+}
+
+}  // namespace groma::guide
