@@ -19,6 +19,7 @@
 //   print.
 // * Addresses (0x...), the prefix of lines that a Legion logger wrote, warnings of Legion itself.
 // * Lines too many in standard error, where Groma and Legion have their say, too.
+// * Lines of standard error that begin with kOwnLine.
 //
 // With ResultsOptions::same, only the lines count that one of its patterns matches.
 #pragma once
@@ -32,6 +33,10 @@
 #include "groma/result.h"
 
 namespace groma {
+
+// What Groma's own lines on standard error begin with. They say how long a run took, among other
+// things, so they are no results of a program.
+inline constexpr std::string_view kOwnLine = "groma: ";
 
 struct ResultsOptions {
   // RE2 patterns. If there are any, a line counts only if one of them matches a part of it; of a

@@ -188,6 +188,7 @@ struct Results::State {
   }
 
   void read_line(std::string_view line, bool is_error, Lines& lines) const {
+    if (is_error && line.starts_with(kOwnLine)) return;
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
     int level = 0;
     re2::StringPiece logger, rest(line.data(), line.size());

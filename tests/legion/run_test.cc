@@ -59,7 +59,9 @@ TEST_F(Run, ADefaultMapperIsReplaced) {
   const Outcome outcome = stranger(kFirst, "plain");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("\nmoved: 0 0 0 0\n"));
-  EXPECT_THAT(outcome.out, HasSubstr("stranger under " + folder_.path() + "/my.mapper: "));
+  EXPECT_THAT(outcome.err, HasSubstr("\ngroma: "));
+  EXPECT_THAT(outcome.err, HasSubstr("stranger under " + folder_.path() + "/my.mapper: "));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("stranger under")));  // standard output is the program's
   EXPECT_THAT(outcome.out, Not(HasSubstr("Explain")));  // nothing is the matter
   EXPECT_THAT(outcome.err, HasSubstr("groma: mapped by "));
 }
