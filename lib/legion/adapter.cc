@@ -65,6 +65,11 @@ void Registration::enter() {
   ++adapters_;
 }
 
+void Registration::note_launched(std::string_view task) {
+  const std::lock_guard lock(mutex_);
+  names_.tasks.try_emplace(std::string(task), 0);
+}
+
 void Registration::leave(const Mapper& mapper, const groma::mapper::NamesOfRun& names) {
   const std::lock_guard lock(mutex_);
   names_.merge(names);

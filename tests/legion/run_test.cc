@@ -593,6 +593,13 @@ TEST_F(Run, AProgramWithoutLegion) {
   EXPECT_THAT(run(map + " -- sh -c 'exit 3'").out, HasSubstr("the program started no Legion"));
 }
 
+// No statement names the tasks of the program, so no other hook than its mapper's sees them.
+TEST_F(Run, AMisspeltTaskIsNearOneThatNoStatementNames) {
+  const Outcome outcome = stranger("Task move CPU;\n", "own");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("no task `move` was launched; did you mean `moved`?"));
+}
+
 TEST_F(Run, NoSuchProgram) {
   expect_failure(
       run("groma run --same tunable --map " + write("my.mapper", kFirst) + " -- ./nosuch"),
