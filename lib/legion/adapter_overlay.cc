@@ -534,9 +534,7 @@ void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
 void Adapter::refuse_layout(DiagId id, std::size_t position, std::string_view task,
                             std::string_view wants, std::string_view says,
                             const LayoutDecision& said) const {
-  Diagnostic diagnostic = one_diagnostic(id, position, task, wants, says);
-  if (id == DiagId::kLayoutDemanded) groma::mapper::add_layout_cure(diagnostic);
-  registration_->fail(diagnostic, said.origin, mapper_.get());
+  registration_->fail(one_diagnostic(id, position, task, wants, says), said.origin, mapper_.get());
 }
 
 // Ends the process where the statement contradicts what the variant or the program's mapper

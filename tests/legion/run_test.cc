@@ -140,6 +140,7 @@ TEST_F(Demanding, ALayoutAgainstItsMapperIsAnError) {
   EXPECT_THAT(outcome.err,
               AllOf(HasSubstr("error: region 0 of `columns`: the program's own mapper asks for "
                               "F_order, the mapping says C_order [layout-demanded]\n"),
+                    HasSubstr("my.mapper:1:1: error: region 0 of `columns`"),
                     HasSubstr("my.mapper:1:1: `Layout columns 0 CPU C_order AOS`")));
   // The task computes other sums then: which is noticed.
   const Outcome forced = demanding(text, "--override-layouts");
