@@ -396,6 +396,7 @@ AskedInstance Adapter::asked_for(MapperContext context, const PhysicalInstance& 
       break;
     }
   }
+  made.demand.not_exact = made.demand.not_exact && !made.tight;
   return made;
 }
 

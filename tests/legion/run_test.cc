@@ -62,7 +62,7 @@ TEST_F(Run, ADefaultMapperIsReplaced) {
   EXPECT_THAT(outcome.err, HasSubstr("\ngroma: "));
   EXPECT_THAT(outcome.err, HasSubstr("stranger under " + folder_.path() + "/my.mapper: "));
   EXPECT_THAT(outcome.out, Not(HasSubstr("stranger under")));  // standard output is the program's
-  EXPECT_THAT(outcome.out, Not(HasSubstr("Explain")));  // nothing is the matter
+  EXPECT_THAT(outcome.out, Not(HasSubstr("Explain")));         // nothing is the matter
   EXPECT_THAT(outcome.err, HasSubstr("groma: mapped by "));
 }
 
@@ -147,6 +147,31 @@ TEST_F(Demanding, ALayoutAgainstItsMapperIsAnError) {
   EXPECT_EQ(forced.exit_code, 1);
   EXPECT_THAT(forced.out + forced.err, AllOf(HasSubstr("other results than without the mapping"),
                                              Not(HasSubstr("[layout-demanded]"))));
+}
+
+// An instance of one field has no order of fields; of two it has.
+TEST_F(Demanding, WhatItsMapperDemandsIsRecorded) {
+  const std::string app = folder_.path() + "/app.json";
+  const Outcome outcome = run("groma record --out " + app +
+                              " -- " GROMA_DEMANDING " plain -ll:cpu 2 -ll:rsize 64 -ll:nsize 64");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto demands =
+      [tasks = nlohmann::json::parse(read_text(app)).at("tasks")](const std::string& name) {
+        for (const auto& task : tasks) {
+          if (task.at("name") == name) return task.at("variants").at(0).at("demands").dump();
+        }
+        return std::string();
+      };
+  EXPECT_THAT(demands("columns"),
+              AllOf(HasSubstr("\"dimension_order\":\"F_order\""), HasSubstr("\"exact\":true"),
+                    Not(HasSubstr("field_order"))));
+  EXPECT_THAT(demands("packed"), HasSubstr("\"field_order\":\"AOS\""));
+  const std::string machine = " --machine nodes=1,gpu=0,cpu=2,omp=0,sysmem=512,sockmem=64,rdmem=64";
+  const auto checked = [&](const std::string& text) {
+    return run("groma check " + write("my.mapper", text) + " --app " + app + machine).out;
+  };
+  EXPECT_THAT(checked("Layout columns 0 CPU AOS;\n"), Not(HasSubstr("[layout-demanded]")));
+  EXPECT_THAT(checked("Layout packed 0 CPU SOA;\n"), HasSubstr("[layout-demanded]"));
 }
 
 TEST_F(Demanding, WhatCannotBeChangedSafelyStaysAndIsToldOnce) {
