@@ -155,6 +155,24 @@ Channels, busy of the whole time
               HasSubstr("its data was needed; by a.mapper:6:1: Region * * GPU FBMEM\n"));
 }
 
+TEST(ProfileText, LongNamesOfTasksLoseTheirNamespaces) {
+  auto record = std::make_shared<RunRecord>();
+  record->tasks = {"cupynumeric::BinaryOpTask", "cupynumeric::ScalarUnaryRedTask", "a::b"};
+  record->processors = {{"CPU", 0, 0}};
+  for (std::int32_t task = 0; task < 3; ++task) {
+    RunRecord::Event event;
+    event.name = task;
+    event.start = event.mapped = event.ready = task * 1'000'000'000;
+    event.end = event.start + 1'000'000'000 - task;
+    record->events.push_back(event);
+  }
+  const std::string text = draw(make_profile(record), some_words());
+  EXPECT_THAT(text, HasSubstr("\nTasks                          runs      time "));
+  EXPECT_THAT(text, HasSubstr("\n  BinaryOpTask       CPU          1   1.00 ms "));
+  EXPECT_THAT(text, HasSubstr("\n  ScalarUnaryRedTask CPU          1   1.00 ms "));
+  EXPECT_THAT(text, HasSubstr("\n  a::b               CPU          1   1.00 ms "));
+}
+
 // ---- JSON
 
 TEST(ProfileJson, HoldsTheProfile) {
