@@ -417,7 +417,8 @@ void Adapter::overlay_regions(MapperContext context, const Legion::Task& task,
       for (const MemoryCandidate& one : memories) {
         if (memory.exists() && one.memory == kind_of(memory.kind())) origin = one.origin;
       }
-      registration_->heard(task.get_unique_id(), i, origin);
+      // Without a statement it is the program's own mapper that decides.
+      if (origin) registration_->heard(task.get_unique_id(), i, origin);
     }
     if (requirement.privilege != Privilege::kReadOnly ||
         !program_->collect_memory(view.name, names)) {

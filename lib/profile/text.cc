@@ -164,8 +164,8 @@ class Writer {
       names.emplace_back(without_namespaces(whole, kTaskName));
       width = std::clamp(names.back().size(), width, kLongTaskName);
     }
-    title(fmt::format("{} {:>9} {:>9} {:>9} {:>9} share of all tasks", padded("Tasks", width + 7),
-                      "runs", "time", "mean", "longest"));
+    title(fmt::format("{} {:>9} {:>9} {:>9} {:>9} {}", padded("Tasks", width + 7), "runs", "time",
+                      "mean", "longest", width > kTaskName ? "share" : "share of all tasks"));
     for (std::size_t i = 0; i < listed; ++i) {
       const Profile::Task& task = profile_.tasks[i];
       const double part = share(task.time, profile_.task_time);
