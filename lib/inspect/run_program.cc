@@ -256,8 +256,9 @@ Feedback explain(const GuideRules& rules, const CommandOutcome& outcome, const P
   const bool never_began = outcome.end == End::kExited && outcome.code == 127;  // it says why
   if (silent && !never_began) {
     reader.begin("groma run");
-    reader.read(fmt::format("{}the program started no Legion that could be taken over{}\n",
-                            kNotMapped, words_of_end(outcome)));
+    reader.read(
+        fmt::format("groma: no Legion: the program started no Legion that could be taken over{}\n",
+                    words_of_end(outcome)));
   }
   GuideContext context;
   context.exit_code = exit_code;

@@ -41,7 +41,7 @@ std::vector<std::string> ids(const Feedback& feedback) {
 TEST(Feedback, APythonExceptionIsTheCause) {
   const Feedback feedback = guided(
       "Traceback (most recent call last):\nValueError: no number\n"
-      "groma: not mapped: the program started no Legion that could be taken over\n",
+      "groma: no Legion: the program started no Legion that could be taken over\n",
       {.exit_code = 1});
   EXPECT_EQ(feedback.execution, "Execution Error: ValueError: no number");
   EXPECT_THAT(feedback.explain.at(0), HasSubstr("Python stopped with ValueError: no number"));
@@ -56,8 +56,7 @@ TEST(Feedback, ARefusalInARunIsNoCompileError) {
       "says F_order [layout-demanded]\n    1 | Layout * * * F_order;\n      | ^~~~~~\nnote: why\n"
       "help: leave that out\n",
       {.exit_code = 1});
-  EXPECT_THAT(feedback.execution,
-              HasSubstr("Execution Error: a.mapper:1:1: error: region 0 of `t`"));
+  EXPECT_THAT(feedback.execution, HasSubstr("Execution Error: a.mapper:1:1: region 0 of `t`"));
   EXPECT_THAT(
       feedback.explain.at(0),
       HasSubstr("The run was ended, since a Layout statement contradicts the program's own"));
