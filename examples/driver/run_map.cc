@@ -190,9 +190,18 @@ int run_under_mapping(const MapArguments& arguments) {
   if (result->ok() && !fine) print_error(fmt::format("groma: {}\n", result->why_no_record));
   if (profile) fine = write_files(*profile, words, arguments.files) && fine;
   const groma::Profile* const shown = profile && arguments.profile ? &*profile : nullptr;
-  const std::string text = arguments.json
-                               ? groma::to_json(*result, *diags, shown, words)
-                               : groma::draw(*result, mapping, *run, shown, color_on_stdout());
+  std::string text;
+  if (arguments.json) {
+    text = groma::to_json(*result, *diags, shown, words);
+  } else {
+    std::string time = groma::time_line(*result, mapping, *run);
+    text = groma::draw(*result, mapping, *run, shown, color_on_stdout());
+    if (arguments.app != nullptr) {
+      text = time + text;
+    } else if (!time.empty()) {  // standard output has what the program prints
+      print_error(fmt::format("{}{}", groma::kOwnLine, time));
+    }
+  }
   const bool printed = !hearing.unheard() && print_painted(text) == kFine;
   return fine && printed ? kFine : kWrongInput;
 }

@@ -1047,6 +1047,12 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
       if (command->get_option("--command")->count() > 0) continue;
       throw CLI::ValidationError(name, "it is of --command or --verify");
     }
+    const auto given = [command](const char* name) {
+      return command->get_option(name)->count() > 0;
+    };
+    const bool has_metric = given("--metric") || given("--metric-json");
+    // Nobody says what the program's number is, so it is shown without a unit.
+    if (verifies && has_metric && !given("--unit")) options->command.unit.clear();
     for (const char* name : {"--repeats", "--warmup", "--timeout", "--estimates"}) {
       if (on_legion || command->get_option(name)->count() == 0) continue;
       if (command->get_option("--command")->count() > 0) continue;

@@ -23,11 +23,11 @@ struct ElapsedForm {
   const char* pattern;
   double seconds;  // of the unit
 };
-constexpr std::array<ElapsedForm, 4> kElapsed = {{
-    {R"((?m)^elapsed ([0-9.eE+]+) ms$)", 1e-3},
-    {R"((?i)\belapsed(?: time)? *[=:] *([0-9.eE+-]+) *(?:s|sec|seconds)\b)", 1},
-    {R"((?i)\belapsed(?: time)? *[=:] *([0-9.eE+-]+) *ms\b)", 1e-3},
-    {R"((?i)\belapsed(?: time)? *[=:] *([0-9.eE+-]+) *us\b)", 1e-6},
+constexpr std::array<ElapsedForm, 3> kElapsed = {{
+    {R"((?im)(?:^elapsed(?: time)?|\belapsed(?: time)? *[=:]) *([0-9.eE+-]+) *ms\b)", 1e-3},
+    {R"((?im)(?:^elapsed(?: time)?|\belapsed(?: time)? *[=:]) *([0-9.eE+-]+) *(?:s|sec|seconds)\b)",
+     1},
+    {R"((?im)(?:^elapsed(?: time)?|\belapsed(?: time)? *[=:]) *([0-9.eE+-]+) *us\b)", 1e-6},
 }};
 constexpr double kMostCountSeconds = 10;  // to count tasks; what takes longer is not compared
 constexpr std::size_t kMostOutput = std::size_t{1} << 20;  // of each output, its end
@@ -38,7 +38,7 @@ std::string first_line(const std::string& text) {
 
 std::string words_of(double value, const std::string& unit) {
   if (unit == "s" && value < 1) return fmt::format("{:.4g} ms", 1e3 * value);
-  return fmt::format("{:.4g} {}", value, visible(unit));
+  return fmt::format("{:.4g}{}{}", value, unit.empty() ? "" : " ", visible(unit));
 }
 
 // A program that is run again and again, and what it says of itself.

@@ -91,6 +91,8 @@ struct ExplainedMemory {
   Origin by;  // the Region statement
   LayoutSpec layout;
   Decided layout_decided;  // by a Layout statement; by 0: what the variant demands or SOA F_order
+  bool demanded_by_mapper =
+      false;  // no statement decides the layout, the program's own mapper does
 };
 
 struct ExplainedRequirement {

@@ -60,10 +60,12 @@ struct LayoutSpec {
   friend bool operator==(const LayoutSpec&, const LayoutSpec&) = default;
 };
 
-// Which orders a Layout statement names. Of the rest of a layout, the default says nothing.
+// Which parts of a layout a Layout statement names. The default says nothing about the other parts.
 struct LayoutAspects {
   bool dimensions = false;  // C_order or F_order
   bool fields = false;      // SOA or AOS
+  bool exact = false;
+  bool alignment = false;
   friend bool operator==(const LayoutAspects&, const LayoutAspects&) = default;
 };
 
@@ -87,6 +89,7 @@ struct LayoutDemand {
   std::optional<FieldOrder> fields;
   std::optional<MemKind> memory;
   bool exact = false;
+  bool not_exact = false;  // kMapper only: it asked for an instance of more than the region
   AlignOp align_op = AlignOp::kNone;
   std::int64_t align_bytes = 0;
   DemandSource source = DemandSource::kVariant;

@@ -27,7 +27,8 @@
 //   of a line, the line must be there only where all of them print it with the same numbers, at
 //   least one of which is not an integer.
 // * Addresses (0x...), the prefix of lines that a Legion logger wrote, warnings of Legion itself.
-// * Additional lines of standard error, since Groma and Legion print there, too.
+// * Lines of standard error that begin with kOwnLine, and additional lines there: Groma and Legion
+//   print there, too.
 //
 // With ResultsOptions::same, only the lines count that one of its patterns matches.
 #pragma once
@@ -41,6 +42,10 @@
 #include "groma/result.h"
 
 namespace groma {
+
+// What Groma's own lines on standard error begin with. They say how long a run took, among other
+// things, so they are no results of a program.
+inline constexpr std::string_view kOwnLine = "groma: ";
 
 struct ResultsOptions {
   // RE2 patterns. If there are any, a line counts only if one of them matches a part of it; of a

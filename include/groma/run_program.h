@@ -131,8 +131,11 @@ ProfileWords words_of(const ProgramRun& run, const Program& mapping);
 // source.
 std::string to_json(const ProgramResult& result, const Diagnostics& diags,
                     const Profile* profile = nullptr, const ProfileWords& words = {});
-// For a person: how long it took, or how it failed, and what that means; then the profile where it
-// is not null.
+// For a person, a line: how long the run took, and whether its results were compared. Empty if it
+// failed.
+std::string time_line(const ProgramResult& result, const Program& mapping, const ProgramRun& run);
+// For a person: how the run failed, and what its output means; then the profile where it is not
+// null.
 std::string draw(const ProgramResult& result, const Program& mapping, const ProgramRun& run,
                  const Profile* profile = nullptr, bool color = false);
 

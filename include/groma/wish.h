@@ -36,6 +36,7 @@ struct InstanceWish {
   LayoutSpec
       layout;  // `exact`: of the required region alone, whatever RequirementWish::region says
   Origin layout_origin;
+  LayoutAspects layout_named = {};  // by the statement at `layout_origin`
 };
 
 // What a requirement needs. The runtime takes the first candidate that the processor can address,

@@ -110,6 +110,7 @@ void visit(Archive& archive, LayoutDemand& demand) {
   visit(archive, demand.fields);
   visit(archive, demand.memory);
   archive(demand.exact);
+  archive(demand.not_exact);
   archive(demand.align_op);
   archive(demand.align_bytes);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <optional>
 
 namespace groma {
 namespace {
@@ -40,6 +41,36 @@ int distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
+// The most half edits between two near words of these lengths.
+int most_edits(std::size_t a, std::size_t b) {
+  return kStep * static_cast<int>(std::max<std::size_t>(1, std::max(a, b) / 3));
+}
+
+// Whether a candidate of this length may be near.
+bool may_be_near(std::string_view word, std::string_view candidate) {
+  if (candidate.empty() || candidate.size() > kLongestWord) return false;
+  const std::size_t longer = std::max(word.size(), candidate.size());
+  const std::size_t shorter = std::min(word.size(), candidate.size());
+  return kStep * static_cast<int>(longer - shorter) <= most_edits(longer, shorter);
+}
+
+// Half edits from the word to the candidate; nothing if they are not near.
+std::optional<int> edits_between(std::string_view word, std::string_view candidate) {
+  if (!may_be_near(word, candidate)) return std::nullopt;
+  if (same_letters(word, candidate)) return word == candidate ? 0 : 1;
+  const int edits = distance(word, candidate);
+  const auto longer = static_cast<int>(std::max(word.size(), candidate.size()));
+  const bool all_differ = edits >= kStep * longer;  // one letter and another
+  const bool near = edits <= most_edits(word.size(), candidate.size()) && !all_differ;
+  return near ? std::optional(edits) : std::nullopt;
+}
+
+// The name behind its last `::`; empty if it has none.
+std::string_view without_namespace(std::string_view name) {
+  const std::size_t at = name.rfind("::");
+  return at == name.npos ? std::string_view() : name.substr(at + 2);
+}
+
 }  // namespace
 
 bool same_letters(std::string_view a, std::string_view b) {
@@ -53,16 +84,16 @@ std::vector<std::string_view> near_names(std::string_view word,
   std::vector<std::pair<int, std::string_view>> near;
   std::size_t compared = 0;
   if (word.empty() || word.size() > kLongestWord) return {};
+  const bool leaves_out = word.find("::") == word.npos;
   for (std::string_view candidate : candidates) {
-    if (candidate.empty() || candidate.size() > kLongestWord || candidate == word) continue;
-    const std::size_t longer = std::max(word.size(), candidate.size());
-    const int allowed = kStep * static_cast<int>(std::max<std::size_t>(1, longer / 3));
-    const std::size_t shorter = std::min(word.size(), candidate.size());
-    if (kStep * static_cast<int>(longer - shorter) > allowed) continue;
+    const std::string_view last = leaves_out ? without_namespace(candidate) : std::string_view();
+    if (candidate == word || (!may_be_near(word, candidate) && !may_be_near(word, last))) continue;
     if (++compared > kMostCompared) break;
-    const int edits = same_letters(word, candidate) ? 1 : distance(word, candidate);
-    const bool all_differ = edits >= kStep * static_cast<int>(longer);  // one letter and another
-    if (edits <= allowed && !all_differ) near.emplace_back(edits, candidate);
+    if (const auto edits = edits_between(word, candidate)) {
+      near.emplace_back(*edits, candidate);
+    } else if (const auto behind = edits_between(word, last)) {
+      near.emplace_back(*behind + 1, candidate);
+    }
   }
   std::stable_sort(near.begin(), near.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });

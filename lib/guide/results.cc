@@ -143,6 +143,7 @@ struct Results::State {
 
   void read_line(std::string_view line, bool is_error, std::int64_t position,
                  Groups& groups) const {
+    if (is_error && line.starts_with(kOwnLine)) return;
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
     for (std::size_t end = line.find('\r'); end != line.npos; end = line.find('\r')) {
       read_part(line.substr(0, end), Stream::kOverwritten, position, groups);

@@ -42,6 +42,15 @@ std::string why_no_memory(const Machine& machine, const Processor& processor, Me
   return elsewhere ? fmt::format("node {} has none", processor.node) : "the machine has none";
 }
 
+// Whether the program's own mapper, when it was recorded, asked for a layout of the requirement.
+bool has_own_demand(const VariantView* variant, std::uint32_t position) {
+  if (variant == nullptr) return false;
+  const auto is_own = [position](const LayoutDemand& demand) {
+    return demand.source == DemandSource::kMapper && demand.requirement == position;
+  };
+  return std::any_of(variant->demands.begin(), variant->demands.end(), is_own);
+}
+
 class Explainer {
  public:
   Explainer(const BoundProgram& bound, const app::Data& app, const std::vector<TaskUses>& uses,
@@ -464,6 +473,8 @@ class Explainer {
       if (!is_virtual && !wish.is_virtual && memory.state != State::kPassed) {
         query.memory = candidate.memory;
         memory.layout_decided = decided(query, candidate.layout_origin);
+        memory.demanded_by_mapper =
+            !candidate.layout_origin && has_own_demand(variant, explained.position);
       }
       explained.memories.push_back(std::move(memory));
     }

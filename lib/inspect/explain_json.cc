@@ -133,7 +133,10 @@ class Writer {
     json["by"] = statement(memory.by);
     const bool laid_out =
         memory.state != ExplainedMemory::State::kPassed && memory.memory != MemKind::kVirtual;
-    if (laid_out) json["layout"] = decision(layout_words(memory.layout), memory.layout_decided);
+    if (laid_out) {
+      json["layout"] = decision(layout_words(memory.layout), memory.layout_decided);
+      if (memory.demanded_by_mapper) json["layout"]["demanded_by_mapper"] = true;
+    }
     return json;
   }
 

@@ -159,6 +159,10 @@ class Writer {
     if (is_virtual) return;
     const Decided& layout = memory.layout_decided;
     line(3, fmt::format("layout {}", layout_words(memory.layout)));
+    if (memory.demanded_by_mapper) {
+      dim_line(4, "by the program's own mapper");
+      return beaten(4, layout.beaten);
+    }
     decided(4, layout);
   }
 

@@ -205,8 +205,9 @@ Feedback explain(const GuideRules& rules, const CommandOutcome& outcome, const P
   const bool never_began = outcome.end == End::kExited && outcome.code == 127;  // it says why
   if (silent && !never_began) {
     reader.begin("groma run");
-    reader.read(fmt::format("{}the program started no Legion that could be taken over{}\n",
-                            kNotMapped, words_of_end(outcome)));
+    reader.read(
+        fmt::format("groma: no Legion: the program started no Legion that could be taken over{}\n",
+                    words_of_end(outcome)));
   }
   GuideContext context;
   context.exit_code = exit_code;
@@ -552,27 +553,30 @@ std::string to_json(const ProgramResult& result, const Diagnostics& diags, const
   return json_line(json);
 }
 
-std::string draw(const ProgramResult& result, const Program& mapping, const ProgramRun& run,
-                 const Profile* profile, bool color) {
-  if (!result.ok()) return draw(result.feedback, color);
+std::string time_line(const ProgramResult& result, const Program& mapping, const ProgramRun& run) {
+  if (!result.ok()) return "";
   const std::string checks = fmt::format("{}{}", result.checked ? ", with Legion's checks" : "",
                                          comparison_words(result.same_results));
   const std::string mapper = harmless(mapping.source().name());
-  std::string rest = draw_advice(result.feedback, color);
-  if (profile != nullptr) {
-    ProfileWords words = words_of(run, mapping);
-    words.title = profile->record->is_beginning ? "the tasks and copies of the run's beginning"
-                                                : "the tasks and copies of the run";
-    rest += "\n" + groma::draw(*profile, words, color);
-  }
   if (!result.measured) {
-    return fmt::format("{} under {}: {}{}\n{}", harmless(run.words.front()), mapper,
-                       seconds_words(result.seconds), checks, rest);
+    return fmt::format("{} under {}: {}{}\n", harmless(run.words.front()), mapper,
+                       seconds_words(result.seconds), checks);
   }
-  return fmt::format("{} on Legion by {}: {} measured, {}{}\n{}", harmless(run.app->name()), mapper,
+  return fmt::format("{} on Legion by {}: {} measured, {}{}\n", harmless(run.app->name()), mapper,
                      seconds_words(result.measured->seconds),
                      rate_words(result.measured->throughput, harmless(result.measured->unit)),
-                     checks, rest);
+                     checks);
+}
+
+std::string draw(const ProgramResult& result, const Program& mapping, const ProgramRun& run,
+                 const Profile* profile, bool color) {
+  if (!result.ok()) return draw(result.feedback, color);
+  std::string text = draw_advice(result.feedback, color);
+  if (profile == nullptr) return text;
+  ProfileWords words = words_of(run, mapping);
+  words.title = profile->record->is_beginning ? "the tasks and copies of the run's beginning"
+                                              : "the tasks and copies of the run";
+  return text + "\n" + groma::draw(*profile, words, color);
 }
 
 }  // namespace groma

@@ -337,6 +337,8 @@ LayoutDemand AppReader::read_demand(const JsonPlace& place) {
     demand.memory = static_cast<MemKind>(*word);
   }
   demand.exact = truth_or(place, keys::kExact, false);
+  const bool says_exact = JsonReader::member(place, keys::kExact).has_value();
+  demand.not_exact = says_exact && !demand.exact && demand.source == DemandSource::kMapper;
   const auto align = JsonReader::member(place, keys::kAlign);
   if (!align || !json_.is_object(*align, keys::kAlignKeys)) return demand;
   const auto word = word_if(*align, keys::kAlignOperator, keys::kAlignNames, "operator");

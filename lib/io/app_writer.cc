@@ -189,6 +189,7 @@ std::string demand_text(const LayoutDemand& demand) {
     object.text(keys::kOrderOfFields, word(keys::kFieldOrderNames, *demand.fields));
   if (demand.memory) object.text(keys::kMemoryKind, name_of(*demand.memory));
   object.flag(keys::kExact, demand.exact);
+  if (demand.not_exact) object.raw(keys::kExact, "false");
   if (demand.align_op != AlignOp::kNone) {
     Object align;
     align.text(keys::kAlignOperator,

@@ -9,6 +9,7 @@
 
 #include "base/one_diagnostic.h"
 #include "groma/program_mapper.h"
+#include "mapper/default_policy.h"
 #include "mapper/unhonoured.h"
 
 namespace groma::legion {
@@ -38,6 +39,11 @@ bool is_premapped(const Legion::Mapping::Mapper::MapTaskInput& input, std::size_
 
 void Registration::fail(const Diagnostic& diagnostic, Origin origin, const Mapper* mapper) const {
   Diagnostic shown = diagnostic;
+  groma::mapper::add_cure(shown);
+  const auto* const of_program = dynamic_cast<const ProgramMapper*>(mapper);
+  if (of_program != nullptr && origin && !shown.range) {
+    shown.range = of_program->program().range(origin);
+  }
   const std::string who = mapper == nullptr ? "" : mapper->describe(origin);
   if (!who.empty()) shown.note("decided by " + who);
   log()->log(LogLevel::kError, render(mapper == nullptr ? Source() : mapper->source(), shown));
@@ -63,6 +69,11 @@ void Registration::warn_once(const Diagnostic& diagnostic, Origin origin, const 
 void Registration::enter() {
   const std::lock_guard lock(mutex_);
   ++adapters_;
+}
+
+void Registration::note_launched(std::string_view task) {
+  const std::lock_guard lock(mutex_);
+  names_.tasks.try_emplace(std::string(task), 0);
 }
 
 void Registration::leave(const Mapper& mapper, const groma::mapper::NamesOfRun& names) {

@@ -55,6 +55,8 @@ struct Registration {
   // the program of `mapper`, if it is one's, that the run did not have.
   void enter();
   void leave(const groma::Mapper& mapper, const groma::mapper::NamesOfRun& names);
+  // A task that no statement names, so that it can be what a misspelt name means.
+  void note_launched(std::string_view task);
 
   // Options::log, or standard error.
   LogSink* log() const;
@@ -180,6 +182,8 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
 
   // ---- adapter_overlay.cc: the adapter of a ProgramMapper above a mapper of the program's own.
   // Each of these gets that mapper's answer in `output` and changes what statements decide of it.
+  // A task that no statement names, which is all that is asked about it.
+  void note_launched(std::string_view task) { registration_->note_launched(task); }
   void overlay_options(MapperContext context, const Legion::Task& task, TaskOptions& output);
   void overlay_sharding(MapperContext context, const Legion::Task& task,
                         const SelectShardingFunctorInput& input,

@@ -405,6 +405,7 @@ AskedInstance Adapter::asked_for(MapperContext context, const PhysicalInstance& 
       break;
     }
   }
+  made.demand.not_exact = made.demand.not_exact && !made.tight;
   return made;
 }
 
@@ -425,7 +426,8 @@ void Adapter::overlay_regions(MapperContext context, const Legion::Task& task,
       for (const MemoryCandidate& one : memories) {
         if (memory.exists() && one.memory == kind_of(memory.kind())) origin = one.origin;
       }
-      registration_->heard(task.get_unique_id(), i, origin);
+      // Without a statement it is the program's own mapper that decides.
+      if (origin) registration_->heard(task.get_unique_id(), i, origin);
     }
     if (requirement.privilege != Privilege::kReadOnly) continue;
     const std::optional<Origin> collects = program_->collect_memory(view.name, names);
@@ -562,9 +564,7 @@ void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
 void Adapter::refuse_layout(DiagId id, std::size_t position, std::string_view task,
                             std::string_view wants, std::string_view says,
                             const LayoutDecision& said) const {
-  Diagnostic diagnostic = one_diagnostic(id, position, task, wants, says);
-  if (id == DiagId::kLayoutDemanded) groma::mapper::add_layout_cure(diagnostic);
-  registration_->fail(diagnostic, said.origin, mapper_.get());
+  registration_->fail(one_diagnostic(id, position, task, wants, says), said.origin, mapper_.get());
 }
 
 // Ends the process where the statement contradicts what the variant or the program's mapper

@@ -65,6 +65,10 @@ LayoutDemand demand_of_mapper(const AskedInstance& asked) {
   demand.source = DemandSource::kMapper;
   demand.memory.reset();  // Region statements move data
   demand.exact = demand.exact || asked.tight;
+  // An instance of one field has no order of fields.
+  const auto& fields = asked.constraints.field_constraint.get_field_set();
+  if (fields.size() == 1) demand.fields.reset();
+  demand.not_exact = asked.by_program && !demand.exact;
   if (asked.by_program) return demand;
   if (demand.dimensions == DimensionOrder::kFortran) demand.dimensions.reset();
   if (demand.fields == FieldOrder::kSoa) demand.fields.reset();

@@ -330,7 +330,9 @@ class Overlay final : public Above {
     const std::lock_guard lock(mutex_);
     const auto found = statements_.find(task.task_id);
     if (found != statements_.end()) return found->second;
-    return statements_[task.task_id] = mentions_->of(task.get_task_name());
+    const StatementSet made = mentions_->of(task.get_task_name());
+    if (!made.any()) adapter_->note_launched(task.get_task_name());
+    return statements_[task.task_id] = made;
   }
   bool has(const Legion::Task& task, MappingStatement statement) {
     return statements(task)[static_cast<std::size_t>(statement)];

@@ -83,6 +83,7 @@ void decide_layouts(const Program& program, const TaskView& task, const RegionNa
     if (!layout) continue;
     candidate.layout = join_layouts({layout->layout, layout->named}, demanded);
     candidate.layout_origin = layout->origin;
+    candidate.layout_named = layout->named;
   }
 }
 

@@ -183,12 +183,39 @@ void add_variant_cure(const TaskView& task, const Machine& machine, Diagnostic& 
   }
 }
 
-void add_layout_cure(Diagnostic& diagnostic) {
-  diagnostic.note("the task may rely on it, since its program chose it")
-      .help(
-          "leave that out of the `Layout` statement, or give `--override-layouts` if the task "
-          "works "
-          "with any layout");
+namespace {
+
+const char* cure_of(DiagId id) {
+  switch (id) {
+    case DiagId::kNoMemory:
+      return "name a memory that its processor can address in a `Region` statement";
+    case DiagId::kBadVirtual:
+      return "name a memory instead of `VIRTUAL` in its `Region` statement";
+    case DiagId::kLayoutRefused:
+      return "write what its variant wants in its `Layout` statement";
+    case DiagId::kLayoutDemanded:
+      return "leave that out of the `Layout` statement, or give `--override-layouts` if the task "
+             "works with any layout";
+    case DiagId::kOutOfMemory:
+    case DiagId::kMayNotFit:
+      return "name a memory with more room, or one more after it, in the `Region` statement; "
+             "`CollectMemory` lets go what was only read";
+    case DiagId::kNoRoute:
+      return "keep the data in memories between which there is a channel (`groma machines`)";
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+void add_cure(Diagnostic& diagnostic) {
+  const char* const cure = cure_of(diagnostic.id);
+  if (cure == nullptr || !diagnostic.helps.empty()) return;
+  if (diagnostic.id == DiagId::kLayoutDemanded) {
+    diagnostic.note("the task may rely on it, since its program chose it");
+  }
+  diagnostic.help(cure);
 }
 
 Diagnostic no_variant(const TaskView& task, const Machine& machine, std::optional<ProcKind> kind) {

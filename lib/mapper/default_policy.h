@@ -64,7 +64,8 @@ Diagnostic no_variant(const TaskView& task, const Machine& machine,
                       std::optional<ProcKind> kind = {});
 // What to write, or that only another machine will do.
 void add_variant_cure(const TaskView& task, const Machine& machine, Diagnostic& diagnostic);
-// Adds to a `layout-demanded` error why the program's own mapper counts, and what to write.
-void add_layout_cure(Diagnostic& diagnostic);
+// Adds what to write to the refusal of an answer that has no help yet, and to a `layout-demanded`
+// error why the program's own mapper counts.
+void add_cure(Diagnostic& diagnostic);
 
 }  // namespace groma::mapper

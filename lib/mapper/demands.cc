@@ -54,6 +54,14 @@ LayoutSpec join_layouts(const StatedLayout& said, const LayoutSpec& demanded) {
   return layout;
 }
 
+LayoutDemand named_part(LayoutDemand demand, const LayoutAspects& named) {
+  if (!named.dimensions) demand.dimensions.reset();
+  if (!named.fields) demand.fields.reset();
+  if (!named.exact) demand.not_exact = false;
+  if (!named.alignment) demand.align_op = AlignOp::kNone;
+  return demand;
+}
+
 namespace {
 
 // Whether some alignment, a power of two, is what both ask for.
@@ -86,6 +94,9 @@ std::vector<LayoutConflict> find_conflicts(const LayoutDemand& demand, const Lay
   }
   if (demand.fields && *demand.fields != layout.fields && fields > 1) {
     found.push_back({fields_text(*demand.fields), fields_text(layout.fields)});
+  }
+  if (demand.not_exact && layout.exact) {
+    found.push_back({"an instance of more than the region", "Exact"});
   }
   if (demand.memory && *demand.memory != memory) {
     found.push_back({std::string(name_of(*demand.memory)), std::string(name_of(memory))});

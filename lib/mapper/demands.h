@@ -24,6 +24,9 @@ void add_demand(const LayoutDemand& demand, LayoutSpec* layout);
 // out, exactness, and the alignment if the statement has none.
 LayoutSpec join_layouts(const StatedLayout& said, const LayoutSpec& demanded);
 
+// The part of the demand that a statement contradicts if it names something else there.
+LayoutDemand named_part(LayoutDemand demand, const LayoutAspects& named);
+
 struct LayoutConflict {
   std::string wants, says;
 };

@@ -130,16 +130,17 @@ void check_layout(Checker& check, const TaskView& task, std::size_t i, const Var
   const RequirementView& requirement = task.requirements[i];
   for (const LayoutDemand& demand : variant.demands) {
     if (demand.requirement != i) continue;
-    // The program's mapper may ask for different layouts at different times.
-    if (demand.source == DemandSource::kMapper && !wish.layout_origin) continue;
+    const bool by_mapper = demand.source == DemandSource::kMapper;
+    // The program's mapper may ask for different layouts at different times. What the statement
+    // does not name follows each of them.
+    const LayoutDemand asked = by_mapper ? mapper::named_part(demand, wish.layout_named) : demand;
     for (const mapper::LayoutConflict& conflict :
-         mapper::find_conflicts(demand, wish.layout, wish.memory, requirement.region_dimensions,
+         mapper::find_conflicts(asked, wish.layout, wish.memory, requirement.region_dimensions,
                                 requirement.fields.size())) {
-      const bool by_mapper = demand.source == DemandSource::kMapper;
       Diagnostic& diagnostic =
           check.refuse(by_mapper ? DiagId::kLayoutDemanded : DiagId::kLayoutRefused,
                        wish.layout_origin, i, task.name, conflict.wants, conflict.says);
-      if (by_mapper) mapper::add_layout_cure(diagnostic);
+      if (by_mapper) mapper::add_cure(diagnostic);
     }
   }
 }

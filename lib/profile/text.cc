@@ -16,6 +16,8 @@ constexpr std::size_t kColumns = 80;
 constexpr std::size_t kBar = 20;
 constexpr std::size_t kIndent = 19;  // behind a quantity and its share
 constexpr std::size_t kListed = 5;
+constexpr std::size_t kTaskName = 13;  // of a task's name; its bar is shorter for a longer one
+constexpr std::size_t kLongTaskName = 20;
 constexpr std::size_t kFewListed = 3;
 
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
@@ -33,6 +35,17 @@ std::string cut(std::string_view text, std::size_t width) {
     if (!continues(shown[--end])) --drop;
   }
   return shown.substr(0, end) + "..";
+}
+
+// The name without the namespaces that do not fit in front of it: `cupynumeric::BinaryOpTask` is
+// `BinaryOpTask`.
+std::string_view without_namespaces(std::string_view name, std::size_t width) {
+  while (name.size() > width) {
+    const std::size_t at = name.find("::");
+    if (at == name.npos || at + 2 == name.size()) break;
+    name.remove_prefix(at + 2);
+  }
+  return name;
 }
 
 std::string padded(std::string_view text, std::size_t width) {
@@ -76,9 +89,9 @@ class Writer {
     text_ += '\n';
     line(color_ ? fmt::format("\x1b[1m{}\x1b[0m", words) : std::string(words));
   }
-  std::string bar(double part, std::string_view color = "36") const {
+  std::string bar(double part, std::string_view color = "36", std::size_t longest = kBar) const {
     const auto length = static_cast<std::size_t>(
-        std::lround(std::clamp(part, 0.0, 1.0) * static_cast<double>(kBar)));
+        std::lround(std::clamp(part, 0.0, 1.0) * static_cast<double>(longest)));
     const std::string signs(length, '#');
     return color_ && length > 0 ? fmt::format("\x1b[{}m{}\x1b[0m", color, signs) : signs;
   }
@@ -143,14 +156,23 @@ class Writer {
 
   void tasks() {
     if (profile_.tasks.empty()) return;
-    title(fmt::format("{} {:>9} {:>9} {:>9} {:>9} share of all tasks", padded("Tasks", 20), "runs",
-                      "time", "mean", "longest"));
-    for (std::size_t i = 0; i < std::min(kListed, profile_.tasks.size()); ++i) {
+    const std::size_t listed = std::min(kListed, profile_.tasks.size());
+    std::vector<std::string> names;
+    std::size_t width = kTaskName;
+    for (std::size_t i = 0; i < listed; ++i) {
+      const std::string whole = task_name(record_, profile_.tasks[i].task);
+      names.emplace_back(without_namespaces(whole, kTaskName));
+      width = std::clamp(names.back().size(), width, kLongTaskName);
+    }
+    title(fmt::format("{} {:>9} {:>9} {:>9} {:>9} {}", padded("Tasks", width + 7), "runs", "time",
+                      "mean", "longest", width > kTaskName ? "share" : "share of all tasks"));
+    for (std::size_t i = 0; i < listed; ++i) {
       const Profile::Task& task = profile_.tasks[i];
-      line(fmt::format("  {} {} {:>9} {:>9} {:>9} {:>9} {}",
-                       padded(task_name(record_, task.task), 13), padded(task.kind, 4), task.runs,
-                       time_words(task.time), time_words(task.time / task.runs),
-                       time_words(task.longest), bar(share(task.time, profile_.task_time))));
+      const double part = share(task.time, profile_.task_time);
+      line(fmt::format("  {} {} {:>9} {:>9} {:>9} {:>9} {}", padded(names[i], width),
+                       padded(task.kind, 4), task.runs, time_words(task.time),
+                       time_words(task.time / task.runs), time_words(task.longest),
+                       bar(part, "36", kBar + kTaskName - width)));
     }
     more(profile_.tasks.size(), "tasks");
   }

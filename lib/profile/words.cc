@@ -88,7 +88,7 @@ std::string words_of(const Profile& profile, const Profile::PathCause& cause) {
 
 std::string statement_words(const ProfileWords& words, std::int32_t statement) {
   if (statement == 0) return "the default mapper";
-  if (statement < 0) return "another mapper, or it is not known";
+  if (statement < 0) return "the program's own mapper (or unknown)";
   const StatementText text = words.statement ? words.statement(statement) : StatementText{};
   if (text.text.empty() && text.place.empty()) return fmt::format("statement {}", statement);
   return text.place.empty() ? text.text : fmt::format("{}: {}", text.place, text.text);

@@ -246,6 +246,7 @@ class Compiler {
           break;
         case ConstraintWord::kExact:
           layout.exact = true;
+          stated.named.exact = true;
           exact = &constraint;
           break;
         case ConstraintWord::kNoAlign:
@@ -255,6 +256,7 @@ class Compiler {
         case ConstraintWord::kAlign:
           layout.align_op = constraint.op;
           layout.align_bytes = constraint.bytes;
+          stated.named.alignment = true;
           break;
       }
     }

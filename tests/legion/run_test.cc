@@ -59,8 +59,10 @@ TEST_F(Run, ADefaultMapperIsReplaced) {
   const Outcome outcome = stranger(kFirst, "plain");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("\nmoved: 0 0 0 0\n"));
-  EXPECT_THAT(outcome.out, HasSubstr("stranger under " + folder_.path() + "/my.mapper: "));
-  EXPECT_THAT(outcome.out, Not(HasSubstr("Explain")));  // nothing is the matter
+  EXPECT_THAT(outcome.err, HasSubstr("\ngroma: "));
+  EXPECT_THAT(outcome.err, HasSubstr("stranger under " + folder_.path() + "/my.mapper: "));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("stranger under")));  // standard output is the program's
+  EXPECT_THAT(outcome.out, Not(HasSubstr("Explain")));         // nothing is the matter
   EXPECT_THAT(outcome.err, HasSubstr("groma: mapped by "));
 }
 
@@ -163,12 +165,38 @@ TEST_F(Demanding, ALayoutAgainstItsMapperIsAnError) {
   EXPECT_THAT(outcome.err,
               AllOf(HasSubstr("error: region 0 of `columns`: the program's own mapper asks for "
                               "F_order, the mapping says C_order [layout-demanded]\n"),
+                    HasSubstr("my.mapper:1:1: error: region 0 of `columns`"),
                     HasSubstr("my.mapper:1:1: `Layout columns 0 CPU C_order AOS`")));
   // The task computes other sums then: which is noticed.
   const Outcome forced = demanding(text, "--override-layouts");
   EXPECT_EQ(forced.exit_code, 1);
   EXPECT_THAT(forced.out + forced.err, AllOf(HasSubstr("other results than without the mapping"),
                                              Not(HasSubstr("[layout-demanded]"))));
+}
+
+// An instance of one field has no order of fields; of two it has.
+TEST_F(Demanding, WhatItsMapperDemandsIsRecorded) {
+  const std::string app = folder_.path() + "/app.json";
+  const Outcome outcome = run("groma record --out " + app +
+                              " -- " GROMA_DEMANDING " plain -ll:cpu 2 -ll:rsize 64 -ll:nsize 64");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto demands =
+      [tasks = nlohmann::json::parse(read_text(app)).at("tasks")](const std::string& name) {
+        for (const auto& task : tasks) {
+          if (task.at("name") == name) return task.at("variants").at(0).at("demands").dump();
+        }
+        return std::string();
+      };
+  EXPECT_THAT(demands("columns"),
+              AllOf(HasSubstr("\"dimension_order\":\"F_order\""), HasSubstr("\"exact\":true"),
+                    Not(HasSubstr("field_order"))));
+  EXPECT_THAT(demands("packed"), HasSubstr("\"field_order\":\"AOS\""));
+  const std::string machine = " --machine nodes=1,gpu=0,cpu=2,omp=0,sysmem=512,sockmem=64,rdmem=64";
+  const auto checked = [&](const std::string& text) {
+    return run("groma check " + write("my.mapper", text) + " --app " + app + machine).out;
+  };
+  EXPECT_THAT(checked("Layout columns 0 CPU AOS;\n"), Not(HasSubstr("[layout-demanded]")));
+  EXPECT_THAT(checked("Layout packed 0 CPU SOA;\n"), HasSubstr("[layout-demanded]"));
 }
 
 TEST_F(Demanding, WhatCannotBeChangedSafelyStaysAndIsToldOnce) {
@@ -628,6 +656,13 @@ TEST_F(Run, AProgramWithoutLegion) {
   expect_failure(run(map + " --timeout 1 -- sh -c 'sleep 1000; true' " + folder_.path()),
                  "before its time limit");
   EXPECT_THAT(run(map + " -- sh -c 'exit 3'").out, HasSubstr("the program started no Legion"));
+}
+
+// No statement names the tasks of the program, so no other hook than its mapper's sees them.
+TEST_F(Run, AMisspeltTaskIsNearOneThatNoStatementNames) {
+  const Outcome outcome = stranger("Task move CPU;\n", "own");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("no task `move` was launched; did you mean `moved`?"));
 }
 
 TEST_F(Run, NoSuchProgram) {

@@ -30,6 +30,19 @@ TEST(NearNames, TheNearestComesFirstThenTheOrderGiven) {
               ElementsAre("clock", "flock", "block1"));
 }
 
+TEST(NearNames, ANamespaceMayBeLeftOut) {
+  const Names tasks = {"cupynumeric::UnaryOpTask", "cupynumeric::BinaryOpTask", "legate::Copy"};
+  EXPECT_THAT(near_names("BinaryOpTask", tasks),
+              ElementsAre("cupynumeric::BinaryOpTask", "cupynumeric::UnaryOpTask"));
+  EXPECT_THAT(near_names("copy", tasks), ElementsAre("legate::Copy"));
+  EXPECT_THAT(near_names("cupynumeric::BinaryOp", tasks),
+              testing::Contains("cupynumeric::BinaryOpTask"));
+  EXPECT_THAT(near_names("other::Copy", tasks), IsEmpty());
+  EXPECT_THAT(near_names("Copy", Names{std::string_view("a::Copy"), "Copy2"}),
+              ElementsAre("a::Copy", "Copy2"));
+  EXPECT_THAT(near_names("a", Names{"b::"}), IsEmpty());
+}
+
 TEST(NearNames, OtherWordsAreFar) {
   EXPECT_THAT(near_names("task", Names{"region", "layout", "t"}), IsEmpty());
   EXPECT_THAT(near_names("", Names{"a"}), IsEmpty());

@@ -37,6 +37,44 @@ std::vector<std::string> ids(const Feedback& feedback) {
   return all;
 }
 
+// Why a program stopped comes before that it started no Legion.
+TEST(Feedback, APythonExceptionIsTheCause) {
+  const Feedback feedback = guided(
+      "Traceback (most recent call last):\nValueError: no number\n"
+      "groma: no Legion: the program started no Legion that could be taken over\n",
+      {.exit_code = 1});
+  EXPECT_EQ(feedback.execution, "Execution Error: ValueError: no number");
+  EXPECT_THAT(feedback.explain.at(0), HasSubstr("Python stopped with ValueError: no number"));
+  EXPECT_THAT(feedback.explain.at(1), HasSubstr("Nothing was mapped"));
+}
+
+// It is no error of the text, which was compiled before the program ran.
+TEST(Feedback, ARefusalInARunIsNoCompileError) {
+  const Feedback feedback = guided(
+      "a.mapper:1:1: error: region 0 of `t`: the program's own mapper asks for C_order, the "
+      "mapping "
+      "says F_order [layout-demanded]\n    1 | Layout * * * F_order;\n      | ^~~~~~\nnote: why\n"
+      "help: leave that out\n",
+      {.exit_code = 1});
+  EXPECT_THAT(feedback.execution, HasSubstr("Execution Error: a.mapper:1:1: region 0 of `t`"));
+  EXPECT_THAT(
+      feedback.explain.at(0),
+      HasSubstr("The run was ended, since a Layout statement contradicts the program's own"));
+  EXPECT_THAT(feedback.suggest, ElementsAre("Leave that out."));
+}
+
+TEST(Feedback, MemoriesAreAdvisedForTheKindOfProcessor) {
+  const auto advice = [](const std::string& why) {
+    return guided("error: region 0 of `t` can go nowhere: " + why + " [no-memory]\n",
+                  {.exit_code = 1})
+        .suggest.at(0);
+  };
+  EXPECT_EQ(advice("VIRTUAL (the variant is a leaf, so nobody else maps it)"),
+            "Name a memory instead of VIRTUAL in the Region statement, or before it.");
+  EXPECT_THAT(advice("FBMEM (CPU cannot address it)"), testing::Not(HasSubstr("ZCMEM")));
+  EXPECT_THAT(advice("SYSMEM (GPU cannot address it)"), HasSubstr("ZCMEM"));
+}
+
 // Tables 1 and A3 of Wei et al.; N/A is empty.
 TEST(Paper, CasesAreExplainedAsThere) {
   const struct {

@@ -288,6 +288,17 @@ TEST(Results, KeysTellPatternsApart) {
   EXPECT_NE(make({.same = {"a"}}).key(), make({.measure = "a"}).key());
 }
 
+TEST(Results, OwnLinesOnStandardErrorDoNotCount) {
+  Results results = make();
+  results.add_reference("sum 2.5\n", "groma: a under b: 4.38 s, with Legion's checks\nwarned\n");
+  EXPECT_FALSE(results.compare("sum 2.5\n", "groma: a under b: 4.5 s\nwarned\n"));
+  EXPECT_FALSE(results.compare("sum 2.5\n", "warned\n"));
+  EXPECT_TRUE(results.compare("sum 2.5\n", "groma: a under b: 4.5 s\n"));  // the program's own
+  results = make();
+  results.add_reference("groma: 3\n", "");
+  EXPECT_TRUE(results.compare("groma: 4\n", ""));  // standard output is the program's
+}
+
 TEST(Results, HostileOutputsAreTaken) {
   std::string text;
   for (int i = 0; i < 200'000; ++i) text += "x 1.5 y\n";

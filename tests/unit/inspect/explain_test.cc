@@ -19,6 +19,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 constexpr std::string_view kApp = R"({
   "name": "small", "top_level": "main", "tasks": [
@@ -134,6 +135,26 @@ TEST(Explain, NothingWrittenIsTheDefaultMapper) {
   EXPECT_EQ(e.who(e.task("main").replication), "default");
   EXPECT_EQ(e.task("main").launches.at(0).depth, 0);
   EXPECT_EQ(e.task("init").launches.at(0).depth, 1);
+}
+
+TEST(Explain, ALayoutThatTheProgramsMapperDemands) {
+  constexpr std::string_view kDemanded = R"({"top_level": "main", "tasks": [
+    {"name": "main", "variants": [{"kind": "CPU"}], "body": [{"launch": "work"}]},
+    {"name": "work", "variants": [{"kind": "GPU", "demands": [
+       {"requirement": 0, "by": "mapper", "dimension_order": "C_order", "exact": true}]}],
+     "requirements": [{"names": ["x"], "privilege": "read-write", "dimensions": 2},
+                      {"names": ["y"], "privilege": "read-write", "dimensions": 2}]}]})";
+  const auto text = [&](const std::string& mapping) {
+    const Explained e = explained(mapping, {}, "p100x4", kDemanded);
+    return draw(*e.result, e.bound.program());
+  };
+  EXPECT_THAT(text(""),
+              HasSubstr("layout SOA C_order Exact\n        by the program's own mapper\n"));
+  EXPECT_THAT(text(""), HasSubstr("layout SOA F_order\n        by the default mapper\n"));
+  EXPECT_THAT(text("Layout * * * Align==64;\n"), Not(HasSubstr("own mapper")));
+  const Explained e = explained("", {}, "p100x4", kDemanded);
+  EXPECT_THAT(to_json(*e.result, e.bound.program(), e.diags),
+              HasSubstr(R"("over":[],"demanded_by_mapper":true)"));
 }
 
 TEST(Explain, MemoriesInOrderAndWhyNotTheFirst) {

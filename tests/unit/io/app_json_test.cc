@@ -125,7 +125,7 @@ TEST(AppJson, EverythingSaid) {
   EXPECT_EQ(std::get<AppWait>(loop.body.at(2).node).future, "");
   const AppTask& task = *app.find("a \"b\"\t");
   const LayoutDemand demand{
-      0, DimensionOrder::kC, FieldOrder::kAos, MemKind::kSockmem, true, AlignOp::kGe, 64};
+      0, DimensionOrder::kC, FieldOrder::kAos, MemKind::kSockmem, true, false, AlignOp::kGe, 64};
   const AppVariant variant{.kind = ProcKind::kOmp,
                            .leaf = true,
                            .demands = {demand},
@@ -233,6 +233,9 @@ class DrawnApplication {
       if (coin()) demand.memory = static_cast<MemKind>(below(6));
       if (coin()) demand.align_op = static_cast<AlignOp>(1 + below(6));
       if (demand.align_op != AlignOp::kNone) demand.align_bytes = 32;
+      if (coin()) demand.exact = true;
+      if (coin()) demand.source = DemandSource::kMapper;
+      demand.not_exact = demand.source == DemandSource::kMapper && !demand.exact && coin();
       variant.demands.push_back(demand);
     }
     return variant;

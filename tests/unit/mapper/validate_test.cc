@@ -213,6 +213,42 @@ TEST(Validate, LayoutsThatTheVariantRefuses) {
                                                        "the mapping says FBMEM [layout-refused]"));
 }
 
+// A statement contradicts only what it names, and a mapper may ask for several layouts.
+TEST(Validate, LayoutsThatTheProgramsMapperAsksFor) {
+  const auto refused = [](const LayoutSpec& layout, const LayoutAspects& named) {
+    FakeTask task("t", {ProcKind::kGpu});
+    task.region({"r"}).region_dimensions = 2;
+    std::vector<LayoutDemand> demands(2);
+    for (LayoutDemand& demand : demands) demand.source = DemandSource::kMapper;
+    demands[0].dimensions = DimensionOrder::kFortran;
+    demands[0].not_exact = true;
+    demands[1].dimensions = DimensionOrder::kC;
+    demands[1].align_op = AlignOp::kEq;
+    demands[1].align_bytes = 64;
+    task.variants[0].demands = demands;
+    TaskWish wish = good_wish(task);
+    InstanceWish& candidate = wish.requirements[0].candidates_in_order[0];
+    candidate.layout = layout;
+    candidate.layout_origin = Origin{1};
+    candidate.layout_named = named;
+    return text_of(validate(wish, task.view(), two_nodes()));
+  };
+  const LayoutSpec all{.dimensions = DimensionOrder::kC,
+                       .exact = true,
+                       .align_op = AlignOp::kEq,
+                       .align_bytes = 128};
+  EXPECT_THAT(refused(all, {}), IsEmpty());
+  EXPECT_THAT(refused(all, {.dimensions = true}),
+              ElementsAre("region 0 of `t`: the program's own mapper asks for F_order, the mapping "
+                          "says C_order [layout-demanded]"));
+  EXPECT_THAT(refused(all, {.exact = true}),
+              ElementsAre("region 0 of `t`: the program's own mapper asks for an instance of more "
+                          "than the region, the mapping says Exact [layout-demanded]"));
+  EXPECT_THAT(refused(all, {.alignment = true}),
+              ElementsAre("region 0 of `t`: the program's own mapper asks for Align==64, the "
+                          "mapping says Align==128 [layout-demanded]"));
+}
+
 TEST(Validate, AlignmentsThatNoneCanHave) {
   const auto refused = [](AlignOp wants, std::int64_t to, AlignOp says, std::int64_t bytes) {
     LayoutDemand demand;

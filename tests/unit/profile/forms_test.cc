@@ -157,6 +157,46 @@ Channels, busy of the whole time
               HasSubstr("its data was needed; by a.mapper:6:1: Region * * GPU FBMEM\n"));
 }
 
+TEST(ProfileText, WithoutAStatementTheProgramsOwnMapperDecided) {
+  auto record = std::make_shared<RunRecord>();
+  record->tasks = {"step"};
+  record->regions = {"grid"};
+  record->processors = {{"CPU", 0, 0}};
+  record->memories = {{"SYSMEM", 0, 0, 10, 10}, {"RDMEM", 0, 0, 10, 10}};
+  RunRecord::Event copy;
+  copy.kind = RunRecord::Event::Kind::kCopy;
+  copy.name = copy.region = copy.from = 0;
+  copy.where = 1;
+  copy.statement = -1;
+  copy.route = -1;
+  copy.bytes = 8;
+  copy.end = 1'000'000'000;
+  record->events = {copy};
+  record->end = copy.end;
+  EXPECT_THAT(draw(make_profile(record), some_words()),
+              HasSubstr("by the program's own mapper (or unknown)\n"));
+}
+
+TEST(ProfileText, LongNamesOfTasksLoseTheirNamespaces) {
+  auto record = std::make_shared<RunRecord>();
+  record->tasks = {"cupynumeric::BinaryOpTask", "cupynumeric::ScalarUnaryRedTask", "a::b"};
+  record->processors = {{"CPU", 0, 0}};
+  for (std::int32_t task = 0; task < 3; ++task) {
+    RunRecord::Event event;
+    event.name = task;
+    event.where = 0;
+    event.start = event.mapped = event.ready = task * 1'000'000'000;
+    event.end = event.start + 1'000'000'000 - task;
+    record->events.push_back(event);
+  }
+  record->end = 3'000'000'000;
+  const std::string text = draw(make_profile(record), some_words());
+  EXPECT_THAT(text, HasSubstr("\nTasks                          runs      time "));
+  EXPECT_THAT(text, HasSubstr("\n  BinaryOpTask       CPU          1   1.00 ms "));
+  EXPECT_THAT(text, HasSubstr("\n  ScalarUnaryRedTask CPU          1   1.00 ms "));
+  EXPECT_THAT(text, HasSubstr("\n  a::b               CPU          1   1.00 ms "));
+}
+
 // ---- JSON
 
 TEST(ProfileJson, HoldsTheProfile) {
