@@ -454,7 +454,7 @@ TEST_F(Verify, WhatIsMeasured) {
   std::filesystem::remove_all(found());
   const Outcome in_microseconds =
       tune("--repeats 1", "sh -c '" GROMA_STRANGER " plain -ll:cpu 2; echo elapsed 7032126 us'");
-  EXPECT_THAT(in_microseconds.out, HasSubstr("  start           7.032 s  7.032 s to 7.032 s "));
+  EXPECT_THAT(in_microseconds.out, HasSubstr("  start            7.032 s  7.032 s to 7.032 s "));
   std::filesystem::remove_all(found());
   const Outcome metric =
       tune("--repeats 1 --json --metric 'score: (.*)' --unit points --higher-is-better", program);
@@ -463,7 +463,7 @@ TEST_F(Verify, WhatIsMeasured) {
                                 HasSubstr(R"("warnings":[]})")));
   std::filesystem::remove_all(found());
   const Outcome without_unit = tune("--repeats 1 --metric 'score: (.*)'", program);
-  EXPECT_THAT(without_unit.out, HasSubstr("  start                 5  5 to 5 "));
+  EXPECT_THAT(without_unit.out, HasSubstr("  start                  5  5 to 5 "));
   std::filesystem::remove_all(found());
   const Outcome none = tune("--repeats 1 --metric 'nothing: (.*)'", program);
   EXPECT_EQ(none.exit_code, 1);
