@@ -33,7 +33,7 @@ struct LayoutSpec {
 };
 // Which orders a Layout statement names.
 struct LayoutAspects {
-  bool dimensions = false, fields = false;
+  bool dimensions = false, fields = false, exact = false, alignment = false;
 };
 // What a Layout statement says.
 struct StatedLayout {
@@ -49,7 +49,7 @@ struct LayoutDemand {
   std::optional<DimensionOrder> dimensions;
   std::optional<FieldOrder> fields;
   std::optional<MemKind> memory;
-  bool exact = false;
+  bool exact = false, not_exact = false;
   AlignOp align_op = AlignOp::kNone;
   std::int64_t align_bytes = 0;
 };
