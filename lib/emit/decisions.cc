@@ -279,8 +279,8 @@ class Decisions {
       add(fmt::format(".align_op = {}, .align_bytes = {}",
                       kWords[static_cast<std::size_t>(layout.align_op)], layout.align_bytes));
     }
-    return fmt::format("return StatedLayout{{{{{}}}, {{{}, {}}}}};", text, named.dimensions,
-                       named.fields);
+    return fmt::format("return StatedLayout{{{{{}}}, {{{}, {}, {}, {}}}}};", text, named.dimensions,
+                       named.fields, named.exact, named.alignment);
   }
 
   void layout_of() {

@@ -34,7 +34,8 @@ bool opens_or_closes_ours(std::string_view line) {
   return line.starts_with("namespace groma") || line.starts_with("}  // namespace groma");
 }
 
-// Includes are gathered and `#pragma once` means nothing there. What asks for Legion's version stays.
+// Includes are gathered and `#pragma once` means nothing there. What asks for Legion's version
+// stays.
 bool stays_out(std::string_view line) {
   return line.starts_with('#') && !line.starts_with("#if ") && !line.starts_with("#else") &&
          !line.starts_with("#endif");

@@ -147,7 +147,8 @@ class Bound final : public given::testing::Emitted {
       "        {static_cast<given::DimensionOrder>(layout.dimensions),\n"
       "         static_cast<given::FieldOrder>(layout.fields), layout.compact, layout.exact,\n"
       "         static_cast<given::AlignOp>(layout.align_op), layout.align_bytes},\n"
-      "        {said->named.dimensions, said->named.fields}};\n",
+      "        {said->named.dimensions, said->named.fields, said->named.exact, "
+      "said->named.alignment}};\n",
       "    return std::nullopt;\n");
   question(
       "bool collects([[maybe_unused]] std::string_view task,\n"

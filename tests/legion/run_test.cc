@@ -98,7 +98,7 @@ TEST_F(Run, AFailureThatIsPrintedWithoutTheMappingIsNone) {
   for (const char* checks : {"first", "first", "never"}) {
     const Outcome outcome = run(options + checks + program);
     EXPECT_EQ(outcome.exit_code, 0) << checks << outcome.out << outcome.err;
-    EXPECT_THAT(outcome.out, HasSubstr("it prints what it prints without it")) << checks;
+    EXPECT_THAT(outcome.err, HasSubstr("it prints what it prints without it")) << checks;
   }
   write("always.sh", stranger + "[ -z \"$GROMA_MAPPING\" ] || " + failure);
   EXPECT_EQ(run(options + "never" + program).exit_code, 1);
@@ -106,8 +106,8 @@ TEST_F(Run, AFailureThatIsPrintedWithoutTheMappingIsNone) {
 
 TEST_F(Run, SaysThatItDoesNotCompare) {
   const char* const text = "; not compared with a run without it";
-  EXPECT_THAT(stranger(kFirst, "plain").out, Not(HasSubstr(text)));
-  EXPECT_THAT(stranger(kFirst, "plain").out, HasSubstr(text));
+  EXPECT_THAT(stranger(kFirst, "plain").err, Not(HasSubstr(text)));
+  EXPECT_THAT(stranger(kFirst, "plain").err, HasSubstr(text));
   const Outcome outcome = stranger(kFirst, "plain", "--json");
   EXPECT_EQ(nlohmann::json::parse(outcome.out).at("not_compared"), "known");
 }

@@ -111,14 +111,15 @@ TEST(Emit, ExpressionsReadAsTheyStand) {
 
 // What stands behind a call is the caller's again.
 TEST(Emit, FunctionsCallOthersAndGoOn) {
-  const std::string text = emitted("m = Machine(GPU);\n"
-                                   "def half(int n) { k = n / 2; return k; }\n"
-                                   "def f(Task t) {\n"
-                                   "a = t.ipoint[0];\n"
-                                   "b = half(a);\n"
-                                   "return m[b % m.size[0], a % m.size[1]];\n"
-                                   "}\n"
-                                   "IndexTaskMap work f;\n")
+  const std::string text = emitted(
+                               "m = Machine(GPU);\n"
+                               "def half(int n) { k = n / 2; return k; }\n"
+                               "def f(Task t) {\n"
+                               "a = t.ipoint[0];\n"
+                               "b = half(a);\n"
+                               "return m[b % m.size[0], a % m.size[1]];\n"
+                               "}\n"
+                               "IndexTaskMap work f;\n")
                                .text;
   EXPECT_THAT(text, HasSubstr("const Int b = half(a);"));
   EXPECT_THAT(text, HasSubstr("return m.at({b % m.size()[0], a % m.size()[1]});"));
@@ -148,9 +149,10 @@ TEST(Emit, StatementsAreConditions) {
                               "rp GPU ZCMEM, FBMEM\n"));
   EXPECT_THAT(text, HasSubstr("    if (region.position == 2) {\n"
                               "      add({kSysmem});  // 4:1 Region * 2 * SYSMEM\n"));
-  EXPECT_THAT(text, HasSubstr("    // 5:1 Layout * * FBMEM AOS Align==64\n"
-                              "    if (memory == kFbmem) return StatedLayout{{.fields = kAos, "
-                              ".align_op = kEq, .align_bytes = 64}, {false, true}};\n"));
+  EXPECT_THAT(text,
+              HasSubstr("    // 5:1 Layout * * FBMEM AOS Align==64\n"
+                        "    if (memory == kFbmem) return StatedLayout{{.fields = kAos, "
+                        ".align_op = kEq, .align_bytes = 64}, {false, true, false, true}};\n"));
 }
 
 void expect_refused(const std::string& body, const std::string& message) {
