@@ -141,7 +141,8 @@ struct TaskView {
   bool must_epoch = false;
   bool concurrent = false;
   // The points wait for each other while they are mapped, run or end (a concurrent launch, a must
-  // epoch, collective writes, a launch with output regions), so a mapper may hold none of them back.
+  // epoch, collective writes, a launch with output regions), so a mapper may hold none of them
+  // back.
   bool rendezvous = false;
   // Of a shard of a replicated task: the variant that replicate_task chose. It runs on `current`
   // and nowhere else. 0: it is no shard.
