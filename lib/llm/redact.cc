@@ -112,6 +112,7 @@ struct Letter {
 // The letter that begins at `at`. With `escaped`, as JSON or a URL may write it; else only the
 // backslashes before it are skipped.
 Letter letter_at(std::string_view text, std::size_t at, bool escaped) {
+  if (text[at] != '\\' && text[at] != '%') return {text[at], at + 1};
   // The visible ASCII letter of this many hexadecimal digits; else 0.
   const auto letter = [text](std::size_t begin, std::size_t digits) {
     unsigned value = 0;
@@ -173,6 +174,12 @@ std::vector<Span> spans_of_parts(std::string_view text, const KeyForms& key, boo
   bool inside = false;  // a part ends with the last letter
   while (at < text.size() && (open == nullptr || !may_be_a_letter(text.substr(at)))) {
     const Letter letter = letter_at(text, at, escaped);
+    if (!key.has_letter(letter.value)) {  // most of a text
+      count = 0;
+      inside = false;
+      at = letter.end;
+      continue;
+    }
     last = last << 8U | folded(letter.value);
     begins[count++ % kPartLetters] = at;
     const bool found = count >= kPartLetters && key.has_part(last);
@@ -361,11 +368,14 @@ KeyForms::KeyForms(std::string_view key) : text_(key) {
     std::uint64_t last = 0;
     for (std::size_t i = 0; i < form.size(); ++i) {
       last = last << 8U | folded(form[i]);
+      letters_.set(folded(form[i]));
       if (i + 1 >= kPartLetters) parts_.push_back(last);
     }
   }
   std::sort(parts_.begin(), parts_.end());
 }
+
+bool KeyForms::has_letter(char letter) const { return letters_[folded(letter)]; }
 
 bool KeyForms::has_part(std::uint64_t letters) const {
   return std::binary_search(parts_.begin(), parts_.end(), letters);

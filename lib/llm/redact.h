@@ -1,6 +1,7 @@
 // Keys taken out of texts, however they are written.
 #pragma once
 
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -30,6 +31,8 @@ class KeyForms {
   explicit KeyForms(std::string_view key);
   const std::string& text() const { return text_; }
   bool has_parts() const { return !parts_.empty(); }
+  // Returns true if a part has this letter.
+  bool has_letter(char letter) const;
   // Returns true if these letters are a part. The last letter is in the lowest byte.
   bool has_part(std::uint64_t letters) const;
   // Returns true if the last `count` of these letters, 1 to 7, begin a part.
@@ -38,6 +41,7 @@ class KeyForms {
  private:
   std::string text_;
   std::vector<std::uint64_t> parts_;  // sorted
+  std::bitset<256> letters_;          // of the parts
 };
 
 // Puts "[key]" in place of
