@@ -17,7 +17,6 @@
 namespace groma {
 namespace {
 
-using guide::ColumnFacts;
 using guide::LineMatcher;
 using guide::PrintedLine;
 using guide::PrintedNumber;

@@ -250,6 +250,7 @@ class Overlay final : public Above {
   }
 
   // ---- What the program's mapper alone decides. It may trigger an event in any of its hooks.
+// NOLINTBEGIN(bugprone-macro-parentheses): types and names
 #define GROMA_FORWARD(hook, Operation, Input, Output)                                      \
   void hook(MapperContext context, const Legion::Operation& operation, const Input& input, \
             Output& output) override {                                                     \
@@ -296,6 +297,7 @@ class Overlay final : public Above {
                 SelectShardingFunctorOutput)
 #undef GROMA_FORWARD
 #undef GROMA_FORWARD_REPORT
+  // NOLINTEND(bugprone-macro-parentheses)
   void map_inline(MapperContext context, const Legion::InlineMapping& operation,
                   const MapInlineInput& input, MapInlineOutput& output) override {
     adapter_->note_reductions({operation.requirement});
