@@ -534,9 +534,8 @@ std::string to_json(const ProgramResult& result, const Diagnostics& diags, const
   const bool compared =
       result.same_results == Same::kSame || result.same_results == Same::kDifferent;
   json["same_results"] = compared ? OrderedJson(result.same_results == Same::kSame) : OrderedJson();
-  json["not_compared"] = reason(result.same_results).empty()
-                             ? OrderedJson()
-                             : OrderedJson(reason(result.same_results));
+  const std::string_view why = reason(result.same_results);
+  json["not_compared"] = why.empty() ? OrderedJson() : OrderedJson(why);
   json["score"] = nullptr;
   if (feedback.score) {
     json["score"] = {{"value", feedback.score->value},
