@@ -378,7 +378,6 @@ AskedInstance Adapter::asked_for(MapperContext context, const PhysicalInstance& 
                                  const std::vector<Legion::LogicalRegion>& regions) const {
   if (const auto found = registration_->asked->find(instance)) {
     AskedInstance made = *found;
-    made.regions = covering(context, regions, found->regions);
     if (made.by_program && own_asks_by_default_) {
       made.by_program = false;
       made.demand = demand_of_mapper(made);
@@ -545,6 +544,7 @@ void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
                      view.requirements[i].privilege != Privilege::kReadOnly);
     }
     asked.by_groma = true;
+    asked.regions = covering(context, regions, asked.regions);
     PhysicalInstance made;
     const NoInstance refused = instances_.make_as_asked(context, asked, memory, made);
     if (!refused.text.empty()) {
