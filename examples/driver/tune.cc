@@ -36,7 +36,7 @@ using nlohmann::ordered_json;
 // Unless told otherwise: a simulated run takes milliseconds.
 constexpr std::int64_t kSimulatedEvaluations = 100, kMeasuredEvaluations = 10;
 
-// Of a search whose inputs took all of its time.
+// The time that a search gets when reading its inputs took all of --time.
 constexpr double kLeastSeconds = 1e-3;
 
 // Says the first of the worst of them, and all.

@@ -21,8 +21,8 @@ struct ChatKeyText {
 
 namespace groma::llm {
 
-// A part of a key is so many letters of it that follow on each other, or so many characters of its
-// base64. A key of fewer letters, such as `EMPTY`, has no parts.
+// The length of a part of a key: consecutive letters of the key, or consecutive characters of its
+// base64. A shorter key, such as `EMPTY`, has no parts.
 inline constexpr std::size_t kPartLetters = 8;
 
 // A key, and its parts without regard to case.
@@ -48,10 +48,9 @@ class KeyForms {
 //   * the key, wherever it stands in `text`,
 //   * a beginning of it (four letters or more, since a server may cut it short) that begins a word
 //     or ends the text,
-//   * any eight letters or more of it that follow on each other, whatever their case,
-//   * eight characters or more of its base64, which may be a part of a longer text's base64
-//   (proxies
-//     repeat `Basic` and `Bearer` headers).
+//   * eight or more consecutive letters of the key, in upper or lower case,
+//   * eight or more consecutive characters of its base64, also inside the base64 of a longer text
+//     (proxies repeat `Basic` and `Bearer` headers).
 // The letters may be escaped as JSON does it (also in a text within a text) or as a URL does it.
 //
 // Call it on a text before that text becomes part of another one: there the end can no longer be

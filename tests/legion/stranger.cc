@@ -117,7 +117,7 @@ class OwnMapper final : public DefaultMapper {
   std::atomic<int> mapped{0};
 
  private:
-  // Of all mapper objects, of which Legion calls one at a time.
+  // All mapper objects share these; Legion calls one object at a time.
   static inline std::atomic<bool> is_open = false;
   static inline Legion::Mapping::MapperEvent opens;
 };
