@@ -10,6 +10,7 @@
 #include "emit/functions.h"
 #include "emit/parts.h"
 #include "groma/harmless.h"
+#include "syntax/methods.h"
 
 namespace groma {
 namespace {
@@ -62,7 +63,11 @@ void add_features(Features& features) {
   if (any({"split", "balance_split", "greedy_split", "auto_split", "decompose"})) {
     features.insert("splits");
   }
-  if (any({"splits", "merge", "swap", "reverse", "slice"})) features.insert("views");
+  for (const syntax::MethodInfo& method : syntax::kMethods) {
+    if (method.receiver == syntax::Operand::kMachine && features.contains(method.name)) {
+      features.insert("views");
+    }
+  }
   if (!any({"legion"})) return;
   const auto follows = [&](std::string_view word, std::initializer_list<std::string_view> from) {
     if (any(from)) features.emplace(word);

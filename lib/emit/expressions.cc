@@ -554,8 +554,8 @@ Functions::Expr Functions::method(const Code& node) {
   Expr failed;
   const auto args = arguments(node, name, &failed);
   if (!args) return failed;
-  constexpr std::size_t kArguments[] = {2, 2, 2, 1, 3, 2, 2, 2, 2, 1, 1};
-  const std::size_t wanted = kArguments[static_cast<std::size_t>(node.method)];
+  const syntax::MethodInfo& info = syntax::info_of(node.method);
+  const std::size_t wanted = info.parameter_count();
   if (args->size() != wanted) {
     return failing(fmt::format("`{}` takes {}, not {} [wrong-argument-count]", name,
                                counted(wanted, "argument"), args->size()));
@@ -582,11 +582,10 @@ Functions::Expr Functions::method(const Code& node) {
   if (base.type != kMachine) {
     return failing(fmt::format("{} has no member `{}` [unknown-member]", base.type.text(), name));
   }
-  const bool grid = node.method >= Method::kGreedySplit && node.method <= Method::kDecompose;
   std::string text;
   for (std::size_t i = 0; i < args->size(); ++i) {
     Expr arg = (*args)[i];
-    if (grid && i == 1) {
+    if (info.parameters[i].type == syntax::Operand::kIntegers) {
       const auto tuple = as_tuple(arg);
       if (!tuple || !tuple->type.integers()) {
         return mismatch(fmt::format("`{}`", name), "a tuple of integers", arg);
@@ -601,7 +600,9 @@ Functions::Expr Functions::method(const Code& node) {
     Expr halo = eval(node.option);
     if (halo.type.never()) return halo;
     const auto tuple = as_tuple(halo);
-    if (!tuple || !tuple->type.integers()) return mismatch("`halo`", "a tuple of integers", halo);
+    if (!tuple || !tuple->type.integers()) {
+      return mismatch(fmt::format("`{}`", info.option), "a tuple of integers", halo);
+    }
     text += ", " + tuple->text;
   }
   features_.insert(std::string(name));

@@ -8,6 +8,7 @@
 
 #include "groma/evaluate.h"
 #include "mapper/value.h"
+#include "mapper/view_operations.h"
 #include "program/data.h"
 
 namespace groma::mapper {
@@ -43,11 +44,13 @@ class Interpreter {
     FunctionId function;
     std::vector<Value> slots;
   };
-  // The last result at a place that splits: mapping functions split the same way for every point.
+  // The last result at a place that searches for a split: mapping functions split the same way for
+  // every point.
   struct SplitMemo {
     CodeId code = program::kNoCode;
-    std::int64_t n = 0;
-    std::vector<std::int64_t> extents, halo, sizes;
+    std::int64_t n = 0;  // the extent that is split
+    OperationArguments given;
+    Coordinates parts;
   };
 
   Diagnostic& fail(DiagId id, Range range, std::vector<DiagArg> args);
@@ -94,22 +97,14 @@ class Interpreter {
   Value method(CodeId id, const Code& node);
   Value machine_method(CodeId id, const Code& node, const MachineView& view,
                        const std::vector<Element>& args);
-  Value split(const Code& node, const MachineView& view, int d, std::int64_t factor);
-  Value grid_split(CodeId id, const Code& node, const MachineView& view, int d,
-                   const Element& grid);
-  Value pair_method(const Code& node, const MachineView& view, int a, int b);
-  Value slice_machine(const Code& node, const MachineView& view, int d, std::int64_t lo,
-                      std::int64_t hi);
-  Value with_parts(const Code& node, const MachineView& view, int d, Coordinates parts);
-  std::optional<std::vector<std::int64_t>> sizes_of_split(CodeId id, const Code& node,
-                                                          std::int64_t n, const Element& grid);
+  std::optional<OperationArguments> operation_arguments(const Code& node, const MachineView& view,
+                                                        const std::vector<Element>& args);
+  Value refused(const Code& node, const std::vector<Element>& args, const Refused& why);
   std::optional<std::vector<std::int64_t>> integers(const Value& value, Range range,
                                                     std::string_view what);
-  std::optional<int> dimension(const Code& node, const MachineView& view, const Element& arg);
   Value has(const Code& node, const Value& base, const Element& memory);
   Value task_processor(const Code& node, const Value& base, const Element& machine);
   Value make_view(const Code& node, MachineView view);
-  bool fits(const Code& node, const MachineView& view, std::size_t more_dimensions);
 
   const program::Data& data_;
   const Machine& machine_;

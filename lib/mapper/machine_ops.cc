@@ -6,7 +6,6 @@
 
 #include "mapper/interpreter.h"
 #include "mapper/processors.h"
-#include "mapper/splits.h"
 
 namespace groma::mapper {
 
@@ -16,11 +15,6 @@ namespace {
 
 std::string dimensions_text(std::size_t n) {
   return fmt::format("{} dimension{}", n, n == 1 ? "" : "s");
-}
-
-// Steps that a split which is computed anew counts for: some tens of nanoseconds each.
-std::int64_t split_steps(bool every_factorisation, std::int64_t n, std::size_t k) {
-  return every_factorisation ? 2'000 + count_factorisations(n, k) / 5 : 20'000;
 }
 
 std::string view_text(const MachineView& view) {
@@ -33,18 +27,6 @@ Value Interpreter::make_view(const Code& node, MachineView view) {
   const auto cost = static_cast<std::int64_t>(2 * view.operations() + view.sizes().size());
   if (!tick(cost, node.range)) return {};
   return {std::make_shared<const MachineView>(std::move(view))};
-}
-
-bool Interpreter::fits(const Code& node, const MachineView& view, std::size_t more_dimensions) {
-  if (view.operations() >= kMaxViewOperations) {
-    fail(DiagId::kMachineLimit, node.focus, {kMaxViewOperations, std::string("operations")});
-    return false;
-  }
-  if (view.sizes().size() + more_dimensions > kMaxViewDimensions) {
-    fail(DiagId::kMachineLimit, node.focus, {kMaxViewDimensions, std::string("dimensions")});
-    return false;
-  }
-  return true;
 }
 
 // Machine(KIND): (nodes, processors of KIND in each node).
@@ -166,8 +148,7 @@ Value Interpreter::method(CodeId id, const Code& node) {
   if (failed_) return {};
   const std::vector<Element> args = elements(node.a, node.b);
   if (failed_) return {};
-  constexpr std::size_t kArguments[] = {2, 2, 2, 1, 3, 2, 2, 2, 2, 1, 1};
-  const std::size_t wanted = kArguments[static_cast<std::size_t>(node.method)];
+  const std::size_t wanted = syntax::info_of(node.method).parameter_count();
   if (args.size() != wanted) {
     fail(DiagId::kWrongArgumentCount, node.range,
          {std::string(name_of(node.method)),
@@ -188,172 +169,70 @@ Value Interpreter::method(CodeId id, const Code& node) {
 
 Value Interpreter::machine_method(CodeId id, const Code& node, const MachineView& view,
                                   const std::vector<Element>& args) {
-  const auto d = dimension(node, view, args[0]);
-  if (!d) return {};
-  const bool grid = node.method >= Method::kGreedySplit && node.method <= Method::kDecompose;
-  if (grid) return grid_split(id, node, view, *d, args[1]);
-  if (node.method == Method::kBalanceSplit) return grid_split(id, node, view, *d, args[1]);
-  if (node.method == Method::kReverse) {
-    return fits(node, view, 0) ? make_view(node, view.reverse(*d)) : Value{};
-  }
-  if (node.method == Method::kMerge || node.method == Method::kSwap) {
-    const auto other = dimension(node, view, args[1]);
-    return other ? pair_method(node, view, *d, *other) : Value{};
-  }
-  std::vector<std::int64_t> numbers;
-  for (std::size_t i = 1; i < args.size(); ++i) {
-    const auto* given = args[i].value.get<std::int64_t>();
-    if (given == nullptr) {
-      return fail_type(args[i].range, fmt::format("`{}`", name_of(node.method)), "an integer",
-                       args[i].value);
+  const auto given = operation_arguments(node, view, args);
+  if (!given) return {};
+  const std::int64_t steps = search_steps(node.method, view, *given);
+  const std::int64_t n = view.sizes()[given->dimension(0)];
+  if (steps > 0) {
+    for (const SplitMemo& memo : memos_) {
+      if (memo.code != id || memo.n != n || memo.given != *given) continue;
+      const Applied cut = split_into(view, static_cast<int>(given->numbers[0]), memo.parts);
+      const auto* made = std::get_if<MachineView>(&cut);
+      return made != nullptr ? make_view(node, *made) : refused(node, args, std::get<Refused>(cut));
     }
-    numbers.push_back(*given);
+    if (!tick(steps, node.range)) return {};
   }
-  if (node.method == Method::kSplit) return split(node, view, *d, numbers[0]);
-  return slice_machine(node, view, *d, numbers[0], numbers[1]);
+  const Applied applied = apply(node.method, view, *given);
+  const auto* made = std::get_if<MachineView>(&applied);
+  if (made == nullptr) return refused(node, args, std::get<Refused>(applied));
+  if (steps > 0) memos_[next_memo_++ % memos_.size()] = {id, n, *given, made->steps().back().parts};
+  return make_view(node, *made);
 }
 
-std::optional<int> Interpreter::dimension(const Code& node, const MachineView& view,
-                                          const Element& arg) {
-  const auto* given = arg.value.get<std::int64_t>();
-  if (given == nullptr) {
-    fail_type(arg.range, fmt::format("`{}`", name_of(node.method)), "a dimension, an integer",
-              arg.value);
-    return std::nullopt;
-  }
-  if (*given < 0 || *given >= view.dimensions()) {
-    fail(DiagId::kBadDimension, arg.range,
-         {std::string(name_of(node.method)), *given, dimensions_text(view.sizes().size())})
-        .note(fmt::format("the machine is {}; dimensions count from 0", view_text(view)));
-    return std::nullopt;
-  }
-  return static_cast<int>(*given);
-}
-
-Value Interpreter::split(const Code& node, const MachineView& view, int d, std::int64_t factor) {
-  const std::int64_t n = view.sizes()[static_cast<std::size_t>(d)];
-  if (factor < 1) {
-    fail(DiagId::kBadSplitArgument, node.focus,
-         {std::string("split"), fmt::format("a factor of {}", factor), std::string("1 or more")});
-    return {};
-  }
-  if (n % factor != 0) {
-    fail(DiagId::kSplitNotDivisible, node.focus, {factor, n, d})
-        .note("the original drops processors here (D8)")
-        .help("`balance_split`, `auto_split` and `decompose` take any number");
-    return {};
-  }
-  return with_parts(node, view, d, {factor, n / factor});
-}
-
-Value Interpreter::with_parts(const Code& node, const MachineView& view, int d, Coordinates parts) {
-  if (!fits(node, view, parts.size() - 1)) return {};
-  return make_view(node, view.split(d, std::move(parts)));
-}
-
-Value Interpreter::pair_method(const Code& node, const MachineView& view, int a, int b) {
-  if (a == b) {
-    fail(DiagId::kSameDimension, node.focus, {std::string(name_of(node.method)), a});
-    return {};
-  }
-  if (!fits(node, view, 0)) return {};
-  if (node.method == Method::kSwap) return make_view(node, view.swap(a, b));
-  std::int64_t size = 0;
-  if (__builtin_mul_overflow(view.sizes()[static_cast<std::size_t>(a)],
-                             view.sizes()[static_cast<std::size_t>(b)], &size)) {
-    fail(DiagId::kOverflow, node.focus, {std::string("the merged extent")});
-    return {};
-  }
-  return make_view(node, view.merge(a, b));
-}
-
-Value Interpreter::slice_machine(const Code& node, const MachineView& view, int d, std::int64_t lo,
-                                 std::int64_t hi) {
-  const std::int64_t n = view.sizes()[static_cast<std::size_t>(d)];
-  if (lo < 0 || lo > hi || hi >= n) {
-    fail(DiagId::kBadSlice, node.focus, {lo, hi, d, n})
-        .note(
-            "both ends are included: 0 <= first <= last < extent (the original takes some others: "
-            "D4)");
-    return {};
-  }
-  return fits(node, view, 0) ? make_view(node, view.slice(d, lo, hi)) : Value{};
-}
-
-Value Interpreter::grid_split(CodeId id, const Code& node, const MachineView& view, int d,
-                              const Element& grid) {
-  const std::int64_t n = view.sizes()[static_cast<std::size_t>(d)];
-  const auto sizes = sizes_of_split(id, node, n, grid);
-  return sizes ? with_parts(node, view, d, *sizes) : Value{};
-}
-
-std::optional<std::vector<std::int64_t>> Interpreter::sizes_of_split(CodeId id, const Code& node,
-                                                                     std::int64_t n,
-                                                                     const Element& grid) {
-  const std::string name(name_of(node.method));
-  const auto reject = [&](std::string what, std::string_view needs) {
-    fail(DiagId::kBadSplitArgument, grid.range, {name, std::move(what), std::string(needs)});
-    return std::nullopt;
-  };
-  if (node.method == Method::kBalanceSplit) {
-    const auto* parts = grid.value.get<std::int64_t>();
-    if (parts == nullptr) {
-      fail_type(grid.range, "`balance_split`", "a number of dimensions", grid.value);
+// The arguments as the table of methods has them; nothing when it reports.
+std::optional<OperationArguments> Interpreter::operation_arguments(
+    const Code& node, const MachineView& view, const std::vector<Element>& args) {
+  const syntax::MethodInfo& info = syntax::info_of(node.method);
+  const std::string name = fmt::format("`{}`", info.name);
+  OperationArguments given;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    if (info.parameters[i].type == syntax::Operand::kIntegers) {
+      const auto numbers = integers(args[i].value, args[i].range, name);
+      if (!numbers) return std::nullopt;
+      given.tuple = *numbers;
+      continue;
+    }
+    const bool dimension = info.parameters[i].type == syntax::Operand::kDimension;
+    const auto* number = args[i].value.get<std::int64_t>();
+    if (number == nullptr) {
+      fail_type(args[i].range, name, dimension ? "a dimension, an integer" : "an integer",
+                args[i].value);
       return std::nullopt;
     }
-    if (*parts < 1 || *parts > kMaxViewDimensions) {
-      return reject(fmt::format("{} dimensions", *parts),
-                    fmt::format("1 to {}", kMaxViewDimensions));
+    if (dimension && !has_dimension(view, *number)) {
+      fail(DiagId::kBadDimension, args[i].range,
+           {std::string(info.name), *number, dimensions_text(view.sizes().size())})
+          .note(fmt::format("the machine is {}; dimensions count from 0", view_text(view)));
+      return std::nullopt;
     }
-    return balance_split(n, *parts);
+    given.numbers[i] = *number;
   }
-  const auto extents = integers(grid.value, grid.range, fmt::format("`{}`", name));
-  if (!extents) return std::nullopt;
-  if (extents->empty() || extents->size() > kMaxViewDimensions) {
-    return reject(fmt::format("{} extents", extents->size()),
-                  fmt::format("1 to {}", kMaxViewDimensions));
+  if (node.option != program::kNoCode) {
+    const Value value = eval(node.option);
+    given.option = integers(value, code(node.option).range, fmt::format("`{}`", info.option));
+    if (!given.option) return std::nullopt;
   }
-  if (node.method == Method::kGreedySplit) return greedy_split(n, *extents);
-  std::vector<std::int64_t> halo(extents->size(), 1);
-  if (node.method == Method::kDecompose) {
-    if (std::any_of(extents->begin(), extents->end(), [](std::int64_t x) { return x < 0; })) {
-      return reject("a negative extent", "extents of 0 or more");
-    }
-    if (node.option != program::kNoCode) {
-      const Value given = eval(node.option);
-      if (failed_) return std::nullopt;
-      const auto widths = integers(given, code(node.option).range, "`halo`");
-      if (!widths) return std::nullopt;
-      if (widths->size() != extents->size() ||
-          std::any_of(widths->begin(), widths->end(), [](std::int64_t x) { return x < 0; })) {
-        return reject(fmt::format("a halo of {}", to_string(given, "")),
-                      fmt::format("{} widths of 0 or more", extents->size()));
-      }
-      halo = *widths;
-    }
-  }
-  for (const SplitMemo& memo : memos_) {
-    if (memo.code == id && memo.n == n && memo.extents == *extents && memo.halo == halo) {
-      return memo.sizes;
-    }
-  }
-  if (!tick(split_steps(node.method == Method::kAutoSplit, n, extents->size()), node.range)) {
-    return std::nullopt;
-  }
-  const SplitResult result =
-      node.method == Method::kAutoSplit ? auto_split(n, *extents) : decompose(n, *extents, halo);
-  if (const auto* error = std::get_if<SplitError>(&result)) {
-    if (*error == SplitError::kOverflow) {
-      fail(DiagId::kOverflow, node.focus, {fmt::format("a product in `{}`", name)});
-    } else {
-      fail(DiagId::kStepLimit, node.focus, {kMaxFactorisations})
-          .note(fmt::format("{} has that many factorisations into {}", n, extents->size()));
-    }
-    return std::nullopt;
-  }
-  const auto& sizes = std::get<std::vector<std::int64_t>>(result);
-  memos_[next_memo_++ % memos_.size()] = {id, n, *extents, halo, sizes};
-  return sizes;
+  return given;
+}
+
+Value Interpreter::refused(const Code& node, const std::vector<Element>& args, const Refused& why) {
+  Range range = node.focus;
+  if (why.at == Refused::kOption) range = code(node.option).range;
+  if (why.at >= 0) range = args[static_cast<std::size_t>(why.at)].range;
+  Diagnostic& diagnostic = fail(why.id, range, why.arguments);
+  if (!why.note.empty()) diagnostic.note(why.note);
+  if (!why.help.empty()) diagnostic.help(why.help);
+  return {};
 }
 
 std::optional<std::vector<std::int64_t>> Interpreter::integers(const Value& value, Range range,

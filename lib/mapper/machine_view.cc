@@ -1,4 +1,4 @@
-// The five operations on a grid, each with the way back.
+// The operations on a grid, each with the way back.
 #include "mapper/machine_view.h"
 
 #include <algorithm>
@@ -43,6 +43,12 @@ MachineView MachineView::reverse(int d) const {
   return with({Step::Kind::kReverse, d, 0, sizes_[slot(d)], 0, {}}, sizes_);
 }
 
+MachineView MachineView::rotate(int d, std::int64_t k) const {
+  const std::int64_t n = sizes_[slot(d)];
+  const std::int64_t first = n == 0 ? 0 : (k % n + n) % n;
+  return with({Step::Kind::kRotate, d, 0, first, n, {}}, sizes_);
+}
+
 MachineView MachineView::slice(int d, std::int64_t lo, std::int64_t hi) const {
   Coordinates sizes = sizes_;
   sizes[slot(d)] = hi - lo + 1;
@@ -73,6 +79,9 @@ void MachineView::step_back(const Step& step, Coordinates& index) {
     case Step::Kind::kReverse:
       index[slot(step.a)] = step.size_a - 1 - index[slot(step.a)];
       break;
+    case Step::Kind::kRotate:
+      index[slot(step.a)] = (index[slot(step.a)] + step.size_a) % step.size_b;
+      break;
     case Step::Kind::kSlice:
       index[slot(step.a)] += step.size_a;
       break;
@@ -99,6 +108,9 @@ bool MachineView::step_forward(const Step& step, Coordinates& index) {
     case Step::Kind::kSwap:
     case Step::Kind::kReverse:
       step_back(step, index);
+      return true;
+    case Step::Kind::kRotate:
+      index[slot(step.a)] = (index[slot(step.a)] + step.size_b - step.size_a) % step.size_b;
       return true;
     case Step::Kind::kSlice:
       index[slot(step.a)] -= step.size_a;

@@ -32,6 +32,8 @@ class MachineView {
   MachineView merge(int a, int b) const;
   MachineView swap(int a, int b) const;
   MachineView reverse(int d) const;
+  // Index i is what (i + k) % n was, where n is the extent of d; any k.
+  MachineView rotate(int d, std::int64_t k) const;
   // Both ends included.
   MachineView slice(int d, std::int64_t lo, std::int64_t hi) const;
 
@@ -44,13 +46,14 @@ class MachineView {
   };
   std::optional<Coordinates> from_base(std::int64_t node, std::int64_t processor, Cut* cut) const;
 
-  // One of the five operations, for those who follow them with other numbers than integers.
+  // One of the operations above, for those who follow them with other numbers than integers.
   struct Step {
-    enum class Kind : std::uint8_t { kSplit, kMerge, kSwap, kReverse, kSlice };
+    enum class Kind : std::uint8_t { kSplit, kMerge, kSwap, kReverse, kRotate, kSlice };
     Kind kind;
     int a = 0, b = 0;
-    std::int64_t size_a = 0, size_b = 0;  // extents before; kSlice: lo and the new extent
-    Coordinates parts;                    // kSplit
+    // Extents before. kRotate: k within [0, n), and n; kSlice: lo, and the new extent.
+    std::int64_t size_a = 0, size_b = 0;
+    Coordinates parts;  // kSplit
   };
   const std::vector<Step>& steps() const { return steps_; }
 

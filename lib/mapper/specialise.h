@@ -19,6 +19,7 @@
 #include "mapper/expressions.h"
 #include "mapper/machine_view.h"
 #include "mapper/value.h"
+#include "mapper/view_operations.h"
 
 namespace groma::mapper {
 
@@ -161,7 +162,8 @@ class Specialiser {
   Partial method(const Code& node);
   Partial machine_method(const Code& node, const MachineView& view,
                          const std::vector<Element>& args);
-  std::optional<Integers> sizes_of_split(const Code& node, std::int64_t n, const Partial& grid);
+  std::optional<OperationArguments> operation_arguments(const Code& node, const MachineView& view,
+                                                        const std::vector<Element>& args);
   std::optional<Integers> integers(const Partial& value);
   Partial has(const Partial& base, const Partial& memory);
   Partial task_processor(const Partial& base, const Partial& machine);

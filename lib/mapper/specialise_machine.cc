@@ -3,7 +3,6 @@
 
 #include "mapper/processors.h"
 #include "mapper/specialise.h"
-#include "mapper/splits.h"
 
 namespace groma::mapper {
 
@@ -117,6 +116,9 @@ void Specialiser::step_back(const MachineView::Step& step, std::vector<ExprId>& 
     case Kind::kReverse:
       index[a] = e.subtract(e.constant(step.size_a - 1), index[a]);
       break;
+    case Kind::kRotate:
+      index[a] = e.modulo(e.add(index[a], e.constant(step.size_a)), e.constant(step.size_b));
+      break;
     case Kind::kSlice:
       index[a] = e.add(index[a], e.constant(step.size_a));
       break;
@@ -143,8 +145,7 @@ Partial Specialiser::method(const Code& node) {
   const Partial base = eval(node.c);
   if (failed_) return {};
   const std::vector<Element> args = elements(node.a, node.b);
-  constexpr std::size_t kArguments[] = {2, 2, 2, 1, 3, 2, 2, 2, 2, 1, 1};
-  if (failed_ || args.size() != kArguments[static_cast<std::size_t>(node.method)]) return fail();
+  if (failed_ || args.size() != syntax::info_of(node.method).parameter_count()) return fail();
   if (node.method == Method::kHas) return has(base, args[0].value);
   if (node.method == Method::kProcessor) return task_processor(base, args[0].value);
   const MachineView* view = base.machine();
@@ -153,71 +154,35 @@ Partial Specialiser::method(const Code& node) {
 
 Partial Specialiser::machine_method(const Code& node, const MachineView& view,
                                     const std::vector<Element>& args) {
-  const auto dimension = [&](const Element& arg) -> std::optional<int> {
-    const auto given = known(arg.value);
-    if (!given || *given < 0 || *given >= view.dimensions()) return std::nullopt;
-    return static_cast<int>(*given);
-  };
-  const auto d = dimension(args[0]);
-  if (!d || view.operations() >= kMaxViewOperations) return fail();
-  const std::int64_t n = view.sizes()[static_cast<std::size_t>(*d)];
-  if (node.method == Method::kReverse) return make_view(view.reverse(*d));
-  if (node.method == Method::kMerge || node.method == Method::kSwap) {
-    const auto other = dimension(args[1]);
-    if (!other || *other == *d) return fail();
-    if (node.method == Method::kSwap) return make_view(view.swap(*d, *other));
-    std::int64_t size = 0;
-    const std::int64_t by = view.sizes()[static_cast<std::size_t>(*other)];
-    return __builtin_mul_overflow(n, by, &size) ? fail() : make_view(view.merge(*d, *other));
-  }
-  if (node.method == Method::kSlice) {
-    const auto lo = known(args[1].value), hi = known(args[2].value);
-    if (!lo || !hi || *lo < 0 || *lo > *hi || *hi >= n) return fail();
-    return make_view(view.slice(*d, *lo, *hi));
-  }
-  std::optional<Integers> parts;
-  if (node.method == Method::kSplit) {
-    const auto factor = known(args[1].value);
-    if (!factor || *factor < 1 || n % *factor != 0) return fail();
-    parts = Integers{*factor, n / *factor};
-  } else {
-    parts = sizes_of_split(node, n, args[1].value);
-  }
-  if (!parts || view.sizes().size() + parts->size() - 1 > kMaxViewDimensions) return fail();
-  return make_view(view.split(*d, std::move(*parts)));
+  const auto given = operation_arguments(node, view, args);
+  // Ticks as the interpreter does.
+  if (!given || !tick(search_steps(node.method, view, *given))) return fail();
+  Applied applied = apply(node.method, view, *given);
+  auto* made = std::get_if<MachineView>(&applied);
+  return made == nullptr ? fail() : make_view(std::move(*made));
 }
 
-std::optional<Specialiser::Integers> Specialiser::sizes_of_split(const Code& node, std::int64_t n,
-                                                                 const Partial& grid) {
-  if (node.method == Method::kBalanceSplit) {
-    const auto parts = known(grid);
-    if (!parts || *parts < 1 || *parts > kMaxViewDimensions) return std::nullopt;
-    return balance_split(n, *parts);
-  }
-  const auto extents = integers(grid);
-  if (!extents || extents->empty() || extents->size() > kMaxViewDimensions) return std::nullopt;
-  if (node.method == Method::kGreedySplit) return greedy_split(n, *extents);
-  const auto negative = [](std::int64_t x) { return x < 0; };
-  Integers halo(extents->size(), 1);
-  if (node.method == Method::kDecompose) {
-    if (std::any_of(extents->begin(), extents->end(), negative)) return std::nullopt;
-    if (node.option != program::kNoCode) {
-      const auto widths = integers(eval(node.option));
-      if (!widths || widths->size() != extents->size() ||
-          std::any_of(widths->begin(), widths->end(), negative)) {
-        return std::nullopt;
-      }
-      halo = *widths;
+std::optional<OperationArguments> Specialiser::operation_arguments(
+    const Code& node, const MachineView& view, const std::vector<Element>& args) {
+  const syntax::MethodInfo& info = syntax::info_of(node.method);
+  OperationArguments given;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    if (info.parameters[i].type == syntax::Operand::kIntegers) {
+      const auto numbers = integers(args[i].value);
+      if (!numbers) return std::nullopt;
+      given.tuple = *numbers;
+      continue;
     }
+    const auto number = known(args[i].value);
+    const bool dimension = info.parameters[i].type == syntax::Operand::kDimension;
+    if (!number || (dimension && !has_dimension(view, *number))) return std::nullopt;
+    given.numbers[i] = *number;
   }
-  const bool all = node.method == Method::kAutoSplit;
-  // As the interpreter counts them.
-  if (!tick(all ? 2'000 + count_factorisations(n, extents->size()) / 5 : 20'000)) {
-    return std::nullopt;
+  if (node.option != program::kNoCode) {
+    given.option = integers(eval(node.option));
+    if (!given.option) return std::nullopt;
   }
-  const SplitResult result = all ? auto_split(n, *extents) : decompose(n, *extents, halo);
-  if (const auto* sizes = std::get_if<Integers>(&result)) return *sizes;
-  return std::nullopt;
+  return given;
 }
 
 std::optional<Specialiser::Integers> Specialiser::integers(const Partial& value) {

@@ -21,8 +21,8 @@ bool is_any(Type type) { return type == Type::kAny; }
 bool is_pair_like(Type type) { return type == Type::kTuple || type == Type::kProcessor; }
 
 std::optional<Method> find_method(std::string_view name) {
-  for (std::size_t i = 0; i < kMethodCount; ++i) {
-    if (name_of(static_cast<Method>(i)) == name) return static_cast<Method>(i);
+  for (const syntax::MethodInfo& info : syntax::kMethods) {
+    if (info.name == name) return info.method;
   }
   return std::nullopt;
 }
@@ -32,6 +32,29 @@ std::optional<Member> find_member(std::string_view name) {
     if (name_of(static_cast<Member>(i)) == name) return static_cast<Member>(i);
   }
   return std::nullopt;
+}
+
+Type value_type(syntax::Operand operand) {
+  switch (operand) {
+    case syntax::Operand::kNone:
+      break;
+    case syntax::Operand::kMachine:
+      return Type::kMachine;
+    case syntax::Operand::kProcessor:
+      return Type::kProcessor;
+    case syntax::Operand::kTask:
+      return Type::kTask;
+    case syntax::Operand::kMemory:
+      return Type::kMemKind;
+    case syntax::Operand::kDimension:
+    case syntax::Operand::kInteger:
+      return Type::kInt;
+    case syntax::Operand::kIntegers:
+      return Type::kTuple;
+    case syntax::Operand::kTruth:
+      return Type::kBool;
+  }
+  return Type::kAny;
 }
 
 bool of_task(Member member) { return member >= Member::kIpoint; }
@@ -46,9 +69,8 @@ bool has(Type type, Member member) {
 
 bool has(Type type, Method method) {
   if (is_any(type)) return true;
-  if (method == Method::kHas) return type == Type::kProcessor;
-  if (method == Method::kProcessor) return type == Type::kTask || type == Type::kParent;
-  return type == Type::kMachine;
+  const Type receiver = value_type(syntax::info_of(method).receiver);
+  return type == receiver || (receiver == Type::kTask && type == Type::kParent);
 }
 
 // All that may stand after `.`, for messages.
@@ -58,9 +80,8 @@ std::vector<std::string_view> names_after_dot(Type type) {
     const auto member = static_cast<Member>(i);
     if (has(type, member)) names.push_back(name_of(member));
   }
-  for (std::size_t i = 0; i < kMethodCount; ++i) {
-    const auto method = static_cast<Method>(i);
-    if (has(type, method)) names.push_back(name_of(method));
+  for (const syntax::MethodInfo& info : syntax::kMethods) {
+    if (has(type, info.method)) names.push_back(info.name);
   }
   return names;
 }
@@ -591,29 +612,22 @@ CodeId Builder::call_method(const Expr& expr, const Expr& callee) {
     }
     return broken_call(expr);
   }
-  constexpr std::size_t kArguments[] = {2, 2, 2, 1, 3, 2, 2, 2, 2, 1, 1};
-  constexpr Type kResults[] = {Type::kMachine, Type::kBool, Type::kTuple};
+  const syntax::MethodInfo& info = syntax::info_of(*method);
   CodeId option = kNoCode;
-  const List args = elements(expr, *method == Method::kDecompose ? "halo" : "", spelled, &option);
+  const List args = elements(expr, info.option, spelled, &option);
   const Range call{callee.at, expr.range.end};
-  const bool count_fits =
-      check_arguments(spelled, args, kArguments[static_cast<std::size_t>(*method)], call);
+  const bool count_fits = check_arguments(spelled, args, info.parameter_count(), call);
   for (std::uint32_t i = 0; count_fits && i < args.count && !has_splice(args); ++i) {
-    const bool grid = i == 1 && *method >= Method::kGreedySplit && *method <= Method::kDecompose;
-    const Type wanted = *method == Method::kHas         ? Type::kMemKind
-                        : *method == Method::kProcessor ? Type::kMachine
-                        : grid                          ? Type::kTuple
-                                                        : Type::kInt;
-    check_type(data_.lists[args.begin + i], spelled, wanted);
+    check_type(data_.lists[args.begin + i], spelled, value_type(info.parameters[i].type));
   }
-  if (option != kNoCode) check_type(option, "halo", Type::kTuple);
+  if (option != kNoCode) check_type(option, info.option, Type::kTuple);
   if (*method == Method::kProcessor && type != Type::kParent) {
     note_read(&Function::single_only, {true, Member::kParent, true, focus});
   }
   Code code;
   code.op = Op::kMethod;
   code.method = *method;
-  code.type = kResults[*method == Method::kHas ? 1 : *method == Method::kProcessor ? 2 : 0];
+  code.type = value_type(info.result);
   code.range = expr.range;
   code.focus = focus;
   code.a = args.begin, code.b = args.count, code.c = base;

@@ -57,13 +57,6 @@ std::string_view describe(Type type) {
   return "";
 }
 
-std::string_view name_of(Method method) {
-  constexpr std::array<std::string_view, kMethodCount> kNames = {
-      "split",        "merge",      "swap",      "reverse", "slice",    "balance_split",
-      "greedy_split", "auto_split", "decompose", "has",     "processor"};
-  return kNames[static_cast<std::size_t>(method)];
-}
-
 std::string_view name_of(Member member) {
   constexpr std::array<std::string_view, kMemberCount> kNames = {
       "size", "volume", "len", "ipoint", "ispace", "ilo", "parent", "name"};

@@ -10,10 +10,12 @@
 
 #include "base/names.h"
 #include "groma/program.h"
+#include "syntax/methods.h"
 #include "syntax/token.h"
 
 namespace groma::program {
 
+using syntax::Method;
 using syntax::ParamType;
 
 // ------------------------------------------------------------------------------------------ code
@@ -76,23 +78,6 @@ enum class Op : std::uint8_t {
   kMember,       // `member` of a
   kBroken,       // fails as the failure a says: a mistake where none was sure to matter
 };
-
-// Operations on machines, and the two that answer a question.
-enum class Method : std::uint8_t {
-  kSplit,
-  kMerge,
-  kSwap,
-  kReverse,
-  kSlice,
-  kBalanceSplit,
-  kGreedySplit,
-  kAutoSplit,
-  kDecompose,
-  kHas,        // of a processor
-  kProcessor,  // of a task
-};
-inline constexpr std::size_t kMethodCount = 11;
-std::string_view name_of(Method method);
 
 enum class Member : std::uint8_t {
   kSize,  // machine, tuple

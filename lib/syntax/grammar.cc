@@ -13,6 +13,7 @@
 #include "groma/kinds.h"
 #include "syntax/lexer.h"
 #include "syntax/limits.h"
+#include "syntax/methods.h"
 #include "syntax/token.h"
 #include "syntax/tree.h"
 
@@ -312,20 +313,26 @@ void add_binary(std::vector<Production>& table) {
   }
 }
 
-// Members by what follows them. They are no reserved words; program/ says what each of them does.
+// Members by what follows them. They are no reserved words.
 void add_members(std::vector<Production>& table) {
   const Item arguments = optional(rule("arguments"));
-  const Item option = seq(text("halo="), rule("expr"));
-  const Item call = seq(rule("operation"), text("("), arguments, text(")"));
-  const Item decompose = seq(text("decompose("), list(one_of(rule("argument"), option)), text(")"));
-  table.push_back({"member", seq(text("."), one_of(rule("property"), call, decompose)), false, ""});
+  std::vector<std::string> plain;
+  std::vector<Item> calls = {rule("property"),
+                             seq(rule("operation"), text("("), arguments, text(")"))};
+  for (const MethodInfo& method : kMethods) {
+    if (method.option.empty()) {
+      plain.emplace_back(method.name);
+      continue;
+    }
+    const Item option = seq(text(std::string(method.option) + "="), rule("expr"));
+    calls.push_back(seq(text(std::string(method.name) + "("),
+                        list(one_of(rule("argument"), option)), text(")")));
+  }
+  table.push_back({"member", seq(text("."), compound(Kind::kChoice, std::move(calls))), false, ""});
   table.push_back({"property",
                    texts({"size", "volume", "len", "ipoint", "ispace", "ilo", "parent", "name"}),
                    false, ""});
-  table.push_back({"operation",
-                   texts({"split", "merge", "swap", "reverse", "slice", "balance_split",
-                          "greedy_split", "auto_split", "has", "processor"}),
-                   false, ""});
+  table.push_back({"operation", texts(plain), false, ""});
 }
 
 void add_primaries(std::vector<Production>& table) {

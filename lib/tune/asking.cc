@@ -196,7 +196,7 @@ void add_card(Prompt& prompt, const Problem& problem) {
   if (!problem.is_mapping()) return;
   prompt.system("\n");
   for (const CardPiece& piece : language_card()) {
-    prompt.system(std::string(piece.text), piece.leaves);
+    prompt.system(piece.text, piece.leaves);
   }
 }
 

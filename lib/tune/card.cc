@@ -1,11 +1,27 @@
 // The language's reference card.
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "syntax/methods.h"
 #include "tune/prompt.h"
 
 namespace groma::tuning {
 namespace {
 
-constexpr CardPiece kCard[] = {
-    {R"(MAPPING LANGUAGE - REFERENCE CARD
+// The operations on machines that the card lists, a line each.
+std::string operations_text() {
+  std::string text = "   Views of a machine; n is the extent of dimension d:";
+  for (const syntax::MethodInfo& method : syntax::kMethods) {
+    if (!method.on_card) continue;
+    fmt::format_to(std::back_inserter(text), "\n   {}: {}", signature_of(method), method.words);
+  }
+  return text;
+}
+
+std::vector<CardPiece> make_card() {
+  return {
+      {R"(MAPPING LANGUAGE - REFERENCE CARD
 Every statement ends with `;`. Comments start with `#`. `*` stands for all.
 Upper and lower case differ. Use only the names of tasks and regions that are listed below.
 
@@ -46,9 +62,7 @@ Upper and lower case differ. Use only the names of tasks and regions that are li
    whole numbers only, `/` truncates. No if, no loop, no recursion. Every index must be in range:
    `x % m.size[0]`. The machine's kind must be the one that the task runs on.
 )"},
-    {R"(   Views of a machine: merge(a, b) makes two dimensions one (b runs fastest), split(d, f) one two
-   (extents f and n/f, f fastest; f must divide n), swap(a, b), reverse(d), slice(d, first, last),
-   decompose(d, t): dimension d as a grid for a launch of extents t with little exchange.
+      {operations_text() + R"(
     def by_blocks(Task task) {
       grid = m.merge(0, 1).decompose(0, task.ispace);
       return grid[*(task.ipoint * grid.size / task.ispace)];
@@ -58,25 +72,29 @@ Upper and lower case differ. Use only the names of tasks and regions that are li
       return m[p % m.size[0], p / m.size[0] % m.size[1]];
     }
 )",
-     Leaves::kCard},
-    {R"(
+       Leaves::kCard},
+      {R"(
 6) Single tasks: SingleTaskMap <task,..|KIND|*> f; of these task.parent is known, not ipoint.
     def with_parent(Task task) { return m[*task.parent.processor(m)]; }
     SingleTaskMap GPU with_parent;
 )"},
-    {R"(
+      {R"(
 7) Seldom: CollectMemory <task,..|*> <region,..|*>; frees a read-only instance as soon as its task
    is done. ControlReplicate <task,..|*>; TaskSteal <task,..|*> <KIND> SAME_NODE;
 )",
-     Leaves::kCard},
-    {R"(
+       Leaves::kCard},
+      {R"(
 Of two statements about the same the first counts. What nothing decides the default mapper does. A
 mapping never changes results, only the speed and whether the program may run.
 )"},
-};
+  };
+}
 
 }  // namespace
 
-std::span<const CardPiece> language_card() { return kCard; }
+std::span<const CardPiece> language_card() {
+  static const std::vector<CardPiece> card = make_card();
+  return card;
+}
 
 }  // namespace groma::tuning

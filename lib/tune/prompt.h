@@ -48,7 +48,7 @@ class Prompt {
 // What the language is, for a model that never saw it: pieces, each with how it leaves. Lines that
 // begin with four spaces are, all together, a program.
 struct CardPiece {
-  std::string_view text;
+  std::string text;
   Leaves leaves = Leaves::kNever;
 };
 std::span<const CardPiece> language_card();

@@ -130,7 +130,7 @@ class Trace : public Proposer {
                     "language:\n",
                     names));
     for (const CardPiece& piece : language_card()) {
-      prompt.user(std::string(piece.text), piece.leaves);
+      prompt.user(piece.text, piece.leaves);
     }
     prompt.user("\n");
   }

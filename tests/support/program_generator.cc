@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "support/program_tokens.h"
+#include "syntax/methods.h"
 
 namespace groma::testing {
 namespace {
@@ -673,50 +674,66 @@ class Generator {
     return type;
   }
 
+  // Any operation of the table of methods. One that is not named here keeps the number of
+  // dimensions.
   void operation(Type& type, int depth) {
+    using syntax::Method;
     const int d = random_.between(0, type.size - 1);
     const int other = type.size > 1 ? (d + random_.between(1, type.size - 1)) % type.size : d;
-    put(".");
-    switch (random_.below(9)) {
-      case 0:
-        put("split", "("), number(d), put(","), number(random_.chance(80) ? 1 : 2), put(")");
+    const syntax::MethodInfo& method = any_operation();
+    put(".", std::string(method.name), "("), number(d);
+    switch (method.method) {
+      case Method::kSplit:
+        put(","), number(random_.chance(80) ? 1 : 2);
+        ++type.size;
         break;
-      case 1:
-      case 2:
-        if (other == d) return reverse(d);
-        put(random_.chance(60) ? "merge" : "swap", "("), number(d), put(","), number(other),
-            put(")");
-        if (out_[out_.size() - 6] == "merge") --type.size;
-        return;
-      case 3:
-        return reverse(d);
-      case 4:
-        put("slice", "("), number(d), put(",", "0", ",", random_.chance(90) ? "0" : "1", ")");
-        return;
-      case 5: {
+      case Method::kMerge:
+        put(","), number(other);
+        if (other != d) --type.size;
+        break;
+      case Method::kSlice:
+        put(",", "0", ",", random_.chance(90) ? "0" : "1");
+        break;
+      case Method::kBalanceSplit: {
         const int parts = random_.between(1, 3);
-        put("balance_split", "("), number(d), put(","), number(parts), put(")");
+        put(","), number(parts);
         type.size += parts - 1;
-        return;
+        break;
       }
-      default: {
-        const int parts = random_.between(1, 3);
-        const std::string name =
-            random_.pick({"greedy_split", "auto_split", "decompose", "decompose"});
-        put(name, "("), number(d), put(",");
-        extents(parts, depth);
-        if (name == "decompose" && random_.chance(30)) {
-          put(",", "halo", "="), positive_tuple(parts);
+      default:
+        for (std::size_t i = 1; i < method.parameter_count(); ++i) {
+          put(",");
+          switch (method.parameters[i].type) {
+            case syntax::Operand::kDimension:
+              number(other);
+              break;
+            case syntax::Operand::kIntegers:
+              type.size += new_grid(method, depth) - 1;
+              break;
+            default:
+              number(random_.between(0, 9));
+          }
         }
-        put(")");
-        type.size += parts - 1;
-        return;
-      }
     }
-    ++type.size;  // split
+    put(")");
   }
 
-  void reverse(int d) { put("reverse", "("), number(d), put(")"); }
+  const syntax::MethodInfo& any_operation() {
+    for (;;) {
+      const auto& method = syntax::kMethods[random_.below(syntax::kMethods.size())];
+      if (method.receiver == syntax::Operand::kMachine) return method;
+    }
+  }
+
+  // The extents of a grid and the method's option; returns how many dimensions the grid has.
+  int new_grid(const syntax::MethodInfo& method, int depth) {
+    const int parts = random_.between(1, 3);
+    extents(parts, depth);
+    if (!method.option.empty() && random_.chance(30)) {
+      put(",", std::string(method.option), "="), positive_tuple(parts);
+    }
+    return parts;
+  }
 
   void extents(int parts, int depth) {
     if (index_ && dimensions_ == parts && random_.chance(60)) return put(task_, ".", "ispace");

@@ -121,6 +121,12 @@ class Grid {
 
   Grid reverse(Int dimension) const { return with(view_.reverse(checked("reverse", dimension))); }
   // @end
+  // @if rotate
+
+  Grid rotate(Int dimension, Int first) const {
+    return with(view_.rotate(checked("rotate", dimension), first.value()));
+  }
+  // @end
   // @if slice
 
   Grid slice(Int dimension, Int first, Int last) const {

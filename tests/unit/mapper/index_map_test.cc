@@ -136,6 +136,10 @@ def backwards(Task task) {
   i = task.ispace[0] - 1 - task.ipoint[0];
   return m.reverse(1)[i % m.size[0], i / m.size[0] % m.size[1]];
 }
+def rotated(Task task) {
+  ring = m.merge(0, 1).rotate(0, 3);
+  return ring[task.ipoint[0] * ring.size[0] / task.ispace[0]];
+}
 def corner(Task task) { return m[task.ipoint[0] < 3 ? 0 : 1, task.ipoint[0] == 7 ? 1 : 0]; }
 def node_set(Task task) { return m[task.ipoint[0] % m.size[0], *]; }
 def column_set(Task task) { return m[*, task.ipoint[0] % m.size[1]]; }
@@ -400,7 +404,7 @@ TEST(IndexMap, TakesMachinesWithinItsNumbers) {
 TEST(IndexMap, ProvesWhatCannotFail) {
   const Bound bound(kMaps, "nodes=4,gpu=4");
   for (const std::string_view name :
-       {"block", "cyclic", "blocks", "mixed", "backwards", "corner"}) {
+       {"block", "cyclic", "blocks", "mixed", "backwards", "corner", "rotated"}) {
     EXPECT_TRUE(bound.map(name, at({0}, {1'000}))->proved()) << name;
   }
   EXPECT_TRUE(bound.map("linearblock", at({0}, {16}))->proved());

@@ -1,0 +1,15 @@
+#include "syntax/methods.h"
+
+namespace groma::syntax {
+
+std::string signature_of(const MethodInfo& method) {
+  std::string text(method.name);
+  text += '(';
+  for (std::size_t i = 0; i < method.parameter_count(); ++i) {
+    if (i > 0) text += ", ";
+    text += method.parameters[i].name;
+  }
+  return text + ')';
+}
+
+}  // namespace groma::syntax
