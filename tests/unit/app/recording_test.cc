@@ -277,6 +277,21 @@ TEST(Recording, UnequalPiecesAreFormulas) {
   EXPECT_EQ(test::trace_of(again.after.data()), test::trace_of(again.before.data()));
 }
 
+// Blocks that overlap are recorded as blocks with a halo, not as formulas.
+TEST(Recording, BlocksThatOverlapHaveAHalo) {
+  AppBuilder app("overlapping");
+  app.region("x", {60}).field("v", 8).partition("parts", {6}).halo({3});
+  app.task("work").variant(cpu().leaf()).reads("parts");
+  app.task("main").variant(cpu()).body({launch("work").over({6})});
+  const Again again = record(app.top_level("main").done());
+  EXPECT_EQ(test::trace_of(again.after.data()), test::trace_of(again.before.data()));
+  ASSERT_EQ(again.recording.app.partitions.size(), 1U);
+  const AppPartition& parts = again.recording.app.partitions[0];
+  ASSERT_EQ(parts.halo.size(), 1U);
+  EXPECT_EQ(parts.halo[0].text(), "3");
+  EXPECT_THAT(parts.lower, IsEmpty());
+}
+
 // ---- Pieces with holes
 
 AppPartition by_boxes(const std::string& name, const std::string& of, Formulas colors,

@@ -17,6 +17,7 @@ TEST(NearNames, FindsOneEdit) {
   const Names kinds = {"CPU", "GPU", "OMP", "IO"};
   EXPECT_THAT(near_names("GPUS", kinds), ElementsAre("GPU"));
   EXPECT_THAT(near_names("OPM", kinds), ElementsAre("OMP")) << "two letters swapped";
+  EXPECT_THAT(near_names("MOP", kinds), ElementsAre("OMP")) << "the first two letters swapped";
   EXPECT_THAT(near_names("PU", kinds), ElementsAre("CPU", "GPU"));
 }
 

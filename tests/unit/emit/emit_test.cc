@@ -95,6 +95,8 @@ TEST(Emit, HasWhatTheProgramNeedsAlone) {
     EXPECT_THAT(placed, Not(HasSubstr(part))) << part;
   }
   EXPECT_THAT(emitted("InstanceLimit work 4;").text, HasSubstr("report_profiling"));
+  EXPECT_THAT(emitted("Region work 0 GPU FBMEM;").text, Not(HasSubstr("class Reductions")));
+  EXPECT_THAT(emitted("CollectMemory work 0;").text, HasSubstr("class Reductions"));
 }
 
 TEST(Emit, ExpressionsReadAsTheyStand) {
