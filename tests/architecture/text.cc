@@ -1,17 +1,14 @@
 #include "architecture/text.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
+
+#include "support/files.h"
 
 namespace groma::architecture {
 
 namespace fs = std::filesystem;
 
-std::string read_text(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
+std::string read_text(const fs::path& path) { return testing::read_text(path); }
 
 std::vector<fs::path> files_below(const fs::path& folder) {
   std::vector<fs::path> files;

@@ -5,14 +5,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+
+#include "support/files.h"
 
 namespace groma::test {
 
-std::string read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
+std::string read_text(const std::string& path) { return testing::read_text(path); }
 
 Outcome run(const std::string& line, const std::string& input) {
   const TemporaryFolder folder;

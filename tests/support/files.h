@@ -5,8 +5,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace groma::testing {
@@ -16,8 +17,9 @@ inline std::filesystem::path in_tree(const std::string& path) {
 }
 
 inline std::string read_text(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream text;  // quicker than iterators, which are slow in tests
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return std::move(text).str();
 }
 
 // What lies below `folder` with this extension, by name.
