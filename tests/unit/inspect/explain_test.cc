@@ -422,6 +422,13 @@ TEST(Explain, NamesThatTheApplicationDoesNotHave) {
             "Region * 7 * FBMEM | Task MAIN, elsewhere CPU");
 }
 
+TEST(Explain, PositionsThatTasksDoNotHave) {
+  const std::string said =
+      render(explained("Region work 9 * FBMEM\nRegion main 9 * FBMEM\n").diags);
+  EXPECT_THAT(said, HasSubstr("a.mapper:1:13: warning"));
+  EXPECT_THAT(said, HasSubstr("a.mapper:2:13: warning"));
+}
+
 TEST(Explain, QueriesOfWhatIsNotThere) {
   const Explained task = explained("", {.task = "wrok", .region = ""});
   EXPECT_FALSE(task.result.has_value());
