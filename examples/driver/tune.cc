@@ -649,9 +649,10 @@ int verify_search(const TuneArguments& arguments, const groma::TuneOutcome& outc
   }
   const VerifyOptions options = verify_options(arguments, subject);
   if (!arguments.json) {
-    print_error(
-        fmt::format("groma: runs {} mapping{} for real, each {} times, the first not counted\n",
-                    candidates.size(), candidates.size() == 1 ? "" : "s", options.repeats + 1));
+    print_error(fmt::format(
+        "groma: runs the program without a mapping and under {} mapping{} for real, each "
+        "{} times, the first not counted\n",
+        candidates.size(), candidates.size() == 1 ? "" : "s", options.repeats + 1));
   }
   const auto verified = verify(candidates, options);
   if (interrupted()) return kInterrupted;

@@ -30,6 +30,7 @@ constexpr std::array<ElapsedForm, 3> kElapsed = {{
     {R"((?im)(?:^elapsed(?: time)?|\belapsed(?: time)? *[=:]) *([0-9.eE+-]+) *us\b)", 1e-6},
 }};
 constexpr double kMostCountSeconds = 10;  // to count tasks; what takes longer is not compared
+constexpr std::size_t kManyRuns = 7;      // of which the quarters at the ends do not count as noise
 constexpr std::size_t kMostOutput = std::size_t{1} << 20;  // of each output, its end
 
 std::string first_line(const std::string& text) {
@@ -76,6 +77,16 @@ class Runs {
     run_.record_file.clear();
     if (result) outcome_.seconds = result->seconds;
     return result;
+  }
+  // As it is, without Groma, as a reference for the results. Why it failed; empty: it did not.
+  groma::Result<std::string> without() {
+    auto outcome = groma::run_without_mapping(run_);
+    if (!outcome) return outcome.error();
+    outcome_ = *std::move(outcome);
+    using End = groma::CommandOutcome::End;
+    if (outcome_.end == End::kDeadline) return std::string("it did not end in time");
+    if (outcome_.end != End::kExited) return fmt::format("signal {} ended it", outcome_.code);
+    return outcome_.code == 0 ? "" : fmt::format("exit code {}", outcome_.code);
   }
   const groma::CommandOutcome& outcome() const { return outcome_; }
 
@@ -175,6 +186,116 @@ std::string range_of(const std::vector<double>& runs, const std::string& unit) {
   return fmt::format("{} to {}", words_of(*least, unit), words_of(*most, unit));
 }
 
+// ---- Measurements
+
+// Measures the contenders in turn.
+class Rounds {
+ public:
+  Rounds(Runs* runs, groma::CommandEvaluatorOptions metric, const groma::GuideRules& rules,
+         Verification* verified)
+      : runs_(*runs), metric_(std::move(metric)), rules_(rules), verified_(*verified) {}
+
+  // Round 0 does not count.
+  groma::Result<bool> run(Verified& contender, int round) {
+    if (!contender.why.empty()) return true;
+    const auto why =
+        &contender == &verified_.without ? runs_.without() : mapped(contender, round == 0);
+    if (!why) return why.error();
+    if (!why->empty()) {
+      fail(contender, *why);
+      return true;
+    }
+    if (round == 0) look_for_elapsed();
+    const auto value = groma::measured_value(metric_, runs_.outcome());
+    if (!value) {
+      fail(contender, value.error().message);
+    } else if (round > 0) {
+      contender.runs.push_back(*value * unit_seconds_);
+    }
+    return true;
+  }
+
+ private:
+  static void fail(Verified& contender, const std::string& why) {
+    contender.why = first_line(why);
+    contender.runs.clear();
+  }
+
+  // Why it failed; empty: it did not.
+  groma::Result<std::string> mapped(Verified& contender, bool checked) {
+    const auto result = runs_.one(contender.candidate, checked, rules_);
+    if (!result) return result.error();
+    if (result->ok()) return std::string();
+    contender.is_wrong = result->same_results == groma::ProgramResult::Same::kDifferent;
+    const std::string& why = result->feedback.execution;
+    return why.empty() ? fmt::format("exit code {}", result->exit_code) : why;
+  }
+
+  // The time that the program says, unless there is a metric or one was found already.
+  void look_for_elapsed() {
+    for (const ElapsedForm& form : kElapsed) {
+      if (verified_.measure != "process") return;
+      groma::CommandEvaluatorOptions elapsed = metric_;
+      elapsed.metric_pattern = form.pattern;
+      if (!groma::measured_value(elapsed, runs_.outcome())) continue;
+      verified_.measure = "elapsed";
+      metric_ = elapsed;
+      unit_seconds_ = form.seconds;
+    }
+  }
+
+  Runs& runs_;
+  groma::CommandEvaluatorOptions metric_;
+  const groma::GuideRules& rules_;
+  Verification& verified_;
+  double unit_seconds_ = 1;  // of what the program says has elapsed
+};
+
+// ---- Words
+
+// How the first one compares with the other one, as "1.21 times as fast as `start`".
+std::string words_of(const Comparison& compared, const std::string& other) {
+  if (!compared.differs) {
+    return fmt::format("no difference from {} beyond the noise (±{:.2g} %)", other,
+                       100 * compared.noise);
+  }
+  return compared.speedup >= 1
+             ? fmt::format("{:.3g} times as fast as {}", compared.speedup, other)
+             : fmt::format("{:.3g} times as slow as {}", 1 / compared.speedup, other);
+}
+
+// What may be said of the fastest mapping, a line each.
+std::string conclusion(const Verification& verified, int repeats) {
+  std::string text;
+  if (const Verified* const best = verified.fastest()) {
+    const Verified* const start = verified.start();
+    const auto beside = verified.compare(*best, verified.without);
+    text += fmt::format("the fastest mapping is {}", best->candidate.name);
+    if (beside) text += ": " + words_of(*beside, "without a mapping");
+    if (start != nullptr && start != best) {
+      text += (beside ? ", " : ": ") + words_of(*verified.compare(*best, *start), "the start");
+    }
+    text += '\n';
+    if (beside && beside->differs && beside->speedup < 1) {
+      text += "nothing that was found is faster for real than the program without a mapping\n";
+    } else if (best == start && verified.all.size() > 1) {
+      text += "nothing that was found is faster for real than the start\n";
+    }
+    if (repeats == 1) text += "one run each does not show the noise: --repeats 3\n";
+  }
+  if (verified.unsteady.lines == 0) return text;
+  return text + fmt::format("not compared: {}\n", groma::to_text(verified.unsteady));
+}
+
+nlohmann::ordered_json runs_of(const Verified& of) {
+  if (of.runs.empty()) return {{"error", of.why}};
+  return {{"value", of.median()}, {"runs", of.runs}};
+}
+
+nlohmann::ordered_json to_json(const Comparison& compared) {
+  return {{"speedup", compared.speedup}, {"noise", compared.noise}, {"differs", compared.differs}};
+}
+
 }  // namespace
 
 double Verified::median() const {
@@ -195,11 +316,34 @@ const Verified* Verification::fastest() const {
   return best;
 }
 
-bool Verification::within_spread(const Verified& of) const {
-  const Verified& start = all.front();
-  if (of.runs.empty() || start.runs.empty() || start.candidate.name != "start") return false;
-  const auto [least, most] = std::minmax_element(start.runs.begin(), start.runs.end());
-  return *least <= of.median() && of.median() <= *most;
+std::pair<double, double> Verified::interval() const {
+  std::vector<double> sorted = runs;
+  std::sort(sorted.begin(), sorted.end());
+  const std::size_t left_out = sorted.size() < kManyRuns ? 0 : sorted.size() / 4;
+  return {sorted[left_out], sorted[sorted.size() - 1 - left_out]};
+}
+
+const Verified* Verification::start() const {
+  if (all.empty() || all.front().candidate.name != "start" || all.front().runs.empty()) {
+    return nullptr;
+  }
+  return &all.front();
+}
+
+std::optional<Comparison> Verification::compare(const Verified& one, const Verified& other) const {
+  if (one.runs.empty() || other.runs.empty()) return std::nullopt;
+  Comparison compared;
+  const double quotient = other.median() / one.median();
+  compared.speedup = higher_is_better ? 1 / quotient : quotient;
+  const auto half = [](const Verified& of) {
+    const auto [least, most] = of.interval();
+    return (most - least) / 2 / of.median();
+  };
+  compared.noise = std::max(half(one), half(other));
+  const auto [least, most] = one.interval();
+  const auto [others_least, others_most] = other.interval();
+  compared.differs = most < others_least || others_most < least;
+  return compared;
 }
 
 groma::Result<std::vector<std::string>> look_at_program(const VerifyOptions& options) {
@@ -260,7 +404,7 @@ groma::Result<Verification> verify(const std::vector<Candidate>& candidates,
   verified.measure = measures ? "metric" : "process";
   verified.unit = measures ? metric.unit : "s";
   verified.higher_is_better = measures && metric.higher_is_better;
-  double unit_seconds = 1;  // of what the program says has elapsed
+  verified.without.candidate.name = "without a mapping";
   for (const Candidate& each : candidates) verified.all.push_back({each, {}, {}});
   groma::ResultsOptions what = results_options(options.program);
   what.measure = metric.metric_pattern;
@@ -268,50 +412,26 @@ groma::Result<Verification> verify(const std::vector<Candidate>& candidates,
   if (!results) return results.error();
   run->compare_failures_only = options.program.checks == "never";
   Runs runs(*std::move(run), &*results);
+  Rounds rounds(&runs, metric, *rules, &verified);
   ProgressLine line("verifying");
   for (int round = 0; round <= options.repeats; ++round) {
-    std::vector<Verified*> turn;
+    std::vector<Verified*> turn = {&verified.without};
     for (Verified& each : verified.all) turn.push_back(&each);
-    if (round % 2 == 0) std::reverse(turn.begin() + (round == 0 ? 1 : 0), turn.end());
+    // At first without a mapping, for the results, then the start.
+    if (round % 2 == 0 && round > 0) std::reverse(turn.begin(), turn.end());
+    if (round == 0) std::reverse(std::min(turn.begin() + 2, turn.end()), turn.end());
     for (Verified* const each : turn) {
       if (interrupted()) return verified;
-      if (!each->why.empty()) continue;
       line.update(fmt::format("{}, run {} of {}", each->candidate.name, round, options.repeats));
-      const auto result = runs.one(each->candidate, round == 0, *rules);
-      if (!result) return result.error();
-      const auto fail = [&](const std::string& why) {
-        each->why = first_line(why);
-        each->runs.clear();
-      };
-      if (!result->ok()) {
-        const std::string& why = result->feedback.execution;
-        fail(why.empty() ? fmt::format("exit code {}", result->exit_code) : why);
-        each->is_wrong = result->same_results == groma::ProgramResult::Same::kDifferent;
-        continue;
-      }
-      for (const ElapsedForm& form : kElapsed) {
-        if (round > 0 || verified.measure != "process") break;
-        groma::CommandEvaluatorOptions elapsed = metric;
-        elapsed.metric_pattern = form.pattern;
-        if (!groma::measured_value(elapsed, runs.outcome())) continue;
-        verified.measure = "elapsed";
-        metric = elapsed;
-        unit_seconds = form.seconds;
-      }
-      const auto value = groma::measured_value(metric, runs.outcome());
-      if (!value) {
-        fail(value.error().message);
-      } else if (round > 0) {
-        each->runs.push_back(*value * unit_seconds);
-      }
+      if (const auto ran = rounds.run(*each, round); !ran) return ran.error();
     }
   }
+  verified.unsteady = results->unsteady();
   return verified;
 }
 
 std::string draw(const Verification& verified, const std::string& program, int repeats,
                  const std::string& unit, const std::string& phase) {
-  const Verified* const best = verified.fastest();
   const std::string what = verified.measure == "elapsed" ? "of the `elapsed` time that it says"
                            : verified.measure == "process"
                                ? "of the whole process, its start included"
@@ -320,29 +440,28 @@ std::string draw(const Verification& verified, const std::string& program, int r
       phase.empty() ? "the whole run" : fmt::format("its phase `{}`", visible(phase));
   std::string text = fmt::format(
       "\n{} for real, medians of {} run{} each in turn, {}; simulated is {}\n"
-      "  {:<12}{:>12}  {:<26}{:<14}\n",
+      "  {:<18}{:>12}  {:<26}{}\n",
       visible(program), repeats, repeats == 1 ? "" : "s", what, simulated, "", "measured",
       "least to most", "simulated");
-  const Verified* const start = &verified.all.front();
+  const auto row = [&](const Verified& of, const std::string& was_simulated) {
+    text += fmt::format("  {:<18}", of.candidate.name);
+    if (of.runs.empty()) {
+      text += fmt::format("{:>12}  {}", of.is_wrong ? "wrong" : "failed", of.why);
+    } else {
+      text += fmt::format("{:>12}  {:<26}{:<14}", words_of(of.median(), verified.unit),
+                          range_of(of.runs, verified.unit), was_simulated);
+      text.erase(text.find_last_not_of(' ') + 1);
+    }
+  };
+  row(verified.without, "");
+  text += '\n';
   for (const Verified& each : verified.all) {
-    text += fmt::format("  {:<12}", each.candidate.name);
-    if (each.runs.empty()) {
-      text += fmt::format("{:>12}  {}\n", each.is_wrong ? "wrong" : "failed", each.why);
-      continue;
-    }
-    text += fmt::format("{:>12}  {:<26}{:<14}", words_of(each.median(), verified.unit),
-                        range_of(each.runs, verified.unit),
-                        fmt::format("{:.4g} {}", each.candidate.simulated, unit));
-    if (&each == best) text += "  the fastest";
-    if (&each != start && verified.within_spread(each)) {
-      text += &each == best ? ", but within the start's own runs" : "  within the start's own runs";
-    }
+    row(each, fmt::format("{:.4g} {}", each.candidate.simulated, unit));
+    const auto beside = verified.compare(each, verified.without);
+    if (beside) text += "  " + words_of(*beside, "without a mapping");
     text += '\n';
   }
-  if (best == start && verified.all.size() > 1) {
-    text += "nothing that was found is faster for real than the start\n";
-  }
-  return text;
+  return text + conclusion(verified, repeats);
 }
 
 std::string to_json(const Verification& verified, const std::vector<std::string>& warnings) {
@@ -351,20 +470,23 @@ std::string to_json(const Verification& verified, const std::vector<std::string>
   ordered_json json = {{"event", "verified"},
                        {"measure", verified.measure},
                        {"unit", verified.unit},
+                       {"without_mapping", nullptr},
                        {"candidates", ordered_json::array()}};
+  json["without_mapping"] = runs_of(verified.without);
   for (const Verified& each : verified.all) {
     ordered_json one = {{"name", each.candidate.name}, {"simulated", each.candidate.simulated}};
-    if (each.runs.empty()) {
-      one["error"] = each.why;
-      one["wrong"] = each.is_wrong;
-    } else {
-      one["value"] = each.median();
-      one["runs"] = each.runs;
-      if (&each != &verified.all.front()) one["within_spread"] = verified.within_spread(each);
-    }
+    one.update(runs_of(each));
+    if (each.runs.empty()) one["wrong"] = each.is_wrong;
+    const auto beside = verified.compare(each, verified.without);
+    if (beside) one["beside_without"] = to_json(*beside);
+    const Verified* const start = verified.start();
+    const auto beside_start =
+        start == nullptr || start == &each ? std::nullopt : verified.compare(each, *start);
+    if (beside_start) one["within_spread"] = !beside_start->differs;
     json["candidates"].push_back(std::move(one));
   }
   json["fastest"] = best == nullptr ? ordered_json() : ordered_json(best->candidate.name);
+  json["unsteady_lines"] = verified.unsteady.lines;
   json["warnings"] = warnings;
   return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }

@@ -5,10 +5,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "groma/evaluators.h"
 #include "groma/result.h"
+#include "groma/results.h"
 #include "run_map.h"
 
 namespace driver {
@@ -26,6 +28,15 @@ struct Verified {
   std::string why;           // it failed, in a line
   bool is_wrong = false;     // it printed other results than the program prints without a mapping
   double median() const;
+  // The least and the most of the runs; of seven or more without the quarter at either end.
+  std::pair<double, double> interval() const;
+};
+
+// How the runs of one compare with those of another.
+struct Comparison {
+  double speedup = 1;    // the quotient of the medians, above 1 where the first one is better
+  double noise = 0;      // the larger half of the two intervals, as a part of its median
+  bool differs = false;  // the intervals have nothing in common
 };
 
 struct VerifyOptions {
@@ -44,21 +55,26 @@ struct VerifyOptions {
 groma::Result<std::vector<std::string>> look_at_program(const VerifyOptions& options);
 
 struct Verification {
+  Verified without;           // the program as it is, without a mapping
   std::vector<Verified> all;  // as the candidates
   std::string measure;        // "metric", "elapsed", "process"
   std::string unit;
   bool higher_is_better = false;
+  groma::UnsteadyResults unsteady;  // what was left out when results were compared
 
-  // The one with the best median; null: none ran.
+  // The mapping with the best median; null: none ran.
   const Verified* fastest() const;
-  // Whether its median lies between two runs of the start, which is the first where there is one.
-  bool within_spread(const Verified& of) const;
+  // The first candidate, if that is the start and ran; else null.
+  const Verified* start() const;
+  // Nothing if one of them did not run.
+  std::optional<Comparison> compare(const Verified& one, const Verified& other) const;
 };
 
-// Runs the program under each mapping: once under Legion's checks, which does not count; then
-// `repeats` times, all in turn, forwards and backwards, so that what else the computer does falls
-// on all alike. Its output goes nowhere. Under which it prints other results than without a mapping
-// is wrong, however fast (groma/results.h). Fails where no program can be started at all.
+// Runs the program without a mapping and under each mapping: once, under Legion's checks, which
+// does not count; then `repeats` times, all in turn, forwards and backwards, so that what else the
+// computer does falls on all alike. Its output goes nowhere. A mapping under which it prints other
+// results than without one is wrong, however fast (groma/results.h). Fails where no program can be
+// started at all.
 groma::Result<Verification> verify(const std::vector<Candidate>& candidates,
                                    const VerifyOptions& options);
 

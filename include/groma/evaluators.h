@@ -56,7 +56,10 @@ struct CommandEvaluatorOptions {
   std::int64_t memory_bytes = 0;      // of each process of a run (its address space); 0: no bound
   // A mapping must not change what a program prints. If this is set, what the command prints under
   // a text is compared, for each input, with what it printed under the first text that ran to its
-  // end. A text under which it prints something else is refused, and one under which it says that
+  // end. Where they differ, the command runs under that first text again, up to twice, and up to 16
+  // times in all: what changes from run to run does not count. Nor do diagnostics of the text's file
+  // (lines that begin with `FILE:8:` and what belongs to them). A text under which it prints
+  // something else is refused, and one under which it says that
   // it failed, as far as the guide knows. Lines that the command also prints under an empty text,
   // under which it runs once if it says that it failed, are no such failure. Lines that the metric
   // matches are left out; the name of the text's file may differ. nullopt: the output is not looked

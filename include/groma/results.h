@@ -33,6 +33,7 @@
 // With ResultsOptions::same, only the lines count that one of its patterns matches.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -70,6 +71,12 @@ struct ResultsDifference {
   bool is_order = false;  // both lines are printed, but a sorted list no longer is
 };
 
+// What is left out of a comparison since the references differ there.
+struct UnsteadyResults {
+  std::int64_t lines = 0;  // a line that some references print more often than others counts once
+  std::string example;     // such a line of the first reference; may be empty
+};
+
 // The results of a program. Immutable after the references were added; then safe from any thread.
 class Results {
  public:
@@ -84,6 +91,7 @@ class Results {
   // from run to run.
   void add_reference(std::string_view out, std::string_view err);
   bool has_reference() const;
+  UnsteadyResults unsteady() const;
   // The options in a line, different for different options: a cache key.
   std::string key() const;
   // Whether outputs are short enough to be compared: 16 MiB each; 262,144 lines and 1,048,576
@@ -99,6 +107,9 @@ class Results {
   std::unique_ptr<State> state_;
 };
 
+// "2 lines that differ between runs without the mapping, such as `seed 3`"; empty if there are
+// none.
+std::string to_text(const UnsteadyResults& unsteady);
 // "it prints `sum nan` instead of `sum 4.09`", one sentence without its full stop.
 std::string to_text(const ResultsDifference& difference);
 

@@ -16,6 +16,7 @@
 #include "groma/program.h"
 #include "groma/result.h"
 #include "groma/results.h"
+#include "groma/system.h"
 #include "groma/workload.h"
 
 namespace groma {
@@ -35,8 +36,9 @@ struct ProgramRun {
   // (legion::Options::override_layouts).
   bool override_layouts = false;
   // Compares what the program prints with its runs without the mapping; null: nothing is compared.
-  // Such a run is made where this has none yet, and another where results differ. It is one more
-  // run of the program, with all that the program does. Left out where kFirst has nothing to check
+  // Such a run is made where this has none yet, and up to two others while results differ, since a
+  // number that changes from run to run may be the same in two runs by chance. These are more runs
+  // of the program, with all that the program does. Left out where kFirst has nothing to check
   // any more, unless the program prints a failure that the guide knows, and where a launcher
   // started this process, whose program cannot be started twice. Outlives the call.
   Results* results = nullptr;
@@ -87,6 +89,7 @@ struct ProgramResult {
     kLaunched
   };
   Same same_results = Same::kNotCompared;
+  UnsteadyResults unsteady;  // what was not compared, of kSame and kDifferent
   // Of a ProgramRun::app that ran well.
   struct Measured {
     double seconds = 0;     // as the program says
@@ -117,6 +120,11 @@ Result<ProgramResult> run_program(const Program& mapping, const ProgramRun& run,
 // The same under no mapping of ours: the program maps itself. It is there to be recorded, and never
 // checked.
 Result<ProgramResult> run_program(const ProgramRun& run, const GuideRules* rules = nullptr);
+
+// The program as it is, without Groma, its library and its measurements. Its output goes nowhere
+// else, and is added to ProgramRun::results, which may be null, if it ended well and can be
+// compared. Fails where it cannot be started.
+Result<CommandOutcome> run_without_mapping(const ProgramRun& run);
 
 // The name of the program that a command line starts, without its folder: launchers (`mpirun -np 4
 // ./circuit` is `circuit`) and interpreters (`python3 solve.py` is `solve`) are passed over, as far

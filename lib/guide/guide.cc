@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "groma/harmless.h"
 #include "guide/advice.h"
@@ -146,6 +147,7 @@ class Composer {
       const Found& found = scanner_.found()[i];
       const Rule& rule = rules_.rules[i];
       if (found.count > 0 && rule.role == Role::kSuccess) ended_well_ = true;
+      if (found.count > 0 && !rule.lacks.empty()) said_lacking_.insert(rule.lacks);
       const bool stays_out = rule.role == Role::kHarmless || rule.role == Role::kSuccess;
       if (found.count == 0 || stays_out) continue;
       if (explained && fails(found.role)) continue;  // the same in the runtime's words
@@ -340,7 +342,8 @@ class Composer {
 
   bool lacks(std::string_view kind) const {
     const std::vector<std::string>& lacking = context_.lacking;
-    return std::find(lacking.begin(), lacking.end(), kind) != lacking.end();
+    return std::find(lacking.begin(), lacking.end(), kind) != lacking.end() ||
+           said_lacking_.contains(kind);
   }
 
   // Whether code in it is for this machine.
@@ -439,6 +442,7 @@ class Composer {
   const Scanner& scanner_;
   const GuideContext& context_;
   std::vector<Finding> findings_;
+  std::set<std::string, std::less<>> said_lacking_;  // kinds that the machine lacks, by the log
   std::optional<Score> score_;
   bool ended_well_ = false;  // as the output says
   Feedback feedback_;

@@ -16,10 +16,6 @@ constexpr std::size_t kMostTried = 16;  // lines that are compared with one, in 
 
 bool is_unsteady(const PrintedNumber& number) { return number.role == Role::kUnsteady; }
 
-bool has_unsteady(const PrintedLine& line) {
-  return std::any_of(line.numbers.begin(), line.numbers.end(), is_unsteady);
-}
-
 // A strict weak order in which numbers that are close are neighbours. Ignored numbers only count
 // as NaN or not.
 bool before(const PrintedNumber& a, const PrintedNumber& b) {
@@ -35,6 +31,10 @@ bool before(const PrintedNumber& a, const PrintedNumber& b) {
 }
 
 }  // namespace
+
+bool has_unsteady(const PrintedLine& line) {
+  return std::any_of(line.numbers.begin(), line.numbers.end(), is_unsteady);
+}
 
 bool LineMatcher::close(const PrintedNumber& a, const PrintedNumber& b) const {
   ++*comparisons_;

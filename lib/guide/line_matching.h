@@ -28,6 +28,9 @@ struct Unmatched {
   bool none() const { return expected.empty() && got.empty(); }
 };
 
+// Whether a number of the line changes from run to run.
+bool has_unsteady(const PrintedLine& line);
+
 class LineMatcher {
  public:
   // `columns` must outlive the matcher, as `comparisons` must, to which the comparisons of two

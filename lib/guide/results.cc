@@ -407,6 +407,20 @@ bool Results::fits(std::string_view out, std::string_view err) {
 
 bool Results::has_reference() const { return state_->references > 0; }
 
+UnsteadyResults Results::unsteady() const {
+  UnsteadyResults all;
+  for (const auto& [skeleton, group] : state_->reference) {
+    // Groma and Legion add lines to the other streams.
+    if (group.count_varies && group.stream == Stream::kOut) ++all.lines;
+    for (const PrintedLine& line : group.lines) {
+      if (!guide::has_unsteady(line)) continue;
+      if (all.lines++ == 0 || all.example.empty())
+        all.example = harmless(line.text, kMaxShownBytes);
+    }
+  }
+  return all;
+}
+
 std::optional<ResultsDifference> Results::compare(std::string_view out,
                                                   std::string_view err) const {
   if (!has_reference()) return std::nullopt;
@@ -420,6 +434,14 @@ std::optional<ResultsDifference> Results::compare(std::string_view out,
     if (!state_->reference.contains(skeleton)) search.take_surplus(got);
   }
   return std::move(search).result();
+}
+
+std::string to_text(const UnsteadyResults& unsteady) {
+  if (unsteady.lines == 0) return "";
+  const bool one = unsteady.lines == 1;
+  std::string text = fmt::format("{} line{} that differ{} between runs without the mapping",
+                                 unsteady.lines, one ? "" : "s", one ? "s" : "");
+  return unsteady.example.empty() ? text : text + fmt::format(", such as `{}`", unsteady.example);
 }
 
 std::string to_text(const ResultsDifference& difference) {

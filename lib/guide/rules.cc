@@ -194,7 +194,7 @@ class RuleReader {
         "id",     "role",      "hook",    "pattern", "diagnostic",       "meaning",
         "advice", "example",   "literal", "follow",  "statement",        "mend",
         "exit",   "timed_out", "unit",    "scale",   "higher_is_better", "says",
-        "change"};
+        "change", "lacks"};
     Rule rule;
     id_ = rule.id = text(json, "id");
     if (rule.id.empty()) return fail("a rule has no `id`");
@@ -211,6 +211,9 @@ class RuleReader {
     for (const std::string& change : texts(json, "change")) rule.change.push_back(harmless(change));
     rule.example = text(json, "example");
     rule.follow = texts(json, "follow");
+    rule.lacks = text(json, "lacks");
+    const std::optional<ProcKind> kind = find_proc_kind(rule.lacks);
+    if (!rule.lacks.empty() && !kind) return fail("`lacks` is no kind of processor");
     rule.diagnostic = text(json, "diagnostic");
     rule.says = text(json, "says");
     if (!rule.diagnostic.empty() && rule.follow.empty()) rule.follow = {"note: ", "help: "};

@@ -59,6 +59,7 @@ struct Rule {
   std::vector<std::string> literals;  // one of which it needs
   std::vector<std::string> follow;    // how lines begin that belong to it
   std::string diagnostic;             // of ours, that says the same
+  std::string lacks;                  // a kind of processor that the machine then does not have
   std::string says;                   // what the diagnostic's message has to contain
   std::vector<MappingStatement> statements;
   Mend mend = Mend::kNone;

@@ -25,7 +25,7 @@ constexpr std::size_t kMostChecked = 1000;  // mappings that are remembered
 constexpr std::size_t kMostCheckedBytes = 1 << 20;
 constexpr std::int64_t kMostDays = 7;
 
-// Its size and when it was last changed; empty: it is none.
+// Its size and when it was last changed; empty: there is no such file.
 std::string file_of(const std::string& path) {
   std::error_code code;
   if (!fs::is_regular_file(path, code)) return "";
@@ -80,6 +80,8 @@ Checked::Checked(const Program& mapping, const ProgramRun& run, bool compares, s
   for (const std::string& word : run.words) {
     const bool is_program = &word == &run.words.front();
     own_ += ' ' + word + file_of(is_program ? find_program(word).value_or(word) : word);
+    const std::size_t equals = word.find('=');  // --input=FILE
+    if (equals != word.npos) own_ += file_of(word.substr(equals + 1));
   }
   if (run.override_layouts) own_ += " --override-layouts";
   compares = compares && run.results != nullptr && !run.compare_failures_only;

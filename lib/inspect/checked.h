@@ -13,10 +13,10 @@ namespace groma::inspect {
 class Checked {
  public:
   // A program is the one that ran before if its words, the folder, the environment variables that
-  // Legion, Python and the dynamic loader read, and the files among the words are the same. The
-  // files that these read in turn are not known, which is why an entry expires after a week.
-  // `compares`: whether results are compared, if there are ProgramRun::results. `today`: in days
-  // since 1970.
+  // Legion, Python and the dynamic loader read, and the files among the words (`FILE` and
+  // `--input=FILE`, by size and time of change) are the same. The files that these read in turn are
+  // not known, which is why an entry expires after a week. `compares`: whether results are
+  // compared, if there are ProgramRun::results. `today`: in days since 1970.
   Checked(const Program& mapping, const ProgramRun& run, bool compares,
           std::int64_t today = days_since_1970());
 

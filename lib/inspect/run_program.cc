@@ -275,19 +275,7 @@ std::optional<fs::file_time_type> written(const std::string& file) {
 
 // ---- Results
 
-// The program as it is, without Groma; its output goes nowhere.
-Result<CommandOutcome> run_without_mapping(const ProgramRun& run) {
-  Command command;
-  command.words = run.words;
-  command.deadline_ms = run.timeout_ms;
-  command.stop = run.stop;
-  command.environment = {before("REALM_DEFAULT_ARGS", "-logfile stderr", " "), "GROMA_API_KEY"};
-  for (const char* ours : {"GROMA_MAPPING", "GROMA_RECORD", "GROMA_LOG", "GROMA_PROFILE"}) {
-    command.environment.emplace_back(ours);
-  }
-  add_stand_in(run, command.environment);
-  return run_command(command);
-}
+constexpr int kMostReferences = 3;  // for a difference to be one
 
 bool ended_well(const CommandOutcome& outcome) {
   return outcome.end == End::kExited && outcome.code == 0;
@@ -306,7 +294,7 @@ Result<std::string> other_results(const CommandOutcome& outcome, const ProgramRu
   for (int references = run.results->has_reference() ? 1 : 0;; ++references) {
     if (references > 0) {
       difference = run.results->compare(outcome.out.text, outcome.err.text);
-      if (!difference || references == 2) break;
+      if (!difference || references == kMostReferences) break;
     }
     const auto without = run_without_mapping(run);
     if (!without) return without.error();
@@ -318,8 +306,8 @@ Result<std::string> other_results(const CommandOutcome& outcome, const ProgramRu
     if (!ended_well(*without) && references > 0) break;
     if (!ended_well(*without)) return cannot(Same::kUnknown);
     if (!inspect::is_comparable(*without)) return cannot(Same::kTooLong);
-    run.results->add_reference(without->out.text, without->err.text);
   }
+  result.unsteady = run.results->unsteady();
   result.same_results = difference ? Same::kDifferent : Same::kSame;
   return difference ? to_text(*difference) : "";
 }
@@ -493,6 +481,11 @@ std::string_view comparison_words(ProgramResult::Same same) {
   return "";
 }
 
+// What was not compared, behind comparison_words().
+std::string unsteady_words(const UnsteadyResults& unsteady) {
+  return unsteady.lines == 0 ? "" : ", except for " + to_text(unsteady);
+}
+
 }  // namespace
 
 Result<ProgramResult> run_program(const Program& mapping, const ProgramRun& how,
@@ -502,6 +495,24 @@ Result<ProgramResult> run_program(const Program& mapping, const ProgramRun& how,
 
 Result<ProgramResult> run_program(const ProgramRun& how, const GuideRules* rules) {
   return run(nullptr, how, rules);
+}
+
+Result<CommandOutcome> run_without_mapping(const ProgramRun& run) {
+  Command command;
+  command.words = run.words;
+  command.deadline_ms = run.timeout_ms;
+  command.stop = run.stop;
+  command.environment = {before("REALM_DEFAULT_ARGS", "-logfile stderr", " "), "GROMA_API_KEY"};
+  for (const char* ours : {"GROMA_MAPPING", "GROMA_RECORD", "GROMA_LOG", "GROMA_PROFILE"}) {
+    command.environment.emplace_back(ours);
+  }
+  add_stand_in(run, command.environment);
+  auto outcome = run_command(command);
+  if (outcome && run.results != nullptr && ended_well(*outcome) &&
+      inspect::is_comparable(*outcome)) {
+    run.results->add_reference(outcome->out.text, outcome->err.text);
+  }
+  return outcome;
 }
 
 ProfileWords words_of(const ProgramRun& run, const Program& mapping) {
@@ -536,6 +547,7 @@ std::string to_json(const ProgramResult& result, const Diagnostics& diags, const
   json["same_results"] = compared ? OrderedJson(result.same_results == Same::kSame) : OrderedJson();
   const std::string_view why = reason(result.same_results);
   json["not_compared"] = why.empty() ? OrderedJson() : OrderedJson(why);
+  json["unsteady_lines"] = result.unsteady.lines;
   json["score"] = nullptr;
   if (feedback.score) {
     json["score"] = {{"value", feedback.score->value},
@@ -554,8 +566,9 @@ std::string to_json(const ProgramResult& result, const Diagnostics& diags, const
 
 std::string time_line(const ProgramResult& result, const Program& mapping, const ProgramRun& run) {
   if (!result.ok()) return "";
-  const std::string checks = fmt::format("{}{}", result.checked ? ", with Legion's checks" : "",
-                                         comparison_words(result.same_results));
+  const std::string checks =
+      fmt::format("{}{}{}", result.checked ? ", with Legion's checks" : "",
+                  comparison_words(result.same_results), unsteady_words(result.unsteady));
   const std::string mapper = harmless(mapping.source().name());
   if (!result.measured) {
     return fmt::format("{} under {}: {}{}\n", harmless(run.words.front()), mapper,

@@ -76,10 +76,10 @@ class Errors final : public LogSink {
 };
 
 // `groma run` and people learn from these lines that the program is mapped and recorded.
-void announce(const Program& program) {
+void announce(const Program& program, const Machine& on) {
   if (!speaks()) return;
-  std::fprintf(stderr, "groma: mapped by %s, Legion %s\n", program.source().name().c_str(),
-               LEGION_VERSION);
+  std::fprintf(stderr, "groma: mapped by %s, Legion %s, %s\n", program.source().name().c_str(),
+               LEGION_VERSION, machine_line(on).c_str());
 }
 
 // Of the first process, where the top-level task runs.
@@ -129,7 +129,7 @@ struct Takeover {
   const Wrap wrap = [this]() -> Wrap {
     if (std::getenv(kMappingVariable) == nullptr) return nullptr;
     const Program compiled = program();
-    announce(compiled);
+    announce(compiled, *map->machine());
     Heard heard;
     if (measures != nullptr) {
       heard = [to = measures](Legion::UniqueID task, std::size_t requirement, Origin origin) {

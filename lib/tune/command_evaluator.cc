@@ -1,6 +1,7 @@
 // The user's command as an evaluator: texts in folders of their own, checked, then run in turn with
 // the incumbent.
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <array>
@@ -35,6 +36,7 @@ constexpr std::int64_t kLeastDeadlineMs = 1000;
 constexpr double kSlowerThanIncumbent = 10;
 constexpr std::size_t kManyRuns = 7;
 constexpr int kMostReferences = 16;  // runs of which the results are kept, of each input
+constexpr int kMoreReferences = 2;   // further runs for a difference to be one
 
 // Half the range, as part of the median.
 double half_range(const std::vector<double>& values) {
@@ -236,13 +238,13 @@ class CommandEvaluator final : public Evaluator {
                                    const CommandOutcome& outcome,
                                    const EvaluationRequest& request) {
     if (!options_.results) return std::nullopt;
-    std::string out = outcome.out.text, err = outcome.err.text;
-    for (std::string* text : {&out, &err}) replace(*text, placed.file(), "{file}");
+    auto [out, err] = printed(placed, outcome);
     const std::string both = out + "\n" + err;
     if (says_failure(both) && says_failure(without_usual_lines(both, input, request))) {
       return Failure{Status::kFailed, "the command ended well, but said that it failed", outcome};
     }
     if (!inspect::is_comparable(outcome)) return std::nullopt;
+    for (std::string* text : {&out, &err}) *text = without_diagnostics(*text);
     auto known = expected_.find(input);
     if (known == expected_.end()) {
       ResultsOptions options = *options_.results;
@@ -256,11 +258,58 @@ class CommandEvaluator final : public Evaluator {
       if (expected.runs++ < kMostReferences) expected.results.add_reference(out, err);
       return std::nullopt;
     }
-    const auto difference = expected.results.compare(out, err);
+    auto difference = expected.results.compare(out, err);
+    for (int more = 0; difference && more < kMoreReferences; ++more) {
+      if (!add_reference(expected, input, request)) break;
+      difference = expected.results.compare(out, err);
+    }
     if (!difference) return std::nullopt;
     return Failure{Status::kRefused,
                    "other results than those of the first text that ran: " + to_text(*difference),
                    outcome, true};
+  }
+
+  // Both outputs, in which the file of the text is called `{file}`.
+  static std::pair<std::string, std::string> printed(const Placed& placed,
+                                                     const CommandOutcome& outcome) {
+    std::pair<std::string, std::string> both(outcome.out.text, outcome.err.text);
+    for (std::string* text : {&both.first, &both.second}) replace(*text, placed.file(), "{file}");
+    return both;
+  }
+
+  // Runs the command once more under the text whose results are expected: what differs from run to
+  // run may have been the same by chance. False if it fails now, or has run often enough.
+  bool add_reference(Expected& expected, const std::string& input,
+                     const EvaluationRequest& request) const {
+    if (expected.runs >= kMostReferences) return false;
+    std::shared_ptr<const Placed> placed = kept(expected.text);
+    if (placed == nullptr) {
+      auto made = Placed::make(expected.text, options_.file_suffix);
+      if (!made || checked(**made, request)) return false;
+      placed = *std::move(made);
+    }
+    const auto outcome = run(options_.command, *placed, input, options_.timeout_ms, request);
+    if (!outcome || outcome->end != End::kExited || outcome->code != 0) return false;
+    if (!inspect::is_comparable(*outcome)) return false;
+    const auto [out, err] = printed(*placed, *outcome);
+    expected.results.add_reference(without_diagnostics(out), without_diagnostics(err));
+    ++expected.runs;
+    return true;
+  }
+
+  // What was printed without what Groma or a compiler says of the text: `{file}:8: ...` and the
+  // source line, notes and help below.
+  static std::string without_diagnostics(const std::string& printed) {
+    static const RE2 begins(R"(^\{file\}:[0-9]+:)"),
+        continues(R"(^(?: *[0-9]* \| |note: |help: ))");
+    std::string rest;
+    bool inside = false;
+    for_each_line(printed, [&](std::string_view line) {
+      const re2::StringPiece piece(line.data(), line.size());
+      inside = RE2::PartialMatch(piece, begins) || (inside && RE2::PartialMatch(piece, continues));
+      if (!inside) (rest += line) += '\n';
+    });
+    return rest;
   }
 
   // Whether the guide knows a failure in what was printed.

@@ -417,7 +417,9 @@ TEST_F(Verify, RunsStartAndBestForReal) {
   EXPECT_THAT(outcome.out,
               AllOf(HasSubstr("for real, medians of 1 run each in turn, of the whole process, its "
                               "start included; simulated is the whole run\n"),
-                    HasSubstr("  start  "), HasSubstr("  step "), HasSubstr("  the fastest\n")));
+                    HasSubstr("\n  without a mapping  "), HasSubstr("  start  "),
+                    HasSubstr("  step "), HasSubstr("\nthe fastest mapping is "),
+                    HasSubstr("\none run each does not show the noise: --repeats 3\n")));
   EXPECT_THAT(outcome.err, Not(HasSubstr("warning")));  // it is the program that was recorded
   EXPECT_THAT(outcome.out, Not(HasSubstr("kept: ")));   // the program's own output
   EXPECT_FALSE(read_text(found() + "/verified.mapper").empty());
@@ -428,10 +430,12 @@ TEST_F(Verify, WhatFailsForRealIsNotTaken) {
                                "sh -c 'if test \"$GROMA_MAPPING\"; then exit 3; fi; "
                                "exec " GROMA_STRANGER " plain -ll:cpu 2'");
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.out,
-              AllOf(HasSubstr(R"({"event":"verified","measure":"process","unit":"s","candidates":[)"
-                              R"({"name":"start")"),
-                    HasSubstr(R"("error":")"), HasSubstr(R"("fastest":null)")));
+  EXPECT_THAT(
+      outcome.out,
+      AllOf(HasSubstr(R"({"event":"verified","measure":"process","unit":"s","without_mapping":)"
+                      R"({"value":)"),
+            HasSubstr(R"("candidates":[{"name":"start")"), HasSubstr(R"("error":")"),
+            HasSubstr(R"("fastest":null)")));
   EXPECT_FALSE(std::filesystem::exists(found() + "/verified.mapper"));
   EXPECT_TRUE(std::filesystem::exists(found() + "/best.mapper"));
 }
@@ -441,34 +445,67 @@ TEST_F(Verify, WhatIsMeasured) {
   const std::string program =
       "sh -c '" GROMA_STRANGER " plain -ll:cpu 2; echo elapsed 12.5 ms; echo score: 5'";
   const Outcome elapsed = tune("--repeats 2", program);
-  EXPECT_THAT(elapsed.out, AllOf(HasSubstr("of the `elapsed` time that it says; simulated is "),
-                                 HasSubstr("  start            12.5 ms  12.5 ms to 12.5 ms "),
-                                 HasSubstr("  within the start's own runs\n"),
-                                 HasSubstr("\nnothing that was found is faster for real than")));
+  EXPECT_THAT(elapsed.out,
+              AllOf(HasSubstr("of the `elapsed` time that it says; simulated is "),
+                    HasSubstr("  without a mapping      12.5 ms  12.5 ms to 12.5 ms\n"),
+                    HasSubstr("  start                  12.5 ms  12.5 ms to 12.5 ms "),
+                    HasSubstr("  no difference from without a mapping beyond the noise "
+                              "(±0 %)\n"),
+                    HasSubstr("\nnothing that was found is faster for real than")));
   std::filesystem::remove_all(found());
   const Outcome as_legions_examples = tune(
       "--repeats 1", "sh -c '" GROMA_STRANGER " plain -ll:cpu 2; echo ELAPSED TIME =   0.025 s'");
   EXPECT_THAT(as_legions_examples.out,
               AllOf(HasSubstr("of the `elapsed` time that it says; simulated is "),
-                    HasSubstr("  start              25 ms  25 ms to 25 ms ")));
+                    HasSubstr("  start                    25 ms  25 ms to 25 ms ")));
   std::filesystem::remove_all(found());
   const Outcome in_microseconds =
       tune("--repeats 1", "sh -c '" GROMA_STRANGER " plain -ll:cpu 2; echo elapsed 7032126 us'");
-  EXPECT_THAT(in_microseconds.out, HasSubstr("  start            7.032 s  7.032 s to 7.032 s "));
+  EXPECT_THAT(in_microseconds.out,
+              HasSubstr("  start                  7.032 s  7.032 s to 7.032 s "));
   std::filesystem::remove_all(found());
   const Outcome metric =
       tune("--repeats 1 --json --metric 'score: (.*)' --unit points --higher-is-better", program);
-  EXPECT_THAT(metric.out, AllOf(HasSubstr(R"("measure":"metric","unit":"points")"),
-                                HasSubstr(R"("value":5.0,"runs":[5.0],"within_spread":true})"),
-                                HasSubstr(R"("warnings":[]})")));
+  EXPECT_THAT(
+      metric.out,
+      AllOf(HasSubstr(R"("measure":"metric","unit":"points")"),
+            HasSubstr(R"("value":5.0,"runs":[5.0],"beside_without":{"speedup":1.0,"noise":0.0,)"
+                      R"("differs":false},"within_spread":true})"),
+            HasSubstr(R"("warnings":[]})")));
   std::filesystem::remove_all(found());
   const Outcome without_unit = tune("--repeats 1 --metric 'score: (.*)'", program);
-  EXPECT_THAT(without_unit.out, HasSubstr("  start                  5  5 to 5 "));
+  EXPECT_THAT(without_unit.out, HasSubstr("  start                        5  5 to 5 "));
   std::filesystem::remove_all(found());
   const Outcome none = tune("--repeats 1 --metric 'nothing: (.*)'", program);
   EXPECT_EQ(none.exit_code, 1);
   EXPECT_THAT(none.err, HasSubstr("cannot be verified: nothing that was printed matches"));
   EXPECT_FALSE(std::filesystem::exists(found()));
+}
+
+// A mapping that is slower than the program is by itself is no gain, though it is faster than the
+// start. The runs without a mapping differ more from each other than from those of the start.
+TEST_F(Verify, AMappingIsComparedWithTheProgramAsItIs) {
+  const auto program = [&](const std::string& without) {
+    return "sh " + folder_.write("program.sh", std::string(GROMA_STRANGER) +
+                                                   " plain -ll:cpu 2\n"
+                                                   "if [ \"$GROMA_MAPPING\" ]; then t=30; else\n"
+                                                   "  echo >> " +
+                                                   folder_.path() + "/runs\n" + "  n=$(wc -l < " +
+                                                   folder_.path() + "/runs)\n  " + without +
+                                                   "\nfi\necho elapsed $t ms\n");
+  };
+  const Outcome slower = tune("--repeats 3", program("t=20"));
+  EXPECT_THAT(slower.out,
+              AllOf(HasSubstr("\n  without a mapping        20 ms  20 ms to 20 ms\n  start"),
+                    HasSubstr("  1.5 times as slow as without a mapping\n"),
+                    HasSubstr("nothing that was found is faster for real than the program "
+                              "without a mapping\n")));
+  std::filesystem::remove_all(found());
+  const Outcome noisy = tune("--repeats 3", program("t=$((20 + 10 * (n % 3)))"));
+  EXPECT_THAT(noisy.out,
+              AllOf(HasSubstr("\n  without a mapping        30 ms  20 ms to 40 ms\n"),
+                    HasSubstr("no difference from without a mapping beyond the noise (±33 %)"),
+                    Not(HasSubstr("times as"))));
 }
 
 // The mappings move the points of `kept`, and the program prints where they ran.

@@ -87,6 +87,26 @@ TEST_F(Run, WhatItPrintsIsComparedWithARunWithoutTheMapping) {
   EXPECT_EQ(run("groma run --tolerance -1 --map " + map + program).exit_code, 2);
 }
 
+// Two runs without the mapping print the same by chance, the third does not.
+TEST_F(Run, ANumberThatChangesFromRunToRunIsLeftOut) {
+  const std::string runs = folder_.path() + "/runs";
+  const std::string program =
+      " -- sh " +
+      write("random.sh", std::string(GROMA_STRANGER) +
+                             " plain -ll:cpu 2\n"
+                             "if [ \"$GROMA_MAPPING\" ]; then echo die 6; exit; fi\n"
+                             "echo >> " +
+                             runs + "\n" + "echo die $(($(wc -l < " + runs + ") / 3 + 1))\n");
+  const std::string options =
+      "groma run --same die --checks always --map " + write("my.mapper", kFirst);
+  const Outcome outcome = run(options + program);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  EXPECT_THAT(outcome.err, HasSubstr("it prints what it prints without it, except for 1 line that "
+                                     "differs between runs without the mapping, such as `die 1`"));
+  std::filesystem::remove(runs);
+  EXPECT_EQ(nlohmann::json::parse(run(options + " --json" + program).out).at("unsteady_lines"), 1);
+}
+
 // A text that the guide takes for a failure, though the program always prints it.
 TEST_F(Run, AFailureThatIsPrintedWithoutTheMappingIsNone) {
   const std::string stranger = GROMA_STRANGER " plain -ll:cpu 2 >&2\n";

@@ -115,6 +115,22 @@ TEST(Paper, CasesAreExplainedAsThere) {
   }
 }
 
+// A log of a machine without a GPU gets no advice to use one.
+TEST(Paper, NoAdviceToUseAGpuThatIsNotThere) {
+  const std::string time = "Performance Metric: Execution time is 0.03s.\n";
+  EXPECT_THAT(guided(time).suggest, ElementsAre(HasSubstr("Move more tasks to GPU")));
+  for (const std::string without :
+       {"[0 - 7f]    0.000000 {4}{gpu}: cuInit(0) returned 100 (CUDA_ERROR_NO_DEVICE): no device, "
+        "resource discovery failed\n",
+        "[0 - 7f]    0.000000 {5}{gpu}: We are not able to discover the CUDA resources.\n",
+        "groma: records, Legion 26.6.1, nodes=1,gpu=0,cpu=2,omp=0,sysmem=512,sockmem=0,rdmem=0\n",
+        "groma: mapped by my.mapper, Legion 26.6.1, nodes=1,gpu=0,cpu=2,omp=0,sysmem=512\n"}) {
+    EXPECT_THAT(guided(without + time).suggest, IsEmpty()) << without;
+  }
+  EXPECT_THAT(guided("groma: mapped by a, Legion 26.6.1, nodes=1,gpu=1,cpu=2\n" + time).suggest,
+              ElementsAre(HasSubstr("Move more tasks to GPU")));
+}
+
 Feedback guided_of(const std::string& log, const Program& program) {
   GuideContext context;
   context.program = &program;

@@ -34,6 +34,18 @@ TEST(Results, NumbersMayDifferByTheTolerance) {
   EXPECT_EQ(compare({"x -2.5\n"}, "x 2.5\n"), "it prints `x 2.5` instead of `x -2.5`");
 }
 
+TEST(Results, SaysWhatIsLeftOut) {
+  Results results = make();
+  EXPECT_EQ(to_text(results.unsteady()), "");
+  results.add_reference("sum 4.0\nseed 17\nat 0.5\n", "");
+  results.add_reference("sum 4.0\nseed 17\nat 0.5\n", "");
+  EXPECT_EQ(to_text(results.unsteady()), "");
+  results.add_reference("sum 4.0\nseed 18\nat 0.7\nonce\n", "INFO\n");
+  EXPECT_EQ(results.unsteady().lines, 3);
+  EXPECT_EQ(to_text(results.unsteady()),
+            "3 lines that differ between runs without the mapping, such as `at 0.5`");
+}
+
 TEST(Results, IntegersMustBeEqual) {
   EXPECT_EQ(compare({"found 1000000 pairs\n"}, "found 1000000 pairs\n"), "");
   EXPECT_EQ(compare({"found 1000000 pairs\n"}, "found 1000001 pairs\n"),

@@ -54,6 +54,20 @@ TEST_F(CheckedTest, TellsProgramsApart) {
   EXPECT_FALSE(on(100).known());
 }
 
+TEST_F(CheckedTest, FilesAmongTheWordsCount) {
+  const std::string file = folder_.path() + "/input";
+  for (const std::string& word : {file, "--input=" + file}) {
+    SCOPED_TRACE(word);
+    ASSERT_FALSE(write_file(file, "one\n"));
+    run_.words.back() = word;
+    EXPECT_FALSE(on(100).known());
+    on(100).remember();
+    EXPECT_TRUE(on(100).known());
+    ASSERT_FALSE(write_file(file, "another\n"));
+    EXPECT_FALSE(on(100).known());
+  }
+}
+
 TEST_F(CheckedTest, TellsWhatWasComparedApart) {
   auto one = Results::make({.same = {"a b"}}), two = Results::make({.same = {"a", "b"}});
   run_.results = &*one;

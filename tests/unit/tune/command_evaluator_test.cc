@@ -132,6 +132,31 @@ TEST_F(CommandEvaluator, ComparesWhatChangesFromRunToRunWithNothing) {
   EXPECT_EQ(value_of("echo seed 77; echo time: 1"), 1);
 }
 
+// The only run of the first text prints by chance what its next run prints, too.
+TEST_F(CommandEvaluator, RunsTheFirstTextAgainBeforeItRefusesAnother) {
+  options_.results.emplace();
+  options_.repeats = 1;
+  EXPECT_EQ(value_of("echo x >> runs; echo die $(($(wc -l < runs) / 3)); echo sum 4; echo time: 3"),
+            3);
+  EXPECT_EQ(value_of("echo die 6; echo sum 4; echo time: 2"), 2);
+  EXPECT_EQ(said("runs"), "x\nx\nx\n");
+  EXPECT_THAT(failure_of("echo die 6; echo sum 5; echo time: 1", Status::kRefused),
+              HasSubstr("`sum 5` instead of `sum 4`"));
+  EXPECT_EQ(said("runs"), "x\nx\nx\nx\nx\n");
+}
+
+// As `groma run --map {file}` and compilers print it.
+TEST_F(CommandEvaluator, DoesNotTakeDiagnosticsOfTheTextForResults) {
+  options_.results.emplace();
+  options_.command =
+      "if grep -q warned {file}; then echo {file}:8: no task x was launched >&2; "
+      "printf '%s:9:3: warning: no GPU\\n    9 | Task\\n      | ^~\\nhelp: write CPU\\n' "
+      "{file} >&2; fi; sh {file}";
+  EXPECT_EQ(value_of("echo sum 4; echo time: 3  # warned"), 3);
+  EXPECT_EQ(value_of("echo sum 4; echo time: 2"), 2);
+  failure_of("echo time: 1  # warned", Status::kRefused);
+}
+
 TEST_F(CommandEvaluator, ComparesTheResultsOfEachInput) {
   options_.results.emplace();
   options_.command = "sh {file} {input}";
@@ -165,8 +190,8 @@ TEST_F(CommandEvaluator, TakesNoOffenceAtWhatTheCommandAlwaysPrints) {
     EXPECT_THAT(failure_of("echo sum 5; echo time: 1", Status::kRefused),
                 HasSubstr("other results"));
   }
-  // One more run for each command.
-  EXPECT_EQ(said("runs"), "x\nx\nx\nx\nx\nx\nx\nx\nx\nx\n");
+  // Of each command four texts, an empty one, and twice the first one once more for other results.
+  EXPECT_EQ(said("runs"), "x\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\n");
 }
 
 // A text that says itself that it failed is no measure for the others.
