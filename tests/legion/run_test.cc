@@ -492,7 +492,7 @@ TEST_F(Run, ALogSaysWhatBecameOfEachStatement) {
   EXPECT_EQ(read.at("differences").at(0).at("wanted"), "RDMEM");
   EXPECT_EQ(read.at("differences").at(0).at("got"), "SYSMEM");
   EXPECT_EQ(said.at("unreadable_lines"), 0);
-  EXPECT_THAT(run(explain).out, HasSubstr("RDMEM wanted, SYSMEM taken: 2 times"));
+  EXPECT_THAT(run(explain).out, HasSubstr("It says RDMEM, but the run took SYSMEM 2 times"));
 }
 
 // Points that wait on one CPU are stolen by the other.
