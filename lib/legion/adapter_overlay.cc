@@ -376,7 +376,7 @@ std::vector<Legion::LogicalRegion> Adapter::covering(
 
 AskedInstance Adapter::asked_for(MapperContext context, const PhysicalInstance& instance,
                                  const std::vector<Legion::LogicalRegion>& regions) const {
-  if (const auto found = registration_->asked->find(instance)) {
+  if (const auto found = registration_->asked->find(context, instance)) {
     AskedInstance made = *found;
     if (made.by_program && own_asks_by_default_) {
       made.by_program = false;
@@ -551,7 +551,7 @@ void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
       why.add(candidate.memory, refused);
       continue;
     }
-    registration_->asked->note(made, std::move(asked));
+    registration_->asked->note(context, made, std::move(asked));
     mapper_runtime_->release_instance(context, group.instance);
     std::erase_if(output.target_procs, [&](Legion::Processor p) { return !reaches(p, memory); });
     return put(made, group, output);

@@ -52,6 +52,9 @@ struct PreloadMapper {
   void (*asked)(const Legion::Mapping::MapperRuntime& runtime,
                 Legion::Mapping::MapperContext context, const InstanceCall& call,
                 bool by_program) = nullptr;
+  // Legion's DefaultMapper took an instance that was there, inside the hook with that context.
+  void (*found)(Legion::Mapping::MapperContext context,
+                const Legion::Mapping::PhysicalInstance& instance) = nullptr;
   // The program's mapper beneath one that is registered, or that itself.
   Legion::Mapping::Mapper* (*unwrap)(Legion::Mapping::Mapper* mapper) = nullptr;
 };

@@ -201,7 +201,12 @@ void asked(const Legion::Mapping::MapperRuntime& runtime, Legion::Mapping::Mappe
   noted.fresh = call.fresh;
   noted.by_program = by_program;
   noted.demand = demand_of_mapper(noted);
-  takeover().asked->note(call.result, std::move(noted));
+  takeover().asked->note(context, call.result, std::move(noted));
+}
+
+void found(Legion::Mapping::MapperContext context,
+           const Legion::Mapping::PhysicalInstance& instance) {
+  takeover().asked->note_found(context, instance);
 }
 
 LegionMapper* unwrap(LegionMapper* mapper) {
@@ -238,7 +243,7 @@ extern "C" {
 // NOLINTBEGIN(readability-identifier-naming): a symbol that is looked up by its name
 extern const groma::legion::PreloadMapper groma_preload_mapper;
 const groma::legion::PreloadMapper groma_preload_mapper = {
-    groma::legion::begin, groma::legion::wrap, groma::legion::called, groma::legion::asked,
-    groma::legion::unwrap};
+    groma::legion::begin, groma::legion::wrap,  groma::legion::called,
+    groma::legion::asked, groma::legion::found, groma::legion::unwrap};
 // NOLINTEND(readability-identifier-naming)
 }

@@ -14,7 +14,7 @@ namespace groma::legion {
 // recorded as demands of its tasks; null: nothing is demanded.
 std::unique_ptr<Legion::Mapping::Mapper> make_recorder(Legion::Mapping::Mapper* own,
                                                        std::shared_ptr<RunEvents> events,
-                                                       std::shared_ptr<const AskedInstances> asked);
+                                                       std::shared_ptr<AskedInstances> asked);
 
 // The `own` of such a mapper; null for any other.
 Legion::Mapping::Mapper* recorded_by(Legion::Mapping::Mapper* mapper);
