@@ -154,7 +154,8 @@ Takeover& takeover() {
 // `own` may be null.
 LegionMapper* over(Legion::Runtime* runtime, Legion::Processor processor, LegionMapper* own) {
   const Takeover& all = takeover();
-  const bool demands = own != nullptr && !asks_by_default(*own);
+  const bool is_programs_own = own != nullptr;
+  const bool demands = is_programs_own && !asks_by_default(*own);
   LegionMapper* mapper = all.wrap == nullptr ? own : all.wrap(runtime, processor, own);
   if (all.events == nullptr && all.measures == nullptr && all.log == nullptr) return mapper;
   if (mapper == nullptr) {
@@ -164,7 +165,8 @@ LegionMapper* over(Legion::Runtime* runtime, Legion::Processor processor, Legion
   if (all.log != nullptr) mapper = make_logged(mapper, all.log).release();
   if (all.measures != nullptr) mapper = make_profiler(mapper, all.measures).release();
   if (all.events != nullptr)
-    mapper = make_recorder(mapper, all.events, demands ? all.asked : nullptr).release();
+    mapper =
+        make_recorder(mapper, all.events, is_programs_own, demands ? all.asked : nullptr).release();
   return mapper;
 }
 

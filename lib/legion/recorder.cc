@@ -16,9 +16,12 @@ namespace measurements = Legion::Mapping::ProfilingMeasurements;
 
 class Recorder final : public Above {
  public:
-  Recorder(LegionMapper* own, std::shared_ptr<RunEvents> events,
+  Recorder(LegionMapper* own, std::shared_ptr<RunEvents> events, bool is_programs_own,
            std::shared_ptr<AskedInstances> instances)
-      : Above(own), events_(std::move(events)), instances_(std::move(instances)) {
+      : Above(own),
+        events_(std::move(events)),
+        is_programs_own_(is_programs_own),
+        instances_(std::move(instances)) {
     events_->enter();
   }
   ~Recorder() override { events_->leave(); }
@@ -56,6 +59,7 @@ class Recorder final : public Above {
       output.task_prof_requests.add_measurement<measurements::RuntimeOverhead>();
     }
     events_->mapped(task, times);
+    if (is_programs_own_) events_->chosen(task, output.chosen_variant);
     if (instances_ != nullptr) note_demands(context, task, output);
   }
   void map_must_epoch(MapperContext context, const MapMustEpochInput& input,
@@ -124,6 +128,7 @@ class Recorder final : public Above {
   }
 
   std::shared_ptr<RunEvents> events_;
+  const bool is_programs_own_;
   std::shared_ptr<AskedInstances> instances_;
   std::mutex mutex_;
   // Tasks for whose reports the own mapper asked, and how many came.
@@ -133,8 +138,9 @@ class Recorder final : public Above {
 }  // namespace
 
 std::unique_ptr<LegionMapper> make_recorder(LegionMapper* own, std::shared_ptr<RunEvents> events,
+                                            bool is_programs_own,
                                             std::shared_ptr<AskedInstances> asked) {
-  return std::make_unique<Recorder>(own, std::move(events), std::move(asked));
+  return std::make_unique<Recorder>(own, std::move(events), is_programs_own, std::move(asked));
 }
 
 LegionMapper* recorded_by(LegionMapper* mapper) {

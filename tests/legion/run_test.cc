@@ -199,6 +199,10 @@ TEST_F(Demanding, WhatItsMapperDemandsIsRecorded) {
     return run("groma check " + write("my.mapper", text) + " --app " + app + machine).out;
   };
   EXPECT_THAT(checked("Layout columns 0 CPU AOS;\n"), Not(HasSubstr("[layout-demanded]")));
+  // Both variants run. Only where there are several for a kind is that of interest.
+  EXPECT_THAT(demands("either"), AllOf(HasSubstr("\"chosen_by_mapper\":true,"), HasSubstr("},{"),
+                                       Not(HasSubstr("null"))));
+  EXPECT_THAT(demands("branch"), Not(HasSubstr("chosen")));
   // So a run accepts what a check accepts.
   const std::string glance = "Layout glance 0 CPU F_order;\n";
   EXPECT_THAT(checked(glance), Not(HasSubstr("[layout-demanded]")));
