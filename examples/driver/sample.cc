@@ -11,7 +11,7 @@ namespace {
 struct Options {
   std::string machine = "p100x4", app, grain = "regions";
   std::uint64_t seed = 0;
-  bool override_layouts = false;
+  groma::LayoutOverrides override_layouts;
 };
 
 int run(const Options& options) {

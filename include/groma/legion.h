@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 
+#include "groma/layout_overrides.h"
 #include "groma/log.h"
 #include "groma/mapper.h"
 #include "groma/program.h"
@@ -45,9 +46,10 @@ struct Options {
   // Gets warnings, prints of the program and errors; called from any thread, must live until the
   // runtime has stopped. Null: they go to standard error.
   LogSink* log = nullptr;
-  // Lets Layout statements contradict what a mapper of the program's own asks for (wrapper). False:
-  // such a statement ends the process with `layout-demanded`, since the task may rely on it.
-  bool override_layouts = false;
+  // The tasks whose Layout statements may contradict what a mapper of the program's own asks for
+  // (wrapper); `{{"*"}}`: those of all tasks. For other tasks such a statement ends the process
+  // with `layout-demanded`, since the task may rely on it.
+  LayoutOverrides override_layouts = {};
 };
 
 // Call these before Legion::Runtime::start, once for each mapper id, with the same arguments on

@@ -81,7 +81,7 @@ Checked::Checked(const Program& mapping, const ProgramRun& run, bool compares, s
     const bool is_program = &word == &run.words.front();
     own_ += ' ' + word + file_of(is_program ? find_program(word).value_or(word) : word);
   }
-  if (run.override_layouts) own_ += " --override-layouts";
+  for (const std::string& task : run.override_layouts.tasks) own_ += " --override-layouts=" + task;
   compares = compares && run.results != nullptr && !run.compare_failures_only;
   own_ += compares ? " compared as " + run.results->key() : " not compared";
   std::replace(own_.begin(), own_.end(), '\n', '?');

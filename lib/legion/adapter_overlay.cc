@@ -519,7 +519,7 @@ void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
       instances_.simplify(context, regions, stated.layout);
       changes = restate(stated, regions.front().get_dim(), asked);
       if (const char* wants = why_not_changed(changes, asked);
-          wants != nullptr && !registration_->options.override_layouts) {
+          wants != nullptr && !registration_->options.override_layouts.has(view.name)) {
         refuse_layout(DiagId::kLayoutDemanded, first, view.name, wants,
                       changes.compact ? "Compact"
                       : changes.exact ? "Exact"
@@ -590,7 +590,7 @@ void Adapter::check_layout(MapperContext context, const Legion::Task& task, cons
       check_demand(demand_of(static_cast<std::uint32_t>(i), *set), DiagId::kLayoutRefused);
     }
   }
-  if (registration_->options.override_layouts) return;
+  if (registration_->options.override_layouts.has(view.name)) return;
   LayoutDemand demand = asked.demand;
   demand.requirement = static_cast<std::uint32_t>(group.places.front().first);
   check_demand(demand, DiagId::kLayoutDemanded);

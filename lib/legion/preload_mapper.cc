@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -37,6 +38,14 @@ Source source() {
   auto read = Source::read(value);
   if (!read) refuse(read.error().message);
   return std::move(read).value();
+}
+
+LayoutOverrides layout_overrides() {
+  LayoutOverrides overrides;
+  const char* const given = std::getenv(kOverrideLayoutsVariable);
+  std::istringstream lines(given == nullptr ? "" : given);
+  for (std::string task; std::getline(lines, task);) overrides.tasks.push_back(task);
+  return overrides;
 }
 
 bool is_first_process() {
@@ -137,7 +146,7 @@ struct Takeover {
       };
     }
     Options options;
-    options.override_layouts = std::getenv(kOverrideLayoutsVariable) != nullptr;
+    options.override_layouts = layout_overrides();
     static Errors errors;
     if (!speaks()) options.log = &errors;
     return wrapper(compiled, options, std::move(heard), asked);

@@ -167,6 +167,11 @@ TEST_F(Demanding, ALayoutAgainstItsMapperIsAnError) {
                               "F_order, the mapping says C_order [layout-demanded]\n"),
                     HasSubstr("my.mapper:1:1: error: region 0 of `columns`"),
                     HasSubstr("my.mapper:1:1: `Layout columns 0 CPU C_order AOS`")));
+  const Outcome of_other = demanding(text, "--override-layouts=rows");
+  EXPECT_THAT(of_other.err, HasSubstr("[layout-demanded]"));
+  const Outcome of_it = demanding(text, "--override-layouts=columns");
+  EXPECT_THAT(of_it.out + of_it.err, AllOf(HasSubstr("other results than without the mapping"),
+                                           Not(HasSubstr("[layout-demanded]"))));
   // The task computes other sums then: which is noticed.
   const Outcome forced = demanding(text, "--override-layouts");
   EXPECT_EQ(forced.exit_code, 1);
