@@ -323,6 +323,23 @@ TEST(Check, LayoutsOfSingleTasksAreOverridden) {
   EXPECT_EQ(run(resume).exit_code, 0);
 }
 
+TEST(Sample, DrawsNoLayoutThatTheProgramsMapperRefuses) {
+  const TemporaryFolder folder;
+  const std::string with = " --app " + folder.write("a.json", kDemanding) +
+                           " --machine nodes=1,gpu=0,cpu=2,omp=0,sysmem=64,sockmem=0,rdmem=0";
+  std::size_t left_out = 0, kept = 0;
+  for (int seed = 0; seed < 12; ++seed) {
+    const std::string draw = fmt::format("groma sample --seed {}{}", seed, with);
+    const std::string mapping = run(draw).out;
+    EXPECT_THAT(run("groma check -" + with, mapping).out, Not(HasSubstr("[layout-demanded]")));
+    left_out += mapping.find("asks for another layout") != mapping.npos;
+    kept += mapping.find("\nLayout") != mapping.npos;
+    EXPECT_THAT(run(draw + " --override-layouts").out, HasSubstr("\nLayout"));
+  }
+  EXPECT_GT(left_out, 0U);
+  EXPECT_GT(kept, 0U);
+}
+
 TEST(Check, ManyPointsInEachOthersWayAreSaidOnce) {
   const TemporaryFolder folder;
   const std::string app = folder.write("a.json", R"({
