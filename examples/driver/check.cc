@@ -17,7 +17,7 @@ struct Options {
   std::vector<std::string> files;
   std::string machine, app;
   groma::CheckOptions check;
-  bool override_layouts = false;
+  groma::LayoutOverrides override_layouts;
   bool fix = false;
   bool json = false;
 };

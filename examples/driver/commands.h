@@ -34,10 +34,13 @@ inline CLI::Option* add_memory_option(
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30))
       ->default_str("2048");
 }
-inline void add_override_layouts_flag(CLI::App& command, bool* override_layouts) {
-  command.add_flag("--override-layouts", *override_layouts,
-                   "Layout statements may contradict what the program's own mapper asks for; "
-                   "otherwise they are errors, since tasks may rely on it");
+inline void add_override_layouts_flag(CLI::App& command, groma::LayoutOverrides* overrides) {
+  command
+      .add_flag("--override-layouts", overrides->tasks,
+                "Layout statements may contradict what the program's own mapper asks for; "
+                "otherwise they are errors, since tasks may rely on it. --override-layouts=TASK, "
+                "which may be given several times: those of that task alone")
+      ->transform([](const std::string& task) { return task == "true" ? "*" : task; });
 }
 inline void add_json_flag(CLI::App& command, bool* json) {
   command.add_flag("--json", *json, "One JSON document instead of text");

@@ -335,14 +335,28 @@ std::nullopt_t refuse(const std::string& spec, const groma::Error& error, groma:
   return std::nullopt;
 }
 
-void forget_demands_of_mapper(groma::Application& app) {
+// Leaves out what the program's own mapper asks of the layouts of these tasks. Fails where the
+// application does not have one of them.
+std::optional<groma::Error> override_layouts(const groma::LayoutOverrides& overrides,
+                                             groma::Application& app) {
+  for (const std::string& name : overrides.tasks) {
+    const auto has_name = [&](const groma::AppTask& task) { return task.name == name; };
+    if (name == "*" || std::any_of(app.tasks.begin(), app.tasks.end(), has_name)) continue;
+    return groma::Error{
+        groma::Error::Code::kUnknown,
+        fmt::format("`--override-layouts={}`: the application `{}` has no such task", name,
+                    app.name)};
+  }
   for (groma::AppTask& task : app.tasks) {
+    if (!overrides.has(task.name)) continue;
     for (groma::AppVariant& variant : task.variants) {
-      std::erase_if(variant.demands, [](const groma::LayoutDemand& demand) {
+      const auto forgotten = std::erase_if(variant.demands, [](const groma::LayoutDemand& demand) {
         return demand.source == groma::DemandSource::kMapper;
       });
+      variant.chosen_by_mapper = variant.chosen_by_mapper || forgotten > 0;
     }
   }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -360,7 +374,9 @@ std::optional<Inputs> read_inputs(const std::string& machine, const std::string&
   }
   if (app.empty()) return inputs;
   auto read = groma::load_application(app, options.stop);
-  if (read && options.override_layouts) forget_demands_of_mapper(*read);
+  if (read) {
+    if (const auto error = override_layouts(options.override_layouts, *read)) read = *error;
+  }
   auto workload = read ? groma::Workload::make(*read, {}, options.stop)
                        : groma::Result<groma::Workload>(read.error());
   if (!workload) {

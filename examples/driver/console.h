@@ -11,6 +11,7 @@
 #include "groma/diagnostics.h"
 #include "groma/evaluate.h"
 #include "groma/harmless.h"
+#include "groma/layout_overrides.h"
 #include "groma/log.h"
 #include "groma/machine.h"
 #include "groma/result.h"
@@ -75,8 +76,8 @@ struct Inputs {
 };
 struct ReadOptions {
   std::function<bool()> stop = {};  // asked now and then while the application is read; null: never
-  // The application is read without what its program's own mapper asks of layouts.
-  bool override_layouts = false;
+  // The application is read without what its program's own mapper asks of these tasks' layouts.
+  groma::LayoutOverrides override_layouts = {};
 };
 // Nothing, with the reason in `*diags`, which is made for it.
 std::optional<Inputs> read_inputs(const std::string& machine, const std::string& app,

@@ -20,7 +20,7 @@ namespace {
 struct Options {
   std::string file, machine = "p100x4", app, log;
   groma::ExplainQuery query;
-  bool override_layouts = false;
+  groma::LayoutOverrides override_layouts;
   bool as_mapping = false;
   bool json = false;
 };

@@ -13,7 +13,7 @@ struct Options {
   std::vector<std::string> files;
   std::string machine = "p100x4", app;
   groma::SimulateOptions simulate;
-  bool override_layouts = false;
+  groma::LayoutOverrides override_layouts;
   bool json = false;
 };
 

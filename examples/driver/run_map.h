@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "groma/layout_overrides.h"
 #include "groma/profile.h"
 #include "groma/results.h"
 #include "groma/run_program.h"
@@ -22,7 +23,7 @@ struct ProgramArguments {
   double timeout_s = 600;
   std::vector<std::string> same;  // which lines are results; empty: all
   double tolerance = groma::ResultsOptions().tolerance;
-  bool override_layouts = false;
+  groma::LayoutOverrides override_layouts;
 };
 // --timeout, --checks, --library and --override-layouts; their help begins with `when`.
 void add_program_options(CLI::App& command, ProgramArguments* arguments, const std::string& when);

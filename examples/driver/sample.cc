@@ -1,9 +1,15 @@
 // groma sample: a mapping drawn at random from the search space.
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "commands.h"
 #include "console.h"
+#include "groma/diagnostics.h"
+#include "groma/inspect.h"
 #include "groma/search_space.h"
+#include "groma/source.h"
 
 namespace driver {
 namespace {
@@ -11,8 +17,28 @@ namespace {
 struct Options {
   std::string machine = "p100x4", app, grain = "regions";
   std::uint64_t seed = 0;
-  bool override_layouts = false;
+  groma::LayoutOverrides override_layouts;
 };
+
+// Puts a comment in place of each Layout statement that contradicts what the program's own mapper
+// asks for: such a mapping never runs.
+std::string without_demanded_layouts(std::string text, const groma::Machine& machine,
+                                     const groma::Workload& app) {
+  while (true) {
+    const groma::Source source("sample", text);
+    groma::Diagnostics diags(source);
+    groma::check(source, &machine, &app, diags);
+    std::vector<groma::Fix> fixes;
+    for (const groma::Diagnostic& diagnostic : diags.all()) {
+      if (diagnostic.id != groma::DiagId::kLayoutDemanded || !diagnostic.range) continue;
+      const groma::Range line = *diagnostic.range;
+      fixes.push_back({"", {{line, "# The program's own mapper asks for another layout."}}, true});
+    }
+    std::size_t removed = 0;
+    text = groma::apply_fixes(source, fixes, &removed);
+    if (removed == 0) return text;  // else one less is there
+  }
+}
 
 int run(const Options& options) {
   check_standard_input({options.machine, options.app});
@@ -22,8 +48,9 @@ int run(const Options& options) {
   if (!with) return fail(*diags, false);
   const groma::SpaceGrain grain =
       options.grain == "regions" ? groma::SpaceGrain::kRegions : groma::SpaceGrain::kArguments;
+  const groma::SearchSpace space(*with->machine, *with->workload, grain);
   return print(
-      groma::SearchSpace(*with->machine, *with->workload, grain).sample_text(options.seed));
+      without_demanded_layouts(space.sample_text(options.seed), *with->machine, *with->workload));
 }
 
 }  // namespace

@@ -332,7 +332,7 @@ bool read_problem(const TuneArguments& arguments, std::optional<groma::Diagnosti
   check.stop = arguments.simulate.stop;
   for (const std::string& app : arguments.apps) {
     auto with = read_inputs(arguments.machine, app, &diags,
-                            {arguments.simulate.stop, arguments.override_layouts});
+                            {arguments.simulate.stop, arguments.program.override_layouts});
     if (!with) {
       refuse_search(*diags, arguments.json);
       return false;
@@ -501,6 +501,7 @@ std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* s
   const ProgramArguments program = std::exchange(arguments->program, {});
   if (auto error = read_words(before->fingerprint, arguments)) return error;
   arguments->tune.fingerprint = before->fingerprint;
+  const groma::LayoutOverrides overrides = arguments->program.override_layouts;
   if (arguments->on == "legion") measure_on_legion(arguments);
   groma::CommandEvaluatorOptions& command = arguments->command;
   const auto wrong = [&](const std::string& message, std::string help) {
@@ -510,6 +511,10 @@ std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* s
   };
   if (arguments->chat.temperature && arguments->chat.temperature != arguments->ask.temperature) {
     return wrong("was begun with another temperature", "leave out `--temperature`");
+  }
+  if (const auto& given = program.override_layouts.tasks;
+      !given.empty() && given != overrides.tasks) {
+    return wrong("was begun with another `--override-layouts`", "leave it out");
   }
   std::vector<std::string> files = arguments->apps;
   files.push_back(arguments->machine);
@@ -536,6 +541,7 @@ std::optional<groma::Error> read_search(TuneArguments* arguments, std::string* s
     const std::string folder = command.folder;
     command = of_verify;
     arguments->program = program;
+    arguments->program.override_layouts = overrides;
     command.folder = folder;  // of the machine's and the applications' files
   }
   return std::nullopt;
@@ -962,7 +968,7 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
                                         "Then run the Legion program behind `--` under the "
                                         "best mappings and the start; the fastest "
                                         "becomes verified.mapper"));
-  add_override_layouts_flag(*command, &options->override_layouts);
+  add_override_layouts_flag(*command, &options->program.override_layouts);
   command->add_flag("--compare", options->tune.compare,
                     "Every proposal counts, none is repaired, and nothing is known at first");
   command
@@ -1037,11 +1043,10 @@ void add_tune(CLI::App& app, const std::vector<std::string>& behind, int* exit_c
     if (!verifies && !options->program.library.empty()) {
       throw CLI::ValidationError("--library", "it is of --verify");
     }
-    if (options->override_layouts && (on_legion || !options->file.empty())) {
+    if (!options->program.override_layouts.tasks.empty() && (on_legion || !options->file.empty())) {
       throw CLI::ValidationError("--override-layouts",
                                  "it is for programs that have a mapper of their own");
     }
-    options->program.override_layouts = options->override_layouts;
     for (const char* name : {"--metric", "--metric-json", "--unit", "--higher-is-better",
                              "--checks", "--same", "--tolerance"}) {
       if (verifies || command->get_option(name)->count() == 0) continue;

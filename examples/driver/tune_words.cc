@@ -31,7 +31,7 @@ void for_each_word(Arguments& arguments, const Each& each) {
   each("warmup", command.warmup);
   each("timeout", command.timeout_ms);
   each("memory", command.memory_bytes);
-  each("override-layouts", arguments.override_layouts);
+  each("override-layouts-of", arguments.program.override_layouts.tasks);
   each("checks", arguments.program.checks);
   each("same", arguments.program.same);
   each("tolerance", arguments.program.tolerance);

@@ -29,7 +29,6 @@ struct TuneArguments {
   ChatArguments chat;
   std::optional<std::int64_t> evaluations, tokens;  // as given
   std::optional<double> seconds, money;
-  bool override_layouts = false;
   bool trust = false, json = false, verify = false;
 };
 

@@ -170,6 +170,9 @@ struct AppVariant {
   bool inner = false;       // touches no data itself
   bool replicable = false;  // may run as several shards
   std::vector<LayoutDemand> demands = {};
+  // The program's own mapper chose it when the program was recorded. A variant that has a demand
+  // of that mapper counts as chosen, too.
+  bool chosen_by_mapper = false;
   Formula flops = 0;         // operations of one run
   bool single = false;       // of single precision: twice as fast
   Formula efficiency = 100;  // percent of what the processor sustains

@@ -111,9 +111,15 @@ struct LoggedStatement {
     kNotShown,     // such a log does not tell, or the run broke off before
   };
   struct Difference {
+    enum class Kind : std::uint8_t {
+      kOtherValue,      // another kind of processor, memory, layout or processor
+      kNotReplicated,   // the task was not replicated
+      kCannotReplicate  // Legion could not replicate the task
+    };
     std::string wanted, got;
     std::int64_t count = 0;
     std::string example;
+    Kind kind = Kind::kOtherValue;
   };
   Origin origin;
   State state = State::kUnmatched;

@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 
+#include "groma/layout_overrides.h"
 #include "groma/log.h"
 #include "groma/mapper.h"
 #include "groma/program.h"
@@ -45,9 +46,10 @@ struct Options {
   // Gets warnings, prints of the program and errors; called from any thread, must live until the
   // runtime has stopped. Null: they go to standard error.
   LogSink* log = nullptr;
-  // Lets Layout statements contradict what a mapper of the program's own asks for (wrapper). False:
-  // such a statement ends the process with `layout-demanded`, since the task may rely on it.
-  bool override_layouts = false;
+  // The tasks whose Layout statements may contradict what a mapper of the program's own asks for
+  // (wrapper); `{{"*"}}`: those of all tasks. For other tasks such a statement ends the process
+  // with `layout-demanded`, since the task may rely on it.
+  LayoutOverrides override_layouts = {};
 };
 
 // Call these before Legion::Runtime::start, once for each mapper id, with the same arguments on
@@ -68,8 +70,14 @@ std::optional<Error> use_file(const std::string& path, const Options& options = 
 //
 // Each hook asks `own` first; then the mapping changes what its statements decide (docs/legion.md,
 // "Above a mapper of the program's own"). A Layout statement that contradicts what `own` asked for
-// ends the process, unless Options::override_layouts is set. What cannot be changed safely stays,
-// which is logged once.
+// ends the process, unless Options::override_layouts has the task. What cannot be changed safely
+// stays, which is logged once.
+//
+// compile() reports errors of the mapping: a `program` for which Diagnostics::has_errors is true is
+// not to be wrapped. What only the machine or the run shows (a global that fails to compute, a
+// refused layout) ends the process with exit code 1; its message goes to Options::log, as warnings
+// do. No file says what the mappers decide, as that of `groma run --log` does: Legion's
+// LoggingWrapper around what Wrap returns writes lines that `groma explain --log` reads.
 //
 // What Legion is to get, and then owns, in place of `own`, which ends with it. `processor` is what
 // it is registered for, NO_PROC all of this node: then one mapper of ours serves them, too. A null

@@ -12,6 +12,7 @@
 
 #include "groma/diagnostics.h"
 #include "groma/guide.h"
+#include "groma/layout_overrides.h"
 #include "groma/profile.h"
 #include "groma/program.h"
 #include "groma/result.h"
@@ -32,9 +33,7 @@ struct ProgramRun {
   enum class Checks : std::uint8_t { kFirst, kAlways, kNever } checks = Checks::kFirst;
   // Where kFirst remembers that, for 7 days; empty: nowhere.
   std::string checked_file = {};
-  // Lets Layout statements contradict what the program's own mapper asks for
-  // (legion::Options::override_layouts).
-  bool override_layouts = false;
+  LayoutOverrides override_layouts = {};  // legion::Options::override_layouts
   // Compares what the program prints with its runs without the mapping; null: nothing is compared.
   // Such a run is made where this has none yet, and up to two others while results differ, since a
   // number that changes from run to run may be the same in two runs by chance. These are more runs

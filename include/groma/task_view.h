@@ -55,6 +55,8 @@ struct VariantView {
   bool inner = false;  // touches no data itself
   bool idempotent = false;
   bool replicable = false;  // may run as several shards
+  // The program's own mapper chose it when the program was recorded.
+  bool chosen_by_mapper = false;
   std::span<const LayoutDemand> demands;
 };
 

@@ -83,6 +83,7 @@ struct Variant {
   std::string place;  // as of a launch
   ProcKind kind = ProcKind::kCpu;
   bool leaf = false, inner = false, replicable = false, single = false;
+  bool chosen_by_mapper = false;
   std::vector<LayoutDemand> demands;
   std::optional<DimensionOrder> loops;
   Code flops, efficiency, kernels, nanoseconds;

@@ -121,7 +121,7 @@ void visit(Archive& archive, Repeat& repeat) {
   visit(archive, repeat.body);
 }
 
-GROMA_VISIT(Variant, of.kind, of.leaf, of.inner, of.replicable, of.demands)
+GROMA_VISIT(Variant, of.kind, of.leaf, of.inner, of.replicable, of.demands, of.chosen_by_mapper)
 GROMA_VISIT(Task, of.name, of.variants)
 GROMA_VISIT(Field, of.name, of.bytes)
 GROMA_VISIT(Region, of.name, of.bounds, of.points, of.fields)

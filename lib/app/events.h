@@ -36,6 +36,7 @@ struct Events {
     ProcKind kind = ProcKind::kCpu;
     bool leaf = false, inner = false, replicable = false;
     std::vector<LayoutDemand> demands;
+    bool chosen_by_mapper = false;  // by the program's own
   };
   struct Task {
     std::string name;

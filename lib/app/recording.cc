@@ -130,6 +130,13 @@ class Maker {
 
   // ---- Variants
 
+  // Whether a mapper has a choice that the kind of processor does not make.
+  static bool has_two_of_a_kind(const std::vector<Events::Variant>& variants) {
+    std::set<ProcKind> kinds;
+    for (const Events::Variant& variant : variants) kinds.insert(variant.kind);
+    return kinds.size() < variants.size();
+  }
+
   void add_variants(std::uint32_t number, AppTask& task) {
     const Events::Task& from = events_.tasks[number];
     const bool launches = launching_.contains(number);
@@ -139,6 +146,7 @@ class Maker {
       if (longest == nullptr || time.count > longest->count) longest = &time;
     }
     std::string unmeasured;
+    const bool ambiguous = has_two_of_a_kind(from.variants);
     for (const Events::Variant& each : from.variants) {
       if (task.variants.size() == kMaxAppVariants) break;
       AppVariant variant;
@@ -146,6 +154,7 @@ class Maker {
       variant.leaf = each.leaf && !launches;
       variant.inner = each.inner && !variant.leaf;
       variant.replicable = each.replicable;
+      variant.chosen_by_mapper = ambiguous && each.chosen_by_mapper;
       for (const LayoutDemand& demand : each.demands) {
         if (demand.requirement < task.requirements.size()) variant.demands.push_back(demand);
       }

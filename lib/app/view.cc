@@ -20,6 +20,7 @@ std::vector<VariantView> views_of(const std::vector<Variant>& variants) {
     view.leaf = variant.leaf;
     view.inner = variant.inner;
     view.replicable = variant.replicable;
+    view.chosen_by_mapper = variant.chosen_by_mapper;
     view.demands = variant.demands;
   }
   return views;

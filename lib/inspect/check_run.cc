@@ -1,10 +1,18 @@
 // What the embedded runtime would refuse of a program's answers.
+#include <algorithm>
 #include <atomic>
 
+#include "app/view.h"
+#include "base/one_diagnostic.h"
 #include "groma/index_map.h"
 #include "groma/inspect.h"
 #include "groma/program_mapper.h"
+#include "inspect/explain_query.h"
 #include "inspect/locate.h"
+#include "mapper/decisions.h"
+#include "mapper/default_policy.h"
+#include "mapper/processors.h"
+#include "mapper/variant_layouts.h"
 #include "simulate/rehearsal.h"
 
 namespace groma {
@@ -12,6 +20,66 @@ namespace {
 
 // As many as two launches at the limit have (kMaxQuestionSteps): some twenty seconds.
 constexpr int kMostAsked = static_cast<int>(2 * kMaxQuestionSteps >> 16);
+
+// Warns where a recording does not tell whether a run accepts a layout. Once for each task.
+class VariantCheck {
+ public:
+  VariantCheck(const BoundProgram& bound, const Workload& app, Diagnostics& diags)
+      : program_(bound.program()), machine_(bound.machine()), app_(app.data()), diags_(diags) {}
+
+  void check() {
+    bool complete = true;
+    const std::vector<TaskUses> uses = uses_by_task(app_, complete);
+    for (std::uint32_t t = 0; t < uses.size(); ++t) {
+      const auto differs = [&](const app::LaunchNames& names) { return check_task(t, names); };
+      std::find_if(uses[t].names.begin(), uses[t].names.end(), differs);
+    }
+  }
+
+ private:
+  // Whether it warned.
+  bool check_task(std::uint32_t number, const app::LaunchNames& names) {
+    const app::AppView views(app_, number, names);
+    const TaskView task = views.view(app::Use{.task = number});
+    const auto kind = mapper::decide_kind(program_, task, machine_);
+    if (!kind) return false;
+    const auto processor = mapper::first_from(machine_, kind->kind, 0);
+    const VariantView* variant = mapper::best_variant(task, kind->kind);
+    if (!processor || variant == nullptr) return false;
+    const mapper::OtherVariants others = mapper::other_variants(task, *variant);
+    if (others.all_run) return false;
+    for (std::uint32_t i = 0; i < task.requirements.size(); ++i) {
+      const RequirementWish wish =
+          mapper::decide_requirement(program_, task, i, *variant, *processor, machine_, {});
+      for (const InstanceWish& candidate : wish.candidates()) {
+        if (!candidate.layout_origin || !is_doubtful(task, i, *variant, others, candidate))
+          continue;
+        add_located(program_,
+                    {one_diagnostic(DiagId::kVariantUnknown, i, task.name, name_of(kind->kind)),
+                     candidate.layout_origin},
+                    diags_);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // Whether some of the variants accept it, and some do not.
+  static bool is_doubtful(const TaskView& task, std::uint32_t i, const VariantView& variant,
+                          const mapper::OtherVariants& others, const InstanceWish& candidate) {
+    const auto accepts = [&](const VariantView* one) {
+      return mapper::refused_layouts(task, i, *one, candidate, true).empty();
+    };
+    const bool first = accepts(&variant);
+    return std::any_of(others.variants.begin(), others.variants.end(),
+                       [&](const VariantView* one) { return accepts(one) != first; });
+  }
+
+  const Program& program_;
+  const Machine& machine_;
+  const app::Data& app_;
+  Diagnostics& diags_;
+};
 
 }  // namespace
 
@@ -37,6 +105,7 @@ void check_run(const BoundProgram& bound, const Workload& app, Diagnostics& diag
       },
       rehearsal);
   for (const Refusal& refusal : result.findings) add_located(bound.program(), refusal, diags);
+  VariantCheck(bound, app, diags).check();
   if (asked > kMostAsked) result.incomplete = "its mapping functions take too long";
   if (!result.incomplete.empty()) {
     diags.report(DiagId::kCheckIncomplete, std::nullopt, app.name(), result.incomplete);

@@ -83,7 +83,7 @@ Checked::Checked(const Program& mapping, const ProgramRun& run, bool compares, s
     const std::size_t equals = word.find('=');  // --input=FILE
     if (equals != word.npos) own_ += file_of(word.substr(equals + 1));
   }
-  if (run.override_layouts) own_ += " --override-layouts";
+  for (const std::string& task : run.override_layouts.tasks) own_ += " --override-layouts=" + task;
   compares = compares && run.results != nullptr && !run.compare_failures_only;
   own_ += compares ? " compared as " + run.results->key() : " not compared";
   std::replace(own_.begin(), own_.end(), '\n', '?');

@@ -20,6 +20,7 @@ namespace groma {
 namespace {
 
 using State = LoggedStatement::State;
+using Difference = LoggedStatement::Difference;
 
 constexpr std::size_t kMostDifferences = 5;
 
@@ -142,17 +143,21 @@ class Judge {
     if (origin) at(origin).acted += count;
   }
   void refused(Origin origin, std::int64_t count, std::string wanted, std::string got,
-               const std::string& example) {
+               const std::string& example, Difference::Kind kind = Difference::Kind::kOtherValue) {
     if (!origin) return;
     LoggedStatement& statement = at(origin);
     statement.refused += count;
-    for (LoggedStatement::Difference& each : statement.differences) {
-      if (each.wanted != wanted || each.got != got) continue;
+    for (Difference& each : statement.differences) {
+      if (each.wanted != wanted || each.got != got || each.kind != kind) continue;
       each.count += count;
       return;
     }
     if (statement.differences.size() == kMostDifferences) return;
-    statement.differences.push_back({std::move(wanted), std::move(got), count, example});
+    statement.differences.push_back({std::move(wanted), std::move(got), count, example, kind});
+  }
+  void not_replicated(Origin origin, std::int64_t count, const std::string& task,
+                      Difference::Kind kind) {
+    refused(origin, count, "replicated", "not replicated", task, kind);
   }
   void hidden(Origin origin, const char* why) {
     if (origin) hidden_.emplace(origin.statement, why);
@@ -282,11 +287,11 @@ class Judge {
       if (!names_it && !log_.by_groma) {
         hidden(*replicate, "which tasks can be replicated does not stand in such a log");
       } else if (options.replicated + cannot < options.count) {
-        refused(*replicate, options.count - options.replicated - cannot, "replicated",
-                "not replicated", task);
+        not_replicated(*replicate, options.count - options.replicated - cannot, task,
+                       Difference::Kind::kNotReplicated);
       }
       if (names_it && cannot > 0) {
-        refused(*replicate, cannot, "replicated", "not replicated, since Legion could not", task);
+        not_replicated(*replicate, cannot, task, Difference::Kind::kCannotReplicate);
       }
     }
   }
@@ -404,6 +409,34 @@ std::string result(const LoggedStatement& statement) {
   return statement.why;
 }
 
+OrderedJson json_of(const Difference& difference) {
+  OrderedJson json = {{"wanted", difference.wanted},
+                      {"got", difference.got},
+                      {"count", difference.count},
+                      {"example", difference.example}};
+  if (difference.kind == Difference::Kind::kCannotReplicate) {
+    json["why"] = "Legion could not replicate it";
+  }
+  return json;
+}
+
+// A sentence about the statement above it.
+std::string sentence(const Difference& one) {
+  const std::string times = count(one.count, "time"), example = harmless(one.example);
+  switch (one.kind) {
+    case Difference::Kind::kNotReplicated:
+      return fmt::format("A task that it names was not replicated {}, for example {}", times,
+                         example);
+    case Difference::Kind::kCannotReplicate:
+      return fmt::format("Legion could not replicate a task that it names {}, for example {}",
+                         times, example);
+    case Difference::Kind::kOtherValue:
+      break;
+  }
+  return fmt::format("It says {}, but the run took {} {}, for example for {}", harmless(one.wanted),
+                     harmless(one.got), times, example);
+}
+
 OrderedJson log_json(const LogExplanation& log, const Program& program) {
   OrderedJson json = {{"file", log.log},
                       {"lines", log.lines},
@@ -420,11 +453,8 @@ OrderedJson log_json(const LogExplanation& log, const Program& program) {
                        {"acted", each.acted},
                        {"refused", each.refused}};
     one["differences"] = OrderedJson::array();
-    for (const LoggedStatement::Difference& difference : each.differences) {
-      one["differences"].push_back({{"wanted", difference.wanted},
-                                    {"got", difference.got},
-                                    {"count", difference.count},
-                                    {"example", difference.example}});
+    for (const Difference& difference : each.differences) {
+      one["differences"].push_back(json_of(difference));
     }
     if (!each.why.empty()) one["why"] = each.why;
     json["statements"].push_back(std::move(one));
@@ -470,10 +500,7 @@ std::string draw(const LogExplanation& log, const Program& program, bool color) 
       text += fmt::format("  {}\n", statement_line(program, each.origin));
       const std::string came = result(each);
       if (!came.empty()) text += fmt::format("    {}\n", came);
-      for (const LoggedStatement::Difference& one : each.differences) {
-        text += fmt::format("    {} wanted, {} taken: {} times, as {}\n", harmless(one.wanted),
-                            harmless(one.got), one.count, harmless(one.example));
-      }
+      for (const Difference& one : each.differences) text += "    " + sentence(one) + "\n";
     }
   }
   return text;

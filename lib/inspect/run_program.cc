@@ -119,7 +119,10 @@ Result<std::vector<std::string>> environment(const Program* mapping, const Progr
   if (checked) made.push_back(before("LEGION_DEFAULT_ARGS", kCheckFlag, " "));
   const bool each = is_launched() && !starts_processes_elsewhere(run.words.front());
   made.emplace_back(each ? "GROMA_EACH_PROCESS=1" : "GROMA_EACH_PROCESS");
-  made.emplace_back(run.override_layouts ? "GROMA_OVERRIDE_LAYOUTS=1" : "GROMA_OVERRIDE_LAYOUTS");
+  const std::vector<std::string>& any_layout = run.override_layouts.tasks;
+  made.push_back(any_layout.empty()
+                     ? "GROMA_OVERRIDE_LAYOUTS"
+                     : fmt::format("GROMA_OVERRIDE_LAYOUTS={}", fmt::join(any_layout, "\n")));
   add_stand_in(run, made);
   return made;
 }

@@ -19,6 +19,7 @@ inline constexpr std::string_view kArguments = "arguments";
 inline constexpr std::string_view kBody = "body";
 inline constexpr std::string_view kBoxes = "boxes";
 inline constexpr std::string_view kBytes = "bytes";
+inline constexpr std::string_view kChosen = "chosen_by_mapper";
 inline constexpr std::string_view kCoherence = "coherence";
 inline constexpr std::string_view kColor = "color";
 inline constexpr std::string_view kColors = "colors";
@@ -103,9 +104,9 @@ inline constexpr std::array kBoxKeys = {kColor, kLower, kExtents};
 inline constexpr std::array kFieldKeys = {kAppName, kBytes};
 inline constexpr std::array kDataKeys = {kOf, kColor, kFields, kPrivilege};
 inline constexpr std::array kTaskKeys = {kAppName, kArguments, kVariants, kRequirements, kBody};
-inline constexpr std::array kVariantKeys = {kProcKind, kLeaf,        kInner,   kReplicable,
-                                            kDemands,  kFlopsOfRun,  kSingle,  kEfficiency,
-                                            kKernels,  kNanoseconds, kTraffic, kLoops};
+inline constexpr std::array kVariantKeys = {
+    kProcKind,   kLeaf,    kInner,       kReplicable, kDemands, kFlopsOfRun, kSingle,
+    kEfficiency, kKernels, kNanoseconds, kTraffic,    kLoops,   kChosen};
 inline constexpr std::array kDemandKeys = {
     kRequirement, kDemandedBy, kOrderOfDimensions, kOrderOfFields, kMemoryKind, kExact, kAlign};
 inline constexpr std::array kAlignKeys = {kAlignOperator, kBytes};

@@ -369,6 +369,7 @@ AppVariant AppReader::read_variant(const JsonPlace& place) {
   variant.leaf = truth_or(place, keys::kLeaf, false);
   variant.inner = truth_or(place, keys::kInner, false);
   variant.replicable = truth_or(place, keys::kReplicable, false);
+  variant.chosen_by_mapper = truth_or(place, keys::kChosen, false);
   variant.demands = list<LayoutDemand>(place, keys::kDemands, kMaxAppRequirements,
                                        [&](const JsonPlace& at) { return read_demand(at); });
   variant.flops = formula_or(place, keys::kFlopsOfRun, variant.flops);

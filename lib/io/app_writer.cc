@@ -217,6 +217,7 @@ std::string variant_text(const AppVariant& variant) {
   object.text(keys::kProcKind, name_of(variant.kind));
   object.flag(keys::kLeaf, variant.leaf).flag(keys::kInner, variant.inner);
   object.flag(keys::kReplicable, variant.replicable);
+  object.flag(keys::kChosen, variant.chosen_by_mapper);
   formula(keys::kFlopsOfRun, variant.flops, usual.flops);
   object.flag(keys::kSingle, variant.single);
   formula(keys::kEfficiency, variant.efficiency, usual.efficiency);

@@ -98,6 +98,8 @@ class Adapter final : public Legion::Mapping::DefaultMapper {
     own_asks_by_default_ = asks_by_default;
   }
 
+  AskedInstances& asked_instances() const { return *registration_->asked; }
+
   const char* get_mapper_name() const override { return name_.c_str(); }
 
   void select_task_options(MapperContext context, const Legion::Task& task,

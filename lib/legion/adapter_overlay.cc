@@ -376,7 +376,7 @@ std::vector<Legion::LogicalRegion> Adapter::covering(
 
 AskedInstance Adapter::asked_for(MapperContext context, const PhysicalInstance& instance,
                                  const std::vector<Legion::LogicalRegion>& regions) const {
-  if (const auto found = registration_->asked->find(instance)) {
+  if (const auto found = registration_->asked->find(context, instance)) {
     AskedInstance made = *found;
     if (made.by_program && own_asks_by_default_) {
       made.by_program = false;
@@ -519,7 +519,7 @@ void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
       instances_.simplify(context, regions, stated.layout);
       changes = restate(stated, regions.front().get_dim(), asked);
       if (const char* wants = why_not_changed(changes, asked);
-          wants != nullptr && !registration_->options.override_layouts) {
+          wants != nullptr && !registration_->options.override_layouts.has(view.name)) {
         refuse_layout(DiagId::kLayoutDemanded, first, view.name, wants,
                       changes.compact ? "Compact"
                       : changes.exact ? "Exact"
@@ -551,7 +551,7 @@ void Adapter::overlay_instance(MapperContext context, const Legion::Task& task,
       why.add(candidate.memory, refused);
       continue;
     }
-    registration_->asked->note(made, std::move(asked));
+    registration_->asked->note(context, made, std::move(asked));
     mapper_runtime_->release_instance(context, group.instance);
     std::erase_if(output.target_procs, [&](Legion::Processor p) { return !reaches(p, memory); });
     return put(made, group, output);
@@ -590,7 +590,7 @@ void Adapter::check_layout(MapperContext context, const Legion::Task& task, cons
       check_demand(demand_of(static_cast<std::uint32_t>(i), *set), DiagId::kLayoutRefused);
     }
   }
-  if (registration_->options.override_layouts) return;
+  if (registration_->options.override_layouts.has(view.name)) return;
   LayoutDemand demand = asked.demand;
   demand.requirement = static_cast<std::uint32_t>(group.places.front().first);
   check_demand(demand, DiagId::kLayoutDemanded);

@@ -22,9 +22,41 @@ bool asks_no_more(const AskedInstance& one, const AskedInstance& other) {
 
 }  // namespace
 
-void AskedInstances::note(const Legion::Mapping::PhysicalInstance& instance, AskedInstance asked) {
+AskedInstances::Call::Call(AskedInstances& instances, MapperContext context)
+    : instances_(instances), context_(context), is_first_([&] {
+        const std::lock_guard lock(instances.mutex_);
+        return instances.calls_.try_emplace(context).second;
+      }()) {}
+
+AskedInstances::Call::~Call() {
+  if (!is_first_) return;
+  const std::lock_guard lock(instances_.mutex_);
+  instances_.calls_.erase(context_);
+}
+
+void AskedInstances::note_found(MapperContext context,
+                                const Legion::Mapping::PhysicalInstance& instance) {
+  const std::lock_guard lock(mutex_);
+  const auto call = calls_.find(context);
+  if (call == calls_.end()) return;
+  LayoutDemand nothing;
+  nothing.source = DemandSource::kMapper;
+  call->second.try_emplace(instance, nothing);
+}
+
+void AskedInstances::note(MapperContext context, const Legion::Mapping::PhysicalInstance& instance,
+                          AskedInstance asked) {
   auto noted = std::make_shared<const AskedInstance>(std::move(asked));
   const std::lock_guard lock(mutex_);
+  const auto call = calls_.find(context);
+  if (call != calls_.end()) {
+    const auto [at, is_new] = call->second.try_emplace(instance, noted->demand);
+    if (noted->by_program) {
+      at->second.reset();
+    } else if (at->second) {
+      at->second = noted->demand;
+    }
+  }
   const auto found = asked_.find(instance);
   if (found == asked_.end()) {
     if (asked_.size() >= kMaxAsked) {
@@ -43,15 +75,24 @@ void AskedInstances::note(const Legion::Mapping::PhysicalInstance& instance, Ask
 }
 
 std::shared_ptr<const AskedInstance> AskedInstances::find(
-    const Legion::Mapping::PhysicalInstance& instance) const {
+    MapperContext context, const Legion::Mapping::PhysicalInstance& instance) const {
   const std::lock_guard lock(mutex_);
   const auto found = asked_.find(instance);
-  return found == asked_.end() ? nullptr : found->second;
+  if (found == asked_.end()) return nullptr;
+  const auto call = calls_.find(context);
+  if (!found->second->by_program || call == calls_.end()) return found->second;
+  const auto at = call->second.find(instance);
+  if (at == call->second.end() || !at->second) return found->second;
+  auto by_default = std::make_shared<AskedInstance>(*found->second);
+  by_default->by_program = false;
+  by_default->demand = *at->second;
+  return by_default;
 }
 
 void AskedInstances::clear() {
   const std::lock_guard lock(mutex_);
   asked_.clear();
+  calls_.clear();
   oldest_.clear();
 }
 

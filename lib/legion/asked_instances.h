@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "groma/kinds.h"
@@ -37,19 +38,46 @@ LayoutDemand demand_of_mapper(const AskedInstance& asked);
 // One for a process. Thread-safe. When it holds too many, it forgets the oldest for each new one.
 class AskedInstances {
  public:
+  using MapperContext = Legion::Mapping::MapperContext;
+
+  // A call of `map_task`. While it lives, what its context asks for is told apart from what others
+  // asked for. A second one of the same context does nothing.
+  class Call {
+   public:
+    Call(AskedInstances& instances, MapperContext context);
+    ~Call();
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+   private:
+    AskedInstances& instances_;
+    const MapperContext context_;
+    const bool is_first_;
+  };
+
   // What the program's own code asked for stays known when Legion's DefaultMapper, or a request
   // that asks for less, finds the instance.
-  void note(const Legion::Mapping::PhysicalInstance& instance, AskedInstance asked);
-  // Null for an instance that nobody was seen to ask for.
+  void note(MapperContext context, const Legion::Mapping::PhysicalInstance& instance,
+            AskedInstance asked);
+  // Legion's DefaultMapper took an instance that was there, without asking for any layout.
+  void note_found(MapperContext context, const Legion::Mapping::PhysicalInstance& instance);
+  // What was asked for when the instance was made or found. Where DefaultMapper found it in this
+  // call, what the program's own code asked for another task is no demand. Null for an instance
+  // that nobody was seen to ask for.
   std::shared_ptr<const AskedInstance> find(
-      const Legion::Mapping::PhysicalInstance& instance) const;
+      MapperContext context, const Legion::Mapping::PhysicalInstance& instance) const;
   // Whether an instance of which nothing is known may have been forgotten.
   bool has_forgotten() const;
   // Lets go of all instances, which must not outlive the runtime.
   void clear();
 
  private:
+  // Of the instances that one call asked for or found, what DefaultMapper demands of them. None:
+  // the program's own code asked.
+  using Found = std::map<Legion::Mapping::PhysicalInstance, std::optional<LayoutDemand>>;
+
   mutable std::mutex mutex_;
+  std::map<MapperContext, Found> calls_;  // that are under way
   std::map<Legion::Mapping::PhysicalInstance, std::shared_ptr<const AskedInstance>> asked_;
   std::deque<Legion::Mapping::PhysicalInstance> oldest_;  // the keys, the oldest first
   bool has_forgotten_ = false;

@@ -141,6 +141,7 @@ class Overlay final : public Above {
   }
   void map_task(MapperContext context, const Legion::Task& task, const MapTaskInput& input,
                 MapTaskOutput& output) override {
+    const AskedInstances::Call call(adapter_->asked_instances(), context);
     mapper->map_task(context, task, input, output);
     bool counted = is_scheduled(task);
     if (statements(task).any() && !output.abort_mapping) {

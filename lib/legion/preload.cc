@@ -129,6 +129,24 @@ auto* next_of(Returned (Legion::Mapping::MapperRuntime::*function)(Arguments...)
   return next<Next>(function);
 }
 
+// Where the file begins that holds the code at the address.
+void* file_of(void* address) {
+  Dl_info info{};
+  dladdr(address, &info);
+  return info.dli_fbase;
+}
+
+// Tells the library that maps of instances that a mapper took as they were, where Legion's own
+// DefaultMapper did. `caller` is in the code that took them.
+template <class Function>
+void note_found(Legion::Mapping::MapperContext context,
+                const std::vector<Legion::Mapping::PhysicalInstance>& instances, Function* legions,
+                void* caller) {
+  static const auto noted = is_wanted() ? library().found : decltype(PreloadMapper::found)(nullptr);
+  if (noted == nullptr || file_of(caller) != file_of(reinterpret_cast<void*>(legions))) return;
+  for (const Legion::Mapping::PhysicalInstance& instance : instances) noted(context, instance);
+}
+
 // Tells the library that maps of an instance that a mapper had made. `caller` is in the code that
 // asked.
 template <class Function>
@@ -137,11 +155,6 @@ void note_asked(const Legion::Mapping::MapperRuntime& runtime,
                 Function* legions, void* caller) {
   static const auto noted = is_wanted() ? library().asked : decltype(PreloadMapper::asked)(nullptr);
   if (noted == nullptr) return;
-  const auto file_of = [](void* address) {
-    Dl_info info{};
-    dladdr(address, &info);
-    return info.dli_fbase;
-  };
   void* const from = file_of(caller);
   if (from == file_of(reinterpret_cast<void*>(noted))) return;  // the mapping asks itself
   noted(runtime, context, call, from != file_of(reinterpret_cast<void*>(legions)));
@@ -297,5 +310,29 @@ GROMA_LAYOUTS(GROMA_FIND_OR_CREATE)
 GROMA_LAYOUTS(GROMA_FIND)
 #undef GROMA_FIND
 #undef GROMA_LAYOUTS
+
+// What DefaultMapper takes of the valid instances, and of the mapping of a task that it remembers.
+bool MapperRuntime::acquire_and_filter_instances(MapperContext context,
+                                                 std::vector<PhysicalInstance>& instances,
+                                                 bool filter_acquired) const {
+  static auto* const legions = next_of<bool, MapperContext, std::vector<PhysicalInstance>&, bool>(
+      &MapperRuntime::acquire_and_filter_instances);
+  const bool all = legions(this, context, instances, filter_acquired);
+  note_found(context, instances, legions, __builtin_return_address(0));
+  return all;
+}
+
+bool MapperRuntime::acquire_and_filter_instances(
+    MapperContext context, std::vector<std::vector<PhysicalInstance>>& instances,
+    bool filter_acquired) const {
+  static auto* const legions =
+      next_of<bool, MapperContext, std::vector<std::vector<PhysicalInstance>>&, bool>(
+          &MapperRuntime::acquire_and_filter_instances);
+  const bool all = legions(this, context, instances, filter_acquired);
+  for (const auto& each : instances) {
+    note_found(context, each, legions, __builtin_return_address(0));
+  }
+  return all;
+}
 
 }  // namespace Legion::Mapping

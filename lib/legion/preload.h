@@ -16,7 +16,7 @@ namespace groma::legion {
 inline constexpr const char* kEachProcessVariable = "GROMA_EACH_PROCESS";
 // The mapping: the path of a file, or a name for messages, a line end and the program's text.
 inline constexpr const char* kMappingVariable = "GROMA_MAPPING";
-// Set to anything: Layout statements may contradict what the program's mapper asks for.
+// The tasks of Options::override_layouts, a line each.
 inline constexpr const char* kOverrideLayoutsVariable = "GROMA_OVERRIDE_LAYOUTS";
 // The file into which what the program does is recorded. With a mapping, under that.
 inline constexpr const char* kRecordVariable = "GROMA_RECORD";
@@ -52,6 +52,9 @@ struct PreloadMapper {
   void (*asked)(const Legion::Mapping::MapperRuntime& runtime,
                 Legion::Mapping::MapperContext context, const InstanceCall& call,
                 bool by_program) = nullptr;
+  // Legion's DefaultMapper took an instance that was there, inside the hook with that context.
+  void (*found)(Legion::Mapping::MapperContext context,
+                const Legion::Mapping::PhysicalInstance& instance) = nullptr;
   // The program's mapper beneath one that is registered, or that itself.
   Legion::Mapping::Mapper* (*unwrap)(Legion::Mapping::Mapper* mapper) = nullptr;
 };

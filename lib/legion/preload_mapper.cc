@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -37,6 +38,14 @@ Source source() {
   auto read = Source::read(value);
   if (!read) refuse(read.error().message);
   return std::move(read).value();
+}
+
+LayoutOverrides layout_overrides() {
+  LayoutOverrides overrides;
+  const char* const given = std::getenv(kOverrideLayoutsVariable);
+  std::istringstream lines(given == nullptr ? "" : given);
+  for (std::string task; std::getline(lines, task);) overrides.tasks.push_back(task);
+  return overrides;
 }
 
 bool is_first_process() {
@@ -137,7 +146,7 @@ struct Takeover {
       };
     }
     Options options;
-    options.override_layouts = std::getenv(kOverrideLayoutsVariable) != nullptr;
+    options.override_layouts = layout_overrides();
     static Errors errors;
     if (!speaks()) options.log = &errors;
     return wrapper(compiled, options, std::move(heard), asked);
@@ -154,7 +163,8 @@ Takeover& takeover() {
 // `own` may be null.
 LegionMapper* over(Legion::Runtime* runtime, Legion::Processor processor, LegionMapper* own) {
   const Takeover& all = takeover();
-  const bool demands = own != nullptr && !asks_by_default(*own);
+  const bool is_programs_own = own != nullptr;
+  const bool demands = is_programs_own && !asks_by_default(*own);
   LegionMapper* mapper = all.wrap == nullptr ? own : all.wrap(runtime, processor, own);
   if (all.events == nullptr && all.measures == nullptr && all.log == nullptr) return mapper;
   if (mapper == nullptr) {
@@ -164,7 +174,8 @@ LegionMapper* over(Legion::Runtime* runtime, Legion::Processor processor, Legion
   if (all.log != nullptr) mapper = make_logged(mapper, all.log).release();
   if (all.measures != nullptr) mapper = make_profiler(mapper, all.measures).release();
   if (all.events != nullptr)
-    mapper = make_recorder(mapper, all.events, demands ? all.asked : nullptr).release();
+    mapper =
+        make_recorder(mapper, all.events, is_programs_own, demands ? all.asked : nullptr).release();
   return mapper;
 }
 
@@ -201,7 +212,12 @@ void asked(const Legion::Mapping::MapperRuntime& runtime, Legion::Mapping::Mappe
   noted.fresh = call.fresh;
   noted.by_program = by_program;
   noted.demand = demand_of_mapper(noted);
-  takeover().asked->note(call.result, std::move(noted));
+  takeover().asked->note(context, call.result, std::move(noted));
+}
+
+void found(Legion::Mapping::MapperContext context,
+           const Legion::Mapping::PhysicalInstance& instance) {
+  takeover().asked->note_found(context, instance);
 }
 
 LegionMapper* unwrap(LegionMapper* mapper) {
@@ -238,7 +254,7 @@ extern "C" {
 // NOLINTBEGIN(readability-identifier-naming): a symbol that is looked up by its name
 extern const groma::legion::PreloadMapper groma_preload_mapper;
 const groma::legion::PreloadMapper groma_preload_mapper = {
-    groma::legion::begin, groma::legion::wrap, groma::legion::called, groma::legion::asked,
-    groma::legion::unwrap};
+    groma::legion::begin, groma::legion::wrap,  groma::legion::called,
+    groma::legion::asked, groma::legion::found, groma::legion::unwrap};
 // NOLINTEND(readability-identifier-naming)
 }

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -15,9 +16,12 @@ namespace measurements = Legion::Mapping::ProfilingMeasurements;
 
 class Recorder final : public Above {
  public:
-  Recorder(LegionMapper* own, std::shared_ptr<RunEvents> events,
-           std::shared_ptr<const AskedInstances> instances)
-      : Above(own), events_(std::move(events)), instances_(std::move(instances)) {
+  Recorder(LegionMapper* own, std::shared_ptr<RunEvents> events, bool is_programs_own,
+           std::shared_ptr<AskedInstances> instances)
+      : Above(own),
+        events_(std::move(events)),
+        is_programs_own_(is_programs_own),
+        instances_(std::move(instances)) {
     events_->enter();
   }
   ~Recorder() override { events_->leave(); }
@@ -37,6 +41,8 @@ class Recorder final : public Above {
     HookTimes times;
     events_->mapped(mapper->runtime, context, task);
     events_->came(task);
+    std::optional<AskedInstances::Call> call;
+    if (instances_ != nullptr) call.emplace(*instances_, context);
     times.begin_own();
     mapper->map_task(context, task, input, output);
     times.end_own();
@@ -53,7 +59,8 @@ class Recorder final : public Above {
       output.task_prof_requests.add_measurement<measurements::RuntimeOverhead>();
     }
     events_->mapped(task, times);
-    if (instances_ != nullptr) note_demands(task, output);
+    if (is_programs_own_) events_->chosen(task, output.chosen_variant);
+    if (instances_ != nullptr) note_demands(context, task, output);
   }
   void map_must_epoch(MapperContext context, const MapMustEpochInput& input,
                       MapMustEpochOutput& output) override {
@@ -96,10 +103,10 @@ class Recorder final : public Above {
   }
 
  private:
-  void note_demands(const Legion::Task& task, const MapTaskOutput& output) {
+  void note_demands(MapperContext context, const Legion::Task& task, const MapTaskOutput& output) {
     for (std::size_t i = 0; i < output.chosen_instances.size(); ++i) {
       for (const Legion::Mapping::PhysicalInstance& instance : output.chosen_instances[i]) {
-        const auto asked = instances_->find(instance);
+        const auto asked = instances_->find(context, instance);
         if (asked == nullptr) continue;
         LayoutDemand demand = asked->demand;
         demand.requirement = static_cast<std::uint32_t>(i);
@@ -121,7 +128,8 @@ class Recorder final : public Above {
   }
 
   std::shared_ptr<RunEvents> events_;
-  std::shared_ptr<const AskedInstances> instances_;
+  const bool is_programs_own_;
+  std::shared_ptr<AskedInstances> instances_;
   std::mutex mutex_;
   // Tasks for whose reports the own mapper asked, and how many came.
   std::map<Legion::UniqueID, unsigned> asked_;
@@ -130,8 +138,9 @@ class Recorder final : public Above {
 }  // namespace
 
 std::unique_ptr<LegionMapper> make_recorder(LegionMapper* own, std::shared_ptr<RunEvents> events,
-                                            std::shared_ptr<const AskedInstances> asked) {
-  return std::make_unique<Recorder>(own, std::move(events), std::move(asked));
+                                            bool is_programs_own,
+                                            std::shared_ptr<AskedInstances> asked) {
+  return std::make_unique<Recorder>(own, std::move(events), is_programs_own, std::move(asked));
 }
 
 LegionMapper* recorded_by(LegionMapper* mapper) {

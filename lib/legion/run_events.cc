@@ -149,6 +149,19 @@ std::optional<std::uint32_t> RunEvents::task_of(Runtime* runtime, MapperContext 
   return tasks_[task.task_id] = static_cast<std::uint32_t>(number);
 }
 
+app::Events::Variant* RunEvents::variant_of(const Legion::Task& task, Legion::VariantID variant) {
+  const auto number = tasks_.find(task.task_id);
+  const auto at = variants_.find({task.task_id, variant});
+  if (number == tasks_.end() || at == variants_.end()) return nullptr;
+  return &events_.tasks[number->second].variants[at->second];
+}
+
+void RunEvents::chosen(const Legion::Task& task, Legion::VariantID variant) {
+  const std::lock_guard lock(mutex_);
+  Events::Variant* const known = variant_of(task, variant);
+  if (known != nullptr) known->chosen_by_mapper = true;
+}
+
 void RunEvents::demanded(const Legion::Task& task, Legion::VariantID variant,
                          const LayoutDemand& demand) {
   LayoutDemand nothing;
@@ -156,10 +169,9 @@ void RunEvents::demanded(const Legion::Task& task, Legion::VariantID variant,
   nothing.source = demand.source;
   if (demand == nothing) return;
   const std::lock_guard lock(mutex_);
-  const auto number = tasks_.find(task.task_id);
-  const auto at = variants_.find({task.task_id, variant});
-  if (number == tasks_.end() || at == variants_.end()) return;
-  auto& demands = events_.tasks[number->second].variants[at->second].demands;
+  Events::Variant* const known = variant_of(task, variant);
+  if (known == nullptr) return;
+  auto& demands = known->demands;
   if (std::find(demands.begin(), demands.end(), demand) != demands.end()) return;
   const auto same_place = [&](const LayoutDemand& one) {
     return one.requirement == demand.requirement && one.source == demand.source;

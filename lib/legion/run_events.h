@@ -79,6 +79,8 @@ class RunEvents {
   void took(const Legion::Task& task, Legion::Processor::Kind kind, std::int64_t nanoseconds);
   // What no description has.
   void other(const char* what, std::int64_t count = 1);
+  // The program's own mapper runs the task by that variant.
+  void chosen(const Legion::Task& task, Legion::VariantID variant);
   // The program's own mapper asked for this layout of a requirement's data, for that variant.
   // Different demands of one requirement are all kept, up to a few.
   void demanded(const Legion::Task& task, Legion::VariantID variant, const LayoutDemand& demand);
@@ -94,6 +96,8 @@ class RunEvents {
     std::int32_t partition = -1;
     std::vector<std::int64_t> colors;
   };
+  // Null for one that is not known. `mutex_` is held.
+  app::Events::Variant* variant_of(const Legion::Task& task, Legion::VariantID variant);
   struct Launched {
     app::Events::Shape shape;
     std::vector<std::int64_t> numbers;

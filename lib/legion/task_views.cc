@@ -249,10 +249,13 @@ TaskViews::Known TaskViews::look_up(MapperContext context, const Legion::Task& t
       made.demands.push_back(demands(context, task.task_id, id));  // a deque: these stay
       made.colocated.push_back(colocated(context, task.task_id, id));
       made.variants.push_back(
-          {static_cast<VariantId>(id), kind, runtime_->is_leaf_variant(context, task.task_id, id),
-           runtime_->is_inner_variant(context, task.task_id, id),
-           runtime_->is_idempotent_variant(context, task.task_id, id),
-           runtime_->is_replicable_variant(context, task.task_id, id), made.demands.back()});
+          {.id = static_cast<VariantId>(id),
+           .kind = kind,
+           .leaf = runtime_->is_leaf_variant(context, task.task_id, id),
+           .inner = runtime_->is_inner_variant(context, task.task_id, id),
+           .idempotent = runtime_->is_idempotent_variant(context, task.task_id, id),
+           .replicable = runtime_->is_replicable_variant(context, task.task_id, id),
+           .demands = made.demands.back()});
     }
   }
   return made;

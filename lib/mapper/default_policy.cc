@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "base/one_diagnostic.h"
 #include "groma/spelling.h"
@@ -21,9 +22,11 @@ const std::array<ProcKind, kProcKindCount>& rank_kinds(std::uint64_t tag) {
 
 // default_policy_select_best_variant
 const VariantView* best_variant(const TaskView& task, ProcKind kind) {
+  const auto rank = [](const VariantView& v) { return std::pair(v.chosen_by_mapper, v.id); };
   const VariantView* best = nullptr;
   for (const VariantView& variant : task.variants) {
-    if (variant.kind == kind && (best == nullptr || variant.id > best->id)) best = &variant;
+    if (variant.kind != kind) continue;
+    if (best == nullptr || rank(variant) > rank(*best)) best = &variant;
   }
   return best;
 }

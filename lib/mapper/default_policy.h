@@ -15,7 +15,8 @@ namespace groma::mapper {
 // Kinds in the order in which they are preferred. `tag` is the launch's.
 const std::array<ProcKind, kProcKindCount>& rank_kinds(std::uint64_t tag);
 
-// The variant with the highest id for the kind; null when there is none.
+// The variant with the highest id for the kind, of those that the program's own mapper chose if
+// there are any; null when there is none.
 const VariantView* best_variant(const TaskView& task, ProcKind kind);
 
 // Of a shard the variant that replicate_task chose, else the best for the kind of `task.current`.

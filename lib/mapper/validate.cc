@@ -12,8 +12,8 @@
 #include "base/one_diagnostic.h"
 #include "base/point_text.h"
 #include "mapper/default_policy.h"
-#include "mapper/demands.h"
 #include "mapper/processors.h"
+#include "mapper/variant_layouts.h"
 
 namespace groma {
 namespace {
@@ -125,23 +125,29 @@ std::string reason(MemKind memory, std::string_view why) {
   return fmt::format("{} ({})", name_of(memory), why);
 }
 
+// What the variant refuses, or another one by which the task may run.
+std::vector<mapper::RefusedLayout> refused_by_any(const TaskView& task, std::size_t i,
+                                                  const VariantView& variant,
+                                                  const InstanceWish& wish) {
+  std::vector<mapper::RefusedLayout> refused = mapper::refused_layouts(task, i, variant, wish);
+  if (!wish.layout_origin) return refused;
+  const mapper::OtherVariants others = mapper::other_variants(task, variant);
+  for (const VariantView* other : others.variants) {
+    if (refused.empty() == !others.all_run) break;  // one accepts it, or one that runs refuses it
+    auto more = mapper::refused_layouts(task, i, *other, wish, true);
+    if (others.all_run || more.empty()) refused = std::move(more);
+  }
+  return refused;
+}
+
 void check_layout(Checker& check, const TaskView& task, std::size_t i, const VariantView& variant,
                   const InstanceWish& wish) {
-  const RequirementView& requirement = task.requirements[i];
-  for (const LayoutDemand& demand : variant.demands) {
-    if (demand.requirement != i) continue;
-    const bool by_mapper = demand.source == DemandSource::kMapper;
-    // The program's mapper may ask for different layouts at different times. What the statement
-    // does not name follows each of them.
-    const LayoutDemand asked = by_mapper ? mapper::named_part(demand, wish.layout_named) : demand;
-    for (const mapper::LayoutConflict& conflict :
-         mapper::find_conflicts(asked, wish.layout, wish.memory, requirement.region_dimensions,
-                                requirement.fields.size())) {
-      Diagnostic& diagnostic =
-          check.refuse(by_mapper ? DiagId::kLayoutDemanded : DiagId::kLayoutRefused,
-                       wish.layout_origin, i, task.name, conflict.wants, conflict.says);
-      if (by_mapper) mapper::add_cure(diagnostic);
-    }
+  for (const mapper::RefusedLayout& one : refused_by_any(task, i, variant, wish)) {
+    const bool by_mapper = one.by == DemandSource::kMapper;
+    Diagnostic& diagnostic =
+        check.refuse(by_mapper ? DiagId::kLayoutDemanded : DiagId::kLayoutRefused,
+                     wish.layout_origin, i, task.name, one.wants, one.says);
+    if (by_mapper) mapper::add_cure(diagnostic);
   }
 }
 

@@ -78,6 +78,11 @@ Drafts::Drafts(const Machine& machine, const Workload& workload) : machine_(mach
   }
 }
 
+std::string Drafts::Argument::words_of(const std::string& task) const {
+  const std::string data = names.empty() ? fmt::format("region {}", position) : names.front();
+  return fmt::format("{} of {}", data, task);
+}
+
 Draft Drafts::untaken(const std::string& text) const {
   auto base = std::make_shared<Base>();
   base->text = text;
@@ -495,7 +500,7 @@ class Drafts::Collector {
     const ProcKind kind = drafts_.kind_of(from_, t);
     const double share = task_share(t);
     for (std::size_t a = 0; a < task.arguments.size(); ++a) {
-      const std::string what = fmt::format("{} of {}", task.arguments[a].region(), task.name);
+      const std::string what = task.arguments[a].words_of(task.name);
       const double weight = region_share(task.arguments[a].region()) + share / 4;
       for (const auto& memory : memories(kind)) {
         Draft draft = from_;
@@ -622,9 +627,10 @@ std::optional<Move> Drafts::with_room(const Draft& draft, const Shortage& shorta
     }
   }
   if (move.draft == draft) return std::nullopt;
-  move.why = fmt::format("{} for {} where there is room",
-                         argument->names.empty() ? "data of " + about->name : argument->region(),
-                         name_of(kind));
+  move.why =
+      fmt::format("{} for {} where there is room",
+                  argument->names.empty() ? argument->words_of(about->name) : argument->region(),
+                  name_of(kind));
   return move;
 }
 

@@ -99,6 +99,7 @@ class Drafts {
     std::vector<std::string> names;
     bool read_only = false;
     std::string region() const { return names.empty() ? "" : names.front(); }
+    std::string words_of(const std::string& task) const;  // "tiles of step", "region 1 of step"
   };
   struct Task {
     std::string name, written;

@@ -1,4 +1,5 @@
 // The command's contract: exit codes, what goes to which stream, the shapes of its JSON.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,6 +17,7 @@ using test::Outcome;
 using test::run;
 using test::TemporaryFolder;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr char kBlock[] =
     "Task * GPU;\n"
@@ -280,6 +282,64 @@ TEST(Check, SaysThatTheMachineHasOtherNodes) {
 
 // Each point is in the way of the one before, far from the first: who it is, is not looked for
 // again and again.
+// Two tasks, and what the program's own mapper asks for them.
+constexpr char kDemanding[] =
+    R"({"top_level": "main", "regions": [{"name": "x", "extents": [8, 8], "fields": [{"name": "v"}, {"name": "w"}]}], "tasks": [
+  {"name": "main", "variants": [{"kind": "CPU"}], "body": [{"launch": "a"}, {"launch": "b"}]},
+  {"name": "a", "requirements": [{"data": "x", "privilege": "read-write"}], "variants": [
+    {"kind": "CPU", "demands": [{"requirement": 0, "by": "mapper", "dimension_order": "C_order"}]}]},
+  {"name": "b", "requirements": [{"data": "x", "privilege": "read-write"}], "variants": [
+    {"kind": "CPU", "demands": [{"requirement": 0, "by": "mapper", "dimension_order": "C_order"}]}]}
+]})";
+
+TEST(Check, LayoutsOfSingleTasksAreOverridden) {
+  const TemporaryFolder folder;
+  const std::string with = " --app " + folder.write("a.json", kDemanding) +
+                           " --machine nodes=1,gpu=0,cpu=2,omp=0,sysmem=64,sockmem=0,rdmem=0";
+  const std::string check = "groma check - " + with;
+  const auto refused = [&](const std::string& options) {
+    const std::string out = run(check + options, "Layout * * * F_order;\n").out;
+    std::string tasks;
+    for (const std::string task : {"a", "b"}) {
+      if (out.find("of `" + task + "`: the program's own mapper") != out.npos) tasks += task;
+    }
+    return tasks;
+  };
+  EXPECT_EQ(refused(""), "ab");
+  EXPECT_EQ(refused(" --override-layouts=a"), "b");
+  EXPECT_EQ(refused(" --override-layouts=a --override-layouts=b"), "");
+  EXPECT_EQ(refused(" --override-layouts"), "");
+  const Outcome unknown = run(check + " --override-layouts=c", "");
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_THAT(unknown.out + unknown.err, HasSubstr("`--override-layouts=c`: the application `"));
+  // A search that goes on has it as it was begun.
+  const std::string found = folder.path() + "/found";
+  const Outcome begun =
+      run("groma tune --evaluations 2 --override-layouts=a --out " + found + with);
+  ASSERT_EQ(begun.exit_code, 0) << begun.out << begun.err;
+  const std::string resume = "groma tune --evaluations 3 --resume " + found;
+  const Outcome other = run(resume + " --override-layouts=b --verify -- true");
+  EXPECT_THAT(other.out + other.err, HasSubstr("was begun with another `--override-layouts`"));
+  EXPECT_EQ(run(resume).exit_code, 0);
+}
+
+TEST(Sample, DrawsNoLayoutThatTheProgramsMapperRefuses) {
+  const TemporaryFolder folder;
+  const std::string with = " --app " + folder.write("a.json", kDemanding) +
+                           " --machine nodes=1,gpu=0,cpu=2,omp=0,sysmem=64,sockmem=0,rdmem=0";
+  std::size_t left_out = 0, kept = 0;
+  for (int seed = 0; seed < 12; ++seed) {
+    const std::string draw = fmt::format("groma sample --seed {}{}", seed, with);
+    const std::string mapping = run(draw).out;
+    EXPECT_THAT(run("groma check -" + with, mapping).out, Not(HasSubstr("[layout-demanded]")));
+    left_out += mapping.find("asks for another layout") != mapping.npos;
+    kept += mapping.find("\nLayout") != mapping.npos;
+    EXPECT_THAT(run(draw + " --override-layouts").out, HasSubstr("\nLayout"));
+  }
+  EXPECT_GT(left_out, 0U);
+  EXPECT_GT(kept, 0U);
+}
+
 TEST(Check, ManyPointsInEachOthersWayAreSaidOnce) {
   const TemporaryFolder folder;
   const std::string app = folder.write("a.json", R"({

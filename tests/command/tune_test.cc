@@ -19,6 +19,7 @@ using test::Outcome;
 using test::read_text;
 using test::run;
 using test::TemporaryFolder;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -425,6 +426,24 @@ TEST(Tune, EveryLineOfJsonParses) {
   EXPECT_EQ(lines.front()["event"], "resumed");
   EXPECT_EQ(lines.front()["evaluations"], 3);
   EXPECT_EQ(lines.back()["spent"]["evaluations"], 5);
+}
+
+// A region without a name is called by its position, as everywhere.
+TEST(Tune, AStepNamesARegionThatHasNoName) {
+  const TemporaryFolder folder;
+  const std::string app = folder.write(
+      "a.json",
+      R"({"top_level": "main", "regions": [{"name": "x", "unnamed": true, "extents": [64, 64], "fields": [{"name": "v"}]}],
+          "tasks": [{"name": "main", "variants": [{"kind": "CPU"}], "body": [{"launch": "a"}]},
+                    {"name": "a", "variants": [{"kind": "CPU"}],
+                     "requirements": [{"data": "x", "privilege": "read-write"}]}]})");
+  const std::string found = folder.path() + "/found";
+  ASSERT_EQ(run("groma tune --evaluations 30 --machine nodes=1,gpu=0,cpu=2,omp=0 --app " + app +
+                " --out " + found)
+                .exit_code,
+            0);
+  const std::string steps = test::read_text(found + "/steps.txt");
+  EXPECT_THAT(steps, AllOf(HasSubstr("\n  region 0 of a "), Not(HasSubstr("\n   of a "))));
 }
 
 // ---- Going on.

@@ -187,6 +187,11 @@ TEST_F(Demanding, ALayoutAgainstItsMapperIsAnError) {
                               "F_order, the mapping says C_order [layout-demanded]\n"),
                     HasSubstr("my.mapper:1:1: error: region 0 of `columns`"),
                     HasSubstr("my.mapper:1:1: `Layout columns 0 CPU C_order AOS`")));
+  const Outcome of_other = demanding(text, "--override-layouts=rows");
+  EXPECT_THAT(of_other.err, HasSubstr("[layout-demanded]"));
+  const Outcome of_it = demanding(text, "--override-layouts=columns");
+  EXPECT_THAT(of_it.out + of_it.err, AllOf(HasSubstr("other results than without the mapping"),
+                                           Not(HasSubstr("[layout-demanded]"))));
   // The task computes other sums then: which is noticed.
   const Outcome forced = demanding(text, "--override-layouts");
   EXPECT_EQ(forced.exit_code, 1);
@@ -203,7 +208,7 @@ TEST_F(Demanding, WhatItsMapperDemandsIsRecorded) {
   const auto demands =
       [tasks = nlohmann::json::parse(read_text(app)).at("tasks")](const std::string& name) {
         for (const auto& task : tasks) {
-          if (task.at("name") == name) return task.at("variants").at(0).at("demands").dump();
+          if (task.at("name") == name) return task.at("variants").dump();
         }
         return std::string();
       };
@@ -211,11 +216,23 @@ TEST_F(Demanding, WhatItsMapperDemandsIsRecorded) {
               AllOf(HasSubstr("\"dimension_order\":\"F_order\""), HasSubstr("\"exact\":true"),
                     Not(HasSubstr("field_order"))));
   EXPECT_THAT(demands("packed"), HasSubstr("\"field_order\":\"AOS\""));
+  // DefaultMapper finds the instance of another task, which asked for a tight one.
+  EXPECT_THAT(demands("rows"), HasSubstr("C_order"));
+  EXPECT_THAT(demands("glance"), Not(HasSubstr("demands")));
+  // Both variants run. Only where there are several for a kind is that of interest.
+  EXPECT_THAT(demands("either"), AllOf(HasSubstr("\"chosen_by_mapper\":true,"), HasSubstr("},{"),
+                                       Not(HasSubstr("null"))));
+  EXPECT_THAT(demands("branch"), Not(HasSubstr("chosen")));
   const std::string machine = " --machine nodes=1,gpu=0,cpu=2,omp=0,sysmem=512,sockmem=64,rdmem=64";
   const auto checked = [&](const std::string& text) {
     return run("groma check " + write("my.mapper", text) + " --app " + app + machine).out;
   };
   EXPECT_THAT(checked("Layout columns 0 CPU AOS;\n"), Not(HasSubstr("[layout-demanded]")));
+  // So a run accepts what a check accepts.
+  const std::string glance = "Layout glance 0 CPU F_order;\n";
+  EXPECT_THAT(checked(glance), Not(HasSubstr("[layout-demanded]")));
+  const Outcome glanced = demanding(glance, "--checks always");
+  EXPECT_EQ(glanced.exit_code, 0) << glanced.err;
   EXPECT_THAT(checked("Layout packed 0 CPU SOA;\n"), HasSubstr("[layout-demanded]"));
 }
 
@@ -512,7 +529,7 @@ TEST_F(Run, ALogSaysWhatBecameOfEachStatement) {
   EXPECT_EQ(read.at("differences").at(0).at("wanted"), "RDMEM");
   EXPECT_EQ(read.at("differences").at(0).at("got"), "SYSMEM");
   EXPECT_EQ(said.at("unreadable_lines"), 0);
-  EXPECT_THAT(run(explain).out, HasSubstr("RDMEM wanted, SYSMEM taken: 2 times"));
+  EXPECT_THAT(run(explain).out, HasSubstr("It says RDMEM, but the run took SYSMEM 2 times"));
 }
 
 // Points that wait on one CPU are stolen by the other.

@@ -112,6 +112,47 @@ TEST(CheckRun, SaysWhereALaunchBegins) {
                         "(0, 0)\n"));
 }
 
+// `work` has two variants for GPUs, which demand C order and Fortran order of the region.
+Workload of_two_variants(bool cpu_was_chosen, bool first_was_chosen) {
+  AppBuilder app("app");
+  app.region("x", {100, 100}).field("a", 8);
+  LayoutDemand demand;
+  demand.dimensions = DimensionOrder::kC;
+  AppVariant on_cpu = cpu().leaf(), first = gpu().leaf().demand(demand);
+  on_cpu.chosen_by_mapper = cpu_was_chosen;
+  first.chosen_by_mapper = first_was_chosen;
+  demand.dimensions = DimensionOrder::kFortran;
+  app.task("work").variant(on_cpu).variant(first).variant(gpu().leaf().demand(demand)).reads("x");
+  app.task("main").variant(cpu().inner());
+  app.body({launch("work").over({8}), launch("work")});
+  return made(app);
+}
+
+TEST(CheckRun, HoldsALayoutToTheVariantsThatTheProgramsMapperChose) {
+  const std::string c_order = "Task * GPU, CPU;\nLayout work 0 * C_order;\n";
+  // Without such a mapper the last variant runs.
+  EXPECT_THAT(checked(c_order, of_two_variants(false, false)), HasSubstr("[layout-refused]"));
+  EXPECT_THAT(checked(c_order, of_two_variants(true, true)), IsEmpty());
+  EXPECT_THAT(checked("Task * GPU, CPU;\nLayout work 0 * F_order;\n", of_two_variants(true, true)),
+              HasSubstr("its variant wants C_order, the mapping says F_order [layout-refused]"));
+  // What stays open follows whichever variant runs.
+  EXPECT_THAT(
+      checked("Task * GPU, CPU;\nLayout work 0 * Align==128;\n", of_two_variants(true, true)),
+      IsEmpty());
+}
+
+TEST(CheckRun, SaysOnceThatItDoesNotKnowTheVariant) {
+  const Workload app = of_two_variants(true, false);
+  EXPECT_EQ(checked("Task * GPU, CPU;\nLayout work 0 * C_order;\n", app),
+            "a.mapper:2:1: warning: region 0 of `work`: only some of its GPU variants accept this "
+            "layout, and the recording does not tell which one the program's own mapper takes "
+            "[variant-unknown]\n"
+            "    2 | Layout work 0 * C_order;\n"
+            "      | ^~~~~~~~~~~~~~~~~~~~~~~\n");
+  EXPECT_THAT(checked("Task * CPU;\nLayout work 0 * C_order;\n", app), IsEmpty());
+  EXPECT_THAT(checked("Task * GPU, CPU;\nLayout work 0 * Align==128;\n", app), IsEmpty());
+}
+
 TEST(CheckRun, FindsAllThatIsWrongNotOnlyWhatComesFirst) {
   const std::string found =
       checked("Task * GPU, CPU;\nTask set GPU;\nRegion init * CPU FBMEM;\nLayout work 0 * AOS;\n",

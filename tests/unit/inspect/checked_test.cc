@@ -50,6 +50,9 @@ TEST_F(CheckedTest, TellsProgramsApart) {
   EXPECT_FALSE(on(100).known());
   unsetenv("LEGION_DEFAULT_ARGS");
   EXPECT_TRUE(on(100).known());
+  run_.override_layouts.tasks = {"work"};
+  EXPECT_FALSE(on(100).known());
+  run_.override_layouts.tasks.clear();
   mapping_ = program("Task * GPU;\n");
   EXPECT_FALSE(on(100).known());
 }

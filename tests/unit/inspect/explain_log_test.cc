@@ -305,7 +305,9 @@ TEST(ExplainLog, WhatCannotBeReplicatedIsNotMissed) {
   EXPECT_EQ(all.at(0).acted, 1);
   const Judged named = judge("ControlReplicate write;\n", *log);
   EXPECT_EQ(named.at(0).state, State::kNotHonoured);
-  EXPECT_EQ(named.at(0).differences.at(0).got, "not replicated, since Legion could not");
+  EXPECT_EQ(named.at(0).differences.at(0).got, "not replicated");
+  EXPECT_EQ(named.at(0).differences.at(0).kind,
+            LoggedStatement::Difference::Kind::kCannotReplicate);
   // In a log that does not say it nothing is missed either.
   const auto foreign = read(whole());
   EXPECT_EQ(judge("ControlReplicate *;\n", *foreign).at(0).state, State::kNotShown);
@@ -363,7 +365,8 @@ TEST(ExplainLog, TextAndJson) {
   EXPECT_THAT(text, HasSubstr("run.log: 3 tasks and 2 regions mapped\n"));
   EXPECT_THAT(text,
               HasSubstr("Statements that were not honoured:\n  a.mapper:1:1: Task write GPU"));
-  EXPECT_THAT(text, HasSubstr("GPU wanted, CPU taken: 2 times, as write (0) <20>"));
+  EXPECT_THAT(text, HasSubstr("    It says GPU, but the run took CPU 2 times, for example for "
+                              "write (0) <20>\n"));
   EXPECT_THAT(text, HasSubstr("nothing in the run matches:\n  a.mapper:2:1: Task nobody CPU"));
   const auto json =
       nlohmann::json::parse(to_json(judged.explanation, nullptr, judged.program, judged.diags));
@@ -372,6 +375,39 @@ TEST(ExplainLog, TextAndJson) {
   EXPECT_EQ(statements.at(0).at("statement").at("line"), 1);
   EXPECT_EQ(statements.at(1).at("state"), "unmatched");
   EXPECT_EQ(json.at("log").at("tasks"), 3);
+}
+
+TEST(ExplainLog, EveryDifferenceIsASentence) {
+  using Difference = LoggedStatement::Difference;
+  using Kind = Difference::Kind;
+  const Judged judged = judge("Task write GPU;\n", *read(whole()));
+  const auto drawn = [&](const Difference& difference) {
+    LogExplanation log = judged.explanation;
+    log.statements.at(0).differences = {difference};
+    std::string text = draw(log, judged.program);
+    text.pop_back();
+    return text.substr(text.rfind('\n') + 1);
+  };
+  const auto says = [&](std::string_view wanted, std::string_view got, Kind kind) {
+    return Difference{std::string(wanted), std::string(got), 2, "write (0) <20>", kind};
+  };
+  // What Judge says of kinds of processors, memories, layouts and processors.
+  for (const std::string_view wanted : {"GPU, OMP", "RDMEM", "SOA C_order", "CPU (0, 0)"}) {
+    for (const std::string_view got :
+         {"CPU", "a utility processor", "another memory", "AOS F_order", "CPU (0, 1)"}) {
+      EXPECT_EQ(drawn(says(wanted, got, Kind::kOtherValue)),
+                fmt::format("    It says {}, but the run took {} 2 times, for example for write "
+                            "(0) <20>",
+                            wanted, got));
+    }
+  }
+  EXPECT_EQ(drawn(says("replicated", "not replicated", Kind::kNotReplicated)),
+            "    A task that it names was not replicated 2 times, for example write (0) <20>");
+  EXPECT_EQ(drawn(says("replicated", "not replicated", Kind::kCannotReplicate)),
+            "    Legion could not replicate a task that it names 2 times, for example write (0) "
+            "<20>");
+  EXPECT_EQ(drawn({"GPU", "CPU", 1, "top", Kind::kOtherValue}),
+            "    It says GPU, but the run took CPU 1 time, for example for top");
 }
 
 // ---- Logs that are none, or foreign.

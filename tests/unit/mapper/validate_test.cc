@@ -3,9 +3,11 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
 #include <map>
 #include <random>
 
+#include "mapper/default_policy.h"
 #include "unit/mapper/hooks.h"
 
 namespace groma::test {
@@ -247,6 +249,47 @@ TEST(Validate, LayoutsThatTheProgramsMapperAsksFor) {
   EXPECT_THAT(refused(all, {.alignment = true}),
               ElementsAre("region 0 of `t`: the program's own mapper asks for Align==64, the "
                           "mapping says Align==128 [layout-demanded]"));
+}
+
+// Layouts of a task with two variants of a kind, which demand C order and Fortran order.
+std::vector<std::string> refused_by_two(DimensionOrder says, bool first_chosen, bool second_chosen,
+                                        bool other_kind_chosen = false) {
+  FakeTask task("t", {ProcKind::kGpu, ProcKind::kGpu, ProcKind::kCpu});
+  task.region({"r"}).region_dimensions = 2;
+  std::array<LayoutDemand, 2> demands;
+  demands[0].dimensions = DimensionOrder::kC;
+  demands[1].dimensions = DimensionOrder::kFortran;
+  for (std::size_t v = 0; v < 2; ++v) task.variants[v].demands = {&demands[v], 1};
+  task.variants[0].chosen_by_mapper = first_chosen;
+  task.variants[1].chosen_by_mapper = second_chosen;
+  task.variants[2].chosen_by_mapper = other_kind_chosen;
+  TaskWish wish = good_wish(task);
+  wish.variant = mapper::best_variant(task.view(), ProcKind::kGpu)->id;
+  InstanceWish& candidate = wish.requirements[0].candidates_in_order[0];
+  candidate.layout.dimensions = says;
+  candidate.layout_origin = Origin{1};
+  candidate.layout_named.dimensions = true;
+  return text_of(validate(wish, task.view(), two_nodes()));
+}
+
+TEST(Validate, LayoutsOfSeveralVariantsOfOneKind) {
+  using enum DimensionOrder;
+  const auto wants_c = ElementsAre(
+      "region 0 of `t`: its variant wants C_order, the mapping says F_order [layout-refused]");
+  const auto wants_fortran = ElementsAre(
+      "region 0 of `t`: its variant wants F_order, the mapping says C_order [layout-refused]");
+  // Without a mapper of the program's own the last one runs.
+  EXPECT_THAT(refused_by_two(kFortran, false, false), IsEmpty());
+  EXPECT_THAT(refused_by_two(kC, false, false), wants_fortran);
+  // The one that the program's mapper chose counts, and of both each.
+  EXPECT_THAT(refused_by_two(kC, true, false), IsEmpty());
+  EXPECT_THAT(refused_by_two(kFortran, true, false), wants_c);
+  EXPECT_THAT(refused_by_two(kFortran, false, true), IsEmpty());
+  EXPECT_THAT(refused_by_two(kC, true, true), wants_fortran);
+  EXPECT_THAT(refused_by_two(kFortran, true, true), wants_c);
+  // It is not known which one it will choose.
+  EXPECT_THAT(refused_by_two(kC, false, false, true), IsEmpty());
+  EXPECT_THAT(refused_by_two(kFortran, false, false, true), IsEmpty());
 }
 
 TEST(Validate, AlignmentsThatNoneCanHave) {
