@@ -145,8 +145,8 @@ struct AppPartition {
 // A region, or the piece of a partition for the colour `color`. An empty `color` means the point of
 // the launch.
 struct AppData {
-  std::string of =
-      {};  // a region or a partition; empty: not described, so the application cannot be run
+  // A region or a partition; empty: not described, so the application cannot be run.
+  std::string of = {};
   Formulas color = {};
   // Fields of the region. Empty: the fields of the requirement, by their names. In
   // AppRequirement::data the list must match AppRequirement::fields in number and size. In a launch
@@ -188,8 +188,8 @@ struct AppVariant {
   bool single = false;       // the operations are single precision, which is twice as fast
   Formula efficiency = 100;  // percent of the sustained rate of the processor
   Formula kernels = 1;       // GPU kernels in one run, which run one after the other
-  Formula nanoseconds =
-      0;  // lower bound on the time without kernel launches, for example a measured time
+  // Lower bound on the time without kernel launches, for example a measured time.
+  Formula nanoseconds = 0;
   // A requirement that is not listed moves its piece once for each direction (read, write) that its
   // privilege allows.
   std::vector<AppTraffic> traffic = {};
@@ -206,8 +206,8 @@ struct AppRequirement {
   Privilege privilege = Privilege::kReadWrite;
   Coherence coherence = Coherence::kExclusive;
   int dimensions = 1;  // dimensions of the region
-  std::vector<AppField>
-      fields;  // the fields with privileges, as the region declares them; empty: nothing is mapped
+  // The fields with privileges, as the region declares them; empty: nothing is mapped.
+  std::vector<AppField> fields;
   AppData data = {};  // default; a launch may override it
   friend bool operator==(const AppRequirement&, const AppRequirement&) = default;
 };
@@ -276,8 +276,8 @@ struct AppTask {
 struct AppMetric {
   std::string unit = "runs/s";
   Formula work = 1;
-  std::string phase =
-      {};  // the phase whose time counts, over all its occurrences; empty: the whole run
+  // The phase whose time counts, over all its occurrences; empty: the whole run.
+  std::string phase = {};
   bool empty() const { return *this == AppMetric{}; }
   friend bool operator==(const AppMetric&, const AppMetric&) = default;
 };

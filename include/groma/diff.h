@@ -74,8 +74,8 @@ struct MappingDiff {
   // Sorted by task (in the application's order), then by MappingDifference::What, then by the
   // position of the requirement.
   std::vector<MappingDifference> differences;
-  std::vector<StatementDifference>
-      statements;  // each difference belongs to one statement; sorted by their first difference
+  // Each difference belongs to one statement; sorted by their first difference.
+  std::vector<StatementDifference> statements;
 };
 
 // Compares the mappings `a` and `b`, which must be bound to the same machine. An empty program

@@ -78,8 +78,8 @@ struct ExplainedLaunch : Decided {
   int depth = 1;               // 0: the top-level task; 1: launched by it; 2: launched deeper
   std::string parent;          // empty: the top-level task, or unknown
   std::string function;        // the function that places the points; empty: the default mapper's
-  std::optional<ExplainedLoads>
-      loads;  // set if the domain is known, is not too large and no point fails
+  // Set if the domain is known, is not too large and no point fails.
+  std::optional<ExplainedLoads> loads;
   // The processor that the function gives a single task whose parent is on the first processor of
   // its kind.
   std::optional<Processor> example;
@@ -143,8 +143,8 @@ struct Explanation {
   std::string application;
   std::string machine;
   std::vector<ExplainedTask> tasks;  // in the application's order
-  bool all_launches =
-      true;  // false: there are too many launches, and only the first ones are explained
+  // False: there are too many launches, and only the first ones are explained.
+  bool all_launches = true;
   // For the whole application, whatever the query: the statements that match no task, region, kind
   // or launch, and the statements that match but always lose. In the order of the text.
   std::vector<Origin> unmatched;

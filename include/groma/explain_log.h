@@ -56,8 +56,8 @@ struct MapperLog {
   // One point of an index launch.
   struct Point {
     std::size_t task = 0;  // index into `tasks`
-    std::optional<std::size_t>
-        launch;  // index into `launches`; nullopt: the log does not say which launch
+    // Index into `launches`; nullopt: the log does not say which launch.
+    std::optional<std::size_t> launch;
     groma::Point point;
     Processor processor;
   };
@@ -135,8 +135,8 @@ struct LoggedStatement {
 // What a run did with all statements of a program.
 struct LogExplanation {
   std::string log;  // name of the log
-  std::vector<LoggedStatement>
-      statements;  // the statements that decide by a key, in the order of the text
+  // The statements that decide by a key, in the order of the text.
+  std::vector<LoggedStatement> statements;
   std::int64_t tasks = 0, regions = 0;  // mapped tasks; regions that were mapped to a memory
   bool broken_off = false;
   std::int64_t lines = 0, unreadable = 0, left_out = 0;

@@ -99,8 +99,8 @@ ProfileFacts facts_of(const Profile& profile, const ProfileWords& words);
 struct GuideMatch {
   std::string rule;
   std::string log;  // name of the log, as given
-  std::int64_t line =
-      0;  // line of the first match, from 1; 0: not a line but the way in which the run ended
+  // Line of the first match, from 1; 0: not a line but the way in which the run ended.
+  std::int64_t line = 0;
   std::int64_t count = 1;  // number of matches
   std::string text;        // text of the first match, cut and safe for a terminal
 };
@@ -124,8 +124,8 @@ struct Feedback {
   bool tried = false;                // true: `suggest` holds only what guide_run() tried
   std::vector<Fix> fixes;            // edits of the program
   std::vector<GuideMatch> matches;   // the matches that were explained come first
-  std::vector<std::string>
-      last_lines;  // last lines of the output, if nothing in the output was known
+  // Last lines of the output, if nothing in the output was known.
+  std::vector<std::string> last_lines;
 };
 
 // Facts about the run beside its output. The guide reads what the pointers point at and does not

@@ -154,8 +154,8 @@ class Machine {
   std::string description_;
   std::vector<NodeType> node_types_;
   std::vector<std::uint32_t> nodes_;  // the type of each node
-  std::array<Extremes, kProcKindCount>
-      extremes_{};  // smallest and largest count of each kind over all nodes
+  // Smallest and largest count of each kind over all nodes.
+  std::array<Extremes, kProcKindCount> extremes_{};
 };
 
 // One parameter of a preset, as `groma machines NAME` lists it.

@@ -110,8 +110,8 @@ struct Profile {
   struct Segment {
     Doing doing = Doing::kRuntime;
     Reason reason = Reason::kEnd;
-    std::int64_t event =
-        -1;  // kRuntime: the event that was launched and mapped; -1: the end of the run
+    // kRuntime: the event that was launched and mapped; -1: the end of the run.
+    std::int64_t event = -1;
     RunTime begin = 0, end = 0;
     std::int32_t cause = -1;  // index into `path_causes`
   };
@@ -142,8 +142,8 @@ struct Profile {
   // The critical path, from the beginning to the end without gaps. The lengths add up to `total`.
   std::vector<Segment> path;
   std::vector<PathCause> path_causes;  // the longest first; their times add up to `total`
-  std::array<std::array<RunTime, kReasons>, 4> path_time =
-      {};  // by Doing and Reason; adds up to `total`
+  // By Doing and Reason; adds up to `total`.
+  std::array<std::array<RunTime, kReasons>, 4> path_time = {};
 
   RunTime path_doing(Doing doing) const;
   // Returns, for each of `path_causes`, its time within phases of that name.

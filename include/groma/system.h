@@ -99,15 +99,15 @@ class ScratchFolder {
 
 // A process to run, in its own process group.
 struct Command {
-  std::vector<std::string>
-      words;  // the program and its arguments; the program is searched in PATH unless it has a `/`
+  // The program and its arguments; the program is searched in PATH unless it has a `/`.
+  std::vector<std::string> words;
   std::string input = {};   // standard input, available at once (a file in memory)
   std::string folder = {};  // working folder; empty: the current one
   // "NAME=VALUE" sets a variable, "NAME" removes one. All others are those of this process.
   std::vector<std::string> environment = {};
   std::int64_t deadline_ms = 0;  // 0: none
-  std::int64_t memory_bytes =
-      0;  // limit on the address space of each process, in whole KB; 0: no limit
+  // Limit on the address space of each process, in whole KB; 0: no limit.
+  std::int64_t memory_bytes = 0;
   // Limit on what is kept of each output. Output beyond it is read and dropped from the middle.
   std::size_t max_output_bytes = std::size_t{16} << 20;
   bool end_at_max_output = false;  // more than max_output_bytes of standard output ends the group

@@ -131,16 +131,16 @@ struct TaskWish {
   Origin processor_origin;
   VariantId variant = 0;
   Origin kind_origin;
-  std::vector<RequirementWish>
-      requirements;  // one for each requirement; empty requirements keep the default
+  // One for each requirement; empty requirements keep the default.
+  std::vector<RequirementWish> requirements;
   int task_priority = 0;
   int copy_priority = 0;
   int profiling_priority = 0;
   ProfilingWish task_profiling;
   ProfilingWish copy_profiling;
   bool postmap = false;
-  bool abort_mapping =
-      false;  // put the task back into the ready queue, because there is no room now
+  // Put the task back into the ready queue, because there is no room now.
+  bool abort_mapping = false;
   std::vector<Memory> future_memories;  // empty: the runtime chooses
   std::optional<Diagnostic> failure;    // why there is no valid answer
 
@@ -183,8 +183,8 @@ struct ScheduleAnswer {
 // Answer of configure_context (Legion: ContextConfigOutput). The values are Legion's defaults.
 struct ContextAnswer {
   int max_window = 1024;  // limit on operations in flight
-  int hysteresis_percent =
-      25;  // percentage of the window that must be free before more operations are admitted
+  // Percentage of the window that must be free before more operations are admitted.
+  int hysteresis_percent = 25;
   int max_outstanding_frames = 0;
   int min_tasks_to_schedule = 64;
   int min_frames_to_schedule = 0;
