@@ -46,7 +46,7 @@ SplitResult auto_split(std::int64_t n, std::span<const std::int64_t> extents);
 // minimises exactly, in this order:
 // * sum_i halo_i * (o_i - 1) * prod_{j != i} extent_j
 // * the surface of the largest block, sum_i halo_i * prod_{j != i} b_j, with b_i = ceil(extent_i /
-// o_i)
+//   o_i)
 // * (o_0, ..) in lexicographic order
 // extents >= 0 (0 counts as 1); halo >= 0, one for each extent. Fails with kOverflow if the product
 // of the extents exceeds 2^63-1, whatever n is, or if even the best sum does not fit. Fails with
