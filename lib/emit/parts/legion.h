@@ -1,5 +1,5 @@
-// The mapper class: hooks of Legion's DefaultMapper that the statements of a mapping change. Part of
-// the code that `groma emit` writes (lib/emit/parts.cc).
+// The mapper class: hooks of Legion's DefaultMapper that the statements of a mapping change. Part
+// of the code that `groma emit` writes (lib/emit/parts.cc).
 #pragma once
 
 #include <legion.h>

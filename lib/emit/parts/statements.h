@@ -1,5 +1,5 @@
-// Types for what the statements of a mapping decide: regions, layouts, limits, stealing. Part of the
-// code that `groma emit` writes (lib/emit/parts.cc).
+// Types for what the statements of a mapping decide: regions, layouts, limits, stealing. Part of
+// the code that `groma emit` writes (lib/emit/parts.cc).
 #pragma once
 
 #include <cstdint>
