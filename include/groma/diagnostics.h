@@ -49,7 +49,7 @@ struct Edit {
 // author meant, so a tool may apply the fix without asking.
 struct Fix {
   std::string title;
-  std::vector<Edit> edits;  // of one text; they do not overlap
+  std::vector<Edit> edits;  // edits of one text; they do not overlap
   bool sure = false;
 };
 

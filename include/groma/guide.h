@@ -73,7 +73,7 @@ struct ProfileFacts {
   };
   std::string title;
   std::string mapping;   // mapping_mark() of the program, or "default"; empty: unknown
-  double seconds = 0;    // of the whole run
+  double seconds = 0;    // duration of the whole run
   std::string measured;  // the phase that the application measures; empty: the whole run
   double measured_seconds = 0;
   double tasks = 0, copies = 0, runtime = 0;  // shares; `copies` includes reductions

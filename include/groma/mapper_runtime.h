@@ -34,7 +34,7 @@ struct Capabilities {
 struct InstanceRequest {
   Memory memory;      // in any node
   LayoutSpec layout;  // with `exact`, a found instance holds these regions and nothing else
-  std::span<const RegionId> regions;  // of one region tree; the instance covers them all
+  std::span<const RegionId> regions;  // regions of one tree; the instance covers them all
   std::span<const FieldId> fields;
   ReductionId reduction = 0;
   CollectPriority priority = kCollectDefault;  // for an instance that is made

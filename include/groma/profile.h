@@ -65,7 +65,7 @@ struct Profile {
     std::string kind;
     std::int64_t processors = 0, used = 0, runs = 0;
     RunTime busy = 0, idle = 0;   // sums over all processors
-    RunTime least = 0, most = 0;  // of a single processor
+    RunTime least = 0, most = 0;  // busy time of a single processor
   };
   struct Memory {
     std::int32_t memory = -1;

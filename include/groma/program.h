@@ -141,7 +141,7 @@ class Program {
   // ---- Functions.
   std::size_t function_count() const;
   std::string_view function_name(FunctionId function) const;
-  Range function_range(FunctionId function) const;  // of the name
+  Range function_range(FunctionId function) const;  // range of the name
   std::optional<FunctionId> find_function(std::string_view name) const;
   // Returns true if the function takes only the task, as a mapping function does.
   bool is_mapping_function(FunctionId function) const;

@@ -40,10 +40,11 @@ struct GuidedRun {
   std::shared_ptr<const Machine> machine;
   const BoundProgram* bound =
       nullptr;              // null: the default mapper ran, or the program cannot be bound
-  SimulateOptions options;  // of the run
-  const Diagnostics* diags = nullptr;  // of the program's source, or of no particular text
-  const RunResult* result = nullptr;   // null: the program of `diags` cannot be bound
-  const Profile* profile = nullptr;    // set if the run succeeded
+  SimulateOptions options;  // options of the run
+  // Messages about the program's source, or about no particular text.
+  const Diagnostics* diags = nullptr;
+  const RunResult* result = nullptr;  // null: the program of `diags` cannot be bound
+  const Profile* profile = nullptr;   // set if the run succeeded
 };
 // Limits of guide_run() on the runs of changed mappings.
 struct GuideLimits {

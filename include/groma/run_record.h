@@ -38,7 +38,7 @@ struct RunRecord {
   // cause precedes its effects. A run that was given up may have events beyond its end.
   struct Event {
     enum class Kind : std::uint8_t { kTask, kCopy, kReduction } kind = Kind::kTask;
-    std::int32_t name = -1;    // of the task; for a copy, of the task that needed it
+    std::int32_t name = -1;    // the task; for a copy, the task that needed it
     std::int32_t point = -1;   // for a task of an index launch
     std::int32_t where = -1;   // processor of a task; target memory of a copy
     std::int32_t from = -1;    // source memory of a copy

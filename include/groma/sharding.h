@@ -30,8 +30,8 @@ class ShardTable {
 
   // Returns the shard that owns what runs on `processor`. The first rule that applies decides: the
   // shard on the processor itself; a shard on its node, chosen by the processor's index; any shard,
-  // chosen by the node's number. The table must not be empty. Takes time logarithmic in the shards
-  // of one node, and constant in the number of nodes.
+  // chosen by the node's number. The table must not be empty. The time grows with the logarithm of
+  // the number of shards on one node, and does not depend on the number of all shards.
   ShardId shard_of(const Processor& processor) const;
 
   // Returns the number of shards on a node; 0 if there is no such node.

@@ -49,7 +49,7 @@ struct Evaluation {
 
 struct EvaluationRequest {
   std::string text;
-  GuideDetail detail = GuideDetail::kNone;  // of the feedback
+  GuideDetail detail = GuideDetail::kNone;  // detail of the feedback
   // The best text so far. An evaluator that measures runs both in turn, so that noise of the
   // machine does not decide; empty: none.
   std::string incumbent = {};
@@ -156,7 +156,7 @@ class Round {
   virtual const Problem& problem() const = 0;
   virtual const History& history() const = 0;
   virtual std::size_t most() const = 0;  // number of proposals that can still be tried, at least 1
-  virtual GuideDetail detail() const = 0;          // of the feedback that may be shown to a model
+  virtual GuideDetail detail() const = 0;  // detail of the feedback that may be shown to a model
   virtual const Evaluator& evaluator() const = 0;  // for its check functions, not for evaluate()
 
   // Asks the model, up to eight questions at once, and returns the answers in their order. The cost
@@ -207,7 +207,7 @@ struct AskOptions {
   // Makes the server enforce the form of replies if it can: for a mapping the grammar, narrowed to
   // the existing names. If false, the form is only requested in the prompt.
   bool constrain = false;
-  int max_tokens = 4096;                   // of a reply
+  int max_tokens = 4096;                   // limit on the tokens of a reply
   std::optional<double> temperature = {};  // nullopt: each proposer has its own
 };
 // Makes a proposer. Fails with kUnknown for an unknown name, for a text that it cannot search for,
@@ -223,7 +223,7 @@ struct TuneBudget {
   std::int64_t evaluations = 10;
   std::int64_t estimates = 10'000;  // runs of the cheaper evaluator
   double seconds = 0;
-  std::int64_t tokens = 0;  // of the model, input and output together
+  std::int64_t tokens = 0;  // tokens of the model, input and output together
   double money = 0;
 };
 

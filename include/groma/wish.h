@@ -127,7 +127,7 @@ struct ProfilingWish {
 
 // Answer of map_task (Legion: MapTaskOutput).
 struct TaskWish {
-  std::vector<Processor> processors;  // of one kind and node; several mean any of them
+  std::vector<Processor> processors;  // all of one kind and node; several mean any of them
   Origin processor_origin;
   VariantId variant = 0;
   Origin kind_origin;

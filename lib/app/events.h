@@ -82,7 +82,7 @@ struct Events {
     std::int32_t partition = -1;
     Privilege privilege = Privilege::kReadWrite;
     Coherence coherence = Coherence::kExclusive;
-    std::vector<std::uint32_t> fields;  // of the region
+    std::vector<std::uint32_t> fields;  // fields of the region
   };
   // The common part of launches that differ only in numbers.
   struct Shape {

@@ -84,7 +84,7 @@ class RecordedBodies {
   std::map<std::uint32_t, std::vector<const Events::Context*>> contexts_;  // by task
   std::map<const Repeat*, Runs> runs_;
   std::set<std::string> used_;  // names in formulas of the body
-  std::size_t arguments_ = 0;   // of the current task
+  std::size_t arguments_ = 0;   // arguments of the current task
   std::size_t statements_ = 0;  // over all bodies
   // By task: the parts of its arguments that its body needs, as positions (Events::layout_of).
   struct Needs {

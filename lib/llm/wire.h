@@ -70,7 +70,7 @@ struct WireReply {
   std::string body;                  // decoded, as far as it arrived
   bool plain = false;                // the body is the text of the reply (child process)
   Failure failure = Failure::kNone;
-  std::string detail;  // of the failure
+  std::string detail;  // detail of the failure
   bool sent = true;    // at least a part of the request was sent
   std::int64_t elapsed_ms = 0;
 

@@ -73,7 +73,7 @@ class Expressions {
  public:
   // Limit; far more than a hand-written formula needs.
   static constexpr std::size_t kMaxExpressions = 4'096;
-  static constexpr std::size_t kMaxTerms = 16'384;  // of all sums together
+  static constexpr std::size_t kMaxTerms = 16'384;  // limit on the terms of all sums
 
   Expressions();
 

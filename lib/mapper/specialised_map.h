@@ -35,7 +35,7 @@ std::optional<Separated> separate(Expressions& expressions, ExprId id);
 // cycles within each node. The fast part soon repeats, and the slow part has long runs.
 struct RowParts {
   Kernel fast, slow;        // one root each
-  std::int64_t period = 0;  // of the fast part, without drift
+  std::int64_t period = 0;  // period of the fast part, without drift
 };
 // Returns the parts of a number, or nullopt if it has no such form. Creates the expressions of the
 // parts.
@@ -57,7 +57,7 @@ struct SpecialisedMap {
   std::optional<PointForm> form;  // form of the number, if it is all that a point needs
   std::optional<RowParts> row_parts;
   std::optional<Separated> numbers_apart, nodes_apart;
-  Period period;             // of the number along the last dimension; 0 if not useful
+  Period period;             // period of the number along the last dimension; 0 if not useful
   std::int64_t numbers = 0;  // numbers from this one on belong to a cursor
 
   SpecialisedMap(BoundProgram program, FunctionId id, const TaskPoint& of,

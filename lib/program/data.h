@@ -100,8 +100,8 @@ struct Code {
   Member member = Member::kSize;
   std::uint32_t a = 0, b = 0, c = 0;
   CodeId option = kNoCode;
-  Range range;  // of the whole expression
-  Range focus;  // of the operator or the member's name, to which a message points
+  Range range;  // range of the whole expression
+  Range focus;  // range of the operator or the member's name, to which a message points
 };
 
 // A range of Data::lists, or of another vector named by the member's comment.
@@ -123,7 +123,7 @@ struct Action {
 
 struct Parameter {
   ParamType type = ParamType::kAny;
-  Range range;  // of its name
+  Range range;  // range of its name
 };
 
 // A part of its task that a function reads, directly or through functions that it calls.
@@ -151,7 +151,7 @@ struct Function {
 
 struct Global {
   NameId name = kStarName;
-  Range range;           // of its name
+  Range range;           // range of its name
   bool implied = false;  // defined only by a statement with an error, so its value is unknown
 };
 

@@ -282,7 +282,7 @@ class Mapping : public MapperRuntime {
 
   std::vector<std::unique_ptr<Mapper>> mappers_;                           // by processor
   std::vector<std::array<std::int32_t, kProcKindCount>> first_processor_;  // by node, by kind
-  ShardTable top_shards_;  // of the top-level task, if it is replicated
+  ShardTable top_shards_;  // shards of the top-level task, if it is replicated
   std::int64_t pieces_to_look_at_ = std::int64_t{1} << 16;  // limit for finding conflicting points
   std::vector<RequirementView> launch_views_;
   std::vector<std::span<const InstanceView>> valid_;
@@ -295,7 +295,7 @@ class Mapping : public MapperRuntime {
   bool holds_ = false;          // a task is being mapped
   bool for_operation_ = false;  // the hook is about an operation
   std::vector<InstanceNumber> held_;
-  std::deque<Piece> shapes_;  // of instances of several regions
+  std::deque<Piece> shapes_;  // shapes of instances of several regions
   std::int64_t shape_bytes_ = 0;
   Piece shape_;  // shape of the current request
   // Processors whose mappers know the instance.

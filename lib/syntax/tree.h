@@ -80,7 +80,7 @@ struct Expr {
 
   ExprKind kind = ExprKind::kError;
   Operator op = Operator::kOr;
-  std::uint16_t height = 0;  // of this subtree; at most kMaxNesting
+  std::uint16_t height = 0;  // height of this subtree; at most kMaxNesting
   Range range;
   std::uint32_t at = 0;  // offset of the operator, member or variable
   std::uint32_t a = 0, b = 0, c = 0;

@@ -265,7 +265,7 @@ class Grid {
 
   MachineView view_;
   Tuple size_;
-  std::int64_t nodes_, per_node_;  // of the machine
+  std::int64_t nodes_, per_node_;  // those of the machine
 };
 
 }  // namespace groma::emit
