@@ -88,6 +88,7 @@ struct AppSize {
 
 // ---- Data
 
+// A field of a region: its name and the size of an element.
 struct AppField {
   std::string name;        // may be empty if the region is not described
   std::int64_t bytes = 8;  // for one element
@@ -221,8 +222,8 @@ struct AppLaunch {
   Formulas domain = {};                 // extents of an index launch; empty: a single task
   Formulas lower = {};                  // lower corner; empty: the origin
   std::vector<std::string> index = {};  // names of the point's coordinates
-  bool same_address_space =
-      false;                       // requests the node of the launching task (kTagSameAddressSpace)
+  // Requests the node of the launching task (kTagSameAddressSpace).
+  bool same_address_space = false;
   Formulas arguments = {};         // values for the task's `arguments`
   std::vector<AppData> data = {};  // one for each requirement; empty: as the task declares it
   std::string gives = {};  // name of the future; an index launch reduces the future over its points
@@ -233,6 +234,7 @@ struct AppLaunch {
 };
 
 struct AppStatement;
+// A loop: runs `body` `count` times. `variable` names the counter for the formulas in the body.
 struct AppLoop {
   Formula count;
   std::string variable = {};  // counts from 0; may be empty
@@ -252,6 +254,7 @@ struct AppWait {
   std::string future = {};
   friend bool operator==(const AppWait&, const AppWait&) = default;
 };
+// One statement of a task: a launch, a loop, a phase or a wait.
 struct AppStatement {
   std::variant<AppLaunch, AppLoop, AppPhase, AppWait> node;
   friend bool operator==(const AppStatement&, const AppStatement&) = default;
@@ -263,6 +266,8 @@ inline bool operator==(const AppPhase& a, const AppPhase& b) {
   return a.name == b.name && a.body == b.body;
 }
 
+// A task: the names of its integer arguments, its variants, its region requirements, and the
+// statements that it runs.
 struct AppTask {
   std::string name;
   std::vector<std::string> arguments = {};
@@ -295,6 +300,7 @@ struct RuntimeCosts {
 };
 inline constexpr double kMaxRuntimeCost = 1000;  // seconds
 
+// An application. Workload::make checks it.
 struct Application {
   std::string name;
   std::string description = {};

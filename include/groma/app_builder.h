@@ -46,6 +46,7 @@ class VariantBuilder {
  private:
   AppVariant variant_;
 };
+// Begin a variant for one kind of processor.
 VariantBuilder cpu();
 VariantBuilder gpu();
 VariantBuilder omp();
@@ -68,12 +69,14 @@ class LaunchBuilder {
  private:
   AppLaunch launch_;
 };
+// The statements of a task body, as the types of app.h: AppLaunch, AppLoop, AppPhase, AppWait.
 LaunchBuilder launch(std::string task);
 AppStatement loop(Formula count, std::vector<AppStatement> body, std::string variable = {});
 AppStatement traced_loop(Formula count, std::vector<AppStatement> body, std::string variable = {});
 AppStatement phase(std::string name, std::vector<AppStatement> body);
 AppStatement wait(std::string future = {});
 
+// Builds an application. Each call adds to it and returns the builder; done() returns a copy.
 class AppBuilder {
  public:
   explicit AppBuilder(std::string name, std::string description = {});

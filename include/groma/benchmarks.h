@@ -10,6 +10,7 @@
 
 namespace groma {
 
+// A benchmark. `make` builds its application. The views refer to constants.
 struct Benchmark {
   std::string_view name;
   std::string_view summary;  // one line

@@ -15,6 +15,7 @@
 
 namespace groma {
 
+// How serious a diagnostic is.
 enum class Severity : std::uint8_t { kError, kWarning, kNote };
 // Returns "error", "warning" or "note".
 std::string_view name_of(Severity severity);
@@ -33,6 +34,7 @@ struct CatalogueEntry {
   Severity severity;
   std::string_view message;
 };
+// Return all entries, in the order of DiagId, and the entry of one id.
 const std::vector<CatalogueEntry>& catalogue();
 const CatalogueEntry& entry_of(DiagId id);
 inline std::string_view name_of(DiagId id) { return entry_of(id).name; }
@@ -40,6 +42,7 @@ inline std::string_view name_of(DiagId id) { return entry_of(id).name; }
 // An argument of a message. It keeps its type until the message is rendered.
 using DiagArg = std::variant<std::int64_t, std::string>;
 
+// A replacement in a text.
 struct Edit {
   Range range;       // the range to replace; empty: insert the text there
   std::string text;  // the replacement
@@ -53,11 +56,13 @@ struct Fix {
   bool sure = false;
 };
 
+// An explanation, with the place that it is about, if any.
 struct DiagNote {
   std::string message;
   std::optional<Range> range = {};
 };
 
+// One message about a text. The functions below add parts to it and return it.
 struct Diagnostic {
   DiagId id = DiagId::kUnreadableFile;
   Severity severity = Severity::kError;

@@ -69,6 +69,7 @@ struct StatementDifference {
   std::string alone;  // why the changed A does not run
 };
 
+// The result of diff().
 struct MappingDiff {
   RunResult a, b;  // without records
   // Sorted by task (in the application's order), then by MappingDifference::What, then by the

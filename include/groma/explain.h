@@ -113,8 +113,8 @@ struct ExplainedRequirement {
   bool is_virtual = false;  // true: no instance is made; the children map their parts
   bool inner = false;       // true: virtual because the variant is inner
   std::vector<ExplainedMemory> memories;  // in order
-  std::vector<BeatenStatement>
-      beaten;              // Region statements, and Layout statements of a virtual region
+  // Region statements, and Layout statements of a virtual region.
+  std::vector<BeatenStatement> beaten;
   bool collected = false;  // true: the instance is freed when the task is done
   Decided collection;
 };

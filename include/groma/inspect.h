@@ -126,6 +126,7 @@ std::optional<Placement> place(const BoundProgram& bound, const PlaceQuery& quer
                                Diagnostics& diags, LogSink* log = nullptr,
                                const Progress& progress = {});
 
+// Options of a picture in text.
 struct DrawOptions {
   bool color = false;  // ANSI colours; otherwise only letters
   int columns = 80;    // width of the terminal; a wider picture is cut and says so

@@ -10,6 +10,7 @@ namespace groma {
 // Splits a text into lines, each with its line end. The last line may have none.
 std::vector<std::string_view> lines_of(std::string_view text);
 
+// One line of an edit script.
 struct LineEdit {
   char sign;              // ' ' keeps the line, '-' removes it, '+' adds it
   std::string_view line;  // from the text that has it, with its line end if it has one

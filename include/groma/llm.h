@@ -39,6 +39,7 @@ class ChatKey {
 // not set.
 Result<ChatKey> find_chat_key(const std::string& file);
 
+// The format of requests and replies.
 enum class ChatApi { kOpenAi, kAnthropic };
 
 // The price of a million tokens, in any one currency.
@@ -89,6 +90,7 @@ struct ChatOptions {
   LogSink* log = nullptr;  // hears failed attempts, waits and left-out fields; not owned
 };
 
+// One message of a conversation.
 struct ChatMessage {
   enum class Role { kSystem, kUser, kAssistant };
   Role role = Role::kUser;
@@ -102,6 +104,7 @@ struct ChatConstraint {
   std::string gbnf, lark;   // one grammar in two notations (groma::grammar); either may be empty
 };
 
+// A question to a model.
 struct ChatRequest {
   std::vector<ChatMessage> messages;  // at least one
   std::optional<double> temperature;
@@ -111,6 +114,7 @@ struct ChatRequest {
   ChatConstraint constraint;
 };
 
+// The tokens of an exchange.
 struct ChatUsage {
   std::int64_t input_tokens = 0, output_tokens = 0;
   std::int64_t cached_tokens = 0;     // part of the input
@@ -118,6 +122,7 @@ struct ChatUsage {
   bool estimated = false;  // the server did not report usage; one token is counted for three bytes
 };
 
+// The reply of a model.
 struct ChatReply {
   enum class Finish { kStop, kLength, kToolCall, kOther };
   std::string text;       // valid UTF-8; empty if the reply is all reasoning
@@ -131,6 +136,7 @@ struct ChatReply {
   std::int64_t elapsed_ms = 0;  // time of the exchanges, without the waits between them
 };
 
+// Why a request failed.
 struct ChatError {
   enum class Code {
     kUnreachable,     // no connection, or a broken one; also on every retry

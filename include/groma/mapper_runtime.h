@@ -39,6 +39,7 @@ struct InstanceRequest {
   ReductionId reduction = 0;
   CollectPriority priority = kCollectDefault;  // for an instance that is made
 };
+// An instance that was found or made.
 struct FoundInstance {
   InstanceId id = 0;
   bool created = false;

@@ -39,6 +39,7 @@ struct RegionNames {
   std::span<const std::string_view> aliases;
 };
 
+// The answers of the questions that Program answers below. Each has the statement that decided.
 struct TaskDecision {
   std::vector<ProcKind> kinds;  // in order of preference
   Origin origin;
@@ -89,6 +90,7 @@ struct MatchQuery {
   std::optional<MemKind> memory;  // Layout: the memory kind of the data
 };
 inline constexpr std::size_t kMaxShadowed = 64;
+// A statement that matches a MatchQuery.
 struct Match {
   Origin origin;
   bool shadowed = false;  // an earlier statement has the same key, so this one never counts

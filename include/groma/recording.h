@@ -13,6 +13,7 @@ namespace groma {
 
 inline constexpr std::size_t kMaxRecordedBytes = std::size_t{64} << 20;
 
+// The application of a recorded run.
 struct Recording {
   Application app;  // Workload::make accepts it
   // What the application leaves out or describes differently; a sentence each.

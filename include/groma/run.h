@@ -38,8 +38,8 @@ std::vector<std::string> lacking_kinds(const Machine& machine);
 struct GuidedRun {
   const Workload* workload = nullptr;
   std::shared_ptr<const Machine> machine;
-  const BoundProgram* bound =
-      nullptr;              // null: the default mapper ran, or the program cannot be bound
+  // Null: the default mapper ran, or the program cannot be bound.
+  const BoundProgram* bound = nullptr;
   SimulateOptions options;  // options of the run
   // Messages about the program's source, or about no particular text.
   const Diagnostics* diags = nullptr;

@@ -39,6 +39,7 @@ struct SimulateOptions {
   std::function<bool()> stop = {};
 };
 
+// How a run ended.
 enum class RunStatus : std::uint8_t {
   kOk,
   kMapError,      // an answer of the mapper cannot be carried out

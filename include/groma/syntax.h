@@ -17,6 +17,7 @@ namespace groma {
 // has them.
 std::optional<std::string> format(const Source& source, Diagnostics& diags);
 
+// The notation of a grammar: EBNF, GBNF of llama.cpp, or Lark.
 enum class GrammarFormat { kEbnf, kGbnf, kLark };
 
 // Names to which a grammar is narrowed, so that constrained decoding names only things that exist.

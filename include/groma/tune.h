@@ -47,6 +47,7 @@ struct Evaluation {
   bool ok() const { return status == Status::kOk; }
 };
 
+// A text to evaluate, and how.
 struct EvaluationRequest {
   std::string text;
   GuideDetail detail = GuideDetail::kNone;  // detail of the feedback
@@ -195,12 +196,14 @@ class Proposer {
   virtual std::string findings() const { return {}; }
 };
 
+// A proposer that comes with the tuner.
 struct ProposerInfo {
   std::string_view name;
   std::string_view what;  // a line for people
   bool asks_model = false;
   bool mappings_only = false;  // cannot search for a marked text
 };
+// Returns all proposers. The span refers to constants.
 std::span<const ProposerInfo> proposers();
 // Options of the proposers that ask a model.
 struct AskOptions {
@@ -259,6 +262,7 @@ struct TuneEvent {
   double best_score = std::numeric_limits<double>::infinity();
 };
 
+// Options of tune().
 struct TuneOptions {
   TuneBudget budget;
   std::uint64_t seed = 0;

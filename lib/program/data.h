@@ -143,8 +143,8 @@ struct Function {
   Type result = Type::kAny;
   TaskRead index_only;   // ipoint, ispace, ilo
   TaskRead single_only;  // parent, processor
-  bool reads_name =
-      false;            // reads the name of its task, directly or through functions that it calls
+  // Reads the name of its task, directly or through functions that it calls.
+  bool reads_name = false;
   bool used = false;    // used by a statement, directly or indirectly
   bool broken = false;  // an error was reported in its parameters
 };

@@ -302,8 +302,8 @@ class Mapping : public MapperRuntime {
   std::unordered_map<InstanceNumber, std::vector<std::int32_t>> given_;
   // The processor to tell, and the instance.
   std::vector<std::pair<std::int32_t, InstanceNumber>> collected_;
-  std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<FieldId>>
-      fields_;      // fields of groups
+  // Fields of groups.
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<FieldId>> fields_;
   TaskWish named_;  // wish_ with named instances as if they were requested
 };
 

@@ -182,9 +182,9 @@ class Parser {
   int brackets_ = 0;        // open ( and [ of this statement
   int panic_brackets_ = 0;  // brackets that were open at the error
   int depth_ = 0;           // recursion depth
-  int expected_braces_ =
-      0;                // `}` that were reported as missing, so that a later one is not an error
-  bool panic_ = false;  // an error in this statement was reported
+  // `}` that were reported as missing, so that a later one is not an error.
+  int expected_braces_ = 0;
+  bool panic_ = false;          // an error in this statement was reported
   bool recovered_ = false;      // the previous statement had an error
   bool after_mistake_ = false;  // the previous statement on this line had an error
   bool body_broken_ = false;    // a statement of the current function had an error
