@@ -39,8 +39,8 @@ class BoundProgram {
  public:
   const Program& program() const;
   const Machine& machine() const;
-  std::shared_ptr<const Machine> shared_machine()
-      const;  // the same machine, in the form that a MapperSite needs
+  // Returns the same machine, in the form that a MapperSite needs.
+  std::shared_ptr<const Machine> shared_machine() const;
 
   const mapper::Binding& binding() const { return *binding_; }  // lib/mapper/binding.h
   explicit BoundProgram(std::shared_ptr<const mapper::Binding> binding)

@@ -48,8 +48,8 @@ struct ProfileFacts {
     std::string doing;         // "task", "copy", "reduction", "runtime"; "start": not started yet
     std::string task, region;  // the task that ran; the region that was moved
     std::string from, to;      // memory kinds
-    std::string statement,
-        place;                // the statement that had the data moved; empty: the default mapper
+    // The statement that had the data moved; empty: the default mapper.
+    std::string statement, place;
     bool other_node = false;  // true: moved from one node to another
     double share = 0;
     // The part of `share` in which the next event waited for the same processor or channel.

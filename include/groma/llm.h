@@ -79,8 +79,8 @@ struct ChatOptions {
   // of it is used.
   int backoff_ms = 1'000;
   int max_retry_after_ms = 120'000;  // a server that asks for a longer wait is not asked again
-  std::size_t max_reply_bytes = std::size_t{8}
-                                << 20;  // decoded bytes, including all events of a stream
+  // Decoded bytes, including all events of a stream.
+  std::size_t max_reply_bytes = std::size_t{8} << 20;
 
   std::string record;  // every exchange is appended to this new file, for `replay`
   // Replies come from this file, without network and without waiting. Endpoint and API are those of

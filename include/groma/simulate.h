@@ -27,8 +27,8 @@ struct SimulateOptions {
   double noise = 0;  // at least 0 and below 1; otherwise the run is an error
   std::uint64_t seed = 0;
   bool record = false;  // fills RunResult::record
-  std::int64_t max_tasks = std::int64_t{1}
-                           << 26;  // limit on the point tasks; beyond it, the run is an error
+  // Limit on the point tasks; beyond it, the run is an error.
+  std::int64_t max_tasks = std::int64_t{1} << 26;
   // Limit on the iterations of each outermost loop of the top-level task. A smaller number makes a
   // short run of the same kind; its times are those of the short run.
   std::int64_t max_iterations = INT64_MAX;

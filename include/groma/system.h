@@ -29,8 +29,8 @@ namespace groma {
 // writing to it. Use it where other people may have made the file.
 [[nodiscard]] std::optional<Error> replace_file(const std::string& path, std::string_view text);
 
-// Removes the new files that killed replacements of `path` left beside it. The caller must ensure
-// (by a lock) that nobody replaces the file meanwhile.
+// Removes new files beside `path` that remain from replacements that were killed. The caller must
+// ensure (by a lock) that nobody replaces the file meanwhile.
 void remove_left_over(const std::string& path);
 
 // Does the same as replace_file(), piece by piece. place() puts the written text in the place of

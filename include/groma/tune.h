@@ -136,8 +136,8 @@ class History {
   bool is_better(const Evaluation& evaluation) const;
   void add(Step step);
 
-  const Step* best()
-      const;  // the last step that was better than the best before it; null: none was valid
+  // Returns the last step that was better than the best before it; null: none was valid.
+  const Step* best() const;
   const Step* last() const;  // null: nothing was tried
   // The best valid steps with different texts, sorted by score, the best first.
   const std::vector<Step>& best_first() const { return best_; }
@@ -175,8 +175,9 @@ class Round {
   // Notes that a reply of a model should have been a proposal but is unusable, and why. It works
   // like reject(). With TuneOptions::compare it also counts as a failed evaluation.
   virtual void reject_proposal(std::string why) { reject(std::move(why)); }
-  virtual bool stop()
-      const = 0;  // true: propose what is available; false while a journal is replayed
+  // Returns true if the proposer should propose what it has now. Returns false while a journal is
+  // replayed.
+  virtual bool stop() const = 0;
 };
 
 // Chooses the texts to try. Its proposals may depend only on its constructor arguments and on the

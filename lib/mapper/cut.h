@@ -22,10 +22,10 @@ struct Cutter {
   const Machine& machine;
   MapperRuntime& runtime;
   std::function<Mapper&(const Processor&)> mapper;  // returns the mapper object of a processor
-  std::function<bool(std::vector<Refusal>)>
-      accepts;  // receives refusals; returns false if there are any
-  std::function<bool(const std::string& why)>
-      fails_with;  // reports an error that validate() does not find; returns false
+  // Receives refusals; returns false if there are any.
+  std::function<bool(std::vector<Refusal>)> accepts;
+  // Reports an error that validate() does not find; returns false.
+  std::function<bool(const std::string& why)> fails_with;
 
   // Appends the slices of `domain`. Returns false if an answer was not accepted. If `shards` has
   // several shards, the launching task is replicated. Then the functor that the mapper of `by`

@@ -27,8 +27,8 @@ namespace groma::sim {
 // Limit on the statements of a run that launch nothing, so that long empty loops end.
 inline constexpr std::uint64_t kMaxStatements = std::uint64_t{1} << 26;
 inline constexpr int kMaxTaskDepth = 64;  // nesting of tasks that launch tasks
-inline constexpr std::int64_t kMaxLive = std::int64_t{1}
-                                         << 23;  // unfinished tasks; bounds their memory
+// Limit on unfinished tasks; it bounds their memory.
+inline constexpr std::int64_t kMaxLive = std::int64_t{1} << 23;
 // Unfinished tasks that launch; bounds their memory.
 inline constexpr std::int64_t kMaxContexts = std::int64_t{1} << 18;
 
@@ -194,8 +194,8 @@ class Mapping : public MapperRuntime {
   // Tells the mappers about collected instances. Must not be called within a hook.
   void tell_collected();
   Refusal no_route(const Instance& from, const Instance& to) const;
-  void fail_formula(const TaskRun& run,
-                    app::FormulaFault fault);  // fault in its variant; kNone: does nothing
+  // Ends the run because of a fault in the task's variant. Does nothing for kNone.
+  void fail_formula(const TaskRun& run, app::FormulaFault fault);
 
   Mapper& mapper(std::int32_t processor);
   // Returns the mapper for hooks that are not about an operation, in which no instance can be made.
