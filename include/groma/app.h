@@ -1,7 +1,8 @@
-// Application: what a program does, as far as its mapping matters: its data and how they are cut,
-// its tasks with their variants and work, what it launches in which order. Plain values, symbolic
-// in the application's parameters; docs/applications.md gives the same as JSON. Workload
-// (groma/workload.h) is an application with its parameters fixed.
+// Application: a description of a program, with everything that matters for its mapping: the data
+// and its partitions, the tasks with their variants and work, and the launches in their order.
+// All types here are plain values whose sizes are formulas of the application's parameters.
+// docs/applications.md describes the same values as JSON. A Workload (groma/workload.h) is an
+// application with fixed parameters.
 #pragma once
 
 #include <concepts>
@@ -19,28 +20,31 @@
 
 namespace groma {
 
-// Bounds on an application, above those of any that was ever seen: Legate's have some hundred
-// tasks.
+// Limits on an application. They are larger than any known application needs: Legate's applications
+// have some hundred tasks.
 inline constexpr std::size_t kMaxAppTasks = 1 << 14;
-inline constexpr std::size_t kMaxAppParts = 1 << 16;      // requirements, statements: of all tasks
-inline constexpr std::size_t kMaxAppVariants = 64;        // of one task
-inline constexpr std::size_t kMaxAppRequirements = 256;   // of one task
-inline constexpr std::size_t kMaxAppAliases = 16;         // of one region, partition, requirement
-inline constexpr std::size_t kMaxAppFields = 4096;        // of one region or requirement
-inline constexpr std::size_t kMaxAppAllFields = 1 << 20;  // of all requirements
+inline constexpr std::size_t kMaxAppParts = 1 << 16;  // requirements and statements, over all tasks
+inline constexpr std::size_t kMaxAppVariants = 64;    // in one task
+inline constexpr std::size_t kMaxAppRequirements = 256;   // in one task
+inline constexpr std::size_t kMaxAppAliases = 16;         // in one region, partition or requirement
+inline constexpr std::size_t kMaxAppFields = 4096;        // in one region or requirement
+inline constexpr std::size_t kMaxAppAllFields = 1 << 20;  // over all requirements
 inline constexpr std::size_t kMaxAppParameters = 64;
 inline constexpr std::size_t kMaxAppNames = 256;        // definitions, sizes, arguments, ...
-inline constexpr std::size_t kMaxAppRegions = 1 << 12;  // and as many partitions
-inline constexpr std::size_t kMaxAppBoxes = 1 << 16;    // AppPartition::boxes, of all partitions
-inline constexpr int kMaxAppDepth = 32;                 // of loops and phases in one task
-inline constexpr int kMaxAppPartitionDepth = 8;         // of partitions of partitions
+inline constexpr std::size_t kMaxAppRegions = 1 << 12;  // the same limit holds for partitions
+inline constexpr std::size_t kMaxAppBoxes = 1 << 16;    // AppPartition::boxes, over all partitions
+inline constexpr int kMaxAppDepth = 32;                 // nesting of loops and phases in one task
+inline constexpr int kMaxAppPartitionDepth = 8;         // nesting of partitions in partitions
 inline constexpr std::size_t kMaxAppNameBytes = 1024;
 inline constexpr std::size_t kMaxFormulaBytes = 4096;
 
-// An integer expression, as text: 64-bit numbers, names in scope, `+ - * / %` (which round down, so
-// that (i - 1) % n wraps round), comparisons (1 or 0), `a ? b : c`, `min(a, b)`, `max(a, b)`,
-// parentheses. What is in scope is said where a formula stands; the application's parameters and
-// definitions always are.
+// An integer expression as text. It may use:
+// * 64-bit numbers and the names in scope
+// * `+ - * / %`, which round down, so that (i - 1) % n wraps round
+// * comparisons, which give 1 or 0
+// * `a ? b : c`, `min(a, b)`, `max(a, b)` and parentheses
+// The application's parameters and definitions are always in scope. Each member of type Formula
+// says which other names are in scope there.
 class Formula {
  public:
   Formula() : Formula(0) {}
@@ -57,24 +61,24 @@ class Formula {
 };
 using Formulas = std::vector<Formula>;
 
-// An input of the application.
+// An input of the application. `least` and `most` are the smallest and the largest allowed value.
 struct AppParameter {
   std::string name;
-  std::int64_t value = 1;  // unless the user says otherwise
+  std::int64_t value = 1;  // default
   std::int64_t least = 1;
   std::int64_t most = INT64_MAX;
-  std::string meaning = {};  // with its unit
+  std::string meaning = {};  // includes the unit
   friend bool operator==(const AppParameter&, const AppParameter&) = default;
 };
 
-// A name for a formula of the parameters and of the definitions before it.
+// A name for a formula. The formula may use the parameters and the earlier definitions.
 struct AppDefinition {
   std::string name;
   Formula value;
   friend bool operator==(const AppDefinition&, const AppDefinition&) = default;
 };
 
-// Values of parameters under one name.
+// A named set of parameter values.
 struct AppSize {
   std::string name;  // "small"
   std::string reason = {};
@@ -84,63 +88,73 @@ struct AppSize {
 
 // ---- Data
 
+// A field of a region: its name and the size of an element.
 struct AppField {
-  std::string name;        // may be empty where the region is not described
-  std::int64_t bytes = 8;  // of an element
+  std::string name;        // may be empty if the region is not described
+  std::int64_t bytes = 8;  // for one element
   friend bool operator==(const AppField&, const AppField&) = default;
 };
 
-// A logical region: the box of points from the origin, and the fields of each.
+// A logical region: the box of points with these extents that starts at the origin, and the fields
+// of each point.
 struct AppRegion {
   std::string name;
-  std::vector<std::string> aliases = {};  // other names that a mapping may know it by
+  std::vector<std::string> aliases = {};  // other names by which a mapping may refer to the region
   Formulas extents;
   std::vector<AppField> fields;
-  // A mapping knows it by its aliases alone, or by its position; `name` is this description's own.
+  // If true, a mapping can refer to the region only by its aliases or by its position. `name` then
+  // exists only in this description.
   bool unnamed = false;
   friend bool operator==(const AppRegion&, const AppRegion&) = default;
 };
 
-// A box of a piece that is the union of several.
+// One box of a piece. The piece is the union of several boxes.
 struct AppBox {
-  // The colour that the box is for, as numbers: all coordinates, those of what is cut first. None:
-  // the box is for every colour.
+  // The colour to which the box belongs, as numbers. It has all coordinates: first those of the
+  // enclosing partition, then the partition's own. Empty: the box belongs to every colour.
   Formulas color = {};
   Formulas lower, extents;  // as in AppPartition
   friend bool operator==(const AppBox&, const AppBox&) = default;
 };
 
-// A cut of a region, or of every piece of another partition, into pieces, one for each colour. A
-// piece is a box, or the union of several (`boxes`). The colours of a partition of a partition are
-// those of the outer one followed by its own.
+// A partition cuts a region, or every piece of another partition, into pieces: one for each colour.
+// A piece is a box or the union of several boxes (`boxes`). A colour of a nested partition is the
+// colour of the outer partition followed by its own coordinates.
 struct AppPartition {
   std::string name;
   std::vector<std::string> aliases = {};
-  std::string of;   // a region or a partition
-  Formulas colors;  // extents of the colour space, of each piece of `of`
-  // Names of the colour's own coordinates, for the formulas below.
+  std::string of;   // the region or partition that is cut
+  Formulas colors;  // extents of the colour space, for each piece of `of`
+  // Names of the partition's own colour coordinates. The formulas below may use these names.
   std::vector<std::string> index = {};
-  // The piece of a colour, relative to the lower corner of what is cut, clipped to that. Neither:
-  // equal blocks, block c of n in a dimension of e points from c * e / n to (c + 1) * e / n.
+  // The box of a colour's piece. It is relative to the lower corner of the cut data and is clipped
+  // to that data. If `lower` and `extents` are both empty, the pieces are equal blocks: in a
+  // dimension of e points, block c of n goes from c * e / n to (c + 1) * e / n.
   Formulas lower = {};
   Formulas extents = {};
-  // In each dimension, points that are added at both ends (ghosts), clipped as above.
+  // Number of points that are added at both ends of each dimension (ghosts). The result is clipped
+  // in the same way.
   Formulas halo = {};
-  bool unnamed = false;  // as of a region
-  // Instead of `lower`, `extents` and `halo`: a piece has the points of all its boxes, which may
-  // overlap. A colour without a box has an empty piece. At most kMaxAppBoxes in all partitions.
+  bool unnamed = false;  // as in AppRegion
+  // An alternative to `lower`, `extents` and `halo`. A piece consists of the points of all its
+  // boxes, which may overlap. A colour without a box has an empty piece. All partitions together
+  // have at most kMaxAppBoxes boxes.
   std::vector<AppBox> boxes = {};
   friend bool operator==(const AppPartition&, const AppPartition&) = default;
 };
 
-// A region, or that piece of a partition. `color` none: the point of the launch.
+// A region, or the piece of a partition for the colour `color`. An empty `color` means the point of
+// the launch.
 struct AppData {
-  std::string of = {};  // a region or a partition; empty: not described, so it cannot be run
+  // A region or a partition; empty: not described, so the application cannot be run.
+  std::string of = {};
   Formulas color = {};
-  // Fields of the region. None: those of the requirement, by their names. A requirement itself has
-  // as many as it has `fields`, each as large; a launch may name any.
+  // Fields of the region. Empty: the fields of the requirement, by their names. In
+  // AppRequirement::data the list must match AppRequirement::fields in number and size. In a launch
+  // it may name any fields.
   std::vector<std::string> fields = {};
-  // Only of a launch: what it asks for instead of the requirement's privilege.
+  // Used in launches only: the privilege that the launch asks for instead of the requirement's
+  // privilege.
   std::optional<Privilege> privilege = {};
   friend bool operator==(const AppData&, const AppData&) = default;
 };
@@ -149,12 +163,12 @@ struct AppData {
 
 // How a task walks through memory.
 enum class Access : std::uint8_t {
-  kStream,   // one after the other
-  kScatter,  // anywhere; `bytes` counts whole sectors (32 of a GPU, 64 of a CPU)
-  kAtomic,   // anywhere, read and written at once
+  kStream,   // sequential
+  kScatter,  // random; `bytes` counts whole sectors (32 bytes on a GPU, 64 on a CPU)
+  kAtomic,   // random atomic read-modify-write
 };
 
-// What a variant moves between its processor and where a requirement lies.
+// The bytes that a variant moves between its processor and the memory of a requirement.
 struct AppTraffic {
   std::uint32_t requirement = 0;
   Formula bytes;
@@ -162,77 +176,88 @@ struct AppTraffic {
   friend bool operator==(const AppTraffic&, const AppTraffic&) = default;
 };
 
-// One implementation of a task, for one kind of processor. In its formulas the task's arguments are
-// in scope, and points(r) and extent(r, d): of requirement r's piece, in dimension d.
+// One implementation of a task, for one kind of processor. Its formulas may use the task's
+// arguments, points(r) and extent(r, d). points(r) is the number of points of requirement r's
+// piece; extent(r, d) is the piece's extent in dimension d.
 struct AppVariant {
   ProcKind kind = ProcKind::kCpu;
-  bool leaf = false;        // launches nothing
-  bool inner = false;       // touches no data itself
+  bool leaf = false;        // launches no tasks
+  bool inner = false;       // does not access data itself
   bool replicable = false;  // may run as several shards
   std::vector<LayoutDemand> demands = {};
-  // The program's own mapper chose it when the program was recorded. A variant that has a demand
-  // of that mapper counts as chosen, too.
+  // The program's own mapper chose this variant when the program was recorded. A variant that has a
+  // demand of that mapper also counts as chosen.
   bool chosen_by_mapper = false;
-  Formula flops = 0;         // operations of one run
-  bool single = false;       // of single precision: twice as fast
-  Formula efficiency = 100;  // percent of what the processor sustains
-  Formula kernels = 1;       // GPU kernels of one run, one after the other
-  Formula nanoseconds = 0;   // it takes no less, kernels' launches apart: as measured, say
-  // Of a requirement that is not listed: its piece once for each way that its privilege allows.
+  Formula flops = 0;         // operations in one run
+  bool single = false;       // the operations are single precision, which is twice as fast
+  Formula efficiency = 100;  // percent of the sustained rate of the processor
+  Formula kernels = 1;       // GPU kernels in one run, which run one after the other
+  // Lower bound on the time without kernel launches, for example a measured time.
+  Formula nanoseconds = 0;
+  // A requirement that is not listed moves its piece once for each direction (read, write) that its
+  // privilege allows.
   std::vector<AppTraffic> traffic = {};
-  // The order in which its loops walk through data of more than one dimension; none: it adapts.
+  // The order in which the variant's loops walk through data of several dimensions. nullopt: the
+  // loops adapt to the layout.
   std::optional<DimensionOrder> loops = {};
   friend bool operator==(const AppVariant&, const AppVariant&) = default;
 };
 
+// One region argument of a task.
 struct AppRequirement {
-  // What a mapping knows it by; none: the names of `data`, those of the partition first.
+  // The names that a mapping can use. Empty: the names of `data`, the partition's names first.
   std::vector<std::string> names = {};
   Privilege privilege = Privilege::kReadWrite;
   Coherence coherence = Coherence::kExclusive;
-  int dimensions = 1;            // of the region
-  std::vector<AppField> fields;  // with privileges, as the region has them; none: nothing is mapped
-  AppData data = {};             // unless the launch says otherwise
+  int dimensions = 1;  // dimensions of the region
+  // The fields with privileges, as the region declares them; empty: nothing is mapped.
+  std::vector<AppField> fields;
+  AppData data = {};  // default; a launch may override it
   friend bool operator==(const AppRequirement&, const AppRequirement&) = default;
 };
 
 // ---- What tasks launch
 
-// In its formulas the task's arguments and the variables of the loops around it are in scope, and
-// in `arguments` and the colours of `data` also its `index`.
+// A task launch. Its formulas may use the task's arguments and the variables of the enclosing
+// loops. `arguments` and the colours in `data` may also use `index`.
 struct AppLaunch {
   std::string task;
-  Formulas domain = {};                 // extents of an index launch; none: a single task
-  Formulas lower = {};                  // none: the origin
+  Formulas domain = {};                 // extents of an index launch; empty: a single task
+  Formulas lower = {};                  // lower corner; empty: the origin
   std::vector<std::string> index = {};  // names of the point's coordinates
-  bool same_address_space = false;      // asks for the node of this task (kTagSameAddressSpace)
-  Formulas arguments = {};              // for the task's `arguments`
-  std::vector<AppData> data = {};       // for each requirement; none: as the task has it
-  std::string gives = {};               // a future; of an index launch, reduced over its points
-  // Futures that it waits for, of this task's launches. What was not given yet is not waited for.
+  // Requests the node of the launching task (kTagSameAddressSpace).
+  bool same_address_space = false;
+  Formulas arguments = {};         // values for the task's `arguments`
+  std::vector<AppData> data = {};  // one for each requirement; empty: as the task declares it
+  std::string gives = {};  // name of the future; an index launch reduces the future over its points
+  // Futures of this task's launches that the launch waits for. A future that no launch has given
+  // yet is ignored.
   std::vector<std::string> takes = {};
   friend bool operator==(const AppLaunch&, const AppLaunch&) = default;
 };
 
 struct AppStatement;
+// A loop: runs `body` `count` times. `variable` names the counter for the formulas in the body.
 struct AppLoop {
   Formula count;
-  std::string variable = {};  // from 0; may be empty
-  bool traced = false;        // the runtime remembers its analysis (Legion: tracing)
+  std::string variable = {};  // counts from 0; may be empty
+  bool traced = false;        // the runtime memoises its analysis (Legion: tracing)
   std::vector<AppStatement> body;
   friend bool operator==(const AppLoop&, const AppLoop&);
 };
-// A part of the run that has a name: AppMetric::phase.
+// A named part of the run, which AppMetric::phase can name.
 struct AppPhase {
   std::string name;
   std::vector<AppStatement> body;
   friend bool operator==(const AppPhase&, const AppPhase&);
 };
-// The task waits: for a future, as `takes` does; with none, for all that it launched.
+// The task waits for a future, as a launch does with `takes`. If `future` is empty, the task waits
+// for everything that it launched.
 struct AppWait {
   std::string future = {};
   friend bool operator==(const AppWait&, const AppWait&) = default;
 };
+// One statement of a task: a launch, a loop, a phase or a wait.
 struct AppStatement {
   std::variant<AppLaunch, AppLoop, AppPhase, AppWait> node;
   friend bool operator==(const AppStatement&, const AppStatement&) = default;
@@ -244,6 +269,8 @@ inline bool operator==(const AppPhase& a, const AppPhase& b) {
   return a.name == b.name && a.body == b.body;
 }
 
+// A task: the names of its integer arguments, its variants, its region requirements, and the
+// statements that it runs.
 struct AppTask {
   std::string name;
   std::vector<std::string> arguments = {};
@@ -253,28 +280,30 @@ struct AppTask {
   friend bool operator==(const AppTask&, const AppTask&) = default;
 };
 
-// What is counted against the time.
+// The measured rate: an amount of work divided by a time.
 struct AppMetric {
   std::string unit = "runs/s";
   Formula work = 1;
-  std::string phase = {};  // whose time is taken, all its occurrences; empty: the whole run
+  // The phase whose time counts, over all its occurrences; empty: the whole run.
+  std::string phase = {};
   bool empty() const { return *this == AppMetric{}; }
   friend bool operator==(const AppMetric&, const AppMetric&) = default;
 };
 
-// What the runtime itself costs, on the processor that each node keeps for it. docs/simulator.md
-// has the sources of the defaults.
+// Costs of the runtime itself, on the processor that each node reserves for it. docs/simulator.md
+// gives the sources of the defaults.
 struct RuntimeCosts {
-  double issue_s = 5e-6;    // a task, to launch something
-  double map_s = 300e-6;    // a task to analyse and map
-  double replay_s = 10e-6;  // the same in a trace, from its second iteration on
-  double remote_s = 2e-6;   // a slice sent to another node, beside the network's latency
+  double issue_s = 5e-6;    // for a task to launch something
+  double map_s = 300e-6;    // to analyse and map a task
+  double replay_s = 10e-6;  // to analyse and map a task in a trace, from its second iteration on
+  double remote_s = 2e-6;   // to send a slice to another node, in addition to the network's latency
   double future_s = 20e-6;  // to wake a task that waits for a future
-  double copy_s = 5e-6;     // to start a copy, beside the channels' latency
+  double copy_s = 5e-6;     // to start a copy, in addition to the latency of the channels
   friend bool operator==(const RuntimeCosts&, const RuntimeCosts&) = default;
 };
 inline constexpr double kMaxRuntimeCost = 1000;  // seconds
 
+// An application. Workload::make checks it.
 struct Application {
   std::string name;
   std::string description = {};
@@ -282,13 +311,15 @@ struct Application {
   std::vector<AppDefinition> definitions = {};
   std::vector<AppSize> sizes = {};
   AppMetric metric = {};
-  // As they were measured, say; a run's options may say otherwise (SimulateOptions::costs).
+  // Runtime costs, for example as measured. The options of a run can override them
+  // (SimulateOptions::costs).
   std::optional<RuntimeCosts> runtime = {};
   std::vector<AppRegion> regions = {};
   std::vector<AppPartition> partitions = {};
   std::string top_level = {};  // the task that the runtime starts; empty: not described
   std::vector<AppTask> tasks = {};
 
+  // Returns the task with this name, or null.
   const AppTask* find(std::string_view task) const;
   friend bool operator==(const Application&, const Application&) = default;
 };

@@ -1,11 +1,12 @@
-// AppBuilder: an Application written in C++, from top to bottom. Only sugar for the values of
-// app.h: it checks nothing, Workload::make does.
+// AppBuilder: writes an Application in C++, from top to bottom. It is only a shorthand for the
+// values of app.h and checks nothing; Workload::make does the checks.
 //
 //   AppBuilder app("axpy", "y += a x");
-//   app.parameter("n", 1 << 20, "elements of a vector").parameter("pieces", 4, "points of a
-//   launch"); app.metric("elements/s", "n * 10", "compute"); app.region("x", {"n"}).field("value",
-//   8).partition("x_parts", {"pieces"}); app.region("y", {"n"}).field("value",
-//   8).partition("y_parts", {"pieces"});
+//   app.parameter("n", 1 << 20, "elements of a vector");
+//   app.parameter("pieces", 4, "points of a launch");
+//   app.metric("elements/s", "n * 10", "compute");
+//   app.region("x", {"n"}).field("value", 8).partition("x_parts", {"pieces"});
+//   app.region("y", {"n"}).field("value", 8).partition("y_parts", {"pieces"});
 //   app.task("fill").variant(cpu().leaf()).discards("x_parts").discards("y_parts");
 //   app.task("axpy").variant(gpu().leaf().flops("2 * points(1)"));
 //   app.reads("x_parts", {"value"}).writes("y_parts", {"value"});
@@ -25,7 +26,7 @@
 
 namespace groma {
 
-// A variant, by what it differs in from AppVariant{}.
+// Builds a variant. It starts from AppVariant{}; each call changes one member.
 class VariantBuilder {
  public:
   explicit VariantBuilder(ProcKind kind) { variant_.kind = kind; }
@@ -45,17 +46,19 @@ class VariantBuilder {
  private:
   AppVariant variant_;
 };
+// Begin a variant for one kind of processor.
 VariantBuilder cpu();
 VariantBuilder gpu();
 VariantBuilder omp();
 
-// A launch of a task; without over(), of a single one.
+// Builds the launch of a task. Without a call of over() it launches a single task.
 class LaunchBuilder {
  public:
   explicit LaunchBuilder(std::string task) { launch_.task = std::move(task); }
   LaunchBuilder& over(Formulas domain, std::vector<std::string> index = {});
   LaunchBuilder& with(Formulas arguments);
-  // For the task's requirements, one call for each, in their order.
+  // Sets the data of one requirement. Call it once for each requirement of the task, in their
+  // order.
   LaunchBuilder& on(std::string of, Formulas color = {}, std::vector<std::string> fields = {});
   LaunchBuilder& gives(std::string future);
   LaunchBuilder& takes(std::string future);
@@ -66,12 +69,14 @@ class LaunchBuilder {
  private:
   AppLaunch launch_;
 };
+// The statements of a task body, as the types of app.h: AppLaunch, AppLoop, AppPhase, AppWait.
 LaunchBuilder launch(std::string task);
 AppStatement loop(Formula count, std::vector<AppStatement> body, std::string variable = {});
 AppStatement traced_loop(Formula count, std::vector<AppStatement> body, std::string variable = {});
 AppStatement phase(std::string name, std::vector<AppStatement> body);
 AppStatement wait(std::string future = {});
 
+// Builds an application. Each call adds to it and returns the builder; done() returns a copy.
 class AppBuilder {
  public:
   explicit AppBuilder(std::string name, std::string description = {});
@@ -83,19 +88,21 @@ class AppBuilder {
   AppBuilder& metric(std::string unit, Formula work, std::string phase = {});
 
   AppBuilder& region(std::string name, Formulas extents, std::vector<std::string> aliases = {});
-  // Of the region before; a list of fields of one size.
+  // Adds a field, or several fields of one size, to the region that was added last.
   AppBuilder& field(std::string name, std::int64_t bytes);
   AppBuilder& fields(const std::vector<std::string>& names, std::int64_t bytes);
-  // Equal blocks of the region before.
+  // Partitions the region that was added last into equal blocks.
   AppBuilder& partition(std::string name, Formulas colors);
-  // Pieces of the region before by formulas of the colour, whose coordinates `index` names.
+  // Partitions the region that was added last. The pieces are formulas of the colour, whose
+  // coordinates `index` names.
   AppBuilder& pieces(std::string name, Formulas colors, std::vector<std::string> index,
                      Formulas lower, Formulas extents);
-  AppBuilder& halo(Formulas points);  // of the partition before
+  AppBuilder& halo(Formulas points);  // for the partition that was added last
 
   AppBuilder& task(std::string name, std::vector<std::string> arguments = {});
-  // Of the task before. A requirement is on a region or partition that is there already; no fields
-  // stand for all of them. `color` as in AppData.
+  // These calls describe the task that was added last. A requirement refers to a region or
+  // partition that was added before. An empty list of fields means all fields. `color` is as in
+  // AppData.
   AppBuilder& variant(const AppVariant& variant);
   AppBuilder& reads(std::string of, const std::vector<std::string>& fields = {},
                     Formulas color = {});
@@ -106,7 +113,7 @@ class AppBuilder {
   AppBuilder& reduces(std::string of, const std::vector<std::string>& fields = {},
                       Formulas color = {});
   AppBuilder& ignores(std::string of, Formulas color = {});  // no access
-  AppBuilder& simultaneous();                                // the requirement before
+  AppBuilder& simultaneous();  // changes the requirement that was added last
   AppBuilder& body(std::vector<AppStatement> body);
   AppBuilder& top_level(std::string task);
 

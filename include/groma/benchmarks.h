@@ -1,5 +1,6 @@
-// The nine applications that come with Groma: the benchmarks of the paper (circuit, stencil,
-// pennant in Regent; six matrix multiplications in DISTAL), as docs/benchmarks.md says.
+// The nine applications that come with Groma. They are the benchmarks of the paper: circuit,
+// stencil and pennant (Regent) and six matrix multiplications (DISTAL). docs/benchmarks.md
+// describes them.
 #pragma once
 
 #include <span>
@@ -9,20 +10,22 @@
 
 namespace groma {
 
+// A benchmark. `make` builds its application. The views refer to constants.
 struct Benchmark {
   std::string_view name;
   std::string_view summary;  // one line
   Application (*make)();
 };
 
+// Returns all benchmarks. The views and the span refer to constants.
 std::span<const Benchmark> benchmarks();
-// Null: none has this name.
+// Returns the benchmark with this name, or null.
 const Benchmark* find_benchmark(std::string_view name);
 
-// What a computer without GPUs has of an application, as examples/legion is written: every task has
-// one variant, for CPUs, with the work of the variant that it had for others where it had none for
-// them. Of those, what demanded C order, for cuBLAS, demands Fortran order, for OpenBLAS, and
-// nothing of what it reduces to.
+// Returns the application as a computer without GPUs runs it, which is how examples/legion is
+// written. Every task gets one variant, for CPUs. A task without a CPU variant gets one with the
+// work of its other variant. Such a variant demands Fortran order (for OpenBLAS) instead of C order
+// (for cuBLAS) and demands nothing of the data that it reduces to.
 Application on_cpus(Application app);
 
 }  // namespace groma

@@ -1,5 +1,6 @@
-// Diagnostics: everything there is to say about one program text. A message observes (`error`), its
-// notes explain (`note`), its help suggests (`help`), its fixes are edits that a tool can make.
+// Diagnostics: all messages about one program text. A message states the problem (`error`), its
+// notes explain it (`note`), its help suggests a cure (`help`), and its fixes are edits that a tool
+// can apply.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,10 @@
 
 namespace groma {
 
+// How serious a diagnostic is.
 enum class Severity : std::uint8_t { kError, kWarning, kNote };
-std::string_view name_of(Severity severity);  // "error", "warning", "note"
+// Returns "error", "warning" or "note".
+std::string_view name_of(Severity severity);
 
 // One enumerator for each line of catalogue.inc.
 enum class DiagId : std::uint8_t {
@@ -24,41 +27,46 @@ enum class DiagId : std::uint8_t {
 #undef GROMA_DIAGNOSTIC
 };
 
-// What the catalogue says of an id. `message` is a format with one `{}` for each argument.
+// The catalogue entry of an id. `message` is a format string with one `{}` for each argument.
 struct CatalogueEntry {
   DiagId id;
   std::string_view name;  // the stable id: "unknown-name"
   Severity severity;
   std::string_view message;
 };
+// Return all entries, in the order of DiagId, and the entry of one id.
 const std::vector<CatalogueEntry>& catalogue();
 const CatalogueEntry& entry_of(DiagId id);
 inline std::string_view name_of(DiagId id) { return entry_of(id).name; }
 
-// An argument of a message, typed until it is rendered.
+// An argument of a message. It keeps its type until the message is rendered.
 using DiagArg = std::variant<std::int64_t, std::string>;
 
+// A replacement in a text.
 struct Edit {
-  Range range;       // replaced; empty: inserted there
-  std::string text;  // by this
+  Range range;       // the range to replace; empty: insert the text there
+  std::string text;  // the replacement
 };
 
-// `sure`: applying it gives what the author must have meant, so a tool may do it unasked.
+// An edit that a person or a tool can apply. If `sure` is true, the result is certainly what the
+// author meant, so a tool may apply the fix without asking.
 struct Fix {
   std::string title;
-  std::vector<Edit> edits;  // of one text, not overlapping
+  std::vector<Edit> edits;  // edits of one text; they do not overlap
   bool sure = false;
 };
 
+// An explanation, with the place that it is about, if any.
 struct DiagNote {
   std::string message;
   std::optional<Range> range = {};
 };
 
+// One message about a text. The functions below add parts to it and return it.
 struct Diagnostic {
   DiagId id = DiagId::kUnreadableFile;
   Severity severity = Severity::kError;
-  std::optional<Range> range;  // none: about the file as a whole
+  std::optional<Range> range;  // nullopt: the message is about the whole file
   std::string message;
   std::vector<DiagArg> args;
   std::vector<DiagNote> notes;
@@ -83,32 +91,34 @@ struct Diagnostic {
   }
 };
 
-// Errors after which a program is not read further: more help nobody, and untrusted text must not
-// make millions.
+// After this number of errors a program is not read further. More errors do not help, and a hostile
+// text must not produce millions of them.
 inline constexpr std::size_t kMaxErrors = 100;
 
-// Collects the diagnostics of one Source. Not thread-safe; one for each thread and text.
+// Collects the diagnostics of one Source. Not thread-safe: use one object for each thread and text.
 class Diagnostics {
  public:
   explicit Diagnostics(Source source) : source_(std::move(source)) {}
 
   const Source& source() const { return source_; }
 
-  // Adds a diagnostic; the result may be refined (.note, .help, .fix) until the next report. The
-  // same id at the same range is kept once, and beyond kMaxErrors errors (or as many others)
-  // nothing is.
+  // Adds a diagnostic. The returned reference can be refined (.note, .help, .fix) until the next
+  // report. Two reports with the same id and range are kept once. Reports beyond kMaxErrors errors
+  // (or kMaxErrors others) are dropped.
   template <typename... Args>
   Diagnostic& report(DiagId id, std::optional<Range> range, const Args&... args) {
     return add(id, range, {to_arg(args)...});
   }
   Diagnostic& add(DiagId id, std::optional<Range> range, std::vector<DiagArg> args);
 
-  // Severity counts of what was kept. lower_to after report is seen, since these count anew.
+  // Returns true if an error was kept. The count is made at each call, so a later lower_to is taken
+  // into account.
   bool has_errors() const;
-  // Whether reading on is pointless: kMaxErrors errors were reported.
+  // Returns true if kMaxErrors errors were reported, so that reading on is pointless.
   bool full() const { return errors_reported_ >= kMaxErrors; }
 
-  // In the order of the text (those without a place first), reports at one place in their order.
+  // Returns the diagnostics in the order of the text. Those without a range come first; reports at
+  // one place keep their order.
   std::vector<Diagnostic> sorted() const;
   const std::vector<Diagnostic>& all() const { return diagnostics_; }
   void clear();
@@ -129,19 +139,20 @@ class Diagnostics {
   std::size_t others_reported_ = 0;
 };
 
-// Adds "did you mean ...?" to a diagnostic about `word`, and where `place` is given the fix that
-// writes the nearest there: sure when only the case of letters differs. False when nothing is near.
+// Adds "did you mean ...?" to a diagnostic about `word`, with the nearest candidate. If `place` is
+// given, it also adds the fix that writes the candidate there; the fix is sure if only the case of
+// letters differs. Returns false if no candidate is near.
 bool suggest(Diagnostic& diagnostic, std::string_view word,
              std::span<const std::string_view> candidates, std::optional<Range> place = {});
 
-// The text of messages for people: `file:line:column: error: message [id]`, the source line with a
-// caret range (cut around the range when it is long), notes, help. `color` adds ANSI colours. Ends
-// with a line end.
+// Returns the message as text for people: `file:line:column: error: message [id]`, the source line
+// with a caret range (cut around the range if the line is long), the notes and the helps. `color`
+// adds ANSI colours. The text ends with a line end.
 std::string render(const Source& source, const Diagnostic& diagnostic, bool color = false);
 std::string render(const Diagnostics& diagnostics, bool color = false);
 
-// `source` with the edits of all `fixes` applied that do not touch each other's ranges (the first
-// wins). Sets *applied to the number that were.
+// Returns `source` with the edits of `fixes` applied. A fix whose ranges touch those of an earlier
+// fix is left out. Sets *applied to the number of applied fixes.
 std::string apply_fixes(const Source& source, const std::vector<Fix>& fixes, std::size_t* applied);
 
 }  // namespace groma

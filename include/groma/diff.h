@@ -1,4 +1,5 @@
-// diff: which decisions about an application differ between two mappings, and what each costs.
+// diff: finds the decisions about an application that differ between two mappings, and the cost of
+// each difference.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +16,20 @@
 
 namespace groma {
 
-// Runs of one diff(): of statements as a whole first, then of single differences. What is beyond is
-// listed without a cost.
+// Limit on the simulated runs of one diff(). Whole statements are run first, then single
+// differences. Differences beyond the limit are listed without a cost.
 inline constexpr std::size_t kMaxDiffRuns = 1024;
 
-// One decision that two mappings, A and B, take differently.
+// One decision that two mappings, A and B, make differently.
 struct MappingDifference {
   enum class What : std::uint8_t {
-    kKind,         // of processor, and with it where the task runs and where its data lies
-    kPlacement,    // which processors of the kind
-    kMemory,       // of a requirement, and with it its layouts
-    kLayout,       // of a requirement, in the same memories
-    kCollection,   // of a requirement
-    kLimit,        // of all tasks together: A's limits are exchanged for B's
-    kReplication,  // of a task
+    kKind,  // processor kind of the task, and with it where the task runs and where its data lies
+    kPlacement,    // processors of the kind
+    kMemory,       // memories of a requirement, and with them the layouts
+    kLayout,       // layouts of a requirement in the same memories
+    kCollection,   // garbage collection of a requirement
+    kLimit,        // limits of all tasks together: A's limits are replaced by B's
+    kReplication,  // replication of a task
     kStealing,
   };
   struct Side {
@@ -37,64 +38,71 @@ struct MappingDifference {
     friend bool operator==(const Side&, const Side&) = default;
   };
   What what = What::kKind;
-  std::string task;  // kLimit: of the first that differs
+  std::string task;  // for kLimit: the first task whose limit differs
   std::uint32_t position = 0;
-  std::vector<std::string> names;  // of the requirement
+  std::vector<std::string> names;  // names of the requirement
   Side a, b;
-  // kPlacement: points of the task's index launches, each launch once; those that B has elsewhere.
+  // For kPlacement: the number of points of the task's index launches (each launch counts once),
+  // and the number of points that B places elsewhere.
   std::int64_t points = 0, moved_points = 0;
 
-  // What changes when A decides this alone as B does; negative is better. Nothing where A does not
-  // run, where A so changed does not (`alone`), or beyond kMaxDiffRuns.
+  // The change if A makes only this decision as B does; negative is better. nullopt if A does not
+  // run, if the changed A does not run (see `alone`), or beyond kMaxDiffRuns.
   struct Cost {
-    double seconds = 0;  // of RunResult::seconds; simulated
+    double seconds = 0;  // change of RunResult::seconds; simulated
     std::int64_t moved_bytes = 0;
   };
   std::optional<Cost> cost;
-  std::string alone;  // why A so changed does not run
+  std::string alone;  // why the changed A does not run
 };
 
-// All that one statement decides differently. Its parts alone may cost what the whole does not:
-// data that one task has elsewhere than the next is copied between them.
+// All decisions that one statement makes differently. The parts alone may cost more or less than
+// the whole: data is copied between tasks that keep it in different places.
 struct StatementDifference {
-  // A statement of B; or, if B leaves the decision to the default mapper, the statement of A that
-  // makes it; 0 if both leave it to the default mapper.
+  // The statement of B that makes the decisions. If B leaves them to the default mapper: the
+  // statement of A that makes them. 0 if both leave them to the default mapper.
   Origin by;
   bool is_of_a = false;
-  std::vector<std::size_t> parts;  // of MappingDiff::differences
-  // What changes when A decides all parts as B does, as MappingDifference::cost.
+  std::vector<std::size_t> parts;  // indices into MappingDiff::differences
+  // The change if A makes all parts as B does; see MappingDifference::cost.
   std::optional<MappingDifference::Cost> cost;
-  std::string alone;  // why A so changed does not run
+  std::string alone;  // why the changed A does not run
 };
 
+// The result of diff().
 struct MappingDiff {
   RunResult a, b;  // without records
-  // In the order of the application's tasks and of MappingDifference::What, those of a requirement
-  // by its position.
+  // Sorted by task (in the application's order), then by MappingDifference::What, then by the
+  // position of the requirement.
   std::vector<MappingDifference> differences;
-  std::vector<StatementDifference> statements;  // each difference is of one; by their first
+  // Each difference belongs to one statement; sorted by their first difference.
+  std::vector<StatementDifference> statements;
 };
 
-// Both must be bound to one machine. An empty program stands for the default mapper. What is wrong
-// with A or B goes to its own diagnostics; a mapping that does not run has its differences still.
-// `options.record` is ignored. Asked `options.stop` says true, the rest has no cost
-// (RunStatus::kStopped where A or B were not finished). `progress` hears how many of the runs were
-// made; false ends it likewise.
+// Compares the mappings `a` and `b`, which must be bound to the same machine. An empty program
+// stands for the default mapper.
+// * Errors in A or B go to that mapping's own diagnostics. The differences of a mapping that does
+//   not run are still found.
+// * `options.record` is ignored.
+// * Once `options.stop` returns true, the remaining differences get no cost. RunStatus::kStopped if
+//   A or B had not finished.
+// * `progress` is called with the number of finished runs. If it returns false, the effect is that
+//   of `options.stop`.
 MappingDiff diff(const BoundProgram& a, const BoundProgram& b, const Workload& workload,
                  const SimulateOptions& options, Diagnostics& diags_a, Diagnostics& diags_b,
                  const Progress& progress = {});
 
-// Whether all decisions about the application are the same, found without a run; both must be bound
-// to one machine. False, too, where there is more than is looked at.
+// Returns true if all decisions about the application are the same. Finds the answer without a run.
+// Both programs must be bound to the same machine. Returns false also if the application exceeds
+// the limits of the comparison.
 bool decides_alike(const BoundProgram& a, const BoundProgram& b, const Workload& workload);
 
 std::string_view name_of(MappingDifference::What what);  // "placement"
 
-// For a person: ends with a line end; the costliest statement first, its parts that are decided
-// alike together.
-// `color`: ANSI colours.
+// Returns the differences as text for a person, which ends with a line end. The costliest statement
+// comes first; its parts with the same decision stand together. `color` adds ANSI colours.
 std::string draw(const MappingDiff& diff, const Program& a, const Program& b, bool color = false);
-// docs/commands.md gives the shape.
+// Returns the differences as JSON. docs/commands.md describes the shape.
 std::string to_json(const MappingDiff& diff, const Program& a, const Program& b,
                     const Diagnostics& diags_a, const Diagnostics& diags_b);
 

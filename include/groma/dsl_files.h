@@ -1,4 +1,5 @@
-// The mapping programs that come with Groma, part of the library: nothing is read at run time.
+// The mapping programs that come with Groma. They are part of the library: no file is read at run
+// time.
 #pragma once
 
 #include <span>
@@ -6,16 +7,17 @@
 
 namespace groma {
 
-// One file of dsl/. All views are of constants.
+// One file of dsl/. All views refer to constants.
 struct DslFile {
-  std::string_view name;     // the file's, without folder and `.mapper`: "strategy01"
-  std::string_view summary;  // its first line, a comment, without the `#`
-  std::string_view text;     // all of it
+  std::string_view name;     // file name without folder and `.mapper`: "strategy01"
+  std::string_view summary;  // first line (a comment) without the `#`
+  std::string_view text;     // whole text
 };
 
-// The ten mapping strategies of the paper (A.7), each a program for the circuit simulation.
+// Returns the ten mapping strategies of the paper (A.7). Each is a program for the circuit
+// simulation.
 std::span<const DslFile> strategies();
-// The mappers printed in the paper (Figures 2a and A4 to A7).
+// Returns the mappers that the paper prints (Figures 2a and A4 to A7).
 std::span<const DslFile> mappers();
 
 }  // namespace groma

@@ -1,4 +1,5 @@
-// A mapping as C++: a Legion mapper that needs no Groma, for people who want to read or own it.
+// emit: writes a mapping as C++, as a Legion mapper that does not need Groma. It is for people who
+// want to read or own the mapper.
 #pragma once
 
 #include <optional>
@@ -10,22 +11,24 @@
 
 namespace groma {
 
+// Options of emit().
 struct EmitOptions {
-  // Of the mapper; all else is in a namespace of that name in small letters. Empty: made of the
-  // file's name, `CannonMapper` for cannon.mapper. Must be is_class_name.
+  // Name of the mapper's class. Everything else is in a namespace of the same name in lower case.
+  // Empty: made from the file's name, such as `CannonMapper` for cannon.mapper. Must satisfy
+  // is_class_name.
   std::string class_name = {};
-  // False: the decisions alone (`Mapping`), which compile without Legion.
+  // If false, only the decisions (`Mapping`) are written, which compile without Legion.
   bool legion = true;
 };
 
-// Whether a mapper can be named so: no word of C++, no name of what stands beside it, nothing that
-// is reserved or may be a macro.
+// Returns true if `name` can be the name of a mapper. It must not be a C++ keyword, a name of the
+// surrounding code, a reserved name or a likely macro.
 bool is_class_name(std::string_view name);
 
-// The text of one C++20 source file (Legion's headers and the standard library are all it
-// includes), with text of the program in comments alone. docs/emit.md says what is in it. Nothing
-// when the program has errors or says what has no type before it runs, which `diags` (of
-// program.source()) then says (`not-emitted`).
+// Returns the text of one C++20 source file. The file includes only Legion's headers and the
+// standard library. Text of the program appears only in its comments. docs/emit.md describes the
+// file. Returns nullopt if the program has errors, or has an expression whose type is known only at
+// run time. `diags` (of program.source()) then has the reason (`not-emitted`).
 std::optional<std::string> emit(const Program& program, const EmitOptions& options,
                                 Diagnostics& diags);
 

@@ -1,5 +1,5 @@
 // Evaluation of a program on a machine: bind its globals, then ask where a task's point goes. This
-// is the reference: plain, and what every faster way is compared with.
+// is the plain reference implementation, with which every faster one is compared.
 #pragma once
 
 #include <functional>
@@ -20,25 +20,27 @@ namespace mapper {
 struct Binding;
 }
 
-// Steps of one evaluation: operations carried out and tuple items made. A mapping function of the
-// paper takes 10 to 40; a million take some 0.1 s.
+// Limit on the steps of one evaluation. A step is one operation or one tuple item. A mapping
+// function of the paper takes 10 to 40 steps; a million steps take about 0.1 s.
 inline constexpr std::int64_t kMaxSteps = 1'000'000;
-// Items of one tuple, those of the tuples in it counted too.
+// Limit on the items of one tuple. The items of nested tuples count too.
 inline constexpr std::int64_t kMaxTupleItems = 65'536;
-// Dimensions of a machine view, and operations that made it one of another.
+// Limits on the dimensions of a machine view and on the operations that derived it from another
+// view.
 inline constexpr int kMaxViewDimensions = 32;
 inline constexpr int kMaxViewOperations = 256;
-// Lines that `print` writes before it falls silent, for a binding and for an FunctionEvaluator
-// each.
+// Limit on the lines that `print` writes; further lines are dropped. It holds for each binding and
+// for each FunctionEvaluator.
 inline constexpr int kMaxPrintLines = 1'000;
 
-// A program whose globals have their values on one machine. Cheap to copy; immutable; safe to read
-// from any thread.
+// A program whose globals have their values on one machine. Cheap to copy, immutable, and safe to
+// read from any thread.
 class BoundProgram {
  public:
   const Program& program() const;
   const Machine& machine() const;
-  std::shared_ptr<const Machine> shared_machine() const;  // the same, as a MapperSite wants it
+  // Returns the same machine, in the form that a MapperSite needs.
+  std::shared_ptr<const Machine> shared_machine() const;
 
   const mapper::Binding& binding() const { return *binding_; }  // lib/mapper/binding.h
   explicit BoundProgram(std::shared_ptr<const mapper::Binding> binding)
@@ -48,33 +50,35 @@ class BoundProgram {
   std::shared_ptr<const mapper::Binding> binding_;
 };
 
-// Carries out the program's assignments and prints, in order. Nothing when the program has errors
-// or one of them fails, which `diags` (of program.source()) then says. `log` may be null.
+// Executes the program's assignments and prints, in order. Returns nullopt if the program has
+// errors or an assignment or print fails; `diags` (of program.source()) then has the reason. `log`
+// may be null.
 std::optional<BoundProgram> bind(const Program& program, Machine machine, Diagnostics& diags,
                                  LogSink* log = nullptr);
 
-// What a mapping function can ask of its task.
+// The task properties that a mapping function can read.
 struct TaskPoint {
   std::string_view name;
-  // Of an index launch: its domain and the point in it, both with lower corners as launched.
+  // For an index launch: its domain and the point in it. Both have the lower corners of the launch.
   Rect domain;
   Point point;
-  // Of a single task: the processor on which it stands before it is mapped, and its parent's.
+  // For a single task: the processor that holds the task before it is mapped, and the parent's
+  // processor.
   std::optional<Processor> processor;
   std::optional<Processor> parent;
   std::string_view parent_name;
 };
 
-// Where a function sends a point: a processor, or several of which the first decides node and
-// shard.
+// The place to which a function sends a point: one processor, or a set of them. The first processor
+// of a set decides node and shard.
 struct Placed {
   std::vector<Processor> processors;  // never empty
-  // Whether the function returned a set (`m[0, *]`), be it of one.
+  // True if the function returned a set (`m[0, *]`), even a set of one processor.
   bool is_set = false;
 };
 
-// Evaluates mapping functions of one bound program. Keeps what it needs between points, so make one
-// and ask it often. Not thread-safe; make one for each thread.
+// Evaluates mapping functions of one bound program. It keeps its buffers between points, so make
+// one evaluator and call it often. Not thread-safe: make one for each thread.
 class FunctionEvaluator {
  public:
   explicit FunctionEvaluator(BoundProgram bound, LogSink* log = nullptr);
@@ -82,14 +86,14 @@ class FunctionEvaluator {
   FunctionEvaluator(FunctionEvaluator&&) noexcept;
   FunctionEvaluator& operator=(FunctionEvaluator&&) noexcept;
 
-  // Where `function`, which must be a mapping function, sends that point. Nothing when the
-  // evaluation fails or takes more than kMaxSteps; `diags` then has one error with the function and
-  // the point. `kind`, where known, is what the task runs on: another kind is
-  // `processor-kind-mismatch`.
+  // Returns where `function` sends this point. `function` must be a mapping function. Returns
+  // nullopt if the evaluation fails or takes more than kMaxSteps steps; `diags` then has one error
+  // with the function and the point. `kind`, if known, is the processor kind of the task: a result
+  // of another kind is the error `processor-kind-mismatch`.
   std::optional<Placed> place(FunctionId function, const TaskPoint& task,
                               std::optional<ProcKind> kind, Diagnostics& diags);
 
-  // Steps of all evaluations so far.
+  // Returns the steps of all evaluations so far.
   std::int64_t steps() const;
 
  private:

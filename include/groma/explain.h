@@ -1,5 +1,6 @@
 // explain: every decision of a mapping program about an application on a machine, with the
-// statement that took it and those that it beat. A value that text and JSON show alike.
+// statement that made it and the statements that lost against it. Text and JSON show the same
+// value.
 #pragma once
 
 #include <cstdint>
@@ -17,147 +18,162 @@
 
 namespace groma {
 
-// Blocks of all launches of one explain() together that go to one processor each (points, where a
-// function is too odd for groma/index_map.h; those by at most kMaxPlaceSteps steps); launches
-// beyond it are explained without their loads.
+// Limit on the blocks of all launches in one explain(); a block is the points that go to one
+// processor. If a function is too irregular for groma/index_map.h, its points count, and their
+// evaluation takes at most kMaxPlaceSteps steps. Launches beyond the limit are explained without
+// their loads.
 inline constexpr std::int64_t kMaxExplainPoints = 1 << 20;
-// Launches that differ in task, domain or place in the program; those beyond are left out.
+// Limit on the launches that differ in task, domain or place in the program. Further launches are
+// left out.
 inline constexpr std::size_t kMaxExplainLaunches = 1 << 14;
 
-// Which part of the application; empty: all.
+// The part of the application to explain. An empty member means all.
 struct ExplainQuery {
   std::string task;
   std::string region;  // a name, or a position
 };
 
-// A statement that speaks of the same, and why it did not decide.
+// A statement that matches the same key, and the reason why it did not decide.
 struct BeatenStatement {
   enum class Reason : std::uint8_t {
-    kPrecedence,  // another one is more specific
-    kShadowed,    // an earlier one has the same key
-    kNothingNew,  // Region: more specific ones name its memories already, or VIRTUAL
-    kInner,       // Region, Layout: an inner variant's regions are virtual, whatever they say
-    kVirtual,     // Layout: virtual data has none
+    kPrecedence,  // another statement is more specific
+    kShadowed,    // an earlier statement has the same key
+    kNothingNew,  // Region: more specific statements already name its memories, or VIRTUAL
+    kInner,       // Region, Layout: regions of an inner variant are always virtual
+    kVirtual,     // Layout: virtual data has no layout
     kPrivilege,   // CollectMemory: the region is not read-only
   };
   Origin origin;
   Reason reason = Reason::kPrecedence;
 };
 
-// Who decided. `by` 0: the default mapper.
+// The statement that decided. `by` is 0 for the default mapper.
 struct Decided {
   Origin by;
-  std::vector<BeatenStatement> beaten;  // in the order in which they count
+  std::vector<BeatenStatement> beaten;  // in order of precedence
 };
 
+// The processor kind on which a task runs.
 struct ExplainedKind : Decided {
-  std::optional<ProcKind> kind;  // none: the task can run nowhere, which is an error
+  std::optional<ProcKind> kind;  // nullopt: the task cannot run anywhere, which is an error
   struct Passed {
     ProcKind kind = ProcKind::kCpu;
     std::string why;  // "the task has no variant for it"
   };
-  std::vector<Passed> passed;  // of the statement's list, before `kind`
+  std::vector<Passed> passed;  // kinds of the statement's list that were skipped before `kind`
 };
 
-// Points on each processor of the task's kind.
+// The number of points on each processor of the task's kind.
 struct ExplainedLoads {
   std::int64_t points = 0;
-  std::int64_t processors = 0;  // of that kind, on the whole machine
-  std::int64_t used = 0;        // of them
+  std::int64_t processors = 0;  // all processors of that kind on the machine
+  std::int64_t used = 0;        // processors with at least one point
   std::int64_t min = 0, max = 0;
 };
 
+// How the points of one launch are placed.
 struct ExplainedLaunch : Decided {
-  std::optional<Rect> domain;  // of an index launch
-  bool is_index = false;       // also where the application does not say how it is launched
-  int depth = 1;               // 0: the top-level task, 1: launched by it, 2: all that is deeper
-  std::string parent;          // empty: the top-level task, or not known
-  std::string function;        // by which its points go; empty: the default mapper's
-  std::optional<ExplainedLoads> loads;  // where the domain is known, not too large, and no error
-  // Where a single task goes by its function when its parent stands on the first processor of its
-  // kind.
+  std::optional<Rect> domain;  // for an index launch
+  bool is_index = false;       // also true if the application does not describe the launch
+  int depth = 1;               // 0: the top-level task; 1: launched by it; 2: launched deeper
+  std::string parent;          // empty: the top-level task, or unknown
+  std::string function;        // the function that places the points; empty: the default mapper's
+  // Set if the domain is known, is not too large and no point fails.
+  std::optional<ExplainedLoads> loads;
+  // The processor that the function gives a single task whose parent is on the first processor of
+  // its kind.
   std::optional<Processor> example;
 };
 
+// One memory of a requirement's list, and the layout of the data in it.
 struct ExplainedMemory {
   enum class State : std::uint8_t {
-    kPassed,    // the processor cannot have it: `why`
-    kTaken,     // where there is room
-    kFallback,  // when those before have no room
+    kPassed,    // the processor cannot use this memory: see `why`
+    kTaken,     // used if it has room
+    kFallback,  // used if the memories before it have no room
   };
   MemKind memory = MemKind::kSysmem;
   State state = State::kTaken;
   std::string why;
   Origin by;  // the Region statement
   LayoutSpec layout;
-  Decided layout_decided;  // by a Layout statement; by 0: what the variant demands or SOA F_order
-  bool demanded_by_mapper =
-      false;  // no statement decides the layout, the program's own mapper does
+  Decided layout_decided;  // by 0: the layout that the variant demands, or SOA F_order
+  // True if no statement decides the layout but the program's own mapper does.
+  bool demanded_by_mapper = false;
 };
 
+// The decisions about one region argument of a task.
 struct ExplainedRequirement {
   std::uint32_t position = 0;
   std::vector<std::string> names;
   Privilege privilege = Privilege::kReadWrite;
-  // Where nodes of the machine differ in what is decided: the first node of which this is said.
+  // Set if the decision differs between nodes: the first node to which this entry applies.
   std::optional<std::int64_t> node;
-  bool is_mapped = true;                  // no instance is needed: no access, or no fields
-  bool is_virtual = false;                // no instance: the children map their parts
-  bool inner = false;                     // virtual because the variant is inner
+  bool is_mapped = true;    // false: no instance is needed, because there is no access or no field
+  bool is_virtual = false;  // true: no instance is made; the children map their parts
+  bool inner = false;       // true: virtual because the variant is inner
   std::vector<ExplainedMemory> memories;  // in order
-  std::vector<BeatenStatement> beaten;    // Region, and of a virtual region Layout
-  bool collected = false;                 // as soon as the task is done
+  // Region statements, and Layout statements of a virtual region.
+  std::vector<BeatenStatement> beaten;
+  bool collected = false;  // true: the instance is freed when the task is done
   Decided collection;
 };
 
+// All decisions about one task.
 struct ExplainedTask {
   std::string name;
   ExplainedKind kind;
-  // The rest only where there is a kind.
+  // The following members are set only if the task has a kind.
   std::vector<ExplainedLaunch> launches;
-  // By position; one for each of the sets of names that launches give it, and again for nodes that
-  // differ.
+  // In the order of their positions. A requirement has one entry for each set of names that
+  // launches give it, and further entries for nodes that differ.
   std::vector<ExplainedRequirement> requirements;
-  std::int64_t limit = 0;                           // 0: none
-  LimitScope limit_scope = LimitScope::kProcessor;  // of a limit
+  std::int64_t limit = 0;                           // InstanceLimit; 0: none
+  LimitScope limit_scope = LimitScope::kProcessor;  // scope of `limit`
   Decided limit_decided;
   bool replicated = false;
   Decided replication;
-  std::string why_not_replicated;   // where a statement would have it
-  std::optional<StealScope> steal;  // none: not stolen
+  std::string why_not_replicated;   // the reason, if a statement asks for replication
+  std::optional<StealScope> steal;  // nullopt: not stolen
   Decided stealing;
 };
 
+// The answer of explain().
 struct Explanation {
   std::string application;
   std::string machine;
   std::vector<ExplainedTask> tasks;  // in the application's order
-  bool all_launches = true;          // else there are too many, and the first are explained
-  // Of the whole application, whatever the query: statements that no task, region, kind or launch
-  // matches, and those that match but are beaten each time. In the order of the text.
+  // False: there are too many launches, and only the first ones are explained.
+  bool all_launches = true;
+  // For the whole application, whatever the query: the statements that match no task, region, kind
+  // or launch, and the statements that match but always lose. In the order of the text.
   std::vector<Origin> unmatched;
   std::vector<Origin> never_decide;
 };
 
-// Explains; `diags` (of the program's source) gets what would fail: tasks that can run nowhere,
-// regions that can go nowhere, functions that fail, layouts that a variant refuses; and warnings of
-// check_names. Nothing when the query names what the application does not have.
+// Explains the decisions that `query` selects. Returns nullopt if the query names something that
+// the application does not have. `diags` (of the program's source) gets the warnings of check_names
+// and the errors that a run would have: tasks that cannot run anywhere, regions without a possible
+// memory, functions that fail, and layouts that a variant refuses.
 std::optional<Explanation> explain(const BoundProgram& bound, const Workload& app,
                                    const ExplainQuery& query, Diagnostics& diags);
 
-// Warns of tasks and regions that the program names and the application does not have, each name
-// once, and of regions that none of a statement's tasks has; with the nearest name.
+// Warns about tasks and regions that the program names but the application does not have, once for
+// each name. Also warns about a statement's region that none of the statement's tasks has. Each
+// warning suggests the nearest name.
 void check_names(const Program& program, const Workload& app, Diagnostics& diags);
 
-// For a person: ends with a line end. `color`: ANSI colours.
+// Returns the explanation as text for a person, which ends with a line end. `color` adds ANSI
+// colours.
 std::string draw(const Explanation& explanation, const Program& program, bool color = false);
-// docs/commands.md gives the shape.
+// Returns the explanation as JSON. docs/commands.md describes the shape.
 std::string to_json(const Explanation& explanation, const Program& program,
                     const Diagnostics& diags);
 
-// What the default mapper does with the application on the machine, as a commented program. Bound
-// there it decides the same for every launch of the application, but for what its comments say.
-// Nothing when the query names what the application does not have (`diags`).
+// Returns the decisions of the default mapper for the application on the machine, as a commented
+// program. Bound to this machine, the program makes the same decision for every launch of the
+// application, except as its comments say. Returns nullopt if the query names something that the
+// application does not have (see `diags`).
 std::optional<std::string> default_mapping(const Workload& app, const Machine& machine,
                                            const ExplainQuery& query, Diagnostics& diags);
 

@@ -1,6 +1,6 @@
-// What a real run did with a mapping's statements, from what its mappers logged: Legion's
-// LoggingWrapper (`-level mapper=2`), or `groma run --log`, which writes the same lines and the
-// names of regions besides.
+// explain_log: what a real run did with the statements of a mapping, from the log of its mappers.
+// The log comes from Legion's LoggingWrapper (`-level mapper=2`) or from `groma run --log`. The
+// latter writes the same lines and also the names of regions.
 #pragma once
 
 #include <cstdint>
@@ -22,67 +22,72 @@
 
 namespace groma {
 
-// Bounds of what is kept of a log; what is beyond is counted.
-inline constexpr std::size_t kMaxLogLine = 1 << 16;    // bytes; the rest of a line is passed over
-inline constexpr std::size_t kMaxLogKinds = 1 << 16;   // things that differ in what is decided
-inline constexpr std::size_t kMaxLogPoints = 1 << 18;  // points whose places are kept
+// Limits on what is kept of a log. Entries beyond a limit are only counted.
+inline constexpr std::size_t kMaxLogLine = 1 << 16;    // bytes; the rest of a line is skipped
+inline constexpr std::size_t kMaxLogKinds = 1 << 16;   // different task and data entries
+inline constexpr std::size_t kMaxLogPoints = 1 << 18;  // points whose processors are kept
 inline constexpr std::size_t kMaxLogLaunches = 1 << 16;
 inline constexpr std::size_t kMaxLogThreads = 1 << 12;
-inline constexpr std::size_t kMaxLogNames = 1 << 26;  // bytes of all names
+inline constexpr std::size_t kMaxLogNames = 1 << 26;  // bytes of all names together
 
-// What a log says, alike things counted together.
+// The contents of a log. Equal entries are counted together.
 struct MapperLog {
-  struct Task {  // runs of a task on a kind of processor
+  // Runs of one task on one kind of processor.
+  struct Task {
     std::string name;
-    std::optional<ProcKind> kind;  // none: one that no mapping names
+    std::optional<ProcKind> kind;  // nullopt: a kind that the language does not have
     bool is_index = false;
     std::int64_t count = 0;
     std::string example;  // "write (0) <20>"
   };
-  struct Data {  // a requirement of them
+  // One region argument of these tasks.
+  struct Data {
     std::string task;
     std::optional<ProcKind> kind;
     std::int64_t position = 0;
-    std::vector<std::string> names;  // of the region, its partition, its parent
-    bool has_names = false;          // else the log does not say
-    std::optional<MemKind> memory;   // none: one that no mapping names
-    std::string layout;              // "SoA:YX", from the slowest to the fastest
+    std::vector<std::string> names;  // names of the region, its partition and its parent
+    bool has_names = false;          // false: the log does not have the names
+    std::optional<MemKind> memory;   // nullopt: a kind that the language does not have
+    std::string layout;              // "SoA:YX", from the slowest to the fastest dimension
     bool one_field = false;
     std::int64_t count = 0;
     std::string example;
   };
-  struct Point {                        // of an index launch
-    std::size_t task = 0;               // of `tasks`
-    std::optional<std::size_t> launch;  // of `launches`; nothing: the log does not tell which
+  // One point of an index launch.
+  struct Point {
+    std::size_t task = 0;  // index into `tasks`
+    // Index into `launches`; nullopt: the log does not say which launch.
+    std::optional<std::size_t> launch;
     groma::Point point;
     Processor processor;
   };
   struct Options {
     std::int64_t count = 0, replicated = 0;
-    std::int64_t not_replicable = 0;  // that Legion would not replicate; only if by_groma
+    std::int64_t not_replicable = 0;  // runs that Legion would not replicate; only if by_groma
   };
-  struct Move {  // of ready tasks to another processor, by a mapper that steals, say; only if
-                 // by_groma
+  // Moves of ready tasks to another processor, for example by a mapper that steals. Only if
+  // by_groma.
+  struct Move {
     std::string task;
     Processor to;
     std::int64_t count = 0;
   };
 
-  std::optional<Machine> machine;  // processors and memories that are listed
+  std::optional<Machine> machine;  // the processors and memories that the log lists
   std::vector<Task> tasks;
   std::vector<Data> data;
-  std::vector<Rect> launches;  // their domains, of launches alike once
+  std::vector<Rect> launches;  // launch domains; launches with equal domains are listed once
   std::vector<Point> points;
-  std::map<std::string, Options> options;  // by task
+  std::map<std::string, Options> options;  // by task name
   std::vector<Move> moves;
   bool by_groma = false;               // written by `groma run --log`
-  bool broken_off = false;             // `groma run --log`: it did not come to its end
-  std::int64_t lines = 0, mapped = 0;  // tasks
-  std::int64_t unreadable = 0;         // lines that begin well
-  std::int64_t left_out = 0;           // beyond the bounds
+  bool broken_off = false;             // `groma run --log` did not come to its end
+  std::int64_t lines = 0, mapped = 0;  // lines read; tasks mapped
+  std::int64_t unreadable = 0;         // lines that begin like a mapper's line but cannot be read
+  std::int64_t left_out = 0;           // entries beyond the limits
 };
 
-// Reads a log piece by piece; whatever is in it is of no harm.
+// Reads a log piece by piece. Any input is safe.
 class MapperLogReader {
  public:
   MapperLogReader();
@@ -90,11 +95,14 @@ class MapperLogReader {
   MapperLogReader(MapperLogReader&&) noexcept;
   MapperLogReader& operator=(MapperLogReader&&) noexcept;
 
+  // Reads the next bytes of the log.
   void read(std::string_view bytes);
-  // `groma run --log LOG` has every process write a log: the first `LOG`, the others `LOG.1` and so
-  // on. Returns the number of processes of the run whose logs have not been read; 0 for other logs.
+  // Returns the number of the run's processes whose logs have not been read; 0 for logs that are
+  // not from `groma run --log`. With `groma run --log LOG` every process writes a log: the first
+  // process `LOG`, the others `LOG.1` and so on.
   std::int64_t missing_processes() const;
-  // Fails (kMalformed), with what to do, where no task is mapped in it.
+  // Returns the contents of the log. Fails with kMalformed if the log maps no task; the error says
+  // what to do.
   Result<MapperLog> finish();
 
  private:
@@ -102,13 +110,14 @@ class MapperLogReader {
   std::unique_ptr<State> state_;
 };
 
+// What a run did with one statement.
 struct LoggedStatement {
   enum class State : std::uint8_t {
     kActed,
-    kNotHonoured,  // somewhere something else was done
-    kOverruled,    // what it speaks of was decided by others
-    kUnmatched,    // nothing in the run is what it speaks of
-    kNotShown,     // such a log does not tell, or the run broke off before
+    kNotHonoured,  // something else was done at least once
+    kOverruled,    // others decided about everything that the statement matches
+    kUnmatched,    // the run has nothing that the statement matches
+    kNotShown,     // this kind of log does not show it, or the run broke off before it
   };
   struct Difference {
     enum class Kind : std::uint8_t {
@@ -123,29 +132,32 @@ struct LoggedStatement {
   };
   Origin origin;
   State state = State::kUnmatched;
-  std::string of;  // what is counted: "task", "region", "point"
+  std::string of;  // the counted thing: "task", "region", "point"
   std::int64_t acted = 0, refused = 0;
   std::vector<Difference> differences;  // at most 5
-  std::string why;                      // of kNotShown
+  std::string why;                      // the reason for kNotShown
 };
 
+// What a run did with all statements of a program.
 struct LogExplanation {
-  std::string log;                          // its name
-  std::vector<LoggedStatement> statements;  // that decide by a key, in the order of the text
-  std::int64_t tasks = 0, regions = 0;      // that were mapped, these to a memory
+  std::string log;  // name of the log
+  // The statements that decide by a key, in the order of the text.
+  std::vector<LoggedStatement> statements;
+  std::int64_t tasks = 0, regions = 0;  // mapped tasks; regions that were mapped to a memory
   bool broken_off = false;
   std::int64_t lines = 0, unreadable = 0, left_out = 0;
 };
 
-// `app` (may be null) gives the names of regions where the log has none. `diags` gets what fails
-// when the program is bound to the log's machine: then no function is held to it.
+// Compares the log with the program. `app` (may be null) gives the names of regions that the log
+// does not name. The program is bound to the log's machine. If that fails, `diags` gets the errors
+// and no mapping function is compared.
 LogExplanation explain_log(const Program& program, const MapperLog& log, std::string name,
                            const Workload* app, Diagnostics& diags);
 
-// For a person: ends with a line end.
+// Returns the explanation as text for a person, which ends with a line end.
 std::string draw(const LogExplanation& explanation, const Program& program, bool color = false);
-// {"log": {...}, "diagnostics": [...]}, with what the explanation says besides where it is not null
-// (docs/commands.md). One line.
+// Returns one line of JSON: {"log": {...}, "diagnostics": [...]}. If `explanation` is not null, its
+// members are added (docs/commands.md).
 std::string to_json(const LogExplanation& log, const Explanation* explanation,
                     const Program& program, const Diagnostics& diags);
 

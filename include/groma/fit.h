@@ -1,4 +1,4 @@
-// fit: the largest problem that the machine's memories hold under a mapping.
+// fit: finds the largest problem that fits into the machine's memories under a mapping.
 #pragma once
 
 #include <functional>
@@ -13,38 +13,41 @@
 
 namespace groma {
 
-// Runs a workload under the mapping in question: simulate() with one mapper factory.
+// Runs a workload under the mapping in question: calls simulate() with one mapper factory.
 using RunWorkload = std::function<RunResult(const Workload&)>;
 
+// The answer of fit().
 struct Fit {
-  // A size that was run.
+  // A problem size that was run.
   struct Tried {
-    std::vector<AppValue> values;  // of the parameters that grow
+    std::vector<AppValue> values;  // values of the parameters that grow
     RunResult result;
   };
-  std::optional<Tried> fits;  // the largest that does; none: not even the smallest
-  // One larger (of the first parameter), which does not. none: the parameters' ranges end first.
+  std::optional<Tried> fits;  // the largest size that fits; nullopt: not even the smallest fits
+  // The next larger size (of the first parameter), which does not fit. nullopt: the ranges of the
+  // parameters end before.
   std::optional<Tried> beyond;
-  // Why it is not larger where that is no matter of memory: a bound of the application's or of the
-  // runtime's.
+  // The limit of the application or of the runtime that stopped the growth, if the cause was not
+  // memory.
   std::string other_bound;
-  bool stopped = false;  // a run was (RunStatus::kStopped), so the answer is only so far
+  bool stopped = false;  // a run was stopped (RunStatus::kStopped), so the answer is incomplete
 };
 
-// Which parameters fit() grows when nobody says: those by which the last two sizes of the
-// application differ. Fails (kUnknown) when there are none.
+// Returns the parameters that fit() grows by default: those that differ between the last two sizes
+// of the application. Fails with kUnknown if there are none.
 Result<std::vector<std::string>> growing_parameters(const Application& app);
 
-// Grows the first of `parameters` and the others in proportion to their values, which stay in their
-// ranges, until a memory is too small, and halves the interval between: some 20 to 60 runs. That
-// what is smaller than `fits` also fits is taken for granted. Fails on a parameter that the
-// application does not have, on values that make no workload, and when it cannot run for another
-// reason than memory at the values that it has. `stop` is asked about every millisecond while a
-// workload is made (null: never); once it says true the answer is only so far.
+// Grows the first of `parameters`, and the others in proportion to their values, until a memory is
+// too small. Then it halves the interval; this takes about 20 to 60 runs. All values stay in their
+// ranges. It assumes that every size below `fits` fits too.
+// Fails on a parameter that the application does not have, on values that do not make a workload,
+// and if the application at its own values cannot run for another reason than memory.
+// `stop` (null: never) is asked about every millisecond while a workload is made. Once it returns
+// true, the answer is incomplete.
 Result<Fit> fit(const Application& app, const std::vector<std::string>& parameters,
                 const RunWorkload& run, const std::function<bool()>& stop = {});
 
-// For a person; ends with a line end.
+// Returns the answer as text for a person, which ends with a line end.
 std::string draw(const Fit& fit, const Application& app);
 
 }  // namespace groma

@@ -1,4 +1,5 @@
-// Point, Rect: integer coordinates of launch points and launch domains, at most 9 dimensions.
+// Point and Rect: integer coordinates of launch points and launch domains, with at most 9
+// dimensions.
 #pragma once
 
 #include <array>
@@ -11,10 +12,10 @@
 
 namespace groma {
 
-// LEGION_MAX_DIM's usual maximum.
+// The usual maximum of LEGION_MAX_DIM.
 inline constexpr int kMaxDimensions = 9;
 
-// A point of 0 to kMaxDimensions coordinates; 0 dimensions is a single task's "point".
+// A point with 0 to kMaxDimensions coordinates. The "point" of a single task has 0 dimensions.
 class Point {
  public:
   Point() = default;
@@ -44,27 +45,27 @@ class Point {
   std::array<std::int64_t, kMaxDimensions> coordinates_{};
 };
 
-// A box of points: from `lower`, `extents[i]` >= 0 points in dimension i. lower + extents must not
-// pass 2^63-1; make() refuses what does.
+// A box of points. It starts at `lower` and has `extents[i]` >= 0 points in dimension i. lower +
+// extents must not exceed 2^63-1; make() refuses such boxes.
 struct Rect {
   Point lower;
   Point extents;
 
-  // The box with these extents at `lower`; nothing when an extent is negative, the dimensions
-  // differ, or a coordinate or the volume would overflow.
+  // Returns the box with these extents at `lower`. Returns nullopt if an extent is negative, the
+  // dimensions differ, or a coordinate or the volume would overflow.
   static std::optional<Rect> make(const Point& lower, const Point& extents);
   static std::optional<Rect> make(const Point& extents) {
     return make(Point::zeros(extents.dimensions()), extents);
   }
 
   int dimensions() const { return extents.dimensions(); }
-  // The number of points; 1 for 0 dimensions.
+  // Returns the number of points; 1 for 0 dimensions.
   std::int64_t volume() const;
   bool contains(const Point& point) const;
 };
 
-// Goes to the next point of `rect` in row-major order (the last coordinate fastest); false after
-// the last one, leaving `point` at the first.
+// Moves `point` to the next point of `rect` in row-major order (the last coordinate is the
+// fastest). After the last point it returns false and sets `point` to the first one.
 bool next_point(const Rect& rect, Point* point);
 
 }  // namespace groma

@@ -1,7 +1,8 @@
-// AutoGuide: what a run's output means, and which statement of the mapping to change. Rules are
-// data (docs/guide.md); a whole log is read in one pass, piece by piece, in bounded memory: it may
-// be huge, binary, one endless line, or still being written. After "AutoGuide" of Wei et al.,
-// Agent-System Interfaces (sections 4.3 and A.5), whose keyword matching this grew from.
+// AutoGuide: explains the output of a run and names the statement of the mapping to change. The
+// rules are data (docs/guide.md). A log is read in one pass, piece by piece, in bounded memory. It
+// may be huge or binary, be one endless line, or still be growing.
+// Source: "AutoGuide" of Wei et al., Agent-System Interfaces (sections 4.3 and A.5), whose keyword
+// matching was the starting point.
 #pragma once
 
 #include <cstdint>
@@ -25,120 +26,133 @@ class RuleSet;
 class Scanner;
 }  // namespace guide
 
-// How much of a Feedback is wanted: each level adds to those before it. The paper's ablation.
+// The amount of feedback. Each level adds to the levels before it. The levels are those of the
+// paper's ablation.
 enum class GuideDetail : std::uint8_t { kNone, kExecution, kExplain, kSuggest, kProfile };
+// Returns the level with this name, or nullopt.
 std::optional<GuideDetail> guide_detail(std::string_view name);  // "none", ..., "profile"
 
-// What a run measured of itself.
+// The value that a run measured for itself.
 struct Score {
   double value = 0;
   std::string unit;  // "s", "GFLOPS"
   bool higher_is_better = false;
 };
 
-// Where a run's time went, as far as the guide speaks of it. Shares are parts of the critical path,
-// 0 to 1; where the application measures a phase, of what of the path lies within that.
+// The parts of a run's profile that the guide uses. Shares are fractions (0 to 1) of the critical
+// path. If the application measures a phase, they are fractions of the part of the path within that
+// phase.
 struct ProfileFacts {
+  // One cause of time on the critical path.
   struct Cause {
     std::string doing;         // "task", "copy", "reduction", "runtime"; "start": not started yet
-    std::string task, region;  // what ran; what was moved
-    std::string from, to;      // kinds of memory
-    std::string statement, place;  // that had it moved there; empty: the default mapper
-    bool other_node = false;       // moved from one node to another
+    std::string task, region;  // the task that ran; the region that was moved
+    std::string from, to;      // memory kinds
+    // The statement that had the data moved; empty: the default mapper.
+    std::string statement, place;
+    bool other_node = false;  // true: moved from one node to another
     double share = 0;
-    double waiting = 0;        // of it, where the next waited for the same processor or channel
-    bool same_memory = false;  // moved within one memory
+    // The part of `share` in which the next event waited for the same processor or channel.
+    double waiting = 0;
+    bool same_memory = false;  // true: moved within one memory
   };
   struct Kind {
     std::string kind;
     std::int64_t processors = 0, used = 0;
-    double busy = 0;       // part of the time of those of the kind
-    double imbalance = 1;  // the busiest over the mean
+    double busy = 0;       // fraction of the time of all processors of the kind
+    double imbalance = 1;  // busiest processor divided by the mean
   };
   struct Task {
     std::string task, kind;
-    double share = 0;       // of the time of all tasks
-    std::int64_t runs = 0;  // 0: not known
+    double share = 0;       // fraction of the time of all tasks
+    std::int64_t runs = 0;  // 0: unknown
   };
   struct Memory {
     std::string kind;
-    double full = 0;  // the fullest of the kind: its peak by its capacity
+    double full = 0;  // peak divided by capacity, for the fullest memory of the kind
   };
   std::string title;
-  std::string mapping;   // mapping_mark() of the program, "default"; empty: not known
-  double seconds = 0;    // of the whole run
+  std::string mapping;   // mapping_mark() of the program, or "default"; empty: unknown
+  double seconds = 0;    // duration of the whole run
   std::string measured;  // the phase that the application measures; empty: the whole run
   double measured_seconds = 0;
-  double tasks = 0, copies = 0, runtime = 0;  // shares; copies with reductions
+  double tasks = 0, copies = 0, runtime = 0;  // shares; `copies` includes reductions
   std::vector<Cause> causes;                  // the largest first; at most 8
   std::vector<Kind> kinds;
   std::vector<Task> by_task;  // the longest first; at most 8
   std::vector<Memory> memories;
-  // What guide_run() suggested for this run, having tried it: then nothing else is suggested, but
-  // for another mapping.
+  // The suggestions of guide_run() for this run, which were tried. If set, nothing else is
+  // suggested, unless the mapping is another one.
   std::optional<std::vector<std::string>> tried;
 };
-// Of the JSON that `groma run --json` prints, or of its "profile" alone. Fails (kMalformed) on what
-// is neither, and on figures that none can be (negative, more than the whole, no number), with a
-// JSON pointer to the first; what is missing is left out.
+// Reads the profile from the JSON that `groma run --json` prints, or from its "profile" alone. A
+// missing value is left out. Fails with kMalformed on any other text and on impossible figures
+// (negative, more than the whole, not a number). The message has a JSON pointer to the first one.
 Result<ProfileFacts> read_profile_facts(std::string_view json);
-// What such a run printed where it failed and so has no profile: a log. Nothing of other texts.
+// Returns the log of a failed run, which has no profile, from the JSON of that run. Returns nullopt
+// for any other text.
 std::optional<std::string> failure_of_run(std::string_view json);
+// Returns the same facts from a profile in memory.
 ProfileFacts facts_of(const Profile& profile, const ProfileWords& words);
 
-// A rule that something in the output matched.
+// A rule that matched something in the output.
 struct GuideMatch {
   std::string rule;
-  std::string log;         // the log's name, as it was given
-  std::int64_t line = 0;   // of the first, counted from 1; 0: no line but the way the run ended
-  std::int64_t count = 1;  // how often
-  std::string text;        // of the first, cut, fit for a terminal
+  std::string log;  // name of the log, as given
+  // Line of the first match, from 1; 0: not a line but the way in which the run ended.
+  std::int64_t line = 0;
+  std::int64_t count = 1;  // number of matches
+  std::string text;        // text of the first match, cut and safe for a terminal
 };
 
-// That a memory had no room for a region argument of a task.
+// A memory had no room for a region argument of a task.
 struct Shortage {
   std::string task;
-  std::int64_t requirement = 0;  // its number, from 0
+  std::int64_t requirement = 0;  // position of the region argument, from 0
 };
 
+// What the guide says about a run.
 struct Feedback {
   enum class Status : std::uint8_t { kOk, kError, kUnknown } status = Status::kUnknown;
-  bool known = false;                // whether anything was found, or given beside the output
-  std::string execution;             // what happened, in a line of the output's own words
+  bool known = false;                // true: something was found, or given beside the output
+  std::string execution;             // what happened, in one line of the output's own words
   std::vector<std::string> explain;  // what that means; sentences
   std::vector<std::string> suggest;  // what to change; sentences
   std::optional<Score> score;
   std::optional<ProfileFacts> profile;
-  std::optional<Shortage> shortage;     // the first, of a failure that comes of one
-  bool tried = false;                   // so `suggest` is what guide_run() tried, nothing else
-  std::vector<Fix> fixes;               // edits of the program
-  std::vector<GuideMatch> matches;      // those that were explained first
-  std::vector<std::string> last_lines;  // of the output, where nothing in it was known
+  std::optional<Shortage> shortage;  // the first shortage, if the failure comes from one
+  bool tried = false;                // true: `suggest` holds only what guide_run() tried
+  std::vector<Fix> fixes;            // edits of the program
+  std::vector<GuideMatch> matches;   // the matches that were explained come first
+  // Last lines of the output, if nothing in the output was known.
+  std::vector<std::string> last_lines;
 };
 
-// What is known of the run beside its output. What is pointed at is read, not kept.
+// Facts about the run beside its output. The guide reads what the pointers point at and does not
+// keep the pointers.
 struct GuideContext {
-  std::optional<int> exit_code;  // as a shell gives it: 134 for an abort; -6 is taken for that too
+  std::optional<int> exit_code;  // as a shell reports it: 134 for an abort; -6 is accepted for 134
   bool timed_out = false;
-  std::optional<Score> score;          // else the output's own figures
-  const Program* program = nullptr;    // so that advice names statements
-  const Diagnostics* diags = nullptr;  // what our own check or run had to say
+  std::optional<Score> score;          // nullopt: the figures in the output are used
+  const Program* program = nullptr;    // lets advice name statements
+  const Diagnostics* diags = nullptr;  // messages of Groma's own check or run
   const ProfileFacts* profile = nullptr;
-  // Kinds of processors and memories that the machine does not have ("GPU", "FBMEM"), as far as it
-  // is known: advice that would have them written is left out.
+  // Kinds of processors and memories that the machine is known not to have ("GPU", "FBMEM"). Advice
+  // to write these kinds is left out.
   std::vector<std::string> lacking = {};
-  // What has Legion check a mapping, as advice calls it; empty: it did, and advice to do so is left
-  // out.
+  // The option with which Legion checks a mapping, as advice names it. Empty: the checks were on,
+  // so the advice to turn them on is left out.
   std::string checks = "-lg:safe_mapper";
-  bool maps_itself = false;  // no mapping program decides: advice to change one is left out
+  bool maps_itself = false;  // no mapping program decides, so advice to change one is left out
   GuideDetail detail = GuideDetail::kProfile;
 };
 
-// Immutable; cheap to copy; any threads may share it.
+// The rules of the guide. Immutable, cheap to copy, and safe to share between threads.
 class GuideRules {
  public:
-  // Those that come with Groma (25 ms), after those of `own`, which therefore win. Fails
-  // (kMalformed, kTooLarge) with the rule that cannot be used and why.
+  // Returns the rules of `own` followed by those that come with Groma (takes 25 ms). Earlier rules
+  // win. Fails with kMalformed or kTooLarge; the message names the rule that cannot be used and the
+  // reason.
   static Result<GuideRules> make(std::span<const Source> own = {});
 
   std::size_t size() const;
@@ -149,8 +163,8 @@ class GuideRules {
   std::shared_ptr<const guide::RuleSet> set_;
 };
 
-// Reads a run's output as it comes. Holds less than 2 MB beside what RE2 keeps for the rules, at
-// most 1 MB for each that the log makes it ask, however much is read. One thread at a time.
+// Reads the output of a run as it comes. It holds less than 2 MB, however much is read. In addition
+// RE2 keeps at most 1 MB for each rule that the log makes it match. One thread at a time.
 class GuideReader {
  public:
   explicit GuideReader(GuideRules rules);
@@ -158,11 +172,12 @@ class GuideReader {
   GuideReader(GuideReader&&) noexcept;
   GuideReader& operator=(GuideReader&&) noexcept;
 
-  // What follows is of another log; its lines are counted anew.
+  // Starts another log: what follows belongs to it, and its lines are counted from 1.
   void begin(std::string name);
-  // The next bytes, cut anywhere.
+  // Reads the next bytes, which may be cut anywhere.
   void read(std::string_view bytes);
-  // What all of it means. Reading may go on afterwards; a line without its end counts as ended.
+  // Returns the feedback on everything that was read. Reading may go on afterwards. An unfinished
+  // last line counts as a line.
   Feedback feedback(const GuideContext& context = {});
 
  private:
@@ -170,20 +185,21 @@ class GuideReader {
   std::unique_ptr<guide::Scanner> scanner_;
 };
 
-// All at once, of an output that is in memory: of a RunResult, its `raw`.
+// Explains an output that is in memory as a whole; for a RunResult, its `raw`.
 Feedback guide_log(const GuideRules& rules, std::string_view log, const GuideContext& context = {});
 
-// Of a run that ended well, what its profile says alone; needs no rules. Where `program` is not the
-// one that ran, that is said, and advice names no lines.
+// Explains the profile of a run that ended well; needs no rules. If `program` is not the program
+// that ran, the feedback says so and its advice names no lines.
 Feedback guide_profile(const ProfileFacts& facts, const Program* program = nullptr);
 
-// `explain` and `suggest` alone, for a person: each begins with an empty line; empty without both.
-// A function that is to be written stands beneath its sentence.
+// Returns only `explain` and `suggest`, as text for a person. Each part begins with an empty line;
+// the text is empty if both are. A function that the user should write stands below its sentence.
 std::string draw_advice(const Feedback& feedback, bool color = false);
-// For a person. Ends with a line end; no control characters but these and, with `color`, ANSI's.
+// Returns the feedback as text for a person, which ends with a line end. It has no control
+// characters except line ends and, with `color`, ANSI colours.
 std::string draw(const Feedback& feedback, bool color = false);
-// What docs/commands.md says of `groma guide --json`: one line with its end. `source` is the
-// program's that fixes are for, else null.
+// Returns one line of JSON with its line end, as docs/commands.md describes for `groma guide
+// --json`. `source` is the source of the program that the fixes are for, or null.
 std::string to_json(const Feedback& feedback, const Source* source = nullptr);
 
 }  // namespace groma

@@ -1,6 +1,5 @@
-// IndexMap: a mapping function specialised to a machine and a launch. It gives what an
-// FunctionEvaluator gives, point by point and error by error, for whole rows and boxes of points at
-// once.
+// IndexMap: a mapping function specialised to a machine and a launch. It gives the same results and
+// errors as a FunctionEvaluator at every point, but for whole rows and boxes of points at once.
 #pragma once
 
 #include <cstdint>
@@ -21,30 +20,31 @@ class MapCursor;
 class PointForm;
 }  // namespace mapper
 
-// A processor of the bound machine as a number, or a set of them: IndexMap::processor and
-// Cursor::placed tell which. Equal numbers are equal processors (or sets); the processors of a node
-// have numbers in a row.
+// A number that stands for a processor of the bound machine or for a set of processors.
+// IndexMap::processor and Cursor::placed give the processors. Equal numbers mean equal processors
+// (or sets). The processors of one node have consecutive numbers.
 using ProcessorNumber = std::uint32_t;
 inline constexpr ProcessorNumber kNoProcessor = 0xFFFFFFFF;
 
-// Steps of the reference that a cursor takes for one question, and of keeping the sets that it
-// told: some ten seconds and 100 MB, as one `groma place`. A question that needs more ends with
-// `step-limit`.
+// Limit on the steps of the reference evaluator, and on the bookkeeping for sets, that a cursor
+// takes for one question: about ten seconds and 100 MB, the same as for one `groma place`. A
+// question that needs more ends with `step-limit`.
 inline constexpr std::int64_t kMaxQuestionSteps = 200'000'000;
 
-// Part of a launch that goes to one processor; `box` in the launch's coordinates.
+// Receives a part of a launch that goes to one processor. `box` has the launch's coordinates.
 using SliceSink = std::function<void(const Rect& box, ProcessorNumber processor)>;
 using BoxSink = std::function<void(const Rect& box)>;
 
-// Immutable; safe to use from any thread, each with a Cursor of its own. Takes some microseconds to
-// make, however large the launch; where the function splits the machine by `decompose` or
-// `auto_split`, also the time of those.
+// Immutable. Safe to use from any thread, if each thread has its own Cursor. Making one takes some
+// microseconds, however large the launch is. `decompose` and `auto_split` in the function add their
+// own time.
 class IndexMap {
  public:
-  // `function`, which must be a mapping function, for the launch `launch.domain` (`launch.point` is
-  // not read, texts are copied), or for the single task of which `launch.processor` and `parent`
-  // are. `kind`: as FunctionEvaluator::place. `diags` gets warnings about the machine. Fails
-  // (kTooLarge) on a machine of more than 2^31 processors.
+  // Specialises `function`, which must be a mapping function.
+  // * For a launch: the domain is `launch.domain`. `launch.point` is ignored, and texts are copied.
+  // * For a single task: `launch.processor` and `launch.parent` describe the task.
+  // `kind` is as in FunctionEvaluator::place. `diags` gets warnings about the machine. Fails with
+  // kTooLarge on a machine with more than 2^31 processors.
   static Result<std::shared_ptr<const IndexMap>> make(BoundProgram bound, FunctionId function,
                                                       const TaskPoint& launch,
                                                       std::optional<ProcKind> kind,
@@ -52,83 +52,88 @@ class IndexMap {
   ~IndexMap();
 
   const Rect& domain() const;
-  // Whether the function was specialised. Where it was not (it takes too many steps, splits by what
-  // depends on the point, fails at every point, ...) each point is evaluated as it stands.
+  // Returns true if the function was specialised. If it was not, each point is evaluated
+  // separately. Reasons are that it takes too many steps, splits by a value that depends on the
+  // point, or fails at every point.
   bool specialised() const;
-  // Whether no point of the launch needs a look at the reference: nothing can fail.
+  // Returns true if no point of the launch needs the reference evaluator, so that nothing can fail.
   bool proved() const;
-  // The processor of that number, of a set the first. The number must be one that this map gave; of
-  // a map that is not proved, one of no set: Cursor::processor knows all.
+  // Returns the processor with this number, or the first one of a set. The number must come from
+  // this map. If the map is not proved, the number must not stand for a set; Cursor::processor
+  // takes every number.
   Processor processor(ProcessorNumber number) const;
-  // The number of a single processor of the bound machine.
+  // Returns the number of a single processor of the bound machine.
   ProcessorNumber number(const Processor& processor) const;
 
-  // What one thread asks with. It keeps what it needs, so that no question allocates for a point
-  // but where the reference is asked.
-  // A point at which the function fails ends the question: `diags` then has the error that an
-  // FunctionEvaluator gives there, and what was given before it stands. So does the point at which
-  // the question has taken more than kMaxQuestionSteps, or `stop` says true.
+  // Answers the questions of one thread. It keeps its buffers, so that a question allocates for a
+  // point only if the reference evaluator is needed.
+  // A question ends at the first point at which the function fails. `diags` then has the error that
+  // a FunctionEvaluator gives there, and the results before it remain valid. A question also ends
+  // at the point at which it has taken more than kMaxQuestionSteps steps or `stop` returns true.
   class Cursor {
    public:
-    // `warns`: whether `diags` are to get the warning about sets on several nodes. `stop`: asked
-    // every few milliseconds that the reference takes; once it says true, every point that needs
-    // the reference fails with `step-limit`. Null: never.
+    // `warns`: whether `diags` gets the warning about sets on several nodes. `stop` (null: never)
+    // is asked every few milliseconds of reference evaluation. Once it returns true, every point
+    // that needs the reference evaluator fails with `step-limit`.
     explicit Cursor(std::shared_ptr<const IndexMap> map, bool warns = true,
                     std::function<bool()> stop = {});
     ~Cursor();
     Cursor(Cursor&&) noexcept;
     Cursor& operator=(Cursor&&) noexcept;
 
-    // All points, here and below, must lie in the launch's domain.
-    // kNoProcessor where the function fails.
+    // Returns the number of the point's processor, or kNoProcessor if the function fails. Here and
+    // below, all points must lie in the launch's domain.
     ProcessorNumber point(const Point& point, Diagnostics& diags) {
       if (evaluate_ == nullptr) return formless_point(point, diags);
       return static_cast<ProcessorNumber>(evaluate_(*form_, point));
     }
-    // The points `first`, and those that follow it in the last dimension: `out.size()` of them.
+    // Evaluates out.size() points: `first` and those that follow it in the last dimension.
     bool row(const Point& first, std::span<ProcessorNumber> out, Diagnostics& diags);
-    // All of `box`, in row-major order. `out` has as many places as it has points.
+    // Evaluates all points of `box` in row-major order. `out` has one element for each point.
     bool box(const Rect& box, std::span<ProcessorNumber> out, Diagnostics& diags);
 
-    // `box` cut into boxes of one processor each, in no order. There are never more than rows have
-    // runs of equal processor, and one for each processor's block in a map by blocks. Holds what
-    // one step of the first dimension gives, not the launch, and visits one point of each run.
+    // Cuts `box` into boxes that each go to one processor, in no particular order. There are at
+    // most as many boxes as rows have runs of equal processors. A block map gives one box for each
+    // processor's block. The memory grows with one step of the first dimension, not with the
+    // launch. One point of each run is visited.
     bool slices(const Rect& box, const SliceSink& sink, Diagnostics& diags);
     bool slices(const SliceSink& sink, Diagnostics& diags);
 
-    // The boxes of the launch that go to one of these processors (in sets: to it as the first),
-    // none of which is there twice, or to any of a node. Boxes do not overlap; one may hold points
-    // of several of the processors. A processor or node that does not exist has none. Where the map
-    // is proved and every dimension decides for itself, the points of others are not looked at;
-    // elsewhere the launch is looked through row by row. Gives no warning about sets.
+    // Finds the boxes of the launch that go to one of these processors, or to any processor of a
+    // node. `processors` must not contain duplicates. A set counts for its first processor. Boxes
+    // do not overlap; one box may hold points of several of the processors. A processor or node
+    // that does not exist has no boxes.
+    // If the map is proved and every dimension decides separately, points of other processors are
+    // not visited. Otherwise the launch is searched row by row. Gives no warning about sets.
     bool boxes_of(std::span<const Processor> processors, const BoxSink& sink, Diagnostics& diags);
     bool boxes_of(const Processor& processor, const BoxSink& sink, Diagnostics& diags) {
       return boxes_of(std::span(&processor, 1), sink, diags);
     }
     bool boxes_of_node(std::int64_t node, const BoxSink& sink, Diagnostics& diags);
 
-    // What a number that this cursor gave stands for; it stays until the next question.
+    // Returns the processors for a number that this cursor gave. The reference is valid until the
+    // next question.
     const Placed& placed(ProcessorNumber number);
-    // The same of one processor, of a set the first.
+    // Returns the processor for a number, or the first one of a set.
     Processor processor(ProcessorNumber number) const;
     bool is_set(ProcessorNumber number) const;
 
-    // Steps for all questions so far, as kMaxQuestionSteps counts them.
+    // Returns the steps of all questions so far, counted as for kMaxQuestionSteps.
     std::int64_t steps() const;
-    // Whether `stop` said true.
+    // Returns true if `stop` has returned true.
     bool stopped() const;
 
    private:
     ProcessorNumber formless_point(const Point& point, Diagnostics& diags);
 
     mapper::MapCursor& cursor();
-    mapper::MapCursor& question();  // the same, for one more
+    mapper::MapCursor& question();  // the same, for one more question
 
     std::shared_ptr<const IndexMap> map_;
     bool warns_;
     std::function<bool()> stop_;
     std::unique_ptr<mapper::MapCursor> cursor_;  // made when it is first needed
-    const mapper::PointForm* form_ = nullptr;    // of the map
+    const mapper::PointForm* form_ = nullptr;    // form of the map
     std::int64_t (*evaluate_)(const mapper::PointForm& form, const Point& point) = nullptr;
   };
 

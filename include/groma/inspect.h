@@ -1,6 +1,6 @@
-// Looking at a mapping program: what is wrong with it, where the points of a launch go, and who
-// decides what (explain.h); as values, as text and pictures for a person, as JSON for a tool
-// (docs/commands.md gives the shapes).
+// Functions that inspect a mapping program: its errors, the places of a launch's points, and the
+// statements that decide (explain.h). Each gives a value, text and pictures for a person, and JSON
+// for a tool (docs/commands.md describes the shapes).
 #pragma once
 
 #include <cstdint>
@@ -21,18 +21,20 @@
 
 namespace groma {
 
-// What check() looks at of an application before it says that it did not look at all.
+// How much of an application check() examines before it gives up and says so.
 struct CheckOptions {
-  std::int64_t max_steps = std::int64_t{1} << 20;  // statements and points: half a second
-  std::int64_t max_bytes = std::int64_t{1} << 31;  // of memory, as SimulateOptions has it
-  std::function<bool()> stop = {};                 // asked about every millisecond: true ends it
-  bool first_error = false;                        // look no further
+  std::int64_t max_steps = std::int64_t{1} << 20;  // statements and points; half a second
+  std::int64_t max_bytes = std::int64_t{1} << 31;  // memory, as in SimulateOptions
+  std::function<bool()> stop = {};  // asked about every millisecond; true ends the check
+  bool first_error = false;         // true: stop at the first error
 };
 
-// Everything that is wrong with a program: its text, with an application (else null) the names that
-// it does not have, with a machine (else null) what would fail when it is bound there, with both
-// what would fail when the application runs there (check_run). The result is bound only when there
-// was a machine and its text has no error.
+// Finds everything that is wrong with a program. `machine` and `app` may be null.
+// * The text itself is always checked.
+// * With an application: names that the application does not have.
+// * With a machine: errors when the program is bound there.
+// * With both: errors when the application runs there (check_run).
+// Returns the bound program. Returns nullopt if there is no machine or the text has an error.
 std::optional<BoundProgram> check(const Source& source, const Machine* machine, const Workload* app,
                                   Diagnostics& diags, LogSink* log = nullptr,
                                   const CheckOptions& options = {});
@@ -41,42 +43,51 @@ inline std::optional<BoundProgram> check(const Source& source, const Machine* ma
   return check(source, machine, nullptr, diags, log);
 }
 
-// What the embedded runtime would refuse (simulate.h), found without running: each at the statement
-// that caused it, with the task, launch and point where it shows first. `diags` is of the program's
-// source. An error: run() fails. No error and no warning: it does not, unless it takes longer than
-// the simulator counts. Where it depends on the run's timing, a warning: `may-not-fit` of memories,
-// the refusal's own id else; `check-incomplete` where not everything could be looked at. Takes some
-// tenth of the time of a run. From any thread, any number at once with one binding.
+// Finds what the embedded runtime would refuse (simulate.h), without a run. Each message is at the
+// statement that caused it and names the first task, launch and point with the problem. `diags` is
+// of the program's source.
+// * An error means that run() fails.
+// * No error and no warning means that run() does not fail, unless the run exceeds the simulator's
+//   limits.
+// * A warning means that the result depends on the timing of the run: `may-not-fit` for memories,
+//   otherwise the id of the refusal.
+// * The warning `check-incomplete` means that not everything could be examined.
+// Takes about a tenth of the time of a run. May be called from any thread; several calls may share
+// one binding.
 void check_run(const BoundProgram& bound, const Workload& app, Diagnostics& diags,
                const CheckOptions& options = {});
 
-// What grammar() is narrowed to for an application and a machine, null where any will do: its tasks
-// and every name of its data; kinds of processors that the machine has and some task a variant for;
-// the machine's memories and VIRTUAL.
+// Returns the names to which grammar() is narrowed for an application and a machine; null means
+// any.
+// * The application gives its tasks and all names of its data.
+// * Processor kinds are those that the machine has and for which some task has a variant.
+// * Memories are those of the machine, and VIRTUAL.
 GrammarNames grammar_names(const Workload* app, const Machine* machine);
 
-// Notes that a parameter that says the machine's nodes (its meaning begins with "nodes of the
-// machine") says another number than there are: nodes may stay without work, or share it.
+// Adds a note if a parameter gives another number of nodes than the machine has. Such a parameter
+// has a meaning that begins with "nodes of the machine". Nodes may then be idle or shared.
 void check_nodes(const Machine& machine, const Application& app, Diagnostics& diags);
 
-// The text with all fixes made that are sure, again and again while there are some, since one may
-// uncover another; *made is their number.
+// Returns the text with all sure fixes applied. It repeats this while there are sure fixes, since
+// one may uncover another. Sets *made to the number of fixes.
 Source mend(const Source& source, std::size_t* made);
 
-// The largest launch that place() answers for: 2^20 points, some seconds and 60 MB.
+// The largest launch that place() accepts: 2^20 points, which take some seconds and 60 MB.
 inline constexpr std::int64_t kMaxPlacePoints = 1 << 20;
-// Steps of all evaluations of one place() together: some ten seconds.
+// Limit on the steps of all evaluations in one place(): about ten seconds.
 inline constexpr std::int64_t kMaxPlaceSteps = 200'000'000;
-// Processors in all the sets of one place() together: 100 MB.
+// Limit on the processors in all sets of one place(): 100 MB.
 inline constexpr std::int64_t kMaxPlaceSetItems = 1 << 22;
 
+// A question for place(). Set either `task` or `function`.
 struct PlaceQuery {
-  std::string task;      // either this, looked up in the program's statements,
-  std::string function;  // or this, the function itself
-  Rect domain;           // of an index launch
-  // The kind on which the task runs, where no Task statement says so.
+  std::string task;      // looked up in the program's statements
+  std::string function;  // the function itself
+  Rect domain;           // domain of an index launch
+  // The kind on which the task runs, used if no Task statement decides it.
   std::optional<ProcKind> from;
-  // A single task instead of a launch: its parent's (and its own) node and processor in the node.
+  // Set for a single task instead of a launch: the node of the parent (and of the task), and the
+  // processor's index in that node.
   struct Parent {
     std::int64_t node = 0;
     std::int64_t index = 0;
@@ -84,17 +95,20 @@ struct PlaceQuery {
   std::optional<Parent> parent;
 };
 
+// The answer of place().
 struct Placement {
-  std::string task;  // empty when the question was about a function
+  std::string task;  // empty if the query names a function
   FunctionId function = 0;
   std::string function_name;
   ProcKind kind = ProcKind::kGpu;
-  Rect domain;                    // of 0 dimensions for a single task
-  std::vector<Processor> points;  // row-major, the last coordinate fastest: the first of each set
-  std::vector<std::vector<Processor>>
-      sets;                        // beside points, when a function returned sets; else empty
+  Rect domain;  // 0 dimensions for a single task
+  // Row-major, the last coordinate fastest. If the function returned a set, its first processor.
+  std::vector<Processor> points;
+  // The sets, parallel to `points`, if a function returned sets. Otherwise empty.
+  std::vector<std::vector<Processor>> sets;
   std::vector<Origin> decided_by;  // the statements that chose kind and function
-  // Points on each processor of `kind`, node by node; single tasks and `points` alone count.
+  // The number of points on each processor of `kind`, node by node. Only single tasks and `points`
+  // count.
   std::vector<std::vector<std::int64_t>> loads;
 
   std::int64_t processor_count() const;
@@ -102,36 +116,37 @@ struct Placement {
   std::int64_t min_load() const;
 };
 
-// Called now and then with the number of points done; false stops.
+// Called from time to time with the number of finished points. If it returns false, the work stops.
 using Progress = std::function<bool(std::int64_t done, std::int64_t all)>;
 
-// Where every point of the launch goes. Nothing when a point fails, nothing decides, the domain is
-// empty or larger than kMaxPlacePoints, or `progress` said stop; `diags` says why (not for the
-// last).
+// Finds where every point of the launch goes. Returns nullopt if a point fails, no statement
+// decides, the domain is empty or larger than kMaxPlacePoints, or `progress` returned false.
+// `diags` has the reason, except in the last case.
 std::optional<Placement> place(const BoundProgram& bound, const PlaceQuery& query,
                                Diagnostics& diags, LogSink* log = nullptr,
                                const Progress& progress = {});
 
+// Options of a picture in text.
 struct DrawOptions {
-  bool color = false;  // ANSI colours; else letters alone
-  int columns = 80;    // of the terminal; wider pictures are cut, which is said
-  int rows = 64;       // of each layer
+  bool color = false;  // ANSI colours; otherwise only letters
+  int columns = 80;    // width of the terminal; a wider picture is cut and says so
+  int rows = 64;       // rows of each layer
 };
 
-// A picture (1-D and 2-D: a grid; more: layers of the last two dimensions), the load of each
-// processor, and the statements that decided. Ends with a line end.
+// Returns a picture, the load of each processor, and the statements that decided. A picture of one
+// or two dimensions is a grid; more dimensions give layers of the last two. Ends with a line end.
 std::string draw(const Placement& placement, const BoundProgram& bound,
                  const DrawOptions& options = {});
-// The same picture as a stand-alone SVG document.
+// Returns the same picture as a stand-alone SVG document.
 std::string draw_svg(const Placement& placement, const BoundProgram& bound);
 
-// {"task": ..., "points": ..., "loads": ..., "diagnostics": [...]}
+// Returns JSON: {"task": ..., "points": ..., "loads": ..., "diagnostics": [...]}
 std::string to_json(const Placement& placement, const Diagnostics& diags);
-// What there is of an application, for a person: parameters, sizes, regions and how they are cut,
-// tasks. `name` is how --app calls it. Long formulas are cut. Ends with a line end.
+// Describes an application for a person: its parameters, sizes, regions with their partitions, and
+// tasks. `name` is the argument of --app. Long formulas are cut. Ends with a line end.
 std::string draw(const Application& app, std::string_view name);
 
-// {"diagnostics": [...]} for any number of texts.
+// Returns JSON for any number of texts: {"diagnostics": [...]}
 std::string to_json(const std::vector<const Diagnostics*>& all);
 
 }  // namespace groma

@@ -1,4 +1,4 @@
-// Groma in a Legion program: one line before Legion::Runtime::start.
+// Uses Groma in a Legion program, with one line before Legion::Runtime::start:
 //
 //   int main(int argc, char** argv) {
 //     ...
@@ -6,9 +6,9 @@
 //     return Legion::Runtime::start(argc, argv);
 //   }
 //
-// Every processor then has a mapper of the program's in place of Legion's default mapper. Hooks
-// that a mapping cannot decide (inline mappings, copies, partitions, sources) are Legion's
-// DefaultMapper's, whose flags (-dm:...), tags and tunables keep their meaning.
+// Every processor then has a mapper of the mapping program instead of Legion's default mapper.
+// Hooks that a mapping cannot decide (inline mappings, copies, partitions, sources) are those of
+// Legion's DefaultMapper. Its flags (-dm:...), tags and tunables keep their meaning.
 #pragma once
 
 #include <functional>
@@ -35,13 +35,13 @@ class Mapper;
 namespace groma::legion {
 
 // Makes the mapper of one processor, in the thread that starts the runtime. Null: that processor
-// keeps Legion's default mapper. `site.machine` is the machine as Legion sees it, called `legion`:
-// nodes are address spaces, processors and memories are numbered in the order of their ids,
-// memories without capacity left out.
+// keeps Legion's default mapper. `site.machine` is the machine as Legion sees it, with the name
+// `legion`. Nodes are address spaces; processors and memories are numbered in the order of their
+// ids; memories without capacity are left out.
 using MapperFactory = std::function<std::unique_ptr<Mapper>(const MapperSite& site)>;
 
 struct Options {
-  // Under which id the mapper is registered. 0: as the default mapper.
+  // The id under which the mapper is registered. 0: it replaces the default mapper.
   unsigned mapper_id = 0;
   // Gets warnings, prints of the program and errors; called from any thread, must live until the
   // runtime has stopped. Null: they go to standard error.
@@ -53,10 +53,10 @@ struct Options {
 };
 
 // Call these before Legion::Runtime::start, once for each mapper id, with the same arguments on
-// every node. A mistake that only the machine shows (a global that divides by its number of GPUs,
-// say) ends the process with exit code 1 and the message when the runtime starts; so does, at any
-// time, an answer that Legion could not carry out, which it would meet with a silent abort or for
-// ever.
+// every node. An error that only the machine shows (for example, a global that divides by its
+// number of GPUs) ends the process when the runtime starts, with exit code 1 and the message. An
+// answer that Legion could not carry out ends the process too, at any time; Legion itself would
+// abort silently or wait for ever.
 void use(MapperFactory factory, const Options& options = {});
 void use(const Program& program, const Options& options = {});
 // Reads and checks the file. The error's message has all diagnostics, as `groma check` prints them.
@@ -68,20 +68,21 @@ std::optional<Error> use_file(const std::string& path, const Options& options = 
 //   ...  // in a registration callback
 //   runtime->replace_default_mapper(wrap(runtime, processor, new MyMapper(...)), processor);
 //
-// Each hook asks `own` first; then the mapping changes what its statements decide (docs/legion.md,
+// Each hook asks `own` first. Then the mapping changes what its statements decide (docs/legion.md,
 // "Above a mapper of the program's own"). A Layout statement that contradicts what `own` asked for
-// ends the process, unless Options::override_layouts has the task. What cannot be changed safely
-// stays, which is logged once.
+// ends the process, unless Options::override_layouts has the task. Decisions that cannot be changed
+// safely stay, which is logged once.
 //
-// compile() reports errors of the mapping: a `program` for which Diagnostics::has_errors is true is
-// not to be wrapped. What only the machine or the run shows (a global that fails to compute, a
-// refused layout) ends the process with exit code 1; its message goes to Options::log, as warnings
-// do. No file says what the mappers decide, as that of `groma run --log` does: Legion's
-// LoggingWrapper around what Wrap returns writes lines that `groma explain --log` reads.
+// Errors of a mapping: compile() reports them, and a `program` with errors
+// (Diagnostics::has_errors) must not be wrapped. An error that only the machine or the run shows (a
+// global that fails to compute, a refused layout) ends the process with exit code 1. Its message,
+// like warnings, goes to Options::log. There is no counterpart of `groma run --log`: put Legion's
+// LoggingWrapper around the result of Wrap, whose lines `groma explain --log` reads.
 //
-// What Legion is to get, and then owns, in place of `own`, which ends with it. `processor` is what
-// it is registered for, NO_PROC all of this node: then one mapper of ours serves them, too. A null
-// `own`: the mapping alone. On a processor that no mapping names `own` comes back. Thread-safe.
+// A Wrap returns the mapper to give to Legion, which then owns it, instead of `own`. It deletes
+// `own` at its end. `processor` is the processor for which the mapper is registered. NO_PROC stands
+// for all processors of this node, which then share one mapper. A null `own` means the mapping
+// alone. On a processor of a kind that no mapping names, `own` is returned. Thread-safe.
 using Wrap = std::function<Legion::Mapping::Mapper*(
     Legion::Runtime* runtime, const Realm::Processor& processor, Legion::Mapping::Mapper* own)>;
 Wrap wrapper(const Program& program, const Options& options = {});

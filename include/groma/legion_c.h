@@ -1,4 +1,4 @@
-/* groma/legion.h for what speaks C, such as Regent:
+/* The C interface to groma/legion.h, for languages that call C, such as Regent:
  *
  *   local groma = terralib.includec("groma/legion_c.h")
  *   terralib.linklibrary("libgroma_legion.so")
@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-/* groma::legion::use_file without options, before the runtime starts. 0, or 1 when the file cannot
- * be used: then its diagnostics are on standard error. */
+/* Calls groma::legion::use_file without options. Call it before the runtime starts. Returns 0, or 1
+ * if the file cannot be used; its diagnostics are then on standard error. */
 int groma_legion_use_file(const char* path);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-// What turns one text into another, by lines.
+// Computes the line edits that turn one text into another.
 #pragma once
 
 #include <cstddef>
@@ -7,17 +7,19 @@
 
 namespace groma {
 
-// The lines of a text, each with its end; the last may have none.
+// Splits a text into lines, each with its line end. The last line may have none.
 std::vector<std::string_view> lines_of(std::string_view text);
 
+// One line of an edit script.
 struct LineEdit {
-  char sign;              // ' ' stays, '-' goes, '+' comes
-  std::string_view line;  // of the text that has it, with its end where there is one
+  char sign;              // ' ' keeps the line, '-' removes it, '+' adds it
+  std::string_view line;  // from the text that has it, with its line end if it has one
 };
 
-// The edits that turn `before` into `after`, in order; as few as possible where the lines between
-// the common head and tail of both, multiplied, are at most `most_cells` (4 bytes each), else those
-// all go and come. Points into both texts.
+// Returns the edits that turn `before` into `after`, in order. Lines at the common beginning and
+// end of both texts are kept. Let B and A be the numbers of the lines in between. If B * A is at
+// most `most_cells` (4 bytes each), the number of edits is minimal; otherwise all these lines are
+// removed and added. The views point into both texts.
 std::vector<LineEdit> line_edits(std::string_view before, std::string_view after,
                                  std::size_t most_cells = 16'000'000);
 

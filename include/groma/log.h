@@ -1,4 +1,5 @@
-// LogSink: where the library says what is no diagnostic, such as a program's own `print`.
+// LogSink: receives what the library reports outside of diagnostics, such as the output of a
+// program's own `print`.
 #pragma once
 
 #include <string_view>
@@ -7,8 +8,8 @@ namespace groma {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
 
-// Receives one line at a time, without its line end. The library calls it from the thread that
-// called the library, and from no other. The default sink is silent.
+// Receives one line at a time, without its line end. The library calls it only from the thread that
+// called the library. This default sink discards every line.
 class LogSink {
  public:
   virtual ~LogSink() = default;

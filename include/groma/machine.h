@@ -1,5 +1,5 @@
-// Machine: what a mapping is decided for. Nodes, their processors and memories, which processor can
-// address which memory, and the channels over which data moves.
+// Machine: the machine for which a mapping decides. It has nodes with processors and memories, the
+// memories that each processor can address, and the channels over which data moves.
 #pragma once
 
 #include <array>
@@ -14,13 +14,14 @@
 
 namespace groma {
 
-// Bounds on a machine's size: above the largest systems there are, low enough that every product of
-// counts fits 64 bits with room.
+// Limits on a machine's size. They exceed the largest existing systems, and are low enough that
+// every product of counts fits into 64 bits.
 inline constexpr std::int64_t kMaxNodes = 1 << 20;
 inline constexpr std::int64_t kMaxProcessorsPerNode = 1 << 16;
 inline constexpr std::size_t kMaxNodeTypes = 1 << 12;
 
-// A processor: its node, and its index among those of its kind in that node, both from 0.
+// A processor: its node, and its index among the processors of its kind in that node. Both count
+// from 0.
 struct Processor {
   ProcKind kind = ProcKind::kCpu;
   std::int64_t node = 0;
@@ -28,7 +29,7 @@ struct Processor {
   friend bool operator==(const Processor&, const Processor&) = default;
 };
 
-// A memory: its node, and its index among those of its kind in that node, both from 0.
+// A memory: its node, and its index among the memories of its kind in that node. Both count from 0.
 struct Memory {
   MemKind kind = MemKind::kSysmem;
   std::int64_t node = 0;
@@ -36,58 +37,61 @@ struct Memory {
   friend bool operator==(const Memory&, const Memory&) = default;
 };
 
-// The processors of one kind in one kind of node. An OMP processor is a group of cores: those of
-// one socket, or an equal part of the node's where there are more OMP processors than sockets. CPU
-// and OMP processors are counts that a runtime is started with; they may stand for the same cores.
+// The processors of one kind in one type of node. An OMP processor is a group of cores: the cores
+// of one socket, or an equal part of the node's cores if there are more OMP processors than
+// sockets. The counts of CPU and OMP processors are those with which a runtime is started; both may
+// use the same cores.
 struct ProcessorGroup {
   ProcKind kind;
-  std::int64_t count;             // in each node, at least 1
-  double flops_per_s = 0;         // peak FP64 of one processor; 0: not known (see Machine::make)
-  double sustained_fraction = 1;  // of the peak, for large dense kernels
-  double launch_latency_s = 0;    // to start one task body on it
+  std::int64_t count;             // in each node; at least 1
+  double flops_per_s = 0;         // peak FP64 rate of one processor; 0: unknown (see Machine::make)
+  double sustained_fraction = 1;  // fraction of the peak, for large dense kernels
+  double launch_latency_s = 0;    // time to start one task body
   friend bool operator==(const ProcessorGroup&, const ProcessorGroup&) = default;
 };
 
-// The memories of one kind in one kind of node. `count` memories, `capacity_bytes` each; processor
-// i of a group with n processors uses memory i * count / n (blocks: two sockets, four GPUs: 0 0 1
-// 1).
+// The memories of one kind in one type of node: `count` memories of `capacity_bytes` bytes each. In
+// a group of n processors, processor i uses memory i * count / n. For example, with two sockets
+// four GPUs use the memories 0 0 1 1.
 struct MemoryGroup {
   MemKind kind;
   std::int64_t count;
   std::int64_t capacity_bytes;
-  double bandwidth_bytes_per_s = 0;  // what one memory sustains in all; 0: not known
+  double bandwidth_bytes_per_s = 0;  // sustained bandwidth of one memory in total; 0: unknown
   friend bool operator==(const MemoryGroup&, const MemoryGroup&) = default;
 };
 
-// A processor kind can address a memory kind of its own node, this fast. No affinity: it cannot.
+// A processor kind can address a memory kind of its own node, with these figures. Without an
+// Affinity it cannot.
 struct Affinity {
   ProcKind processor;
   MemKind memory;
-  double bandwidth_bytes_per_s;  // sustained, one processor
+  double bandwidth_bytes_per_s;  // sustained, for one processor
   double latency_s;
   friend bool operator==(const Affinity&, const Affinity&) = default;
 };
 
-// A way for data between two memory kinds, in one node or between nodes; it is good for both
-// directions, so (from, to) and (to, from) are one. `links` channels of this bandwidth work side by
-// side in (each) node; copies on the same one share it. Channels of one name are one piece of
-// hardware, listed once for each pair of memory kinds that it joins: a PCIe link carries copies
-// from SYSMEM and from ZCMEM. A copy inside one memory needs no channel.
+// A path for data between two memory kinds, within a node or between nodes. It carries data in both
+// directions, so (from, to) and (to, from) are the same channel. In each node, `links` links of
+// this bandwidth work in parallel; copies on the same link share its bandwidth.
+// Channels with the same name are the same hardware. They are listed once for each pair of memory
+// kinds: a PCIe link carries copies from SYSMEM and from ZCMEM. A copy within one memory needs no
+// channel.
 struct Channel {
-  // Between different memories of one node, between two memories of one kind in one node (GPU to
-  // GPU, socket to socket), between two nodes.
+  // kLocal: between different memories of one node. kPeer: between two memories of one kind in one
+  // node (GPU to GPU, socket to socket). kNetwork: between two nodes.
   enum class Scope : std::uint8_t { kLocal, kPeer, kNetwork };
   std::string name;  // "pcie", "nvlink", "infiniband"
   MemKind from;
   MemKind to;
   Scope scope;
   std::int64_t links = 1;
-  double bandwidth_bytes_per_s;  // sustained, each direction, each link
+  double bandwidth_bytes_per_s;  // sustained, for each direction of each link
   double latency_s;
   friend bool operator==(const Channel&, const Channel&) = default;
 };
 
-// One kind of node. Machines of equal nodes have one.
+// One type of node. A machine whose nodes are all equal has one type.
 struct NodeType {
   std::vector<ProcessorGroup> processors;  // at most one group of a kind
   std::vector<MemoryGroup> memories;       // at most one group of a kind
@@ -100,15 +104,15 @@ struct NodeType {
   friend bool operator==(const NodeType&, const NodeType&) = default;
 };
 
-// Immutable once made; safe to read from any thread.
+// A machine. Immutable, and safe to read from any thread.
 class Machine {
  public:
-  // `nodes` holds the index in `node_types` of every node. Checks what it is given: at least one
-  // node, counts within the bounds above, indices in range, no group twice, affinities and channels
-  // between groups that exist, finite positive figures (latencies may be 0). A rate of a processor
-  // or memory left at 0 is not known and becomes the default preset's for that kind. Fails
-  // (kMalformed, or kTooLarge beyond kMaxNodes or kMaxNodeTypes) with the place:
-  // "node_types/0/processors/1/count: 0 is no count (1 to 65536)".
+  // Makes a machine. `nodes` holds, for every node, its index in `node_types`. A processor or
+  // memory rate of 0 is unknown and gets the value of the default preset for that kind. The checks
+  // are: at least one node; counts within the limits above; indices in range; no group twice;
+  // affinities and channels between existing groups; finite positive figures (a latency may be 0).
+  // Fails with kMalformed, or with kTooLarge beyond kMaxNodes or kMaxNodeTypes. The message has the
+  // place: "node_types/0/processors/1/count: 0 is no count (1 to 65536)".
   static Result<Machine> make(std::string name, std::string description,
                               std::vector<NodeType> node_types, std::vector<std::uint32_t> nodes);
 
@@ -116,20 +120,22 @@ class Machine {
   const std::string& description() const { return description_; }
 
   std::int64_t node_count() const { return static_cast<std::int64_t>(nodes_.size()); }
-  // `node` must be in 0 .. node_count() - 1, here and below.
+  // Here and below, `node` must be in 0 .. node_count() - 1.
   const NodeType& node(std::int64_t node) const;
   const std::vector<NodeType>& node_types() const { return node_types_; }
   const std::vector<std::uint32_t>& nodes() const { return nodes_; }
 
-  // Processors of `kind` in that node; 0 when it has none.
+  // Returns the number of processors of `kind` in that node.
   std::int64_t processor_count(std::int64_t node, ProcKind kind) const;
-  // The smallest count over all nodes: the extent of Machine(kind)'s second dimension.
+  // Returns the smallest count over all nodes. It is the extent of the second dimension of
+  // Machine(kind).
   std::int64_t processors_per_node(ProcKind kind) const;
-  // Whether all nodes have the same count of `kind`.
+  // Returns true if all nodes have the same number of processors of `kind`.
   bool uniform(ProcKind kind) const;
-  // Whether any node has a processor of `kind`.
+  // Returns true if any node has a processor of `kind`.
   bool has(ProcKind kind) const;
-  // Whether a processor of `kind` in `node` can address a (non-empty) memory of kind `memory`.
+  // Returns true if a processor of `kind` in `node` can address a (non-empty) memory of kind
+  // `memory`.
   bool can_address(std::int64_t node, ProcKind kind, MemKind memory) const;
 
   friend bool operator==(const Machine&, const Machine&) = default;
@@ -147,47 +153,54 @@ class Machine {
   std::string name_;
   std::string description_;
   std::vector<NodeType> node_types_;
-  std::vector<std::uint32_t> nodes_;                 // each node's type
-  std::array<Extremes, kProcKindCount> extremes_{};  // of the count of each kind, over all nodes
+  std::vector<std::uint32_t> nodes_;  // the type of each node
+  // Smallest and largest count of each kind over all nodes.
+  std::array<Extremes, kProcKindCount> extremes_{};
 };
 
 // One parameter of a preset, as `groma machines NAME` lists it.
 struct PresetParameter {
   std::string_view name;
-  std::string_view meaning;  // with its unit
+  std::string_view meaning;  // includes the unit
   std::int64_t default_value;
 };
 
-// A figure of a preset and where it comes from. The source begins with what kind of evidence it is:
-// published (by the vendor or site), measured (and published by whoever measured), recalled (from
-// such a publication, not read again: good to 20 %), arithmetic, or chosen.
+// A figure of a preset with its source. The source begins with the kind of evidence: published (by
+// the vendor or site), measured (and published by those who measured), recalled (from such a
+// publication, not read again; good to 20 %), arithmetic, or chosen.
 struct PresetFigure {
   std::string_view what;    // "GPU peak FP64"
   std::string_view value;   // "4.7 TFLOP/s"
   std::string_view source;  // publication, vendor figure or measurement
 };
 
+// A machine that comes with Groma.
 struct Preset {
   std::string_view name;
   std::string_view summary;
-  std::vector<PresetParameter> parameters;  // as make_machine() has them
+  std::vector<PresetParameter> parameters;  // the parameters of make_machine()
   std::vector<PresetFigure> figures;
 };
 
-// The machines that come with Groma, the default (`p100x4`) first.
+// Returns the machines that come with Groma, the default (`p100x4`) first.
 const std::vector<Preset>& machine_presets();
 
 // Makes a machine from a preset with parameters (`lassen`, `lassen:nodes=16,zcmem=64`) or from an
-// inline line (`nodes=4,gpu=4,cpu=4,omp=2`: counts for each node, the rest as the default preset
-// has it). Parameters: `nodes`; `gpu`, `cpu`, `omp`, `io`, `py`, processors of that kind in each
-// node; `sockets` in each, with a SOCKMEM and unless said otherwise an OMP processor; `sysmem`,
-// `sockmem`, `rdmem`, `zcmem`, `fbmem`, MiB of one memory. Without GPUs there is no ZCMEM, as in
-// Realm. Fails (kUnknown) on a name or parameter that does not exist, the nearest as help;
-// (kMalformed) on a value that is no count in range, a parameter given twice, an empty line.
+// inline line (`nodes=4,gpu=4,cpu=4,omp=2`). An inline line gives counts for each node; everything
+// else comes from the default preset. The parameters are:
+// * `nodes`
+// * `gpu`, `cpu`, `omp`, `io`, `py`: processors of that kind in each node
+// * `sockets`: sockets in each node; each has a SOCKMEM and, unless `omp` is given, an OMP
+//   processor
+// * `sysmem`, `sockmem`, `rdmem`, `zcmem`, `fbmem`: MiB of one memory
+// Without GPUs there is no ZCMEM, as in Realm. Fails with kUnknown on an unknown name or parameter;
+// the help names the nearest one. Fails with kMalformed on a value that is not a count in range, a
+// repeated parameter, or an empty line.
 Result<Machine> make_machine(std::string_view spec);
 
-// The inline line of a machine with the processors and memories of this one: the fewest processors
-// of any node, the memories of the first, in whole MiB. Rates are none of it.
+// Returns the inline line for a machine with the processors and memories of this one. The counts
+// are the smallest of any node. The memories are those of the first node, in whole MiB. The line
+// has no rates.
 std::string machine_line(const Machine& machine);
 
 }  // namespace groma

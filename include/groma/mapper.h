@@ -1,19 +1,24 @@
-// Mapper: the hooks that a runtime calls to learn where tasks and data go. A compiled program
-// (program_mapper.h) and a mapper written by hand are the same to it.
+// Mapper: the hooks that a runtime calls to learn where tasks and data go. To a runtime, a compiled
+// program (program_mapper.h) and a mapper written by hand are the same.
 //
-// The hooks have Legion's names and meaning (reference: Legion's mapper interface); what Legion
-// overloads by operation is one hook here, which sees TaskView::operation. Every hook has a default
-// that decides as Legion's DefaultMapper does; a runtime that lacks a concept never calls its hook.
+// The hooks have the names and meanings of Legion's mapper interface. Where Legion overloads a call
+// by operation, there is one hook here, which reads TaskView::operation. Every hook has a default
+// that decides as Legion's DefaultMapper does. A runtime that lacks a concept never calls its hook.
 //
-// Order of calls for a task: select_task_options; select_sharding_functor, where the parent is
-// replicated; slice_task for an index launch; select_tasks_to_map on the processor that got the
-// task or slice, with the stealing hooks; map_task for each point (replicate_task before it, where
-// the task itself is replicated); select_sources where a copy has several; report_profiling if
-// asked for.
+// The calls for a task come in this order:
+// * select_task_options
+// * select_sharding_functor, if the parent is replicated
+// * slice_task, for an index launch
+// * select_tasks_to_map, on the processor that got the task or slice, together with the stealing
+//   hooks
+// * replicate_task, if the task itself is replicated
+// * map_task, for each point
+// * select_sources, if a copy has several sources
+// * report_profiling, if asked for
 //
-// Threads: a runtime has one mapper object for each processor. It makes calls to one object one
-// after the other, never one inside another, in any thread. What objects share is immutable or
-// locks itself.
+// Threads: a runtime has one mapper object for each processor. Calls to one object follow each
+// other and are never nested, but may come from any thread. State that objects share is immutable
+// or locked.
 #pragma once
 
 #include <array>
@@ -35,14 +40,14 @@
 
 namespace groma {
 
-// Flags of programs written for Legion's DefaultMapper (`-dm:...`).
+// The flags of programs written for Legion's DefaultMapper (`-dm:...`).
 struct DefaultSettings {
   int schedule_count = 0;           // tasks mapped at a time; 0: all (Legion's default is 8)
   bool exact_region = false;        // -dm:exact_region
-  bool same_address_space = false;  // -dm:same_address_space: nothing leaves its node
+  bool same_address_space = false;  // -dm:same_address_space: all tasks stay on their node
   bool map_locally = false;         // -dm:map_locally
   bool memoize = false;             // -dm:memoize
-  bool replicate = true;            // -dm:replicate: the top-level task, on several nodes
+  bool replicate = true;            // -dm:replicate: replicates the top-level task on several nodes
 };
 
 // Tags of launches and requirements that DefaultMapper understands (DefaultMapper::MappingTags).
@@ -52,7 +57,7 @@ inline constexpr std::uint64_t kTagSameAddressSpace = 4;
 inline constexpr std::uint64_t kTagPreferRdma = 8;
 inline constexpr std::uint64_t kTagPreferCpu = 16;
 
-// Tunables that DefaultMapper answers, each a std::size_t (DefaultMapper::DefaultTunables).
+// Tunables that DefaultMapper answers, each as a std::size_t (DefaultMapper::DefaultTunables).
 enum class Tunable : std::uint32_t {
   kNodeCount,
   kLocalCpus,
@@ -67,22 +72,23 @@ enum class Tunable : std::uint32_t {
   kGlobalPys,
 };
 
-// Where a mapper object stands.
+// The place of a mapper object.
 struct MapperSite {
   std::shared_ptr<const Machine> machine;
-  Processor local;  // whose mapper it is
+  Processor local;  // the processor that the mapper object serves
   DefaultSettings settings = {};
-  LogSink* log = nullptr;  // lives longer than the mapper; null: silence
+  LogSink* log = nullptr;  // outlives the mapper; null: no log
 };
 
-// A measured time line of a task or copy, in nanoseconds of one clock (Legion: OperationTimeline).
+// A measured timeline of a task or copy, in nanoseconds of one clock (Legion: OperationTimeline).
 struct ProfilingReport {
   OperationKind operation = OperationKind::kTask;
-  bool completed = true;  // OperationStatus; else cancelled or failed
+  bool completed = true;  // OperationStatus; false: cancelled or failed
   std::int64_t created_ns = 0, ready_ns = 0, started_ns = 0, ended_ns = 0;
   Processor processor;
 };
 
+// The base class of all mappers. Its hooks decide as Legion's DefaultMapper does.
 class Mapper {
  public:
   explicit Mapper(MapperSite site);
@@ -93,110 +99,120 @@ class Mapper {
   const Machine& machine() const { return *site_.machine; }
   const MapperSite& site() const { return site_; }
 
-  // The mapper's name, which must stay the same (get_mapper_name).
+  // Returns the name of the mapper, which must not change (get_mapper_name).
   virtual std::string_view name() const { return "default"; }
 
-  // What an origin in an answer stands for: a statement with its place, or a sentence of a mapper
-  // written by hand. Empty for 0.
+  // Describes an origin in an answer: a statement with its place, or a sentence of a hand-written
+  // mapper. Empty for 0.
   virtual std::string describe(Origin origin) const;
-  // The text that the places in its diagnostics are of: a program's. Empty by default.
+  // Returns the text to which the places in the mapper's diagnostics refer: that of a program.
+  // Empty by default.
   virtual Source source() const { return {}; }
 
-  // ---- How a task starts (select_task_options). Depth 0 stays, depth 1 goes round all processors
-  // of the kind, deeper tasks and IO tasks round those of the node; the kind is the first of GPU,
-  // OMP, PROC, CPU, IO, PY (kTagPreferCpu: GPU last) that has a variant and a processor.
+  // ---- How a task starts (select_task_options). The kind is the first of GPU, OMP, PROC, CPU, IO,
+  // PY that has a variant and a processor (with kTagPreferCpu, GPU comes last). A task of depth 0
+  // stays. Tasks of depth 1 are dealt round-robin to all processors of the kind. Deeper tasks and
+  // IO tasks are dealt round-robin to those of the node.
   virtual void select_task_options(MapperRuntime& runtime, const TaskView& task,
                                    TaskOptions& answer);
 
-  // ---- Replication. The functors that select_sharding_functor may name, from id 1; a runtime
-  // registers them before it starts. They live as long as the mapper.
+  // ---- Replication. Returns the functors that select_sharding_functor may name; ids begin at 1. A
+  // runtime registers them before it starts. They live as long as the mapper.
   virtual std::span<const ShardingFunctor* const> sharding_functors() const { return {}; }
-  // select_sharding_functor (of tasks, copies, fills, ...): kCyclicSharding. The answer must be the
-  // same on every shard.
+  // select_sharding_functor (for tasks, copies, fills, ...). Default: kCyclicSharding. The answer
+  // must be the same on every shard.
   virtual ShardingId select_sharding_functor(MapperRuntime& runtime, const TaskView& operation,
                                              const ShardTable& shards);
-  // replicate_task: the first replicable variant, a shard on each node. Only for tasks whose
-  // options said `replicate`.
+  // replicate_task. Default: the first replicable variant, with one shard on each node. Called only
+  // for tasks whose options have `replicate`.
   virtual void replicate_task(MapperRuntime& runtime, const TaskView& task,
                               ReplicateAnswer& answer);
 
-  // ---- Index launches (slice_task): cuts `part` of the launch, which is all of task.domain or
-  // what this shard, or the slice before, has of it. Blocks over all processors of the kind, of the
-  // node alone where the parent is replicated, as equal as the factorisation of their number
-  // allows.
+  // ---- Index launches (slice_task). Cuts `part` of the launch into slices. `part` is all of
+  // task.domain, or the part that this shard or the previous slice has. Default: blocks over all
+  // processors of the kind (over those of the node, if the parent is replicated). The blocks are as
+  // equal as the factorisation of the number of processors allows.
   virtual void slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
                           SliceAnswer& answer);
-  // premap_task: memories for the reduced future; none: where the runtime likes.
+  // premap_task. Memories for the reduced future; none: the runtime chooses.
   virtual void premap_task(MapperRuntime& runtime, const TaskView& task,
                            std::vector<Memory>& answer);
 
-  // ---- One task (map_task). `valid` has the instances with valid data for each requirement, where
-  // the options asked for them. The variant with the highest id for the kind of `task.current`;
-  // that processor, for IO and PY processors any of its node, and for CPUs and OMP processors on a
-  // node with one SOCKMEM or none; of an inner variant all virtual, of one that is no leaf
-  // reductions; else the memory with the most bandwidth, all fields SOA in F order, shared with
-  // neighbours as far as RequirementWish::shares says.
+  // ---- One task (map_task). `valid` has, for each requirement, the instances with valid data, if
+  // the options asked for them. The default is:
+  // * variant: the one with the highest id for the kind of `task.current`
+  // * processor: `task.current`. IO and PY processors: any of the node. CPUs and OMP processors:
+  //   any of the node if it has at most one SOCKMEM.
+  // * inner variant: all requirements are virtual. Variant that is not a leaf: reductions are
+  //   virtual.
+  // * other requirements: the memory with the most bandwidth, all fields, SOA, Fortran order,
+  //   shared with neighbours as RequirementWish::shares says
   virtual void map_task(MapperRuntime& runtime, const TaskView& task,
                         std::span<const std::span<const InstanceView>> valid, TaskWish& answer);
-  // Whether map_task and map_operation look at `valid`. Where not, a runtime need not fill it.
+  // Returns true if map_task and map_operation read `valid`. If false, a runtime need not fill it.
   virtual bool reads_valid() const { return true; }
-  // select_task_variant: of a task that is inlined in its parent on `task.current`. 0: none.
+  // select_task_variant. The variant of a task that is inlined in its parent on `task.current`; 0:
+  // none.
   virtual VariantId select_task_variant(MapperRuntime& runtime, const TaskView& task);
-  // postmap_task: copies of the results to be made, a wish for each requirement (none by default).
+  // postmap_task. The copies of the results to make: one wish for each requirement. Default: no
+  // copies.
   virtual void postmap_task(MapperRuntime& runtime, const TaskView& task, OperationWish& answer);
 
-  // ---- Other operations (map_inline, map_copy, map_partition; map_acquire, map_release decide
-  // profiling only). Inline mappings and copies go to the memory nearest to the parent's processor,
-  // partitions to host memory.
+  // ---- Other operations (map_inline, map_copy, map_partition; map_acquire and map_release decide
+  // only profiling). Default: inline mappings and copies go to the memory nearest to the parent's
+  // processor, partitions to host memory.
   virtual void map_operation(MapperRuntime& runtime, const TaskView& operation,
                              std::span<const std::span<const InstanceView>> valid,
                              OperationWish& answer);
-  // select_partition_projection: the partition of which the projection is to be done; 0: none.
+  // select_partition_projection. The partition for the projection; 0: none.
   virtual PartitionId select_partition_projection(MapperRuntime& runtime, const TaskView& operation,
                                                   std::span<const PartitionId> open);
-  // map_future_map_reduction: the memories that shall have the result.
+  // map_future_map_reduction. The memories that get the result.
   virtual void map_future_map_reduction(MapperRuntime& runtime, std::uint64_t tag,
                                         std::vector<Memory>& answer);
-  // map_must_epoch: a processor for each task.
+  // map_must_epoch. One processor for each task.
   virtual void map_must_epoch(MapperRuntime& runtime, std::span<const TaskView> tasks,
                               MustEpochAnswer& answer);
-  // select_task_sources, select_inline_sources, ...: indices into `sources`, best first. The
-  // nearest: the same memory, then the same node by bandwidth, then others.
+  // select_task_sources, select_inline_sources, ... Indices into `sources`, the best first.
+  // Default: the nearest first. The same memory comes first, then the same node by bandwidth, then
+  // other nodes.
   virtual void select_sources(MapperRuntime& runtime, const TaskView& operation,
                               const InstanceView& target, std::span<const InstanceView> sources,
                               std::vector<std::uint32_t>& answer);
 
-  // ---- Order (select_tasks_to_map): all that are ready, in their order. `ready` outlives the
-  // call.
+  // ---- Order (select_tasks_to_map). Default: all ready tasks, in their order. `ready` outlives
+  // the call.
   virtual void select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
                                    ScheduleAnswer& answer);
-  // Whether that may hold a task back or move one. Where not, a runtime need not ask: who overrides
-  // this with false is not asked.
+  // Returns true if select_tasks_to_map may hold back or move a task. If an override returns false,
+  // a runtime need not call it.
   virtual bool selects() const { return true; }
+  // configure_context. Default: Legion's defaults (see ContextAnswer).
   virtual void configure_context(MapperRuntime& runtime, const TaskView& task,
                                  ContextAnswer& answer);
 
-  // ---- Stealing (select_steal_targets, permit_steal_request): nothing is stolen. A thief asks the
-  // targets that it gets, but none that refused it since (`blacklist`).
+  // ---- Stealing (select_steal_targets, permit_steal_request). Default: nothing is stolen. A thief
+  // asks the targets in the answer, except those that have refused it since (`blacklist`).
   virtual void select_steal_targets(MapperRuntime& runtime, std::span<const Processor> blacklist,
                                     std::vector<Processor>& answer);
-  // Which of the stealable tasks `thief` gets: indices.
+  // Selects the stealable tasks that `thief` gets, as indices.
   virtual void permit_steal_request(MapperRuntime& runtime, const Processor& thief,
                                     std::span<const TaskView> stealable,
                                     std::vector<std::uint32_t>& answer);
 
-  // ---- Tracing (memoize_operation): what is traced, with DefaultSettings::memoize.
+  // ---- Tracing (memoize_operation). Default: operations in a trace, if DefaultSettings::memoize
+  // is set.
   virtual bool memoize_operation(MapperRuntime& runtime, const TaskView& operation, bool traced);
-  // ---- Tunables (select_tunable_value): the value's bytes. An id that is none of Tunable
-  // gives no bytes.
+  // ---- Tunables (select_tunable_value). The answer is the bytes of the value. An id that Tunable
+  // does not have gives no bytes.
   virtual void select_tunable_value(MapperRuntime& runtime, const TaskView& task, std::uint32_t id,
                                     std::uint64_t tag, std::span<const std::byte> arguments,
                                     std::vector<std::byte>& answer);
 
-  // ---- What comes back (report_profiling, handle_message, handle_task_result,
-  // handle_instance_collection). A task's copies are reported with the task: `report.operation`
-  // says of what. Of an instance that is gone those objects are told that found, made or acquired
-  // it.
+  // ---- Reports (report_profiling, handle_message, handle_task_result,
+  // handle_instance_collection). The copies of a task are reported with the task;
+  // `report.operation` tells them apart. When an instance is collected, every object that found,
+  // made or acquired it is told.
   virtual void report_profiling(MapperRuntime& runtime, const TaskView& operation,
                                 const ProfilingReport& report);
   virtual void handle_message(MapperRuntime& runtime, const Processor& sender, std::uint32_t kind,
@@ -206,27 +222,27 @@ class Mapper {
   virtual void handle_instance_collection(MapperRuntime& runtime, InstanceId instance);
 
  protected:
-  // The next processor of a kind, round and round: of the whole machine, of the local node. The
-  // machine (the node) must have one.
+  // Returns the next processor of a kind in round-robin order: of the whole machine, or of the
+  // local node. The machine (the node) must have one.
   Processor next_global(ProcKind kind);
   Processor next_local(ProcKind kind);
-  // The kind that the default would choose: see select_task_options. Nothing without a variant for
-  // a kind that the machine has.
+  // Returns the default kind; see select_task_options. nullopt if no variant has a kind that the
+  // machine has.
   std::optional<ProcKind> default_kind(const TaskView& task) const;
-  // The processor on which the default would start a task of that kind, which the machine must
-  // have.
+  // Returns the processor on which the default would start a task of that kind. The machine must
+  // have a processor of the kind.
   Processor default_processor(const TaskView& task, ProcKind kind);
-  // Whether the default would replicate it: the top-level task on several nodes, by a replicable
-  // variant for that kind.
+  // Returns true if the default would replicate the task: the top-level task on several nodes, with
+  // a replicable variant for that kind.
   bool default_replicates(const TaskView& task, ProcKind kind) const;
 
  private:
   MapperSite site_;
   std::array<std::optional<Processor>, kProcKindCount> global_turn_;  // the last one chosen
-  std::array<std::int64_t, kProcKindCount> local_turn_{};             // the index after it
+  std::array<std::int64_t, kProcKindCount> local_turn_{};  // the index after the last one chosen
 };
 
-// Decides as Legion's DefaultMapper: the hooks of Mapper as they are.
+// Decides as Legion's DefaultMapper does: with the default hooks of Mapper.
 class DefaultMapper final : public Mapper {
  public:
   using Mapper::Mapper;

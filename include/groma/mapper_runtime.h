@@ -1,6 +1,6 @@
-// MapperRuntime: what a runtime offers a mapper that wants to do more than wish (Legion: the calls
-// of MapperRuntime). DefaultMapper needs the wish alone, ProgramMapper also the events and
-// messages of limits.
+// MapperRuntime: the runtime calls that a mapper can make (Legion: the calls of MapperRuntime). A
+// mapper needs them only to do more than fill in its answers. DefaultMapper needs none of them.
+// ProgramMapper uses the events and messages for its limits.
 #pragma once
 
 #include <cstddef>
@@ -15,74 +15,76 @@
 
 namespace groma {
 
-// What a runtime can honour, so that a mapper can say once, to the log, what has no effect there.
+// The features that a runtime supports. A mapper uses them to log, once, what has no effect on this
+// runtime.
 struct Capabilities {
   bool layouts = true;      // field and dimension orders
   bool alignment = true;    // LayoutSpec::align_op
   bool compact = true;      // LayoutSpec::compact
   bool collection = true;   // CollectPriority, untracked
-  bool replication = true;  // several shards of a task
-  bool stealing = true;     // ready tasks may move to an idle processor
-  bool events = true;       // select_tasks_to_map can defer, profiling reports arrive
+  bool replication = true;  // a task can run as several shards
+  bool stealing = true;     // ready tasks can move to an idle processor
+  bool events = true;       // select_tasks_to_map can defer, and profiling reports arrive
   bool messages = true;     // send_message reaches the mapper object of any processor
-  bool instances = true;    // the calls below that find and make instances
+  bool instances = true;    // the calls below find and make instances
 };
 
-// An instance to find or to make. One that makes no sense (no region, no field, none that exist, of
-// several region trees) is neither found nor made.
+// An instance to find or to make. An invalid request is neither found nor made: without a region or
+// field, with unknown ones, or with regions of several region trees.
 struct InstanceRequest {
-  Memory memory;                      // of any node
-  LayoutSpec layout;                  // found with `exact`: of these regions and nothing around
-  std::span<const RegionId> regions;  // of one region tree; the instance covers them all
+  Memory memory;      // in any node
+  LayoutSpec layout;  // with `exact`, a found instance holds these regions and nothing else
+  std::span<const RegionId> regions;  // regions of one tree; the instance covers them all
   std::span<const FieldId> fields;
   ReductionId reduction = 0;
-  CollectPriority priority = kCollectDefault;  // of one that is made
+  CollectPriority priority = kCollectDefault;  // for an instance that is made
 };
+// An instance that was found or made.
 struct FoundInstance {
   InstanceId id = 0;
   bool created = false;
   std::int64_t bytes = 0;
 };
 
-// Passed to every hook; good until that hook returns. A runtime overrides what it offers: the
-// defaults offer nothing and say so by their results.
+// Passed to every hook, and valid until that hook returns. A runtime overrides the calls that it
+// offers. The default of each call offers nothing, and its result says so.
 class MapperRuntime {
  public:
   virtual ~MapperRuntime() = default;
 
   virtual Capabilities capabilities() const { return {}; }
 
-  // ---- Instances, for RequirementWish::instance. In the hooks of an operation while it is mapped
-  // (map_task, map_operation, select_sources) what is found or made is acquired: it stays until the
-  // operation is mapped. Elsewhere nothing is, and in hooks of no operation (select_tasks_to_map,
-  // stealing, messages) nothing can be made. Legion: find_physical_instance,
-  // create_physical_instance. Nothing when there is none or no room.
+  // ---- Instances, for RequirementWish::instance. Return nullopt if there is none or no room. In
+  // the hooks that map an operation (map_task, map_operation, select_sources), a found or made
+  // instance is acquired: it stays until the operation is mapped. In other hooks it is not
+  // acquired. In hooks without an operation (select_tasks_to_map, stealing, messages) no instance
+  // can be made. Legion: find_physical_instance, create_physical_instance.
   virtual std::optional<FoundInstance> find_instance(const InstanceRequest& request);
   virtual std::optional<FoundInstance> create_instance(const InstanceRequest& request);
-  // find_or_create_physical_instance.
+  // Legion: find_or_create_physical_instance.
   std::optional<FoundInstance> find_or_create_instance(const InstanceRequest& request);
-  // acquire_instance: false when it has been collected, or nothing is mapped. Once is as good as
-  // often.
+  // Legion: acquire_instance. Returns false if the instance has been collected or no operation is
+  // being mapped. Idempotent.
   virtual bool acquire_instance(InstanceId instance);
   virtual void release_instance(InstanceId instance);
-  // collect_instance: whether it is gone. Not while it is acquired or in use, holds the only valid
-  // data, or has priority kCollectNever.
+  // Legion: collect_instance. Returns true if the instance is gone. An instance is not collected
+  // while it is acquired or in use, holds the only valid data, or has the priority kCollectNever.
   virtual bool collect_instance(InstanceId instance);
   virtual void set_collect_priority(InstanceId instance, CollectPriority priority);
-  // Bytes that can still be had in `memory`; -1: not known.
+  // Returns the free bytes of `memory`; -1: unknown.
   virtual std::int64_t free_bytes(const Memory& memory);
 
-  // ---- Variants and names of what is not in the view at hand. Legion: find_valid_variants,
-  // find_task_layout_constraints; retrieve_name. Empty where there is none.
+  // ---- Variants and names of tasks without a view at hand. Return empty values if there are none.
+  // Legion: find_valid_variants, find_task_layout_constraints; retrieve_name.
   virtual std::span<const VariantView> variants(TaskId task);
   virtual std::string_view task_name(TaskId task);
 
-  // ---- Events (create_mapper_event, trigger_mapper_event). An event may be triggered in another
-  // hook than that which made it, once.
+  // ---- Events (create_mapper_event, trigger_mapper_event). An event may be triggered once, also
+  // in another hook than the one that created it.
   virtual MapperEvent create_event();
   virtual void trigger_event(MapperEvent event);
 
-  // ---- Messages between mapper objects (send_message, broadcast); handle_message gets them.
+  // ---- Messages between mapper objects (send_message, broadcast); handle_message receives them.
   virtual bool send_message(const Processor& target, std::uint32_t kind,
                             std::span<const std::byte> message);
   virtual bool broadcast(std::uint32_t kind, std::span<const std::byte> message);

@@ -1,5 +1,6 @@
-// Program: a checked mapping program, independent of any machine. Statements are tables with one
-// question each; functions are typed code that a binding to a machine evaluates (evaluate.h).
+// Program: a checked mapping program, independent of any machine. Its statements are tables, each
+// of which answers one question. Its functions are typed code, which a binding to a machine
+// evaluates (evaluate.h).
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@ namespace program {
 struct Data;
 }
 
-// The statement that took a decision: its number, counted from 1 in the order of the text. 0: none,
+// The statement that made a decision: its number in the order of the text, from 1. 0: no statement;
 // the decision is the default mapper's.
 struct Origin {
   std::uint32_t statement = 0;
@@ -28,16 +29,17 @@ struct Origin {
   friend bool operator==(const Origin&, const Origin&) = default;
 };
 
-// A function of the program, by its place among the `def`s.
+// A function of the program: its index among the `def`s.
 using FunctionId = std::uint32_t;
 
-// How a task's region requirement is named: its position, and the names of the region, its
-// partition and its parent, in this order (Legion: semantic names).
+// The ways to refer to a region requirement of a task: its position, and the names of the region,
+// its partition and its parent, in this order (Legion: semantic names).
 struct RegionNames {
   std::int64_t position = 0;
   std::span<const std::string_view> aliases;
 };
 
+// The answers of the questions that Program answers below. Each has the statement that decided.
 struct TaskDecision {
   std::vector<ProcKind> kinds;  // in order of preference
   Origin origin;
@@ -56,7 +58,7 @@ struct FunctionDecision {
   Origin origin;
 };
 struct LimitDecision {
-  std::int64_t limit;  // 0: none
+  std::int64_t limit;  // 0: no limit
   LimitScope scope;
   Origin origin;
 };
@@ -65,7 +67,7 @@ struct StealDecision {
   Origin origin;
 };
 
-// The statements that decide by a key: in the order of program::TableId.
+// The statements that decide by a key, in the order of program::TableId.
 enum class MappingStatement : std::uint8_t {
   kTask,
   kRegion,
@@ -78,71 +80,75 @@ enum class MappingStatement : std::uint8_t {
   kTaskSteal,
 };
 
-// Asks for the statements of a kind that speak of a task. What a kind does not look at is ignored.
+// Selects the statements of one kind that match a task. Members that the kind of statement does not
+// use are ignored.
 struct MatchQuery {
   MappingStatement statement = MappingStatement::kTask;
   std::string_view task;
-  RegionNames region;             // Region, Layout, CollectMemory
-  std::optional<ProcKind> kind;   // on which the task runs
-  std::optional<MemKind> memory;  // Layout: where the data lies
+  RegionNames region;             // used by Region, Layout, CollectMemory
+  std::optional<ProcKind> kind;   // the processor kind on which the task runs
+  std::optional<MemKind> memory;  // Layout: the memory kind of the data
 };
 inline constexpr std::size_t kMaxShadowed = 64;
+// A statement that matches a MatchQuery.
 struct Match {
   Origin origin;
-  bool shadowed = false;  // an earlier statement says the same, so this one never counts
+  bool shadowed = false;  // an earlier statement has the same key, so this one never counts
 };
 
-// Cheap to copy; immutable; safe to read from any thread.
+// A checked program. Cheap to copy, immutable, and safe to read from any thread.
 class Program {
  public:
   Program();
 
   const Source& source() const;
 
-  // Where the statement stands. `origin` must be of this program and not 0.
+  // Returns the range of the statement in the source. `origin` must belong to this program and not
+  // be 0.
   Range range(Origin origin) const;
 
-  // ---- "Which statement decides" of docs/language.md, a question each. Nothing where no statement
-  // does: the default mapper decides.
+  // ---- The rules "Which statement decides" of docs/language.md. If no statement decides, these
+  // functions return nothing, and the default mapper decides.
 
-  // Task: the list of the exact name, else of `*`.
+  // Task: the list for the exact name, otherwise the one for `*`.
   std::optional<TaskDecision> task(std::string_view name) const;
-  // Region: every candidate memory in order, from the most specific statement to `* *`.
+  // Region: all candidate memories in order, from the most specific statement to `* *`.
   std::vector<MemoryCandidate> memories(std::string_view task, const RegionNames& region,
                                         ProcKind kind) const;
-  // Layout: the one statement that matches first, for data in `memory` of a task that runs on
-  // `kind`.
+  // Layout: the first matching statement, for data in `memory` of a task that runs on `kind`.
   std::optional<LayoutDecision> layout(std::string_view task, const RegionNames& region,
                                        ProcKind kind, MemKind memory) const;
-  // IndexTaskMap, SingleTaskMap: the exact name, else the kind (when it is known), else `*`.
+  // IndexTaskMap, SingleTaskMap: the exact name, then the kind (if known), then `*`.
   std::optional<FunctionDecision> index_function(std::string_view task,
                                                  std::optional<ProcKind> kind) const;
   std::optional<FunctionDecision> single_function(std::string_view task,
                                                   std::optional<ProcKind> kind) const;
-  // InstanceLimit: the exact name with the kind, without one, then `*` likewise. 0 is no limit.
+  // InstanceLimit: the exact name with the kind, the exact name without a kind, then `*` in the
+  // same way. 0 means no limit.
   std::optional<LimitDecision> instance_limit(std::string_view task, ProcKind kind) const;
-  // CollectMemory.
+  // CollectMemory: the statement that has this region collected.
   std::optional<Origin> collect_memory(std::string_view task, const RegionNames& region) const;
-  // ControlReplicate. replicates_any: whether there is such a statement at all.
+  // ControlReplicate. replicates_any returns true if the program has any such statement.
   std::optional<Origin> control_replicate(std::string_view task) const;
   bool replicates_any() const;
-  // TaskSteal.
+  // TaskSteal: the scope for this task and kind.
   std::optional<StealDecision> task_steal(std::string_view task, ProcKind kind) const;
 
-  // Every statement that speaks of it, most specific first: the first that is not shadowed decides,
-  // but of Region, where within one key (task, region) the exact kind beats `*` and all others add
-  // candidates. None twice, at most kMaxShadowed shadowed ones.
+  // Returns every statement that matches, the most specific first. The first one that is not
+  // shadowed decides. Region differs: within one key (task, region) the exact kind beats `*`, and
+  // all other statements add candidates. Contains no statement twice and at most kMaxShadowed
+  // shadowed ones.
   std::vector<Match> matches(const MatchQuery& query) const;
 
   // ---- Functions.
   std::size_t function_count() const;
   std::string_view function_name(FunctionId function) const;
-  Range function_range(FunctionId function) const;  // of its name
+  Range function_range(FunctionId function) const;  // range of the name
   std::optional<FunctionId> find_function(std::string_view name) const;
-  // Whether the function takes the task and nothing else, as a mapping function does.
+  // Returns true if the function takes only the task, as a mapping function does.
   bool is_mapping_function(FunctionId function) const;
 
-  // For the stages after this one; lib/program/data.h.
+  // For the stages after this one (lib/program/data.h).
   const program::Data& data() const { return *data_; }
   explicit Program(std::shared_ptr<const program::Data> data) : data_(std::move(data)) {}
 
@@ -150,12 +156,12 @@ class Program {
   std::shared_ptr<const program::Data> data_;
 };
 
-// Reads and checks a program. Always returns one: of what could be read, when `diags` has errors;
-// it is then good for looking at, but not for binding.
+// Reads and checks a program. Always returns a program. If `diags` has errors, it holds what could
+// be read: it can be inspected but not bound.
 Program compile(const Source& source, Diagnostics& diags);
 
-// A word that is the same for programs which differ in comments and spaces alone, on any platform;
-// of others it differs, as far as 64 bits can.
+// Returns a short hash of the program. It ignores comments and spaces and is the same on any
+// platform. Other programs have other hashes, except for collisions of 64 bits.
 std::string mapping_mark(const Program& program);
 
 }  // namespace groma

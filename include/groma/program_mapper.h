@@ -1,11 +1,13 @@
-// ProgramMapper: a mapping program as a mapper. Bind the program to the machine (evaluate.h), make
-// what the mapper objects share, then one object for each processor:
+// ProgramMapper: applies a mapping program as a mapper. Bind the program to the machine
+// (evaluate.h), make the state that the mapper objects share, then make one object for each
+// processor:
 //
 //   auto shared = ProgramMapper::share(bound, log);
-//   for (Processor p : local) runtime.add(std::make_unique<ProgramMapper>(shared, MapperSite{...,
-//   p}));
+//   for (Processor p : local) {
+//     runtime.add(std::make_unique<ProgramMapper>(shared, MapperSite{..., p}));
+//   }
 //
-// Where no statement decides, it decides as DefaultMapper.
+// Where no statement decides, it decides as DefaultMapper does.
 #pragma once
 
 #include <functional>
@@ -21,14 +23,14 @@ class ProgramMapper final : public Mapper {
  public:
   struct Shared;
 
-  // What all mapper objects of one binding use, from any thread. `log` (may be null) hears once of
-  // each statement that the runtime cannot honour; it must outlive the result and be safe to call
-  // from several threads. So must `stop` (may be null), which is asked now and then while functions
-  // are evaluated that take long; once it says true they fail (IndexMap::Cursor).
+  // Makes the state that all mapper objects of one binding share, from any thread. `log` (may be
+  // null) is told once about each statement that the runtime cannot honour. `stop` (may be null) is
+  // asked from time to time during long evaluations; once it returns true, the evaluations fail
+  // (IndexMap::Cursor). Both must outlive the result and be safe to call from several threads.
   static std::shared_ptr<Shared> share(BoundProgram bound, LogSink* log = nullptr,
                                        std::function<bool()> stop = {});
 
-  // The machine of the binding, as a MapperSite wants it.
+  // Returns the machine of the binding, in the form that a MapperSite needs.
   static std::shared_ptr<const Machine> machine_of(const Shared& shared);
 
   // site.machine must be the machine of the binding.
@@ -38,54 +40,59 @@ class ProgramMapper final : public Mapper {
   const Program& program() const;
 
   std::string_view name() const override { return "groma"; }
-  // "a.mapper:4:1: `Region * * GPU FBMEM;`"
+  // Returns text such as "a.mapper:4:1: `Region * * GPU FBMEM;`".
   std::string describe(Origin origin) const override;
   Source source() const override { return program().source(); }
 
-  // Task, SingleTaskMap, ControlReplicate, TaskSteal.
+  // Applies Task, SingleTaskMap, ControlReplicate and TaskSteal.
   void select_task_options(MapperRuntime& runtime, const TaskView& task,
                            TaskOptions& answer) override;
-  // A functor for each function, id f + 1 for function f; where it reads its task's name also one
-  // for each name that it can tell apart (those that are compared anywhere in the program, the
-  // first 4,096). It sends a point to the shard of the processor that the function gives it
-  // (ShardTable::shard_of); a point at which the function fails to shard 0, since slice_task will
-  // tell. Single tasks are dealt out cyclically: their function decides in select_task_options.
+  // Returns one functor for each function: id f + 1 for function f. A function that reads its
+  // task's name also has one for each name that it can distinguish. These are the names that the
+  // program compares anywhere, at most the first 4,096.
+  // A functor sends a point to the shard of the processor that the function gives it
+  // (ShardTable::shard_of). It sends a point at which the function fails to shard 0, since
+  // slice_task reports the error. Single tasks are dealt cyclically; their function decides in
+  // select_task_options.
   std::span<const ShardingFunctor* const> sharding_functors() const override;
   ShardingId select_sharding_functor(MapperRuntime& runtime, const TaskView& operation,
                                      const ShardTable& shards) override;
-  // ControlReplicate: a shard on each node; on one node, on each processor of the task's kind.
+  // Applies ControlReplicate: one shard on each node, or, on a single node, one on each processor
+  // of the task's kind.
   void replicate_task(MapperRuntime& runtime, const TaskView& task,
                       ReplicateAnswer& answer) override;
-  // IndexTaskMap: boxes of one processor each, single points where InstanceLimit or TaskSteal
-  // counts them.
+  // Applies IndexTaskMap. Each slice is a box for one processor; a slice is a single point if
+  // InstanceLimit or TaskSteal counts the points.
   void slice_task(MapperRuntime& runtime, const TaskView& task, const Rect& part,
                   SliceAnswer& answer) override;
-  // Task, Region, Layout, CollectMemory, IndexTaskMap; SingleTaskMap decided where the task stands.
+  // Applies Task, Region, Layout, CollectMemory and IndexTaskMap. SingleTaskMap was applied in
+  // select_task_options.
   void map_task(MapperRuntime& runtime, const TaskView& task,
                 std::span<const std::span<const InstanceView>> valid, TaskWish& answer) override;
-  // Task, IndexTaskMap, SingleTaskMap, as far as the processors are all different.
+  // Applies Task, IndexTaskMap and SingleTaskMap, as long as the processors are all different.
   void map_must_epoch(MapperRuntime& runtime, std::span<const TaskView> tasks,
                       MustEpochAnswer& answer) override;
-  // InstanceLimit: maps what its limit lets through, and defers the rest until an instance ends.
+  // Applies InstanceLimit: maps as many tasks as the limit allows, and defers the rest until an
+  // instance ends.
   void select_tasks_to_map(MapperRuntime& runtime, std::span<const TaskView> ready,
                            ScheduleAnswer& answer) override;
-  bool selects() const override;  // with an InstanceLimit statement
+  bool selects() const override;  // true if there is an InstanceLimit statement
   bool reads_valid() const override { return false; }
   void report_profiling(MapperRuntime& runtime, const TaskView& operation,
                         const ProfilingReport& report) override;
-  // InstanceLimit over several processors: their mapper objects tell each other.
+  // InstanceLimit over several processors: their mapper objects inform each other.
   void handle_message(MapperRuntime& runtime, const Processor& sender, std::uint32_t kind,
                       std::span<const std::byte> message) override;
-  // TaskSteal: processors of the kind, in the node or anywhere, each in its turn; the victim gives
-  // half of what the thief may have.
+  // Applies TaskSteal. The targets are the processors of the kind, in the node or on the machine,
+  // in turn. The victim gives half of the tasks that the thief may have.
   void select_steal_targets(MapperRuntime& runtime, std::span<const Processor> blacklist,
                             std::vector<Processor>& answer) override;
   void permit_steal_request(MapperRuntime& runtime, const Processor& thief,
                             std::span<const TaskView> stealable,
                             std::vector<std::uint32_t>& answer) override;
-  // Whether an InstanceLimit over several processors has granted this object an instance of the
-  // task, or is about to, that has not begun. One of the task that waits here must not be stolen
-  // then, or the others would wait for a grant that nobody uses.
+  // Returns true if an InstanceLimit over several processors has granted this object a place for
+  // the task that is not used yet, or is about to. A task that waits here must then not be stolen,
+  // because the others would wait for a grant that nobody uses.
   bool expects_place(TaskId task) const;
 
  private:

@@ -1,4 +1,4 @@
-// What a Legion program was seen to do (`groma record`), as an application.
+// Recording: describes what a Legion program did in one run (`groma record`) as an application.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +13,17 @@ namespace groma {
 
 inline constexpr std::size_t kMaxRecordedBytes = std::size_t{64} << 20;
 
+// The application of a recorded run.
 struct Recording {
-  Application app;  // Workload::make takes it
-  // What it does not say, or not as it was; a sentence each.
+  Application app;  // Workload::make accepts it
+  // What the application leaves out or describes differently; a sentence each.
   std::vector<std::string> notes;
 };
 
-// The application, under that name, of what the preloaded library wrote at the end of a run. What
-// repeats itself becomes loops; pieces of partitions and what each launch works on become formulas.
-// The same text gives the same application. Fails (kMalformed, kTooLarge) on any other text;
-// bounded in time and memory by its size.
+// Makes the application, with this name, from the text that the preloaded library wrote at the end
+// of a run. Repetitions become loops. Pieces of partitions and the data of each launch become
+// formulas. The result is deterministic. Fails with kMalformed or kTooLarge on any other text. Time
+// and memory are bounded by the size of the text.
 Result<Recording> recorded_application(std::string_view recorded, const std::string& name);
 
 }  // namespace groma

@@ -1,8 +1,8 @@
-// Result<T>: what an operation that can fail returns, and GROMA_CHECK, for failures that are ours.
+// Result<T>: the return type of an operation that can fail. GROMA_CHECK: a check for errors in
+// Groma itself.
 //
-// Nothing in Groma throws. A wrong *input text* is reported through Diagnostics (diagnostics.h); a
-// failed *operation* (a file, an unknown machine name, a malformed JSON file) comes back as an
-// Error.
+// Nothing in Groma throws. A wrong *input text* is reported through Diagnostics (diagnostics.h). A
+// failed *operation* (a file, an unknown machine name, a malformed JSON file) returns an Error.
 #pragma once
 
 #include <cstddef>
@@ -16,22 +16,23 @@
 
 namespace groma {
 
-// More mistakes of one file are not told.
+// Further mistakes in one file are not reported.
 inline constexpr std::size_t kMaxFileErrors = 20;
 
-// Why an operation failed: a code to branch on, a message that names the thing.
+// Why an operation failed: a code to branch on, and a message that names the thing.
 struct Error {
   enum class Code {
     kUnreadable,  // a file cannot be read or written
-    kTooLarge,    // a bound on size or count would be passed
-    kUnknown,     // no such machine, preset, parameter
-    kMalformed,   // the text does not have the shape that it should have
-    kStopped,     // the caller asked for it to end
+    kTooLarge,    // a limit on size or count would be exceeded
+    kUnknown,     // unknown machine, preset or parameter
+    kMalformed,   // the text does not have the expected shape
+    kStopped,     // the caller asked for the end
   };
   Code code;
   std::string message;    // lower case, no full stop: "cannot read `a.mapper`: permission denied"
   std::string help = {};  // what to do instead; may be empty
-  // What else is wrong with a file, beside this and not because of it: up to kMaxFileErrors in all.
+  // Other mistakes in the same file that are independent of this one. At most kMaxFileErrors in
+  // all.
   std::vector<Error> more = {};
 };
 
@@ -44,13 +45,14 @@ namespace internal {
 }
 }  // namespace internal
 
-// Ends the process, saying that the fault is ours. Never for anything that an input can cause.
+// Ends the process with a message that Groma is at fault. Never used for anything that an input can
+// cause.
 #define GROMA_CHECK(condition)        \
   ((condition) ? static_cast<void>(0) \
                : ::groma::internal::check_failed(#condition, __FILE__, __LINE__))
 
-// A value or the reason why there is none: an Error, or what its place says (groma/llm.h). Reading
-// the side that is not there is our fault.
+// A value, or the reason why there is none: an Error, or another type such as ChatError
+// (groma/llm.h). Reading the side that is not there ends the process (GROMA_CHECK).
 template <typename T, typename E = Error>
 class [[nodiscard]] Result {
  public:

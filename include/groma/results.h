@@ -44,13 +44,13 @@
 
 namespace groma {
 
-// What Groma's own lines on standard error begin with. They say how long a run took, among other
-// things, so they are no results of a program.
+// The beginning of Groma's own lines on standard error. They say, for example, how long a run took,
+// so they are not results of the program.
 inline constexpr std::string_view kOwnLine = "groma: ";
 
 struct ResultsOptions {
-  // RE2 patterns. If there are any, a line counts only if one of them matches a part of it; of a
-  // pattern with a group, what the group matches.
+  // RE2 patterns. If there are any, a line counts only if one of them matches a part of it. If the
+  // pattern has a group, only the text of the group counts.
   std::vector<std::string> same = {};
   // RE2 pattern of a measure, whose lines do not count; empty: none.
   std::string measure = {};
@@ -91,8 +91,9 @@ class Results {
   // from run to run.
   void add_reference(std::string_view out, std::string_view err);
   bool has_reference() const;
+  // Returns what is left out of comparisons because the references differ there.
   UnsteadyResults unsteady() const;
-  // The options in a line, different for different options: a cache key.
+  // Returns the options in one line, which differs for different options. It serves as a cache key.
   std::string key() const;
   // Whether outputs are short enough to be compared: 16 MiB each; 262,144 lines and 1,048,576
   // numbers together. The other functions expect outputs that are.
@@ -107,10 +108,11 @@ class Results {
   std::unique_ptr<State> state_;
 };
 
-// "2 lines that differ between runs without the mapping, such as `seed 3`"; empty if there are
-// none.
+// Returns text such as "2 lines that differ between runs without the mapping, such as `seed 3`";
+// empty if there are none.
 std::string to_text(const UnsteadyResults& unsteady);
-// "it prints `sum nan` instead of `sum 4.09`", one sentence without its full stop.
+// Returns text such as "it prints `sum nan` instead of `sum 4.09`": one sentence without a full
+// stop.
 std::string to_text(const ResultsDifference& difference);
 
 }  // namespace groma

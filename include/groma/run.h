@@ -1,5 +1,5 @@
-// run: an application under a mapping in the embedded runtime, and what came of it, located in the
-// program.
+// run: runs an application under a mapping in the embedded runtime, and reports the result at the
+// places of the program.
 #pragma once
 
 #include <memory>
@@ -17,60 +17,64 @@
 
 namespace groma {
 
-// Runs the workload on the machine of the binding, mapped by the program. Why it cannot run goes to
-// `diags` (of the program's source) at the statement that caused it. `log` (may be null) hears what
-// ProgramMapper::share says.
+// Runs the workload on the machine of the binding, mapped by the program. If it cannot run, `diags`
+// (of the program's source) gets the reason at the statement that caused it. `log` (may be null) is
+// told what ProgramMapper::share says.
 RunResult run(const BoundProgram& bound, const Workload& workload, const SimulateOptions& options,
               Diagnostics& diags, LogSink* log = nullptr);
-// The same under DefaultMapper. `diags` is of no particular text.
+// Does the same under DefaultMapper. `diags` does not belong to a particular text.
 RunResult run_default(std::shared_ptr<const Machine> machine, const Workload& workload,
                       const SimulateOptions& options, Diagnostics& diags);
 
-// What a profile of the result says of itself and of statements. `program` must outlive the answer;
-// null: the default mapper's run.
+// Returns the words for a profile of the run: its title, and the text and place of each statement.
+// `program` must outlive the result; null: the default mapper's run.
 ProfileWords words_of(const Workload& workload, const Machine& machine, const Program* program);
 
-// GuideContext::lacking of a machine that is known.
+// Returns the value of GuideContext::lacking for a known machine.
 std::vector<std::string> lacking_kinds(const Machine& machine);
 
-// A run and what came of it. What is pointed at outlives guide_run().
+// A run and its results. The objects that the pointers point at must outlive the call of
+// guide_run().
 struct GuidedRun {
   const Workload* workload = nullptr;
   std::shared_ptr<const Machine> machine;
-  const BoundProgram* bound = nullptr;  // null: the default mapper's, or it cannot be bound
-  SimulateOptions options;              // of the run
-  const Diagnostics* diags = nullptr;   // of the program's source, or of no particular text
-  const RunResult* result = nullptr;    // null: the program of `diags` cannot be bound
-  const Profile* profile = nullptr;     // of a run that succeeded
+  // Null: the default mapper ran, or the program cannot be bound.
+  const BoundProgram* bound = nullptr;
+  SimulateOptions options;  // options of the run
+  // Messages about the program's source, or about no particular text.
+  const Diagnostics* diags = nullptr;
+  const RunResult* result = nullptr;  // null: the program of `diags` cannot be bound
+  const Profile* profile = nullptr;   // set if the run succeeded
 };
-// What guide_run() spends on runs of changed mappings.
+// Limits of guide_run() on the runs of changed mappings.
 struct GuideLimits {
   std::size_t runs = 24;
-  std::int64_t tasks = 1 << 17;  // point tasks, all runs together: some half a second
-  // Where that is too little for as many whole runs, loops are cut short
-  // (SimulateOptions::max_iterations), and so many of the best changes then run whole, beside.
+  std::int64_t tasks = 1 << 17;  // point tasks of all runs together; about half a second
+  // If `tasks` does not allow `runs` whole runs, loops are cut short
+  // (SimulateOptions::max_iterations). Then this many of the best changes are also run whole, in
+  // addition.
   std::size_t whole_runs = 2;
 };
 
-// What the run means and which statement to change (AutoGuide). Changes of the mapping are tried in
-// the embedded runtime, and those alone are suggested that make the run faster, or possible; each
-// with a fix, of `diags->source()`, and how fast the run then was. Where the limits leave nothing
-// to try, advice is the guide's own, in words without a fix. `rules`: null takes those that come
-// with Groma, which a run that failed then waits for (25 ms).
+// Explains the run and names the statement to change (AutoGuide). Changes of the mapping are tried
+// in the embedded runtime. Only changes that make the run faster, or possible, are suggested. Each
+// comes with a fix of `diags->source()` and with the run time that it gave. If the limits leave
+// nothing to try, the advice is the guide's own, in words without a fix. `rules`: null means the
+// rules that come with Groma; loading them delays the answer for a failed run by 25 ms.
 Feedback guide_run(const GuidedRun& run, const GuideLimits& limits = {},
                    const GuideRules* rules = nullptr);
 
+// Returns one line of JSON (docs/commands.md). It is
 // {"status": "ok", "seconds": ..., "throughput": ..., "unit": ..., "runtime": "simulator", ...} or
-// {"status": "error", "stage": "map" | "execute", "raw": ..., "diagnostics": [...]}
-// (docs/commands.md), with "explain", "suggest", "fixes", "profile" and "fit" where they are not
-// null. One line.
+// {"status": "error", "stage": "map" | "execute", "raw": ..., "diagnostics": [...]}.
+// Arguments that are not null add "explain", "suggest", "fixes", "profile" and "fit".
 std::string to_json(const RunResult& result, const Feedback* feedback, const Profile* profile,
                     const Fit* fit, const Diagnostics& diags, const ProfileWords& words);
-// Of a program that cannot be bound: {"status": "error", "stage": "check", "raw": the first error,
-// "diagnostics": [...]}, likewise.
+// Does the same for a program that cannot be bound: {"status": "error", "stage": "check", "raw":
+// the first error, "diagnostics": [...]}
 std::string check_failed_json(const Diagnostics& diags, const Feedback* feedback = nullptr);
-// For a person: the time, then the profile where it is not null. Ends with a line end; empty when
-// the run failed, since its diagnostics then say all.
+// Returns text for a person: the time, then the profile if it is not null. Ends with a line end.
+// Empty if the run failed, since the diagnostics then say everything.
 std::string draw(const RunResult& result, const Profile* profile, const ProfileWords& words,
                  bool color = false);
 

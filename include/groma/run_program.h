@@ -1,5 +1,5 @@
-// A Legion program on this computer under a mapping for which it was not built: `groma run --map`;
-// what it does, recorded: `groma record`.
+// Runs a Legion program on this computer under a mapping for which it was not built (`groma run
+// --map`), or records what it does (`groma record`).
 #pragma once
 
 #include <cstdint>
@@ -22,61 +22,67 @@
 
 namespace groma {
 
+// What to run, and how.
 struct ProgramRun {
-  std::vector<std::string> words;  // the program, looked for in PATH unless it has a `/`, and more
-  // libgroma_preload.so of a Groma that was built with the program's Legion; what else that brings
-  // lies beside it.
+  // The program and its arguments; the program is searched in PATH unless it has a `/`.
+  std::vector<std::string> words;
+  // libgroma_preload.so of a Groma that was built with the program's Legion. The other files that
+  // it needs are beside it.
   std::string library;
   std::int64_t timeout_ms = 600'000;  // 0: none
   // Legion's own checks of a mapper's answers (-lg:safe_mapper), which cost time. kFirst: until the
-  // program has once run well under the mapping.
+  // program has run well under the mapping once.
   enum class Checks : std::uint8_t { kFirst, kAlways, kNever } checks = Checks::kFirst;
-  // Where kFirst remembers that, for 7 days; empty: nowhere.
+  // The file in which kFirst remembers that, for 7 days; empty: it is not remembered.
   std::string checked_file = {};
-  LayoutOverrides override_layouts = {};  // legion::Options::override_layouts
-  // Compares what the program prints with its runs without the mapping; null: nothing is compared.
-  // Such a run is made where this has none yet, and up to two others while results differ, since a
-  // number that changes from run to run may be the same in two runs by chance. These are more runs
-  // of the program, with all that the program does. Left out where kFirst has nothing to check
-  // any more, unless the program prints a failure that the guide knows, and where a launcher
-  // started this process, whose program cannot be started twice. Outlives the call.
+  // Layout statements for these tasks may contradict what the program's own mapper asks for
+  // (legion::Options::override_layouts).
+  LayoutOverrides override_layouts = {};
+  // Compares what the program prints with its runs without the mapping; null: no comparison. If it
+  // has no such run yet, one is made, and up to two others while results differ, since a number
+  // that changes from run to run may be the same in two runs by chance. Each is a complete run of
+  // the program. Must outlive the call.
+  // The comparison is left out if kFirst has nothing left to check, unless the program prints a
+  // failure that the guide knows. It is also left out if a launcher started this process, since the
+  // program cannot be started twice then.
   Results* results = nullptr;
-  // Results are compared only where the program ends well but prints a failure that the guide
-  // knows: the failure does not count if the program prints the same without the mapping.
+  // Compares results only if the program ends well but prints a failure that the guide knows. The
+  // failure does not count if the program prints the same without the mapping.
   bool compare_failures_only = false;
-  // The file into which the run is recorded (recorded_application reads it); empty: it is not.
+  // The file for the recording of the run (recorded_application reads it); empty: no recording.
   std::string record_file = {};
-  // Has Legion measure tasks and copies (ProgramResult::record), which costs time.
+  // Makes Legion measure tasks and copies (ProgramResult::record), which costs time.
   bool profile = false;
-  // The file into which goes what the mappers decide, in the form of Legion's LoggingWrapper
-  // (read_mapper_log of explain_log.h); empty: it is not written. Not of a program that maps
-  // itself.
+  // The file for the decisions of the mappers, in the form of Legion's LoggingWrapper
+  // (read_mapper_log of explain_log.h); empty: no log. Not used for a program that maps itself.
   std::string log_file = {};
-  // What the program is, where that is known: then it says `elapsed 12.34 ms` in a line, the time
-  // of what this measures. Outlives the call.
+  // The application of the program, if known. The program then prints `elapsed 12.34 ms` in a line:
+  // the time of the part that the application measures. Must outlive the call.
   const Workload* app = nullptr;
-  // Both as Command's (system.h).
+  // Both as in Command (system.h).
   std::function<void(std::string_view bytes, bool is_error)> on_output = {};
   std::function<bool()> stop = {};
 };
 
+// The result of a run.
 struct ProgramResult {
-  // kMap: it was not mapped, or an answer of the mapping was refused.
+  // kMap: the program was not mapped, or an answer of the mapping was refused.
   enum class Stage : std::uint8_t { kDone, kMap, kExecute } stage = Stage::kDone;
-  bool stopped = false;    // by `stop`
-  bool timed_out = false;  // at its deadline
-  bool checked = false;    // with Legion's checks
-  std::string machine;     // of what was recorded, as load_machine() reads it; empty: not known
-  int legion_runs = 0;     // that were taken over; what is recorded or logged is of one of them
-  // A launcher started several of these, and the first process of the program, which another one
-  // has, is recorded.
+  bool stopped = false;    // ended by `stop`
+  bool timed_out = false;  // ended at its deadline
+  bool checked = false;    // Legion's checks were on
+  std::string machine;     // machine of the recording, as load_machine() reads it; empty: unknown
+  // Number of Legion runs that used the mapping; a recording or log is of one of them.
+  int legion_runs = 0;
+  // A launcher started several such processes, and the recording is of the program's first process,
+  // which another of them runs.
   bool recorded_elsewhere = false;
-  int exit_code = 0;   // as a shell gives it: 134 for an abort
-  double seconds = 0;  // by the clock, from the program's start to its end
-  Feedback feedback;   // what its output means
-  // With ProgramRun::results: whether the program printed what it prints without the mapping.
-  // kUnknown: it does not run without one. kTooLong: it prints more than can be compared. kKnown:
-  // it has run well under the mapping in the last 7 days (ProgramRun::checked_file). kLaunched: a
+  int exit_code = 0;   // as a shell reports it: 134 for an abort
+  double seconds = 0;  // wall-clock time from the program's start to its end
+  Feedback feedback;   // the meaning of its output
+  // With ProgramRun::results: whether the program printed the same as without the mapping.
+  // kUnknown: it does not run without one. kTooLong: its output is too long to compare. kKnown: it
+  // has run well under the mapping in the last 7 days (ProgramRun::checked_file). kLaunched: a
   // launcher started this process.
   enum class Same : std::uint8_t {
     kNotCompared,
@@ -88,61 +94,63 @@ struct ProgramResult {
     kLaunched
   };
   Same same_results = Same::kNotCompared;
-  UnsteadyResults unsteady;  // what was not compared, of kSame and kDifferent
-  // Of a ProgramRun::app that ran well.
+  UnsteadyResults unsteady;  // set for kSame and kDifferent: what was not compared
+  // Set for a ProgramRun::app that ran well.
   struct Measured {
     double seconds = 0;     // as the program says
-    double throughput = 0;  // the metric's work by these seconds
-    std::string unit;       // of the throughput
+    double throughput = 0;  // the metric's work divided by these seconds
+    std::string unit;       // unit of the throughput
   };
   std::optional<Measured> measured;
-  // Of a ProgramRun::profile: what was measured of a run that came to its end; null, and why, where
-  // that is not to be had. Of the first process.
+  // With ProgramRun::profile: the measurements of a run that came to its end. If they are not
+  // available, null, with the reason in why_no_record. They are those of the first process.
   std::shared_ptr<const RunRecord> record;
   std::string why_no_record;
   bool ok() const { return stage == Stage::kDone; }
 };
 
-// Runs the program in a process group of its own, which ends with it, at its deadline, or when it
-// is stopped. It gets the mapping's text through its environment (of more than 96 KB the path),
-// nothing on its standard input, and what brings Legion's last messages home (-logfile stderr,
-// unless it names another). Where there is no CUDA driver and Legion wants one, a stand-in takes
-// its place; not below launchers such as srun, since there may be one where the program then runs.
+// Runs the program in its own process group. The group ends with the program, at its deadline, or
+// when it is stopped. The program gets the text of the mapping through its environment (the path,
+// if the text exceeds 96 KB) and an empty standard input. It also gets `-logfile stderr`, unless it
+// names another log file, so that Legion's last messages are not lost. If there is no CUDA driver
+// and Legion needs one, a stand-in takes its place. That is not done below launchers such as srun,
+// since the program may run on a computer with a driver.
 //
-// A program that starts no Legion that could be taken over, or one of another version, is a failure
-// with its reason; so is one with an `app` that says no time. Fails where it cannot be started at
-// all: no such program or library (kUnreadable, kUnknown), a library whose path LD_PRELOAD cannot
-// hold (kMalformed), a mapping that is too large and no file (kTooLarge). `rules`: null takes those
-// that come with Groma.
+// It is a failure with a reason if the program starts no Legion that can use the mapping, starts a
+// Legion of another version, or prints no time although `app` is set. Fails if the program cannot
+// be started: kUnreadable or kUnknown for an unknown program or library, kMalformed for a library
+// path that LD_PRELOAD cannot hold, kTooLarge for a mapping that is too large and not a file.
+// `rules`: null means the rules that come with Groma.
 Result<ProgramResult> run_program(const Program& mapping, const ProgramRun& run,
                                   const GuideRules* rules = nullptr);
-// The same under no mapping of ours: the program maps itself. It is there to be recorded, and never
-// checked.
+// Does the same without a mapping: the program maps itself. Use it to record a program. Legion's
+// checks are never on.
 Result<ProgramResult> run_program(const ProgramRun& run, const GuideRules* rules = nullptr);
 
-// The program as it is, without Groma, its library and its measurements. Its output goes nowhere
-// else, and is added to ProgramRun::results, which may be null, if it ended well and can be
-// compared. Fails where it cannot be started.
+// Runs the program without Groma, its library and its measurements. If the program ends well and its
+// output can be compared, the output is added to ProgramRun::results, which may be null. Fails if
+// the program cannot be started.
 Result<CommandOutcome> run_without_mapping(const ProgramRun& run);
 
-// The name of the program that a command line starts, without its folder: launchers (`mpirun -np 4
-// ./circuit` is `circuit`) and interpreters (`python3 solve.py` is `solve`) are passed over, as far
-// as they are known. `words` is not empty. Looks for programs in PATH.
+// Returns the name of the program that a command line starts, without its folder. Known launchers
+// (`mpirun -np 4 ./circuit` is `circuit`) and interpreters (`python3 solve.py` is `solve`) are
+// skipped. `words` is not empty. Programs are searched in PATH.
 std::string program_name(const std::vector<std::string>& words);
 
-// What a profile of the run says of itself and of statements. `mapping` must outlive the answer.
+// Returns the words for a profile of the run: its title, and the text and place of each statement.
+// `mapping` must outlive the result.
 ProfileWords words_of(const ProgramRun& run, const Program& mapping);
 
-// {"status": "ok", "seconds": ..., "runtime": "legion", ...} or {"status": "error", ...}
-// (docs/commands.md), with "profile" where it is not null. One line. `diags` is of the mapping's
-// source.
+// Returns one line of JSON (docs/commands.md): {"status": "ok", "seconds": ..., "runtime":
+// "legion", ...} or {"status": "error", ...}. "profile" is added if it is not null. `diags` is of
+// the mapping's source.
 std::string to_json(const ProgramResult& result, const Diagnostics& diags,
                     const Profile* profile = nullptr, const ProfileWords& words = {});
-// For a person, a line: how long the run took, and whether its results were compared. Empty if it
-// failed.
+// Returns a line for a person: how long the run took, and whether its results were compared. Empty
+// if it failed.
 std::string time_line(const ProgramResult& result, const Program& mapping, const ProgramRun& run);
-// For a person: how the run failed, and what its output means; then the profile where it is not
-// null.
+// Returns text for a person: how the run failed, and what its output means; then the profile if it
+// is not null.
 std::string draw(const ProgramResult& result, const Program& mapping, const ProgramRun& run,
                  const Profile* profile = nullptr, bool color = false);
 

@@ -1,5 +1,5 @@
-// RunRecord: what happened in a run, event by event; what a profile is made from. The embedded
-// runtime knows all of it; of a Legion program it is what Legion tells (docs/legion.md).
+// RunRecord: the events of a run, from which a profile is made. The embedded runtime records all
+// events. For a Legion program the record has what Legion reports (docs/legion.md).
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,15 @@
 
 namespace groma {
 
-// Picoseconds since the run began.
+// Picoseconds since the beginning of the run.
 using RunTime = std::int64_t;
 inline constexpr double kPicosecond = 1e-12;
 
-// Names are indices into the lists of RunRecord; -1: none.
+// The record of a run. Members that refer to something hold its index in one of the lists below;
+// -1: none.
 struct RunRecord {
-  // A one-way lane of a channel: `out` of the memories of its node, or in.
+  // A one-way lane of a channel. If `out` is true, it leads out of the memories of its node,
+  // otherwise into them.
   struct Link {
     std::string channel;
     std::int64_t node, number;
@@ -32,40 +34,42 @@ struct RunRecord {
     std::int64_t capacity_bytes;
     std::int64_t peak_bytes = 0;
   };
-  // Tasks and copies are numbered together in the order in which their start was decided, so that
-  // causes come before what they caused. A run that was given up may have events beyond its end.
+  // A task or a copy. Events are numbered in the order in which their start was decided, so that a
+  // cause precedes its effects. A run that was given up may have events beyond its end.
   struct Event {
     enum class Kind : std::uint8_t { kTask, kCopy, kReduction } kind = Kind::kTask;
-    std::int32_t name = -1;    // of a task; of the task that wanted the copy
-    std::int32_t point = -1;   // of a task of an index launch
+    std::int32_t name = -1;    // the task; for a copy, the task that needed it
+    std::int32_t point = -1;   // for a task of an index launch
     std::int32_t where = -1;   // processor of a task; target memory of a copy
     std::int32_t from = -1;    // source memory of a copy
-    std::int32_t region = -1;  // of a copy
-    // Of the mapping, because of which the data goes there; 0: the default mapper; -1: not known.
+    std::int32_t region = -1;  // region of a copy
+    // The statement of the mapping that places the data; 0: the default mapper; -1: unknown.
     std::int32_t statement = 0;
-    std::int32_t route = -1;  // of a copy
+    std::int32_t route = -1;  // route of a copy
     std::int64_t bytes = 0;
-    // Its node's runtime processor maps a task from `mapping` to `mapped`; a copy's `mapping` is 0.
+    // The runtime processor of the node maps a task from `mapping` to `mapped`. `mapping` is 0 for
+    // a copy.
     RunTime mapping = 0, mapped = 0, ready = 0, start = 0, end = 0;
-    // The event whose end made it ready last; -1: it was ready when it was mapped. Where it then
-    // waited for a processor or channel: the event that had it, which ended later.
+    // The event whose end made this one ready last; -1: it was ready when it was mapped. If it then
+    // waited for a processor or channel: the event that used it and ended later.
     std::int64_t cause = -1;
-    // The event that the launching task waited for last before it launched this (its end, or its
-    // start where it is the launching task itself); from then to `mapped` it was the runtime's.
-    // -1: from the beginning of the run.
+    // The last event that the launching task waited for before this launch: the event's end, or its
+    // start if it is the launching task itself (`after_start`). From then until `mapped` the
+    // runtime worked on this event. -1: from the beginning of the run.
     std::int64_t after = -1;
     bool after_start = false;
-    // Of a launching task that worked on after it had launched others: its first event; else -1.
+    // For a launching task that went on after it had launched others: its first event. Otherwise
+    // -1.
     std::int64_t continues = -1;
   };
   struct Allocation {
     RunTime time;
     std::int32_t memory;
     std::int32_t region;
-    std::int64_t bytes;  // negative: freed
+    std::int64_t bytes;  // negative: bytes that were freed
   };
   struct Phase {
-    std::int32_t name;  // of `phase_names`
+    std::int32_t name;  // index into `phase_names`
     RunTime begin, end;
   };
 
@@ -74,13 +78,13 @@ struct RunRecord {
   std::vector<Processor> processors;
   std::vector<Memory> memories;
   std::vector<Link> links;
-  std::vector<std::vector<std::int32_t>> routes;  // links; none inside one memory
+  std::vector<std::vector<std::int32_t>> routes;  // indices into `links`; empty within one memory
   std::vector<Event> events;
   std::vector<Allocation> allocations;
-  std::vector<Phase> phases;  // in the order in which they ended
+  std::vector<Phase> phases;  // in the order of their ends
   RunTime end = 0;
-  bool is_beginning = false;       // of the run, which had more events than are kept
-  std::vector<std::string> notes;  // what it does not say, a sentence each
+  bool is_beginning = false;  // the record has only the beginning of a run with too many events
+  std::vector<std::string> notes;  // what the record leaves out, a sentence each
 
   bool has_name(const Phase& phase, std::string_view name) const {
     const auto number = static_cast<std::size_t>(phase.name);

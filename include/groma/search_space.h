@@ -1,6 +1,6 @@
-// SearchSpace: the mappings of an application on a machine among which one can search, as a list of
-// decisions with their options; and mappings drawn from it at random. docs/search_space.md has
-// every decision, its options and where they come from.
+// SearchSpace: the mappings of an application on a machine that a search can choose from, as a list
+// of decisions with their options. It can draw mappings at random. docs/search_space.md lists every
+// decision with its options and their sources.
 #pragma once
 
 #include <cstdint>
@@ -14,61 +14,64 @@
 
 namespace groma {
 
-// What one Region or Layout decision is about.
+// The granularity of a Region or Layout decision.
 enum class SpaceGrain : std::uint8_t {
-  kRegions,    // a region, for all tasks; one layout for everything
-  kArguments,  // a region requirement of a task
+  kRegions,    // one decision for a region in all tasks; one layout for everything
+  kArguments,  // one decision for each region requirement of a task
 };
 
+// One decision of the space: the beginning of a statement, and the ways to complete it.
 struct Decision {
   MappingStatement statement;
-  std::string head;  // how the statement begins: "Region * rp_shared GPU"
-  // What may follow, at least one; "" says nothing. Of an IndexTaskMap or SingleTaskMap a function,
-  // written for the kind of processor that the task runs on.
+  std::string head;  // beginning of the statement: "Region * rp_shared GPU"
+  // The possible endings, at least one. "" leaves the statement out. For IndexTaskMap and
+  // SingleTaskMap an option is a function, written for the processor kind on which the task runs.
   std::vector<std::string> options;
-  // What it is about, where it is about one.
+  // The task, region and processor kind of the decision, where it has one.
   std::int32_t task = -1;             // its number in the workload
-  std::string region = {};            // a name, as the application has it
-  std::optional<ProcKind> kind = {};  // of processors
+  std::string region = {};            // its name in the application
+  std::optional<ProcKind> kind = {};  // processor kind
 };
 
-// A mapping: of each decision, in their order, the number of an option.
+// A mapping: the number of one option for each decision, in the order of the decisions.
 using Choice = std::vector<std::uint32_t>;
 
-// Immutable; safe to read from any thread. Depends on nothing but what it is made of.
+// Immutable, and safe to read from any thread. A space is determined by the arguments of its
+// constructor.
 class SearchSpace {
  public:
-  // Tasks and regions are those that the workload launches and maps; all tasks but the top-level
-  // one where it does not say what is launched.
+  // Makes the space of the tasks that the workload launches and the regions that it maps. If the
+  // workload does not describe its launches, all tasks except the top-level one are taken.
   SearchSpace(const Machine& machine, const Workload& workload,
               SpaceGrain grain = SpaceGrain::kRegions);
 
-  // Decisions with one head stand side by side and make one statement. All options 0 are a mapping
-  // too: the statements that every mapping of the space begins with, and SOA C_order.
+  // Returns the decisions. Consecutive decisions with the same head form one statement. Option 0
+  // for every decision is a valid mapping: the statements with which every mapping of the space
+  // begins, and SOA C_order.
   const std::vector<Decision>& decisions() const { return decisions_; }
 
-  // The mapping as a program, formatted. `choice` must be of this space.
+  // Returns the mapping as a formatted program. `choice` must belong to this space.
   std::string text_of(const Choice& choice) const;
 
-  // Every option of every decision with the same probability, each by itself. One seed gives the
-  // same choice on every platform.
+  // Draws a mapping. Every option of a decision has the same probability, independently of the
+  // other decisions. A seed gives the same choice on every platform.
   Choice sample(std::uint64_t seed) const;
-  // The text of that choice below a comment with the seed.
+  // Returns the text of that choice, after a comment with the seed.
   std::string sample_text(std::uint64_t seed) const;
 
  private:
   struct Task {
     std::string name;            // as statements write it
-    std::uint32_t decision = 0;  // its Task statement
+    std::uint32_t decision = 0;  // index of its Task statement's decision
     std::vector<ProcKind> variants;
   };
   class Maker;
   ProcKind kind_of(const Task& task, const Choice& choice) const;
 
   std::vector<Decision> decisions_;
-  std::vector<std::uint32_t> task_of_;  // by decision: whose it is, where it is a task's
+  std::vector<std::uint32_t> task_of_;  // for each decision, the task that it belongs to, if any
   std::vector<Task> tasks_;
-  std::vector<std::vector<ProcKind>> kind_lists_;  // by option of a Task decision
+  std::vector<std::vector<ProcKind>> kind_lists_;  // for each option of a Task decision
 };
 
 }  // namespace groma

@@ -1,5 +1,6 @@
-// Segments: a text as pieces that are changed one by one, such as the decisions of a mapping
-// program (Wei et al., Agent-System Interfaces, Figure A3) or marked parts of a kernel's source.
+// Segments: a text as pieces that are changed separately, such as the decisions of a mapping
+// program (Wei et al., Agent-System Interfaces, Figure A3) or the marked parts of a kernel's
+// source.
 #pragma once
 
 #include <optional>
@@ -13,44 +14,48 @@
 
 namespace groma {
 
+// One piece of the text.
 struct Segment {
-  std::string name;   // "task"; of a marked text as its mark says
+  std::string name;   // "task"; in a marked text, the name in its mark
   std::string text;   // whole lines, or empty
-  std::string about;  // what it decides, a sentence for who changes it
+  std::string about;  // what the segment decides; a sentence for whoever changes it
 };
 
 inline constexpr std::size_t kMaxSegments = 64;
 
-// A value: copies are independent of each other.
+// The segments of a text. A value: copies are independent of each other.
 class Segments {
  public:
-  // A mapping program's: "task", "region", "layout", "limit", "index" (with Machine assignments
-  // and functions), "single", "other"; always these, in this order, in which they are joined again,
-  // so that definitions stand before their uses. Each statement goes where its first word belongs,
-  // a comment with the statement after it. What cannot be read goes, as it is, to the segment of
-  // the statement before it.
+  // Splits a mapping program. The segments are always "task", "region", "layout", "limit", "index"
+  // (with Machine assignments and functions), "single" and "other". They are joined again in this
+  // order, so that definitions precede their uses. The first word of a statement decides its
+  // segment. A comment belongs to the statement after it. Text that cannot be read goes unchanged
+  // to the segment of the statement before it.
   static Segments of_mapping(const Source& program);
-  // Any text: what stands between a line that has `groma: begin NAME` in it and the next that has
-  // `groma: end`. Fails (kMalformed, with the line) where there is none, they overlap, a name
-  // stands there twice, or (kTooLarge) there are more than kMaxSegments.
+  // Splits any text at its marks. A segment lies between a line that contains `groma: begin NAME`
+  // and the next line that contains `groma: end`. Fails with kMalformed (with the line) if there
+  // are no marks, segments overlap or a name is repeated. Fails with kTooLarge if there are more
+  // than kMaxSegments.
   static Result<Segments> of_marked(const Source& text);
 
   std::span<const Segment> all() const { return segments_; }
   const Segment* find(std::string_view name) const;
-  // Fails (kUnknown) for no such segment; (kMalformed) of a marked text where `text` has a mark in
-  // it, since that would change the text's bounds.
+  // Replaces the text of a segment. Fails with kUnknown if the segment does not exist. In a marked
+  // text, fails with kMalformed if `text` contains a mark, which would change the limits of the
+  // segments.
   std::optional<Error> set(std::string_view name, std::string text);
 
-  // Of a marked text what stands before the first segment, between two, ..., behind the last, with
-  // the marks; of a mapping nothing.
+  // Returns the text outside the segments, with the marks: before the first segment, between each
+  // two, and after the last. Empty for a mapping program.
   std::span<const std::string> outside() const { return between_; }
 
-  // All of it again: of a mapping the segments joined, of a marked text in their places.
+  // Returns the whole text: the joined segments of a mapping program, or the marked text with its
+  // segments in place.
   std::string text() const;
 
  private:
   std::vector<Segment> segments_;
-  std::vector<std::string> between_;  // before the first, ..., behind the last; empty of a mapping
+  std::vector<std::string> between_;  // the text outside the segments; empty for a mapping
 };
 
 }  // namespace groma

@@ -1,4 +1,4 @@
-// Sharding: which shard of a replicated task owns a point of what it launches.
+// Sharding: decides which shard of a replicated task owns a point of a launch.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,14 @@
 namespace groma {
 
 using ShardId = std::uint32_t;
-// Legion: ShardingID. kCyclicSharding is there in every runtime: points one after the other, the
-// first coordinate fastest (Realm: AffineLinearizedIndexSpace).
+// The id of a sharding functor (Legion: ShardingID). Every runtime has kCyclicSharding: it deals
+// the points to the shards one after the other, the first coordinate fastest (Realm:
+// AffineLinearizedIndexSpace).
 using ShardingId = std::uint32_t;
 inline constexpr ShardingId kCyclicSharding = 0;
 
-// The processor of each shard; a process may have several shards. Immutable: made once for a
-// replicated task, then asked for every point from any thread.
+// The processor of each shard; a process may have several shards. Immutable. It is made once for a
+// replicated task and may be read from any thread.
 class ShardTable {
  public:
   ShardTable() = default;
@@ -27,21 +28,21 @@ class ShardTable {
   const Processor& operator[](ShardId shard) const { return shards_[shard]; }
   const std::vector<Processor>& shards() const { return shards_; }
 
-  // The shard that is to own what runs on `processor`: that of the processor itself; else, of those
-  // on its node, the one that its index falls to; else, of all, the one that its node falls to. The
-  // table must not be empty. No slower with more shards, but for those on one node: their
-  // logarithm.
+  // Returns the shard that owns what runs on `processor`. The first rule that applies decides: the
+  // shard on the processor itself; a shard on its node, chosen by the processor's index; any shard,
+  // chosen by the node's number. The table must not be empty. The time grows with the logarithm of
+  // the number of shards on one node, and does not depend on the number of all shards.
   ShardId shard_of(const Processor& processor) const;
 
-  // How many shards a node has, 0 where there is no such node.
+  // Returns the number of shards on a node; 0 if there is no such node.
   std::size_t count_on(std::int64_t node) const { return on_node(node).count; }
-  // Whether each of the nodes from 0 to before `nodes` has one.
+  // Returns true if each of the nodes 0 to nodes - 1 has a shard.
   bool covers(std::int64_t nodes) const;
 
  private:
   struct Group {
     std::int64_t node = 0;
-    std::size_t begin = 0, count = 0;  // of both lists below
+    std::size_t begin = 0, count = 0;  // range in both lists below
   };
   struct Owner {
     Processor processor;
@@ -50,31 +51,32 @@ class ShardTable {
   Group on_node(std::int64_t node) const;
 
   std::vector<Processor> shards_;
-  std::vector<Group> nodes_;  // by node
+  std::vector<Group> nodes_;  // sorted by node
   std::vector<ShardId> in_order_;
   std::vector<Owner> by_processor_;
 };
 
-// A pure function of the point, the launch domain and the table of shards: the same answer on every
-// node, at any time, from any thread (Legion: ShardingFunctor).
+// A pure function of the point, the launch domain and the shard table. It gives the same answer on
+// every node, at any time, from any thread (Legion: ShardingFunctor).
 class ShardingFunctor {
  public:
   virtual ~ShardingFunctor() = default;
 
-  // `domain` is not empty and contains `point`; the result is below shards.size().
+  // Returns the shard of a point. `domain` is not empty and contains `point`. The result is below
+  // shards.size().
   virtual ShardId shard(const Point& point, const Rect& domain, const ShardTable& shards) const = 0;
 
-  // The boxes of `domain` that `shard` owns, in no particular order, no point twice (Legion:
-  // invert). The default asks for every point.
+  // Calls `box` for the boxes of `domain` that `shard` owns, in no particular order, without a
+  // point twice (Legion: invert). The default asks shard() for every point.
   virtual void boxes_of(ShardId shard, const Rect& domain, const ShardTable& shards,
                         const std::function<void(const Rect&)>& box) const;
 };
 
-// kCyclicSharding.
+// The functor for kCyclicSharding.
 class CyclicSharding final : public ShardingFunctor {
  public:
   ShardId shard(const Point& point, const Rect& domain, const ShardTable& shards) const override;
-  // The points of a shard one by one, in row-major order, without a look at those of others.
+  // Gives the points of the shard one by one, in row-major order, without visiting other points.
   void boxes_of(ShardId shard, const Rect& domain, const ShardTable& shards,
                 const std::function<void(const Rect&)>& box) const override;
 };

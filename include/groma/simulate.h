@@ -1,7 +1,7 @@
-// simulate: the embedded runtime. Runs an application on a machine under a mapper, in simulated
-// time: it calls the mapper's hooks as Legion's adapter does, carries out what they answer, and
-// says how long the run takes, where the time goes, or why it cannot run. docs/simulator.md says
-// what it models and what it does not.
+// simulate: the embedded runtime. It runs an application on a machine under a mapper, in simulated
+// time. It calls the mapper's hooks as Legion's adapter does and carries out the answers. The
+// result says how long the run takes and where the time goes, or why it cannot run.
+// docs/simulator.md says what is modelled and what is not.
 #pragma once
 
 #include <cstdint>
@@ -18,57 +18,61 @@
 
 namespace groma {
 
+// Options of a run.
 struct SimulateOptions {
-  // Unless given those of the application (Application::runtime), else the defaults.
+  // nullopt: the costs of the application (Application::runtime), or else the defaults.
   std::optional<RuntimeCosts> costs = {};
-  // Every task and copy takes up to this fraction longer or shorter, as drawn from the seed. The
-  // same seed, application, machine and mapping give the same run.
-  double noise = 0;  // from 0, below 1; else the run is an error
+  // The duration of every task and copy varies at random by up to this fraction in both directions.
+  // The same seed, application, machine and mapping give the same run.
+  double noise = 0;  // at least 0 and below 1; otherwise the run is an error
   std::uint64_t seed = 0;
-  bool record = false;                             // fill RunResult::record
-  std::int64_t max_tasks = std::int64_t{1} << 26;  // point tasks; beyond, the run is an error
-  // Of each loop of the top-level task that is in no other: fewer make a short run of the same
-  // kind, whose times are its own.
+  bool record = false;  // fills RunResult::record
+  // Limit on the point tasks; beyond it, the run is an error.
+  std::int64_t max_tasks = std::int64_t{1} << 26;
+  // Limit on the iterations of each outermost loop of the top-level task. A smaller number makes a
+  // short run of the same kind; its times are those of the short run.
   std::int64_t max_iterations = INT64_MAX;
-  // Memory of the run in bytes, as estimated while it grows, without what mappers hold; beyond, the
-  // run is an error (kTooLarge). Default: 2 GiB.
+  // Limit on the memory of the run in bytes, without the memory of the mappers. The memory is
+  // estimated while it grows; beyond the limit, the run is an error (kTooLarge). Default: 2 GiB.
   std::int64_t max_bytes = std::int64_t{1} << 31;
-  // Asked about every millisecond, whatever the run does; true ends it (kStopped).
+  // Asked about every millisecond, whatever the run does. Returning true ends the run (kStopped).
   std::function<bool()> stop = {};
 };
 
+// How a run ended.
 enum class RunStatus : std::uint8_t {
   kOk,
   kMapError,      // an answer of the mapper cannot be carried out
-  kExecuteError,  // the run itself cannot go on: the application's fault, or everything waits
-  kTooLarge,      // it goes beyond max_tasks or max_bytes
+  kExecuteError,  // the run cannot go on: an error of the application, or a deadlock
+  kTooLarge,      // the run exceeds max_tasks or max_bytes
   kStopped,
 };
 
-// What a run leaves behind.
+// The result of a run.
 struct RunResult {
   RunStatus status = RunStatus::kOk;
-  double seconds = 0;     // of the phase that the metric names, or all; simulated
-  double throughput = 0;  // the metric's work by these seconds
+  double seconds = 0;     // simulated time of the phase that the metric names, or of the whole run
+  double throughput = 0;  // the metric's work divided by `seconds`
   std::string unit;
   double total_seconds = 0;
-  std::int64_t tasks = 0;  // that ran
+  std::int64_t tasks = 0;  // tasks that ran
   std::int64_t copies = 0;
-  std::int64_t moved_bytes = 0;  // by them
-  // Why there is no time. The diagnostics have no place; Mapper::describe(origin) says whose they
-  // are.
+  std::int64_t moved_bytes = 0;  // bytes that the copies moved
+  // The reasons why there is no time. The diagnostics have no range; Mapper::describe(origin) names
+  // the statement.
   std::vector<Refusal> refusals;
-  // The first of them in the words of the real runtime.
+  // The first refusal, in the words of the real runtime.
   std::string raw;
-  std::shared_ptr<const RunRecord> record;  // with SimulateOptions::record
+  std::shared_ptr<const RunRecord> record;  // set with SimulateOptions::record
 
   bool ok() const { return status == RunStatus::kOk; }
 };
 
-// Makes the mapper object of a processor; asked once for each processor that needs one.
+// Makes the mapper object of a processor. Called once for each processor that needs one.
 using MapperFactory = std::function<std::unique_ptr<Mapper>(const Processor&)>;
 
-// Any number at once, from any threads, as far as `make` allows it. Everything is the call's own.
+// Runs the workload. Calls share no state, so any number may run at once, from any thread, if
+// `make` allows it.
 RunResult simulate(const Workload& workload, std::shared_ptr<const Machine> machine,
                    const MapperFactory& make, const SimulateOptions& options = {});
 

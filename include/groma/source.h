@@ -1,4 +1,4 @@
-// Source: the text of one mapping program and the name under which messages speak of it.
+// Source: the text of one mapping program, with the name by which messages refer to it.
 #pragma once
 
 #include <cstdint>
@@ -11,33 +11,35 @@
 
 namespace groma {
 
-// The longest program that is read. Ordinary programs have a few kilobytes; a generated one that
-// names every task of a large application stays under one megabyte. Offsets fit 32 bits with room.
+// Limit on the size of a program that is read. Ordinary programs have a few kilobytes. A generated
+// program that names every task of a large application stays below one megabyte. Offsets fit easily
+// into 32 bits.
 inline constexpr std::size_t kMaxSourceBytes = std::size_t{64} << 20;
 
-// Half-open byte range [begin, end) of a Source.
+// A half-open byte range [begin, end) of a Source.
 struct Range {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
   friend bool operator==(const Range&, const Range&) = default;
 };
 
-// 1-based line and column. A column counts characters (Unicode code points), a tab is one, so that
-// an editor and a script that splits lines agree with it.
+// A line and a column, both from 1. A column counts characters (Unicode code points), and a tab is
+// one character, so that editors and scripts that split lines agree with it.
 struct Position {
   std::uint32_t line = 1;
   std::uint32_t column = 1;
   friend bool operator==(const Position&, const Position&) = default;
 };
 
-// Immutable text with a name. Cheap to copy (the text is shared); safe to read from any thread.
+// An immutable text with a name. Cheap to copy (the text is shared), and safe to read from any
+// thread.
 class Source {
  public:
   Source() : Source("", "") {}
   Source(std::string name, std::string text);
 
-  // Reads a file; `-` is standard input. Fails (kUnreadable) on what cannot be read or is a
-  // directory, and (kTooLarge) beyond kMaxSourceBytes, before the rest is read.
+  // Reads a file; `-` is standard input. Fails with kUnreadable if it cannot be read or is a
+  // directory. Fails with kTooLarge beyond kMaxSourceBytes, without reading the rest.
   static Result<Source> read(const std::string& path);
 
   const std::string& name() const { return data_->name; }
@@ -46,28 +48,29 @@ class Source {
     return text().substr(range.begin, range.end - range.begin);
   }
 
-  // Where the byte at `offset` stands; at most 64 KB are looked at. Offsets past the end mean the
-  // end.
+  // Returns the position of the byte at `offset`. It reads at most 64 KB. An offset past the end
+  // means the end.
   Position position(std::uint32_t offset) const;
-  // The inverse, for tools that hand positions back; false when there is no such place.
+  // The inverse of position(), for tools that give positions. Returns false if the position does
+  // not exist.
   bool offset(Position position, std::uint32_t* offset) const;
-  // The line (without its end) in which `offset` stands.
+  // Returns the line that contains `offset`, without its line end.
   Range line_at(std::uint32_t offset) const;
 
  private:
   struct Data {
     std::string name;
     std::string text;
-    std::vector<Position> blocks;  // where every 64 KB of the text begin
+    std::vector<Position> blocks;  // the positions at which every 64 KB of the text begin
   };
   std::shared_ptr<const Data> data_;
 };
 
-// Reads a whole file, at most `max_bytes`; `-` is standard input.
+// Reads a whole file of at most `max_bytes` bytes; `-` is standard input.
 Result<std::string> read_file(const std::string& path, std::size_t max_bytes);
 
-// The same for what a program or another person may have put there: fails for a link, a pipe or a
-// device instead of waiting for it, and has no standard input.
+// Does the same for a file that a program or another person may have made. Fails for a link, a pipe
+// or a device instead of waiting for it. `-` is not standard input here.
 Result<std::string> read_regular_file(const std::string& path, std::size_t max_bytes);
 
 }  // namespace groma

@@ -1,4 +1,4 @@
-// "Did you mean": the nearest of a set of names, and joining of names for messages.
+// Spelling: finds the nearest names for "did you mean", and joins names for messages.
 #pragma once
 
 #include <span>
@@ -8,20 +8,22 @@
 
 namespace groma {
 
-// Whether two words differ in nothing but the case of their (ASCII) letters.
+// Returns true if two words differ at most in the case of their (ASCII) letters.
 bool same_letters(std::string_view a, std::string_view b);
 
-// The candidates nearest to `word` by optimal string alignment distance (case counts half, and
-// alone is always near), nearest
-// first, at most `most`; none that differs in more than a third of its letters (at least one).
-// A namespace that the word leaves out counts half, too: `copy` is near `my::copy`.
-// Words beyond 64 bytes have no near names. Bounded: of many
-// candidates the first 4096 of a fitting length are looked at.
+// Returns at most `most` candidates that are near to `word`, the nearest first.
+// * The measure is the optimal string alignment distance. A difference in case counts half; a word
+//   that differs only in case is always near.
+// * A namespace that the word leaves out counts half too: `copy` is near to `my::copy`.
+// * A candidate that differs in more than a third of its letters (at least one) is not near.
+// * Words of more than 64 bytes have no near names.
+// * Only the first 4096 candidates of a fitting length are compared.
 std::vector<std::string_view> near_names(std::string_view word,
                                          std::span<const std::string_view> candidates,
                                          std::size_t most = 3);
 
-// "`a`, `b` or `c`"; with another conjunction "`a` and `b`". Empty for no names.
+// Returns "`a`, `b` or `c`", or with another conjunction "`a` and `b`". Empty if there are no
+// names.
 std::string join_names(std::span<const std::string_view> names,
                        std::string_view conjunction = "or");
 

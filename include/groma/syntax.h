@@ -12,24 +12,27 @@
 
 namespace groma {
 
-// `source` in the one style: a statement a line, `;` and braces always, comments kept where they
-// belong. Idempotent. Nothing when the text has syntax errors, which are then in `diags`.
+// Returns `source` in the standard style: one statement on a line, always with `;` and braces, with
+// comments kept in place. Idempotent. Returns nullopt if the text has syntax errors; `diags` then
+// has them.
 std::optional<std::string> format(const Source& source, Diagnostics& diags);
 
+// The notation of a grammar: EBNF, GBNF of llama.cpp, or Lark.
 enum class GrammarFormat { kEbnf, kGbnf, kLark };
 
-// What a grammar is narrowed to, so that who decodes by it names only what there is: in statements
-// these tasks, regions and as many requirements, everywhere these kinds. What is empty stays open;
-// names that no program can hold are left out.
+// Names to which a grammar is narrowed, so that constrained decoding names only things that exist.
+// Statements are limited to these tasks and regions and to this number of requirements; kinds are
+// limited everywhere. An empty member does not limit anything. Names that a program cannot contain
+// are left out.
 struct GrammarNames {
   std::vector<std::string> tasks, regions;
-  std::optional<int> requirements;  // the most that a task has
+  std::optional<int> requirements;  // the largest number of requirements of any task
   std::vector<ProcKind> processors;
   std::vector<MemKind> memories;
 };
 
-// The grammar of the formatted language: for people (ISO-like EBNF), for constrained decoding
-// (llama.cpp's GBNF), and for Lark's Earley parser. All three from one table.
+// Returns the grammar of the formatted language: for people (ISO-like EBNF), for constrained
+// decoding (llama.cpp's GBNF), or for Lark's Earley parser. All three come from one table.
 std::string grammar(GrammarFormat format, const GrammarNames& names = {});
 
 }  // namespace groma

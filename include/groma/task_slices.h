@@ -1,6 +1,6 @@
-// TaskSlices: the slices that an index launch is cut into, packed. A cyclic launch has a slice for
-// every point, so a list of them keeps of each only what differs from the slice before it: some 3
-// bytes where slices follow each other, instead of the 192 of a TaskSlice.
+// TaskSlices: the slices of an index launch in packed form. A cyclic launch has a slice for every
+// point. So the list keeps only the difference from the slice before: about 3 bytes for consecutive
+// slices, instead of the 192 bytes of a TaskSlice.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@
 
 namespace groma {
 
-// Of slice_task (Legion: TaskSlice).
+// One slice, as slice_task gives it (Legion: TaskSlice).
 struct TaskSlice {
   Rect box;  // never empty
   Processor processor;
-  bool recurse = false;  // slice it again where it arrives
+  bool recurse = false;  // slice it again at its processor
   bool stealable = false;
 
   friend bool operator==(const TaskSlice& a, const TaskSlice& b) {
@@ -27,12 +27,13 @@ struct TaskSlice {
   }
 };
 
-// A list to which slices are added at the end, and which is gone through from the front. It holds
-// any values, also those that validate() refuses, and gives them back as they were added.
+// A list that grows at the end and is read from the front. It holds any values, including those
+// that validate() refuses, and returns them unchanged.
 //
-// A slice takes a byte, and a byte or more for each of what follows that is not as in the slice
-// before: the processor's kind, its node, its index; where the box begins, unless it begins where
-// the one before ends in the last dimension; the box's extents.
+// A slice takes one byte, and one or more bytes for each value that differs from the slice before:
+// * the processor's kind, node and index
+// * the corner of the box, unless the box begins where the one before ends in the last dimension
+// * the extents of the box
 class TaskSlices {
  public:
   TaskSlices() = default;
@@ -40,17 +41,17 @@ class TaskSlices {
     for (const TaskSlice& slice : slices) push_back(slice);
   }
 
-  // Amortized constant time.
+  // Adds a slice in amortized constant time.
   void push_back(const TaskSlice& slice);
-  // Removes all slices. Keeps the memory for the next use.
+  // Removes all slices. Keeps the memory for reuse.
   void clear();
   std::size_t size() const { return count_; }
   bool empty() const { return count_ == 0; }
-  // Of memory that the slices take, in bytes, without room for more.
+  // Returns the bytes that the slices take, without spare capacity.
   std::size_t bytes() const { return packed_.size(); }
 
-  // Gives one slice after the other. What it points at changes when it moves on, and is invalid
-  // when the list changes.
+  // Gives one slice after the other. The referenced slice changes when the iterator moves on, and
+  // becomes invalid when the list changes.
   class const_iterator {  // NOLINT(readability-identifier-naming): the standard's
    public:
     // NOLINTBEGIN(readability-identifier-naming): names of std::iterator_traits
@@ -80,8 +81,8 @@ class TaskSlices {
     }
     void unpack();
 
-    const std::uint8_t* at_ = nullptr;  // behind the slice
-    std::size_t left_ = 0;              // slices, with this one
+    const std::uint8_t* at_ = nullptr;  // behind the current slice
+    std::size_t left_ = 0;              // number of slices left, including the current one
     TaskSlice slice_;
   };
   const_iterator begin() const { return {packed_.data(), count_}; }
@@ -92,7 +93,7 @@ class TaskSlices {
 
   std::vector<std::uint8_t> packed_;
   std::size_t count_ = 0;
-  TaskSlice last_;  // that was added
+  TaskSlice last_;  // the slice that was added last
 };
 
 }  // namespace groma

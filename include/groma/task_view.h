@@ -1,6 +1,6 @@
-// What a mapper sees: a task (or another operation that has to be mapped) as ids and spans into the
-// runtime's own data. Nothing is copied; a view and all that it points to live until the hook that
-// got it returns.
+// TaskView: how a mapper sees a task, or another operation that has to be mapped, as ids and spans
+// into the runtime's own data. Nothing is copied. A view and everything that it refers to are valid
+// until the hook that received it returns.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace groma {
 
-// The runtime's own numbers, opaque here (Legion: TaskID, VariantID, FieldID, ...).
+// Numbers of the runtime, opaque to Groma (Legion: TaskID, VariantID, FieldID, ...).
 using TaskId = std::uint32_t;
 using VariantId = std::uint32_t;  // 0: none
 using FieldId = std::uint32_t;
@@ -25,7 +25,7 @@ using InstanceId = std::uint64_t;   // 0: none
 using ReductionId = std::int32_t;   // 0: none
 using MapperEvent = std::uint64_t;  // 0: none
 
-// What is to be mapped (Legion: Mappable::get_mappable_type).
+// The kind of an operation that has to be mapped (Legion: Mappable::get_mappable_type).
 enum class OperationKind : std::uint8_t {
   kTask,
   kInline,
@@ -38,9 +38,10 @@ enum class OperationKind : std::uint8_t {
   kMustEpoch,
   kFutureMapReduction,
 };
-std::string_view name_of(OperationKind kind);  // "task", "inline mapping", ...
+// Returns "task", "inline mapping", ...
+std::string_view name_of(OperationKind kind);
 
-// A field of a requirement. `name` is empty where the application gave none.
+// A field of a requirement. `name` is empty if the application gave none.
 struct FieldView {
   FieldId id = 0;
   std::int64_t bytes = 0;
@@ -51,8 +52,8 @@ struct FieldView {
 struct VariantView {
   VariantId id = 0;
   ProcKind kind = ProcKind::kCpu;
-  bool leaf = false;   // launches nothing
-  bool inner = false;  // touches no data itself
+  bool leaf = false;   // launches no tasks
+  bool inner = false;  // does not access data itself
   bool idempotent = false;
   bool replicable = false;  // may run as several shards
   // The program's own mapper chose it when the program was recorded.
@@ -60,39 +61,39 @@ struct VariantView {
   std::span<const LayoutDemand> demands;
 };
 
-// How the region of each point follows from the launch (Legion: HandleType and ProjectionID).
+// How the region of each point is derived from the launch (Legion: HandleType and ProjectionID).
 enum class Projection : std::uint8_t { kSingle, kRegion, kPartition };
 
 // A region requirement of a task.
 struct RequirementView {
-  // The names of the region, its partition and its parent region, in this order, those that have
-  // one (Legion: semantic information under LEGION_NAME_SEMANTIC_TAG).
+  // The names of the region, its partition and its parent region, in this order. Those without a
+  // name are left out. (Legion: semantic information under LEGION_NAME_SEMANTIC_TAG.)
   std::span<const std::string_view> aliases;
-  // Equal keys promise equal aliases, so that what was looked up by name is looked up once. 0: no
-  // promise.
+  // A key for the aliases: equal keys mean equal aliases. It lets a mapper cache look-ups by name.
+  // 0: no key.
   std::uint64_t aliases_key = 0;
 
-  RegionId region = 0;        // 0 for a launch's partition requirement
-  PartitionId partition = 0;  // of the projection
-  RegionId parent = 0;        // from which the privileges come
+  RegionId region = 0;        // 0 for the partition requirement of a launch
+  PartitionId partition = 0;  // the partition of the projection
+  RegionId parent = 0;        // the region that gives the privileges
   int region_dimensions = 1;
-  std::int64_t points = 0;  // in the region's index space, where known
+  std::int64_t points = 0;  // number of points in the region's index space, if known
 
   Privilege privilege = Privilege::kReadOnly;
   Coherence coherence = Coherence::kExclusive;
-  ReductionId reduction = 0;  // with Privilege::kReduce
+  ReductionId reduction = 0;  // set with Privilege::kReduce
   Projection projection = Projection::kSingle;
   std::uint32_t projection_functor = 0;
   std::uint64_t tag = 0;
-  bool restricted = false;  // has to use the instance that is there
-  bool output = false;      // the task makes the region's extent itself
-  // Several points write the region at the same time, each into an instance of its own (Legion:
-  // LEGION_COLLECTIVE_EXCLUSIVE and the like).
+  bool restricted = false;  // must use the existing instance
+  bool output = false;      // the task itself determines the extent of the region
+  // Several points write the region at the same time, each into a separate instance (Legion:
+  // LEGION_COLLECTIVE_EXCLUSIVE and similar).
   bool collective = false;
 
-  std::span<const FieldView> fields;  // with privileges, none twice
+  std::span<const FieldView> fields;  // the fields with privileges, without duplicates
 
-  // Nothing has to be mapped for it: no access, or no fields.
+  // Returns true if nothing has to be mapped, because there is no access or no field.
   bool empty() const { return privilege == Privilege::kNoAccess || fields.empty(); }
 };
 
@@ -109,51 +110,52 @@ struct InstanceView {
 
 // A future that the task waits for.
 struct FutureView {
-  std::int64_t bytes = -1;  // -1: not known
+  std::int64_t bytes = -1;  // -1: unknown
 };
 
-// An operation that wants to be mapped. For what is no task, `name` is empty, `variants` is and
-// `requirements` are those of the operation (of a copy: sources, destinations, then indirections).
+// An operation to be mapped. If it is not a task, `name` and `variants` are empty, and
+// `requirements` are those of the operation (for a copy: sources, destinations, then indirections).
 struct TaskView {
   OperationKind operation = OperationKind::kTask;
   TaskId id = 0;
-  std::uint64_t unique_id = 0;  // of this launch or point; for messages
+  std::uint64_t unique_id = 0;  // number of this launch or point; for messages
   std::string_view name;
   std::span<const VariantView> variants;
 
-  int depth = 0;                     // the top-level task has 0
-  const TaskView* parent = nullptr;  // of depth - 1; null at the top
+  int depth = 0;                     // 0 for the top-level task
+  const TaskView* parent = nullptr;  // has depth - 1; null for the top-level task
   std::uint64_t tag = 0;
-  std::string_view provenance;             // what the launcher says of itself
+  std::string_view provenance;             // the launcher's description of the launch
   std::span<const std::byte> mapper_data;  // the application's message to the mapper
 
-  // An index launch, or one point of it: its domain as launched and the point, which has no
-  // dimensions until the launch is cut. Otherwise a single task, whose point, if any, is that of
-  // its launcher.
+  // True for an index launch or one of its points. `domain` is then the domain of the launch.
+  // `point` is the point; it has no dimensions until the launch is sliced. False for a single task;
+  // its `point`, if any, is that of its launcher.
   bool is_index = false;
   Rect domain;
-  Rect sharding_domain;  // what a sharding functor decides on; `domain` unless launched otherwise
+  Rect sharding_domain;  // the domain for sharding functors; `domain` unless the launch gives
+                         // another
   Point point;
 
-  Processor current;  // where it stands, until it is mapped
-  bool local = true;  // whether `current` is this process's
+  Processor current;  // the processor that holds the operation until it is mapped
+  bool local = true;  // true if `current` belongs to this process
 
   std::span<const RequirementView> requirements;
   std::span<const FutureView> futures;
   bool must_epoch = false;
   bool concurrent = false;
-  // The points wait for each other while they are mapped, run or end (a concurrent launch, a must
-  // epoch, collective writes, a launch with output regions), so a mapper may hold none of them
-  // back.
+  // The points wait for each other while they are mapped, run or end, so a mapper must not hold any
+  // of them back. This is so for a concurrent launch, a must epoch, collective writes, and a launch
+  // with output regions.
   bool rendezvous = false;
-  // Of a shard of a replicated task: the variant that replicate_task chose. It runs on `current`
-  // and nowhere else. 0: it is no shard.
+  // For a shard of a replicated task: the variant that replicate_task chose. The shard runs only on
+  // `current`. 0: not a shard.
   VariantId shard_variant = 0;
-  // The processor kind on which a mapper of the program's own starts or runs the task. It stands
-  // unless a Task statement names another. Empty: the program has no such mapper.
+  // The processor kind on which the program's own mapper starts or runs the task. It applies unless
+  // a Task statement names another. nullopt: the program has no such mapper.
   std::optional<ProcKind> own_kind;
-  // Of a parent: as how many shards it runs, each of which is asked about its part of what they
-  // launch (Legion: control replication). 1: it is not replicated.
+  // For a parent: the number of its shards. Each shard is asked about its part of the launches
+  // (Legion: control replication). 1: not replicated.
   std::uint32_t shards = 1;
 };
 

@@ -1,8 +1,9 @@
-// validate: whether a runtime can carry an answer out. Finds what a real runtime refuses, crashes
-// on or waits on for ever, often without a word (a requirement without an instance ends a Legion
-// program in silence; a slice that misses points hangs it). Simulator and adapters call it before
-// they act. Costs nothing worth measuring beside the hook: some steps for each processor, slice and
-// requirement, however many points a launch has.
+// validate: checks that a runtime can carry out an answer of a mapper. It finds the answers that a
+// real runtime refuses, crashes on or waits on for ever, often without a message. For example, a
+// requirement without an instance ends a Legion program silently, and a slice that misses points
+// makes it hang. The simulator and the adapters call these functions before they act. The cost is
+// negligible: some steps for each processor, slice and requirement, independent of the number of
+// points.
 #pragma once
 
 #include <span>
@@ -17,50 +18,54 @@
 
 namespace groma {
 
-// One thing that is wrong with an answer. The diagnostic has no range: Mapper::describe(origin)
-// says who decided so.
+// One error in an answer. The diagnostic has no range; Mapper::describe(origin) names the statement
+// that decided.
 struct Refusal {
   Diagnostic diagnostic;
   Origin origin;
 };
 
-// All of these return what is wrong, nothing when all is well: first of all the answer's own
-// `failure`. `task` is what the hook was asked about.
+// All these functions return the errors of an answer, or nothing if the answer is valid. The
+// answer's own `failure` comes first. `task` is the task that the hook was asked about.
 std::vector<Refusal> validate(const TaskOptions& answer, const TaskView& task,
                               const Machine& machine);
-// Every slice on a processor that exists, not empty, inside `part`; every point of it in exactly
-// one.
+// Checks that every slice has an existing processor, is not empty and lies inside `part`, and that
+// every point of `part` is in exactly one slice.
 std::vector<Refusal> validate(const SliceAnswer& answer, const TaskView& task, const Rect& part,
                               const Machine& machine);
-// Processors of one kind and node, a variant for it, for each requirement that needs one a memory
-// that they can address or a virtual instance where that is allowed, layouts that the variant
-// takes. Of an instance that it names the runtime knows more (RequirementWish::instance).
+// Checks that the processors have one kind and node and the variant fits them. Each requirement
+// that needs an instance must have a memory that the processors can address, or a virtual instance
+// if that is allowed. The variant must accept the layouts. An instance that the answer names is
+// checked by the runtime (RequirementWish::instance).
 std::vector<Refusal> validate(const TaskWish& answer, const TaskView& task, const Machine& machine);
-// Why a requirement cannot be virtual when that variant runs (null: it is not known which); null
-// when it can. What has to be asked before a virtual instance is taken as the last resort.
+// Returns the reason why a requirement cannot be virtual when `variant` runs (null: the variant is
+// unknown). Returns null if it can be virtual. Call it before choosing a virtual instance as the
+// last resort.
 const char* why_not_virtual(const RequirementView& requirement, const VariantView* variant);
-// A memory for each requirement: of an inline mapping one that the parent's processor can address,
-// of a partition a host memory, of others one that the node has. Nothing virtual but what a copy
-// reads.
+// Checks that each requirement has a memory: for an inline mapping one that the parent's processor
+// can address, for a partition a host memory, otherwise one that the node has. Only the sources of
+// a copy may be virtual.
 std::vector<Refusal> validate(const OperationWish& answer, const TaskView& operation,
                               const Machine& machine);
+// Checks the variant, and the processor of each shard.
 std::vector<Refusal> validate(const ReplicateAnswer& answer, const TaskView& task,
                               const Machine& machine);
-// `ready` as select_tasks_to_map got it.
+// Checks indices and processors. `ready` must be the argument of select_tasks_to_map.
 std::vector<Refusal> validate(const ScheduleAnswer& answer, std::span<const TaskView> ready,
                               const Machine& machine);
+// Checks that each task has a processor, and that no processor occurs twice.
 std::vector<Refusal> validate(const MustEpochAnswer& answer, std::span<const TaskView> tasks,
                               const Machine& machine);
-// Of select_steal_targets: processors that exist, the thief not among them.
+// Checks an answer of select_steal_targets: existing processors without the thief.
 std::vector<Refusal> validate_steal_targets(std::span<const Processor> answer,
                                             const Processor& thief, const Machine& machine);
-// Of permit_steal_request: indices into the stealable tasks, none twice.
+// Checks an answer of permit_steal_request: indices into the stealable tasks, without duplicates.
 std::vector<Refusal> validate_stolen(std::span<const std::uint32_t> answer,
                                      std::span<const TaskView> stealable);
-// Of select_sharding_functor: 0 or the number of one of `functors` functors.
+// Checks an answer of select_sharding_functor: 0, or the number of one of `functors` functors.
 std::vector<Refusal> validate_sharding(ShardingId answer, const TaskView& operation,
                                        std::size_t functors);
-// What a functor said of a point of `operation`.
+// Checks the shard that a functor gives a point of `operation`.
 std::vector<Refusal> validate(ShardId answer, const Point& point, const TaskView& operation,
                               const ShardTable& shards);
 

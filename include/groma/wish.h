@@ -1,8 +1,8 @@
-// What a mapper answers, hook by hook. The runtime owns every answer, hands it over cleared and
-// uses it again, so that nothing is allocated for a task or a point once buffers have grown. A
-// mapper says what it wishes; the runtime finds or makes the instances, checks the answer
-// (validate.h) and carries it out. Every part bears the origin of the decision, 0 where nobody took
-// one in particular; Mapper::describe says what an origin is.
+// The answers of a mapper, one type for each hook. The runtime owns every answer. It passes the
+// answer cleared and reuses it, so that nothing is allocated for a task or a point once the buffers
+// have grown. A mapper says what it wants. The runtime finds or makes the instances, checks the
+// answer (validate.h) and carries it out. Each part has the origin of its decision, or 0 if no
+// statement decided; Mapper::describe explains an origin.
 #pragma once
 
 #include <array>
@@ -19,47 +19,50 @@
 
 namespace groma {
 
-// When an instance that nobody uses may go: from kNever to kEager, which frees it as soon as it is
-// invalid (Legion: GCPriority, LEGION_GC_*).
+// When an unused instance may be collected. The range is from kNever to kEager, which frees it as
+// soon as it is invalid (Legion: GCPriority, LEGION_GC_*).
 using CollectPriority = int;
 inline constexpr CollectPriority kCollectNever = INT_MIN;
-inline constexpr CollectPriority kCollectLast = INT_MIN + 1;  // DefaultMapper's for tasks
+inline constexpr CollectPriority kCollectLast = INT_MIN + 1;  // DefaultMapper's value for tasks
 inline constexpr CollectPriority kCollectDefault = 0;
 inline constexpr CollectPriority kCollectFirst = INT_MAX - 1;
 inline constexpr CollectPriority kCollectEager = INT_MAX;
 
-// An instance that would do: in the memory of this kind that is nearest to the task's processor.
-// kVirtual, as the last: a virtual instance when none of those before has room.
+// A possible instance: in the memory of this kind that is nearest to the task's processor. kVirtual
+// may only come last: a virtual instance if no earlier candidate has room.
 struct InstanceWish {
   MemKind memory = MemKind::kSysmem;
   Origin memory_origin;
-  LayoutSpec
-      layout;  // `exact`: of the required region alone, whatever RequirementWish::region says
+  // `exact`: only the required region, whatever RequirementWish::region says.
+  LayoutSpec layout;
   Origin layout_origin;
-  LayoutAspects layout_named = {};  // by the statement at `layout_origin`
+  LayoutAspects layout_named = {};  // the parts that the statement at `layout_origin` names
 };
 
-// What a requirement needs. The runtime takes the first candidate that the processor can address,
-// that exists and that has room, and fails when none does.
+// The instances for a requirement. The runtime takes the first candidate that the processor can
+// address, that exists and that has room. It fails if there is none.
 struct RequirementWish {
   enum class Region : std::uint8_t {
-    kRequired,  // the requirement's own region, nothing around it
-    kShared,    // a region above it, so that neighbours share the instance; see shares()
+    kRequired,  // only the requirement's own region
+    kShared,    // an enclosing region, so that neighbours share the instance; see shares()
   };
-  enum class Fields : std::uint8_t { kRequired, kAll };  // of the requirement, of the field space
+  // The fields of the requirement, or all of the field space.
+  enum class Fields : std::uint8_t { kRequired, kAll };
 
   std::array<InstanceWish, kMemKindCount> candidates_in_order;
   std::uint8_t candidate_count = 0;
-  bool is_virtual = false;  // no instance: the children map their parts. Candidates then count not
-  // This very instance, which the mapper found, made or saw; 0: none. The task then needs nothing
-  // of what is said here beside it but `untracked`.
+  // No instance; the children map their parts. The candidates are then ignored.
+  bool is_virtual = false;
+  // The exact instance to use, which the mapper found, made or saw; 0: none. All other members
+  // except `untracked` are then ignored.
   InstanceId instance = 0;
-  // Make a new instance even if one that fits exists.
+  // Make a new instance even if a fitting one exists.
   bool fresh = false;
   Region region = Region::kShared;
   Fields fields = Fields::kAll;
   CollectPriority collect_priority = kCollectLast;
-  // The data need not be kept after the task, which only read it (Legion: untracked_valid_regions).
+  // The data need not be kept after the task, which only reads it (Legion:
+  // untracked_valid_regions).
   bool untracked = false;
   Origin collect_origin;
   Origin virtual_origin;
@@ -68,9 +71,9 @@ struct RequirementWish {
   std::span<const InstanceWish> candidates() const {
     return {candidates_in_order.data(), candidate_count};
   }
-  // Whether the candidate is to hold more than the requirement's own region: kShared, not exact,
-  // and in host memory, since DefaultMapper keeps framebuffers and zero-copy memory for what is
-  // needed (default_policy_select_instance_region).
+  // Returns true if the candidate may hold more than the requirement's own region. That is so for
+  // kShared if the layout is not exact and the memory is a host memory. DefaultMapper keeps
+  // framebuffers and zero-copy memory for required data (default_policy_select_instance_region).
   bool shares(const InstanceWish& candidate) const {
     return region == Region::kShared && !candidate.layout.exact &&
            candidate.memory != MemKind::kFbmem && candidate.memory != MemKind::kZcmem;
@@ -81,67 +84,70 @@ struct RequirementWish {
   }
 };
 
-// Of select_task_options (Legion: TaskOptions).
+// Answer of select_task_options (Legion: TaskOptions).
 struct TaskOptions {
-  Processor initial;  // of an index launch only kind and node count; slice_task decides again
+  // For an index launch only kind and node count, since slice_task decides again.
+  Processor initial;
   Origin kind_origin;
   Origin processor_origin;
   bool inline_task = false;
   bool stealable = false;
   bool map_locally = false;
-  bool valid_instances = true;  // map_task wants to be told which instances hold valid data
+  bool valid_instances = true;  // map_task wants the list of instances with valid data
   bool memoize = false;
   bool replicate = false;
   Origin steal_origin;
   Origin replicate_origin;
   std::optional<int> parent_priority;
-  // Requirements for which all points of the launch ask for the same region.
+  // The requirements for which all points of the launch ask for the same region.
   std::vector<std::uint32_t> collective;
-  std::optional<Diagnostic>
-      failure;  // why there is no good answer: no variant, the function's error
-
-  void clear();
-};
-
-// Of slice_task (Legion: SliceTaskOutput).
-struct SliceAnswer {
-  TaskSlices slices;        // every point of the launch in exactly one
-  bool by_default = false;  // Mapper's own blocks: nobody decided
-  Origin origin;
-  // Why there are no slices, when there can be none: the function's error at a point.
+  // Why there is no valid answer: no variant, or an error of the function.
   std::optional<Diagnostic> failure;
 
   void clear();
 };
 
-// What a task reports when it has run (Legion: ProfilingMeasurements).
+// Answer of slice_task (Legion: SliceTaskOutput).
+struct SliceAnswer {
+  TaskSlices slices;        // every point of the launch is in exactly one slice
+  bool by_default = false;  // the default blocks of Mapper: no statement decided
+  Origin origin;
+  // Why there are no slices: the error of the function at a point.
+  std::optional<Diagnostic> failure;
+
+  void clear();
+};
+
+// What a task reports after it has run (Legion: ProfilingMeasurements).
 struct ProfilingWish {
   bool status = false;    // OperationStatus
   bool timeline = false;  // OperationTimeline: create, ready, start, end
   bool any() const { return status || timeline; }
 };
 
-// Of map_task (Legion: MapTaskOutput).
+// Answer of map_task (Legion: MapTaskOutput).
 struct TaskWish {
-  std::vector<Processor> processors;  // of one kind and node; several: any of them
+  std::vector<Processor> processors;  // all of one kind and node; several mean any of them
   Origin processor_origin;
   VariantId variant = 0;
   Origin kind_origin;
-  std::vector<RequirementWish> requirements;  // one for each, of empty ones the default
+  // One for each requirement; empty requirements keep the default.
+  std::vector<RequirementWish> requirements;
   int task_priority = 0;
   int copy_priority = 0;
   int profiling_priority = 0;
   ProfilingWish task_profiling;
   ProfilingWish copy_profiling;
   bool postmap = false;
-  bool abort_mapping = false;           // back to the ready queue: there is no room now
-  std::vector<Memory> future_memories;  // none: where the runtime likes
-  std::optional<Diagnostic> failure;    // why there is no wish
+  // Put the task back into the ready queue, because there is no room now.
+  bool abort_mapping = false;
+  std::vector<Memory> future_memories;  // empty: the runtime chooses
+  std::optional<Diagnostic> failure;    // why there is no valid answer
 
   void clear();
 };
 
-// Of map_inline, map_partition and, for each of its requirements, map_copy.
+// Answer of map_inline and map_partition, and of map_copy for each of its requirements.
 struct OperationWish {
   std::vector<RequirementWish> requirements;
   ProfilingWish profiling;
@@ -151,32 +157,34 @@ struct OperationWish {
   void clear();
 };
 
-// Of replicate_task (Legion: ReplicateTaskOutput).
+// Answer of replicate_task (Legion: ReplicateTaskOutput).
 struct ReplicateAnswer {
-  VariantId variant = 0;              // replicable
-  std::vector<Processor> processors;  // a shard on each, none twice, at least one here
+  VariantId variant = 0;  // must be replicable
+  // One for each shard, without duplicates, at least one on the node of task.current.
+  std::vector<Processor> processors;
   Origin origin;
 
   void clear();
 };
 
-// Of select_tasks_to_map (Legion: SelectMappingOutput).
+// Answer of select_tasks_to_map (Legion: SelectMappingOutput).
 struct ScheduleAnswer {
   struct Relocation {
-    std::uint32_t task = 0;  // index into the ready ones
+    std::uint32_t task = 0;  // index into the ready tasks
     Processor processor;
   };
-  std::vector<std::uint32_t> map;  // indices into the ready ones
+  std::vector<std::uint32_t> map;  // indices into the ready tasks
   std::vector<Relocation> relocate;
-  MapperEvent deferral = 0;  // when to ask again; needed when nothing is mapped or relocated
+  MapperEvent deferral = 0;  // when to ask again; required if nothing is mapped or relocated
 
   void clear();
 };
 
-// Of configure_context (Legion: ContextConfigOutput); the values are Legion's defaults.
+// Answer of configure_context (Legion: ContextConfigOutput). The values are Legion's defaults.
 struct ContextAnswer {
-  int max_window = 1024;        // operations in flight
-  int hysteresis_percent = 25;  // of it, before more are let in
+  int max_window = 1024;  // limit on operations in flight
+  // Percentage of the window that must be free before more operations are admitted.
+  int hysteresis_percent = 25;
   int max_outstanding_frames = 0;
   int min_tasks_to_schedule = 64;
   int min_frames_to_schedule = 0;
@@ -185,10 +193,11 @@ struct ContextAnswer {
   bool mutable_priority = false;
 };
 
-// Of map_must_epoch (Legion: MapMustEpochOutput): a processor for each task, none twice.
+// Answer of map_must_epoch (Legion: MapMustEpochOutput): a processor for each task, without
+// duplicates.
 struct MustEpochAnswer {
   std::vector<Processor> processors;
-  // For each constraint (requirements that have to share an instance), where the instance lies.
+  // For each constraint (requirements that must share an instance): the instance.
   std::vector<RequirementWish> constraints;
 
   void clear();

@@ -1,4 +1,4 @@
-// Workload: an application with its parameters fixed: what is checked, explained and run.
+// Workload: an application with fixed parameters. It is what Groma checks, explains and runs.
 #pragma once
 
 #include <cstdint>
@@ -18,23 +18,27 @@ namespace app {
 struct Data;
 }
 
-// A parameter's name and value.
+// The name and the value of a parameter.
 using AppValue = std::pair<std::string, std::int64_t>;
 
-// Immutable once made; cheap to copy; safe to read from any thread.
+// An application with fixed parameters. Immutable, cheap to copy, and safe to read from any thread.
 class Workload {
  public:
-  // Checks the application: names there, none twice, known where they are used and not too long;
-  // formulas that can be read, with values for these parameters; partitions of something, in no
-  // circle; demands and traffic of requirements that there are; sizes within the bounds of app.h.
-  // Parameters that `values` leaves out have their own. Fails with each place (Error::more), a JSON
-  // pointer into the application: kUnknown for a parameter that does not exist, kMalformed,
-  // kTooLarge. `stop` is asked about every millisecond (null: never); kStopped once it says true.
+  // Checks the application and fixes its parameters. A parameter that `values` leaves out keeps its
+  // default. The checks are:
+  // * names exist, are not repeated, are known where they are used, and are not too long
+  // * formulas can be read and have values for these parameters
+  // * partitions cut something that exists, without cycles
+  // * demands and traffic refer to existing requirements
+  // * sizes are within the limits of app.h
+  // Fails with kUnknown for a parameter that does not exist, otherwise with kMalformed or
+  // kTooLarge. Each error has its place, a JSON pointer into the application (Error::more). `stop`
+  // (null: never) is asked about every millisecond; kStopped once it returns true.
   static Result<Workload> make(const Application& app, const std::vector<AppValue>& values = {},
                                const std::function<bool()>& stop = {});
 
   const std::string& name() const;
-  // Every parameter, as it is here.
+  // Returns every parameter with its value in this workload.
   const std::vector<AppValue>& values() const;
 
   const app::Data& data() const { return *data_; }
@@ -44,10 +48,10 @@ class Workload {
   std::shared_ptr<const app::Data> data_;
 };
 
-// `app` with the values of its parameters as `given` says: "n=4096,steps=10", and "size=small" for
-// those of an AppSize that no other item says; "runtime=default" takes its runtime costs away.
-// Fails (kUnknown, kMalformed) on what `app` does not have, what is no number and what stands there
-// twice; whether a value is in its range, make() says.
+// Returns `app` with the parameter values in `given`: "n=4096,steps=10". "size=small" sets the
+// values of that AppSize, except those that another item sets. "runtime=default" removes the
+// application's runtime costs. Fails with kUnknown or kMalformed on names that `app` does not have,
+// on values that are not numbers, and on repeated names. Workload::make checks the ranges.
 Result<Application> with_values(Application app, std::string_view given);
 
 }  // namespace groma

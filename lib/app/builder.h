@@ -1,5 +1,5 @@
-// From an Application to what a Workload holds, with the places of what is wrong:
-// parameters and data in builder.cc, tasks and what they launch in builder_tasks.cc.
+// Builder: translates an Application into the data of a Workload, and locates errors. Parameters
+// and data are in builder.cc; tasks and their launches are in builder_tasks.cc.
 #pragma once
 
 #include <functional>
@@ -17,15 +17,16 @@
 
 namespace groma::app {
 
+// One error in an application.
 struct Fault {
-  std::string path;     // within the application, as a JSON pointer: "/tasks/3/body/0/task"
+  std::string path;     // JSON pointer into the application: "/tasks/3/body/0/task"
   std::string message;  // "no task is named `mian`"
   std::string help = {};
   Error::Code code = Error::Code::kMalformed;
 };
 
-// Fills `data`, or says what is wrong, up to kMaxFileErrors things of which none comes of another.
-// `stop` is asked about every millisecond (null: never); once it says true there is one fault,
+// Fills `data`. Returns the errors, at most kMaxFileErrors, none of which follows from another.
+// `stop` (null: never) is asked about every millisecond; once it returns true there is one error,
 // kStopped.
 std::vector<Fault> build(const Application& app, const std::vector<AppValue>& values, Data& data,
                          const std::function<bool()>& stop = {});
@@ -38,10 +39,11 @@ class Builder {
   std::vector<Fault> build();
 
  private:
-  // ---- Faults. One is taken of each thing that is read apart from others, and of what holds it
-  // none where there is one.
+  // ---- Errors. Each separately read part gives at most one error. A part that contains a part
+  // with an error gives none.
+  // Returns true if the part that is being read has no error.
   bool ok() const { return faults_.size() == known_; }
-  // Reads what may be wrong without what comes after it being so. After it all is ok where all was.
+  // Reads a part whose errors do not affect what follows. Afterwards ok() has its previous value.
   template <typename Read>
   void apart(const Read& read) {
     if (enough_) return;
@@ -54,16 +56,16 @@ class Builder {
   void fail_unknown(std::string path, std::string message, std::string_view name,
                     const std::vector<std::string_view>& known);
   void fail_unknown_data(std::string path, std::string_view name);
-  // Whether it is so; says where not.
+  // Return true if the value is good, and report an error if not.
   bool at_most(const std::string& path, std::size_t count, std::size_t most, std::string_view what);
   bool good_name(const std::string& path, std::string_view name);
   bool good_names(const std::string& path, const std::vector<std::string>& names);
   bool formula_name(const std::string& path, std::string_view name);
-  // Names of variables: good, none twice among them.
+  // Checks names of variables: each must be good, and none may be repeated.
   bool variables(const std::string& path, const std::vector<std::string>& names,
                  std::string_view below = {});
 
-  // ---- Formulas. What could not be had is 0, and a fault.
+  // ---- Formulas. If a value cannot be computed, it is 0 and an error is reported.
   Code compile(const std::string& path, const Formula& formula,
                std::optional<PieceShapes> pieces = std::nullopt);
   Codes compile_all(const std::string& path, const Formulas& formulas);
@@ -78,7 +80,7 @@ class Builder {
   void read_regions();
   void read_region(const std::string& path, std::size_t number);
   void read_partitions();
-  // Whether it is right; its faults are told once.
+  // Returns true if the partition has no error. Its errors are reported once.
   bool read_partition(std::size_t number, int depth);
   bool read_cut(const std::string& path, const AppPartition& from, int depth, Partition& to);
   void read_pieces(const std::string& path, const AppPartition& from, Partition& partition);
@@ -99,16 +101,17 @@ class Builder {
   void read_statement(const std::string& path, const AppStatement& from, int depth, Body& to);
   Launch read_launch(const std::string& path, const AppLaunch& from);
   void read_launch_data(const std::string& path, const AppLaunch& from, Launch& to);
-  // What can be told of a launch's domain and colours before it runs.
+  // Returns the domain if it is known before the run.
   std::optional<Rect> known_domain(const std::string& path, const Launch& launch);
   void check_color(const std::string& path, const Where& where, const std::optional<Rect>& domain);
-  // `color` formulas are over what is in scope.
+  // `color` says over which names the colour formulas are.
   Where read_where(const std::string& path, const AppData& from, const Requirement& requirement,
                    Where::Color color);
   void fields_fit_requirement(const std::string& path, const AppData& from,
                               const Requirement& requirement, const Where& where);
-  // Finds the fields of these names in the region, or the requirement's own if there are none.
-  // `as_large`: each has to be as large as the requirement's at its position.
+  // Finds the fields with these names in the region, or the requirement's own fields if there are
+  // no names. `as_large`: each field must have the size of the requirement's field at the same
+  // position.
   void find_fields(const std::string& path, const std::vector<std::string>& names,
                    const Requirement& requirement, bool as_large, Where& where);
   int number_of_task(const std::string& path, std::string_view name);
@@ -123,19 +126,20 @@ class Builder {
   Data& data_;
   Budget budget_;
   std::vector<Fault> faults_;
-  std::size_t known_ = 0;  // faults of other things
+  std::size_t known_ = 0;  // errors in other parts
   bool enough_ = false;
   Scope scope_;
   std::unordered_map<std::string_view, std::uint32_t> region_numbers_, partition_numbers_,
       task_numbers_, phase_numbers_;
-  std::vector<std::unordered_map<std::string_view, std::uint32_t>> field_numbers_;  // by region
+  // For each region.
+  std::vector<std::unordered_map<std::string_view, std::uint32_t>> field_numbers_;
   enum class Progress : std::uint8_t { kToDo, kAtIt, kDone, kWrong };
   std::vector<Progress> partitions_;
-  std::size_t boxes_ = 0;  // of all partitions
+  std::size_t boxes_ = 0;  // over all partitions
   std::size_t statements_ = 0;
-  std::size_t data_bytes_ = 0;  // of what launches are on
+  std::size_t data_bytes_ = 0;  // size of the data of launches
 
-  // Of the task at hand.
+  // State of the current task.
   int frame_size_ = 0;
   std::vector<std::string_view> futures_;
   std::unordered_map<std::string_view, std::uint32_t> future_numbers_;

@@ -1,9 +1,9 @@
 // CellSet: the points of a piece that need not be a box.
 //
-// Two points of a region are in one cell if they belong to exactly the same pieces. A piece is then
-// a set of cells, and the points that two pieces share are those of the cells in both.
-// Only regions with a partition by AppPartition::boxes have cells (make_cells of app/pieces.h);
-// pieces of the others are boxes.
+// Two points of a region are in the same cell if they belong to exactly the same pieces. So a piece
+// is a set of cells, and two pieces share the points of their common cells. Only regions with a
+// partition by AppPartition::boxes have cells (make_cells of app/pieces.h). The pieces of all other
+// regions are boxes.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,21 @@ namespace groma::app {
 
 struct CellSet {
   std::vector<std::uint32_t> cells;  // ascending
-  std::int64_t points = 0;           // of all these cells
+  std::int64_t points = 0;           // points of all these cells
   std::uint64_t key = 0;             // a hash of `cells`
 };
 
-// The set of these cells, which ascend. `cell_points` has the points of each cell of the region.
+// Returns the set of these cells, which must ascend. `cell_points` has the number of points of each
+// cell of the region.
 CellSet cell_set(std::span<const std::int64_t> cell_points, std::vector<std::uint32_t> cells);
-// The set with the points of both.
+// Returns the union of both sets.
 CellSet united(std::span<const std::int64_t> cell_points, const CellSet& a, const CellSet& b);
 
 // Returns true if `outer` has all points of `inner`.
 bool covers(const CellSet& outer, const CellSet& inner);
-// Returns true if they have a point in common.
+// Returns true if `a` and `b` have a common point.
 bool meet(const CellSet& a, const CellSet& b);
-// The number of points that both have.
+// Returns the number of common points.
 std::int64_t common_points(std::span<const std::int64_t> cell_points, const CellSet& a,
                            const CellSet& b);
 

@@ -1,4 +1,5 @@
-// What a Workload is made of: names resolved to numbers, formulas to code, sizes to values.
+// The contents of a Workload: names resolved to numbers, formulas compiled to code, sizes
+// evaluated.
 #pragma once
 
 #include <cstdint>
@@ -23,52 +24,52 @@ using Names = std::vector<std::string>;
 
 struct Region {
   std::string name;
-  Names names;  // that a mapping may know it by
+  Names names;  // names by which a mapping may refer to it
   Rect box;
   std::vector<AppField> fields;
-  // A region has cells (app/cells.h) if one of its partitions is by boxes. They are numbered in the
-  // order of their first points, which is row-major.
-  std::vector<std::int64_t> cell_points;     // of each cell
+  // A region has cells (app/cells.h) if one of its partitions is by boxes. Cells are numbered in
+  // the row-major order of their first points.
+  std::vector<std::int64_t> cell_points;     // number of points of each cell
   std::shared_ptr<const CellSet> all_cells;  // null: the region has no cells
 };
 
 // A piece of a region that has cells.
 struct Piece {
-  Rect box;  // the smallest around its points; of an empty piece at the origin
+  Rect box;  // smallest box around its points; at the origin for an empty piece
   std::shared_ptr<const CellSet> cells;
 };
 
 struct Partition {
   std::string name;
-  Names names;  // its own, then those of what it cuts
+  Names names;  // its own, then those of the cut region or partition
   std::uint32_t region = 0;
-  int outer = -1;                  // the partition whose pieces it cuts
-  Rect own_colors;                 // of one piece of `outer`
-  Rect colors;                     // those of `outer`, then its own
-  Codes lower, extents;            // over the own colour; none: equal blocks
-  std::vector<std::int64_t> halo;  // by dimension; none: none
+  int outer = -1;                  // the partition whose pieces it cuts; -1: none
+  Rect own_colors;                 // colours within one piece of `outer`
+  Rect colors;                     // colour space of `outer`, then the own colours
+  Codes lower, extents;            // over the own colour; empty: equal blocks
+  std::vector<std::int64_t> halo;  // one for each dimension; empty: no halo
   // A partition is by boxes if the application gives AppPartition::boxes.
   struct Box {
     Codes lower, extents;
   };
   bool by_boxes = false;
-  std::vector<Box> boxes;  // of every colour
-  // Boxes of one colour each, sorted by the place of the colour in `colors`.
+  std::vector<Box> boxes;  // the boxes that every colour has
+  // Boxes that belong to one colour, sorted by the row-major position of the colour in `colors`.
   std::vector<std::pair<std::int64_t, Rect>> boxes_of_color;
   // The pieces of all colours in row-major order. Empty if the region has no cells.
   std::vector<Piece> pieces;
 };
 
-// What a requirement of a launch is on: a region, or the piece of a partition.
+// The data of a requirement in a launch: a region, or the piece of a partition.
 struct Where {
   enum class What : std::uint8_t { kUnknown, kRegion, kPartition } what = What::kUnknown;
-  // How the colour is found: it is the launch's point; a function of the launching task's frame; a
-  // function of the launched task's arguments.
+  // Where the colour comes from: the point of the launch, a function of the launching task's frame,
+  // or a function of the launched task's arguments.
   enum class Color : std::uint8_t { kPoint, kFrame, kArguments } from = Color::kPoint;
-  std::uint32_t index = 0;  // of the region or partition
+  std::uint32_t index = 0;  // number of the region or partition
   std::uint32_t region = 0;
   Codes color;
-  Names names;                        // that a mapping may know it by
+  Names names;                        // names by which a mapping may refer to it
   std::vector<std::uint32_t> fields;  // positions in the region; empty without access
   Privilege privilege = Privilege::kReadWrite;
 };
@@ -80,7 +81,7 @@ struct Traffic {
 };
 
 struct Variant {
-  std::string place;  // as of a launch
+  std::string place;  // as in Launch
   ProcKind kind = ProcKind::kCpu;
   bool leaf = false, inner = false, replicable = false, single = false;
   bool chosen_by_mapper = false;
@@ -91,50 +92,50 @@ struct Variant {
 };
 
 struct Requirement {
-  Names names;  // as the application says; none: those of its data
+  Names names;  // as the application gives them; empty: those of the data
   Privilege privilege = Privilege::kReadWrite;
   Coherence coherence = Coherence::kExclusive;
   int dimensions = 1;
   std::vector<AppField> fields;
-  Where data;  // unless the launch says otherwise
+  Where data;  // default; a launch may override it
 };
 
 struct Launch {
-  std::string place;         // a JSON pointer into the application
-  std::uint32_t number = 0;  // of all launch statements of the application, in its order
+  std::string place;         // JSON pointer into the application
+  std::uint32_t number = 0;  // among all launch statements of the application, in its order
   std::uint32_t task = 0;
   bool is_index = false;
   bool same_address_space = false;
-  Codes domain, lower;  // `lower` as long as `domain`
-  int point_slot = 0;   // in the frame: of the point's first coordinate
+  Codes domain, lower;  // `lower` has the length of `domain`
+  int point_slot = 0;   // slot of the point's first coordinate in the frame
   Codes arguments;
   std::vector<Where> data;  // for each requirement of the task
-  int gives = -1;           // a future of the launching task
+  int gives = -1;           // number of a future of the launching task; -1: none
   std::vector<std::uint32_t> takes;
 };
 
 struct Statement;
 using Body = std::vector<Statement>;
 struct Loop {
-  std::string place;  // as of a launch
+  std::string place;  // as in Launch
   Code count;
-  int slot = -1;  // of its variable
+  int slot = -1;  // slot of its variable; -1: none
   bool traced = false;
   Body body;
 };
 struct Phase {
-  std::uint32_t phase = 0;  // of Data::phases
+  std::uint32_t phase = 0;  // index into Data::phases
   Body body;
 };
 struct Wait {
-  int future = -1;  // -1: for all
+  int future = -1;  // -1: for everything
 };
 struct Statement {
   std::variant<Launch, Loop, Phase, Wait> node;
 };
 
-// A task's frame holds its arguments, then the variables of the loops around a statement, then the
-// coordinates of the point that a launch is evaluated for.
+// A task. Its frame holds its arguments, then the variables of the loops around a statement, then
+// the coordinates of the point for which a launch is evaluated.
 struct Task {
   std::string name;
   int arguments = 0;
@@ -145,60 +146,63 @@ struct Task {
   Body body;
 };
 
-// What requirement r is on: as the launch says; as the task does where `launch` is null, of the top
-// level.
+// Returns the data of requirement r: as `launch` gives it, or as the task declares it if `launch`
+// is null (top-level task).
 inline const Where& where_of(const Task& task, const Launch* launch, std::size_t r) {
   return launch == nullptr ? task.requirements[r].data : launch->data[r];
 }
 
-// Whether two tasks, or two requirements of one, may not change places on the same data.
+// Returns true if two accesses with these privileges to the same data must keep their order.
 inline bool interfere(Privilege a, Privilege b) {
   if (a == Privilege::kNoAccess || b == Privilege::kNoAccess) return false;
   return a != b || (a != Privilege::kReadOnly && a != Privilege::kReduce);
 }
 
+// A workload: an application with fixed parameters.
 struct Data {
   std::string name;
   std::vector<AppValue> values;
   std::string unit;
   Code work;
-  int metric_phase = -1;  // -1: the whole run
+  int metric_phase = -1;  // index into `phases`; -1: the whole run
   std::optional<RuntimeCosts> runtime;
   std::vector<Region> regions;
   std::vector<Partition> partitions;
   std::vector<Task> tasks;  // in the application's order
   int top_level = -1;
   std::vector<std::string> phases;
-  std::uint32_t launches = 0;  // launch statements
+  std::uint32_t launches = 0;  // number of launch statements
 
-  int find_task(std::string_view task) const;  // -1: there is none
+  int find_task(std::string_view task) const;  // -1: unknown
 };
 
-// The piece of a colour within `partition.colors`; of a piece with holes the smallest box around
-// its points. An empty box where a formula makes it so; `fault` where it has no value.
+// Returns the piece of a colour within `partition.colors`. For a piece with holes it is the
+// smallest box around its points. The box may be empty if a formula says so. Sets `fault` if a
+// formula has no value.
 Rect piece(const Data& data, const Partition& partition, const Point& color, FormulaFault& fault);
-// The number of points of that piece.
+// Returns the number of points of that piece.
 std::int64_t points_of(const Data& data, const Partition& partition, const Point& color,
                        FormulaFault& fault);
 
-// About how long piece() takes for one colour of the partition, in units of Budget.
+// Returns the approximate cost of piece() for one colour of the partition, in units of Budget.
 std::int64_t work_of_piece(const Data& data, const Partition& partition);
 
-// The domain of an index launch. Nothing, and `fault`, where it has none.
+// Returns the domain of an index launch. Returns nullopt and sets `fault` if a formula has no
+// value.
 std::optional<Rect> domain_of(const Launch& launch, std::span<const std::int64_t> frame,
                               FormulaFault& fault);
 
-// A launch of a task, as far as mappers can tell launches apart.
+// A launch of a task, with everything by which mappers can distinguish launches.
 struct Use {
   const Launch* launch = nullptr;
   std::uint32_t task = 0;
-  int parent = -1;                  // the task that launches it; -1: the runtime does
-  std::optional<Rect> domain = {};  // of an index launch
-  int depth = 0;                    // 0: top level, 1: launched by it, 2: all that is deeper
+  int parent = -1;                  // the launching task; -1: the runtime
+  std::optional<Rect> domain = {};  // for an index launch
+  int depth = 0;                    // 0: top level; 1: launched by it; 2: launched deeper
 };
-// What the top-level task launches, directly and in turn; every (launch statement, domain) once, in
-// the order of the first run through it. Stops at `most` of them, and after as many steps as
-// docs/applications.md says; `complete` tells.
+// Returns the launches of the top-level task, direct and indirect. Each pair (launch statement,
+// domain) occurs once, in the order of the first run through it. Stops after `most` launches, and
+// after the number of steps that docs/applications.md gives; `complete` is then false.
 std::vector<Use> uses(const Data& data, std::size_t most, bool& complete);
 
 }  // namespace groma::app

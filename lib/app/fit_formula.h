@@ -1,4 +1,4 @@
-// fit_formula: a formula that has given values, found by trying.
+// fit_formula: finds, by trying, a formula that has given values.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace groma::app {
 
-// Values of whole-number variables and what the formula is to be there.
+// Values of integer variables, and the value that the formula should have there.
 struct Samples {
-  std::vector<std::string> names;  // of the variables
-  std::vector<std::int64_t> at;    // of each sample, as many as there are names
+  std::vector<std::string> names;  // names of the variables
+  std::vector<std::int64_t> at;    // the values of each sample, one for each name
   std::vector<std::int64_t> values;
 
   std::size_t count() const { return values.size(); }
@@ -27,29 +27,31 @@ struct Samples {
   }
 };
 
-// A formula of the names that is right at every sample: a constant, one that is linear, linear and
-// wrapped round at one of the `periods`, one of the `guesses`, a variable divided and wrapped, and
-// at last a choice between linear ones. Nothing where none was found that is short enough, and
-// where samples contradict each other.
+// Returns a formula over the names that is right at every sample. The candidates come in this
+// order: a constant, a linear formula, a linear formula modulo one of the `periods`, one of the
+// `guesses`, a variable divided and wrapped, and a choice between linear formulas. Returns nullopt
+// if no candidate is right and short enough, or if samples contradict each other.
 std::optional<Formula> fit_formula(const Samples& samples,
                                    std::span<const std::int64_t> periods = {},
                                    std::span<const Formula> guesses = {});
 
-// Simple formulas that are right at many samples, though perhaps at none: the value that comes most
-// often, and linear ones, also wrapped, which are held between the least value and the greatest.
+// Returns simple formulas that are right at many samples, though possibly at none: the most
+// frequent value, and linear formulas, also wrapped, that are clamped to the range of the values.
 std::vector<Formula> near_formulas(const Samples& samples,
                                    std::span<const std::int64_t> periods = {});
 
-// At how many samples the formula is right; 0 where it has no value at one of them.
+// Returns the number of samples at which the formula is right; 0 if it has no value at one of them.
 std::size_t right_at(const Formula& formula, const Samples& samples);
 
-// A linear formula, right or not, by the first samples that differ in one variable only.
+// Returns a linear formula, right or wrong, from the first samples that differ in only one
+// variable.
 Formula linear_guess(const Samples& samples);
 
-// Whether the formula has the values of the samples.
+// Returns true if the formula is right at all samples.
 bool is_right(const Formula& formula, const Samples& samples);
 
-// Its values at the samples' places, whatever theirs are; nothing where it has none at one.
+// Returns the values of the formula at the points of the samples, or nullopt if it has no value at
+// one of them.
 std::optional<std::vector<std::int64_t>> values_of(const Formula& formula, const Samples& samples);
 
 }  // namespace groma::app

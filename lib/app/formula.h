@@ -1,4 +1,5 @@
-// Formulas, compiled: checked names, constants folded, a short program for a stack of integers.
+// Compiled formulas: names are checked, constants are folded, and the rest is a short program for a
+// stack of integers.
 #pragma once
 
 #include <cstdint>
@@ -15,31 +16,34 @@ namespace groma::app {
 
 // Why a formula has no value.
 enum class FormulaFault : std::uint8_t { kNone, kDivisionByZero, kOverflow, kOutOfRange, kNoBox };
-std::string_view words_of(FormulaFault fault);  // "it divides by zero"
+// Returns text such as "it divides by zero".
+std::string_view words_of(FormulaFault fault);
 
-// What points() and extent() read: the pieces of a task's requirements.
+// The sizes of a requirement's piece, which points() and extent() read.
 struct PieceSize {
-  const Rect* box = nullptr;  // the smallest around its points
+  const Rect* box = nullptr;  // smallest box around its points
   std::int64_t points = 0;
 };
 using Pieces = std::span<const PieceSize>;
 
+// A compiled formula.
 class Code {
  public:
   Code() = default;
   explicit Code(std::int64_t value) : value_(value) {}
 
   bool is_constant() const { return ops_.empty() && slot_ < 0; }
-  // Whether it reads no variable and no piece, so that its value, if it has one, is known.
+  // Returns true if the formula reads no variable and no piece, so that its value (if it has one)
+  // is known.
   bool is_closed() const;
   std::int64_t constant() const { return value_; }
-  // About how long value() takes, in units of Budget.
+  // Returns the approximate cost of value(), in units of Budget.
   std::int64_t work() const { return static_cast<std::int64_t>(ops_.size() / 2); }
-  // The slot, when it is a variable and nothing else; -1.
+  // Returns the slot if the formula is a single variable, otherwise -1.
   int slot() const { return ops_.empty() ? slot_ : -1; }
 
-  // `frame` holds the variables, by slot. `fault` is left alone where there is a value; the first
-  // fault stays.
+  // Returns the value. `frame` holds the variables by slot. If there is no value, sets `fault`,
+  // unless it already holds an earlier fault.
   std::int64_t value(std::span<const std::int64_t> frame, FormulaFault& fault,
                      Pieces pieces = {}) const {
     if (!ops_.empty()) return run(frame, fault, pieces);
@@ -52,7 +56,7 @@ class Code {
     kConstant,
     kSlot,
     kPoints,
-    kExtent,  // push
+    kExtent,  // the kinds up to here push a value
     kAdd,
     kSubtract,
     kMultiply,
@@ -63,34 +67,34 @@ class Code {
     kLess,
     kLessEqual,
     kEqual,
-    kNotEqual,  // of the two on top
+    kNotEqual,  // the operators up to here combine the two topmost values
     kJump,
-    kJumpIfZero,  // to op `operand`; the second takes what is on top
+    kJumpIfZero,  // jumps go to op `operand`; kJumpIfZero pops a value
   };
   struct Op {
     Kind kind;
-    std::int32_t dimension = 0;  // of kExtent
-    std::int64_t operand = 0;    // constant, slot, requirement, op
+    std::int32_t dimension = 0;  // for kExtent
+    std::int64_t operand = 0;    // a constant, slot, requirement or op
   };
   std::int64_t run(std::span<const std::int64_t> frame, FormulaFault& fault, Pieces pieces) const;
 
-  std::vector<Op> ops_;  // none: a constant or a variable
+  std::vector<Op> ops_;  // empty: a constant or a variable
   int slot_ = -1;
   std::int64_t value_ = 0;
 };
 
-// What the names in a formula mean. Later ones hide earlier ones.
+// The meanings of the names in a formula. Later names hide earlier ones.
 class Scope {
  public:
   void constant(std::string_view name, std::int64_t value) { names_.push_back({name, -1, value}); }
-  // Its slot: the number of variables before it.
+  // Adds a variable and returns its slot: the number of variables before it.
   int variable(std::string_view name) {
     names_.push_back({name, variables_, 0});
     return variables_++;
   }
   int variables() const { return variables_; }
 
-  // To go back to where it was, when a loop or a launch ends.
+  // A state to which back() returns when a loop or a launch ends.
   struct Mark {
     std::size_t names;
     int variables;
@@ -114,18 +118,18 @@ class Scope {
   int variables_ = 0;
 };
 
-// The dimensions of each requirement, where points() and extent() may stand.
+// The number of dimensions of each requirement, where points() and extent() are allowed.
 using PieceShapes = std::span<const int>;
 
 struct FormulaError {
   std::string message;  // "`m` is not known here"
   std::string help;     // may be empty
 };
-// The program of `formula`, or why there is none, in `error`.
+// Compiles `formula`. Returns nullopt and fills `error` if it cannot.
 std::optional<Code> compile(const Formula& formula, const Scope& scope, FormulaError& error,
                             std::optional<PieceShapes> pieces = std::nullopt);
 
-// Whether it can be a parameter's, a definition's or a variable's.
+// Returns true if `name` can be the name of a parameter, a definition or a variable.
 bool is_formula_name(std::string_view name);
 
 }  // namespace groma::app

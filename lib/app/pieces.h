@@ -1,5 +1,5 @@
-// Pieces of partitions, from their formulas: the boxes of which a piece is the union, and the cells
-// of the regions whose pieces have holes.
+// Computes the pieces of partitions from their formulas: the boxes whose union is a piece, and the
+// cells of regions whose pieces have holes.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@
 
 namespace groma::app {
 
-// Limits of all regions with cells together: the boxes of their pieces; the elementary boxes into
-// which the boxes cut the regions, and the cells in the sets of the pieces; the boxes that are
-// compared and the elementary boxes that are visited on the way.
+// Limits over all regions with cells together. kMaxPieceBoxes: boxes of their pieces.
+// kMaxPieceCells: elementary boxes into which the boxes cut the regions, and cells in the sets of
+// the pieces. kMaxPieceSteps: boxes that are compared and elementary boxes that are visited.
 inline constexpr std::int64_t kMaxPieceBoxes = std::int64_t{1} << 17;
 inline constexpr std::int64_t kMaxPieceCells = std::int64_t{1} << 22;
 inline constexpr std::int64_t kMaxPieceSteps = std::int64_t{1} << 24;
 
-// Counts the steps of a computation and ends it when they are too many.
+// A limit on the steps of a computation.
 struct Steps {
   std::int64_t left = kMaxPieceSteps;
   bool over() const { return left < 0; }
@@ -30,41 +30,43 @@ struct Steps {
 class Cut {
  public:
   Cut(std::vector<Rect> boxes, int dimensions);
-  // None of them is empty. In one dimension they neither meet nor touch; in more they may meet.
-  // They are ordered by their lower corners in the first dimension.
+  // Returns the boxes, none of which is empty, ordered by their lower corners in the first
+  // dimension. In one dimension they do not overlap or touch; in several dimensions they may
+  // overlap.
   const std::vector<Rect>& boxes() const { return boxes_; }
-  // The smallest box around them; without points and at the origin if there is none.
+  // Returns the smallest box around them; an empty box at the origin if there are none.
   const Rect& around() const { return around_; }
-  // Adds the parts of `box` that are in the union to `parts`. A step is a box that is compared with
-  // it; stops when there are none left.
+  // Adds the parts of `box` that are in the union to `parts`. A step is a comparison with one box.
+  // Stops when no steps are left.
   void add_common(const Rect& box, std::vector<Rect>& parts, Steps& steps) const;
 
  private:
   std::vector<Rect> boxes_;
-  // By box: the largest end in the first dimension of this one and those before it.
+  // For each box: the largest end in the first dimension of this box and those before it.
   std::vector<std::int64_t> ends_;
   Rect around_;
 };
 
-// The piece of a colour within `partition.colors`, given what is cut: the region, or the piece of
-// the outer partition. Sets `fault` if a formula has no value. Not all of it if the steps are over.
+// Returns the piece of a colour within `partition.colors`. `outer` is the data that is cut: the
+// region, or the piece of the outer partition. Sets `fault` if a formula has no value. The piece is
+// incomplete if the steps are used up.
 Cut cut(const Partition& partition, const Point& color, const Cut& outer, FormulaFault& fault,
         Steps& steps);
-// The same, from the region on, as far as kMaxPieceSteps reach.
+// Does the same from the region on, with kMaxPieceSteps steps.
 Cut cut(const Data& data, const Partition& partition, const Point& color, FormulaFault& fault);
 
-// The place of a colour within `colors` in row-major order.
+// Returns the row-major position of a colour within `colors`.
 std::int64_t place_in(const Rect& colors, const Point& color);
 
 // Why cells could not be made.
 struct CellFault {
-  std::size_t partition = 0;  // that is at fault
+  std::size_t partition = 0;  // the partition that caused it
   std::string why;
-  bool too_large = false;  // a limit was passed
+  bool too_large = false;  // a limit was exceeded
 };
 // Fills Region::cell_points, Region::all_cells and Partition::pieces of every region that has a
-// partition by boxes. Stops at a formula without a value, at the limits above, and when `time` is
-// exceeded, without a fault.
+// partition by boxes. Returns the error if a formula has no value or a limit above is exceeded. If
+// `time` is exceeded, stops without an error.
 std::optional<CellFault> make_cells(Data& data, Budget& time);
 
 }  // namespace groma::app

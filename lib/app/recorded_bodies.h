@@ -1,4 +1,4 @@
-// What the runs of a task launched, as its body.
+// RecordedBodies: describes the launches in the runs of a task as a task body.
 #pragma once
 
 #include <cstdint>
@@ -14,48 +14,48 @@
 
 namespace groma::app {
 
-// Makes the bodies of one task after the other.
+// Makes the bodies of the tasks, one after the other.
 class RecordedBodies {
  public:
-  // `app` has the regions, the partitions and the tasks with their requirements.
+  // `app` has the regions, the partitions, and the tasks with their requirements.
   RecordedBodies(const Events& events, Application& app, std::vector<std::string>& notes)
       : events_(events), app_(app), notes_(notes) {
     for (const Events::Context& each : events.contexts) contexts_[each.task].push_back(&each);
   }
 
-  // The body of task `task`, which has the same number in the events and in the application. Runs
-  // that launched different things are all described if a run's arguments, or the launch that it
-  // is of, tell them apart; otherwise the body that most of its runs had.
+  // Adds the body of task `task`, which has the same number in the events and in the application.
+  // If runs launched different things, all of them are described, provided that a run's arguments
+  // or its launch distinguish them. Otherwise the body is the one of most runs.
   void add_body(std::uint32_t task);
-  // Has launches give the arguments that bodies need, once all are made.
+  // Makes launches pass the arguments that bodies need. Call it once all bodies are made.
   void add_arguments();
 
  private:
-  // All times that a launch of the body was carried out.
+  // All executions of a launch of the body.
   struct Runs {
-    std::vector<std::int64_t> at;         // counters of the loops around it, then the arguments
-    std::vector<std::uint32_t> launches;  // of Events
+    std::vector<std::int64_t> at;         // counters of the enclosing loops, then the arguments
+    std::vector<std::uint32_t> launches;  // indices into Events::launches
     std::size_t loops = 0;
   };
   using Tree = std::vector<Repeat>;
   // A kind holds the runs of a task that launched the same things with other numbers.
   struct Kind {
     std::vector<const Events::Context*> contexts;
-    std::int64_t count = 0;             // of runs
-    std::vector<std::uint32_t> shapes;  // of what they launched
+    std::int64_t count = 0;             // number of runs
+    std::vector<std::uint32_t> shapes;  // shapes of the launched things
   };
-  // How a task knows of which kind a run is.
+  // How a task finds out the kind of a run.
   struct Which {
-    std::vector<Formula> is_kind;  // by kind: 1 in runs of it, else 0
-    // What each launch of the task gives for the argument kWhich, by the launch's shape; empty:
-    // there is no such argument.
+    std::vector<Formula> is_kind;  // for each kind: 1 in its runs, otherwise 0
+    // The value of the argument kWhich that each launch of the task passes, by the launch's shape.
+    // Empty: the argument does not exist.
     std::map<std::uint32_t, std::int64_t> numbers;
-    std::size_t without_runs = 0;  // shapes of launches whose tasks launched nothing
+    std::size_t without_runs = 0;  // number of launch shapes whose tasks launched nothing
   };
   static constexpr const char* kWhich = "which";
 
   std::vector<Kind> kinds_of(std::uint32_t task) const;
-  // Nothing if runs of different kinds were given the same.
+  // Returns nullopt if runs of different kinds had the same arguments.
   std::optional<Which> tell_apart(std::uint32_t task, const std::vector<Kind>& kinds) const;
   void add_kind(const Kind& kind, const Tree& tree, std::vector<AppStatement>& body);
   void run(const Tree& tree, const std::vector<std::uint32_t>& launches, std::size_t& next,
@@ -64,14 +64,14 @@ class RecordedBodies {
   AppLaunch launch(const Runs& runs);
   std::vector<AppData> data(const Events::Shape& shape, const Runs& runs,
                             const std::vector<std::string>& names, AppLaunch& made);
-  // The number at that position of each launch, as a formula of the counters and arguments.
+  // Returns the number at that position of each launch, as a formula of the counters and arguments.
   Formula number(const Runs& runs, std::size_t position, const std::vector<std::string>& names,
                  std::span<const std::int64_t> periods, const std::string& what);
-  // The colour of a requirement's points at that position of it.
+  // Returns one coordinate of the colour of each point of a requirement, as a formula.
   Formula mapped(const Runs& runs, std::size_t begin, std::size_t coordinate, std::size_t colors,
                  std::span<const std::int64_t> periods, std::vector<std::string> names,
                  const std::string& what);
-  // Of these the one that is right for most of all samples, which is said.
+  // Returns the candidate that is right for the most samples, and adds a note about it.
   Formula nearest(const std::vector<Formula>& near, const Samples& all, const std::string& what,
                   const char* of);
   std::vector<std::uint32_t> chosen_runs(const Runs& runs, std::size_t samples_each) const;
@@ -84,9 +84,9 @@ class RecordedBodies {
   std::map<std::uint32_t, std::vector<const Events::Context*>> contexts_;  // by task
   std::map<const Repeat*, Runs> runs_;
   std::set<std::string> used_;  // names in formulas of the body
-  std::size_t arguments_ = 0;   // of the task whose body is made
-  std::size_t statements_ = 0;  // of all bodies
-  // By task, what its body needs of what it is given: positions in that (Events::layout_of).
+  std::size_t arguments_ = 0;   // arguments of the current task
+  std::size_t statements_ = 0;  // over all bodies
+  // By task: the parts of its arguments that its body needs, as positions (Events::layout_of).
   struct Needs {
     std::vector<std::size_t> positions;
     std::optional<Which> which;
@@ -99,9 +99,9 @@ class RecordedBodies {
                 std::size_t position) const;
 };
 
-// What a launch has of the region, in the region's order.
+// Returns the fields of the region that a launch has, in the region's order.
 std::vector<AppField> fields_of(const AppRegion& region, const Events::Requirement& requirement);
-// The extents of the colours of the partition, those around it first.
+// Returns the extents of the partition's colours, those of the outer partitions first.
 std::vector<std::int64_t> color_extents(const Application& app, const AppPartition& partition);
 
 }  // namespace groma::app

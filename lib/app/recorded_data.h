@@ -1,4 +1,4 @@
-// Regions and partitions that were recorded, as an application has them.
+// RecordedData: turns recorded regions and partitions into those of an application.
 #pragma once
 
 #include <map>
@@ -12,7 +12,8 @@
 
 namespace groma::app {
 
-// Names of the coordinates of a colour or a launch's point: i, j, k; of more than three i0, i1, ...
+// Returns names for the coordinates of a colour or a point: i, j, k, or i0, i1, ... if there are
+// more than three.
 std::vector<std::string> coordinate_names(std::size_t dimensions);
 
 // Adds the regions and partitions of `events` to an application, in their order.
@@ -21,13 +22,14 @@ class RecordedData {
   RecordedData(const Events& events, Application& app, std::vector<std::string>& notes);
 
  private:
-  // The name as it was attached, else one that nothing has yet, by which no mapping of the program
-  // knows it: it does by what was attached, if anything, which is then an alias.
+  // Returns the attached name if it is not taken, otherwise a new name. A mapping cannot refer to
+  // the region by a new name; an attached name that was taken becomes an alias.
   std::string name_for(const std::string& attached, const std::string& otherwise,
                        std::vector<std::string>& aliases, bool& unnamed);
   void add_region(const Events::Region& from);
   void add_partition(std::size_t number);
-  // For how many pieces it is right; nothing where it can be no partition.
+  // Returns the number of pieces for which `made` is right, or nullopt if it is not a valid
+  // partition.
   std::optional<std::size_t> right_pieces(const AppPartition& made, std::size_t number) const;
   Rect color_box(const AppPartition& partition) const;
   std::optional<AppPartition> by_boxes(const AppPartition& plain, std::size_t number,

@@ -1,4 +1,4 @@
-// Holes in recorded pieces, where there are more than an application may have.
+// Handles holes in recorded pieces if there are more than an application may have.
 #pragma once
 
 #include <cstddef>
@@ -9,17 +9,17 @@
 
 namespace groma::app {
 
-// The number of boxes in all pieces with holes.
+// Returns the number of boxes in all pieces with holes.
 std::size_t boxes_in_holes(const Events& events);
 
-// Numbers the points of each region that has pieces with holes and one dimension anew: points that
-// belong to the same pieces come to lie side by side, in the order of the first of them. Pieces
-// then have far fewer boxes. They keep their sizes and what they have in common, but not the boxes
-// around them. Adds a sentence about each such region to `notes`. Leaves a region alone where this
-// would take too long. Bounded in time and memory by the size of `events`.
+// Renumbers the points of each one-dimensional region that has pieces with holes. Points that
+// belong to the same pieces become neighbours, in the order of their first points, so that pieces
+// have far fewer boxes. Pieces keep their sizes and intersections but not their bounding boxes.
+// Adds a sentence about each such region to `notes`. Leaves a region unchanged if this would take
+// too long. Time and memory are bounded by the size of `events`.
 void number_points_anew(Events& events, std::vector<std::string>& notes);
 
-// Forgets the boxes of pieces with holes: only their bounds and sizes stay known.
+// Drops the boxes of pieces with holes. Their bounds and sizes remain.
 void forget_holes(Events& events);
 
 }  // namespace groma::app

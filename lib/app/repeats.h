@@ -1,4 +1,4 @@
-// Repeats: a sequence as loops, so that what repeats itself stands there once.
+// Repeats: writes a sequence as loops, so that repetitions occur only once.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,21 @@ namespace groma::app {
 // A symbol, or a body that is repeated `count` times.
 struct Repeat {
   std::uint32_t symbol = 0;
-  std::uint32_t count = 1;  // of a body, at least 2
+  std::uint32_t count = 1;  // at least 2 for a body
   std::vector<Repeat> body = {};
   friend bool operator==(const Repeat&, const Repeat&) = default;
 };
 
-inline constexpr int kMaxRepeatDepth = 16;  // of bodies in bodies
+inline constexpr int kMaxRepeatDepth = 16;  // nesting of bodies
 
-// What repeats itself at once, found from the left, that which covers most first; periods of up to
-// 1,024 and what is made of them. Equal sequences give equal results.
+// Returns the sequence with immediate repetitions folded into loops. It searches from the left and
+// folds the repetition that covers most first. Periods are at most 1,024 symbols or loops. Equal
+// sequences give equal results.
 std::vector<Repeat> fold(std::span<const std::uint32_t> sequence);
 
-// How many symbols they stand for; stops counting above `most`.
+// Returns the number of symbols that `folded` stands for. Stops counting above `most`.
 std::uint64_t unfolded_size(const std::vector<Repeat>& folded, std::uint64_t most);
-// Appends them.
+// Appends the symbols that `folded` stands for.
 void unfold(const std::vector<Repeat>& folded, std::vector<std::uint32_t>& sequence);
 
 }  // namespace groma::app

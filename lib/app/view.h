@@ -1,4 +1,4 @@
-// AppView: a task of a workload as a mapper sees it, whichever way it is launched.
+// AppView: gives a mapper's view of a task of a workload, for any of its launches.
 #pragma once
 
 #include <string_view>
@@ -9,24 +9,25 @@
 
 namespace groma::app {
 
-// The names of each requirement of a task, as one launch of it has them.
+// The names of each requirement of a task in one launch.
 using LaunchNames = std::vector<Names>;
 LaunchNames names_of(const Data& data, const Use& use);
 
-// As a task's variants are seen, in their order, numbered from 1.
+// Returns the views of a task's variants, in their order, with ids from 1.
 std::vector<VariantView> views_of(const std::vector<Variant>& variants);
-// What a requirement is, whatever it is on.
+// Returns the view of a requirement without its data.
 RequirementView view_of(const Requirement& requirement, Privilege privilege);
 
-// Owns what its views point to but the names, which must outlive it, as the workload must.
+// Owns everything that its views point to, except the names. The names and the workload must
+// outlive it.
 class AppView {
  public:
   AppView(const Data& data, std::uint32_t task, const LaunchNames& names);
   AppView(const AppView&) = delete;
   AppView& operator=(const AppView&) = delete;
 
-  // The task as that launch makes it, standing on `current`; of an index launch as launched, before
-  // it is cut.
+  // Returns the view of the task for that launch, on the processor `current`. An index launch is
+  // viewed before it is sliced.
   TaskView view(const Use& use, const Processor& current = {}) const;
 
  private:
@@ -37,7 +38,7 @@ class AppView {
   const Task& task_;
   TaskId id_;
   std::vector<VariantView> variants_;
-  std::vector<Part> parts_;  // of requirements
+  std::vector<Part> parts_;  // one for each requirement
   std::vector<RequirementView> requirements_;
 };
 

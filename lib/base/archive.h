@@ -1,6 +1,6 @@
-// Numbers and words as text, for what one process of ours hands to another. One description of a
-// value serves both ways: it names the parts in their order to an archive, which writes or reads
-// them.
+// Archive: numbers and words as text, to pass values between processes of Groma. One description of
+// a value serves both directions: it gives the parts in their order to an archive, which writes or
+// reads them.
 #pragma once
 
 #include <charconv>
@@ -17,9 +17,10 @@ namespace groma::archive {
 template <typename T>
 concept Number = std::integral<T> || std::is_enum_v<T>;
 
+// Writes values as text.
 class Writer {
  public:
-  // `magic`: the line that tells the format, with its end.
+  // `magic`: the line that identifies the format, with its line end.
   explicit Writer(std::string_view magic) : text_(magic) {}
 
   template <Number T>
@@ -46,10 +47,10 @@ class Writer {
   std::string text_;
 };
 
-// Of any text: what it reads is bounded by the text's size.
+// Reads values from any text. The amount that it reads is bounded by the text's size.
 class Reader {
  public:
-  // Lists in lists at most so deep.
+  // `max_depth` limits the nesting of lists.
   Reader(std::string_view text, std::string_view magic, int max_depth)
       : text_(text), max_depth_(max_depth) {
     ok_ = text_.starts_with(magic);
@@ -76,7 +77,7 @@ class Reader {
     text_.remove_prefix(static_cast<std::size_t>(size));
     space();
   }
-  // An element takes two bytes at least.
+  // Reads the size of a list. An element takes at least two bytes, which bounds the size.
   std::size_t size(std::size_t) {
     const std::int64_t size = integer();
     if (size < 0 || static_cast<std::uint64_t>(size) > text_.size() / 2) ok_ = false;
@@ -120,7 +121,7 @@ class Reader {
   int depth_ = 0;
 };
 
-// How many, then each.
+// Writes or reads a list: its size, then each element.
 template <typename Archive, typename T, typename Each>
 void list(Archive& archive, std::vector<T>& items, const Each& each) {
   const std::size_t size = archive.size(items.size());

@@ -1,5 +1,5 @@
-// Budget: lets a computation whose length nobody knows end early. The computation counts its work;
-// now and then the budget asks whether it is to stop.
+// Budget: lets a computation of unknown length end early. The computation counts its work, and from
+// time to time the budget asks whether to stop.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,19 @@ namespace groma {
 
 class Budget {
  public:
-  // Work between two questions. A unit is some ten nanoseconds of work, so this is a millisecond.
+  // Work between two questions. A unit is about ten nanoseconds of work, so this is a millisecond.
   static constexpr std::int64_t kInterval = std::int64_t{1} << 16;
 
-  // `exceeded` says whether the computation is to stop; null: never.
+  // `exceeded` returns true if the computation must stop; null: never.
   explicit Budget(std::function<bool()> exceeded = {}) : ask_(std::move(exceeded)) {}
 
-  // Counts work that is about to be done or was just done. True: the computation is to stop, its
-  // result does not matter any more. Once true it stays true.
+  // Counts work that is about to be done or was just done. Returns true if the computation must
+  // stop; its result is then ignored. Once true, it stays true.
   bool spend(std::int64_t units) {
     left_ -= units;
     return left_ < 0 && ask();
   }
-  // Asks at once, however little was done since the last time.
+  // Asks immediately, however little work was done since the last question.
   bool ask() {
     if (exceeded_) return true;
     spent_ += kInterval - left_;
@@ -32,7 +32,7 @@ class Budget {
     return exceeded_;
   }
   bool exceeded() const { return exceeded_; }
-  // Units so far, those since the last question left out.
+  // Returns the units so far, without those since the last question.
   std::int64_t spent() const { return spent_; }
 
  private:

@@ -1,4 +1,4 @@
-// Characters of UTF-8, and which of them a reader cannot see.
+// Characters of UTF-8, and which of them are hidden from a reader.
 #pragma once
 
 #include <algorithm>
@@ -8,12 +8,13 @@
 
 namespace groma {
 
+// A decoded character.
 struct Character {
   std::size_t length = 0;  // bytes; 0: no character begins here
   char32_t code = 0;
 };
 
-// The character at the start of `text` (RFC 3629: no overlong forms, no surrogates).
+// Returns the character at the beginning of `text` (RFC 3629: no overlong forms, no surrogates).
 inline Character first_character(std::string_view text) {
   const auto byte = [&](std::size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
@@ -37,9 +38,9 @@ struct CharacterRange {
   char32_t first, last;
 };
 
-// Characters that a terminal obeys or that show nothing: controls, separators of lines, marks of
-// the direction of writing, and what Unicode calls ignorable. The exceptions are the variation
-// selectors up to U+FE0F, which choose the picture of the character before them.
+// Characters that a terminal obeys, or that show nothing: controls, line separators, marks of the
+// writing direction, and characters that Unicode calls ignorable. The exceptions are the variation
+// selectors up to U+FE0F, which select the picture of the preceding character.
 inline constexpr CharacterRange kHidden[] = {
     {0x0, 0x1F},        {0x7F, 0x9F},       {0xAD, 0xAD},      {0x34F, 0x34F},   {0x61C, 0x61C},
     {0x115F, 0x1160},   {0x17B4, 0x17B5},   {0x180B, 0x180F},  {0x200B, 0x200F}, {0x2028, 0x202E},
@@ -53,8 +54,9 @@ inline bool is_hidden(char32_t code) {
   });
 }
 
-// Returns the place of the first byte at or after `begin` that is not UTF-8 or begins a hidden
-// character, except a tab or a carriage return before a line end; the text's size if there is none.
+// Returns the offset of the first byte at or after `begin` that is not UTF-8 or begins a hidden
+// character. Tabs, and carriage returns before a line end, are ignored. Returns the size of the
+// text if there is none.
 inline std::size_t find_hidden(std::string_view text, std::size_t begin) {
   while (begin < text.size()) {
     const Character character = first_character(text.substr(begin));

@@ -1,4 +1,4 @@
-// JSON that comes from elsewhere, looked at before a tree is made of it.
+// Checks the limits of foreign JSON before it is parsed into a tree.
 #pragma once
 
 #include <array>
@@ -7,12 +7,12 @@
 
 namespace groma {
 
-// Whether nothing in it is nested deeper than 200, which trees are copied and destroyed by
-// recursion for, and no object has more than 10'000 keys, which ordered ones are searched for one
-// by one. Whether it is JSON at all is for the parser to say.
+// Returns true if `text` is within the limits of a tree. The nesting is at most 200, since trees
+// are copied and destroyed by recursion. An object has at most 10'000 keys, since ordered objects
+// are searched linearly. The function does not check that `text` is valid JSON; the parser does.
 inline bool within_json_bounds(std::string_view text) {
   constexpr std::size_t kMostOpen = 200, kMostKeys = 10'000;
-  std::array<std::size_t, kMostOpen + 1> keys{};  // of what is open
+  std::array<std::size_t, kMostOpen + 1> keys{};  // number of keys of each open object
   std::size_t open = 0;
   bool quoted = false;
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -1,4 +1,4 @@
-// The median of some numbers.
+// The median of numbers.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,8 @@
 
 namespace groma {
 
-// Of at least one; of an even number the mean of the two in the middle.
+// Returns the median of at least one value. For an even number of values it is the mean of the two
+// middle ones.
 inline double median(std::vector<double> values) {
   const std::size_t middle = values.size() / 2;
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle),

@@ -1,5 +1,5 @@
-// NameTable: every name of a program once, as a small number. FlatIndex: the open-addressed hash
-// table below it and below the Program's statement tables.
+// NameTable: stores every name of a program once and gives it a small number. FlatIndex: the
+// open-addressed hash table below NameTable and below the Program's statement tables.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace groma {
 using NameId = std::uint32_t;
 inline constexpr NameId kStarName = 0;  // `*`
 
-// Maps hashes to indices kept elsewhere; the caller says whether an index is the one meant. Grows
-// by doubling, never shrinks, removes nothing.
+// Maps hashes to indices that are kept elsewhere. The caller compares the values behind the
+// indices. The table grows by doubling, never shrinks, and has no removal.
 class FlatIndex {
  public:
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
@@ -29,11 +29,11 @@ class FlatIndex {
       }
     }
   }
-  // Makes room for `count` entries.
+  // Reserves space for `count` entries.
   void reserve(std::size_t count) {
     while (slots_.size() * 3 < count * 4) grow();
   }
-  // `index` must not be there yet under `hash`.
+  // Adds an index. It must not be in the table under `hash`.
   void insert(std::uint64_t hash, std::uint32_t index) {
     if ((count_ + 1) * 4 > slots_.size() * 3) grow();
     place({static_cast<std::uint32_t>(hash >> 32), static_cast<std::uint32_t>(hash), index});
@@ -42,8 +42,8 @@ class FlatIndex {
 
  private:
   struct Slot {
-    std::uint32_t hash = 0;  // upper half: compared
-    std::uint32_t home = 0;  // lower half: where to begin
+    std::uint32_t hash = 0;  // upper half of the hash, which is compared
+    std::uint32_t home = 0;  // lower half of the hash, where the search begins
     std::uint32_t index = kNone;
   };
   std::size_t mask() const { return slots_.size() - 1; }
@@ -64,33 +64,35 @@ class FlatIndex {
   std::size_t count_ = 0;
 };
 
-// A well-mixed hash of 64 bits (the finaliser of SplitMix64).
+// Returns a well-mixed hash of 64 bits (the finaliser of SplitMix64).
 inline std::uint64_t mix(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
   x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
   return x ^ (x >> 31);
 }
 
-// Texts are views of what the caller keeps alive (the Source), but for those given to `own`.
+// Maps names to ids. Texts are views of memory that the caller keeps alive (the Source), except the
+// texts given to own().
 class NameTable {
  public:
   NameTable();
 
-  // Makes room for `count` names.
+  // Reserves space for `count` names.
   void reserve(std::size_t count) {
     texts_.reserve(count);
     index_.reserve(count);
   }
   NameId intern(std::string_view text);
-  // Keeps a copy of `text`, for names that do not stand in the source as they are (escapes).
+  // Adds a name and keeps a copy of its text. It is for names that the source writes differently
+  // (escapes).
   NameId own(std::string text);
-  // The id of `text`, or FlatIndex::kNone.
+  // Returns the id of `text`, or FlatIndex::kNone.
   NameId find(std::string_view text) const;
   std::string_view text(NameId id) const { return texts_[id]; }
   std::size_t size() const { return texts_.size(); }
 
  private:
-  std::uint64_t seed_;  // the process's own, so that no text can be made of colliding names
+  std::uint64_t seed_;  // random for each process, so that no text can contain colliding names
   std::vector<std::string_view> texts_;
   std::deque<std::string> owned_;
   FlatIndex index_;

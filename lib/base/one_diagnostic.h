@@ -1,4 +1,5 @@
-// A diagnostic by itself, of no text: for answers and operations rather than programs.
+// Makes a single diagnostic that belongs to no text. It is for answers and operations rather than
+// programs.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Points in messages.
+// Writes points in messages.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 
 namespace groma {
 
-// "(1, 2)"
+// Returns text such as "(1, 2)".
 inline std::string text_of(const Point& point) {
   return fmt::format("({})", fmt::join(point.coordinates(), ", "));
 }

@@ -1,4 +1,4 @@
-// Quantities for people: three digits, in the largest unit of which there is at least one.
+// Quantities for people: three digits, in the largest unit in which the value is at least one.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,11 @@
 
 namespace groma {
 
-// "12.3 ms": `value` in the first of the units, each of which is `step` of the one before.
+// Returns text such as "12.3 ms". Each of `units` is `step` times the one before; `value` is in the
+// first one.
 std::string in_units(double value, double step, std::span<const std::string_view> units);
 
-// "1.50 GiB"
+// Returns text such as "1.50 GiB".
 std::string bytes_words(std::int64_t bytes);
 
 }  // namespace groma

@@ -9,25 +9,25 @@
 
 namespace groma {
 
-// The number at this place, from 0, of the sequence that the seed gives: SplitMix64.
+// Returns number `place` (from 0) of the sequence of `seed`: SplitMix64.
 inline std::uint64_t random_at(std::uint64_t seed, std::uint64_t place) {
   return mix(seed + (place + 1) * 0x9E3779B97F4A7C15U);
 }
 
-// Of 64 random bits a number from 0; less than `count`, which is at least 1.
+// Converts 64 random bits to a number from 0 to count - 1. `count` is at least 1.
 inline std::uint32_t below(std::uint64_t bits, std::size_t count) {
   return static_cast<std::uint32_t>((bits >> 32) * count >> 32);
 }
 
-// One draw after the other of a seed's sequence.
+// Draws the numbers of a seed's sequence, one after the other.
 class Draws {
  public:
   explicit Draws(std::uint64_t seed) : seed_(seed) {}
 
   std::uint64_t bits() { return random_at(seed_, place_++); }
-  // From 0; less than `count`, which is at least 1.
+  // Returns a number from 0 to count - 1. `count` is at least 1.
   std::uint32_t below(std::uint32_t count) { return groma::below(bits(), count); }
-  // From 0; less than 1.
+  // Returns a number in [0, 1).
   double unit() { return static_cast<double>(bits() >> 11) * 0x1.0p-53; }
   bool chance(double probability) { return unit() < probability; }
 

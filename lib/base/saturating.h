@@ -1,4 +1,4 @@
-// Sums and products that end at the largest number.
+// Sums and products that saturate at the largest number.
 #pragma once
 
 #include <cstdint>

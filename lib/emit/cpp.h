@@ -1,4 +1,4 @@
-// C++ as text: names, literals, types.
+// Writes C++ as text: names, literals and types.
 #pragma once
 
 #include <compare>
@@ -12,8 +12,8 @@
 
 namespace groma::emitting {
 
-// What a value is in C++: `type`, or a tuple of tuples of ... `depth` deep. kTuple itself is never
-// one; kAny is that of what can only fail.
+// The C++ type of a value: `type`, or tuples nested `depth` deep. `type` is never kTuple. kAny is
+// the type of an expression that can only fail.
 struct ValueType {
   program::Type type = program::Type::kAny;
   int depth = 0;
@@ -22,23 +22,24 @@ struct ValueType {
   bool is(program::Type other) const { return depth == 0 && type == other; }
   bool tuple() const { return depth > 0; }
   bool integers() const { return type == program::Type::kInt && depth == 1; }
-  // In messages: "a tuple of integers".
+  // Returns the text for messages: "a tuple of integers".
   std::string text() const;
-  // In C++: "Tuple".
+  // Returns the C++ type: "Tuple".
   std::string cpp() const;
-  // As a parameter: "const Tuple&".
+  // Returns the type as a parameter: "const Tuple&".
   std::string parameter() const;
   friend auto operator<=>(const ValueType&, const ValueType&) = default;
 };
 
-std::string quoted(std::string_view text);  // as a string literal
-// A part of a program's text for a comment, with its place: "4:1 Task work GPU".
+// Returns the text as a string literal.
+std::string quoted(std::string_view text);
+// Returns a part of a program's text for a comment, with its place: "4:1 Task work GPU".
 std::string cited(const Source& source, Range range);
 std::string_view enumerator(ProcKind kind);
 std::string_view enumerator(MemKind kind);
 
-// Names of one scope, those around it included. A word of C++ or of our own parts, and what another
-// has already, gets an underscore or a number.
+// The names of one scope and its enclosing scopes. A C++ keyword, a name of Groma's own parts, or a
+// name in use gets an underscore or a number.
 class Names {
  public:
   Names();

@@ -1,5 +1,5 @@
-// Statements that decide by a key, as C++ functions: conditions on names and kinds, most specific
-// first.
+// Writes the statements that decide by a key as C++ functions: conditions on names and kinds, the
+// most specific first.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace groma::emitting {
 
-// Static member functions of `Mapping`, one for each kind of statement that the program has, and
-// `place`, which calls mapping functions.
+// Returns the static member functions of `Mapping`: one for each kind of statement in the program,
+// and `place`, which calls mapping functions.
 std::string decisions(const Program& program, Functions& functions, Features& features);
 
 }  // namespace groma::emitting

@@ -1,5 +1,6 @@
-// Functions and globals: typed code to C++. Each function becomes one for the types that it is
-// called with, so every expression has one type; what has none before it runs is reported.
+// Functions: translates functions and globals from typed code to C++. Each function is translated
+// once for each list of argument types, so that every expression has one type. An expression
+// without a type before the run is reported.
 #pragma once
 
 #include <map>
@@ -14,37 +15,37 @@
 
 namespace groma::emitting {
 
-// Which blocks of the parts are needed (parts.h).
+// The names of the blocks of the parts that are needed (parts.h).
 using Features = std::set<std::string, std::less<>>;
 
 class Functions {
  public:
-  // All are used until the last call.
+  // All arguments are used until the last call.
   Functions(const Program& program, Features& features, Diagnostics& diags);
 
-  // The statements of the constructor, in the order of the text: globals and prints. Without the
-  // machines that nothing reads, so to be asked for last.
+  // Returns the statements of the constructor in the order of the text: globals and prints.
+  // Machines that nothing reads are left out, so call it last.
   std::string top() const;
-  // The declarations of globals, likewise.
+  // Returns the declarations of globals. Call it last, too.
   std::string globals() const;
 
-  // A mapping function as it is called with a task.
+  // A mapping function, as it is called with a task.
   struct Mapped {
-    std::string name;  // in C++; empty where it can only fail
+    std::string name;  // in C++; empty if it can only fail
     bool is_set = false;
     std::string failure;  // as an expression
   };
   Mapped map(FunctionId function);
-  // All functions, each after those that it calls.
+  // Returns all functions, each after the functions that it calls.
   std::string definitions() const;
 
  private:
-  // An expression. Where it can only fail, why, as a string of C++.
+  // An expression. If it can only fail, `failure` is a C++ string with the reason.
   struct Expr {
     std::string text;
     ValueType type;
     int precedence = 9;
-    bool literal = false;  // an integer of C++'s own
+    bool literal = false;  // a C++ integer literal
     std::string failure = {};
   };
   struct Variable {
@@ -68,7 +69,7 @@ class Functions {
   void carry_out_top();
   const Instance& instance(FunctionId function, const std::vector<ValueType>& types);
   Instance translate(FunctionId function, const std::vector<ValueType>& types);
-  // One statement, with the place that it stands at. False where nothing after it is reached.
+  // Translates one statement, with its place. Returns false if no statement after it is reached.
   bool action(const program::Action& action, int indent, bool top, ValueType* result,
               std::string* failure, std::vector<std::string>& lines);
   std::string here(Range range) const;
@@ -94,7 +95,8 @@ class Functions {
   Expr member(const program::Code& node);
   Expr task_member(const program::Code& node, const Expr& base);
 
-  // The items of a list, spliced or not; nothing when one can only fail, which `failed` then is.
+  // The items of a list, spliced or not. Returns nullopt if an item can only fail; `failed` is then
+  // that item.
   struct Item {
     Expr expr;
     Range range;
@@ -105,14 +107,15 @@ class Functions {
                                              Expr* failed);
   std::string list_text(const std::vector<Item>& items, std::string_view type) const;
 
-  // A tuple where one is due: of a processor its pair. Nothing where it is no tuple.
+  // Converts to a tuple where one is required; a processor becomes its pair. Returns nullopt if it
+  // is not a tuple.
   std::optional<Expr> as_tuple(const Expr& expr) const;
   Expr mismatch(std::string_view what, std::string_view needs, const Expr& found) const;
   Expr failing(const std::string& why) const;
-  // Reports that the expression has no type; it counts as one that only fails.
+  // Reports that the expression has no type. It then counts as an expression that only fails.
   Expr no_cpp(Range range, std::string_view what, std::string_view help);
   static std::string operand(const Expr& expr, int precedence);
-  static std::string integer(const Expr& expr);  // an Int, also where it is a literal
+  static std::string integer(const Expr& expr);  // as an Int, also for a literal
   static std::string full(const Expr& expr, ValueType type);
 
   const Program& program_;
@@ -128,7 +131,7 @@ class Functions {
   std::vector<Frame> frames_;
   struct TopStatement {
     std::string text;
-    const Variable* global = nullptr;  // that it assigns
+    const Variable* global = nullptr;  // the global that it assigns
     bool can_fail = true;
     bool kept() const { return can_fail || global->read; }
   };

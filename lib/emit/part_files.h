@@ -1,4 +1,5 @@
-// The texts that emitted mappers are made with, as they stand in the tree (cmake/embed.cmake).
+// The source texts of which emitted mappers are made, embedded from the source tree
+// (cmake/embed.cmake).
 #pragma once
 
 #include <span>

@@ -1,4 +1,5 @@
-// Parts of emitted mappers that do not depend on the program but for what of them it needs.
+// Parts: selects the parts of emitted mappers that do not depend on the program, except for which
+// of them it needs.
 #pragma once
 
 #include <set>
@@ -11,18 +12,19 @@ namespace groma::emitting {
 
 class Parts {
  public:
-  // `space` is the namespace that they come to stand in, `mapper` the class.
+  // `space` is the namespace of the emitted code, `mapper` the class.
   Parts(const Features& features, std::string space, std::string mapper)
       : features_(features), space_(std::move(space)), mapper_(std::move(mapper)) {}
 
-  // The file's text without its includes and namespaces, and without blocks that are not needed:
+  // Returns the text of the file without its includes, its namespaces and the blocks that are not
+  // needed. A block looks like this, with the marks on separate lines:
   //   // @if split || decompose
   //   ...
   //   // @end
-  // are lines of their own; `!` before a word means that it is not needed.
+  // `!` before a word means that the word is not needed.
   std::string text(std::string_view file);
 
-  // `#include` lines of the headers that the texts so far, `body`, need, sorted.
+  // Returns the sorted `#include` lines of the headers that `body`, the texts so far, needs.
   std::string includes(std::string_view body) const;
 
  private:

@@ -1,4 +1,5 @@
-// What an application's JSON may leave out of a requirement, since its region says it.
+// AppDefaults: values that an application's JSON may leave out of a requirement because the region
+// gives them.
 #pragma once
 
 #include <string_view>
@@ -11,15 +12,16 @@ namespace groma {
 
 class AppDefaults {
  public:
-  // Of the application's regions and partitions, which must stay as they are.
+  // Takes the regions and partitions of the application, which must not change afterwards.
   explicit AppDefaults(const Application& app);
 
-  // The region that a region or partition of this name is or cuts; null: none.
+  // Returns the region with this name, or the region that the partition with this name cuts; null:
+  // none.
   const AppRegion* region(std::string_view of) const;
   int dimensions(std::string_view of) const;
-  // All of the region; of what is not described one of 8 bytes.
+  // Returns all fields of the region, or one field of 8 bytes if the data is not described.
   const std::vector<AppField>& fields(std::string_view of) const;
-  // Of an element of that field.
+  // Returns the bytes of one element of that field.
   std::int64_t bytes(std::string_view of, std::string_view field) const;
 
  private:

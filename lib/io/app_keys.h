@@ -1,5 +1,5 @@
-// The words of an application's JSON, for the reader and the writer; docs/application.schema.json
-// has the same.
+// The keys and words of an application's JSON, for the reader and the writer.
+// docs/application.schema.json has the same.
 #pragma once
 
 #include <array>
@@ -113,7 +113,7 @@ inline constexpr std::array kAlignKeys = {kAlignOperator, kBytes};
 inline constexpr std::array kTrafficKeys = {kRequirement, kBytes, kAccess};
 inline constexpr std::array kRequirementKeys = {kNames,      kPrivilege, kCoherence,
                                                 kDimensions, kFields,    kData};
-// A statement is what its first key says.
+// The first key of a statement decides its type.
 inline constexpr std::array kStatementKeys = {kLaunchOf, kRepeat, kPhase, kWait};
 inline constexpr std::array kLaunchKeys = {kLaunchOf, kDomain, kLower, kIndex,           kArguments,
                                            kData,     kGives,  kTakes, kSameAddressSpace};
@@ -121,8 +121,8 @@ inline constexpr std::array kLoopKeys = {kRepeat, kVariable, kTraced, kBody};
 inline constexpr std::array kPhaseKeys = {kPhase, kBody};
 inline constexpr std::array kWaitKeys = {kWait};
 
-// In the order of Access, DimensionOrder, FieldOrder, DemandSource, Coherence, and of AlignOp
-// without kNone.
+// In the order of Access, DimensionOrder, FieldOrder, DemandSource, Coherence, and AlignOp without
+// kNone.
 inline constexpr std::array<std::string_view, 3> kAccessNames = {"stream", "scatter", "atomic"};
 inline constexpr std::array<std::string_view, 2> kDimensionOrderNames = {"F_order", "C_order"};
 inline constexpr std::array<std::string_view, 2> kFieldOrderNames = {"SOA", "AOS"};

@@ -1,5 +1,5 @@
-// JSON as a bounded tree, for files that people write: parse_json is the only way in. JsonReader
-// takes a tree apart and remembers what is wrong, with its JSON pointer.
+// JSON as a tree with limits, for files that people write. parse_json is the only entry point.
+// JsonReader reads the values of a tree and records errors with their JSON pointers.
 #pragma once
 
 #include <cstdint>
@@ -31,25 +31,27 @@ struct JsonMember {
 };
 
 inline constexpr std::size_t kMaxJsonDepth = 16;
-inline constexpr std::size_t kMaxJsonMembers = 64;  // of one object
+inline constexpr std::size_t kMaxJsonMembers = 64;  // in one object
 inline constexpr std::size_t kMaxJsonValues = std::size_t{1} << 21;
 
-// Reads all of `text`. Fails (kMalformed, kTooLarge beyond the bounds above) with line and column,
-// or with the pointer of a key that is there twice. `name` is for messages. Never throws.
+// Parses all of `text`. Fails with kMalformed, or with kTooLarge beyond the limits above. The
+// message has line and column, or the pointer of a repeated key. `name` is used in messages. Never
+// throws.
 Result<JsonValue> parse_json(std::string_view text, std::string_view name,
                              std::size_t max_depth = kMaxJsonDepth);
 
-// `text` as a JSON string, with quotes; what is not UTF-8 becomes U+FFFD.
+// Returns `text` as a JSON string with quotes. Bytes that are not UTF-8 become U+FFFD.
 std::string json_string(std::string_view text);
 
-// A value and the way to it. Places lie on the stack of the functions that read.
+// A value and the path to it. Places live on the stack of the functions that read.
 struct JsonPlace {
   const JsonValue* value;
   const JsonPlace* parent = nullptr;
-  std::string_view key = {};  // of a member; empty for an element
-  std::size_t index = 0;      // of an element
+  std::string_view key = {};  // key of a member; empty for an element
+  std::size_t index = 0;      // index of an element
 };
 
+// Reads values out of a tree and collects errors.
 class JsonReader {
  public:
   explicit JsonReader(std::string name) : name_(std::move(name)) {}
@@ -57,34 +59,35 @@ class JsonReader {
   bool ok() const { return errors_.empty(); }
   std::size_t count() const { return errors_.size(); }
   bool full() const { return count() == kMaxFileErrors; }
-  // Whether anything was wrong since there were `count` errors, or may have been.
+  // Returns true if an error was added since there were `count` errors, or may have been.
   bool failed_since(std::size_t count) const { return full() || errors_.size() != count; }
-  // All of them, the first before its `more`.
+  // Returns all errors: the first one, with the others in its `more`.
   Error error() const;
-  // Records an error at `place` (and `below` it, a pointer), unless there are enough.
+  // Records an error at `place` (and `below` it, a pointer), unless there are enough errors.
   void fail(const JsonPlace& place, std::string_view message, std::string help = {},
             std::string_view below = {});
 
-  // Each of these fails where the value is of another type and then returns something harmless.
-  // Whether it is an object. Its keys must be among `keys`; nothing is missed in one that has
-  // others.
+  // Each of these records an error if the value has another type, and then returns a harmless
+  // value. is_object returns true if the value is an object. Its keys must be among `keys`. If an
+  // object has other keys, missing keys are not reported.
   bool is_object(const JsonPlace& place, std::span<const std::string_view> keys);
   const JsonValue::Array& array(const JsonPlace& place);
   std::string text(const JsonPlace& place);
   bool truth(const JsonPlace& place);
   double number(const JsonPlace& place);
-  // A whole number; 1e9 is one too.
+  // A whole number; 1e9 counts too.
   std::int64_t integer(const JsonPlace& place);
-  // One of `names`: its index.
+  // Returns the index of the value in `names`.
   std::size_t word(const JsonPlace& place, std::span<const std::string_view> names,
                    std::string_view what);
 
-  // The member `key` of an object, if it is there. It refers to `place`, which must outlive it.
+  // Returns the member `key` of an object, if it exists. The result refers to `place`, which must
+  // outlive it.
   static std::optional<JsonPlace> member(const JsonPlace& place, std::string_view key);
-  // How much of a pointer there is below `place`: what stands behind it was left out.
+  // Returns the part of a pointer that exists below `place`. The part after it was left out.
   static std::string_view existing(const JsonPlace& place, std::string_view pointer);
   bool has_wrong_keys(const JsonPlace& place) const;
-  // A member, failing where it is not there, with what it may be.
+  // Returns a member. Records an error with `help` if it is missing.
   std::optional<JsonPlace> required(const JsonPlace& place, std::string_view key,
                                     std::string help = {});
   void fail_type(const JsonPlace& place, std::string_view due);
@@ -92,7 +95,7 @@ class JsonReader {
  private:
   std::string name_;
   std::vector<Error> errors_;
-  std::vector<const JsonValue*> wrong_keys_;  // objects that have some
+  std::vector<const JsonValue*> wrong_keys_;  // objects with unknown keys
 };
 
 }  // namespace groma

@@ -1,4 +1,4 @@
-// The words of a machine's JSON, for the reader and the writer.
+// The keys and words of a machine's JSON, for the reader and the writer.
 #pragma once
 
 #include <array>

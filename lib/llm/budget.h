@@ -1,4 +1,5 @@
-// What a client has spent, and what it may: nothing is sent whose worst case would pass a ceiling.
+// Budget: what a client has spent and may still spend. A request is not sent if its worst case
+// would exceed a limit.
 #pragma once
 
 #include <mutex>
@@ -8,20 +9,21 @@
 
 namespace groma::llm {
 
+// Thread-safe.
 class Budget {
  public:
   explicit Budget(const ChatOptions& options)
       : max_tokens_(options.max_tokens), max_money_(options.max_money), price_(options.price) {}
 
   enum class Reserve { kDone, kRefused, kLater };
-  // Sets the worst case aside; refused, for the reason in `*why`, or to be asked again: others have
-  // set aside what they may not need.
+  // Reserves the worst case of a request. kRefused: it exceeds a limit, and `*why` has the reason.
+  // kLater: ask again, since other requests have reserved amounts that they may not need.
   Reserve reserve(const ChatUsage& worst, ChatError* why);
-  // What the exchange cost instead.
+  // Replaces the reserved worst case by the real cost of the exchange.
   void settle(const ChatUsage& worst, const ChatUsage& cost);
 
   ChatSpending spent() const;
-  // Spent elsewhere; only the ceilings know of it.
+  // Adds spending from elsewhere. It counts towards the limits but not in spent().
   void add(std::int64_t tokens, double money);
   std::optional<double> money_of(const ChatUsage& usage) const;
 

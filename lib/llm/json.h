@@ -1,4 +1,4 @@
-// nlohmann-json without exceptions, for texts that may hold anything.
+// nlohmann-json without exceptions, for texts with any content.
 #pragma once
 
 #include <cmath>
@@ -13,10 +13,12 @@ namespace groma::llm {
 
 using nlohmann::json;
 
-// A discarded value where it is none, or beyond base/json_bounds.h.
+// Parses `text`. Returns a discarded value if it is not JSON or exceeds the limits of
+// base/json_bounds.h.
 json parse_json(std::string_view text);
 
-// One line. Bytes that are not UTF-8 become replacement characters, hidden characters escapes.
+// Writes one line. Bytes that are not UTF-8 become replacement characters, and hidden characters
+// become escapes.
 inline std::string dump(const json& value) {
   return harmless_lines(value.dump(-1, ' ', false, json::error_handler_t::replace));
 }
@@ -27,13 +29,13 @@ inline const json* member(const json& object, const char* key) {
   return found == object.end() || found->is_null() ? nullptr : &*found;
 }
 
-// The member if it is a string, else an empty one.
+// Returns the member if it is a string, otherwise an empty string.
 inline std::string text_in(const json& object, const char* key) {
   const json* value = member(object, key);
   return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
 }
 
-// A count, within reason; `otherwise` for anything else.
+// Returns the member if it is a number from 0 to 1e12, otherwise `otherwise`.
 inline std::int64_t count_in(const json& object, const char* key, std::int64_t otherwise = 0) {
   constexpr double kMost = 1e12;
   const json* value = member(object, key);

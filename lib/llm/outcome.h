@@ -1,30 +1,30 @@
-// What an exchange came to: a reply or a verdict, and what it counts as.
+// The result of an exchange: a reply or a verdict, and its cost.
 #pragma once
 
 #include "llm/verdict.h"
 
 namespace groma::llm {
 
-// What an attempt ended with: a value, or a verdict.
+// The result of an attempt: a value, or a verdict.
 template <typename T>
 struct Step {
   std::optional<T> value;
   Verdict verdict;
 };
 
-// What the body of a success says; a stream's again from its whole, so that it and its recording
-// are read in one way.
+// Reads the body of a successful exchange. A stream is read again as a whole, so that it and its
+// recording are read in the same way.
 ReadReply read_body(const Shape& shape, const WireReply& reply);
 
-// Takes the texts of `*read`.
+// Makes the reply. Moves the texts out of `*read`.
 Step<ChatReply> conclude(const ChatRequest& request, const WireReply& reply, ReadReply* read,
                          const ChatOptions& options);
 
-// What a request may cost at most.
+// Returns the most that a request may cost.
 ChatUsage worst_case(const WireRequest& request, int max_tokens);
 
-// What an exchange counts as: what the server says of a reply that came to its end, else the worst
-// case, or nothing where it cannot have worked for it.
+// Returns the cost of an exchange. For a complete reply it is what the server reports. Otherwise it
+// is the worst case, or nothing if the server cannot have worked for the request.
 ChatUsage cost_of(const WireReply& reply, const ReadReply& read, bool may_have_cost,
                   const ChatUsage& worst);
 

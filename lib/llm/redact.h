@@ -1,4 +1,4 @@
-// Keys taken out of texts, however they are written.
+// Removes keys from texts, however they are written there.
 #pragma once
 
 #include <bitset>
@@ -12,7 +12,7 @@ namespace groma {
 
 class ChatKey;
 
-// The one way to a key's letters.
+// The only access to the text of a key.
 struct ChatKeyText {
   static const std::string& of(const ChatKey& key);
 };
@@ -41,50 +41,51 @@ class KeyForms {
  private:
   std::string text_;
   std::vector<std::uint64_t> parts_;  // sorted
-  std::bitset<256> letters_;          // of the parts
+  std::bitset<256> letters_;          // letters of the parts
 };
 
-// Puts "[key]" in place of
-//   * the key, wherever it stands in `text`,
-//   * a beginning of it (four letters or more, since a server may cut it short) that begins a word
-//     or ends the text,
+// Replaces with "[key]":
+//   * the key, anywhere in `text`,
+//   * a beginning of the key that begins a word or ends the text (four letters or more, since a
+//     server may cut the key short),
 //   * eight or more consecutive letters of the key, in upper or lower case,
 //   * eight or more consecutive characters of its base64, also inside the base64 of a longer text
 //     (proxies repeat `Basic` and `Bearer` headers).
-// The letters may be escaped as JSON does it (also in a text within a text) or as a URL does it.
+// The letters may be escaped as in JSON (also in a text within a text) or as in a URL.
 //
-// Call it on a text before that text becomes part of another one: there the end can no longer be
-// seen.
+// Call it on a text before the text becomes part of another one, because the end is not visible
+// there.
 std::string redacted(std::string_view text, std::string_view key);
 
-// Puts "[key]" in place of the whole key alone. For texts of our own, in which a word may begin as
-// the key does by chance, such as `token` for the key `token-abc123`.
+// Replaces only the whole key with "[key]". It is for Groma's own texts, in which a word may by
+// chance begin like the key, such as `token` for the key `token-abc123`.
 std::string without_whole_key(std::string_view text, std::string_view key);
 
-// Redacts every text in a body of JSON by itself, and the key where texts of one list have its
-// pieces. A body of anything else is one text.
+// Redacts every text in a JSON body separately, and also a key whose pieces are spread over the
+// texts of one list. Any other body is redacted as one text.
 std::string redacted_body(const std::string& body, std::string_view key);
 
-// Redacts a body of server-sent events. The texts that stand at one place of the events are one
-// text, which came in pieces. Returns the body itself where it holds nothing of the key.
+// Redacts a body of server-sent events. Texts at the same place in the events are pieces of one
+// text. Returns the body unchanged if it contains nothing of the key.
 std::string redacted_stream(const std::string& body, std::string_view key);
 
-// The body of a request of ours without the whole key. It is JSON; its members keep their names.
+// Returns the body of Groma's own request without the whole key. The body is JSON; its members keep
+// their names.
 std::string redacted_request(const std::string& body, std::string_view key);
 
-// Redacts a text while it comes. Text that may turn out to be the key is held back until it is
+// Redacts a text while it arrives. Text that may be part of the key is held back until that is
 // known.
 class LiveRedactor {
  public:
   explicit LiveRedactor(std::string_view key) : key_(key) {}
-  // Both return what can be shown now.
+  // Both return the text that can be shown now.
   std::string feed(std::string_view more);
   std::string finish();
 
  private:
   KeyForms key_;
   std::string text_;       // what was shown last, and what is held back
-  std::size_t shown_ = 0;  // how many bytes of `text_` were shown
+  std::size_t shown_ = 0;  // number of bytes of `text_` that were shown
 };
 
 }  // namespace groma::llm

@@ -1,4 +1,4 @@
-// Server-sent events: bytes, however they are cut, to the data of events.
+// Server-sent events: turns bytes, cut anywhere, into the data of events.
 #pragma once
 
 #include <functional>
@@ -7,15 +7,15 @@
 
 namespace groma::llm {
 
-// Takes LF, CR LF and CR, and a byte order mark before it all; joins an event's `data` lines;
-// passes comments and other fields over. An `error` field, which some servers write instead, counts
-// as data. Holds no more than one event: who feeds it bounds the whole.
+// Accepts LF, CR LF and CR as line ends, and a byte order mark at the beginning. Joins the `data`
+// lines of an event, and ignores comments and other fields. An `error` field counts as data, since
+// some servers use it instead. Holds at most one event, so the caller must limit the total.
 class SseParser {
  public:
   using OnData = std::function<void(std::string_view data)>;
 
   void feed(std::string_view bytes, const OnData& on_data);
-  // At the end of the stream: an event that no empty line ended.
+  // Call it at the end of the stream, for an event without a final empty line.
   void finish(const OnData& on_data);
 
  private:

@@ -1,4 +1,4 @@
-// Foreign text made safe to keep and show, thoughts told from answers.
+// Makes foreign text safe to keep and show, and separates reasoning from answers.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace groma::llm {
 
-// What is no UTF-8 becomes U+FFFD, a byte each.
+// Returns the text with every byte that is not UTF-8 replaced by U+FFFD.
 std::string valid_utf8(std::string_view text);
 
-// A server's words for a message: one line through the filter of groma/harmless.h, at most `most`
-// bytes of it.
+// Returns a server's words for a message: one line filtered by groma/harmless.h, at most `most`
+// bytes.
 std::string shown(std::string_view text, std::size_t most = 300);
 
-// Moves thoughts (<think>..</think>, also without its end) from `text`; without its beginning only
-// where no thoughts came apart from it.
+// Moves reasoning (<think>..</think>, also without the end mark) from `text` to `reasoning`.
+// Reasoning without the begin mark is moved only if no reasoning came separately.
 void split_thoughts(std::string* text, std::string* reasoning);
 
 }  // namespace groma::llm

@@ -1,4 +1,4 @@
-// What an exchange means when it was no success: whose fault, and whether to ask again.
+// Verdict: what an unsuccessful exchange means: whose fault it is, and whether to ask again.
 #pragma once
 
 #include "llm/shape.h"
@@ -8,18 +8,18 @@ namespace groma::llm {
 struct Verdict {
   ChatError error;
   bool again = false;                        // another attempt may help
-  std::optional<std::int64_t> wait_ms = {};  // what the server asks for
-  bool may_have_cost = false;                // the server may have worked for it
+  std::optional<std::int64_t> wait_ms = {};  // wait that the server asks for
+  bool may_have_cost = false;                // the server may have worked for the request
 };
 
-// Of an exchange that failed, or whose status is no success.
+// Judges an exchange that failed, or whose status is not a success.
 Verdict judge(const WireReply& reply, const std::string& endpoint);
 
-// Of an error that a server told, in a body or an event, under this status (a success where it hid
-// it).
+// Judges an error that a server reported in a body or an event. `status` is the status of the
+// exchange, which may be a success.
 Verdict judge_error(const ServerError& error, int status);
 
-// Of a success that is no reply.
+// Judges a successful exchange whose body is not a reply.
 Verdict judge_wrong(const WireReply& reply, const std::string& why);
 
 }  // namespace groma::llm

@@ -1,4 +1,4 @@
-// What a NodeType must fulfil, with the place of the first thing that it does not.
+// Checks a NodeType and names the place of its first error.
 #pragma once
 
 #include <optional>
@@ -9,15 +9,15 @@
 namespace groma {
 
 struct Fault {
-  std::string path;     // within the node type, as a JSON pointer: "/processors/1/count"
+  std::string path;     // JSON pointer within the node type: "/processors/1/count"
   std::string message;  // "0 is no count (1 to 65536)"
 };
 
-// The first fault of `node`, or nothing.
+// Returns the first error of `node`, or nullopt.
 std::optional<Fault> find_fault(const NodeType& node);
 
-// The bytes of all memories of `kind` in one node. At most kMaxNodeBytes where find_fault finds
-// none.
+// Returns the bytes of all memories of `kind` in one node. If find_fault finds no error, the result
+// is at most kMaxNodeBytes.
 inline constexpr std::int64_t kMaxNodeBytes = std::int64_t{1} << 53;
 std::int64_t memory_bytes(const NodeType& node, MemKind kind);
 

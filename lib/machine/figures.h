@@ -1,5 +1,5 @@
-// The figures that presets are made of: every number once, with its source. Machines (node.h) and
-// the figures that `groma machines NAME` lists (presets.cc) are both made of these.
+// The figures of the presets. Every number occurs once, with its source. The machines (node.h) and
+// the list of `groma machines NAME` (presets.cc) are both made from them.
 #pragma once
 
 #include <span>
@@ -9,29 +9,29 @@ namespace groma {
 
 struct Sourced {
   double value;
-  std::string_view source;  // as PresetFigure::source
+  std::string_view source;  // as in PresetFigure::source
 };
 
-// One node. Bytes, bytes/s, flop/s and seconds; counts are whole numbers.
+// The figures of one node, in bytes, bytes/s, flop/s and seconds. Counts are whole numbers.
 struct NodeFigures {
-  // Host: `sockets` equal sockets, each with its cores and its part of the memory.
+  // Host: `sockets` equal sockets, each with its cores and an equal part of the memory.
   Sourced sockets;
   Sourced cores_per_socket;
-  Sourced cpus;  // CPU processors, unless asked otherwise
+  Sourced cpus;  // default number of CPU processors
   Sourced core_flops;
   Sourced cpu_sustained;
-  Sourced cpu_start;  // to start a task body on a CPU or OMP processor
+  Sourced cpu_start;  // time to start a task body on a CPU or OMP processor
   Sourced host_bytes;
   Sourced core_bandwidth;
   Sourced socket_bandwidth;
   Sourced intersocket_bandwidth;
-  Sourced local_latency;   // to the socket's own memory
-  Sourced remote_latency;  // to another socket's
+  Sourced local_latency;   // to the memory of the same socket
+  Sourced remote_latency;  // to the memory of another socket
   Sourced host_copy_latency;
   Sourced rdmem_bytes;
   Sourced zcmem_bytes;
 
-  // GPUs, spread evenly over the sockets.
+  // GPUs, distributed evenly over the sockets.
   Sourced gpus;
   Sourced gpu_flops;
   Sourced gpu_sustained;
@@ -39,20 +39,20 @@ struct NodeFigures {
   Sourced gpu_bytes;
   Sourced gpu_bandwidth;
   Sourced gpu_latency;
-  Sourced zero_copy_bandwidth;  // a GPU's kernels reading host memory
+  Sourced zero_copy_bandwidth;  // when a GPU's kernels read host memory
   Sourced zero_copy_latency;
-  Sourced host_link_bandwidth;  // each GPU, each direction
-  Sourced peer_near_bandwidth;  // GPU to GPU of one socket
-  Sourced peer_far_bandwidth;   // and across sockets
+  Sourced host_link_bandwidth;  // for each GPU and direction
+  Sourced peer_near_bandwidth;  // between GPUs of one socket
+  Sourced peer_far_bandwidth;   // between GPUs of different sockets
   Sourced gpu_copy_latency;
 
   // Network.
   Sourced ports;
   Sourced port_bandwidth;
   Sourced network_latency;
-  Sourced network_gpu_latency;  // where a GPU's memory is at one end or both
+  Sourced network_gpu_latency;  // if a GPU's memory is at one end or both
 
-  // The channels' names.
+  // The names of the channels.
   std::string_view socket_link = "qpi";
   std::string_view host_link = "pcie";
   std::string_view peer_link = "pcie";
@@ -65,7 +65,7 @@ struct PresetEntry {
   NodeFigures figures;
 };
 
-// All presets, the default first.
+// Returns all presets, the default first.
 std::span<const PresetEntry> preset_entries();
 const NodeFigures& default_figures();
 

@@ -1,4 +1,4 @@
-// The parameters of presets: their names, meanings, defaults and ranges.
+// The parameters of presets: names, meanings, defaults and ranges.
 #pragma once
 
 #include <optional>
@@ -13,17 +13,17 @@ namespace groma {
 struct Parameter {
   std::string_view name;
   std::string_view meaning;
-  std::optional<ProcKind> processors;  // which it counts
-  std::optional<MemKind> memory;       // whose MiB it is
+  std::optional<ProcKind> processors;  // the kind of processor that it counts
+  std::optional<MemKind> memory;       // the kind of memory whose MiB it sets
   std::int64_t least;
   std::int64_t most;
 };
 
-// Those that count neither processors nor MiB.
+// The parameters that count neither processors nor MiB.
 inline constexpr std::string_view kNodes = "nodes", kSockets = "sockets";
 std::span<const Parameter> parameters();
 
-// The same for a preset of these figures, with the defaults.
+// Returns the same parameters for a preset with these figures, with the defaults.
 std::vector<PresetParameter> preset_parameters(const NodeFigures& figures);
 
 }  // namespace groma

@@ -1,4 +1,4 @@
-// Foreign text in messages: cut and filtered.
+// Quotes foreign text in messages: cuts and filters it.
 #pragma once
 
 #include <string>
@@ -6,7 +6,8 @@
 
 namespace groma {
 
-// `text` in backticks, at most 60 bytes of it (then `...`), through the filter of groma/harmless.h.
+// Returns `text` in backticks, filtered by groma/harmless.h. After 60 bytes it is cut and ends with
+// `...`.
 std::string in_quotes(std::string_view text);
 
 }  // namespace groma

@@ -1,4 +1,5 @@
-// Binding: what a BoundProgram holds.
+// Binding: the contents of a BoundProgram: a program, a machine, and the values of the program's
+// globals there.
 #pragma once
 
 #include <vector>
@@ -12,7 +13,7 @@ namespace groma::mapper {
 struct Binding {
   Program program;
   Machine machine;
-  std::vector<Value> globals;  // by index; monostate until its assignment is carried out
+  std::vector<Value> globals;  // by index; monostate until its assignment is executed
 };
 
 }  // namespace groma::mapper

@@ -1,4 +1,4 @@
-// How DefaultMapper cuts a launch into blocks.
+// Cuts a launch into blocks as DefaultMapper does. cut_into_blocks is the only entry point.
 #pragma once
 
 #include <functional>
@@ -7,10 +7,10 @@
 
 namespace groma::mapper {
 
-// Cuts `domain` into blocks for `count` processors: the number of blocks in each dimension by
-// greedy_split, block b of n in a dimension of e points from e * b / n to e * (b + 1) / n. Empty
-// blocks are left out, so at most volume() are made. `block` gets them with the first dimension
-// fastest, as Legion's PointInRectIterator goes.
+// Cuts `domain` into blocks for `count` processors. greedy_split gives the number of blocks in each
+// dimension. In a dimension of e points with n blocks, block b goes from e * b / n to e * (b + 1) /
+// n. Empty blocks are left out, so there are at most volume() blocks. `block` receives them with
+// the first dimension fastest, in the order of Legion's PointInRectIterator.
 void cut_into_blocks(const Rect& domain, std::int64_t count,
                      const std::function<void(const Rect&)>& block);
 

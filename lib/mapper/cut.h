@@ -1,4 +1,4 @@
-// How a runtime cuts an index launch into slices with the mappers of its processors.
+// Cutter: cuts an index launch into slices as a runtime does, with the mappers of its processors.
 #pragma once
 
 #include <array>
@@ -13,21 +13,24 @@
 
 namespace groma::mapper {
 
-// The top-level task is asked about on the first processor of the first of these kinds that it has
-// a variant for.
+// The order of kinds for the top-level task. Its mapper is that of the first processor of the first
+// of these kinds for which it has a variant.
 inline constexpr std::array kTopLevelKinds = {ProcKind::kCpu,  ProcKind::kOmp, ProcKind::kGpu,
                                               ProcKind::kProc, ProcKind::kIo,  ProcKind::kPy};
 
 struct Cutter {
   const Machine& machine;
   MapperRuntime& runtime;
-  std::function<Mapper&(const Processor&)> mapper;         // that of a processor
-  std::function<bool(std::vector<Refusal>)> accepts;       // false: of a refusal
-  std::function<bool(const std::string& why)> fails_with;  // what validate() does not find; false
+  std::function<Mapper&(const Processor&)> mapper;  // returns the mapper object of a processor
+  // Receives refusals; returns false if there are any.
+  std::function<bool(std::vector<Refusal>)> accepts;
+  // Reports an error that validate() does not find; returns false.
+  std::function<bool(const std::string& why)> fails_with;
 
-  // Appends the slices of `domain`. Where `shards` has several, the launching task is replicated:
-  // the functor that the mapper of `by` selects says who owns what, and each shard's mapper cuts
-  // its part; else that of `by` does. False: not accepted.
+  // Appends the slices of `domain`. Returns false if an answer was not accepted. If `shards` has
+  // several shards, the launching task is replicated. Then the functor that the mapper of `by`
+  // selects decides which shard owns which points, and the mapper of each shard cuts its part.
+  // Otherwise the mapper of `by` cuts the whole domain.
   bool cut(const TaskView& task, const Processor& by, const Rect& domain, const ShardTable& shards,
            TaskSlices& slices) const;
 
@@ -42,12 +45,12 @@ struct Cutter {
             TaskSlices& slices) const;
 };
 
-// Every point of `box` by itself.
+// Adds one slice for each point of `box`. The other members are those of `like`.
 void cut_into_points(const Rect& box, const TaskSlice& like, TaskSlices& slices);
 
-// The default mapper's blocks of a domain with holes (Legion: default_decompose_points): `slices`
-// are its blocks of the box around `boxes`. Those without points are left out, the others go to the
-// processors in turn.
+// Returns the blocks of the default mapper for a domain with holes (Legion:
+// default_decompose_points). `slices` are its blocks of the box around `boxes`. Blocks without
+// points are left out. The others go to the processors in turn.
 TaskSlices blocks_of_boxes(const TaskSlices& slices, std::span<const Rect> boxes);
 
 }  // namespace groma::mapper

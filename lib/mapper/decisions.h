@@ -1,5 +1,6 @@
-// What a program decides of a task on a machine, the default mapper's choice where it says nothing.
-// Pure functions; ProgramMapper answers hooks with them, `explain` shows them.
+// The decisions of a program about a task on a machine. Where the program does not decide, they are
+// those of the default mapper. All functions are pure; ProgramMapper answers hooks with them, and
+// `explain` shows them.
 #pragma once
 
 #include <optional>
@@ -15,28 +16,29 @@ struct KindDecision {
   Origin origin;
 };
 
-// The first kind of the Task statement that the machine has and the task has a variant for. Without
-// a statement, the kind that the program's own mapper chose, else the default's. Nothing when there
-// is none.
+// Returns the first kind of the Task statement that the machine has and for which the task has a
+// variant. Without a statement, returns the kind that the program's own mapper chose, otherwise the
+// default's. Returns nullopt if there is none.
 std::optional<KindDecision> decide_kind(const Program& program, const TaskView& task,
                                         const Machine& machine);
 
-// The error where decide_kind has no answer, of program.source().
+// Returns the error (of program.source()) for a task for which decide_kind returns nullopt.
 Diagnostic no_kind(const Program& program, const TaskView& task, const Machine& machine);
 
-// Requirement `position` of a task that runs on `processor` by that variant: Region, Layout and
-// CollectMemory.
+// Decides requirement `position` of a task that runs `variant` on `processor`, by Region, Layout
+// and CollectMemory.
 RequirementWish decide_requirement(const Program& program, const TaskView& task,
                                    std::uint32_t position, const VariantView& variant,
                                    const Processor& processor, const Machine& machine,
                                    const DefaultSettings& settings);
 
-// IndexTaskMap for an index launch, SingleTaskMap for a single task.
+// Returns the decision of IndexTaskMap for an index launch, of SingleTaskMap for a single task.
 std::optional<FunctionDecision> decide_function(const Program& program, const TaskView& task,
                                                 std::optional<ProcKind> kind);
 
-// ControlReplicate: whether the task replicates, once such a statement is written; nothing when the
-// default mapper decides. `kind` is what the task runs on.
+// The decision of ControlReplicate. decide_replication returns nullopt if the default mapper
+// decides, that is, if the program has no such statement. `kind` is the processor kind on which the
+// task runs.
 struct ReplicateDecision {
   bool replicate = false;
   Origin origin;

@@ -1,5 +1,5 @@
-// What DefaultMapper decides, decision by decision; ProgramMapper falls back on them where no
-// statement speaks.
+// The decisions of DefaultMapper, one function for each. ProgramMapper uses them where no statement
+// decides.
 #pragma once
 
 #include <array>
@@ -12,61 +12,64 @@
 
 namespace groma::mapper {
 
-// Kinds in the order in which they are preferred. `tag` is the launch's.
+// Returns the kinds in the order of preference. `tag` is the tag of the launch.
 const std::array<ProcKind, kProcKindCount>& rank_kinds(std::uint64_t tag);
 
-// The variant with the highest id for the kind, of those that the program's own mapper chose if
-// there are any; null when there is none.
+// Returns the variant with the highest id for the kind, or null. If the program's own mapper chose
+// variants of that kind, only those count.
 const VariantView* best_variant(const TaskView& task, ProcKind kind);
 
-// Of a shard the variant that replicate_task chose, else the best for the kind of `task.current`.
+// Returns the variant to run. For a shard it is the one that replicate_task chose, otherwise the
+// best for the kind of `task.current`.
 const VariantView* variant_to_run(const TaskView& task);
 
-// Why no runtime replicates the task, whatever its variants; null when one may.
+// Returns the reason why no runtime replicates the task, whatever its variants are, or null.
 const char* why_not_replicated(const TaskView& task);
 
-// Whether it may be replicated and has a replicable variant for the kind.
+// Returns true if the task may be replicated and has a replicable variant for the kind.
 bool can_replicate(const TaskView& task, ProcKind kind);
 
-// Processors of `task.current`'s node on which it may as well run: all IO or PY processors, where
-// there is no more than one SOCKMEM all CPUs or OMP processors; else that one alone, and so for a
-// shard, in a must epoch, of a concurrent launch and on another process's node.
+// Appends the processors of `task.current`'s node that may run the task: all IO or PY processors,
+// or, with at most one SOCKMEM, all CPUs or OMP processors. In all other cases only `task.current`
+// may run it. That also holds for a shard, in a must epoch, for a concurrent launch, and on the
+// node of another process.
 void target_processors(const TaskView& task, const Machine& machine,
                        std::vector<Processor>& answer);
 
-// Requirement `position` of a task that runs on `processor`, by this variant.
+// Decides requirement `position` of a task that runs `variant` on `processor`.
 RequirementWish default_requirement(const RequirementView& requirement, const VariantView& variant,
                                     std::uint32_t position, const Processor& processor,
                                     const Machine& machine, const DefaultSettings& settings);
 
-// Of the regions from a requirement's own up to the root, whose numbers of points these are, the
-// one that an instance covers for neighbours to share: the root; on several nodes, from the root
-// down, the first in which a node has no more than its share; the own one if there is none.
+// Chooses the region that an instance covers so that neighbours share it. `volumes` has the numbers
+// of points of the regions from the requirement's own up to the root. On one node it is the root.
+// On several nodes it is the first region, from the root down, of which a node holds at most its
+// share. If there is none, it is the requirement's own region. Returns an index into `volumes`.
 std::size_t shared_region(std::span<const std::int64_t> volumes, std::int64_t nodes);
 
-// The requirements of an index launch of which all points read, or all reduce to, the same region
-// as a whole.
+// Finds the requirements of an index launch in which all points read, or all reduce to, the same
+// whole region. Writes their positions to `answer`.
 void find_collective(const TaskView& task, std::vector<std::uint32_t>& answer);
 
-// What a variant demands of a requirement's layout, or SOA F_order.
+// Returns the layout that a variant demands for a requirement, or SOA F_order.
 LayoutSpec demanded_layout(const VariantView& variant, std::uint32_t position);
 
-// A shard on each node that has a processor of `near`'s kind: `near` itself on its node, the first
-// elsewhere. No answer without a replicable variant.
+// Puts a shard on each node that has a processor of `near`'s kind: `near` itself on its node, the
+// first processor elsewhere. Leaves `answer` empty if there is no replicable variant.
 void replicate_over_nodes(const TaskView& task, const Processor& near, const Machine& machine,
                           ReplicateAnswer& answer);
 
-// Bytes a second of a copy, over the best channel; 0 where the machine has none. Inside one memory:
-// the memory's own.
+// Returns the bandwidth of a copy over the best channel, in bytes per second; 0 if the machine has
+// no channel. Within one memory it is the bandwidth of that memory.
 double copy_bandwidth(const Machine& machine, const Memory& from, const Memory& to);
 
-// The error for a task that has no variant for a kind of the machine, or for `kind`.
+// Returns the error for a task that has no variant for any kind of the machine, or none for `kind`.
 Diagnostic no_variant(const TaskView& task, const Machine& machine,
                       std::optional<ProcKind> kind = {});
-// What to write, or that only another machine will do.
+// Adds the help: what to write, or that only another machine can run the task.
 void add_variant_cure(const TaskView& task, const Machine& machine, Diagnostic& diagnostic);
-// Adds what to write to the refusal of an answer that has no help yet, and to a `layout-demanded`
-// error why the program's own mapper counts.
+// Adds a help to the refusal of an answer if it has none yet. To a `layout-demanded` error it also
+// adds why the program's own mapper counts.
 void add_cure(Diagnostic& diagnostic);
 
 }  // namespace groma::mapper

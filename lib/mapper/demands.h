@@ -1,5 +1,5 @@
-// What the layout constraints of a variant demand, against what a mapping says. Also part of what
-// `groma emit` writes.
+// Compares the layout constraints of a variant with what a mapping states. This file is also part
+// of the text that `groma emit` writes.
 #pragma once
 
 #include <cstddef>
@@ -11,26 +11,27 @@
 
 namespace groma::mapper {
 
-// Whether `bytes` is an alignment as is asked for.
+// Returns true if the alignment `bytes` satisfies the constraint `op` `to`.
 bool aligns(std::int64_t bytes, AlignOp op, std::int64_t to);
-// The least power of two that is one; 1, too, for what only asks for less. INT64_MAX: there is
-// none.
+// Returns the smallest power of two that satisfies the constraint. Returns 1 if the constraint only
+// sets an upper bound, and INT64_MAX if no power of two satisfies it.
 std::int64_t least_alignment(AlignOp op, std::int64_t to);
 
-// Adds to a layout what a variant demands.
+// Adds the demand of a variant to a layout.
 void add_demand(const LayoutDemand& demand, LayoutSpec* layout);
 
-// The layout that a statement asks for. From the demand come any order that the statement leaves
-// out, exactness, and the alignment if the statement has none.
+// Returns the layout for a statement. The demand supplies any order that the statement leaves out,
+// the exactness, and the alignment if the statement has none.
 LayoutSpec join_layouts(const StatedLayout& said, const LayoutSpec& demanded);
 
-// The part of the demand that a statement contradicts if it names something else there.
+// Returns the part of the demand that a statement with these named parts can contradict.
 LayoutDemand named_part(LayoutDemand demand, const LayoutAspects& named);
 
 struct LayoutConflict {
   std::string wants, says;
 };
-// Where an instance contradicts what is demanded of a region of so many dimensions and fields.
+// Returns the conflicts between an instance and the demand. `dimensions` and `fields` are the
+// numbers of the region's dimensions and fields.
 std::vector<LayoutConflict> find_conflicts(const LayoutDemand& demand, const LayoutSpec& layout,
                                            MemKind memory, int dimensions, std::size_t fields);
 

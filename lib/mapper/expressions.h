@@ -1,9 +1,10 @@
-// Expressions: integers that are not known until the point is, as a graph over its coordinates.
-// Each is made once, with an interval that holds its values, and is simplified by the intervals of
-// what it is made of; so a formula of blocks or cycles ends as the few divisions that it needs.
+// Expressions: integer expressions over the coordinates of a point, as a graph. Each expression is
+// created once and has an interval that contains its values. The intervals of its operands simplify
+// it, so that a formula of blocks or cycles becomes the few divisions that it needs.
 //
-// All operations are total: sums and products wrap, a division by zero and INT64_MIN / -1 are 0,
-// truths are 0 and 1. Whoever builds a formula also asks for the truth of its failing.
+// All operations are total. Sums and products wrap around; a division by zero and INT64_MIN / -1
+// give 0. Truth values are 0 and 1. Code that builds a formula also builds the condition under
+// which the formula fails.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +17,19 @@ namespace groma::mapper {
 using ExprId = std::uint32_t;
 inline constexpr ExprId kNoExpr = 0xFFFFFFFF;
 
-// Values beyond this, in either direction, are not calculated with in sums of terms: so no factor,
-// slope or distance of two values overflows.
+// Sums of terms use only values up to this limit in both directions. So no factor, slope or
+// distance of two values overflows.
 inline constexpr std::int64_t kTameLimit = std::int64_t{1} << 60;
 
 struct Expression {
   enum class Op : std::uint8_t {
-    kConstant,    // constant
-    kCoordinate,  // of dimension a, from the launch's lower corner
-    kSum,         // constant + the terms at a, b of them
-    kAdd,         // the three that may wrap around
+    kConstant,    // its value is `constant`
+    kCoordinate,  // coordinate of dimension a, counted from the launch's lower corner
+    kSum,         // `constant` plus b terms from index a
+    kAdd,         // kAdd, kSubtract and kMultiply may wrap around
     kSubtract,
     kMultiply,
-    kDivideBy,  // a >= 0 by constant > 1
+    kDivideBy,  // a >= 0 divided by `constant` > 1
     kModuloBy,
     kDivide,  // any a and b, truncated
     kModulo,
@@ -42,48 +43,50 @@ struct Expression {
     kAddOverflows,
     kSubtractOverflows,
     kMultiplyOverflows,
-    kAddressable,  // whether node a's processors of a kind can address a memory: `constant` says
-                   // which
+    // 1 if node a's processors of a kind can address a memory. `constant` encodes the two kinds.
+    kAddressable,
   };
   Op op = Op::kConstant;
-  std::uint16_t dimensions = 0;  // which coordinates it depends on, a bit each
+  std::uint16_t dimensions = 0;  // one bit for each coordinate that the expression depends on
   ExprId a = 0, b = 0, c = 0;
   std::int64_t constant = 0;
-  std::int64_t low = 0, high = 0;  // its values lie within
+  std::int64_t low = 0, high = 0;  // the values lie in [low, high]
 
   bool tame() const { return low >= -kTameLimit && high <= kTameLimit; }
 };
 
-// A term of a sum.
+// A term of a sum: factor * expression.
 struct Term {
   std::int64_t factor = 0;
   ExprId of = 0;
   friend bool operator==(const Term&, const Term&) = default;
 };
 
-// A sum of terms, those of one expression added up, none 0.
+// A sum of terms. Each expression occurs at most once, and no factor is 0.
 struct Linear {
   std::int64_t constant = 0;
   std::vector<Term> terms;
 };
 
+// Creates expressions and owns them.
 class Expressions {
  public:
-  // More than a formula that someone wrote has by far.
+  // Limit; far more than a hand-written formula needs.
   static constexpr std::size_t kMaxExpressions = 4'096;
-  static constexpr std::size_t kMaxTerms = 16'384;  // of all sums
+  static constexpr std::size_t kMaxTerms = 16'384;  // limit on the terms of all sums
 
   Expressions();
 
   const Expression& operator[](ExprId id) const { return expressions_[id]; }
   std::size_t size() const { return expressions_.size(); }
-  // Nothing that is made from now on means anything: there are too many.
+  // Returns true if there are too many expressions. Expressions that are created afterwards are
+  // meaningless.
   bool full() const { return expressions_.size() >= kMaxExpressions || terms_.size() >= kMaxTerms; }
   std::span<const Term> terms(const Expression& sum) const { return {&terms_[sum.a], sum.b}; }
 
   ExprId constant(std::int64_t value);
-  ExprId coordinate(int dimension, std::int64_t extent);  // 0 .. extent - 1, extent > 0
-  // Its value, where that is one whatever the point.
+  ExprId coordinate(int dimension, std::int64_t extent);  // range 0 .. extent - 1, extent > 0
+  // Returns the value of the expression if it is the same for every point.
   std::optional<std::int64_t> known(ExprId id) const;
   bool is(ExprId id, std::int64_t value) const { return known(id) == value; }
 
@@ -101,23 +104,23 @@ class Expressions {
   ExprId select(ExprId condition, ExprId a, ExprId b);
   ExprId addressable(ExprId node, std::int64_t which);
 
-  // The truth that the operation fails on these operands.
+  // These return the condition under which the operation fails on these operands.
   ExprId add_overflows(ExprId a, ExprId b);
   ExprId subtract_overflows(ExprId a, ExprId b);
   ExprId multiply_overflows(ExprId a, ExprId b);
   ExprId division_fails(ExprId a, ExprId b);
 
-  // As a sum, be it of one term.
+  // Returns the expression as a sum, possibly of one term.
   Linear linear(ExprId id) const;
-  // Returns a sum in which one term is a quotient as one division: rest + a / n is
-  // (rest * n + a) / n. Nothing where `id` has no such term; a quotient by itself has one. The
-  // numerator is not negative where the sum is not.
+  // Returns a sum that has a quotient among its terms as one division: rest + a / n is (rest * n +
+  // a) / n. A quotient alone counts as such a sum. Returns nullopt if `id` has no such term. The
+  // numerator is not negative if the sum is not.
   struct Fraction {
     Linear numerator;
     std::int64_t denominator = 1;
   };
   std::optional<Fraction> as_fraction(ExprId id) const;
-  // kNoExpr where a value would be beyond kTameLimit.
+  // Returns the sum as an expression, or kNoExpr if a value exceeds kTameLimit.
   ExprId sum(Linear linear);
 
  private:
@@ -125,7 +128,7 @@ class Expressions {
   ExprId truth(Expression::Op op, ExprId a, ExprId b, ExprId c = 0);
   ExprId divide_by(ExprId a, std::int64_t divisor);
   ExprId modulo_by(ExprId a, std::int64_t divisor);
-  // A sum as high * common + low, 0 <= low < common, high >= 0.
+  // A sum written as high * common + low, with 0 <= low < common and high >= 0.
   struct Digits {
     ExprId high, low;
     std::int64_t common;
@@ -142,7 +145,7 @@ class Expressions {
 
   std::vector<Expression> expressions_;
   std::vector<Term> terms_;
-  std::vector<std::uint16_t> table_;  // by hash; 0: free, else an id + 1
+  std::vector<std::uint16_t> table_;  // hash table; 0: free, otherwise an id + 1
 };
 
 }  // namespace groma::mapper

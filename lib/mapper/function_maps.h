@@ -1,5 +1,5 @@
-// Where the mapping functions of a bound program send the points of launches: an IndexMap for each
-// launch, made when it is first seen, shared by all threads.
+// FunctionMaps: tells where the mapping functions of a bound program send the points of launches.
+// It has an IndexMap for each launch, which is made at the first use and shared by all threads.
 #pragma once
 
 #include <array>
@@ -18,15 +18,15 @@
 
 namespace groma::mapper {
 
-// Where a single task stands, and its parent.
+// The processors of a single task and of its parent.
 template <typename Text>
 struct SingleTask {
   Processor processor, parent;
   Text parent_name;
 };
 
-// An index launch of a task by a function, or a single task, which has no domain to speak of.
-// `kind`, where known, is what the task runs on.
+// An index launch of a task that is placed by a function, or a single task, whose domain is
+// ignored. `kind`, if known, is the processor kind of the task.
 struct Launch {
   FunctionId function = 0;
   std::string_view task;
@@ -35,7 +35,7 @@ struct Launch {
   const SingleTask<std::string_view>* single = nullptr;
 };
 
-// The same, kept.
+// The same data with its own storage, as a cache key.
 struct LaunchKey {
   explicit LaunchKey(const Launch& launch);
 
@@ -74,21 +74,23 @@ struct LaunchEqual {
   }
 };
 
-// What all threads share.
+// The state that all threads share.
 class FunctionMaps {
  public:
-  // `stop`: as of IndexMap::Cursor, of all cursors.
+  // `stop` is used for all cursors, as in IndexMap::Cursor.
   explicit FunctionMaps(BoundProgram bound, std::function<bool()> stop = {})
       : bound_(std::move(bound)), stop_(std::move(stop)) {}
   const BoundProgram& bound() const { return bound_; }
   const std::function<bool()>& stop() const { return stop_; }
 
-  // The map of that launch. Null on a machine too large for one, as `diags` then says.
+  // Returns the map of that launch. Returns null if the machine is too large for a map; `diags`
+  // then has the error.
   std::shared_ptr<const IndexMap> find(const Launch& launch, Diagnostics& diags) const;
 
  private:
-  // Launches are the application's, and may all differ. At some 10 KB each these are 40 to 80 MB;
-  // an application that goes through more launches in turn has maps made anew, at some 10 us each.
+  // Cache size. The application decides how many different launches there are. At about 10 KB each,
+  // the cache takes 40 to 80 MB. An application that cycles through more launches has maps made
+  // again, at about 10 us each.
   static constexpr std::size_t kKept = 4'096;
 
   BoundProgram bound_;
@@ -98,26 +100,26 @@ class FunctionMaps {
       maps_;
 };
 
-// One thread's way in. `maps` must outlive it. Its answers cost the same however many launches it
-// has seen, and nothing allocates for a launch that it knows, but at points where the function
-// fails or only the reference tells.
+// The entry point for one thread. `maps` must outlive it. The cost of an answer does not depend on
+// the number of launches it has seen. A known launch allocates nothing, except at points where the
+// function fails or the reference evaluator is needed.
 class LaunchCursor {
  public:
   explicit LaunchCursor(const FunctionMaps* maps)
       : maps_(maps), diags_(maps->bound().program().source()) {}
 
-  // Cuts `part` of the launch into boxes of one processor each. The error of a point that has no
-  // place, after which nothing more is cut.
+  // Cuts `part` of the launch into boxes that each go to one processor. Returns the error of the
+  // first point that cannot be placed; nothing is cut after that point.
   std::optional<Diagnostic> slices(const Launch& launch, const Rect& part,
                                    const std::function<void(const Rect&, const Processor&)>& slice);
-  // Appends the processors of a point.
+  // Appends the processors of a point. Returns the error if the function fails.
   std::optional<Diagnostic> place(const Launch& launch, const Point& point,
                                   std::vector<Processor>& processors);
-  // The first of them; nothing where the function fails.
+  // Returns the first processor of the point; nullopt if the function fails.
   std::optional<Processor> first(const Launch& launch, const Point& point);
 
-  // The map of the launch and a cursor, for other questions. Null as FunctionMaps::find. Both stay
-  // until the next question about another launch.
+  // Returns the map of the launch and a cursor, for other questions. Null as in FunctionMaps::find.
+  // Both are valid until the next question about another launch.
   struct Open {
     std::shared_ptr<const IndexMap> map;
     IndexMap::Cursor cursor;
@@ -127,7 +129,8 @@ class LaunchCursor {
   const std::function<bool()>& stop() const { return maps_->stop(); }
 
  private:
-  // Beyond this a launch is opened anew: under FunctionMaps' lock, in less than a us.
+  // Cache size. A launch that was evicted is opened again, under FunctionMaps' lock, in less than 1
+  // us.
   static constexpr std::size_t kKept = 2'048;
 
   std::optional<Diagnostic> error() const;
@@ -139,13 +142,14 @@ class LaunchCursor {
   Open* last_ = nullptr;
 };
 
-// Cursors for threads that keep none. Threads do not wait for each other: each takes a cursor that
-// is free, mostly the one that it had before.
+// A pool of cursors for threads that do not keep one. Threads do not wait for each other: each
+// takes a free cursor, usually the one that it had before.
 class CursorPool {
  public:
   explicit CursorPool(const FunctionMaps* maps) : maps_(maps) {}
 
-  // work(cursor), which no other thread uses meanwhile. What `work` calls may come here again.
+  // Calls work(cursor) with a cursor that no other thread uses meanwhile. `work` may call with()
+  // again.
   template <typename Work>
   auto with(const Work& work) const {
     const std::size_t preferred = preferred_slot();

@@ -1,4 +1,4 @@
-// A mapping function as a sharding functor.
+// FunctionSharding: uses a mapping function as a sharding functor.
 #pragma once
 
 #include <string>
@@ -9,16 +9,17 @@
 
 namespace groma::mapper {
 
-// Of the launches of tasks with that name. `cursors` must outlive it. A point at which the function
-// fails goes to shard 0: whoever cuts the launch tells of the error. So does, as boxes, all of a
-// launch that takes more than kMaxQuestionSteps.
+// The functor for launches of the tasks with that name. `cursors` must outlive it. A point at which
+// the function fails goes to shard 0, since slice_task reports the error. In boxes_of(), all of a
+// launch that takes more than kMaxQuestionSteps goes to shard 0 too.
 class FunctionSharding final : public ShardingFunctor {
  public:
   FunctionSharding(const CursorPool* cursors, const Machine* machine, FunctionId function,
                    std::string task)
       : cursors_(cursors), machine_(machine), function_(function), task_(std::move(task)) {}
   ShardId shard(const Point& point, const Rect& domain, const ShardTable& shards) const override;
-  // Boxes are given as they are found where the function cannot fail; else when all are known.
+  // If the function cannot fail, boxes are given as they are found. Otherwise they are given when
+  // all are known.
   void boxes_of(ShardId shard, const Rect& domain, const ShardTable& shards,
                 const std::function<void(const Rect&)>& box) const override;
 

@@ -1,6 +1,6 @@
-// InstanceLimits: what one mapper object knows of InstanceLimit statements: how many instances of
-// each limited task are under way, and whether the next may begin. What an emitted mapper uses too,
-// so it needs nothing of the hooks.
+// InstanceLimits: counts the running instances of each task with an InstanceLimit, for one mapper
+// object, and decides whether the next one may begin. Emitted mappers use it too, so it does not
+// depend on the hooks.
 #pragma once
 
 #include <cstddef>
@@ -15,51 +15,52 @@
 
 namespace groma::mapper {
 
-// Where a limit counts the instances on several processors together, one mapper object, the keeper,
-// gives out as many places as the limit allows. The others ask it by messages:
+// Messages between mapper objects, used if a limit counts the instances on several processors
+// together. One mapper object, the keeper, gives out as many places as the limit allows. The others
+// ask it for places:
 //
-//   kAsk     to the keeper: a place, please      (one at a time, so that every processor gets some)
-//   kPlace   from the keeper: here is one        (in the order in which they were asked for)
+//   kAsk     to the keeper: asks for a place     (one at a time, so that every processor gets some)
+//   kPlace   from the keeper: grants a place     (in the order of the requests)
 //   kReturn  to the keeper: the instance ended
 //
-// Messages need no common memory, so a limit of the whole machine holds across its nodes.
+// Messages need no shared memory, so a limit of the whole machine holds across its nodes.
 struct LimitMessage {
-  // Above the kinds of messages that mappers send themselves, beside those with which idle
-  // processors ask for work (from 0xFFFFFF00).
+  // The values are above the kinds of messages that mappers themselves send. They differ from those
+  // with which idle processors ask for work (from 0xFFFFFF00).
   enum class Kind : std::uint32_t { kAsk = 0xFFFFFF10, kPlace, kReturn };
   Kind kind = Kind::kAsk;
-  std::uint32_t task = 0;  // its id
-  std::int64_t most = 0;   // of the limit, so that the keeper need not know the task
+  std::uint32_t task = 0;  // id of the task
+  std::int64_t most = 0;   // the limit, so that the keeper need not know the task
 };
 
-// Nothing if the bytes are not such a message.
+// Decodes a message. Returns nullopt if the bytes are not such a message.
 std::optional<LimitMessage> read_limit_message(std::uint32_t kind, const void* bytes,
                                                std::size_t size);
 
 class InstanceLimits {
  public:
   struct Limit {
-    std::int64_t most = 0;  // instances at a time; 0: any number
-    // The mapper object of this processor counts for several; without one each counts its own.
+    std::int64_t most = 0;  // limit on concurrent instances; 0: none
+    // The processor whose mapper object counts for several processors. nullopt: each mapper object
+    // counts its own instances.
     std::optional<Processor> keeper;
   };
-  // Sends to the mapper object of that processor, which may be this one. Returns false if it
-  // cannot.
+  // Sends a message to the mapper object of that processor, which may be this one. Returns false if
+  // it cannot.
   using Send = std::function<bool(const Processor& target, const LimitMessage& message)>;
 
   // Returns true if an instance of the task may be mapped now on that processor, and counts it.
-  // Otherwise asks the keeper for a place, unless one was asked for before. `limit.most` is above
-  // 0.
+  // Otherwise asks the keeper for a place, unless a request is pending. `limit.most` is above 0.
   bool begin(std::uint32_t task, const Processor& at, const Limit& limit, const Send& send);
 
-  // An instance of the task that began on that processor has ended. Returns true if another may
+  // An instance of the task that began on that processor has ended. Returns true if another one may
   // begin there in its place. Tasks without a limit are ignored.
   bool end(std::uint32_t task, const Processor& at, const Send& send);
 
-  // Whether a place was asked for or has come, and no instance has begun in it yet.
+  // Returns true if a place was requested or granted, and no instance has begun in it yet.
   bool expects_place(std::uint32_t task) const;
 
-  // Returns true if a place has come, so that an instance may begin.
+  // Handles a message. Returns true if a place was granted, so that an instance may begin.
   bool receive(const Processor& sender, const LimitMessage& message, const Send& send);
 
  private:
@@ -69,17 +70,17 @@ class InstanceLimits {
     }
   };
   struct Task {
-    // Begun and not ended, by processor, since one mapper object may serve several. Those that a
-    // keeper counts stand under Processor(), wherever they are.
+    // Instances that have begun and not ended, by processor, since one mapper object may serve
+    // several. Instances that a keeper counts are under Processor(), wherever they run.
     std::map<Processor, std::int64_t, ByPlace> in_flight;
     Limit limit;
-    bool asked = false;      // the keeper owes a place
-    bool has_place = false;  // in which nothing has begun yet
+    bool asked = false;      // a request to the keeper is pending
+    bool has_place = false;  // a place was granted, and no instance has begun in it
   };
-  // What the keeper knows of a task.
+  // The keeper's state for one task.
   struct Kept {
-    std::int64_t taken = 0;         // places that are out
-    std::deque<Processor> waiting;  // whose mapper objects asked, in this order
+    std::int64_t taken = 0;         // granted places
+    std::deque<Processor> waiting;  // processors whose mapper objects asked, in this order
   };
 
   std::map<std::uint32_t, Task> tasks_;

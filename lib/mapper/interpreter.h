@@ -1,5 +1,5 @@
-// Interpreter: typed code, carried out as it stands. One evaluation at a time; the first failure
-// ends it.
+// Interpreter: evaluates typed code directly. It makes one evaluation at a time, which ends at the
+// first failure.
 #pragma once
 
 #include <array>
@@ -15,18 +15,20 @@ namespace groma::mapper {
 
 class Interpreter {
  public:
-  // All are used until the last call; `globals` are read, and written by top_level.
+  // All arguments are used until the last call. `globals` are read, and written by top_level.
   Interpreter(const Program& program, const Machine& machine, std::vector<Value>& globals,
               LogSink* log);
 
-  // Carries out the top level, at most `max_steps`. False after a failure, which `diags` says.
+  // Executes the top level in at most `max_steps` steps. Returns false after a failure, which is
+  // then in `diags`.
   bool top_level(std::int64_t max_steps, Diagnostics& diags);
 
-  // The value of `function` for that task. monostate after a failure, which `diags` says.
+  // Returns the value of `function` for that task. Returns monostate after a failure, which is then
+  // in `diags`.
   Value map(FunctionId function, const TaskPoint& task, Diagnostics& diags);
 
-  // Which evaluation a message is about: "`f` maps point (1, 5) of a launch of (11, 11) that begins
-  // at (1, 1), where `ipoint` is (0, 4)" and the like.
+  // Describes the current evaluation for a message: "`f` maps point (1, 5) of a launch of (11, 11)
+  // that begins at (1, 1), where `ipoint` is (0, 4)" and similar.
   std::string where() const;
   std::int64_t steps() const { return all_steps_ + steps_; }
 
@@ -34,7 +36,7 @@ class Interpreter {
   using Code = program::Code;
   using CodeId = program::CodeId;
 
-  // An item of an index list or of arguments.
+  // An item of an index list or of an argument list.
   struct Element {
     Value value;
     Range range;
@@ -44,9 +46,9 @@ class Interpreter {
     FunctionId function;
     std::vector<Value> slots;
   };
-  // The last result at a place that searches for a split: mapping functions split the same way for
-  // every point.
-  struct SplitMemo {
+  // Cache of the last result at a place that searches for a split. Mapping functions split the same
+  // way for every point.
+  struct SplitMemo {  // the extent that is split
     CodeId code = program::kNoCode;
     std::int64_t n = 0;  // the extent that is split
     OperationArguments given;
@@ -118,7 +120,7 @@ class Interpreter {
   std::size_t next_memo_ = 0;
   std::int64_t steps_ = 0, max_steps_ = kMaxSteps, all_steps_ = 0;
   int printed_lines_ = 0;
-  int depth_ = 0;  // of eval, through expressions and calls
+  int depth_ = 0;  // nesting of eval, through expressions and calls
   bool failed_ = false;
   std::array<bool, kProcKindCount> looked_at_{};  // see warn_of_unequal_nodes
   Diagnostic dropped_;

@@ -1,7 +1,7 @@
 // Kernel: expressions of a launch's coordinates as a straight line of instructions, grouped by the
-// innermost coordinate that each depends on. It is carried out for a point, or for a stretch of
-// points along one dimension at once: every register is followed as a straight line, value and
-// slope, for as long as all of them are one.
+// innermost coordinate that each one depends on. It evaluates a point, or a run of points along one
+// dimension at once. For a run, every register is a linear function (value and slope); the run
+// lasts as long as all of them are linear.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace groma::mapper {
 
-// Division of 0 <= n < 2^63 by a constant d >= 2 as a multiplication (Granlund and Montgomery 1994,
+// Divides 0 <= n < 2^63 by a constant d >= 2 with a multiplication (Granlund and Montgomery 1994,
 // "Division by Invariant Integers using Multiplication", section 4).
 class Divider {
  public:
@@ -33,13 +33,13 @@ class Divider {
   std::uint32_t shift_ = 0;
 };
 
-// What a kernel works in; one for each thread, made for the kernel.
+// The working memory of a kernel. Each thread has its own, made for the kernel.
 struct Registers {
   std::vector<std::int64_t> value;
   std::vector<std::int64_t> slope;
 };
 
-// value(x + period) = value(x) + drift, wherever both lie in the launch; period 0: none known.
+// value(x + period) = value(x) + drift, if both points lie in the launch. period 0: none is known.
 struct Period {
   std::int64_t period = 0;
   std::int64_t drift = 0;
@@ -50,31 +50,32 @@ class Kernel {
   using Register = std::uint16_t;
 
   Kernel() = default;
-  // Of `roots`, for a launch of that many dimensions. `machine` is used until the last call.
+  // Makes the kernel of `roots`, for a launch with that many dimensions. `machine` is used until
+  // the last call.
   Kernel(const Expressions& expressions, std::span<const ExprId> roots, int dimensions,
          const Machine* machine);
 
-  // Ready for the first use: constants in place.
+  // Returns registers for the first use, with the constants in place.
   Registers registers() const { return {initial_, std::vector<std::int64_t>(initial_.size())}; }
-  // Coordinate i is register i.
+  // Returns the register of root i. (Register i holds coordinate i.)
   Register root(std::size_t i) const { return roots_[i]; }
 
-  // Computes all registers from coordinates, or those that depend on none but the first
-  // `dimensions`.
+  // Computes all registers from the coordinates, or those that depend only on the first
+  // `dimensions` coordinates.
   void evaluate(Registers& registers) const { evaluate(registers, dimensions_); }
   void evaluate(Registers& registers, int dimensions) const;
-  // Computes what depends on the coordinates up to and with `dimension`, and on that one, for a
-  // stretch of points that begins at its coordinate. The result, 1 .. `most`, is how long the
-  // stretch is in which each register changes by its slope from point to point.
+  // Computes the registers that depend on `dimension` and on no later coordinate, for a run of
+  // points that begins at the current coordinate. Returns the length of the run, 1 .. `most`.
+  // Within the run each register changes by its slope from point to point.
   std::int64_t stretch(int dimension, std::int64_t most, Registers& registers) const;
-  // Whether what depends on `dimension` and is used further inside, or is a root, stays as it is in
-  // the stretch.
+  // Returns true if the run leaves unchanged every register that depends on `dimension` and is a
+  // root or is used in later dimensions.
   bool level(int dimension, const Registers& registers) const;
-  // Makes the next dimension's stretch see what this one's first point has.
+  // Prepares the next dimension's run: it sees the values at the first point of this one.
   void settle(int dimension, Registers& registers) const;
 
   bool uses(int dimension) const { return uses_[static_cast<std::size_t>(dimension)]; }
-  // Of a root, along one dimension.
+  // Returns the period of a root along one dimension.
   Period period(std::size_t root, int dimension) const;
 
  private:
@@ -84,7 +85,7 @@ class Kernel {
     bool wild = false;  // an operand or the result is too large for slopes
     Register to = 0, a = 0, b = 0, c = 0;
     std::uint16_t dimensions = 0;
-    std::int64_t constant = 0;  // kSum: terms from here
+    std::int64_t constant = 0;  // kSum: index of the first term
     Divider divider;
   };
   struct FactorOf {
@@ -108,7 +109,7 @@ class Kernel {
   const Machine* machine_ = nullptr;
   int dimensions_ = 0;
   std::vector<Instruction> code_;
-  std::array<std::uint32_t, kMaxDimensions + 1> begin_{};  // of each dimension's code
+  std::array<std::uint32_t, kMaxDimensions + 1> begin_{};  // begin of each dimension's code
   std::array<bool, kMaxDimensions> uses_{};
   std::vector<FactorOf> terms_;
   std::vector<std::int64_t> initial_;

@@ -1,5 +1,6 @@
-// MachineView: Machine(KIND) and what split, merge and the like make of it: a grid whose indices
-// lead back to a processor of the grid (nodes, processors in each node).
+// MachineView: a grid of processors: Machine(KIND), or what split, merge and similar operations
+// make of it. Each index of a view leads back to a processor of the base grid (nodes, processors in
+// each node).
 #pragma once
 
 #include <memory>
@@ -16,7 +17,7 @@ using Coordinates = std::vector<std::int64_t>;
 // Immutable; each operation makes a new view. The caller has checked arguments and limits.
 class MachineView {
  public:
-  // The base grid.
+  // Makes the base grid.
   MachineView(ProcKind kind, std::int64_t nodes, std::int64_t per_node)
       : kind_(kind), sizes_{nodes, per_node} {}
 
@@ -25,33 +26,35 @@ class MachineView {
   int dimensions() const { return static_cast<int>(sizes_.size()); }
   std::size_t operations() const { return steps_.size(); }
 
-  // Dimension d becomes parts.size() dimensions, the first of which runs fastest:
-  // p_d = q_d + parts[0] * (q_{d+1} + parts[1] * (...)).
+  // Dimension d becomes parts.size() dimensions, the first of which is the fastest: p_d = q_d +
+  // parts[0] * (q_{d+1} + parts[1] * (...)).
   MachineView split(int d, Coordinates parts) const;
-  // Dimensions a and b become one at a (at a - 1 where a > b), in which b runs fastest.
+  // Dimensions a and b become one dimension at a (at a - 1 if a > b), in which b is the fastest.
   MachineView merge(int a, int b) const;
   MachineView swap(int a, int b) const;
   MachineView reverse(int d) const;
-  // Index i is what (i + k) % n was, where n is the extent of d; any k.
+  // Index i becomes the former index (i + k) % n, with n the extent of d. Any k is allowed.
   MachineView rotate(int d, std::int64_t k) const;
-  // Both ends included.
+  // Keeps the indices lo to hi, both included.
   MachineView slice(int d, std::int64_t lo, std::int64_t hi) const;
 
-  // The (node, processor) of an index, each coordinate of which must lie within sizes().
+  // Returns the (node, processor) of an index. Each coordinate must lie within sizes().
   Coordinates to_base(Coordinates index) const;
-  // The index of (node, processor); nothing where a slice has cut it off, which `cut` says.
+  // Returns the index of (node, processor). Returns nullopt if a slice has cut it off; `cut` then
+  // says which.
   struct Cut {
-    int dimension = 0;  // of the slice
+    int dimension = 0;  // dimension of the slice
     std::int64_t index = 0, size = 0;
   };
   std::optional<Coordinates> from_base(std::int64_t node, std::int64_t processor, Cut* cut) const;
 
-  // One of the operations above, for those who follow them with other numbers than integers.
+  // One of the operations above, for code that applies them to numbers other than integers.
   struct Step {
     enum class Kind : std::uint8_t { kSplit, kMerge, kSwap, kReverse, kRotate, kSlice };
     Kind kind;
     int a = 0, b = 0;
-    // Extents before. kRotate: k within [0, n), and n; kSlice: lo, and the new extent.
+    // Extents before the operation. kRotate: size_a is k within [0, n), size_b is n. kSlice: lo,
+    // and the new extent.
     std::int64_t size_a = 0, size_b = 0;
     Coordinates parts;  // kSplit
   };

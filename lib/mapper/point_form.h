@@ -1,6 +1,6 @@
 // PointForm: a number as a sum of digits x / a, x % a, x % a / b and x / a % b, where x is one
-// coordinate or a weighted sum of several. Maps by blocks and cycles have this form. A point takes
-// no more than a multiplication or two for each digit.
+// coordinate or a weighted sum of several. Maps by blocks and cycles have this form. Evaluating a
+// point takes at most one or two multiplications for each digit.
 #pragma once
 
 #include <array>
@@ -17,11 +17,11 @@ namespace groma::mapper {
 
 class PointForm {
  public:
-  // Of a launch that has points. Nothing where `id` is no such sum.
+  // Makes the form of `id` for a launch that has points. Returns nullopt if `id` is not such a sum.
   static std::optional<PointForm> make(const Expressions& expressions, ExprId id,
                                        const Rect& launch);
 
-  // Gives the number at a point of the launch; elsewhere the process ends.
+  // Evaluates the number at a point of the launch. The process ends for any other point.
   using Evaluation = std::int64_t (*)(const PointForm& form, const Point& point);
   Evaluation evaluation() const { return evaluate_; }
 
@@ -30,18 +30,18 @@ class PointForm {
   struct Side {
     std::int64_t lower = 0;
     std::uint64_t extent = 0;
-    std::int64_t factor = 0;  // of the coordinate itself
+    std::int64_t factor = 0;  // factor of the coordinate itself
   };
   enum class Kind : std::uint8_t { kQuotient, kRest, kQuotientOfRest, kRestOfQuotient };
   struct Digit {
     Kind kind = Kind::kQuotient;
     std::uint8_t slot = 0;
     std::int64_t factor = 0;
-    std::int64_t scale = 1, offset = 0;  // of what is in the slot
+    std::int64_t scale = 1, offset = 0;  // applied to the value in the slot
     std::int64_t first = 0, second = 0;  // the divisors in their order
     Divider by_first, by_second;
   };
-  // A sum of several coordinates that digits are taken of.
+  // A sum of several coordinates, from which digits are taken.
   struct Input {
     std::size_t slot = 0;
     std::array<std::int64_t, kMaxDimensions> factors{};
@@ -58,8 +58,8 @@ class PointForm {
     return kind == Kind::kRest ? rest : digit.by_second.quotient(rest);
   }
 
-  // With numbers of dimensions and digits that are known while this is compiled, or not: -1,
-  // kAnyDigits. With a known number of digits there is no Input.
+  // Template arguments are numbers of dimensions and digits that are known at compile time; -1 and
+  // kAnyDigits mean unknown. With a known number of digits there is no Input.
   static constexpr std::size_t kAnyDigits = SIZE_MAX;
   template <int kFixedDimensions, std::size_t kDigits>
   static std::int64_t at(const PointForm& form, const Point& point);

@@ -1,4 +1,5 @@
-// Processors of one kind in the machine's stable order: by node, then by index.
+// Functions on the processors of one kind in the stable order of the machine: by node, then by
+// index.
 #pragma once
 
 #include <optional>
@@ -9,7 +10,7 @@
 
 namespace groma::mapper {
 
-// "GPU (0, 3)": its kind, node and number there.
+// Returns text such as "GPU (0, 3)": the kind, the node and the index in the node.
 std::string text_of(const Processor& processor);
 std::string text_of(const Memory& memory);
 
@@ -18,27 +19,28 @@ inline bool exists(const Machine& machine, const Processor& processor) {
          processor.index < machine.processor_count(processor.node, processor.kind);
 }
 
-// The first of the kind at or after `node`, from the start again behind the last node; nothing when
-// the machine has none.
+// Returns the first processor of the kind at or after `node`, continuing at node 0 after the last
+// node. nullopt if the machine has none.
 std::optional<Processor> first_from(const Machine& machine, ProcKind kind, std::int64_t node);
 
-// The one after `processor`, which must exist; the first after the last.
+// Returns the processor after `processor`, which must exist; after the last one comes the first.
 Processor next_processor(const Machine& machine, const Processor& processor);
 
-// How many the machine has, in all.
+// Returns the number of processors of the kind on the machine.
 std::int64_t count_processors(const Machine& machine, ProcKind kind);
 
-// The memory of that kind that `processor` uses: see MemoryGroup. Nothing when it can address none.
+// Returns the memory of that kind that `processor` uses (see MemoryGroup), or nullopt if it cannot
+// address one.
 std::optional<Memory> memory_of(const Machine& machine, const Processor& processor, MemKind kind);
 
-// The kind of memory that processors of this kind reach with the most bandwidth on that node; the
-// first in the kinds' order at a tie. `rdma`: the better of RDMEM and ZCMEM, where there is
-// one.
+// Returns the memory kind that processors of this kind reach with the most bandwidth on that node.
+// At a tie it is the first in the order of kinds. With `rdma`, returns the better of RDMEM and
+// ZCMEM if there is one.
 std::optional<MemKind> best_memory(const Machine& machine, std::int64_t node, ProcKind kind,
                                    bool rdma = false);
 
-// Where the nodes have unequal numbers of the kind, says so of Machine(kind) at `range`, unless
-// `diags` has it of another place: once is enough for a program.
+// Warns at `range` that Machine(kind) has unequal numbers of the kind in its nodes, if that is so.
+// Does nothing if `diags` already has this warning for another place.
 void warn_of_unequal_nodes(const Machine& machine, ProcKind kind, Range range, Diagnostics& diags);
 
 }  // namespace groma::mapper

@@ -1,4 +1,4 @@
-// RecentMap: a hash map that keeps what was used last.
+// RecentMap: a hash map that evicts keys that were not used recently. It serves as a cache.
 #pragma once
 
 #include <cstddef>
@@ -7,12 +7,12 @@
 
 namespace groma::mapper {
 
-// Keeps at least the `kKept` keys that were used last, at most twice as many. What is kept stays
-// where it is. Hash and Equal are transparent: a key may be asked for in another form.
+// Keeps at least the `kKept` most recently used keys, and at most twice as many. Kept values do not
+// move. Hash and Equal are transparent, so a key may be looked up in another form.
 template <typename Key, typename Value, typename Hash, typename Equal, std::size_t kKept>
 class RecentMap {
  public:
-  // Null where it is not kept.
+  // Returns the value, or null if the key is not kept.
   template <typename Like>
   Value* find(const Like& key) {
     if (const auto found = young_.find(key); found != young_.end()) return &found->second;
@@ -23,7 +23,7 @@ class RecentMap {
     return &young_.insert(std::move(node)).position->second;
   }
 
-  // The key must not be kept.
+  // Adds a value. The key must not be in the map.
   Value& insert(Key key, Value value) {
     make_room();
     return young_.emplace(std::move(key), std::move(value)).first->second;

@@ -1,8 +1,9 @@
-// Specialising: a mapping function carried out once for a whole launch. Everything but the point is
-// known; what depends on the point becomes expressions of its coordinates.
+// Specialise: evaluates a mapping function once for a whole launch. Everything except the point is
+// known. Values that depend on the point become expressions of its coordinates.
 //
-// What might fail at some point becomes part of one truth, `unsure`: where it holds nothing else is
-// claimed, and the reference evaluation decides. So it may hold too often, never too seldom.
+// Every possible failure at some point becomes part of one condition, `unsure`. Where `unsure`
+// holds, the result claims nothing and the reference evaluator decides. So `unsure` may hold too
+// often but never too seldom.
 #pragma once
 
 #include <array>
@@ -23,35 +24,37 @@
 
 namespace groma::mapper {
 
-// What a function returns: a processor of a kind, or a set that an index with `*` makes. Numbers
-// (ids) for its results begin at `base`: base + node * stride + index of the first processor. The
-// first processor tells a set apart from all others of its shape, since no two indices of a view
-// lead to one processor.
+// The result of a function: a processor of a kind, or a set that an index with `*` makes. The
+// numbers (ids) of its results begin at `base`: base + node * stride + index, for the node and
+// index of the first processor. The first processor identifies a set among all sets of its shape,
+// since different indices of a view lead to different processors.
 struct Shape {
   bool is_set = false;
   ProcKind kind = ProcKind::kCpu;
   std::int64_t base = 0, stride = 0, count = 0;
-  std::shared_ptr<const MachineView> view;  // sets: what was indexed, and the dimensions of `*`
+  // For sets: the indexed view, and the dimensions of `*`.
+  std::shared_ptr<const MachineView> view;
   std::vector<std::size_t> open;
 };
 
+// A mapping function that was specialised to a launch.
 struct Specialised {
   Expressions expressions;
   ExprId id = kNoExpr;        // kNoExpr: the function cannot be specialised
-  ExprId node = kNoExpr;      // of the first processor, where one shape is all there is
-  ExprId unsure = kNoExpr;    // the truth that the reference has to be asked
-  std::vector<Shape> shapes;  // the first kProcKindCount: single processors by kind
+  ExprId node = kNoExpr;      // node of the first processor, if there is only one shape
+  ExprId unsure = kNoExpr;    // the condition under which the reference evaluator must be asked
+  std::vector<Shape> shapes;  // the first kProcKindCount are single processors by kind
 };
 
-// The shapes of single processors on that machine.
+// Returns the shapes of single processors on that machine.
 std::vector<Shape> processor_shapes(const Machine& machine);
 
-// `launch.point` is not read. `kind`: as FunctionEvaluator::place. `diags` gets warnings that do
-// not depend on the point.
+// Specialises a function to a launch. `launch.point` is ignored. `kind` is as in
+// FunctionEvaluator::place. `diags` gets warnings that do not depend on the point.
 Specialised specialise(const BoundProgram& bound, FunctionId function, const TaskPoint& launch,
                        std::optional<ProcKind> kind, Diagnostics& diags);
 
-// ------------------------------------------------------------------------------- how it is done
+// ------------------------------------------------------------------------------- implementation
 
 // A value that may depend on the point.
 struct Partial;
@@ -70,10 +73,10 @@ struct PartialProcessor {
   ProcKind kind;
   ExprId node, index;
 };
-// A set, or one of processors of several shapes: good for being returned.
+// A set, or a processor that may have one of several shapes. It can only be returned.
 struct Places {
   ExprId id;
-  bool set = false;  // of one shape, a set
+  bool set = false;  // true: a set of one shape
 };
 struct Partial {
   std::variant<std::monostate, Number, Truth, std::shared_ptr<const PartialTuple>,
@@ -90,7 +93,8 @@ struct Partial {
   }
 };
 
-// Follows the interpreter, function by function. A failure means: ask the reference.
+// Follows the interpreter, function by function. A failure means that the reference evaluator must
+// be asked.
 class Specialiser {
  public:
   Specialiser(const BoundProgram& bound, FunctionId function, const TaskPoint& launch,
@@ -108,14 +112,14 @@ class Specialiser {
   using Values = std::vector<Partial>;
   using Integers = std::vector<std::int64_t>;
 
-  // The value of a function that failed: nothing.
+  // Notes a failure and returns the value of a failed function: nothing.
   Partial fail();
   Partial hopeless();
   bool tick(std::int64_t steps);
   const Code& code(CodeId id) const { return data_.code[id]; }
   Partial number(std::int64_t value) { return {Number{made_.expressions.constant(value)}}; }
   Partial from_value(const Value& value);
-  void check(ExprId fails);  // on the way to where we are
+  void check(ExprId fails);  // adds `fails`, under the current condition, to `unsure`
 
   Partial run_body(program::List body);
   void print(const program::Action& action);
@@ -134,7 +138,7 @@ class Specialiser {
   ExprId truth(CodeId id);
   Partial logical(const Code& node);
   Partial conditional(const Code& node);
-  // The value of `id` where `condition` holds; whether there is one.
+  // Evaluates `id` under `condition`. Returns true if there is a value.
   bool guarded(ExprId condition, CodeId id, Partial* value);
   Partial merge(ExprId condition, const Partial& a, const Partial& b);
   Partial merge_tuples(ExprId condition, const PartialTuple& a, const PartialTuple& b);

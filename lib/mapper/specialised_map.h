@@ -1,4 +1,4 @@
-// SpecialisedMap and MapCursor: what an IndexMap and its cursors are made of.
+// SpecialisedMap and MapCursor: the implementation of IndexMap and its cursors.
 #pragma once
 
 #include <array>
@@ -15,11 +15,11 @@
 
 namespace groma::mapper {
 
-// A number's processors; the first of them.
+// Return the first processor of a number, and all its processors.
 Processor first_in(const Shape& shape, std::int64_t number);
 Placed placed_in(const Shape& shape, std::int64_t number);
 
-// A sum of parts of which each depends on one coordinate.
+// A sum of parts, each of which depends on one coordinate.
 struct Separated {
   struct Part {
     int dimension;
@@ -28,19 +28,21 @@ struct Separated {
   std::int64_t constant = 0;
   std::vector<Part> parts;
 };
-// Nothing where `id` is no such sum. Makes the expressions of the parts.
+// Returns `id` as such a sum, or nullopt. Creates the expressions of the parts.
 std::optional<Separated> separate(Expressions& expressions, ExprId id);
 
-// A number whose terms along a row change at very different paces: blocks over nodes and cycles in
-// each. One part repeats at once, the other one has long stretches.
+// A number whose terms change at very different rates along a row, such as blocks over nodes and
+// cycles within each node. The fast part soon repeats, and the slow part has long runs.
 struct RowParts {
   Kernel fast, slow;        // one root each
-  std::int64_t period = 0;  // of the fast part, without a drift
+  std::int64_t period = 0;  // period of the fast part, without drift
 };
-// Nothing where the number is none. Makes the expressions of the parts.
+// Returns the parts of a number, or nullopt if it has no such form. Creates the expressions of the
+// parts.
 std::optional<RowParts> row_parts_of(Expressions& expressions, ExprId id, int dimensions,
                                      const Machine* machine);
 
+// A mapping function specialised to a launch, with everything that cursors read.
 struct SpecialisedMap {
   BoundProgram bound;
   FunctionId function;
@@ -51,12 +53,12 @@ struct SpecialisedMap {
   Specialised code;  // code.id == kNoExpr: not specialised
   bool proved = false;
   bool has_sets = false;
-  Kernel kernel;                  // roots: the number, unsure
-  std::optional<PointForm> form;  // of the number, where it is all there is to a point
+  Kernel kernel;                  // roots: the number, and `unsure`
+  std::optional<PointForm> form;  // form of the number, if it is all that a point needs
   std::optional<RowParts> row_parts;
   std::optional<Separated> numbers_apart, nodes_apart;
-  Period period;             // of the number along the last dimension; 0 where that is of no use
-  std::int64_t numbers = 0;  // those above it are a cursor's own
+  Period period;             // period of the number along the last dimension; 0 if not useful
+  std::int64_t numbers = 0;  // numbers from this one on belong to a cursor
 
   SpecialisedMap(BoundProgram program, FunctionId id, const TaskPoint& of,
                  std::optional<ProcKind> on)
@@ -76,19 +78,19 @@ struct SpecialisedMap {
   const Shape& shape_of(std::int64_t number) const;
 };
 
-// Whether no part has more stretches than that: they are what boxes_of looks at.
+// Returns true if no part has more than `most` runs. boxes_of() visits these runs.
 bool few_stretches(const SpecialisedMap& map, const Separated& apart, std::int64_t most);
 
-// What boxes_of looks at: in each dimension, where its part of a number has which value.
+// The table that boxes_of() visits: for each dimension, where its part of a number has which value.
 struct PartRuns;
 
-// A box in coordinates from the launch's lower corner: where each dimension begins, and the first
-// coordinate behind it.
+// A box in coordinates relative to the launch's lower corner. In each dimension it goes from
+// `begin` to before `end`.
 struct Cell {
   std::array<std::int64_t, kMaxDimensions> begin{}, end{};
 };
 
-// Numbers of processors that somebody asks for, as ranges in rising order.
+// A set of processor numbers, as ranges in rising order.
 class NumberSet {
  public:
   struct Range {
@@ -97,8 +99,8 @@ class NumberSet {
   explicit NumberSet(std::vector<Range> ranges);  // in any order; they may overlap
 
   bool contains(std::int64_t number) const;
-  // Calls use(from, to) for the longest parts of 0 .. length - 1 in which every i has the number
-  // `number + i * slope` in the set, from the first on; `slope` is not 0.
+  // Calls use(from, to) for each maximal part of 0 .. length - 1 in which `number + i * slope` is
+  // in the set for every i, in rising order. `slope` is not 0.
   template <typename Use>
   void for_hits(std::int64_t number, std::int64_t slope, std::int64_t length, const Use& use) const;
 
@@ -106,16 +108,17 @@ class NumberSet {
   static Range hits(const Range& range, std::int64_t number, std::int64_t slope,
                     std::int64_t length);
 
-  std::vector<Range> ranges_;  // no two touch
+  std::vector<Range> ranges_;  // no two ranges touch
 };
 
+// The implementation of IndexMap::Cursor; see there.
 class MapCursor {
  public:
   MapCursor(std::shared_ptr<const IndexMap> map, bool warns, std::function<bool()> stop);
 
-  // Before each of the questions below.
+  // Must be called before each of the questions below.
   void begin_question();
-  // Of the reference, and of keeping and finding its sets.
+  // Returns the steps of the reference evaluator and of the bookkeeping for sets.
   std::int64_t steps() const;
   bool stopped() const { return stopped_; }
 
@@ -126,14 +129,14 @@ class MapCursor {
   bool boxes_of_node(std::int64_t node, const BoxSink& sink, Diagnostics& diags);
   bool boxes_of(std::span<const Processor> processors, const BoxSink& sink, Diagnostics& diags);
   const Placed& placed(ProcessorNumber number);
-  // Of a number that only the reference told.
+  // Returns the processors of a number that only the reference evaluator gave.
   const Placed& own(ProcessorNumber number) const {
     return own_[static_cast<std::size_t>(number - map_.numbers)];
   }
 
  private:
-  // Boxes of one number, packed since a launch may have one for each point: of each the number,
-  // then where it begins and ends in every dimension from one on.
+  // Boxes with one number each. They are packed, since a launch may have one for each point: the
+  // number, then begin and end in every dimension from one on.
   class CellList {
    public:
     void begin(std::size_t dimensions) { stride_ = 1 + 2 * dimensions, used_ = 0; }
@@ -142,7 +145,7 @@ class MapCursor {
     std::size_t size() const { return used_ / stride_; }
     const std::int64_t* cell(std::size_t i) const { return values_.data() + i * stride_; }
     std::int64_t* cell(std::size_t i) { return values_.data() + i * stride_; }
-    // Room for one more, to be written.
+    // Returns the space for one more box, which the caller fills.
     std::int64_t* add() {
       if (values_.size() - used_ < stride_) values_.resize(2 * values_.size() + stride_);
       used_ += stride_;
@@ -153,14 +156,14 @@ class MapCursor {
     std::size_t stride_ = 1, used_ = 0;
     std::vector<std::int64_t> values_;
   };
-  // Of the cut in one dimension, see slices.cc. `open`: in the dimensions from this one on, those
-  // that the next step may go on with. `fresh`: in the dimensions behind this one, of the step at
-  // hand.
+  // State of the cut in one dimension; see slices.cc. `open`: the boxes, in this and the later
+  // dimensions, that the next step may extend. `fresh`: the boxes of the current step, in the later
+  // dimensions.
   struct Level {
     CellList open, joined, fresh, sorted;
-    std::int64_t begin = 0, end = 0;  // of the step at hand
+    std::int64_t begin = 0, end = 0;  // range of the current step
   };
-  // Points of a row that follow each other and have one number.
+  // Consecutive points of a row with the same number.
   struct RowRun {
     std::int64_t begin, end;
     ProcessorNumber number;
@@ -169,7 +172,8 @@ class MapCursor {
   Cell relative(const Rect& box) const;
   std::int64_t& coordinate(int d) { return registers_.value[static_cast<std::size_t>(d)]; }
 
-  // The reference's answer where the coordinates stand; kNoProcessor where it fails.
+  // Returns the reference evaluator's answer at the current coordinates, or kNoProcessor if the
+  // function fails.
   ProcessorNumber ask(Diagnostics& diags);
   bool stops(Diagnostics& diags);
   ProcessorNumber number_of(Placed placed);
@@ -201,31 +205,33 @@ class MapCursor {
   std::shared_ptr<const IndexMap> owner_;
   const SpecialisedMap& map_;
   Registers registers_, fast_, slow_;
-  std::unique_ptr<FunctionEvaluator> evaluator_;  // made when it is first needed
-  // Before the question that is under way, and the points at which the reference told for it.
+  std::unique_ptr<FunctionEvaluator> evaluator_;  // made at the first use
+  // The evaluator's steps before the current question, and the points at which this question asked
+  // the reference evaluator.
   std::int64_t steps_before_ = 0, asked_ = 0;
   TaskPoint task_;
   const bool warns_;
   const std::function<bool()> stop_;
   std::int64_t stop_asked_at_ = 0;  // in steps
   bool stopped_ = false;
-  std::vector<Placed> own_;   // numbers from map_.numbers: sets that only the reference tells
+  // Numbers from map_.numbers on: sets that only the reference evaluator gives.
+  std::vector<Placed> own_;
   std::size_t own_size_ = 0;  // processors in them
   std::int64_t own_steps_ = 0;
-  // The others that were asked for, and how many processors these have.
+  // The other numbers that were asked for, and the number of their processors.
   std::unordered_map<ProcessorNumber, Placed> made_;
   std::size_t made_size_ = 0;
 
   std::shared_ptr<const PartRuns> number_runs_, node_runs_;
 
-  // Of the cut that is under way.
+  // State of the current cut.
   std::array<Level, kMaxDimensions> levels_;
-  RowRun run_{};          // the last one of the row so far
-  bool running_ = false;  // there is a run
+  RowRun run_{};          // the last run of the row so far
+  bool running_ = false;  // true: `run_` is valid
   bool keeps_runs_ = false;
-  std::vector<RowRun> kept_runs_;      // of the row so far, where they are kept
+  std::vector<RowRun> kept_runs_;      // runs of the row so far, if they are kept
   const NumberSet* wanted_ = nullptr;  // null: all numbers
-  Rect box_;                           // that is given
+  Rect box_;                           // the box of the question
   const SliceSink* sink_ = nullptr;
   Diagnostics* diags_ = nullptr;
 };

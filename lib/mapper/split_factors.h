@@ -1,4 +1,4 @@
-// The prime factors and divisors of a number of processors: what the splits are made with.
+// The prime factors and divisors of a number of processors, with which the splits are computed.
 #pragma once
 
 #include <cstddef>
@@ -9,30 +9,30 @@
 namespace groma::mapper {
 
 inline constexpr std::int64_t kMaxSplit = std::int64_t{1} << 40;
-inline constexpr std::size_t kMaxNewDimensions = 32;  // of the two splits that search
+inline constexpr std::size_t kMaxNewDimensions = 32;  // limit for auto_split and decompose
 
 struct Factor {
   std::int64_t prime;
   std::size_t exponent;
-  std::size_t stride;  // of the exponent in a Divisors index
+  std::size_t stride;  // stride of the exponent in a Divisors index
 };
 
-// Rising primes. Trial division: at most 2^20 steps.
+// Returns the prime factors in rising order. Uses trial division: at most 2^20 steps.
 std::vector<Factor> factorise(std::int64_t n);
 
-// The divisors of n, numbered so that the number is written with the exponents as digits. Where a
-// divides b, the number of b / a is the difference of their numbers, so that a search need neither
-// divide nor look anything up.
+// The divisors of n. Each divisor has an index that is a number with the exponents as its digits.
+// If a divides b, the index of b / a is the difference of their indices. So a search needs no
+// division and no look-up.
 class Divisors {
  public:
   explicit Divisors(std::int64_t n);
 
   const std::vector<Factor>& factors() const { return factors_; }
   std::size_t count() const { return values_.size(); }
-  std::size_t whole() const { return count() - 1; }  // the number of n itself
+  std::size_t whole() const { return count() - 1; }  // the index of n itself
   std::int64_t value(std::size_t divisor) const { return values_[divisor]; }
 
-  // The numbers of all divisors of a divisor.
+  // Returns the indices of all divisors of a divisor.
   std::vector<std::size_t> divisors_of(std::size_t divisor) const;
 
  private:
@@ -40,7 +40,7 @@ class Divisors {
   std::vector<std::int64_t> values_;
 };
 
-// The extents, 0 as 1.
+// Returns the extents with 1 in place of 0.
 std::vector<std::int64_t> ones_for_zeros(std::span<const std::int64_t> extents);
 
 }  // namespace groma::mapper

@@ -1,5 +1,5 @@
-// How n processors are cut into a grid: the four splitting operations of a machine view as pure
-// functions of numbers. The results are the sizes of the new dimensions, the first of which runs
+// Splits: cut n processors into a grid. The four splitting operations of a machine view are here as
+// pure functions of numbers. They return the sizes of the new dimensions, the first of which is the
 // fastest (LANGUAGE, "Machines").
 #pragma once
 
@@ -14,45 +14,48 @@ namespace groma::mapper {
 // Why there is no split.
 enum class SplitError : std::uint8_t {
   kOverflow,  // a product or cost does not fit (extents: 2^63-1, costs: 128 bits)
-  kTooMany,   // more factorisations than kMaxFactorisations would have to be looked at
+  kTooMany,   // more than kMaxFactorisations factorisations would have to be tried
 };
 using SplitResult = std::variant<std::vector<std::int64_t>, SplitError>;
 
-// Looked at in one call at most, so that a call ends within a tenth of a second or so.
+// Limit on the factorisations that one call tries, so that a call takes at most about a tenth of a
+// second.
 inline constexpr std::int64_t kMaxFactorisations = 10'000'000;
 
-// All take 0 <= n <= 2^40; n = 0 and n = 1 give sizes of 1, no extents give no sizes. Anything
-// outside what is said here is the caller's fault and ends the process: a negative extent or halo
-// of `decompose` is to be reported before.
+// All functions take 0 <= n <= 2^40. n = 0 and n = 1 give sizes of 1; no extents give no sizes.
+// Arguments outside these rules are an error of the caller and end the process. The caller must
+// report a negative extent or halo of `decompose` before.
 
-// k sizes, falling, whose product is n: the prime factors, from the smallest, each to the smallest
-// size. k >= 1.
+// Returns k sizes in falling order whose product is n. It multiplies the prime factors, from the
+// smallest on, each into the smallest size. k >= 1.
 std::vector<std::int64_t> balance_split(std::int64_t n, std::int64_t k);
 
-// The prime factors of n, from the largest, each to the dimension with the largest extent left (a
-// double; the first at a tie), which it divides. As Legion's DefaultMapper selects blocks. Any
-// extents.
+// Gives each prime factor of n, from the largest on, to the dimension with the largest remaining
+// extent and divides that extent by it. Extents are doubles; at a tie the first dimension wins.
+// Legion's DefaultMapper selects blocks in this way. Any extents are allowed.
 std::vector<std::int64_t> greedy_split(std::int64_t n, std::span<const std::int64_t> extents);
 
-// The ordered factorisation n = o_0 * ... * o_{k-1} with the smallest sum of o_i / extent_i, in the
-// original's floating point and with its ties, all within 1e-6; greedy_split's result where it is
-// among the tied, else the first in the original's order. Any extents; 0 counts as 1. kTooMany
-// (also for more than 32 extents), never kOverflow.
+// Returns the ordered factorisation n = o_0 * ... * o_{k-1} with the smallest sum of o_i /
+// extent_i. It uses the floating point arithmetic of the original and treats sums within 1e-6 as
+// ties, as the original does. Among ties it returns the result of greedy_split if that is one of
+// them, otherwise the first in the original's order. Any extents are allowed; 0 counts as 1. Fails
+// with kTooMany (also for more than 32 extents), never with kOverflow.
 SplitResult auto_split(std::int64_t n, std::span<const std::int64_t> extents);
 
-// The factorisation with the least communication of a nearest-neighbour exchange: the smallest
-//   sum_i halo_i * (o_i - 1) * prod_{j != i} extent_j,
-// then the smallest surface of the largest block, b_i = ceil(extent_i / o_i):
-//   sum_i halo_i * prod_{j != i} b_j,
-// then the lexicographically smallest (o_0, ..). Exact. extents >= 0 (0 counts as 1), halo >= 0, as
-// many as extents. kOverflow where the product of the extents is above 2^63-1, whatever n, or where
-// even the best sum does not fit. kTooMany for more than 32 extents and where a vast number of
-// splits tie in the first sum.
+// Returns the factorisation with the least communication in a nearest-neighbour exchange. It
+// minimises exactly, in this order:
+// * sum_i halo_i * (o_i - 1) * prod_{j != i} extent_j
+// * the surface of the largest block, sum_i halo_i * prod_{j != i} b_j, with b_i = ceil(extent_i /
+//   o_i)
+// * (o_0, ..) in lexicographic order
+// extents >= 0 (0 counts as 1); halo >= 0, one for each extent. Fails with kOverflow if the product
+// of the extents exceeds 2^63-1, whatever n is, or if even the best sum does not fit. Fails with
+// kTooMany for more than 32 extents, and if very many splits tie in the first sum.
 SplitResult decompose(std::int64_t n, std::span<const std::int64_t> extents,
                       std::span<const std::int64_t> halo);
 
-// How many factorisations of n into k sizes there are, at most kMaxFactorisations + 1: what
-// auto_split looks at.
+// Returns the number of factorisations of n into k sizes, which auto_split tries; at most
+// kMaxFactorisations + 1.
 std::int64_t count_factorisations(std::int64_t n, std::size_t k);
 
 }  // namespace groma::mapper

@@ -1,4 +1,5 @@
-// What a program asks for and a runtime cannot do.
+// Logs the parts of a program that have no effect: features that the runtime lacks, and names that
+// the run does not have.
 #pragma once
 
 #include <cstddef>
@@ -16,28 +17,29 @@
 
 namespace groma::mapper {
 
-// A line for each statement that has no effect there.
+// Logs a line for each statement that has no effect on a runtime with these capabilities.
 void log_unhonoured(const Program& program, const Capabilities& can, LogSink& log);
 
-// What a run had.
+// The names that occurred in a run.
 struct NamesOfRun {
-  std::map<std::string, std::size_t, std::less<>> tasks;  // and the most regions of one launch
+  // With the largest number of regions in one launch.
+  std::map<std::string, std::size_t, std::less<>> tasks;
   std::set<std::string, std::less<>> regions;
-  bool all_regions = true;  // false: there were too many to know them all
+  bool all_regions = true;  // false: there were too many regions to list them all
 
   void merge(const NamesOfRun& other);
 };
 
-// A line for each task and region that statements name and the run did not have, with near names
-// of those that it had, and for each position that no launch of the task had. `where` ends each
-// line's claim (" in the first process"): `run` is then what was seen there.
+// Logs a line for each task and region that statements name but the run did not have, with similar
+// names of the run. Also logs each position that no launch of the task had. `where` (" in the first
+// process") ends the claim of each line; `run` is then what was seen there.
 void log_unknown_names(const Program& program, const NamesOfRun& run, LogSink& log,
                        std::string_view where = "");
 
-// Whether there is an InstanceLimit statement.
+// Returns true if the program has an InstanceLimit statement.
 bool limits_any(const Program& program);
 
-// The kinds and scopes of all TaskSteal statements.
+// Returns the kinds and scopes of all TaskSteal statements.
 std::vector<std::pair<ProcKind, StealScope>> steal_statements(const Program& program);
 
 }  // namespace groma::mapper

@@ -1,4 +1,4 @@
-// Value: what an expression has at evaluation.
+// Value: the result of evaluating an expression, and the types that it can hold.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ namespace groma::mapper {
 
 struct Value;
 
-// Immutable once made and shared. `items` counts those of tuples in it, `depth` how they nest: both
-// are bounded, so that what walks through a tuple is.
+// Immutable and shared. `items` includes the items of nested tuples, and `depth` is the nesting.
+// Both are limited, so that walking through a tuple is bounded.
 struct Tuple {
   std::vector<Value> values;
   std::int64_t items = 0;
@@ -54,16 +54,18 @@ struct Value {
   }
 };
 
+// Returns the type of a value.
 program::Type type_of(const Value& value);
 
-// A tuple's values (shared, since it may be long), or a processor's node and index; null for what
-// is no tuple.
+// Returns the values of a tuple (shared, since they may be many), or the node and index of a
+// processor. Returns null for any other value.
 std::shared_ptr<const std::vector<Value>> tuple_values(const Value& value);
 
-// About how long to_string's text is: what it costs to make it.
+// Returns the approximate length of to_string's text, which is the cost of making it.
 std::int64_t text_bytes(const Value& value);
 
-// As `print` writes it: `(1, 2)`, `true`, `GPU (2, 4)`. `task_name` is what a task is written as.
+// Returns the text that `print` writes: `(1, 2)`, `true`, `GPU (2, 4)`. A task is written as
+// `task_name`.
 std::string to_string(const Value& value, std::string_view task_name);
 
 }  // namespace groma::mapper

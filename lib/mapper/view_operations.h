@@ -1,5 +1,5 @@
-// The operations of the language on machines, with their checks: what the interpreter and the
-// specialiser both do. Only the interpreter tells the user why an operation was refused.
+// The operations of the language on machines, with their checks. The interpreter and the
+// specialiser share them. Only the interpreter reports why an operation was refused.
 #pragma once
 
 #include <array>
@@ -14,11 +14,11 @@
 
 namespace groma::mapper {
 
-// What a call gives, by the table of methods. Its dimensions are dimensions of the machine.
+// The arguments of a call, by the table of methods. The dimensions refer to the machine.
 struct OperationArguments {
-  // The integers and dimensions, each at its own position among the parameters; 0 elsewhere.
+  // The integers and dimensions, each at its position among the parameters. Other positions are 0.
   std::array<std::int64_t, syntax::kMaxMethodParameters> numbers = {};
-  Coordinates tuple;                  // the parameter that is a tuple
+  Coordinates tuple;                  // the tuple parameter
   std::optional<Coordinates> option;  // `halo`
 
   std::size_t dimension(std::size_t position) const {
@@ -27,8 +27,8 @@ struct OperationArguments {
   friend bool operator==(const OperationArguments&, const OperationArguments&) = default;
 };
 
-// Why an operation gives no machine: a diagnostic and its place, which is an argument's position,
-// the call, or the option.
+// Why an operation gives no machine: a diagnostic and its place. The place is the position of an
+// argument, the call, or the option.
 struct Refused {
   static constexpr int kCall = -1, kOption = -2;
   DiagId id;
@@ -40,14 +40,14 @@ using Applied = std::variant<MachineView, Refused>;
 
 bool has_dimension(const MachineView& view, std::int64_t dimension);
 
-// `method` is an operation on machines: its receiver is one.
+// Applies `method` to `view`. `method` must be an operation on machines.
 Applied apply(syntax::Method method, const MachineView& view, const OperationArguments& given);
 
-// `view` with the dimension split into `parts`, unless the limits of views forbid it.
+// Returns `view` with the dimension split into `parts`, unless a limit of views forbids it.
 Applied split_into(const MachineView& view, int dimension, Coordinates parts);
 
-// How many evaluation steps the search of `auto_split` or `decompose` counts for; 0 where `apply`
-// searches nothing. A step stands for some tens of nanoseconds.
+// Returns the evaluation steps that the search of `auto_split` or `decompose` counts for; 0 if
+// `apply` does not search. A step stands for some tens of nanoseconds.
 std::int64_t search_steps(syntax::Method method, const MachineView& view,
                           const OperationArguments& given);
 

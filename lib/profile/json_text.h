@@ -1,4 +1,4 @@
-// A profile and foreign text as JSON.
+// Writes a profile and foreign text as JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,10 +11,10 @@ namespace groma::profile {
 
 using Json = nlohmann::ordered_json;
 
-// What docs/commands.md calls "profile".
+// Returns the value that docs/commands.md calls "profile".
 Json json_of(const Profile& profile, const ProfileWords& words);
 
-// With its quotes; what is no UTF-8 becomes replacement characters.
+// Returns the text in quotes. Bytes that are not UTF-8 become replacement characters.
 inline std::string json_quoted(std::string_view text) {
   return Json(text).dump(-1, ' ', true, Json::error_handler_t::replace);
 }

@@ -1,14 +1,15 @@
-// The parts of the page that no run changes.
+// The constant parts of the HTML page.
 #pragma once
 
 #include <string_view>
 
 namespace groma::profile {
 
-// Style sheet and script of the page, without their tags. The script reads the element `run`: JSON
-// with `total` (the length of the run), `labels` (names of spans) and `lanes`, each with `name` and
-// `spans`, flat: for each span the gap since the one before, its length, its label, 1 on the
-// critical path, its event. Lanes with `path` have, in the labels' place, words of their own.
+// Return the style sheet and the script of the page, without their tags. The script reads the
+// element `run`. That is JSON with `total` (the length of the run), `labels` (names of spans) and
+// `lanes`. Each lane has `name` and `spans`, a flat list with five numbers for each span: the gap
+// since the previous span, the length, the label, 1 on the critical path, and the event. A lane
+// with `path` has its own words in place of labels.
 std::string_view page_style();
 std::string_view page_script();
 

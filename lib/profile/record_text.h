@@ -1,4 +1,5 @@
-// RunRecords as text: what the library in a Legion program hands to the command that started it.
+// Writes and reads RunRecords as text, which the library in a Legion program passes to the command
+// that started it.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +11,17 @@
 
 namespace groma::profile {
 
-// Of a real run: what is more is counted in a note.
+// Limits for a real run. Events and allocations beyond them are counted in a note.
 inline constexpr std::size_t kMaxRecordedEvents = std::size_t{1} << 18;
 inline constexpr std::size_t kMaxRecordedAllocations = std::size_t{1} << 17;
 inline constexpr std::size_t kMaxRecordBytes = std::size_t{128} << 20;
 
+// Returns the record as text.
 std::string text_of(const RunRecord& record);
 
-// The inverse. Times are not negative and in their order, causes come before what they caused.
-// Fails (kMalformed) on any other text; bounded in time and memory by its size.
+// The inverse of text_of(). In the result, times are not negative and are ordered, and causes
+// precede their effects. Fails with kMalformed on any other text. Time and memory are bounded by
+// the size of the text.
 Result<RunRecord> run_record_from(std::string_view text);
 
 }  // namespace groma::profile

@@ -1,5 +1,5 @@
-// Builder: expressions, functions and top-level actions from tree to typed code, with the checks of
-// names and types on the way.
+// Builder: translates expressions, functions and top-level actions from the syntax tree to typed
+// code, and checks names and types.
 #pragma once
 
 #include <span>
@@ -15,10 +15,11 @@ namespace groma::program {
 
 class Builder {
  public:
-  // All are used until the last call. data.functions and data.globals hold every definition.
+  // All arguments are used until the last call. data.functions and data.globals hold every
+  // definition.
   Builder(const syntax::Tree& tree, const Definitions& definitions, Data& data, Diagnostics& diags);
 
-  // Builds one function. Those that it calls must have been built.
+  // Builds one function. The functions that it calls must be built before.
   void function(FunctionId function);
   // Builds a top-level assignment of the global `index`, or a print.
   void top_assign(const syntax::AssignStatement& node, std::uint32_t index, Range range);
@@ -27,12 +28,12 @@ class Builder {
  private:
   using ExprId = syntax::ExprId;
 
-  // Where a variable's value is and what is known of it.
+  // The slot of a variable, and what is known about its value.
   struct Local {
     NameId name;
     std::uint32_t slot;
     Type type;
-    std::uint32_t hidden;  // the local before it of the same name, or kNoLocal
+    std::uint32_t hidden;  // the previous local of the same name, or kNoLocal
   };
   static constexpr std::uint32_t kNoLocal = 0xFFFFFFFF;
 
@@ -72,9 +73,10 @@ class Builder {
   CodeId call_machine(const syntax::Expr& expr);
   CodeId call_method(const syntax::Expr& expr, const syntax::Expr& callee);
   CodeId broken_call(const syntax::Expr& expr);
-  CodeId broken(Range range);  // stands for what was reported last
+  CodeId broken(Range range);  // stands for the error that was reported last
 
-  // Elements of a tuple, an index or a call; `*option` receives `halo=..` where there may be one.
+  // Builds the elements of a tuple, an index or a call. `*option` receives the value of `halo=..`
+  // if that option is allowed.
   List elements(const syntax::Expr& expr, std::string_view option_name, std::string_view callee,
                 CodeId* option);
   List take_pending(std::size_t first);
@@ -92,16 +94,16 @@ class Builder {
   Data& data_;
   Diagnostics& diags_;
   Function* current_ = nullptr;       // null at top level
-  std::uint32_t current_global_ = 0;  // at top level: those before it may be read
+  std::uint32_t current_global_ = 0;  // at top level: only globals before this one may be read
   std::uint32_t slots_ = 0;
-  int branches_ = 0;  // of `?:` around what is built: it may never be evaluated
-  Diagnostic last_;   // that was reported
-  // Unknown names of this function that were reported, and whether outside of branches.
+  int branches_ = 0;  // nesting in branches of `?:`; the code may never be evaluated
+  Diagnostic last_;   // the diagnostic that was reported last
+  // Unknown names that were reported for this function, and whether outside of branches.
   std::vector<std::pair<NameId, bool>> unknown_;
   bool unknown_option_ = false;            // in the list that elements() read last
-  std::vector<Local> locals_;              // the last of a name counts
-  std::vector<std::uint32_t> last_local_;  // by NameId: of locals_, or kNoLocal
-  std::vector<CodeId> pending_;            // items of the lists that are being built
+  std::vector<Local> locals_;              // the last one of a name is visible
+  std::vector<std::uint32_t> last_local_;  // by NameId: index into locals_, or kNoLocal
+  std::vector<CodeId> pending_;            // items of the lists under construction
 };
 
 }  // namespace groma::program

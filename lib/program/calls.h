@@ -1,5 +1,5 @@
-// Which function calls which: what is used, what recurses, and an order in which every function
-// comes after those that it calls.
+// The call graph of a program: used functions, recursion, and an order in which every function
+// comes after the functions that it calls.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace groma::program {
 
-// What a name of the program's one name space stands for.
+// The meaning of a name in the program's single name space.
 struct Symbol {
   enum class Kind : std::uint8_t { kNone, kFunction, kGlobal };
   Kind kind = Kind::kNone;
@@ -23,12 +23,14 @@ struct Definitions {
   std::vector<const syntax::DefStatement*> defs;
 };
 
+// The result of order_calls().
 struct CallOrder {
-  std::vector<FunctionId> order;  // callees first, every function once
+  std::vector<FunctionId> order;  // callees first; every function once
   std::vector<bool> used;         // by FunctionId: reached from a statement
 };
 
-// Reports recursion and chains of more than kMaxCallDepth calls. Takes no recursion itself.
+// Orders the functions. Reports recursion and chains of more than kMaxCallDepth calls. The
+// implementation is not recursive.
 CallOrder order_calls(const syntax::Tree& tree, const Definitions& definitions, Diagnostics& diags);
 
 }  // namespace groma::program

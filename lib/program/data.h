@@ -1,5 +1,5 @@
-// What a Program is made of: rows for statements with an index from key to row, and functions as
-// typed code in flat vectors, operands before what uses them.
+// The contents of a Program: rows for statements with an index from key to row, and functions as
+// typed code in flat vectors. Operands come before the code that uses them.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@ using syntax::ParamType;
 
 // ------------------------------------------------------------------------------------------ code
 
-// What a value is, as far as it is known before a machine and a task are: kAny is decided at
-// evaluation. A processor may stand where a tuple is due (it is the pair of its node and index).
+// The type of a value, as far as it is known without a machine and a task. kAny is decided at
+// evaluation. A processor may stand for a tuple: the pair of its node and index.
 enum class Type : std::uint8_t {
   kAny,
   kInt,
@@ -30,27 +30,28 @@ enum class Type : std::uint8_t {
   kString,
   kMachine,
   kTask,
-  kParent,  // a task's parent, of which less can be read
+  kParent,  // a task's parent, which has fewer members
   kProcessor,
   kProcessors,
   kProcKind,
   kMemKind,
 };
-// "an integer", "a processor": for messages.
+// Returns "an integer", "a processor", ... for messages.
 std::string_view describe(Type type);
 
 using CodeId = std::uint32_t;
 inline constexpr CodeId kNoCode = 0xFFFFFFFF;
 
+// An operation, with the meaning of Code::a, b and c.
 enum class Op : std::uint8_t {
-  kInt,            // a, b: value
+  kInt,            // the value is in a and b
   kBool,           // a
-  kString,         // a: strings
+  kString,         // a: index into strings
   kProcKind,       // a
   kMemKind,        // a
   kLocal,          // a: slot
-  kGlobal,         // a: globals
-  kTuple,          // items: lists a, b
+  kGlobal,         // a: index into globals
+  kTuple,          // items are the entries of lists given by a, b
   kSplice,         // in lists: the items of a
   kAll,            // in an index list: `*`
   kComprehension,  // a: item, b: range, c: slot of the variable
@@ -70,13 +71,13 @@ enum class Op : std::uint8_t {
   kAnd,
   kOr,
   kConditional,  // a ? b : c
-  kIndex,        // of c (machine or tuple) with lists a, b
-  kSlice,        // of c from a to b, each kNoCode or code
-  kCall,         // function c with lists a, b
+  kIndex,        // indexes c (machine or tuple) with the list a, b
+  kSlice,        // slices c from a to b, each kNoCode or code
+  kCall,         // calls function c with the list a, b
   kMachine,      // Machine(a)
-  kMethod,       // `method` of c with lists a, b; option: kNoCode or the value of `halo`
+  kMethod,       // `method` of c with the list a, b; option: kNoCode or the value of `halo`
   kMember,       // `member` of a
-  kBroken,       // fails as the failure a says: a mistake where none was sure to matter
+  kBroken,       // fails with failure a: a mistake that may never be evaluated
 };
 
 enum class Member : std::uint8_t {
@@ -99,35 +100,36 @@ struct Code {
   Member member = Member::kSize;
   std::uint32_t a = 0, b = 0, c = 0;
   CodeId option = kNoCode;
-  Range range;  // of the whole
-  Range focus;  // of the operator, the member's name: what a message points at
+  Range range;  // range of the whole expression
+  Range focus;  // range of the operator or the member's name, to which a message points
 };
 
+// A range of Data::lists, or of another vector named by the member's comment.
 struct List {
   std::uint32_t begin = 0;
   std::uint32_t count = 0;
 };
 
-// A statement of a function's body or of the program's top level that is carried out.
+// An executable statement of a function's body or of the program's top level.
 struct Action {
   enum class Kind : std::uint8_t { kAssign, kPrint, kReturn };
   Kind kind = Kind::kAssign;
-  std::uint32_t target = 0;  // kAssign: slot, at top level the global
+  std::uint32_t target = 0;  // kAssign: a slot; at top level a global
   CodeId value = kNoCode;    // kAssign, kReturn
-  std::uint32_t text = 0;    // kPrint: strings
-  List args;                 // kPrint: lists
+  std::uint32_t text = 0;    // kPrint: index into strings
+  List args;                 // kPrint: range of lists
   Range range;
 };
 
 struct Parameter {
   ParamType type = ParamType::kAny;
-  Range range;  // of its name
+  Range range;  // range of its name
 };
 
-// Which of its task a function reads, itself or through those that it calls.
+// A part of its task that a function reads, directly or through functions that it calls.
 struct TaskRead {
   bool reads = false;
-  Member member = Member::kIpoint;  // the first such one; kParent also stands for `processor`
+  Member member = Member::kIpoint;  // the first such member; kParent also stands for `processor`
   bool is_processor = false;
   Range range;
 };
@@ -135,21 +137,22 @@ struct TaskRead {
 struct Function {
   NameId name = kStarName;
   Range name_range;
-  List parameters;          // Data::parameters; parameter i is slot i
-  List body;                // Data::actions; ends with its only kReturn when the program is right
-  std::uint32_t slots = 0;  // locals, each assignment its own
+  List parameters;  // range of Data::parameters; parameter i is slot i
+  List body;        // range of Data::actions; in a correct program it ends with the only kReturn
+  std::uint32_t slots = 0;  // number of locals; each assignment has a separate slot
   Type result = Type::kAny;
-  TaskRead index_only;      // ipoint, ispace, ilo
-  TaskRead single_only;     // parent, processor
-  bool reads_name = false;  // of its task, itself or through those that it calls
-  bool used = false;        // by a statement, directly or not
-  bool broken = false;      // a mistake was reported in its parameters
+  TaskRead index_only;   // ipoint, ispace, ilo
+  TaskRead single_only;  // parent, processor
+  // Reads the name of its task, directly or through functions that it calls.
+  bool reads_name = false;
+  bool used = false;    // used by a statement, directly or indirectly
+  bool broken = false;  // an error was reported in its parameters
 };
 
 struct Global {
   NameId name = kStarName;
-  Range range;           // of its name
-  bool implied = false;  // by a statement that was reported: what it is is not known
+  Range range;           // range of its name
+  bool implied = false;  // defined only by a statement with an error, so its value is unknown
 };
 
 // ---------------------------------------------------------------------------------------- tables
@@ -188,39 +191,40 @@ struct Key {
   friend auto operator<=>(const Key&, const Key&) = default;
 };
 
-// One statement under one key. What `value` and `kinds` hold depends on the table.
+// One statement under one key. The table decides what `value` and `kinds` hold.
 struct Row {
   Key key;
-  std::uint32_t statement = 0;          // Origin
-  std::uint8_t kind_count = 0;          // kTask, kRegion: kinds in order, none twice
-  std::array<std::uint8_t, 7> kinds{};  // kInstanceLimit: the first is the LimitScope
-  std::int64_t value = 0;               // limit, scope, function, or an index into layouts
+  std::uint32_t statement = 0;          // as in Origin
+  std::uint8_t kind_count = 0;          // kTask, kRegion: kinds in order, without duplicates
+  std::array<std::uint8_t, 7> kinds{};  // for kInstanceLimit the first is the LimitScope
+  std::int64_t value = 0;               // limit, scope, function, or index into layouts
 };
 
+// All data of a program.
 struct Data {
   Source source;
   NameTable names;
 
   std::vector<Range> statements;  // by Origin - 1
-  std::vector<Row> rows;          // of statements that count, not the shadowed
-  std::vector<Row> shadowed;      // the others, by key, then in the order of the text
+  std::vector<Row> rows;          // statements that count; shadowed ones are not here
+  std::vector<Row> shadowed;      // shadowed statements, by key, then in the order of the text
   FlatIndex row_index;
   std::vector<StatedLayout> layouts;
 
   std::vector<Code> code;
   std::vector<CodeId> lists;
   std::vector<std::string> strings;
-  std::vector<Action> actions;  // of all functions
-  std::vector<Action> top;      // of the program, in order
+  std::vector<Action> actions;  // actions of all functions
+  std::vector<Action> top;      // actions of the program, in order
   std::vector<Parameter> parameters;
   std::vector<Function> functions;
   std::vector<Global> globals;
-  std::vector<Diagnostic> failures;  // of kBroken
-  std::uint32_t top_slots = 0;       // of comprehensions at top level
+  std::vector<Diagnostic> failures;  // failures of kBroken
+  std::uint32_t top_slots = 0;       // slots of comprehensions at top level
   bool has_errors = false;
 
   const Row* find(const Key& key) const;
-  // Adds a row, or returns the one that its key has already.
+  // Adds a row. If the key already has a row, returns that row instead.
   const Row* add(const Row& row);
 };
 

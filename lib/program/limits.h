@@ -1,10 +1,10 @@
-// Bounds on what a program may do before it runs at all.
+// Limits on what a program may contain, checked before it runs.
 #pragma once
 
 namespace groma::program {
 
-// Functions that call one another in a chain. The evaluation recurses this deep, some 500 bytes for
-// each level of an expression in each; the deepest known mapper has 3.
+// Limit on functions that call one another in a chain. The evaluation recurses this deep and uses
+// about 500 bytes for each level of an expression in each function. The deepest known mapper has 3.
 inline constexpr int kMaxCallDepth = 64;
 
 }  // namespace groma::program

@@ -1,5 +1,5 @@
-// Arena, and Few: memory for millions of short lists of plain values that all go at once. An empty
-// list takes 16 bytes and no block of the arena.
+// Arena and Few: memory for millions of short lists of plain values that are all freed together. An
+// empty list takes 16 bytes and no block of the arena.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,13 @@
 
 namespace groma::sim {
 
-// Blocks of powers of two of bytes. Those that are given back are used again; all are freed when
-// the arena is, in a few large pieces.
+// Gives out blocks whose sizes are powers of two. Returned blocks are reused. All memory is freed
+// with the arena, in a few large pieces.
 class Arena {
  public:
   static constexpr std::size_t kLeastBlock = 16;
 
-  // `bytes`: a power of two, at least kLeastBlock.
+  // Returns a block. `bytes` must be a power of two and at least kLeastBlock.
   void* take(std::size_t bytes) {
     Free*& free = free_[static_cast<std::size_t>(std::countr_zero(bytes))];
     if (free != nullptr) {
@@ -42,7 +42,7 @@ class Arena {
     Free*& free = free_[static_cast<std::size_t>(std::countr_zero(bytes))];
     free = ::new (block) Free{free};
   }
-  // Of memory that it has.
+  // Returns the bytes of memory that the arena has allocated.
   std::int64_t bytes() const { return bytes_; }
 
  private:
@@ -58,13 +58,13 @@ class Arena {
 
   std::vector<std::unique_ptr<std::byte[]>> chunks_;
   std::array<Free*, 64> free_{};  // by the logarithm of their bytes
-  std::byte* next_ = nullptr;     // of the last common chunk, what is not taken yet
+  std::byte* next_ = nullptr;     // free part of the last common chunk
   std::size_t left_ = 0;
   std::int64_t bytes_ = 0;
 };
 
-// A list whose values lie in a block of an arena, the same one at each call. It is copied as the
-// plain value that it is: of several copies one alone may be used on. All bytes 0 is an empty list.
+// A list whose values lie in a block of an arena. Every call must pass the same arena. A copy is
+// shallow: after copying, only one of the copies may be used. All bytes 0 is an empty list.
 template <typename T>
 class Few {
  public:
@@ -84,7 +84,7 @@ class Few {
   void erase_if(const Condition& condition) {
     size_ = static_cast<std::uint32_t>(std::remove_if(begin(), end(), condition) - begin());
   }
-  void clear() { size_ = 0; }  // the block is kept
+  void clear() { size_ = 0; }  // keeps the block
   void release(Arena& arena) {
     if (capacity_ > 0) arena.give_back(values_, block_bytes());
     *this = {};

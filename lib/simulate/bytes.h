@@ -1,4 +1,4 @@
-// What a run's memory is estimated to be: what its vectors hold on the heap.
+// Estimates the memory of a run: the heap memory of its vectors.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace groma::sim {
 
-// What the heap takes for a block: its size and a header, of a few words at least.
+// Returns the heap memory of a block: its size plus a header, at least a few words.
 inline std::int64_t heap_bytes(std::size_t bytes) {
   return bytes == 0 ? 0 : static_cast<std::int64_t>(std::max<std::size_t>(32, bytes + 16));
 }
@@ -19,7 +19,7 @@ std::int64_t heap_bytes(const std::vector<T>& of) {
                     sizeof(T));  // NOLINT(bugprone-sizeof-expression): of pointers, too
 }
 
-// Appends, and adds to `bytes` what the heap took for it.
+// Appends a value, and adds the heap memory that this took to `bytes`.
 template <typename T>
 T& append(std::vector<T>& to, T value, std::int64_t& bytes) {
   const bool grows = to.size() == to.capacity();

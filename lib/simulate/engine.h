@@ -1,6 +1,6 @@
-// Engine: one run. Events in the order of their time drive it: tasks that launch go on, copies and
-// tasks end. engine.cc has the loop and what runs, contexts.cc what tasks launch, launches.cc when
-// it gets mapped; how is Mapping's.
+// Engine: one run. It processes events in the order of their time: tasks that launch go on, copies
+// and tasks end. engine.cc has the loop and everything that runs, contexts.cc the launches of
+// tasks, and launches.cc the time at which they are mapped. Mapping decides how they are mapped.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class Engine final : public Mapping {
 
   RunResult run();
 
-  // ---- What mappers are offered
+  // ---- Calls for mappers (MapperRuntime)
   MapperEvent create_event() override;
   void trigger_event(MapperEvent event) override;
   bool send_message(const Processor& target, std::uint32_t kind,
@@ -39,10 +39,10 @@ class Engine final : public Mapping {
   struct Event {
     enum class Kind : std::uint8_t { kStep, kReady, kTaskEnd, kCopyEnd, kSelect, kSteal, kMessage };
     RunTime time;
-    std::uint64_t order;  // and below it, in kKindBits, the kind
+    std::uint64_t order;  // the lowest kKindBits bits hold the kind
     union {
-      void* subject;    // a Context, TaskRun
-      std::int64_t id;  // an op, a processor (kSteal: -1 for all), a message
+      void* subject;    // a Context or a TaskRun
+      std::int64_t id;  // an op, a processor (kSteal: -1 for all), or a message
     };
     Kind kind() const { return static_cast<Kind>(order & ((1U << kKindBits) - 1)); }
     bool operator<(const Event& other) const {
@@ -51,12 +51,13 @@ class Engine final : public Mapping {
   };
   struct CopyRun {
     Fetch fetch;
-    std::int32_t name = -1;  // the task that wants it
+    std::int32_t name = -1;  // the task that needs the copy
     RunTime mapped = 0, ready = 0, start = 0;
     std::int64_t cause = -1, record = -1;
     Since since;
   };
-  struct Station {  // of a processor
+  // The tasks of one processor.
+  struct Station {
     struct Waiting {
       int priority;
       std::uint64_t order;
@@ -65,16 +66,19 @@ class Engine final : public Mapping {
         return priority != other.priority ? priority < other.priority : order > other.order;
       }
     };
-    std::priority_queue<Waiting> ready;  // to run
+    std::priority_queue<Waiting> ready;  // ready to run
     TaskRun* running = nullptr;
-    std::int64_t load = 0;           // mapped to it, not over
-    std::vector<TaskRun*> unmapped;  // that its mapper did not select yet
+    std::int64_t load = 0;           // tasks that are mapped to it and not finished
+    std::vector<TaskRun*> unmapped;  // tasks that its mapper has not selected yet
     std::int64_t last_record = -1;
   };
-  struct OpUse {  // what an op is
+  // The meaning of an op.
+  struct OpUse {
     enum class Kind : std::uint8_t { kNone, kTask, kCopy, kJoin } kind = Kind::kNone;
     std::uint32_t copy = 0;
-    TaskRun* run = nullptr;  // the task; of a future, who launched what gives it, and may be over
+    // The task. For a future: the task that launched the launch which gives it; this task may be
+    // finished.
+    TaskRun* run = nullptr;
   };
   struct Message {
     Processor sender, target;
@@ -104,7 +108,7 @@ class Engine final : public Mapping {
                           const Instance& instance) const;
   bool loops_across(const TaskRun& run, std::size_t requirement, const Instance& instance) const;
   double with_noise(double seconds);
-  // Appends to a list of the record. Ends the run where the list has no room left to grow in.
+  // Appends to a list of the record. Ends the run if there is no memory left to grow the list.
   template <typename Entry>
   void record(std::vector<Entry>& list, const std::type_identity_t<Entry>& entry) {
     if (list.size() == list.capacity()) {
@@ -131,7 +135,7 @@ class Engine final : public Mapping {
   void tell_if_mapped(Context& context, Since since);
   void check_end(Context& context);
 
-  // ---- When it gets mapped (launches.cc)
+  // ---- The time of mapping (launches.cc)
   bool launch_top();
   void launch(Context& context, const app::Launch& launch);
   void select(std::int32_t processor);
@@ -140,7 +144,7 @@ class Engine final : public Mapping {
                                  std::vector<std::vector<RequirementView>>& requirements);
   bool may_steal(ProcKind kind, const TaskRun& waits) const;
   bool is_idle(std::int32_t processor) const;
-  void steal(std::int32_t thief);  // or -1: all that are idle, one after the other
+  void steal(std::int32_t thief);  // -1: all idle processors, one after the other
   void give(std::int32_t victim, std::int32_t thief);
   bool map(TaskRun& run);
   void after_mapping(TaskRun& run);
@@ -161,34 +165,35 @@ class Engine final : public Mapping {
   std::deque<CopyRun> copies_;
   std::vector<std::uint32_t> free_copies_;
   std::vector<Station> stations_;
-  std::vector<RunTime> utility_;         // by node: when its runtime processor is free
-  std::vector<std::int64_t> streaming_;  // by memory: tasks that work on it
+  std::vector<RunTime> utility_;         // for each node: when its runtime processor is free
+  std::vector<std::int64_t> streaming_;  // for each memory: number of tasks that work on it
   std::map<MapperEvent, std::vector<std::int32_t>> deferred_;  // processors to ask again
   MapperEvent last_event_ = 0;
   std::map<MapperEvent, bool> events_made_;
-  std::vector<Message> messages_;             // some of them delivered:
-  std::vector<std::uint32_t> free_messages_;  // places for others
-  std::int64_t launched_ = 0;                 // tasks
-  std::int64_t live_ = 0;                     // not over
+  std::vector<Message> messages_;             // some of them are delivered
+  std::vector<std::uint32_t> free_messages_;  // places of delivered messages, for reuse
+  std::int64_t launched_ = 0;                 // number of launched tasks
+  std::int64_t live_ = 0;                     // number of unfinished tasks
   std::uint64_t statements_ = 0;
   std::vector<RunTime> phase_time_;
   std::uint64_t draws_ = 0;
-  std::int64_t run_bytes_ = 0, context_bytes_ = 0;  // of memory: of runs_' vectors, of contexts
-  std::int64_t asked_in_vain_ = 0;  // about tasks that were not mapped, since one was
-  std::int64_t sent_in_vain_ = 0;   // messages since a task was mapped
-  std::int64_t contexts_ = 0;       // tasks that launch, not over
+  std::int64_t run_bytes_ = 0, context_bytes_ = 0;  // memory: of the vectors in runs_, of contexts
+  std::int64_t asked_in_vain_ = 0;  // unmapped tasks offered to mappers since the last mapped task
+  std::int64_t sent_in_vain_ = 0;   // messages since the last mapped task
+  std::int64_t contexts_ = 0;       // unfinished tasks that launch
   std::int64_t stealable_ = 0;      // tasks that wait to be mapped and may be stolen
   std::shared_ptr<RunRecord> record_;
-  std::unordered_map<std::string, std::int32_t> point_numbers_;  // in record_->points
+  std::unordered_map<std::string, std::int32_t> point_numbers_;  // index into record_->points
 
-  // Kept for their memory.
+  // Members that are kept to reuse their memory.
   std::vector<RequirementView> point_views_, report_views_;
   std::vector<TaskRun*> launched_runs_;
   std::vector<app::PieceSize> piece_sizes_;
-  struct Load {  // on a memory, of the task that starts
+  // The load of the starting task on a memory.
+  struct Load {
     std::int32_t memory;
     double bytes;
-    double unforeseen;  // of these, those that no prefetcher fetches
+    double unforeseen;  // the part of `bytes` that no prefetcher fetches
   };
   std::vector<Load> loads_;
 };

@@ -1,5 +1,5 @@
-// Heap: the least first. Each has four below it, which lie side by side: half as deep as with two,
-// and it is depth that misses caches.
+// Heap: a priority queue that gives the least value first. Each node has four children next to each
+// other. So the heap is half as deep as a binary one, and each level costs a cache miss.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ class Heap {
     all_[at] = value;
   }
 
-  // The least, taken out. Not of an empty one.
+  // Removes and returns the least value. The heap must not be empty.
   T pop() {
     const T least = all_.front(), last = all_.back();
     all_.pop_back();

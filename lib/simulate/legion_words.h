@@ -1,5 +1,5 @@
-// What Legion says where it refuses an answer (its messages of 24.12 to 26.6, with their
-// misspellings), so that a run's output reads as a real one's.
+// Legion's messages for refused answers (from 24.12 to 26.6, with their misspellings). With them
+// the output of a simulated run reads like that of a real run.
 #pragma once
 
 #include <string>
@@ -10,21 +10,21 @@
 
 namespace groma::sim {
 
-// The answer that was refused.
+// A refused answer.
 struct Refused {
   const TaskView& task;
-  std::string_view mapper;         // its name
-  const TaskWish* wish = nullptr;  // of map_task
+  std::string_view mapper;         // name of the mapper
+  const TaskWish* wish = nullptr;  // set for map_task
 };
 
-// Legion's number of a memory, of a processor.
+// Return Legion's numbers of a memory and of a processor.
 std::uint64_t memory_id(std::int32_t memory);
 std::uint64_t processor_id(std::int32_t processor);
 
-// What is wrong with an instance that an answer of map_task names.
+// Messages about an instance that an answer of map_task names.
 struct NamedInstance {
   Refused answer;
-  std::uint32_t position = 0;  // of the requirement
+  std::uint32_t position = 0;  // position of the requirement
 
   std::string other_region(std::uint32_t found, std::uint32_t wanted) const;
   std::string missing_fields(std::size_t count) const;
@@ -34,7 +34,8 @@ struct NamedInstance {
   std::string reduction(bool reduces) const;
 };
 
-// Empty where Legion crashes, aborts or waits without a word; validate.cc says where.
+// Returns Legion's message. Empty if Legion crashes, aborts or waits without a message; validate.cc
+// says in which cases.
 std::string legion_words(const Refusal& refusal, const Refused& answer, const Memories& memories);
 
 }  // namespace groma::sim

@@ -15,19 +15,20 @@
 
 namespace groma::sim {
 
-// 13 days. A run that takes longer fails, so that sums of a few times do not overflow.
+// The longest time: 13 days. A run that takes longer fails, so that sums of a few times do not
+// overflow.
 inline constexpr RunTime kLongest = RunTime{1} << 60;
 
-// Seconds as picoseconds, rounded to the nearest; what is too long becomes the longest.
+// Converts seconds to picoseconds, rounded to the nearest. Longer times become kLongest.
 RunTime to_time(double seconds);
 
-// A memory of the machine by number: nodes in order, kinds in order, then indices.
+// The memories of a machine, numbered by node, then kind, then index.
 class Memories {
  public:
   explicit Memories(const Machine& machine);
-  // -1: the node has none of that kind, or an empty one.
+  // Returns the number of a memory; -1 if the node has none of that kind, or an empty one.
   std::int32_t find(std::int64_t node, MemKind kind, std::int64_t index) const;
-  // The one of that kind in the processor's node that is nearest to it; -1.
+  // Returns the memory of that kind in the processor's node that is nearest to it, or -1.
   std::int32_t nearest(const Processor& processor, MemKind kind) const;
   const Memory& operator[](std::int32_t memory) const {
     return memories_[static_cast<std::size_t>(memory)];
@@ -41,32 +42,34 @@ class Memories {
   std::vector<std::array<std::int32_t, kMemKindCount>> first_;  // by node, by kind
 };
 
-// How a copy gets from one memory to another: it occupies all its links at once, for its latency
-// and its bytes at the slowest one's bandwidth.
+// The way of a copy from one memory to another. A copy occupies all links of its route at once. The
+// time is the latency plus its bytes divided by the bandwidth of the slowest link.
 struct Route {
   std::vector<std::uint32_t> links;
   double latency_s = 0;
   double seconds_per_byte = 0;
-  std::int32_t number = 0;  // in the order in which they were first asked for
+  std::int32_t number = 0;  // in the order of the first use
 };
 
-// Every channel has in every node `links` lanes, each with a way out and a way in. A copy within a
-// node between different kinds of memory takes the lane of that end which has more memories of its
-// kind (the GPU of host and GPU), one way by the order of kinds; between two memories of a kind, or
-// between nodes, the source's lane outwards and the target's lane inwards. Memory i of n has lane
-// i * lanes / n. Channels of one name in one node share their lanes.
+// The lanes of all channels. In every node a channel has `links` lanes, each with an outgoing and
+// an incoming direction. Memory i of n uses lane i * lanes / n. Channels with the same name in one
+// node share their lanes.
+// * Copy within a node between two kinds of memory: it takes the lane of the end that has more
+//   memories of its kind (the GPU, for host and GPU). The order of the kinds decides the direction.
+// * Copy between two memories of one kind, or between nodes: it takes the outgoing lane of the
+//   source and the incoming lane of the target.
 class Links {
  public:
   Links(const Machine& machine, const Memories& memories);
 
-  // The quickest way for large copies, over at most two memories in between; null when there is
-  // none. Good until the next call.
+  // Returns the fastest route for large copies, over at most two memories in between. Returns null
+  // if there is none. Valid until the next call.
   const Route* route(std::int32_t from, std::int32_t to);
 
-  // Takes the links of the route from the first moment at which they are free for so long.
+  // Takes the links of the route from the first moment at which all are free for `duration`.
   Lane::Start take(const Route& route, RunTime now, RunTime duration, std::int64_t user);
 
-  // The links, and the routes by number, for a record.
+  // Writes the links, and the routes by number, into a record.
   void describe(RunRecord& record) const;
 
  private:
@@ -77,12 +80,13 @@ class Links {
     double latency_s = 0;
     double bandwidth = 0;
   };
-  // A channel of a node, by its name.
+  // The lanes of one channel name in a node.
   struct Lanes {
     std::string channel;
-    std::map<std::pair<std::int64_t, bool>, std::uint32_t> lanes;  // by number, out
+    // By number, and whether outgoing.
+    std::map<std::pair<std::int64_t, bool>, std::uint32_t> lanes;
   };
-  // The lane of a channel name in a node; made when first asked for.
+  // Returns the lane of a channel name in a node. The lane is made at its first use.
   std::uint32_t lane(std::int64_t node, const std::string& name, std::int64_t number, bool out);
   Hop hop(const Memory& from, const Memory& to);
   Route find(std::int32_t from, std::int32_t to);

@@ -1,6 +1,6 @@
-// Mapping: what a runtime does to map tasks, whatever the time: it asks the hooks, looks at their
-// answers, chooses memories and takes instances. Engine runs it in simulated time, Rehearsal
-// without.
+// Mapping: the part of a runtime that maps tasks. It calls the hooks, checks the answers, chooses
+// memories and takes instances. It does not depend on time. Engine runs it in simulated time,
+// Rehearsal without time.
 #pragma once
 
 #include <deque>
@@ -24,66 +24,70 @@
 
 namespace groma::sim {
 
-// Statements of a run that launch nothing, so that empty loops end.
+// Limit on the statements of a run that launch nothing, so that long empty loops end.
 inline constexpr std::uint64_t kMaxStatements = std::uint64_t{1} << 26;
-inline constexpr int kMaxTaskDepth = 64;                             // of tasks in tasks
-inline constexpr std::int64_t kMaxLive = std::int64_t{1} << 23;      // tasks, for their memory
-inline constexpr std::int64_t kMaxContexts = std::int64_t{1} << 18;  // the same
+inline constexpr int kMaxTaskDepth = 64;  // nesting of tasks that launch tasks
+// Limit on unfinished tasks; it bounds their memory.
+inline constexpr std::int64_t kMaxLive = std::int64_t{1} << 23;
+// Unfinished tasks that launch; bounds their memory.
+inline constexpr std::int64_t kMaxContexts = std::int64_t{1} << 18;
 
 struct Context;
 
-// From when on only the runtime kept a task back that launches: the end (or start) of an event.
+// The moment since when only the runtime delayed a launching task: the end (or start) of an event.
 struct Since {
   std::int64_t event = -1;
   bool start = false;
 };
 
-// What the tasks of one launch have in common.
+// The common data of the tasks of one launch.
 struct LaunchRun {
-  std::uint32_t number = 0;  // of the run, from 1
-  Rect domain;               // of an index launch
+  std::uint32_t number = 0;  // number within the run, from 1
+  Rect domain;               // for an index launch
   RunTime created = 0;
   bool valid_instances = false;
 };
 
-// A task, or a point of a launch, from its launch to its end. Millions may wait: kept small.
+// A task, or a point of a launch, from its launch to its end. It is kept small, since millions of
+// them may wait.
 struct TaskRun {
-  const app::Launch* launch = nullptr;  // null: the top-level task, which is of no LaunchRun
+  const app::Launch* launch = nullptr;  // null: the top-level task, which has no LaunchRun
   std::shared_ptr<const LaunchRun> of;
-  Context* parent = nullptr;  // that launched it
+  Context* parent = nullptr;  // the task that launched it
   Point point;
   std::vector<std::int64_t> arguments;
-  std::vector<const Piece*> pieces;       // of each requirement; null: not described
-  std::vector<InstanceNumber> instances;  // of each requirement
-  Processor processor;                    // where it stands, then where it runs
+  std::vector<const Piece*> pieces;       // for each requirement; null: not described
+  std::vector<InstanceNumber> instances;  // for each requirement
+  Processor processor;                    // where the task is held, and later where it runs
   const app::Variant* variant = nullptr;
-  std::unique_ptr<Context> context;  // while it launches and waits for what it launched
-  RunTime mapping = 0;               // begins then; until it is known, not before
+  std::unique_ptr<Context> context;  // set while it launches tasks or waits for them
+  RunTime mapping = 0;               // start of its mapping; a lower bound until that is known
   RunTime mapped = 0, ready = 0, start = 0;
   std::int64_t cause = -1, record = -1;
-  std::int32_t number = -1;  // of the processor
+  std::int32_t number = -1;  // number of the processor
   std::uint32_t task = 0;
-  VariantId shard_variant = 0;  // replicated as it; 0: not
+  VariantId shard_variant = 0;  // the task is replicated with this variant; 0: not replicated
   Op op = kBeginning;
   int priority = 0;
-  std::uint16_t streams = 0;  // a bit for each kind of memory near its processor that it works on
+  // One bit for each kind of memory near its processor on which it works.
+  std::uint16_t streams = 0;
   ProfilingWish profiling;
   bool stealable = false;  // while it waits to be mapped
-  bool ended = false;      // itself; not what it launched
+  bool ended = false;      // the task itself has ended; tasks that it launched may still run
 
-  void clear();  // for another task, its buffers kept
+  void clear();  // prepares it for another task; keeps its buffers
 };
 
-// A task while it launches.
+// A task while it launches other tasks.
 struct Context {
   TaskRun* run = nullptr;
-  TaskView view;  // of `run`, for what it launches
+  TaskView view;  // the view of `run`, for its launches
   std::vector<RequirementView> requirements;
   std::vector<std::int64_t> frame;
-  ShardTable shards;          // more than one: replicated
-  std::vector<Op> ancestors;  // its own and its parents'
+  ShardTable shards;          // more than one: the task is replicated
+  std::vector<Op> ancestors;  // ops of the task and of its ancestors
 
-  // Where it is: bodies within bodies.
+  // The current position: bodies within bodies.
   struct Place {
     const app::Body* body = nullptr;
     std::size_t next = 0;
@@ -93,20 +97,22 @@ struct Context {
     RunTime phase_start = 0;
   };
   std::vector<Place> places;
-  int replaying = 0;  // traced loops around, past their first iteration
+  int replaying = 0;  // enclosing traced loops that are past their first iteration
   std::vector<Op> futures;
 
-  std::int64_t bytes = 0;        // of memory, with what it refers to, when it began
-  std::int64_t outstanding = 0;  // launched, not over
-  std::int64_t unmapped = 0;     // launched, not mapped with all that they launch
-  bool issued = false;           // all
-  bool told = false;             // its parent, that it is mapped to the end
-  // Launches not mapped to the end, since they launch themselves.
+  std::int64_t bytes = 0;        // memory of the context, with what it refers to, at its beginning
+  std::int64_t outstanding = 0;  // launched tasks that are not finished
+  // Launched tasks that are not mapped together with everything that they launch.
+  std::int64_t unmapped = 0;
+  bool issued = false;  // all launches were issued
+  bool told = false;    // the parent was told that everything is mapped
+  // Launches of tasks that launch tasks themselves and are not completely mapped.
   std::vector<std::pair<const app::Launch*, std::int64_t>> inner;
-  std::int64_t mapping = 0;  // tasks of the launch at hand that are not mapped yet
+  std::int64_t mapping = 0;  // tasks of the current launch that are not mapped yet
   RunTime stage_end = 0;
   Since since;
-  std::int64_t last_over = -1;  // record of what ended last: itself, or of what it launched
+  // Record of the last event that ended: the task itself or a task that it launched.
+  std::int64_t last_over = -1;
   enum class Blocked : std::uint8_t {
     kNo,
     kAll,
@@ -117,9 +123,10 @@ struct Context {
   Op awaited = kBeginning;
 };
 
+// The common base of Engine and Rehearsal.
 class Mapping : public MapperRuntime {
  public:
-  // ---- What mappers are offered
+  // ---- Calls for mappers (MapperRuntime)
   std::optional<FoundInstance> find_instance(const InstanceRequest& request) override;
   std::optional<FoundInstance> create_instance(const InstanceRequest& request) override;
   bool acquire_instance(InstanceId instance) override;
@@ -135,24 +142,27 @@ class Mapping : public MapperRuntime {
           const MapperFactory& make, std::int64_t max_bytes);
   ~Mapping() override;
 
-  // All of these say whether it went well. Where not, refuse() was told.
+  // The following functions return true on success. On failure they have called refuse().
 
-  // Where the top-level task starts.
+  // Decides where the top-level task starts.
   bool place_top(TaskRun& run);
-  // `context`, of a task that is about to launch.
+  // Opens `context` for a task that is about to launch.
   bool open(Context& context, TaskRun& run);
-  // How often a loop goes round.
+  // Computes the number of iterations of a loop.
   bool count(const Context& context, const app::Loop& loop, std::int64_t& count);
-  // The domain of a launch; none of a single task.
+  // Computes the domain of a launch; an empty one for a single task.
   bool domain_of(const Context& context, const app::Launch& launch, Rect& domain);
-  // Asks how it starts and how it is cut: task_options_, slices_. Not of a launch without points.
+  // Asks how the launch starts and how it is sliced. Sets task_options_ and slices_. Not for a
+  // launch without points.
   bool start_launch(Context& context, const app::Launch& launch, const Rect& domain);
-  // One point of it, in that slice: all of `run` until it is mapped but its op.
+  // Makes one point of the launch, which lies in `slice`. Sets everything that `run` has before it
+  // is mapped, except its op.
   bool place(TaskRun& run, Context& context, const app::Launch& launch,
              const std::shared_ptr<const LaunchRun>& of, const TaskSlice& slice,
              const Point& point);
   TaskView view_of(TaskRun& run, std::vector<RequirementView>& requirements);
-  // While a task is mapped: what the hooks find, make or acquire stays as long as this lives.
+  // While this object lives, a task is being mapped: instances that the hooks find, make or acquire
+  // stay.
   class Holding {
    public:
     explicit Holding(Mapping& mapping) : mapping_(mapping) { mapping_.holds_ = true; }
@@ -166,25 +176,29 @@ class Mapping : public MapperRuntime {
    private:
     Mapping& mapping_;
   };
-  // map_task, of that mapper: wish_, which can be carried out. What it held before is let go.
+  // Calls map_task of that mapper. Sets wish_ to an answer that can be carried out. Instances that
+  // were held before are released.
   bool ask(TaskRun& run, const TaskView& view, Mapper& mapper);
-  // What the run is by wish_ on that of its processors.
+  // Sets the members of `run` according to wish_, for that one of its processors.
   void take(TaskRun& run, const Processor& processor);
-  // The instance that a candidate of a wish comes to; nothing where it cannot be had.
+  // Returns the query for the instance that a candidate of a wish describes, or nullopt if it is
+  // impossible.
   std::optional<InstanceQuery> query(const TaskRun& run, const RequirementView& requirement,
                                      const RequirementWish& wish, const InstanceWish& candidate,
                                      std::uint32_t position) const;
-  // Takes an instance for it: run.instances, and fetches_ for what has to be copied before.
+  // Takes an instance for a requirement. Sets run.instances, and adds the necessary copies to
+  // fetches_.
   bool map_requirement(TaskRun& run, const TaskView& view, const RequirementWish& wish,
                        std::uint32_t position);
   std::uint64_t groups_of(const TaskRun& run, std::uint32_t position) const;
-  // Tells the mappers of instances that are gone. Not within a hook.
+  // Tells the mappers about collected instances. Must not be called within a hook.
   void tell_collected();
   Refusal no_route(const Instance& from, const Instance& to) const;
-  void fail_formula(const TaskRun& run, app::FormulaFault fault);  // of its variant; kNone: nothing
+  // Ends the run because of a fault in the task's variant. Does nothing for kNone.
+  void fail_formula(const TaskRun& run, app::FormulaFault fault);
 
   Mapper& mapper(std::int32_t processor);
-  // For hooks that are about no operation, in which no instance can be made.
+  // Returns the mapper for hooks that are not about an operation, in which no instance can be made.
   Mapper& scheduler(std::int32_t processor);
   bool has_variant(std::uint32_t task, ProcKind kind) const;
   std::int32_t number_of(const Processor& processor) const;
@@ -192,28 +206,28 @@ class Mapping : public MapperRuntime {
   const app::Where& where_of(const TaskRun& run, std::size_t requirement) const {
     return app::where_of(data_.tasks[run.task], run.launch, requirement);
   }
-  // An answer about that task, of the mapper that was asked last. False: the run is over.
+  // Checks an answer about that task from the mapper that was asked last. Returns false if the run
+  // is over.
   bool accepts(std::vector<Refusal> refusals, const TaskView& task, const TaskWish* wish = nullptr);
-  // A mapper asked for an instance; nothing: there was no room.
+  // Called when a mapper has asked for an instance; nullopt: there was no room.
   virtual void made_by_mapper(const InstanceQuery&, std::optional<InstanceNumber>) {}
-  // Of the run's memory, about.
+  // Returns the approximate memory of the run.
   virtual std::int64_t bytes() const;
-  // Whether the run is to be ended, beside what its memory says.
+  // Returns true if the run must end for a reason other than memory.
   virtual bool stops() = 0;
-  // Whether that task may go on: the run's memory, with so many more bytes, is not too much, and
-  // nothing ends it.
+  // Returns true if the run may go on with `more` additional bytes: the memory is within the limit,
+  // and nothing ends the run. `task` is used in the message.
   bool within_limits(std::uint32_t task, std::int64_t more = 0);
-  // Ends the run because it needs more memory than it may have. Returns false.
+  // Ends the run because it needs more memory than allowed. Returns false.
   bool fail_of_memory(std::string_view task);
-  // Counts work. False: the run is over, as its limits have it.
+  // Counts work. Returns false if a limit has ended the run.
   bool spend(std::int64_t units);
-  // Ends the run with these refusals; where the budget is exceeded, for that.
+  // Ends the run with these refusals, or, if the budget is exceeded, for that reason.
   void refuse(RunStatus status, std::vector<Refusal> refusals, std::string raw);
-  // False. `place`: of the application that says what is at fault.
+  // Ends the run with an error. Returns false. `place`: the faulty part of the application.
   bool fail(std::string_view task, const std::string& why, std::string_view place = {},
             RunStatus status = RunStatus::kExecuteError);
-  // Adds to what was refused which launch it was, and which point of it unless `run` is null;
-  // false.
+  // Adds the launch to the refusals, and the point too unless `run` is null. Returns false.
   bool noted(const app::Launch* launch, const TaskRun* run);
 
   const app::Data& data_;
@@ -227,14 +241,15 @@ class Mapping : public MapperRuntime {
   Store store_;
   Views views_;
   std::vector<Processor> processors_;
-  Processor speaking_;          // whose mapper is being asked
-  std::uint32_t launches_ = 0;  // of the run
+  Processor speaking_;          // the processor whose mapper is being asked
+  std::uint32_t launches_ = 0;  // number of launches in the run
   RunResult result_;
   bool over_ = false;
-  std::int64_t changes_ = 0;  // by mappers' calls: instances made, collected or given a priority
-  bool asked_instances_ = false;  // mappers did, so that answers may depend on what is there
+  std::int64_t changes_ = 0;  // instances that mappers' calls made, collected or gave a priority
+  // Mappers asked for instances, so that answers may depend on the existing instances.
+  bool asked_instances_ = false;
 
-  // Kept for their memory, as what was answered last.
+  // Members that hold the last answers, kept to reuse their memory.
   TaskWish wish_;
   TaskOptions task_options_;
   TaskSlices slices_;
@@ -267,8 +282,8 @@ class Mapping : public MapperRuntime {
 
   std::vector<std::unique_ptr<Mapper>> mappers_;                           // by processor
   std::vector<std::array<std::int32_t, kProcKindCount>> first_processor_;  // by node, by kind
-  ShardTable top_shards_;  // of the top-level task, where it is replicated
-  std::int64_t pieces_to_look_at_ = std::int64_t{1} << 16;  // for points in each other's way
+  ShardTable top_shards_;  // shards of the top-level task, if it is replicated
+  std::int64_t pieces_to_look_at_ = std::int64_t{1} << 16;  // limit for finding conflicting points
   std::vector<RequirementView> launch_views_;
   std::vector<std::span<const InstanceView>> valid_;
   std::vector<std::vector<InstanceView>> valid_kept_;
@@ -276,17 +291,20 @@ class Mapping : public MapperRuntime {
   std::vector<std::uint32_t> source_ranks_;
   std::vector<InstanceNumber> ranked_;
 
-  // Instances that mappers ask for by themselves.
+  // Instances that mappers request themselves.
   bool holds_ = false;          // a task is being mapped
-  bool for_operation_ = false;  // the hook is about one
+  bool for_operation_ = false;  // the hook is about an operation
   std::vector<InstanceNumber> held_;
-  std::deque<Piece> shapes_;  // of instances of several regions
+  std::deque<Piece> shapes_;  // shapes of instances of several regions
   std::int64_t shape_bytes_ = 0;
-  Piece shape_;                                                          // that is asked for
-  std::unordered_map<InstanceNumber, std::vector<std::int32_t>> given_;  // to whose mappers
-  std::vector<std::pair<std::int32_t, InstanceNumber>> collected_;       // whom to tell of what
-  std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<FieldId>> fields_;  // of groups
-  TaskWish named_;  // wish_ with named instances as if they were wished for
+  Piece shape_;  // shape of the current request
+  // Processors whose mappers know the instance.
+  std::unordered_map<InstanceNumber, std::vector<std::int32_t>> given_;
+  // The processor to tell, and the instance.
+  std::vector<std::pair<std::int32_t, InstanceNumber>> collected_;
+  // Fields of groups.
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<FieldId>> fields_;
+  TaskWish named_;  // wish_ with named instances as if they were requested
 };
 
 }  // namespace groma::sim

@@ -1,4 +1,4 @@
-// Ops: what happens in a run (tasks, copies), as a graph that is built while it runs.
+// Ops: the tasks and copies of a run, as a dependency graph that is built during the run.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace groma::sim {
 
-// In the order in which they were added. 0: the beginning, which is over.
+// The number of an op, in the order of addition. 0: the beginning, which is done.
 using Op = std::uint32_t;
 inline constexpr Op kBeginning = 0;
 
@@ -17,7 +17,7 @@ class Ops {
  public:
   Ops() { ops_.push_back({0, 0, true}); }
 
-  // Not ready before release() was called for it.
+  // Adds an op. It is not ready before release() is called for it.
   Op add() {
     ops_.push_back({1, 0, false});
     return static_cast<Op>(ops_.size() - 1);
@@ -26,19 +26,20 @@ class Ops {
   bool done(Op op) const { return ops_[op].done; }
   std::int64_t bytes() const { return heap_bytes(ops_) + heap_bytes(edges_); }
 
-  // `op` waits for `on`.
+  // Makes `op` wait for `on`.
   void depend(Op op, Op on) {
     if (ops_[on].done || op == on) return;
     const std::uint32_t last = ops_[on].first;
-    if (last != 0 && edges_[last - 1].op == op) return;  // already
+    if (last != 0 && edges_[last - 1].op == op) return;  // already waits
     edges_.push_back({op, ops_[on].first});
     ops_[on].first = static_cast<std::uint32_t>(edges_.size());
     ++ops_[op].missing;
   }
-  // True when it is ready now.
+  // Returns true if the op is ready now.
   bool release(Op op) { return --ops_[op].missing == 0; }
 
-  // Calls ready(op) for all that waited for nothing else, in the order in which they began to wait.
+  // Calls ready(op) for all ops that only waited for this one, in the order in which they began to
+  // wait.
   template <typename Ready>
   void complete(Op op, const Ready& ready) {
     ops_[op].done = true;
@@ -61,14 +62,14 @@ class Ops {
  private:
   struct Node {
     std::uint32_t missing;
-    std::uint32_t first;  // of edges_, from 1
+    std::uint32_t first;  // index into edges_, from 1
     bool done;
   };
   struct Edge {
     Op op;
     std::uint32_t next;
   };
-  static constexpr std::uint32_t kReady = 0xFFFFFFFF;  // said so
+  static constexpr std::uint32_t kReady = 0xFFFFFFFF;  // reported as ready
 
   std::vector<Node> ops_;
   std::vector<Edge> edges_;

@@ -1,6 +1,6 @@
-// Store: the instances of a run, which of them hold which data, and what has to be copied before
-// somebody may use one. Legion's rules: data is valid where it was written last or copied to since;
-// reductions wait in instances of their own until somebody reads.
+// Store: the instances of a run, the data that each of them holds, and the copies that are needed
+// before an instance can be used. The rules are Legion's: data is valid where it was last written
+// or to where it was copied since. Reductions wait in separate instances until someone reads.
 #pragma once
 
 #include <cstdint>
@@ -28,33 +28,35 @@ namespace groma::sim {
 using InstanceNumber = std::uint32_t;
 inline constexpr InstanceNumber kVirtual = 0xFFFFFFFF;
 
+// An instance.
 struct Instance {
   std::uint32_t region = 0;
   std::int32_t memory = 0;
-  const Piece* shape = nullptr;  // what it holds
+  const Piece* shape = nullptr;  // the data that it holds
   std::uint64_t groups = 0;
   LayoutSpec layout;
   bool reduction = false;
   bool alive = true;
   std::int64_t bytes = 0;
-  std::int32_t users = 0;  // tasks that are mapped to it and copies, not over yet
+  std::int32_t users = 0;  // unfinished tasks that are mapped to it, and copies
   CollectPriority priority = kCollectDefault;
-  std::int64_t used = 0;  // when it was mapped last, counted in calls
-  // Cells and groups of which it alone holds valid data, or reductions that nobody read.
+  std::int64_t used = 0;  // time of the last mapping, counted in calls
+  // The number of cells and groups for which only this instance holds valid data, or reductions
+  // that nobody has read.
   std::int64_t needed = 0;
-  std::int64_t left = -1;          // Store::leave: before which all_over
-  std::int32_t statement = 0;      // of the mapping, that put it there
-  InstanceNumber next = kVirtual;  // the next newer one with a box of the same hash
+  std::int64_t left = -1;          // Store::leave: number of all_over() calls before it
+  std::int32_t statement = 0;      // the statement of the mapping that put it there
+  InstanceNumber next = kVirtual;  // the next newer instance with a box of the same hash
 };
 
-// An instance that somebody wants.
+// A request for an instance.
 struct InstanceQuery {
   std::uint32_t region = 0;
   std::int32_t memory = 0;
-  const Piece* piece = nullptr;  // that it has to cover
-  const Piece* shape = nullptr;  // that a new one covers
-  std::uint64_t groups = 0;      // that it has to hold
-  std::uint64_t new_groups = 0;  // that a new one holds
+  const Piece* piece = nullptr;  // must be covered
+  const Piece* shape = nullptr;  // covered by a new instance
+  std::uint64_t groups = 0;      // must be held
+  std::uint64_t new_groups = 0;  // held by a new instance
   LayoutSpec layout;
   bool reduction = false;
   bool fresh = false;
@@ -62,7 +64,7 @@ struct InstanceQuery {
   std::int32_t statement = 0;
 };
 
-// A copy (or reduction) that has to be made.
+// A copy (or reduction) that must be made.
 struct Fetch {
   Op op = kBeginning;
   InstanceNumber from = 0, to = 0;
@@ -70,28 +72,30 @@ struct Fetch {
   std::int64_t bytes = 0;
 };
 
-// A task uses an instance.
+// The use of an instance by a task.
 struct Use {
   Op task = kBeginning;
   InstanceNumber instance = 0;
   const Piece* piece = nullptr;
   std::uint64_t groups = 0;
   Privilege privilege = Privilege::kReadOnly;
-  bool shares = false;       // coherence: no order among the points of a launch
-  bool untracked = false;    // what it read need not be remembered as valid here
-  std::uint32_t launch = 0;  // of the run, counted from 1
-  // Tasks that run while this one does, since it runs inside them.
+  bool shares = false;       // coherence: the points of a launch are not ordered
+  bool untracked = false;    // the data that it read need not be remembered as valid here
+  std::uint32_t launch = 0;  // number of the launch in the run, from 1
+  // Tasks that run during this task, since it runs inside them.
   std::span<const Op> ancestors;
 };
 
+// The instances of one run.
 class Store {
  public:
-  // `max_bytes`: of its own memory; beyond, use() does nothing. Counts its work on `budget`, which
-  // must outlive it; once that is exceeded nothing that the store says or holds means anything.
+  // `max_bytes` limits the store's own memory; beyond it, use() does nothing. The store counts its
+  // work on `budget`, which must outlive it. Once the budget is exceeded, the state and results of
+  // the store are meaningless.
   Store(const app::Data& data, const Spaces& spaces, const Memories& memories, Ops& ops,
         std::int64_t max_bytes, Budget& budget);
 
-  // Of its own memory, about.
+  // Returns the store's own memory, approximately.
   std::int64_t bytes() const;
 
   const Instance& instance(InstanceNumber number) const { return instances_[number]; }
@@ -103,96 +107,107 @@ class Store {
   }
   std::int64_t free_bytes(std::int32_t memory) const;
 
-  // One that will do: the oldest of the same box before the oldest that covers it.
+  // Returns an existing instance that fits: the oldest with the same box, otherwise the oldest that
+  // covers the piece.
   std::optional<InstanceNumber> find(const InstanceQuery& query) const;
-  // A new one, for which those that nobody needs may have to go. Nothing when there is no room.
+  // Makes a new instance. Unneeded instances may be evicted for it. Returns nullopt if there is no
+  // room.
   std::optional<InstanceNumber> make(const InstanceQuery& query);
-  // One that will do, unless `fresh`, else a new one: taken for a task.
+  // Returns an existing instance that fits, unless `fresh`, otherwise a new one, and takes it for a
+  // task.
   std::optional<InstanceNumber> find_or_make(const InstanceQuery& query);
-  // It is taken for a task; by which statement, if nobody's put it there.
+  // Takes an instance for a task. If no statement is recorded for the instance, records
+  // `statement`.
   void take(InstanceNumber instance, std::int32_t statement = 0);
-  // Whether there was ever one of that number.
+  // Returns true if an instance with that number ever existed.
   bool knows(std::uint64_t instance) const { return instance < instances_.size(); }
-  // Frees it, if nobody uses it and all that it holds is valid elsewhere too: whether it is gone.
+  // Frees an instance if nobody uses it and all its data is valid elsewhere too. Returns true if it
+  // is gone.
   bool collect(InstanceNumber instance);
   void set_priority(InstanceNumber instance, CollectPriority priority);
-  // A user more; one less.
+  // Add or remove one user.
   void acquire(InstanceNumber instance);
   void release(InstanceNumber instance);
 
-  // For who has no clock: the user is one less, now or at any time before the next all_over().
+  // For callers without a clock: removes one user now or at any time before the next all_over().
   void leave(InstanceNumber instance);
   void all_over() { ++waits_; }
-  // Whether find_or_make gave something up that may still be in use: what follows is one of several
-  // ways in which it may go on. Where it is forked() it had no room whatever is in use, but what
-  // it gave up before it said so is not known.
+  // guessed() returns true if find_or_make evicted an instance that may still be in use: the state
+  // is then one of several possible states. forked() also returns true if there was no room
+  // regardless of what is in use, but it is unknown what was evicted before that was noticed.
   bool guessed() const { return guessed_; }
   bool forked() const { return guessed_ || forked_; }
-  // Whether one that was left is there that would have been looked at when it was (kCollectEager).
+  // Returns true if an instance exists that was left and would have been examined at the end of its
+  // use (kCollectEager).
   bool keeps_eager() const { return keeps_eager_; }
-  // The bytes of an instance made for that; its alignment, where no address in the memory is a
-  // multiple of that.
+  // Returns the bytes of an instance made for the query. If no address in the memory is a multiple
+  // of the alignment, returns the alignment.
   std::int64_t bytes_of(const InstanceQuery& query) const;
 
-  // Makes use.task wait for what it has to wait for, and adds what has to be fetched before:
-  // ops that wait for nothing but each other and what was there, not released. `rank` puts the
-  // instances that have the data in order, best first. False, when two points of one launch are in
-  // each other's way.
+  // Makes use.task wait for its predecessors, and adds the copies that are needed before it. Their
+  // ops are not released; they wait only for each other and for existing ops. `rank` sorts the
+  // instances that have the data, the best first. Returns false if two points of one launch
+  // conflict.
   using Rank = std::function<void(InstanceNumber target, std::vector<InstanceNumber>& sources)>;
   bool use(const Use& use, const Rank& rank, std::vector<Fetch>& fetches);
-  // The same for who needs no instance of the region, since the tasks that it launches do.
+  // Does the same for a task that needs no instance of the region, because the tasks that it
+  // launches need one.
   bool touch(std::uint32_t region, const Use& use);
 
-  // Instances with valid data for all of a piece, oldest first.
+  // Returns the instances with valid data for all of a piece, the oldest first.
   void valid_for(std::uint32_t region, const Piece& piece, std::uint64_t groups,
                  std::vector<InstanceNumber>& answer) const;
-  // What fills a memory: the instances of a region together, the most bytes first.
+  // A part of the contents of a memory: the instances of one region together. fill() returns those
+  // with the most bytes first.
   struct Held {
     std::uint32_t region = 0;
     std::int64_t count = 0, used = 0, bytes = 0;
   };
   std::vector<Held> fill(std::int32_t memory, std::size_t most) const;
 
-  // Told of every allocation and of every freed instance.
+  // Called for every allocation and for every freed instance.
   std::function<void(const Instance&, bool made)> on_allocation;
   std::function<void(InstanceNumber)> on_removal;
 
  private:
-  // Those that are over are dropped now and then.
+  // A list of users. Finished users are dropped from time to time.
   struct Users {
     Few<Op> ops;
-    std::uint32_t most = 8;  // before they are looked through
+    std::uint32_t most = 8;  // size at which finished users are dropped
     void add(Op op, const Ops& all, Arena& arena);
   };
   struct Holder {
     InstanceNumber instance = 0;
-    Op ready = kBeginning;  // when what it holds is there
-    Users users;            // that read it, or it since
+    Op ready = kBeginning;  // the op after which its data is there
+    Users users;            // ops that read the data, or the instance since then
     bool valid = false;
   };
   struct Pending {
     InstanceNumber instance = 0;
-    Users users;  // that reduce to it
+    Users users;  // ops that reduce to it
   };
   struct Chain {
     InstanceNumber oldest, newest;
   };
   using Chains = std::unordered_map<std::uint64_t, Chain>;
-  // Instances of a region in a memory, from the oldest, by how wide they are in the dimension that
-  // is cut most (its logarithm, rounded up) and where they begin there: few may cover a box.
+  // The instances of a region in a memory, from the oldest. The key is their width in the dimension
+  // that is cut most (logarithm, rounded up) and their begin there. So only few must be examined to
+  // cover a box.
   using Wide = std::map<std::pair<int, std::int64_t>, std::vector<InstanceNumber>>;
   Wide::key_type width_of(std::uint32_t region, const Rect& box) const;
   static constexpr Op kSeveral = 0xFFFFFFFF;
-  // One cell of one group. All bytes 0 is one that nobody used.
+  // One cell of one group. All bytes 0 is an unused cell.
   struct Cell {
     Few<Holder> holders;
     Few<Pending> pending;
-    // The last launch that read or reduced, that wrote, and its task (kSeveral).
+    // The last launch that read or reduced and the last that wrote, with their tasks (kSeveral:
+    // several tasks).
     std::uint32_t read_launch = 0, write_launch = 0;
     Op reader = kBeginning, writer = kBeginning;
   };
 
-  // The cells of a region: memory that the system has set to 0, which it gives when it is touched.
+  // The cells of a region. The memory is zeroed by the system, which provides it when it is
+  // touched.
   struct FreeCells {
     void operator()(Cell* cells) const { std::free(cells); }
   };
@@ -238,20 +253,20 @@ class Store {
   Budget& budget_;
   std::vector<Instance> instances_;
   std::vector<std::int64_t> used_, peak_, capacity_;  // by memory
-  // Instances that may go, the first first, by memory: of those that were full once.
+  // For each memory that was full once: the instances that may be evicted, in order of eviction.
   std::vector<std::optional<Order>> idle_;
   std::unordered_map<std::uint64_t, Wide> at_;  // by memory and region
-  Chains same_;                                 // by these and a box's hash; none empty
-  Arena arena_;                                 // of what is in cells
-  std::vector<Cells> cells_;                    // by region; null before one is used
-  std::vector<std::size_t> groups_;             // their number, by region
-  std::vector<int> cut_most_;                   // dimension, by region
-  std::vector<InstanceNumber> sources_;         // ranked, of the use at hand
+  Chains same_;                          // by memory, region and hash of the box; none is empty
+  Arena arena_;                          // memory of the contents of cells
+  std::vector<Cells> cells_;             // by region; null before the first use
+  std::vector<std::size_t> groups_;      // number of groups, by region
+  std::vector<int> cut_most_;            // dimension that is cut most, by region
+  std::vector<InstanceNumber> sources_;  // ranked sources of the current use
   std::int64_t clock_ = 0;
   std::int64_t waits_ = 0;
-  std::int64_t alive_ = 0;        // instances
-  std::int64_t max_bytes_;        // of its own memory
-  std::int64_t array_bytes_ = 0;  // of cells_
+  std::int64_t alive_ = 0;        // number of instances
+  std::int64_t max_bytes_;        // limit on its own memory
+  std::int64_t array_bytes_ = 0;  // memory of cells_
   bool guessed_ = false, forked_ = false, keeps_eager_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Views: the tasks and launches of an application as mappers see them.
+// Views: gives mappers their views of the tasks and launches of an application.
 #pragma once
 
 #include <deque>
@@ -19,14 +19,15 @@ class Views {
 
   std::span<const VariantView> variants(std::uint32_t task) const { return variants_[task]; }
   static TaskId id_of(std::uint32_t task) { return task + 1; }
-  // The view of a launch as launched, without domain; of the top-level task where `launch` is null.
-  // The requirements are the caller's copy, to be filled in for each point with set_piece.
+  // Returns the view of a launch before slicing, without domain, or of the top-level task if
+  // `launch` is null. `requirements` receives a copy for the caller, to be completed for each point
+  // with set_piece.
   TaskView view(std::uint32_t task, const app::Launch* launch,
                 std::vector<RequirementView>& requirements);
-  // The requirement is of this piece: its region, as a number that no other piece has.
+  // Sets the piece of a requirement: its region becomes a number that no other piece has.
   static void set_piece(const app::Where& where, const Piece& piece, const Spaces& spaces,
                         RequirementView& requirement);
-  // The piece of that number, and of which region; null: there is none.
+  // Returns the piece with that number and sets `region`. Null: there is none.
   const Piece* piece_of(RegionId id, const Spaces& spaces, std::uint32_t& region) const;
 
  private:
@@ -39,7 +40,8 @@ class Views {
   const app::Data& data_;
   std::vector<std::vector<VariantView>> variants_;  // by task
   std::deque<Requirement> kept_;
-  std::vector<std::vector<RequirementView>> launches_;  // by number; the last: the top-level task
+  // By launch number; the last one is for the top-level task.
+  std::vector<std::vector<RequirementView>> launches_;
   std::map<app::Names, std::uint64_t> name_keys_;
 };
 

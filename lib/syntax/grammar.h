@@ -1,10 +1,10 @@
 // The grammar of formatted programs as data: one table of productions. groma::grammar prints it in
-// three notations; the tests write sentences from it and read programs by it.
+// three notations. The tests generate sentences from it and parse programs with it.
 //
-// It describes what `print` (printer.h) writes, byte for byte, but for comments in the middle of a
-// statement, and with these restrictions, made so that who decodes by it writes valid programs:
+// It describes the output of `print` (printer.h) byte for byte, except comments in the middle of a
+// statement. It has these restrictions, so that constrained decoding gives valid programs:
 //  * free names begin with a small letter or `_`; any other task or region can be quoted;
-//  * members, and `decompose`'s option, are those of LANGUAGE; a function has a `return`;
+//  * members, and the option of `decompose`, are those of LANGUAGE; a function has a `return`;
 //  * integers have up to 18 digits, positions up to four, alignments are powers of two.
 // No production is left-recursive or can be empty.
 #pragma once
@@ -19,17 +19,17 @@ namespace groma::syntax {
 
 using CharRange = CharacterRange;
 
-// A piece of the right side of a production.
+// A part of the right-hand side of a production.
 struct Item {
   enum class Kind {
     kText,      // text, never empty
-    kChars,     // one character of chars, which ascend
-    kRule,      // what the production named `text` describes
-    kSequence,  // items one after the other, at least two
-    kChoice,    // one of items, at least two
+    kChars,     // one character of `chars`, which ascend
+    kRule,      // the production named `text`
+    kSequence,  // items one after the other; at least two
+    kChoice,    // one of the items; at least two
     kOptional,  // items[0] or nothing
-    kMany,      // items[0], any number of times
-    kSome,      // the same, at least once
+    kMany,      // items[0], zero or more times
+    kSome,      // items[0], one or more times
     kUpTo,      // items[0], which is kChars, at most `most` times
   };
   Kind kind = Kind::kText;
@@ -39,15 +39,17 @@ struct Item {
   int most = 0;
 };
 
+// A named rule of the grammar.
 struct Production {
   std::string name;  // small letters, digits and `-`
   Item item;
-  bool token = false;   // made of characters and tokens only: a terminal where that is a difference
-  std::string heading;  // begins a part of the grammar: its title
+  // Contains only characters and tokens: a terminal, in notations that have terminals.
+  bool token = false;
+  std::string heading;  // title, if the production begins a part of the grammar
 };
 
-// The table, narrowed to `names`, the start first. Every name that is used has one production, and
-// each is used.
+// Returns the table, narrowed to `names`, with the start production first. Every name in use has
+// exactly one production, and every production is used.
 std::vector<Production> productions(const GrammarNames& names = {});
 
 }  // namespace groma::syntax

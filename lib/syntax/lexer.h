@@ -1,5 +1,6 @@
-// Lexer: the first stage, from text to tokens, one at a time, so that a text of any size needs no
-// memory for its tokens. It never fails: what is no token is reported and becomes kError.
+// Lexer: the first stage, from text to tokens. It gives one token at a time, so that no memory is
+// needed for the tokens of a long text. It never fails: invalid text is reported and becomes
+// kError.
 #pragma once
 
 #include <optional>
@@ -12,17 +13,19 @@
 
 namespace groma::syntax {
 
+// A comment in the source.
 struct Comment {
-  Range range;    // from its `#` or `//` to before the line's end
-  bool own_line;  // nothing but white space stands before it on its line
+  Range range;    // from its `#` or `//` to before the line end
+  bool own_line;  // only white space precedes it on its line
 };
 
 class Lexer {
  public:
-  // `comments` (may be null) receives every comment in order. All are used until the last next().
+  // `comments` (may be null) receives every comment in order. All arguments are used until the last
+  // call of next().
   Lexer(const Source& source, Diagnostics& diags, std::vector<Comment>* comments);
 
-  // The next token; kEnd for ever at the end.
+  // Returns the next token. At the end it returns kEnd, again and again.
   Token next();
 
  private:
@@ -40,18 +43,20 @@ class Lexer {
 
   std::string_view text_;
   std::size_t at_ = 0;
-  bool line_start_ = true;   // no token yet on this line
-  bool fence_seen_ = false;  // one of Markdown's was reported
+  bool line_start_ = true;   // no token on this line yet
+  bool fence_seen_ = false;  // a Markdown code fence was reported
   Diagnostics& diags_;
   std::vector<Comment>* comments_;
 };
 
-// The value of a string token's text (with its quotes): `\"` and `\\` replaced, all else as it is.
+// Returns the value of a string token (with its quotes): `\"` and `\\` are replaced, and all else
+// stays.
 std::string string_value(std::string_view quoted);
-// The inverse.
+// The inverse of string_value().
 std::string quoted(std::string_view value);
 
-// A task's or region's name as a statement writes it; nothing for what no string can hold.
+// Returns the name of a task or region as a statement writes it. Returns nullopt if no string can
+// hold the name.
 std::optional<std::string> written_name(std::string_view name);
 
 }  // namespace groma::syntax

@@ -1,4 +1,4 @@
-// Bounds on what a program's text may contain, each with its reason.
+// Limits on the text of a program, each with its reason.
 #pragma once
 
 #include <cstddef>
@@ -6,22 +6,22 @@
 
 namespace groma::syntax {
 
-// Brackets, prefix signs, chained operators and conditionals inside one another. The stages after
-// the parser recurse this deep; at some 500 bytes a level it fits the smallest stack of a runtime's
-// threads. The deepest expression in any known mapper is below 20.
+// Nesting of brackets, prefix signs, chained operators and conditionals. The stages after the
+// parser recurse this deep. At about 500 bytes for each level this fits the smallest stack of a
+// runtime's threads. The deepest expression in any known mapper is below 20.
 inline constexpr int kMaxNesting = 256;
 
-// Statements of a program, those in functions counted too; the largest known mapper has 300. A
-// million need 100 MB until they are checked.
+// Statements of a program, including those in functions. The largest known mapper has 300. A
+// million statements need 100 MB until they are checked.
 inline constexpr std::size_t kMaxStatements = 1'000'000;
 
-// Nodes of all expressions (80 MB).
+// Nodes of all expressions together (80 MB).
 inline constexpr std::size_t kMaxExprs = 3'000'000;
 
-// Names, kinds or elements in one list; a program names at most every task of an application once.
+// Names, kinds or elements in one list. A program names every task of an application at most once.
 inline constexpr std::size_t kMaxListItems = 65'536;
 
-// A region's position among a task's requirements.
+// A region's position among the requirements of a task.
 inline constexpr std::int64_t kMaxPosition = 65'535;
 
 }  // namespace groma::syntax

@@ -1,8 +1,9 @@
-// The methods of the mapping language: what a program calls with `.` on a machine, a task or a
-// processor. All that is known of a method but what it does stands in this one table. The checker,
-// both evaluators, the emitter, the grammar, the reference card, the program generator, the
-// editors' files, the fuzzers' words and docs/language.md follow it, the last three by a test.
-// CONTRIBUTING.md, "Adding a machine operation", says how to add one.
+// The methods of the mapping language, which a program calls with `.` on a machine, a task or a
+// processor. This single table has everything about a method except its implementation. The users
+// are the checker, both evaluators, the emitter, the grammar, the reference card, the program
+// generator, the editors' files, the fuzzers' words and docs/language.md. A test keeps the last
+// three equal to the table. CONTRIBUTING.md, "Adding a machine operation", says how to add a
+// method.
 #pragma once
 
 #include <array>
@@ -27,7 +28,7 @@ enum class Method : std::uint8_t {
   kProcessor,
 };
 
-// What a method is called on, is given or returns.
+// The type of a receiver, an argument or a result.
 enum class Operand : std::uint8_t {
   kNone,
   kMachine,
@@ -36,10 +37,11 @@ enum class Operand : std::uint8_t {
   kMemory,     // a memory kind
   kDimension,  // an integer: a dimension of the machine
   kInteger,
-  kIntegers,  // a tuple of them
+  kIntegers,  // a tuple of integers
   kTruth,
 };
 
+// A parameter of a method.
 struct MethodParameter {
   std::string_view name = {};
   Operand type = Operand::kNone;
@@ -47,20 +49,21 @@ struct MethodParameter {
 
 inline constexpr std::size_t kMaxMethodParameters = 3;
 
+// A row of the table.
 struct MethodInfo {
   Method method;
   std::string_view name;
   Operand receiver;
   std::array<MethodParameter, kMaxMethodParameters> parameters;
   Operand result;
-  // One more argument, a tuple of integers, may be given as NAME=...; empty: none.
+  // The name of an optional argument, a tuple of integers, that is given as NAME=...; empty: none.
   std::string_view option;
-  // Of an operation on a machine: the extents that stand for that of `d`, or those of a and b,
-  // where n is the extent of `d`. Empty: the extents stay.
+  // For an operation on a machine: the extents that replace the extent n of `d`, or the extents of
+  // a and b. Empty: the extents stay.
   std::string_view extents;
-  // What the result is, as docs/language.md and the reference card say it.
+  // The meaning of the result, as in docs/language.md and the reference card.
   std::string_view words;
-  bool on_card = false;  // whether the reference card that models are given lists it
+  bool on_card = false;  // true: listed on the reference card that models are given
 
   constexpr std::size_t parameter_count() const {
     std::size_t count = 0;
@@ -191,7 +194,7 @@ constexpr const MethodInfo& info_of(Method method) {
   return kMethods[static_cast<std::size_t>(method)];
 }
 constexpr std::string_view name_of(Method method) { return info_of(method).name; }
-// "decompose(d, t)"
+// Returns text such as "decompose(d, t)".
 std::string signature_of(const MethodInfo& method);
 
 }  // namespace groma::syntax

@@ -1,6 +1,6 @@
-// Parser: the second stage, from tokens to a Tree. Recursive descent, a function for each rule of
-// the language; goes on after a mistake at the next statement, so that each mistake is reported
-// once.
+// Parser: the second stage, from tokens to a Tree. It is a recursive descent parser with one
+// function for each rule of the language. After an error it goes on at the next statement, so that
+// each error is reported once.
 #pragma once
 
 #include "groma/diagnostics.h"
@@ -9,8 +9,8 @@
 
 namespace groma::syntax {
 
-// Always returns a tree: of what could be read when diags has errors. Comments are kept for
-// the printer when `keep_comments`.
+// Always returns a tree. If `diags` has errors, the tree holds what could be read. Comments are
+// kept for the printer if `keep_comments` is set.
 Tree parse(const Source& source, Diagnostics& diags, bool keep_comments = false);
 
 }  // namespace groma::syntax

@@ -1,8 +1,9 @@
-// The parser's class: a function for each rule of the language. They are defined in parser.cc
-// (tokens, mistakes), parser_statements.cc, parser_parts.cc and parser_expressions.cc.
+// The parser's class, with one function for each rule of the language. The functions are defined in
+// parser.cc (tokens, errors), parser_statements.cc, parser_parts.cc and parser_expressions.cc.
 //
-// Recovery: the first mistake in a statement sets panic_, which silences all others and makes every
-// function return at once; finish_statement then skips to where the next statement begins.
+// Recovery: the first error in a statement sets panic_. panic_ silences all further errors and
+// makes every function return at once. finish_statement then skips to the beginning of the next
+// statement.
 #pragma once
 
 #include <fmt/format.h>
@@ -20,13 +21,13 @@
 
 namespace groma::syntax {
 
-// Whether the token is a name or a reserved word.
+// Returns true if the token is a name or a reserved word.
 inline bool is_word(TokenKind kind) {
   return kind == TokenKind::kName ||
          (kind >= TokenKind::kStatementWord && kind <= TokenKind::kMachine);
 }
 
-// The binary operator that a sign is, if it is one.
+// Returns the binary operator for a sign, or nullopt.
 std::optional<Operator> binary_operator(TokenKind kind);
 
 class Parser {
@@ -52,9 +53,9 @@ class Parser {
   bool stands_alone() const;
   std::size_t indentation() const;
 
-  // ---- mistakes
+  // ---- errors
 
-  // Reports and panics; null when a mistake in this statement was reported before.
+  // Reports an error and panics. Returns null if an error in this statement was reported before.
   template <typename... Args>
   Diagnostic* report(DiagId id, Range range, const Args&... args) {
     if (panic_) return nullptr;
@@ -102,7 +103,7 @@ class Parser {
   void braced_body(std::vector<Statement>& body, const Token& opening);
   void colon_body(std::vector<Statement>& body, const Token& opening, const Name& name);
 
-  // ---- their parts
+  // ---- parts of statements
 
   bool token_is_proc() const { return at(TokenKind::kProcWord); }
   List names(std::string_view of_what, bool kind_follows = false);
@@ -130,7 +131,7 @@ class Parser {
   int height(List list) const;
   List take_pending(std::size_t first);
   void close(TokenKind kind, std::uint32_t open);
-  // One level of recursion; refuses to go deeper than kMaxNesting.
+  // One level of recursion. Reports an error beyond kMaxNesting levels.
   class Level {
    public:
     explicit Level(Parser& parser) : parser_(parser) {
@@ -174,18 +175,19 @@ class Parser {
   Tree tree_;
   Lexer lexer_;
   Token token_, next_;
-  std::uint32_t last_end_ = 0;  // of the token before token_
+  std::uint32_t last_end_ = 0;  // end of the token before token_
   TokenKind last_kind_ = TokenKind::kEnd;
   std::vector<ExprId> pending_;  // items of the lists that are being read
   std::size_t statement_count_ = 0;
-  int brackets_ = 0;            // open ( and [ of this statement
-  int panic_brackets_ = 0;      // those open at the mistake
-  int depth_ = 0;               // of recursion
-  int expected_braces_ = 0;     // `}` whose absence was reported, so that a later one is no mistake
-  bool panic_ = false;          // a mistake in this statement was reported
-  bool recovered_ = false;      // the statement before had one
-  bool after_mistake_ = false;  // so had the one before on this line
-  bool body_broken_ = false;    // a statement of the function that is read had one
-  bool stopped_ = false;        // a limit was passed
+  int brackets_ = 0;        // open ( and [ of this statement
+  int panic_brackets_ = 0;  // brackets that were open at the error
+  int depth_ = 0;           // recursion depth
+  // `}` that were reported as missing, so that a later one is not an error.
+  int expected_braces_ = 0;
+  bool panic_ = false;          // an error in this statement was reported
+  bool recovered_ = false;      // the previous statement had an error
+  bool after_mistake_ = false;  // the previous statement on this line had an error
+  bool body_broken_ = false;    // a statement of the current function had an error
+  bool stopped_ = false;        // a limit was exceeded
 };
 }  // namespace groma::syntax

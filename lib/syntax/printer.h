@@ -1,4 +1,4 @@
-// Printer: the one style of the language, from a Tree. What `groma format` prints.
+// Printer: writes a Tree in the standard style of the language. `groma format` prints its result.
 #pragma once
 
 #include <string>
@@ -7,16 +7,16 @@
 
 namespace groma::syntax {
 
-// The formatted text of a tree that was parsed without errors, with the comments that it kept, each
-// where it stood between the words around it. Every statement on its own line with its `;`, bodies
-// in braces, at most one blank line. Formatting its result again changes nothing.
+// Returns the formatted text of a tree that was parsed without errors. Kept comments stay between
+// the same words. Every statement is on its own line with its `;`, bodies are in braces, and there
+// is at most one blank line in a row. Idempotent.
 std::string print(const Tree& tree);
 
-// An expression alone, without comments.
+// Returns the text of one expression, without comments.
 std::string print(const Tree& tree, ExprId id);
 
-// The tree as nested lists, `(task (foo) (GPU))`: what two texts share when they mean the same.
-// Parentheses that change nothing are left out.
+// Returns the tree as nested lists, such as `(task (foo) (GPU))`. Texts with the same meaning have
+// the same dump: parentheses that change nothing are left out.
 std::string dump(const Tree& tree);
 
 }  // namespace groma::syntax

@@ -1,4 +1,4 @@
-// Tokens of the mapping language and its reserved words.
+// Tokens of the mapping language, and its reserved words.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace groma::syntax {
 
 enum class TokenKind : std::uint8_t {
   kEnd,
-  kError,  // reported by the lexer already
+  kError,  // the lexer has reported it
   kName,
   kInt,
   kString,
-  // Words. `value` of a Token says which one, where several share a kind.
+  // Words. If several words share a kind, `value` of the Token says which one it is.
   kStatementWord,   // value: StatementKind
   kProcWord,        // value: ProcKind
   kMemWord,         // value: MemKind
@@ -58,7 +58,7 @@ enum class TokenKind : std::uint8_t {
   kRightBracket,
 };
 
-// The statements, by the order of LANGUAGE's table. kReturn stands in bodies only.
+// The statements, in the order of the table in LANGUAGE. kReturn occurs only in bodies.
 enum class StatementKind : std::uint8_t {
   kTask,
   kRegion,
@@ -86,31 +86,33 @@ enum class ConstraintWord : std::uint8_t {
   kAlign,
 };
 
-// Types of parameters; kAny is a parameter without one. `Task` is written with a statement's word.
+// Types of parameters. kAny is a parameter without a type. `Task` is written with the word of a
+// statement.
 enum class ParamType : std::uint8_t { kAny, kInt, kBool, kIPoint, kISpace, kMSpace, kTask };
 
 struct Token {
   TokenKind kind = TokenKind::kEnd;
   std::uint8_t value = 0;
-  bool line_start = false;  // the first token on its line
+  bool line_start = false;  // first token on its line
   Range range;
 };
 
-// A reserved word: no variable, function or unquoted task and region has such a name.
+// A reserved word. It cannot be the name of a variable, of a function, or of an unquoted task or
+// region.
 struct ReservedWord {
   std::string_view text;
   TokenKind kind;
   std::uint8_t value;
 };
 std::span<const ReservedWord> reserved_words();
-// Null when `text` is free.
+// Returns null if `text` is not reserved.
 const ReservedWord* find_reserved(std::string_view text);
 
-// A sign as it is written: "<=". Empty for what has no fixed text.
+// Return a sign or word as it is written, such as "<=". Empty if it has no fixed text.
 std::string_view spelling(TokenKind kind);
 std::string_view spelling(StatementKind kind);
 std::string_view spelling(ConstraintWord word);
 std::string_view spelling(ParamType type);
-std::string_view spelling(LimitScope scope);  // of kProcessor, which no word says, ""
+std::string_view spelling(LimitScope scope);  // "" for kProcessor, which has no word
 
 }  // namespace groma::syntax

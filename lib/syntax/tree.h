@@ -1,6 +1,5 @@
-// Tree: what the parser makes of a text. Nodes are plain values in flat vectors that refer to each
-// other by index, children before parents, so a tree of any size is built and freed without
-// recursion.
+// Tree: the result of the parser. Nodes are plain values in flat vectors and refer to each other by
+// index, children before parents. So a tree of any size is built and freed without recursion.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@
 
 namespace groma::syntax {
 
-// `count` entries from `begin` of the vector that the field's comment names.
+// `count` entries from index `begin` of the vector that the field's comment names.
 struct List {
   std::uint32_t begin = 0;
   std::uint32_t count = 0;
@@ -29,7 +28,7 @@ using ExprId = std::uint32_t;
 inline constexpr ExprId kNoExpr = 0xFFFFFFFF;
 
 enum class ExprKind : std::uint8_t {
-  kError,          // reported already
+  kError,          // was reported
   kInt,            // value
   kBool,           // a: 0 or 1
   kString,         // the text in range, with its quotes
@@ -39,15 +38,15 @@ enum class ExprKind : std::uint8_t {
   kMachine,        // the word `Machine`
   kParen,          // a
   kTuple,          // elements: a, b (list)
-  kComprehension,  // a: item, b: range, c: NameId of the variable, standing at `at`
+  kComprehension,  // a: item, b: range, c: NameId of the variable, whose offset is `at`
   kUnary,          // op, a
-  kBinary,         // op at `at`, a, b
+  kBinary,         // op at offset `at`, a, b
   kConditional,    // a: condition, b, c
   kCall,           // c: callee; arguments: a, b (list)
   kOption,         // NAME = value in a call: a: value, c: NameId
   kIndex,          // c: base; elements: a, b (list)
   kSlice,          // c: base; a, b: ends or kNoExpr
-  kMember,         // a: base, c: NameId, standing at `at`
+  kMember,         // a: base, c: NameId, whose offset is `at`
   kSplice,         // `*` a, in an element
   kAll,            // a bare `*` as an index
 };
@@ -70,9 +69,10 @@ enum class Operator : std::uint8_t {
   kNot,
 };
 std::string_view spelling(Operator op);
-// How tightly a binary operator binds, 1 (`||`) to 6 (`* / %`).
+// Returns how tightly a binary operator binds, from 1 (`||`) to 6 (`* / %`).
 int precedence(Operator op);
 
+// A node. The comments of ExprKind say what `a`, `b` and `c` hold.
 struct Expr {
   Expr() = default;
   explicit Expr(ExprKind expr_kind, Operator expr_op = Operator::kOr)
@@ -80,9 +80,9 @@ struct Expr {
 
   ExprKind kind = ExprKind::kError;
   Operator op = Operator::kOr;
-  std::uint16_t height = 0;  // of the tree below, at most kMaxNesting
+  std::uint16_t height = 0;  // height of this subtree; at most kMaxNesting
   Range range;
-  std::uint32_t at = 0;  // where the operator, member or variable stands
+  std::uint32_t at = 0;  // offset of the operator, member or variable
   std::uint32_t a = 0, b = 0, c = 0;
 
   std::int64_t value() const { return static_cast<std::int64_t>((std::uint64_t{b} << 32) | a); }
@@ -101,7 +101,7 @@ struct KindWord {
   Range range;
 };
 
-// Region by name, by position, or `*`.
+// A region: a name, a position, or `*`.
 struct Which {
   bool is_position = false;
   std::uint32_t value = kStarName;  // NameId or position
@@ -126,7 +126,8 @@ struct Param {
   Name name;
 };
 
-// names: Tree::names; which: Tree::which; procs, memories: Tree::words; the rest as said.
+// `names` refer to Tree::names, `which` to Tree::which, `procs` and `memories` to Tree::words. The
+// comments name all other vectors.
 struct TaskStatement {
   List names, procs;
 };
@@ -149,9 +150,10 @@ struct InstanceLimitStatement {
 struct CollectMemoryStatement {
   List names, which;
 };
-struct TaskMapStatement {  // IndexTaskMap, SingleTaskMap
+// The statements IndexTaskMap and SingleTaskMap.
+struct TaskMapStatement {
   bool index = true;
-  List names;  // empty where it binds a kind
+  List names;  // empty if it binds a kind
   std::optional<KindWord> proc;
   Name function;
 };
@@ -166,8 +168,8 @@ struct TaskStealStatement {
 struct AssignStatement {
   Name target;
   ExprId value = kNoExpr;
-  bool implied =
-      false;  // by a statement that was reported: defines the name where nothing else does
+  // Assumed because of a statement with an error. It defines the name only if nothing else does.
+  bool implied = false;
 };
 struct PrintStatement {
   Range text;  // with its quotes
@@ -181,8 +183,8 @@ struct DefStatement {
   List params;               // Tree::params
   List body;                 // Tree::bodies
   List exprs;                // Tree::exprs: all nodes of the body
-  bool head_broken = false;  // a mistake was reported in the parameters,
-  bool body_broken = false;  // in the body
+  bool head_broken = false;  // an error was reported in the parameters
+  bool body_broken = false;  // an error was reported in the body
 };
 
 struct Statement {
@@ -191,9 +193,10 @@ struct Statement {
                TaskStealStatement, AssignStatement, PrintStatement, ReturnStatement, DefStatement>
       node;
   Range range;            // without the `;`
-  std::uint32_t end = 0;  // after the `;`, where there is one
+  std::uint32_t end = 0;  // after the `;`, if there is one
 };
 
+// A parsed program.
 struct Tree {
   Source source;
   NameTable table;
@@ -204,9 +207,9 @@ struct Tree {
   std::vector<Which> which;
   std::vector<Constraint> constraints;
   std::vector<Param> params;
-  std::vector<Statement> bodies;      // of functions
-  std::vector<Statement> statements;  // of the program, in order
-  std::vector<Comment> comments;      // where asked for
+  std::vector<Statement> bodies;      // statements of functions
+  std::vector<Statement> statements;  // statements of the program, in order
+  std::vector<Comment> comments;      // kept if the caller asked for them
 
   template <typename T>
   static std::span<const T> slice(const std::vector<T>& all, List list) {
@@ -214,7 +217,7 @@ struct Tree {
   }
   std::span<const Name> names_of(List list) const { return slice(names, list); }
   std::span<const ExprId> exprs_of(List list) const { return slice(lists, list); }
-  // The elements or arguments of a kTuple, kCall or kIndex.
+  // Returns the elements or arguments of a kTuple, kCall or kIndex.
   std::span<const ExprId> elements(const Expr& expr) const {
     return slice(lists, {expr.a, expr.b});
   }

@@ -1,4 +1,4 @@
-// How processes are started here, and one that outlives us.
+// Starts processes, and a watcher process that outlives this one.
 #pragma once
 
 #include <sys/types.h>
@@ -11,6 +11,7 @@
 
 namespace groma::system {
 
+// Owns a file descriptor and closes it.
 class File {
  public:
   File() = default;
@@ -32,23 +33,24 @@ class File {
 struct Pipe {
   File read, write;
 };
-// Its reader does not wait. False: errno says why not.
+// Opens a pipe whose reading end does not block. Returns false on failure; errno has the reason.
 bool open_pipe(Pipe* made);
 
-// 0, or why not. `group`: that it belongs to; 0: one of its own.
+// Starts a process. Returns 0 or an errno. `group`: the process group that it joins; 0: a new
+// group.
 int spawn(const Command& command, int in, int out, int err, pid_t group, pid_t* child);
 
-// A `/bin/sh` in a group of its own that does something when we end, however that is: it waits for
-// the end of a pipe that only we can write. A child that was just made holds the pipe, too, until
-// it has joined its group.
+// A `/bin/sh` in its own process group that runs a script when this process ends, in whatever way.
+// It waits for the end of a pipe that only this process can write to. A new child process also
+// holds the pipe until it has joined its group.
 class Watcher {
  public:
-  // `script` is what it does then, `$1` is `word`.
+  // Starts the shell. `script` is what it runs at the end; `$1` is `word`.
   std::optional<Error> start(const std::string& script, const std::string& word = "");
   Watcher() = default;
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
-  // Ends it, with its group, before it does anything.
+  // Ends the shell and its group, before it runs the script.
   ~Watcher();
   pid_t group() const { return process_; }
   void end_group() const;

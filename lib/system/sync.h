@@ -1,4 +1,5 @@
-// Names that outlast a power cut: a file's content and its name in a folder reach the disk apart.
+// Makes file names survive a power failure: the content of a file and its name in the folder reach
+// the disk separately.
 #pragma once
 
 #include <string>
@@ -6,8 +7,8 @@
 namespace groma::system {
 
 // Writes the names in a folder to the disk (an empty path is the working folder). Call it after
-// making or renaming a file there. Returns 0, or the errno of a failure; file systems that cannot
-// do it, and folders that we may not read, count as success.
+// making or renaming a file there. Returns 0 or an errno. A file system that cannot do it, and a
+// folder without read permission, count as success.
 int sync_folder(const std::string& folder);
 
 }  // namespace groma::system

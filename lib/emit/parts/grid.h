@@ -1,5 +1,5 @@
-// The machine as a mapping sees it, and the task that it is asked about.
-// Part of what `groma emit` writes (lib/emit/parts.cc).
+// The grid of processors as a mapping sees it. Part of the code that `groma emit` writes
+// (lib/emit/parts.cc).
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ using namespace mapper;
 // @end
 
 // @if sets
-// An index of a Grid: a number, or all of them.
+// An index of a Grid: a number, or all indices.
 struct Axis {
   Axis(Int number) : at(number) {}
   Axis(std::int64_t number) : at(number) {}
@@ -29,8 +29,7 @@ struct Axis {
 inline constexpr std::nullopt_t kAll = std::nullopt;
 
 // @end
-// Machine(KIND), and what split, merge and the like make of it: a grid of which every place is a
-// processor.
+// A grid of processors: Machine(KIND), or what split, merge and similar operations make of it.
 class Grid {
  public:
   Grid() : Grid(ProcKind::kCpu, 1, 0) {}
@@ -42,7 +41,7 @@ class Grid {
   Int volume() const { return size_.volume(); }
   Int len() const { return size_.len(); }
 
-  // The processor at a place.
+  // Returns the processor at an index.
   Processor at(const Tuple& index) const {
     check_count(index.count());
     Coordinates at;
@@ -56,7 +55,7 @@ class Grid {
     return {kind(), base[0], base[1]};
   }
   // @if sets
-  // Those of a row, a plane, ... in row-major order.
+  // Returns the processors of a row, a plane, ... in row-major order.
   Processors all(const List<Axis>& index) const {
     check_count(index.count());
     List<Tuple> places{Tuple{}};
@@ -76,7 +75,7 @@ class Grid {
   }
   // @end
   // @if processor
-  // The place of a processor, by its node and index in its own kind.
+  // Returns the index of a processor, given by its node and its index in its kind.
   Tuple place_of(const Processor& processor) const {
     if (processor.node >= nodes_) outside(0, processor.node, nodes_);
     if (processor.index >= per_node_) outside(1, processor.index, per_node_);
@@ -105,7 +104,7 @@ class Grid {
   Grid merge(Int first, Int second) const {
     const int a = checked("merge", first), b = checked("merge", second);
     if (a == b) fail("`merge` of a dimension with itself [same-dimension]");
-    extent(a) * extent(b);  // fits
+    extent(a) * extent(b);  // fails on overflow
     return with(view_.merge(a, b));
   }
   // @end
@@ -190,7 +189,7 @@ class Grid {
   static constexpr int kMaxGridDimensions = 32;
   // @if auto_split || decompose
 
-  // Functions split the same way for every point, and a search takes long.
+  // Cache of splits. Functions split the same way for every point, and a search takes long.
   class SplitMemo {
    public:
     struct Key {
@@ -266,7 +265,7 @@ class Grid {
 
   MachineView view_;
   Tuple size_;
-  std::int64_t nodes_, per_node_;  // of the machine
+  std::int64_t nodes_, per_node_;  // those of the machine
 };
 
 }  // namespace groma::emit

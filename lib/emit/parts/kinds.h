@@ -1,4 +1,4 @@
-// Kinds of processors and memories, in the order of the mapping language's words.
+// Kinds of processors and memories, in the order of the words of the mapping language.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// ---- The mapper
+// The mapper class: hooks of Legion's DefaultMapper that the statements of a mapping change. Part
+// of the code that `groma emit` writes (lib/emit/parts.cc).
 #pragma once
 
 #include <legion.h>
@@ -27,7 +28,7 @@ inline Tuple tuple_of(const Legion::DomainPoint& point) {
 // @end
 // @if index_function
 
-// A point of a launch, for a function.
+// Returns the Task of a point of a launch, for a function.
 inline Task point_of(std::string_view name, const Legion::Domain& launch,
                      const Legion::DomainPoint& point) {
   Task task;
@@ -38,14 +39,15 @@ inline Task point_of(std::string_view name, const Legion::Domain& launch,
   return task;
 }
 
-// What of a launch one processor gets.
+// The part of a launch that one processor gets.
 struct Box {
   Legion::DomainPoint lower, upper;
   Processor processor;
 };
 
-// Cuts a launch into boxes of one processor each: runs of the last dimension, joined with those of
-// the row before where these are the same, and so on.
+// Cuts a launch into boxes that each go to one processor. The boxes are runs in the last dimension.
+// They are joined with the runs of the row before if these are the same, and so on in each
+// dimension.
 template <typename PlaceOf>
 std::vector<Box> boxes_of(const Legion::Domain& domain, Legion::DomainPoint point, int d,
                           const PlaceOf& processor_of) {
@@ -73,9 +75,9 @@ std::vector<Box> boxes_of(const Legion::Domain& domain, Legion::DomainPoint poin
   return done;
 }
 
-// Whose a point is, of the shards of a replicated task: the shard's that is on its processor; else,
-// of those on its node, the one that its index falls to; else, of all, the one that its node falls
-// to.
+// Decides which shard of a replicated task owns a point. The first rule that applies decides: the
+// shard on the point's processor; a shard on its node, chosen by the processor's index; any shard,
+// chosen by the node's number.
 class Sharding final : public Legion::ShardingFunctor {
  public:
   Sharding(const Mapping* mapping, Mapping::Function function, std::string task,
@@ -91,7 +93,7 @@ class Sharding final : public Legion::ShardingFunctor {
       const Processors placed = mapping_->place(function_, point_of(task_, launch, point));
       return shard_of(*placed.begin());
     } catch (const Failure&) {
-      return 0;  // slice_task will tell
+      return 0;  // slice_task reports the error
     }
   }
 
@@ -117,7 +119,7 @@ class Sharding final : public Legion::ShardingFunctor {
   std::vector<Processor> shards_;
 };
 
-// A functor for each function, task and table of shards, under ids that are the same on every node.
+// Makes one functor for each function, task and shard table. Its id is the same on every node.
 class Shardings {
  public:
   Legion::ShardingID id_of(Legion::Runtime* runtime, const Mapping& mapping,
@@ -133,10 +135,10 @@ class Shardings {
       const auto found = ids_.find(name);
       if (found != ids_.end()) return found->second;
     }
-    // Asks another node, perhaps, so it is done without the lock.
+    // This call may ask another node, so it is made without the lock.
     const Legion::ShardingID id = runtime->generate_library_sharding_ids(name.c_str(), 1);
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (ids_.emplace(name, id).second) {  // Legion deletes what it is given
+    if (ids_.emplace(name, id).second) {  // Legion deletes the functor
       runtime->register_sharding_functor(id, new Sharding(&mapping, function, task, shards), true);
     }
     return id;
@@ -150,7 +152,7 @@ class Shardings {
 
 // @if limits
 
-// While it lives, no other hook of its mapper begins, whatever it calls.
+// While this object lives, no other hook of its mapper begins, whatever it calls.
 class Alone {
  public:
   Alone(Legion::Mapping::MapperRuntime* rt, Legion::Mapping::MapperContext context)
@@ -170,7 +172,7 @@ class Alone {
 };
 // @end
 
-// What all mapper objects share.
+// The state that all mapper objects share.
 struct Shared {
   Site site;
   // @if collects
@@ -224,7 +226,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     if (output.replicate) output.map_locally = false;
     // @end
     // @if limits
-    if (limit_of(context, task) > 0) output.memoize = false;  // a replay asks nobody
+    if (limit_of(context, task) > 0) output.memoize = false;  // a replay asks no mapper
     // @end
     // @if steals
     output.stealable = steal_of(context, task).has_value() && !output.replicate;
@@ -246,7 +248,8 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @end
   // @if kinds
 
-  // Task: the first of its kinds that the machine has and the task has a variant for.
+  // Task: the first kind of the statement that the machine has and for which the task has a
+  // variant.
   void default_policy_rank_processor_kinds(Context context, const Legion::Task& task,
                                            std::vector<Legion::Processor::Kind>& ranking) override {
     const std::string name = task.get_task_name();
@@ -266,7 +269,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @end
   // @if replicates
 
-  // A shard on each node; on one node, on each processor of the task's kind.
+  // Makes one shard on each node, or, on a single node, one on each processor of the task's kind.
   void replicate_task(Context context, const Legion::Task& task, const ReplicateTaskInput& input,
                       ReplicateTaskOutput& output) override {
     const Legion::Processor at = task.target_proc.exists() ? task.target_proc : task.current_proc;
@@ -287,7 +290,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @end
   // @if index_function
 
-  // IndexTaskMap: points are sharded as they are placed.
+  // IndexTaskMap: a point belongs to the shard of its processor.
   void select_sharding_functor(Context context, const Legion::Task& task,
                                const SelectShardingFunctorInput& input,
                                SelectShardingFunctorOutput& output) override {
@@ -320,7 +323,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     DefaultMapper::slice_task(context, task, input, output);
     // @end
     // @if by_point
-    // By point, what is counted or may be stolen.
+    // Tasks that are counted or may be stolen are sliced into points.
     // @if steals
     const bool stealable = steal_of(context, task).has_value();
     // @end
@@ -344,7 +347,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   }
   // @end
 
-  // All that are ready, where DefaultMapper takes a few at a time.
+  // Maps all ready tasks, while DefaultMapper maps a few at a time.
   // @if !limits
   void select_tasks_to_map(Context, const SelectMappingInput& input,
                            SelectMappingOutput& output) override {
@@ -352,14 +355,14 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   }
   // @end
   // @if limits
-  // InstanceLimit: but no more of a task than its limit.
+  // InstanceLimit: maps no more instances of a task than its limit allows.
   void select_tasks_to_map(Context context, const SelectMappingInput& input,
                            SelectMappingOutput& output) override {
     const Alone alone(rt_, context);
     std::vector<const Legion::Task*> waiting;
     for (const Legion::Task* task : input.ready_tasks) {
-      // Legion asks about a top-level task on the first processor, which sends it on, and once more
-      // where it goes. It is mapped there and must not count here.
+      // Legion asks about a top-level task on the first processor, which sends it on, and again at
+      // its target. It is mapped at the target and must not count here.
       if (task->get_parent_task() == nullptr && task->target_proc != local_proc) {
         output.map_tasks.insert(task);
         continue;
@@ -399,7 +402,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     // @end
   }
 
-  // One has ended, so another may begin.
+  // An instance has ended, so another one may begin.
   void report_profiling(Context context, const Legion::Task& task,
                         const TaskProfilingInfo& input) override {
     if (!input.task_response) return;
@@ -422,7 +425,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @end
   // @if steals
 
-  // TaskSteal, as Legion asks: only while tasks wait here too.
+  // TaskSteal, as Legion does it: it steals only while tasks wait here too.
   void select_steal_targets(Context, const SelectStealingInput& input,
                             SelectStealingOutput& output) override {
     const Legion::Processor victim =
@@ -441,11 +444,11 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @if shares || shared_limits
 
   // @if shares
-  // TaskSteal, for who has nothing at all: who has something that waits offers it, who is idle
-  // requests it, and gets it by relocation or hears that there is nothing.
+  // TaskSteal for processors without any task. A processor with waiting tasks offers them. An idle
+  // processor requests one, and gets a task by relocation or the reply that there is none.
   // @end
   // @if shared_limits
-  // InstanceLimit over several processors: one mapper object counts for them.
+  // InstanceLimit over several processors: one mapper object counts for all of them.
   // @end
   void handle_message(Context context, const MapperMessage& message) override {
     // @if shared_limits
@@ -468,7 +471,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
       case kRequest:
         if (!has_stealable_) return refuse(context, sender);
         requests_.push_back(sender);
-        if (is_deferred_ && deferred_.exists()) {  // have select_tasks_to_map called again
+        if (is_deferred_ && deferred_.exists()) {  // make Legion call select_tasks_to_map again
           const Alone alone(rt_, context);
           rt_->trigger_mapper_event(context,
                                     std::exchange(deferred_, rt_->create_mapper_event(context)));
@@ -486,7 +489,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @end
   // @if targets
 
-  // The processors on any of which the task may run.
+  // Selects the processors on any of which the task may run.
   void default_policy_select_target_processors(Context context, const Legion::Task& task,
                                                std::vector<Legion::Processor>& targets) override {
     if (stays(context, task)) return targets.push_back(task.target_proc);
@@ -499,7 +502,8 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     }
     // @end
     // @if single_function
-    // It was sent where its function said. Asked again from there, that may name more processors.
+    // The task was sent where its function said. The function, asked again from there, may name
+    // more processors.
     if (!task.is_index_space) {
       found = placed_or_none(context, task, here, here.kind);
       const bool same = std::find(found.begin(), found.end(), here) != found.end();
@@ -508,7 +512,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
       }
     }
     // @end
-    for (const Processor& processor : found) {  // the first decides the node
+    for (const Processor& processor : found) {  // the first one decides the node
       if (processor.node == found.begin()->node) targets.push_back(site_.legion(processor));
     }
     if (found.count() > 0) return;
@@ -545,7 +549,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     // @end
     // @if limits
     // @if shares
-    ++mapped_;  // who is idle?
+    ++mapped_;  // counts tasks, to know whether this processor is idle
     // @end
     // @if !shares
     if (limit_of(context, task) == 0) return;
@@ -558,7 +562,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @if must_epoch
   // @if index_function
 
-  // Points of must epochs, too, where an index launch is all of it.
+  // Shards the points of a must epoch too, if it consists of one index launch.
   void select_sharding_functor(Context context, const Legion::MustEpoch& epoch,
                                const SelectShardingFunctorInput& input,
                                MustEpochShardingFunctorOutput& output) override {
@@ -568,8 +572,8 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   }
   // @end
 
-  // All on different processors: where functions name one twice, the next of its kind. What tasks
-  // share lies where the first of them would have it.
+  // Gives all tasks different processors: if functions name a processor twice, the next one of its
+  // kind is taken. Data that tasks share lies where the first of them wants it.
   void map_must_epoch(Context context, const MapMustEpochInput& input,
                       MapMustEpochOutput& output) override {
     output.task_processors.clear();
@@ -585,7 +589,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
 
  private:
   // @if best_variant
-  // The variant with the highest number for that kind of processor; 0: none.
+  // Returns the variant with the highest number for that kind of processor; 0: none.
   Legion::VariantID best_variant(Context context, const Legion::Task& task, ProcKind kind,
                                  bool replicable = false) const {
     std::vector<Legion::VariantID> ids;
@@ -600,7 +604,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @end
   // @if kind_of
 
-  // What the task runs on.
+  // Returns the processor kind on which the task runs.
   ProcKind kind_of(Context context, const Legion::Task& task) {
     const auto kind = default_find_preferred_variant(task, context, false).proc_kind;
     const auto found = std::find(kProcessorKinds.begin(), kProcessorKinds.end(), kind);
@@ -608,7 +612,8 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   }
   // @end
   // @if limits
-  // 0, no limit, where the points of a launch wait for each other: none may be held back.
+  // Returns 0 (no limit) if the points of a launch wait for each other, since none may be held
+  // back.
   std::int64_t limit_of(Context context, const Legion::Task& task) {
     const bool sizes_together = task.is_index_space && !task.output_regions.empty();
     if (task.concurrent_task || task.must_epoch_task || sizes_together) return 0;
@@ -617,14 +622,15 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     }
     return Mapping::limit_of(task.get_task_name(), kind_of(context, task));
   }
-  // Has select_tasks_to_map called again, if it put off all that was ready.
+  // Makes Legion call select_tasks_to_map again, if that deferred all ready tasks.
   void look_again(Context context) {
     if (!deferred_.exists()) return;
     rt_->trigger_mapper_event(context, std::exchange(deferred_, Legion::Mapping::MapperEvent()));
   }
   // @end
   // @if shared_limits
-  // The mapper object of this processor counts for several; without one each counts its own.
+  // Returns the processor whose mapper object counts for several processors; nullopt: each mapper
+  // object counts its own.
   std::optional<Processor> keeper_of(Context context, const Legion::Task& task) {
     const ProcKind kind = kind_of(context, task);
     switch (Mapping::limit_scope_of(task.get_task_name(), kind)) {
@@ -653,7 +659,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @end
   // @if targets
 
-  // Whether it runs where it was sent, and nowhere beside.
+  // Returns true if the task may run only where it was sent.
   bool stays([[maybe_unused]] Context context, const Legion::Task& task) {
     // @if limits
     if (limit_of(context, task) > 0) return true;
@@ -666,7 +672,8 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @end
   // @if replicates
 
-  // Legion refuses or ignores the replication of others.
+  // Returns true if the task can be replicated. Legion refuses or ignores the replication of other
+  // tasks.
   bool can_replicate(Context context, const Legion::Task& task) {
     for (const Legion::RegionRequirement& region : task.regions) {
       if ((region.privilege & LEGION_READ_WRITE) == LEGION_REDUCE) return false;
@@ -677,7 +684,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @end
   // @if functions
 
-  // The function that maps the task, if any.
+  // Returns the function that maps the task, if any.
   Mapping::Function function_of(Context context, const Legion::Task& task) {
     const ProcKind kind = kind_of(context, task);
     const std::string name = task.get_task_name();
@@ -690,7 +697,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     return Mapping::Function::none;
   }
 
-  // What the function answers, which must be of the kind that the task runs on. May fail.
+  // Returns the answer of the function, which must have the kind on which the task runs. May fail.
   Processors place(Mapping::Function function, const Task& task, ProcKind kind) const {
     Processors found = shared_->mapping.place(function, task);
     const ProcKind other = found.begin()->kind;
@@ -702,7 +709,8 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     return found;
   }
 
-  // Where its function sends a task that is `here`; nothing where none maps it. May fail.
+  // Returns where the function sends a task that is on `here`; empty if no function maps it. May
+  // fail.
   Processors placed(Context context, const Legion::Task& task,
                     [[maybe_unused]] const Processor& here, ProcKind kind) {
     const Mapping::Function function = function_of(context, task);
@@ -736,7 +744,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @end
   // @if index_function
 
-  // In boxes of one processor each.
+  // Cuts the launch into boxes that each go to one processor.
   void cut(Mapping::Function function, const Legion::Task& task, ProcKind kind,
            const Legion::Domain& domain, std::vector<TaskSlice>& slices) const {
     const auto processor_of = [&](const Legion::DomainPoint& point) {
@@ -745,7 +753,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
                              kind);
               }).begin();
     };
-    // Points of a must epoch have processors of their own in the end.
+    // Points of a must epoch get different processors in the end.
     if (domain.dense() && !task.must_epoch_task) {
       for (const Box& box : boxes_of(domain, domain.lo(), 0, processor_of)) {
         slices.emplace_back(Legion::Domain(box.lower, box.upper), site_.legion(box.processor),
@@ -795,7 +803,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
       names.push_back(name);
     }
   }
-  // The names are on the handles that the program named: of a subregion, some way up.
+  // The program attached names to some handles. A subregion has its name from a region above it.
   Region region_of(Context context, const Legion::RegionRequirement& requirement,
                    std::size_t position) const {
     Region region;
@@ -812,7 +820,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     return region;
   }
 
-  // Why nobody can do without an instance; nothing where one can.
+  // Returns why the requirement needs an instance, or null if it does not.
   static const char* why_not_virtual(const Legion::RegionRequirement& requirement, bool leaf) {
     if (reduces(requirement) && leaf) return "a leaf reduces to it";
     if ((requirement.prop & LEGION_RELAXED) != LEGION_EXCLUSIVE) return "it is shared while in use";
@@ -822,13 +830,13 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     return nullptr;
   }
 
-  // What a task needs of a region: an instance in the first of these memories that the processor
-  // reaches and that has room, or a virtual one.
+  // The needs of a task for a region: an instance in the first of these memories that the processor
+  // reaches and that has room, or a virtual instance.
   struct Needs {
     std::vector<InstanceWish> wishes;
-    Legion::Memory memory = Legion::Memory::NO_MEMORY;  // where no statement says which
-    Demands demands;                                    // of the variant
-    const char* not_virtual = nullptr;                  // why it cannot be
+    Legion::Memory memory = Legion::Memory::NO_MEMORY;  // used if no statement names a memory
+    Demands demands;                                    // demands of the variant
+    const char* not_virtual = nullptr;                  // why it cannot be virtual
     bool is_virtual = false, collects = false;
     int priority = LEGION_GC_LAST_PRIORITY;
   };
@@ -896,13 +904,14 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
       }
       // @end
       needs.wishes.push_back(wish);
-      if (memory == MemKind::kVirtual) break;  // never lacks room
+      if (memory == MemKind::kVirtual) break;  // a virtual instance always has room
     }
     check_layouts(requirement, position, task, target, needs);
     return needs;
   }
 
-  // Legion would end the process on it, or not look at it.
+  // Ends the process if a layout contradicts the variant. Legion would end the process or ignore
+  // it.
   void check_layouts(const Legion::RegionRequirement& requirement, std::size_t position,
                      const Legion::Task& task, Legion::Processor target, const Needs& needs) const {
     for (const InstanceWish& wish : needs.wishes) {
@@ -973,15 +982,16 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     end_nowhere(named(position, task), reasons);
   }
 
-  // An instance for each group of fields; else why there is none. For `shared`, which several
-  // tasks have at once, else for the requirement's region and those who share its memory.
+  // Makes an instance for each group of fields. Returns why it cannot, or an empty text. `shared`
+  // are the regions of several tasks that have the instance at once. If it is empty, the instance
+  // is for the requirement's region and those that share its memory.
   std::string make(Context context, const Legion::RegionRequirement& requirement,
                    const std::vector<Legion::LogicalRegion>& shared, const InstanceWish& wish,
                    const Needs& needs, Legion::Memory memory,
                    std::vector<Legion::Mapping::PhysicalInstance>& chosen) {
     std::vector<Legion::FieldID> fields(requirement.privilege_fields.begin(),
                                         requirement.privilege_fields.end());
-    if (!reduces(requirement) || !shared.empty()) {  // all of them, so that others can use it
+    if (!reduces(requirement) || !shared.empty()) {  // all fields, so that others can use it
       fields.clear();
       rt_->get_field_space_fields(context, requirement.region.get_field_space(), fields);
     }
@@ -996,8 +1006,8 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
                                context, memory, requirement,
                                constraints_of(requirement, wish, group), false, true)};
       }
-      // Without holes compact is no other instance, but one that variants with a layout of their
-      // own refuse.
+      // If the data has no holes, a compact instance is the same as any other, but variants with a
+      // layout constraint of their own refuse it.
       InstanceWish asked = wish;
       if (asked.layout.compact && regions.size() == 1) {
         const auto space = regions.front().get_index_space();
@@ -1127,13 +1137,13 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @end
   // @if steals
 
-  // Of tasks that wait, half of those that the thief may have.
+  // Returns half of those waiting tasks that the thief may have.
   std::vector<const Legion::Task*> given(Context context, Legion::Processor thief,
                                          const std::vector<const Legion::Task*>& waiting) {
     const Processor to = site_.place_of(thief, local_);
     std::vector<const Legion::Task*> tasks;
     // @if shared_limits
-    std::set<Legion::TaskID> keeps_one;  // for a place that was asked for
+    std::set<Legion::TaskID> keeps_one;  // for a place that was requested
     // @end
     for (const Legion::Task* task : waiting) {
       // @if shared_limits
@@ -1148,7 +1158,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     return tasks;
   }
 
-  // Whom to ask, in turn.
+  // Returns the next processor to ask, in turn.
   template <typename Refused>
   Legion::Processor next_victim(const Refused& refused) {
     const auto scope = Mapping::steals_from(local_.kind);
@@ -1181,7 +1191,8 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
     tell(context, thief, kNothing);
   }
 
-  // Gives what waits to who asked for it, and offers the rest, to the nearest first.
+  // Gives waiting tasks to those who requested them, and offers the rest, to the nearest processors
+  // first.
   void share(Context context, std::vector<const Legion::Task*> waiting,
              SelectMappingOutput& output) {
     const auto stays_here = [&](const Legion::Task* task) { return !steal_of(context, *task); };
@@ -1235,7 +1246,7 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // Limited tasks that were let through and have not ended.
   std::map<Legion::TaskID, std::int64_t> in_flight_;
   // @end
-  // What waits for one to end.
+  // The event for which deferred tasks wait.
   Legion::Mapping::MapperEvent deferred_;
   // @end
   // @if steals
@@ -1243,14 +1254,14 @@ class MAPPER_CLASS : public Legion::Mapping::DefaultMapper {
   // @end
   // @if shares
   static constexpr unsigned kOffer = 0xFFFFFF00, kRequest = kOffer + 1, kNothing = kOffer + 2;
-  static constexpr std::size_t kMaxOffers = 64;       // at once
-  std::vector<Legion::Processor> offers_;             // who has something
-  std::vector<Legion::Processor> offered_;            // who was told
-  std::vector<Legion::Processor> requests_;           // who wants something
-  std::size_t asked_ = 0;                             // requests without an answer
-  std::int64_t mapped_ = 0;                           // mapped here and not ended
-  bool has_waiting_ = false, has_stealable_ = false;  // here; of those some that may go
-  bool is_deferred_ = false;                          // whether Legion waits for deferred_
+  static constexpr std::size_t kMaxOffers = 64;  // at once
+  std::vector<Legion::Processor> offers_;        // processors that offer tasks
+  std::vector<Legion::Processor> offered_;       // processors that were sent an offer
+  std::vector<Legion::Processor> requests_;      // processors that request tasks
+  std::size_t asked_ = 0;                        // requests without an answer
+  std::int64_t mapped_ = 0;                      // tasks that were mapped here and have not ended
+  bool has_waiting_ = false, has_stealable_ = false;  // tasks wait here; some of them may be stolen
+  bool is_deferred_ = false;                          // true if Legion waits for deferred_
   // @end
 };
 

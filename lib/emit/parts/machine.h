@@ -1,3 +1,5 @@
+// Machine: the processors and memories of every node. Part of the code that `groma emit` writes
+// (lib/emit/parts.cc).
 #pragma once
 
 #include <algorithm>
@@ -9,7 +11,7 @@
 
 namespace groma::emit {
 
-// How many processors of each kind every node has, and which memories they reach.
+// The number of processors of each kind in every node, and the memories that they can address.
 struct Machine {
   struct Node {
     std::array<std::int64_t, 6> processors{};  // [ProcKind]
@@ -25,7 +27,7 @@ struct Machine {
   }
   // @end
   // @if values
-  // Machine(KIND): as many in each node as the one has that has the fewest.
+  // Returns Machine(KIND). The number of processors in each node is the smallest one of any node.
   Grid grid(ProcKind kind) const {
     std::int64_t least = count(0, kind);
     for (std::size_t n = 1; n < nodes.size(); ++n) {
@@ -35,7 +37,7 @@ struct Machine {
   }
   // @end
   // @if kinds
-  // Whether all nodes have processors of the same kinds.
+  // Returns true if all nodes have processors of the same kinds.
   bool is_even() const {
     return std::all_of(nodes.begin(), nodes.end(), [this](const Node& node) {
       for (std::size_t k = 0; k < node.processors.size(); ++k) {

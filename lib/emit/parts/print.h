@@ -1,5 +1,4 @@
-// How `print` writes values.
-// Part of what `groma emit` writes (lib/emit/parts.cc).
+// Writes values as `print` does. Part of the code that `groma emit` writes (lib/emit/parts.cc).
 #pragma once
 
 #include <cstdio>
@@ -37,7 +36,7 @@ inline std::string set_text(const Processors& processors) {
 inline std::string text_of(const Task& task) { return std::string(task.name); }
 inline std::string text_of(const Parent&) { return "parent"; }
 
-// Each `{}` of the text is a value's place.
+// Prints the text with each `{}` replaced by a value.
 template <typename... Values>
 void print(std::string text, const Values&... values) {
   std::size_t at = 0;

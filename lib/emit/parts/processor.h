@@ -1,3 +1,5 @@
+// Processor: a processor of the machine. Part of the code that `groma emit` writes
+// (lib/emit/parts.cc).
 #pragma once
 
 #include <cstdint>
@@ -7,7 +9,7 @@
 
 namespace groma::emit {
 
-// A processor: its node, and its index among those of its kind in that node.
+// A processor: its node, and its index among the processors of its kind in that node.
 struct Processor {
   ProcKind kind = ProcKind::kCpu;
   std::int64_t node = 0, index = 0;

@@ -1,4 +1,5 @@
-// ---- Legion's machine
+// Legion's machine as a mapping sees it. Part of the code that `groma emit` writes
+// (lib/emit/parts.cc).
 #pragma once
 
 #include <legion.h>
@@ -19,7 +20,7 @@
 
 namespace groma::emit {
 
-// What Legion would meet with a silent abort or for ever.
+// Ends the process with a message, where Legion would abort silently or wait for ever.
 [[noreturn]] inline void end(const std::string& why) {
   std::fprintf(stderr, "MAPPER_CLASS: %s\n", why.c_str());
   std::fflush(nullptr);
@@ -27,7 +28,7 @@ namespace groma::emit {
 }
 // @if values
 
-// Calls what may fail.
+// Calls `what`; ends the process if it fails.
 template <typename F>
 auto or_end(const F& what) {
   try {
@@ -63,8 +64,9 @@ inline Legion::Memory::Kind realm_kind(MemKind kind) {
 }
 // @end
 
-// Legion's machine as the mapping sees it: nodes are address spaces, processors are numbered in the
-// order of their ids, memories without capacity left out. Made once for all mapper objects.
+// Legion's machine as the mapping sees it. Nodes are address spaces, processors are numbered in the
+// order of their ids, and memories without capacity are left out. It is made once for all mapper
+// objects.
 struct Site {
   Site() {
     const Legion::Machine legion = Legion::Machine::get_machine();
@@ -81,7 +83,8 @@ struct Site {
   }
 
   // @if places
-  // Of a processor that the mapping has no word for (a utility processor): `otherwise`.
+  // Returns the processor; `otherwise` if the mapping has no word for its kind (a utility
+  // processor).
   Processor place_of(Legion::Processor processor, const Processor& otherwise) const {
     const auto found = places.find(processor);
     return found == places.end() ? otherwise : found->second;
@@ -92,7 +95,7 @@ struct Site {
   }
   // @end
   // @if must_epoch || steals || shared_limits
-  // The first processor of that kind from a node on, and the one after a processor.
+  // Return the first processor of that kind from a node on, and the one after a processor.
   Processor first_from(ProcKind kind, std::int64_t node) const {
     const auto count = static_cast<std::int64_t>(machine.nodes.size());
     for (std::int64_t i = 0; i < count; ++i) {
@@ -109,7 +112,7 @@ struct Site {
   }
   // @end
   // @if instances
-  // The memory of that kind that the processor reaches with the most bandwidth.
+  // Returns the memory of that kind that the processor reaches with the most bandwidth.
   Legion::Memory memory(Legion::Processor processor, MemKind kind) const {
     const auto found = reach.find({processor, kind});
     return found == reach.end() ? Legion::Memory::NO_MEMORY : found->second.first;

@@ -1,3 +1,5 @@
+// Types for what the statements of a mapping decide: regions, layouts, limits, stealing. Part of
+// the code that `groma emit` writes (lib/emit/parts.cc).
 #pragma once
 
 #include <cstdint>
@@ -10,8 +12,8 @@
 namespace groma::emit {
 
 // @if regions || layouts || collects
-// A region requirement of a task: its position, and the names of the region, its partition and what
-// they are parts of, in this order.
+// A region requirement of a task: its position, and the names of the region, its partition and the
+// regions that contain them, in this order.
 struct Region {
   std::int64_t position = 0;
   std::vector<std::string> names;
@@ -19,8 +21,8 @@ struct Region {
 // @end
 // @if layouts || instances
 
-// How data lies: the first dimension fastest (kFortran) or the last (kC), fields one after the
-// other (kSoa) or together (kAos).
+// The layout of data: the first dimension (kFortran) or the last one (kC) is the fastest; fields
+// lie one after the other (kSoa) or together (kAos).
 enum class DimensionOrder : std::uint8_t { kFortran, kC };
 enum class FieldOrder : std::uint8_t { kSoa, kAos };
 enum class AlignOp : std::uint8_t { kNone, kEq, kNe, kLt, kLe, kGt, kGe };
@@ -31,11 +33,11 @@ struct LayoutSpec {
   AlignOp align_op = AlignOp::kNone;
   std::int64_t align_bytes = 0;
 };
-// Which orders a Layout statement names.
+// The parts of a layout that a Layout statement names.
 struct LayoutAspects {
   bool dimensions = false, fields = false, exact = false, alignment = false;
 };
-// What a Layout statement says.
+// The content of a Layout statement.
 struct StatedLayout {
   LayoutSpec layout;
   LayoutAspects named;
@@ -43,9 +45,9 @@ struct StatedLayout {
 // @end
 // @if instances
 
-// What a variant demands of it.
+// A demand of a variant on a layout.
 struct LayoutDemand {
-  std::uint32_t requirement = 0;  // its position
+  std::uint32_t requirement = 0;  // position of the requirement
   std::optional<DimensionOrder> dimensions;
   std::optional<FieldOrder> fields;
   std::optional<MemKind> memory;
@@ -54,21 +56,21 @@ struct LayoutDemand {
   std::int64_t align_bytes = 0;
 };
 
-// An instance that would do.
+// A possible instance.
 struct InstanceWish {
   MemKind memory = MemKind::kSysmem;
   LayoutSpec layout;
-  bool layout_origin = false;  // whether a statement says it
+  bool layout_origin = false;  // true if a statement decides the layout
 };
 // @end
 // @if shared_limits
 
-// Over which processors instances of a task are counted together.
+// The processors over which the instances of a task are counted together.
 enum class LimitScope { kProcessor, kNode, kMachine };
 // @end
 // @if steals
 
-// Who may take a task that waits: the idle processors of its node, or of any.
+// Which idle processors may take a waiting task: those of its node, or those of any node.
 enum class Steal { kSameNode, kAnyNode };
 // @end
 

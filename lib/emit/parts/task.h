@@ -1,3 +1,5 @@
+// Task: the task properties that a mapping function can read. Part of the code that `groma emit`
+// writes (lib/emit/parts.cc).
 #pragma once
 
 #include <string_view>
@@ -6,18 +8,18 @@
 
 namespace groma::emit {
 
-// What a function can ask of its task: of a point of a launch the coordinates, of a single task the
-// processors.
+// The properties of a task that a function can read: coordinates for a point of a launch,
+// processors for a single task.
 struct Parent {
   std::string_view name;
-  Processor processor;  // on which it runs
+  Processor processor;  // where it runs
 };
 struct Task {
   std::string_view name;
-  Tuple ipoint;         // counted from the launch's lower corner
-  Tuple ispace;         // the launch's extents
-  Tuple ilo;            // its lower corner
-  Processor processor;  // on which it stands before it is mapped
+  Tuple ipoint;         // counted from the lower corner of the launch
+  Tuple ispace;         // extents of the launch
+  Tuple ilo;            // lower corner of the launch
+  Processor processor;  // the processor that holds the task before it is mapped
   Parent parent;
 };
 

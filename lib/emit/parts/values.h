@@ -1,5 +1,5 @@
-// Values of a mapping: checked integers, tuples, and where an error is.
-// Part of what `groma emit` writes (lib/emit/parts.cc).
+// Values of a mapping: checked integers, tuples, and the places of errors. Part of the code that
+// `groma emit` writes (lib/emit/parts.cc).
 #pragma once
 
 #include <algorithm>
@@ -15,19 +15,19 @@
 
 namespace groma::emit {
 // @if in_tree
-inline constexpr const char* kMapping = "";  // the name of the file
+inline constexpr const char* kMapping = "";  // name of the mapping's file
 // @end
 
 // ---- Errors
 
-// A mistake that only a point or a machine shows. What it says begins with the place in the
+// An error that appears only for some point or machine. Its text begins with the place in the
 // mapping.
 struct Failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Which of the mapping's statements is carried out: here(line, column) goes before each. At the end
-// of a function it is its caller's again.
+// The current statement of the mapping: here(line, column) precedes each statement. At the end of a
+// function the caller's statement becomes current again.
 class Here {
  public:
   Here() : before_(now()) {}
@@ -53,7 +53,7 @@ class Here {
 
 [[noreturn]] inline void fail(const std::string& why) { throw Failure(Here::text() + ": " + why); }
 
-// Where an expression of a type can only fail.
+// Stands for an expression of type T that can only fail.
 template <typename T>
 T failed(const std::string& why) {
   fail(why);
@@ -61,7 +61,7 @@ T failed(const std::string& why) {
 
 // ---- Integers
 
-// 64 bits; nothing wraps around.
+// A 64-bit integer. Overflow is an error.
 class Int {
  public:
   Int() = default;
@@ -131,7 +131,7 @@ class List {
     for (const T& item : items_) product = product * item;
     return product;
   }
-  // From the end where negative.
+  // A negative index counts from the end.
   T operator[](Int index) const {
     const std::int64_t n = len().value(), i = index.value();
     if (i < -n || i >= n) {
@@ -140,7 +140,7 @@ class List {
     }
     return items_[static_cast<std::size_t>(i < 0 ? i + n : i)];
   }
-  // As Python: ends from the back when negative, cut to what there is.
+  // Works as in Python: negative ends count from the back, and ends are clamped to the list.
   List slice(Int from, Int to) const {
     const std::int64_t n = len().value();
     const auto end = [n](std::int64_t i) {
@@ -178,7 +178,7 @@ auto each(const List<T>& items, const F& item_of) {
   return result;
 }
 
-// What `(*a, b)` makes: tuples and items, one after the other.
+// Makes the list for `(*a, b)`: tuples and items, one after the other.
 template <typename T, typename... Parts>
 List<T> join(const Parts&... parts) {
   List<T> result;
@@ -186,7 +186,7 @@ List<T> join(const Parts&... parts) {
   return result;
 }
 
-// Elementwise, an integer with each item.
+// Applies `f` elementwise; an integer is combined with each item.
 template <typename A, typename B, typename F>
 auto zip(const List<A>& a, const char* sign, const List<B>& b, const F& f) {
   List<A>::check_lengths(a.count(), sign, b.count());
@@ -197,7 +197,7 @@ auto zip(const List<A>& a, const char* sign, const List<B>& b, const F& f) {
 }
 // @if ignore
 
-// Evaluates what a `print` in a function would write.
+// Evaluates the values that a `print` in a function would write.
 template <typename... Values>
 void ignore(const Values&...) {}
 // @end
