@@ -127,9 +127,9 @@ Result<ProgramResult> run_program(const Program& mapping, const ProgramRun& run,
 // checks are never on.
 Result<ProgramResult> run_program(const ProgramRun& run, const GuideRules* rules = nullptr);
 
-// Runs the program without Groma, its library and its measurements. If the program ends well and its
-// output can be compared, the output is added to ProgramRun::results, which may be null. Fails if
-// the program cannot be started.
+// Runs the program without Groma, its library and its measurements. If the program ends well and
+// its output can be compared, the output is added to ProgramRun::results, which may be null. Fails
+// if the program cannot be started.
 Result<CommandOutcome> run_without_mapping(const ProgramRun& run);
 
 // Returns the name of the program that a command line starts, without its folder. Known launchers
