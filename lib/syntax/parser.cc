@@ -40,7 +40,7 @@ Parser::Parser(const Source& source, Diagnostics& diags, bool keep_comments)
 }
 
 // Reads all statements. A `}` that closes nothing is a mistake unless its opening brace was part of
-// a mistake that was reported before. A text without statements gives a warning.
+// a mistake that was reported before. A text without statements gives a note.
 Tree Parser::run() {
   while (token_.kind != TokenKind::kEnd) {
     if (token_.kind == TokenKind::kRightBrace) {
