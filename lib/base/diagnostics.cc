@@ -35,8 +35,8 @@ const CatalogueEntry& entry_of(DiagId id) { return catalogue()[static_cast<std::
 
 namespace {
 
-// Replaces each `{}` of a catalogue message by an argument; `{{` and `}}` stand for braces. It is
-// an error of ours if the number of arguments differs from the number of `{}`.
+// Replaces each `{}` of a catalogue message by an argument; `{{` and `}}` stand for braces.
+// GROMA_CHECK fails if the number of arguments differs from the number of `{}`.
 std::string format_message(std::string_view format, const std::vector<DiagArg>& args) {
   struct Text {
     std::string operator()(std::int64_t number) const { return std::to_string(number); }

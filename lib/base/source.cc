@@ -128,8 +128,7 @@ bool Source::offset(Position position, std::uint32_t* offset) const {
     if (at == std::string_view::npos) return false;
     ++at;
   }
-  while (at < text().size() && continues_character(text()[at]))
-    ++at;  // stray continuation bytes have no column
+  while (at < text().size() && continues_character(text()[at])) ++at;  // not at a column
   for (std::uint32_t column = 1; column < position.column; ++column) {
     if (at >= text().size() || text()[at] == '\n') return false;
     ++at;

@@ -45,6 +45,8 @@ Found check_latency(std::string path, double latency_s) {
   return Fault{std::move(path), fmt::format("{} is no time (seconds, 0 or more)", latency_s)};
 }
 
+// The number and speed of the processors must be sensible. The sustained fraction is above 0 and at
+// most 1.
 Found check_processors(const ProcessorGroup& group, const std::string& path) {
   if (static_cast<std::size_t>(group.kind) >= kProcKindCount) {
     return Fault{path + "/kind", "no such processor kind"};
@@ -161,6 +163,8 @@ Found check_total(const NodeType& node) {
 
 }  // namespace
 
+// Checks the parts in the order in which they depend on one another; the first fault ends the
+// check.
 std::optional<Fault> find_fault(const NodeType& node) {
   if (Found fault = check_all(node.processors, "processors", check_processors)) return fault;
   if (Found fault = check_total(node)) return fault;

@@ -14,8 +14,7 @@ namespace {
 
 constexpr std::size_t kMaxNameBytes = 256;
 constexpr std::size_t kMaxDescriptionBytes = 4096;
-constexpr std::int64_t kMaxMachineBytes = std::int64_t{1}
-                                          << 62;  // of one memory kind over all nodes
+constexpr std::int64_t kMaxMachineBytes = std::int64_t{1} << 62;  // of one kind, all nodes
 
 // Returns the first item that `wanted` accepts, or null.
 template <typename Item, typename Wanted>
@@ -38,6 +37,7 @@ std::optional<Error> check_texts(const std::string& name, const std::string& des
                                kMaxDescriptionBytes));
 }
 
+// Checks the number of nodes and of node types, and that every node has one of the types.
 std::optional<Error> check_nodes(const std::vector<NodeType>& types,
                                  const std::vector<std::uint32_t>& nodes) {
   if (nodes.empty()) return malformed("a machine has at least one node");

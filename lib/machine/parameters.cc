@@ -13,8 +13,8 @@ constexpr Parameter processors(std::string_view name, std::string_view meaning, 
   return {name, meaning, kind, std::nullopt, 0, kMaxProcessorsPerNode};
 }
 constexpr Parameter memory(std::string_view name, std::string_view meaning, MemKind kind) {
-  // As in Realm, a node always has SYSMEM, and a GPU always has FBMEM. Other memories may have size
-  // 0.
+  // A node always has SYSMEM and a GPU always has FBMEM, like in Realm. Other memories may have
+  // size 0.
   const bool always = kind == MemKind::kSysmem || kind == MemKind::kFbmem;
   return {name, meaning, std::nullopt, kind, always ? 1 : 0, kMostMib};
 }

@@ -211,13 +211,11 @@ class Finder {
 
   std::vector<MeasuredEvent> events_;
   std::vector<Launch> launches_;
-  RunTime end_ = 0;                                        // end of the run
-  std::unordered_map<std::uint64_t, RunTime> mapped_;      // by task: when it was mapped
-  std::unordered_map<std::uint64_t, std::int64_t> first_;  // by task: its first event
-  std::vector<std::pair<RunTime, std::int64_t>>
-      ends_;  // ends of all events, with their numbers, sorted
-  std::unordered_map<std::int32_t, std::int64_t>
-      last_on_;  // by processor: the event that ended last
+  RunTime end_ = 0;                                         // end of the run
+  std::unordered_map<std::uint64_t, RunTime> mapped_;       // mapping time by task
+  std::unordered_map<std::uint64_t, std::int64_t> first_;   // first event by task
+  std::vector<std::pair<RunTime, std::int64_t>> ends_;      // sorted ends, with event numbers
+  std::unordered_map<std::int32_t, std::int64_t> last_on_;  // last event by processor
   std::unordered_map<std::uint64_t, std::vector<std::pair<std::int64_t, Use>>> users_;
 };
 

@@ -100,6 +100,8 @@ class Writer {
     return {{"statement", statement}, {"text", text.text}, {"place", text.place}};
   }
 
+  // A move is all copies or reductions of one region between the same kinds of memory, because of
+  // the same statement.
   Json move_json(const Profile::Move& move) const {
     return {{"kind", move.reduction ? "reduction" : "copy"},
             {"region", region_name(record_, move.region)},

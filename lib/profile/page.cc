@@ -198,6 +198,7 @@ class Page {
     end(profile_.moves.size());
   }
 
+  // Writes the tasks with the most time.
   void tasks() {
     begin("tasks", "Tasks", "By time.",
           {"task", "on", "#runs", "#time", "#mean", "#longest", "#waited for processors", "#share",
@@ -245,6 +246,7 @@ class Page {
     end(profile_.processors.size());
   }
 
+  // Writes how busy each channel was.
   void channels() {
     if (profile_.channels.empty()) return;
     begin("channels", "Channels", "How busy, of the whole time.",
@@ -262,7 +264,7 @@ class Page {
     end(profile_.channels.size());
   }
 
-  // ---- The matrix of memories: each, or those of a kind in a node, or those of a kind
+  // ---- The matrix of memories
 
   // Returns the name of a memory at a level: 0 for each memory, 1 for the memories of one kind in a
   // node, 2 for all of one kind.

@@ -237,8 +237,7 @@ class Maker {
     const std::vector<Event>& events = record_.events;
     std::int64_t current = -1;
     for (std::size_t i = 0; i < events.size(); ++i) {
-      if (events[i].start >= profile_.total && events[i].end > profile_.total)
-        continue;  // cut off by the end of the record
+      if (events[i].start >= profile_.total && events[i].end > profile_.total) continue;  // cut off
       if (current < 0 || clip(events[i].end) >= clip(at(events, current).end)) {
         current = static_cast<std::int64_t>(i);
       }
@@ -342,7 +341,7 @@ class Maker {
     return places;
   }
 
-  // ---- What is listed, and in which order
+  // ---- The lists and their order
 
   // Sorts the lists and leaves out processors, memories and links that were not used.
   void order() {
@@ -419,8 +418,7 @@ class Maker {
   std::unordered_map<std::uint64_t, std::size_t> task_numbers_, flow_numbers_;
   std::unordered_map<MoveKey, std::size_t, MoveHash> move_numbers_;
   std::unordered_map<std::int64_t, Profile::Runtime> runtimes_;
-  std::unordered_map<std::int64_t, RunTime>
-      ran_;  // time of a task with several events, by its first event
+  std::unordered_map<std::int64_t, RunTime> ran_;  // by the first of a task's events
   std::vector<std::size_t> move_order_;
   std::vector<Profile::Processor> processors_;
   std::vector<Profile::Memory> memories_;

@@ -39,6 +39,7 @@ void visit(Archive& archive, Event& event) {
   archive(event.continues);
 }
 
+// Names every field of a record, for the Writer and the Reader.
 template <typename Archive>
 void visit(Archive& archive, RunRecord& record) {
   const auto one_value = [&](auto& value) { archive(value); };
@@ -93,6 +94,7 @@ bool good(const Event& event, std::int64_t number) {
          event.after < number && event.continues < number;
 }
 
+// Checks the events, the allocations and the phases of a record.
 bool good(const RunRecord& record) {
   for (std::size_t i = 0; i < record.events.size(); ++i) {
     if (!good(record.events[i], static_cast<std::int64_t>(i))) return false;

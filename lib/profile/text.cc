@@ -117,6 +117,7 @@ class Writer {
     if (all > listed) line(fmt::format("  and {} more {}", all - listed, what));
   }
 
+  // Writes the title, the time of the run, and the first phases.
   void head() {
     const std::string time = time_words(profile_.total);
     const std::string name = cut(words_.title, kColumns - time.size() - 2);

@@ -333,6 +333,7 @@ CodeId Builder::unary(const Expr& expr) {
   return add(code);
 }
 
+// Builds `a OP b` for the arithmetic, comparing and logical operators.
 CodeId Builder::binary(const Expr& expr) {
   const CodeId left = build(expr.a);
   const CodeId right = build(expr.b);

@@ -291,6 +291,7 @@ class Compiler {
     return {constraints.front().range.begin, constraints.back().range.end};
   }
 
+  // The first of `kinds` holds the scope of the limit.
   void enter(const syntax::InstanceLimitStatement& node) {
     Row row;
     row.key.table = TableId::kInstanceLimit;

@@ -28,6 +28,7 @@ const Row* Data::add(const Row& row) {
   return nullptr;
 }
 
+// Returns a type for messages, such as "an integer".
 std::string_view describe(Type type) {
   switch (type) {
     case Type::kAny:

@@ -476,6 +476,7 @@ void prune(std::vector<Production>& table) {
 
 }  // namespace
 
+// The first production is the start of the grammar.
 std::vector<Production> productions(const GrammarNames& names) {
   std::vector<Production> table;
   add_program(table);

@@ -125,8 +125,7 @@ void Lexer::skip_foreign(std::size_t begin) {
   } else {
     at_ = std::min(text_.find('\n', begin), text_.size());
   }
-  if (!comment && std::exchange(fence_seen_, true))
-    return;  // the closing fence is not a second mistake
+  if (!comment && std::exchange(fence_seen_, true)) return;  // reported already
   const std::size_t length = comment ? 2 : 3;
   diags_
       .report(DiagId::kUnexpectedCharacter, range_of(begin, begin + length),

@@ -23,6 +23,7 @@ std::vector<std::string_view> words_of(TokenKind kind) {
 
 }  // namespace
 
+// Reads the first two tokens: the parser looks one token ahead of the current one.
 Parser::Parser(const Source& source, Diagnostics& diags, bool keep_comments)
     : diags_(diags), lexer_(source, diags, keep_comments ? &tree_.comments : nullptr) {
   tree_.source = source;

@@ -21,6 +21,7 @@ int precedence(Operator op) {
   return kPrecedences[static_cast<std::size_t>(op)];
 }
 
+// Returns the binary operator that a sign stands for, if there is one.
 std::optional<Operator> binary_operator(TokenKind kind) {
   switch (kind) {
     case TokenKind::kOr:
@@ -100,7 +101,8 @@ void Parser::close(TokenKind kind, std::uint32_t open) {
   }
 }
 
-// expr : or-expr ['?' expr ':' expr] The conditional groups from right to left.
+// expr : or-expr ['?' expr ':' expr]
+// The conditional groups from right to left.
 ExprId Parser::expression() {
   Level level(*this);
   const ExprId condition = binary(1);
@@ -386,7 +388,7 @@ ExprId Parser::leaf(ExprKind kind, std::uint32_t a, std::uint32_t b) {
 }
 
 // primary : INT | bool | NAME | PROC | MEM | STRING | '(' ... ')'
-//  | tuple '(' expr for NAME in expr ')'
+//         | tuple '(' expr for NAME in expr ')'
 ExprId Parser::primary() {
   if (panic_) return kNoExpr;
   if (at_next_statement()) {

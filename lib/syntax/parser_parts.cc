@@ -33,8 +33,9 @@ std::optional<AlignOp> align_operator(TokenKind kind) {
 
 }  // namespace
 
-// NAMES : '*' | name (',' name)* `kind_follows`: the statement's next word is a processor kind. A
-// kind directly before `,`, `;` or the end is then more likely that word, so the name is missing.
+// NAMES : '*' | name (',' name)*
+// `kind_follows`: the statement's next word is a processor kind. A kind directly before `,`, `;` or
+// the end is then more likely that word, so the name is missing.
 List Parser::names(std::string_view of_what, bool kind_follows) {
   List list{static_cast<std::uint32_t>(tree_.names.size()), 0};
   if (panic_) return list;
@@ -190,7 +191,8 @@ Which Parser::one_which() {
   return {true, static_cast<std::uint32_t>(std::min(position, kMaxPosition)), range};
 }
 
-// PLACE : '*' | PROC | MEM A memory is allowed only if `memory_too`. VIRTUAL cannot have a layout.
+// PLACE : '*' | PROC | MEM
+// A memory is allowed only if `memory_too`. VIRTUAL cannot have a layout.
 Place Parser::place(bool memory_too) {
   Place place;
   place.word.range = token_.range;
@@ -234,8 +236,8 @@ KindWord Parser::kind_word(TokenKind kind, bool last) {
   return word;
 }
 
-// kinds : PROC (',' PROC)* | MEM (',' MEM)* Two kinds without a comma are reported with a fix, and
-// reading continues.
+// kinds : PROC (',' PROC)* | MEM (',' MEM)*
+// Two kinds without a comma are reported with a fix, and reading continues.
 List Parser::word_list(TokenKind kind) {
   List list{static_cast<std::uint32_t>(tree_.words.size()), 0};
   while (!panic_) {
@@ -254,7 +256,7 @@ List Parser::word_list(TokenKind kind) {
 }
 
 // constraint : SOA | AOS | C_order | F_order | Compact | Exact | No_Align
-//  | Align ('==' | '!=' | '<' | '<=' | '>' | '>=') INT
+//            | Align ('==' | '!=' | '<' | '<=' | '>' | '>=') INT
 List Parser::constraints() {
   List list{static_cast<std::uint32_t>(tree_.constraints.size()), 0};
   while (!panic_) {
@@ -330,7 +332,8 @@ std::int64_t Parser::integer_value(Range range) {
   return 0;
 }
 
-// params : '(' [param (',' param)*] ')' param : [TYPE] NAME
+// params : '(' [param (',' param)*] ')'
+// param : [TYPE] NAME
 List Parser::params() {
   List list{static_cast<std::uint32_t>(tree_.params.size()), 0};
   const std::uint32_t open = token_.range.begin;

@@ -374,7 +374,8 @@ bool Parser::collect_memory(Statement& made) {
   return true;
 }
 
-// indexmap : IndexTaskMap (NAMES | PROC) NAME singlemap : SingleTaskMap (NAMES | PROC) NAME
+// indexmap : IndexTaskMap (NAMES | PROC) NAME
+// singlemap : SingleTaskMap (NAMES | PROC) NAME
 bool Parser::task_map(Statement& made, bool index) {
   TaskMapStatement node;
   node.index = index;

@@ -27,7 +27,7 @@ class Printer {
  private:
   std::string_view text(NameId id) const { return tree_.table.text(id); }
 
-  // ------------------------------------------------------------------------------------ layout
+  // ---- layout
 
   // Begins a new line with the current indentation.
   void line() {
@@ -125,7 +125,7 @@ class Printer {
     at_line_start_ = true;
   }
 
-  // ------------------------------------------------------------------------------------ statements
+  // ---- statements
 
   // Writes a statement on lines of its own, with the comments around it.
   void print_statement(const Statement& statement) {
@@ -298,8 +298,7 @@ class Printer {
     while (comment_before(statement.end)) append_comment();
   }
 
-  // ------------------------------------------------------------------------------------ their
-  // parts
+  // ---- parts of statements
 
   void print_names(List list) {
     std::string_view separator = " ";
@@ -368,8 +367,7 @@ class Printer {
     }
   }
 
-  // ------------------------------------------------------------------------------------
-  // expressions
+  // ---- expressions
 
   // Writes an expression behind `separator`. Comments before its first word come first.
   void print_after(ExprId id, std::string_view separator) {
